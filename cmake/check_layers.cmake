@@ -1,0 +1,27 @@
+# Holds every #include line of SOURCE_DIR to the table of cmake/layers.cmake: a folder includes only folders that
+# its target links, ANTLR is seen only by frontend/, LLVM only by jit/. Run by ctest and `./dev lint`.
+include("${CMAKE_CURRENT_LIST_DIR}/layers.cmake")
+string(REPLACE ";" "|" any_folder "${RELISH_FOLDERS}")
+
+function(report file line reason)
+  message(SEND_ERROR "${file}: ${line}: ${reason}")
+endfunction()
+
+foreach(folder IN LISTS RELISH_FOLDERS)
+  file(GLOB_RECURSE files RELATIVE "${SOURCE_DIR}" "${SOURCE_DIR}/${folder}/*.h" "${SOURCE_DIR}/${folder}/*.cpp")
+  foreach(file IN LISTS files)
+    file(STRINGS "${SOURCE_DIR}/${file}" lines REGEX "^[ \t]*#[ \t]*include")
+    foreach(line IN LISTS lines)
+      if(line MATCHES "include[ \t]*\"(${any_folder})/")
+        set(used "${CMAKE_MATCH_1}")
+        if(NOT used STREQUAL folder AND NOT used IN_LIST RELISH_USES_${folder})
+          report("${file}" "${line}" "${folder}/ may not use ${used}/")
+        endif()
+      elseif(line MATCHES "antlr4|[\"/]Relish(Lexer|Parser)" AND NOT folder STREQUAL "frontend")
+        report("${file}" "${line}" "only frontend/ may use ANTLR")
+      elseif(line MATCHES "[\"<](llvm|llvm-c)/" AND NOT folder STREQUAL "jit")
+        report("${file}" "${line}" "only jit/ may use LLVM")
+      endif()
+    endforeach()
+  endforeach()
+endforeach()

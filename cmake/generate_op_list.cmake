@@ -1,0 +1,21 @@
+# Writes OUTPUT, one line RELISH_OP(op_<name>) for each operator defined below FOLDER. A definition is a line
+# `extern const Op op_<name>` (or, after a declaration, `const Op op_<name>`) at the start of a line.
+file(GLOB_RECURSE sources "${FOLDER}/*.cpp")
+set(operators)
+foreach(source IN LISTS sources)
+  file(STRINGS "${source}" lines REGEX "^(extern )?const Op op_[a-z0-9_]+")
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "op_[a-z0-9_]+" operator "${line}")
+    if(operator IN_LIST operators)
+      message(FATAL_ERROR "${source}: operator ${operator} is defined twice")
+    endif()
+    list(APPEND operators "${operator}")
+  endforeach()
+endforeach()
+list(SORT operators)
+
+set(text "")
+foreach(operator IN LISTS operators)
+  string(APPEND text "RELISH_OP(${operator})\n")
+endforeach()
+file(WRITE "${OUTPUT}" "${text}")

@@ -1,0 +1,67 @@
+# Compiler flags, build types and build options. Every target of the project links relish_options, so that all
+# of them agree on the flags that decide floating point results.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithAsserts CACHE STRING "RelWithAsserts, Debug or Sanitize" FORCE)
+endif()
+
+# NDEBUG stays undefined everywhere: the internal checks of a release are those of the tests.
+set(CMAKE_C_FLAGS_RELWITHASSERTS "-O2")
+set(CMAKE_CXX_FLAGS_RELWITHASSERTS "-O2")
+set(CMAKE_C_FLAGS_DEBUG "-O0 -g")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g -D_GLIBCXX_ASSERTIONS")
+set(CMAKE_C_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS")
+
+set(RELISH_SANITIZE "" CACHE STRING "Sanitizers for all targets, as -fsanitize= takes them")
+option(RELISH_FUZZ "Build only the reading layers and their libFuzzer targets (needs clang)" OFF)
+option(RELISH_PCH "Precompile the standard and fmt headers" ON)
+set(RELISH_LINKER "auto" CACHE STRING "auto (mold, else lld, else the default), mold, lld or default")
+
+# A compiler cache cannot look through precompiled headers without relaxed settings, and sees no gain in them.
+if(CMAKE_CXX_COMPILER_LAUNCHER)
+  set(RELISH_PCH OFF)
+endif()
+
+add_library(relish_options INTERFACE)
+target_include_directories(relish_options INTERFACE "${CMAKE_SOURCE_DIR}")
+target_compile_definitions(relish_options INTERFACE RELISH_VERSION="${PROJECT_VERSION}")
+
+# No contraction into fused multiply-add and no machine-specific code: a result of the interpreter has the same
+# bits on every machine. Sections let the linker drop the parts of the LLVM and ANTLR archives that nobody calls.
+target_compile_options(relish_options INTERFACE
+  -Wall -Wextra -ffp-contract=off -ffunction-sections -fdata-sections)
+target_link_options(relish_options INTERFACE -Wl,--gc-sections -Wl,--as-needed)
+
+if(RELISH_SANITIZE)
+  target_compile_options(relish_options INTERFACE
+    -fsanitize=${RELISH_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(relish_options INTERFACE -fsanitize=${RELISH_SANITIZE})
+endif()
+if(RELISH_FUZZ)
+  target_compile_options(relish_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+set(relish_linker_name "default")
+if(RELISH_LINKER STREQUAL "auto")
+  # A mold or lld of the compiler's own search path; clang looks for plain names too.
+  find_program(RELISH_MOLD mold)
+  find_program(RELISH_LLD NAMES ld.lld)
+  if(RELISH_MOLD)
+    set(relish_linker_name "mold")
+  elseif(RELISH_LLD)
+    set(relish_linker_name "lld")
+  endif()
+else()
+  set(relish_linker_name "${RELISH_LINKER}")
+endif()
+if(NOT relish_linker_name STREQUAL "default")
+  target_link_options(relish_options INTERFACE -fuse-ld=${relish_linker_name})
+endif()
+message(STATUS "Relish: build type ${CMAKE_BUILD_TYPE}, linker ${relish_linker_name}, "
+  "precompiled headers ${RELISH_PCH}")

@@ -1,0 +1,7 @@
+# The Debian packages that Relish builds on; `./dev` installs them. What only one folder uses (LLVM, TBB, ANTLR,
+# CLI11, libedit) is looked up in that folder's CMakeLists.txt.
+
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(fmt 9 REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
