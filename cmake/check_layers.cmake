@@ -1,5 +1,6 @@
 # Holds every #include line of SOURCE_DIR to the table of cmake/layers.cmake: a folder includes only folders that
 # its target links, ANTLR is seen only by frontend/, LLVM only by jit/. Run by ctest and `./dev lint`.
+cmake_minimum_required(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/layers.cmake")
 string(REPLACE ";" "|" any_folder "${RELISH_FOLDERS}")
 

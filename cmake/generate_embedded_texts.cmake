@@ -1,4 +1,5 @@
 # Writes OUTPUT, the C++ table behind stdlib/embedded.h, from all .relish files below FOLDER.
+cmake_minimum_required(VERSION 3.25)
 file(GLOB_RECURSE paths RELATIVE "${FOLDER}" "${FOLDER}/*.relish")
 list(SORT paths)
 

@@ -1,5 +1,6 @@
 # Writes OUTPUT, one line RELISH_OP(op_<name>) for each operator defined below FOLDER. A definition is a line
 # `extern const Op op_<name>` (or, after a declaration, `const Op op_<name>`) at the start of a line.
+cmake_minimum_required(VERSION 3.25)
 file(GLOB_RECURSE sources "${FOLDER}/*.cpp")
 set(operators)
 foreach(source IN LISTS sources)

@@ -1,0 +1,40 @@
+// A module: named global functions in order. A value: transforms take one and return another; functions are shared.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "ir/expr.h"
+#include "ir/stmt.h"
+
+namespace relish {
+
+using GlobalFunction = std::variant<FunctionPtr, PrimFuncPtr>;
+
+struct Module {
+  std::string name = "Module";
+  std::vector<GlobalFunction> functions;  // in the order of the text
+  Attributes attributes;                  // I.module_attrs
+  bool check_well_formed = true;
+  Span span;
+  CommentsPtr comments;
+
+  const GlobalFunction* find(std::string_view name) const;
+  FunctionPtr function(std::string_view name) const;    // null when absent or a prim_func
+  PrimFuncPtr prim_func(std::string_view name) const;   // null when absent or a Relax function
+  // Replaces the function of that name in place, or appends.
+  void set(GlobalFunction function);
+  void remove(std::string_view name);
+  std::vector<std::string> names() const;
+  // `wanted`, or `wanted` with the least number appended that makes it free.
+  std::string fresh_name(std::string_view wanted) const;
+};
+using ModulePtr = std::shared_ptr<const Module>;
+
+const std::string& name_of(const GlobalFunction& function);
+// A GlobalRef with the function's type: FunctionType of a Relax function; R.Any for a prim_func.
+Expr global_ref(const GlobalFunction& function, Span span = {});
+
+}  // namespace relish

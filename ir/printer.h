@@ -1,0 +1,30 @@
+// Printing to TVMScript: the canonical text of modules, functions, types and expressions. The round-trip law: reading a
+// printed module gives an equal module, and printing that gives the same text.
+#pragma once
+
+#include <string>
+
+#include "ir/module.h"
+
+namespace relish {
+
+enum class Dialect { D2022, D2023, D026 };
+
+struct PrintOptions {
+  Dialect dialect = Dialect::D026;
+  bool comments = true;
+};
+
+std::string print(const Module& module, const PrintOptions& options = {});
+// A function alone, decorated, as it stands outside a class.
+std::string print(const Function& function, const PrintOptions& options = {});
+std::string print(const PrimFunc& function, const PrintOptions& options = {});
+// One line; for messages and `type`.
+std::string print(const Type& type, const PrintOptions& options = {});
+std::string print(const Expr& expr, const PrintOptions& options = {});
+std::string print(const Scalar& scalar, const PrintOptions& options = {});
+std::string print(const Attribute& attribute);
+// Indented statements of a prim_func body, for messages and tests.
+std::string print(const Stmt& stmt, const PrintOptions& options = {});
+
+}  // namespace relish

@@ -1,0 +1,113 @@
+// Loop-level statements (prim_funcs): loops, blocks with iteration variables, stores, scalars, control flow. Immutable
+// nodes behind counted handles, closed kinds.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/attribute.h"
+#include "ir/comment.h"
+#include "ir/scalar.h"
+
+namespace relish {
+
+struct StmtNode;
+
+class Stmt {
+ public:
+  Stmt() = default;
+  explicit Stmt(std::shared_ptr<const StmtNode> node) : node_(std::move(node)) {}
+  bool defined() const { return node_ != nullptr; }
+  const StmtNode& node() const { return *node_; }
+  const StmtNode* operator->() const { return node_.get(); }
+  bool same_as(const Stmt& other) const { return node_ == other.node_; }
+  template <class K>
+  const K* as() const;
+
+ private:
+  std::shared_ptr<const StmtNode> node_;
+};
+
+enum class LoopKind : std::uint8_t { Serial, Parallel, Vectorized, Unrolled };
+enum class IterKind : std::uint8_t { Spatial, Reduce };
+
+struct IterVar {
+  ScalarVar var;
+  IterKind kind;
+  Scalar begin, extent;  // domain [begin, begin + extent)
+  Scalar binding;        // value in terms of the loop variables
+};
+
+struct RegionDim { Scalar begin, extent; };
+struct BufferRegion { Buffer buffer; std::vector<RegionDim> dims; };
+
+struct For { ScalarVar var; Scalar begin, extent; LoopKind kind; Stmt body; Attributes annotations; };
+struct While { Scalar condition; Stmt body; };
+// One computation over block variables. `init` runs before the body for instances where every reduce variable equals
+// the begin of its domain. `reads`/`writes` are declarative.
+struct BlockStmt {
+  std::string name;
+  std::vector<IterVar> iters;
+  Scalar predicate;                        // undefined: always
+  std::optional<std::vector<BufferRegion>> reads, writes;
+  std::vector<Buffer> allocations;
+  Stmt init;                               // undefined: none
+  Stmt body;
+  Attributes attributes;
+};
+struct Store { Buffer buffer; std::vector<Scalar> indices; Scalar value; };
+struct AllocateStmt { Buffer buffer; };    // visible in the statements that follow it in its sequence
+struct DefineScalar { ScalarVar var; Scalar value; };  // a new assignable local
+struct AssignScalar { ScalarVar var; Scalar value; };
+struct IfStmt { Scalar condition; Stmt then_body, else_body; };  // else_body may be undefined
+struct AssertStmt { Scalar condition; std::string message; };
+struct Evaluate { Scalar value; };         // T.evaluate(0): nothing
+struct SeqStmt { std::vector<Stmt> body; };
+
+using StmtKind = std::variant<For, While, BlockStmt, Store, AllocateStmt, DefineScalar, AssignScalar, IfStmt, AssertStmt,
+                              Evaluate, SeqStmt>;
+
+struct StmtNode {
+  Span span;
+  StmtKind kind;
+  CommentsPtr comments;
+};
+
+template <class K>
+const K* Stmt::as() const {
+  return node_ ? std::get_if<K>(&node_->kind) : nullptr;
+}
+
+Stmt make_stmt(StmtKind kind, Span span = {}, CommentsPtr comments = nullptr);
+Stmt seq(std::vector<Stmt> body, Span span = {});  // flattens nested sequences; one statement stays itself
+
+struct PrimParam {
+  std::variant<Buffer, ScalarVar> value;
+  const Buffer* buffer() const { return std::get_if<Buffer>(&value); }
+  const ScalarVar* scalar() const { return std::get_if<ScalarVar>(&value); }
+  const std::string& name() const { return buffer() ? buffer()->name() : scalar()->name(); }
+};
+
+// Symbolic variables of buffer shapes that are not scalar parameters are solved from the arguments at entry.
+struct PrimFunc {
+  std::string name;
+  std::vector<PrimParam> params;
+  std::vector<Buffer> allocations;   // of the implicit root block
+  Stmt body;
+  Attributes attributes;             // without global_symbol when it equals the name; noalias without prefix "tir."
+  bool is_private = false;
+  Span span;                         // of the name
+  CommentsPtr comments;
+};
+using PrimFuncPtr = std::shared_ptr<const PrimFunc>;
+
+// The buffer parameters that the body stores to, by parameter index, and whether each is also loaded before.
+struct ParamAccess { bool read = false, written = false; };
+std::vector<ParamAccess> param_accesses(const PrimFunc& function);
+
+Stmt substitute(const Stmt& stmt, const ScalarMap& scalars, const BufferMap& buffers = {});
+
+}  // namespace relish

@@ -1,0 +1,29 @@
+// Writing and reading files so that a file is either the old one or the new one. A regular target is written as a
+// temporary file in its folder, synced and renamed; what is not a regular file (/dev/stdout, a FIFO) is written directly.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace relish {
+
+// Sink of a file being written; throws IOError with the path and the system's reason.
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+  virtual void write(const void* data, std::size_t size) = 0;
+  void write(std::string_view text) { write(text.data(), text.size()); }
+};
+
+// Calls `produce` with a sink; the target appears only when it returns normally. Honours the umask; a symlink at the
+// target is replaced. Throws IOError.
+void write_file_atomically(const std::string& path, const std::function<void(ByteSink&)>& produce);
+void write_file_atomically(const std::string& path, std::string_view contents);
+
+// The whole of a file, or of standard input for "-". Throws IOError; ResourceLimit above `max_bytes`
+// (the message names `limit_flag`).
+std::string read_file(const std::string& path, std::uint64_t max_bytes, std::string_view limit_flag);
+
+}  // namespace relish

@@ -1,0 +1,57 @@
+// A thread with a large reserved stack. Pages are committed only as the recursion touches them.
+#include "support/big_stack.h"
+
+#include <pthread.h>
+
+#include <exception>
+
+#include "support/failure.h"
+
+namespace relish {
+namespace {
+
+constexpr std::size_t wanted_stack_bytes = std::size_t{1} << 30;
+constexpr std::size_t least_stack_bytes = std::size_t{64} << 20;
+
+thread_local bool on_big_stack = false;
+
+struct Job {
+  const std::function<void()>* work;
+  std::exception_ptr error;
+};
+
+void* run_job(void* argument) {
+  auto* job = static_cast<Job*>(argument);
+  on_big_stack = true;
+  try {
+    (*job->work)();
+  } catch (...) {
+    job->error = std::current_exception();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void with_big_stack(const std::function<void()>& work) {
+  if (on_big_stack) return work();
+  Job job{&work, nullptr};
+  pthread_t thread;
+  bool started = false;
+  // Under a small address space limit a smaller stack is better than none: depth is counted besides.
+  for (std::size_t bytes = wanted_stack_bytes; !started && bytes >= least_stack_bytes; bytes /= 2) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, bytes);
+    started = pthread_create(&thread, &attributes, run_job, &job) == 0;
+    pthread_attr_destroy(&attributes);
+  }
+  if (!started) {
+    fail(ErrorClass::ResourceLimit, {}, "thread.stack",
+         "cannot start a thread with a 64 MiB stack; raise the limits of the process (ulimit -v, ulimit -u)");
+  }
+  pthread_join(thread, nullptr);
+  if (job.error) std::rethrow_exception(job.error);
+}
+
+}  // namespace relish

@@ -1,0 +1,32 @@
+// Limits on what an input may cost. Each has a flag, which the message names. Defaults follow the reliability rules.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace relish {
+
+struct Limits {
+  std::uint64_t max_source_bytes = 64ull << 20;   // --max-source-size
+  std::uint32_t max_nesting = 1000;               // --max-nesting: blocks and brackets
+  std::uint32_t max_scalar_nesting = 10000;       // scalar expressions of prim_funcs
+  std::uint32_t max_identifier_bytes = 4096;
+  std::uint64_t max_string_bytes = 16ull << 20;
+  std::uint32_t max_integer_digits = 4300;
+  std::uint32_t max_rank = 32;
+  std::uint64_t memory_bytes = 0;                 // --memory-limit; 0: 80 % of available memory, found at first use
+  std::uint32_t max_call_depth = 10000;
+};
+
+// The limits of this process; set once from the command line.
+Limits& limits();
+
+// "2GiB", "500MB", "80%", "1048576" to bytes (percent of available memory); throws UsageError otherwise.
+std::uint64_t parse_size(std::string_view text, std::string_view flag);
+// The smaller of free memory and the cgroup limit, in bytes.
+std::uint64_t available_memory();
+// Tensor memory that may be used: limits().memory_bytes, or 80 % of available_memory() computed once.
+std::uint64_t memory_limit();
+
+}  // namespace relish

@@ -1,0 +1,18 @@
+// The nearest name to a misspelt one, for "did you mean".
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace relish {
+
+// The candidate with the least Damerau-Levenshtein distance (case-insensitive matches first), when it is near enough
+// to be a likely misspelling; the first of equals. None otherwise.
+std::optional<std::string> nearest_name(std::string_view wanted, std::span<const std::string> candidates);
+
+// "; did you mean 'relu'?" or an empty string.
+std::string did_you_mean(std::string_view wanted, std::span<const std::string> candidates);
+
+}  // namespace relish

@@ -1,0 +1,31 @@
+// Putting a loss on a function.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/attribute.h"
+#include "ir/module.h"
+
+namespace relish {
+
+// "cross_entropy", or with options: "cross_entropy(reduction='sum')".
+struct NamedSpec {
+  std::string name;
+  Attributes options;
+};
+NamedSpec parse_named_spec(std::string_view text);  // UsageError
+
+struct AppendLossOptions {
+  NamedSpec loss;                 // of the standard library, when loss_function is null
+  FunctionPtr loss_function;      // a function of the user's, with the module that holds what it refers to
+  ModulePtr loss_module;
+  int outputs = 1;                // how many results of the function the loss consumes
+  std::string new_name;           // default <function>_loss
+};
+
+// Adds `<function>_loss(params..., targets[, weights]) -> loss`, or `(loss, other outputs...)`.
+Module append_loss(const Module& module, std::string_view function, const AppendLossOptions& options);
+std::vector<std::string> loss_names();
+
+}  // namespace relish
