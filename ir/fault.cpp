@@ -1,0 +1,62 @@
+// The words of run-time faults.
+#include "ir/fault.h"
+
+#include <fmt/format.h>
+
+#include "support/interrupt.h"
+
+namespace relish {
+
+ErrorClass fault_class(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::IndexOutOfRange:
+    case FaultKind::DivisionByZero:
+    case FaultKind::NegativeShift:
+    case FaultKind::AssertFailed:
+    case FaultKind::ShapeMismatch:
+    case FaultKind::CallDepth: return ErrorClass::Runtime;
+    case FaultKind::AllocationFailed: return ErrorClass::ResourceLimit;
+    case FaultKind::Interrupted: return ErrorClass::Interrupted;
+  }
+  return ErrorClass::Internal;
+}
+
+std::string_view fault_id(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::IndexOutOfRange: return "run.index";
+    case FaultKind::DivisionByZero: return "run.division";
+    case FaultKind::NegativeShift: return "run.shift";
+    case FaultKind::AssertFailed: return "run.assert";
+    case FaultKind::ShapeMismatch: return "run.shape";
+    case FaultKind::AllocationFailed: return "limit.memory";
+    case FaultKind::CallDepth: return "run.depth";
+    case FaultKind::Interrupted: return "run.interrupted";
+  }
+  return "";
+}
+
+std::string fault_message(const Fault& fault) {
+  const auto& v = fault.values;
+  switch (fault.kind) {
+    case FaultKind::IndexOutOfRange:
+      return fmt::format("index {} is out of range for dimension {} of {}, which has extent {}", v[1], v[0],
+                         fault.subject, v[2]);
+    case FaultKind::DivisionByZero: return "integer division by zero";
+    case FaultKind::NegativeShift: return fmt::format("shift by {}, which is negative", v[0]);
+    case FaultKind::AssertFailed:
+      return fault.subject.empty() ? "assertion failed" : fmt::format("assertion failed: {}", fault.subject);
+    case FaultKind::ShapeMismatch:
+      return fmt::format("dimension {} of {} is {}, expected {}", v[0], fault.subject, v[1], v[2]);
+    case FaultKind::AllocationFailed: return fmt::format("cannot allocate {} bytes", v[0]);
+    case FaultKind::CallDepth: return fmt::format("calls of {} nest deeper than {}", fault.subject, v[0]);
+    case FaultKind::Interrupted: return "interrupted";
+  }
+  return "unknown fault";
+}
+
+void fail_fault(const Fault& fault, Span span) {
+  if (fault.kind == FaultKind::Interrupted) poll_interrupt(span);
+  fail(fault_class(fault.kind), span, fault_id(fault.kind), fault_message(fault));
+}
+
+}  // namespace relish
