@@ -20,7 +20,17 @@ NamedTensors read_npz(const std::string& path);  // stored or deflated entries; 
 NamedTensors read_safetensors(const std::string& path, std::map<std::string, std::string>* metadata = nullptr);
 Tensor read_idx(const std::string& path);  // rank 1-4, uint8 and the other IDX types; gunzips by first bytes
 
-// A path with format by extension and first bytes: npy and IDX give one tensor under the empty name, npz and
+// A CSV table of numbers: names of the columns (none when the first row is numeric) and values of shape (rows, columns).
+struct CsvTable {
+  std::vector<std::string> columns;
+  Tensor values;
+};
+// Every row must be as wide as the first; the first 20 bad rows are reported by line and column, as DataError.
+CsvTable read_csv(const std::string& path, DType dtype = DType::Float32);
+// The columns but one, of shape (rows, columns - 1), and the named one, of shape (rows,). DataError names `path`.
+std::pair<Tensor, Tensor> split_target(const CsvTable& table, const std::string& target, const std::string& path);
+
+// A path with format by extension and first bytes: npy, IDX and CSV give one tensor under the empty name, npz and
 // safetensors their entries. `path` may carry an entry, "m.npz:w0", which selects it under the empty name.
 NamedTensors read_tensors(const std::string& path_and_entry);
 

@@ -1,0 +1,271 @@
+// Reading and writing of safetensors: a JSON header of names, dtypes, shapes and byte ranges, then the bytes.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <unordered_set>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/files.h"
+#include "runtime/files/data_file.h"
+#include "runtime/files/selection.h"
+#include "support/atomic_file.h"
+#include "support/limits.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+constexpr std::uint64_t max_header_bytes = 100'000'000;
+constexpr std::uint64_t length_bytes = 8;
+constexpr std::string_view metadata_key = "__metadata__";
+
+struct FormatName {
+  std::string_view text;
+  DType dtype;
+};
+constexpr FormatName format_names[] = {
+    {"BOOL", DType::Bool}, {"I8", DType::Int8},    {"I16", DType::Int16},   {"I32", DType::Int32},
+    {"I64", DType::Int64}, {"U8", DType::UInt8},   {"U16", DType::UInt16},  {"U32", DType::UInt32},
+    {"U64", DType::UInt64}, {"F16", DType::Float16}, {"BF16", DType::BFloat16}, {"F32", DType::Float32},
+    {"F64", DType::Float64},
+};
+
+struct Entry {
+  std::string name;
+  std::optional<DType> dtype;
+  std::optional<Shape> shape;
+  std::vector<std::uint64_t> offsets;
+};
+
+// Receives the header as it is parsed, so that doubled keys are seen and nothing but the entries is kept.
+class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  HeaderReader(const std::string& path, std::map<std::string, std::string>* metadata)
+      : path_(path), metadata_(metadata) {}
+
+  std::vector<Entry>& entries() { return entries_; }
+
+  bool null() override { unexpected("null"); }
+  bool boolean(bool) override { unexpected("a bool"); }
+  bool number_integer(number_integer_t) override { unexpected("a negative number"); }
+  bool number_float(number_float_t, const string_t&) override { unexpected("a fraction"); }
+  bool binary(binary_t&) override { unexpected("bytes"); }
+
+  bool number_unsigned(number_unsigned_t value) override {
+    if (where_ != Where::Array) unexpected("a number");
+    if (field_ == "shape") {
+      if (value > static_cast<std::uint64_t>(INT64_MAX)) fail_entry("a dimension does not fit 64 bits");
+      if (entries_.back().shape->size() > limits().max_rank) fail_entry("the shape has too many dimensions");
+      entries_.back().shape->push_back(static_cast<std::int64_t>(value));
+    } else {
+      if (entries_.back().offsets.size() == 2) fail_entry("data_offsets has more than two numbers");
+      entries_.back().offsets.push_back(value);
+    }
+    return true;
+  }
+
+  bool string(string_t& value) override {
+    if (where_ == Where::Metadata) {
+      if (metadata_ != nullptr) (*metadata_)[field_] = value;
+      return true;
+    }
+    if (where_ != Where::Tensor || field_ != "dtype") unexpected("a string");
+    for (const FormatName& candidate : format_names) {
+      if (candidate.text == value) entries_.back().dtype = candidate.dtype;
+    }
+    if (!entries_.back().dtype) fail_entry(fmt::format("the dtype '{}' is not supported", printable(value)));
+    return true;
+  }
+
+  bool start_object(std::size_t) override {
+    switch (where_) {
+      case Where::Start: where_ = Where::Names; return true;
+      case Where::Names: where_ = name_ == metadata_key ? Where::Metadata : Where::Tensor; break;
+      default: unexpected("an object");
+    }
+    fields_.clear();
+    if (where_ == Where::Tensor) entries_.push_back({name_, std::nullopt, std::nullopt, {}});
+    return true;
+  }
+
+  bool end_object() override {
+    if (where_ == Where::Tensor) {
+      const Entry& entry = entries_.back();
+      if (!entry.dtype || !entry.shape || entry.offsets.size() != 2) {
+        fail_entry("the entry lacks a dtype, a shape or two data_offsets");
+      }
+    }
+    where_ = where_ == Where::Names ? Where::End : Where::Names;
+    return true;
+  }
+
+  bool key(string_t& value) override {
+    if (where_ == Where::Names) {
+      if (!names_.insert(value).second) fail_header(fmt::format("the key '{}' occurs twice", printable(value)));
+      name_ = value;
+      return true;
+    }
+    field_ = value;
+    if (!fields_.insert(value).second) fail_entry(fmt::format("the key '{}' occurs twice", printable(value)));
+    bool known = value == "dtype" || value == "shape" || value == "data_offsets";
+    if (where_ == Where::Tensor && !known) fail_entry(fmt::format("unknown key '{}'", printable(value)));
+    return true;
+  }
+
+  bool start_array(std::size_t) override {
+    if (where_ != Where::Tensor || field_ == "dtype") unexpected("a list");
+    if (field_ == "shape") entries_.back().shape.emplace();
+    where_ = Where::Array;
+    return true;
+  }
+
+  bool end_array() override {
+    where_ = Where::Tensor;
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    data_failure(path_, "the header is not valid JSON", length_bytes + std::max<std::size_t>(position, 1) - 1);
+  }
+
+ private:
+  enum class Where { Start, Names, Metadata, Tensor, Array, End };
+
+  [[noreturn]] void fail_entry(const std::string& message) const {
+    data_failure(fmt::format("{}:{}", path_, printable(name_)), message);
+  }
+  [[noreturn]] void fail_header(const std::string& message) const { data_failure(path_, message, length_bytes); }
+  [[noreturn]] void unexpected(std::string_view what) const {
+    if (where_ == Where::Start || where_ == Where::Names) fail_header(fmt::format("unexpected {} in the header", what));
+    fail_entry(fmt::format("unexpected {} for '{}'", what, printable(field_)));
+  }
+
+  const std::string& path_;
+  std::map<std::string, std::string>* metadata_;
+  Where where_ = Where::Start;
+  std::string name_;
+  std::string field_;
+  std::unordered_set<std::string> names_;
+  std::unordered_set<std::string> fields_;
+  std::vector<Entry> entries_;
+};
+
+// Every byte of the data belongs to exactly one entry, and every entry has the bytes of its shape.
+void check_layout(const std::vector<Entry>& entries, std::uint64_t data_bytes, const std::string& path) {
+  std::vector<const Entry*> sorted;
+  for (const Entry& entry : entries) {
+    std::string place = fmt::format("{}:{}", path, printable(entry.name));
+    std::uint64_t begin = entry.offsets[0];
+    std::uint64_t end = entry.offsets[1];
+    if (begin > end || end > data_bytes) {
+      data_failure(place, fmt::format("the entry has bytes {} to {} of {}", begin, end, data_bytes));
+    }
+    auto count = static_cast<std::uint64_t>(checked_element_count(*entry.shape, *entry.dtype, place));
+    std::uint64_t wanted = count * static_cast<std::uint64_t>(size_of(*entry.dtype));
+    if (end - begin != wanted) {
+      data_failure(place, fmt::format("the entry has {} bytes; its shape needs {}", end - begin, wanted));
+    }
+    sorted.push_back(&entry);
+  }
+  std::sort(sorted.begin(), sorted.end(), [](const Entry* a, const Entry* b) { return a->offsets < b->offsets; });
+  std::uint64_t expected = 0;
+  for (const Entry* entry : sorted) {
+    if (entry->offsets[0] != expected) {
+      data_failure(fmt::format("{}:{}", path, printable(entry->name)),
+                   fmt::format("the entry begins at {} of the data; expected {} (no gaps, no overlaps)",
+                               entry->offsets[0], expected));
+    }
+    expected = entry->offsets[1];
+  }
+  if (expected != data_bytes) {
+    data_failure(path, fmt::format("the entries end at {} of {} bytes of data", expected, data_bytes));
+  }
+}
+
+}  // namespace
+
+NamedTensors read_safetensors_selected(const std::string& path, const std::string* only,
+                                       std::map<std::string, std::string>* metadata) {
+  DataFile file(path);
+  if (file.size() < length_bytes) data_failure(path, "truncated: the header's length is missing", file.size());
+  std::uint64_t header_bytes = 0;
+  file.read_at(0, &header_bytes, length_bytes);
+  if (header_bytes > max_header_bytes) {
+    data_failure(path, fmt::format("the header has {} bytes; at most {} are read", header_bytes, max_header_bytes), 0);
+  }
+  if (header_bytes > file.size() - length_bytes) {
+    data_failure(path, fmt::format("truncated: the header has {} bytes, the file {}", header_bytes, file.size()), 0);
+  }
+  std::string header(static_cast<std::size_t>(header_bytes), '\0');
+  file.read_at(length_bytes, header.data(), header_bytes);
+  if (!header.starts_with('{')) data_failure(path, "the header does not begin with '{'", length_bytes);
+  HeaderReader reader(path, metadata);
+  nlohmann::json::sax_parse(header, &reader);
+  const std::vector<Entry>& entries = reader.entries();
+  std::uint64_t data_offset = length_bytes + header_bytes;
+  check_layout(entries, file.size() - data_offset, path);
+
+  NamedTensors tensors;
+  for (const Entry& entry : entries) {
+    if (only != nullptr && entry.name != *only) continue;
+    Tensor tensor = Tensor::empty(*entry.dtype, *entry.shape);
+    file.read_at(data_offset + entry.offsets[0], tensor.mutable_data(), entry.offsets[1] - entry.offsets[0]);
+    settle_elements(tensor, false, fmt::format("{}:{}", path, printable(entry.name)));
+    tensors.emplace_back(entry.name, std::move(tensor));
+  }
+  if (only != nullptr && tensors.empty()) {
+    std::vector<std::string> names;
+    for (const Entry& entry : entries) names.push_back(entry.name);
+    missing_entry(path, *only, names);
+  }
+  return tensors;
+}
+
+NamedTensors read_safetensors(const std::string& path, std::map<std::string, std::string>* metadata) {
+  return read_safetensors_selected(path, nullptr, metadata);
+}
+
+void write_safetensors(const std::string& path, const NamedTensors& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  check_names(path, tensors);
+  // The header keeps the given order; the data is laid out by falling element size, so that every tensor is aligned.
+  std::vector<std::size_t> layout(tensors.size());
+  for (std::size_t i = 0; i < layout.size(); ++i) layout[i] = i;
+  std::stable_sort(layout.begin(), layout.end(), [&](std::size_t a, std::size_t b) {
+    return size_of(tensors[a].second.dtype()) > size_of(tensors[b].second.dtype());
+  });
+  std::vector<std::int64_t> begins(tensors.size());
+  std::int64_t offset = 0;
+  for (std::size_t i : layout) {
+    begins[i] = offset;
+    offset += tensors[i].second.byte_size();
+  }
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header[std::string(metadata_key)] = metadata;
+  // Appended without looking for the name, which would be quadratic in all; names are known to be distinct.
+  auto& object = header.get_ref<nlohmann::ordered_json::object_t&>();
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const auto& [name, tensor] = tensors[i];
+    if (name == metadata_key) fail_at(ErrorClass::Usage, path, "", fmt::format("'{}' cannot name a tensor", name));
+    nlohmann::ordered_json entry;
+    for (const FormatName& candidate : format_names) {
+      if (candidate.dtype == tensor.dtype()) entry["dtype"] = std::string(candidate.text);
+    }
+    entry["shape"] = tensor.shape();
+    entry["data_offsets"] = {begins[i], begins[i] + tensor.byte_size()};
+    object.push_back({name, std::move(entry)});
+  }
+  std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  text.append((8 - text.size() % 8) % 8, ' ');
+  std::uint64_t length = text.size();
+  write_file_atomically(path, [&](ByteSink& sink) {
+    sink.write(&length, length_bytes);
+    sink.write(text);
+    for (std::size_t i : layout) {
+      sink.write(tensors[i].second.data(), static_cast<std::size_t>(tensors[i].second.byte_size()));
+    }
+  });
+}
+
+}  // namespace relish
