@@ -1,0 +1,412 @@
+// Preparation of scalar expressions: each becomes a small tree of typed operations on cells. Arithmetic of float32 and
+// smaller is done in double and rounded once, which gives the correctly rounded result of + - * / and sqrt (double has
+// more than twice their precision plus two bits); integers wrap in two's complement.
+#include <cmath>
+#include <limits>
+
+#include "interp/loop_slots.h"
+#include "ir/fault.h"
+
+namespace relish::interp {
+namespace {
+
+template <class F>
+struct Unary final : ScalarNodeProgram {
+  ScalarProgram a;
+  F f;
+  Unary(ScalarProgram a_, F f_) : a(std::move(a_)), f(std::move(f_)) {}
+  Cell eval(Frame& frame) const override { return f(a->eval(frame)); }
+};
+
+template <class F>
+struct BinaryNode final : ScalarNodeProgram {
+  ScalarProgram a, b;
+  F f;
+  BinaryNode(ScalarProgram a_, ScalarProgram b_, F f_) : a(std::move(a_)), b(std::move(b_)), f(std::move(f_)) {}
+  Cell eval(Frame& frame) const override {
+    const Cell left = a->eval(frame);
+    return f(left, b->eval(frame));
+  }
+};
+
+struct LiteralNode final : ScalarNodeProgram {
+  Cell cell;
+  explicit LiteralNode(Cell c) : cell(c) {}
+  Cell eval(Frame&) const override { return cell; }
+};
+
+struct VarNode final : ScalarNodeProgram {
+  std::size_t slot;
+  explicit VarNode(std::size_t s) : slot(s) {}
+  Cell eval(Frame& frame) const override { return frame.cells[slot]; }
+};
+
+struct SelectNode final : ScalarNodeProgram {
+  ScalarProgram condition, a, b;
+  bool lazy;
+  SelectNode(ScalarProgram c, ScalarProgram a_, ScalarProgram b_, bool lazy_)
+      : condition(std::move(c)), a(std::move(a_)), b(std::move(b_)), lazy(lazy_) {}
+  Cell eval(Frame& frame) const override {
+    const bool chosen = condition->eval(frame).integer != 0;
+    if (lazy) return chosen ? a->eval(frame) : b->eval(frame);
+    const Cell left = a->eval(frame);  // both sides: a fault in either is a fault
+    const Cell right = b->eval(frame);
+    return chosen ? left : right;
+  }
+};
+
+template <class T>
+struct LoadNode final : ScalarNodeProgram {
+  AccessProgram access;
+  explicit LoadNode(AccessProgram a) : access(std::move(a)) {}
+  Cell eval(Frame& frame) const override {
+    const std::int64_t offset = access.offset(frame);
+    return to_cell(reinterpret_cast<const T*>(access.data(frame))[offset]);
+  }
+};
+
+template <class F>
+ScalarProgram unary(ScalarProgram a, F f) {
+  return std::make_unique<Unary<F>>(std::move(a), std::move(f));
+}
+template <class F>
+ScalarProgram binary_node(ScalarProgram a, ScalarProgram b, F f) {
+  return std::make_unique<BinaryNode<F>>(std::move(a), std::move(b), std::move(f));
+}
+
+Cell integer(std::int64_t v) {
+  Cell c;
+  c.integer = v;
+  return c;
+}
+Cell real(double v) {
+  Cell c;
+  c.real = v;
+  return c;
+}
+
+// A value of the storage type T as the cell of that type: the wrap or the one rounding.
+template <class T>
+Cell stored(Cell c) {
+  return to_cell(from_cell<T>(c));
+}
+
+template <class T>
+inline constexpr bool is_real_v =
+    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
+// Integers as their own type, so that signedness and width are those of the dtype.
+template <class T>
+T typed(Cell c) {
+  return static_cast<T>(c.integer);
+}
+
+template <class T>
+T divide_checked(T a, T b, Span span) {
+  if (b == 0) fail_fault({FaultKind::DivisionByZero}, span);
+  if constexpr (std::is_signed_v<T>) {
+    if (b == T(-1)) return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a));
+  }
+  return static_cast<T>(a / b);
+}
+
+template <class T>
+T remainder_checked(T a, T b, Span span) {
+  if (b == 0) fail_fault({FaultKind::DivisionByZero}, span);
+  if constexpr (std::is_signed_v<T>) {
+    if (b == T(-1)) return 0;
+  }
+  return static_cast<T>(a % b);
+}
+
+template <class T>
+ScalarProgram real_binary(BinaryOp op, ScalarProgram a, ScalarProgram b) {
+  const auto make = [&](auto f) {
+    return binary_node(std::move(a), std::move(b), [f](Cell x, Cell y) { return stored<T>(real(f(x.real, y.real))); });
+  };
+  switch (op) {
+    case BinaryOp::Add: return make([](double x, double y) { return x + y; });
+    case BinaryOp::Sub: return make([](double x, double y) { return x - y; });
+    case BinaryOp::Mul: return make([](double x, double y) { return x * y; });
+    case BinaryOp::Div: return make([](double x, double y) { return x / y; });
+    case BinaryOp::Min: return make([](double x, double y) { return x < y ? x : y; });
+    case BinaryOp::Max: return make([](double x, double y) { return x > y ? x : y; });
+    case BinaryOp::FloorDiv: return make([](double x, double y) { return std::floor(static_cast<double>(from_cell<T>(real(x / y)))); });
+    case BinaryOp::TruncMod: return make([](double x, double y) { return std::fmod(x, y); });
+    case BinaryOp::FloorMod:
+      return make([](double x, double y) {
+        const double r = std::fmod(x, y);
+        return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+      });
+    default: break;
+  }
+  RELISH_CHECK(false, "integer operation on floats");
+}
+
+template <>
+ScalarProgram real_binary<Half>(BinaryOp op, ScalarProgram a, ScalarProgram b);
+template <>
+ScalarProgram real_binary<BFloat16>(BinaryOp op, ScalarProgram a, ScalarProgram b);
+
+// Halves: as doubles, then one rounding to the storage type.
+template <class T>
+ScalarProgram half_binary(BinaryOp op, ScalarProgram a, ScalarProgram b) {
+  ScalarProgram wide = real_binary<double>(op, std::move(a), std::move(b));
+  return unary(std::move(wide), [](Cell c) { return stored<T>(c); });
+}
+template <>
+ScalarProgram real_binary<Half>(BinaryOp op, ScalarProgram a, ScalarProgram b) {
+  return half_binary<Half>(op, std::move(a), std::move(b));
+}
+template <>
+ScalarProgram real_binary<BFloat16>(BinaryOp op, ScalarProgram a, ScalarProgram b) {
+  return half_binary<BFloat16>(op, std::move(a), std::move(b));
+}
+
+template <class T>
+ScalarProgram integer_binary(BinaryOp op, ScalarProgram a, ScalarProgram b, Span span) {
+  using U = std::make_unsigned_t<T>;
+  const auto make = [&](auto f) {
+    return binary_node(std::move(a), std::move(b),
+                       [f](Cell x, Cell y) { return to_cell(static_cast<T>(f(typed<T>(x), typed<T>(y)))); });
+  };
+  constexpr int bits = 8 * sizeof(T);
+  switch (op) {
+    // Products of narrow unsigned types would promote to int and overflow: compute in 64 bits.
+    case BinaryOp::Add: return make([](T x, T y) { return static_cast<std::uint64_t>(x) + static_cast<std::uint64_t>(y); });
+    case BinaryOp::Sub: return make([](T x, T y) { return static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(y); });
+    case BinaryOp::Mul: return make([](T x, T y) { return static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y); });
+    case BinaryOp::Div: return make([span](T x, T y) { return divide_checked(x, y, span); });
+    case BinaryOp::TruncMod: return make([span](T x, T y) { return remainder_checked(x, y, span); });
+    case BinaryOp::FloorDiv:
+      return make([span](T x, T y) {
+        const T q = divide_checked(x, y, span);
+        const T r = remainder_checked(x, y, span);
+        return static_cast<T>(r != 0 && ((r < 0) != (y < 0)) ? q - 1 : q);
+      });
+    case BinaryOp::FloorMod:
+      return make([span](T x, T y) {
+        const T r = remainder_checked(x, y, span);
+        return static_cast<T>(r != 0 && ((r < 0) != (y < 0)) ? r + y : r);
+      });
+    case BinaryOp::Min: return make([](T x, T y) { return x < y ? x : y; });
+    case BinaryOp::Max: return make([](T x, T y) { return x > y ? x : y; });
+    case BinaryOp::BitAnd: return make([](T x, T y) { return x & y; });
+    case BinaryOp::BitOr: return make([](T x, T y) { return x | y; });
+    case BinaryOp::BitXor: return make([](T x, T y) { return x ^ y; });
+    case BinaryOp::ShiftLeft:
+      return make([span](T x, T y) -> T {
+        if constexpr (std::is_signed_v<T>) {
+          if (y < 0) fail_fault({FaultKind::NegativeShift, {}, {y}}, span);
+        }
+        return static_cast<U>(y) >= static_cast<U>(bits) ? T(0) : static_cast<T>(static_cast<std::uint64_t>(x) << y);
+      });
+    case BinaryOp::ShiftRight:
+      return make([span](T x, T y) -> T {
+        if constexpr (std::is_signed_v<T>) {
+          if (y < 0) fail_fault({FaultKind::NegativeShift, {}, {y}}, span);
+        }
+        if (static_cast<U>(y) >= static_cast<U>(bits)) return x < 0 ? T(-1) : T(0);
+        return static_cast<T>(x >> y);
+      });
+  }
+  RELISH_CHECK(false, "integer operation");
+}
+
+ScalarProgram prepare_binary(const Binary& node, DType dtype, Span span, Slots& slots) {
+  ScalarProgram a = prepare(node.a, slots), b = prepare(node.b, slots);
+  return visit_dtype(dtype, [&](auto tag) -> ScalarProgram {
+    using T = decltype(tag);
+    if constexpr (is_real_v<T>) {
+      return real_binary<T>(node.op, std::move(a), std::move(b));
+    } else if constexpr (std::is_same_v<T, bool>) {
+      // Bits of bools: and, or, xor, min, max.
+      return unary(integer_binary<std::uint8_t>(node.op, std::move(a), std::move(b), span),
+                   [](Cell c) { return integer(c.integer != 0); });
+    } else {
+      return integer_binary<T>(node.op, std::move(a), std::move(b), span);
+    }
+  });
+}
+
+template <class T>
+ScalarProgram compare_typed(CompareOp op, ScalarProgram a, ScalarProgram b) {
+  const auto make = [&](auto f) {
+    return binary_node(std::move(a), std::move(b), [f](Cell x, Cell y) {
+      if constexpr (std::is_same_v<T, double>) return integer(f(x.real, y.real));
+      else return integer(f(static_cast<T>(x.integer), static_cast<T>(y.integer)));
+    });
+  };
+  switch (op) {
+    case CompareOp::Eq: return make([](T x, T y) { return x == y; });
+    case CompareOp::Ne: return make([](T x, T y) { return x != y; });
+    case CompareOp::Lt: return make([](T x, T y) { return x < y; });
+    case CompareOp::Le: return make([](T x, T y) { return x <= y; });
+    case CompareOp::Gt: return make([](T x, T y) { return x > y; });
+    case CompareOp::Ge: return make([](T x, T y) { return x >= y; });
+  }
+  RELISH_CHECK(false, "comparison");
+}
+
+ScalarProgram prepare_compare(const Compare& node, Slots& slots) {
+  const DType operand = node.a.dtype();
+  ScalarProgram a = prepare(node.a, slots), b = prepare(node.b, slots);
+  if (is_float(operand)) return compare_typed<double>(node.op, std::move(a), std::move(b));
+  if (operand == DType::UInt64) return compare_typed<std::uint64_t>(node.op, std::move(a), std::move(b));
+  return compare_typed<std::int64_t>(node.op, std::move(a), std::move(b));
+}
+
+// float -> integer saturates and NaN gives 0.
+template <class T>
+T saturate(double value) {
+  if (std::isnan(value)) return 0;
+  constexpr double low = static_cast<double>(std::numeric_limits<T>::min());
+  constexpr double high = static_cast<double>(std::numeric_limits<T>::max());
+  if (value <= low) return std::numeric_limits<T>::min();
+  if (value >= high) return std::numeric_limits<T>::max();
+  return static_cast<T>(value);
+}
+
+ScalarProgram prepare_cast(DType from, DType to, ScalarProgram a) {
+  return visit_dtype(to, [&](auto tag) -> ScalarProgram {
+    using T = decltype(tag);
+    if (is_float(from)) {
+      if constexpr (is_real_v<T>) return unary(std::move(a), [](Cell c) { return stored<T>(c); });
+      else if constexpr (std::is_same_v<T, bool>) return unary(std::move(a), [](Cell c) { return integer(c.real != 0); });
+      else return unary(std::move(a), [](Cell c) { return to_cell(saturate<T>(c.real)); });
+    }
+    if constexpr (std::is_same_v<T, float>) {  // 64-bit integers round once, not through double
+      if (from == DType::UInt64)
+        return unary(std::move(a), [](Cell c) { return to_cell(static_cast<float>(static_cast<std::uint64_t>(c.integer))); });
+      return unary(std::move(a), [](Cell c) { return to_cell(static_cast<float>(c.integer)); });
+    } else if constexpr (is_real_v<T>) {
+      if (from == DType::UInt64)
+        return unary(std::move(a), [](Cell c) { return stored<T>(real(static_cast<double>(static_cast<std::uint64_t>(c.integer)))); });
+      return unary(std::move(a), [](Cell c) { return stored<T>(real(static_cast<double>(c.integer))); });
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return unary(std::move(a), [](Cell c) { return integer(c.integer != 0); });
+    } else {
+      return unary(std::move(a), [](Cell c) { return stored<T>(c); });
+    }
+  });
+}
+
+// Math functions: computed in double and rounded once to the dtype of the expression.
+ScalarProgram prepare_math(const IntrinsicCall& node, DType dtype, Slots& slots) {
+  ScalarProgram a = prepare(node.args[0], slots);
+  const DType operand = node.args[0].dtype();
+  const auto test = [&](auto f) { return unary(std::move(a), [f](Cell c) { return integer(f(c.real)); }); };
+  if (info_of(node.intrinsic).result_bool && is_float(operand)) {
+    switch (node.intrinsic) {
+      case Intrinsic::IsNan: return test([](double x) { return std::isnan(x); });
+      case Intrinsic::IsInf: return test([](double x) { return std::isinf(x); });
+      default: return test([](double x) { return std::isfinite(x); });
+    }
+  }
+  if (info_of(node.intrinsic).result_bool) {
+    return unary(std::move(a), [finite = node.intrinsic == Intrinsic::IsFinite](Cell) { return integer(finite); });
+  }
+  if (!is_float(dtype)) {  // floor, ceil, round, trunc leave integers alone; abs wraps
+    if (node.intrinsic != Intrinsic::Abs || is_unsigned_int(dtype) || is_bool(dtype)) return a;
+    ScalarProgram magnitude = unary(std::move(a), [](Cell c) {
+      return integer(c.integer < 0 ? static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(c.integer)) : c.integer);
+    });
+    return prepare_cast(DType::Int64, dtype, std::move(magnitude));
+  }
+  ScalarProgram second = node.args.size() > 1 ? prepare(node.args[1], slots) : nullptr;
+  const auto math = [&](auto f) -> ScalarProgram {
+    return visit_dtype(dtype, [&](auto tag) -> ScalarProgram {
+      using T = decltype(tag);
+      return unary(std::move(a), [f](Cell c) { return stored<T>(real(f(c.real))); });
+    });
+  };
+  switch (node.intrinsic) {
+    case Intrinsic::Exp: return math([](double x) { return std::exp(x); });
+    case Intrinsic::Exp2: return math([](double x) { return std::exp2(x); });
+    case Intrinsic::Expm1: return math([](double x) { return std::expm1(x); });
+    case Intrinsic::Log: return math([](double x) { return std::log(x); });
+    case Intrinsic::Log2: return math([](double x) { return std::log2(x); });
+    case Intrinsic::Log1p: return math([](double x) { return std::log1p(x); });
+    case Intrinsic::Sqrt: return math([](double x) { return std::sqrt(x); });
+    case Intrinsic::Rsqrt: return math([](double x) { return 1.0 / std::sqrt(x); });
+    case Intrinsic::Tanh: return math([](double x) { return std::tanh(x); });
+    case Intrinsic::Sigmoid: return math([](double x) { return 1.0 / (1.0 + std::exp(-x)); });
+    case Intrinsic::Erf: return math([](double x) { return std::erf(x); });
+    case Intrinsic::Sin: return math([](double x) { return std::sin(x); });
+    case Intrinsic::Cos: return math([](double x) { return std::cos(x); });
+    case Intrinsic::Tan: return math([](double x) { return std::tan(x); });
+    case Intrinsic::Floor: return math([](double x) { return std::floor(x); });
+    case Intrinsic::Ceil: return math([](double x) { return std::ceil(x); });
+    case Intrinsic::Round: return math([](double x) { return std::nearbyint(x); });  // half to even
+    case Intrinsic::Trunc: return math([](double x) { return std::trunc(x); });
+    case Intrinsic::Abs: return math([](double x) { return std::fabs(x); });
+    case Intrinsic::Pow:
+      return visit_dtype(dtype, [&](auto tag) -> ScalarProgram {
+        using T = decltype(tag);
+        return binary_node(std::move(a), std::move(second),
+                           [](Cell x, Cell y) { return stored<T>(real(std::pow(x.real, y.real))); });
+      });
+    default: break;
+  }
+  RELISH_CHECK(false, "intrinsic without a meaning");
+}
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+}  // namespace
+
+AccessProgram::AccessProgram(const Buffer& buffer, const std::vector<Scalar>& indices, Span span, Slots& slots)
+    : buffer_(static_cast<std::size_t>(slots.buffer(buffer))), name_(buffer.name()), span_(span) {
+  for (const Scalar& index : indices) indices_.push_back(prepare(index, slots));
+}
+
+void AccessProgram::out_of_range(std::size_t dimension, std::int64_t index, std::int64_t extent) const {
+  fail_fault({FaultKind::IndexOutOfRange, name_, {static_cast<std::int64_t>(dimension), index, extent}}, span_);
+}
+
+ScalarProgram prepare(const Scalar& scalar, Slots& slots) {
+  const DType dtype = scalar.dtype();
+  const Span span = scalar.span();
+  return std::visit(
+      Overloaded{
+          [&](const IntLiteral& n) -> ScalarProgram { return std::make_unique<LiteralNode>(integer(n.value)); },
+          [&](const FloatLiteral& n) -> ScalarProgram {
+            return visit_dtype(dtype, [&](auto tag) -> ScalarProgram {
+              return std::make_unique<LiteralNode>(stored<decltype(tag)>(real(n.value)));
+            });
+          },
+          [&](const VarUse& n) -> ScalarProgram {
+            return std::make_unique<VarNode>(static_cast<std::size_t>(slots.scalar(n.var)));
+          },
+          [&](const Binary& n) { return prepare_binary(n, dtype, span, slots); },
+          [&](const Compare& n) { return prepare_compare(n, slots); },
+          [&](const Logical& n) -> ScalarProgram {
+            ScalarProgram a = prepare(n.a, slots), b = prepare(n.b, slots);
+            if (n.op == LogicalOp::And)
+              return binary_node(std::move(a), std::move(b), [](Cell x, Cell y) { return integer((x.integer != 0) & (y.integer != 0)); });
+            return binary_node(std::move(a), std::move(b), [](Cell x, Cell y) { return integer((x.integer != 0) | (y.integer != 0)); });
+          },
+          [&](const Not& n) -> ScalarProgram {
+            return unary(prepare(n.a, slots), [](Cell c) { return integer(c.integer == 0); });
+          },
+          [&](const Select& n) -> ScalarProgram {
+            return std::make_unique<SelectNode>(prepare(n.condition, slots), prepare(n.a, slots), prepare(n.b, slots), n.lazy);
+          },
+          [&](const Cast& n) { return prepare_cast(n.a.dtype(), dtype, prepare(n.a, slots)); },
+          [&](const Load& n) -> ScalarProgram {
+            AccessProgram access(*n.buffer, n.indices, span, slots);
+            return visit_dtype(n.buffer->dtype(), [&](auto tag) -> ScalarProgram {
+              return std::make_unique<LoadNode<decltype(tag)>>(std::move(access));
+            });
+          },
+          [&](const IntrinsicCall& n) { return prepare_math(n, dtype, slots); },
+      },
+      scalar.node().kind);
+}
+
+}  // namespace relish::interp

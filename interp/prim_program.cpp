@@ -1,0 +1,81 @@
+// Entry of a prim_func: arguments are matched to parameters, symbolic dims take their values, root buffers are made.
+#include "interp/prim_program.h"
+
+#include <fmt/format.h>
+
+#include "ir/printer.h"
+
+namespace relish::interp {
+
+PrimProgram::PrimProgram(PrimFuncPtr function) : function_(std::move(function)) {
+  for (const PrimParam& param : function_->params) {
+    if (const ScalarVar* scalar = param.scalar()) {
+      slots_.scalar(*scalar);
+      continue;
+    }
+    slots_.buffer(*param.buffer());
+    for (const Scalar& dim : param.buffer()->shape()) collect_vars(dim, symbols_);
+  }
+  for (const ScalarVar& var : symbols_) slots_.scalar(var);
+  for (const Buffer& buffer : function_->allocations) {
+    RootAllocation allocation{buffer, {}};
+    slots_.buffer(buffer);
+    for (const Scalar& dim : buffer.shape()) allocation.shape.push_back(prepare(dim, slots_));
+    allocations_.push_back(std::move(allocation));
+  }
+  body_ = prepare(function_->body, slots_);
+}
+
+void PrimProgram::run(std::vector<Value>& args, ErrorClass error_class, Span call) const {
+  RELISH_CHECK(args.size() == function_->params.size());
+  Slots slots = slots_;  // lookups only: every slot exists
+  Frame frame;
+  frame.cells.resize(slots.scalar_count());
+  frame.buffers.resize(slots.buffer_count());
+
+  SymbolValues symbols;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const ScalarVar* scalar = function_->params[i].scalar();
+    if (!scalar) continue;
+    const std::string what = fmt::format("{}: {}", function_->name, scalar->name());
+    match_value(args[i], ScalarType{scalar->dtype()}, symbols, error_class, call, what);
+    const ScalarValue& value = args[i].scalar();
+    Cell& cell = frame.cells[static_cast<std::size_t>(slots.scalar(*scalar))];
+    if (is_float(scalar->dtype())) cell.real = value.real;
+    else cell.integer = value.integer;
+    if (!is_float(scalar->dtype())) symbols[scalar->id()] = value.integer;
+  }
+  // Bare dims first, whatever the order of the parameters; expressions such as n * 2 are then checked.
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const Buffer* buffer = function_->params[i].buffer();
+    if (!buffer || !args[i].is_tensor()) continue;
+    const Shape& shape = args[i].tensor().shape();
+    for (int d = 0; d < buffer->rank() && d < static_cast<int>(shape.size()); ++d) {
+      if (auto var = buffer->shape()[static_cast<std::size_t>(d)].as_var()) symbols.emplace(var->id(), shape[static_cast<std::size_t>(d)]);
+    }
+  }
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const Buffer* buffer = function_->params[i].buffer();
+    if (!buffer) continue;
+    const std::string what = fmt::format("{}: {}", function_->name, buffer->name());
+    match_value(args[i], tensor_type(buffer->shape(), buffer->dtype()), symbols, error_class, call, what);
+    frame.buffers[static_cast<std::size_t>(slots.buffer(*buffer))].bind(args[i].tensor());
+  }
+  for (const ScalarVar& var : symbols_) {
+    const auto found = symbols.find(var.id());
+    if (found == symbols.end()) {
+      fail(error_class, call, "symbol.unknown",
+           fmt::format("{}: no argument tells the size {}", function_->name, var.name()));
+    }
+    frame.cells[static_cast<std::size_t>(slots.scalar(var))].integer = found->second;
+  }
+  for (const RootAllocation& allocation : allocations_) {
+    Shape shape;
+    for (const ScalarProgram& dim : allocation.shape) shape.push_back(dim->eval(frame).integer);
+    frame.buffers[static_cast<std::size_t>(slots.buffer(allocation.buffer))].bind(
+        Tensor::zeros(allocation.buffer.dtype(), std::move(shape)));
+  }
+  body_->run(frame);
+}
+
+}  // namespace relish::interp

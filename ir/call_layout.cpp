@@ -1,0 +1,34 @@
+// The one rule by which call_tir fills parameters.
+#include "ir/call_layout.h"
+
+#include <fmt/format.h>
+
+#include "support/failure.h"
+
+namespace relish {
+
+std::vector<ParamSource> call_layout(const PrimFunc& function, const CallTir& call, Span span) {
+  std::vector<std::size_t> tensors, scalars;
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    const bool scalar = call.args[i].type().as<ScalarType>() != nullptr;
+    (scalar ? scalars : tensors).push_back(i);
+  }
+  std::size_t buffer_params = 0, scalar_params = 0;
+  for (const PrimParam& param : function.params) ++(param.buffer() ? buffer_params : scalar_params);
+  if (scalars.size() != scalar_params || tensors.size() + call.out_types.size() != buffer_params) {
+    fail(ErrorClass::Type, span, "call_tir.arity",
+         fmt::format("{} has {} buffer and {} scalar parameters; the call gives {} tensors, {} scalars and {} results",
+                     function.name, buffer_params, scalar_params, tensors.size(), scalars.size(), call.out_types.size()),
+         {{function.span, "the function is declared here"}});
+  }
+  std::vector<ParamSource> layout;
+  std::size_t next_tensor = 0, next_scalar = 0, next_result = 0;
+  for (const PrimParam& param : function.params) {
+    if (!param.buffer()) layout.push_back({ParamSource::Argument, scalars[next_scalar++]});
+    else if (next_tensor < tensors.size()) layout.push_back({ParamSource::Argument, tensors[next_tensor++]});
+    else layout.push_back({ParamSource::Result, next_result++});
+  }
+  return layout;
+}
+
+}  // namespace relish
