@@ -1,0 +1,497 @@
+// Conversion of ANTLR contexts, rule by rule in the order of the grammar.
+#include "frontend/tree_converter.h"
+
+#include <fmt/format.h>
+
+#include "frontend/literals.h"
+#include "frontend/operators.h"
+#include "support/limits.h"
+#include "support/render.h"
+
+namespace relish {
+
+using Parser = grammar::RelishParser;
+
+Span TreeConverter::span_of(antlr4::ParserRuleContext* tree) const {
+  std::size_t begin = tree->start->getStartIndex();
+  std::size_t end = tree->stop ? tree->stop->getStopIndex() + 1 : begin;
+  return {slice_.file, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(std::max(begin, end))};
+}
+
+Span TreeConverter::span_of(antlr4::Token* token) const {
+  return {slice_.file, static_cast<std::uint32_t>(token->getStartIndex()),
+          static_cast<std::uint32_t>(token->getStopIndex() + 1)};
+}
+
+std::string_view TreeConverter::text_of(antlr4::Token* token) const {
+  return slice_.text.substr(token->getStartIndex(), token->getStopIndex() + 1 - token->getStartIndex());
+}
+
+void TreeConverter::refuse(Span span, std::string_view id, std::string message) {
+  diagnostics_.error(ErrorClass::Syntax, span, id, std::move(message));
+  throw Refused{};
+}
+
+// Counts nesting that brackets do not show: chains of trailers and of conditional expressions.
+void TreeConverter::enter(std::size_t levels, Span at) {
+  depth_ += levels;
+  if (depth_ > limits().max_nesting) {
+    diagnostics_.error(ErrorClass::ResourceLimit, at, "limit.nesting",
+                       fmt::format("found an expression nested deeper than {}; raise --max-nesting", limits().max_nesting));
+    throw Refused{};
+  }
+}
+
+// --- Statements.
+
+ast::Statement TreeConverter::simple(Parser::SimpleStatementContext* tree) {
+  ast::Statement statement{span_of(tree), ast::Pass{}, nullptr};
+  if (auto* assigned = tree->assignment()) return assignment(assigned);
+  if (tree->breakStatement()) statement.kind = ast::Break{};
+  if (tree->continueStatement()) statement.kind = ast::Continue{};
+  if (auto* returned = tree->returnStatement()) {
+    statement.kind = ast::Return{returned->expressionList() ? expression_list(returned->expressionList()) : nullptr};
+  }
+  if (auto* asserted = tree->assertStatement()) {
+    ast::ExprPtr condition = expression(asserted->expression(0));
+    ast::ExprPtr message = asserted->COMMA() ? expression(asserted->expression(1)) : nullptr;
+    statement.kind = ast::Assert{std::move(condition), std::move(message)};
+  }
+  if (auto* imported = tree->importStatement()) statement.kind = import(imported);
+  return statement;
+}
+
+ast::Import TreeConverter::import(Parser::ImportStatementContext* tree) {
+  ast::Import result;
+  auto dotted = [&](Parser::DottedNameContext* name) {
+    Span span = span_of(name);
+    return std::string(slice_.text.substr(span.begin, span.end - span.begin));
+  };
+  for (auto* module : tree->importedModule()) {
+    std::string target = dotted(module->dottedName());
+    std::string bound = target;
+    if (auto* as = module->NAME()) {
+      bound = text_of(as->getSymbol());
+    } else {
+      // `import tvm.script` binds `tvm`.
+      bound = target.substr(0, target.find('.'));
+      target = bound;
+    }
+    result.bound.push_back({bound, target, span_of(module)});
+  }
+  if (!tree->FROM()) return result;
+  std::string from = dotted(tree->dottedName());
+  if (!tree->importedNames()) {
+    result.everything = true;
+    result.bound.push_back({"*", from, span_of(tree)});
+    return result;
+  }
+  for (auto* name : tree->importedNames()->importedName()) {
+    std::string imported(text_of(name->NAME(0)->getSymbol()));
+    std::string bound = name->AS() ? std::string(text_of(name->NAME(1)->getSymbol())) : imported;
+    result.bound.push_back({bound, from + "." + imported, span_of(name)});
+  }
+  return result;
+}
+
+ast::Statement TreeConverter::assignment(Parser::AssignmentContext* tree) {
+  ast::Statement statement{span_of(tree), ast::Pass{}, nullptr};
+  auto lists = tree->expressionList();
+  if (auto* augmentation = tree->augmentation()) {
+    ast::Operator op = ast::Operator::Add;
+    switch (augmentation->start->getType()) {
+      case Parser::SUB_ASSIGN: op = ast::Operator::Sub; break;
+      case Parser::MUL_ASSIGN: op = ast::Operator::Mul; break;
+      case Parser::DIV_ASSIGN: op = ast::Operator::Div; break;
+      case Parser::FLOOR_DIV_ASSIGN: op = ast::Operator::FloorDiv; break;
+      case Parser::MOD_ASSIGN: op = ast::Operator::Mod; break;
+      case Parser::POW_ASSIGN: op = ast::Operator::Pow; break;
+      case Parser::AND_ASSIGN: op = ast::Operator::BitAnd; break;
+      case Parser::OR_ASSIGN: op = ast::Operator::BitOr; break;
+      case Parser::XOR_ASSIGN: op = ast::Operator::BitXor; break;
+      case Parser::LEFT_ASSIGN: op = ast::Operator::ShiftLeft; break;
+      case Parser::RIGHT_ASSIGN: op = ast::Operator::ShiftRight; break;
+      default: break;
+    }
+    ast::ExprPtr target = expression_list(lists[0]);
+    statement.kind = ast::AugmentedAssignment{std::move(target), op, expression_list(lists[1])};
+    return statement;
+  }
+  ast::ExprPtr first = expression_list(lists[0]);
+  if (lists.size() == 1 && !tree->COLON()) {
+    statement.kind = ast::ExpressionStatement{std::move(first)};
+    return statement;
+  }
+  ast::Assignment result;
+  result.targets.push_back(std::move(first));
+  if (tree->COLON()) {
+    result.annotation = expression(tree->expression());
+    if (lists.size() > 1) result.value = expression_list(lists[1]);
+  } else {
+    for (std::size_t i = 1; i + 1 < lists.size(); ++i) result.targets.push_back(expression_list(lists[i]));
+    result.value = expression_list(lists.back());
+  }
+  statement.kind = std::move(result);
+  return statement;
+}
+
+ast::Statement TreeConverter::header(Parser::HeaderContext* tree) {
+  ast::Statement statement{span_of(tree), ast::Pass{}, nullptr};
+  auto branch = [&](ast::ExprPtr condition) {
+    ast::If result;
+    result.branches.push_back({std::move(condition), {}, span_of(tree)});
+    statement.kind = std::move(result);
+  };
+  if (auto* c = tree->classHeader()) statement.kind = class_definition(c);
+  if (auto* d = tree->defHeader()) statement.kind = definition(d);
+  if (auto* w = tree->withHeader()) {
+    ast::With with;
+    for (auto* item : w->withItem()) {
+      ast::ExprPtr value = expression(item->expression());
+      with.items.push_back({std::move(value), item->target() ? target(item->target()) : nullptr});
+    }
+    statement.kind = std::move(with);
+  }
+  if (auto* f = tree->forHeader()) {
+    ast::ExprPtr variables = targets(f->targets());
+    statement.kind = ast::For{std::move(variables), expression_list(f->expressionList()), {}};
+  }
+  if (auto* w = tree->whileHeader()) statement.kind = ast::While{expression(w->expression()), {}};
+  if (auto* i = tree->ifHeader()) branch(expression(i->expression()));
+  if (auto* e = tree->elifHeader()) branch(expression(e->expression()));
+  if (tree->elseHeader()) branch(nullptr);
+  return statement;
+}
+
+ast::ClassDefinition TreeConverter::class_definition(Parser::ClassHeaderContext* tree) {
+  ast::ClassDefinition result;
+  result.name = text_of(tree->NAME()->getSymbol());
+  result.name_span = span_of(tree->NAME()->getSymbol());
+  if (tree->arguments()) result.bases = arguments(tree->arguments());
+  return result;
+}
+
+ast::FunctionDefinition TreeConverter::definition(Parser::DefHeaderContext* tree) {
+  ast::FunctionDefinition result;
+  result.name = text_of(tree->NAME()->getSymbol());
+  result.name_span = span_of(tree->NAME()->getSymbol());
+  if (auto* parameters = tree->typeParameters()) {
+    for (auto* p : parameters->typeParameter()) {
+      result.type_parameters.push_back({std::string(text_of(p->NAME()->getSymbol())), span_of(p),
+                                        p->expression() ? expression(p->expression()) : nullptr});
+    }
+  }
+  if (auto* parameters = tree->parameters()) {
+    for (auto* p : parameters->parameter()) result.parameters.push_back(parameter(p));
+  }
+  if (tree->ARROW()) result.result_annotation = expression(tree->expression());
+  return result;
+}
+
+ast::Parameter TreeConverter::parameter(Parser::ParameterContext* tree) {
+  ast::Parameter result;
+  result.span = span_of(tree);
+  if (!tree->NAME()) {
+    result.name = text_of(tree->start);
+    result.stars = 1;
+    return result;
+  }
+  result.name = text_of(tree->NAME()->getSymbol());
+  result.span = span_of(tree->NAME()->getSymbol());
+  result.stars = tree->MUL() ? 1 : tree->POW() ? 2 : 0;
+  std::size_t next = 0;
+  if (tree->COLON()) result.annotation = expression(tree->expression(next++));
+  if (tree->ASSIGN()) result.default_value = expression(tree->expression(next));
+  return result;
+}
+
+// --- Expressions.
+
+ast::ExprPtr TreeConverter::targets(Parser::TargetsContext* tree) {
+  auto all = tree->target();
+  if (all.size() == 1 && tree->COMMA().empty()) return target(all[0]);
+  ast::TupleValue tuple;
+  for (auto* t : all) tuple.items.push_back(target(t));
+  return make(span_of(tree), std::move(tuple));
+}
+
+ast::ExprPtr TreeConverter::target(Parser::TargetContext* tree) {
+  if (tree->MUL()) refuse(span_of(tree), "syntax.star", "found a starred name; expected each name written out");
+  return primary(tree->primary());
+}
+
+ast::ExprPtr TreeConverter::expression_list(Parser::ExpressionListContext* tree) {
+  auto items = tree->listItem();
+  if (items.size() == 1 && tree->COMMA().empty()) return list_item(items[0]);
+  ast::TupleValue tuple;
+  tuple.items.reserve(items.size());
+  for (auto* item : items) tuple.items.push_back(list_item(item));
+  return make(span_of(tree), std::move(tuple));
+}
+
+ast::ExprPtr TreeConverter::list_item(Parser::ListItemContext* tree) {
+  if (tree->MUL()) {
+    refuse(span_of(tree), "syntax.star", "found a starred expression; expected each item written out");
+  }
+  return expression(tree->expression());
+}
+
+ast::ExprPtr TreeConverter::expression(Parser::ExpressionContext* tree) {
+  if (auto* l = tree->lambda()) return lambda(l);
+  auto operations = tree->operation();
+  if (operations.size() == 1) return operation(operations[0]);
+  // a if c else b if d else e: nested from the right.
+  std::size_t levels = operations.size() / 2;
+  enter(levels, span_of(tree));
+  ast::ExprPtr result = operation(operations.back());
+  for (std::size_t i = operations.size() - 1; i >= 2; i -= 2) {
+    ast::ExprPtr value = operation(operations[i - 2]);
+    ast::ExprPtr condition = operation(operations[i - 1]);
+    Span span = cover(value->span, result->span);
+    result = make(span, ast::Conditional{std::move(condition), std::move(value), std::move(result)});
+  }
+  depth_ -= levels;
+  return result;
+}
+
+ast::ExprPtr TreeConverter::lambda(Parser::LambdaContext* tree) {
+  return make(span_of(tree), ast::Unsupported{"a lambda"});
+}
+
+namespace {
+
+ast::PrefixOperator prefix_of(std::size_t token) {
+  switch (token) {
+    case Parser::ADD: return ast::PrefixOperator::Plus;
+    case Parser::SUB: return ast::PrefixOperator::Minus;
+    case Parser::TILDE: return ast::PrefixOperator::Invert;
+    default: return ast::PrefixOperator::Not;
+  }
+}
+
+ast::Operator infix_of(std::size_t token) {
+  switch (token) {
+    case Parser::ADD: return ast::Operator::Add;
+    case Parser::SUB: return ast::Operator::Sub;
+    case Parser::MUL: return ast::Operator::Mul;
+    case Parser::DIV: return ast::Operator::Div;
+    case Parser::FLOOR_DIV: return ast::Operator::FloorDiv;
+    case Parser::MOD: return ast::Operator::Mod;
+    case Parser::AT: return ast::Operator::MatMul;
+    case Parser::POW: return ast::Operator::Pow;
+    case Parser::LEFT: return ast::Operator::ShiftLeft;
+    case Parser::RIGHT: return ast::Operator::ShiftRight;
+    case Parser::AMPERSAND: return ast::Operator::BitAnd;
+    case Parser::BAR: return ast::Operator::BitOr;
+    case Parser::CARET: return ast::Operator::BitXor;
+    case Parser::LT: return ast::Operator::Lt;
+    case Parser::GT: return ast::Operator::Gt;
+    case Parser::LE: return ast::Operator::Le;
+    case Parser::GE: return ast::Operator::Ge;
+    case Parser::EQ: return ast::Operator::Eq;
+    case Parser::NE: return ast::Operator::Ne;
+    case Parser::AND: return ast::Operator::And;
+    case Parser::OR: return ast::Operator::Or;
+    case Parser::IN: return ast::Operator::In;
+    case Parser::IS: return ast::Operator::Is;
+    default: return ast::Operator::NotIn;
+  }
+}
+
+}  // namespace
+
+ast::ExprPtr TreeConverter::operation(Parser::OperationContext* tree) {
+  if (tree->children.size() == 1) {
+    minus_before_ = false;
+    return primary(static_cast<Parser::PrimaryContext*>(tree->children[0]));
+  }
+  std::vector<OperationItem> items;
+  items.reserve(tree->children.size());
+  for (antlr4::tree::ParseTree* child : tree->children) {
+    auto* context = static_cast<antlr4::ParserRuleContext*>(child);
+    OperationItem item{OperationItem::Kind::Operand, span_of(context), nullptr};
+    switch (context->getRuleIndex()) {
+      case Parser::RulePrefix:
+        item.kind = OperationItem::Kind::PrefixOperator;
+        item.prefix = prefix_of(context->start->getType());
+        break;
+      case Parser::RuleInfix:
+        item.kind = OperationItem::Kind::InfixOperator;
+        item.infix = infix_of(context->start->getType());
+        break;
+      default:
+        minus_before_ = !items.empty() && items.back().kind == OperationItem::Kind::PrefixOperator &&
+                        items.back().prefix == ast::PrefixOperator::Minus;
+        item.operand = primary(static_cast<Parser::PrimaryContext*>(context));
+    }
+    items.push_back(std::move(item));
+  }
+  ast::ExprPtr result = resolve_operators(std::move(items), depth_, diagnostics_);
+  if (!result) throw Refused{};
+  return result;
+}
+
+ast::ExprPtr TreeConverter::primary(Parser::PrimaryContext* tree) {
+  auto trailers = tree->trailer();
+  // The scanner has counted the brackets; a long chain of trailers nests without any.
+  std::size_t levels = trailers.size() > 4 ? trailers.size() : 0;
+  enter(levels, span_of(tree));
+  ast::ExprPtr result = atom(tree->atom());
+  for (auto* t : trailers) result = trailer(t, std::move(result));
+  depth_ -= levels;
+  return result;
+}
+
+ast::ExprPtr TreeConverter::trailer(Parser::TrailerContext* tree, ast::ExprPtr object) {
+  Span span = cover(object->span, span_of(tree));
+  if (tree->DOT()) {
+    antlr4::Token* name = tree->NAME()->getSymbol();
+    return make(span, ast::Attribute{std::move(object), std::string(text_of(name)), span_of(name)});
+  }
+  if (tree->LPAREN()) {
+    std::vector<ast::Argument> written;
+    if (tree->arguments()) written = arguments(tree->arguments());
+    return make(span, ast::Call{std::move(object), std::move(written)});
+  }
+  ast::Subscript result{std::move(object), {}, !tree->subscripts()->COMMA().empty()};
+  for (auto* s : tree->subscripts()->subscript()) result.items.push_back(subscript(s));
+  return make(span, std::move(result));
+}
+
+std::vector<ast::Argument> TreeConverter::arguments(Parser::ArgumentsContext* tree) {
+  std::vector<ast::Argument> result;
+  for (auto* a : tree->argument()) {
+    ast::Argument argument;
+    argument.stars = a->MUL() ? 1 : a->POW() ? 2 : 0;
+    argument.value = expression(a->expression(0));
+    if (a->comprehension()) {
+      argument.value = make(span_of(a), ast::Unsupported{"a comprehension"});
+    } else if (a->ASSIGN()) {
+      const std::string* name = ast::name_of(*argument.value);
+      if (!name || argument.stars) {
+        refuse(argument.value->span, "syntax.keyword",
+               fmt::format("found {} before '='; expected the name of an argument", ast::describe(*argument.value)));
+      }
+      argument.name = *name;
+      argument.name_span = argument.value->span;
+      for (const ast::Argument& earlier : result) {
+        if (earlier.name == argument.name) {
+          diagnostics_
+              .error(ErrorClass::Syntax, argument.name_span, "syntax.keyword",
+                     fmt::format("found the argument '{}' twice", printable(argument.name)))
+              .note(earlier.name_span, "it is given here first");
+          throw Refused{};
+        }
+      }
+      argument.value = expression(a->expression(1));
+    } else if (!argument.stars && !result.empty() && !result.back().name.empty()) {
+      refuse(argument.value->span, "syntax.keyword", "found a positional argument behind a named one");
+    }
+    result.push_back(std::move(argument));
+  }
+  return result;
+}
+
+ast::ExprPtr TreeConverter::subscript(Parser::SubscriptContext* tree) {
+  auto* slice = tree->slice();
+  if (!slice) return expression(tree->expression());
+  ast::Slice result;
+  if (tree->expression()) result.begin = expression(tree->expression());
+  // The parts behind ':' are told apart by their places relative to the second ':'.
+  auto colons = slice->COLON();
+  std::size_t second = colons.size() > 1 ? colons[1]->getSymbol()->getStartIndex() : slice_.end;
+  for (auto* part : slice->expression()) {
+    (part->start->getStartIndex() < second ? result.end : result.step) = expression(part);
+  }
+  return make(span_of(tree), std::move(result));
+}
+
+ast::ExprPtr TreeConverter::atom(Parser::AtomContext* tree) {
+  Span span = span_of(tree);
+  antlr4::Token* first = tree->start;
+  switch (first->getType()) {
+    case Parser::NAME: return make(span, ast::Name{std::string(text_of(first))});
+    case Parser::NUMBER: return number(first);
+    case Parser::STRING: return strings(tree->STRING(), span);
+    case Parser::NUMBER_LIST: {
+      auto list = read_number_list(text_of(first), span, diagnostics_);
+      if (!list) throw Refused{};
+      return make(span, std::move(*list));
+    }
+    case Parser::TRUE: return make(span, ast::BoolValue{true});
+    case Parser::FALSE: return make(span, ast::BoolValue{false});
+    case Parser::NONE: return make(span, ast::NoneValue{});
+    case Parser::ELLIPSIS: return make(span, ast::Unsupported{"'...'"});
+    case Parser::LBRACE: return dictionary(tree);
+    default: return bracketed(tree);
+  }
+}
+
+ast::ExprPtr TreeConverter::number(antlr4::Token* token) {
+  Span span = span_of(token);
+  bool minus = minus_before_;
+  auto value = read_number(text_of(token), span, diagnostics_);
+  if (!value) throw Refused{};
+  if (!value->integer) return make(span, ast::FloatValue{value->real});
+  if (!minus && value->magnitude > static_cast<std::uint64_t>(INT64_MAX)) {
+    refuse(span, "literal.integer", fmt::format("found the integer {}, which does not fit int64", value->magnitude));
+  }
+  return make(span, ast::IntValue{static_cast<std::int64_t>(value->magnitude)});
+}
+
+ast::ExprPtr TreeConverter::strings(const std::vector<antlr4::tree::TerminalNode*>& tokens, Span span) {
+  std::vector<ast::FormatPart> parts;
+  std::vector<std::pair<std::size_t, std::pair<std::size_t, std::size_t>>> fields;  // part -> place of its text
+  bool format = false;
+  for (antlr4::tree::TerminalNode* node : tokens) {
+    antlr4::Token* token = node->getSymbol();
+    auto string = read_string(text_of(token), span_of(token), diagnostics_);
+    if (!string) throw Refused{};
+    format |= string->format;
+    for (StringPiece& piece : string->pieces) {
+      if (piece.field) {
+        std::size_t base = token->getStartIndex();
+        fields.push_back({parts.size(), {base + piece.field->begin, base + piece.field->end}});
+        ast::FormatPart part;
+        part.spec = std::move(piece.field->spec);
+        part.conversion = piece.field->conversion;
+        parts.push_back(std::move(part));
+      } else if (!parts.empty() && (fields.empty() || fields.back().first + 1 != parts.size())) {
+        parts.back().text += piece.text;
+      } else {
+        ast::FormatPart part;
+        part.text = std::move(piece.text);
+        parts.push_back(std::move(part));
+      }
+    }
+  }
+  if (!format) return make(span, ast::StringValue{parts.empty() ? std::string() : std::move(parts.front().text)});
+  ast::ExprPtr result = make(span, ast::FormatString{std::move(parts)});
+  for (auto& [part, place] : fields) pending_.push_back({result.get(), part, place.first, place.second});
+  return result;
+}
+
+ast::ExprPtr TreeConverter::bracketed(Parser::AtomContext* tree) {
+  Span span = span_of(tree);
+  if (tree->comprehension()) return make(span, ast::Unsupported{"a comprehension"});
+  std::vector<ast::ExprPtr> items;
+  for (auto* item : tree->listItem()) items.push_back(list_item(item));
+  if (tree->start->getType() == Parser::LBRACKET) return make(span, ast::ListValue{std::move(items)});
+  if (items.size() == 1 && tree->COMMA().empty()) return std::move(items[0]);  // plain parentheses
+  return make(span, ast::TupleValue{std::move(items)});
+}
+
+ast::ExprPtr TreeConverter::dictionary(Parser::AtomContext* tree) {
+  Span span = span_of(tree);
+  if (tree->comprehension()) return make(span, ast::Unsupported{"a comprehension"});
+  ast::DictValue result;
+  for (auto* item : tree->dictItem()) {
+    if (item->POW()) refuse(span_of(item), "syntax.star", "found '**' in a dictionary; expected each entry written out");
+    ast::ExprPtr key = expression(item->expression(0));
+    if (!item->COLON()) return make(span, ast::Unsupported{"a set"});
+    result.items.emplace_back(std::move(key), expression(item->expression(1)));
+  }
+  return make(span, std::move(result));
+}
+
+}  // namespace relish
