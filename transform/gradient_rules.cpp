@@ -1,0 +1,87 @@
+// Applying the gradient rules of operators.
+#include "transform/gradient_rules.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "ir/op.h"
+#include "transform/rebuild.h"
+
+namespace relish {
+
+void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t>& varied, Diagnostics& diagnostics) {
+  const Expr& value = binding.value();
+  if (const auto* call = value.as<OpCall>()) {
+    if (call->op->vjp || call->op->zero_gradient) return;
+    diagnostics.error(ErrorClass::Type, value.span(), "gradient.missing",
+                      fmt::format("R.{} is not differentiable: {}", call->op->name, call->op->no_gradient));
+    return;
+  }
+  if (value.as<CallTir>()) {
+    bool reached = false;
+    for (const Var& var : used_vars(value)) reached = reached || varied.contains(var.id());
+    if (!reached) return;
+    diagnostics
+        .error(ErrorClass::Type, value.span(), "gradient.missing",
+               "this call_tir is on the gradient's path, and a prim_func has no gradient rule; expected operators")
+        .note("take the gradient before legalize, while the function is made of operators");
+  }
+}
+
+namespace {
+
+// How often each variable is used by the bindings and partials.
+std::unordered_map<std::uint64_t, int> count_uses(const std::vector<Binding>& bindings,
+                                                  const std::vector<std::optional<Expr>>& partials) {
+  std::unordered_map<std::uint64_t, int> uses;
+  for (const Binding& binding : bindings)
+    for (const Var& var : used_vars(binding.value())) ++uses[var.id()];
+  for (const std::optional<Expr>& partial : partials) {
+    if (!partial) continue;
+    for (const Var& var : used_vars(*partial)) ++uses[var.id()];
+  }
+  return uses;
+}
+
+}  // namespace
+
+std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const Var& result, const Expr& cotangent,
+                                   FunctionBuilder& builder) {
+  std::vector<Partial> partials(call.args.size());
+  if (!call.op->vjp) return partials;
+  FunctionBuilder scratch;
+  scratch.set_origin(builder.origin());
+  scratch.begin_block(true);
+  const CallView view{*call.op, call.args, call.attributes, value.span()};
+  const Expr result_ref(result);
+  std::vector<std::optional<Expr>> rule = call.op->vjp(VjpCall{view, result_ref, cotangent, scratch});
+  RELISH_CHECK(rule.size() == call.args.size(), std::string(call.op->name));
+  scratch.end_block();
+  std::vector<Binding> steps;
+  for (BindingBlock& block : scratch.take_blocks())
+    steps.insert(steps.end(), block.bindings.begin(), block.bindings.end());
+
+  // A step whose only use is to be a partial is handed out unbound; the others go into the function.
+  const auto uses = count_uses(steps, rule);
+  std::unordered_map<std::uint64_t, Expr> unbound;
+  VarMap renamed;
+  for (const Binding& step : steps) {
+    const Var& var = step.var();
+    bool is_partial = false;
+    for (const std::optional<Expr>& partial : rule)
+      if (partial && partial->as_var() && *partial->as_var() == var) is_partial = true;
+    const Expr step_value = substitute(step.value(), renamed);
+    if (is_partial && uses.at(var.id()) == 1) unbound.emplace(var.id(), step_value);
+    else renamed.insert_or_assign(var.id(), Expr(builder.bind(step_value, var.name())));
+  }
+  for (std::size_t i = 0; i < rule.size(); ++i) {
+    if (!rule[i]) continue;
+    const Var* var = rule[i]->as_var();
+    const auto found = var ? unbound.find(var->id()) : unbound.end();
+    partials[i].value = found != unbound.end() ? found->second : substitute(*rule[i], renamed);
+  }
+  return partials;
+}
+
+}  // namespace relish

@@ -1,0 +1,232 @@
+// Lowering: first operator bodies are inlined, then every operator call becomes a call_tir of the prim_func that the
+// operator's lowering makes for the types and attributes of the call. Equal calls share one prim_func.
+#include "transform/legalize.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "ir/evaluator.h"
+#include "ir/op.h"
+#include "ir/printer.h"
+#include "ir/verify.h"
+#include "transform/rebuild.h"
+
+namespace relish {
+namespace {
+
+// "nn.log_softmax" -> "log_softmax".
+std::string short_name(const Op& op) {
+  const std::size_t dot = op.name.rfind('.');
+  return std::string(dot == std::string_view::npos ? op.name : op.name.substr(dot + 1));
+}
+
+bool has_body(const Expr& value) {
+  const auto* call = value.as<OpCall>();
+  return call && !call->op->body.empty() && !call->op->lower;
+}
+
+class Legalizer {
+ public:
+  explicit Legalizer(const Module& module) : result_(module) {}
+
+  Module run() {
+    for (const std::string& name : result_.names()) {
+      FunctionPtr function = result_.function(name);
+      if (!function) continue;
+      while (needs_bodies(*function)) {
+        result_.set(std::make_shared<const Function>(inline_bodies(*function)));
+        function = result_.function(name);
+      }
+      if (needs_lowering(*function)) result_.set(std::make_shared<const Function>(lower(*function)));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  static bool needs_bodies(const Function& function) {
+    for (const BindingBlock& block : function.blocks)
+      for (const Binding& binding : block.bindings)
+        if (has_body(binding.value())) return true;
+    return false;
+  }
+
+  static bool needs_lowering(const Function& function) {
+    for (const BindingBlock& block : function.blocks)
+      for (const Binding& binding : block.bindings)
+        if (binding.value().as<OpCall>()) return true;
+    return false;
+  }
+
+  Function inline_bodies(const Function& function) {
+    Function copy = function;
+    FunctionBuilder builder;
+    for (const Var& param : function.params) builder.reserve_name(param.name());
+    for (const Binding& binding : all_bindings(function)) builder.reserve_name(binding.var().name());
+    VarMap vars;
+    for (BindingBlock& block : copy.blocks) {
+      std::vector<Binding> bindings;
+      for (const Binding& binding : block.bindings) {
+        if (!has_body(binding.value())) {
+          bindings.push_back(copy_binding(binding, vars));
+          continue;
+        }
+        const Expr result = inline_body(builder, substitute(binding.value(), vars), block.dataflow, bindings);
+        // The variable keeps its name and its place as an output; what it is bound to is the body's result.
+        const Var& old = binding.var();
+        Binding last = binding;
+        const Var fresh(old.name(), old.type(), old.dataflow(), old.span());
+        last.kind = VarBinding{fresh, result};
+        vars.insert_or_assign(old.id(), Expr(fresh));
+        bindings.push_back(std::move(last));
+      }
+      block.bindings = std::move(bindings);
+    }
+    copy.result = substitute(function.result, vars);
+    return copy;
+  }
+
+  Expr inline_body(FunctionBuilder& builder, const Expr& value, bool dataflow, std::vector<Binding>& into) {
+    const OpCall& call = *value.as<OpCall>();
+    const CallView view{*call.op, call.args, call.attributes, value.span()};
+    const ModulePtr body = body_loader().load(call.op->body);
+    const FunctionPtr callee = body->function(call.op->body_function(view));
+    RELISH_CHECK(callee != nullptr, std::string(call.op->name));
+    std::vector<Expr> args = call.args;
+    for (const auto& [name, attribute] : call.attributes) {
+      if (const bool* b = attribute.as<bool>()) args.push_back(scalar_value(bool_literal(*b), value.span()));
+      else if (const auto* i = attribute.as<std::int64_t>()) args.push_back(scalar_value(Scalar(*i), value.span()));
+      else if (const double* d = attribute.as<double>())
+        args.push_back(scalar_value(float_literal(DType::Float64, *d), value.span()));
+    }
+    builder.set_origin(value.span());
+    builder.begin_block(dataflow);
+    const Expr result = inline_call(builder, result_, *body, *callee, args);
+    builder.end_block();
+    for (BindingBlock& block : builder.take_blocks())
+      for (Binding& binding : block.bindings) into.push_back(std::move(binding));
+    return result;
+  }
+
+  Function lower(const Function& function) {
+    Function copy = function;
+    FunctionBuilder names;
+    for (const Var& param : function.params) names.reserve_name(param.name());
+    for (const Binding& binding : all_bindings(function)) names.reserve_name(binding.var().name());
+    VarMap vars;
+    for (BindingBlock& block : copy.blocks) {
+      std::vector<Binding> bindings;
+      for (const Binding& binding : block.bindings) {
+        Binding lowered = copy_binding(binding, vars);
+        if (lowered.value().as<OpCall>()) {
+          const Expr value = lower_call(lowered.value(), block.dataflow, names, bindings);
+          if (auto* plain = std::get_if<VarBinding>(&lowered.kind)) plain->value = value;
+          else std::get<MatchCast>(lowered.kind).value = bind(value, "lv", block.dataflow, names, bindings);
+        }
+        bindings.push_back(std::move(lowered));
+      }
+      block.bindings = std::move(bindings);
+    }
+    copy.result = substitute(function.result, vars);
+    return copy;
+  }
+
+  static Expr bind(const Expr& value, std::string_view hint, bool dataflow, FunctionBuilder& names,
+                   std::vector<Binding>& into) {
+    Binding binding;
+    const Var var(names.fresh_name(hint), value.type(), dataflow, value.span());
+    binding.kind = VarBinding{var, value};
+    binding.span = value.span();
+    into.push_back(std::move(binding));
+    return Expr(var);
+  }
+
+  // The call as a call_tir; tuple arguments are taken apart into `into` first.
+  Expr lower_call(const Expr& value, bool dataflow, FunctionBuilder& names, std::vector<Binding>& into) {
+    const OpCall& call = *value.as<OpCall>();
+    const Span span = value.span();
+    if (!call.op->lower) {
+      fail(ErrorClass::Type, span, "legalize.missing", fmt::format("{} has no lowering", call.op->name));
+    }
+    if (!fully_known(value.type())) {
+      fail(ErrorClass::Type, span, "legalize.shape",
+           fmt::format("the shape of {}'s result is not known: {}; bind it with R.match_cast first", call.op->name,
+                       print(value.type())));
+    }
+    std::vector<Expr> tensors;
+    for (const Expr& arg : call.args) flatten(arg, dataflow, names, into, tensors);
+
+    const auto [callee, scalars] = prim_func_for(value, call);
+    std::vector<Expr> args = tensors;
+    args.insert(args.end(), scalars.begin(), scalars.end());
+    std::vector<Type> outs;
+    const TupleType* fields = value.type().tuple();
+    if (fields) outs = fields->fields;
+    else outs = {value.type()};
+    return call_tir(callee, std::move(args), std::move(outs), fields != nullptr, span);
+  }
+
+  static void flatten(const Expr& arg, bool dataflow, FunctionBuilder& names, std::vector<Binding>& into,
+                      std::vector<Expr>& tensors) {
+    if (arg.type().tensor()) {
+      tensors.push_back(arg);
+    } else if (const auto* literal = arg.as<TupleExpr>()) {
+      for (const Expr& field : literal->fields) flatten(field, dataflow, names, into, tensors);
+    } else if (const TupleType* type = arg.type().tuple()) {
+      for (int i = 0; i < static_cast<int>(type->fields.size()); ++i)
+        flatten(bind(tuple_get(arg, i, arg.span()), "lv", dataflow, names, into), dataflow, names, into, tensors);
+    }
+  }
+
+  struct Callee {
+    Expr ref;
+    std::vector<Expr> scalars;  // arguments for the scalar parameters: symbolic sizes that no buffer tells
+  };
+
+  Callee prim_func_for(const Expr& value, const OpCall& call) {
+    std::string key(call.op->name);
+    std::vector<ScalarVar> vars;
+    for (const Expr& arg : call.args) {
+      key += "|" + (arg.type().tensor() || arg.type().tuple() ? print(arg.type()) : print(arg));
+      collect_vars(arg.type(), vars);
+      if (const auto* shape = arg.as<ShapeLiteral>())
+        for (const Scalar& dim : shape->dims) collect_vars(dim, vars);
+    }
+    for (const auto& [name, attribute] : call.attributes) key += "|" + name + "=" + print(attribute);
+    key += "->" + print(value.type());
+    collect_vars(value.type(), vars);
+
+    auto found = lowered_.find(key);
+    if (found == lowered_.end()) {
+      const CallView view{*call.op, call.args, call.attributes, value.span()};
+      const std::string name = result_.fresh_name(short_name(*call.op));
+      PrimFunc function = call.op->lower(LowerCall{view, value.type(), name});
+      function.is_private = true;
+      auto shared = std::make_shared<const PrimFunc>(std::move(function));
+      result_.set(shared);
+      found = lowered_.emplace(key, shared).first;
+    }
+    Callee callee{global_ref(GlobalFunction(found->second), value.span()), {}};
+    for (const PrimParam& param : found->second->params) {
+      if (!param.scalar()) continue;
+      const auto var = std::find_if(vars.begin(), vars.end(),
+                                    [&](const ScalarVar& v) { return v.name() == param.scalar()->name(); });
+      RELISH_CHECK(var != vars.end(), param.name());
+      callee.scalars.push_back(scalar_value(*var, value.span()));
+    }
+    return callee;
+  }
+
+  Module result_;
+  std::map<std::string, PrimFuncPtr> lowered_;  // by operator, types and attributes
+};
+
+}  // namespace
+
+Module legalize(const Module& module) {
+  Module result = Legalizer(module).run();
+  verify_after(result, "legalize");
+  return result;
+}
+
+}  // namespace relish

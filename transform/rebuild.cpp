@@ -1,0 +1,94 @@
+// Shared steps of the passes that rebuild functions.
+#include "transform/rebuild.h"
+
+#include <fmt/format.h>
+
+#include <unordered_set>
+
+#include "support/failure.h"
+#include "support/suggest.h"
+
+namespace relish {
+
+FunctionPtr relax_function(const Module& module, std::string_view name) {
+  if (FunctionPtr function = module.function(name)) return function;
+  if (PrimFuncPtr prim = module.prim_func(name)) {
+    fail(ErrorClass::Usage, prim->span, "function.kind",
+         fmt::format("'{}' is a prim_func; expected a Relax function", name));
+  }
+  fail(ErrorClass::Usage, {}, "function.unknown",
+       fmt::format("no function '{}' in module {}{}", name, module.name, did_you_mean(name, module.names())));
+}
+
+Binding copy_binding(const Binding& binding, VarMap& vars, const ScalarMap& scalars) {
+  Binding copy = binding;
+  const Var& old = binding.var();
+  const Var fresh(old.name(), substitute(old.type(), scalars), old.dataflow(), old.span());
+  if (const auto* plain = std::get_if<VarBinding>(&binding.kind)) {
+    copy.kind = VarBinding{fresh, substitute(plain->value, vars, scalars)};
+  } else {
+    const auto& match = std::get<MatchCast>(binding.kind);
+    copy.kind = MatchCast{fresh, substitute(match.value, vars, scalars), substitute(match.type, scalars)};
+  }
+  vars.insert_or_assign(old.id(), Expr(fresh));
+  return copy;
+}
+
+std::vector<Binding> all_bindings(const Function& function) {
+  std::vector<Binding> bindings;
+  for (const BindingBlock& block : function.blocks)
+    bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
+  return bindings;
+}
+
+void collect_leaf_vars(const Expr& expr, std::vector<Var>& into) {
+  if (const Var* var = expr.as_var()) into.push_back(*var);
+  else if (const auto* t = expr.as<TupleExpr>()) for (const Expr& field : t->fields) collect_leaf_vars(field, into);
+}
+
+std::vector<Var> used_vars(const Expr& value) {
+  std::vector<Var> vars;
+  const auto each = [&](const std::vector<Expr>& exprs) {
+    for (const Expr& e : exprs) collect_leaf_vars(e, vars);
+  };
+  if (const auto* g = value.as<TupleGet>()) collect_leaf_vars(g->tuple, vars);
+  else if (const auto* o = value.as<OpCall>()) each(o->args);
+  else if (const auto* f = value.as<FunctionCall>()) {
+    collect_leaf_vars(f->callee, vars);
+    each(f->args);
+  } else if (const auto* c = value.as<CallTir>()) each(c->args);
+  else collect_leaf_vars(value, vars);
+  return vars;
+}
+
+void close_function(Function& function, std::vector<Binding> bindings, const Expr& result) {
+  std::vector<Var> outputs;
+  collect_leaf_vars(result, outputs);
+  std::unordered_set<std::uint64_t> output_ids;
+  for (const Var& var : outputs) output_ids.insert(var.id());
+
+  VarMap vars;
+  BindingBlock block;
+  block.dataflow = true;
+  block.span = function.span;
+  for (const Binding& binding : bindings) {
+    const Var& old = binding.var();
+    const bool dataflow = !output_ids.contains(old.id());
+    const Var fresh(old.name(), old.type(), dataflow, old.span());
+    Binding copy = binding;
+    if (const auto* plain = std::get_if<VarBinding>(&binding.kind)) {
+      copy.kind = VarBinding{fresh, substitute(plain->value, vars)};
+    } else {
+      const auto& match = std::get<MatchCast>(binding.kind);
+      copy.kind = MatchCast{fresh, substitute(match.value, vars), match.type};
+    }
+    vars.insert_or_assign(old.id(), Expr(fresh));
+    block.bindings.push_back(std::move(copy));
+  }
+  function.blocks.clear();
+  if (!block.bindings.empty()) function.blocks.push_back(std::move(block));
+  function.result = substitute(result, vars);
+  function.result_type = function.result.type();
+}
+
+}  // namespace relish

@@ -1,0 +1,30 @@
+// Rebuilding of functions by passes: copying bindings under a substitution of variables and symbolic dims, and closing
+// a list of bindings into a function of one dataflow block whose outputs are exactly the variables of the result.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/module.h"
+#include "ir/rewrite.h"
+
+namespace relish {
+
+// The function of that name; UsageError with the nearest name when there is none, or when it is a prim_func.
+FunctionPtr relax_function(const Module& module, std::string_view name);
+
+// Copies `binding` with its operands replaced; the bound variable gets a fresh identity (and a substituted type) that is
+// entered into `vars`.
+Binding copy_binding(const Binding& binding, VarMap& vars, const ScalarMap& scalars = {});
+// All bindings of all blocks, in order.
+std::vector<Binding> all_bindings(const Function& function);
+
+// One dataflow block: variables that `result` mentions become its outputs, all others are local to it.
+void close_function(Function& function, std::vector<Binding> bindings, const Expr& result);
+
+// Variables that the leaf (or tuple of leaves) mentions, in order.
+void collect_leaf_vars(const Expr& expr, std::vector<Var>& into);
+// Variables that the value of a binding mentions.
+std::vector<Var> used_vars(const Expr& value);
+
+}  // namespace relish
