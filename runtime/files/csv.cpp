@@ -203,8 +203,8 @@ class CsvReader {
   }
 
   std::string refusal(std::string_view text) const {
-    if (text.empty()) return fmt::format("missing value; expected a {}", name_of(dtype_));
-    return fmt::format("'{}' is not a {}", printable(text), name_of(dtype_));
+    if (text.empty()) return fmt::format("missing value; expected {}", name_of(dtype_));
+    return fmt::format("'{}' does not read as {}", printable(text), name_of(dtype_));
   }
 
   // Column 0: the fault is of the whole line.

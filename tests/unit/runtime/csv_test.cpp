@@ -1,0 +1,79 @@
+// CSV tables.
+#include <catch2/catch.hpp>
+
+#include "runtime/files.h"
+#include "runtime/format.h"
+#include "tests/unit/catch_failure.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace relish {
+namespace {
+
+using testing::failure_of;
+using testing::TemporaryFolder;
+
+TEST_CASE("a numeric first row is data, any text makes it a header") {
+  TemporaryFolder folder;
+  CsvTable plain = read_csv(folder.put("a.csv", "1,2.5\n-3e2, +4 \n"));
+  CHECK(plain.columns.empty());
+  CHECK(format_tensor(plain.values) == "float32 (2, 2)\n[[   1,  2.5],\n [-300,    4]]");
+  CsvTable named = read_csv(folder.put("b.csv", "\xEF\xBB\xBFsize,\"the, \"\"price\"\"\"\r\n\r\n1,2\r\n3,4"));
+  CHECK(named.columns == std::vector<std::string>{"size", "the, \"price\""});
+  CHECK(format_tensor(named.values) == "float32 (2, 2)\n[[1, 2],\n [3, 4]]");
+  CHECK(read_csv(folder.put("c.csv", "x,y\n")).values.shape() == Shape{0, 2});
+  CHECK(read_csv(folder.put("d.csv", "")).values.shape() == Shape{0, 0});
+}
+
+TEST_CASE("other dtypes are read in their own precision") {
+  TemporaryFolder folder;
+  std::string path = folder.put("a.csv", "9007199254740993,0\n1,1\n");
+  CHECK(read_csv(path, DType::Int64).values.get_int(0) == 9007199254740993);
+  CHECK(read_csv(path, DType::Float64).values.get_double(0) == 9007199254740992.0);
+  CHECK(failure_of([&] { read_csv(path, DType::Int32); }) ==
+        "DataError: " + path + ": line 1, column 1: '9007199254740993' does not read as int32 (byte 0)");
+}
+
+TEST_CASE("bad cells and rows are refused by line and column") {
+  TemporaryFolder folder;
+  auto text = [&](std::string_view bytes) {
+    std::string path = folder.put("bad.csv", bytes);
+    std::string message = failure_of([&] { read_csv(path); });
+    std::string start = "DataError: " + path + ": ";
+    return message.starts_with(start) ? message.substr(start.size()) : message;
+  };
+  CHECK(text("a,b\n1,2\n3,\n") == "line 3, column 2: missing value; expected float32 (byte 10)");
+  CHECK(text("1,2\n3,x\n") == "line 2, column 2: 'x' does not read as float32 (byte 6)");
+  CHECK(text("1,2\n3,4 5\n") == "line 2, column 2: '4 5' does not read as float32 (byte 6)");
+  CHECK(text("1,2\n3\n") == "line 2: 1 columns; expected 2 as in the first row (byte 4)");
+  CHECK(text("1,2\n3,4,5\n") == "line 2: 3 columns; expected 2 as in the first row (byte 4)");
+  CHECK(text("1,2\n\"3,4\n") == "line 2, column 1: a quoted cell has no end on its line (byte 4)");
+  CHECK(text("1,2\n\"3\"4,4\n") == "line 2, column 1: text follows a quoted cell; expected a comma (byte 7)");
+  CHECK(text("1,2\n3,1e99\n") == "line 2, column 2: '1e99' does not read as float32 (byte 6)");
+}
+
+TEST_CASE("the first twenty bad rows are told") {
+  TemporaryFolder folder;
+  std::string bytes;
+  for (int i = 0; i < 30; ++i) bytes += "1,\n";
+  try {
+    read_csv(folder.put("bad.csv", bytes));
+    FAIL("no failure");
+  } catch (const Failure& failure) {
+    CHECK(failure.diagnostics().size() == 20);
+    CHECK(failure.diagnostics()[19].message.starts_with("line 20, column 2: missing value"));
+  }
+}
+
+TEST_CASE("a target column is split off") {
+  TemporaryFolder folder;
+  std::string path = folder.put("d.csv", "size,price,rooms\n1,10,2\n3,30,4\n");
+  CsvTable table = read_csv(path);
+  auto [x, y] = split_target(table, "price", path);
+  CHECK(format_tensor(x) == "float32 (2, 2)\n[[1, 2],\n [3, 4]]");
+  CHECK(format_tensor(y) == "float32 (2,)\n[10, 30]");
+  CHECK(failure_of([&] { split_target(table, "prize", path); }) ==
+        "DataError: " + path + ": no column 'prize'; did you mean 'price'?");
+}
+
+}  // namespace
+}  // namespace relish
