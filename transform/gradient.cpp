@@ -16,6 +16,7 @@
 #include "transform/dead_code.h"
 #include "transform/gradient_rules.h"
 #include "transform/rebuild.h"
+#include "transform/transpose_cleanup.h"
 
 namespace relish {
 namespace {
@@ -214,7 +215,7 @@ class GradientPass {
     builder_.set_origin(target.span());
     const Var* seed = target.as_var();
     if (seed) {
-      const Expr one = op_call("ones", {shape_literal({}), }, {{"dtype", Attribute(std::string(name_of(*target.type().tensor()->dtype)))}},
+      const Expr one = op_call("ones", {shape_literal({})}, {{"dtype", Attribute(std::string(name_of(*target.type().tensor()->dtype)))}},
                                target.span());
       adjoints_[seed->id()].value = Expr(builder_.bind(one, seed->name() + "_adjoint"));
     }
@@ -311,6 +312,9 @@ class GradientPass {
     std::vector<Binding> bindings = forward_;
     for (BindingBlock& block : builder_.take_blocks())
       bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
+    VarMap renamed;
+    bindings = simplify_transposes(std::move(bindings), forward_.size(), builder_, renamed);
+    for (Expr& gradient : gradients) gradient = substitute(gradient, renamed);
 
     Function adjoint;
     adjoint.name = source_.name + "_adjoint";

@@ -1,0 +1,296 @@
+// The training functions of a model. The optimizer's text is written for one parameter and inlined for each; the step is
+// a function that calls the adjoint and the optimizer, so it prints as three short lines and compiles as one.
+#include "transform/setup_trainer.h"
+
+#include <fmt/format.h>
+
+#include "ir/evaluator.h"
+#include "ir/printer.h"
+#include "ir/verify.h"
+#include "stdlib/catalog.h"
+#include "support/suggest.h"
+#include "transform/gradient.h"
+#include "transform/rebuild.h"
+
+namespace relish {
+namespace {
+
+const OptimizerEntry& optimizer_entry(const NamedSpec& spec) {
+  const OptimizerEntry* entry = find_optimizer(spec.name);
+  if (!entry) {
+    fail(ErrorClass::Usage, {}, "optimizer.unknown",
+         fmt::format("no optimizer '{}'{}; optimizers are {}", spec.name, did_you_mean(spec.name, optimizer_names()),
+                     fmt::join(optimizer_names(), ", ")));
+  }
+  return *entry;
+}
+
+DType common_dtype(const std::vector<Type>& params, const std::vector<std::string>& names) {
+  std::optional<DType> dtype;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const TensorType* tensor = params[i].tensor();
+    if (!tensor || !tensor->dtype || !is_float(*tensor->dtype) || !tensor->shape) {
+      fail(ErrorClass::Type, {}, "optimizer.parameter",
+           fmt::format("parameter '{}' has type {}; an optimizer needs a floating tensor of known shape", names[i],
+                       print(params[i])));
+    }
+    if (dtype && *dtype != *tensor->dtype) {
+      fail(ErrorClass::Type, {}, "optimizer.dtype",
+           fmt::format("parameters '{}' and '{}' have dtypes {} and {}; expected one dtype", names[0], names[i],
+                       name_of(*dtype), name_of(*tensor->dtype)));
+    }
+    dtype = tensor->dtype;
+  }
+  RELISH_CHECK(dtype.has_value());
+  return *dtype;
+}
+
+// Makes one function; every call of the optimizer's text is inlined into it.
+class OptimizerWriter {
+ public:
+  OptimizerWriter(Module& target, const OptimizerEntry& entry, const Attributes& options)
+      : target_(target), entry_(entry), options_(options), text_(body_loader().load(entry.text)) {}
+
+  // optimizer_init(params) -> states. Returns the type of the states.
+  Type write_init(const std::vector<Type>& types, const std::vector<std::string>& names) {
+    begin("optimizer_init");
+    const std::vector<Expr> params = parameter_tuple("params", types, names);
+    std::vector<Expr> states = call(suffixed("_start"), {});
+    std::vector<std::vector<Expr>> own;
+    for (const Expr& param : params) own.push_back(entry_.own_states > 0 ? call(suffixed("_start_parameter"), {param}) : std::vector<Expr>{});
+    append_transposed(own, states);
+    const Expr result = tuple(states);
+    finish(result);
+    return result.type();
+  }
+
+  void write_update(const std::vector<Type>& types, const std::vector<std::string>& names, const Type& states_type, DType dtype) {
+    begin("optimizer");
+    const std::vector<Expr> params = parameter_tuple("params", types, names);
+    std::vector<std::string> gradient_names;
+    for (const std::string& name : names) gradient_names.push_back(name + "_grad");
+    const std::vector<Expr> gradients = parameter_tuple("gradients", types, gradient_names);
+    std::vector<std::string> state_names;
+    for (int i = 0; i < entry_.shared_states; ++i) state_names.push_back(i == 0 ? "num_steps" : fmt::format("shared{}", i));
+    for (int s = 0; s < entry_.own_states; ++s)
+      for (const std::string& name : names) state_names.push_back(fmt::format("{}_state{}", name, s));
+    const std::vector<Expr> states = parameter_tuple("states", states_type.tuple()->fields, state_names);
+    const Expr lr = parameter("lr", tensor_type({}, dtype));
+
+    const auto shared_count = static_cast<std::size_t>(entry_.shared_states);
+    const std::vector<Expr> shared = call(suffixed("_begin"), {states.begin(), states.begin() + entry_.shared_states});
+    std::vector<Expr> new_params, new_states = shared;
+    std::vector<std::vector<Expr>> own;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      std::vector<Expr> args{params[i], gradients[i], lr};
+      args.insert(args.end(), shared.begin(), shared.end());
+      for (int s = 0; s < entry_.own_states; ++s) args.push_back(states[shared_count + static_cast<std::size_t>(s) * params.size() + i]);
+      for (const std::string& option : entry_.update_options(options_)) args.push_back(option_constant(option, dtype));
+      std::vector<Expr> updated = call(entry_.update_function(options_), args);
+      new_params.push_back(updated.at(0));
+      own.emplace_back(updated.begin() + 1, updated.end());
+    }
+    append_transposed(own, new_states);
+    finish(tuple({tuple(new_params), tuple(new_states)}));
+  }
+
+ private:
+  std::string suffixed(std::string_view suffix) const { return std::string(entry_.name) + std::string(suffix); }
+
+  void begin(std::string name) {
+    function_ = Function{};
+    function_.name = std::move(name);
+    builder_ = FunctionBuilder();
+    builder_.begin_block(true);
+  }
+
+  Expr parameter(const std::string& name, Type type) {
+    function_.params.emplace_back(builder_.fresh_name(name), std::move(type));
+    return Expr(function_.params.back());
+  }
+
+  // A tuple parameter and its fields as variables.
+  std::vector<Expr> parameter_tuple(const std::string& name, const std::vector<Type>& types, const std::vector<std::string>& names) {
+    const Expr whole = parameter(name, TupleType{types});
+    std::vector<Expr> fields;
+    for (std::size_t i = 0; i < types.size(); ++i) fields.push_back(builder_.emit(tuple_get(whole, static_cast<int>(i)), names[i]));
+    return fields;
+  }
+
+  Expr option_constant(const std::string& option, DType dtype) const {
+    const Attribute* value = find_attribute(options_, option);
+    RELISH_CHECK(value != nullptr, option);
+    if (const double* real = value->as<double>()) return constant(Tensor::scalar(dtype, *real));
+    if (const std::int64_t* integer = value->as<std::int64_t>()) return constant(Tensor::scalar(dtype, static_cast<double>(*integer)));
+    fail(ErrorClass::Usage, {}, "optimizer.option",
+         fmt::format("option '{}' of {} is {}; expected a number", option, entry_.name, print(*value)));
+  }
+
+  // Inlines a function of the text that returns a tuple; its fields as leaves.
+  std::vector<Expr> call(const std::string& name, const std::vector<Expr>& args) {
+    const FunctionPtr callee = text_->function(name);
+    RELISH_CHECK(callee != nullptr, name);
+    const Expr result = inline_call(builder_, target_, *text_, *callee, args);
+    if (const auto* literal = result.as<TupleExpr>()) return literal->fields;
+    std::vector<Expr> fields;
+    const TupleType* type = result.type().tuple();
+    RELISH_CHECK(type != nullptr, name);
+    for (int i = 0; i < static_cast<int>(type->fields.size()); ++i) fields.push_back(builder_.emit(tuple_get(result, i)));
+    return fields;
+  }
+
+  // [parameter][state] -> all first states, then all second ones.
+  void append_transposed(const std::vector<std::vector<Expr>>& own, std::vector<Expr>& into) const {
+    for (int s = 0; s < entry_.own_states; ++s)
+      for (const std::vector<Expr>& states : own) into.push_back(states.at(static_cast<std::size_t>(s)));
+  }
+
+  void finish(const Expr& result) {
+    builder_.end_block();
+    std::vector<Binding> bindings;
+    for (BindingBlock& block : builder_.take_blocks())
+      bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
+    close_function(function_, std::move(bindings), result);
+    target_.set(std::make_shared<const Function>(function_));
+  }
+
+  Module& target_;
+  const OptimizerEntry& entry_;
+  const Attributes& options_;
+  ModulePtr text_;
+  Function function_;
+  FunctionBuilder builder_;
+};
+
+void check_free(const Module& module, const std::string& name) {
+  if (module.find(name)) {
+    fail(ErrorClass::Usage, {}, "setup_trainer.name",
+         fmt::format("module {} has a function '{}' already; rename it, since the trainer makes one of that name",
+                     module.name, name));
+  }
+}
+
+// train_step(params, states, lr, inputs..., targets) -> (loss, params, states).
+void add_train_step(Module& module, const Function& adjoint, const std::vector<std::string>& wrt, const Type& states_type, DType dtype) {
+  Function step;
+  step.name = "train_step";
+  step.span = adjoint.span;
+  FunctionBuilder builder;
+  // Sizes are the step's own: the batch size of the inputs is as free as in the model.
+  const Function fresh = copy_with_fresh_vars(adjoint);
+  std::vector<Type> trained_types;
+  for (const std::string& name : wrt)
+    for (const Var& param : fresh.params)
+      if (param.name() == name) trained_types.push_back(param.type());
+  for (const Var& param : fresh.params) builder.reserve_name(param.name());
+  const Var params(builder.fresh_name("params"), TupleType{trained_types});
+  const Var states(builder.fresh_name("states"), states_type);
+  const Var lr(builder.fresh_name("lr"), tensor_type({}, dtype));
+  step.params = {params, states, lr};
+
+  builder.begin_block(true);
+  std::vector<Expr> args;
+  for (const Var& param : fresh.params) {
+    const auto trained = std::find(wrt.begin(), wrt.end(), param.name());
+    if (trained == wrt.end()) {
+      step.params.emplace_back(param.name(), param.type(), false, param.span());
+      args.emplace_back(step.params.back());
+    } else {
+      args.push_back(Expr(builder.bind(tuple_get(Expr(params), static_cast<int>(trained - wrt.begin())), param.name() + "_in")));
+    }
+  }
+  const Expr both = builder.emit(
+      function_call(global_ref(GlobalFunction(module.function(adjoint.name))), std::move(args)), "loss_and_gradients");
+  Expr loss = builder.emit(tuple_get(both, 0), "loss");
+  if (loss.type().tuple()) loss = builder.emit(tuple_get(loss, 0), "loss");
+  const Expr gradients = builder.emit(tuple_get(both, 1), "gradients");
+  const Expr updated = builder.emit(function_call(global_ref(GlobalFunction(module.function("optimizer"))),
+                                                  {Expr(params), gradients, Expr(states), Expr(lr)}),
+                                    "updated");
+  const Expr new_params = builder.emit(tuple_get(updated, 0), "new_params");
+  const Expr new_states = builder.emit(tuple_get(updated, 1), "new_states");
+  builder.end_block();
+  std::vector<Binding> bindings;
+  for (BindingBlock& block : builder.take_blocks())
+    bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
+  close_function(step, std::move(bindings), tuple({loss, new_params, new_states}));
+  module.set(std::make_shared<const Function>(std::move(step)));
+}
+
+}  // namespace
+
+std::vector<std::string> optimizer_names() {
+  std::vector<std::string> names;
+  for (const OptimizerEntry& entry : optimizers()) names.emplace_back(entry.name);
+  return names;
+}
+
+Module add_optimizer(const Module& module, const NamedSpec& spec, const std::vector<Type>& params,
+                     const std::vector<std::string>& names) {
+  const OptimizerEntry& entry = optimizer_entry(spec);
+  const Attributes options = complete_options("optimizer " + spec.name, entry.options, spec.options);
+  const DType dtype = common_dtype(params, names);
+  check_free(module, "optimizer");
+  check_free(module, "optimizer_init");
+  Module result = module;
+  OptimizerWriter writer(result, entry, options);
+  const Type states = writer.write_init(params, names);
+  writer.write_update(params, names, states, dtype);
+  verify_after(result, "optimizer");
+  return result;
+}
+
+std::vector<std::string> trained_parameters(const Function& function, const std::vector<std::string>& wrt) {
+  std::vector<std::string> all;
+  for (const Var& param : function.params) all.push_back(param.name());
+  if (!wrt.empty()) {
+    for (const std::string& name : wrt) {
+      if (std::find(all.begin(), all.end(), name) == all.end()) {
+        fail(ErrorClass::Usage, function.span, "parameter.unknown",
+             fmt::format("{} has no parameter '{}'{}", function.name, name, did_you_mean(name, all)));
+      }
+    }
+    return wrt;
+  }
+  if (const Attribute* marked = find_attribute(function.attributes, "relish.params")) {
+    if (const auto* list = marked->as<AttributeList>()) {
+      std::vector<std::string> names;
+      for (const Attribute& item : *list)
+        if (const std::string* name = item.as<std::string>()) names.push_back(*name);
+      return trained_parameters(function, names);
+    }
+  }
+  std::size_t inputs = 1;
+  if (const Attribute* count = find_attribute(function.attributes, "num_input"))
+    if (const std::int64_t* value = count->as<std::int64_t>(); value && *value >= 0) inputs = static_cast<std::size_t>(*value);
+  std::vector<std::string> names(all.begin() + static_cast<std::ptrdiff_t>(std::min(inputs, all.size())), all.end());
+  if (names.empty()) {
+    fail(ErrorClass::Type, function.span, "setup_trainer.parameters",
+         fmt::format("{} has no parameter after its input; nothing could be trained", function.name));
+  }
+  return names;
+}
+
+Module setup_trainer(const Module& module, std::string_view name, const SetupTrainerOptions& options) {
+  const FunctionPtr function = relax_function(module, name);
+  const std::vector<std::string> wrt = trained_parameters(*function, options.wrt);
+  std::vector<Type> types;
+  for (const std::string& wanted : wrt)
+    for (const Var& param : function->params)
+      if (param.name() == wanted) types.push_back(param.type());
+  check_free(module, "train_step");
+
+  AppendLossOptions loss = options.loss;
+  if (loss.new_name.empty()) loss.new_name = function->name + "_loss";
+  Module result = append_loss(module, name, loss);
+  GradientOptions gradient_options;
+  gradient_options.wrt = wrt;
+  result = gradient(result, loss.new_name, gradient_options);
+  result = add_optimizer(result, options.optimizer, types, wrt);
+  const Type states = result.function("optimizer_init")->result_type;
+  add_train_step(result, *result.function(loss.new_name + "_adjoint"), wrt, states, common_dtype(types, wrt));
+  verify_after(result, "setup_trainer");
+  return result;
+}
+
+}  // namespace relish
