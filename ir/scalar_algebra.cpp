@@ -1,0 +1,397 @@
+// Canonical forms of integer expressions: a polynomial whose atoms are variables and what is not polynomial (divisions,
+// minima, loads, ...) with canonical operands. Sizes are bounded: a product that would grow beyond the bounds stays an
+// atom, so the form is weaker there but its cost never is more than the size of the text.
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "ir/scalar.h"
+#include "ir/scalar_order.h"
+#include "support/failure.h"
+
+namespace relish {
+namespace {
+
+constexpr std::size_t max_product_terms = 256;
+constexpr std::size_t max_degree = 16;
+
+// A product of atoms, sorted, with repetition.
+using Monomial = std::vector<Scalar>;
+
+// Higher degree first, then by the atoms; the constant is last. A monomial order, so that division by leading terms ends.
+struct MonomialOrder {
+  bool operator()(const Monomial& a, const Monomial& b) const {
+    if (a.size() != b.size()) return a.size() > b.size();
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (int c = compare_structure(a[i], b[i])) return c < 0;
+    }
+    return false;
+  }
+};
+
+using Polynomial = std::map<Monomial, std::int64_t, MonomialOrder>;  // no zero coefficients
+
+std::int64_t wrapping_mul(std::int64_t a, std::int64_t b) { return *fold_binary(BinaryOp::Mul, DType::Int64, a, b); }
+
+void add_term(Polynomial& into, const Monomial& monomial, std::int64_t coefficient, DType dtype) {
+  auto [place, fresh] = into.try_emplace(monomial, 0);
+  place->second = *fold_binary(BinaryOp::Add, dtype, place->second, coefficient);
+  if (place->second == 0) into.erase(place);
+}
+
+void add_scaled(Polynomial& into, const Polynomial& terms, std::int64_t factor, DType dtype) {
+  for (const auto& [monomial, coefficient] : terms) {
+    add_term(into, monomial, *fold_binary(BinaryOp::Mul, dtype, coefficient, factor), dtype);
+  }
+}
+
+std::optional<std::int64_t> constant_of(const Polynomial& p) {
+  if (p.empty()) return 0;
+  if (p.size() == 1 && p.begin()->first.empty()) return p.begin()->second;
+  return std::nullopt;
+}
+
+Monomial merge(const Monomial& a, const Monomial& b) {
+  Monomial merged;
+  merged.reserve(a.size() + b.size());
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(merged),
+             [](const Scalar& x, const Scalar& y) { return compare_structure(x, y) < 0; });
+  return merged;
+}
+
+std::size_t degree(const Polynomial& p) { return p.empty() ? 0 : p.begin()->first.size(); }
+
+Scalar int_term(DType dtype, std::int64_t value) { return int_literal(dtype, value); }
+
+// The monomial as a product with a positive coefficient: `m * n * 2`.
+Scalar rebuild_term(const Monomial& monomial, std::int64_t coefficient, DType dtype) {
+  if (monomial.empty()) return int_term(dtype, coefficient);
+  Scalar product = monomial[0];
+  for (std::size_t i = 1; i < monomial.size(); ++i) product = product * monomial[i];
+  return coefficient == 1 ? product : product * int_term(dtype, coefficient);
+}
+
+// Terms in order, but a positive one first where there is one, so that `m - n` needs no leading minus.
+Scalar rebuild(const Polynomial& p, DType dtype) {
+  if (p.empty()) return int_term(dtype, 0);
+  // Unsigned coefficients never print as negative; the least integer has no positive counterpart.
+  auto negative = [&](std::int64_t c) { return is_signed_int(dtype) && c < 0 && c != INT64_MIN; };
+  auto first = std::find_if(p.begin(), p.end(), [&](const auto& term) { return !negative(term.second); });
+  if (first == p.end()) first = p.begin();
+  Scalar sum = rebuild_term(first->first, first->second, dtype);
+  for (auto term = p.begin(); term != p.end(); ++term) {
+    if (term == first) continue;
+    const auto& [monomial, coefficient] = *term;
+    sum = negative(coefficient) ? sum - rebuild_term(monomial, -coefficient, dtype)
+                                : sum + rebuild_term(monomial, coefficient, dtype);
+  }
+  return sum;
+}
+
+// The factor by which monomial `a` is a multiple of `b`.
+std::optional<Monomial> monomial_quotient(const Monomial& a, const Monomial& b) {
+  Monomial rest;
+  std::size_t i = 0;
+  for (const Scalar& atom : a) {
+    if (i < b.size() && compare_structure(atom, b[i]) == 0) ++i;
+    else rest.push_back(atom);
+  }
+  return i == b.size() ? std::optional(std::move(rest)) : std::nullopt;
+}
+
+// p / q when q divides p without remainder.
+std::optional<Polynomial> exact_quotient(Polynomial p, const Polynomial& q, DType dtype) {
+  if (q.empty() || p.size() * q.size() > max_product_terms) return std::nullopt;
+  const auto& [lead, lead_coefficient] = *q.begin();
+  Polynomial quotient;
+  for (std::size_t step = 0; !p.empty(); ++step) {
+    const auto& [monomial, coefficient] = *p.begin();
+    std::optional<Monomial> rest = monomial_quotient(monomial, lead);
+    if (!rest || step > max_product_terms || p.size() > max_product_terms) return std::nullopt;
+    if (lead_coefficient == -1 ? coefficient == INT64_MIN : coefficient % lead_coefficient != 0) return std::nullopt;
+    const std::int64_t factor = coefficient / lead_coefficient;
+    add_term(quotient, *rest, factor, dtype);
+    for (const auto& [other, c] : q) {
+      add_term(p, merge(other, *rest), *fold_binary(BinaryOp::Mul, dtype, c, *fold_binary(BinaryOp::Sub, dtype, 0, factor)),
+               dtype);
+    }
+  }
+  return quotient;
+}
+
+class Canonicalizer {
+ public:
+  // Adds factor * s, an integer expression, to `into`.
+  void accumulate(const Scalar& s, std::int64_t factor, Polynomial& into) {
+    const DType dtype = s.dtype();
+    if (const auto* literal = s.as<IntLiteral>()) {
+      return add_term(into, {}, *fold_binary(BinaryOp::Mul, dtype, literal->value, factor), dtype);
+    }
+    if (s.as<VarUse>()) return add_term(into, {s}, factor, dtype);
+    if (const auto* binary = s.as<Binary>()) return accumulate_binary(s, *binary, factor, into);
+    add_atom(into, non_polynomial(s), factor);
+  }
+
+  Scalar canonical(const Scalar& s) {
+    if (!is_int(s.dtype())) return non_polynomial(s);
+    if (s.as<VarUse>() || s.as<IntLiteral>()) return s;
+    Polynomial p;
+    accumulate(s, 1, p);
+    return rebuild(p, s.dtype());
+  }
+
+ private:
+  void add_atom(Polynomial& into, const Scalar& atom, std::int64_t factor) {
+    if (const auto* literal = atom.as<IntLiteral>()) {
+      add_term(into, {}, *fold_binary(BinaryOp::Mul, atom.dtype(), literal->value, factor), atom.dtype());
+    } else {
+      add_term(into, {atom}, factor, atom.dtype());
+    }
+  }
+
+  Polynomial polynomial(const Scalar& s) {
+    Polynomial p;
+    accumulate(s, 1, p);
+    return p;
+  }
+
+  void accumulate_binary(const Scalar& s, const Binary& node, std::int64_t factor, Polynomial& into) {
+    const DType dtype = s.dtype();
+    switch (node.op) {
+      case BinaryOp::Add:
+        accumulate(node.a, factor, into);
+        return accumulate(node.b, factor, into);
+      case BinaryOp::Sub:
+        accumulate(node.a, factor, into);
+        return accumulate(node.b, *fold_binary(BinaryOp::Sub, dtype, 0, factor), into);
+      case BinaryOp::Mul:
+        if (auto literal = node.b.as_int()) return accumulate(node.a, wrapping_mul(factor, *literal), into);
+        if (auto literal = node.a.as_int()) return accumulate(node.b, wrapping_mul(factor, *literal), into);
+        return accumulate_product(node, dtype, factor, into);
+      default: return accumulate_other(node, dtype, factor, into);
+    }
+  }
+
+  void accumulate_product(const Binary& node, DType dtype, std::int64_t factor, Polynomial& into) {
+    const Polynomial a = polynomial(node.a), b = polynomial(node.b);
+    if (a.size() * b.size() > max_product_terms || degree(a) + degree(b) > max_degree) {
+      Scalar left = rebuild(a, dtype), right = rebuild(b, dtype);
+      if (compare_structure(right, left) < 0) std::swap(left, right);
+      return add_atom(into, left * right, factor);
+    }
+    for (const auto& [x, cx] : a) {
+      const std::int64_t scaled = *fold_binary(BinaryOp::Mul, dtype, cx, factor);
+      for (const auto& [y, cy] : b) {
+        add_term(into, merge(x, y), *fold_binary(BinaryOp::Mul, dtype, scaled, cy), dtype);
+      }
+    }
+  }
+
+  void accumulate_other(const Binary& node, DType dtype, std::int64_t factor, Polynomial& into) {
+    Polynomial a = polynomial(node.a), b = polynomial(node.b);
+    const auto ca = constant_of(a), cb = constant_of(b);
+    if (ca && cb) {
+      if (auto folded = fold_binary(node.op, dtype, *ca, *cb)) {
+        return add_term(into, {}, *fold_binary(BinaryOp::Mul, dtype, *folded, factor), dtype);
+      }
+    }
+    switch (node.op) {
+      case BinaryOp::FloorDiv:
+      case BinaryOp::Div: return accumulate_division(node.op, std::move(a), b, dtype, factor, into);
+      case BinaryOp::FloorMod:
+      case BinaryOp::TruncMod: return accumulate_remainder(node.op, std::move(a), b, dtype, factor, into);
+      case BinaryOp::Min:
+      case BinaryOp::Max: {
+        Polynomial difference = a;
+        add_scaled(difference, b, -1, dtype);
+        if (auto constant = constant_of(difference); constant && is_signed_int(dtype)) {
+          const bool take_a = node.op == BinaryOp::Min ? *constant <= 0 : *constant >= 0;
+          return add_scaled(into, take_a ? a : b, factor, dtype);
+        }
+        Scalar left = rebuild(a, dtype), right = rebuild(b, dtype);
+        if (compare_structure(left, right) == 0) return add_scaled(into, a, factor, dtype);
+        // A literal stands last, as people write it.
+        const bool swap = right.as_int() ? false : left.as_int() || compare_structure(right, left) < 0;
+        if (swap) std::swap(left, right);
+        return add_atom(into, binary(node.op, left, right), factor);
+      }
+      default: return add_atom(into, binary(node.op, rebuild(a, dtype), rebuild(b, dtype)), factor);
+    }
+  }
+
+  // Splits `a` into what the positive `divisor` divides and a rest whose constant is in [0, divisor).
+  static Polynomial split_multiple(Polynomial& a, std::int64_t divisor, DType dtype) {
+    Polynomial quotient, rest;
+    for (const auto& [monomial, coefficient] : a) {
+      if (monomial.empty()) {
+        const std::int64_t q = *fold_binary(BinaryOp::FloorDiv, dtype, coefficient, divisor);
+        add_term(quotient, monomial, q, dtype);
+        add_term(rest, monomial, coefficient - q * divisor, dtype);
+      } else if (coefficient % divisor == 0) {
+        add_term(quotient, monomial, coefficient / divisor, dtype);
+      } else {
+        add_term(rest, monomial, coefficient, dtype);
+      }
+    }
+    a = std::move(rest);
+    return quotient;
+  }
+
+  void accumulate_division(BinaryOp op, Polynomial a, const Polynomial& b, DType dtype, std::int64_t factor,
+                           Polynomial& into) {
+    if (is_signed_int(dtype)) {
+      if (auto quotient = exact_quotient(a, b, dtype)) return add_scaled(into, *quotient, factor, dtype);
+    }
+    std::int64_t divisor = constant_of(b).value_or(0);
+    if (op == BinaryOp::FloorDiv && divisor > 0 && is_signed_int(dtype)) {
+      add_scaled(into, split_multiple(a, divisor, dtype), factor, dtype);
+      if (constant_of(a)) return;  // in [0, divisor), so the quotient is 0
+      // floor((g x + r) / (g d)) = floor((x + floor(r / g)) / d).
+      std::int64_t common = divisor;
+      for (const auto& [monomial, coefficient] : a) {
+        if (!monomial.empty()) common = std::gcd(common, coefficient);
+      }
+      Polynomial reduced;
+      for (const auto& [monomial, coefficient] : a) {
+        add_term(reduced, monomial, *fold_binary(BinaryOp::FloorDiv, dtype, coefficient, common), dtype);
+      }
+      divisor /= common;
+      if (divisor == 1) return add_scaled(into, reduced, factor, dtype);
+      Scalar numerator = rebuild(reduced, dtype);
+      // floor(floor(x / c) / d) = floor(x / (c d)).
+      const auto* inner = numerator.as<Binary>();
+      if (inner && inner->op == BinaryOp::FloorDiv && inner->b.as_int().value_or(0) > 0) {
+        const __int128 joined = static_cast<__int128>(*inner->b.as_int()) * divisor;
+        if (joined <= INT32_MAX) {
+          return accumulate(floor_div(inner->a, int_term(dtype, static_cast<std::int64_t>(joined))), factor, into);
+        }
+      }
+      return add_atom(into, floor_div(numerator, int_term(dtype, divisor)), factor);
+    }
+    if (divisor == 1) return add_scaled(into, a, factor, dtype);
+    add_atom(into, binary(op, rebuild(a, dtype), rebuild(b, dtype)), factor);
+  }
+
+  void accumulate_remainder(BinaryOp op, Polynomial a, const Polynomial& b, DType dtype, std::int64_t factor,
+                            Polynomial& into) {
+    if (is_signed_int(dtype) && exact_quotient(a, b, dtype)) return;
+    const std::int64_t divisor = constant_of(b).value_or(0);
+    if (op == BinaryOp::FloorMod && divisor > 0 && is_signed_int(dtype)) {
+      Polynomial reduced;
+      for (const auto& [monomial, coefficient] : a) {
+        add_term(reduced, monomial, *fold_binary(BinaryOp::FloorMod, dtype, coefficient, divisor), dtype);
+      }
+      if (auto constant = constant_of(reduced)) {
+        return add_term(into, {}, *fold_binary(BinaryOp::Mul, dtype, *constant, factor), dtype);
+      }
+      return add_atom(into, floor_mod(rebuild(reduced, dtype), int_term(dtype, divisor)), factor);
+    }
+    add_atom(into, binary(op, rebuild(a, dtype), rebuild(b, dtype)), factor);
+  }
+
+  // The expression with canonical operands, folded where its operands are literals.
+  Scalar non_polynomial(const Scalar& s) {
+    return std::visit([&](const auto& node) { return apply(s, node); }, s->kind);
+  }
+
+  Scalar apply(const Scalar& s, const IntLiteral&) { return s; }
+  Scalar apply(const Scalar& s, const FloatLiteral&) { return s; }
+  Scalar apply(const Scalar& s, const VarUse&) { return s; }
+  Scalar apply(const Scalar& s, const Binary& n) {
+    return rebuilt(s, Binary{n.op, canonical(n.a), canonical(n.b)});  // of floats or bools
+  }
+  Scalar apply(const Scalar& s, const Compare& n) {
+    Scalar a = canonical(n.a), b = canonical(n.b);
+    if (is_int(a.dtype())) {
+      if (a.as_int() && b.as_int()) return bool_literal(fold_compare(n.op, a.dtype(), *a.as_int(), *b.as_int()));
+      if (structurally_equal(a, b)) return bool_literal(fold_compare(n.op, a.dtype(), 0, 0));
+      if (is_signed_int(a.dtype())) {
+        Polynomial difference;
+        accumulate(a, 1, difference);
+        accumulate(b, -1, difference);
+        if (auto constant = constant_of(difference)) return bool_literal(fold_compare(n.op, a.dtype(), *constant, 0));
+      }
+    }
+    return rebuilt(s, Compare{n.op, std::move(a), std::move(b)});
+  }
+  Scalar apply(const Scalar& s, const Logical& n) {
+    Scalar a = canonical(n.a), b = canonical(n.b);
+    const bool absorbing = n.op == LogicalOp::Or;
+    for (const auto& [side, other] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
+      if (auto value = side->as_int()) return (*value != 0) == absorbing ? *side : *other;
+    }
+    return rebuilt(s, Logical{n.op, std::move(a), std::move(b)});
+  }
+  Scalar apply(const Scalar& s, const Not& n) {
+    Scalar a = canonical(n.a);
+    if (auto value = a.as_int()) return bool_literal(*value == 0);
+    return rebuilt(s, Not{std::move(a)});
+  }
+  Scalar apply(const Scalar& s, const Select& n) {
+    Scalar condition = canonical(n.condition), a = canonical(n.a), b = canonical(n.b);
+    if (auto value = condition.as_int()) return *value ? a : b;
+    return rebuilt(s, Select{std::move(condition), std::move(a), std::move(b), n.lazy});
+  }
+  Scalar apply(const Scalar& s, const Cast& n) {
+    Scalar a = canonical(n.a);
+    if (a.as_int() && is_int(s.dtype()) && a.dtype() != DType::UInt64) {
+      return int_literal(s.dtype(), wrap_to(s.dtype(), *a.as_int()));
+    }
+    return rebuilt(s, Cast{std::move(a)});
+  }
+  Scalar apply(const Scalar& s, const Load& n) { return rebuilt(s, Load{n.buffer, all(n.indices)}); }
+  Scalar apply(const Scalar& s, const IntrinsicCall& n) {
+    return rebuilt(s, IntrinsicCall{n.intrinsic, all(n.args)});
+  }
+
+  std::vector<Scalar> all(const std::vector<Scalar>& list) {
+    std::vector<Scalar> result;
+    result.reserve(list.size());
+    for (const Scalar& item : list) result.push_back(canonical(item));
+    return result;
+  }
+
+  static Scalar rebuilt(const Scalar& s, ScalarKind kind) {
+    return Scalar(std::make_shared<const ScalarNode>(ScalarNode{s->span, s->dtype, std::move(kind)}));
+  }
+};
+
+// a - b for integers of one dtype.
+std::optional<Polynomial> difference_of(const Scalar& a, const Scalar& b) {
+  if (!is_int(a.dtype()) || a.dtype() != b.dtype()) return std::nullopt;
+  Polynomial difference;
+  Canonicalizer canonicalizer;
+  canonicalizer.accumulate(a, 1, difference);
+  canonicalizer.accumulate(b, -1, difference);
+  return difference;
+}
+
+}  // namespace
+
+Scalar canonical(const Scalar& expression) { return Canonicalizer().canonical(expression); }
+
+bool prove_equal(const Scalar& a, const Scalar& b) {
+  if (a.same_as(b)) return true;
+  if (a.as<IntLiteral>() && b.as<IntLiteral>()) return a.as_int() == b.as_int();
+  if (auto difference = difference_of(a, b)) return difference->empty();
+  return structurally_equal(canonical(a), canonical(b));
+}
+
+bool prove_different(const Scalar& a, const Scalar& b) {
+  if (a.same_as(b)) return false;
+  if (a.as<IntLiteral>() && b.as<IntLiteral>()) return a.as_int() != b.as_int();
+  if (auto difference = difference_of(a, b)) return constant_of(*difference).value_or(0) != 0;
+  const Scalar x = canonical(a), y = canonical(b);
+  const auto *fx = x.as<FloatLiteral>(), *fy = y.as<FloatLiteral>();
+  if (fx && fy) return fx->value != fy->value;
+  return x.as<IntLiteral>() && y.as<IntLiteral>() && x.as_int() != y.as_int();
+}
+
+Scalar product(const std::vector<Scalar>& dims) {
+  if (dims.empty()) return Scalar(1);
+  Scalar result = dims[0];
+  for (std::size_t i = 1; i < dims.size(); ++i) result = result * dims[i];
+  return canonical(result);
+}
+
+}  // namespace relish
