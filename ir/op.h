@@ -94,7 +94,7 @@ using BodyFn = std::string (*)(const CallView&);                          // nam
 struct Op {
   std::string_view name;                 // without "R.": "add", "nn.relu"
   std::string_view summary;
-  std::span<const Param> params;
+  std::span<const Param> params = {};
   InferFn infer = nullptr;
   EvalFn eval = nullptr;
   LowerFn lower = nullptr;
@@ -107,9 +107,9 @@ struct Op {
   std::string_view body = "";
   BodyFn body_function = nullptr;
   Agreement agreement = Agreement::Exact;
-  std::span<const Sample> samples;
-  std::span<const Reject> rejects;
-  std::span<const std::string_view> aliases;
+  std::span<const Sample> samples = {};
+  std::span<const Reject> rejects = {};
+  std::span<const std::string_view> aliases = {};
   std::string_view doc = "";             // longer text: semantics, kinks, sources
 };
 
