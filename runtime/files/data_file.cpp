@@ -195,12 +195,12 @@ void settle_elements(Tensor& tensor, bool swap_bytes, const std::string& place) 
   }
 }
 
-std::int64_t checked_element_count(const Shape& shape, DType dtype, const std::string& place) {
+std::int64_t checked_element_count(const Shape& shape, const std::string& place) {
   if (shape.size() > limits().max_rank) {
     data_failure(place, fmt::format("the array has {} dimensions; at most {} are read", shape.size(),
                                     limits().max_rank));
   }
-  std::int64_t bytes = size_of(dtype);
+  std::int64_t bytes = 8;  // of the widest element, as in element_count
   bool overflow = false;
   for (std::int64_t dimension : shape) {
     if (dimension < 0) data_failure(place, fmt::format("the shape {} has a negative dimension", format_shape(shape)));

@@ -110,6 +110,6 @@ class InflateStream : public ByteStream {
 void settle_elements(Tensor& tensor, bool swap_bytes, const std::string& place);
 
 // The number of elements of a shape read from a file, as DataError where `element_count` has a ResourceLimit.
-std::int64_t checked_element_count(const Shape& shape, DType dtype, const std::string& place);
+std::int64_t checked_element_count(const Shape& shape, const std::string& place);
 
 }  // namespace relish

@@ -54,7 +54,7 @@ Tensor read_idx(const std::string& path) {
     shape.push_back(std::int64_t{bytes[0]} << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3]);
   }
   std::uint64_t header_bytes = stream->position();
-  auto data_bytes = static_cast<std::uint64_t>(checked_element_count(shape, *dtype, path)) *
+  auto data_bytes = static_cast<std::uint64_t>(checked_element_count(shape, path)) *
                     static_cast<std::uint64_t>(size_of(*dtype));
   auto wrong_size = [&](std::uint64_t present, std::string_view at_least) {
     data_failure(path, fmt::format("{}: the dimensions announce {} bytes of elements, the file has {}{}",

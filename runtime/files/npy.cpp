@@ -212,7 +212,7 @@ NpyHeader read_npy_header(ByteStream& stream) {
   NpyHeader header;
   HeaderParser(text, base, stream.place()).parse(header);
   header.header_bytes = stream.position();
-  std::int64_t count = checked_element_count(header.shape, header.dtype, stream.place());
+  std::int64_t count = checked_element_count(header.shape, stream.place());
   header.data_bytes = static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size_of(header.dtype));
   return header;
 }

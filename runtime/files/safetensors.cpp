@@ -161,7 +161,7 @@ void check_layout(const std::vector<Entry>& entries, std::uint64_t data_bytes, c
     if (begin > end || end > data_bytes) {
       data_failure(place, fmt::format("the entry has bytes {} to {} of {}", begin, end, data_bytes));
     }
-    auto count = static_cast<std::uint64_t>(checked_element_count(*entry.shape, *entry.dtype, place));
+    auto count = static_cast<std::uint64_t>(checked_element_count(*entry.shape, place));
     std::uint64_t wanted = count * static_cast<std::uint64_t>(size_of(*entry.dtype));
     if (end - begin != wanted) {
       data_failure(place, fmt::format("the entry has {} bytes; its shape needs {}", end - begin, wanted));

@@ -302,6 +302,8 @@ TEST_CASE("IDX: refusals") {
         start + "too long: the dimensions announce 2 bytes of elements, the file has 3 (byte 8)");
   std::string huge("\0\0\x0E\x04\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 20);
   CHECK(text(huge).ends_with("has too many elements"));
+  std::string large("\0\0\x08\x02\x7F\xFF\xFF\xFF\x7F\xFF\xFF\xFF", 12);
+  CHECK(text(large) == start + "the shape (2147483647, 2147483647) has too many elements");
 
   write_idx_gz(folder.file("good.gz"), sample(DType::UInt8, {1000}));
   std::string good = bytes_of(folder.file("good.gz"));
