@@ -132,5 +132,10 @@ struct ArrangedArguments {
 ArrangedArguments arrange_arguments(const Op& op, std::vector<WrittenArgument> written, Span call);
 // The parsed default of a parameter.
 Attribute default_of(const Param& param);
+// What op_call does with arguments that a pass gives: fills in defaults, puts attributes in declared order, drops absent
+// optional arguments. InternalError when a required one is missing or an attribute is unknown.
+void complete_call(const Op& op, std::vector<Expr>& args, Attributes& attributes);
+// The operator's name without its namespace: "conv2d" of "nn.conv2d".
+std::string_view short_name_of(const Op& op);
 
 }  // namespace relish

@@ -63,6 +63,7 @@ struct FunctionType {
   Type result;
   bool pure = true;
   bool opaque = false;  // bare R.Callable: nothing known
+  std::vector<std::string> param_names = {};  // of a global function, for messages only; else empty
 };
 
 // R.Tensor(dims, dtype) with everything known.

@@ -1,0 +1,228 @@
+// Construction of graph expressions. Leaves have their type at once; the others infer it from their operands.
+#include "ir/expr.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/identity.h"
+#include "ir/op.h"
+#include "ir/printer.h"
+#include "support/failure.h"
+
+namespace relish {
+namespace {
+
+Expr make(Type type, ExprKind kind, Span span) {
+  return Expr(std::make_shared<const ExprNode>(ExprNode{span, std::move(type), std::move(kind)}));
+}
+
+bool any_error(const std::vector<Expr>& args) {
+  return std::any_of(args.begin(), args.end(), [](const Expr& arg) { return arg.type().is_error(); });
+}
+
+}  // namespace
+
+Var::Var(std::string name, Type type, bool dataflow, Span span)
+    : node_(std::make_shared<const Node>(Node{next_identity(), std::move(name), std::move(type), dataflow, span})) {}
+
+Expr::Expr(const Var& var) : Expr(var_ref(var, Span{})) {}
+
+const Type& Expr::type() const { return node_->type; }
+
+Span Expr::span() const { return node_->span; }
+
+const Var* Expr::as_var() const {
+  const auto* ref = as<VarRef>();
+  return ref ? &ref->var : nullptr;
+}
+
+const Var& Binding::var() const {
+  return std::visit([](const auto& held) -> const Var& { return held.var; }, kind);
+}
+
+const Expr& Binding::value() const {
+  return std::visit([](const auto& held) -> const Expr& { return held.value; }, kind);
+}
+
+Expr constant(Tensor value, Span span) {
+  Type type = tensor_type(std::vector<Scalar>(value.shape().begin(), value.shape().end()), value.dtype());
+  return make(std::move(type), Constant{std::move(value)}, span);
+}
+
+Expr tuple(std::vector<Expr> fields, Span span) {
+  TupleType type;
+  type.fields.reserve(fields.size());
+  for (const Expr& field : fields) type.fields.push_back(field.type());
+  return make(std::move(type), TupleExpr{std::move(fields)}, span);
+}
+
+Expr shape_literal(std::vector<Scalar> dims, Span span) {
+  Type type = ShapeType{.dims = std::move(dims), .rank = -1};  // makes the dims int64
+  std::vector<Scalar> wide = *type.as<ShapeType>()->dims;
+  return make(std::move(type), ShapeLiteral{std::move(wide)}, span);
+}
+
+Expr scalar_value(Scalar value, Span span) {
+  const DType dtype = value.dtype();
+  return make(ScalarType{dtype}, ScalarValueExpr{std::move(value)}, span);
+}
+
+Expr string_literal(std::string value, Span span) {
+  return make(TypeKind(StringType{}), StringLiteral{std::move(value)}, span);
+}
+
+Expr dtype_literal(DType value, Span span) { return make(TypeKind(DTypeType{}), DTypeLiteral{value}, span); }
+
+Expr global_ref(std::string name, Type type, Span span) {
+  return make(std::move(type), GlobalRef{std::move(name)}, span);
+}
+
+Expr var_ref(const Var& var, Span span) {
+  RELISH_CHECK(var.defined());
+  return make(var.type(), VarRef{var}, span);
+}
+
+Expr tuple_get(Expr from, int index, Span span) {
+  Type type = TypeKind(ErrorType{});
+  if (!from.type().is_error()) {
+    const TupleType* fields = from.type().tuple();
+    if (!fields) {
+      fail(ErrorClass::Type, span, "tuple.item",
+           fmt::format("item {} is taken of {}; expected a tuple", index, print(from.type())));
+    }
+    if (index < 0 || static_cast<std::size_t>(index) >= fields->fields.size()) {
+      fail(ErrorClass::Type, span, "tuple.index",
+           fmt::format("index {} is out of range for a tuple of {}", index, fields->fields.size()));
+    }
+    type = fields->fields[static_cast<std::size_t>(index)];
+  }
+  return make(std::move(type), TupleGet{std::move(from), index}, span);
+}
+
+Expr op_call(const Op& op, std::vector<Expr> args, Attributes attributes, Span span) {
+  complete_call(op, args, attributes);
+  Type type = TypeKind(ErrorType{});
+  if (!any_error(args)) {
+    RELISH_CHECK(op.infer != nullptr, std::string(op.name));
+    type = op.infer(CallView{op, args, attributes, span});
+  }
+  return make(std::move(type), OpCall{&op, std::move(args), std::move(attributes)}, span);
+}
+
+Expr op_call(std::string_view op_name, std::vector<Expr> args, Attributes attributes, Span span) {
+  const Op* op = find_op(op_name);
+  RELISH_CHECK(op != nullptr, fmt::format("no operator R.{}", op_name));
+  return op_call(*op, std::move(args), std::move(attributes), span);
+}
+
+namespace {
+
+// Solves a callee's symbolic dims: a bare variable of a parameter's type takes the argument's dim, the first one wins.
+class DimSolver {
+ public:
+  void unify(const Type& param, const Type& arg) {
+    if (const TensorType *p = param.tensor(), *a = arg.tensor(); p && a) unify(p->shape, a->shape);
+    if (const auto *p = param.as<ShapeType>(), *a = arg.as<ShapeType>(); p && a) unify(p->dims, a->dims);
+    if (const TupleType *p = param.tuple(), *a = arg.tuple(); p && a && p->fields.size() == a->fields.size()) {
+      for (std::size_t i = 0; i < p->fields.size(); ++i) unify(p->fields[i], a->fields[i]);
+    }
+  }
+
+  const ScalarMap& solution() const { return solution_; }
+
+  // `type` in the caller's terms; a shape with a dim that stayed unknown keeps only its rank.
+  Type translate(const Type& type) const {
+    if (const TensorType* tensor = type.tensor()) {
+      if (!tensor->shape || solved(*tensor->shape)) return substitute(type, solution_);
+      return TensorType{.dtype = tensor->dtype, .shape = std::nullopt, .rank = tensor->rank};
+    }
+    if (const auto* shape = type.as<ShapeType>()) {
+      if (!shape->dims || solved(*shape->dims)) return substitute(type, solution_);
+      return ShapeType{.dims = std::nullopt, .rank = shape->rank};
+    }
+    if (const TupleType* fields = type.tuple()) {
+      TupleType result;
+      for (const Type& field : fields->fields) result.fields.push_back(translate(field));
+      return result;
+    }
+    return substitute(type, solution_);
+  }
+
+ private:
+  using Dims = std::optional<std::vector<Scalar>>;
+
+  void unify(const Dims& param, const Dims& arg) {
+    if (!param || !arg || param->size() != arg->size()) return;
+    for (std::size_t i = 0; i < param->size(); ++i) {
+      if (std::optional<ScalarVar> var = (*param)[i].as_var()) solution_.try_emplace(var->id(), (*arg)[i]);
+    }
+  }
+
+  bool solved(const std::vector<Scalar>& dims) const {
+    std::vector<ScalarVar> vars;
+    for (const Scalar& dim : dims) collect_vars(dim, vars);
+    return std::all_of(vars.begin(), vars.end(), [&](const ScalarVar& var) { return solution_.contains(var.id()); });
+  }
+
+  ScalarMap solution_;
+};
+
+std::string callee_name(const Expr& callee) {
+  if (const auto* global = callee.as<GlobalRef>()) return global->name;
+  if (const Var* var = callee.as_var()) return var->name();
+  return "the callee";
+}
+
+Type infer_function_call(const Expr& callee, const std::vector<Expr>& args, Span span) {
+  if (callee.type().is_error() || any_error(args)) return TypeKind(ErrorType{});
+  if (callee.type().as<AnyType>()) return Type();
+  const FunctionType* function = callee.type().function();
+  const std::string name = callee_name(callee);
+  if (!function) {
+    fail(ErrorClass::Type, span, "call.callee", fmt::format("{} is called; it has type {}", name, print(callee.type())));
+  }
+  if (function->opaque) return Type();
+  if (function->params.size() != args.size()) {
+    fail(ErrorClass::Type, span, "call.arity",
+         fmt::format("{} is given {} argument{}; it takes {}", name, args.size(), args.size() == 1 ? "" : "s",
+                     function->params.size()));
+  }
+  DimSolver solver;
+  for (std::size_t i = 0; i < args.size(); ++i) solver.unify(function->params[i], args[i].type());
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const Type wanted = solver.translate(function->params[i]);
+    if (fits(args[i].type(), wanted) != Fit::Never) continue;
+    const std::string param = i < function->param_names.size() ? fmt::format("parameter {}", function->param_names[i])
+                                                               : fmt::format("parameter {}", i + 1);
+    fail(ErrorClass::Type, args[i].span().known() ? args[i].span() : span, "call.argument",
+         fmt::format("argument of type {} is given for {} of {}; expected {}", print(args[i].type()), param, name,
+                     print(wanted)));
+  }
+  return solver.translate(function->result);
+}
+
+}  // namespace
+
+Expr function_call(Expr callee, std::vector<Expr> args, Span span) {
+  Type type = infer_function_call(callee, args, span);
+  return make(std::move(type), FunctionCall{std::move(callee), std::move(args)}, span);
+}
+
+Expr call_tir(Expr callee, std::vector<Expr> args, std::vector<Type> out_types, bool tuple_result, Span span) {
+  RELISH_CHECK(tuple_result || out_types.size() == 1);
+  Type type = tuple_result ? Type(TupleType{out_types}) : out_types[0];
+  return make(std::move(type), CallTir{std::move(callee), std::move(args), std::move(out_types), tuple_result}, span);
+}
+
+FunctionType function_type_of(const Function& function) {
+  FunctionType type{.params = {}, .result = function.result_type, .pure = function.pure};
+  for (const Var& param : function.params) {
+    type.params.push_back(param.type());
+    type.param_names.push_back(param.name());
+  }
+  return type;
+}
+
+}  // namespace relish
