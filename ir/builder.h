@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -45,6 +46,7 @@ class FunctionBuilder {
   BindingBlock current_;
   std::vector<BindingBlock> blocks_;
   std::unordered_set<std::string> names_;
+  std::unordered_map<std::string, int> next_suffix_;  // of each hint, so that many fresh names stay cheap
 };
 
 bool is_leaf(const Expr& expr);             // a leaf or a tuple of leaves
