@@ -8,14 +8,20 @@
 
 namespace relish {
 
+class ConstantSection;  // ir/constant_section.h
+
 enum class Dialect { D2022, D2023, D026 };
 
 struct PrintOptions {
   Dialect dialect = Dialect::D026;
   bool comments = true;
+  bool free_functions = false;  // of a module: its functions without a class, as they stand in a file
 };
 
 std::string print(const Module& module, const PrintOptions& options = {});
+// The module without heading and without the section of large constants, for texts that hold several declarations:
+// these collect their constants in one section and write its text once, at the end.
+std::string print_part(const Module& module, ConstantSection& constants, const PrintOptions& options = {});
 // A function alone, decorated, as it stands outside a class.
 std::string print(const Function& function, const PrintOptions& options = {});
 std::string print(const PrimFunc& function, const PrintOptions& options = {});

@@ -24,7 +24,10 @@ Function copy_with_fresh_vars(const Function& function, VarMap* renamed = nullpt
 // Calls `visit` for every expression of the function in order: values of bindings, then the result, with operands
 // before the node that holds them.
 void for_each_expr(const Function& function, const std::function<void(const Expr&)>& visit);
-// Scalar expressions and statements of a loop body: pre-order; `visit_*` may be null.
+// The same for one expression: its operands, then itself.
+void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& visit);
+// Scalar expressions and statements of a loop body, pre-order, with the scalars inside scalars. Declared regions of
+// blocks are left out: they repeat what the statements access.
 void for_each_scalar(const Stmt& stmt, const std::function<void(const Scalar&)>& visit);
 void for_each_scalar(const Scalar& scalar, const std::function<void(const Scalar&)>& visit);
 void for_each_stmt(const Stmt& stmt, const std::function<void(const Stmt&)>& visit);

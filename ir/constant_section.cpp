@@ -1,0 +1,216 @@
+// Writing and reading the section of large constants.
+#include "ir/constant_section.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <optional>
+
+#include "runtime/format.h"
+#include "support/failure.h"
+
+namespace relish {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "tensor bytes are written as they lie in memory");
+
+constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::size_t line_characters = 96;               // of base64
+constexpr std::size_t line_bytes = line_characters / 4 * 3;
+
+std::uint64_t hash_of(const Tensor& tensor) {
+  std::uint64_t hash = 0xcbf29ce484222325ull ^ static_cast<std::uint64_t>(tensor.dtype());
+  auto mix = [&](std::uint64_t word) { hash = (hash ^ word) * 0x9e3779b97f4a7c15ull, hash ^= hash >> 29; };
+  for (std::int64_t extent : tensor.shape()) mix(static_cast<std::uint64_t>(extent));
+  const char* bytes = static_cast<const char*>(tensor.data());
+  std::size_t size = static_cast<std::size_t>(tensor.byte_size());
+  for (std::size_t at = 0; at < size; at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes + at, std::min<std::size_t>(8, size - at));
+    mix(word);
+  }
+  return hash;
+}
+
+void append_base64(std::string& out, const unsigned char* bytes, std::size_t size) {
+  for (std::size_t at = 0; at < size; at += 3) {
+    std::uint32_t group = bytes[at] << 16;
+    if (at + 1 < size) group |= bytes[at + 1] << 8;
+    if (at + 2 < size) group |= bytes[at + 2];
+    out += alphabet[group >> 18];
+    out += alphabet[group >> 12 & 63];
+    out += at + 1 < size ? alphabet[group >> 6 & 63] : '=';
+    out += at + 2 < size ? alphabet[group & 63] : '=';
+  }
+}
+
+constexpr std::array<std::int8_t, 256> make_digits() {
+  std::array<std::int8_t, 256> digits{};
+  for (auto& digit : digits) digit = -1;
+  for (std::size_t i = 0; i < alphabet.size(); ++i) {
+    digits[static_cast<unsigned char>(alphabet[i])] = static_cast<std::int8_t>(i);
+  }
+  return digits;
+}
+constexpr std::array<std::int8_t, 256> digit_of = make_digits();
+
+// Fills a tensor from base64 that comes in pieces, each a whole number of groups.
+class Base64Reader {
+ public:
+  explicit Base64Reader(Tensor& tensor)
+      : at_(static_cast<unsigned char*>(tensor.mutable_data())), left_(static_cast<std::size_t>(tensor.byte_size())) {}
+
+  // False on a wrong character or surplus data.
+  bool read(std::string_view piece) {
+    if (piece.size() % 4 != 0) return false;
+    for (std::size_t i = 0; i < piece.size(); i += 4) {
+      std::size_t count = piece[i + 2] == '=' ? 1 : piece[i + 3] == '=' ? 2 : 3;
+      std::uint32_t group = 0;
+      for (std::size_t k = 0; k < 4; ++k) {
+        int digit = k <= count ? digit_of[static_cast<unsigned char>(piece[i + k])] : piece[i + k] == '=' ? 0 : -1;
+        if (digit < 0) return false;
+        group = group << 6 | static_cast<std::uint32_t>(digit);
+      }
+      if (count > left_ || (count < 3 && count != left_)) return false;
+      for (std::size_t k = 0; k < count; ++k) *at_++ = static_cast<unsigned char>(group >> (16 - 8 * k));
+      left_ -= count;
+    }
+    return true;
+  }
+  bool done() const { return left_ == 0; }
+
+ private:
+  unsigned char* at_;
+  std::size_t left_;
+};
+
+// "(784, 128) rest": the shape, with `text` moved behind it and its blank.
+std::optional<Shape> read_shape(std::string_view& text) {
+  if (text.empty() || text.front() != '(') return std::nullopt;
+  std::size_t close = text.find(')');
+  if (close == std::string_view::npos) return std::nullopt;
+  std::string_view inside = text.substr(1, close - 1);
+  text.remove_prefix(close + 1);
+  if (text.starts_with(' ')) text.remove_prefix(1);
+  Shape shape;
+  while (!inside.empty()) {
+    std::int64_t extent = 0;
+    auto [end, error] = std::from_chars(inside.data(), inside.data() + inside.size(), extent);
+    if (error != std::errc() || extent < 0) return std::nullopt;
+    inside.remove_prefix(static_cast<std::size_t>(end - inside.data()));
+    shape.push_back(extent);
+    if (inside.starts_with(',')) inside.remove_prefix(1);
+    if (inside.starts_with(' ')) inside.remove_prefix(1);
+  }
+  return shape;
+}
+
+std::string_view take_word(std::string_view& text) {
+  std::size_t blank = std::min(text.find(' '), text.size());
+  std::string_view word = text.substr(0, blank);
+  text.remove_prefix(std::min(blank + 1, text.size()));
+  return word;
+}
+
+}  // namespace
+
+std::string ConstantSection::add(const Tensor& tensor) {
+  std::uint64_t hash = hash_of(tensor);
+  auto [begin, end] = by_hash_.equal_range(hash);
+  for (auto it = begin; it != end; ++it) {
+    if (identical(entries_[it->second].tensor, tensor)) return entries_[it->second].name;
+  }
+  by_hash_.emplace(hash, entries_.size());
+  entries_.push_back({fmt::format("c{}", entries_.size()), tensor});
+  return entries_.back().name;
+}
+
+std::string ConstantSection::text() const {
+  if (entries_.empty()) return "";
+  std::string out = fmt::format("{}\n", constant_section_heading);
+  for (const Entry& entry : entries_) {
+    out += fmt::format("#: {} {} {}", entry.name, name_of(entry.tensor.dtype()), format_shape(entry.tensor.shape()));
+    const auto* bytes = static_cast<const unsigned char*>(entry.tensor.data());
+    auto size = static_cast<std::size_t>(entry.tensor.byte_size());
+    for (std::size_t at = 0; at < size; at += line_bytes) {
+      out += at == 0 ? " " : "#:   ";
+      append_base64(out, bytes + at, std::min(line_bytes, size - at));
+      out += '\n';
+    }
+    if (size == 0) out += '\n';
+  }
+  return out;
+}
+
+std::size_t find_constant_section(std::string_view source) {
+  std::size_t at = source.rfind(constant_section_heading);
+  while (at != std::string_view::npos) {
+    std::size_t end = at + constant_section_heading.size();
+    bool starts_line = at == 0 || source[at - 1] == '\n';
+    bool ends_line = end == source.size() || source[end] == '\n' || source[end] == '\r';
+    if (starts_line && ends_line) return at;
+    if (at == 0) break;
+    at = source.rfind(constant_section_heading, at - 1);
+  }
+  return std::string_view::npos;
+}
+
+std::unordered_map<std::string, Tensor> read_constant_section(std::uint32_t file, std::string_view source,
+                                                              std::size_t heading) {
+  std::unordered_map<std::string, Tensor> constants;
+  std::string name;
+  Tensor tensor;
+  std::optional<Base64Reader> reader;
+  Span entry_span;
+  auto finish = [&] {
+    if (!reader) return;
+    if (!reader->done()) {
+      fail(ErrorClass::Syntax, entry_span, "constants.short",
+           fmt::format("constant '{}' has less data than its shape {} needs", name, format_shape(tensor.shape())));
+    }
+    if (!constants.emplace(name, tensor).second) {
+      fail(ErrorClass::Syntax, entry_span, "constants.twice", fmt::format("constant '{}' is given twice", name));
+    }
+    reader.reset();
+  };
+
+  std::size_t at = heading;
+  while (at < source.size()) {
+    std::size_t end = std::min(source.find('\n', at), source.size());
+    std::string_view line = source.substr(at, end - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    Span span{file, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at + line.size())};
+    at = end + 1;
+    if (!line.starts_with("#:")) continue;
+    line.remove_prefix(2);
+    if (line.starts_with("   ")) {
+      line.remove_prefix(3);
+    } else {
+      finish();
+      entry_span = span;
+      if (line.starts_with(' ')) line.remove_prefix(1);
+      name = take_word(line);
+      std::string_view dtype_name = take_word(line);
+      auto dtype = dtype_from_name(dtype_name);
+      auto shape = read_shape(line);
+      if (name.empty() || !dtype || !shape) {
+        fail(ErrorClass::Syntax, span, "constants.entry", "an entry of the constants needs a name, a dtype and a shape");
+      }
+      tensor = Tensor::empty(*dtype, std::move(*shape));
+      reader.emplace(tensor);
+    }
+    if (!reader || !reader->read(line)) {
+      fail(ErrorClass::Syntax, span, "constants.data",
+           reader ? fmt::format("the data of constant '{}' is no base64 of the right length", name)
+                  : std::string("data without an entry"));
+    }
+  }
+  finish();
+  return constants;
+}
+
+}  // namespace relish

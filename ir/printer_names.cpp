@@ -1,0 +1,93 @@
+// Names and lines of the printer.
+#include <algorithm>
+#include <array>
+
+#include "ir/printer_internal.h"
+
+namespace relish::printing {
+namespace {
+
+// Words that a printed variable must not be: those of Python and those that the printed text gives a meaning.
+constexpr std::array<std::string_view, 43> reserved_words = {
+    "False", "None",   "True",  "and",    "as",     "assert", "async", "await",    "break", "class", "continue",
+    "def",   "del",    "elif",  "else",   "except", "finally", "for",  "from",     "global", "if",   "import",
+    "in",    "is",     "lambda", "nonlocal", "not", "or",     "pass",  "raise",    "return", "try",  "while",
+    "with",  "yield",  "I",     "R",      "T",      "cls",    "range",  "relish",   "float"};
+
+std::uint64_t key_of(NameTable::Kind kind, std::uint64_t id) { return id * 4 + static_cast<std::uint64_t>(kind); }
+
+}  // namespace
+
+std::string identifier(std::string_view hint) {
+  std::string name;
+  for (char c : hint) {
+    bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    bool digit = c >= '0' && c <= '9';
+    if (digit && name.empty()) name += '_';
+    name += letter || digit ? c : '_';
+  }
+  return name.empty() ? "v" : name;
+}
+
+NameTable::NameTable() {
+  for (std::string_view word : reserved_words) used_.emplace(word);
+}
+
+std::string NameTable::unique(const std::string& base) {
+  if (used_.insert(base).second) return base;
+  int& suffix = next_suffix_.try_emplace(base, 1).first->second;
+  for (;; ++suffix) {
+    std::string name = base + "_" + std::to_string(suffix);
+    if (used_.insert(name).second) return name;
+  }
+}
+
+const std::string& NameTable::of(Kind kind, std::uint64_t id, std::string_view hint) {
+  std::uint64_t key = key_of(kind, id);
+  auto found = names_.find(key);
+  if (found != names_.end()) return found->second;
+  std::string base = identifier(hint);
+  std::string name = unique(base);
+  given_.push_back({key, std::move(base), name});
+  return names_.emplace(key, std::move(name)).first->second;
+}
+
+void NameTable::alias(Kind kind, std::uint64_t id, const std::string& name) { names_[key_of(kind, id)] = name; }
+
+std::string NameTable::fresh(std::string_view hint) { return unique(identifier(hint)); }
+
+void NameTable::release(std::size_t mark) {
+  while (given_.size() > mark) {
+    const Given& last = given_.back();
+    names_.erase(last.key);
+    used_.erase(last.name);
+    next_suffix_.erase(last.base);
+    given_.pop_back();
+  }
+}
+
+bool is_printed_comment(std::string_view text) {
+  return text == "with T.sblock(\"root\"):" || text == "with T.block(\"root\"):" || text == "relish: 1" ||
+         text.starts_with("from tvm.script import ") || text.starts_with("from tvm.tirx.layout import ");
+}
+
+void Writer::comments_before(const CommentsPtr& comments) {
+  if (!comments || !text.options.comments) return;
+  for (const std::string& comment : comments->before) {
+    if (is_printed_comment(comment)) continue;
+    begin_line();
+    out += comment.empty() ? "#" : "# ";
+    out += comment;
+    end_line();
+  }
+}
+
+void Writer::end_line(const CommentsPtr& comments) {
+  if (comments && text.options.comments && !comments->after.empty()) {
+    out += "  # ";
+    out += comments->after;
+  }
+  end_line();
+}
+
+}  // namespace relish::printing

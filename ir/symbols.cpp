@@ -1,0 +1,86 @@
+// Symbolic variables of graph functions.
+#include "ir/symbols.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/rewrite.h"
+
+namespace relish {
+namespace {
+
+void collect_bare(const std::vector<Scalar>& dims, std::vector<ScalarVar>& into) {
+  for (const Scalar& dim : dims) {
+    if (auto var = dim.as_var(); var && std::find(into.begin(), into.end(), *var) == into.end()) into.push_back(*var);
+  }
+}
+
+class SymbolVisitor {
+ public:
+  explicit SymbolVisitor(const std::function<void(const ScalarVar&)>& visit) : visit_(visit) {}
+
+  void scalar(const Scalar& scalar) {
+    for_each_scalar(scalar, [&](const Scalar& inner) {
+      if (auto var = inner.as_var(); var && seen_.insert(var->id()).second) visit_(*var);
+    });
+  }
+  void type(const Type& type) {
+    std::vector<ScalarVar> vars;
+    collect_vars(type, vars);
+    for (const ScalarVar& var : vars) {
+      if (seen_.insert(var.id()).second) visit_(var);
+    }
+  }
+  void expr(const Expr& expr) {
+    if (const ShapeLiteral* shape = expr.as<ShapeLiteral>()) {
+      for (const Scalar& dim : shape->dims) scalar(dim);
+    } else if (const ScalarValueExpr* value = expr.as<ScalarValueExpr>()) {
+      scalar(value->value);
+    } else if (const CallTir* call = expr.as<CallTir>()) {
+      for (const Type& out : call->out_types) type(out);
+    }
+  }
+
+ private:
+  const std::function<void(const ScalarVar&)>& visit_;
+  std::unordered_set<std::uint64_t> seen_;
+};
+
+}  // namespace
+
+void collect_determined(const Type& type, std::vector<ScalarVar>& into) {
+  if (const TensorType* tensor = type.tensor()) {
+    if (tensor->shape) collect_bare(*tensor->shape, into);
+  } else if (const ShapeType* shape = type.as<ShapeType>()) {
+    if (shape->dims) collect_bare(*shape->dims, into);
+  } else if (const TupleType* tuple = type.tuple()) {
+    for (const Type& field : tuple->fields) collect_determined(field, into);
+  }
+}
+
+void for_each_symbol(const Function& function, const std::function<void(const ScalarVar&)>& visit) {
+  SymbolVisitor visitor(visit);
+  for (const Var& param : function.params) visitor.type(param.type());
+  for (const BindingBlock& block : function.blocks) {
+    for (const Binding& binding : block.bindings) {
+      for_each_expr(binding.value(), [&](const Expr& expr) { visitor.expr(expr); });
+      if (const MatchCast* cast = std::get_if<MatchCast>(&binding.kind)) visitor.type(cast->type);
+      visitor.type(binding.var().type());
+    }
+  }
+  for_each_expr(function.result, [&](const Expr& expr) { visitor.expr(expr); });
+  visitor.type(function.result_type);
+}
+
+std::optional<Var> scalar_parameter_of(const Function& function, const ScalarVar& symbol) {
+  std::vector<ScalarVar> determined;
+  for (const Var& param : function.params) collect_determined(param.type(), determined);
+  if (std::find(determined.begin(), determined.end(), symbol) != determined.end()) return std::nullopt;
+  for (const Var& param : function.params) {
+    const ScalarType* scalar = param.type().as<ScalarType>();
+    if (scalar && scalar->dtype == symbol.dtype() && param.name() == symbol.name()) return param;
+  }
+  return std::nullopt;
+}
+
+}  // namespace relish
