@@ -1,0 +1,81 @@
+// Row order from the counter-based permutation, and row copies.
+#include "train/batches.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/format.h"
+#include "runtime/philox.h"
+
+namespace relish {
+
+std::vector<Tensor> DataSet::columns() const {
+  std::vector<Tensor> result = inputs;
+  result.push_back(targets);
+  return result;
+}
+
+void check_data_set(const DataSet& data, std::string_view what) {
+  const std::vector<Tensor> columns = data.columns();
+  for (const Tensor& column : columns) {
+    if (!column.defined() || column.rank() == 0) {
+      fail(ErrorClass::Data, {}, "data.rows",
+           fmt::format("{}: found a tensor without rows; expected the rows of a data set along the first dimension",
+                       what));
+    }
+    if (column.shape().front() != columns.front().shape().front()) {
+      fail(ErrorClass::Data, {}, "data.rows",
+           fmt::format("{}: found tensors of {} and {} rows; expected the same number of rows in all", what,
+                       columns.front().shape().front(), column.shape().front()));
+    }
+  }
+  if (columns.front().shape().front() == 0) {
+    fail(ErrorClass::Data, {}, "data.rows", fmt::format("{}: found no rows; expected at least one", what));
+  }
+}
+
+BatchOrder::BatchOrder(std::int64_t rows, const BatchOptions& options) : rows_(rows), options_(options) {
+  RELISH_CHECK(rows > 0 && options.batch_size > 0);
+  batches_ = rows / options.batch_size;
+  if (!options.drop_last && rows % options.batch_size != 0) ++batches_;
+}
+
+std::int64_t BatchOrder::rows_per_epoch() const {
+  return options_.drop_last ? batches_ * options_.batch_size : rows_;
+}
+
+std::int64_t BatchOrder::size_of_batch(std::int64_t batch) const {
+  RELISH_CHECK(batch >= 0 && batch < batches_);
+  return std::min(options_.batch_size, rows_ - batch * options_.batch_size);
+}
+
+std::vector<std::int64_t> BatchOrder::rows_of(std::int64_t epoch, std::int64_t batch) const {
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(size_of_batch(batch)));
+  std::int64_t first = batch * options_.batch_size;
+  RandomKey key = fold_in(key_from_seed(options_.seed), static_cast<std::uint64_t>(epoch));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::int64_t position = first + static_cast<std::int64_t>(i);
+    rows[i] = options_.shuffle ? static_cast<std::int64_t>(permuted_index(key, static_cast<std::uint64_t>(rows_),
+                                                                          static_cast<std::uint64_t>(position)))
+                               : position;
+  }
+  return rows;
+}
+
+Tensor gather_rows(const Tensor& tensor, std::span<const std::int64_t> rows) {
+  RELISH_CHECK(tensor.rank() > 0);
+  Shape shape = tensor.shape();
+  const std::int64_t row_count = shape.front();
+  shape.front() = static_cast<std::int64_t>(rows.size());
+  Tensor result = Tensor::empty(tensor.dtype(), std::move(shape));
+  const std::size_t row_bytes = row_count == 0 ? 0 : static_cast<std::size_t>(tensor.byte_size() / row_count);
+  const auto* from = static_cast<const std::byte*>(tensor.data());
+  auto* to = static_cast<std::byte*>(result.mutable_data());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    RELISH_CHECK(rows[i] >= 0 && rows[i] < row_count);
+    if (row_bytes > 0) std::memcpy(to + i * row_bytes, from + static_cast<std::size_t>(rows[i]) * row_bytes, row_bytes);
+  }
+  return result;
+}
+
+}  // namespace relish

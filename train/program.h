@@ -1,0 +1,55 @@
+// The functions of a prepared module that a training job calls, and how the columns of a data set reach their
+// parameters: a parameter whose name has a value takes it, all others take the columns in order.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/module.h"
+#include "runtime/value.h"
+
+namespace relish {
+
+// Tensors by the name of the parameter that takes them.
+using TensorsByName = std::map<std::string, Tensor>;
+
+struct TrainingProgram {
+  ModulePtr module;
+  std::string step = "train_step";            // (params, states, lr, inputs..., targets) -> (loss, params, states)
+  std::string optimizer_init = "optimizer_init";  // (params) -> states
+  std::string inference = "main";             // (inputs and parameters in any order) -> logits or (logits, ...)
+  std::string loss;                           // as `inference`, then targets -> loss; empty: none
+  std::vector<std::string> parameters;        // the trained ones, in the order of the tuple `params`
+};
+
+// How one function is called with columns of data.
+class ColumnBinding {
+ public:
+  // Parameters before `leading` are given call by call; the others are looked up in `named` or take a column. UsageError
+  // when the numbers of columns differ. `data_name` is for messages.
+  ColumnBinding(const ModulePtr& module, std::string_view function, std::size_t leading, const TensorsByName& named,
+                std::size_t columns, std::string_view data_name);
+
+  const FunctionPtr& function() const { return function_; }
+  // The columns of one call, in order, behind the leading arguments.
+  std::vector<Value> arguments(std::vector<Value> leading, std::span<const Tensor> columns) const;
+  // Number of rows when the type of a column's parameter fixes it; none when it is symbolic or unknown.
+  std::optional<std::int64_t> fixed_rows() const;
+  // Name of the parameter that takes a column.
+  const std::string& parameter_of(std::size_t column) const { return column_parameters_[column].name(); }
+
+ private:
+  FunctionPtr function_;
+  std::vector<std::optional<Tensor>> named_;  // a parameter behind the leading ones: its value, or none for a column
+  std::vector<Var> column_parameters_;
+};
+
+// The Relax function of that name; UsageError when there is none.
+FunctionPtr function_to_call(const ModulePtr& module, std::string_view name);
+
+}  // namespace relish

@@ -1,0 +1,275 @@
+// Files of a run. Lines are appended by one write each, so that a reader never sees half a line of a living job.
+#include "train/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "runtime/format.h"
+#include "support/atomic_file.h"
+
+namespace relish {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+[[noreturn]] void io_failure(const std::string& path, std::string_view what, const std::string& reason) {
+  fail_at(ErrorClass::IO, path, "", fmt::format("{}: {}", what, reason));
+}
+
+[[noreturn]] void io_failure(const std::string& path, std::string_view what, int error) {
+  io_failure(path, what, std::strerror(error));
+}
+
+void make_folders(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) io_failure(path, "cannot make the run folder", error.message());
+  if (!fs::is_directory(path, error)) io_failure(path, "cannot use as a run folder", ENOTDIR);
+}
+
+// Letters, digits, '.', '_' and '-'; never hidden, never empty.
+std::string folder_name_of(std::string_view script) {
+  std::string name;
+  for (char c : script) {
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+                 c == '-';
+    name += plain ? c : '_';
+  }
+  if (name.empty() || name.front() == '.' || name.front() == '-') name.insert(0, "run");
+  return name;
+}
+
+// The number behind `prefix` in a folder's name, or 0.
+std::uint32_t number_of(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return 0;
+  name.remove_prefix(prefix.size());
+  std::uint32_t number = 0;
+  auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc() && end == name.data() + name.size() && number < 1'000'000'000 ? number : 0;
+}
+
+std::string make_numbered_folder(const RunFolderOptions& options) {
+  make_folders(options.base);
+  const std::string prefix = folder_name_of(options.script) + "-";
+  std::uint32_t number = 0;
+  std::error_code error;
+  for (fs::directory_iterator entries(options.base, error), end; !error && entries != end; entries.increment(error)) {
+    number = std::max(number, number_of(entries->path().filename().string(), prefix));
+  }
+  if (error) io_failure(options.base, "cannot list", error.message());
+  // Another job may take the number in between; making the folder decides.
+  while (true) {
+    std::string path = options.base + "/" + prefix + std::to_string(++number);
+    if (::mkdir(path.c_str(), 0777) == 0) return path;
+    if (errno != EEXIST) io_failure(path, "cannot make the run folder", errno);
+  }
+}
+
+int open_in_run(const std::string& path, int flags) {
+  while (true) {
+    int number = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0666);
+    if (number >= 0) return number;
+    if (errno != EINTR) io_failure(path, "cannot open for writing", errno);
+  }
+}
+
+// A column's text: empty for what a line does not have.
+void append_cell(std::string& line, const std::string& text) {
+  if (!line.empty()) line += ',';
+  line += text;
+}
+
+// Measurements need few digits: `scale` is the power of ten that is kept.
+double rounded(double value, double scale) { return std::round(value * scale) / scale; }
+
+Json shape_json(const Shape& shape) {
+  Json result = Json::array();
+  for (std::int64_t dim : shape) result.push_back(dim);
+  return result;
+}
+
+// Text from outside may not be UTF-8; a report must not fail for that.
+std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string_view name_of(RunStatus status) {
+  switch (status) {
+    case RunStatus::Running: return "running";
+    case RunStatus::Finished: return "finished";
+    case RunStatus::Stopped: return "stopped";
+    case RunStatus::Interrupted: return "interrupted";
+    case RunStatus::Failed: return "failed";
+  }
+  internal_failure(__FILE__, __LINE__, "status", "unknown run status");
+}
+
+// A file of lines that only grows.
+class RunFolder::LineFile {
+ public:
+  explicit LineFile(std::string path)
+      : path_(std::move(path)), descriptor_(open_in_run(path_, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND)) {}
+  ~LineFile() { ::close(descriptor_); }
+  LineFile(const LineFile&) = delete;
+  LineFile& operator=(const LineFile&) = delete;
+
+  void write_line(std::string line) {
+    line += '\n';
+    std::string_view rest = line;
+    while (!rest.empty()) {
+      ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) io_failure(path_, "cannot write", errno);
+      rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+    length_ += line.size();
+  }
+
+  void sync() {
+    if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) io_failure(path_, "cannot sync", errno);
+  }
+
+  std::uint64_t length() const { return length_; }
+
+ private:
+  std::string path_;
+  int descriptor_;
+  std::uint64_t length_ = 0;
+};
+
+// The lock belongs to the open file, so the system frees it when its process ends, however that happens.
+class RunFolder::Lock {
+ public:
+  explicit Lock(const std::string& path) : descriptor_(open_in_run(path, O_RDWR | O_CREAT)) {
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      int error = errno;
+      std::string holder = holder_of_lock();
+      ::close(descriptor_);
+      if (error != EWOULDBLOCK) io_failure(path, "cannot lock", error);
+      io_failure(path, "cannot lock", fmt::format("the run folder is in use by {}", holder));
+    }
+    std::string text = fmt::format("{}\n", ::getpid());
+    // The number is for people; the lock holds without it.
+    if (::ftruncate(descriptor_, 0) == 0) (void)!::pwrite(descriptor_, text.data(), text.size(), 0);
+  }
+  ~Lock() { ::close(descriptor_); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  std::string holder_of_lock() const {
+    char text[32] = {};
+    ssize_t size = ::pread(descriptor_, text, sizeof text - 1, 0);
+    int process = 0;
+    if (size > 0) std::from_chars(text, text + size, process);
+    return process > 0 ? fmt::format("process {}", process) : "another process";
+  }
+
+  int descriptor_;
+};
+
+RunFolder::RunFolder(const RunFolderOptions& options, RunDescription description,
+                     const std::vector<std::string>& validation_metrics)
+    : description_(std::move(description)), validation_metrics_(validation_metrics) {
+  if (options.directory.empty()) {
+    path_ = make_numbered_folder(options);
+  } else {
+    path_ = options.directory;
+    while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
+    make_folders(path_);
+  }
+  lock_ = std::make_unique<Lock>(file("lock"));
+  // The results of an earlier run in this folder would pass for those of this one.
+  if (::unlink(file("final.safetensors").c_str()) != 0 && errno != ENOENT) {
+    io_failure(file("final.safetensors"), "cannot remove the results of an earlier run", errno);
+  }
+  jsonl_ = std::make_unique<LineFile>(file("metrics.jsonl"));
+  csv_ = std::make_unique<LineFile>(file("metrics.csv"));
+  std::string header = "step,epoch,loss,lr,epoch_loss";
+  for (const std::string& metric : validation_metrics_) append_cell(header, "validation_" + metric);
+  csv_->write_line(header + ",samples_per_s,wall_s");
+}
+
+RunFolder::~RunFolder() = default;
+
+void RunFolder::write_script(std::string_view text) { write_file_atomically(file("script.relish"), text); }
+
+void RunFolder::write_metrics(const StepReport& step, const EpochReport* epoch) {
+  const double samples_per_second = rounded(step.samples_per_second, 10);
+  const double seconds = rounded(step.seconds, 1000);
+  Json json = {{"step", step.step}, {"epoch", step.epoch}, {"loss", step.loss}, {"lr", step.learning_rate}};
+  std::string line;
+  append_cell(line, std::to_string(step.step));
+  append_cell(line, std::to_string(step.epoch));
+  append_cell(line, format_double(step.loss));
+  append_cell(line, format_double(step.learning_rate));
+  append_cell(line, epoch != nullptr ? format_double(epoch->loss) : "");
+  if (epoch != nullptr) json["epoch_loss"] = epoch->loss;
+  for (const std::string& metric : validation_metrics_) {
+    std::string cell;
+    if (epoch != nullptr && epoch->validation) {
+      if (auto found = epoch->validation->find(metric); found != epoch->validation->end()) {
+        json["validation_" + metric] = found->second;
+        cell = format_double(found->second);
+      }
+    }
+    append_cell(line, cell);
+  }
+  append_cell(line, fmt::format("{}", samples_per_second));
+  append_cell(line, fmt::format("{}", seconds));
+  json["samples_per_s"] = samples_per_second;
+  json["wall_s"] = seconds;
+  jsonl_->write_line(dump(json, -1));
+  csv_->write_line(std::move(line));
+}
+
+void RunFolder::write_report(const RunReport& report, const NamedTensors& parameters) {
+  Json json = {{"relish", RELISH_VERSION},
+               {"status", name_of(report.status)},
+               {"script", description_.script},
+               {"function", description_.function},
+               {"loss_function", description_.loss},
+               {"optimizer", description_.optimizer},
+               {"tier", description_.tier},
+               {"seed", description_.seed},
+               {"batch_size", description_.batch_size},
+               {"rows", description_.rows},
+               {"steps", report.steps},
+               {"epochs", report.epochs},
+               {"seconds", rounded(report.seconds, 1000)}};
+  if (!report.error.empty()) json["error"] = report.error;
+  json["loss"] = report.loss ? Json(*report.loss) : Json(nullptr);
+  json["validation"] = Json::object();
+  for (const auto& [name, value] : report.validation) json["validation"][name] = value;
+  json["settings"] = Json::object();
+  for (const auto& [name, value] : description_.settings) json["settings"][name] = value;
+  json["parameters"] = Json::array();
+  for (const auto& [name, tensor] : parameters) {
+    json["parameters"].push_back(
+        {{"name", name}, {"dtype", name_of(tensor.dtype())}, {"shape", shape_json(tensor.shape())}});
+  }
+  if (report.status != RunStatus::Running) {
+    jsonl_->sync();
+    csv_->sync();
+  }
+  write_file_atomically(file("report.json"), dump(json, 2) + "\n");
+}
+
+void RunFolder::write_final(const NamedTensors& parameters) { write_safetensors(file("final.safetensors"), parameters); }
+
+RunFolder::MetricsLengths RunFolder::metrics_lengths() const { return {jsonl_->length(), csv_->length()}; }
+
+}  // namespace relish

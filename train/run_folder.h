@@ -1,0 +1,93 @@
+// The folder of a training run: what a job leaves behind, each file written so that it is either whole or not there.
+//   metrics.jsonl, metrics.csv   a line a logged step
+//   final.safetensors            the parameters, at the end
+//   report.json                  what was run and how it went, from the start
+//   script.relish                the text that was run
+//   lock                         held by the running job
+// Checkpoints are to stand in the subfolder `checkpoints`.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runtime/files.h"
+#include "train/observer.h"
+
+namespace relish {
+
+struct RunFolderOptions {
+  std::string directory;           // empty: `<base>/<script>-<number>` with the least number above those there
+  std::string base = "runs";
+  std::string script = "session";  // name of the script without folder and extension
+};
+
+// What a job is, for report.json.
+struct RunDescription {
+  std::string script;
+  std::string function;
+  std::string loss;
+  std::string optimizer;
+  std::string tier;
+  std::uint64_t seed = 0;
+  std::int64_t batch_size = 0;
+  std::int64_t rows = 0;
+  std::vector<std::pair<std::string, std::string>> settings;  // values of arg(), as text
+};
+
+enum class RunStatus : std::uint8_t { Running, Finished, Stopped, Interrupted, Failed };
+std::string_view name_of(RunStatus status);  // "running", ...
+
+struct RunReport {
+  RunStatus status = RunStatus::Running;
+  std::string error;               // why it failed, or empty
+  std::int64_t steps = 0;
+  std::int64_t epochs = 0;         // whole ones
+  double seconds = 0;
+  std::optional<double> loss;
+  Metrics validation;
+};
+
+// An open run folder. IOError when it cannot be made or written, or when another job holds it.
+class RunFolder {
+ public:
+  // Makes the folder (and those above it), takes the lock and starts the metrics files anew. `validation_metrics` are
+  // the columns that epochs add.
+  RunFolder(const RunFolderOptions& options, RunDescription description,
+            const std::vector<std::string>& validation_metrics);
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
+
+  void write_script(std::string_view text);
+  // A line of metrics.jsonl and metrics.csv. The last step of an epoch comes with the epoch's report, so that each step
+  // stands in them once.
+  void write_metrics(const StepReport& step, const EpochReport* epoch);
+  void write_report(const RunReport& report, const NamedTensors& parameters);
+  void write_final(const NamedTensors& parameters);
+  // Bytes of the metrics files so far: what a checkpoint must remember to cut them at when the job goes on from it.
+  struct MetricsLengths {
+    std::uint64_t jsonl = 0;
+    std::uint64_t csv = 0;
+  };
+  MetricsLengths metrics_lengths() const;
+
+ private:
+  class LineFile;
+  class Lock;
+  std::string path_;
+  RunDescription description_;
+  std::vector<std::string> validation_metrics_;
+  std::unique_ptr<Lock> lock_;
+  std::unique_ptr<LineFile> jsonl_;
+  std::unique_ptr<LineFile> csv_;
+};
+
+}  // namespace relish
