@@ -1,0 +1,98 @@
+// Broadcasting to a given shape.
+#include "stdlib/families/elements.h"
+#include "stdlib/families/gradient.h"
+#include "stdlib/families/iteration.h"
+#include "stdlib/families/lowering.h"
+
+namespace relish {
+namespace {
+
+constexpr Param params[] = {{"x", ParamKind::Tensor, "tensor", "", "input"},
+                            {"shape", ParamKind::Shape, "shape", "", "shape of the result"}};
+
+Type infer(const CallView& call) {
+  const TensorType& x = call.tensor(0);
+  const BroadcastShape from = shape_of(x), to = shape_argument(call, 1);
+  if (from.rank >= 0 && to.rank >= 0 && from.rank > to.rank) {
+    call.reject("rank", call.span, fmt::format("x has rank {}, the shape has rank {}", from.rank, to.rank));
+  }
+  if (from.dims && to.dims) {
+    const std::size_t missing = to.dims->size() - from.dims->size();
+    for (std::size_t i = 0; i < from.dims->size(); ++i) {
+      const Scalar& have = (*from.dims)[i];
+      const Scalar& want = (*to.dims)[missing + i];
+      if (!is_one(have) && have.as_int() && want.as_int() && *have.as_int() != *want.as_int()) {
+        call.reject("shape", call.span,
+                    fmt::format("x of shape {} does not broadcast to {}: dimension {} is {}", describe_dims(*from.dims),
+                                describe_dims(*to.dims), i, *have.as_int()));
+      }
+    }
+  }
+  return tensor_of(to, x.dtype);
+}
+
+Value evaluate(const EvalCall& c) {
+  const Tensor& x = c.in(0);
+  const Shape shape = result_shape(c);
+  if (broadcast_values(c.call, x.shape(), shape) != shape) {
+    fail(ErrorClass::Runtime, c.call.span, "broadcast_to.shape",
+         fmt::format("broadcast_to: x of {} elements does not broadcast to the shape", x.size()));
+  }
+  Tensor result = Tensor::empty(x.dtype(), shape);
+  visit_dtype(x.dtype(), [&](auto element) {
+    using T = decltype(element);
+    const T* source = x.view<T>().data();
+    T* target = result.mutable_view<T>().data();
+    for_each_row<1>(shape, {broadcast_strides(x.shape(), shape)},
+                    [&](const auto& offsets, const auto& steps, std::int64_t count) {
+                      for (std::int64_t i = 0; i < count; ++i) *target++ = source[offsets[0] + i * steps[0]];
+                    });
+  });
+  return result;
+}
+
+PrimFunc lower(const LowerCall& c) {
+  Lowering lowering(c);
+  const Buffer x = lowering.input(0);
+  const Buffer result = lowering.output();
+  lowering.map("broadcast", result, [&](const Dims& i) {
+    return lowering.loops().load(x, lowering.broadcast_index(x, result.shape(), i));
+  });
+  return lowering.finish();
+}
+
+Partials vjp(const VjpCall& c) {
+  const GradientRule rule(c);
+  return {call_op("collapse_sum_to", {rule.cotangent(), rule.shape(0)}).expr(), std::nullopt};
+}
+
+constexpr Sample samples[] = {
+    {"[1.0, 2.0, 3.0], R.shape([2, 3])", "[[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]"},
+    {"[[1.0], [2.0]], R.shape([2, 3])", "[[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]"},
+    {"rand((2, 1, 4), \"float64\"), R.shape([3, 2, 5, 4])"},
+    {"rand((), \"float32\"), R.shape([2, 2])"},
+    {"rand((1, 3), \"float32\"), R.shape([0, 3])"},
+    {"rand((), \"float64\"), R.shape([])"},
+};
+constexpr Reject rejects[] = {
+    {"broadcast_to.shape", "rand((2,), \"float32\"), R.shape([3])", "does not broadcast"},
+    {"broadcast_to.rank", "rand((2, 3), \"float32\"), R.shape([3])", "x has rank 2"},
+};
+
+}  // namespace
+
+extern const Op op_broadcast_to{
+    .name = "broadcast_to",
+    .summary = "Stretch a tensor to a given shape.",
+    .params = params,
+    .infer = infer,
+    .eval = evaluate,
+    .lower = lower,
+    .vjp = vjp,
+    .gradient_doc = "dx = collapse_sum_to(g, shape of x)",
+    .agreement = Agreement::DataMovement,
+    .samples = samples,
+    .rejects = rejects,
+    .doc = "Shapes are aligned on the right; a dimension 1 stretches, and missing ones are added on the left."};
+
+}  // namespace relish

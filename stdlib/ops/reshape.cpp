@@ -1,0 +1,149 @@
+// The same elements under another shape.
+#include <algorithm>
+
+#include "stdlib/families/gradient.h"
+#include "stdlib/families/lowering.h"
+
+namespace relish {
+namespace {
+
+constexpr Param params[] = {
+    {"x", ParamKind::Tensor, "tensor", "", "input"},
+    {"shape", ParamKind::Shape, "shape", "", "shape of the result; one -1 is inferred, 0 copies the dimension of x"}};
+
+// What the dims of `left` leave of `right`: both without the dims that they share.
+void cancel_common(Dims& left, Dims& right) {
+  for (auto l = left.begin(); l != left.end();) {
+    const auto same = std::find_if(right.begin(), right.end(), [&](const Scalar& r) { return prove_equal(*l, r); });
+    if (same == right.end()) {
+      ++l;
+    } else {
+      right.erase(same);
+      l = left.erase(l);
+    }
+  }
+}
+
+// The dim written as -1: the size of x over that of the other dims.
+Scalar inferred_dim(const CallView& call, const Dims& from, const Dims& others) {
+  Dims numerator = from, denominator = others;
+  cancel_common(numerator, denominator);
+  const Scalar total = product(numerator), rest = product(denominator);
+  if (const auto divisor = rest.as_int()) {
+    if (*divisor == 1) return total;
+    if (*divisor == 0) call.reject("shape", call.span, "-1 cannot be inferred beside a dimension 0");
+    if (const auto size = total.as_int(); size && *size % *divisor != 0) {
+      call.reject("shape", call.span,
+                  fmt::format("x of shape {} has no whole number of rows of {} elements", describe_dims(from), *divisor));
+    }
+  }
+  return canonical(floor_div(total, rest));
+}
+
+// The wanted shape with -1 and 0 resolved; absent when that needs the unknown shape of x.
+std::optional<Dims> resolved_shape(const CallView& call, const std::optional<Dims>& from, const Dims& wanted) {
+  Dims dims;
+  std::optional<std::size_t> inferred;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    Scalar dim = wanted[i];
+    if (const auto value = dim.as_int()) {
+      if (*value < -1) call.reject("shape", call.span_of(1), fmt::format("dimension {} is {}", i, *value));
+      if (*value == -1) {
+        if (inferred) call.reject("shape", call.span_of(1), "-1 is given twice, expected at most once");
+        inferred = i;
+      } else if (*value == 0) {
+        if (!from) return std::nullopt;
+        if (i < from->size()) dim = (*from)[i];
+      }
+    }
+    dims.push_back(dim);
+  }
+  if (inferred) {
+    if (!from) return std::nullopt;
+    Dims others = dims;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(*inferred));
+    dims[*inferred] = inferred_dim(call, *from, others);
+    return dims;
+  }
+  if (from && prove_different(product(*from), product(dims))) {
+    // A literal 0 is meant when x is empty and copying does not fit.
+    if (!prove_different(product(*from), product(wanted))) return wanted;
+    call.reject("shape", call.span,
+                fmt::format("x of shape {} does not reshape to {}: the number of elements differs", describe_dims(*from),
+                            describe_dims(dims)));
+  }
+  return dims;
+}
+
+Type infer(const CallView& call) {
+  const TensorType& x = call.tensor(0);
+  const BroadcastShape wanted = shape_argument(call, 1);
+  if (!wanted.dims) return tensor_of(wanted, x.dtype);
+  return TensorType{x.dtype, resolved_shape(call, known_dims(x), *wanted.dims), wanted.rank};
+}
+
+Value evaluate(const EvalCall& c) {
+  const Tensor& x = c.in(0);
+  const Shape shape = result_shape(c);
+  if (element_count(shape) != x.size()) {
+    fail(ErrorClass::Runtime, c.call.span, "reshape.shape",
+         fmt::format("reshape: x has {} elements and the shape {}", x.size(), element_count(shape)));
+  }
+  return x.reshaped(shape);
+}
+
+// Both shapes are walked in row-major order: the flat position of an element is the same.
+PrimFunc lower(const LowerCall& c) {
+  Lowering lowering(c);
+  const Buffer x = lowering.input(0);
+  const Buffer result = lowering.output();
+  lowering.require_equal(product(x.shape()), product(result.shape()), "reshape: the number of elements must not change");
+  lowering.map("reshape", result, [&](const Dims& i) {
+    Scalar flat = 0;
+    for (std::size_t d = 0; d < i.size(); ++d) flat = d == 0 ? i[0] : flat * result.shape()[d] + i[d];
+    Dims index(x.shape().size());
+    for (std::size_t d = index.size(); d-- > 0;) {
+      index[d] = d == 0 ? flat : floor_mod(flat, x.shape()[d]);
+      if (d > 0) flat = floor_div(flat, x.shape()[d]);
+    }
+    return lowering.loops().load(x, index);
+  });
+  return lowering.finish();
+}
+
+Partials vjp(const VjpCall& c) {
+  const GradientRule rule(c);
+  return {call_op("reshape", {rule.cotangent(), rule.shape(0)}).expr(), std::nullopt};
+}
+
+constexpr Sample samples[] = {
+    {"[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], R.shape([3, 2])", "[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]"},
+    {"[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], R.shape([-1])", "[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]"},
+    {"rand((2, 3, 4), \"float64\"), R.shape([0, -1])"},
+    {"rand((2, 0), \"float32\"), R.shape([0])"},
+    {"rand((1,), \"float32\"), R.shape([])"},
+    {"rand((), \"float32\"), R.shape([1, 1])"},
+    {"rand((4, 6), \"float32\"), R.shape([2, 2, 3, 2])"},
+};
+constexpr Reject rejects[] = {
+    {"reshape.shape", "rand((2, 3), \"float32\"), R.shape([4])", "number of elements differs"},
+};
+
+}  // namespace
+
+extern const Op op_reshape{
+    .name = "reshape",
+    .summary = "The same elements, in row-major order, under another shape.",
+    .params = params,
+    .infer = infer,
+    .eval = evaluate,
+    .lower = lower,
+    .vjp = vjp,
+    .gradient_doc = "dx = reshape(g, shape of x)",
+    .agreement = Agreement::DataMovement,
+    .samples = samples,
+    .rejects = rejects,
+    .doc = "One dimension may be -1: it is what remains. A 0 copies the dimension of x at that position, unless x is empty "
+           "and copying does not fit. When sizes cannot be compared before a run, a run checks them."};
+
+}  // namespace relish
