@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ir/printer.h"
+#include "ir/symbols.h"
 #include "runtime/format.h"
 #include "support/failure.h"
 
@@ -106,11 +109,12 @@ class Matcher {
     std::vector<ScalarVar> vars;
     collect_vars(dim, vars);
     for (const ScalarVar& var : vars) {
-      const std::int64_t value = symbols_.at(var.id());
+      auto held = symbols_.find(var.id());
+      if (held == symbols_.end()) continue;  // in the branch of a select that was not taken
       auto origin = origins_.find(var.id());
-      if (origin == origins_.end()) notes.push_back({{}, fmt::format("{} is {}", var.name(), value)});
+      if (origin == origins_.end()) notes.push_back({{}, fmt::format("{} is {}", var.name(), held->second)});
       else notes.push_back({origin->second.span,
-                            fmt::format("{} is {}, from {}", var.name(), value, origin->second.place)});
+                            fmt::format("{} is {}, from {}", var.name(), held->second, origin->second.place)});
     }
     std::string text = message();
     if (!vars.empty()) text += fmt::format("; dimension {} of {} must be {}", index, place, wanted);
@@ -166,6 +170,23 @@ Type concrete(const Type& type, const SymbolValues& symbols) {
   return type;
 }
 
+// Dimensions of the parameters' types that are still open take the value of the scalar parameter of their name.
+void bind_by_scalars(std::span<const Var> params, std::span<const Value> args, SymbolValues& symbols,
+                     SymbolOrigins& origins) {
+  std::vector<ScalarVar> mentioned;
+  for (const Var& param : params) collect_vars(param.type(), mentioned);
+  for (const ScalarVar& var : mentioned) {
+    if (symbols.contains(var.id())) continue;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      const auto* scalar = params[i].type().as<ScalarType>();
+      if (!scalar || scalar->dtype != var.dtype() || params[i].name() != var.name()) continue;
+      symbols.emplace(var.id(), args[i].scalar().integer);
+      origins[var.id()] = {params[i].name(), params[i].span()};
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 SymbolValues bind_arguments(std::string_view function_name, std::span<const Var> params, std::span<const Value> args) {
@@ -183,7 +204,23 @@ SymbolValues bind_arguments(std::string_view function_name, std::span<const Var>
                     params[i].name());
       binding ? matcher.bind() : matcher.check();
     }
+    if (binding) bind_by_scalars(params, args, symbols, origins);
   }
+  return symbols;
+}
+
+SymbolValues bind_arguments(const Function& function, std::span<const Value> args) {
+  SymbolValues symbols = bind_arguments(function.name, function.params, args);
+  const bool has_scalars = std::any_of(function.params.begin(), function.params.end(),
+                                       [](const Var& param) { return param.type().as<ScalarType>() != nullptr; });
+  if (!has_scalars) return symbols;  // the common case is spared the walk through the body
+  for_each_symbol(function, [&](const ScalarVar& symbol) {
+    if (symbols.contains(symbol.id())) return;
+    const std::optional<Var> param = scalar_parameter_of(function, symbol);
+    if (!param) return;
+    const auto position = std::find(function.params.begin(), function.params.end(), *param) - function.params.begin();
+    symbols.emplace(symbol.id(), args[static_cast<std::size_t>(position)].scalar().integer);
+  });
   return symbols;
 }
 

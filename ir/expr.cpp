@@ -130,7 +130,22 @@ class DimSolver {
     }
   }
 
-  const ScalarMap& solution() const { return solution_; }
+  // A dim that no tensor or shape determines takes the value given for the scalar parameter of its name and dtype.
+  void unify_scalars(const FunctionType& function, const std::vector<Expr>& args) {
+    std::vector<ScalarVar> vars;
+    for (const Type& param : function.params) collect_vars(param, vars);
+    collect_vars(function.result, vars);
+    for (const ScalarVar& var : vars) {
+      for (std::size_t i = 0; i < std::min(args.size(), function.param_names.size()); ++i) {
+        const auto* scalar = function.params[i].as<ScalarType>();
+        const auto* value = args[i].as<ScalarValueExpr>();
+        if (scalar && value && scalar->dtype == var.dtype() && value->value.dtype() == var.dtype() &&
+            function.param_names[i] == var.name()) {
+          solution_.try_emplace(var.id(), value->value);
+        }
+      }
+    }
+  }
 
   // `type` in the caller's terms; a shape with a dim that stayed unknown keeps only its rank.
   Type translate(const Type& type) const {
@@ -191,6 +206,7 @@ Type infer_function_call(const Expr& callee, const std::vector<Expr>& args, Span
   }
   DimSolver solver;
   for (std::size_t i = 0; i < args.size(); ++i) solver.unify(function->params[i], args[i].type());
+  solver.unify_scalars(*function, args);
   for (std::size_t i = 0; i < args.size(); ++i) {
     const Type wanted = solver.translate(function->params[i]);
     if (fits(args[i].type(), wanted) != Fit::Never) continue;
