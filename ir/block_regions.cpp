@@ -54,7 +54,7 @@ class RegionFinder {
       } else if (const AssertStmt* check = inner.as<AssertStmt>()) {
         add_loads(check->condition);
       } else if (const DefineScalar* scalar = inner.as<DefineScalar>()) {
-        add_loads(scalar->value);
+        if (scalar->value.defined()) add_loads(scalar->value);
       } else if (const AssignScalar* assign = inner.as<AssignScalar>()) {
         add_loads(assign->value);
       } else if (const Evaluate* evaluate = inner.as<Evaluate>()) {

@@ -305,11 +305,14 @@ class StmtWriter {
     // The value is written before the name is given: it may use a variable that the name would shadow.
     std::string before = std::move(w_.out);
     w_.out.clear();
-    write_scalar(w_, define.value);
+    if (define.value.defined()) {
+      w_.out = " = ";
+      write_scalar(w_, define.value);
+    }
     std::string value = std::move(w_.out);
     w_.out = std::move(before);
     w_.begin_line();
-    w_.out += fmt::format("{}: T.{} = {}", w_.name(define.var), name_of(define.var.dtype()), value);
+    w_.out += fmt::format("{}: T.{}{}", w_.name(define.var), name_of(define.var.dtype()), value);
     w_.end_line(stmt->comments);
   }
 

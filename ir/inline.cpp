@@ -1,0 +1,276 @@
+// Inlining of a call: the callee's bindings are rebuilt over the arguments, so that every type is inferred anew.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/equal.h"
+#include "ir/op.h"
+#include "ir/rewrite.h"
+#include "ir/symbols.h"
+#include "support/failure.h"
+
+namespace relish {
+namespace {
+
+// Copies functions of one module into another; the names under which they are there.
+class Importer {
+ public:
+  Importer(Module& target, const Module& source) : target_(target), source_(source) {}
+
+  const Module& source() const { return source_; }
+
+  // A prim_func or a Relax function with all that it refers to.
+  Expr import(const std::string& name, Span span) {
+    const GlobalFunction* found = source_.find(name);
+    RELISH_CHECK(found != nullptr, fmt::format("a call refers to '{}', which its module does not have", name));
+    GlobalFunction function = *found;  // a copy: target and source may be one module, which grows
+    auto known = names_.find(name);
+    if (known == names_.end()) {
+      if (const PrimFuncPtr* prim = std::get_if<PrimFuncPtr>(&function)) {
+        known = names_.emplace(name, import_prim(**prim)).first;
+      } else {
+        import_function(*std::get<FunctionPtr>(function));
+        known = names_.find(name);
+      }
+    }
+    return global_ref(*target_.find(known->second), span);
+  }
+
+ private:
+  // An equal one under the wanted name, or under one that an earlier import made of it, is shared.
+  std::string import_prim(const PrimFunc& function) {
+    PrimFunc copy = function;
+    for (int suffix = 0;; ++suffix) {
+      copy.name = suffix == 0 ? function.name : function.name + std::to_string(suffix);
+      const GlobalFunction* present = target_.find(copy.name);
+      if (!present) break;
+      const PrimFuncPtr* prim = std::get_if<PrimFuncPtr>(present);
+      if (prim && equal_modulo_names(**prim, copy)) return copy.name;
+    }
+    copy.name = target_.fresh_name(function.name);
+    target_.set(std::make_shared<const PrimFunc>(copy));
+    return copy.name;
+  }
+
+  // The name is taken before the body is copied: the function may be recursive.
+  void import_function(const Function& function) {
+    FunctionPtr present = target_.function(function.name);
+    if (present && present == source_.function(function.name)) {
+      names_.emplace(function.name, function.name);
+      return;
+    }
+    Function copy = copy_with_fresh_vars(function);
+    copy.name = target_.fresh_name(function.name);
+    names_.emplace(function.name, copy.name);
+    target_.set(std::make_shared<const Function>(copy));
+    for (BindingBlock& block : copy.blocks) {
+      for (Binding& binding : block.bindings) {
+        std::visit([&](auto& kind) { kind.value = with_imports(kind.value); }, binding.kind);
+      }
+    }
+    copy.result = with_imports(copy.result);
+    target_.set(std::make_shared<const Function>(std::move(copy)));
+  }
+
+  Expr with_imports(const Expr& expr) {
+    auto all = [&](std::vector<Expr> exprs) {
+      for (Expr& each : exprs) each = with_imports(each);
+      return exprs;
+    };
+    if (const GlobalRef* global = expr.as<GlobalRef>()) return import(global->name, expr.span());
+    if (const TupleExpr* node = expr.as<TupleExpr>()) return tuple(all(node->fields), expr.span());
+    if (const TupleGet* node = expr.as<TupleGet>()) return tuple_get(with_imports(node->tuple), node->index, expr.span());
+    if (const OpCall* node = expr.as<OpCall>()) return op_call(*node->op, all(node->args), node->attributes, expr.span());
+    if (const FunctionCall* node = expr.as<FunctionCall>()) {
+      return function_call(with_imports(node->callee), all(node->args), expr.span());
+    }
+    if (const CallTir* node = expr.as<CallTir>()) {
+      return call_tir(with_imports(node->callee), all(node->args), node->out_types, node->tuple_result, expr.span());
+    }
+    return expr;
+  }
+
+  Module& target_;
+  const Module& source_;
+  std::unordered_map<std::string, std::string> names_;
+};
+
+// One callee's body. Calls of other functions of its module open an inliner of their own.
+class Inliner {
+ public:
+  Inliner(FunctionBuilder& builder, Importer& importer, const Function& callee,
+          std::unordered_set<std::string>& open_calls)
+      : builder_(builder), importer_(importer), callee_(callee), open_calls_(open_calls) {}
+
+  Expr inline_body(const std::vector<Expr>& args, Span call_span) {
+    if (args.size() != callee_.params.size()) {
+      fail(ErrorClass::Type, call_span, "inline.arity",
+           fmt::format("{} is given {} arguments; it takes {}", callee_.name, args.size(), callee_.params.size()));
+    }
+    std::vector<Expr> leaves;
+    for (const Expr& arg : args) leaves.push_back(builder_.emit(arg));
+    for (std::size_t i = 0; i < leaves.size(); ++i) unify(callee_.params[i].type(), leaves[i].type());
+    unify_scalars(leaves);
+    for (std::size_t i = 0; i < leaves.size(); ++i) bind_param(callee_.params[i], leaves[i]);
+    for (const BindingBlock& block : callee_.blocks) {
+      for (const Binding& binding : block.bindings) splice(binding);
+    }
+    return rebuilt(callee_.result);
+  }
+
+ private:
+  // Dimension variables that stand alone take the argument's dimension; the first one wins, as at a call.
+  void unify(const Type& param, const Type& arg) {
+    auto dims = [&](const auto& wanted, const auto& given) {
+      if (!wanted || !given || wanted->size() != given->size()) return;
+      for (std::size_t i = 0; i < wanted->size(); ++i) {
+        if (auto var = (*wanted)[i].as_var()) scalars_.try_emplace(var->id(), (*given)[i]);
+      }
+    };
+    if (const TensorType *p = param.tensor(), *a = arg.tensor(); p && a) dims(p->shape, a->shape);
+    if (const ShapeType *p = param.as<ShapeType>(), *a = arg.as<ShapeType>(); p && a) dims(p->dims, a->dims);
+    if (const TupleType *p = param.tuple(), *a = arg.tuple(); p && a && p->fields.size() == a->fields.size()) {
+      for (std::size_t i = 0; i < p->fields.size(); ++i) unify(p->fields[i], a->fields[i]);
+    }
+  }
+
+  // Dimension variables that stand for scalar parameters take the argument's value.
+  void unify_scalars(const std::vector<Expr>& args) {
+    bool any = std::any_of(callee_.params.begin(), callee_.params.end(),
+                           [](const Var& param) { return param.type().as<ScalarType>() != nullptr; });
+    if (!any) return;
+    for_each_symbol(callee_, [&](const ScalarVar& symbol) {
+      std::optional<Var> param = scalar_parameter_of(callee_, symbol);
+      if (!param) return;
+      auto position = std::find(callee_.params.begin(), callee_.params.end(), *param) - callee_.params.begin();
+      const Expr& arg = args[static_cast<std::size_t>(position)];
+      if (const ScalarValueExpr* value = arg.as<ScalarValueExpr>()) {
+        scalars_.insert_or_assign(symbol.id(), value->value);
+      } else if (const Var* var = arg.as_var()) {
+        scalars_.insert_or_assign(symbol.id(), use(ScalarVar(var->name(), symbol.dtype(), symbol.span())));
+      }
+    });
+  }
+
+  // Variables of the type that have no value yet get an identity of their own in the caller.
+  void make_fresh(const Type& type) {
+    std::vector<ScalarVar> vars;
+    collect_vars(type, vars);
+    for (const ScalarVar& var : vars) {
+      if (scalars_.contains(var.id())) continue;
+      ScalarVar fresh(builder_.fresh_name(var.name()), var.dtype(), var.span());
+      scalars_.emplace(var.id(), use(fresh));
+    }
+  }
+
+  // An argument that is not known to fit its parameter is checked, as the call would have checked it.
+  void bind_param(const Var& param, const Expr& arg) {
+    make_fresh(param.type());
+    Type wanted = substitute(param.type(), scalars_);
+    switch (fits(arg.type(), wanted)) {
+      case Fit::Always: vars_.insert_or_assign(param.id(), arg); return;
+      case Fit::Maybe: append_cast(param, arg, wanted, builder_.origin(), nullptr); return;
+      case Fit::Never:
+        fail(ErrorClass::Type, arg.span().known() ? arg.span() : builder_.origin(), "inline.argument",
+             fmt::format("argument for parameter {} of {} does not fit its type", param.name(), callee_.name));
+    }
+  }
+
+  void append_cast(const Var& var, const Expr& value, const Type& type, Span span, const CommentsPtr& comments) {
+    Var copy(builder_.fresh_name(var.name()), type, builder_.in_dataflow(), span);
+    builder_.append(Binding{.kind = MatchCast{copy, value, type}, .span = span, .comments = comments});
+    vars_.insert_or_assign(var.id(), var_ref(copy, span));
+  }
+
+  void splice(const Binding& binding) {
+    if (const MatchCast* cast = std::get_if<MatchCast>(&binding.kind)) {
+      make_fresh(cast->type);
+      Expr value = rebuilt(cast->value);
+      append_cast(cast->var, value, substitute(cast->type, scalars_), binding.span, binding.comments);
+      return;
+    }
+    const Var& var = binding.var();
+    Expr value = rebuilt(binding.value());
+    if (value.as_var()) {
+      vars_.insert_or_assign(var.id(), value);
+      return;
+    }
+    // An annotation that says more than inference keeps its word; otherwise the arguments' types decide.
+    make_fresh(var.type());
+    Type annotated = substitute(var.type(), scalars_);
+    bool narrower = fits(value.type(), annotated) == Fit::Maybe && fits(annotated, value.type()) == Fit::Always;
+    Var copy(builder_.fresh_name(var.name()), narrower ? annotated : value.type(), builder_.in_dataflow(), var.span());
+    builder_.append(Binding{.kind = VarBinding{copy, value},
+                            .span = binding.span,
+                            .comments = binding.comments,
+                            .annotated = narrower});
+    vars_.insert_or_assign(var.id(), var_ref(copy, binding.span));
+  }
+
+  std::vector<Expr> rebuilt_all(std::vector<Expr> exprs) {
+    for (Expr& expr : exprs) expr = rebuilt(expr);
+    return exprs;
+  }
+
+  Expr rebuilt(const Expr& expr) {
+    if (const GlobalRef* global = expr.as<GlobalRef>()) return importer_.import(global->name, expr.span());
+    if (const TupleExpr* node = expr.as<TupleExpr>()) return tuple(rebuilt_all(node->fields), expr.span());
+    if (const TupleGet* node = expr.as<TupleGet>()) return rebuilt_item(expr, *node);
+    if (const OpCall* node = expr.as<OpCall>()) {
+      return op_call(*node->op, rebuilt_all(node->args), node->attributes, expr.span());
+    }
+    if (const FunctionCall* node = expr.as<FunctionCall>()) return rebuilt_call(expr, *node);
+    if (const CallTir* node = expr.as<CallTir>()) {
+      std::vector<Type> out_types = node->out_types;
+      for (Type& type : out_types) type = substitute(type, scalars_);
+      return call_tir(rebuilt(node->callee), rebuilt_all(node->args), std::move(out_types), node->tuple_result,
+                      expr.span());
+    }
+    return substitute(expr, vars_, scalars_);
+  }
+
+  // An item of a tuple that is known to be a literal is the field itself.
+  Expr rebuilt_item(const Expr& expr, const TupleGet& node) {
+    Expr from = rebuilt(node.tuple);
+    const TupleExpr* literal = from.as<TupleExpr>();
+    if (literal && static_cast<std::size_t>(node.index) < literal->fields.size()) {
+      return literal->fields[static_cast<std::size_t>(node.index)];
+    }
+    return tuple_get(std::move(from), node.index, expr.span());
+  }
+
+  // Calls of the module's functions are inlined too, except inside themselves.
+  Expr rebuilt_call(const Expr& expr, const FunctionCall& call) {
+    const GlobalRef* global = call.callee.as<GlobalRef>();
+    FunctionPtr function = global ? importer_.source().function(global->name) : nullptr;
+    std::vector<Expr> args = rebuilt_all(call.args);
+    if (!function || !open_calls_.insert(global->name).second) {
+      return function_call(rebuilt(call.callee), std::move(args), expr.span());
+    }
+    Expr result = Inliner(builder_, importer_, *function, open_calls_).inline_body(args, expr.span());
+    open_calls_.erase(global->name);
+    return result;
+  }
+
+  FunctionBuilder& builder_;
+  Importer& importer_;
+  const Function& callee_;
+  std::unordered_set<std::string>& open_calls_;
+  VarMap vars_;
+  ScalarMap scalars_;
+};
+
+}  // namespace
+
+Expr inline_call(FunctionBuilder& builder, Module& target, const Module& callee_module, const Function& callee,
+                 const std::vector<Expr>& args) {
+  // The callee may belong to `target`, which grows while its body is read.
+  const Function held = callee;
+  Importer importer(target, callee_module);
+  std::unordered_set<std::string> open_calls{held.name};
+  return Inliner(builder, importer, held, open_calls).inline_body(args, builder.origin());
+}
+
+}  // namespace relish
