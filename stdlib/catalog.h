@@ -1,61 +1,80 @@
-// The losses and optimizers of the standard library: what each is called, where its text stands, which options it takes.
-// The transforms append_loss and setup_trainer read these tables; their definitions are Relax functions in the texts.
+// What the standard library's texts offer to transforms: losses and optimizers with their options, and which functions
+// of which text make one up for given options. A transform asks `choose_*` and inlines the functions named there.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ir/attribute.h"
-#include "ir/type.h"
 
 namespace relish {
 
-struct OptionEntry {
+// What becomes of an option's value.
+enum class OptionUse : std::uint8_t {
+  Function,   // it selects the function
+  Attribute,  // it replaces the attribute of this name in the operator calls of the chosen function
+  Tensor,     // it is passed as a constant of rank 0 in the parameters' dtype
+  Rate,       // the learning rate: an argument at run time; the value is what training passes
+};
+
+struct CatalogOption {
   std::string_view name;
-  Attribute fallback;
+  OptionUse use;
+  std::string_view type;      // for documentation: "float", "int", "bool", "mean|sum|none"
+  std::string_view fallback;  // the default as text; "" when there is none
   std::string_view doc;
 };
 
-// A loss: functions of (predictions, targets) in `text`, one for each choice of the options that change the formula.
+// --- Losses. A loss function takes `predictions`, `targets` and, when weighted, `weights`, and returns one tensor.
+
 struct LossEntry {
-  std::string_view name;              // "cross_entropy"
-  std::string_view text;              // "losses/cross_entropy.relish"
+  std::string_view name;     // "cross_entropy"
   std::string_view summary;
-  std::span<const OptionEntry> options;
-  // The type of `targets` for predictions of that type; throws TypeError when the loss cannot take such predictions.
-  Type (*targets_type)(const TensorType& predictions, Span span);
-  // The function of the text for complete, checked options; throws UsageError for a value that is not offered.
-  std::string (*function)(const Attributes& options);
+  std::string_view text;     // path of the text: "losses/cross_entropy.relish"
+  std::span<const CatalogOption> options;
 };
+std::span<const LossEntry> loss_entries();              // sorted by name
+const LossEntry* find_loss(std::string_view name);      // null when unknown
 
-// An optimizer: four functions in `text`, written for one parameter and inlined for each.
-//   <name>_start() -> (shared states...)                               the first is the int64 step counter, 0
-//   <name>_start_parameter(p) -> (own states...)
-//   <name>_begin(shared states...) -> (shared states...)               once per step, before the updates
-//   <name>_update(p, g, lr, shared..., own..., options...) -> (p, own states...)
-// lr and options are rank-0 tensors of the parameters' dtype. The states of a model are the shared ones, then the own
-// states of all parameters: first states of every parameter, then second states (TVM's layout).
+struct LossChoice {
+  std::string_view text;             // text to load
+  std::string function;              // function in it, to be inlined
+  std::vector<std::string> params;   // of the function in order: predictions, targets[, weights]
+  bool scalar = true;                // false for reduction "none"
+  Attributes call_attributes;        // to set in every operator call of the function that has an attribute of the name
+};
+// `rank`: of the predictions, -1 when unknown. UsageError for an unknown option or a value out of its range.
+LossChoice choose_loss(const LossEntry& loss, const Attributes& options, int rank);
+
+// --- Optimizers. State is a tuple: the shared states, then for every kind of parameter state one per parameter. The
+// functions of an optimizer return one tensor, or a tuple when there are several.
+
 struct OptimizerEntry {
-  std::string_view name;              // "sgd"
-  std::string_view text;              // "optimizers/sgd.relish"
+  std::string_view name;
   std::string_view summary;
-  std::span<const OptionEntry> options;  // "lr" first: passed at each step, not baked in
-  int shared_states = 1;
-  int own_states = 0;                 // per parameter
-  // Options after lr that the update takes as tensors, in order, for complete options.
-  std::vector<std::string> (*update_options)(const Attributes& options);
-  // The update function for complete, checked options, e.g. "sgd_update" or "sgd_update_decay".
-  std::string (*update_function)(const Attributes& options);
+  std::string_view text;
+  std::span<const CatalogOption> options;
+  int shared_states;      // the first is the step counter, a 0-d int64
+  int parameter_states;   // kinds of state of a parameter's shape
+  // Names of the states for variables: shared ones, then kinds: "num_steps", "v".
+  std::span<const std::string_view> state_names;
 };
+std::span<const OptimizerEntry> optimizer_entries();
+const OptimizerEntry* find_optimizer(std::string_view name);
 
-std::span<const LossEntry> losses();
-std::span<const OptimizerEntry> optimizers();
-const LossEntry* find_loss(std::string_view name);            // null when unknown
-const OptimizerEntry* find_optimizer(std::string_view name);  // null when unknown
-// Written options completed with the fallbacks, in declared order; UsageError with the nearest name for one that is not
-// offered. `what` is "loss cross_entropy" or "optimizer sgd".
-Attributes complete_options(std::string_view what, std::span<const OptionEntry> options, const Attributes& written);
+struct OptimizerChoice {
+  std::string_view text;
+  std::string start;        // (any parameter) -> the initial shared states
+  std::string start_each;   // (parameter) -> its initial states; "" when there are none
+  std::string step;         // (shared states) -> the next shared states, once per step and before the updates
+  std::string update;       // (p, g, lr, shared states after the step (but the counter), states of p, constants) -> (p, its states)
+  std::vector<std::pair<std::string, double>> constants;  // options passed as rank-0 tensors, in order
+  std::optional<double> lr;  // when given
+};
+// UsageError for an unknown option or a value out of its range.
+OptimizerChoice choose_optimizer(const OptimizerEntry& optimizer, const Attributes& options);
 
 }  // namespace relish

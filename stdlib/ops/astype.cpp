@@ -49,7 +49,7 @@ constexpr Sample samples[] = {
     {"rand((4,), \"float32\"), dtype=\"bfloat16\"", "", false},
 };
 constexpr Reject rejects[] = {
-    {"astype.dtype", "rand((2,), \"float32\"), dtype=\"float7\"", "expected a dtype"},
+    {"astype.dtype", "rand((2,), \"float32\"), dtype=\"float7\"", "dtype is"},
 };
 
 }  // namespace

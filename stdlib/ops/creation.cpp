@@ -69,9 +69,9 @@ constexpr Sample zeros_samples[] = {{"R.shape([2, 2]), dtype=\"float32\"", "[[0.
 constexpr Sample ones_samples[] = {{"R.shape([2, 2]), dtype=\"float32\"", "[[1.0, 1.0], [1.0, 1.0]]", false},
                                    {"R.shape([]), dtype=\"float64\"", "1.0", false},
                                    {"R.shape([0, 3]), dtype=\"int64\"", "", false}};
-constexpr Reject zeros_rejects[] = {{"zeros.dtype", "R.shape([2]), dtype=\"float7\"", "expected a dtype"},
+constexpr Reject zeros_rejects[] = {{"zeros.dtype", "R.shape([2]), dtype=\"float7\"", "dtype is"},
                                     {"zeros.shape", "R.shape([-2]), dtype=\"float32\"", "is negative"}};
-constexpr Reject ones_rejects[] = {{"ones.dtype", "R.shape([2]), dtype=\"float7\"", "expected a dtype"},
+constexpr Reject ones_rejects[] = {{"ones.dtype", "R.shape([2]), dtype=\"float7\"", "dtype is"},
                                    {"ones.shape", "R.shape([-2]), dtype=\"float32\"", "is negative"}};
 constexpr Sample zeros_like_samples[] = {{"[[1.0, 2.0]]", "[[0.0, 0.0]]", false},
                                          {"[1.0, 2.0], dtype=\"int32\"", "[0, 0]", false},
@@ -79,8 +79,8 @@ constexpr Sample zeros_like_samples[] = {{"[[1.0, 2.0]]", "[[0.0, 0.0]]", false}
 constexpr Sample ones_like_samples[] = {{"[[1.0, 2.0]]", "[[1.0, 1.0]]", false},
                                         {"[1.0, 2.0], dtype=\"int32\"", "[1, 1]", false},
                                         {"rand((), \"float64\")", "1.0", false}};
-constexpr Reject zeros_like_rejects[] = {{"zeros_like.dtype", "rand((2,), \"float32\"), dtype=\"float7\"", "expected a dtype"}};
-constexpr Reject ones_like_rejects[] = {{"ones_like.dtype", "rand((2,), \"float32\"), dtype=\"float7\"", "expected a dtype"}};
+constexpr Reject zeros_like_rejects[] = {{"zeros_like.dtype", "rand((2,), \"float32\"), dtype=\"float7\"", "dtype is"}};
+constexpr Reject ones_like_rejects[] = {{"ones_like.dtype", "rand((2,), \"float32\"), dtype=\"float7\"", "dtype is"}};
 
 }  // namespace
 

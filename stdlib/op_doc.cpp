@@ -1,0 +1,185 @@
+// Texts about operators.
+#include "stdlib/op_doc.h"
+
+#include <algorithm>
+#include <array>
+
+namespace relish {
+namespace {
+
+std::string_view name_of_agreement(Agreement agreement) {
+  switch (agreement) {
+    case Agreement::DataMovement: return "data movement";
+    case Agreement::Exact: return "exact";
+    case Agreement::Index: return "index";
+    case Agreement::Elementary: return "elementary";
+    case Agreement::Sum: return "sum";
+    case Agreement::Composite: return "composite";
+    case Agreement::Random: return "random";
+  }
+  return "";
+}
+
+std::string gradient_text(const Op& op) {
+  if (op.vjp != nullptr) return std::string(op.gradient_doc);
+  return fmt::format("{}: {}", op.zero_gradient ? "zero" : "none", op.no_gradient);
+}
+
+std::string example_of(const Op& op, const Sample& sample) { return fmt::format("R.{}({})", op.name, sample.args); }
+
+// `text` broken at blanks into lines of at most `width` columns.
+std::string wrapped(std::string_view text, std::size_t width, std::string_view indent) {
+  std::string result(indent);
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    if (column > 0 && column + 1 + word.size() > width) {
+      result += "\n";
+      result += indent;
+      column = 0;
+    } else if (column > 0) {
+      result += " ";
+      ++column;
+    }
+    result += word;
+    column += word.size();
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result + "\n";
+}
+
+struct Successor {
+  std::string_view old_name, today;
+};
+constexpr std::array successors = std::to_array<Successor>({
+    {"cast", "astype"},
+    {"collapse_sum_like", "collapse_sum_to(data, shape)"},
+    {"copy", "a plain binding y = x"},
+    {"full_like", "full"},
+    {"identity", "a plain binding y = x"},
+    {"nn.bias_add", "add, with the bias reshaped to broadcast"},
+    {"nn.dense", "matmul(x, permute_dims(w))"},
+    {"nn.global_avg_pool2d", "mean over the spatial axes with keepdims=True"},
+    {"nn.matmul", "matmul"},
+    {"relu", "nn.relu"},
+    {"transpose", "permute_dims"},
+});
+
+}  // namespace
+
+std::string op_signature(const Op& op) {
+  std::string text = fmt::format("R.{}(", op.name);
+  for (const Param& param : op.params) {
+    if (&param != op.params.data()) text += ", ";
+    text += param.name;
+    if (param.kind == ParamKind::OptionalTensor) text += "=None";
+    else if (!param.fallback.empty()) text += fmt::format("={}", param.fallback);
+  }
+  return text + ")";
+}
+
+std::string op_doc(const Op& op) {
+  std::string text = op_signature(op) + "\n\n" + wrapped(op.summary, 96, "");
+  if (!op.params.empty()) {
+    text += "\nParameters\n";
+    for (const Param& param : op.params) text += fmt::format("  {} ({}): {}\n", param.name, param.type, param.doc);
+  }
+  text += "\nGradient\n" + wrapped(gradient_text(op), 94, "  ");
+  text += fmt::format("\nAgreement of the tiers\n  class {}, {}\n", static_cast<int>(op.agreement),
+                      name_of_agreement(op.agreement));
+  if (!op.samples.empty()) {
+    text += "\nExamples\n";
+    int shown = 0;
+    for (const Sample& sample : op.samples) {
+      if (sample.expect.empty() || shown++ == 3) continue;
+      text += fmt::format("  {}\n    -> {}\n", example_of(op, sample), sample.expect);
+      if (shown == 3) break;
+    }
+  }
+  if (!op.aliases.empty()) {
+    text += "\nOther names\n  ";
+    for (const std::string_view& alias : op.aliases) text += fmt::format("{}R.{}", &alias == op.aliases.data() ? "" : ", ", alias);
+    text += "\n";
+  }
+  if (!op.doc.empty()) text += "\nNotes\n" + wrapped(op.doc, 94, "  ");
+  return text;
+}
+
+std::string operators_markdown() {
+  std::string text =
+      "# Operators\n\nGenerated from the declarations in `stdlib/ops/`; do not edit. `g` is the cotangent of the result `y`; "
+      "`sum_to(v, x)` is `collapse_sum_to(v, shape of x)`, needed where `x` was stretched.\n\n";
+  text += "| operator | does | gradient | agreement |\n| --- | --- | --- | --- |\n";
+  for (const Op* op : all_ops()) {
+    text += fmt::format("| [`{0}`](#r{1}) | {2} | {3} | {4} |\n", op->name,
+                        [&] {
+                          std::string anchor(op->name);
+                          std::erase(anchor, '.');
+                          return anchor;
+                        }(),
+                        op->summary, coverage_of(*op).gradient, name_of_agreement(op->agreement));
+  }
+  for (const Op* op : all_ops()) {
+    text += fmt::format("\n## R.{}\n\n`{}`\n\n{}\n\n", op->name, op_signature(*op), op->summary);
+    for (const Param& param : op->params) text += fmt::format("- `{}` ({}): {}\n", param.name, param.type, param.doc);
+    text += fmt::format("\nGradient: {}.\n", gradient_text(*op));
+    if (!op->doc.empty()) text += fmt::format("\n{}\n", op->doc);
+    const auto example = std::find_if(op->samples.begin(), op->samples.end(),
+                                      [](const Sample& sample) { return !sample.expect.empty(); });
+    if (example != op->samples.end()) {
+      text += fmt::format("\n```python\n{}\n# {}\n```\n", example_of(*op, *example), example->expect);
+    }
+  }
+  return text;
+}
+
+OpCoverage coverage_of(const Op& op) {
+  OpCoverage row{};
+  row.name = op.name;
+  row.summary = op.summary;
+  row.agreement = name_of_agreement(op.agreement);
+  row.agreement_class = static_cast<int>(op.agreement);
+  row.gradient = op.vjp != nullptr ? "rule" : op.zero_gradient ? "zero" : "none";
+  row.reason = op.no_gradient;
+  row.body = !op.body.empty();
+  row.lowering = op.lower != nullptr || row.body;
+  row.samples = static_cast<int>(op.samples.size());
+  row.samples_with_numbers = static_cast<int>(
+      std::count_if(op.samples.begin(), op.samples.end(), [](const Sample& sample) { return !sample.expect.empty(); }));
+  row.rejects = static_cast<int>(op.rejects.size());
+  row.aliases = op.aliases;
+  return row;
+}
+
+std::vector<OpCoverage> op_coverage() {
+  std::vector<OpCoverage> rows;
+  for (const Op* op : all_ops()) rows.push_back(coverage_of(*op));
+  return rows;
+}
+
+std::string coverage_table() {
+  std::string text = fmt::format("{:<26} {:<14} {:<9} {:<9} {:>7} {:>8} {:>7}\n", "operator", "agreement", "gradient",
+                                 "lowering", "samples", "numbers", "rejects");
+  int with_rule = 0, lowered = 0, samples = 0;
+  const std::vector<OpCoverage> rows = op_coverage();
+  for (const OpCoverage& row : rows) {
+    text += fmt::format("{:<26} {:<14} {:<9} {:<9} {:>7} {:>8} {:>7}\n", row.name, row.agreement, row.gradient,
+                        row.body ? "body" : row.lowering ? "rule" : "none", row.samples, row.samples_with_numbers,
+                        row.rejects);
+    with_rule += row.gradient == "rule";
+    lowered += row.lowering;
+    samples += row.samples;
+  }
+  return text + fmt::format("{} operators, {} with a gradient rule, {} lowered, {} samples\n", rows.size(), with_rule,
+                            lowered, samples);
+}
+
+std::optional<std::string_view> successor_of(std::string_view old_name) {
+  for (const Successor& successor : successors) {
+    if (successor.old_name == old_name) return successor.today;
+  }
+  return std::nullopt;
+}
+
+}  // namespace relish

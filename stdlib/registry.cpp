@@ -1,0 +1,28 @@
+// The table of operators, made from the definitions in ops/ by the build (cmake/generate_op_list.cmake). The list is
+// explicit: registration by static constructors would be dropped by the linker and has no order.
+#include <algorithm>
+#include <array>
+
+#include "ir/op.h"
+#include "stdlib/stdlib.h"
+
+namespace relish {
+
+#define RELISH_OP(name) extern const Op name;
+#include "generated/op_list.inc"
+#undef RELISH_OP
+
+void install_stdlib() {
+  static const auto table = [] {
+    std::array ops = {
+#define RELISH_OP(name) &name,
+#include "generated/op_list.inc"
+#undef RELISH_OP
+    };
+    std::sort(ops.begin(), ops.end(), [](const Op* a, const Op* b) { return a->name < b->name; });
+    return ops;
+  }();
+  install_ops(table);
+}
+
+}  // namespace relish
