@@ -21,7 +21,7 @@ constexpr CatalogOption cross_entropy_options[] = {
 constexpr CatalogOption mse_options[] = {reduction_option};
 
 constexpr LossEntry losses[] = {
-    {"cross_entropy", "Cross-entropy of logits and class indices.", "losses/cross_entropy.relish", cross_entropy_options},
+    {"cross_entropy", "Cross-entropy of logits and class indices.", "losses/cross_entropy.relish", cross_entropy_options, true},
     {"mse", "Squared error.", "losses/mse.relish", mse_options},
 };
 

@@ -35,6 +35,9 @@ struct LossEntry {
   std::string_view summary;
   std::string_view text;     // path of the text: "losses/cross_entropy.relish"
   std::span<const CatalogOption> options;
+  // `targets` are int64 indices of classes (predictions without their class dimension: the last one up to rank 2, else
+  // dimension 1) instead of values like the predictions.
+  bool class_targets = false;
 };
 std::span<const LossEntry> loss_entries();              // sorted by name
 const LossEntry* find_loss(std::string_view name);      // null when unknown

@@ -30,6 +30,41 @@ const TensorType& tensor_output(const Expr& output, const std::string& function,
   return *tensor;
 }
 
+// The types of the loss's parameters behind the predictions.
+Type extra_type(const LossEntry& entry, const std::string& name, const TensorType& predictions) {
+  const bool classes = predictions.shape && !predictions.shape->empty();
+  if (!entry.class_targets || !classes) {
+    TensorType type = predictions;
+    if (entry.class_targets) type.dtype = DType::Int64;
+    return type;
+  }
+  std::vector<Scalar> dims = *predictions.shape;
+  const std::size_t class_dim = dims.size() <= 2 ? dims.size() - 1 : 1;
+  const Scalar class_count = dims[class_dim];
+  if (name == "weights") return TensorType{predictions.dtype, std::vector<Scalar>{class_count}, 1};
+  dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(class_dim));
+  const int rank = static_cast<int>(dims.size());
+  return TensorType{DType::Int64, std::move(dims), rank};
+}
+
+// A copy of the loss with the chosen attributes in every operator call that has them.
+FunctionPtr with_call_attributes(const FunctionPtr& function, const Attributes& attributes) {
+  if (attributes.empty()) return function;
+  Function copy = *function;
+  for (BindingBlock& block : copy.blocks) {
+    for (Binding& binding : block.bindings) {
+      auto* plain = std::get_if<VarBinding>(&binding.kind);
+      const auto* call = plain ? plain->value.as<OpCall>() : nullptr;
+      if (!call) continue;
+      Attributes changed = call->attributes;
+      for (const auto& [name, value] : attributes)
+        if (find_attribute(changed, name)) changed = with_attribute(std::move(changed), name, value);
+      plain->value = op_call(*call->op, call->args, std::move(changed), plain->value.span());
+    }
+  }
+  return std::make_shared<const Function>(std::move(copy));
+}
+
 ResolvedLoss library_loss(const NamedSpec& spec, const Expr& predictions, const std::string& function, Span span) {
   const LossEntry* entry = find_loss(spec.name);
   if (!entry) {
@@ -37,12 +72,15 @@ ResolvedLoss library_loss(const NamedSpec& spec, const Expr& predictions, const 
          fmt::format("no loss '{}'{}; losses are {}", spec.name, did_you_mean(spec.name, loss_names()),
                      fmt::join(loss_names(), ", ")));
   }
-  const Attributes options = complete_options("loss " + spec.name, entry->options, spec.options);
+  const TensorType& type = tensor_output(predictions, function, span);
+  const LossChoice choice = choose_loss(*entry, spec.options, type.rank);
   ResolvedLoss loss;
-  loss.module = body_loader().load(entry->text);
-  loss.function = loss.module->function(entry->function(options));
-  RELISH_CHECK(loss.function != nullptr, spec.name);
-  loss.extra.emplace_back("targets", entry->targets_type(tensor_output(predictions, function, span), span));
+  loss.module = body_loader().load(choice.text);
+  const FunctionPtr text = loss.module->function(choice.function);
+  RELISH_CHECK(text != nullptr, choice.function);
+  loss.function = with_call_attributes(text, choice.call_attributes);
+  for (std::size_t i = 1; i < choice.params.size(); ++i)
+    loss.extra.emplace_back(choice.params[i], extra_type(*entry, choice.params[i], type));
   return loss;
 }
 
@@ -81,7 +119,7 @@ ResolvedLoss user_loss(const AppendLossOptions& options, const std::vector<Expr>
 
 std::vector<std::string> loss_names() {
   std::vector<std::string> names;
-  for (const LossEntry& entry : losses()) names.emplace_back(entry.name);
+  for (const LossEntry& entry : loss_entries()) names.emplace_back(entry.name);
   return names;
 }
 

@@ -48,45 +48,44 @@ DType common_dtype(const std::vector<Type>& params, const std::vector<std::strin
 // Makes one function; every call of the optimizer's text is inlined into it.
 class OptimizerWriter {
  public:
-  OptimizerWriter(Module& target, const OptimizerEntry& entry, const Attributes& options)
-      : target_(target), entry_(entry), options_(options), text_(body_loader().load(entry.text)) {}
+  OptimizerWriter(Module& target, const OptimizerEntry& entry, OptimizerChoice choice)
+      : target_(target), entry_(entry), choice_(std::move(choice)), text_(body_loader().load(choice_.text)) {}
 
   // optimizer_init(params) -> states. Returns the type of the states.
   Type write_init(const std::vector<Type>& types, const std::vector<std::string>& names) {
     begin("optimizer_init");
     const std::vector<Expr> params = parameter_tuple("params", types, names);
-    std::vector<Expr> states = call(suffixed("_start"), {});
+    std::vector<Expr> states = call(choice_.start, {params.at(0)});
     std::vector<std::vector<Expr>> own;
-    for (const Expr& param : params) own.push_back(entry_.own_states > 0 ? call(suffixed("_start_parameter"), {param}) : std::vector<Expr>{});
+    for (const Expr& param : params)
+      own.push_back(choice_.start_each.empty() ? std::vector<Expr>{} : call(choice_.start_each, {param}));
     append_transposed(own, states);
     const Expr result = tuple(states);
     finish(result);
     return result.type();
   }
 
-  void write_update(const std::vector<Type>& types, const std::vector<std::string>& names, const Type& states_type, DType dtype) {
+  void write_update(const std::vector<Type>& types, const std::vector<std::string>& names, const Type& states_type,
+                    DType dtype) {
     begin("optimizer");
     const std::vector<Expr> params = parameter_tuple("params", types, names);
     std::vector<std::string> gradient_names;
     for (const std::string& name : names) gradient_names.push_back(name + "_grad");
     const std::vector<Expr> gradients = parameter_tuple("gradients", types, gradient_names);
-    std::vector<std::string> state_names;
-    for (int i = 0; i < entry_.shared_states; ++i) state_names.push_back(i == 0 ? "num_steps" : fmt::format("shared{}", i));
-    for (int s = 0; s < entry_.own_states; ++s)
-      for (const std::string& name : names) state_names.push_back(fmt::format("{}_state{}", name, s));
-    const std::vector<Expr> states = parameter_tuple("states", states_type.tuple()->fields, state_names);
+    const std::vector<Expr> states = parameter_tuple("states", states_type.tuple()->fields, state_names(names));
     const Expr lr = parameter("lr", tensor_type({}, dtype));
 
     const auto shared_count = static_cast<std::size_t>(entry_.shared_states);
-    const std::vector<Expr> shared = call(suffixed("_begin"), {states.begin(), states.begin() + entry_.shared_states});
+    const std::vector<Expr> shared = call(choice_.step, {states.begin(), states.begin() + entry_.shared_states});
     std::vector<Expr> new_params, new_states = shared;
     std::vector<std::vector<Expr>> own;
     for (std::size_t i = 0; i < params.size(); ++i) {
       std::vector<Expr> args{params[i], gradients[i], lr};
-      args.insert(args.end(), shared.begin(), shared.end());
-      for (int s = 0; s < entry_.own_states; ++s) args.push_back(states[shared_count + static_cast<std::size_t>(s) * params.size() + i]);
-      for (const std::string& option : entry_.update_options(options_)) args.push_back(option_constant(option, dtype));
-      std::vector<Expr> updated = call(entry_.update_function(options_), args);
+      args.insert(args.end(), shared.begin() + 1, shared.end());  // all but the counter
+      for (int s = 0; s < entry_.parameter_states; ++s)
+        args.push_back(states[shared_count + static_cast<std::size_t>(s) * params.size() + i]);
+      for (const auto& [option, value] : choice_.constants) args.push_back(constant(Tensor::scalar(dtype, value)));
+      std::vector<Expr> updated = call(choice_.update, args);
       new_params.push_back(updated.at(0));
       own.emplace_back(updated.begin() + 1, updated.end());
     }
@@ -95,7 +94,16 @@ class OptimizerWriter {
   }
 
  private:
-  std::string suffixed(std::string_view suffix) const { return std::string(entry_.name) + std::string(suffix); }
+  // "num_steps", then "<parameter>_v" for every kind of parameter state.
+  std::vector<std::string> state_names(const std::vector<std::string>& params) const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < entry_.state_names.size(); ++i) {
+      const std::string name(entry_.state_names[i]);
+      if (i < static_cast<std::size_t>(entry_.shared_states)) names.push_back(name);
+      else for (const std::string& param : params) names.push_back(param + "_" + name);
+    }
+    return names;
+  }
 
   void begin(std::string name) {
     function_ = Function{};
@@ -117,16 +125,7 @@ class OptimizerWriter {
     return fields;
   }
 
-  Expr option_constant(const std::string& option, DType dtype) const {
-    const Attribute* value = find_attribute(options_, option);
-    RELISH_CHECK(value != nullptr, option);
-    if (const double* real = value->as<double>()) return constant(Tensor::scalar(dtype, *real));
-    if (const std::int64_t* integer = value->as<std::int64_t>()) return constant(Tensor::scalar(dtype, static_cast<double>(*integer)));
-    fail(ErrorClass::Usage, {}, "optimizer.option",
-         fmt::format("option '{}' of {} is {}; expected a number", option, entry_.name, print(*value)));
-  }
-
-  // Inlines a function of the text that returns a tuple; its fields as leaves.
+  // Inlines a function of the text; the fields of its result, which may be one tensor, as leaves.
   std::vector<Expr> call(const std::string& name, const std::vector<Expr>& args) {
     const FunctionPtr callee = text_->function(name);
     RELISH_CHECK(callee != nullptr, name);
@@ -134,14 +133,14 @@ class OptimizerWriter {
     if (const auto* literal = result.as<TupleExpr>()) return literal->fields;
     std::vector<Expr> fields;
     const TupleType* type = result.type().tuple();
-    RELISH_CHECK(type != nullptr, name);
+    if (!type) return {result};
     for (int i = 0; i < static_cast<int>(type->fields.size()); ++i) fields.push_back(builder_.emit(tuple_get(result, i)));
     return fields;
   }
 
   // [parameter][state] -> all first states, then all second ones.
   void append_transposed(const std::vector<std::vector<Expr>>& own, std::vector<Expr>& into) const {
-    for (int s = 0; s < entry_.own_states; ++s)
+    for (int s = 0; s < entry_.parameter_states; ++s)
       for (const std::vector<Expr>& states : own) into.push_back(states.at(static_cast<std::size_t>(s)));
   }
 
@@ -156,7 +155,7 @@ class OptimizerWriter {
 
   Module& target_;
   const OptimizerEntry& entry_;
-  const Attributes& options_;
+  OptimizerChoice choice_;
   ModulePtr text_;
   Function function_;
   FunctionBuilder builder_;
@@ -221,19 +220,18 @@ void add_train_step(Module& module, const Function& adjoint, const std::vector<s
 
 std::vector<std::string> optimizer_names() {
   std::vector<std::string> names;
-  for (const OptimizerEntry& entry : optimizers()) names.emplace_back(entry.name);
+  for (const OptimizerEntry& entry : optimizer_entries()) names.emplace_back(entry.name);
   return names;
 }
 
 Module add_optimizer(const Module& module, const NamedSpec& spec, const std::vector<Type>& params,
                      const std::vector<std::string>& names) {
   const OptimizerEntry& entry = optimizer_entry(spec);
-  const Attributes options = complete_options("optimizer " + spec.name, entry.options, spec.options);
   const DType dtype = common_dtype(params, names);
   check_free(module, "optimizer");
   check_free(module, "optimizer_init");
   Module result = module;
-  OptimizerWriter writer(result, entry, options);
+  OptimizerWriter writer(result, entry, choose_optimizer(entry, spec.options));
   const Type states = writer.write_init(params, names);
   writer.write_update(params, names, states, dtype);
   verify_after(result, "optimizer");
