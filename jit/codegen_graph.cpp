@@ -1,0 +1,513 @@
+// Code generation of Relax functions.
+#include "jit/codegen_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/call_layout.h"
+#include "ir/symbols.h"
+#include "support/limits.h"
+
+namespace relish::jit {
+namespace {
+
+std::size_t slot_count_of(const std::vector<ValueTree>& trees) {
+  std::size_t count = 0;
+  for (const ValueTree& tree : trees) count += slot_count(tree);
+  return count;
+}
+
+}  // namespace
+
+GraphEmitter::GraphEmitter(const Module& module, llvm::Module& code, const TargetTraits& target, SiteTable& sites)
+    : module_(module), code_(code), builder_(code.getContext()), runtime_(code), sites_(sites),
+      kernels_(code, target, sites) {}
+
+llvm::Value* GraphEmitter::int64(std::int64_t value) const {
+  return llvm::ConstantInt::getSigned(llvm::Type::getInt64Ty(code_.getContext()), value);
+}
+
+llvm::Type* GraphEmitter::scalar_type(DType dtype) {
+  if (dtype == DType::Float64) return builder_.getDoubleTy();
+  if (is_float(dtype)) return builder_.getFloatTy();
+  return builder_.getIntNTy(is_bool(dtype) ? 1 : static_cast<unsigned>(size_of(dtype)) * 8);
+}
+
+const GraphValues* GraphEmitter::callee_values(const Function& function) {
+  const auto known = values_.find(&function);
+  if (known != values_.end()) return known->second.get();  // null while it is being analysed
+  values_[&function] = nullptr;
+  auto made = std::make_unique<GraphValues>(
+      analyse(module_, function, [this](const Function& callee) { return callee_values(callee); }));
+  return (values_[&function] = std::move(made)).get();
+}
+
+const GraphValues& GraphEmitter::values(const Function& function) { return *callee_values(function); }
+
+const GraphEmitter::Kernel& GraphEmitter::kernel(const PrimFunc& function) {
+  const auto known = emitted_.find(&function);
+  if (known != emitted_.end()) return known->second;
+  Kernel kernel;
+  RangeProver prover;
+  const std::vector<ParamAccess> accesses = param_accesses(function);
+  for (std::size_t i = 0; i < function.params.size(); ++i) {
+    const Buffer* buffer = function.params[i].buffer();
+    if (!buffer) {
+      kernel.clear.push_back(false);
+      continue;
+    }
+    for (const Scalar& dim : buffer->shape())
+      if (const auto var = dim.as_var()) prover.assume_dimension(*var);
+    kernel.clear.push_back(!accesses[i].written || !writes_all_first(function.body, *buffer, prover));
+  }
+  kernel.code = kernels_.emit(function, "kernel." + function.name);
+  return emitted_.emplace(&function, std::move(kernel)).first->second;
+}
+
+llvm::Value* GraphEmitter::slot(llvm::Value* slots, std::size_t position) {
+  return builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), slots, position);
+}
+
+llvm::Value* GraphEmitter::stack_slots(std::size_t count) {
+  llvm::BasicBlock& entry = frame_.code->getEntryBlock();
+  llvm::IRBuilder<> at(&entry, entry.begin());
+  return at.CreateAlloca(llvm::ArrayType::get(at.getInt64Ty(), std::max<std::size_t>(count, 1)));
+}
+
+llvm::Value* GraphEmitter::array_of(const std::vector<llvm::Value*>& values) {
+  llvm::Value* slots = stack_slots(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) builder_.CreateStore(values[i], slot(slots, i));
+  return slots;
+}
+
+// A scalar fills the low bytes of its slot; the halves travel as float, as in registers.
+llvm::Value* GraphEmitter::scalar_of_slot(llvm::Value* slots, std::size_t position, DType dtype) {
+  llvm::Value* address = slot(slots, position);
+  if (is_bool(dtype)) return builder_.CreateIsNotNull(builder_.CreateLoad(builder_.getInt8Ty(), address));
+  return builder_.CreateLoad(scalar_type(dtype), address);
+}
+
+GraphEmitter::Live GraphEmitter::read_slots(const ValueTree& tree, llvm::Value* slots, std::size_t& position) {
+  Live live{tree, {}, {}};
+  const auto next = [&] { return builder_.CreateLoad(builder_.getInt64Ty(), slot(slots, position++)); };
+  switch (tree.kind) {
+    case ValueTree::TensorLeaf: {
+      StorageValue& storage = frame_.storages[tree.storage];
+      storage.pointer = builder_.CreateLoad(builder_.getPtrTy(), slot(slots, position++));
+      storage.dims.clear();
+      for (int d = 0; d < tree.rank; ++d) storage.dims.push_back(next());
+      break;
+    }
+    case ValueTree::ShapeLeaf:
+      for (int d = 0; d < tree.rank; ++d) live.values.push_back(next());
+      break;
+    case ValueTree::ScalarLeaf:
+      live.values.push_back(scalar_of_slot(slots, position++, tree.dtype));
+      break;
+    case ValueTree::TextLeaf: break;
+    case ValueTree::Tuple:
+      for (const ValueTree& field : tree.fields) live.fields.push_back(read_slots(field, slots, position));
+      break;
+  }
+  return live;
+}
+
+void GraphEmitter::write_slots(const Live& live, llvm::Value* slots, std::size_t& position) {
+  switch (live.tree.kind) {
+    case ValueTree::TensorLeaf: {
+      const StorageValue& storage = frame_.storages[live.tree.storage];
+      builder_.CreateStore(storage.pointer, slot(slots, position++));
+      for (llvm::Value* dim : storage.dims) builder_.CreateStore(dim, slot(slots, position++));
+      break;
+    }
+    case ValueTree::ShapeLeaf:
+    case ValueTree::ScalarLeaf:
+      for (llvm::Value* value : live.values) {
+        if (value->getType()->isIntegerTy(1)) value = builder_.CreateZExt(value, builder_.getInt8Ty());
+        builder_.CreateStore(value, slot(slots, position++));
+      }
+      break;
+    case ValueTree::TextLeaf: break;
+    case ValueTree::Tuple:
+      for (const Live& field : live.fields) write_slots(field, slots, position);
+      break;
+  }
+}
+
+llvm::Function* GraphEmitter::function(const Function& source) {
+  const auto known = functions_.find(&source);
+  if (known != functions_.end()) return known->second;
+  const GraphValues& analysed = values(source);
+  llvm::Type* ptr = builder_.getPtrTy();
+  auto* code = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), {ptr, ptr, ptr}, false),
+                                      llvm::Function::InternalLinkage, "graph." + source.name, code_);
+  functions_[&source] = code;
+  finish_function(*code);
+
+  Frame outside = std::move(frame_);
+  const auto resume = builder_.saveIP();
+  frame_ = {};
+  frame_.source = &source;
+  frame_.values = &analysed;
+  frame_.code = code;
+  frame_.context = code->getArg(0);
+  frame_.storages.resize(analysed.storages.size());
+  builder_.SetInsertPoint(llvm::BasicBlock::Create(code_.getContext(), "entry", code));
+  frame_.flag = builder_.CreateLoad(ptr, frame_.context);
+  frame_.interrupted = llvm::BasicBlock::Create(code_.getContext(), "interrupted", code);
+  llvm::IRBuilder<>(frame_.interrupted).CreateRet(builder_.getInt32(status_interrupted));
+  if (emit_body()) builder_.CreateRet(builder_.getInt32(status_ok));
+  if (frame_.interrupted->hasNPredecessors(0)) frame_.interrupted->eraseFromParent();
+  frame_ = std::move(outside);
+  builder_.restoreIP(resume);
+  return code;
+}
+
+bool GraphEmitter::emit_body() {
+  const Function& source = *frame_.source;
+  read_params();
+  check_params();
+  plan_arena();
+  for (const BindingBlock& block : source.blocks) {
+    for (const Binding& binding : block.bindings) {
+      const std::size_t at = static_cast<std::size_t>(frame_.position);
+      if (!frame_.values->returns && at + 1 == frame_.values->made.size()) {
+        // The binding where the function calls itself, directly or through others, with nothing to stop it.
+        const auto* call = binding.value().as<FunctionCall>();
+        RELISH_CHECK(call != nullptr);
+        const FunctionPtr callee = module_.function(call->callee.as<GlobalRef>()->name);
+        const std::int32_t site = sites_.add({callee->span, FaultKind::CallDepth, callee->name, {}, {}});
+        builder_.CreateRet(runtime_.fault(builder_, frame_.context, site, int64(limits().max_call_depth), nullptr, nullptr));
+        return false;
+      }
+      RuntimeCalls::poll(builder_, frame_.flag, frame_.interrupted);
+      Live live = value(binding.value());
+      if (const auto* cast = std::get_if<MatchCast>(&binding.kind)) match(live, cast->type, binding.span, "match_cast");
+      frame_.vars.insert_or_assign(binding.var().id(), std::move(live));
+      release_dead();
+      ++frame_.position;
+    }
+  }
+  const Live result = value(source.result);
+  std::size_t position = 0;
+  write_slots(result, frame_.code->getArg(2), position);
+  if (frame_.arena) runtime_.scratch_release(builder_, frame_.context, frame_.arena);
+  return true;
+}
+
+void GraphEmitter::read_params() {
+  std::size_t position = 0;
+  for (std::size_t i = 0; i < frame_.source->params.size(); ++i) {
+    const Var& param = frame_.source->params[i];
+    Live live = read_slots(frame_.values->params[i], frame_.code->getArg(1), position);
+    bind_dims(live, param.type());
+    frame_.vars.insert_or_assign(param.id(), std::move(live));
+  }
+  // A dimension that has the name of a scalar parameter has its value.
+  for_each_symbol(*frame_.source, [&](const ScalarVar& symbol) {
+    symbol_vars_.insert_or_assign(symbol.id(), symbol);
+    const auto param = scalar_parameter_of(*frame_.source, symbol);
+    if (param && !frame_.symbols.contains(symbol.id()))
+      frame_.symbols[symbol.id()] = builder_.CreateSExt(frame_.vars.at(param->id()).values.at(0), builder_.getInt64Ty());
+  });
+}
+
+void GraphEmitter::check_params() {
+  // Arguments of the whole call are checked before compiled code runs; these are for calls from other functions.
+  for (const Var& param : frame_.source->params)
+    match(frame_.vars.at(param.id()), param.type(), param.span(), fmt::format("{}: {}", frame_.source->name, param.name()));
+}
+
+void GraphEmitter::plan_arena() {
+  const std::vector<Storage>& storages = frame_.values->storages;
+  frame_.planned.assign(storages.size(), nullptr);
+  std::vector<Life> lives;
+  std::vector<std::size_t> owners;
+  for (std::size_t id = 0; id < storages.size(); ++id) {
+    const Storage& storage = storages[id];
+    if (storage.kind != Storage::Temporary || storage.escapes) continue;
+    std::vector<ScalarVar> vars;
+    for (const Scalar& dim : storage.dims) collect_vars(dim, vars);
+    if (!std::all_of(vars.begin(), vars.end(), [&](const ScalarVar& v) { return frame_.symbols.contains(v.id()); })) continue;
+    // Whole lines, so that every address is aligned.
+    Scalar bytes = canonical(product(storage.dims) * Scalar(static_cast<std::int64_t>(size_of(storage.dtype))));
+    if (const auto known = bytes.as_int()) bytes = Scalar((*known + 63) / 64 * 64);
+    lives.push_back({storage.made, storage.last_use, bytes});
+    owners.push_back(id);
+  }
+  if (lives.empty()) return;
+  const MemoryPlan plan = plan_memory(lives);
+  std::vector<llvm::Value*> offsets;
+  llvm::Value* total = int64(0);
+  for (const std::vector<std::size_t>& slot : plan.slots) {
+    llvm::Value* size = int64(64);
+    for (const std::size_t life : slot) {
+      llvm::Value* bytes = dim(lives[life].bytes);
+      bytes = builder_.CreateAnd(builder_.CreateAdd(bytes, int64(63)), int64(-64));
+      size = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, size, bytes);
+    }
+    offsets.push_back(total);
+    total = builder_.CreateAdd(total, size);
+  }
+  frame_.arena = runtime_.scratch(builder_, frame_.context, total);
+  for (std::size_t i = 0; i < lives.size(); ++i)
+    frame_.planned[owners[i]] = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), frame_.arena, offsets[plan.slot_of[i]]);
+}
+
+llvm::Value* GraphEmitter::byte_size(DType dtype, const std::vector<llvm::Value*>& dims) {
+  llvm::Value* bytes = int64(size_of(dtype));
+  for (llvm::Value* dim : dims) bytes = builder_.CreateMul(bytes, dim);
+  return bytes;
+}
+
+// Gives a temporary its address: in the arena, or as a tensor of its own when it outlives the function or when its size
+// was not known at entry.
+void GraphEmitter::make_storage(std::size_t id, bool clear) {
+  const Storage& storage = frame_.values->storages[id];
+  StorageValue& value = frame_.storages[id];
+  value.dims.clear();
+  for (const Scalar& d : storage.dims) value.dims.push_back(dim(d));
+  if (frame_.planned[id]) {
+    value.pointer = frame_.planned[id];
+    if (clear) builder_.CreateMemSet(value.pointer, builder_.getInt8(0), byte_size(storage.dtype, value.dims), llvm::MaybeAlign(64));
+    return;
+  }
+  llvm::Type* i32 = builder_.getInt32Ty();
+  llvm::Type* ptr = builder_.getPtrTy();
+  llvm::Function* make = runtime_.get("rt_tensor", ptr, {ptr, i32, i32, ptr, i32});
+  make->setReturnDoesNotAlias();
+  value.pointer = builder_.CreateCall(
+      make, {frame_.context, builder_.getInt32(static_cast<std::uint32_t>(storage.dtype)),
+             builder_.getInt32(static_cast<std::uint32_t>(value.dims.size())), array_of(value.dims), builder_.getInt32(clear)});
+  RuntimeCalls::check_allocated(builder_, value.pointer);
+}
+
+void GraphEmitter::release_dead() {
+  for (std::size_t id = 0; id < frame_.storages.size(); ++id) {
+    const Storage& storage = frame_.values->storages[id];
+    const bool own_tensor = storage.kind == Storage::Returned || (storage.kind == Storage::Temporary && !frame_.planned[id]);
+    if (!own_tensor || storage.escapes || storage.last_use != frame_.position) continue;
+    llvm::Type* ptr = builder_.getPtrTy();
+    builder_.CreateCall(runtime_.get("rt_tensor_release", builder_.getVoidTy(), {ptr, ptr}),
+                        {frame_.context, frame_.storages[id].pointer});
+  }
+}
+
+GraphEmitter::Live GraphEmitter::leaf(const ValueTree& tree) {
+  Live live{tree, {}, {}};
+  for (const ValueTree& field : tree.fields) live.fields.push_back(leaf(field));
+  return live;
+}
+
+GraphEmitter::Live GraphEmitter::value(const Expr& expr) {
+  if (const Var* var = expr.as_var()) return frame_.vars.at(var->id());
+  if (const auto* n = expr.as<TupleExpr>()) {
+    Live live;
+    for (const Expr& field : n->fields) {
+      live.fields.push_back(value(field));
+      live.tree.fields.push_back(live.fields.back().tree);
+    }
+    return live;
+  }
+  if (const auto* n = expr.as<TupleGet>()) return value(n->tuple).fields.at(static_cast<std::size_t>(n->index));
+  if (const auto* n = expr.as<CallTir>()) return call_tir(*n, expr);
+  if (const auto* n = expr.as<FunctionCall>()) return function_call(*n, expr);
+  Live live;
+  if (const auto* n = expr.as<Constant>()) {
+    // The storage of this constant: constants are told apart by the memory that they hold.
+    const std::vector<Storage>& storages = frame_.values->storages;
+    const auto found = std::find_if(storages.begin(), storages.end(), [&](const Storage& s) {
+      return s.kind == Storage::Constant && s.constant.data() == n->value.data() && s.constant.shape() == n->value.shape();
+    });
+    RELISH_CHECK(found != storages.end());
+    const std::size_t id = static_cast<std::size_t>(found - storages.begin());
+    StorageValue& value = frame_.storages[id];
+    const auto address = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(n->value.data()));
+    value.pointer = builder_.CreateIntToPtr(int64(address), builder_.getPtrTy());
+    value.dims.clear();
+    for (const std::int64_t d : n->value.shape()) value.dims.push_back(int64(d));
+    live.tree.kind = ValueTree::TensorLeaf;
+    live.tree.storage = id;
+    live.tree.rank = n->value.rank();
+    live.tree.dtype = n->value.dtype();
+    return live;
+  }
+  if (const auto* n = expr.as<ShapeLiteral>()) {
+    live.tree.kind = ValueTree::ShapeLeaf;
+    live.tree.rank = static_cast<int>(n->dims.size());
+    for (const Scalar& d : n->dims) live.values.push_back(dim(d));
+    return live;
+  }
+  if (const auto* n = expr.as<ScalarValueExpr>()) {
+    live.tree.kind = ValueTree::ScalarLeaf;
+    live.tree.dtype = n->value.dtype();
+    llvm::Type* type = scalar_type(live.tree.dtype);
+    if (const auto* literal = n->value.as<FloatLiteral>()) {
+      live.values.push_back(llvm::ConstantFP::get(type, literal->value));
+    } else {
+      live.values.push_back(builder_.CreateTrunc(dim(n->value), type));
+    }
+    return live;
+  }
+  live.tree.kind = ValueTree::TextLeaf;
+  return live;
+}
+
+GraphEmitter::Live GraphEmitter::call_tir(const CallTir& call, const Expr& expr) {
+  const PrimFuncPtr callee = module_.prim_func(call.callee.as<GlobalRef>()->name);
+  const Kernel& code = kernel(*callee);
+  const std::vector<ParamAccess> accesses = param_accesses(*callee);
+  const std::vector<ParamSource> layout = call_layout(*callee, call, expr.span());
+  std::vector<Live> args;
+  for (const Expr& arg : call.args) args.push_back(value(arg));
+
+  const std::vector<std::size_t>& made = frame_.values->made[static_cast<std::size_t>(frame_.position)];
+  std::size_t copies = call.out_types.size();
+  std::vector<llvm::Value*> operands{frame_.context};
+  std::vector<const StorageValue*> buffers(layout.size(), nullptr);
+  std::unordered_map<std::uint64_t, llvm::Value*> symbols;
+  for (std::size_t i = 0; i < layout.size(); ++i) {
+    const PrimParam& param = callee->params[i];
+    const std::size_t index = layout[i].index;
+    if (const ScalarVar* var = param.scalar()) {
+      const Live& live = args[index];
+      RELISH_CHECK(live.tree.kind == ValueTree::ScalarLeaf);
+      llvm::Value* scalar = live.values[0];
+      llvm::Type* wanted = scalar_type(var->dtype());
+      if (scalar->getType()->isIntegerTy() && wanted->isIntegerTy()) {
+        scalar = builder_.CreateSExtOrTrunc(scalar, wanted);
+        symbols[var->id()] = builder_.CreateSExtOrTrunc(scalar, builder_.getInt64Ty());
+      }
+      RELISH_CHECK(scalar->getType() == wanted, param.name());
+      operands.push_back(scalar);
+      continue;
+    }
+    std::size_t id = 0;
+    if (layout[i].kind == ParamSource::Result) {
+      id = made[index];
+      make_storage(id, code.clear[i]);
+    } else {
+      id = args[index].tree.storage;
+      if (accesses[i].written) {  // values are immutable: the kernel writes to a copy
+        const std::size_t copy = made[copies++];
+        make_storage(copy, false);
+        const StorageValue& from = frame_.storages[id];
+        builder_.CreateMemCpy(frame_.storages[copy].pointer, llvm::MaybeAlign(64), from.pointer, llvm::MaybeAlign(64),
+                              byte_size(args[index].tree.dtype, from.dims));
+        id = copy;
+      }
+    }
+    buffers[i] = &frame_.storages[id];
+    operands.push_back(frame_.storages[id].pointer);
+    for (int d = 0; d < param.buffer()->rank() && d < static_cast<int>(buffers[i]->dims.size()); ++d) {
+      const auto var = param.buffer()->shape()[static_cast<std::size_t>(d)].as_var();
+      if (var) symbols.try_emplace(var->id(), buffers[i]->dims[static_cast<std::size_t>(d)]);
+    }
+  }
+
+  // Every dim of every buffer against what the prim_func declares, as the values really are.
+  const auto outer_symbols = std::move(frame_.symbols);
+  const auto outer_dims = std::move(frame_.dims);
+  frame_.symbols = symbols;
+  frame_.dims.clear();
+  std::vector<ScalarVar> callee_symbols = kernel_symbols(*callee);
+  for (std::size_t i = 0; i < layout.size(); ++i) {
+    const Buffer* buffer = callee->params[i].buffer();
+    if (!buffer) continue;
+    for (const Scalar& d : buffer->shape()) {
+      std::vector<ScalarVar> vars;
+      collect_vars(d, vars);
+      for (const ScalarVar& var : vars) symbol_vars_.insert_or_assign(var.id(), var);
+    }
+    Site site{expr.span(), FaultKind::ShapeMismatch, fmt::format("{}: {}", callee->name, buffer->name()),
+              tensor_type(buffer->shape(), buffer->dtype()), {}, buffer->dtype()};
+    const bool same_rank = static_cast<int>(buffers[i]->dims.size()) == buffer->rank();
+    match_dims(buffers[i]->dims, buffer->shape(), buffer->rank(), same_rank, std::move(site));
+  }
+  for (const ScalarVar& var : callee_symbols) {
+    if (!frame_.symbols.contains(var.id())) {
+      fail(ErrorClass::Type, expr.span(), "symbol.unknown",
+           fmt::format("{}: no argument tells the size {}", callee->name, var.name()));
+    }
+    operands.push_back(frame_.symbols[var.id()]);
+  }
+  frame_.symbols = outer_symbols;
+  frame_.dims = outer_dims;
+
+  llvm::Value* status = builder_.CreateCall(code.code, operands);
+  RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
+  Live results;
+  for (std::size_t i = 0; i < call.out_types.size(); ++i) {
+    ValueTree tree;
+    tree.kind = ValueTree::TensorLeaf;
+    tree.storage = made[i];
+    tree.rank = static_cast<int>(frame_.storages[made[i]].dims.size());
+    tree.dtype = frame_.values->storages[made[i]].dtype;
+    results.fields.push_back(leaf(tree));
+    results.tree.fields.push_back(tree);
+  }
+  return call.tuple_result ? results : results.fields.at(0);
+}
+
+GraphEmitter::Live GraphEmitter::function_call(const FunctionCall& call, const Expr&) {
+  const FunctionPtr callee = module_.function(call.callee.as<GlobalRef>()->name);
+  const GraphValues& inner = values(*callee);
+  std::vector<Live> args;
+  for (const Expr& arg : call.args) args.push_back(value(arg));
+  std::vector<std::size_t> tensors;  // our storages of the tensor leaves of the arguments
+  const std::function<void(const Live&)> flatten = [&](const Live& live) {
+    if (live.tree.kind == ValueTree::TensorLeaf) tensors.push_back(live.tree.storage);
+    for (const Live& field : live.fields) flatten(field);
+  };
+  llvm::Value* in = stack_slots(slot_count_of(inner.params));
+  std::size_t position = 0;
+  for (const Live& arg : args) {
+    write_slots(arg, in, position);
+    flatten(arg);
+  }
+  llvm::Value* out = stack_slots(slot_count(inner.result));
+  llvm::Function* code = function(*callee);
+  llvm::Value* status = builder_.CreateCall(code, {frame_.context, in, out});
+  RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
+
+  // The result's storages become ours in the order in which the analysis numbered them.
+  const std::vector<std::size_t>& made = frame_.values->made[static_cast<std::size_t>(frame_.position)];
+  std::map<std::size_t, std::size_t> here;
+  std::size_t next = 0;
+  const std::function<ValueTree(const ValueTree&)> import = [&](const ValueTree& tree) {
+    ValueTree result = tree;
+    if (tree.kind == ValueTree::TensorLeaf) {
+      const Storage& storage = inner.storages[tree.storage];
+      if (!here.contains(tree.storage)) here[tree.storage] = storage.kind == Storage::Param ? tensors.at(storage.param) : made.at(next++);
+      result.storage = here[tree.storage];
+    }
+    for (ValueTree& field : result.fields) field = import(field);
+    return result;
+  };
+  const ValueTree tree = import(inner.result);
+  position = 0;
+  return read_slots(tree, out, position);
+}
+
+llvm::Function* GraphEmitter::entry_of(const PrimFunc& source) {
+  llvm::Function* code = kernel(source).code;
+  llvm::Type* ptr = builder_.getPtrTy();
+  auto* entry = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), {ptr, ptr, ptr}, false),
+                                       llvm::Function::InternalLinkage, "entry." + source.name, code_);
+  finish_function(*entry);
+  builder_.SetInsertPoint(llvm::BasicBlock::Create(code_.getContext(), "entry", entry));
+  llvm::Value* in = entry->getArg(1);
+  std::vector<llvm::Value*> operands{entry->getArg(0)};
+  std::size_t position = 0;
+  for (const PrimParam& param : source.params) {
+    if (param.buffer()) operands.push_back(builder_.CreateLoad(ptr, slot(in, position++)));
+    else operands.push_back(scalar_of_slot(in, position++, param.scalar()->dtype()));
+  }
+  for (std::size_t i = 0; i < kernel_symbols(source).size(); ++i)
+    operands.push_back(builder_.CreateLoad(builder_.getInt64Ty(), slot(in, position++)));
+  builder_.CreateRet(builder_.CreateCall(code, operands));
+  return entry;
+}
+
+}  // namespace relish::jit

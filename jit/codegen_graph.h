@@ -1,0 +1,97 @@
+// Code generation of Relax functions: `int32 f(Ctx*, const int64* in, int64* out)`. Slots of `in` and `out` hold the
+// leaves of arguments and results in order (slot_count): a tensor its address and dims, a shape its dims, a scalar its
+// value. Kernels are called directly; intermediate tensors live in an arena planned before (jit/plan.h).
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "jit/codegen_kernel.h"
+#include "jit/graph_values.h"
+#include "jit/plan.h"
+
+namespace relish::jit {
+
+class GraphEmitter {
+ public:
+  GraphEmitter(const Module& module, llvm::Module& code, const TargetTraits& target, SiteTable& sites);
+
+  // The function and everything that it calls. The analysis lives as long as the emitter.
+  llvm::Function* function(const Function& function);
+  const GraphValues& values(const Function& function);
+  // A prim_func behind the same signature: `in` holds its parameters, then its kernel_symbols; `out` is not used.
+  llvm::Function* entry_of(const PrimFunc& function);
+
+ private:
+  // Code values of one graph value, in the shape of its ValueTree.
+  struct Live {
+    ValueTree tree;
+    std::vector<llvm::Value*> values;  // dims of a shape, or the scalar
+    std::vector<Live> fields;
+  };
+  struct StorageValue {
+    llvm::Value* pointer = nullptr;
+    std::vector<llvm::Value*> dims;
+  };
+  struct Kernel {
+    llvm::Function* code = nullptr;
+    std::vector<bool> clear;  // by parameter: the kernel may leave elements unwritten
+  };
+  struct Frame {
+    const Function* source = nullptr;
+    const GraphValues* values = nullptr;
+    llvm::Function* code = nullptr;
+    llvm::Value* context = nullptr;
+    llvm::Value* flag = nullptr;
+    llvm::BasicBlock* interrupted = nullptr;
+    llvm::Value* arena = nullptr;
+    std::unordered_map<std::uint64_t, Live> vars;
+    std::unordered_map<std::uint64_t, llvm::Value*> symbols;
+    std::vector<std::pair<Scalar, llvm::Value*>> dims;  // computed dimension expressions
+    std::vector<StorageValue> storages;
+    std::vector<llvm::Value*> planned;                  // address in the arena, by storage
+    std::int64_t position = 0;
+  };
+
+  const Kernel& kernel(const PrimFunc& function);
+  const GraphValues* callee_values(const Function& function);
+  bool emit_body();  // false: the function never returns
+  void read_params();
+  void check_params();
+  void plan_arena();
+  Live read_slots(const ValueTree& tree, llvm::Value* slots, std::size_t& position);
+  void write_slots(const Live& live, llvm::Value* slots, std::size_t& position);
+  llvm::Value* slot(llvm::Value* slots, std::size_t position);
+  Live value(const Expr& expr);
+  Live call_tir(const CallTir& call, const Expr& expr);
+  Live function_call(const FunctionCall& call, const Expr& expr);
+  Live leaf(const ValueTree& tree);
+  void match(const Live& live, const Type& type, Span span, const std::string& what);
+  void match_dims(const std::vector<llvm::Value*>& found, const std::optional<std::vector<Scalar>>& dims, int rank,
+                  bool possible, Site site);
+  void bind_dims(const Live& live, const Type& type);
+  void make_storage(std::size_t id, bool clear);
+  void release_dead();
+  llvm::Value* byte_size(DType dtype, const std::vector<llvm::Value*>& dims);
+  llvm::Value* dim(const Scalar& scalar);
+  llvm::Value* dim_uncached(const Scalar& scalar);
+  llvm::Value* scalar_of_slot(llvm::Value* slots, std::size_t position, DType dtype);
+  llvm::Value* int64(std::int64_t value) const;
+  llvm::Value* array_of(const std::vector<llvm::Value*>& values);  // int64 array on the stack
+  llvm::Value* stack_slots(std::size_t count);
+  llvm::Type* scalar_type(DType dtype);
+
+  const Module& module_;
+  llvm::Module& code_;
+  llvm::IRBuilder<> builder_;
+  RuntimeCalls runtime_;
+  SiteTable& sites_;
+  KernelEmitter kernels_;
+  Frame frame_;
+  std::unordered_map<const Function*, llvm::Function*> functions_;
+  std::unordered_map<const Function*, std::unique_ptr<GraphValues>> values_;
+  std::unordered_map<const PrimFunc*, Kernel> emitted_;
+  std::unordered_map<std::uint64_t, ScalarVar> symbol_vars_;
+};
+
+}  // namespace relish::jit

@@ -1,0 +1,36 @@
+// From a function of a module to callable code: legalize what it reaches, generate, link.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jit/context.h"
+#include "jit/engine.h"
+#include "jit/graph_values.h"
+#include "jit/sites.h"
+
+namespace relish::jit {
+
+using EntryFn = std::int32_t (*)(RtContext*, const std::int64_t* in, std::int64_t* out);
+
+// Compiled code of one entry with everything that it calls. It holds no function of the module, only the constants
+// whose addresses are in the code.
+struct Compiled {
+  std::unique_ptr<Code> code;
+  EntryFn entry = nullptr;
+  SiteTable sites;
+  std::vector<Tensor> constants;
+  // Of a Relax function: the trees of its parameters and result, and the storages that they refer to.
+  std::optional<GraphValues> values;
+};
+
+// The functions that `name` reaches in the module, itself first. The compiled code depends on nothing else.
+std::vector<GlobalFunction> reachable_functions(const Module& module, std::string_view name);
+
+// `functions` as reachable_functions gives them. Failure(TypeError) for what cannot be compiled.
+std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
+                                        const std::vector<GlobalFunction>& functions);
+
+}  // namespace relish::jit

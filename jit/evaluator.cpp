@@ -1,0 +1,250 @@
+// The compiled tier as an Evaluator: finds or makes the code, checks and flattens arguments, calls, and turns a bad
+// status into the same Failure that the interpreter throws.
+#include <fmt/format.h>
+#include <tbb/global_control.h>
+#include <tbb/info.h>
+#include <tbb/task_arena.h>
+
+#include <fstream>
+#include <list>
+#include <mutex>
+
+#include "ir/entry.h"
+#include "ir/fault.h"
+#include "jit/compile.h"
+#include "jit/jit.h"
+#include "jit/kernel_symbols.h"
+#include "jit/marshal.h"
+#include "support/big_stack.h"
+#include "support/interrupt.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+using namespace jit;
+
+// Processors that this process may use: its affinity, and the quota of its cgroup.
+int usable_processors() {
+  int count = std::max(1, tbb::info::default_concurrency());
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (file >> quota >> period && quota != "max" && period > 0) {
+    const double share = std::strtod(quota.c_str(), nullptr) / period;
+    if (share >= 1) count = std::min(count, static_cast<int>(share));
+    else if (share > 0) count = 1;
+  }
+  return count;
+}
+
+const void* identity_of(const GlobalFunction& function) {
+  return std::visit([](const auto& pointer) -> const void* { return pointer.get(); }, function);
+}
+
+std::weak_ptr<const void> weak_of(const GlobalFunction& function) {
+  return std::visit([](const auto& pointer) -> std::weak_ptr<const void> { return std::shared_ptr<const void>(pointer); },
+                    function);
+}
+
+class Jit final : public Evaluator {
+ public:
+  explicit Jit(const JitOptions& options) : threads_(options.threads > 0 ? options.threads : usable_processors()) {}
+
+  std::string_view name() const override { return "jit"; }
+
+  Value call(const ModulePtr& module, std::string_view name, std::vector<Value> args) override {
+    const GlobalFunction* function = module->find(name);
+    if (!function) {
+      fail(ErrorClass::Usage, {}, "function.unknown",
+           fmt::format("no function '{}' in module {}{}", name, module->name, did_you_mean(name, module->names())));
+    }
+    // A prim_func's arguments are checked by what it declares, a Relax function's by its types, before compilation.
+    if (const auto* prim = std::get_if<PrimFuncPtr>(function)) return call_prim_func(module, *prim, std::move(args));
+    const FunctionPtr& graph = std::get<FunctionPtr>(*function);
+    bind_arguments(graph->name, graph->params, args);
+    const std::shared_ptr<const Compiled> code = compiled(module, name);
+    std::vector<std::int64_t> in;
+    std::vector<Tensor> tensors;
+    for (const Value& arg : args) append_slots(arg, in, tensors);
+    std::vector<std::int64_t> out(slot_count(code->values->result));
+    CallState state(pool_, threads_);
+    run(*code, state, in, out, graph->span);
+    std::size_t position = 0;
+    return value_of_slots(code->values->result, *code->values, tensors, state, out.data(), position);
+  }
+
+ private:
+  struct Entry {
+    std::vector<const void*> functions;            // identities of what the code was made from
+    std::vector<std::weak_ptr<const void>> alive;  // the same, to know when they are gone
+    std::shared_ptr<const Compiled> code;
+  };
+  static constexpr std::size_t kept = 256;
+
+  std::shared_ptr<const Compiled> compiled(const ModulePtr& module, std::string_view name) {
+    std::lock_guard lock(mutex_);
+    const std::vector<GlobalFunction> functions = reachable_functions(*module, name);
+    std::vector<const void*> key;
+    for (const GlobalFunction& function : functions) key.push_back(identity_of(function));
+    for (auto it = entries_.begin(); it != entries_.end();) {
+      const bool gone = std::any_of(it->alive.begin(), it->alive.end(), [](const auto& w) { return w.expired(); });
+      if (gone) {
+        it = entries_.erase(it);
+        continue;
+      }
+      if (it->functions == key) {
+        entries_.splice(entries_.begin(), entries_, it);
+        return entries_.front().code;
+      }
+      ++it;
+    }
+    std::shared_ptr<const Compiled> code;
+    with_big_stack([&] {
+      if (!engine_) engine_ = std::make_unique<Engine>();
+      code = compile(*engine_, *module, functions);
+    });
+    std::vector<std::weak_ptr<const void>> alive;
+    for (const GlobalFunction& function : functions) alive.push_back(weak_of(function));
+    entries_.push_front({std::move(key), std::move(alive), code});
+    if (entries_.size() > kept) entries_.pop_back();
+    return code;
+  }
+
+  void run(const Compiled& code, CallState& state, const std::vector<std::int64_t>& in, std::vector<std::int64_t>& out,
+           Span entry) {
+    std::unique_ptr<Scratch> scratch = pool_.take();
+    static_assert(sizeof(interrupt_flag) == sizeof(std::int32_t));
+    RtContext context{reinterpret_cast<const std::int32_t*>(&interrupt_flag), &state, scratch.get(), {}};
+    std::int32_t status = status_ok;
+    const auto execute = [&] { status = code.entry(&context, in.data(), out.data()); };
+    if (threads_ == 1) execute();
+    else arena().execute(execute);
+    pool_.give_back(std::move(scratch));
+    switch (status) {
+      case status_ok: return;
+      case status_interrupted: fail_fault({FaultKind::Interrupted}, entry);
+      case status_exception: std::rethrow_exception(state.failure);
+      default: fail_at_site(code.sites[context.error.site], context.error, state);
+    }
+  }
+
+  [[noreturn]] static void fail_at_site(const Site& site, const RtError& error, const CallState& state) {
+    if (site.kind == FaultKind::ShapeMismatch) {
+      // The same check as the interpreter's, on a value of the shape that was found.
+      const std::size_t symbols_at = state.fault_values.size() - site.symbols.size();
+      SymbolValues symbols;
+      for (std::size_t i = 0; i < site.symbols.size(); ++i)
+        symbols[site.symbols[i].id()] = state.fault_values[symbols_at + i];
+      Shape dims(state.fault_values.begin(), state.fault_values.begin() + static_cast<std::ptrdiff_t>(symbols_at));
+      Value found = site.wanted.as<ShapeType>() ? Value(ShapeValue{std::move(dims)}) : Value(Tensor::empty(site.dtype, std::move(dims)));
+      match_value(found, site.wanted, symbols, ErrorClass::Runtime, site.span, site.subject);
+      RELISH_CHECK(false, "a shape that compiled code refused fits");
+    }
+    fail_fault({site.kind, site.subject, {error.values[0], error.values[1], error.values[2], error.values[3]}}, site.span);
+  }
+
+  // As the interpreter: values of the parameters that are read, in order; written parameters are the results.
+  Value call_prim_func(const ModulePtr& module, const PrimFuncPtr& function, std::vector<Value> args) {
+    const std::vector<ParamAccess> accesses = param_accesses(*function);
+    std::vector<Value> all;
+    std::vector<std::size_t> results;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < function->params.size(); ++i) {
+      const PrimParam& param = function->params[i];
+      if (param.buffer() && accesses[i].written) results.push_back(i);
+      if (param.buffer() && accesses[i].written && !accesses[i].read) {
+        all.emplace_back();
+        continue;
+      }
+      if (next >= args.size()) {
+        fail(ErrorClass::Usage, function->span, "call.arity",
+             fmt::format("{}: missing argument '{}'", function->name, param.name()));
+      }
+      Value value = std::move(args[next++]);
+      if (param.buffer() && accesses[i].written && value.is_tensor()) value = value.tensor().copy();
+      all.push_back(std::move(value));
+    }
+    if (next != args.size()) {
+      fail(ErrorClass::Usage, function->span, "call.arity",
+           fmt::format("{}: {} arguments given, {} expected", function->name, args.size(), next));
+    }
+    const SymbolValues symbols = bind_prim_func(*function, all, results);
+    const std::shared_ptr<const Compiled> code = compiled(module, function->name);
+    std::vector<std::int64_t> in, out;
+    for (const Value& value : all) {
+      if (value.is_scalar()) in.push_back(slot_of(value.scalar()));
+      else in.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(value.tensor().data())));
+    }
+    for (const ScalarVar& var : kernel_symbols(*function)) {
+      const auto found = symbols.find(var.id());
+      if (found == symbols.end()) {
+        fail(ErrorClass::Data, function->span, "symbol.unknown",
+             fmt::format("{}: no argument tells the size {}", function->name, var.name()));
+      }
+      in.push_back(found->second);
+    }
+    CallState state(pool_, threads_);
+    run(*code, state, in, out, function->span);
+    if (results.size() == 1) return all[results[0]];
+    std::vector<Value> fields;
+    for (const std::size_t i : results) fields.push_back(all[i]);
+    return Value::tuple(std::move(fields));
+  }
+
+  // Solves the symbolic dims, makes the results that were not given, and checks every value.
+  static SymbolValues bind_prim_func(const PrimFunc& function, std::vector<Value>& all,
+                                     const std::vector<std::size_t>& results) {
+    SymbolValues symbols;
+    const auto what = [&](std::size_t i) { return fmt::format("{}: {}", function.name, function.params[i].name()); };
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const ScalarVar* scalar = function.params[i].scalar();
+      if (!scalar) continue;
+      match_value(all[i], ScalarType{scalar->dtype()}, symbols, ErrorClass::Data, function.span, what(i));
+      if (!is_float(scalar->dtype())) symbols[scalar->id()] = all[i].scalar().integer;
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Buffer* buffer = function.params[i].buffer();
+      if (!buffer || !all[i].is_tensor()) continue;
+      const Shape& shape = all[i].tensor().shape();
+      for (std::size_t d = 0; d < buffer->shape().size() && d < shape.size(); ++d)
+        if (const auto var = buffer->shape()[d].as_var()) symbols.emplace(var->id(), shape[d]);
+    }
+    for (const std::size_t i : results) {
+      if (!all[i].is_void()) continue;
+      const Buffer& buffer = *function.params[i].buffer();
+      const Type type = concrete_type(tensor_type(buffer.shape(), buffer.dtype()), symbols);
+      all[i] = Tensor::zeros(buffer.dtype(), concrete_shape(*type.tensor()));
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Buffer* buffer = function.params[i].buffer();
+      if (buffer) match_value(all[i], tensor_type(buffer->shape(), buffer->dtype()), symbols, ErrorClass::Data, function.span, what(i));
+    }
+    return symbols;
+  }
+
+  tbb::task_arena& arena() {
+    std::lock_guard lock(mutex_);
+    if (!arena_) {
+      if (threads_ > tbb::info::default_concurrency()) {
+        more_workers_.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_));
+      }
+      arena_.emplace(threads_);
+    }
+    return *arena_;
+  }
+
+  const int threads_;
+  std::mutex mutex_;  // guards compilation and what is kept
+  std::unique_ptr<Engine> engine_;
+  std::list<Entry> entries_;
+  ScratchPool pool_;
+  std::optional<tbb::global_control> more_workers_;
+  std::optional<tbb::task_arena> arena_;
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> make_jit(const JitOptions& options) { return std::make_unique<Jit>(options); }
+
+}  // namespace relish

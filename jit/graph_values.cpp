@@ -1,0 +1,255 @@
+// Analysis of graph functions: trees of leaves, storages and their lives.
+#include "jit/graph_values.h"
+
+#include <fmt/format.h>
+
+#include "ir/call_layout.h"
+#include "ir/op.h"
+#include "ir/printer.h"
+
+namespace relish::jit {
+namespace {
+
+[[noreturn]] void not_compiled(Span span, const std::string& what) {
+  fail(ErrorClass::Type, span, "jit.unsupported", what + "; run it with --tier interp");
+}
+
+class Analysis {
+ public:
+  Analysis(const Module& module, const Function& function, const CalleeValues& callee)
+      : module_(module), function_(function), callee_(callee) {}
+
+  GraphValues run() {
+    for (const Var& param : function_.params) {
+      ValueTree tree = tree_of(param.type(), param.span(), [&](const TensorType& type) {
+        Storage storage;
+        storage.kind = Storage::Param;
+        storage.param = next_param_++;
+        storage.dtype = *type.dtype;
+        return add(std::move(storage));
+      });
+      values_.vars.emplace(param.id(), tree);
+      values_.params.push_back(std::move(tree));
+    }
+    for (const BindingBlock& block : function_.blocks) {
+      for (const Binding& binding : block.bindings) {
+        values_.made.emplace_back();
+        ValueTree tree = value(binding.value());
+        if (!values_.returns) return std::move(values_);
+        if (std::holds_alternative<MatchCast>(binding.kind)) use(tree);
+        values_.vars.insert_or_assign(binding.var().id(), std::move(tree));
+        ++position_;
+      }
+    }
+    values_.result = value(function_.result);
+    use(values_.result);
+    mark_result(values_.result);
+    return std::move(values_);
+  }
+
+ private:
+  std::size_t add(Storage storage) {
+    storage.made = storage.last_use = position_;
+    values_.storages.push_back(std::move(storage));
+    return values_.storages.size() - 1;
+  }
+
+  void use(const ValueTree& tree) {
+    if (tree.kind == ValueTree::TensorLeaf) values_.storages[tree.storage].last_use = position_;
+    for (const ValueTree& field : tree.fields) use(field);
+  }
+
+  void mark_result(const ValueTree& tree) {
+    if (tree.kind == ValueTree::TensorLeaf) values_.storages[tree.storage].escapes = true;
+    for (const ValueTree& field : tree.fields) mark_result(field);
+  }
+
+  ValueTree value(const Expr& expr) {
+    if (const Var* var = expr.as_var()) {
+      const auto found = values_.vars.find(var->id());
+      RELISH_CHECK(found != values_.vars.end(), var->name());
+      return found->second;
+    }
+    if (const auto* n = expr.as<Constant>()) {
+      Storage storage;
+      storage.kind = Storage::Constant;
+      storage.constant = n->value;
+      storage.dtype = n->value.dtype();
+      return tensor_leaf(add(std::move(storage)), n->value.rank(), n->value.dtype());
+    }
+    if (const auto* n = expr.as<TupleExpr>()) {
+      ValueTree tree;
+      for (const Expr& field : n->fields) tree.fields.push_back(value(field));
+      return tree;
+    }
+    if (const auto* n = expr.as<TupleGet>()) {
+      const ValueTree tree = value(n->tuple);
+      return tree.fields.at(static_cast<std::size_t>(n->index));
+    }
+    if (const auto* n = expr.as<CallTir>()) return call_tir(*n, expr);
+    if (const auto* n = expr.as<FunctionCall>()) return function_call(*n, expr);
+    if (const auto* n = expr.as<ShapeLiteral>()) {
+      ValueTree tree;
+      tree.kind = ValueTree::ShapeLeaf;
+      tree.rank = static_cast<int>(n->dims.size());
+      return tree;
+    }
+    if (const auto* n = expr.as<ScalarValueExpr>()) {
+      ValueTree tree;
+      tree.kind = ValueTree::ScalarLeaf;
+      tree.dtype = n->value.dtype();
+      return tree;
+    }
+    if (expr.as<StringLiteral>() || expr.as<DTypeLiteral>()) {
+      ValueTree tree;
+      tree.kind = ValueTree::TextLeaf;
+      return tree;
+    }
+    if (const auto* n = expr.as<OpCall>()) not_compiled(expr.span(), fmt::format("R.{} is not compiled", n->op->name));
+    not_compiled(expr.span(), "a function as a value is not compiled");
+  }
+
+  static ValueTree tensor_leaf(std::size_t storage, int rank, DType dtype) {
+    ValueTree tree;
+    tree.kind = ValueTree::TensorLeaf;
+    tree.storage = storage;
+    tree.rank = rank;
+    tree.dtype = dtype;
+    return tree;
+  }
+
+  ValueTree call_tir(const CallTir& call, const Expr& expr) {
+    const auto* global = call.callee.as<GlobalRef>();
+    const PrimFuncPtr callee = global ? module_.prim_func(global->name) : nullptr;
+    RELISH_CHECK(callee != nullptr, "callee of call_tir is not a prim_func of the module");
+    const std::vector<ParamAccess> accesses = param_accesses(*callee);
+    const std::vector<ParamSource> layout = call_layout(*callee, call, expr.span());
+    std::vector<ValueTree> args;
+    for (const Expr& arg : call.args) {
+      args.push_back(value(arg));
+      use(args.back());
+    }
+    ValueTree results;
+    for (const Type& type : call.out_types) {
+      results.fields.push_back(tree_of(type, expr.span(), [&](const TensorType& tensor) {
+        if (!tensor.shape) not_compiled(expr.span(), "a call_tir result of unknown shape is not compiled");
+        return temporary(*tensor.dtype, *tensor.shape);
+      }));
+    }
+    for (std::size_t i = 0; i < layout.size(); ++i) {
+      const Buffer* buffer = callee->params[i].buffer();
+      if (!buffer || layout[i].kind != ParamSource::Argument || !accesses[i].written) continue;
+      const TensorType* type = call.args[layout[i].index].type().tensor();
+      if (!type || !type->shape) not_compiled(expr.span(), "an argument of unknown shape that is written is not compiled");
+      temporary(buffer->dtype(), *type->shape);
+    }
+    return call.tuple_result ? results : results.fields.at(0);
+  }
+
+  std::size_t temporary(DType dtype, const std::vector<Scalar>& dims) {
+    Storage storage;
+    storage.kind = Storage::Temporary;
+    storage.dtype = dtype;
+    storage.dims = dims;
+    const std::size_t id = add(std::move(storage));
+    values_.made.back().push_back(id);
+    return id;
+  }
+
+  ValueTree function_call(const FunctionCall& call, const Expr& expr) {
+    const auto* global = call.callee.as<GlobalRef>();
+    const FunctionPtr callee = global ? module_.function(global->name) : nullptr;
+    if (!callee) not_compiled(expr.span(), "a call of a function value is not compiled");
+    std::vector<std::size_t> tensors;  // storages of the tensor leaves of the arguments
+    const std::function<void(const ValueTree&)> flatten = [&](const ValueTree& tree) {
+      if (tree.kind == ValueTree::TensorLeaf) tensors.push_back(tree.storage);
+      for (const ValueTree& field : tree.fields) flatten(field);
+    };
+    for (const Expr& arg : call.args) {
+      const ValueTree tree = value(arg);
+      use(tree);
+      flatten(tree);
+    }
+    const GraphValues* inner = callee_(*callee);
+    if (!inner || !inner->returns) {
+      values_.returns = false;
+      return {};
+    }
+    std::map<std::size_t, std::size_t> here;  // the callee's storage -> ours
+    const std::function<ValueTree(const ValueTree&)> import = [&](const ValueTree& tree) {
+      ValueTree result = tree;
+      if (tree.kind == ValueTree::TensorLeaf) {
+        const Storage& storage = inner->storages[tree.storage];
+        const auto known = here.find(tree.storage);
+        if (known != here.end()) {
+          result.storage = known->second;
+        } else if (storage.kind == Storage::Param) {
+          result.storage = tensors.at(storage.param);
+        } else {
+          Storage own;
+          own.kind = storage.kind == Storage::Constant ? Storage::Constant : Storage::Returned;
+          own.constant = storage.constant;
+          own.dtype = storage.dtype;
+          result.storage = add(std::move(own));
+          values_.made.back().push_back(result.storage);
+        }
+        here[tree.storage] = result.storage;
+      }
+      for (ValueTree& field : result.fields) field = import(field);
+      return result;
+    };
+    return import(inner->result);
+  }
+
+  const Module& module_;
+  const Function& function_;
+  const CalleeValues& callee_;
+  GraphValues values_;
+  std::int64_t position_ = 0;
+  std::size_t next_param_ = 0;
+};
+
+}  // namespace
+
+std::size_t slot_count(const ValueTree& tree) {
+  switch (tree.kind) {
+    case ValueTree::TensorLeaf: return 1 + static_cast<std::size_t>(tree.rank);
+    case ValueTree::ShapeLeaf: return static_cast<std::size_t>(tree.rank);
+    case ValueTree::ScalarLeaf: return 1;
+    case ValueTree::TextLeaf: return 0;
+    case ValueTree::Tuple: break;
+  }
+  std::size_t count = 0;
+  for (const ValueTree& field : tree.fields) count += slot_count(field);
+  return count;
+}
+
+ValueTree tree_of(const Type& type, Span span, const std::function<std::size_t(const TensorType&)>& make_storage) {
+  ValueTree tree;
+  if (const TensorType* tensor = type.tensor()) {
+    const int rank = tensor->shape ? static_cast<int>(tensor->shape->size()) : tensor->rank;
+    if (rank < 0 || !tensor->dtype) not_compiled(span, "a tensor of unknown rank or dtype is not compiled");
+    tree.kind = ValueTree::TensorLeaf;
+    tree.rank = rank;
+    tree.dtype = *tensor->dtype;
+    tree.storage = make_storage(*tensor);
+  } else if (const auto* shape = type.as<ShapeType>()) {
+    tree.kind = ValueTree::ShapeLeaf;
+    tree.rank = shape->dims ? static_cast<int>(shape->dims->size()) : shape->rank;
+    if (tree.rank < 0) not_compiled(span, "a shape of unknown rank is not compiled");
+  } else if (const auto* scalar = type.as<ScalarType>()) {
+    tree.kind = ValueTree::ScalarLeaf;
+    tree.dtype = scalar->dtype;
+  } else if (const TupleType* fields = type.tuple()) {
+    for (const Type& field : fields->fields) tree.fields.push_back(tree_of(field, span, make_storage));
+  } else {
+    not_compiled(span, fmt::format("a value of type {} is not compiled", print(type)));
+  }
+  return tree;
+}
+
+GraphValues analyse(const Module& module, const Function& function, const CalleeValues& callee) {
+  return Analysis(module, function, callee).run();
+}
+
+}  // namespace relish::jit

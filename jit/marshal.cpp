@@ -1,0 +1,74 @@
+// Values to slots and back.
+#include "jit/marshal.h"
+
+#include <bit>
+#include <cstring>
+
+namespace relish::jit {
+
+std::int64_t slot_of(const ScalarValue& scalar) {
+  if (scalar.dtype == DType::Float64) return std::bit_cast<std::int64_t>(scalar.real);
+  if (is_float(scalar.dtype)) return std::bit_cast<std::int32_t>(static_cast<float>(scalar.real));
+  return scalar.integer;
+}
+
+namespace {
+
+ScalarValue scalar_of_slot(std::int64_t slot, DType dtype) {
+  if (dtype == DType::Float64) return ScalarValue::of_real(std::bit_cast<double>(slot), dtype);
+  if (is_float(dtype)) return ScalarValue::of_real(std::bit_cast<float>(static_cast<std::int32_t>(slot)), dtype);
+  return visit_dtype(dtype, [&](auto tag) -> ScalarValue {
+    using T = decltype(tag);
+    if constexpr (std::is_same_v<T, bool>) return ScalarValue::of_bool((slot & 1) != 0);
+    else if constexpr (std::is_integral_v<T>) return ScalarValue::of_int(static_cast<std::int64_t>(static_cast<T>(slot)), dtype);
+    else return ScalarValue::of_int(slot, dtype);
+  });
+}
+
+}  // namespace
+
+void append_slots(const Value& value, std::vector<std::int64_t>& slots, std::vector<Tensor>& tensors) {
+  if (value.is_tensor()) {
+    const Tensor& tensor = value.tensor();
+    slots.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(tensor.data())));
+    slots.insert(slots.end(), tensor.shape().begin(), tensor.shape().end());
+    tensors.push_back(tensor);
+  } else if (value.is_tuple()) {
+    for (const Value& field : value.fields()) append_slots(field, slots, tensors);
+  } else if (value.is_shape()) {
+    slots.insert(slots.end(), value.shape().dims.begin(), value.shape().dims.end());
+  } else if (value.is_scalar()) {
+    slots.push_back(slot_of(value.scalar()));
+  }
+}
+
+Value value_of_slots(const ValueTree& tree, const GraphValues& values, const std::vector<Tensor>& arguments,
+                     CallState& state, const std::int64_t* slots, std::size_t& position) {
+  switch (tree.kind) {
+    case ValueTree::TensorLeaf: {
+      void* address = reinterpret_cast<void*>(static_cast<std::intptr_t>(slots[position]));
+      position += slot_count(tree);
+      const Storage& storage = values.storages.at(tree.storage);
+      if (storage.kind == Storage::Param) return arguments.at(storage.param);
+      if (storage.kind == Storage::Constant) return storage.constant;
+      const auto found = state.tensors.find(address);
+      RELISH_CHECK(found != state.tensors.end(), "a result of compiled code has no tensor");
+      return found->second;
+    }
+    case ValueTree::ShapeLeaf: {
+      ShapeValue shape{{slots + position, slots + position + tree.rank}};
+      position += slot_count(tree);
+      return shape;
+    }
+    case ValueTree::ScalarLeaf: return scalar_of_slot(slots[position++], tree.dtype);
+    case ValueTree::TextLeaf: return std::string();
+    case ValueTree::Tuple: break;
+  }
+  if (tree.fields.empty()) return {};
+  std::vector<Value> fields;
+  for (const ValueTree& field : tree.fields)
+    fields.push_back(value_of_slots(field, values, arguments, state, slots, position));
+  return Value::tuple(std::move(fields));
+}
+
+}  // namespace relish::jit

@@ -1,0 +1,398 @@
+// Analysis and reordering of loop nests.
+#include "jit/nest.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace relish::jit {
+namespace {
+
+struct Access {
+  const Buffer* buffer;
+  const std::vector<Scalar>* indices;
+  bool store;
+};
+
+void for_each_operand(const Scalar& value, const std::function<void(const Scalar&)>& visit) {
+  if (const auto* n = value.as<Binary>()) { visit(n->a); visit(n->b); }
+  else if (const auto* n = value.as<Compare>()) { visit(n->a); visit(n->b); }
+  else if (const auto* n = value.as<Logical>()) { visit(n->a); visit(n->b); }
+  else if (const auto* n = value.as<Not>()) visit(n->a);
+  else if (const auto* n = value.as<Select>()) { visit(n->condition); visit(n->a); visit(n->b); }
+  else if (const auto* n = value.as<Cast>()) visit(n->a);
+  else if (const auto* n = value.as<Load>()) for (const Scalar& index : n->indices) visit(index);
+  else if (const auto* n = value.as<IntrinsicCall>()) for (const Scalar& arg : n->args) visit(arg);
+}
+
+void collect_loads(const Scalar& value, std::vector<Access>& into) {
+  if (const auto* load = value.as<Load>()) into.push_back({load->buffer.get(), &load->indices, false});
+  for_each_operand(value, [&](const Scalar& operand) { collect_loads(operand, into); });
+}
+
+// All accesses below a statement, and what makes its iterations depend on each other besides memory.
+struct Body {
+  RangeProver& prover;
+  std::vector<Access> accesses;
+  std::unordered_set<std::uint64_t> own_buffers, own_scalars;
+  bool assigns_outside = false;
+
+  void scalar(const Scalar& value) {
+    if (value.defined()) collect_loads(value, accesses);
+  }
+
+  void visit(const Stmt& stmt) {
+    if (!stmt.defined()) return;
+    if (const auto* n = stmt.as<For>()) {
+      scalar(n->begin);
+      scalar(n->extent);
+      visit(n->body);
+    } else if (const auto* n = stmt.as<While>()) {
+      scalar(n->condition);
+      visit(n->body);
+    } else if (const auto* n = stmt.as<BlockStmt>()) {
+      for (const IterVar& iter : n->iters) {
+        scalar(iter.binding);
+        prover.bind(iter.var, iter.binding);
+      }
+      scalar(n->predicate);
+      for (const Buffer& buffer : n->allocations) own_buffers.insert(buffer.id());
+      visit(n->init);
+      visit(n->body);
+    } else if (const auto* n = stmt.as<Store>()) {
+      for (const Scalar& index : n->indices) scalar(index);
+      scalar(n->value);
+      accesses.push_back({&n->buffer, &n->indices, true});
+    } else if (const auto* n = stmt.as<AllocateStmt>()) {
+      own_buffers.insert(n->buffer.id());
+    } else if (const auto* n = stmt.as<DefineScalar>()) {
+      scalar(n->value);
+      own_scalars.insert(n->var.id());
+    } else if (const auto* n = stmt.as<AssignScalar>()) {
+      scalar(n->value);
+      if (!own_scalars.contains(n->var.id())) assigns_outside = true;
+    } else if (const auto* n = stmt.as<IfStmt>()) {
+      scalar(n->condition);
+      visit(n->then_body);
+      visit(n->else_body);
+    } else if (const auto* n = stmt.as<AssertStmt>()) {
+      scalar(n->condition);
+    } else if (const auto* n = stmt.as<Evaluate>()) {
+      scalar(n->value);
+    } else if (const auto* n = stmt.as<SeqStmt>()) {
+      for (const Stmt& child : n->body) visit(child);
+    }
+  }
+};
+
+bool same_indices(const std::vector<Scalar>& a, const std::vector<Scalar>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), structurally_equal);
+}
+
+// A perfect nest around one store, with or without a block. Each axis is a loop and the variable that the store uses.
+struct Axis {
+  const For* loop;
+  Span span;
+  ScalarVar var;            // the block variable, or the loop variable itself
+  const IterVar* iter = nullptr;
+  bool stored = false;      // appears in the store's indices
+};
+struct Nest {
+  std::vector<Axis> axes;
+  const BlockStmt* block = nullptr;
+  Stmt block_stmt;
+  Stmt store_stmt;
+  const Store* store = nullptr;
+};
+
+std::optional<Nest> perfect_nest(const Stmt& stmt) {
+  Nest nest;
+  Stmt at = stmt;
+  while (const auto* loop = at.as<For>()) {
+    if (loop->begin.as_int() != 0) return std::nullopt;
+    nest.axes.push_back({loop, at->span, loop->var});
+    at = loop->body;
+  }
+  if (nest.axes.empty()) return std::nullopt;
+  if (const auto* block = at.as<BlockStmt>()) {
+    if (block->predicate.defined() || !block->allocations.empty() || block->iters.size() != nest.axes.size())
+      return std::nullopt;
+    for (Axis& axis : nest.axes) {
+      for (const IterVar& iter : block->iters) {
+        const auto bound = iter.binding.as_var();
+        if (!bound || !(*bound == axis.loop->var)) continue;
+        if (axis.iter || iter.begin.as_int() != 0) return std::nullopt;
+        axis.iter = &iter;
+        axis.var = iter.var;
+      }
+      if (!axis.iter) return std::nullopt;
+    }
+    nest.block = block;
+    nest.block_stmt = at;
+    at = block->body;
+  }
+  nest.store = at.as<Store>();
+  nest.store_stmt = at;
+  if (!nest.store) return std::nullopt;
+  return nest;
+}
+
+// Fills in which axes the store uses; false unless its indices are distinct axes and constants.
+bool find_stored_axes(Nest& nest) {
+  for (const Scalar& index : nest.store->indices) {
+    if (index.as_int()) continue;
+    const auto var = index.as_var();
+    if (!var) return false;
+    auto axis = std::find_if(nest.axes.begin(), nest.axes.end(), [&](const Axis& a) { return a.var == *var; });
+    if (axis == nest.axes.end() || axis->stored) return false;
+    axis->stored = true;
+  }
+  return true;
+}
+
+// The init of the nest's block as a store to the same elements, if it is one.
+const Store* matching_init(const Nest& nest) {
+  const auto* init = nest.block->init.as<Store>();
+  if (!init || !(init->buffer == nest.store->buffer) || !same_indices(init->indices, nest.store->indices)) return nullptr;
+  std::vector<Access> loads;
+  collect_loads(init->value, loads);
+  for (const Access& load : loads)
+    if (*load.buffer == nest.store->buffer) return nullptr;
+  for (const Axis& axis : nest.axes)
+    if (axis.stored == (axis.iter->kind == IterKind::Reduce)) return nullptr;
+  return init;
+}
+
+enum class Walk { Fixed, Contiguous, Strided };
+
+Walk walk_of(const Access& access, const ScalarVar& loop_var, RangeProver& prover) {
+  Walk walk = Walk::Fixed;
+  for (std::size_t d = 0; d < access.indices->size(); ++d) {
+    const auto stride = prover.stride((*access.indices)[d], loop_var);
+    if (!stride) return Walk::Strided;
+    if (stride->is_zero()) continue;
+    if (d + 1 != access.indices->size() || stride->constant() != 1) return Walk::Strided;
+    walk = Walk::Contiguous;
+  }
+  return walk;
+}
+
+bool reassociable(const Store& store) {
+  const auto update = as_update(store);
+  if (!update) return false;
+  if (!is_float(store.buffer.dtype())) return true;
+  const bool wide = store.buffer.dtype() == DType::Float32 || store.buffer.dtype() == DType::Float64;
+  return wide && (update->op == BinaryOp::Add || update->op == BinaryOp::Mul);
+}
+
+// Memory and latency cost of having `axis` innermost, in arbitrary units an iteration.
+double innermost_cost(const Axis& axis, const Nest& nest, RangeProver& prover) {
+  std::vector<Access> accesses{{&nest.store->buffer, &nest.store->indices, true}};
+  collect_loads(nest.store->value, accesses);
+  double cost = 0;
+  for (const Access& access : accesses) {
+    switch (walk_of(access, axis.loop->var, prover)) {
+      case Walk::Fixed: break;
+      case Walk::Contiguous: cost += 1; break;
+      case Walk::Strided: cost += 8; break;
+    }
+  }
+  if (!axis.stored) cost += reassociable(*nest.store) ? 1.5 : 6;
+  if (const auto extent = axis.loop->extent.as_int(); extent && *extent < 4) cost += 6;
+  return cost;
+}
+
+Stmt wrap(const std::vector<const Axis*>& loops, Stmt body) {
+  for (std::size_t i = loops.size(); i-- > 0;) {
+    const For& loop = *loops[i]->loop;
+    body = make_stmt(For{loop.var, loop.begin, loop.extent, loop.kind, body, loop.annotations}, loops[i]->span);
+  }
+  return body;
+}
+
+}  // namespace
+
+std::optional<Update> as_update(const Store& store) {
+  const auto* value = store.value.as<Binary>();
+  if (!value) return std::nullopt;
+  switch (value->op) {
+    case BinaryOp::Add: case BinaryOp::Mul: case BinaryOp::Min: case BinaryOp::Max: break;
+    default: return std::nullopt;
+  }
+  const auto is_target = [&](const Scalar& side) {
+    const auto* load = side.as<Load>();
+    return load && *load->buffer == store.buffer && same_indices(load->indices, store.indices);
+  };
+  if (is_target(value->a)) return Update{value->op, value->a, value->b};
+  if (is_target(value->b)) return Update{value->op, value->b, value->a};
+  return std::nullopt;
+}
+
+bool can_fault(const Scalar& value, RangeProver& prover) {
+  if (const auto* load = value.as<Load>()) {
+    for (std::size_t d = 0; d < load->indices.size(); ++d)
+      if (!prover.in_range(load->indices[d], load->buffer->shape()[d])) return true;
+  }
+  if (const auto* node = value.as<Binary>(); node && !is_float(value.dtype())) {
+    switch (node->op) {
+      case BinaryOp::Div: case BinaryOp::TruncMod: case BinaryOp::FloorDiv: case BinaryOp::FloorMod:
+        if (node->b.as_int().value_or(0) == 0) return true;
+        break;
+      case BinaryOp::ShiftLeft: case BinaryOp::ShiftRight:
+        if (node->b.as_int().value_or(-1) < 0) return true;
+        break;
+      default: break;
+    }
+  }
+  bool found = false;
+  for_each_operand(value, [&](const Scalar& operand) { found = found || can_fault(operand, prover); });
+  return found;
+}
+
+Stmt arrange(const Stmt& stmt, RangeProver& prover) {
+  auto found = perfect_nest(stmt);
+  if (!found || !find_stored_axes(*found)) return stmt;
+  Nest& nest = *found;
+  const bool has_reduce = std::any_of(nest.axes.begin(), nest.axes.end(), [](const Axis& a) { return !a.stored; });
+  if (!has_reduce) return stmt;
+  const Store* init = nullptr;
+  if (nest.block && nest.block->init.defined() && !(init = matching_init(nest))) return stmt;
+
+  // Loads of the target only at the stored element, and bounds of loops that are the same in any order.
+  std::vector<Access> loads;
+  collect_loads(nest.store->value, loads);
+  for (const Access& load : loads)
+    if (*load.buffer == nest.store->buffer && !same_indices(*load.indices, nest.store->indices)) return stmt;
+  for (const Axis& axis : nest.axes)
+    for (const Axis& other : nest.axes)
+      if (prover.depends_on(axis.loop->extent, other.loop->var)) return stmt;
+
+  for (const Axis& axis : nest.axes) {
+    prover.enter_loop(axis.loop->var, axis.loop->begin, axis.loop->extent);
+    if (axis.iter) prover.bind(axis.var, axis.iter->binding);
+  }
+  bool faults = can_fault(nest.store->value, prover) || (init && can_fault(init->value, prover));
+  for (std::size_t d = 0; d < nest.store->indices.size(); ++d)
+    faults = faults || !prover.in_range(nest.store->indices[d], nest.store->buffer.shape()[d]);
+  const Axis* last_reduce = nullptr;
+  for (const Axis& axis : nest.axes)
+    if (!axis.stored) last_reduce = &axis;
+  const Axis* innermost = &nest.axes.back();
+  double best = 1e30;
+  for (std::size_t i = nest.axes.size(); i-- > 0 && !faults;) {
+    const Axis& axis = nest.axes[i];
+    if (!axis.stored && &axis != last_reduce) continue;  // the order of the reduce loops stays
+    const double cost = innermost_cost(axis, nest, prover);
+    if (cost < best) {
+      best = cost;
+      innermost = &axis;
+    }
+  }
+  for (std::size_t i = 0; i < nest.axes.size(); ++i) prover.leave_loop();
+  if (faults) return stmt;
+
+  std::vector<const Axis*> outer, update_loops, init_loops;
+  for (const Axis& axis : nest.axes)
+    if (axis.stored && &axis != innermost) outer.push_back(&axis);
+  for (const Axis& axis : nest.axes)
+    if (!axis.stored && &axis != innermost) update_loops.push_back(&axis);
+  if (innermost->stored) init_loops.push_back(innermost);
+
+  Stmt body = nest.store_stmt;
+  if (nest.block) {
+    BlockStmt update = *nest.block;
+    update.init = {};
+    body = make_stmt(std::move(update), nest.block_stmt->span);
+  }
+  body = wrap({innermost}, body);
+  if (innermost->stored && as_update(*nest.store) && !update_loops.empty()) {
+    const Axis& swept = *update_loops.back();
+    const For& loop = *swept.loop;
+    body = make_stmt(For{loop.var, loop.begin, loop.extent, loop.kind, body,
+                         with_attribute(loop.annotations, jam_annotation, 4)}, swept.span);
+    update_loops.pop_back();
+  }
+  body = wrap(update_loops, body);
+  if (init) {
+    BlockStmt first;
+    first.name = nest.block->name + "_init";
+    for (const IterVar& iter : nest.block->iters)
+      if (iter.kind == IterKind::Spatial) first.iters.push_back(iter);
+    first.body = nest.block->init;
+    body = seq({wrap(init_loops, make_stmt(std::move(first), nest.block_stmt->span)), body}, stmt->span);
+  }
+  return wrap(outer, body);
+}
+
+bool independent_iterations(const For& loop, RangeProver& prover) {
+  Body body{prover, {}, {}, {}};
+  body.visit(loop.body);
+  if (body.assigns_outside) return false;
+  const auto fixed = [&](const Polynomial& p) {
+    // Nothing in it may change within the loop: constants and dims only.
+    for (const auto& term : p.terms())
+      for (const auto atom : term.first)
+        if (!prover.is_dimension(atom)) return false;
+    return true;
+  };
+  for (const Access& store : body.accesses) {
+    if (!store.store || body.own_buffers.contains(store.buffer->id())) continue;
+    bool separated = false;
+    for (std::size_t d = 0; d < store.indices->size() && !separated; ++d) {
+      const Polynomial at = prover.polynomial((*store.indices)[d]);
+      const auto split = at.split(loop.var.id());
+      if (!split || split->quotient.constant() != 1 || !fixed(split->rest)) continue;
+      separated = std::all_of(body.accesses.begin(), body.accesses.end(), [&](const Access& other) {
+        return !(*other.buffer == *store.buffer) || (prover.polynomial((*other.indices)[d]) - at).is_zero();
+      });
+    }
+    if (!separated) return false;
+  }
+  return true;
+}
+
+bool writes_all_first(const Stmt& body, const Buffer& buffer, RangeProver& prover) {
+  if (!body.defined()) return false;
+  if (const auto* sequence = body.as<SeqStmt>()) {
+    for (const Stmt& child : sequence->body) {
+      Body touched{prover, {}, {}, {}};
+      touched.visit(child);
+      const bool touches = std::any_of(touched.accesses.begin(), touched.accesses.end(),
+                                       [&](const Access& access) { return *access.buffer == buffer; });
+      if (touches) return writes_all_first(child, buffer, prover);
+    }
+    return false;
+  }
+  auto nest = perfect_nest(body);
+  if (!nest || !(nest->store->buffer == buffer) || !find_stored_axes(*nest)) return false;
+  const bool has_init = nest->block && nest->block->init.defined();
+  if (has_init && !matching_init(*nest)) return false;
+  std::vector<Access> loads;
+  collect_loads(nest->store->value, loads);
+  for (const Access& load : loads) {
+    if (!(*load.buffer == buffer)) continue;
+    if (!has_init || !same_indices(*load.indices, nest->store->indices)) return false;
+  }
+  for (std::size_t d = 0; d < nest->store->indices.size(); ++d) {
+    const Scalar& index = nest->store->indices[d];
+    const Scalar& dim = buffer.shape()[d];
+    if (index.as_int()) {
+      if (index.as_int() != 0 || dim.as_int() != 1) return false;
+      continue;
+    }
+    const auto axis = std::find_if(nest->axes.begin(), nest->axes.end(),
+                                   [&](const Axis& a) { return a.var == *index.as_var(); });
+    if (!prover.same(axis->loop->extent, dim)) return false;
+  }
+  // A loop that the store does not use might run no time at all, unless the init is a nest of its own.
+  return (has_init && !arrange(body, prover).same_as(body)) || std::all_of(nest->axes.begin(), nest->axes.end(), [](const Axis& axis) {
+           return axis.stored || axis.loop->extent.as_int().value_or(0) > 0;
+         });
+}
+
+int count_intrinsics(const Scalar& value) {
+  int count = value.as<IntrinsicCall>() ? 1 : 0;
+  for_each_operand(value, [&](const Scalar& operand) { count += count_intrinsics(operand); });
+  return count;
+}
+
+}  // namespace relish::jit

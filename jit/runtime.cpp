@@ -1,0 +1,282 @@
+// Helpers that compiled code calls, and the table that is all it can reach. No exception leaves them.
+#include "jit/runtime.h"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+
+#include "runtime/half.h"
+
+// Conversions of the compiler's support library that LLVM calls on machines without the instructions. Their real
+// signatures use the 16-bit float type; only the addresses are needed here.
+extern "C" {
+void __extendhfsf2();
+void __truncsfhf2();
+void __truncdfhf2();
+}
+
+namespace relish::jit {
+
+void* Scratch::push(std::int64_t bytes) {
+  bytes = std::max<std::int64_t>(64, (bytes + 63) / 64 * 64);
+  std::size_t at = current_;
+  while (at < blocks_.size()) {
+    Block& block = blocks_[at];
+    if (block.memory.byte_size() - block.used >= bytes) {
+      char* pointer = static_cast<char*>(block.memory.mutable_data()) + block.used;
+      block.used += bytes;
+      current_ = at;
+      return pointer;
+    }
+    if (block.used == 0) blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(at));
+    else ++at;
+  }
+  if (current_ >= blocks_.size()) current_ = blocks_.empty() ? 0 : blocks_.size() - 1;
+  blocks_.push_back({Tensor::empty(DType::UInt8, {std::max<std::int64_t>(bytes, 64 << 10)}), bytes});
+  current_ = blocks_.size() - 1;
+  return blocks_.back().memory.mutable_data();
+}
+
+void Scratch::pop(void* pointer) {
+  char* at = static_cast<char*>(pointer);
+  while (!blocks_.empty()) {
+    Block& block = blocks_[current_];
+    char* begin = static_cast<char*>(block.memory.mutable_data());
+    if (at >= begin && at < begin + block.memory.byte_size()) {
+      block.used = at - begin;
+      return;
+    }
+    block.used = 0;
+    if (current_ == 0) return;
+    --current_;
+  }
+}
+
+void Scratch::pop_all() {
+  for (Block& block : blocks_) block.used = 0;
+  current_ = 0;
+}
+
+void Scratch::trim(std::int64_t bytes) {
+  while (!blocks_.empty()) {
+    std::int64_t total = 0;
+    for (const Block& block : blocks_) total += block.memory.byte_size();
+    if (total <= bytes) return;
+    blocks_.pop_back();
+    current_ = 0;
+  }
+}
+
+std::unique_ptr<Scratch> ScratchPool::take() {
+  std::lock_guard lock(mutex_);
+  if (free_.empty()) return std::make_unique<Scratch>();
+  std::unique_ptr<Scratch> scratch = std::move(free_.back());
+  free_.pop_back();
+  return scratch;
+}
+
+void ScratchPool::give_back(std::unique_ptr<Scratch> scratch) {
+  constexpr std::int64_t kept_bytes = 64 << 20;
+  scratch->pop_all();
+  scratch->trim(kept_bytes);
+  std::lock_guard lock(mutex_);
+  free_.push_back(std::move(scratch));
+}
+
+void CallState::keep_failure() {
+  std::lock_guard lock(mutex);
+  if (!failure) failure = std::current_exception();
+}
+
+namespace {
+
+using ChunkFn = std::int32_t (*)(RtContext*, std::int64_t begin, std::int64_t end, void* data);
+
+bool interrupted(const RtContext* context) {
+  return __atomic_load_n(context->interrupt_flag, __ATOMIC_RELAXED) != 0;
+}
+
+// The outcome of the lowest chunk that did not end well.
+struct FirstFault {
+  std::mutex mutex;
+  std::atomic<std::int64_t> chunk{INT64_MAX};
+  std::int32_t status = status_ok;
+  RtError error;
+
+  void record(std::int64_t at, std::int32_t found, const RtError& found_error) {
+    std::lock_guard lock(mutex);
+    if (at >= chunk.load(std::memory_order_relaxed)) return;
+    chunk.store(at, std::memory_order_relaxed);
+    status = found;
+    error = found_error;
+  }
+};
+
+extern "C" {
+
+std::int32_t rt_fault(RtContext* context, std::int32_t site, std::int64_t a, std::int64_t b, std::int64_t c) {
+  context->error.site = site;
+  context->error.values[0] = a;
+  context->error.values[1] = b;
+  context->error.values[2] = c;
+  return status_fault;
+}
+
+// A failed shape check: `dims` is the shape found, `symbols` the symbolic dims known before it.
+std::int32_t rt_shape_fault(RtContext* context, std::int32_t site, const std::int64_t* dims, std::int64_t dim_count,
+                            const std::int64_t* symbols, std::int64_t symbol_count) {
+  context->error.site = site;
+  try {
+    context->state->fault_values.assign(dims, dims + dim_count);
+    context->state->fault_values.insert(context->state->fault_values.end(), symbols, symbols + symbol_count);
+  } catch (...) {
+    context->state->keep_failure();
+    return status_exception;
+  }
+  return status_fault;
+}
+
+// Null when memory is refused; the caller returns status_exception.
+void* rt_scratch(RtContext* context, std::int64_t bytes) {
+  try {
+    return context->scratch->push(bytes);
+  } catch (...) {
+    context->state->keep_failure();
+    return nullptr;
+  }
+}
+
+void rt_scratch_release(RtContext* context, void* pointer) { context->scratch->pop(pointer); }
+
+// A tensor that outlives the function; `zero` clears it.
+void* rt_tensor(RtContext* context, std::int32_t dtype, std::int32_t rank, const std::int64_t* dims,
+                std::int32_t zero) {
+  try {
+    Shape shape(dims, dims + rank);
+    Tensor tensor = zero != 0 ? Tensor::zeros(static_cast<DType>(dtype), std::move(shape))
+                              : Tensor::empty(static_cast<DType>(dtype), std::move(shape));
+    void* data = tensor.mutable_data();
+    context->state->tensors.insert_or_assign(data, std::move(tensor));
+    return data;
+  } catch (...) {
+    context->state->keep_failure();
+    return nullptr;
+  }
+}
+
+void rt_tensor_release(RtContext* context, void* data) { context->state->tensors.erase(data); }
+
+// Runs fn over [0, n) in chunks of `chunk` iterations. Chunks depend on shapes only; every chunk below a failed one
+// still runs, so that the reported fault is the first in program order for any number of threads.
+std::int32_t rt_parallel_for(RtContext* context, std::int64_t n, std::int64_t chunk, ChunkFn fn, void* data) {
+  if (n <= 0) return status_ok;
+  chunk = std::max<std::int64_t>(chunk, 1);
+  const std::int64_t chunks = (n - 1) / chunk + 1;
+  CallState& state = *context->state;
+  if (state.threads == 1 || chunks == 1) {
+    for (std::int64_t c = 0; c < chunks; ++c) {
+      if (interrupted(context)) return status_interrupted;
+      const std::int32_t status = fn(context, c * chunk, std::min(n, (c + 1) * chunk), data);
+      if (status != status_ok) return status;
+    }
+    return status_ok;
+  }
+  FirstFault first;
+  try {
+    tbb::parallel_for(
+        tbb::blocked_range<std::int64_t>(0, chunks, 1),
+        [&](const tbb::blocked_range<std::int64_t>& range) {
+          try {
+            std::unique_ptr<Scratch> scratch = state.pool.take();
+            for (std::int64_t c = range.begin(); c < range.end(); ++c) {
+              if (c >= first.chunk.load(std::memory_order_relaxed)) break;
+              RtContext own{context->interrupt_flag, &state, scratch.get(), {}};
+              own.error.iteration = c * chunk;
+              const std::int32_t status = interrupted(context)
+                                              ? std::int32_t{status_interrupted}
+                                              : fn(&own, c * chunk, std::min(n, (c + 1) * chunk), data);
+              if (status != status_ok) first.record(c, status, own.error);
+            }
+            state.pool.give_back(std::move(scratch));
+          } catch (...) {
+            state.keep_failure();
+            first.record(range.begin(), status_exception, {});
+          }
+        },
+        tbb::simple_partitioner());
+  } catch (...) {
+    state.keep_failure();
+    return status_exception;
+  }
+  if (first.status == status_fault) context->error = first.error;
+  return first.status;
+}
+
+float rt_half_to_float(std::uint32_t bits) { return half_bits_to_float(static_cast<std::uint16_t>(bits)); }
+std::uint32_t rt_float_to_half(float value) { return float_to_half_bits(value); }
+std::uint32_t rt_double_to_half(double value) { return double_to_half_bits(value); }
+std::uint32_t rt_double_to_bfloat16(double value) { return double_to_bfloat16_bits(value); }
+
+}  // extern "C"
+
+template <class F>
+RuntimeSymbol symbol(std::string_view name, F* function) {
+  return {name, reinterpret_cast<void*>(function)};
+}
+
+// Picks the overload of a C++ math function by its type.
+using Unary32 = float(float);
+using Unary64 = double(double);
+using Binary32 = float(float, float);
+using Binary64 = double(double, double);
+
+}  // namespace
+
+std::span<const RuntimeSymbol> runtime_symbols() {
+  static const std::vector<RuntimeSymbol> table = {
+      symbol("rt_fault", rt_fault),
+      symbol("rt_shape_fault", rt_shape_fault),
+      symbol("rt_scratch", rt_scratch),
+      symbol("rt_scratch_release", rt_scratch_release),
+      symbol("rt_tensor", rt_tensor),
+      symbol("rt_tensor_release", rt_tensor_release),
+      symbol("rt_parallel_for", rt_parallel_for),
+      symbol("rt_half_to_float", rt_half_to_float),
+      symbol("rt_float_to_half", rt_float_to_half),
+      symbol("rt_double_to_half", rt_double_to_half),
+      symbol("rt_double_to_bfloat16", rt_double_to_bfloat16),
+      symbol("__extendhfsf2", __extendhfsf2),
+      symbol("__truncsfhf2", __truncsfhf2),
+      symbol("__truncdfhf2", __truncdfhf2),
+      symbol<void*(void*, const void*, std::size_t)>("memcpy", std::memcpy),
+      symbol<void*(void*, const void*, std::size_t)>("memmove", std::memmove),
+      symbol<void*(void*, int, std::size_t)>("memset", std::memset),
+      symbol<int(const void*, const void*, std::size_t)>("memcmp", std::memcmp),
+      symbol<Unary32>("expf", ::expf), symbol<Unary64>("exp", ::exp),
+      symbol<Unary32>("exp2f", ::exp2f), symbol<Unary64>("exp2", ::exp2),
+      symbol<Unary32>("expm1f", ::expm1f), symbol<Unary64>("expm1", ::expm1),
+      symbol<Unary32>("logf", ::logf), symbol<Unary64>("log", ::log),
+      symbol<Unary32>("log2f", ::log2f), symbol<Unary64>("log2", ::log2),
+      symbol<Unary32>("log1pf", ::log1pf), symbol<Unary64>("log1p", ::log1p),
+      symbol<Unary32>("tanhf", ::tanhf), symbol<Unary64>("tanh", ::tanh),
+      symbol<Unary32>("erff", ::erff), symbol<Unary64>("erf", ::erf),
+      symbol<Unary32>("sinf", ::sinf), symbol<Unary64>("sin", ::sin),
+      symbol<Unary32>("cosf", ::cosf), symbol<Unary64>("cos", ::cos),
+      symbol<Unary32>("tanf", ::tanf), symbol<Unary64>("tan", ::tan),
+      symbol<Binary32>("powf", ::powf), symbol<Binary64>("pow", ::pow),
+      symbol<Binary32>("fmodf", ::fmodf), symbol<Binary64>("fmod", ::fmod),
+      symbol<Unary32>("floorf", ::floorf), symbol<Unary64>("floor", ::floor),
+      symbol<Unary32>("ceilf", ::ceilf), symbol<Unary64>("ceil", ::ceil),
+      symbol<Unary32>("truncf", ::truncf), symbol<Unary64>("trunc", ::trunc),
+      // Halves round to even because nothing here changes the rounding mode.
+      symbol<Unary32>("roundevenf", ::rintf), symbol<Unary64>("roundeven", ::rint),
+      symbol<Unary32>("sqrtf", ::sqrtf), symbol<Unary64>("sqrt", ::sqrt),
+  };
+  return table;
+}
+
+}  // namespace relish::jit

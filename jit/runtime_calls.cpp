@@ -1,0 +1,83 @@
+// Declarations of runtime functions in the module that is being made.
+#include "jit/runtime_calls.h"
+
+#include <llvm/IR/MDBuilder.h>
+
+namespace relish::jit {
+
+llvm::Function* RuntimeCalls::get(llvm::StringRef name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> params) {
+  if (llvm::Function* known = module_.getFunction(name)) return known;
+  auto* type = llvm::FunctionType::get(result, params, false);
+  auto* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module_);
+  function->setDoesNotThrow();
+  return function;
+}
+
+llvm::Function* RuntimeCalls::math(llvm::StringRef name, llvm::Type* type, unsigned arity) {
+  const std::string symbol = type->isFloatTy() ? (name + "f").str() : name.str();
+  const std::vector<llvm::Type*> params(arity, type);
+  llvm::Function* function = get(symbol, type, params);
+  function->setDoesNotAccessMemory();  // errno is not looked at
+  function->setWillReturn();
+  return function;
+}
+
+llvm::Value* RuntimeCalls::fault(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t site, llvm::Value* a,
+                                 llvm::Value* b, llvm::Value* c) {
+  llvm::Type* i64 = builder.getInt64Ty();
+  llvm::Function* function = get("rt_fault", builder.getInt32Ty(), {builder.getPtrTy(), builder.getInt32Ty(), i64, i64, i64});
+  function->addFnAttr(llvm::Attribute::Cold);
+  const auto value = [&](llvm::Value* v) { return v ? v : builder.getInt64(0); };
+  return builder.CreateCall(function, {context, builder.getInt32(static_cast<std::uint32_t>(site)), value(a), value(b), value(c)});
+}
+
+llvm::Value* RuntimeCalls::scratch(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* bytes) {
+  llvm::Function* function = get("rt_scratch", builder.getPtrTy(), {builder.getPtrTy(), builder.getInt64Ty()});
+  function->setReturnDoesNotAlias();
+  function->addRetAttr(llvm::Attribute::getWithAlignment(builder.getContext(), llvm::Align(64)));
+  llvm::Value* pointer = builder.CreateCall(function, {context, bytes});
+  check_allocated(builder, pointer);
+  return pointer;
+}
+
+void RuntimeCalls::scratch_release(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* pointer) {
+  builder.CreateCall(get("rt_scratch_release", builder.getVoidTy(), {builder.getPtrTy(), builder.getPtrTy()}),
+                     {context, pointer});
+}
+
+namespace {
+
+llvm::MDNode* unlikely(llvm::IRBuilder<>& builder) {
+  return llvm::MDBuilder(builder.getContext()).createBranchWeights(1, 1 << 20);
+}
+
+}  // namespace
+
+void RuntimeCalls::poll(llvm::IRBuilder<>& builder, llvm::Value* flag, llvm::BasicBlock* interrupted) {
+  llvm::LoadInst* seen = builder.CreateAlignedLoad(builder.getInt32Ty(), flag, llvm::Align(4));
+  seen->setAtomic(llvm::AtomicOrdering::Monotonic);
+  auto* next = llvm::BasicBlock::Create(builder.getContext(), "", builder.GetInsertBlock()->getParent());
+  builder.CreateCondBr(builder.CreateIsNotNull(seen), interrupted, next, unlikely(builder));
+  builder.SetInsertPoint(next);
+}
+
+void RuntimeCalls::return_unless(llvm::IRBuilder<>& builder, llvm::Value* good, llvm::Value* status) {
+  llvm::Function* function = builder.GetInsertBlock()->getParent();
+  auto* failed = llvm::BasicBlock::Create(builder.getContext(), "", function);
+  auto* next = llvm::BasicBlock::Create(builder.getContext(), "", function);
+  builder.CreateCondBr(builder.CreateNot(good), failed, next, unlikely(builder));
+  builder.SetInsertPoint(failed);
+  builder.CreateRet(status);
+  builder.SetInsertPoint(next);
+}
+
+void RuntimeCalls::check_allocated(llvm::IRBuilder<>& builder, llvm::Value* pointer) {
+  return_unless(builder, builder.CreateIsNotNull(pointer), builder.getInt32(status_exception));
+}
+
+void finish_function(llvm::Function& function) {
+  function.setDoesNotThrow();
+  function.addFnAttr("no-trapping-math", "true");
+}
+
+}  // namespace relish::jit

@@ -1,0 +1,45 @@
+// Calls from generated code into the runtime and the parts of the contract that all emitters share.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include "jit/context.h"
+
+namespace relish::jit {
+
+// What code generation must know of the machine.
+struct TargetTraits {
+  bool fma = false;   // fused multiply-add in hardware
+  bool f16c = false;  // float16 conversions in hardware
+};
+
+class RuntimeCalls {
+ public:
+  explicit RuntimeCalls(llvm::Module& module) : module_(module) {}
+
+  // The declared runtime function; all of them neither unwind nor recurse into compiled code in a way that matters here.
+  llvm::Function* get(llvm::StringRef name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> params);
+  // A C math function of one or two arguments, "expf" or "exp" by type; without memory effects.
+  llvm::Function* math(llvm::StringRef name, llvm::Type* type, unsigned arity);
+
+  llvm::Value* fault(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t site, llvm::Value* a,
+                     llvm::Value* b, llvm::Value* c);
+  llvm::Value* scratch(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* bytes);
+  void scratch_release(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* pointer);
+
+  // Loads the interrupt flag and branches to `interrupted` when it is set; the builder goes on in a new block.
+  static void poll(llvm::IRBuilder<>& builder, llvm::Value* flag, llvm::BasicBlock* interrupted);
+  // Branches to a block that returns `status` unless `good`; the builder goes on in a new block.
+  static void return_unless(llvm::IRBuilder<>& builder, llvm::Value* good, llvm::Value* status);
+  // Like return_unless for a null pointer of a refused allocation.
+  static void check_allocated(llvm::IRBuilder<>& builder, llvm::Value* pointer);
+
+ private:
+  llvm::Module& module_;
+};
+
+// Attributes of every generated function: no exceptions, the host's features.
+void finish_function(llvm::Function& function);
+
+}  // namespace relish::jit

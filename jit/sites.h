@@ -1,0 +1,35 @@
+// Fault sites: for every check in compiled code, where it stands in the text and what to say when it fails.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/fault.h"
+#include "ir/type.h"
+
+namespace relish::jit {
+
+struct Site {
+  Span span;
+  FaultKind kind;
+  std::string subject;
+  // Of a shape check: the type that was wanted, and the symbols whose values the code passes along.
+  Type wanted;
+  std::vector<ScalarVar> symbols;
+  DType dtype = DType::Float32;
+};
+
+class SiteTable {
+ public:
+  std::int32_t add(Site site) {
+    sites_.push_back(std::move(site));
+    return static_cast<std::int32_t>(sites_.size()) - 1;
+  }
+  const Site& operator[](std::int32_t site) const { return sites_.at(static_cast<std::size_t>(site)); }
+
+ private:
+  std::vector<Site> sites_;
+};
+
+}  // namespace relish::jit
