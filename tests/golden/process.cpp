@@ -1,0 +1,90 @@
+// Spawning of the program under test.
+#include "tests/golden/process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "support/failure.h"
+
+namespace relish::testing {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string whole_file(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+// In the child: never returns.
+[[noreturn]] void become_program(const ProcessRequest& request, const std::string& input, const std::string& output,
+                                 const std::string& errors, const std::vector<char*>& arguments,
+                                 const std::vector<char*>& environment) {
+  const auto redirect = [](const std::string& path, int flags, int descriptor) {
+    const int opened = ::open(path.c_str(), flags, 0600);
+    if (opened < 0 || ::dup2(opened, descriptor) < 0) ::_exit(126);
+  };
+  redirect(input, O_RDONLY, STDIN_FILENO);
+  redirect(output, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
+  redirect(errors, O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
+  if (::chdir(request.folder.c_str()) != 0) ::_exit(126);
+  ::execve(RELISH_PROGRAM, arguments.data(), environment.data());
+  ::_exit(127);
+}
+
+}  // namespace
+
+ProcessResult run_program(const ProcessRequest& request) {
+  // Everything that allocates comes before the fork.
+  const std::string input = request.input.empty() ? "/dev/null" : request.input;
+  const std::string output = request.folder + "/.stdout", errors = request.folder + "/.stderr";
+  std::vector<std::string> words = {"relish"};
+  words.insert(words.end(), request.arguments.begin(), request.arguments.end());
+  std::vector<std::string> variables = {"HOME=" + request.folder, "XDG_CACHE_HOME=" + request.folder + "/.cache",
+                                        "XDG_STATE_HOME=" + request.folder + "/.state", "LC_ALL=C", "PATH=/usr/bin:/bin"};
+  std::vector<char*> arguments, environment;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  for (std::string& variable : variables) environment.push_back(variable.data());
+  environment.push_back(nullptr);
+
+  const Clock::time_point start = Clock::now();
+  const pid_t child = ::fork();
+  RELISH_CHECK(child >= 0, "cannot fork");
+  if (child == 0) become_program(request, input, output, errors, arguments, environment);
+
+  ProcessResult result;
+  Clock::time_point signalled = start;
+  bool sent = request.signal == 0;
+  int status = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    const auto elapsed = Clock::now() - start;
+    if (!sent && elapsed >= std::chrono::milliseconds(request.signal_after_ms)) {
+      ::kill(child, request.signal);
+      signalled = Clock::now();
+      sent = true;
+    }
+    if (!result.timed_out && elapsed >= std::chrono::seconds(request.limit_seconds)) {
+      ::kill(child, SIGKILL);
+      result.timed_out = true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  result.signal_to_end_ms = std::chrono::duration<double, std::milli>(Clock::now() - signalled).count();
+  result.killed_by_signal = WIFSIGNALED(status);
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  result.output = whole_file(output);
+  result.error_output = whole_file(errors);
+  ::unlink(output.c_str());
+  ::unlink(errors.c_str());
+  return result;
+}
+
+}  // namespace relish::testing

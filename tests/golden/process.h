@@ -1,0 +1,31 @@
+// Running the program as a user does: a fixed list of arguments, no shell, in a folder of its own.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace relish::testing {
+
+struct ProcessRequest {
+  std::vector<std::string> arguments;       // behind the program's name
+  std::string folder;                       // the working directory
+  std::string input;                        // path of standard input; empty: nothing to read
+  int signal = 0;                           // sent `signal_after_ms` after the start
+  int signal_after_ms = 0;
+  int limit_seconds = 60;                   // then it is killed, which is a finding
+};
+
+struct ProcessResult {
+  int exit_code = 0;                        // 128 + signal when it died by one
+  bool killed_by_signal = false;
+  bool timed_out = false;
+  double signal_to_end_ms = 0;              // how long it went on after the signal
+  std::string output;
+  std::string error_output;
+};
+
+// The program under test, RELISH_PROGRAM of the build.
+ProcessResult run_program(const ProcessRequest& request);
+
+}  // namespace relish::testing

@@ -1,0 +1,21 @@
+// Reading of a golden file's text through the front end, its canonical text, and the round-trip law on it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/module.h"
+#include "tests/golden/golden_file.h"
+
+namespace relish::testing {
+
+// Every accepted program: what is printed reads as an equal program and prints as the same text, in the canonical dialect
+// and in the older ones as far as these can say it; the modules verify.
+std::vector<std::string> round_trip_problems(const GoldenFile& file);
+// The same for one module.
+std::vector<std::string> round_trip_problems(const Module& module, const std::string& what);
+
+// The canonical text of the whole file, statements included; empty when the file is not accepted.
+std::string printed_source(const GoldenFile& file);
+
+}  // namespace relish::testing
