@@ -149,8 +149,9 @@ Hits count_hits(const Tensor& logits, const Tensor& targets, std::int64_t rows) 
   if (expected.size() >= 2) expected.erase(expected.begin() + 1);
   if (logits.rank() < 2 || logits.shape()[1] == 0 || !is_float(logits.dtype()) || targets.shape() != expected) {
     fail(ErrorClass::Data, {}, "metric.logits",
-         fmt::format("accuracy: found logits {} {} and targets {}; expected floats (n, classes) and integers (n,)",
-                     name_of(logits.dtype()), format_shape(logits.shape()), format_shape(targets.shape())));
+         fmt::format("accuracy: found logits {} {} and targets {} {}; expected floats (n, classes) and integers (n,)",
+                     name_of(logits.dtype()), format_shape(logits.shape()), name_of(targets.dtype()),
+                     format_shape(targets.shape())));
   }
   RELISH_CHECK(rows <= logits.shape().front());
   const std::int64_t classes = logits.shape()[1];

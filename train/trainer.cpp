@@ -125,7 +125,7 @@ void Trainer::make_initial_state() {
   RELISH_CHECK(types != nullptr && types->fields.size() == program_.parameters.size());
 
   std::vector<std::string> known = program_.parameters;
-  for (const Var& parameter : step.params) known.push_back(parameter.name());
+  for (std::size_t i = leading_parameters; i < step.params.size(); ++i) known.push_back(step.params[i].name());
   for (const auto& [name, tensor] : options_.parameters) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       misuse("train.params", fmt::format("params: no parameter '{}'{}", name, did_you_mean(name, known)));

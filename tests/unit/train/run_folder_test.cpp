@@ -1,0 +1,156 @@
+// What a job leaves behind, and that two jobs never share a folder.
+#include "train/run_folder.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/unit/catch_failure.h"
+#include "tests/unit/temporary_folder.h"
+#include "tests/unit/train/linear_model.h"
+
+namespace relish {
+namespace {
+
+using testing::bytes_of;
+using testing::failure_of;
+using testing::TemporaryFolder;
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::istringstream text(bytes_of(path));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST_CASE("a whole job's folder") {
+  TemporaryFolder folder;
+  testing::LinearEvaluator evaluator;
+  TrainOptions options;
+  options.epochs = 2;
+  options.batch_size = 8;
+  options.log_every.steps = 2;
+  options.validation = testing::linear_data(5);
+  RunRequest request;
+  request.folder.base = folder.file("runs");
+  request.folder.script = "line fit";
+  request.description.function = "Linear.main";
+  request.description.optimizer = "sgd(lr=0.01)";
+  request.description.settings = {{"epochs", "2"}, {"bytes", "\xff"}};
+  request.script_text = "# relish: 1\n";
+  auto run = [&] {
+    return train(evaluator, testing::linear_program(ScalarVar("n", DType::Int64)), testing::linear_data(20), options,
+                 &request);
+  };
+  TrainResult result = run();
+  CHECK(result.run_folder == folder.file("runs") + "/line_fit-1");
+  CHECK(bytes_of(result.run_folder + "/script.relish") == "# relish: 1\n");
+
+  NamedTensors saved = read_safetensors(result.run_folder + "/final.safetensors");
+  REQUIRE(saved.size() == 2);
+  for (const auto& [name, tensor] : saved) {
+    CHECK(identical(tensor, result.parameters[name == "w" ? 0 : 1].second));
+  }
+
+  std::vector<std::string> lines = lines_of(result.run_folder + "/metrics.jsonl");
+  REQUIRE(lines.size() == 5);
+  std::vector<std::int64_t> steps;
+  for (const std::string& line : lines) {
+    auto json = nlohmann::json::parse(line);
+    steps.push_back(json["step"]);
+    for (const char* key : {"epoch", "loss", "lr", "samples_per_s", "wall_s"}) CHECK(json[key].is_number());
+    CHECK(json.contains("epoch_loss") == (steps.back() % 3 == 0));
+    CHECK(json.contains("validation_loss") == (steps.back() % 3 == 0));
+  }
+  CHECK(steps == std::vector<std::int64_t>{1, 2, 3, 4, 6});
+  CHECK(nlohmann::json::parse(lines.back())["validation_loss"] == result.validation.at("loss"));
+
+  std::vector<std::string> table = lines_of(result.run_folder + "/metrics.csv");
+  REQUIRE(table.size() == 6);
+  CHECK(table[0] == "step,epoch,loss,lr,epoch_loss,validation_loss,samples_per_s,wall_s");
+  CHECK(table[1].starts_with("1,1,"));
+  CHECK(table[1].find(",0.01,,,") != std::string::npos);
+  CHECK(table[5].starts_with("6,2,"));
+  CHECK(std::count(table[5].begin(), table[5].end(), ',') == 7);
+
+  auto report = nlohmann::json::parse(bytes_of(result.run_folder + "/report.json"));
+  CHECK(report["status"] == "finished");
+  CHECK(report["steps"] == 6);
+  CHECK(report["epochs"] == 2);
+  CHECK(report["tier"] == "interp");
+  CHECK(report["rows"] == 20);
+  CHECK(report["batch_size"] == 8);
+  CHECK(report["settings"]["epochs"] == "2");
+  CHECK(report["parameters"][0]["name"] == "w");
+  CHECK(report["parameters"][0]["shape"] == std::vector<int>{2, 1});
+  CHECK(report["validation"]["loss"] == result.validation.at("loss"));
+
+  // The next run gets the next number and leaves the same weights.
+  TrainResult next = run();
+  CHECK(next.run_folder == folder.file("runs") + "/line_fit-2");
+  CHECK(bytes_of(next.run_folder + "/final.safetensors") == bytes_of(result.run_folder + "/final.safetensors"));
+  std::filesystem::create_directory(folder.file("runs") + "/line_fit-9");
+  std::filesystem::create_directory(folder.file("runs") + "/line_fit-12x");
+  CHECK(run().run_folder == folder.file("runs") + "/line_fit-10");
+}
+
+TEST_CASE("a given folder is made, and starts anew") {
+  TemporaryFolder folder;
+  RunFolderOptions options;
+  options.directory = folder.file("a/b/run/");
+  {
+    RunFolder run(options, {}, {"loss"});
+    CHECK(run.path() == folder.file("a/b/run"));
+    StepReport step;
+    step.step = 1;
+    run.write_metrics(step, nullptr);
+    CHECK(run.metrics_lengths().jsonl == bytes_of(run.file("metrics.jsonl")).size());
+    CHECK(run.metrics_lengths().csv == bytes_of(run.file("metrics.csv")).size());
+    run.write_final({{"w", Tensor::scalar(DType::Float32, 1)}});
+  }
+  RunFolder run(options, {}, {});
+  CHECK(bytes_of(run.file("metrics.jsonl")).empty());
+  CHECK(bytes_of(run.file("metrics.csv")) == "step,epoch,loss,lr,epoch_loss,samples_per_s,wall_s\n");
+  CHECK_FALSE(std::filesystem::exists(run.file("final.safetensors")));
+}
+
+TEST_CASE("a folder in use is refused, and free again afterwards") {
+  TemporaryFolder folder;
+  RunFolderOptions options;
+  options.directory = folder.file("run");
+  {
+    RunFolder first(options, {}, {});
+    StepReport step;
+    first.write_metrics(step, nullptr);
+    std::string before = bytes_of(first.file("metrics.jsonl"));
+    CHECK(failure_of([&] { RunFolder second(options, {}, {}); }) ==
+          "IOError: " + folder.file("run") +
+              "/lock: cannot lock: the run folder is in use by process " + std::to_string(::getpid()));
+    CHECK(bytes_of(first.file("metrics.jsonl")) == before);
+  }
+  CHECK(failure_of([&] { RunFolder second(options, {}, {}); }) == "no failure");
+}
+
+TEST_CASE("a folder that cannot be used is an error before anything runs") {
+  TemporaryFolder folder;
+  RunFolderOptions options;
+  options.directory = folder.put("file", "x");
+  CHECK(failure_of([&] { RunFolder run(options, {}, {}); }).starts_with("IOError: " + options.directory + ": cannot "));
+  options.directory = folder.file("link");
+  REQUIRE(::symlink("nowhere", options.directory.c_str()) == 0);
+  CHECK(failure_of([&] { RunFolder run(options, {}, {}); }).starts_with("IOError: " + options.directory + ": cannot "));
+  // A link in place of a file of the run is not followed.
+  options.directory = folder.file("run");
+  std::filesystem::create_directory(options.directory);
+  std::string victim = folder.put("victim", "precious");
+  REQUIRE(::symlink(victim.c_str(), (options.directory + "/metrics.jsonl").c_str()) == 0);
+  CHECK(failure_of([&] { RunFolder run(options, {}, {}); }) ==
+        "IOError: " + options.directory + "/metrics.jsonl: cannot open for writing: Too many levels of symbolic links");
+  CHECK(bytes_of(victim) == "precious");
+}
+
+}  // namespace
+}  // namespace relish

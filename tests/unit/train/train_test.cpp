@@ -1,0 +1,223 @@
+// The step loop on a model without an engine: it learns, the same bytes each time, and stops where it must.
+#include "train/train.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <csignal>
+
+#include "support/interrupt.h"
+#include "tests/unit/catch_failure.h"
+#include "tests/unit/temporary_folder.h"
+#include "tests/unit/train/linear_model.h"
+
+namespace relish {
+namespace {
+
+using testing::failure_of;
+using testing::linear_data;
+using testing::linear_program;
+using testing::LinearEvaluator;
+
+TrainingProgram open_program() { return linear_program(ScalarVar("n", DType::Int64)); }
+
+TrainOptions quick_options() {
+  TrainOptions options;
+  options.epochs = 60;
+  options.batch_size = 8;
+  options.learning_rate = 0.2;
+  return options;
+}
+
+class Recorder : public TrainingObserver {
+ public:
+  void on_step(const StepReport& report) override {
+    steps.push_back(report);
+    if (report.step == raise_after) std::raise(SIGINT);
+  }
+  void on_epoch(const EpochReport& report) override { epochs.push_back(report); }
+  bool should_stop() override { return stop_after > 0 && static_cast<std::int64_t>(steps.size()) >= stop_after; }
+
+  std::vector<StepReport> steps;
+  std::vector<EpochReport> epochs;
+  std::int64_t stop_after = 0;
+  std::int64_t raise_after = 0;
+};
+
+TEST_CASE("training finds the line, with the same bytes in every run") {
+  LinearEvaluator evaluator;
+  TrainResult first = train(evaluator, open_program(), linear_data(50), quick_options());
+  CHECK(first.steps == 60 * 7);
+  CHECK(first.epochs == 60);
+  REQUIRE(first.parameters.size() == 2);
+  CHECK(first.parameters[0].first == "w");
+  CHECK(first.parameters[0].second.get_double(0) == Approx(2).epsilon(1e-6));
+  CHECK(first.parameters[0].second.get_double(1) == Approx(-3).epsilon(1e-6));
+  CHECK(first.parameters[1].second.get_double(0) == Approx(0.5).epsilon(1e-6));
+  CHECK(first.loss < 1e-10);
+  CHECK(first.run_folder.empty());
+  CHECK_FALSE(first.stopped);
+
+  TrainResult second = train(evaluator, open_program(), linear_data(50), quick_options());
+  CHECK(identical(first.parameters[0].second, second.parameters[0].second));
+  CHECK(identical(first.parameters[1].second, second.parameters[1].second));
+  TrainOptions options = quick_options();
+  options.epochs = 1;
+  options.seed = 1;
+  TrainResult other = train(evaluator, open_program(), linear_data(50), options);
+  options.seed = 0;
+  TrainResult same = train(evaluator, open_program(), linear_data(50), options);
+  CHECK_FALSE(identical(other.parameters[0].second, same.parameters[0].second));
+}
+
+TEST_CASE("reports: steps and epochs count from 1, and epochs bring the validation metrics") {
+  LinearEvaluator evaluator;
+  TrainOptions options = quick_options();
+  options.epochs = 2;
+  options.validation = linear_data(11);
+  options.log_every.steps = 3;
+  Recorder recorder;
+  TrainResult result = train(evaluator, open_program(), linear_data(20), options, nullptr, &recorder);
+  REQUIRE(recorder.steps.size() == 6);
+  std::vector<std::int64_t> logged;
+  for (const StepReport& step : recorder.steps) {
+    if (step.logged) logged.push_back(step.step);
+    CHECK(step.total_steps == 6);
+    CHECK(step.total_epochs == 2);
+    CHECK(step.learning_rate == 0.2);
+  }
+  CHECK(logged == std::vector<std::int64_t>{1, 3, 6});
+  CHECK(recorder.steps[2].epoch == 1);
+  CHECK(recorder.steps[3].epoch == 2);
+  CHECK(recorder.steps[5].samples == 40);
+  CHECK(evaluator.batch_rows == std::vector<std::int64_t>{8, 8, 4, 8, 8, 4});
+  REQUIRE(recorder.epochs.size() == 2);
+  double mean = (recorder.steps[0].loss * 8 + recorder.steps[1].loss * 8 + recorder.steps[2].loss * 4) / 20;
+  CHECK(recorder.epochs[0].loss == Approx(mean).epsilon(1e-14));
+  REQUIRE(recorder.epochs[1].validation);
+  CHECK(recorder.epochs[1].validation->at("loss") == result.validation.at("loss"));
+  CHECK(result.epoch_loss == recorder.epochs[1].loss);
+  CHECK(result.loss == recorder.steps[5].loss);
+}
+
+TEST_CASE("a fixed batch drops the short one and sets the batch size") {
+  LinearEvaluator evaluator;
+  TrainOptions options;
+  CHECK(train(evaluator, linear_program(Scalar(6)), linear_data(20), options).steps == 3);
+  CHECK(evaluator.batch_rows == std::vector<std::int64_t>{6, 6, 6});
+  options.batch_size = 5;
+  CHECK(failure_of([&] { train(evaluator, linear_program(Scalar(6)), linear_data(20), options); }) ==
+        "UsageError: found batch_size 5; train_step takes batches of 6 rows");
+  CHECK(failure_of([&] { train(evaluator, linear_program(Scalar(6)), linear_data(4), {}); }) ==
+        "DataError: data: found 4 rows; train_step takes batches of 6 rows");
+}
+
+TEST_CASE("what does not fit is refused before the first step and before a folder is made") {
+  LinearEvaluator evaluator;
+  testing::TemporaryFolder folder;
+  RunRequest request;
+  request.folder.directory = folder.file("run");
+  auto refusal = [&](const DataSet& data, const TrainOptions& options) {
+    return failure_of([&] { train(evaluator, open_program(), data, options, &request); });
+  };
+  DataSet data = linear_data(12);
+  TrainOptions options;
+  DataSet two = {{data.inputs[0], data.inputs[0]}, data.targets};
+  CHECK(refusal(two, options) ==
+        "UsageError: data: found 3 tensors; expected 2 for the parameters of train_step that have no value: x, targets");
+  CHECK(refusal({{data.inputs[0]}, Tensor::zeros(DType::Float64, {12, 2})}, options).starts_with("DataError: "));
+  CHECK(refusal({{data.inputs[0]}, Tensor::zeros(DType::Float32, {12, 1})}, options).starts_with("DataError: "));
+  options.epochs = 0;
+  CHECK(refusal(data, options) == "UsageError: found epochs 0; expected a positive number");
+  options.epochs = 1;
+  options.batch_size = 0;
+  CHECK(refusal(data, options) == "UsageError: found batch_size 0; expected a positive number");
+  options.batch_size = 4;
+  options.metrics = {"precision"};
+  CHECK(refusal(data, options) == "UsageError: unknown metric 'precision'");
+  options.metrics = {};
+  options.parameters = {{"ww", Tensor::zeros(DType::Float64, {2, 1})}};
+  CHECK(refusal(data, options) == "UsageError: params: no parameter 'ww'; did you mean 'w'?");
+  options.parameters = {{"w", Tensor::zeros(DType::Float64, {3, 1})}};
+  CHECK(refusal(data, options).starts_with("DataError: "));
+  CHECK(evaluator.batch_rows.empty());
+  CHECK_FALSE(std::filesystem::exists(request.folder.directory));
+}
+
+TEST_CASE("given parameters are the start, and a parameter that is not trained keeps its value") {
+  LinearEvaluator evaluator;
+  TrainOptions options;
+  options.steps = 1;
+  options.learning_rate = 0;
+  options.parameters = {{"w", Tensor::from<double>({2, 1}, std::vector<double>{7, 8})}};
+  TrainResult result = train(evaluator, open_program(), linear_data(4), options);
+  CHECK(result.parameters[0].second.get_double(1) == 8);
+  CHECK(result.epochs == 1);
+}
+
+TEST_CASE("a loss that is not finite stops the job at its step") {
+  LinearEvaluator evaluator;
+  testing::TemporaryFolder folder;
+  RunRequest request;
+  request.folder.directory = folder.file("run");
+  DataSet data = linear_data(12);
+  TrainOptions options;
+  options.batch_size = 4;
+  options.shuffle = false;
+  data.inputs[0].set_double(2 * 9 + 1, NAN);
+  CHECK(failure_of([&] { train(evaluator, open_program(), data, options, &request); }) ==
+        "NumericStop: step 3: the loss is nan; the first tensor that is not finite is the input 'x', row 9 of the data");
+  CHECK(testing::bytes_of(request.folder.directory + "/report.json").find("\"status\": \"failed\"") !=
+        std::string::npos);
+  CHECK(testing::bytes_of(request.folder.directory + "/report.json").find("\"steps\": 2") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(request.folder.directory + "/final.safetensors"));
+
+  options.learning_rate = 1e200;
+  CHECK(failure_of([&] { train(evaluator, open_program(), linear_data(12), options); }) ==
+        "NumericStop: step 2: the loss is inf; the loss is the first tensor that is not finite");
+  options.learning_rate = 1.7e308;
+  CHECK(failure_of([&] { train(evaluator, open_program(), linear_data(12), options); }) ==
+        "NumericStop: step 1: the update of parameter 'w' is not finite; the state before this step is kept");
+  options.learning_rate = INFINITY;
+  CHECK(failure_of([&] { train(evaluator, open_program(), linear_data(12), options); }) ==
+        "UsageError: found learning rate inf; expected a finite number");
+}
+
+TEST_CASE("the observer ends a job with its results so far") {
+  LinearEvaluator evaluator;
+  Recorder recorder;
+  recorder.stop_after = 4;
+  TrainResult result = train(evaluator, open_program(), linear_data(50), quick_options(), nullptr, &recorder);
+  CHECK(result.stopped);
+  CHECK(result.steps == 4);
+}
+
+TEST_CASE("an interrupt ends a job between steps and leaves the state") {
+  install_signal_handlers();
+  LinearEvaluator evaluator;
+  Recorder recorder;
+  recorder.raise_after = 5;
+  Trainer trainer(evaluator, open_program(), linear_data(50), quick_options());
+  CHECK(trainer.run(recorder, [](const StepReport&, const EpochReport*) {}) == StopReason::Interrupted);
+  CHECK(trainer.state().step == 5);
+  REQUIRE(trainer.interrupt());
+  CHECK(trainer.interrupt()->exit_code() == 130);
+
+  // The state is whole: going on gives what an uninterrupted job gives.
+  CHECK(trainer.run(recorder, [](const StepReport&, const EpochReport*) {}) == StopReason::Finished);
+  TrainResult whole = train(evaluator, open_program(), linear_data(50), quick_options());
+  CHECK(identical(trainer.state().parameters[0], whole.parameters[0].second));
+
+  testing::TemporaryFolder folder;
+  RunRequest request;
+  request.folder.directory = folder.file("run");
+  evaluator.interrupt_in_step = 9;
+  CHECK(failure_of([&] {
+          train(evaluator, open_program(), linear_data(50), quick_options(), &request);
+        }) == "Interrupted: stopped by SIGINT");
+  std::string report = testing::bytes_of(request.folder.directory + "/report.json");
+  CHECK(report.find("\"status\": \"interrupted\"") != std::string::npos);
+  CHECK(report.find("\"steps\": 8") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace relish
