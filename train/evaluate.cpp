@@ -87,7 +87,7 @@ double mean_loss(Evaluator& evaluator, const TrainingProgram& program, const Ten
     const std::int64_t rows = std::min(step, total - first);
     std::vector<Tensor> batch = padded_batch(columns, first, rows, total);
     Value result = evaluator.call(program.module, program.loss, binding.arguments({}, batch));
-    sum += loss_of(result, program.loss) * static_cast<double>(rows);
+    sum += loss_of(result, program.loss) * program.loss_weight(rows);
   }
   return sum / static_cast<double>(total);
 }

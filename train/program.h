@@ -24,7 +24,11 @@ struct TrainingProgram {
   std::string optimizer_init = "optimizer_init";  // (params) -> states
   std::string inference = "main";             // (inputs and parameters in any order) -> logits or (logits, ...)
   std::string loss;                           // as `inference`, then targets -> loss; empty: none
+  bool loss_is_sum = false;                   // the loss is a sum over rows, not their mean
   std::vector<std::string> parameters;        // the trained ones, in the order of the tuple `params`
+
+  // What the loss of a batch counts in a sum over batches; divided by all rows that sum is the mean of the rows.
+  double loss_weight(std::int64_t rows) const { return loss_is_sum ? 1 : static_cast<double>(rows); }
 };
 
 // How one function is called with columns of data.

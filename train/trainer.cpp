@@ -202,7 +202,7 @@ double Trainer::do_step() {
   }
   state_.optimizer_states = fields[2];
   const std::int64_t rows = batch.back().shape().front();
-  state_.epoch_loss_sum += loss.get_double(0) * static_cast<double>(rows);
+  state_.epoch_loss_sum += loss.get_double(0) * program_.loss_weight(rows);
   ++state_.step;
   samples_ += rows;
   return shortest_double(loss);

@@ -41,7 +41,7 @@ struct TrainingState {
   std::vector<Tensor> parameters;  // in the order of the program's names
   Value optimizer_states;
   std::int64_t step = 0;           // steps done
-  double epoch_loss_sum = 0;       // loss times rows over the steps of the running epoch
+  double epoch_loss_sum = 0;       // of the running epoch, as loss_weight has it
 };
 
 enum class StopReason : std::uint8_t { Finished, Observer, Interrupted };

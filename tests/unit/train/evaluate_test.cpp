@@ -61,6 +61,11 @@ TEST_CASE("the mean loss weighs batches by their rows") {
   double parts = evaluate(evaluator, linear_program(ScalarVar("n", DType::Int64)), parameters, data, options)["loss"];
   CHECK(parts == Approx(whole).epsilon(1e-12));
   CHECK(evaluator.calls.size() == 4);
+  evaluator.sums = true;
+  TrainingProgram summing = linear_program(ScalarVar("n", DType::Int64));
+  summing.loss_is_sum = true;
+  CHECK(evaluate(evaluator, summing, parameters, data, options)["loss"] == Approx(whole).epsilon(1e-12));
+  evaluator.sums = false;
 
   // Batches of 3 rows by the type: the tenth row is not seen.
   double fixed = evaluate(evaluator, linear_program(Scalar(3)), parameters, data, options)["loss"];

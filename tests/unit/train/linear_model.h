@@ -50,7 +50,9 @@ class LinearEvaluator : public Evaluator {
     if (function == "optimizer_init") return Value::tuple({Tensor::scalar_int(DType::Int64, 0)});
     if (function == "main") return predict(args[0].tensor(), args[1].tensor(), args[2].tensor());
     if (function == "main_loss") {
-      return mean_square(predict(args[0].tensor(), args[1].tensor(), args[2].tensor()), args[3].tensor());
+      Tensor loss = mean_square(predict(args[0].tensor(), args[1].tensor(), args[2].tensor()), args[3].tensor());
+      if (sums) loss.set_double(0, loss.get_double(0) * static_cast<double>(args[3].tensor().size()));
+      return loss;
     }
     RELISH_CHECK(function == "train_step");
     return step(args);
@@ -59,6 +61,7 @@ class LinearEvaluator : public Evaluator {
   std::vector<std::string> calls;
   std::vector<std::int64_t> batch_rows;     // of the steps done
   std::int64_t interrupt_in_step = 0;       // raises Interrupted inside this step
+  bool sums = false;                        // main_loss is a sum over the rows
 
  private:
   static Tensor predict(const Tensor& x, const Tensor& w, const Tensor& b) {
