@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t max_product_terms = 256;
 constexpr std::size_t max_degree = 16;
+constexpr std::size_t max_product_nodes = 1024;  // of the expanded product as a tree: it repeats its factors' atoms
 
 // A product of atoms, sorted, with repetition.
 using Monomial = std::vector<Scalar>;
@@ -60,6 +61,35 @@ Monomial merge(const Monomial& a, const Monomial& b) {
 }
 
 std::size_t degree(const Polynomial& p) { return p.empty() ? 0 : p.begin()->first.size(); }
+
+// Nodes of the expression as a tree, counted up to `most`.
+std::size_t tree_size(const Scalar& root, std::size_t most) {
+  std::vector<const Scalar*> stack{&root};
+  std::size_t count = 0;
+  for (; !stack.empty() && count < most; ++count) {
+    const Scalar& scalar = *stack.back();
+    stack.pop_back();
+    for_each_operand(scalar, [&](const Scalar& operand) { stack.push_back(&operand); });
+  }
+  return count;
+}
+
+std::size_t tree_size(const Polynomial& p, std::size_t most) {
+  std::size_t count = 0;
+  for (const auto& [monomial, coefficient] : p) {
+    ++count;
+    for (const Scalar& atom : monomial) {
+      if (count >= most) return count;
+      count += tree_size(atom, most - count);
+    }
+  }
+  return count;
+}
+
+bool may_expand(const Polynomial& a, const Polynomial& b) {
+  if (a.size() * b.size() > max_product_terms || degree(a) + degree(b) > max_degree) return false;
+  return tree_size(a, max_product_nodes) * b.size() + tree_size(b, max_product_nodes) * a.size() <= max_product_nodes;
+}
 
 Scalar int_term(DType dtype, std::int64_t value) { return int_literal(dtype, value); }
 
@@ -129,6 +159,10 @@ class Canonicalizer {
     }
     if (s.as<VarUse>()) return add_term(into, {s}, factor, dtype);
     if (const auto* binary = s.as<Binary>()) return accumulate_binary(s, *binary, factor, into);
+    if (const auto* choice = s.as<Select>()) {
+      const Scalar condition = canonical(choice->condition);
+      if (auto value = condition.as_int()) return accumulate(*value ? choice->a : choice->b, factor, into);
+    }
     add_atom(into, non_polynomial(s), factor);
   }
 
@@ -174,7 +208,7 @@ class Canonicalizer {
 
   void accumulate_product(const Binary& node, DType dtype, std::int64_t factor, Polynomial& into) {
     const Polynomial a = polynomial(node.a), b = polynomial(node.b);
-    if (a.size() * b.size() > max_product_terms || degree(a) + degree(b) > max_degree) {
+    if (!may_expand(a, b)) {
       Scalar left = rebuild(a, dtype), right = rebuild(b, dtype);
       if (compare_structure(right, left) < 0) std::swap(left, right);
       return add_atom(into, left * right, factor);

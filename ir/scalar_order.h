@@ -1,8 +1,10 @@
-// A total order of scalar expressions by structure, and integer arithmetic as prim_funcs do it: what canonical forms
-// and evaluation share.
+// A total order of scalar expressions by structure, and integer arithmetic as prim_funcs do it: what the analyses
+// of this folder share.
 #pragma once
 
 #include <optional>
+#include <type_traits>
+#include <variant>
 
 #include "ir/scalar.h"
 
@@ -10,6 +12,30 @@ namespace relish {
 
 // Negative, zero or positive; zero when structurally equal. Variables are ordered by their making.
 int compare_structure(const Scalar& a, const Scalar& b);
+
+// Calls `visit` for the direct operands, left to right.
+template <class F>
+void for_each_operand(const Scalar& scalar, F&& visit) {
+  std::visit(
+      [&](const auto& node) {
+        using K = std::decay_t<decltype(node)>;
+        if constexpr (requires { node.op; }) {
+          visit(node.a);
+          visit(node.b);
+        } else if constexpr (std::is_same_v<K, Select>) {
+          visit(node.condition);
+          visit(node.a);
+          visit(node.b);
+        } else if constexpr (std::is_same_v<K, Not> || std::is_same_v<K, Cast>) {
+          visit(node.a);
+        } else if constexpr (std::is_same_v<K, Load>) {
+          for (const Scalar& index : node.indices) visit(index);
+        } else if constexpr (std::is_same_v<K, IntrinsicCall>) {
+          for (const Scalar& arg : node.args) visit(arg);
+        }
+      },
+      scalar->kind);
+}
 
 // The value modulo the width of an integer dtype.
 std::int64_t wrap_to(DType dtype, std::int64_t value);

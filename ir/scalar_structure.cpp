@@ -1,4 +1,5 @@
 // Structure of scalar expressions without algebra: equality, substitution, variables, evaluation.
+#include <algorithm>
 #include <bit>
 #include <unordered_set>
 
@@ -154,23 +155,13 @@ class Substitution {
 template <class F>
 void each_var(const Scalar& root, F&& visit) {
   std::vector<const Scalar*> stack{&root};
-  auto push = [&](const std::vector<Scalar>& list) {
-    for (auto it = list.rbegin(); it != list.rend(); ++it) stack.push_back(&*it);
-  };
   while (!stack.empty()) {
-    const Scalar& s = *stack.back();
+    const Scalar& scalar = *stack.back();
     stack.pop_back();
-    std::visit(
-        [&](const auto& n) {
-          using K = std::decay_t<decltype(n)>;
-          if constexpr (std::is_same_v<K, VarUse>) visit(n.var);
-          else if constexpr (requires { n.op; }) stack.insert(stack.end(), {&n.b, &n.a});
-          else if constexpr (std::is_same_v<K, Select>) stack.insert(stack.end(), {&n.b, &n.a, &n.condition});
-          else if constexpr (std::is_same_v<K, Not> || std::is_same_v<K, Cast>) stack.push_back(&n.a);
-          else if constexpr (std::is_same_v<K, Load>) push(n.indices);
-          else if constexpr (std::is_same_v<K, IntrinsicCall>) push(n.args);
-        },
-        s->kind);
+    if (const auto* used = scalar.as<VarUse>()) visit(used->var);
+    const std::size_t first = stack.size();
+    for_each_operand(scalar, [&](const Scalar& operand) { stack.push_back(&operand); });
+    std::reverse(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end());
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "ir/scalar_order.h"
 #include "support/failure.h"
 
 namespace relish {
@@ -95,27 +96,14 @@ class AccessWalk {
 
   void loads(const Scalar& root) {
     std::vector<const Scalar*> stack{&root};
-    auto push = [&](const std::vector<Scalar>& list) {
-      for (const Scalar& item : list) stack.push_back(&item);
-    };
     while (!stack.empty()) {
       const Scalar& scalar = *stack.back();
       stack.pop_back();
-      std::visit(
-          [&](const auto& node) {
-            using K = std::decay_t<decltype(node)>;
-            if constexpr (requires { node.op; }) stack.insert(stack.end(), {&node.a, &node.b});
-            else if constexpr (std::is_same_v<K, Select>) {
-              stack.insert(stack.end(), {&node.condition, &node.a, &node.b});
-            } else if constexpr (std::is_same_v<K, Not> || std::is_same_v<K, Cast>) stack.push_back(&node.a);
-            else if constexpr (std::is_same_v<K, IntrinsicCall>) push(node.args);
-            else if constexpr (std::is_same_v<K, Load>) {
-              push(node.indices);
-              auto found = index_of_.find(node.buffer->id());
-              if (found != index_of_.end() && !accesses_[found->second].written) accesses_[found->second].read = true;
-            }
-          },
-          scalar->kind);
+      if (const auto* load = scalar.as<Load>()) {
+        auto found = index_of_.find(load->buffer->id());
+        if (found != index_of_.end() && !accesses_[found->second].written) accesses_[found->second].read = true;
+      }
+      for_each_operand(scalar, [&](const Scalar& operand) { stack.push_back(&operand); });
     }
   }
 
