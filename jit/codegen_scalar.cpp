@@ -210,8 +210,7 @@ llvm::Value* KernelEmitter::float_binary(BinaryOp op, llvm::Value* a, llvm::Valu
     case BinaryOp::Div: return builder_.CreateFDiv(a, b);
     case BinaryOp::Min: return builder_.CreateSelect(builder_.CreateFCmpOLT(a, b), a, b);
     case BinaryOp::Max: return builder_.CreateSelect(builder_.CreateFCmpOGT(a, b), a, b);
-    case BinaryOp::FloorDiv:
-      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, rounded(builder_.CreateFDiv(a, b), dtype));
+    case BinaryOp::FloorDiv: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
     case BinaryOp::TruncMod:
     case BinaryOp::FloorMod: {
       llvm::Value* r = builder_.CreateCall(runtime_.math("fmod", register_type(dtype), 2), {a, b});
