@@ -2,6 +2,7 @@
 // the standard library. Passes and operators use these and so do not see engines or the parser.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,11 @@ class Evaluator {
   // parameters that it reads, in order; its written parameters are the results (a tuple when several).
   // Arguments that do not fit: DataError. Faults of the program: RuntimeError at the line.
   virtual Value call(const ModulePtr& module, std::string_view function, std::vector<Value> args) = 0;
+  // Does beforehand what the first such call would do once (compiles the function); nothing in a tier that does not
+  // compile. Lets `time` tell compiling from running.
+  virtual void prepare(const ModulePtr& module, std::string_view function, std::span<const Value> args) {
+    static_cast<void>(module), static_cast<void>(function), static_cast<void>(args);
+  }
 };
 
 class BodyLoader {

@@ -1,0 +1,83 @@
+// The command `append_loss` and the option `loss`.
+#include "transform/append_loss.h"
+
+#include <algorithm>
+
+#include "shell/commands/loss_option.h"
+#include "shell/commands/subject.h"
+
+namespace relish {
+namespace {
+
+// A function "Module.name" of the shell's file, or a plain name that the module has and the library lacks.
+bool find_user_loss(const Invocation& invocation, const std::string& text, AppendLossOptions& into) {
+  std::size_t dot = text.find('.');
+  if (text.find('(') != std::string::npos) return false;
+  if (dot == std::string::npos) {
+    std::vector<std::string> known = loss_names();
+    if (std::find(known.begin(), known.end(), text) != known.end()) return false;
+    into.loss_function = invocation.module->function(text);
+    into.loss_module = invocation.module;
+    return into.loss_function != nullptr;
+  }
+  if (!invocation.program) return false;
+  for (const ModulePtr& module : invocation.program->modules()) {
+    if (module->name != text.substr(0, dot)) continue;
+    into.loss_function = module->function(text.substr(dot + 1));
+    into.loss_module = module;
+  }
+  return into.loss_function != nullptr;
+}
+
+constexpr Option options[] = {
+    {"loss", OptionKind::Spec, "", "NAME(option=value, …) of the standard library, or a function MODULE.FUNCTION", 0, everywhere, true},
+    {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
+    {"name", OptionKind::Text, "<f>_loss", "name of the new function"},
+    output_option,
+    dialect_option,
+};
+
+constexpr Example examples[] = {
+    {"relish append-loss m.relish -f main --loss cross_entropy", "L = append_loss(M.main, loss=\"cross_entropy\")"},
+    {"relish loss m.relish --loss \"mse(reduction='sum')\"", "L = append_loss(M.main, loss=M.my_loss)"},
+};
+
+constexpr std::string_view aliases[] = {"loss"};
+
+ScriptValue run(Invocation& invocation) {
+  return module_result(append_loss(*invocation.module, function_of(invocation), loss_options(invocation)));
+}
+
+}  // namespace
+
+AppendLossOptions loss_options(const Invocation& invocation) {
+  AppendLossOptions result;
+  const ScriptValue* loss = invocation.find("loss");
+  if (!loss) invocation.misuse("loss", "a loss is missing");
+  if (const auto* function = loss->as<FunctionReference>()) {
+    result.loss_function = function->module->function(function->name);
+    result.loss_module = function->module;
+    if (!result.loss_function) invocation.misuse("loss", fmt::format("'{}' is no Relax function", function->name));
+  } else {
+    std::string text = invocation.text("loss");
+    if (!find_user_loss(invocation, text, result)) result.loss = parse_named_spec(text);
+  }
+  result.outputs = static_cast<int>(std::clamp<std::int64_t>(invocation.integer("outputs", 1), 0, 1 << 20));
+  result.new_name = invocation.text("name");
+  return result;
+}
+
+extern const Command command_append_loss;
+const Command command_append_loss{
+    .name = "append_loss",
+    .summary = "adds <f>_loss, a function with a loss on its result",
+    .subject = Subject::Function,
+    .options = options,
+    .run = run,
+    .examples = examples,
+    .aliases = aliases,
+    .doc = "Adds `<f>_loss(params…, targets[, weights]) -> loss`, or `(loss, other outputs…)`.",
+    .transforms = true,
+};
+
+}  // namespace relish

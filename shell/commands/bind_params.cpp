@@ -1,0 +1,76 @@
+// The command `bind_params`.
+#include "transform/bind_params.h"
+
+#include <algorithm>
+
+#include "shell/commands/subject.h"
+#include "shell/program/call_values.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+constexpr Option options[] = {
+    {"params", OptionKind::Tensors, "", "file (npz, safetensors) with values by parameter name"},
+    {"set", OptionKind::Assignments, "", "value of one parameter: NAME=LITERAL or NAME=@FILE[:ENTRY]"},
+    {"ignore_extra", OptionKind::Flag, "", "let the file hold names that are no parameters"},
+    output_option,
+    dialect_option,
+};
+
+constexpr Example examples[] = {
+    {"relish bind-params m.relish -f main --params weights.npz", "N = bind_params(M.main, params={\"w0\": w})"},
+};
+
+ScriptValue run(Invocation& invocation) {
+  std::string function_name = function_of(invocation);
+  FunctionPtr function = invocation.module->function(function_name);
+  if (!function) {
+    fail(ErrorClass::Usage, invocation.span, "bind_params.function",
+         fmt::format("'{}' is a prim_func; bind_params takes a Relax function", function_name));
+  }
+  std::vector<std::string> names;
+  for (const Var& param : function->params) names.push_back(param.name());
+  auto position = [&](const std::string& name) {
+    auto found = std::find(names.begin(), names.end(), name);
+    return static_cast<std::size_t>(found - names.begin());
+  };
+  auto unknown = [&](const std::string& name) {
+    fail(ErrorClass::Usage, invocation.span, "bind_params.name",
+         fmt::format("'{}' is no parameter of {}{}", printable(name), function_name, did_you_mean(name, names)));
+  };
+  std::map<std::string, Tensor> values;
+  for (auto& [name, tensor] : invocation.tensors("params")) {
+    if (position(name) < names.size()) {
+      values[name] = tensor;
+    } else if (!invocation.flag("ignore_extra")) {
+      unknown(name);
+    }
+  }
+  for (const auto& [name, given] : invocation.assignments("set")) {
+    if (position(name) >= names.size()) unknown(name);
+    Value value = parse_argument(name, function->params[position(name)].type(), given);
+    if (!value.is_tensor()) {
+      fail(ErrorClass::Usage, invocation.span, "bind_params.name", fmt::format("'{}' is no tensor parameter", name));
+    }
+    values[name] = value.tensor();
+  }
+  return module_result(bind_params(*invocation.module, function_name, values));
+}
+
+}  // namespace
+
+extern const Command command_bind_params;
+const Command command_bind_params{
+    .name = "bind_params",
+    .summary = "turns parameters of a function into constants",
+    .subject = Subject::Function,
+    .options = options,
+    .run = run,
+    .examples = examples,
+    .doc = "Binds the names that the file and the function share; parameters without a value stay parameters.",
+    .transforms = true,
+};
+
+}  // namespace relish

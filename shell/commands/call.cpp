@@ -1,0 +1,83 @@
+// The command `call`: one function of a file with given arguments.
+#include <algorithm>
+
+#include "ir/entry.h"
+#include "runtime/format.h"
+#include "shell/commands/batch_call.h"
+#include "shell/commands/subject.h"
+#include "shell/program/call_values.h"
+#include "shell/script/script.h"
+
+namespace relish {
+namespace {
+
+constexpr Option own_options[] = {
+    {"out", OptionKind::OutputFile, "", "file for the results: .npz, .safetensors, or .npy for one tensor"},
+    {"expect", OptionKind::Tensors, "", "file of expected results; a difference exits 1"},
+    {"rtol", OptionKind::Real, "1e-05", "relative tolerance of --expect"},
+    {"atol", OptionKind::Real, "1e-08", "absolute tolerance of --expect"},
+    {"full", OptionKind::Flag, "", "print all elements, exactly"},
+    {"batch", OptionKind::Text, "", "file of calls, one JSON object a line", 0, in_shell},
+};
+
+const std::vector<Option>& all_options() {
+  static const std::vector<Option> options = [] {
+    std::vector<Option> result(call_options().begin(), call_options().end());
+    result.insert(result.end(), std::begin(own_options), std::end(own_options));
+    return result;
+  }();
+  return options;
+}
+
+constexpr Example examples[] = {
+    {"relish call m.relish main --arg \"x=rand(seed=1)\" --dim n=2 --params weights.npz --out y.npz",
+     "y = call(M.main, arg={\"x\": x}, params=\"weights.npz\")"},
+};
+
+ScriptValue run(Invocation& invocation) {
+  if (invocation.given("batch")) return run_batch_calls(invocation);
+  std::string function = function_of(invocation);
+  std::vector<Value> arguments = make_arguments(*invocation.module, function, call_inputs(invocation));
+  Value result = invocation.session.evaluator().call(invocation.module, function, std::move(arguments));
+  NamedTensors named = flatten_result(result);
+  if (invocation.given("out")) {
+    std::string path = invocation.text("out");
+    if (invocation.script) path = invocation.script->resolve_path(path, true, invocation.span_of("out"));
+    write_tensors(path, named);
+  }
+  if (invocation.given("expect")) {
+    Closeness closeness;
+    closeness.rtol = invocation.real("rtol", closeness.rtol);
+    closeness.atol = invocation.real("atol", closeness.atol);
+    if (auto difference = compare_results(named, invocation.tensors("expect"), closeness)) {
+      write_error_text(fmt::format("{}: {}\n", function, *difference));
+      invocation.exit_code = 1;
+    }
+  }
+  if (invocation.surface == Surface::Script) return from_runtime(result);
+  if (invocation.given("out") || invocation.given("expect")) return {};
+  FormatOptions format;
+  format.full = invocation.flag("full");
+  if (named.empty() && !result.is_void()) return format_value(result, format);
+  std::string text;
+  for (const auto& [name, tensor] : named) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", name, format_tensor(tensor, format));
+  }
+  return text.empty() ? ScriptValue() : ScriptValue(text);
+}
+
+}  // namespace
+
+extern const Command command_call;
+const Command command_call{
+    .name = "call",
+    .summary = "calls a function of a file and prints, saves or compares its results",
+    .subject = Subject::Call,
+    .options = all_options(),
+    .run = run,
+    .examples = examples,
+    .doc = "A tensor result is named `out`, the fields of a tuple `out.0`, `out.1.0`, …. Parameters of a prim_func that it "
+           "only writes are results and take no argument.",
+};
+
+}  // namespace relish

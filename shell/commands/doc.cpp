@@ -1,0 +1,50 @@
+// The command `doc`: the page of an operator, command or built-in.
+#include "shell/commands/operator_page.h"
+#include "shell/commands/subject.h"
+#include "shell/script/builtins.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+constexpr Option options[] = {
+    {"commands", OptionKind::Flag, "", "the manual's page of all commands", 0, in_shell},
+};
+
+constexpr Example examples[] = {{"relish doc nn.relu", "doc(\"gradient\")"}};
+
+ScriptValue run(Invocation& invocation) {
+  start_language();
+  if (invocation.flag("commands")) return commands_manual();
+  if (invocation.files.empty()) {
+    fail(ErrorClass::Usage, invocation.span, "doc.name", "doc takes the name of an operator, command or built-in as a str");
+  }
+  std::string name = invocation.files.front();
+  if (!name.starts_with("R.")) {
+    if (const Command* command = find_command(name)) return command_help(*command);
+  }
+  std::string short_name = name.starts_with("R.") ? name.substr(2) : name;
+  if (const Op* op = find_op(short_name)) return operator_page(*op);
+  if (const Builtin* builtin = find_builtin(name)) return std::string(builtin->synopsis);
+  std::vector<std::string> names = op_names();
+  for (const Command* command : all_commands()) names.emplace_back(command->name);
+  for (const Builtin& builtin : all_builtins()) names.emplace_back(builtin.name);
+  fail(ErrorClass::Usage, invocation.span, "doc.name",
+       fmt::format("nothing is known of '{}'{}", printable(name), did_you_mean(short_name, names)));
+}
+
+}  // namespace
+
+extern const Command command_doc;
+const Command command_doc{
+    .name = "doc",
+    .summary = "shows the page of an operator, command or built-in",
+    .subject = Subject::Name,
+    .options = options,
+    .run = run,
+    .examples = examples,
+    .subject_optional = true,
+};
+
+}  // namespace relish

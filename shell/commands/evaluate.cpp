@@ -1,0 +1,69 @@
+// The command `evaluate`.
+#include "train/evaluate.h"
+
+#include <algorithm>
+
+#include "shell/commands/loss_option.h"
+#include "shell/commands/subject.h"
+#include "shell/commands/training.h"
+#include "shell/progress.h"
+
+namespace relish {
+namespace {
+
+constexpr Option options[] = {
+    {"data", OptionKind::Value, "", "(inputs…, targets); in the shell FILE[:ENTRY],FILE[:ENTRY]", 0, everywhere, true},
+    {"params", OptionKind::Tensors, "", "values of the parameters by name"},
+    {"metrics", OptionKind::Names, "accuracy", "accuracy, loss"},
+    {"loss", OptionKind::Spec, "", "the loss of the metric `loss`"},
+    {"batch_size", OptionKind::Integer, "256", "rows of one call"},
+};
+
+constexpr Example examples[] = {
+    {"relish evaluate m.relish --params final.safetensors --data xt.npy,yt.npy --metrics accuracy",
+     "e = evaluate(M.main, params=t[\"params\"], data=(xt, yt), metrics=[\"accuracy\"])"},
+};
+
+ScriptValue run(Invocation& invocation) {
+  std::string function = function_of(invocation);
+  TrainingProgram program;
+  program.module = invocation.module;
+  program.inference = function;
+  if (invocation.given("loss")) {
+    AppendLossOptions loss = loss_options(invocation);
+    program.loss = invocation.module->fresh_name(function + "_loss");
+    loss.new_name = program.loss;
+    program.module = std::make_shared<const Module>(append_loss(*invocation.module, function, loss));
+  }
+  EvaluateOptions wanted;
+  wanted.metrics = invocation.names("metrics");
+  if (wanted.metrics.empty()) wanted.metrics = {"accuracy"};
+  wanted.batch_size = invocation.integer("batch_size", wanted.batch_size);
+  if (wanted.batch_size < 1) invocation.misuse("batch_size", "expected at least 1");
+  bool wants_loss = std::find(wanted.metrics.begin(), wanted.metrics.end(), "loss") != wanted.metrics.end();
+  if (wants_loss && program.loss.empty()) invocation.misuse("metrics", "'loss' needs the option loss");
+  Metrics metrics = evaluate(invocation.session.evaluator(), program, parameter_values(invocation),
+                             data_set(invocation, "data"), wanted);
+  if (invocation.surface == Surface::Shell) {
+    std::string text;
+    for (const auto& [name, value] : metrics) text += fmt::format("{}{} {}", text.empty() ? "" : "\n", name, loss_text(value));
+    return text;
+  }
+  std::vector<std::pair<ScriptValue, ScriptValue>> items;
+  for (const auto& [name, value] : metrics) items.emplace_back(name, value);
+  return ScriptValue::dict(std::move(items));
+}
+
+}  // namespace
+
+extern const Command command_evaluate;
+const Command command_evaluate{
+    .name = "evaluate",
+    .summary = "metrics of a model over data",
+    .subject = Subject::Function,
+    .options = options,
+    .run = run,
+    .examples = examples,
+};
+
+}  // namespace relish

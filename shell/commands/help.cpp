@@ -1,0 +1,31 @@
+// The command `help`.
+#include "shell/commands/subject.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+constexpr Example examples[] = {{"relish help gradient", "help(\"gradient\")"}};
+
+ScriptValue run(Invocation& invocation) {
+  if (invocation.files.empty()) return command_list_help();
+  const std::string& name = invocation.files.front();
+  if (const Command* command = find_command(name)) return command_help(*command);
+  // Operators and built-ins have pages too.
+  return find_command("doc")->run(invocation);
+}
+
+}  // namespace
+
+extern const Command command_help_page;
+const Command command_help_page{
+    .name = "help",
+    .summary = "lists the commands, or shows the page of one name",
+    .subject = Subject::Name,
+    .run = run,
+    .examples = examples,
+    .subject_optional = true,
+};
+
+}  // namespace relish

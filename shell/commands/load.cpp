@@ -1,0 +1,103 @@
+// The command `load`: tensors of a data file, or the declarations of another text.
+#include <algorithm>
+
+#include "ir/entry.h"
+#include "ir/printer.h"
+#include "runtime/files.h"
+#include "shell/commands/subject.h"
+#include "shell/script/convert.h"
+#include "shell/script/script.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+constexpr Option options[] = {
+    {"target", OptionKind::Text, "", "column of a CSV file: the result is (other columns, target)", 0, in_scripts},
+    {"dtype", OptionKind::Text, "float32", "dtype of the columns of a CSV file", 0, in_scripts},
+};
+
+constexpr Example examples[] = {
+    {"relish load weights.npz", "p = load(\"weights.npz\")"},
+    {"", "layers = load(\"layers.relish\")"},
+};
+
+bool is_program(const std::string& path) {
+  auto ends = [&](std::string_view extension) { return path.size() > extension.size() && path.ends_with(extension); };
+  return ends(".relish") || ends(".py");
+}
+
+// The one module of a text: its class, or the free functions.
+ModulePtr load_module(Invocation& invocation, const std::string& path) {
+  std::vector<std::string>* loading = invocation.script ? &invocation.script->loading() : nullptr;
+  if (loading && std::find(loading->begin(), loading->end(), path) != loading->end()) {
+    fail(ErrorClass::Usage, invocation.span, "load.cycle", fmt::format("'{}' is being loaded already", printable(path)));
+  }
+  ProgramFile program = read_program(path);
+  invocation.session.report(program.warnings);
+  std::vector<ModulePtr> modules = program.modules();
+  if (modules.empty()) {
+    fail(ErrorClass::Usage, invocation.span, "load.empty", fmt::format("'{}' declares no functions", printable(path)));
+  }
+  if (modules.size() == 1) return modules.front();
+  std::string names;
+  for (const ModulePtr& module : modules) names += (names.empty() ? "" : ", ") + module->name;
+  fail(ErrorClass::Usage, invocation.span, "load.several",
+       fmt::format("'{}' declares several modules ({}); load takes a file with one", printable(path), names));
+}
+
+ScriptValue value_of_tensors(NamedTensors tensors) {
+  if (tensors.size() == 1 && tensors.front().first.empty()) return tensors.front().second;
+  std::vector<std::pair<ScriptValue, ScriptValue>> items;
+  for (auto& [name, tensor] : tensors) items.emplace_back(name, std::move(tensor));
+  return ScriptValue::dict(std::move(items));
+}
+
+std::string listing(const std::string& path, const NamedTensors& tensors) {
+  std::string text;
+  for (const auto& [name, tensor] : tensors) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", name.empty() ? path : name, print(type_of(Value(tensor))));
+  }
+  return text;
+}
+
+ScriptValue run(Invocation& invocation) {
+  if (invocation.files.empty()) {
+    fail(ErrorClass::Type, invocation.span, "command.subject", fmt::format("load: found {}; expected a path", describe(invocation.value)));
+  }
+  std::string path = invocation.files.front();
+  if (invocation.script) path = invocation.script->resolve_path(path, false, invocation.span);
+  if (is_program(path)) {
+    ModulePtr module = load_module(invocation, path);
+    if (invocation.surface == Surface::Script) return module;
+    std::string text = fmt::format("module {}", module->name);
+    for (const std::string& name : module->names()) text += "\n  " + name;
+    return text;
+  }
+  if (invocation.given("target") || invocation.given("dtype")) {
+    DType dtype = invocation.given("dtype") ? dtype_of_value(invocation.text("dtype"), invocation.span_of("dtype")) : DType::Float32;
+    CsvTable table = read_csv(path, dtype);
+    if (!invocation.given("target")) return table.values;
+    auto [others, target] = split_target(table, invocation.text("target"), path);
+    return ScriptValue::tuple({ScriptValue(others), ScriptValue(target)});
+  }
+  NamedTensors tensors = read_tensors(path);
+  if (invocation.surface == Surface::Shell) return listing(path, tensors);
+  return value_of_tensors(std::move(tensors));
+}
+
+}  // namespace
+
+extern const Command command_load;
+const Command command_load{
+    .name = "load",
+    .summary = "reads tensors of a data file, or the declarations of another text",
+    .subject = Subject::Files,
+    .options = options,
+    .run = run,
+    .examples = examples,
+    .doc = "npy and IDX give a tensor, npz and safetensors a dict of tensors, .relish and .py a module. In the shell it "
+           "lists what the file holds.",
+};
+
+}  // namespace relish

@@ -1,0 +1,50 @@
+// The command `optimizer`.
+#include "shell/commands/subject.h"
+#include "transform/setup_trainer.h"
+
+namespace relish {
+namespace {
+
+constexpr Option options[] = {
+    {"optimizer", OptionKind::Spec, "", "NAME(option=value, …): sgd(lr=0.1), adam(lr=0.001), …", 0, everywhere, true},
+    {"wrt", OptionKind::Names, "the trained parameters", "parameters that it updates"},
+    output_option,
+    dialect_option,
+};
+
+constexpr Example examples[] = {
+    {"relish optimizer m.relish -f main --optimizer \"sgd(lr=0.1)\"", "O = optimizer(M.main, optimizer=\"sgd(lr=0.1)\")"},
+};
+
+ScriptValue run(Invocation& invocation) {
+  std::string name = function_of(invocation);
+  FunctionPtr function = invocation.module->function(name);
+  if (!function) {
+    fail(ErrorClass::Usage, invocation.span, "optimizer.function",
+         fmt::format("'{}' is a prim_func; expected a Relax function with parameters to train", name));
+  }
+  std::vector<std::string> names = trained_parameters(*function, invocation.names("wrt"));
+  std::vector<Type> types;
+  for (const std::string& wanted : names) {
+    for (const Var& param : function->params) {
+      if (param.name() == wanted) types.push_back(param.type());
+    }
+  }
+  return module_result(add_optimizer(*invocation.module, parse_named_spec(invocation.text("optimizer")), types, names));
+}
+
+}  // namespace
+
+extern const Command command_optimizer;
+const Command command_optimizer{
+    .name = "optimizer",
+    .summary = "adds the update function of an optimizer and its initial states",
+    .subject = Subject::Function,
+    .options = options,
+    .run = run,
+    .examples = examples,
+    .doc = "Adds `optimizer(params, gradients, states, lr) -> (params, states)` and `optimizer_init(params) -> states`.",
+    .transforms = true,
+};
+
+}  // namespace relish

@@ -1,0 +1,50 @@
+// The command `setup_trainer`.
+#include "transform/setup_trainer.h"
+
+#include "shell/commands/loss_option.h"
+#include "shell/commands/subject.h"
+
+namespace relish {
+namespace {
+
+constexpr Option options[] = {
+    {"loss", OptionKind::Spec, "", "NAME(option=value, …) of the standard library, or a function MODULE.FUNCTION", 0, everywhere, true},
+    {"optimizer", OptionKind::Spec, "", "NAME(option=value, …): sgd(lr=0.1), …", 0, everywhere, true},
+    {"wrt", OptionKind::Names, "parameters marked by relish.params or num_input; else all but the first", "the trained parameters"},
+    {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
+    output_option,
+    dialect_option,
+};
+
+constexpr Example examples[] = {
+    {"relish setup-trainer m.relish --loss cross_entropy --optimizer \"sgd(lr=0.1)\"",
+     "T = setup_trainer(M.main, loss=\"cross_entropy\", optimizer=\"sgd(lr=0.1)\")"},
+};
+
+constexpr std::string_view aliases[] = {"trainer"};
+
+ScriptValue run(Invocation& invocation) {
+  SetupTrainerOptions wanted;
+  wanted.loss = loss_options(invocation);
+  wanted.optimizer = parse_named_spec(invocation.text("optimizer"));
+  wanted.wrt = invocation.names("wrt");
+  return module_result(setup_trainer(*invocation.module, function_of(invocation), wanted));
+}
+
+}  // namespace
+
+extern const Command command_setup_trainer;
+const Command command_setup_trainer{
+    .name = "setup_trainer",
+    .summary = "adds loss, adjoint, optimizer and train_step of a model",
+    .subject = Subject::Function,
+    .options = options,
+    .run = run,
+    .examples = examples,
+    .aliases = aliases,
+    .doc = "Adds `<f>_loss`, `<f>_loss_adjoint`, `optimizer`, `optimizer_init` and "
+           "`train_step(params, states, lr, inputs…, targets) -> (loss, params, states)`.",
+    .transforms = true,
+};
+
+}  // namespace relish

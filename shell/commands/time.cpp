@@ -1,0 +1,217 @@
+// The command `time`: steady-state timings of one function.
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include <sched.h>
+
+#include "shell/commands/subject.h"
+#include "shell/program/call_values.h"
+#include "shell/script/convert.h"
+#include "support/interrupt.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+// Runs go on until both are reached, or the most is.
+constexpr int least_runs = 10;
+constexpr int most_runs = 10000;
+constexpr double wanted_seconds = 0.5;
+
+constexpr Option own_options[] = {
+    {"carry", OptionKind::Assignments, "", "results that become arguments of the next call: out.1.0=w0"},
+    {"vs", OptionKind::Text, "", "another function to time beside it: FILE[:FUNCTION]", 0, in_shell},
+    {"runs", OptionKind::Integer, "as many as fit half a second, at least 10", "number of measured calls"},
+    {"json", OptionKind::Flag, "", "one JSON object", 0, in_shell},
+};
+
+const std::vector<Option>& all_options() {
+  static const std::vector<Option> options = [] {
+    std::vector<Option> result(call_options().begin(), call_options().end());
+    result.insert(result.end(), std::begin(own_options), std::end(own_options));
+    return result;
+  }();
+  return options;
+}
+
+constexpr Example examples[] = {
+    {"relish time m.relish main --arg x=rand --params w.npz --json", "t = time(M.main, arg={\"x\": x, \"w\": w})"},
+};
+
+struct Timing {
+  double compile_ms = 0, first_ms = 0, median_ms = 0, min_ms = 0, p90_ms = 0;
+  int runs = 0;
+};
+
+double milliseconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// A result that replaces an argument of the next call, by flat names.
+struct Carry {
+  std::string result, parameter;
+};
+
+// `value` with the field at `path` ("1.0") replaced.
+Value with_field(const Value& value, std::string_view path, const Value& field) {
+  if (path.empty()) return field;
+  std::size_t dot = path.find('.');
+  std::size_t index = std::stoul(std::string(path.substr(0, dot)));
+  std::vector<Value> fields = value.fields();
+  fields[index] = with_field(fields[index], dot == std::string_view::npos ? "" : path.substr(dot + 1), field);
+  return Value::tuple(std::move(fields));
+}
+
+void apply_carry(const std::vector<Carry>& carries, const std::vector<CallParameter>& parameters, Value result,
+                 std::vector<Value>& arguments) {
+  NamedTensors named = flatten_result(result);
+  result = Value();
+  for (const Carry& carry : carries) {
+    auto found = std::find_if(named.begin(), named.end(), [&](const auto& entry) { return entry.first == carry.result; });
+    if (found == named.end()) {
+      fail(ErrorClass::Usage, {}, "time.carry", fmt::format("--carry: there is no result '{}'", printable(carry.result)));
+    }
+    std::string head = carry.parameter.substr(0, carry.parameter.find('.'));
+    bool done = false;
+    for (std::size_t i = 0; i < parameters.size() && !done; ++i) {
+      if (parameters[i].name != head) continue;
+      std::string rest = carry.parameter.size() > head.size() ? carry.parameter.substr(head.size() + 1) : "";
+      arguments[i] = with_field(arguments[i], rest, Value(std::move(found->second)));
+      done = true;
+    }
+    if (!done) {
+      fail(ErrorClass::Usage, {}, "time.carry", fmt::format("--carry: '{}' is no parameter", printable(carry.parameter)));
+    }
+  }
+}
+
+Timing measure(Session& session, const ModulePtr& module, const std::string& function, std::vector<Value> arguments,
+               const std::vector<Carry>& carries, int wanted_runs) {
+  Evaluator& evaluator = session.evaluator();
+  std::vector<CallParameter> parameters = call_parameters(*module, function);
+  Timing timing;
+  auto begin = std::chrono::steady_clock::now();
+  evaluator.prepare(module, function, arguments);
+  timing.compile_ms = milliseconds_since(begin);
+  // One measured call; with carried results the old arguments are given away, as a training step does.
+  auto call_once = [&] {
+    std::vector<Value> given = arguments;
+    if (!carries.empty()) {
+      for (const Carry& carry : carries) {
+        std::string head = carry.parameter.substr(0, carry.parameter.find('.'));
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+          if (parameters[i].name == head && head == carry.parameter) arguments[i] = Value();
+        }
+      }
+    }
+    auto start = std::chrono::steady_clock::now();
+    Value result = evaluator.call(module, function, std::move(given));
+    double spent = milliseconds_since(start);
+    if (!carries.empty()) apply_carry(carries, parameters, std::move(result), arguments);
+    poll_interrupt();
+    return spent;
+  };
+  timing.first_ms = call_once();
+  call_once();
+  std::vector<double> times;
+  auto measuring = std::chrono::steady_clock::now();
+  while (static_cast<int>(times.size()) < (wanted_runs > 0 ? wanted_runs : most_runs)) {
+    times.push_back(call_once());
+    bool enough = static_cast<int>(times.size()) >= least_runs && milliseconds_since(measuring) >= wanted_seconds * 1000;
+    if (wanted_runs <= 0 && enough) break;
+  }
+  std::sort(times.begin(), times.end());
+  timing.runs = static_cast<int>(times.size());
+  timing.min_ms = times.front();
+  timing.median_ms = times.size() % 2 == 1 ? times[times.size() / 2]
+                                           : (times[times.size() / 2 - 1] + times[times.size() / 2]) / 2;
+  timing.p90_ms = times[std::min(times.size() - 1, times.size() * 9 / 10)];
+  return timing;
+}
+
+// Threads that the tier uses: one in the interpreter, else those asked for or of the affinity.
+int threads_of(const Session& session) {
+  if (session.settings().tier == "interp") return 1;
+  if (session.settings().threads > 0) return session.settings().threads;
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+ScriptValue dict_of(const Timing& timing, const Session& session) {
+  return ScriptValue::dict({{"compile_ms", timing.compile_ms},
+                            {"first_ms", timing.first_ms},
+                            {"median_ms", timing.median_ms},
+                            {"min_ms", timing.min_ms},
+                            {"p90_ms", timing.p90_ms},
+                            {"runs", timing.runs},
+                            {"threads", threads_of(session)},
+                            {"tier", session.settings().tier}});
+}
+
+nlohmann::ordered_json json_of(const ScriptValue& timing) {
+  nlohmann::ordered_json json;
+  for (const auto& [key, value] : timing.dictionary()->items) {
+    if (value.string()) {
+      json[*key.string()] = *value.string();
+    } else if (value.as<std::int64_t>()) {
+      json[*key.string()] = *value.as<std::int64_t>();
+    } else {
+      json[*key.string()] = *real_of(value);
+    }
+  }
+  return json;
+}
+
+std::string line_of(std::string_view name, const ScriptValue& timing) {
+  auto real = [&](std::string_view key) { return *real_of(*timing.find(key)); };
+  return fmt::format("{}: median {:.4f} ms, min {:.4f}, p90 {:.4f} ({} runs, {} threads, {}); compile {:.1f} ms, first {:.3f} ms",
+                     name, real("median_ms"), real("min_ms"), real("p90_ms"), text_of(*timing.find("runs")),
+                     text_of(*timing.find("threads")), text_of(*timing.find("tier")), real("compile_ms"), real("first_ms"));
+}
+
+ScriptValue run(Invocation& invocation) {
+  Session& session = invocation.session;
+  std::string function = function_of(invocation);
+  CallInputs inputs = call_inputs(invocation);
+  std::vector<Carry> carries;
+  for (const auto& [result, parameter] : invocation.assignments("carry")) carries.push_back({result, text_of(parameter)});
+  int runs = static_cast<int>(std::clamp<std::int64_t>(invocation.integer("runs", 0), 0, most_runs));
+  std::vector<Value> arguments = make_arguments(*invocation.module, function, inputs);
+  ScriptValue timing = dict_of(measure(session, invocation.module, function, std::move(arguments), carries, runs), session);
+  if (invocation.surface == Surface::Script) return timing;
+
+  bool json = invocation.flag("json");
+  if (!invocation.given("vs")) return json ? ScriptValue(json_of(timing).dump()) : ScriptValue(line_of(function, timing));
+  std::string other = invocation.text("vs");
+  std::size_t colon = other.rfind(':');
+  ProgramFile file = read_program(other.substr(0, colon));
+  FunctionReference reference = find_function(file, colon == std::string::npos ? function : other.substr(colon + 1));
+  std::vector<Value> other_arguments = make_arguments(*reference.module, reference.name, inputs);
+  ScriptValue other_timing =
+      dict_of(measure(session, reference.module, reference.name, std::move(other_arguments), carries, runs), session);
+  double ratio = *real_of(*timing.find("median_ms")) / *real_of(*other_timing.find("median_ms"));
+  if (!json) return fmt::format("{}\n{}\nratio {:.3f}", line_of(function, timing), line_of(other, other_timing), ratio);
+  nlohmann::ordered_json both = json_of(timing);
+  both["vs"] = json_of(other_timing);
+  both["ratio"] = ratio;
+  return both.dump();
+}
+
+}  // namespace
+
+extern const Command command_time;
+const Command command_time{
+    .name = "time",
+    .summary = "times a function in its steady state",
+    .subject = Subject::Call,
+    .options = all_options(),
+    .run = run,
+    .examples = examples,
+    .doc = "Arguments are made once and stay alive; a result is dropped before the next call. With --carry a result is "
+           "given to the named parameter of the next call, as in training.",
+};
+
+}  // namespace relish

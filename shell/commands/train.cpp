@@ -1,0 +1,182 @@
+// The command `train`.
+#include "train/train.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "runtime/format.h"
+#include "shell/commands/loss_option.h"
+#include "shell/commands/subject.h"
+#include "shell/commands/training.h"
+#include "shell/progress.h"
+#include "shell/script/script.h"
+#include "stdlib/catalog.h"
+#include "support/render.h"
+#include "transform/setup_trainer.h"
+
+namespace relish {
+namespace {
+
+constexpr Option options[] = {
+    {"data", OptionKind::Value, "", "(inputs…, targets); in the shell FILE[:ENTRY],FILE[:ENTRY]", 0, everywhere, true},
+    {"loss", OptionKind::Spec, "", "NAME(option=value, …) of the standard library, or a function of yours", 0, everywhere, true},
+    {"optimizer", OptionKind::Spec, "", "NAME(option=value, …): sgd(lr=0.1), …", 0, everywhere, true},
+    {"epochs", OptionKind::Integer, "1", "passes over the data"},
+    {"steps", OptionKind::Integer, "", "steps, in place of epochs"},
+    {"batch_size", OptionKind::Integer, "what the function fixes, else 32", "rows of a step"},
+    {"seed", OptionKind::Integer, "that of the session, 0", "seed of initial values and of the order of rows"},
+    {"validation", OptionKind::Value, "", "(inputs…, targets) that are looked at after every epoch"},
+    {"metrics", OptionKind::Names, "", "metrics over the validation data: accuracy, loss"},
+    {"wrt", OptionKind::Names, "parameters marked by relish.params or num_input; else all but the first", "the trained parameters"},
+    {"params", OptionKind::Tensors, "", "start values by name, and values of parameters that are not trained"},
+    {"log_every", OptionKind::Text, "100", "steps between two loss lines, or seconds as 10s"},
+    {"run_dir", OptionKind::Text, "runs/<script>-<number>", "folder for metrics, report and final.safetensors"},
+};
+
+constexpr Example examples[] = {
+    {"relish train m.relish --data x.npy,y.npy --loss cross_entropy --optimizer \"sgd(lr=0.1)\" --epochs 10 --batch-size 64",
+     "t = train(M.main, data=(x, y), loss=\"cross_entropy\", optimizer=\"sgd(lr=0.1)\", epochs=10, batch_size=64)"},
+};
+
+double learning_rate_of(const NamedSpec& spec) {
+  const OptimizerEntry* entry = find_optimizer(spec.name);
+  // An unknown optimizer is refused by setup_trainer, with the nearest name.
+  if (!entry) return 0;
+  OptimizerChoice choice = choose_optimizer(*entry, spec.options);
+  if (choice.lr) return *choice.lr;
+  fail(ErrorClass::Usage, {}, "optimizer.lr",
+       fmt::format("optimizer {0}: the option lr is missing; write {0}(lr=0.1)", spec.name));
+}
+
+std::int64_t positive(const Invocation& invocation, std::string_view option, std::int64_t value) {
+  if (value < 1) invocation.misuse(option, fmt::format("found {}; expected at least 1", value));
+  return value;
+}
+
+// An option, or the flag of the job when it was given: what the command line says holds.
+std::optional<std::string> job_text(const Invocation& invocation, std::string_view option) {
+  for (const auto& [name, value] : invocation.session.settings().job_flags) {
+    if (name == option) return value;
+  }
+  const ScriptValue* value = invocation.find(option);
+  if (!value) return std::nullopt;
+  return text_of(*value);
+}
+
+LogEvery log_every(const Invocation& invocation) {
+  LogEvery result;
+  auto text = job_text(invocation, "log_every");
+  if (!text) return result;
+  bool seconds = text->ends_with('s');
+  double number = 0;
+  const char* end = text->data() + text->size() - (seconds ? 1 : 0);
+  auto [stop, error] = std::from_chars(text->data(), end, number);
+  if (error != std::errc{} || stop != end || number <= 0) {
+    invocation.misuse("log_every", fmt::format("found '{}'; expected steps such as 100, or seconds such as 10s", printable(*text)));
+  }
+  if (seconds) {
+    result.seconds = number;
+  } else {
+    result.steps = static_cast<std::int64_t>(std::max(number, 1.0));
+  }
+  return result;
+}
+
+// Name and text of what started the job, for the run folder.
+void describe_origin(const Invocation& invocation, RunRequest& request) {
+  const SourceFile* source = Sources::instance().find(invocation.span.file);
+  if (invocation.program) source = Sources::instance().find(invocation.program->source);
+  if (!source) return;
+  request.script_text = source->text();
+  request.description.script = source->name();
+  if (!source->name().starts_with('<') && source->name() != "-") {
+    request.folder.script = std::filesystem::path(source->name()).stem().string();
+  }
+}
+
+ScriptValue result_of(const TrainResult& result) {
+  std::vector<std::pair<ScriptValue, ScriptValue>> parameters;
+  for (const auto& [name, tensor] : result.parameters) parameters.emplace_back(name, tensor);
+  std::vector<std::pair<ScriptValue, ScriptValue>> items;
+  items.emplace_back("params", ScriptValue::dict(std::move(parameters)));
+  items.emplace_back("loss", result.loss);
+  if (result.epoch_loss) items.emplace_back("epoch_loss", *result.epoch_loss);
+  for (const auto& [name, value] : result.validation) {
+    items.emplace_back(name == "loss" ? "validation_loss" : name, value);
+  }
+  items.emplace_back("steps", result.steps);
+  items.emplace_back("epochs", result.epochs);
+  items.emplace_back("seconds", result.seconds);
+  items.emplace_back("run_dir", result.run_folder);
+  return ScriptValue::dict(std::move(items));
+}
+
+ScriptValue run(Invocation& invocation) {
+  Session& session = invocation.session;
+  std::string function = function_of(invocation);
+  SetupTrainerOptions setup;
+  setup.loss = loss_options(invocation);
+  setup.optimizer = parse_named_spec(invocation.text("optimizer"));
+  setup.wrt = invocation.names("wrt");
+  if (invocation.given("steps") && invocation.given("epochs")) {
+    fail(ErrorClass::Usage, invocation.span, "train.length", "epochs and steps contradict each other; give one of them");
+  }
+
+  TrainOptions wanted;
+  wanted.epochs = positive(invocation, "epochs", invocation.integer("epochs", 1));
+  if (invocation.given("steps")) wanted.steps = positive(invocation, "steps", invocation.integer("steps", 1));
+  if (invocation.given("batch_size")) wanted.batch_size = positive(invocation, "batch_size", invocation.integer("batch_size", 1));
+  wanted.seed = static_cast<std::uint64_t>(invocation.integer("seed", static_cast<std::int64_t>(session.settings().seed)));
+  wanted.metrics = invocation.names("metrics");
+  wanted.parameters = parameter_values(invocation);
+  wanted.log_every = log_every(invocation);
+  DataSet data = data_set(invocation, "data");
+  if (invocation.given("validation")) wanted.validation = data_set(invocation, "validation");
+  wanted.learning_rate = learning_rate_of(setup.optimizer);
+
+  TrainingProgram program;
+  program.module = std::make_shared<const Module>(setup_trainer(*invocation.module, function, setup));
+  program.inference = function;
+  program.loss = setup.loss.new_name.empty() ? function + "_loss" : setup.loss.new_name;
+  program.parameters = trained_parameters(*invocation.module->function(function), setup.wrt);
+
+  RunRequest request;
+  describe_origin(invocation, request);
+  if (auto folder = job_text(invocation, "run_dir")) request.folder.directory = *folder;
+  request.description.function = function;
+  const ScriptValue& loss = *invocation.find("loss");
+  request.description.loss = loss.string() ? *loss.string() : describe(loss);
+  request.description.optimizer = invocation.text("optimizer");
+  request.description.settings = session.settings().sets;
+
+  TrainResult result;
+  {
+    TrainingProgress progress(session);
+    result = train(session.evaluator(), program, data, wanted, &request, &progress);
+  }
+  // On standard error: the time and the folder's number differ from run to run.
+  double rate = result.seconds > 0 ? static_cast<double>(result.steps) / result.seconds : 0;
+  session.output().flush();
+  write_error_text(fmt::format("trained {} steps in {:.1f} s ({:.0f} steps/s), saved in {}\n", result.steps, result.seconds,
+                               rate, result.run_folder));
+  ScriptValue value = result_of(result);
+  if (invocation.surface == Surface::Script) return value;
+  return fmt::format("loss {}", loss_text(result.epoch_loss.value_or(result.loss)));
+}
+
+}  // namespace
+
+extern const Command command_train;
+const Command command_train{
+    .name = "train",
+    .summary = "trains a model on data",
+    .subject = Subject::Function,
+    .options = options,
+    .run = run,
+    .examples = examples,
+    .doc = "Returns a dict: `params` (the trained parameters), `loss`, `epoch_loss`, the validation metrics by name "
+           "(`validation_loss`), `steps`, `epochs`, `seconds`, `run_dir`.",
+};
+
+}  // namespace relish

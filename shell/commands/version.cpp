@@ -1,0 +1,20 @@
+// The command `version`.
+#include "shell/commands/subject.h"
+#include "shell/version.h"
+
+namespace relish {
+namespace {
+
+ScriptValue run(Invocation&) { return version_text(); }
+
+}  // namespace
+
+extern const Command command_version;
+const Command command_version{
+    .name = "version",
+    .summary = "prints the version",
+    .subject = Subject::None,
+    .run = run,
+};
+
+}  // namespace relish

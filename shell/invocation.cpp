@@ -1,0 +1,220 @@
+// Access to the arguments of a command's call.
+#include <algorithm>
+#include <charconv>
+
+#include "runtime/files.h"
+#include "shell/command.h"
+#include "shell/script/script.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+std::string option_text(Surface surface, std::string_view name) {
+  return surface == Surface::Shell ? "--" + shell_name(name) : std::string(name);
+}
+
+// "a, b" of one text or a list of texts.
+std::vector<std::string> split_names(std::string_view text) {
+  std::vector<std::string> result;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    std::size_t end = std::min(text.find(',', begin), text.size());
+    std::string_view part = text.substr(begin, end - begin);
+    while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
+    while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
+    if (!part.empty()) result.emplace_back(part);
+    begin = end + 1;
+  }
+  return result;
+}
+
+}  // namespace
+
+void Invocation::set(std::string_view option, ScriptValue value, Span at) {
+  options_[std::string(option)] = Given{std::move(value), at.known() ? at : span};
+}
+
+const ScriptValue* Invocation::find(std::string_view option) const {
+  auto found = options_.find(option);
+  return found == options_.end() || found->second.value.is_none() ? nullptr : &found->second.value;
+}
+
+Span Invocation::span_of(std::string_view option) const {
+  auto found = options_.find(option);
+  return found == options_.end() ? span : found->second.span;
+}
+
+void Invocation::misuse(std::string_view option, std::string message) const {
+  ErrorClass error_class = surface == Surface::Shell ? ErrorClass::Usage : ErrorClass::Type;
+  fail(error_class, span_of(option), "command.option",
+       fmt::format("{}: {}: {}", surface == Surface::Shell ? shell_name(command.name) : std::string(command.name),
+                   option_text(surface, option), message));
+}
+
+bool Invocation::flag(std::string_view option) const {
+  const ScriptValue* value = find(option);
+  if (!value) return false;
+  if (const auto* flag = value->as<bool>()) return *flag;
+  misuse(option, fmt::format("found {}; expected True or False", describe(*value)));
+}
+
+std::string Invocation::text(std::string_view option, std::string_view fallback) const {
+  const ScriptValue* value = find(option);
+  if (!value) return std::string(fallback);
+  if (value->string()) return *value->string();
+  misuse(option, fmt::format("found {}; expected a str", describe(*value)));
+}
+
+std::int64_t Invocation::integer(std::string_view option, std::int64_t fallback) const {
+  const ScriptValue* value = find(option);
+  if (!value) return fallback;
+  if (const auto* integer = value->as<std::int64_t>()) return *integer;
+  if (const std::string* text = value->string()) {
+    std::int64_t result = 0;
+    auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), result);
+    if (error == std::errc{} && end == text->data() + text->size() && !text->empty()) return result;
+    misuse(option, fmt::format("found '{}'; expected an int", printable(*text)));
+  }
+  misuse(option, fmt::format("found {}; expected an int", describe(*value)));
+}
+
+double Invocation::real(std::string_view option, double fallback) const {
+  const ScriptValue* value = find(option);
+  if (!value) return fallback;
+  if (auto real = real_of(*value)) return *real;
+  if (const std::string* text = value->string()) {
+    double result = 0;
+    auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), result);
+    if (error == std::errc{} && end == text->data() + text->size() && !text->empty()) return result;
+    misuse(option, fmt::format("found '{}'; expected a number", printable(*text)));
+  }
+  misuse(option, fmt::format("found {}; expected a number", describe(*value)));
+}
+
+std::vector<std::string> Invocation::names(std::string_view option) const {
+  const ScriptValue* value = find(option);
+  if (!value) return {};
+  if (value->string()) return split_names(*value->string());
+  std::vector<std::string> result;
+  if (const ScriptList* list = value->sequence()) {
+    for (const ScriptValue& item : list->items) {
+      if (!item.string()) misuse(option, fmt::format("found {} among the names; expected str", describe(item)));
+      // Repeated flags of the shell append, each with its own commas; a script's list holds single names.
+      std::vector<std::string> more =
+          surface == Surface::Shell ? split_names(*item.string()) : std::vector<std::string>{*item.string()};
+      result.insert(result.end(), more.begin(), more.end());
+    }
+    return result;
+  }
+  misuse(option, fmt::format("found {}; expected a list of names", describe(*value)));
+}
+
+std::vector<int> Invocation::path(std::string_view option) const {
+  const ScriptValue* value = find(option);
+  if (!value) return {};
+  auto index = [&](std::int64_t i) {
+    if (i < 0 || i > 1'000'000) misuse(option, fmt::format("found the index {}; expected at least 0", i));
+    return static_cast<int>(i);
+  };
+  if (const auto* single = value->as<std::int64_t>()) return {index(*single)};
+  if (const ScriptList* list = value->sequence()) {
+    std::vector<int> result;
+    for (const ScriptValue& item : list->items) {
+      if (!item.as<std::int64_t>()) misuse(option, fmt::format("found {}; expected ints", describe(item)));
+      result.push_back(index(*item.as<std::int64_t>()));
+    }
+    return result;
+  }
+  if (const std::string* text = value->string()) {
+    std::vector<int> result;
+    const char* at = text->data();
+    const char* end = at + text->size();
+    while (true) {
+      std::int64_t i = 0;
+      auto [next, error] = std::from_chars(at, end, i);
+      if (error != std::errc{} || (next != end && *next != '.')) {
+        misuse(option, fmt::format("found '{}'; expected an index path such as 1.0", printable(*text)));
+      }
+      result.push_back(index(i));
+      if (next == end) return result;
+      at = next + 1;
+    }
+  }
+  misuse(option, fmt::format("found {}; expected an index path such as 1.0", describe(*value)));
+}
+
+std::vector<std::pair<std::string, ScriptValue>> Invocation::assignments(std::string_view option) const {
+  const ScriptValue* value = find(option);
+  if (!value) return {};
+  std::vector<std::pair<std::string, ScriptValue>> result;
+  auto add_text = [&](const std::string& text) {
+    std::size_t mark = text.find('=');
+    if (mark == std::string::npos || mark == 0) {
+      misuse(option, fmt::format("found '{}'; expected NAME=VALUE", printable(text)));
+    }
+    result.emplace_back(text.substr(0, mark), ScriptValue(text.substr(mark + 1)));
+  };
+  if (const ScriptDict* dict = value->dictionary()) {
+    for (const auto& [key, item] : dict->items) {
+      if (!key.string()) misuse(option, fmt::format("found the key {}; expected names", quoted_text_of(key)));
+      result.emplace_back(*key.string(), item);
+    }
+  } else if (value->string()) {
+    add_text(*value->string());
+  } else if (const ScriptList* list = value->sequence()) {
+    for (const ScriptValue& item : list->items) {
+      if (!item.string()) misuse(option, fmt::format("found {}; expected \"NAME=VALUE\"", describe(item)));
+      add_text(*item.string());
+    }
+  } else {
+    misuse(option, fmt::format("found {}; expected a dict or \"NAME=VALUE\"", describe(*value)));
+  }
+  return result;
+}
+
+std::vector<std::pair<std::string, Tensor>> Invocation::tensors(std::string_view option) const {
+  const ScriptValue* value = find(option);
+  if (!value) return {};
+  if (value->string()) {
+    std::string path = *value->string();
+    if (script) path = script->resolve_path(path, false, span_of(option));
+    return read_tensors(path);
+  }
+  std::vector<std::pair<std::string, Tensor>> result;
+  if (const ScriptDict* dict = value->dictionary()) {
+    for (const auto& [key, item] : dict->items) {
+      if (!key.string() || !item.tensor()) {
+        misuse(option, fmt::format("found {}: {}; expected names with tensors", quoted_text_of(key), describe(item)));
+      }
+      result.emplace_back(*key.string(), *item.tensor());
+    }
+    return result;
+  }
+  misuse(option, fmt::format("found {}; expected a file of tensors or a dict", describe(*value)));
+}
+
+std::string shell_name(std::string_view name) {
+  std::string result(name);
+  std::replace(result.begin(), result.end(), '_', '-');
+  return result;
+}
+
+std::string script_name(std::string_view name) {
+  std::string result(name);
+  std::replace(result.begin(), result.end(), '-', '_');
+  return result;
+}
+
+const Command* find_command(std::string_view name) {
+  std::string wanted = script_name(name);
+  for (const Command* command : all_commands()) {
+    if (command->name == wanted) return command;
+    for (std::string_view alias : command->aliases) {
+      if (script_name(alias) == wanted) return command;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace relish

@@ -1,0 +1,287 @@
+// Arguments by parameter type, and flat names of results.
+#include "shell/program/call_values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "ir/entry.h"
+#include "ir/printer.h"
+#include "shell/program/literal_text.h"
+#include "shell/script/convert.h"
+#include "shell/script/random_fill.h"
+#include "shell/script/script.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+// A parameter or field of a tuple parameter that takes one value.
+struct Leaf {
+  std::string path;
+  Type type;
+};
+
+void collect_leaves(const std::string& path, const Type& type, std::vector<Leaf>& into) {
+  if (const auto* tuple = type.tuple()) {
+    for (std::size_t i = 0; i < tuple->fields.size(); ++i) {
+      collect_leaves(fmt::format("{}.{}", path, i), tuple->fields[i], into);
+    }
+    return;
+  }
+  into.push_back({path, type});
+}
+
+[[noreturn]] void no_fit(const Leaf& leaf, const std::string& found) {
+  fail(ErrorClass::Data, {}, "call.argument",
+       fmt::format("argument '{}': found {}, expected {}", leaf.path, found, print(leaf.type)));
+}
+
+// The value of `literal` for a leaf: nested lists become tensors of the parameter's dtype.
+Value value_of_literal(const Leaf& leaf, const ScriptValue& literal) {
+  if (const TensorType* tensor = leaf.type.tensor()) {
+    if (literal.tensor()) return *literal.tensor();
+    if (!literal.is_number() && !literal.sequence()) no_fit(leaf, describe(literal));
+    try {
+      Tensor result = tensor_of(literal, tensor->dtype, DType::Int64, DType::Float32, {});
+      // "[]" says nothing of the dimensions behind the empty one.
+      bool reshape = result.size() == 0 && tensor->has_shape() && tensor->rank > result.rank();
+      if (!reshape) return result;
+      Shape shape = result.shape();
+      for (std::size_t i = shape.size(); i < tensor->shape->size(); ++i) shape.push_back((*tensor->shape)[i].as_int().value_or(0));
+      return result.reshaped(shape);
+    } catch (const Failure& failure) {
+      if (failure.error_class() != ErrorClass::Type) throw;
+      no_fit(leaf, failure.diagnostics().front().message);
+    }
+  }
+  return to_runtime(literal, leaf.type, {}, fmt::format("argument '{}'", leaf.path));
+}
+
+// A tensor of a data file for a leaf: 0-d arrays for scalars, 1-d integer arrays for shapes.
+Value value_of_file(const Leaf& leaf, const Tensor& tensor) {
+  if (const auto* scalar = leaf.type.as<ScalarType>()) {
+    if (tensor.rank() != 0) no_fit(leaf, describe(Value(tensor)));
+    ScriptValue number = is_float(tensor.dtype()) ? ScriptValue(tensor.get_double(0)) : ScriptValue(tensor.get_int(0));
+    if (!is_float(scalar->dtype) && is_float(tensor.dtype())) no_fit(leaf, describe(Value(tensor)));
+    return to_runtime(number, leaf.type, {}, fmt::format("argument '{}'", leaf.path));
+  }
+  if (leaf.type.as<ShapeType>()) {
+    if (tensor.rank() != 1 || !is_int(tensor.dtype())) no_fit(leaf, describe(Value(tensor)));
+    ShapeValue shape;
+    for (std::int64_t i = 0; i < tensor.size(); ++i) shape.dims.push_back(tensor.get_int(i));
+    return shape;
+  }
+  return tensor;
+}
+
+// Dimensions that `value` fixes by bare variables of the type.
+void learn_dims(const Type& type, const Value& value, SymbolValues& symbols) {
+  const TensorType* tensor = type.tensor();
+  if (tensor && tensor->has_shape() && value.is_tensor() && value.tensor().shape().size() == tensor->shape->size()) {
+    for (std::size_t i = 0; i < tensor->shape->size(); ++i) {
+      if (auto var = (*tensor->shape)[i].as_var()) symbols.emplace(var->id(), value.tensor().shape()[i]);
+    }
+  }
+  const auto* shape = type.as<ShapeType>();
+  if (shape && shape->dims && value.is_shape() && value.shape().dims.size() == shape->dims->size()) {
+    for (std::size_t i = 0; i < shape->dims->size(); ++i) {
+      if (auto var = (*shape->dims)[i].as_var()) symbols.emplace(var->id(), value.shape().dims[i]);
+    }
+  }
+}
+
+// A tensor made for a leaf, whose dimensions must be known by now.
+Value made_value(const Leaf& leaf, const ArgumentText& text, const SymbolValues& symbols, std::uint64_t seed) {
+  const TensorType* tensor = leaf.type.tensor();
+  if (!tensor || !tensor->has_shape() || !tensor->dtype) {
+    fail(ErrorClass::Usage, {}, "option.value",
+         fmt::format("argument '{}': {} says not enough to make a tensor; give values or a file", leaf.path, print(leaf.type)));
+  }
+  Shape shape;
+  for (const Scalar& dim : *tensor->shape) {
+    auto value = evaluate_int(dim, [&](const ScalarVar& var) -> std::optional<std::int64_t> {
+      auto found = symbols.find(var.id());
+      if (found != symbols.end()) return found->second;
+      fail(ErrorClass::Usage, {}, "option.dim",
+           fmt::format("argument '{}': the dimension {} is not known; give --dim {}=NUMBER", leaf.path, var.name(), var.name()));
+    });
+    shape.push_back(*value);
+  }
+  switch (text.kind) {
+    case ArgumentText::Rand:
+      try {
+        return random_tensor(*tensor->dtype, shape, text.seed.value_or(seed), {});
+      } catch (const Failure& failure) {
+        if (failure.error_class() != ErrorClass::Type) throw;
+        no_fit(leaf, "rand");
+      }
+    case ArgumentText::Ones: {
+      Tensor ones = Tensor::empty(*tensor->dtype, shape);
+      for (std::int64_t i = 0; i < ones.size(); ++i) ones.set_double(i, 1);
+      return ones;
+    }
+    default: return Tensor::zeros(*tensor->dtype, shape);
+  }
+}
+
+Value assembled(const std::string& path, const Type& type, std::map<std::string, Value>& values) {
+  const auto* tuple = type.tuple();
+  if (!tuple) return std::move(values.at(path));
+  if (tuple->fields.empty()) return {};
+  std::vector<Value> fields;
+  for (std::size_t i = 0; i < tuple->fields.size(); ++i) {
+    fields.push_back(assembled(fmt::format("{}.{}", path, i), tuple->fields[i], values));
+  }
+  return Value::tuple(std::move(fields));
+}
+
+constexpr Option call_option_table[] = {
+    {"arg", OptionKind::Assignments, "", "value of a parameter: NAME=LITERAL, NAME=@FILE[:ENTRY], NAME=rand(seed=1), "
+                                         "NAME=zeros, NAME=ones; t.0 for a field of a tuple"},
+    {"params", OptionKind::Tensors, "", "file (npz, safetensors) with the values of the other parameters, by name"},
+    {"dim", OptionKind::Assignments, "", "value of a symbolic dimension: n=8"},
+    {"ignore_extra", OptionKind::Flag, "", "let the file of --params hold names that are no parameters"},
+};
+
+}  // namespace
+
+std::span<const Option> call_options() { return call_option_table; }
+
+CallInputs call_inputs(const Invocation& invocation) {
+  CallInputs inputs;
+  inputs.arguments = invocation.assignments("arg");
+  if (invocation.script) {
+    for (auto& [name, value] : inputs.arguments) {
+      const std::string* text = value.string();
+      if (text && text->starts_with('@')) {
+        value = "@" + invocation.script->resolve_path(text->substr(1), false, invocation.span_of("arg"));
+      }
+    }
+  }
+  inputs.params = invocation.tensors("params");
+  // A whole safetensors or npz entry list; a lone array has no name to go by.
+  for (const auto& [name, tensor] : inputs.params) {
+    if (name.empty()) invocation.misuse("params", "found a single array; expected named tensors (npz, safetensors)");
+  }
+  for (const auto& [name, value] : invocation.assignments("dim")) {
+    ScriptValue number = value.string() ? parse_literal(*value.string(), "--dim " + name) : value;
+    const auto* dim = number.as<std::int64_t>();
+    if (!dim || *dim < 0) invocation.misuse("dim", fmt::format("found {} for '{}'; expected an int", text_of(value), name));
+    inputs.dims.emplace_back(name, *dim);
+  }
+  inputs.ignore_extra = invocation.flag("ignore_extra");
+  inputs.seed = invocation.session.settings().seed;
+  return inputs;
+}
+
+Value parse_argument(const std::string& name, const Type& type, const ScriptValue& given) {
+  Leaf leaf{name, type};
+  if (!given.string()) return value_of_literal(leaf, given);
+  std::string what = "--arg " + name;
+  ArgumentText argument = parse_argument_text(*given.string(), what);
+  if (argument.kind == ArgumentText::File) {
+    NamedTensors entries = read_tensors(argument.text);
+    if (entries.size() != 1) {
+      fail(ErrorClass::Usage, {}, "option.value",
+           fmt::format("{}: {} holds {} tensors; name one as @FILE:ENTRY", what, printable(argument.text), entries.size()));
+    }
+    return value_of_file(leaf, entries.front().second);
+  }
+  bool plain_text = type.as<StringType>() != nullptr;
+  return value_of_literal(leaf, plain_text ? ScriptValue(*given.string()) : parse_literal(*given.string(), what));
+}
+
+std::vector<Value> make_arguments(const Module& module, const std::string& function, const CallInputs& inputs) {
+  std::vector<CallParameter> parameters = call_parameters(module, function);
+  std::vector<Leaf> leaves;
+  for (const CallParameter& parameter : parameters) collect_leaves(parameter.name, parameter.type, leaves);
+  std::vector<std::string> names;
+  for (const Leaf& leaf : leaves) names.push_back(leaf.path);
+
+  auto surplus = [&](const std::string& name, std::string_view where) {
+    fail(ErrorClass::Usage, {}, "call.arguments",
+         fmt::format("{}: '{}' is no parameter of {}{}", where, printable(name), function, did_you_mean(name, names)));
+  };
+  std::map<std::string, const ScriptValue*> given;
+  for (const auto& [name, value] : inputs.arguments) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) surplus(name, "--arg");
+    if (!given.emplace(name, &value).second) {
+      fail(ErrorClass::Usage, {}, "call.arguments", fmt::format("--arg: '{}' is given twice", name));
+    }
+  }
+  std::map<std::string, const Tensor*> from_file;
+  for (const auto& [name, tensor] : inputs.params) {
+    bool known = std::find(names.begin(), names.end(), name) != names.end();
+    if (!known && !inputs.ignore_extra) surplus(name, "--params");
+    if (known) from_file.emplace(name, &tensor);
+  }
+  std::string missing;
+  for (const Leaf& leaf : leaves) {
+    if (!given.count(leaf.path) && !from_file.count(leaf.path)) missing += (missing.empty() ? "" : ", ") + leaf.path;
+  }
+  if (!missing.empty()) {
+    fail(ErrorClass::Usage, {}, "call.arguments",
+         fmt::format("{}: no value for {}; give --arg NAME=VALUE or --params FILE", function, missing));
+  }
+
+  SymbolValues symbols;
+  std::vector<ScalarVar> vars;
+  for (const CallParameter& parameter : parameters) collect_vars(parameter.type, vars);
+  for (const auto& [name, value] : inputs.dims) {
+    bool known = false;
+    for (const ScalarVar& var : vars) {
+      if (var.name() != name) continue;
+      symbols[var.id()] = value;
+      known = true;
+    }
+    if (!known) fail(ErrorClass::Usage, {}, "option.dim", fmt::format("--dim: {} has no dimension '{}'", function, name));
+  }
+
+  std::map<std::string, Value> values;
+  std::vector<std::pair<const Leaf*, ArgumentText>> to_make;
+  for (const Leaf& leaf : leaves) {
+    auto text = given.find(leaf.path);
+    if (text == given.end()) {
+      values[leaf.path] = value_of_file(leaf, *from_file.at(leaf.path));
+    } else {
+      const std::string* written = text->second->string();
+      ArgumentText argument = written ? parse_argument_text(*written, "--arg " + leaf.path) : ArgumentText{};
+      if (argument.kind != ArgumentText::Literal && argument.kind != ArgumentText::File) {
+        to_make.emplace_back(&leaf, argument);
+        continue;
+      }
+      values[leaf.path] = parse_argument(leaf.path, leaf.type, *text->second);
+    }
+    learn_dims(leaf.type, values[leaf.path], symbols);
+  }
+  for (const auto& [leaf, text] : to_make) values[leaf->path] = made_value(*leaf, text, symbols, inputs.seed);
+
+  std::vector<Value> result;
+  for (const CallParameter& parameter : parameters) result.push_back(assembled(parameter.name, parameter.type, values));
+  return result;
+}
+
+NamedTensors flatten_result(const Value& value, const std::string& name) {
+  NamedTensors result;
+  if (value.is_tensor()) {
+    result.emplace_back(name, value.tensor());
+  } else if (value.is_tuple()) {
+    for (std::size_t i = 0; i < value.fields().size(); ++i) {
+      for (auto& entry : flatten_result(value.fields()[i], fmt::format("{}.{}", name, i))) result.push_back(std::move(entry));
+    }
+  } else if (value.is_scalar()) {
+    const ScalarValue& scalar = value.scalar();
+    result.emplace_back(name, is_float(scalar.dtype) ? Tensor::scalar(scalar.dtype, scalar.real)
+                                                     : Tensor::scalar_int(scalar.dtype, scalar.integer));
+  } else if (value.is_shape()) {
+    const std::vector<std::int64_t>& dims = value.shape().dims;
+    result.emplace_back(name, Tensor::from<std::int64_t>({static_cast<std::int64_t>(dims.size())}, dims));
+  }
+  return result;
+}
+
+}  // namespace relish

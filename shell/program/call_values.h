@@ -1,0 +1,42 @@
+// Arguments of a function from what the user gave (`--arg`, `--params`, `--dim`, or a script's values), and its results
+// under the names that files give them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runtime/files.h"
+#include "shell/command.h"
+
+namespace relish {
+
+struct CallInputs {
+  // By parameter name, or "t.0" for a field of a tuple: text as on the command line, or a script's value.
+  std::vector<std::pair<std::string, ScriptValue>> arguments;
+  NamedTensors params;
+  std::vector<std::pair<std::string, std::int64_t>> dims;
+  bool ignore_extra = false;
+  std::uint64_t seed = 0;
+};
+
+// The inputs of a command that has the options arg, params, dim and ignore_extra.
+CallInputs call_inputs(const Invocation& invocation);
+
+// One value per parameter. UsageError: a missing or surplus argument, an unknown dimension; DataError: a value that
+// does not fit its parameter.
+std::vector<Value> make_arguments(const Module& module, const std::string& function, const CallInputs& inputs);
+
+// One value for a parameter or field `name` of that type: a literal, a file (`@…`) or a script's value; not rand and
+// the like.
+Value parse_argument(const std::string& name, const Type& type, const ScriptValue& given);
+
+// The tensors of a result: "out", or "out.0", "out.1.0", ... Scalars are 0-d, shapes 1-d int64 arrays; void is absent.
+NamedTensors flatten_result(const Value& value, const std::string& name = "out");
+
+// The options of commands that call a function.
+std::span<const Option> call_options();
+
+}  // namespace relish

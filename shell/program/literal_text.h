@@ -1,0 +1,24 @@
+// Values written on the command line: numbers, True, False, None, strings in quotes, nested lists and tuples, and the
+// words that make a tensor for a parameter: rand, rand(seed=1), zeros, ones, @FILE[:ENTRY].
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "shell/script/script_value.h"
+
+namespace relish {
+
+// A literal; UsageError naming `what` otherwise.
+ScriptValue parse_literal(std::string_view text, std::string_view what);
+
+struct ArgumentText {
+  enum Kind { Literal, File, Rand, Zeros, Ones } kind = Literal;
+  std::string text;                   // of the literal, or the file's path
+  std::optional<std::uint64_t> seed;  // of rand
+};
+ArgumentText parse_argument_text(std::string_view text, std::string_view what);
+
+}  // namespace relish

@@ -1,0 +1,177 @@
+// Built-ins over sequences: range, len, min, max, sum, zip, enumerate, sorted.
+#include <algorithm>
+
+#include "shell/script/builtins.h"
+#include "shell/script/convert.h"
+#include "shell/script/numbers.h"
+#include "shell/script/script.h"
+#include "support/limits.h"
+
+namespace relish {
+namespace {
+
+std::vector<ScriptValue> items_of(const NamedValue& iterable) {
+  std::vector<ScriptValue> items;
+  for_each_item(iterable.value, iterable.span, [&](const ScriptValue& item) {
+    items.push_back(item);
+    return true;
+  });
+  return items;
+}
+
+ScriptValue call_range(Script&, CallArguments& arguments) {
+  const NamedValue& first = arguments.required("begin");
+  const NamedValue* second = arguments.optional("end");
+  const NamedValue* third = arguments.optional("step");
+  arguments.done();
+  ScriptRange range;
+  if (second) {
+    range.begin = index_of(first.value, first.span, "a bound");
+    range.end = index_of(second->value, second->span, "a bound");
+  } else {
+    range.end = index_of(first.value, first.span, "a bound");
+  }
+  if (third) range.step = index_of(third->value, third->span, "a step");
+  if (range.step == 0) fail(ErrorClass::Runtime, arguments.span(), "script.range", "range: the step is 0");
+  return range;
+}
+
+ScriptValue call_len(Script&, CallArguments& arguments) {
+  const NamedValue& x = arguments.required("x");
+  arguments.done();
+  if (const ScriptList* list = x.value.sequence()) return static_cast<std::int64_t>(list->items.size());
+  if (const ScriptDict* dict = x.value.dictionary()) return static_cast<std::int64_t>(dict->items.size());
+  if (const auto* range = x.value.as<ScriptRange>()) return range->size();
+  if (const auto* shape = x.value.as<ShapeValue>()) return static_cast<std::int64_t>(shape->dims.size());
+  if (const std::string* text = x.value.string()) {
+    return static_cast<std::int64_t>(std::count_if(
+        text->begin(), text->end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  }
+  if (const Tensor* tensor = x.value.tensor(); tensor && tensor->rank() > 0) return tensor->shape()[0];
+  fail(ErrorClass::Type, x.span, "call.argument", fmt::format("len: {} has no length", describe(x.value)));
+}
+
+bool less(const ScriptValue& a, const ScriptValue& b, Span span, std::string_view callee) {
+  if (a.is_number() && b.is_number()) return compare_numbers(a, b) == -1;
+  if (a.string() && b.string()) return *a.string() < *b.string();
+  const ScriptList* left = a.sequence();
+  const ScriptList* right = b.sequence();
+  if (left && right && left->tuple == right->tuple) {
+    for (std::size_t i = 0; i < std::min(left->items.size(), right->items.size()); ++i) {
+      if (!equal_values(left->items[i], right->items[i], span)) return less(left->items[i], right->items[i], span, callee);
+    }
+    return left->items.size() < right->items.size();
+  }
+  fail(ErrorClass::Type, span, "call.argument",
+       fmt::format("{}: cannot compare {} and {}", callee, describe(a), describe(b)));
+}
+
+// min and max of scalars; on tensors the operators R.min and R.max, or minimum and maximum of two.
+ScriptValue extreme(Script& script, CallArguments& arguments, bool want_max) {
+  std::string_view name = want_max ? "max" : "min";
+  std::vector<NamedValue> values = arguments.rest();
+  bool tensors = std::any_of(values.begin(), values.end(), [](const NamedValue& v) { return v.value.tensor() != nullptr; });
+  arguments.done();
+  if (tensors) {
+    if (values.size() == 1) return script.operators().call(name, values, arguments.span());
+    std::string_view op = want_max ? "maximum" : "minimum";
+    ScriptValue result = values[0].value;
+    for (std::size_t i = 1; i < values.size(); ++i) {
+      result = script.operators().call(op, {{"", result, values[0].span}, values[i]}, arguments.span());
+    }
+    return result;
+  }
+  std::vector<ScriptValue> items;
+  if (values.size() == 1) {
+    items = items_of(values[0]);
+  } else {
+    for (NamedValue& value : values) items.push_back(std::move(value.value));
+  }
+  if (items.empty()) fail(ErrorClass::Runtime, arguments.span(), "script.empty", fmt::format("{} of nothing", name));
+  ScriptValue best = items[0];
+  for (std::size_t i = 1; i < items.size(); ++i) {
+    bool better = want_max ? less(best, items[i], arguments.span(), name) : less(items[i], best, arguments.span(), name);
+    if (better) best = items[i];
+  }
+  return best;
+}
+
+ScriptValue call_min(Script& script, CallArguments& arguments) { return extreme(script, arguments, false); }
+ScriptValue call_max(Script& script, CallArguments& arguments) { return extreme(script, arguments, true); }
+
+ScriptValue call_sum(Script& script, CallArguments& arguments) {
+  const NamedValue& x = arguments.required("x");
+  arguments.done();
+  if (x.value.tensor()) return script.operators().call("sum", {x}, arguments.span());
+  ScriptValue total = 0;
+  for (const ScriptValue& item : items_of(x)) {
+    if (item.tensor()) {
+      // A tensor is not added to the int that the sum starts from.
+      bool nothing_yet = total.as<std::int64_t>() && *total.as<std::int64_t>() == 0;
+      total = nothing_yet ? item : script.operators().binary(ast::Operator::Add, total, item, arguments.span());
+    } else if (item.is_number() && total.is_number()) {
+      total = number_operation(ast::Operator::Add, total, item, arguments.span());
+    } else {
+      fail(ErrorClass::Type, x.span, "call.argument", fmt::format("sum: found {}; expected numbers", describe(item)));
+    }
+  }
+  return total;
+}
+
+ScriptValue call_zip(Script&, CallArguments& arguments) {
+  std::vector<std::vector<ScriptValue>> columns;
+  for (const NamedValue& iterable : arguments.rest()) columns.push_back(items_of(iterable));
+  arguments.done();
+  std::size_t length = columns.empty() ? 0 : columns[0].size();
+  for (const auto& column : columns) length = std::min(length, column.size());
+  std::vector<ScriptValue> rows;
+  for (std::size_t i = 0; i < length; ++i) {
+    std::vector<ScriptValue> row;
+    for (const auto& column : columns) row.push_back(column[i]);
+    rows.push_back(ScriptValue::tuple(std::move(row)));
+  }
+  return ScriptValue::list(std::move(rows));
+}
+
+ScriptValue call_enumerate(Script&, CallArguments& arguments) {
+  const NamedValue& iterable = arguments.required("iterable");
+  const NamedValue* start = arguments.optional("start");
+  arguments.done();
+  std::int64_t number = start ? index_of(start->value, start->span, "the start") : 0;
+  std::vector<ScriptValue> rows;
+  for (ScriptValue& item : items_of(iterable)) {
+    rows.push_back(ScriptValue::tuple({ScriptValue(number), std::move(item)}));
+    number = checked_add(number, 1, arguments.span());
+  }
+  return ScriptValue::list(std::move(rows));
+}
+
+ScriptValue call_sorted(Script&, CallArguments& arguments) {
+  const NamedValue& iterable = arguments.required("iterable");
+  const NamedValue* reverse = arguments.optional("reverse", true);
+  arguments.done();
+  std::vector<ScriptValue> items = items_of(iterable);
+  for (std::size_t i = 1; i < items.size(); ++i) less(items[0], items[i], iterable.span, "sorted");
+  bool down = reverse && reverse->value.as<bool>() && *reverse->value.as<bool>();
+  std::stable_sort(items.begin(), items.end(), [&](const ScriptValue& a, const ScriptValue& b) {
+    return down ? less(b, a, iterable.span, "sorted") : less(a, b, iterable.span, "sorted");
+  });
+  return ScriptValue::list(std::move(items));
+}
+
+constexpr Builtin sequence_table[] = {
+    {"range", "range(end) · range(begin, end, step=1)", call_range},
+    {"len", "len(x)", call_len},
+    {"min", "min(values…) · min(list) · min(tensor)", call_min},
+    {"max", "max(values…) · max(list) · max(tensor)", call_max},
+    {"sum", "sum(list) · sum(tensor)", call_sum},
+    {"zip", "zip(lists…)", call_zip},
+    {"enumerate", "enumerate(list, start=0)", call_enumerate},
+    {"sorted", "sorted(list, reverse=False)", call_sorted},
+};
+
+}  // namespace
+
+std::span<const Builtin> sequence_builtins() { return sequence_table; }
+
+}  // namespace relish

@@ -1,0 +1,97 @@
+// Built-ins that make and compare tensors.
+#include <cmath>
+
+#include "shell/script/builtins.h"
+#include "shell/script/compare_tensors.h"
+#include "shell/script/convert.h"
+#include "shell/script/random_fill.h"
+#include "shell/script/script.h"
+
+namespace relish {
+namespace {
+
+DType dtype_or(const NamedValue* argument, DType fallback) {
+  return argument && !argument->value.is_none() ? dtype_of_value(argument->value, argument->span) : fallback;
+}
+
+ScriptValue filled(CallArguments& arguments, double value) {
+  const NamedValue& shape = arguments.required("shape");
+  const NamedValue* dtype = arguments.optional("dtype");
+  arguments.done();
+  Tensor result = Tensor::zeros(dtype_or(dtype, DType::Float32), shape_of(shape.value, shape.span));
+  if (value != 0) {
+    for (std::int64_t i = 0; i < result.size(); ++i) result.set_double(i, value);
+  }
+  return result;
+}
+
+ScriptValue call_zeros(Script&, CallArguments& arguments) { return filled(arguments, 0); }
+ScriptValue call_ones(Script&, CallArguments& arguments) { return filled(arguments, 1); }
+
+ScriptValue call_rand(Script& script, CallArguments& arguments) {
+  const NamedValue& shape = arguments.required("shape");
+  const NamedValue* dtype = arguments.optional("dtype");
+  const NamedValue* seed = arguments.optional("seed");
+  arguments.done();
+  std::uint64_t number = script.session().settings().seed;
+  if (seed) number = static_cast<std::uint64_t>(index_of(seed->value, seed->span, "the seed"));
+  return random_tensor(dtype_or(dtype, DType::Float32), shape_of(shape.value, shape.span), number, arguments.span());
+}
+
+ScriptValue call_tensor(Script&, CallArguments& arguments) {
+  const NamedValue& value = arguments.required("value");
+  const NamedValue* dtype = arguments.optional("dtype");
+  arguments.done();
+  std::optional<DType> wanted;
+  if (dtype && !dtype->value.is_none()) wanted = dtype_of_value(dtype->value, dtype->span);
+  if (value.value.tensor() && wanted && value.value.tensor()->dtype() != *wanted) {
+    fail(ErrorClass::Type, value.span, "tensor.element",
+         fmt::format("tensor: found {}; convert it by astype(\"{}\")", describe(value.value), name_of(*wanted)));
+  }
+  return tensor_of(value.value, wanted, DType::Int64, DType::Float32, value.span);
+}
+
+double real_argument(const NamedValue* argument, double fallback) {
+  if (!argument) return fallback;
+  if (auto real = real_of(argument->value)) return *real;
+  fail(ErrorClass::Type, argument->span, "call.argument",
+       fmt::format("allclose: found {}; expected a number", describe(argument->value)));
+}
+
+Tensor tensor_argument(const NamedValue& argument) {
+  if (argument.value.tensor()) return *argument.value.tensor();
+  return tensor_of(argument.value, std::nullopt, DType::Int64, DType::Float64, argument.span);
+}
+
+ScriptValue call_allclose(Script&, CallArguments& arguments) {
+  const NamedValue& a = arguments.required("a");
+  const NamedValue& b = arguments.required("b");
+  Closeness closeness;
+  closeness.rtol = real_argument(arguments.optional("rtol"), closeness.rtol);
+  closeness.atol = real_argument(arguments.optional("atol"), closeness.atol);
+  const NamedValue* equal_nan = arguments.optional("equal_nan");
+  closeness.equal_nan = equal_nan && equal_nan->value.as<bool>() && *equal_nan->value.as<bool>();
+  arguments.done();
+  Tensor left = tensor_argument(a);
+  Tensor right = tensor_argument(b);
+  // A number is compared with every element.
+  if (left.shape() != right.shape() && left.rank() != 0 && right.rank() != 0) {
+    fail(ErrorClass::Type, arguments.span(), "allclose.shape",
+         fmt::format("allclose: found {} and {}; expected equal shapes", describe(Value(left)), describe(Value(right))));
+  }
+  return !first_difference(left, right, closeness);
+}
+
+constexpr Builtin tensor_table[] = {
+    {"zeros", "zeros(shape, dtype=\"float32\")", call_zeros},
+    {"ones", "ones(shape, dtype=\"float32\")", call_ones},
+    {"rand", "rand(shape, dtype=\"float32\", seed=0)", call_rand},
+    {"tensor", "tensor(value, dtype=None)", call_tensor},
+    {"allclose", "allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False)", call_allclose},
+};
+
+}  // namespace
+
+std::span<const Builtin> tensor_builtins() { return tensor_table; }
+
+}  // namespace relish

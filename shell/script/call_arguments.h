@@ -1,0 +1,36 @@
+// The arguments of a call of a built-in: taken by position or name, with one set of messages for what is wrong.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shell/script/operator_call.h"
+
+namespace relish {
+
+class CallArguments {
+ public:
+  CallArguments(std::string_view callee, std::vector<NamedValue> arguments, Span span);
+
+  // The next positional argument, or the one of that name. UsageError when there is none.
+  const NamedValue& required(std::string_view name);
+  // Null when it was not given. With `keyword_only` positions do not count.
+  const NamedValue* optional(std::string_view name, bool keyword_only = false);
+  // All positional arguments that are left.
+  std::vector<NamedValue> rest();
+  // UsageError for arguments that nobody took.
+  void done() const;
+
+  Span span() const { return span_; }
+  std::string_view callee() const { return callee_; }
+
+ private:
+  std::string callee_;
+  std::vector<NamedValue> arguments_;
+  std::vector<bool> taken_;
+  std::vector<std::string> known_;  // names asked for so far
+  Span span_;
+};
+
+}  // namespace relish

@@ -1,0 +1,320 @@
+// Calls in scripts: functions of modules, operators, built-ins, commands, and the one method.
+#include <algorithm>
+
+#include "shell/script/builtins.h"
+#include "shell/script/convert.h"
+#include "shell/script/script.h"
+#include "support/interrupt.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+// Values that the namespace R makes without an operator.
+ScriptValue relax_value(std::string_view name, CallArguments& arguments, bool& known) {
+  known = true;
+  if (name == "const") {
+    const NamedValue& value = arguments.required("value");
+    const NamedValue* dtype = arguments.optional("dtype");
+    arguments.done();
+    std::optional<DType> wanted;
+    if (dtype && !dtype->value.is_none()) wanted = dtype_of_value(dtype->value, dtype->span);
+    return tensor_of(value.value, wanted, DType::Int32, DType::Float32, value.span);
+  }
+  if (name == "shape" || name == "ShapeExpr") {
+    const NamedValue& dims = arguments.required("dims");
+    arguments.done();
+    return ShapeValue{shape_of(dims.value, dims.span)};
+  }
+  if (name == "tuple") {
+    std::vector<ScriptValue> items;
+    for (NamedValue& item : arguments.rest()) items.push_back(std::move(item.value));
+    arguments.done();
+    return ScriptValue::tuple(std::move(items));
+  }
+  if (name == "dtype") {
+    const NamedValue& dtype = arguments.required("dtype");
+    arguments.done();
+    return std::string(name_of(dtype_of_value(dtype.value, dtype.span)));
+  }
+  if (name == "str" || name == "prim_value") {
+    const NamedValue& value = arguments.required("value");
+    arguments.done();
+    bool fits = name == "str" ? value.value.string() != nullptr : value.value.is_number();
+    if (!fits) {
+      fail(ErrorClass::Type, value.span, "call.argument",
+           fmt::format("R.{}: found {}; expected a {}", name, describe(value.value), name == "str" ? "str" : "number"));
+    }
+    return value.value;
+  }
+  if (name == "null_value") {
+    arguments.done();
+    return {};
+  }
+  known = false;
+  return {};
+}
+
+Tensor converted(const Tensor& tensor, DType dtype) {
+  if (tensor.dtype() == dtype) return tensor;
+  Tensor result = Tensor::empty(dtype, tensor.shape());
+  bool through_ints = !is_float(tensor.dtype()) && !is_float(dtype);
+  for (std::int64_t i = 0; i < tensor.size(); ++i) {
+    if (is_bool(dtype)) {
+      result.set_int(i, is_float(tensor.dtype()) ? tensor.get_double(i) != 0 : tensor.get_int(i) != 0);
+    } else if (through_ints || (is_int(dtype) && is_float(tensor.dtype()))) {
+      result.set_int(i, tensor.get_int(i));
+    } else {
+      result.set_double(i, tensor.get_double(i));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<NamedValue> Script::arguments_of(const ast::Call& call) {
+  std::vector<NamedValue> result;
+  for (const ast::Argument& argument : call.arguments) {
+    ScriptValue value = value_of(*argument.value);
+    Span span = argument.value->span;
+    if (argument.stars == 1) {
+      for_each_item(value, span, [&](const ScriptValue& item) {
+        result.push_back({"", item, span});
+        return true;
+      });
+    } else if (argument.stars == 2) {
+      const ScriptDict* dict = value.dictionary();
+      if (!dict) fail(ErrorClass::Type, span, "call.arguments", fmt::format("'**' takes a dict, found {}", describe(value)));
+      for (const auto& [key, item] : dict->items) {
+        if (!key.string()) {
+          fail(ErrorClass::Type, span, "call.arguments", fmt::format("found the key {}; expected names", quoted_text_of(key)));
+        }
+        result.push_back({*key.string(), item, span});
+      }
+    } else {
+      if (argument.name.empty() && !result.empty() && !result.back().name.empty()) {
+        fail(ErrorClass::Syntax, span, "call.arguments", "found a positional argument behind a named one");
+      }
+      result.push_back({argument.name, std::move(value), span});
+    }
+  }
+  return result;
+}
+
+std::string Script::namespace_path(const ast::Expr& expr) const {
+  std::string dotted = ast::dotted_name(expr);
+  std::string root = dotted.substr(0, dotted.find('.'));
+  if (root.empty() || environment_.find(root) || !namespaces_.known(root)) return {};
+  return namespaces_.canonical(dotted);
+}
+
+ScriptValue Script::value_of_call(const ast::Call& call, Span span) {
+  if (const std::string* name = ast::name_of(*call.callee)) {
+    if (!namespaces_.known(*name) || environment_.find(*name)) return call_by_name(*name, call, span);
+  }
+  if (std::string path = namespace_path(*call.callee); !path.empty()) {
+    return call_namespace(path, arguments_of(call), span);
+  }
+  if (const auto* attribute = call.callee->as<ast::Attribute>()) {
+    const std::string* root = ast::name_of(*attribute->object);
+    if (root && *root == "relish" && !environment_.find(*root)) {
+      if (const Command* command = find_command(attribute->name); command && (command->surfaces & in_scripts)) {
+        return call_command(*command, arguments_of(call), span);
+      }
+      if (const Builtin* builtin = find_builtin(attribute->name)) {
+        CallArguments arguments(builtin->name, arguments_of(call), span);
+        return builtin->call(*this, arguments);
+      }
+      unknown_name(attribute->name, attribute->name_span);
+    }
+    return call_method(*attribute, call, span);
+  }
+  ScriptValue callee = value_of(*call.callee);
+  const auto* function = callee.as<FunctionReference>();
+  if (!function) {
+    fail(ErrorClass::Type, call.callee->span, "call.callee", fmt::format("found {}; expected a function", describe(callee)));
+  }
+  return call_function(*function, arguments_of(call), span);
+}
+
+ScriptValue Script::call_by_name(const std::string& name, const ast::Call& call, Span span) {
+  if (const ScriptValue* value = environment_.find(name)) {
+    const auto* function = value->as<FunctionReference>();
+    if (function) {
+      FunctionReference kept = *function;
+      return call_function(kept, arguments_of(call), span);
+    }
+    fail(ErrorClass::Type, call.callee->span, "call.callee",
+         fmt::format("'{}' is {}; expected a function", name, describe(*value)));
+  }
+  if (name == "donate") {
+    const std::string* given = call.arguments.size() == 1 ? ast::name_of(*call.arguments[0].value) : nullptr;
+    if (!given) fail(ErrorClass::Type, span, "donate", "donate takes one name");
+    if (!environment_.find(*given)) unknown_name(*given, call.arguments[0].value->span);
+    return environment_.take(*given);
+  }
+  if (const Builtin* builtin = find_builtin(name)) {
+    CallArguments arguments(builtin->name, arguments_of(call), span);
+    return builtin->call(*this, arguments);
+  }
+  if (const Command* command = find_command(name); command && (command->surfaces & in_scripts)) {
+    return call_command(*command, arguments_of(call), span);
+  }
+  // A module with that one function name, as `M.f` may be written `f` when it is unique.
+  std::vector<FunctionReference> owners;
+  for (const std::string& candidate : environment_.names()) {
+    const auto* module = environment_.find(candidate)->as<ModulePtr>();
+    if (module && (*module)->find(name)) owners.push_back({*module, name});
+  }
+  if (owners.size() == 1) return call_function(owners[0], arguments_of(call), span);
+  if (owners.size() > 1) {
+    fail(ErrorClass::Type, call.callee->span, "name.ambiguous",
+         fmt::format("'{}' is a function of {} modules; write MODULE.{}", name, owners.size(), name));
+  }
+  unknown_name(name, call.callee->span);
+}
+
+ScriptValue Script::call_method(const ast::Attribute& method, const ast::Call& call, Span span) {
+  ScriptValue object = value_of(*method.object);
+  if (const Tensor* tensor = object.tensor(); tensor && method.name == "astype") {
+    CallArguments arguments("astype", arguments_of(call), span);
+    const NamedValue& dtype = arguments.required("dtype");
+    arguments.done();
+    return converted(*tensor, dtype_of_value(dtype.value, dtype.span));
+  }
+  if (const auto* module = object.as<ModulePtr>(); module && (*module)->find(method.name)) {
+    return call_function({*module, method.name}, arguments_of(call), span);
+  }
+  if (object.dictionary() && (method.name == "items" || method.name == "keys" || method.name == "values")) {
+    fail(ErrorClass::Type, method.name_span, "script.attribute",
+         "a dict has no methods; iterate over the dict itself and index it by its keys");
+  }
+  if (object.as<ModulePtr>() || object.tensor()) value_of_attribute(method, span);
+  fail(ErrorClass::Type, method.name_span, "script.attribute",
+       fmt::format("{} has no method '{}'", describe(object), method.name));
+}
+
+ScriptValue Script::call_namespace(const std::string& path, std::vector<NamedValue> arguments, Span span) {
+  if (!path.starts_with("R.")) {
+    fail(ErrorClass::Type, span, "script.namespace",
+         fmt::format("'{}' belongs inside a function; expected an operator of R", printable(path)));
+  }
+  std::string name = path.substr(2);
+  CallArguments special("R." + name, arguments, span);
+  bool known = false;
+  ScriptValue value = relax_value(name, special, known);
+  if (known) return value;
+  return operators_.call(name, arguments, span);
+}
+
+ScriptValue Script::call_function(const FunctionReference& function, std::vector<NamedValue> arguments, Span span) {
+  std::vector<CallParameter> parameters = call_parameters(*function.module, function.name);
+  std::vector<const NamedValue*> given(parameters.size(), nullptr);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::size_t at = i;
+    if (!arguments[i].name.empty()) {
+      auto found = std::find_if(parameters.begin(), parameters.end(),
+                                [&](const CallParameter& p) { return p.name == arguments[i].name; });
+      at = static_cast<std::size_t>(found - parameters.begin());
+    }
+    if (at >= parameters.size()) {
+      std::vector<std::string> names;
+      for (const CallParameter& parameter : parameters) names.push_back(parameter.name);
+      fail(ErrorClass::Usage, arguments[i].span, "call.arguments",
+           arguments[i].name.empty()
+               ? fmt::format("{}: found {} arguments, expected {}", function.name, arguments.size(), parameters.size())
+               : fmt::format("{}: unknown argument '{}'{}", function.name, arguments[i].name,
+                             did_you_mean(arguments[i].name, names)));
+    }
+    if (given[at]) {
+      fail(ErrorClass::Usage, arguments[i].span, "call.arguments",
+           fmt::format("{}: '{}' is given twice", function.name, parameters[at].name));
+    }
+    given[at] = &arguments[i];
+  }
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (!given[i]) {
+      fail(ErrorClass::Usage, span, "call.arguments",
+           fmt::format("{}: the argument '{}' is missing; it takes {}", function.name, parameters[i].name, parameters.size()));
+    }
+    values.push_back(to_runtime(given[i]->value, parameters[i].type, given[i]->span,
+                                fmt::format("argument '{}' of {}", parameters[i].name, function.name)));
+  }
+  // A donated value must have no other holder.
+  arguments.clear();
+  try {
+    poll_interrupt(span);
+    return from_runtime(session_.evaluator().call(function.module, function.name, std::move(values)));
+  } catch (Failure& failure) {
+    bool elsewhere = !failure.diagnostics().empty() && failure.diagnostics().front().span.known();
+    if (elsewhere && failure.error_class() != ErrorClass::Interrupted) failure.note(span, "in the call made here");
+    failure.at(span);
+    throw;
+  }
+}
+
+ScriptValue Script::call_command(const Command& command, std::vector<NamedValue> arguments, Span span) {
+  Invocation invocation(session_, command, Surface::Script, span);
+  invocation.script = this;
+  std::vector<std::string> option_names;
+  for (const Option& option : command.options) {
+    if (option.surfaces & in_scripts) option_names.emplace_back(option.name);
+  }
+  bool subject_wanted = command.subject != Subject::None;
+  for (NamedValue& argument : arguments) {
+    if (argument.name.empty()) {
+      if (!subject_wanted) {
+        invocation.arguments.push_back(std::move(argument.value));
+        continue;
+      }
+      subject_wanted = false;
+      ScriptValue& subject = argument.value;
+      const auto* module = subject.as<ModulePtr>();
+      const auto* function = subject.as<FunctionReference>();
+      invocation.value = subject;
+      if (module) invocation.module = *module;
+      if (function) {
+        invocation.module = function->module;
+        invocation.function = function->name;
+      }
+      bool needs_module =
+          command.subject == Subject::Module || command.subject == Subject::Function || command.subject == Subject::Call;
+      if (needs_module && !module && !function) {
+        fail(ErrorClass::Type, argument.span, "command.subject",
+             fmt::format("{}: found {}; expected {}", command.name, describe(subject),
+                         command.subject == Subject::Module ? "a module" : "a function such as M.main"));
+      }
+      if (command.subject == Subject::Name || command.subject == Subject::Files) {
+        if (const std::string* name = subject.string()) invocation.files = {*name};
+      }
+      continue;
+    }
+    if (std::find(option_names.begin(), option_names.end(), argument.name) == option_names.end()) {
+      fail(ErrorClass::Usage, argument.span, "command.option",
+           fmt::format("{}: unknown option '{}'{}", command.name, argument.name, did_you_mean(argument.name, option_names)));
+    }
+    if (invocation.given(argument.name)) {
+      fail(ErrorClass::Usage, argument.span, "command.option", fmt::format("{}: '{}' is given twice", command.name, argument.name));
+    }
+    invocation.set(argument.name, std::move(argument.value), argument.span);
+  }
+  if (subject_wanted && !command.subject_optional) {
+    fail(ErrorClass::Usage, span, "command.subject", fmt::format("{}: the first argument is missing", command.name));
+  }
+  for (const Option& option : command.options) {
+    if (option.required && (option.surfaces & in_scripts) && !invocation.given(option.name)) {
+      fail(ErrorClass::Usage, span, "command.option", fmt::format("{}: the option '{}' is missing", command.name, option.name));
+    }
+  }
+  try {
+    return command.run(invocation);
+  } catch (Failure& failure) {
+    failure.at(span);
+    throw;
+  }
+}
+
+}  // namespace relish

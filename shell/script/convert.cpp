@@ -1,0 +1,271 @@
+// Conversion of script values to run-time values.
+#include "shell/script/convert.h"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "ir/printer.h"
+#include "support/limits.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+constexpr std::string_view dtype_rule = "script.literal_dtype";
+
+bool int_fits(std::int64_t value, DType dtype) {
+  if (dtype == DType::Bool) return value == 0 || value == 1;
+  if (dtype == DType::Int64) return true;
+  if (dtype == DType::UInt64) return value >= 0;
+  int bits = size_of(dtype) * 8;
+  if (is_unsigned_int(dtype)) return value >= 0 && value < (std::int64_t{1} << bits);
+  return value >= -(std::int64_t{1} << (bits - 1)) && value < (std::int64_t{1} << (bits - 1));
+}
+
+// Whether the float dtype holds the int exactly.
+bool int_exact(std::int64_t value, DType dtype) {
+  Tensor probe = Tensor::scalar(dtype, static_cast<double>(value));
+  double back = probe.get_double(0);
+  return std::fabs(back) < 9223372036854775808.0 && static_cast<std::int64_t>(back) == value &&
+         static_cast<double>(value) == back;
+}
+
+[[noreturn]] void no_fit(std::string_view what, const ScriptValue& value, const Type& wanted, Span span) {
+  std::string hint;
+  const TensorType* tensor = wanted.tensor();
+  if (tensor && (value.is_number() || value.sequence())) hint = "; make a tensor of it by tensor(value, dtype)";
+  fail(ErrorClass::Data, span, "call.argument",
+       fmt::format("{}: found {}, expected {}{}", what, describe(value), print(wanted), hint));
+}
+
+struct NestedShape {
+  Shape shape;
+  bool any_float = false;
+  bool any_int = false;
+  bool any_bool = false;
+};
+
+// Walks the first element at every depth for the shape, then checks all.
+void measure(const ScriptValue& value, std::size_t depth, NestedShape& into, Span span) {
+  if (depth > limits().max_rank) {
+    fail(ErrorClass::ResourceLimit, span, "limit.rank",
+         fmt::format("a list nested deeper than {} is no tensor", limits().max_rank));
+  }
+  if (const ScriptList* list = value.sequence()) {
+    auto length = static_cast<std::int64_t>(list->items.size());
+    if (depth == into.shape.size()) into.shape.push_back(length);
+    if (into.shape[depth] != length) {
+      fail(ErrorClass::Type, span, "tensor.ragged",
+           fmt::format("found lists of {} and {} items at depth {}; expected equal lengths", into.shape[depth], length,
+                       depth));
+    }
+    for (const ScriptValue& item : list->items) {
+      bool list_here = item.sequence() != nullptr;
+      if (!list_here && into.shape.size() > depth + 1) {
+        fail(ErrorClass::Type, span, "tensor.ragged", fmt::format("found {} among lists", describe(item)));
+      }
+      measure(item, depth + 1, into, span);
+    }
+    return;
+  }
+  if (depth < into.shape.size()) {
+    fail(ErrorClass::Type, span, "tensor.ragged", fmt::format("found {} among lists", describe(value)));
+  }
+  if (value.as<bool>()) {
+    into.any_bool = true;
+  } else if (value.as<std::int64_t>()) {
+    into.any_int = true;
+  } else if (value.as<double>()) {
+    into.any_float = true;
+  } else {
+    fail(ErrorClass::Type, span, "tensor.element", fmt::format("found {} in a tensor; expected numbers", describe(value)));
+  }
+}
+
+void fill(const ScriptValue& value, Tensor& tensor, std::int64_t& at, Span span) {
+  if (const ScriptList* list = value.sequence()) {
+    for (const ScriptValue& item : list->items) fill(item, tensor, at, span);
+    return;
+  }
+  DType dtype = tensor.dtype();
+  if (auto integer = integer_of(value)) {
+    if (is_float(dtype)) {
+      tensor.set_double(at++, static_cast<double>(*integer));
+      return;
+    }
+    if (!int_fits(*integer, dtype)) {
+      fail(ErrorClass::Type, span, "tensor.range", fmt::format("{} does not fit {}", *integer, name_of(dtype)));
+    }
+    tensor.set_int(at++, *integer);
+    return;
+  }
+  if (!is_float(dtype)) {
+    fail(ErrorClass::Type, span, "tensor.element",
+         fmt::format("found the float {} in a tensor of {}", text_of(value), name_of(dtype)));
+  }
+  tensor.set_double(at++, *real_of(value));
+}
+
+}  // namespace
+
+std::vector<CallParameter> call_parameters(const Module& module, std::string_view function) {
+  std::vector<CallParameter> result;
+  if (FunctionPtr graph = module.function(function)) {
+    for (const Var& param : graph->params) result.push_back({param.name(), param.type()});
+    return result;
+  }
+  PrimFuncPtr loops = module.prim_func(function);
+  if (!loops) {
+    std::vector<std::string> names = module.names();
+    fail(ErrorClass::Type, {}, "name.unknown",
+         fmt::format("module '{}' has no function '{}'{}", module.name, function, did_you_mean(function, names)));
+  }
+  std::vector<ParamAccess> accesses = param_accesses(*loops);
+  for (std::size_t i = 0; i < loops->params.size(); ++i) {
+    const PrimParam& param = loops->params[i];
+    if (const Buffer* buffer = param.buffer()) {
+      if (accesses[i].written && !accesses[i].read) continue;
+      result.push_back({buffer->name(), tensor_type(buffer->shape(), buffer->dtype())});
+    } else {
+      result.push_back({param.name(), ScalarType{param.scalar()->dtype()}});
+    }
+  }
+  return result;
+}
+
+Value to_runtime(const ScriptValue& value, const Type& wanted, Span span, std::string_view what) {
+  if (wanted.tensor()) {
+    if (value.tensor()) return *value.tensor();
+    no_fit(what, value, wanted, span);
+  }
+  if (const auto* tuple = wanted.tuple()) {
+    if (tuple->fields.empty() && value.is_none()) return {};
+    const ScriptList* list = value.sequence();
+    if (!list || list->items.size() != tuple->fields.size()) no_fit(what, value, wanted, span);
+    std::vector<Value> fields;
+    for (std::size_t i = 0; i < list->items.size(); ++i) {
+      fields.push_back(to_runtime(list->items[i], tuple->fields[i], span, fmt::format("{}.{}", what, i)));
+    }
+    return Value::tuple(std::move(fields));
+  }
+  if (const auto* scalar = wanted.as<ScalarType>()) {
+    auto integer = integer_of(value);
+    if (is_float(scalar->dtype)) {
+      if (auto real = real_of(value)) {
+        // Stored as the dtype would: rounded once.
+        return ScalarValue::of_real(Tensor::scalar(scalar->dtype, *real).get_double(0), scalar->dtype);
+      }
+    } else if (integer && int_fits(*integer, scalar->dtype)) {
+      return ScalarValue::of_int(*integer, scalar->dtype);
+    }
+    no_fit(what, value, wanted, span);
+  }
+  if (wanted.as<ShapeType>()) {
+    if (const auto* shape = value.as<ShapeValue>()) return *shape;
+    const ScriptList* list = value.sequence();
+    if (!list) no_fit(what, value, wanted, span);
+    ShapeValue shape;
+    for (const ScriptValue& item : list->items) {
+      const auto* dim = item.as<std::int64_t>();
+      if (!dim) no_fit(what, value, wanted, span);
+      shape.dims.push_back(*dim);
+    }
+    return shape;
+  }
+  if (wanted.as<StringType>() && value.string()) return *value.string();
+  if (wanted.as<AnyType>() || wanted.function()) {
+    if (value.is_none()) return {};
+    if (value.tensor()) return *value.tensor();
+    if (const auto* shape = value.as<ShapeValue>()) return *shape;
+    if (const auto* flag = value.as<bool>()) return ScalarValue::of_bool(*flag);
+    if (const auto* integer = value.as<std::int64_t>()) return ScalarValue::of_int(*integer);
+    if (const auto* real = value.as<double>()) return ScalarValue::of_real(*real);
+    if (value.string()) return *value.string();
+    if (const auto* object = value.as<std::shared_ptr<const ObjectValue>>()) return *object;
+    if (const ScriptList* list = value.sequence()) {
+      std::vector<Value> fields;
+      for (const ScriptValue& item : list->items) fields.push_back(to_runtime(item, Type(), span, what));
+      return Value::tuple(std::move(fields));
+    }
+  }
+  no_fit(what, value, wanted, span);
+}
+
+Tensor number_beside(const ScriptValue& number, DType dtype, Span span) {
+  if (const auto* flag = number.as<bool>()) {
+    if (dtype == DType::Bool) return Tensor::scalar_int(dtype, *flag ? 1 : 0);
+    fail(ErrorClass::Type, span, dtype_rule,
+         fmt::format("found {} beside a tensor of {}; expected a number", *flag ? "True" : "False", name_of(dtype)));
+  }
+  if (const auto* integer = number.as<std::int64_t>()) {
+    bool fits = is_float(dtype) ? int_exact(*integer, dtype) : dtype != DType::Bool && int_fits(*integer, dtype);
+    if (!fits) {
+      fail(ErrorClass::Type, span, dtype_rule,
+           fmt::format("{} is not exactly representable as {}, the dtype of the tensor beside it", *integer,
+                       name_of(dtype)));
+    }
+    if (is_float(dtype)) return Tensor::scalar(dtype, static_cast<double>(*integer));
+    return Tensor::scalar_int(dtype, *integer);
+  }
+  double real = *real_of(number);
+  if (!is_float(dtype)) {
+    fail(ErrorClass::Type, span, dtype_rule,
+         fmt::format("found the float {} beside a tensor of {}; expected an int or a conversion by astype",
+                     text_of(number), name_of(dtype)));
+  }
+  Tensor result = Tensor::scalar(dtype, real);
+  if (std::isfinite(real) && !std::isfinite(result.get_double(0))) {
+    fail(ErrorClass::Type, span, dtype_rule,
+         fmt::format("{} does not fit {}, the dtype of the tensor beside it", text_of(number), name_of(dtype)));
+  }
+  return result;
+}
+
+Tensor tensor_of(const ScriptValue& nested, std::optional<DType> dtype, DType int_dtype, DType float_dtype, Span span) {
+  if (const Tensor* tensor = nested.tensor(); tensor && (!dtype || tensor->dtype() == *dtype)) return *tensor;
+  NestedShape found;
+  measure(nested, 0, found, span);
+  if (!dtype) {
+    if (found.any_bool && (found.any_int || found.any_float)) {
+      fail(ErrorClass::Type, span, "tensor.element", "found bools among numbers; expected one kind or a dtype");
+    }
+    dtype = found.any_bool ? DType::Bool : found.any_int && !found.any_float ? int_dtype : float_dtype;
+  }
+  Tensor result = Tensor::empty(*dtype, found.shape);
+  std::int64_t at = 0;
+  fill(nested, result, at, span);
+  return result;
+}
+
+Shape shape_of(const ScriptValue& value, Span span) {
+  if (const auto* shape = value.as<ShapeValue>()) return shape->dims;
+  if (const auto* single = value.as<std::int64_t>()) return {*single};
+  const ScriptList* list = value.sequence();
+  if (!list) {
+    fail(ErrorClass::Type, span, "script.shape", fmt::format("found {}; expected a shape such as (2, 3)", describe(value)));
+  }
+  Shape shape;
+  for (const ScriptValue& item : list->items) shape.push_back(index_of(item, span, "a dimension"));
+  for (std::int64_t dim : shape) {
+    if (dim < 0) fail(ErrorClass::Type, span, "script.shape", fmt::format("found the dimension {}; expected at least 0", dim));
+  }
+  return shape;
+}
+
+DType dtype_of_value(const ScriptValue& value, Span span) {
+  if (const std::string* name = value.string()) {
+    if (auto dtype = dtype_from_name(*name)) return *dtype;
+    std::vector<std::string> names;
+    for (int i = 0; i < dtype_count; ++i) names.emplace_back(name_of(static_cast<DType>(i)));
+    fail(ErrorClass::Type, span, "dtype.unknown", fmt::format("unknown dtype '{}'{}", *name, did_you_mean(*name, names)));
+  }
+  fail(ErrorClass::Type, span, "dtype.unknown", fmt::format("found {}; expected a dtype such as \"float32\"", describe(value)));
+}
+
+std::int64_t index_of(const ScriptValue& value, Span span, std::string_view what) {
+  if (auto integer = integer_of(value)) return *integer;
+  fail(ErrorClass::Type, span, "script.index", fmt::format("found {} as {}; expected an int", describe(value), what));
+}
+
+}  // namespace relish

@@ -1,0 +1,73 @@
+// Names with an undo list.
+#include "shell/script/environment.h"
+
+#include <algorithm>
+
+namespace relish {
+
+const ScriptValue* Environment::find(std::string_view name) const {
+  auto found = values_.find(std::string(name));
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+void Environment::set(const std::string& name, ScriptValue value) {
+  auto found = values_.find(name);
+  if (recording_) {
+    // Only the value before the statement matters, so a loop keeps one change a name.
+    bool known = std::any_of(changes_.begin(), changes_.end(), [&](const Change& c) { return c.name == name; });
+    if (!known) {
+      changes_.push_back({name, found == values_.end() ? std::nullopt : std::optional<ScriptValue>(found->second)});
+    }
+  }
+  if (found == values_.end()) {
+    values_.emplace(name, std::move(value));
+  } else {
+    found->second = std::move(value);
+  }
+}
+
+ScriptValue Environment::take(const std::string& name) {
+  auto found = values_.find(name);
+  RELISH_CHECK(found != values_.end());
+  ScriptValue value = std::move(found->second);
+  values_.erase(found);
+  if (recording_) {
+    auto known = std::find_if(changes_.begin(), changes_.end(), [&](const Change& c) { return c.name == name; });
+    if (known == changes_.end()) {
+      changes_.push_back({name, std::nullopt});
+    } else {
+      known->before.reset();
+    }
+  }
+  return value;
+}
+
+std::vector<std::string> Environment::names() const {
+  std::vector<std::string> result;
+  for (const auto& [name, value] : values_) result.push_back(name);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+void Environment::begin() {
+  changes_.clear();
+  recording_ = true;
+}
+
+void Environment::commit() {
+  changes_.clear();
+  recording_ = false;
+}
+
+void Environment::roll_back() {
+  for (Change& change : changes_) {
+    if (change.before) {
+      values_[change.name] = std::move(*change.before);
+    } else {
+      values_.erase(change.name);
+    }
+  }
+  commit();
+}
+
+}  // namespace relish

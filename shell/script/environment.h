@@ -1,0 +1,37 @@
+// The names of a script, with undo: a statement binds all its names or, when it fails, none.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "shell/script/script_value.h"
+
+namespace relish {
+
+class Environment {
+ public:
+  const ScriptValue* find(std::string_view name) const;
+  void set(const std::string& name, ScriptValue value);
+  // Unbinds the name and hands its value over, as the only holder if nobody else has it. Undo does not bring it back.
+  ScriptValue take(const std::string& name);
+  std::vector<std::string> names() const;  // sorted
+
+  // A statement: `begin`, then `commit` or `roll_back`. Not nested.
+  void begin();
+  void commit();
+  void roll_back();
+
+ private:
+  struct Change {
+    std::string name;
+    std::optional<ScriptValue> before;
+  };
+  std::unordered_map<std::string, ScriptValue> values_;
+  std::vector<Change> changes_;
+  bool recording_ = false;
+};
+
+}  // namespace relish

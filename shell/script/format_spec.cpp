@@ -1,0 +1,225 @@
+// Parsing of format specifications and their application. Digits come from to_chars, so no locale has a say.
+#include "shell/script/format_spec.h"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+// A field wider than this is refused: the text would only be blanks.
+constexpr int widest_field = 10000;
+constexpr int most_digits = 400;
+
+struct FormatSpec {
+  std::string fill = " ";
+  char align = 0;  // '<', '>', '^', '=' or 0 by kind
+  char sign = '-';
+  bool alternate = false;
+  bool zero = false;
+  int width = 0;
+  char grouping = 0;  // ',' or '_'
+  std::optional<int> precision;
+  char type = 0;
+};
+
+[[noreturn]] void bad_spec(std::string_view spec, Span span) {
+  fail(ErrorClass::Syntax, span, "script.format",
+       fmt::format("found the format '{}'; expected [[fill]align][sign][0][width][,][.precision][type]",
+                   printable(spec)));
+}
+
+bool is_alignment(char c) { return c == '<' || c == '>' || c == '^' || c == '='; }
+
+std::optional<int> take_number(std::string_view& rest, int most) {
+  int number = 0;
+  auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  if (end == rest.data()) return std::nullopt;
+  if (error != std::errc{} || number > most || rest.front() == '-') return -1;
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  return number;
+}
+
+FormatSpec parse_spec(std::string_view spec, Span span) {
+  FormatSpec result;
+  std::string_view rest = spec;
+  auto take = [&](std::string_view any_of) -> char {
+    if (rest.empty() || any_of.find(rest.front()) == std::string_view::npos) return 0;
+    char c = rest.front();
+    rest.remove_prefix(1);
+    return c;
+  };
+  // The fill is one code point.
+  std::size_t fill_bytes = 1;
+  while (fill_bytes < rest.size() && (static_cast<unsigned char>(rest[fill_bytes]) & 0xC0) == 0x80) ++fill_bytes;
+  if (rest.size() > fill_bytes && is_alignment(rest[fill_bytes])) {
+    result.fill = std::string(rest.substr(0, fill_bytes));
+    result.align = rest[fill_bytes];
+    rest.remove_prefix(fill_bytes + 1);
+  } else {
+    result.align = take("<>^=");
+  }
+  if (char sign = take("+- ")) result.sign = sign;
+  result.alternate = take("#") != 0;
+  if (take("0")) {
+    result.zero = true;
+    if (result.align == 0) {
+      result.fill = "0";
+      result.align = '=';
+    }
+  }
+  if (auto width = take_number(rest, widest_field)) {
+    if (*width < 0) bad_spec(spec, span);
+    result.width = *width;
+  }
+  result.grouping = take(",_");
+  if (take(".")) {
+    result.precision = take_number(rest, most_digits);
+    if (!result.precision || *result.precision < 0) bad_spec(spec, span);
+  }
+  result.type = take("bdoxXeEfFgGs%n");
+  if (!rest.empty()) bad_spec(spec, span);
+  return result;
+}
+
+std::size_t code_points(std::string_view text) {
+  std::size_t count = 0;
+  for (char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return count;
+}
+
+std::string repeated(const std::string& text, std::size_t times) {
+  std::string result;
+  for (std::size_t i = 0; i < times; ++i) result += text;
+  return result;
+}
+
+// Pads `sign` + `body` to the width.
+std::string pad(const FormatSpec& spec, const std::string& sign, const std::string& body, char natural_align) {
+  std::size_t length = code_points(sign) + code_points(body);
+  auto width = static_cast<std::size_t>(spec.width);
+  if (length >= width) return sign + body;
+  std::size_t missing = width - length;
+  switch (spec.align ? spec.align : natural_align) {
+    case '<': return sign + body + repeated(spec.fill, missing);
+    case '^': return repeated(spec.fill, missing / 2) + sign + body + repeated(spec.fill, missing - missing / 2);
+    case '=': return sign + repeated(spec.fill, missing) + body;
+    default: return repeated(spec.fill, missing) + sign + body;
+  }
+}
+
+// Groups the digits before a point or exponent by three.
+std::string grouped(const std::string& digits, char separator) {
+  std::size_t whole = 0;
+  while (whole < digits.size() && digits[whole] >= '0' && digits[whole] <= '9') ++whole;
+  std::string result;
+  for (std::size_t i = 0; i < whole; ++i) {
+    if (i > 0 && (whole - i) % 3 == 0) result += separator;
+    result += digits[i];
+  }
+  return result + digits.substr(whole);
+}
+
+std::string sign_text(bool negative, char sign) {
+  if (negative) return "-";
+  if (sign == '+' || sign == ' ') return std::string(1, sign);
+  return "";
+}
+
+std::string format_integer(const FormatSpec& spec, std::int64_t value) {
+  std::uint64_t magnitude = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+  int base = spec.type == 'b' ? 2 : spec.type == 'o' ? 8 : spec.type == 'x' || spec.type == 'X' ? 16 : 10;
+  char buffer[72];
+  auto end = std::to_chars(buffer, buffer + sizeof buffer, magnitude, base).ptr;
+  std::string digits(buffer, end);
+  if (spec.type == 'X') {
+    for (char& c : digits) c = c >= 'a' && c <= 'f' ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  if (spec.grouping && base == 10) digits = grouped(digits, spec.grouping);
+  std::string sign = sign_text(value < 0, spec.sign);
+  if (spec.alternate && base != 10) sign += std::string("0") + spec.type;
+  return pad(spec, sign, digits, '>');
+}
+
+std::string digits_of(double magnitude, std::chars_format format, int precision) {
+  std::string buffer(static_cast<std::size_t>(precision) + 400, '\0');
+  auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), magnitude, format, precision).ptr;
+  return std::string(buffer.data(), end);
+}
+
+std::string format_real(const FormatSpec& spec, double value) {
+  bool negative = std::signbit(value) && !std::isnan(value);
+  double magnitude = std::fabs(value);
+  std::string body;
+  bool percent = spec.type == '%';
+  if (percent) magnitude *= 100;
+  if (!std::isfinite(magnitude)) {
+    body = std::isnan(magnitude) ? "nan" : "inf";
+  } else if (spec.type == 'f' || spec.type == 'F' || percent) {
+    body = digits_of(magnitude, std::chars_format::fixed, spec.precision.value_or(6));
+  } else if (spec.type == 'e' || spec.type == 'E') {
+    body = digits_of(magnitude, std::chars_format::scientific, spec.precision.value_or(6));
+  } else if (spec.type == 'g' || spec.type == 'G' || spec.type == 'n' || spec.precision) {
+    body = digits_of(magnitude, std::chars_format::general, spec.precision.value_or(6));
+    bool plain = body.find_first_of(".e") == std::string::npos;
+    if (spec.type == 0 && plain) body += ".0";
+  } else {
+    body = text_of(ScriptValue(magnitude));
+  }
+  if (spec.type == 'E' || spec.type == 'G' || spec.type == 'F') {
+    for (char& c : body) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  if (spec.grouping) body = grouped(body, spec.grouping);
+  if (percent) body += '%';
+  return pad(spec, sign_text(negative, spec.sign), body, '>');
+}
+
+std::string format_text(const FormatSpec& spec, std::string text) {
+  if (spec.precision) {
+    std::size_t end = 0;
+    for (int count = 0; end < text.size(); ++end) {
+      bool starts = (static_cast<unsigned char>(text[end]) & 0xC0) != 0x80;
+      if (starts && count++ == *spec.precision) break;
+    }
+    text.resize(end);
+  }
+  return pad(spec, "", text, '<');
+}
+
+}  // namespace
+
+std::string format_with_spec(const ScriptValue& value, std::string_view spec_text, Span span) {
+  if (spec_text.empty()) return text_of(value);
+  FormatSpec spec = parse_spec(spec_text, span);
+  ScriptValue number = value;
+  if (const Tensor* tensor = value.tensor(); tensor && tensor->rank() == 0) {
+    if (is_float(tensor->dtype())) {
+      number = tensor->get_double(0);
+    } else {
+      number = tensor->get_int(0);
+    }
+  }
+  if (number.is_number() && spec.type != 's') {
+    bool integer_type = spec.type != 0 && std::string_view("bdoxX").find(spec.type) != std::string_view::npos;
+    auto integer = integer_of(number);
+    if (integer && (integer_type || (spec.type == 0 && !spec.precision) || spec.type == 'n')) {
+      return format_integer(spec, *integer);
+    }
+    if (!integer_type) return format_real(spec, *real_of(number));
+    fail(ErrorClass::Type, span, "script.format", fmt::format("the format type '{}' takes an int, found a float", spec.type));
+  }
+  if (number.string() || number.as<bool>() || spec.type == 's') {
+    if (spec.type != 0 && spec.type != 's') {
+      fail(ErrorClass::Type, span, "script.format",
+           fmt::format("the format type '{}' takes a number, found {}", spec.type, describe(value)));
+    }
+    return format_text(spec, text_of(number));
+  }
+  fail(ErrorClass::Type, span, "script.format",
+       fmt::format("the format '{}' takes a number or a str, found {}", printable(spec_text), describe(value)));
+}
+
+}  // namespace relish

@@ -1,0 +1,44 @@
+// Operators at top level: a call such as R.exp(x), or x + y on tensors, runs as a function of one binding in the current
+// tier. Functions are kept by operator, attributes and argument types, so a loop compiles one once.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/ast.h"
+#include "ir/op.h"
+#include "shell/script/script_value.h"
+#include "shell/session.h"
+
+namespace relish {
+
+// An argument of a call as written: `name` is empty for positional ones.
+struct NamedValue {
+  std::string name;
+  ScriptValue value;
+  Span span;
+};
+
+class OperatorCalls {
+ public:
+  explicit OperatorCalls(Session& session) : session_(session) {}
+
+  // Calls the operator. Numbers beside tensors take their dtype. Errors of type and run time, placed at `span`.
+  ScriptValue call(const Op& op, const std::vector<NamedValue>& arguments, Span span);
+  // By name without "R."; TypeError with the nearest name when there is none.
+  ScriptValue call(std::string_view op_name, const std::vector<NamedValue>& arguments, Span span);
+  // `a op b` where one of them is a tensor.
+  ScriptValue binary(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span);
+  ScriptValue prefix(ast::PrefixOperator op, const ScriptValue& a, Span span);
+
+ private:
+  ModulePtr function_for(const Op& op, std::vector<WrittenArgument> written, const std::vector<Var>& params,
+                         const std::string& key, Span span);
+
+  Session& session_;
+  std::unordered_map<std::string, ModulePtr> functions_;
+};
+
+}  // namespace relish

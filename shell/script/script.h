@@ -1,0 +1,118 @@
+// A script: its names, and the running of its statements by the rules of the language. One object serves a file, `-e`,
+// standard input, or a whole REPL session.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/ast.h"
+#include "frontend/namespaces.h"
+#include "shell/command.h"
+#include "shell/script/call_arguments.h"
+#include "shell/script/environment.h"
+#include "shell/script/operator_call.h"
+
+namespace relish {
+
+struct ScriptOptions {
+  // Folder against which relative paths are resolved; empty: the current one.
+  std::string folder;
+  // Files that the script may name: below its folder only (scripts), or any (what the user types).
+  bool confined = false;
+  // A typed input: the value of a lone string is shown.
+  bool interactive = false;
+};
+
+class Script {
+ public:
+  explicit Script(Session& session, ScriptOptions options = {});
+
+  // Reads the source with id `file` and runs its statements in order until the first failure, which is thrown. Nothing
+  // runs when the text has errors. Statements before a failing one keep their effect.
+  void run(std::uint32_t file);
+  // The value of an expression's text.
+  ScriptValue evaluate(std::uint32_t file);
+  // Adds a file's text and runs it.
+  void run_text(std::string name, std::string text);
+
+  Session& session() { return session_; }
+  Environment& environment() { return environment_; }
+  const Environment& environment() const { return environment_; }
+  OperatorCalls& operators() { return operators_; }
+  const ScriptOptions& options() const { return options_; }
+  // The implicit module of free functions; null when there are none.
+  const ModulePtr& free_functions() const { return free_functions_; }
+  // Modules that functions of the next text may name.
+  std::map<std::string, ModulePtr> modules() const;
+
+  // Calls a function of a module with script values.
+  ScriptValue call_function(const FunctionReference& function, std::vector<NamedValue> arguments, Span span);
+  // The value of arg(name, fallback).
+  ScriptValue argument(const std::string& name, const ScriptValue& fallback, Span span);
+  // The path that a script's text names, as it may be opened; PolicyError when it may not.
+  std::string resolve_path(const std::string& path, bool for_writing, Span span);
+  // Files being loaded, outermost first, against cycles.
+  std::vector<std::string>& loading() { return loading_; }
+
+ private:
+  enum class Flow { Next, Break, Continue };
+
+  void run_statement(const ast::Statement& statement);
+  Flow execute(const ast::Statement& statement);
+  Flow execute(const ast::Block& block);
+  void execute_assignment(const ast::Assignment& assignment, Span span);
+  void execute_augmented(const ast::AugmentedAssignment& assignment, Span span);
+  void execute_assert(const ast::Assert& statement, Span span);
+  void execute_import(const ast::Import& statement);
+  Flow execute_for(const ast::For& loop, Span span);
+  Flow execute_while(const ast::While& loop, Span span);
+  Flow execute_if(const ast::If& statement);
+  void bind(const ast::Expr& target, ScriptValue value);
+  void set_name(const std::string& name, ScriptValue value, Span span);
+  void declare(const ModulePtr& module, Span span);
+  void declare(const GlobalFunction& function, Span span);
+
+  ScriptValue value_of(const ast::Expr& expr);
+  ScriptValue value_of_name(const std::string& name, Span span);
+  ScriptValue value_of_attribute(const ast::Attribute& attribute, Span span);
+  ScriptValue value_of_chain(const ast::Chain& chain, Span span);
+  ScriptValue value_of_comparison(const ast::Comparison& comparison, Span span);
+  ScriptValue value_of_prefix(const ast::Prefix& prefix, Span span);
+  ScriptValue value_of_format(const ast::FormatString& text);
+  ScriptValue value_of_subscript(const ast::Subscript& subscript, Span span);
+  ScriptValue value_of_numbers(const ast::NumberListValue& numbers);
+  ScriptValue binary(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span);
+  ScriptValue compare(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span);
+  bool condition(const ast::Expr& expr, std::string_view word);
+
+  ScriptValue value_of_call(const ast::Call& call, Span span);
+  // "R.nn.relu" for a dotted name in a namespace of TVM whose first word is no variable; empty otherwise.
+  std::string namespace_path(const ast::Expr& expr) const;
+  ScriptValue call_namespace(const std::string& path, std::vector<NamedValue> arguments, Span span);
+  ScriptValue call_by_name(const std::string& name, const ast::Call& call, Span span);
+  ScriptValue call_method(const ast::Attribute& method, const ast::Call& call, Span span);
+  ScriptValue call_command(const Command& command, std::vector<NamedValue> arguments, Span span);
+  std::vector<NamedValue> arguments_of(const ast::Call& call);
+  [[noreturn]] void unknown_name(const std::string& name, Span span);
+  void declare_arguments(const ast::Block& statements);
+
+  Session& session_;
+  ScriptOptions options_;
+  Environment environment_;
+  OperatorCalls operators_;
+  ModulePtr free_functions_;
+  Namespaces namespaces_;
+  std::set<std::string> declared_arguments_;
+  std::vector<std::string> loading_;
+};
+
+// Iterates as `for` does: range, list, tuple, dict (its keys). TypeError for other kinds.
+void for_each_item(const ScriptValue& iterable, Span span, const std::function<bool(const ScriptValue&)>& visit);
+
+}  // namespace relish

@@ -1,0 +1,111 @@
+// Values of script statements: Python's scalars and containers, run-time values of Relax programs, modules and
+// references to their functions. All are immutable; containers are shared.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "ir/module.h"
+#include "runtime/value.h"
+
+namespace relish {
+
+class ScriptValue;
+
+// A list, or a tuple when `tuple`.
+struct ScriptList {
+  std::vector<ScriptValue> items;
+  bool tuple = false;
+};
+
+// Keys in order of insertion; a key is a str, int, bool or float.
+struct ScriptDict {
+  std::vector<std::pair<ScriptValue, ScriptValue>> items;
+};
+
+// range(begin, end, step), not spelt out.
+struct ScriptRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t step = 1;
+
+  std::int64_t size() const;
+  std::int64_t at(std::int64_t index) const { return begin + index * step; }
+};
+
+// A function of a module value; the session's free functions are those of the module `Module`.
+struct FunctionReference {
+  ModulePtr module;
+  std::string name;
+};
+
+class ScriptValue {
+ public:
+  using Kind = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::shared_ptr<const ScriptList>,
+                            std::shared_ptr<const ScriptDict>, ScriptRange, Tensor, ShapeValue, ModulePtr,
+                            FunctionReference, std::shared_ptr<const ObjectValue>>;
+
+  ScriptValue() = default;  // None
+  ScriptValue(bool v) : kind_(v) {}
+  ScriptValue(int v) : kind_(static_cast<std::int64_t>(v)) {}
+  ScriptValue(std::int64_t v) : kind_(v) {}
+  ScriptValue(double v) : kind_(v) {}
+  ScriptValue(const char* v) : kind_(std::string(v)) {}
+  ScriptValue(std::string v) : kind_(std::move(v)) {}
+  ScriptValue(Tensor v) : kind_(std::move(v)) {}
+  ScriptValue(ShapeValue v) : kind_(std::move(v)) {}
+  ScriptValue(ScriptRange v) : kind_(v) {}
+  ScriptValue(ModulePtr v) : kind_(std::move(v)) {}
+  ScriptValue(FunctionReference v) : kind_(std::move(v)) {}
+  ScriptValue(std::shared_ptr<const ObjectValue> v) : kind_(std::move(v)) {}
+  static ScriptValue list(std::vector<ScriptValue> items);
+  static ScriptValue tuple(std::vector<ScriptValue> items);
+  static ScriptValue dict(std::vector<std::pair<ScriptValue, ScriptValue>> items);
+
+  const Kind& kind() const { return kind_; }
+  template <class T>
+  const T* as() const {
+    return std::get_if<T>(&kind_);
+  }
+  bool is_none() const { return std::holds_alternative<std::monostate>(kind_); }
+  // A bool counts as an int, as in Python; see `as<std::int64_t>` for ints alone.
+  bool is_number() const;
+  const Tensor* tensor() const { return as<Tensor>(); }
+  const std::string* string() const { return as<std::string>(); }
+  // Null when this is neither a list nor a tuple.
+  const ScriptList* sequence() const;
+  const ScriptDict* dictionary() const;
+  // The value of a str key, or null.
+  const ScriptValue* find(std::string_view key) const;
+
+ private:
+  Kind kind_;
+};
+
+// The int of an int or bool; nothing for other kinds.
+std::optional<std::int64_t> integer_of(const ScriptValue& value);
+// The number of an int, bool or float.
+std::optional<double> real_of(const ScriptValue& value);
+
+// "an int", "a tensor float32 (2, 3)", "a list": for messages.
+std::string describe(const ScriptValue& value);
+// The one word of `type`: "int", "list", "tensor", "module".
+std::string_view kind_name(const ScriptValue& value);
+
+// Python's str() and repr(): they differ for strings only. `full` prints every element of a tensor.
+std::string text_of(const ScriptValue& value, bool full = false);
+std::string quoted_text_of(const ScriptValue& value, bool full = false);
+
+// Python's `==`; a tensor inside is a TypeError at `span`.
+bool equal_values(const ScriptValue& a, const ScriptValue& b, Span span);
+
+// A value that an engine returned, as a script sees it: scalars become int, float or bool, void becomes None.
+ScriptValue from_runtime(const Value& value);
+
+}  // namespace relish

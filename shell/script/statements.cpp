@@ -1,0 +1,348 @@
+// Running of statements.
+#include <algorithm>
+
+#include "shell/script/builtins.h"
+#include "shell/script/redefinition.h"
+#include "shell/script/script.h"
+#include "support/interrupt.h"
+
+namespace relish {
+namespace {
+
+// Calls `visit` for every call of `arg` in the expression and what it holds.
+void find_arg_calls(const ast::Expr& expr, const std::function<void(const ast::Call&, Span)>& visit);
+
+void find_in_all(const std::vector<ast::ExprPtr>& items, const std::function<void(const ast::Call&, Span)>& visit) {
+  for (const ast::ExprPtr& item : items) {
+    if (item) find_arg_calls(*item, visit);
+  }
+}
+
+void find_in_links(const ast::ExprPtr& first, const std::vector<ast::Link>& links,
+                   const std::function<void(const ast::Call&, Span)>& visit) {
+  find_arg_calls(*first, visit);
+  for (const ast::Link& link : links) find_arg_calls(*link.operand, visit);
+}
+
+void find_arg_calls(const ast::Expr& expr, const std::function<void(const ast::Call&, Span)>& visit) {
+  if (const auto* call = expr.as<ast::Call>()) {
+    const std::string* name = ast::name_of(*call->callee);
+    if (name && *name == "arg") visit(*call, expr.span);
+    find_arg_calls(*call->callee, visit);
+    for (const ast::Argument& argument : call->arguments) find_arg_calls(*argument.value, visit);
+  } else if (const auto* list = expr.as<ast::ListValue>()) {
+    find_in_all(list->items, visit);
+  } else if (const auto* tuple = expr.as<ast::TupleValue>()) {
+    find_in_all(tuple->items, visit);
+  } else if (const auto* dict = expr.as<ast::DictValue>()) {
+    for (const auto& [key, value] : dict->items) {
+      if (key) find_arg_calls(*key, visit);
+      find_arg_calls(*value, visit);
+    }
+  } else if (const auto* chain = expr.as<ast::Chain>()) {
+    find_in_links(chain->first, chain->links, visit);
+  } else if (const auto* comparison = expr.as<ast::Comparison>()) {
+    find_in_links(comparison->first, comparison->links, visit);
+  } else if (const auto* logic = expr.as<ast::Logic>()) {
+    find_in_all(logic->operands, visit);
+  } else if (const auto* conditional = expr.as<ast::Conditional>()) {
+    find_arg_calls(*conditional->condition, visit);
+    find_arg_calls(*conditional->then_value, visit);
+    find_arg_calls(*conditional->else_value, visit);
+  } else if (const auto* prefix = expr.as<ast::Prefix>()) {
+    find_arg_calls(*prefix->operand, visit);
+  } else if (const auto* attribute = expr.as<ast::Attribute>()) {
+    find_arg_calls(*attribute->object, visit);
+  } else if (const auto* subscript = expr.as<ast::Subscript>()) {
+    find_arg_calls(*subscript->object, visit);
+    find_in_all(subscript->items, visit);
+  } else if (const auto* text = expr.as<ast::FormatString>()) {
+    for (const ast::FormatPart& part : text->parts) {
+      if (part.field) find_arg_calls(*part.field, visit);
+    }
+  }
+}
+
+// The expressions of a statement itself, without those of blocks inside it.
+std::vector<const ast::Expr*> expressions_of(const ast::Statement& statement) {
+  std::vector<const ast::Expr*> result;
+  auto add = [&](const ast::ExprPtr& expr) {
+    if (expr) result.push_back(expr.get());
+  };
+  if (const auto* node = statement.as<ast::ExpressionStatement>()) add(node->value);
+  if (const auto* node = statement.as<ast::Assignment>()) add(node->value);
+  if (const auto* node = statement.as<ast::AugmentedAssignment>()) add(node->value);
+  if (const auto* node = statement.as<ast::Assert>()) {
+    add(node->condition);
+    add(node->message);
+  }
+  if (const auto* node = statement.as<ast::For>()) add(node->iterable);
+  if (const auto* node = statement.as<ast::While>()) add(node->condition);
+  if (const auto* node = statement.as<ast::If>()) {
+    for (const ast::Branch& branch : node->branches) add(branch.condition);
+  }
+  return result;
+}
+
+std::vector<const ast::Block*> blocks_of(const ast::Statement& statement) {
+  std::vector<const ast::Block*> result;
+  if (const auto* node = statement.as<ast::For>()) result.push_back(&node->body);
+  if (const auto* node = statement.as<ast::While>()) result.push_back(&node->body);
+  if (const auto* node = statement.as<ast::If>()) {
+    for (const ast::Branch& branch : node->branches) result.push_back(&branch.body);
+    result.push_back(&node->else_body);
+  }
+  return result;
+}
+
+void refuse_arg_calls(const ast::Block& block) {
+  for (const ast::Statement& statement : block) {
+    for (const ast::Expr* expr : expressions_of(statement)) {
+      find_arg_calls(*expr, [](const ast::Call&, Span span) {
+        fail(ErrorClass::Type, span, "arg.place", "arg() stands inside a block; expected it at top level, outside loops and ifs");
+      });
+    }
+    for (const ast::Block* inner : blocks_of(statement)) refuse_arg_calls(*inner);
+  }
+}
+
+}  // namespace
+
+void Script::declare_arguments(const ast::Block& statements) {
+  std::map<std::string, Span> declared;
+  for (const ast::Statement& statement : statements) {
+    for (const ast::Expr* expr : expressions_of(statement)) {
+      bool in_condition = statement.as<ast::If>() || statement.as<ast::While>() || statement.as<ast::For>();
+      find_arg_calls(*expr, [&](const ast::Call& call, Span span) {
+        const auto* name = call.arguments.empty() ? nullptr : call.arguments[0].value->as<ast::StringValue>();
+        if (in_condition || !name) {
+          fail(ErrorClass::Type, span, "arg.place",
+               name ? "arg() stands in a block's header; expected it at top level"
+                    : "arg() takes its name as a string literal");
+        }
+        auto [found, fresh] = declared.emplace(name->value, span);
+        if (!fresh) {
+          fail(ErrorClass::Type, span, "arg.twice", fmt::format("argument '{}' is declared twice", name->value),
+               {{found->second, "the first declaration is here"}});
+        }
+      });
+    }
+    for (const ast::Block* block : blocks_of(statement)) refuse_arg_calls(*block);
+  }
+  for (const auto& [name, span] : declared) declared_arguments_.insert(name);
+}
+
+void Script::run_statement(const ast::Statement& statement) {
+  poll_interrupt(statement.span);
+  environment_.begin();
+  ModulePtr free_before = free_functions_;
+  try {
+    execute(statement);
+    environment_.commit();
+  } catch (Failure& failure) {
+    environment_.roll_back();
+    free_functions_ = free_before;
+    failure.at(statement.span);
+    throw;
+  } catch (...) {
+    environment_.roll_back();
+    free_functions_ = free_before;
+    throw;
+  }
+}
+
+Script::Flow Script::execute(const ast::Block& block) {
+  for (const ast::Statement& statement : block) {
+    try {
+      Flow flow = execute(statement);
+      if (flow != Flow::Next) return flow;
+    } catch (Failure& failure) {
+      failure.at(statement.span);
+      throw;
+    }
+  }
+  return Flow::Next;
+}
+
+Script::Flow Script::execute(const ast::Statement& statement) {
+  const Span span = statement.span;
+  if (const auto* node = statement.as<ast::ExpressionStatement>()) {
+    ScriptValue value = value_of(*node->value);
+    if (!value.is_none()) session_.print(text_of(value));
+  } else if (const auto* node = statement.as<ast::Assignment>()) {
+    execute_assignment(*node, span);
+  } else if (const auto* node = statement.as<ast::AugmentedAssignment>()) {
+    execute_augmented(*node, span);
+  } else if (const auto* node = statement.as<ast::Assert>()) {
+    execute_assert(*node, span);
+  } else if (const auto* node = statement.as<ast::Import>()) {
+    execute_import(*node);
+  } else if (const auto* node = statement.as<ast::For>()) {
+    return execute_for(*node, span);
+  } else if (const auto* node = statement.as<ast::While>()) {
+    return execute_while(*node, span);
+  } else if (const auto* node = statement.as<ast::If>()) {
+    return execute_if(*node);
+  } else if (const auto* node = statement.as<ast::DeclareModule>()) {
+    declare(node->module, span);
+  } else if (const auto* node = statement.as<ast::DeclareFunction>()) {
+    declare(node->function, span);
+  } else if (statement.as<ast::Break>()) {
+    return Flow::Break;
+  } else if (statement.as<ast::Continue>()) {
+    return Flow::Continue;
+  } else if (statement.as<ast::Return>()) {
+    fail(ErrorClass::Syntax, span, "script.return", "found 'return' at top level; expected it inside a function");
+  } else if (statement.as<ast::With>()) {
+    fail(ErrorClass::Type, span, "script.unsupported", "'with' at top level is not part of the language; write plain statements");
+  } else if (statement.as<ast::FunctionDefinition>()) {
+    fail(ErrorClass::Type, span, "script.unsupported",
+         "a plain 'def' is not part of the language; decorate it with @R.function or @T.prim_func");
+  } else if (statement.as<ast::ClassDefinition>()) {
+    fail(ErrorClass::Type, span, "script.unsupported",
+         "a plain 'class' is not part of the language; decorate it with @I.ir_module");
+  }
+  return Flow::Next;
+}
+
+void Script::set_name(const std::string& name, ScriptValue value, Span span) {
+  bool hides = find_command(name) && !environment_.find(name) && (find_command(name)->surfaces & in_scripts);
+  environment_.set(name, std::move(value));
+  if (!hides) return;
+  Diagnostic note;
+  note.severity = Severity::Note;
+  note.span = span;
+  note.message = fmt::format("'{0}' hides the command of that name, which stays reachable as relish.{0}", name);
+  session_.report(note);
+}
+
+void Script::bind(const ast::Expr& target, ScriptValue value) {
+  if (const std::string* name = ast::name_of(target)) {
+    set_name(*name, std::move(value), target.span);
+    return;
+  }
+  const std::vector<ast::ExprPtr>* targets = nullptr;
+  if (const auto* tuple = target.as<ast::TupleValue>()) targets = &tuple->items;
+  if (const auto* list = target.as<ast::ListValue>()) targets = &list->items;
+  if (!targets) {
+    std::string hint = target.as<ast::Subscript>() ? "; values are immutable, make a new one" : "";
+    fail(ErrorClass::Type, target.span, "script.target",
+         fmt::format("cannot assign to {}; expected a name{}", ast::describe(target), hint));
+  }
+  std::vector<ScriptValue> items;
+  for_each_item(value, target.span, [&](const ScriptValue& item) {
+    items.push_back(item);
+    return items.size() <= targets->size();
+  });
+  if (items.size() != targets->size()) {
+    fail(ErrorClass::Runtime, target.span, "script.unpack",
+         fmt::format("found {} {}values for {} names", items.size() > targets->size() ? "more than " : "",
+                     std::min(items.size(), targets->size()), targets->size()));
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) bind(*(*targets)[i], std::move(items[i]));
+}
+
+void Script::execute_assignment(const ast::Assignment& assignment, Span span) {
+  if (assignment.annotation) {
+    fail(ErrorClass::Type, assignment.annotation->span, "script.annotation",
+         "found a type annotation in a script statement; expected NAME = VALUE");
+  }
+  if (!assignment.value) fail(ErrorClass::Syntax, span, "script.target", "expected a value");
+  ScriptValue value = value_of(*assignment.value);
+  for (std::size_t i = 0; i < assignment.targets.size(); ++i) {
+    bool last = i + 1 == assignment.targets.size();
+    bind(*assignment.targets[i], last ? std::move(value) : value);
+  }
+}
+
+void Script::execute_augmented(const ast::AugmentedAssignment& assignment, Span span) {
+  const std::string* name = ast::name_of(*assignment.target);
+  if (!name) {
+    fail(ErrorClass::Type, assignment.target->span, "script.target",
+         fmt::format("cannot assign to {}; expected a name", ast::describe(*assignment.target)));
+  }
+  ScriptValue before = value_of_name(*name, assignment.target->span);
+  ScriptValue operand = value_of(*assignment.value);
+  set_name(*name, binary(assignment.op, before, operand, span), assignment.target->span);
+}
+
+void Script::execute_assert(const ast::Assert& statement, Span) {
+  // The values of a failed comparison are the first thing that one wants to know.
+  const auto* comparison = statement.condition->as<ast::Comparison>();
+  std::string found;
+  bool holds = false;
+  if (comparison && comparison->links.size() == 1) {
+    ScriptValue left = value_of(*comparison->first);
+    ScriptValue right = value_of(*comparison->links[0].operand);
+    ScriptValue result = compare(comparison->links[0].op, left, right, statement.condition->span);
+    if (const auto* flag = result.as<bool>()) {
+      holds = *flag;
+      found = fmt::format("found {} {} {}", quoted_text_of(left), ast::text_of(comparison->links[0].op), quoted_text_of(right));
+    } else if (result.tensor()->rank() == 0) {
+      holds = result.tensor()->get_int(0) != 0;
+    } else {
+      fail(ErrorClass::Type, statement.condition->span, "script.condition",
+           fmt::format("'assert' takes a bool or a 0-d bool tensor, found {}", describe(result)));
+    }
+  } else {
+    holds = condition(*statement.condition, "assert");
+  }
+  if (holds) return;
+  std::string message = "assertion failed";
+  if (statement.message) {
+    message += ": " + text_of(value_of(*statement.message));
+  } else if (!found.empty() && found.size() < 200 && found.find('\n') == std::string::npos) {
+    message += ": " + found;
+  }
+  fail(ErrorClass::Runtime, statement.condition->span, "script.assert", std::move(message));
+}
+
+void Script::execute_import(const ast::Import& statement) {
+  for (const ast::Import::Bound& bound : statement.bound) {
+    if (!namespaces_.bind(bound.name, bound.target)) {
+      fail(ErrorClass::Type, bound.span, "script.import",
+           fmt::format("cannot import '{}'; expected a namespace of tvm.script, or load(\"FILE\") for another file", bound.target));
+    }
+  }
+}
+
+Script::Flow Script::execute_for(const ast::For& loop, Span span) {
+  ScriptValue iterable = value_of(*loop.iterable);
+  for_each_item(iterable, loop.iterable->span, [&](const ScriptValue& item) {
+    poll_interrupt(span);
+    bind(*loop.target, item);
+    return execute(loop.body) != Flow::Break;
+  });
+  return Flow::Next;
+}
+
+Script::Flow Script::execute_while(const ast::While& loop, Span span) {
+  while (condition(*loop.condition, "while")) {
+    poll_interrupt(span);
+    if (execute(loop.body) == Flow::Break) break;
+  }
+  return Flow::Next;
+}
+
+Script::Flow Script::execute_if(const ast::If& statement) {
+  for (const ast::Branch& branch : statement.branches) {
+    if (!branch.condition || condition(*branch.condition, "if")) return execute(branch.body);
+  }
+  return execute(statement.else_body);
+}
+
+void Script::declare(const ModulePtr& module, Span span) { set_name(module->name, module, span); }
+
+void Script::declare(const GlobalFunction& function, Span span) {
+  Module base = free_functions_ ? *free_functions_ : Module();
+  free_functions_ = with_function(base, function, span);
+  // References held under the functions' own names follow the module as it is now.
+  for (const std::string& name : free_functions_->names()) {
+    const ScriptValue* bound = environment_.find(name);
+    const auto* reference = bound ? bound->as<FunctionReference>() : nullptr;
+    bool own = reference && reference->name == name && reference->module->name == "Module";
+    if (name == name_of(function) || own) environment_.set(name, FunctionReference{free_functions_, name});
+  }
+}
+
+}  // namespace relish

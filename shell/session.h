@@ -1,0 +1,94 @@
+// The session: what holds for a whole run of the program whatever its surface, that is the options that every command
+// takes, the engines (made at first use), and the way out for results and notes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ir/evaluator.h"
+#include "support/diagnostic.h"
+
+namespace relish {
+
+// Options that every command takes.
+struct Settings {
+  std::string tier = "jit";
+  int threads = 0;                  // 0: the affinity and quota of the process
+  std::uint64_t seed = 0;
+  std::string cache;                // folder of the object cache, or "off"
+  std::vector<std::string> roots;   // folders whose files scripts may name by any path
+  bool debug = false;               // stack of notes for internal errors
+  bool color = false;               // of diagnostics
+  // Values of `--set`, for arg(); and of the flags of a training job, by script name ("run_dir").
+  std::vector<std::pair<std::string, std::string>> sets;
+  std::vector<std::pair<std::string, std::string>> job_flags;
+};
+
+// Where results go. The default is standard output; tests collect a string.
+class Output {
+ public:
+  virtual ~Output() = default;
+  virtual void write(std::string_view text) = 0;
+  virtual void flush() {}
+};
+
+// Buffered standard output. A closed one is a Failure(IOError) with the id "output.closed", which ends the program
+// without a message.
+class StandardOutput : public Output {
+ public:
+  void write(std::string_view text) override;
+  void flush() override;
+
+ private:
+  std::string buffer_;
+};
+
+inline constexpr std::string_view closed_output_id = "output.closed";
+
+class StringOutput : public Output {
+ public:
+  void write(std::string_view text) override { text_ += text; }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+class Session {
+ public:
+  explicit Session(Settings settings = {}, std::unique_ptr<Output> output = nullptr);
+  ~Session();
+  Session(const Session&) = delete;
+
+  const Settings& settings() const { return settings_; }
+  Settings& settings() { return settings_; }
+  Output& output() { return *output_; }
+  // A line of results.
+  void print(std::string_view line);
+  // A warning or note on standard error.
+  void report(const Diagnostic& diagnostic);
+  void report(const std::vector<Diagnostic>& diagnostics);
+
+  // The engine of the chosen tier.
+  Evaluator& evaluator();
+  // The engine of "interp" or "jit"; UsageError for another name.
+  Evaluator& evaluator(std::string_view tier);
+
+ private:
+  Settings settings_;
+  std::unique_ptr<Output> output_;
+  std::unique_ptr<Evaluator> interpreter_;
+  std::unique_ptr<Evaluator> jit_;
+};
+
+// Standard error, with colour if the session has it.
+void write_error_text(std::string_view text);
+
+// Installs operators and the loader of the standard library's texts; once a process, cheap.
+void start_language();
+
+}  // namespace relish
