@@ -41,7 +41,7 @@ std::string trimmed(std::string_view text) {
 
 // "# name: value" of the head; no name when the line is none of these.
 std::pair<std::string, std::string> directive(const std::string& line) {
-  static const std::regex form(R"(^# (test|about|pipe|given|shows|stdin|signal|tolerance|exit):\s*(.*)$)");
+  static const std::regex form(R"(^# (test|about|like|pipe|given|shows|stdin|signal|tolerance|exit):\s*(.*)$)");
   std::smatch match;
   if (!std::regex_match(line, match, form)) return {};
   return {match[1], trimmed(match[2].str())};
@@ -84,6 +84,8 @@ void apply_directive(GoldenFile& file, const std::string& name, const std::strin
     std::size_t blank = value.find(' ');
     file.command = value.substr(0, blank);
     file.options = blank == std::string::npos ? "" : trimmed(value.substr(blank));
+  } else if (name == "like") {
+    file.like = value;
   } else if (name == "pipe") {
     file.pipes.push_back(value);
   } else if (name == "given") {

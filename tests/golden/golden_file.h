@@ -33,6 +33,7 @@ struct GoldenFile {
   std::string name;                      // "check/bad-shape.relish", for reports
   std::string command;                   // first word behind "# test:"
   std::string options;                   // the rest of that line
+  std::string like;                      // "# like:" print: a file beside this one with the same canonical text
   std::vector<std::string> pipes;        // "# pipe:" lines, each a command behind the one before
   std::vector<std::string> given;        // "# given:" lines: files that the command finds
   std::vector<std::string> shows;        // "# shows:" lines: files that are shown behind the output

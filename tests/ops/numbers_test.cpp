@@ -1,0 +1,81 @@
+// The files of outside numbers, tests/numbers/operators/*.json, against both tiers: results, and gradients of operators
+// that have them.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/golden/tolerance.h"
+#include "tests/ops/gradient_case.h"
+#include "tests/ops/operator_case.h"
+
+namespace relish::testing {
+namespace {
+
+std::string text_of(const Failure& failure) {
+  const Diagnostic& first = failure.diagnostics().front();
+  return fmt::format("{}: {} [{}]", name_of(first.error_class), first.message, first.id);
+}
+
+nlohmann::json numbers_of(const Op& op) {
+  std::ifstream file(fmt::format("{}/tests/numbers/operators/{}.json", RELISH_SOURCE_DIR, op.name));
+  if (!file) return nullptr;
+  return nlohmann::json::parse(file);
+}
+
+void compare_result(const OperatorCase& operator_case, const Tensor& expected) {
+  const BuiltCall call = build_call(operator_case);
+  Terms terms;
+  Magnitudes magnitudes;
+  if (operator_case.op->agreement == Agreement::Sum && is_float(expected.dtype())) {
+    magnitudes = magnitudes_of(operator_case);
+    terms = {&magnitudes.sums, magnitudes.terms};
+  }
+  for (Evaluator* engine : {&interpreter(), &jit(1), &jit(2)}) {
+    INFO(engine->name());
+    const Value value = engine->call(call.module, "main", call.values);
+    REQUIRE(value.is_tensor());
+    if (value.tensor().dtype() != expected.dtype()) continue;  // numbers that were rounded further than the result
+    CHECK(disagreement(value.tensor(), expected, static_cast<int>(operator_case.op->agreement), terms) == "");
+  }
+}
+
+// |a - b| <= 1e-9 |b| + 1e-12 max |b|, against an outside autograd in float64.
+void compare_gradients(const OperatorCase& operator_case, const nlohmann::json& json) {
+  const GradientCase gradient = gradient_case(operator_case, tensor_of_json(json.at("cotangent")));
+  for (Evaluator* engine : {&interpreter(), &jit(1)}) {
+    INFO(engine->name());
+    const std::vector<Tensor> partials = gradient.partials(*engine, gradient.inputs);
+    std::size_t next = 0;
+    for (const nlohmann::json& wanted : json.at("gradients")) {
+      if (wanted.is_null()) continue;
+      REQUIRE(next < partials.size());
+      const Tensor expected = tensor_of_json(wanted);
+      double largest = 0;
+      for (std::int64_t i = 0; i < expected.size(); ++i) largest = std::max(largest, std::abs(expected.get_double(i)));
+      CHECK(disagreement(partials[next++], expected, Closeness{1e-9, 1e-12 * largest}) == "");
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("operators agree with outside numbers in both tiers", "[ops]") {
+  for (const Op* op : operators_under_test()) {
+    const nlohmann::json numbers = numbers_of(*op);
+    if (numbers.is_null()) continue;  // the test of completeness names it
+    for (const nlohmann::json& json : numbers.at("cases")) {
+      try {
+        const OperatorCase operator_case = case_of_json(*op, json);
+        INFO(operator_case.label);
+        compare_result(operator_case, tensor_of_json(json.at("expect")));
+        if (json.contains("gradients")) compare_gradients(operator_case, json);
+      } catch (const Failure& failure) {
+        FAIL_CHECK(op->name << " '" << json.at("name").get<std::string>() << "': " << text_of(failure));
+      }
+    }
+  }
+}
+
+}  // namespace relish::testing

@@ -1,0 +1,365 @@
+// Operator calls as data and as modules.
+#include "tests/ops/operator_case.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <memory>
+
+#include "frontend/line_parser.h"
+#include "interp/interpreter.h"
+#include "jit/jit.h"
+#include "shell/script/convert.h"
+#include "shell/script/script.h"
+#include "shell/session.h"
+#include "support/failure.h"
+
+namespace relish::testing {
+namespace {
+
+Session& session() {
+  static Session value = [] {
+    start_language();
+    Settings settings;
+    settings.tier = "interp";
+    return Session(settings, std::make_unique<StringOutput>());
+  }();
+  return value;
+}
+
+Script& script() {
+  static Script value(session());
+  return value;
+}
+
+ScriptValue evaluate(std::string_view text) {
+  return script().evaluate(Sources::instance().add("<sample>", std::string(text)));
+}
+
+struct WrittenText {
+  std::string name, text;
+};
+
+// The arguments of a call as texts.
+std::vector<WrittenText> split_arguments(std::string_view arguments) {
+  const std::string text = "f(" + std::string(arguments) + ")";
+  const std::uint32_t file = Sources::instance().add("<sample>", text);
+  Diagnostics diagnostics;
+  LineParser parser(file, Sources::instance().find(file)->text(), diagnostics);
+  const ast::ExprPtr expression = parser.expression(0, text.size());
+  throw_if_errors(diagnostics);
+  const auto* call = expression ? expression->as<ast::Call>() : nullptr;
+  RELISH_CHECK(call, "a sample is no list of arguments: " + text);
+  std::vector<WrittenText> result;
+  for (const ast::Argument& argument : call->arguments) {
+    const Span span = argument.value->span;
+    result.push_back({argument.name, text.substr(span.begin, span.end - span.begin)});
+  }
+  return result;
+}
+
+const Param* parameter(const Op& op, const CaseArgument& argument, std::size_t position) {
+  if (argument.name.empty()) return position < op.params.size() ? &op.params[position] : nullptr;
+  for (const Param& param : op.params) {
+    if (param.name == argument.name) return &param;
+  }
+  return nullptr;
+}
+
+Attribute attribute_of_script(const ScriptValue& value) {
+  if (value.is_none()) return {};
+  if (const auto* flag = value.as<bool>()) return *flag;
+  if (const auto* integer = value.as<std::int64_t>()) return *integer;
+  if (const auto* real = value.as<double>()) return *real;
+  if (const std::string* text = value.string()) return *text;
+  if (const auto* shape = value.as<ShapeValue>()) return attribute_of(shape->dims);
+  const ScriptList* list = value.sequence();
+  RELISH_CHECK(list, "a sample has an attribute that is " + describe(value));
+  AttributeList items;
+  for (const ScriptValue& item : list->items) items.push_back(attribute_of_script(item));
+  return items;
+}
+
+// Numbers and nested lists are float32 and int64 unless they say otherwise.
+Tensor tensor_of_script(const ScriptValue& value) {
+  if (const Tensor* tensor = value.tensor()) return *tensor;
+  return tensor_of(value, std::nullopt, DType::Int64, DType::Float32, {});
+}
+
+decltype(CaseArgument::value) argument_of_script(const ScriptValue& value, ParamKind kind) {
+  const bool number = value.is_number();
+  switch (kind) {
+    case ParamKind::Tensor:
+    case ParamKind::OptionalTensor:
+    case ParamKind::Scalar:
+      if (value.is_none()) return Attribute();
+      if (!number) return tensor_of_script(value);
+      if (const auto* flag = value.as<bool>()) return ScalarValue::of_bool(*flag);
+      if (const auto integer = integer_of(value)) return ScalarValue::of_int(*integer);
+      return ScalarValue::of_real(*real_of(value));
+    case ParamKind::TensorTuple: {
+      std::vector<Tensor> fields;
+      const ScriptList* list = value.sequence();
+      RELISH_CHECK(list, "a sample gives no tuple of tensors");
+      for (const ScriptValue& item : list->items) fields.push_back(tensor_of_script(item));
+      return fields;
+    }
+    case ParamKind::Shape: return shape_of(value, {});
+    case ParamKind::Attribute: return attribute_of_script(value);
+  }
+  return Attribute();
+}
+
+Tensor converted(const Tensor& tensor, DType dtype) {
+  Tensor result = Tensor::empty(dtype, tensor.shape());
+  for (std::int64_t i = 0; i < tensor.size(); ++i) result.set_double(i, tensor.get_double(i));
+  return result;
+}
+
+Attribute attribute_of_json(const nlohmann::json& json) {
+  if (json.is_null()) return {};
+  if (json.is_boolean()) return json.get<bool>();
+  if (json.is_number_integer()) return json.get<std::int64_t>();
+  if (json.is_number()) return json.get<double>();
+  if (json.is_string()) return json.get<std::string>();
+  AttributeList items;
+  for (const nlohmann::json& item : json) items.push_back(attribute_of_json(item));
+  return items;
+}
+
+// Turns the arguments of a case into the function's parameters and the call's operands.
+class CallBuilder {
+ public:
+  CallBuilder(const Op& op, const std::set<std::int64_t>& symbolic) : op_(op) {
+    for (std::int64_t extent : symbolic) symbols_.emplace(extent, ScalarVar(fmt::format("n{}", extent), DType::Int64));
+  }
+
+  WrittenArgument write(const CaseArgument& argument) {
+    WrittenArgument written{argument.name, Attribute(), {}};
+    if (const auto* tensor = std::get_if<Tensor>(&argument.value)) {
+      written.value = parameter(*tensor);
+    } else if (const auto* fields = std::get_if<std::vector<Tensor>>(&argument.value)) {
+      std::vector<Expr> exprs;
+      for (const Tensor& field : *fields) exprs.push_back(parameter(field));
+      written.value = tuple(std::move(exprs));
+    } else if (const auto* shape = std::get_if<Shape>(&argument.value)) {
+      written.value = shape_literal(dims_of(*shape));
+    } else if (const auto* scalar = std::get_if<ScalarValue>(&argument.value)) {
+      written.value = scalar_value(is_float(scalar->dtype) ? float_literal(scalar->dtype, scalar->real)
+                                                           : int_literal(scalar->dtype, scalar->integer));
+    } else {
+      written.value = std::get<Attribute>(argument.value);
+    }
+    return written;
+  }
+
+  std::vector<Var> params;
+  std::vector<Value> values;
+
+ private:
+  std::vector<Scalar> dims_of(const Shape& shape) const {
+    std::vector<Scalar> dims;
+    for (std::int64_t dim : shape) {
+      const auto symbol = symbols_.find(dim);
+      dims.push_back(symbol == symbols_.end() ? Scalar(dim) : Scalar(symbol->second));
+    }
+    return dims;
+  }
+
+  Expr parameter(const Tensor& tensor) {
+    params.emplace_back(fmt::format("x{}", params.size()), tensor_type(dims_of(tensor.shape()), tensor.dtype()));
+    values.emplace_back(tensor);
+    return params.back();
+  }
+
+  const Op& op_;
+  std::map<std::int64_t, ScalarVar> symbols_;
+};
+
+}  // namespace
+
+std::vector<Tensor*> OperatorCase::tensors() {
+  std::vector<Tensor*> result;
+  for (CaseArgument& argument : arguments) {
+    if (auto* tensor = std::get_if<Tensor>(&argument.value)) result.push_back(tensor);
+    if (auto* fields = std::get_if<std::vector<Tensor>>(&argument.value)) {
+      for (Tensor& field : *fields) result.push_back(&field);
+    }
+  }
+  return result;
+}
+
+std::vector<const Tensor*> OperatorCase::tensors() const {
+  const std::vector<Tensor*> found = const_cast<OperatorCase*>(this)->tensors();
+  return {found.begin(), found.end()};
+}
+
+std::set<std::int64_t> OperatorCase::extents() const {
+  std::set<std::int64_t> result;
+  for (const Tensor* tensor : tensors()) result.insert(tensor->shape().begin(), tensor->shape().end());
+  return result;
+}
+
+OperatorCase case_of_sample(const Op& op, std::string_view arguments, std::string label) {
+  OperatorCase result{&op, std::move(label), {}};
+  for (const WrittenText& written : split_arguments(arguments)) {
+    CaseArgument argument{written.name, {}};
+    const Param* param = parameter(op, argument, result.arguments.size());
+    argument.value = argument_of_script(evaluate(written.text), param ? param->kind : ParamKind::Attribute);
+    result.arguments.push_back(std::move(argument));
+  }
+  return result;
+}
+
+Tensor tensor_of_text(std::string_view text, DType dtype) {
+  const ScriptValue value = evaluate(text);
+  if (const Tensor* tensor = value.tensor()) return converted(*tensor, dtype);
+  return tensor_of(value, dtype, DType::Int64, DType::Float64, {});
+}
+
+Tensor tensor_of_json(const nlohmann::json& json) {
+  const auto dtype = dtype_from_name(json.at("dtype").get<std::string>());
+  RELISH_CHECK(dtype.has_value());
+  Tensor tensor = Tensor::empty(*dtype, json.at("shape").get<Shape>());
+  std::int64_t i = 0;
+  for (const nlohmann::json& number : json.at("data")) {
+    if (number.is_string()) {
+      const auto text = number.get<std::string>();
+      const double infinity = std::numeric_limits<double>::infinity();
+      tensor.set_double(i++, text == "nan" ? std::nan("") : text == "inf" ? infinity : -infinity);
+    } else if (is_float(*dtype)) {
+      tensor.set_double(i++, number.get<double>());
+    } else if (number.is_number_unsigned()) {
+      tensor.set_int(i++, static_cast<std::int64_t>(number.get<std::uint64_t>()));
+    } else {
+      tensor.set_int(i++, number.get<std::int64_t>());
+    }
+  }
+  return tensor;
+}
+
+OperatorCase case_of_json(const Op& op, const nlohmann::json& json) {
+  OperatorCase result{&op, fmt::format("{} numbers '{}'", op.name, json.at("name").get<std::string>()), {}};
+  for (const nlohmann::json& argument : json.at("args")) {
+    if (argument.contains("shape_value")) {
+      result.arguments.push_back({"", argument["shape_value"].get<Shape>()});
+    } else {
+      result.arguments.push_back({"", tensor_of_json(argument)});
+    }
+  }
+  for (const auto& [name, value] : json.at("attributes").items()) {
+    const CaseArgument argument{name, Attribute()};
+    const Param* param = parameter(op, argument, 0);
+    if (param && param->kind == ParamKind::Shape) result.arguments.push_back({name, value.get<Shape>()});
+    else result.arguments.push_back({name, attribute_of_json(value)});
+  }
+  return result;
+}
+
+std::optional<OperatorCase> with_dtype(const OperatorCase& original, DType dtype) {
+  OperatorCase result = original;
+  bool changed = false;
+  for (Tensor* tensor : result.tensors()) {
+    if (!is_float(tensor->dtype())) continue;
+    *tensor = converted(*tensor, dtype);
+    changed = true;
+  }
+  if (!changed) return std::nullopt;
+  result.label += fmt::format(" {}", name_of(dtype));
+  return result;
+}
+
+std::optional<OperatorCase> with_extent(const OperatorCase& original, std::int64_t from, std::int64_t to) {
+  OperatorCase result = original;
+  for (Tensor* tensor : result.tensors()) {
+    if (tensor->size() == 0) return std::nullopt;
+    Shape shape = tensor->shape();
+    std::replace(shape.begin(), shape.end(), from, to);
+    Tensor resized = Tensor::empty(tensor->dtype(), shape);
+    const auto bytes = static_cast<std::size_t>(size_of(tensor->dtype()));
+    for (std::int64_t i = 0; i < resized.size(); ++i) {
+      const auto source = static_cast<std::size_t>(i % tensor->size());
+      std::copy_n(static_cast<const char*>(tensor->data()) + source * bytes, bytes,
+                  static_cast<char*>(resized.mutable_data()) + static_cast<std::size_t>(i) * bytes);
+    }
+    *tensor = resized;
+  }
+  for (CaseArgument& argument : result.arguments) {
+    if (auto* shape = std::get_if<Shape>(&argument.value)) std::replace(shape->begin(), shape->end(), from, to);
+  }
+  result.label += fmt::format(" with {} for {}", to, from);
+  return result;
+}
+
+BuiltCall build_call(const OperatorCase& operator_case, const std::set<std::int64_t>& symbolic) {
+  CallBuilder builder(*operator_case.op, symbolic);
+  std::vector<WrittenArgument> written;
+  for (const CaseArgument& argument : operator_case.arguments) written.push_back(builder.write(argument));
+  ArrangedArguments arranged = arrange_arguments(*operator_case.op, std::move(written), {});
+
+  FunctionBuilder body;
+  for (const Var& param : builder.params) body.reserve_name(param.name());
+  body.begin_block(true);
+  const Var result =
+      body.bind(op_call(*operator_case.op, std::move(arranged.args), std::move(arranged.attributes)), "result", true);
+  body.end_block();
+  Function function;
+  function.name = "main";
+  function.params = builder.params;
+  function.result_type = result.type();
+  function.blocks = body.take_blocks();
+  function.result = result;
+  Module module;
+  module.name = "Case";
+  module.set(std::make_shared<const Function>(std::move(function)));
+  return {std::make_shared<const Module>(std::move(module)), builder.params, builder.values, result.type()};
+}
+
+Magnitudes magnitudes_of(const OperatorCase& operator_case) {
+  OperatorCase absolute = operator_case;
+  for (Tensor* tensor : absolute.tensors()) {
+    if (!is_float(tensor->dtype())) continue;
+    Tensor wide = Tensor::empty(DType::Float64, tensor->shape());
+    for (std::int64_t i = 0; i < wide.size(); ++i) wide.set_double(i, std::abs(tensor->get_double(i)));
+    *tensor = wide;
+  }
+  // A dtype that the call asks for would round the sums again.
+  std::erase_if(absolute.arguments, [](const CaseArgument& argument) { return argument.name == "out_dtype"; });
+  BuiltCall call = build_call(absolute);
+  Magnitudes result;
+  result.sums = interpreter().call(call.module, "main", call.values).tensor();
+  const Tensor& first = *absolute.tensors().front();
+  const std::int64_t results = std::max<std::int64_t>(result.sums.size(), 1);
+  const bool product = absolute.tensors().size() > 1 && first.rank() > 0;
+  result.terms = product ? first.shape().back() : first.size() / results;
+  result.terms = std::max<std::int64_t>(result.terms, 1);
+  return result;
+}
+
+Evaluator& interpreter() {
+  static const std::unique_ptr<Evaluator> engine = make_interpreter();
+  return *engine;
+}
+
+Evaluator& jit(int threads) {
+  static std::map<int, std::unique_ptr<Evaluator>> engines;
+  std::unique_ptr<Evaluator>& engine = engines[threads];
+  if (!engine) engine = make_jit({.threads = threads});
+  return *engine;
+}
+
+std::vector<const Op*> operators_under_test() {
+  start_language();
+  const char* only = std::getenv("RELISH_OPS");
+  std::vector<const Op*> result;
+  for (const Op* op : all_ops()) {
+    if (!only || op->name.find(only) != std::string_view::npos) result.push_back(op);
+  }
+  return result;
+}
+
+}  // namespace relish::testing

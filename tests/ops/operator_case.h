@@ -1,0 +1,77 @@
+// One call of an operator as test data: its arguments as values, and the module of one binding that makes the call.
+// Cases come from the samples of the declarations and from the files of outside numbers; variants change dtype or size.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/evaluator.h"
+#include "ir/module.h"
+#include "ir/op.h"
+#include "runtime/value.h"
+
+namespace relish::testing {
+
+// An argument as written: a tensor, a tuple of tensors, a shape, a scalar, or a compile-time value.
+struct CaseArgument {
+  std::string name;  // empty: positional
+  std::variant<Tensor, std::vector<Tensor>, Shape, ScalarValue, Attribute> value;
+};
+
+struct OperatorCase {
+  const Op* op = nullptr;
+  std::string label;  // "add #3 float64", for reports
+  std::vector<CaseArgument> arguments;
+
+  // All tensors, those of tuples too, in order.
+  std::vector<Tensor*> tensors();
+  std::vector<const Tensor*> tensors() const;
+  // Sizes of their dimensions.
+  std::set<std::int64_t> extents() const;
+};
+
+// The module `Case` with `main(x0, x1, …) -> result` of one binding, and the tensors for its parameters.
+struct BuiltCall {
+  ModulePtr module;
+  std::vector<Var> params;
+  std::vector<Value> values;
+  Type type;  // inferred for the result
+};
+
+// A sample's arguments, in the syntax of scripts: "[[1.0, 2.0]], axis=0" or "rand((2, 3), \"float32\")".
+OperatorCase case_of_sample(const Op& op, std::string_view arguments, std::string label);
+// The value of `expect` as a tensor of that dtype.
+Tensor tensor_of_text(std::string_view text, DType dtype);
+// A case of tests/numbers/operators/<operator>.json.
+OperatorCase case_of_json(const Op& op, const nlohmann::json& json);
+Tensor tensor_of_json(const nlohmann::json& json);
+
+// The same call with every floating tensor converted; nothing when there is none.
+std::optional<OperatorCase> with_dtype(const OperatorCase& original, DType dtype);
+// Every dimension `from`, of tensors and shapes, becomes `to`; elements are repeated. Nothing when a tensor is empty.
+std::optional<OperatorCase> with_extent(const OperatorCase& original, std::int64_t from, std::int64_t to);
+
+// Infers; Failure(TypeError) for a call that is refused. The dimensions in `symbolic` become symbolic.
+BuiltCall build_call(const OperatorCase& operator_case, const std::set<std::int64_t>& symbolic = {});
+
+// One operator's bound of class 5: the operator on absolute values, and the number of terms of an element.
+struct Magnitudes {
+  Tensor sums;
+  std::int64_t terms = 1;
+};
+Magnitudes magnitudes_of(const OperatorCase& operator_case);
+
+// The engines under test, made once.
+Evaluator& interpreter();
+Evaluator& jit(int threads);
+
+// Operators with the part of their name given in RELISH_OPS, or all.
+std::vector<const Op*> operators_under_test();
+
+}  // namespace relish::testing
