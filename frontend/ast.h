@@ -169,6 +169,7 @@ struct Statement {
   Span span;  // of its line, for compound statements of the header
   StatementKind kind;
   CommentsPtr comments;
+  Span whole;  // with decorators and body
 
   template <class K>
   const K* as() const { return std::get_if<K>(&kind); }

@@ -92,6 +92,8 @@ std::string expected_words(const antlr4::misc::IntervalSet& expected, const antl
   bool operand = has(RelishParser::NAME) && has(RelishParser::NUMBER);
   bool operation = has(RelishParser::DIV) && has(RelishParser::LT);
   std::vector<std::string> words;
+  bool closing = has(RelishParser::RPAREN) || has(RelishParser::RBRACKET) || has(RelishParser::RBRACE);
+  if (closing && !operand && !has(RelishParser::COMMA)) words.push_back("','");
   if (operand) words.push_back("an expression");
   for (const antlr4::misc::Interval& interval : expected.getIntervals()) {
     for (ssize_t token = interval.a; token <= interval.b; ++token) {

@@ -88,6 +88,17 @@ std::optional<ast::Statement> LineParser::header(const Line& line) {
   return good ? std::move(result) : std::nullopt;
 }
 
+ast::ExprPtr LineParser::expression(std::size_t begin, std::size_t end) {
+  ast::ExprPtr result;
+  bool good = impl_->parse(
+      relish::Slice{impl_->file, impl_->text, begin, end, {}},
+      [](Parser& parser) -> antlr4::ParserRuleContext* { return parser.expressionLine(); },
+      [&](TreeConverter& converter, antlr4::ParserRuleContext& tree) {
+        result = converter.expression_list(static_cast<Parser::ExpressionLineContext&>(tree).expressionList());
+      });
+  return good ? std::move(result) : nullptr;
+}
+
 ast::ExprPtr LineParser::decorator(const Line& line) {
   ast::ExprPtr result;
   bool good = impl_->parse(

@@ -23,6 +23,8 @@ class LineParser {
   std::optional<ast::Statement> simple(const Line& line);
   std::optional<ast::Statement> header(const Line& line);
   ast::ExprPtr decorator(const Line& line);
+  // A slice of the source that holds one expression, such as the inside of a string that is a dimension.
+  ast::ExprPtr expression(std::size_t begin, std::size_t end);
 
  private:
   struct Impl;

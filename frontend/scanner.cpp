@@ -50,8 +50,9 @@ struct Indentation {
   std::uint32_t alternate = 0;   // tabs as one column: both orders must agree
 };
 
-std::string without_blanks(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+// A comment without the blank that follows "#" and without blanks at its end.
+std::string comment_text(std::string_view text) {
+  if (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
   return std::string(text);
 }
@@ -323,7 +324,7 @@ void TextScanner::scan_comment(bool) {
     }
     at_ += length;
   }
-  comments_.push_back(without_blanks(text_.substr(begin, at_ - begin)));
+  comments_.push_back(comment_text(text_.substr(begin, at_ - begin)));
 }
 
 void TextScanner::scan_name() {
@@ -607,16 +608,14 @@ bool opens_block(std::string_view word) {
   return std::find(block_words.begin(), block_words.end(), word) != block_words.end();
 }
 
-ScannedSource scan_source(std::uint32_t file, Diagnostics& diagnostics) {
-  const SourceFile* source = Sources::instance().find(file);
-  RELISH_CHECK(source != nullptr);
-  if (source->text().size() > limits().max_source_bytes) {
+ScannedSource scan_source(std::uint32_t file, std::string_view text, Diagnostics& diagnostics) {
+  if (text.size() > limits().max_source_bytes) {
     diagnostics.error(ErrorClass::ResourceLimit, Span{file, 0, 0}, "limit.source",
-                      fmt::format("a text of {} bytes is larger than {}; raise --max-source-size",
-                                  source->text().size(), limits().max_source_bytes));
+                      fmt::format("a text of {} bytes is larger than {}; raise --max-source-size", text.size(),
+                                  limits().max_source_bytes));
     return {};
   }
-  return BlockBuilder(file, source->text(), diagnostics).run();
+  return BlockBuilder(file, text, diagnostics).run();
 }
 
 Missing missing_input(std::string_view text) {

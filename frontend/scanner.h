@@ -24,7 +24,7 @@ struct Line {
   std::string_view first_word;         // "def", "return", "x"; "@" for a decorator; empty for other openings
   bool header = false;                 // ends in ':' and owns `body`
   bool damaged = false;                // a fault inside was reported: not to be parsed
-  std::vector<std::string> comments;   // on lines of their own before it or inside it, without "#" and blanks around
+  std::vector<std::string> comments;   // on lines of their own before it or inside it, without "#" and one blank
   std::string trailing_comment;        // behind it on its last line
   std::vector<NumberRange> number_lists;
   std::vector<Line> body;
@@ -35,10 +35,10 @@ struct ScannedSource {
   std::vector<std::string> end_comments;  // after the last statement
 };
 
-// Scans the source with id `file`. Line::first_word points into its text. The shape of the tree follows the
-// indentation as Python has it: tabs go to the next multiple of 8, and a source whose blocks would differ under
-// another tab width is refused.
-ScannedSource scan_source(std::uint32_t file, Diagnostics& diagnostics);
+// Scans `text`, the source with id `file` or its beginning. Line::first_word points into it. The shape of the tree
+// follows the indentation as Python has it: tabs go to the next multiple of 8, and a source whose blocks would differ
+// under another tab width is refused.
+ScannedSource scan_source(std::uint32_t file, std::string_view text, Diagnostics& diagnostics);
 
 // What an input still lacks: the question of the REPL after every typed line.
 enum class Missing : std::uint8_t {

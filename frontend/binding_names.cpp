@@ -1,0 +1,64 @@
+// Walks over the targets of statements.
+#include "frontend/binding_names.h"
+
+namespace relish {
+namespace {
+
+void visit_target(const ast::Expr& target, const std::function<void(const std::string&, Span)>& visit) {
+  if (const std::string* name = ast::name_of(target)) {
+    visit(*name, target.span);
+  } else if (auto* tuple = target.as<ast::TupleValue>()) {
+    for (const ast::ExprPtr& item : tuple->items) visit_target(*item, visit);
+  }
+}
+
+}  // namespace
+
+void for_each_bound_name(const ast::Statement& statement, const std::function<void(const std::string&, Span)>& visit) {
+  if (auto* assignment = statement.as<ast::Assignment>()) {
+    for (const ast::ExprPtr& target : assignment->targets) visit_target(*target, visit);
+  } else if (auto* augmented = statement.as<ast::AugmentedAssignment>()) {
+    visit_target(*augmented->target, visit);
+  } else if (auto* loop = statement.as<ast::For>()) {
+    visit_target(*loop->target, visit);
+    for (const ast::Statement& inner : loop->body) for_each_bound_name(inner, visit);
+  } else if (auto* loop = statement.as<ast::While>()) {
+    for (const ast::Statement& inner : loop->body) for_each_bound_name(inner, visit);
+  } else if (auto* branches = statement.as<ast::If>()) {
+    for (const ast::Branch& branch : branches->branches) {
+      for (const ast::Statement& inner : branch.body) for_each_bound_name(inner, visit);
+    }
+    for (const ast::Statement& inner : branches->else_body) for_each_bound_name(inner, visit);
+  } else if (auto* with = statement.as<ast::With>()) {
+    for (const ast::Statement& inner : with->body) for_each_bound_name(inner, visit);
+  } else if (auto* damaged = statement.as<ast::Damaged>()) {
+    for (const std::string& name : damaged->names) visit(name, statement.span);
+  } else if (auto* function = statement.as<ast::FunctionDefinition>()) {
+    visit(function->name, function->name_span);
+  }
+}
+
+bool declared_symbols(const ast::Expr& target, const ast::Expr& value, std::vector<DeclaredSymbol>& into) {
+  if (auto* names = target.as<ast::TupleValue>()) {
+    auto* values = value.as<ast::TupleValue>();
+    if (!values || values->items.size() != names->items.size() || names->items.empty()) return false;
+    std::vector<DeclaredSymbol> all;
+    for (std::size_t i = 0; i < names->items.size(); ++i) {
+      if (!declared_symbols(*names->items[i], *values->items[i], all)) return false;
+    }
+    into.insert(into.end(), all.begin(), all.end());
+    return true;
+  }
+  const std::string* name = ast::name_of(target);
+  auto* call = value.as<ast::Call>();
+  if (!name || !call) return false;
+  auto* attribute = call->callee->as<ast::Attribute>();
+  if (!attribute) return false;
+  bool by_dtype = call->arguments.empty() && dtype_from_name(attribute->name).has_value();
+  bool by_var = attribute->name == "var" && call->arguments.size() == 1 && call->arguments[0].value->as<ast::StringValue>();
+  if (!by_dtype && !by_var) return false;
+  into.push_back({*name, target.span, &value});
+  return true;
+}
+
+}  // namespace relish

@@ -1,0 +1,55 @@
+// What the parts of the front end share while one source is read.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/line_parser.h"
+#include "frontend/namespaces.h"
+#include "support/diagnostic.h"
+#include "support/failure.h"
+
+namespace relish {
+
+struct ReadContext {
+  ReadContext(std::uint32_t file_id, std::string_view source, Diagnostics& sink)
+      : file(file_id), text(source), diagnostics(sink), parser(file_id, source, sink) {}
+
+  std::uint32_t file;
+  std::string_view text;
+  Diagnostics& diagnostics;
+  LineParser parser;
+  Namespaces namespaces;
+  std::vector<std::string> type_variables;  // module-level `n = TypeVar("n")`
+  std::vector<std::string> script_names;    // assigned by top-level statements: functions must not use them
+  bool unresolved = false;                  // an error other than of type inference: the result cannot be printed
+
+  // Runs `work`; a Failure becomes diagnostics and false. For one statement or declaration at a time.
+  bool attempt(const std::function<void()>& work) {
+    try {
+      work();
+      return true;
+    } catch (const Failure& failure) {
+      for (const Diagnostic& diagnostic : failure.diagnostics()) diagnostics.add(diagnostic);
+      unresolved = true;
+    } catch (const Silent&) {
+      unresolved = true;
+    }
+    return false;
+  }
+  // The same for a fault of types alone: the text is understood, and could be printed.
+  bool attempt_typed(const std::function<void()>& work) {
+    bool before = unresolved;
+    bool good = attempt(work);
+    unresolved = before;
+    return good;
+  }
+  // Thrown instead of a Failure when the cause has been reported already.
+  struct Silent {};
+
+  std::string_view text_of(Span span) const { return text.substr(span.begin, span.end - span.begin); }
+};
+
+}  // namespace relish

@@ -1,0 +1,379 @@
+// Values of Relax functions: names, tuples, operators on tensors and on scalars, calls of functions.
+#include <fmt/format.h>
+
+#include "frontend/graph_builder.h"
+#include "ir/printer.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+bool is_number(const ast::Expr& expr) { return expr.as<ast::IntValue>() || expr.as<ast::FloatValue>(); }
+
+// The operator that a sign on tensors stands for; empty when there is none.
+std::string_view operator_name(ast::Operator op) {
+  switch (op) {
+    case ast::Operator::Add: return "add";
+    case ast::Operator::Sub: return "subtract";
+    case ast::Operator::Mul: return "multiply";
+    case ast::Operator::Div: return "divide";
+    case ast::Operator::FloorDiv: return "floor_divide";
+    case ast::Operator::Mod: return "mod";
+    case ast::Operator::Pow: return "power";
+    case ast::Operator::Lt: return "less";
+    case ast::Operator::Le: return "less_equal";
+    case ast::Operator::Gt: return "greater";
+    case ast::Operator::Ge: return "greater_equal";
+    default: return {};
+  }
+}
+
+std::string_view advice(ast::Operator op) {
+  switch (op) {
+    case ast::Operator::Eq: return "use R.equal";
+    case ast::Operator::Ne: return "use R.not_equal";
+    case ast::Operator::MatMul: return "use R.matmul";
+    case ast::Operator::And: case ast::Operator::BitAnd: return "use R.logical_and or R.bitwise_and";
+    case ast::Operator::Or: case ast::Operator::BitOr: return "use R.logical_or or R.bitwise_or";
+    case ast::Operator::BitXor: return "use R.logical_xor or R.bitwise_xor";
+    case ast::Operator::ShiftLeft: return "use R.left_shift";
+    case ast::Operator::ShiftRight: return "use R.right_shift";
+    default: return "expected an operator of R";
+  }
+}
+
+}  // namespace
+
+// Inference that fails is reported, and the value goes on with the error type: the text can still be printed.
+Expr GraphBuilder::checked(const std::function<Expr()>& make, Span span, ExprKind kind) {
+  Expr result;
+  bool good = context_.attempt_typed([&] {
+    try {
+      result = make();
+    } catch (Failure& failure) {
+      failure.at(span);
+      throw;
+    }
+  });
+  if (good) return result;
+  return Expr(std::make_shared<const ExprNode>(ExprNode{span, Type(TypeKind(ErrorType{})), std::move(kind)}));
+}
+
+Expr GraphBuilder::make_op_call(const Op& op, std::vector<Expr> args, Attributes attributes, Span span) {
+  return checked([&] { return op_call(op, args, attributes, span); }, span, OpCall{&op, args, attributes});
+}
+
+Expr GraphBuilder::leaf(const ast::Expr& expr) {
+  Expr result = value(expr);
+  if (is_leaf(result)) return result;
+  if (!in_dataflow_) open_plain_block();
+  return builder_.emit(result);
+}
+
+Expr GraphBuilder::value(const ast::Expr& expr) {
+  if (auto* v = expr.as<ast::Name>()) return name_value(expr, v->id);
+  if (expr.as<ast::IntValue>() || expr.as<ast::FloatValue>() || expr.as<ast::BoolValue>()) {
+    return scalar_value(scalars_.read(expr), expr.span);
+  }
+  if (auto* v = expr.as<ast::StringValue>()) return string_literal(v->value, expr.span);
+  if (auto* v = expr.as<ast::TupleValue>()) return tuple_of(v->items, expr.span);
+  if (auto* v = expr.as<ast::ListValue>()) return tuple_of(v->items, expr.span);
+  if (auto* v = expr.as<ast::Call>()) return call(expr, *v);
+  if (auto* v = expr.as<ast::Subscript>()) return subscript(expr, *v);
+  if (auto* v = expr.as<ast::Prefix>()) return prefix(expr, *v);
+  if (auto* v = expr.as<ast::Chain>()) return chain(expr, *v->first, v->links);
+  if (auto* v = expr.as<ast::Comparison>()) {
+    if (v->links.size() != 1) {
+      type_error(v->links[1].op_span, "comparison.chain", "found a chained comparison; expected one at a time");
+    }
+    return chain(expr, *v->first, v->links);
+  }
+  if (auto* v = expr.as<ast::Logic>()) {
+    type_error(expr.span, "operator.tensor",
+               fmt::format("found '{}' in an R.function; {}", ast::text_of(v->op), advice(v->op)));
+  }
+  if (expr.as<ast::Conditional>()) {
+    type_error(expr.span, "conditional", "found a conditional expression in an R.function; expected R.where");
+  }
+  if (expr.as<ast::Attribute>()) {
+    if (auto global = module_member(expr)) {
+      auto meaning = globals_.find_global(*global, expr.span);
+      if (!meaning) unknown_name(*global, expr.span);
+      return meaning->reference;
+    }
+    std::string name = context_.namespaces.canonical(expr);
+    if (name.substr(0, 2) == "R." || name.substr(0, 2) == "T.") {
+      type_error(expr.span, "expression", fmt::format("found '{}' without its arguments", printable(name)));
+    }
+    type_error(expr.span, "attribute.value",
+               fmt::format("found {} in an R.function; expected an operator of R", ast::describe(expr)));
+  }
+  if (expr.as<ast::NoneValue>()) type_error(expr.span, "expression", "found None; expected a value");
+  if (expr.as<ast::NumberListValue>()) {
+    type_error(expr.span, "expression", "found a list of numbers; expected R.const([...], \"float32\")");
+  }
+  if (auto* v = expr.as<ast::Unsupported>()) {
+    type_error(expr.span, "unsupported", fmt::format("found {}, which is not supported", v->what));
+  }
+  type_error(expr.span, "expression", fmt::format("found {}; expected a value", ast::describe(expr)));
+}
+
+Expr GraphBuilder::name_value(const ast::Expr& expr, const std::string& name) {
+  if (Entry* entry = look_up(name)) {
+    if (auto* bound = std::get_if<Bound>(&entry->meaning)) return var_ref(bound->var, expr.span);
+    if (auto* scalar = std::get_if<Scalar>(&entry->meaning)) return scalar_value(*scalar, expr.span);
+    if (std::get_if<Refused>(&entry->meaning)) throw ReadContext::Silent{};
+    if (std::get_if<Hidden>(&entry->meaning)) {
+      fail(ErrorClass::Type, expr.span, "dataflow.local",
+           fmt::format("found '{}', which is local to a dataflow block that has ended; list it in R.output", printable(name)),
+           {{entry->span, "it is bound here"}});
+    }
+    type_error(expr.span, "name.module", fmt::format("found the module '{}' as a value; expected one of its functions", printable(name)));
+  }
+  if (symbols_.declares(name)) return scalar_value(std::get<Scalar>(symbols_.find(name, expr.span)), expr.span);
+  if (auto meaning = globals_.find_global(name, expr.span)) return meaning->reference;
+  if (globals_.is_module(name)) {
+    type_error(expr.span, "name.module", fmt::format("found the module '{}' as a value; expected one of its functions", printable(name)));
+  }
+  unknown_name(name, expr.span);
+}
+
+// The function that `cls.f` or `Module.f` names; nothing for any other expression.
+std::optional<std::string> GraphBuilder::module_member(const ast::Expr& callee) {
+  auto* attribute = callee.as<ast::Attribute>();
+  const std::string* base = attribute ? ast::name_of(*attribute->object) : nullptr;
+  if (!base) return std::nullopt;
+  Entry* entry = look_up(*base);
+  if (entry) return std::get_if<ModuleAlias>(&entry->meaning) ? std::optional(attribute->name) : std::nullopt;
+  if (globals_.is_module(*base)) return attribute->name;
+  if (globals_.is_other_module(*base)) {
+    type_error(callee.span, "name.other_module",
+               fmt::format("found '{}' of another module; a function calls functions of its own module only",
+                           ast::dotted_name(callee)));
+  }
+  return std::nullopt;
+}
+
+Expr GraphBuilder::tuple_of(const std::vector<ast::ExprPtr>& items, Span at) {
+  std::vector<Expr> fields;
+  fields.reserve(items.size());
+  for (const ast::ExprPtr& item : items) fields.push_back(leaf(*item));
+  return tuple(std::move(fields), at);
+}
+
+std::optional<Scalar> GraphBuilder::known_scalar(const Expr& value) {
+  if (auto* scalar = value.as<ScalarValueExpr>()) return scalar->value;
+  const Var* var = value.as_var();
+  if (!var) return std::nullopt;
+  Entry* entry = look_up(var->name());
+  auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
+  return bound && bound->var == *var ? bound->scalar : std::nullopt;
+}
+
+// A number beside a tensor is a tensor of its dtype, if it is a value of it.
+Expr GraphBuilder::literal_beside(const ast::Expr& literal, DType dtype) {
+  Tensor tensor;
+  if (auto* integer = literal.as<ast::IntValue>()) {
+    bool fits = is_float(dtype) || dtype == DType::Int64;
+    if (!fits) {
+      int bits = size_of(dtype) * 8;
+      std::int64_t high = is_bool(dtype)               ? 1
+                          : is_unsigned_int(dtype)     ? (bits >= 63 ? INT64_MAX : (std::int64_t{1} << bits) - 1)
+                                                       : (std::int64_t{1} << (bits - 1)) - 1;
+      std::int64_t low = is_signed_int(dtype) ? -high - 1 : 0;
+      fits = integer->value >= low && integer->value <= high;
+    }
+    if (!fits) {
+      type_error(literal.span, "literal.tensor",
+                 fmt::format("found {} beside a tensor of {}, which has no such value", integer->value, name_of(dtype)));
+    }
+    tensor = is_float(dtype) ? Tensor::scalar(dtype, static_cast<double>(integer->value))
+                             : Tensor::scalar_int(dtype, integer->value);
+  } else if (auto* real = literal.as<ast::FloatValue>()) {
+    if (!is_float(dtype)) {
+      type_error(literal.span, "literal.tensor",
+                 fmt::format("found {} beside a tensor of {}; expected an integer", ast::describe(literal), name_of(dtype)));
+    }
+    tensor = Tensor::scalar(dtype, real->value);
+  } else {
+    type_error(literal.span, "literal.tensor", fmt::format("found {} beside a tensor", ast::describe(literal)));
+  }
+  return constant(std::move(tensor), literal.span);
+}
+
+Expr GraphBuilder::chain(const ast::Expr& expr, const ast::Expr& first, const std::vector<ast::Link>& links) {
+  Expr result;
+  const ast::Expr* written = &first;
+  for (const ast::Link& link : links) {
+    // A number on the left waits for the operand that gives its dtype.
+    if (!result.defined() && !is_number(first)) result = leaf(first);
+    if (result.defined() && !is_leaf(result)) {
+      if (!in_dataflow_) open_plain_block();
+      result = builder_.emit(result);
+    }
+    Span span = cover(first.span, link.operand->span);
+    result = combine(link, written, result, span);
+    written = nullptr;
+  }
+  (void)expr;
+  return result;
+}
+
+Expr GraphBuilder::combine(const ast::Link& link, const ast::Expr* left_written, Expr left, Span span) {
+  bool left_number = left_written && is_number(*left_written);
+  bool right_number = is_number(*link.operand);
+  Expr right = right_number ? Expr() : leaf(*link.operand);
+  // Two scalars: numbers, symbolic dimensions, scalar parameters.
+  std::optional<Scalar> a, b;
+  if (left_number) a = scalars_.read(*left_written);
+  else a = known_scalar(left);
+  if (right_number) b = scalars_.read(*link.operand);
+  else b = known_scalar(right);
+  if (a && b) return scalar_value(scalars_.combine(link.op, {*a, left_number}, {*b, right_number}, span).value, span);
+
+  const Type& type = left_number ? right.type() : left.type();
+  const Type& other = right_number ? left.type() : right.type();
+  if (!left_number && left.type().is_error()) throw ReadContext::Silent{};
+  if (!right_number && right.type().is_error()) throw ReadContext::Silent{};
+  std::string_view name = operator_name(link.op);
+  const TensorType* tensor = left_number ? right.type().tensor() : left.type().tensor();
+  if (!tensor && right.defined() && right.type().tensor()) tensor = right.type().tensor();
+  if (!tensor) {
+    type_error(link.op_span, "operator.operands",
+               fmt::format("found '{}' between {} and {}; expected tensors", ast::text_of(link.op), print(type), print(other)));
+  }
+  if (name.empty()) {
+    type_error(link.op_span, "operator.tensor", fmt::format("found '{}' on tensors; {}", ast::text_of(link.op), advice(link.op)));
+  }
+  if ((left_number || right_number) && !tensor->dtype) {
+    type_error(left_number ? left_written->span : link.operand->span, "literal.tensor",
+               "found a number beside a tensor of unknown dtype; expected R.const(value, dtype)");
+  }
+  if (left_number) left = literal_beside(*left_written, *tensor->dtype);
+  if (right_number) right = literal_beside(*link.operand, *tensor->dtype);
+  const Op* op = find_op(name);
+  if (!op) {
+    type_error(link.op_span, "op.unknown",
+               fmt::format("found '{}' on tensors; the operator R.{} is not supported", ast::text_of(link.op), name));
+  }
+  return make_op_call(*op, {left, right}, {}, span);
+}
+
+Expr GraphBuilder::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
+  Expr operand = leaf(*prefix.operand);
+  if (auto scalar = known_scalar(operand)) {
+    if (prefix.op == ast::PrefixOperator::Plus) return operand;
+    if (prefix.op == ast::PrefixOperator::Minus) {
+      ScalarOperand minus_one{int_literal(DType::Int64, -1, expr.span), true};
+      return scalar_value(scalars_.combine(ast::Operator::Mul, {*scalar}, minus_one, expr.span).value, expr.span);
+    }
+    if (prefix.op == ast::PrefixOperator::Not) return scalar_value(logical_not(*scalar, expr.span), expr.span);
+  }
+  if (operand.type().is_error()) throw ReadContext::Silent{};
+  std::string_view name, hint;
+  switch (prefix.op) {
+    case ast::PrefixOperator::Minus: name = "negative"; break;
+    case ast::PrefixOperator::Plus: hint = "write the operand alone"; break;
+    case ast::PrefixOperator::Not: hint = "use R.logical_not"; break;
+    case ast::PrefixOperator::Invert: hint = "use R.bitwise_not"; break;
+  }
+  if (name.empty() || !operand.type().tensor()) {
+    type_error(expr.span, "operator.tensor",
+               fmt::format("found '{}' on {}; {}", ast::text_of(prefix.op), print(operand.type()),
+                           hint.empty() ? "expected a tensor" : hint));
+  }
+  const Op* op = find_op(name);
+  if (!op) type_error(expr.span, "op.unknown", fmt::format("found '-' on a tensor; the operator R.{} is not supported", name));
+  return make_op_call(*op, {operand}, {}, expr.span);
+}
+
+Expr GraphBuilder::subscript(const ast::Expr& expr, const ast::Subscript& subscript) {
+  Expr object = leaf(*subscript.object);
+  if (object.type().is_error()) throw ReadContext::Silent{};
+  auto* index = subscript.items.size() == 1 && !subscript.comma ? subscript.items[0]->as<ast::IntValue>() : nullptr;
+  if (object.type().tensor()) {
+    type_error(expr.span, "subscript.tensor",
+               "found [] on a tensor in an R.function; it takes fields of tuples only, use R.take or R.strided_slice");
+  }
+  if (!index) {
+    type_error(expr.span, "subscript.index",
+               fmt::format("found {} as the index of a tuple; expected a plain integer", ast::describe(*subscript.items[0])));
+  }
+  // The field of a tuple that is written out is the field itself.
+  if (auto* fields = object.as<TupleExpr>(); fields && index->value >= 0 &&
+                                             static_cast<std::size_t>(index->value) < fields->fields.size()) {
+    return fields->fields[static_cast<std::size_t>(index->value)];
+  }
+  std::int64_t at = index->value < 0 || index->value > INT32_MAX ? INT32_MAX : index->value;
+  return tuple_get(object, static_cast<int>(at), expr.span);
+}
+
+std::vector<Expr> GraphBuilder::call_arguments(const ast::Call& call) {
+  std::vector<Expr> args;
+  for (const ast::Argument& argument : call.arguments) {
+    if (!argument.name.empty() || argument.stars) {
+      Span at = argument.name.empty() ? argument.value->span : argument.name_span;
+      type_error(at, "call.keyword", "found a named argument of a function; expected its arguments in order");
+    }
+    args.push_back(leaf(*argument.value));
+  }
+  return args;
+}
+
+Expr GraphBuilder::call_global(const GlobalMeaning& meaning, const ast::Expr& expr, const ast::Call& call) {
+  if (meaning.is_prim_func) {
+    type_error(expr.span, "call.prim_func",
+               fmt::format("found a call of the prim_func {}; expected R.call_tir({}, (...), out_ty=...)",
+                           ast::describe(*call.callee), ast::dotted_name(*call.callee)));
+  }
+  std::vector<Expr> args = call_arguments(call);
+  if (meaning.reference.type().is_error()) throw ReadContext::Silent{};
+  return checked([&] { return function_call(meaning.reference, args, expr.span); }, expr.span,
+                 FunctionCall{meaning.reference, args});
+}
+
+Expr GraphBuilder::call(const ast::Expr& expr, const ast::Call& call) {
+  const ast::Expr& callee = *call.callee;
+  // A name: a function value, or a function of the module.
+  if (const std::string* name = ast::name_of(callee)) {
+    if (Entry* entry = look_up(*name); entry && !std::get_if<ModuleAlias>(&entry->meaning)) {
+      Expr function = name_value(callee, *name);
+      std::vector<Expr> args = call_arguments(call);
+      return checked([&] { return function_call(function, args, expr.span); }, expr.span, FunctionCall{function, args});
+    }
+    if (auto meaning = globals_.find_global(*name, callee.span)) return call_global(*meaning, expr, call);
+  }
+  if (auto member = module_member(callee)) {
+    auto meaning = globals_.find_global(*member, callee.span);
+    if (!meaning) unknown_name(*member, callee.as<ast::Attribute>()->name_span);
+    return call_global(*meaning, expr, call);
+  }
+  // x.astype("float16"): a method of a value, whose first name is a variable or which is no name at all.
+  auto* attribute = callee.as<ast::Attribute>();
+  if (attribute) {
+    std::string dotted = ast::dotted_name(callee);
+    std::string base = dotted.substr(0, dotted.find('.'));
+    if (dotted.empty() || look_up(base)) {
+      if (attribute->name != "astype") {
+        type_error(attribute->name_span, "method.unknown",
+                   fmt::format("found the method '{}'; expected astype or an operator of R", printable(attribute->name)));
+      }
+      return operator_call("R.astype", expr, call, attribute->object.get());
+    }
+  }
+  std::string name = context_.namespaces.canonical(callee);
+  if (auto special = special_call(name, expr, call)) return *special;
+  if (name.substr(0, 2) == "R.") return operator_call(name, expr, call, nullptr);
+  if (name.substr(0, 2) == "T.") return scalar_value(scalars_.read(expr), expr.span);
+  if (name.empty()) {
+    type_error(callee.span, "call.callee", fmt::format("found a call of {}; expected a function", ast::describe(callee)));
+  }
+  if (name.find('.') != std::string::npos) {
+    type_error(callee.span, "call.callee",
+               fmt::format("found a call of '{}', which an R.function cannot call; expected an operator of R or a function "
+                           "of the module", printable(name)));
+  }
+  unknown_name(name, callee.span);
+}
+
+}  // namespace relish

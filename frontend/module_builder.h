@@ -1,0 +1,57 @@
+// Builds a module from the definitions of a class, or from the free functions of a text. All names are declared before
+// any body is read; a function whose result type is inferred is built when its first caller is.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/graph_builder.h"
+#include "ir/module.h"
+
+namespace relish {
+
+using ConstantTable = std::unordered_map<std::string, Tensor>;
+
+class ModuleBuilder : public Globals {
+ public:
+  // `session`: functions that are declared already (free functions only), or null. `modules`: names of all modules.
+  ModuleBuilder(ReadContext& context, std::string name, const Module* session, const ConstantTable& constants,
+                const std::vector<std::string>& modules);
+  ~ModuleBuilder() override;
+
+  // Reports duplicates and what is no function of a module.
+  void declare(const ast::Statement& statement);
+  // Class-level statements other than functions: attributes, docstrings, type variables.
+  void declare_class_statement(const ast::Statement& statement);
+  // Functions that could not be built are missing; what is wrong has been reported.
+  Module build();
+  // The function of a definition after `build`; nothing when it could not be built.
+  std::optional<GlobalFunction> built(const ast::FunctionDefinition& definition) const;
+
+  std::optional<GlobalMeaning> find_global(const std::string& name, Span use) override;
+  bool is_module(const std::string& name) const override { return name == module_.name; }
+  bool is_other_module(const std::string& name) const override;
+  std::vector<std::string> global_names() const override;
+  const Tensor* find_constant(const std::string& name) override;
+
+ private:
+  struct Declaration;
+  void read_decorators(Declaration& declaration);
+  void build_declaration(Declaration& declaration);
+  void ensure_header(Declaration& declaration);
+
+  ReadContext& context_;
+  const Module* session_;
+  const ConstantTable& constants_;
+  const std::vector<std::string>& modules_;
+  Module module_;
+  std::vector<std::unique_ptr<Declaration>> declarations_;
+  std::unordered_map<std::string, Declaration*> by_name_;
+};
+
+// "function" for @R.function, "prim_func" for @T.prim_func, "module" for @I.ir_module, empty for others.
+std::string_view decorator_kind(const Namespaces& namespaces, const ast::Expr& decorator);
+
+}  // namespace relish

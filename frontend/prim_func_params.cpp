@@ -1,0 +1,223 @@
+// Parameters of prim_funcs: buffers in both spellings, handles with match_buffer, scalars, and the symbolic variables of
+// their shapes.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "frontend/binding_names.h"
+#include "frontend/prim_func_builder.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+// T.int64() or T.var("int64").
+DType declared_dtype(const ast::Expr& value) {
+  const auto& call = *value.as<ast::Call>();
+  const auto& attribute = *call.callee->as<ast::Attribute>();
+  if (attribute.name != "var") return *dtype_from_name(attribute.name);
+  return read_dtype(call.arguments[0].value->as<ast::StringValue>()->value, call.arguments[0].value->span);
+}
+
+std::optional<DType> scalar_annotation(const ReadContext& context, const ast::Expr& annotation) {
+  auto* call = annotation.as<ast::Call>();
+  std::string name = context.namespaces.canonical(call ? *call->callee : annotation);
+  if (name.substr(0, 2) != "T." || (call && !call->arguments.empty())) return std::nullopt;
+  return dtype_from_name(name.substr(2));
+}
+
+}  // namespace
+
+void PrimFuncBuilder::declare_symbols(const ast::FunctionDefinition& definition) {
+  for (const ast::Parameter& parameter : definition.parameters) {
+    if (!parameter.annotation) continue;
+    if (auto dtype = scalar_annotation(context_, *parameter.annotation)) {
+      symbols_.define(parameter.name, ScalarVar(parameter.name, *dtype, parameter.span));
+    }
+  }
+  for (const ast::Statement& statement : definition.body) {
+    auto* assignment = statement.as<ast::Assignment>();
+    if (!assignment || !assignment->value || assignment->targets.size() != 1) continue;
+    std::vector<DeclaredSymbol> declared;
+    if (!declared_symbols(*assignment->targets[0], *assignment->value, declared)) continue;
+    for (const DeclaredSymbol& symbol : declared) {
+      context_.attempt([&] { symbols_.declare(symbol.name, declared_dtype(*symbol.call), symbol.span); });
+    }
+  }
+  for (const ast::TypeParameter& parameter : definition.type_parameters) {
+    symbols_.declare(parameter.name, DType::Int64, parameter.span);
+  }
+  for (const std::string& name : context_.type_variables) symbols_.declare(name, DType::Int64, definition.name_span);
+  for (const ast::Parameter& parameter : definition.parameters) {
+    if (parameter.annotation) symbols_.declare_strings(*parameter.annotation, DType::Int32);
+  }
+}
+
+void PrimFuncBuilder::read_params(const ast::FunctionDefinition& definition) {
+  for (const ast::Parameter& parameter : definition.parameters) {
+    if (!context_.attempt([&] { read_param(parameter); })) bind(parameter.name, Refused{}, parameter.span);
+  }
+}
+
+void PrimFuncBuilder::read_param(const ast::Parameter& parameter) {
+  if (parameter.stars) type_error(parameter.span, "param.star", "found a starred parameter; expected each one written out");
+  if (parameter.default_value) {
+    type_error(parameter.default_value->span, "param.default", "found a default value; parameters of functions have none");
+  }
+  if (frames_.back().count(parameter.name)) {
+    type_error(parameter.span, "param.twice", fmt::format("found the parameter '{}' twice", printable(parameter.name)));
+  }
+  if (!parameter.annotation) {
+    type_error(parameter.span, "param.annotation",
+               fmt::format("found the parameter '{}' without a type; expected one such as T.Buffer((2, 3), \"float32\")",
+                           printable(parameter.name)));
+  }
+  const ast::Expr& annotation = *parameter.annotation;
+  if (auto dtype = scalar_annotation(context_, annotation)) {
+    ScalarVar var = *std::get<Scalar>(symbols_.find(parameter.name, parameter.span)).as_var();
+    function_.params.push_back({var});
+    bind(parameter.name, Scalar(var), parameter.span);
+    return;
+  }
+  auto* call = annotation.as<ast::Call>();
+  auto* subscript = annotation.as<ast::Subscript>();
+  std::string name = context_.namespaces.canonical(call ? *call->callee : subscript ? *subscript->object : annotation);
+  if (name == "T.handle") {
+    bind(parameter.name, Handle{function_.params.size()}, parameter.span);
+    function_.params.push_back({Buffer()});
+    return;
+  }
+  if (name != "T.Buffer" || (!call && !subscript)) {
+    type_error(annotation.span, "param.type",
+               fmt::format("found {} as the type of a parameter; expected T.Buffer, T.handle or a scalar such as T.int64",
+                           ast::describe(annotation)));
+  }
+  std::vector<BufferArgument> arguments;
+  if (call) {
+    arguments = buffer_arguments(call->arguments, 0);
+  } else {
+    // The spelling of 2022: T.Buffer[(2, 3), "float32"].
+    for (const ast::ExprPtr& item : subscript->items) arguments.push_back({{}, {}, item.get()});
+  }
+  Buffer buffer = read_buffer(parameter.name, parameter.span, arguments);
+  function_.params.push_back({buffer});
+  bind(parameter.name, buffer, parameter.span);
+}
+
+std::vector<PrimFuncBuilder::BufferArgument> PrimFuncBuilder::buffer_arguments(
+    const std::vector<ast::Argument>& arguments, std::size_t first) const {
+  std::vector<BufferArgument> result;
+  for (std::size_t i = first; i < arguments.size(); ++i) {
+    if (arguments[i].stars) type_error(arguments[i].value->span, "buffer.star", "found a starred argument");
+    result.push_back({arguments[i].name, arguments[i].name_span, arguments[i].value.get()});
+  }
+  return result;
+}
+
+// A shape, a dtype (float32 by default) and keywords.
+Buffer PrimFuncBuilder::read_buffer(const std::string& name, Span at, const std::vector<BufferArgument>& arguments) {
+  const ast::Expr* shape = nullptr;
+  const ast::Expr* dtype = nullptr;
+  std::string scope = "global";
+  std::size_t position = 0;
+  for (const BufferArgument& argument : arguments) {
+    const ast::Expr& value = *argument.value;
+    if (argument.name.empty()) {
+      std::size_t place = position++;
+      if (place == 0) {
+        shape = &value;
+      } else if (place == 1) {
+        dtype = &value;
+      } else {
+        type_error(value.span, "buffer.argument", "found one argument too many; expected a shape and a dtype");
+      }
+    } else if (argument.name == "shape") {
+      shape = &value;
+    } else if (argument.name == "dtype") {
+      dtype = &value;
+    } else if (argument.name == "scope") {
+      auto* text = value.as<ast::StringValue>();
+      if (!text) type_error(value.span, "buffer.scope", "found a scope that is no string");
+      if (!text->value.empty()) scope = text->value;
+    } else if (argument.name == "strides" || argument.name == "elem_offset" || argument.name == "data") {
+      auto* zero = value.as<ast::IntValue>();
+      auto* list = value.as<ast::ListValue>();
+      bool absent = value.as<ast::NoneValue>() || (zero && zero->value == 0) || (list && list->items.empty());
+      if (!absent) {
+        type_error(argument.name_span, "buffer.view",
+                   fmt::format("{}= of a buffer is not supported; buffers are compact", argument.name));
+      }
+    } else if (argument.name != "align" && argument.name != "offset_factor" && argument.name != "buffer_type" &&
+               argument.name != "axis_separators") {
+      type_error(argument.name_span, "buffer.argument",
+                 fmt::format("a buffer has no argument '{}'", printable(argument.name)));
+    }
+  }
+  if (!shape) type_error(at, "buffer.shape", fmt::format("the buffer '{}' is given no shape", printable(name)));
+  DType element = DType::Float32;
+  if (dtype) {
+    auto* text = dtype->as<ast::StringValue>();
+    if (!text) {
+      type_error(dtype->span, "buffer.dtype", fmt::format("found {}; expected a dtype such as \"float32\"", ast::describe(*dtype)));
+    }
+    element = read_dtype(text->value, dtype->span);
+  }
+  TypeReader types(context_, *this);
+  return Buffer(name, element, types.read_dims(*shape, DType::Int32), scope, at);
+}
+
+void PrimFuncBuilder::match_buffer(const std::string& name, const ast::Expr& target, const ast::Call& call) {
+  const std::string* handle = call.arguments.empty() ? nullptr : ast::name_of(*call.arguments[0].value);
+  Entry* entry = handle ? look_up(*handle) : nullptr;
+  if (!entry || !std::get_if<Handle>(&entry->meaning)) {
+    if (entry && std::get_if<Refused>(&entry->meaning)) throw ReadContext::Silent{};
+    type_error(target.span, "buffer.match",
+               "found T.match_buffer of something that is no T.handle parameter; expected such a parameter");
+  }
+  std::size_t param = std::get<Handle>(entry->meaning).param;
+  if (function_.params[param].buffer()->defined()) {
+    type_error(target.span, "buffer.match", fmt::format("the handle '{}' is matched twice", printable(*handle)));
+  }
+  Buffer buffer = read_buffer(name, target.span, buffer_arguments(call.arguments, 1));
+  function_.params[param].value = buffer;
+  bind(name, buffer, target.span);
+}
+
+// Every handle must have become a buffer, and every symbolic variable must be found from the arguments.
+void PrimFuncBuilder::check_params(const ast::FunctionDefinition& definition) {
+  std::vector<ScalarVar> used, determined;
+  for (std::size_t i = 0; i < function_.params.size(); ++i) {
+    const PrimParam& param = function_.params[i];
+    if (const ScalarVar* scalar = param.scalar()) {
+      determined.push_back(*scalar);
+      continue;
+    }
+    if (!param.buffer()->defined()) {
+      Span at = i < definition.parameters.size() ? definition.parameters[i].span : definition.name_span;
+      type_error(at, "param.handle", "found a handle that no T.match_buffer makes a buffer of");
+    }
+    for (const Scalar& dim : param.buffer()->shape()) {
+      collect_vars(dim, used);
+      if (auto var = dim.as_var()) determined.push_back(*var);
+    }
+  }
+  for (const ScalarVar& var : used) {
+    if (std::find(determined.begin(), determined.end(), var) == determined.end()) {
+      type_error(var.span(), "symbol.undetermined",
+                 fmt::format("the variable '{}' cannot be found from the arguments; expected it alone as a dimension of a "
+                             "buffer, or as a scalar parameter", printable(var.name())));
+    }
+  }
+}
+
+bool PrimFuncBuilder::read_declaration(const ast::Expr& target, const ast::Expr& value) {
+  std::vector<DeclaredSymbol> declared;
+  if (!declared_symbols(target, value, declared)) return false;
+  for (const DeclaredSymbol& symbol : declared) {
+    if (!symbols_.declares(symbol.name)) symbols_.declare(symbol.name, declared_dtype(*symbol.call), symbol.span);
+    bind(symbol.name, std::get<Scalar>(symbols_.find(symbol.name, symbol.span)), symbol.span);
+  }
+  return true;
+}
+
+}  // namespace relish

@@ -1,0 +1,420 @@
+// Reading of a whole source: scan, parse, declare, build.
+#include "frontend/reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "frontend/binding_names.h"
+#include "frontend/module_builder.h"
+#include "frontend/statement_reader.h"
+#include "ir/constant_section.h"
+#include "stdlib/embedded.h"
+#include "support/big_stack.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+class SourceReader {
+ public:
+  SourceReader(std::uint32_t file, std::string_view text, const ReadOptions& options, Diagnostics& diagnostics)
+      : options_(options), context_(file, text, diagnostics) {}
+
+  ReadResult read();
+
+ private:
+  void check_version();
+  void read_constants(std::size_t heading, std::string_view whole);
+  std::vector<Line> relevant_lines(std::vector<Line> lines, Diagnostics& faults);
+  bool is_relevant(const Line& decorator);
+  void bind_quietly(const Line& line);
+  void bind_imports(ast::Block& statements);
+  void collect_names(const ast::Block& statements);
+  void refuse_nested_definitions(const ast::Block& block);
+  void build_class(ast::Statement& statement);
+  void refuse_class(ast::Statement& statement);
+
+  const ReadOptions& options_;
+  ReadContext context_;
+  ConstantTable constants_;
+  std::vector<std::string> module_names_;
+  ReadResult result_;
+
+  friend ReadResult relish::read_source(std::uint32_t, const ReadOptions&, Diagnostics&);
+};
+
+// `# relish: 1` on the first line: a newer number is a text for a newer program.
+void SourceReader::check_version() {
+  std::string_view first = context_.text.substr(0, context_.text.find('\n'));
+  constexpr std::string_view mark = "# relish:";
+  if (first.substr(0, mark.size()) != mark) return;
+  std::string_view number = first.substr(mark.size());
+  while (!number.empty() && number.front() == ' ') number.remove_prefix(1);
+  int version = 0;
+  auto [end, status] = std::from_chars(number.data(), number.data() + number.size(), version);
+  if (status != std::errc() || version > 1) {
+    context_.diagnostics.error(ErrorClass::Syntax, Span{context_.file, 0, static_cast<std::uint32_t>(first.size())},
+                               "syntax.version",
+                               fmt::format("found a text for version {} of the language; expected version 1",
+                                           printable(number, 20)));
+  }
+}
+
+void SourceReader::read_constants(std::size_t heading, std::string_view whole) {
+  if (heading == std::string_view::npos) return;
+  context_.attempt([&] { constants_ = read_constant_section(context_.file, whole, heading); });
+}
+
+// --- Python files.
+
+// Imports and type variables of a Python file count, whatever else its other statements are.
+void SourceReader::bind_quietly(const Line& line) {
+  if (line.damaged || line.header) return;
+  bool import = line.first_word == "import" || line.first_word == "from";
+  if (!import && context_.text_of(line.span).find("TypeVar(") == std::string_view::npos) return;
+  Diagnostics ignored;
+  LineParser parser(context_.file, context_.text, ignored);
+  auto statement = parser.simple(line);
+  if (!statement) return;
+  if (auto* imported = statement->as<ast::Import>()) {
+    for (const auto& bound : imported->bound) context_.namespaces.bind(bound.name, bound.target);
+  } else if (auto* assignment = statement->as<ast::Assignment>()) {
+    auto* call = assignment->value ? assignment->value->as<ast::Call>() : nullptr;
+    const std::string* name = ast::name_of(*assignment->targets[0]);
+    if (call && name && context_.namespaces.canonical(*call->callee) == "TypeVar") {
+      context_.type_variables.push_back(*name);
+    }
+  }
+}
+
+bool SourceReader::is_relevant(const Line& decorator) {
+  if (decorator.damaged) return false;
+  Diagnostics ignored;
+  LineParser parser(context_.file, context_.text, ignored);
+  ast::ExprPtr parsed = parser.decorator(decorator);
+  return parsed && !decorator_kind(context_.namespaces, *parsed).empty();
+}
+
+// The decorated classes and functions; the rest is skipped, with its faults.
+std::vector<Line> SourceReader::relevant_lines(std::vector<Line> lines, Diagnostics& faults) {
+  std::vector<Line> kept;
+  std::size_t skipped = 0;
+  Span first_skipped;
+  std::vector<Span> read;
+  for (std::size_t i = 0; i < lines.size();) {
+    std::size_t begin = i;
+    bool relevant = false;
+    while (i < lines.size() && lines[i].first_word == "@") relevant |= is_relevant(lines[i++]);
+    if (i < lines.size() && relevant && (lines[i].first_word == "def" || lines[i].first_word == "class")) {
+      read.push_back({context_.file, lines[begin].span.begin, end_of(lines[i])});
+      for (std::size_t k = begin; k <= i; ++k) kept.push_back(std::move(lines[k]));
+    } else if (i < lines.size()) {
+      bind_quietly(lines[i]);
+      bool import = lines[i].first_word == "import" || lines[i].first_word == "from";
+      bool docstring = !lines[i].header && lines[i].first_word.empty();
+      if (!import && !docstring && ++skipped == 1) first_skipped = lines[i].span;
+    }
+    ++i;
+  }
+  for (const Diagnostic& fault : faults.all()) {
+    bool inside = std::any_of(read.begin(), read.end(), [&](const Span& span) {
+      return fault.span.begin >= span.begin && fault.span.begin <= span.end;
+    });
+    if (inside || fault.id == "limit.source") context_.diagnostics.add(fault);
+  }
+  if (skipped > 0) {
+    Diagnostic note;
+    note.severity = Severity::Note;
+    note.id = "python.skipped";
+    note.span = first_skipped;
+    note.message = fmt::format("{} statement{} of this Python file {} skipped: only decorated classes and functions are read",
+                               skipped, skipped == 1 ? "" : "s", skipped == 1 ? "is" : "are");
+    context_.diagnostics.add(std::move(note));
+  }
+  return kept;
+}
+
+// --- Statements.
+
+void SourceReader::bind_imports(ast::Block& statements) {
+  for (ast::Statement& statement : statements) {
+    auto* imported = statement.as<ast::Import>();
+    if (!imported) continue;
+    for (const auto& bound : imported->bound) {
+      bool known = bound.name == "*" ? bound.target.substr(0, 3) == "tvm" : context_.namespaces.bind(bound.name, bound.target);
+      if (known) continue;
+      context_.unresolved = true;
+      context_.diagnostics.error(
+          ErrorClass::Syntax, bound.span, "refused.import",
+          fmt::format("found an import of '{}'; a script imports TVM's namespaces only, and reads files with load",
+                      printable(bound.target)));
+    }
+  }
+  statements.erase(std::remove_if(statements.begin(), statements.end(),
+                                  [](const ast::Statement& s) { return s.as<ast::Import>() != nullptr; }),
+                   statements.end());
+}
+
+void SourceReader::collect_names(const ast::Block& statements) {
+  std::set<std::string> names(options_.session_names.begin(), options_.session_names.end());
+  for (const ast::Statement& statement : statements) {
+    if (statement.as<ast::FunctionDefinition>() || statement.as<ast::Damaged>()) continue;
+    auto* assignment = statement.as<ast::Assignment>();
+    auto* call = assignment && assignment->value ? assignment->value->as<ast::Call>() : nullptr;
+    const std::string* target = assignment ? ast::name_of(*assignment->targets[0]) : nullptr;
+    if (call && target && context_.namespaces.canonical(*call->callee) == "TypeVar") {
+      context_.type_variables.push_back(*target);
+      continue;
+    }
+    for_each_bound_name(statement, [&](const std::string& name, Span) { names.insert(name); });
+  }
+  context_.script_names.assign(names.begin(), names.end());
+  module_names_ = options_.session_modules;
+  for (const ast::Statement& statement : statements) {
+    if (auto* module = statement.as<ast::ClassDefinition>()) module_names_.push_back(module->name);
+  }
+}
+
+void SourceReader::refuse_nested_definitions(const ast::Block& block) {
+  for (const ast::Statement& statement : block) {
+    if (statement.as<ast::FunctionDefinition>() || statement.as<ast::ClassDefinition>()) {
+      context_.diagnostics.error(ErrorClass::Syntax, statement.span, "refused.nested",
+                                 "found a definition inside a statement; expected it at the top level");
+      context_.unresolved = true;
+    } else if (auto* with = statement.as<ast::With>()) {
+      context_.diagnostics.error(ErrorClass::Syntax, statement.span, "refused.with",
+                                 "'with' is not supported in a script; it stands in functions only");
+      context_.unresolved = true;
+      refuse_nested_definitions(with->body);
+    } else if (auto* loop = statement.as<ast::For>()) {
+      refuse_nested_definitions(loop->body);
+    } else if (auto* repeated = statement.as<ast::While>()) {
+      refuse_nested_definitions(repeated->body);
+    } else if (auto* branches = statement.as<ast::If>()) {
+      for (const ast::Branch& branch : branches->branches) refuse_nested_definitions(branch.body);
+      refuse_nested_definitions(branches->else_body);
+    }
+  }
+}
+
+// --- Classes.
+
+void SourceReader::refuse_class(ast::Statement& statement) {
+  auto& definition = *statement.as<ast::ClassDefinition>();
+  if (definition.decorators.empty()) {
+    fail(ErrorClass::Syntax, definition.name_span, "refused.class",
+         fmt::format("classes without decorator are not supported: found class {}; expected @I.ir_module before it",
+                     printable(definition.name)));
+  }
+  if (!definition.bases.empty()) {
+    fail(ErrorClass::Syntax, definition.bases[0].value->span, "refused.base",
+         "found a base class of a module; modules have none");
+  }
+}
+
+void SourceReader::build_class(ast::Statement& statement) {
+  auto& definition = *statement.as<ast::ClassDefinition>();
+  std::size_t errors = context_.diagnostics.error_count();
+  bool good = context_.attempt([&] { refuse_class(statement); });
+  bool check_well_formed = true;
+  for (const ast::ExprPtr& decorator : definition.decorators) {
+    good &= context_.attempt([&] {
+      if (decorator_kind(context_.namespaces, *decorator) != "module") {
+        fail(ErrorClass::Type, decorator->span, "decorator.unknown",
+             fmt::format("found the decorator {}; expected I.ir_module", ast::describe(*decorator)));
+      }
+      auto* call = decorator->as<ast::Call>();
+      if (!call) return;
+      for (const ast::Argument& argument : call->arguments) {
+        auto* value = argument.value->as<ast::BoolValue>();
+        if (value && argument.name == "check_well_formed") {
+          check_well_formed = value->value;
+        } else if (!value || argument.name != "s_tir") {
+          fail(ErrorClass::Type, argument.value->span, "decorator.argument",
+               "found an argument of I.ir_module that it does not have; expected check_well_formed=True or False");
+        }
+      }
+    });
+  }
+  ModuleBuilder builder(context_, definition.name, nullptr, constants_, module_names_);
+  for (const ast::Statement& inner : definition.body) {
+    if (inner.as<ast::FunctionDefinition>()) {
+      builder.declare(inner);
+    } else {
+      builder.declare_class_statement(inner);
+    }
+  }
+  Module module = builder.build();
+  module.check_well_formed = check_well_formed;
+  module.span = definition.name_span;
+  module.comments = statement.comments;
+  if (!good || (context_.diagnostics.error_count() != errors && module.functions.empty())) {
+    statement.kind = ast::Damaged{{definition.name}};
+    return;
+  }
+  auto built = std::make_shared<const Module>(std::move(module));
+  result_.modules.push_back(built);
+  statement.kind = ast::DeclareModule{built};
+}
+
+ReadResult SourceReader::read() {
+  check_version();
+  Diagnostics faults;
+  ScannedSource scanned = scan_source(context_.file, context_.text, options_.python_file ? faults : context_.diagnostics);
+  if (options_.python_file) {
+    scanned.lines = relevant_lines(std::move(scanned.lines), faults);
+  } else {
+    result_.end_comments = std::move(scanned.end_comments);
+  }
+  if (context_.diagnostics.has_errors()) context_.unresolved = true;
+  ast::Block statements = StatementReader(context_).read(scanned.lines);
+  bind_imports(statements);
+  collect_names(statements);
+
+  ModuleBuilder free_functions(context_, "Module", options_.session_functions, constants_, module_names_);
+  bool any_free = false;
+  for (ast::Statement& statement : statements) {
+    if (!statement.as<ast::FunctionDefinition>()) continue;
+    free_functions.declare(statement);
+    any_free = true;
+  }
+  Module module = free_functions.build();
+  for (ast::Statement& statement : statements) {
+    if (statement.as<ast::ClassDefinition>()) {
+      build_class(statement);
+    } else if (auto* definition = statement.as<ast::FunctionDefinition>()) {
+      auto built = free_functions.built(*definition);
+      std::string name = definition->name;
+      if (built) {
+        statement.kind = ast::DeclareFunction{std::move(*built)};
+      } else {
+        statement.kind = ast::Damaged{{name}};
+      }
+    }
+  }
+  if (any_free) result_.free_functions = std::make_shared<const Module>(std::move(module));
+  refuse_nested_definitions(statements);
+  result_.script = std::move(statements);
+  result_.printable = !context_.unresolved;
+  return std::move(result_);
+}
+
+}  // namespace
+
+std::vector<ModulePtr> ReadResult::all_modules() const {
+  std::vector<ModulePtr> all = modules;
+  if (free_functions) all.push_back(free_functions);
+  return all;
+}
+
+ReadResult read_source(std::uint32_t file, const ReadOptions& options, Diagnostics& diagnostics) {
+  const SourceFile* source = Sources::instance().find(file);
+  RELISH_CHECK(source != nullptr);
+  ReadResult result;
+  with_big_stack([&] {
+    // The constants at the end are no part of the text that is scanned.
+    std::string_view whole = source->text();
+    std::size_t heading = find_constant_section(whole);
+    SourceReader reader(file, whole.substr(0, heading), options, diagnostics);
+    reader.read_constants(heading, whole);
+    result = reader.read();
+  });
+  diagnostics.sort();
+  return result;
+}
+
+ast::ExprPtr read_expression(std::uint32_t file, Diagnostics& diagnostics) {
+  const SourceFile* source = Sources::instance().find(file);
+  RELISH_CHECK(source != nullptr);
+  ast::ExprPtr result;
+  with_big_stack([&] {
+    std::string_view text = source->text();
+    ScannedSource scanned = scan_source(file, text, diagnostics);
+    if (diagnostics.has_errors()) return;
+    if (scanned.lines.size() != 1 || !scanned.lines[0].body.empty()) {
+      diagnostics.error(ErrorClass::Syntax, Span{file, 0, static_cast<std::uint32_t>(text.size())}, "syntax.expression",
+                        fmt::format("found {} lines; expected one expression", scanned.lines.size()));
+      return;
+    }
+    LineParser parser(file, text, diagnostics);
+    auto statement = parser.simple(scanned.lines[0]);
+    if (!statement) return;
+    if (auto* expression = statement->as<ast::ExpressionStatement>()) {
+      result = std::move(expression->value);
+    } else {
+      diagnostics.error(ErrorClass::Syntax, statement->span, "syntax.expression", "found a statement; expected an expression");
+    }
+  });
+  return result;
+}
+
+ModulePtr read_module(std::string name, std::string text) {
+  Diagnostics diagnostics;
+  std::uint32_t file = Sources::instance().add(std::move(name), std::move(text));
+  ReadResult result = read_source(file, {}, diagnostics);
+  throw_if_errors(diagnostics);
+  std::vector<ModulePtr> modules = result.all_modules();
+  if (modules.size() != 1) {
+    fail(ErrorClass::Type, Span{file, 0, 0}, "module.count",
+         fmt::format("found {} modules; expected one", modules.size()));
+  }
+  return modules.front();
+}
+
+// --- Texts of the standard library.
+
+namespace {
+
+class StandardBodyLoader : public BodyLoader {
+ public:
+  ModulePtr load(std::string_view path) override {
+    // On the large stack before the lock: a text may use an operator whose type comes from another text, and that is
+    // read on the same thread.
+    ModulePtr module;
+    with_big_stack([&] {
+      std::lock_guard lock(mutex_);
+      module = load_locked(path);
+    });
+    return module;
+  }
+
+ private:
+  ModulePtr load_locked(std::string_view path) {
+    auto found = modules_.find(path);
+    if (found != modules_.end()) return found->second;
+    auto text = embedded_text(path);
+    RELISH_CHECK(text.has_value(), fmt::format("no text '{}' in the standard library", path));
+    Diagnostics diagnostics;
+    std::uint32_t file = Sources::instance().add(fmt::format("<stdlib>/{}", path), std::string(*text));
+    ReadResult result = read_source(file, {}, diagnostics);
+    if (diagnostics.has_errors()) {
+      RELISH_CHECK(false, "a text of the standard library is wrong\n" + render(diagnostics.all(), Sources::instance(), {}));
+    }
+    std::vector<ModulePtr> modules = result.all_modules();
+    RELISH_CHECK(modules.size() == 1, fmt::format("'{}' must hold one module", path));
+    modules_.emplace(std::string(path), modules.front());
+    return modules.front();
+  }
+
+  std::recursive_mutex mutex_;
+  std::map<std::string, ModulePtr, std::less<>> modules_;
+};
+
+}  // namespace
+
+BodyLoader& standard_body_loader() {
+  static StandardBodyLoader loader;
+  return loader;
+}
+
+void install_front_end() { install_body_loader(standard_body_loader()); }
+
+}  // namespace relish

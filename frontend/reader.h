@@ -1,0 +1,62 @@
+// The front end's door: a source to modules, script statements and diagnostics.
+//
+//   Diagnostics diagnostics;
+//   ReadResult result = read_source(Sources::instance().add("m.relish", text), {}, diagnostics);
+//
+// Reading never executes a statement and never throws for what a text contains: everything wrong goes to the sink, many
+// faults a run. Work follows the nesting of the text on a thread with a large stack.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/ast.h"
+#include "frontend/scanner.h"
+#include "ir/evaluator.h"
+#include "ir/module.h"
+#include "support/diagnostic.h"
+
+namespace relish {
+
+struct ReadOptions {
+  // A Python file: decorated classes and functions are read, all other statements skipped with one note.
+  bool python_file = false;
+  // REPL: the free functions declared so far (they may be called), and the names that statements have bound (functions
+  // must not use them) and the modules declared so far.
+  const Module* session_functions = nullptr;
+  std::vector<std::string> session_names;
+  std::vector<std::string> session_modules;
+};
+
+struct ReadResult {
+  // Decorated classes in the order of the text.
+  std::vector<ModulePtr> modules;
+  // The free functions, as module "Module"; null when there are none.
+  ModulePtr free_functions;
+  // All top-level statements in order. A declaration stands as DeclareModule or DeclareFunction; one that was refused as
+  // Damaged. Imports of TVM's namespaces are gone.
+  ast::Block script;
+  std::vector<std::string> end_comments;
+  // False when something could not be resolved or parsed: with only type errors the modules are whole and print.
+  bool printable = true;
+
+  // The classes, then the free functions.
+  std::vector<ModulePtr> all_modules() const;
+};
+
+ReadResult read_source(std::uint32_t file, const ReadOptions& options, Diagnostics& diagnostics);
+
+// One expression, such as the value of `--arg x=[[1, 2]]` or a call of `-p`. Null after reporting.
+ast::ExprPtr read_expression(std::uint32_t file, Diagnostics& diagnostics);
+
+// A text that must hold one module (a class, or free functions) and no errors: throws Failure with the diagnostics.
+ModulePtr read_module(std::string name, std::string text);
+
+// Reads texts of the standard library at first use and keeps them. Thread-safe.
+BodyLoader& standard_body_loader();
+
+// Installs the loader for the operators and passes that need it; call once at start.
+void install_front_end();
+
+}  // namespace relish

@@ -1,0 +1,531 @@
+// Syntax trees to scalar expressions, with TVM's implicit conversions.
+#include "frontend/scalar_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "support/limits.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+struct BinaryName { std::string_view name; BinaryOp op; };
+// Functions behind "T." that stand for an operator.
+constexpr std::array<BinaryName, 23> binary_names = {{
+    {"Add", BinaryOp::Add}, {"Sub", BinaryOp::Sub}, {"Mul", BinaryOp::Mul}, {"Div", BinaryOp::Div},
+    {"FloorDiv", BinaryOp::FloorDiv}, {"FloorMod", BinaryOp::FloorMod}, {"Mod", BinaryOp::TruncMod},
+    {"Min", BinaryOp::Min}, {"Max", BinaryOp::Max}, {"min", BinaryOp::Min}, {"max", BinaryOp::Max},
+    {"floordiv", BinaryOp::FloorDiv}, {"floormod", BinaryOp::FloorMod}, {"indexdiv", BinaryOp::FloorDiv},
+    {"indexmod", BinaryOp::FloorMod}, {"truncdiv", BinaryOp::Div}, {"truncmod", BinaryOp::TruncMod},
+    {"div", BinaryOp::Div}, {"bitwise_and", BinaryOp::BitAnd}, {"bitwise_or", BinaryOp::BitOr},
+    {"bitwise_xor", BinaryOp::BitXor}, {"shift_left", BinaryOp::ShiftLeft}, {"shift_right", BinaryOp::ShiftRight},
+}};
+
+struct CompareName { std::string_view name; CompareOp op; };
+constexpr std::array<CompareName, 6> compare_names = {{{"LT", CompareOp::Lt}, {"LE", CompareOp::Le},
+                                                       {"GT", CompareOp::Gt}, {"GE", CompareOp::Ge},
+                                                       {"EQ", CompareOp::Eq}, {"NE", CompareOp::Ne}}};
+
+// Other functions behind "T.", for suggestions.
+constexpr std::array<std::string_view, 16> other_names = {
+    "Select", "if_then_else", "Cast", "cast", "And", "Or", "Not", "ceildiv", "min_value", "max_value", "infinity",
+    "FloatImm", "IntImm", "likely", "bitwise_not", "nan"};
+
+std::optional<BinaryOp> binary_of(ast::Operator op) {
+  switch (op) {
+    case ast::Operator::Add: return BinaryOp::Add;
+    case ast::Operator::Sub: return BinaryOp::Sub;
+    case ast::Operator::Mul: return BinaryOp::Mul;
+    case ast::Operator::Div: return BinaryOp::Div;
+    case ast::Operator::FloorDiv: return BinaryOp::FloorDiv;
+    case ast::Operator::Mod: return BinaryOp::FloorMod;
+    case ast::Operator::ShiftLeft: return BinaryOp::ShiftLeft;
+    case ast::Operator::ShiftRight: return BinaryOp::ShiftRight;
+    case ast::Operator::BitAnd: return BinaryOp::BitAnd;
+    case ast::Operator::BitOr: return BinaryOp::BitOr;
+    case ast::Operator::BitXor: return BinaryOp::BitXor;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<CompareOp> compare_of(ast::Operator op) {
+  switch (op) {
+    case ast::Operator::Lt: return CompareOp::Lt;
+    case ast::Operator::Le: return CompareOp::Le;
+    case ast::Operator::Gt: return CompareOp::Gt;
+    case ast::Operator::Ge: return CompareOp::Ge;
+    case ast::Operator::Eq: return CompareOp::Eq;
+    case ast::Operator::Ne: return CompareOp::Ne;
+    default: return std::nullopt;
+  }
+}
+
+[[noreturn]] void type_error(Span at, std::string_view id, std::string message) {
+  fail(ErrorClass::Type, at, id, std::move(message));
+}
+
+// Whether the integer is a value of the dtype. uint64 literals above int64 are not written in texts.
+bool holds(DType dtype, std::int64_t value) {
+  int bits = size_of(dtype) * 8;
+  if (is_bool(dtype)) return value == 0 || value == 1;
+  if (is_unsigned_int(dtype)) return value >= 0 && (bits >= 63 || value < (std::int64_t{1} << bits));
+  return bits >= 64 || (value >= -(std::int64_t{1} << (bits - 1)) && value < (std::int64_t{1} << (bits - 1)));
+}
+
+DType common_dtype(DType a, DType b, Span at) {
+  if (a == b) return a;
+  if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
+  if (is_bool(a) || is_bool(b)) return is_bool(a) ? b : a;
+  if (size_of(a) != size_of(b)) return size_of(a) > size_of(b) ? a : b;
+  if (is_float(a)) {
+    type_error(at, "scalar.dtype",
+               fmt::format("found {} beside {}; expected one of them cast", name_of(a), name_of(b)));
+  }
+  return is_unsigned_int(a) ? a : b;
+}
+
+}  // namespace
+
+DType read_dtype(std::string_view name, Span at) {
+  if (auto dtype = dtype_from_name(name)) return *dtype;
+  if (name.substr(0, 6) == "float8" || name.substr(0, 6) == "float4" || name == "handle" || name == "void" ||
+      (name.find('x') != std::string_view::npos && dtype_from_name(name.substr(0, name.find('x'))))) {
+    type_error(at, "dtype.unsupported", fmt::format("the dtype {} is not supported", printable(name)));
+  }
+  std::vector<std::string> candidates;
+  for (int i = 0; i < dtype_count; ++i) candidates.emplace_back(name_of(static_cast<DType>(i)));
+  type_error(at, "dtype.unknown",
+             fmt::format("found the dtype '{}', which is unknown{}", printable(name), did_you_mean(name, candidates)));
+}
+
+void fail_unknown_name(const std::string& name, Span at, std::vector<std::string> candidates) {
+  fail(ErrorClass::Type, at, "name.unknown",
+       fmt::format("found the name '{}', which is not defined here{}", printable(name), did_you_mean(name, candidates)));
+}
+
+void ScalarReader::check_depth(std::size_t levels, Span at) {
+  depth_ += levels;
+  if (depth_ > limits().max_scalar_nesting) {
+    fail(ErrorClass::ResourceLimit, at, "limit.scalar",
+         fmt::format("found a scalar expression nested deeper than {}; raise --max-scalar-nesting",
+                     limits().max_scalar_nesting));
+  }
+}
+
+ScalarOperand ScalarReader::convert(DType dtype, const ScalarOperand& operand, Span at) const {
+  if (operand.value.dtype() == dtype) return {operand.value, false};
+  if (operand.bare) {
+    if (auto* integer = operand.value.as<IntLiteral>()) {
+      if (is_float(dtype)) return {float_literal(dtype, static_cast<double>(integer->value), at)};
+      if (!holds(dtype, integer->value)) {
+        type_error(at, "scalar.literal", fmt::format("found {}, which is no value of {}", integer->value, name_of(dtype)));
+      }
+      return {int_literal(dtype, integer->value, at)};
+    }
+    if (auto* real = operand.value.as<FloatLiteral>(); real && is_float(dtype)) {
+      return {float_literal(dtype, real->value, at)};
+    }
+  }
+  return {cast(dtype, operand.value, at)};
+}
+
+void ScalarReader::promote(ScalarOperand& a, ScalarOperand& b, Span at) const {
+  DType left = a.value.dtype(), right = b.value.dtype();
+  if (left == right) return;
+  DType wanted;
+  if (a.bare != b.bare) {
+    const ScalarOperand& literal = a.bare ? a : b;
+    DType other = a.bare ? right : left;
+    bool integer = literal.value.as<IntLiteral>() != nullptr;
+    // A float beside an integer makes both float32; a number beside a bool is an integer of its own.
+    wanted = integer ? (is_bool(other) ? literal.value.dtype() : other) : (is_float(other) ? other : DType::Float32);
+  } else {
+    wanted = common_dtype(left, right, at);
+  }
+  a = convert(wanted, a, a.value.span());
+  b = convert(wanted, b, b.value.span());
+}
+
+ScalarOperand ScalarReader::combine(ast::Operator op, ScalarOperand a, ScalarOperand b, Span at) {
+  if (op == ast::Operator::Pow) {
+    promote(a, b, at);
+    return {intrinsic(Intrinsic::Pow, {a.value, b.value}, at)};
+  }
+  if (auto arithmetic = binary_of(op)) {
+    promote(a, b, at);
+    return {binary(*arithmetic, a.value, b.value, at)};
+  }
+  if (auto comparison = compare_of(op)) {
+    promote(a, b, at);
+    return {compare(*comparison, a.value, b.value, at)};
+  }
+  if (op == ast::Operator::And || op == ast::Operator::Or) {
+    return {logical(op == ast::Operator::And ? LogicalOp::And : LogicalOp::Or, a.value, b.value, at)};
+  }
+  type_error(at, "scalar.operator", fmt::format("the operator '{}' does not apply to scalars", ast::text_of(op)));
+}
+
+ScalarOperand ScalarReader::operand(const ast::Expr& expr) {
+  std::size_t depth = depth_;
+  check_depth(1, expr.span);
+  auto scalar = [&]() -> ScalarOperand {
+    if (auto* v = expr.as<ast::IntValue>()) {
+      // What does not fit int32 is int64, as everywhere in TVM.
+      DType dtype = holds(plain_integer_, v->value) ? plain_integer_ : DType::Int64;
+      return {int_literal(dtype, v->value, expr.span), true};
+    }
+    if (auto* v = expr.as<ast::FloatValue>()) {
+      DType dtype = plain_integer_ == DType::Int32 ? DType::Float32 : DType::Float64;
+      return {float_literal(dtype, v->value, expr.span), true};
+    }
+    if (auto* v = expr.as<ast::BoolValue>()) return {bool_literal(v->value, expr.span)};
+    if (auto* v = expr.as<ast::Name>()) return name(expr, v->id);
+    if (auto* v = expr.as<ast::Call>()) return call(expr, *v);
+    if (auto* v = expr.as<ast::Subscript>()) return subscript(expr, *v);
+    if (auto* v = expr.as<ast::Prefix>()) return prefix(expr, *v);
+    if (auto* v = expr.as<ast::Chain>()) {
+      check_depth(v->links.size(), expr.span);
+      ScalarOperand result = operand(*v->first);
+      for (const ast::Link& link : v->links) {
+        ScalarOperand right = operand(*link.operand);
+        result = combine(link.op, std::move(result), std::move(right), cover(v->first->span, link.operand->span));
+      }
+      return result;
+    }
+    if (auto* v = expr.as<ast::Comparison>()) {
+      if (v->links.size() != 1) {
+        type_error(v->links[1].op_span, "scalar.chain", "found a chained comparison; expected two joined by 'and'");
+      }
+      ScalarOperand left = operand(*v->first);
+      return combine(v->links[0].op, std::move(left), operand(*v->links[0].operand), expr.span);
+    }
+    if (auto* v = expr.as<ast::Logic>()) {
+      check_depth(v->operands.size(), expr.span);
+      ScalarOperand result = operand(*v->operands[0]);
+      for (std::size_t i = 1; i < v->operands.size(); ++i) {
+        Span span = cover(v->operands[0]->span, v->operands[i]->span);
+        result = combine(v->op, std::move(result), operand(*v->operands[i]), span);
+      }
+      return result;
+    }
+    if (auto* v = expr.as<ast::Conditional>()) {
+      Scalar condition = read_condition(*v->condition);
+      ScalarOperand then_value = operand(*v->then_value), else_value = operand(*v->else_value);
+      promote(then_value, else_value, expr.span);
+      return {if_then_else(condition, then_value.value, else_value.value, expr.span)};
+    }
+    type_error(expr.span, "scalar.expression", fmt::format("found {}; expected a scalar", ast::describe(expr)));
+  }();
+  depth_ = depth;
+  return scalar;
+}
+
+Scalar ScalarReader::read_as(DType dtype, const ast::Expr& expr) {
+  return convert(dtype, operand(expr), expr.span).value;
+}
+
+Scalar ScalarReader::read_condition(const ast::Expr& expr) {
+  Scalar condition = read(expr);
+  if (!is_bool(condition.dtype())) {
+    type_error(expr.span, "scalar.condition",
+               fmt::format("found a condition of dtype {}; expected a comparison or a bool", name_of(condition.dtype())));
+  }
+  return condition;
+}
+
+Scalar ScalarReader::read_index(const ast::Expr& expr) {
+  Scalar index = read(expr);
+  if (!is_int(index.dtype())) {
+    type_error(expr.span, "scalar.index", fmt::format("found an index of dtype {}; expected an integer", name_of(index.dtype())));
+  }
+  return index;
+}
+
+std::vector<Scalar> ScalarReader::read_indices(const Buffer& buffer, const ast::Subscript& subscript, Span at) {
+  std::vector<Scalar> indices;
+  auto* empty = subscript.items.size() == 1 ? subscript.items[0]->as<ast::TupleValue>() : nullptr;
+  if (!(empty && empty->items.empty())) {
+    for (const ast::ExprPtr& item : subscript.items) {
+      if (item->as<ast::Slice>()) {
+        type_error(item->span, "buffer.slice", "found a slice of a buffer; expected a loop over its elements");
+      }
+      indices.push_back(read_index(*item));
+    }
+  }
+  if (static_cast<int>(indices.size()) != buffer.rank()) {
+    fail(ErrorClass::Type, at, "buffer.rank",
+         fmt::format("found {} indices for {}; expected {}", indices.size(), printable(buffer.name()), buffer.rank()),
+         {{buffer.span(), fmt::format("{} has rank {}", printable(buffer.name()), buffer.rank())}});
+  }
+  return indices;
+}
+
+std::vector<Scalar> ScalarReader::read_list(const ast::Expr& expr) {
+  std::vector<Scalar> result;
+  auto read_all = [&](const std::vector<ast::ExprPtr>& items) {
+    for (const ast::ExprPtr& item : items) result.push_back(read(*item));
+  };
+  if (auto* tuple = expr.as<ast::TupleValue>()) {
+    read_all(tuple->items);
+  } else if (auto* list = expr.as<ast::ListValue>()) {
+    read_all(list->items);
+  } else if (auto* numbers = expr.as<ast::NumberListValue>(); numbers && numbers->reals.empty()) {
+    for (std::int64_t value : numbers->integers) result.push_back(int_literal(plain_integer_, value, expr.span));
+  } else {
+    result.push_back(read(expr));
+  }
+  if (result.size() > limits().max_rank) {
+    fail(ErrorClass::ResourceLimit, expr.span, "limit.rank",
+         fmt::format("found {} dimensions; expected at most {}", result.size(), limits().max_rank));
+  }
+  return result;
+}
+
+ScalarOperand ScalarReader::name(const ast::Expr& expr, const std::string& id) {
+  ScalarMeaning meaning = scope_.find(id, expr.span);
+  if (auto* scalar = std::get_if<Scalar>(&meaning)) {
+    if (!scalar->defined()) throw ReadContext::Silent{};
+    if (auto var = scalar->as_var()) return {use(*var, expr.span)};
+    return {*scalar};
+  }
+  if (auto* buffer = std::get_if<Buffer>(&meaning)) {
+    fail(ErrorClass::Type, expr.span, "buffer.value",
+         fmt::format("found the buffer '{}' as a value; expected an element of it", printable(id)),
+         {{buffer->span(), "it is declared here"}});
+  }
+  if (auto* reason = std::get_if<std::string>(&meaning)) type_error(expr.span, "name.use", *reason);
+  fail_unknown_name(id, expr.span, scope_.names());
+}
+
+ScalarOperand ScalarReader::subscript(const ast::Expr& expr, const ast::Subscript& subscript) {
+  const std::string* id = ast::name_of(*subscript.object);
+  if (!id) {
+    type_error(expr.span, "scalar.subscript",
+               fmt::format("found a subscript of {}; expected one of a buffer", ast::describe(*subscript.object)));
+  }
+  ScalarMeaning meaning = scope_.find(*id, subscript.object->span);
+  if (auto* buffer = std::get_if<Buffer>(&meaning)) {
+    return {load(*buffer, read_indices(*buffer, subscript, expr.span), expr.span)};
+  }
+  if (std::holds_alternative<std::monostate>(meaning)) fail_unknown_name(*id, subscript.object->span, scope_.names());
+  if (auto* scalar = std::get_if<Scalar>(&meaning); scalar && !scalar->defined()) throw ReadContext::Silent{};
+  type_error(subscript.object->span, "scalar.subscript",
+             fmt::format("found a subscript of '{}', which is no buffer", printable(*id)));
+}
+
+ScalarOperand ScalarReader::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
+  ScalarOperand value = operand(*prefix.operand);
+  switch (prefix.op) {
+    case ast::PrefixOperator::Plus: return value;
+    case ast::PrefixOperator::Not: return {logical_not(value.value, expr.span)};
+    case ast::PrefixOperator::Minus: {
+      // As TVM has it: a product keeps the sign of a zero.
+      ScalarOperand minus_one{int_literal(plain_integer_, -1, expr.span), true};
+      return combine(ast::Operator::Mul, value, minus_one, expr.span);
+    }
+    case ast::PrefixOperator::Invert: {
+      if (is_bool(value.value.dtype())) return {logical_not(value.value, expr.span)};
+      if (!is_int(value.value.dtype())) {
+        type_error(expr.span, "scalar.operator",
+                   fmt::format("found '~' on {}; expected an integer", name_of(value.value.dtype())));
+      }
+      ScalarOperand ones{int_literal(value.value.dtype(), -1, expr.span)};
+      return {binary(BinaryOp::BitXor, value.value, ones.value, expr.span)};
+    }
+  }
+  return value;
+}
+
+DType ScalarReader::dtype_argument(const ast::Expr& expr) const {
+  auto* name = expr.as<ast::StringValue>();
+  if (!name) type_error(expr.span, "dtype.string", fmt::format("found {}; expected a dtype such as \"float32\"", ast::describe(expr)));
+  return read_dtype(name->value, expr.span);
+}
+
+ScalarOperand ScalarReader::call(const ast::Expr& expr, const ast::Call& call) {
+  // e.astype("float32")
+  if (auto* attribute = call.callee->as<ast::Attribute>(); attribute && attribute->name == "astype") {
+    if (call.arguments.size() != 1) type_error(expr.span, "scalar.arguments", "astype takes one dtype");
+    DType dtype = dtype_argument(*call.arguments[0].value);
+    return {cast(dtype, read(*attribute->object), expr.span)};
+  }
+  std::string name = context_.namespaces.canonical(*call.callee);
+  if (name == "min" || name == "max" || name == "abs") name = "T." + name;
+  if (name == "float" && call.arguments.size() == 1 && call.arguments[0].value->as<ast::StringValue>()) {
+    ScalarOperand value = typed_literal(DType::Float32, expr, call);
+    return {value.value, true};
+  }
+  if (name.substr(0, 2) != "T.") {
+    type_error(call.callee->span, "scalar.call",
+               fmt::format("found {}; expected a function of T in a scalar expression", ast::describe(expr)));
+  }
+  return function(name.substr(2), expr, call);
+}
+
+ScalarOperand ScalarReader::typed_literal(DType dtype, const ast::Expr& expr, const ast::Call& call) {
+  if (call.arguments.size() != 1 || !call.arguments[0].name.empty()) {
+    type_error(expr.span, "scalar.arguments",
+               fmt::format("found {} arguments of T.{}; expected one value", call.arguments.size(), name_of(dtype)));
+  }
+  const ast::Expr& argument = *call.arguments[0].value;
+  if (auto* text = argument.as<ast::StringValue>()) {
+    double infinity = std::numeric_limits<double>::infinity();
+    std::string_view word = text->value;
+    if (is_float(dtype)) {
+      if (word == "inf" || word == "+inf" || word == "infinity") return {float_literal(dtype, infinity, expr.span)};
+      if (word == "-inf" || word == "-infinity") return {float_literal(dtype, -infinity, expr.span)};
+      if (word == "nan" || word == "-nan") {
+        return {float_literal(dtype, std::numeric_limits<double>::quiet_NaN(), expr.span)};
+      }
+    }
+    type_error(argument.span, "scalar.literal",
+               fmt::format("found the string \"{}\"; expected a number, or \"inf\", \"-inf\" or \"nan\" for a float",
+                           printable(word)));
+  }
+  if (auto* truth = argument.as<ast::BoolValue>()) {
+    return convert(dtype, {int_literal(DType::Int32, truth->value, expr.span), true}, expr.span);
+  }
+  ScalarOperand value = operand(argument);
+  if (value.bare && value.value.as<FloatLiteral>() && !is_float(dtype)) {
+    type_error(argument.span, "scalar.literal",
+               fmt::format("found {}; expected an integer for {}", ast::describe(argument), name_of(dtype)));
+  }
+  ScalarOperand result = convert(dtype, value, expr.span);
+  // The literal has the place of the whole call.
+  if (auto* integer = result.value.as<IntLiteral>()) return {int_literal(dtype, integer->value, expr.span)};
+  if (auto* real = result.value.as<FloatLiteral>()) return {float_literal(dtype, real->value, expr.span)};
+  return {result.value};
+}
+
+ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
+  std::vector<const ast::Expr*> arguments;
+  for (const ast::Argument& argument : call.arguments) {
+    // Older texts give intrinsics their dtype, which follows from the operands.
+    if (argument.name == "dtype" || argument.name == "span") continue;
+    if (!argument.name.empty() && argument.name != "value" && argument.name != "a" && argument.name != "b" &&
+        argument.name != "x" && argument.name != "condition") {
+      type_error(argument.name_span, "scalar.arguments",
+                 fmt::format("T.{} has no argument '{}'", printable(name), printable(argument.name)));
+    }
+    if (argument.stars) type_error(argument.value->span, "scalar.arguments", "found a starred argument");
+    arguments.push_back(argument.value.get());
+  }
+  auto expect = [&](std::size_t count) {
+    if (arguments.size() != count) {
+      type_error(expr.span, "scalar.arguments",
+                 fmt::format("found {} arguments of T.{}; expected {}", arguments.size(), printable(name), count));
+    }
+  };
+  if (auto dtype = dtype_from_name(name)) return typed_literal(*dtype, expr, call);
+  for (const BinaryName& entry : binary_names) {
+    if (entry.name != name) continue;
+    expect(2);
+    ScalarOperand a = operand(*arguments[0]), b = operand(*arguments[1]);
+    promote(a, b, expr.span);
+    return {binary(entry.op, a.value, b.value, expr.span)};
+  }
+  for (const CompareName& entry : compare_names) {
+    if (entry.name != name) continue;
+    expect(2);
+    ScalarOperand a = operand(*arguments[0]), b = operand(*arguments[1]);
+    promote(a, b, expr.span);
+    return {compare(entry.op, a.value, b.value, expr.span)};
+  }
+  if (name == "And" || name == "Or") {
+    expect(2);
+    Scalar a = read(*arguments[0]);
+    return {logical(name == "And" ? LogicalOp::And : LogicalOp::Or, a, read(*arguments[1]), expr.span)};
+  }
+  if (name == "Not") {
+    expect(1);
+    return {logical_not(read(*arguments[0]), expr.span)};
+  }
+  if (name == "Select" || name == "if_then_else") {
+    expect(3);
+    Scalar condition = read_condition(*arguments[0]);
+    ScalarOperand a = operand(*arguments[1]), b = operand(*arguments[2]);
+    promote(a, b, expr.span);
+    return {name == "Select" ? select(condition, a.value, b.value, expr.span)
+                             : if_then_else(condition, a.value, b.value, expr.span)};
+  }
+  // The two orders of TVM: T.Cast("float32", e) and T.cast(e, "float32").
+  if (name == "Cast" || name == "cast") {
+    if (name == "cast" && arguments.size() == 1 && call.arguments.size() == 2) {
+      for (const ast::Argument& argument : call.arguments) {
+        if (argument.name == "dtype") arguments.push_back(argument.value.get());
+      }
+    }
+    expect(2);
+    bool first = arguments[0]->as<ast::StringValue>() != nullptr;
+    DType dtype = dtype_argument(first ? *arguments[0] : *arguments[1]);
+    return {cast(dtype, read(first ? *arguments[1] : *arguments[0]), expr.span)};
+  }
+  if (name == "ceildiv") {
+    expect(2);
+    ScalarOperand a = operand(*arguments[0]), b = operand(*arguments[1]);
+    ScalarOperand one{int_literal(plain_integer_, 1, expr.span), true};
+    ScalarOperand padded = combine(ast::Operator::Add, a, combine(ast::Operator::Sub, b, one, expr.span), expr.span);
+    return combine(ast::Operator::FloorDiv, padded, b, expr.span);
+  }
+  if (name == "min_value" || name == "max_value" || name == "infinity" || name == "nan") {
+    expect(1);
+    DType dtype = dtype_argument(*arguments[0]);
+    if (name == "infinity" || name == "nan") {
+      double value = name == "nan" ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+      if (!is_float(dtype)) type_error(expr.span, "scalar.dtype", fmt::format("T.{} needs a float dtype", name));
+      return {float_literal(dtype, value, expr.span)};
+    }
+    if (is_float(dtype)) {
+      double largest = dtype == DType::Float16    ? 65504.0
+                       : dtype == DType::BFloat16 ? 3.3895313892515355e38
+                       : dtype == DType::Float32  ? static_cast<double>(std::numeric_limits<float>::max())
+                                                  : std::numeric_limits<double>::max();
+      return {float_literal(dtype, name == "min_value" ? -largest : largest, expr.span)};
+    }
+    return {name == "min_value" ? min_value(dtype) : max_value(dtype)};
+  }
+  if (name == "FloatImm" || name == "IntImm") {
+    expect(2);
+    DType dtype = dtype_argument(*arguments[0]);
+    return {convert(dtype, operand(*arguments[1]), expr.span).value};
+  }
+  if (name == "likely") {
+    expect(1);
+    return operand(*arguments[0]);
+  }
+  if (name == "bitwise_not") {
+    expect(1);
+    Scalar value = read(*arguments[0]);
+    if (!is_int(value.dtype())) type_error(expr.span, "scalar.dtype", "T.bitwise_not needs an integer");
+    return {binary(BinaryOp::BitXor, value, int_literal(value.dtype(), -1, expr.span), expr.span)};
+  }
+  if (auto which = intrinsic_from_name(name)) {
+    const IntrinsicInfo& info = info_of(*which);
+    expect(static_cast<std::size_t>(info.arity));
+    std::vector<ScalarOperand> operands;
+    for (const ast::Expr* argument : arguments) operands.push_back(operand(*argument));
+    if (operands.size() == 2) promote(operands[0], operands[1], expr.span);
+    std::vector<Scalar> values;
+    for (ScalarOperand& value : operands) values.push_back(value.value);
+    return {intrinsic(*which, std::move(values), expr.span)};
+  }
+  if (name.substr(0, 5) == "call_" || name.substr(0, 4) == "tvm_") {
+    fail(ErrorClass::Policy, expr.span, "native.call",
+         fmt::format("T.{} calls native code, which a text cannot turn on", printable(name)));
+  }
+  std::vector<std::string> candidates;
+  for (const BinaryName& entry : binary_names) candidates.push_back("T." + std::string(entry.name));
+  for (std::string_view entry : other_names) candidates.push_back("T." + std::string(entry));
+  for (const IntrinsicInfo& entry : intrinsics()) candidates.push_back("T." + std::string(entry.name));
+  type_error(call.callee->span, "scalar.function",
+             fmt::format("T.{} is not a function that Relish knows{}", printable(name),
+                         did_you_mean("T." + name, candidates)));
+}
+
+}  // namespace relish

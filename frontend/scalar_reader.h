@@ -1,0 +1,71 @@
+// Scalar expressions of the text: arithmetic of prim_funcs, and dimensions of types. Names are looked up through an
+// interface, because a dimension sees symbolic variables only and a prim_func also loops, locals and buffers.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "frontend/context.h"
+#include "ir/scalar.h"
+
+namespace relish {
+
+// What a name stands for in a scalar expression. `std::string` is the reason why it may not be used here.
+using ScalarMeaning = std::variant<std::monostate, Scalar, Buffer, std::string>;
+
+class ScalarScope {
+ public:
+  virtual ~ScalarScope() = default;
+  virtual ScalarMeaning find(const std::string& name, Span use) = 0;
+  virtual std::vector<std::string> names() const = 0;  // for suggestions
+};
+
+// A scalar, and whether it is a number as written, which takes the dtype of its neighbour.
+struct ScalarOperand {
+  Scalar value;
+  bool bare = false;
+};
+
+class ScalarReader {
+ public:
+  // Plain integers are int32 in prim_funcs and int64 elsewhere.
+  ScalarReader(ReadContext& context, ScalarScope& scope, DType plain_integer)
+      : context_(context), scope_(scope), plain_integer_(plain_integer) {}
+
+  // Each throws TypeError at the place of the fault (Silent for names whose declaration failed).
+  Scalar read(const ast::Expr& expr) { return operand(expr).value; }
+  ScalarOperand operand(const ast::Expr& expr);
+  // Of this dtype: plain numbers take it, all else is cast.
+  Scalar read_as(DType dtype, const ast::Expr& expr);
+  Scalar read_condition(const ast::Expr& expr);
+  Scalar read_index(const ast::Expr& expr);
+  std::vector<Scalar> read_indices(const Buffer& buffer, const ast::Subscript& subscript, Span at);
+  // A list or tuple of scalars, such as the shape of a buffer; a single scalar counts as one.
+  std::vector<Scalar> read_list(const ast::Expr& expr);
+  // a `op` b with TVM's conversions.
+  ScalarOperand combine(ast::Operator op, ScalarOperand a, ScalarOperand b, Span at);
+  ScalarOperand convert(DType dtype, const ScalarOperand& operand, Span at) const;
+
+ private:
+  ScalarOperand name(const ast::Expr& expr, const std::string& id);
+  ScalarOperand call(const ast::Expr& expr, const ast::Call& call);
+  ScalarOperand function(const std::string& name, const ast::Expr& expr, const ast::Call& call);
+  ScalarOperand typed_literal(DType dtype, const ast::Expr& expr, const ast::Call& call);
+  ScalarOperand subscript(const ast::Expr& expr, const ast::Subscript& subscript);
+  ScalarOperand prefix(const ast::Expr& expr, const ast::Prefix& prefix);
+  DType dtype_argument(const ast::Expr& expr) const;
+  void promote(ScalarOperand& a, ScalarOperand& b, Span at) const;
+  void check_depth(std::size_t levels, Span at);
+
+  ReadContext& context_;
+  ScalarScope& scope_;
+  DType plain_integer_;
+  std::size_t depth_ = 0;
+};
+
+// "float32" to its dtype; TypeError that suggests the nearest, or names what is not supported.
+DType read_dtype(std::string_view name, Span at);
+[[noreturn]] void fail_unknown_name(const std::string& name, Span at, std::vector<std::string> candidates);
+
+}  // namespace relish

@@ -1,0 +1,61 @@
+// Annotations of the text: R.Tensor, R.Tuple, R.Shape, R.Prim, R.Callable, R.Any and their older spellings; and the
+// symbolic dimensions of one function.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frontend/context.h"
+#include "frontend/scalar_reader.h"
+#include "ir/type.h"
+
+namespace relish {
+
+// The symbolic variables of one function. A name comes to life at its first use, provided that something in the function
+// declares it: a string dimension, `n = T.int64()`, a type parameter.
+class SymbolTable : public ScalarScope {
+ public:
+  void declare(const std::string& name, DType dtype, Span at) { declared_.emplace(name, Declared{dtype, at}); }
+  bool declares(const std::string& name) const { return declared_.count(name) > 0; }
+  void define(const std::string& name, ScalarVar var) { vars_.insert_or_assign(name, std::move(var)); }
+  // All string dimensions that are plain names, anywhere in an annotation; each declares itself.
+  void declare_strings(const ast::Expr& annotation, DType dtype);
+
+  ScalarMeaning find(const std::string& name, Span use) override;
+  std::vector<std::string> names() const override;
+
+ private:
+  struct Declared { DType dtype; Span span; };
+  std::map<std::string, Declared> declared_;
+  std::map<std::string, ScalarVar> vars_;
+};
+
+class TypeReader {
+ public:
+  // `scope` gives the names in dimensions.
+  TypeReader(ReadContext& context, ScalarScope& scope) : context_(context), scope_(scope) {}
+
+  // Throws TypeError at the place of the fault.
+  Type read(const ast::Expr& expr);
+  // Whether the expression is meant as a type (and not, say, as a shape).
+  bool is_type(const ast::Expr& expr) const;
+  // Dimensions in a tuple or list; strings are dimensions too. `plain_integer`: dtype of plain numbers.
+  std::vector<Scalar> read_dims(const ast::Expr& expr, DType plain_integer = DType::Int64);
+  Scalar read_dim(const ast::Expr& expr, DType plain_integer = DType::Int64);
+
+ private:
+  std::string type_name(const ast::Expr& expr) const;
+  Type tensor(const ast::Expr& expr, const ast::Call* call);
+  Type tuple(const ast::Call& call);
+  Type shape(const ast::Expr& expr, const ast::Call* call);
+  Type scalar(const ast::Expr& expr, const ast::Call& call);
+  Type callable(const ast::Call& call);
+  std::vector<Type> read_types(const ast::Expr& expr);
+
+  ReadContext& context_;
+  ScalarScope& scope_;
+};
+
+}  // namespace relish
