@@ -283,7 +283,7 @@ class Canonicalizer {
       // floor((g x + r) / (g d)) = floor((x + floor(r / g)) / d).
       std::int64_t common = divisor;
       for (const auto& [monomial, coefficient] : a) {
-        if (!monomial.empty()) common = std::gcd(common, coefficient);
+        if (!monomial.empty()) common = std::gcd(common, coefficient % divisor);
       }
       Polynomial reduced;
       for (const auto& [monomial, coefficient] : a) {
