@@ -20,8 +20,9 @@ void check_data_set(const DataSet& data, std::string_view what) {
   for (const Tensor& column : columns) {
     if (!column.defined() || column.rank() == 0) {
       fail(ErrorClass::Data, {}, "data.rows",
-           fmt::format("{}: found a tensor without rows; expected the rows of a data set along the first dimension",
-                       what));
+           fmt::format(
+               "{}: found a tensor without rows; expected the rows of a data set along the first dimension",
+               what));
     }
     if (column.shape().front() != columns.front().shape().front()) {
       fail(ErrorClass::Data, {}, "data.rows",
@@ -55,9 +56,10 @@ std::vector<std::int64_t> BatchOrder::rows_of(std::int64_t epoch, std::int64_t b
   RandomKey key = fold_in(key_from_seed(options_.seed), static_cast<std::uint64_t>(epoch));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::int64_t position = first + static_cast<std::int64_t>(i);
-    rows[i] = options_.shuffle ? static_cast<std::int64_t>(permuted_index(key, static_cast<std::uint64_t>(rows_),
-                                                                          static_cast<std::uint64_t>(position)))
-                               : position;
+    rows[i] = options_.shuffle
+                  ? static_cast<std::int64_t>(permuted_index(key, static_cast<std::uint64_t>(rows_),
+                                                             static_cast<std::uint64_t>(position)))
+                  : position;
   }
   return rows;
 }
@@ -73,7 +75,8 @@ Tensor gather_rows(const Tensor& tensor, std::span<const std::int64_t> rows) {
   auto* to = static_cast<std::byte*>(result.mutable_data());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     RELISH_CHECK(rows[i] >= 0 && rows[i] < row_count);
-    if (row_bytes > 0) std::memcpy(to + i * row_bytes, from + static_cast<std::size_t>(rows[i]) * row_bytes, row_bytes);
+    if (row_bytes > 0)
+      std::memcpy(to + i * row_bytes, from + static_cast<std::size_t>(rows[i]) * row_bytes, row_bytes);
   }
   return result;
 }

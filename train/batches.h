@@ -1,5 +1,6 @@
-// Batches of a data set: which rows stand in which batch of which epoch, and the gathering of rows into a tensor. Any
-// position of any epoch is found in O(1), so a job can go on from the middle of an epoch without a stored order.
+// Batches of a data set: which rows stand in which batch of which epoch, and the gathering of rows into a
+// tensor. Any position of any epoch is found in O(1), so a job can go on from the middle of an epoch without
+// a stored order.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ struct DataSet {
   std::vector<Tensor> columns() const;
 };
 
-// DataError when a column has no rows, or the columns differ in their number of rows. `what` opens the message.
+// DataError when a column has no rows, or the columns differ in their number of rows. `what` opens the
+// message.
 void check_data_set(const DataSet& data, std::string_view what);
 
 struct BatchOptions {
@@ -30,8 +32,9 @@ struct BatchOptions {
   bool drop_last = false;  // leave out the last batch of an epoch when it is short
 };
 
-// The order of rows, epoch by epoch. Every epoch holds each row once (but for a dropped last batch), in an order that
-// depends on (seed, epoch) only: position i of epoch e is row permuted_index(fold_in(seed, e), rows, i).
+// The order of rows, epoch by epoch. Every epoch holds each row once (but for a dropped last batch), in an
+// order that depends on (seed, epoch) only: position i of epoch e is row permuted_index(fold_in(seed, e),
+// rows, i).
 class BatchOrder {
  public:
   // `rows` and the batch size are positive.

@@ -1,4 +1,5 @@
-// Batched evaluation. Sums are taken in double and in row order, so that a metric has the same bits in every run.
+// Batched evaluation. Sums are taken in double and in row order, so that a metric has the same bits in every
+// run.
 #include "train/evaluate.h"
 
 #include <algorithm>
@@ -31,8 +32,8 @@ double loss_of(const Value& result, std::string_view function) {
   return value->tensor().get_double(0);
 }
 
-// The rows [first, first + size), continued with the last row where the data ends: a function of fixed batches gets its
-// full number of rows.
+// The rows [first, first + size), continued with the last row where the data ends: a function of fixed
+// batches gets its full number of rows.
 std::vector<Tensor> padded_batch(std::span<const Tensor> columns, std::int64_t first, std::int64_t size,
                                  std::int64_t total) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(size));
@@ -147,11 +148,13 @@ Hits count_hits(const Tensor& logits, const Tensor& targets, std::int64_t rows) 
   }
   Shape expected = logits.shape();
   if (expected.size() >= 2) expected.erase(expected.begin() + 1);
-  if (logits.rank() < 2 || logits.shape()[1] == 0 || !is_float(logits.dtype()) || targets.shape() != expected) {
+  if (logits.rank() < 2 || logits.shape()[1] == 0 || !is_float(logits.dtype()) ||
+      targets.shape() != expected) {
     fail(ErrorClass::Data, {}, "metric.logits",
-         fmt::format("accuracy: found logits {} {} and targets {} {}; expected floats (n, classes) and integers (n,)",
-                     name_of(logits.dtype()), format_shape(logits.shape()), name_of(targets.dtype()),
-                     format_shape(targets.shape())));
+         fmt::format(
+             "accuracy: found logits {} {} and targets {} {}; expected floats (n, classes) and integers (n,)",
+             name_of(logits.dtype()), format_shape(logits.shape()), name_of(targets.dtype()),
+             format_shape(targets.shape())));
   }
   RELISH_CHECK(rows <= logits.shape().front());
   const std::int64_t classes = logits.shape()[1];
@@ -161,10 +164,18 @@ Hits count_hits(const Tensor& logits, const Tensor& targets, std::int64_t rows) 
   result.places = rows * inner;
   if (result.places == 0) return result;
   switch (logits.dtype()) {
-    case DType::Float16: result.hits = count_equal<Half>(logits, targets, rows, classes, inner); break;
-    case DType::BFloat16: result.hits = count_equal<BFloat16>(logits, targets, rows, classes, inner); break;
-    case DType::Float32: result.hits = count_equal<float>(logits, targets, rows, classes, inner); break;
-    default: result.hits = count_equal<double>(logits, targets, rows, classes, inner); break;
+    case DType::Float16:
+      result.hits = count_equal<Half>(logits, targets, rows, classes, inner);
+      break;
+    case DType::BFloat16:
+      result.hits = count_equal<BFloat16>(logits, targets, rows, classes, inner);
+      break;
+    case DType::Float32:
+      result.hits = count_equal<float>(logits, targets, rows, classes, inner);
+      break;
+    default:
+      result.hits = count_equal<double>(logits, targets, rows, classes, inner);
+      break;
   }
   return result;
 }
@@ -176,8 +187,9 @@ Metrics evaluate(Evaluator& evaluator, const TrainingProgram& program, const Ten
   RELISH_CHECK(options.batch_size > 0);
   Metrics result;
   for (const std::string& metric : options.metrics) {
-    result[metric] = metric == "accuracy" ? accuracy(evaluator, program, parameters, data, options.batch_size)
-                                          : mean_loss(evaluator, program, parameters, data, options.batch_size);
+    result[metric] = metric == "accuracy"
+                         ? accuracy(evaluator, program, parameters, data, options.batch_size)
+                         : mean_loss(evaluator, program, parameters, data, options.batch_size);
   }
   return result;
 }

@@ -1,5 +1,5 @@
-// A float is not finite when its exponent bits are all ones. The test is done on whole blocks of bits, which costs little
-// beside a training step.
+// A float is not finite when its exponent bits are all ones. The test is done on whole blocks of bits, which
+// costs little beside a training step.
 #include "train/finite.h"
 
 #include <algorithm>
@@ -40,16 +40,22 @@ std::optional<std::int64_t> search(const Tensor& tensor, Bits exponent) {
 
 std::optional<std::int64_t> first_not_finite(const Tensor& tensor) {
   switch (tensor.dtype()) {
-    case DType::Float16: return search<std::uint16_t>(tensor, 0x7C00);
-    case DType::BFloat16: return search<std::uint16_t>(tensor, 0x7F80);
-    case DType::Float32: return search<std::uint32_t>(tensor, 0x7F800000u);
-    case DType::Float64: return search<std::uint64_t>(tensor, 0x7FF0000000000000u);
-    default: return std::nullopt;
+    case DType::Float16:
+      return search<std::uint16_t>(tensor, 0x7C00);
+    case DType::BFloat16:
+      return search<std::uint16_t>(tensor, 0x7F80);
+    case DType::Float32:
+      return search<std::uint32_t>(tensor, 0x7F800000u);
+    case DType::Float64:
+      return search<std::uint64_t>(tensor, 0x7FF0000000000000u);
+    default:
+      return std::nullopt;
   }
 }
 
 std::optional<std::string> path_of_not_finite(const Value& value) {
-  if (value.is_tensor()) return first_not_finite(value.tensor()) ? std::optional<std::string>("") : std::nullopt;
+  if (value.is_tensor())
+    return first_not_finite(value.tensor()) ? std::optional<std::string>("") : std::nullopt;
   if (!value.is_tuple()) return std::nullopt;
   for (std::size_t i = 0; i < value.fields().size(); ++i) {
     if (std::optional<std::string> inner = path_of_not_finite(value.fields()[i])) {

@@ -8,7 +8,8 @@
 namespace relish {
 namespace {
 
-// Keeps the keys of parameters apart from those of epochs and steps, which are folded from the seed itself: "param".
+// Keeps the keys of parameters apart from those of epochs and steps, which are folded from the seed itself:
+// "param".
 constexpr std::uint64_t parameter_domain = 0x706172616D;
 
 // [0, 1) with as many bits as the type resolves: 24, or 53 for float64 from two words.

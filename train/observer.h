@@ -1,5 +1,5 @@
-// What a training job tells while it runs. The shell turns reports into a live line or log lines; the run folder writes
-// them down. A report is made after its step, and no observer changes what is computed.
+// What a training job tells while it runs. The shell turns reports into a live line or log lines; the run
+// folder writes them down. A report is made after its step, and no observer changes what is computed.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ struct StepReport {
   std::int64_t step = 0;
   std::int64_t epoch = 0;
   std::int64_t total_steps = 0;
-  std::int64_t total_epochs = 0;     // 0 when the job is counted in steps
-  double loss = 0;                   // of this step's batch, before its update
+  std::int64_t total_epochs = 0;  // 0 when the job is counted in steps
+  double loss = 0;                // of this step's batch, before its update
   double learning_rate = 0;
-  std::int64_t samples = 0;          // seen since the start of the job
-  double samples_per_second = 0;     // since the last logged step, without validation
-  double seconds = 0;                // since the start of the job
-  bool logged = false;               // this step is written to the metrics of the run
+  std::int64_t samples = 0;       // seen since the start of the job
+  double samples_per_second = 0;  // since the last logged step, without validation
+  double seconds = 0;             // since the start of the job
+  bool logged = false;            // this step is written to the metrics of the run
 };
 
 // After the last step of an epoch.
 struct EpochReport {
-  StepReport step;                   // the last step of the epoch
-  double loss = 0;                   // mean over the rows of the epoch
-  std::optional<Metrics> validation; // over the validation data, when there is some
+  StepReport step;                    // the last step of the epoch
+  double loss = 0;                    // mean over the rows of the epoch
+  std::optional<Metrics> validation;  // over the validation data, when there is some
 };
 
 class TrainingObserver {

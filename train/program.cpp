@@ -19,7 +19,8 @@ FunctionPtr function_to_call(const ModulePtr& module, std::string_view name) {
   FunctionPtr function = module->function(name);
   if (function == nullptr) {
     fail(ErrorClass::Usage, {}, "name.unknown",
-         fmt::format("module {} has no function '{}'{}", module->name, name, did_you_mean(name, module->names())));
+         fmt::format("module {} has no function '{}'{}", module->name, name,
+                     did_you_mean(name, module->names())));
   }
   return function;
 }
@@ -39,12 +40,13 @@ ColumnBinding::ColumnBinding(const ModulePtr& module, std::string_view function,
   }
   if (column_parameters_.size() != columns) {
     fail(ErrorClass::Usage, {}, "train.columns",
-         fmt::format("{}: found {} tensors; expected {} for the parameters of {} that have no value: {}", data_name,
-                     columns, column_parameters_.size(), function, name_list(column_parameters_)));
+         fmt::format("{}: found {} tensors; expected {} for the parameters of {} that have no value: {}",
+                     data_name, columns, column_parameters_.size(), function, name_list(column_parameters_)));
   }
 }
 
-std::vector<Value> ColumnBinding::arguments(std::vector<Value> leading, std::span<const Tensor> columns) const {
+std::vector<Value> ColumnBinding::arguments(std::vector<Value> leading,
+                                            std::span<const Tensor> columns) const {
   RELISH_CHECK(columns.size() == column_parameters_.size());
   std::vector<Value> result = std::move(leading);
   std::size_t column = 0;

@@ -20,24 +20,25 @@ using TensorsByName = std::map<std::string, Tensor>;
 
 struct TrainingProgram {
   ModulePtr module;
-  std::string step = "train_step";            // (params, states, lr, inputs..., targets) -> (loss, params, states)
+  std::string step = "train_step";  // (params, states, lr, inputs..., targets) -> (loss, params, states)
   std::string optimizer_init = "optimizer_init";  // (params) -> states
-  std::string inference = "main";             // (inputs and parameters in any order) -> logits or (logits, ...)
-  std::string loss;                           // as `inference`, then targets -> loss; empty: none
-  bool loss_is_sum = false;                   // the loss is a sum over rows, not their mean
-  std::vector<std::string> parameters;        // the trained ones, in the order of the tuple `params`
+  std::string inference = "main";       // (inputs and parameters in any order) -> logits or (logits, ...)
+  std::string loss;                     // as `inference`, then targets -> loss; empty: none
+  bool loss_is_sum = false;             // the loss is a sum over rows, not their mean
+  std::vector<std::string> parameters;  // the trained ones, in the order of the tuple `params`
 
-  // What the loss of a batch counts in a sum over batches; divided by all rows that sum is the mean of the rows.
+  // What the loss of a batch counts in a sum over batches; divided by all rows that sum is the mean of the
+  // rows.
   double loss_weight(std::int64_t rows) const { return loss_is_sum ? 1 : static_cast<double>(rows); }
 };
 
 // How one function is called with columns of data.
 class ColumnBinding {
  public:
-  // Parameters before `leading` are given call by call; the others are looked up in `named` or take a column. UsageError
-  // when the numbers of columns differ. `data_name` is for messages.
-  ColumnBinding(const ModulePtr& module, std::string_view function, std::size_t leading, const TensorsByName& named,
-                std::size_t columns, std::string_view data_name);
+  // Parameters before `leading` are given call by call; the others are looked up in `named` or take a column.
+  // UsageError when the numbers of columns differ. `data_name` is for messages.
+  ColumnBinding(const ModulePtr& module, std::string_view function, std::size_t leading,
+                const TensorsByName& named, std::size_t columns, std::string_view data_name);
 
   const FunctionPtr& function() const { return function_; }
   // The columns of one call, in order, behind the leading arguments.
@@ -49,7 +50,8 @@ class ColumnBinding {
 
  private:
   FunctionPtr function_;
-  std::vector<std::optional<Tensor>> named_;  // a parameter behind the leading ones: its value, or none for a column
+  std::vector<std::optional<Tensor>>
+      named_;  // a parameter behind the leading ones: its value, or none for a column
   std::vector<Var> column_parameters_;
 };
 

@@ -1,4 +1,5 @@
-// Files of a run. Lines are appended by one write each, so that a reader never sees half a line of a living job.
+// Files of a run. Lines are appended by one write each, so that a reader never sees half a line of a living
+// job.
 #include "train/run_folder.h"
 
 #include <fcntl.h>
@@ -42,8 +43,8 @@ void make_folders(const std::string& path) {
 std::string folder_name_of(std::string_view script) {
   std::string name;
   for (char c : script) {
-    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-                 c == '-';
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+                 c == '_' || c == '-';
     name += plain ? c : '_';
   }
   if (name.empty() || name.front() == '.' || name.front() == '-') name.insert(0, "run");
@@ -64,7 +65,8 @@ std::string make_numbered_folder(const RunFolderOptions& options) {
   const std::string prefix = folder_name_of(options.script) + "-";
   std::uint32_t number = 0;
   std::error_code error;
-  for (fs::directory_iterator entries(options.base, error), end; !error && entries != end; entries.increment(error)) {
+  for (fs::directory_iterator entries(options.base, error), end; !error && entries != end;
+       entries.increment(error)) {
     number = std::max(number, number_of(entries->path().filename().string(), prefix));
   }
   if (error) io_failure(options.base, "cannot list", error.message());
@@ -108,11 +110,16 @@ std::string dump(const Json& json, int indent) {
 
 std::string_view name_of(RunStatus status) {
   switch (status) {
-    case RunStatus::Running: return "running";
-    case RunStatus::Finished: return "finished";
-    case RunStatus::Stopped: return "stopped";
-    case RunStatus::Interrupted: return "interrupted";
-    case RunStatus::Failed: return "failed";
+    case RunStatus::Running:
+      return "running";
+    case RunStatus::Finished:
+      return "finished";
+    case RunStatus::Stopped:
+      return "stopped";
+    case RunStatus::Interrupted:
+      return "interrupted";
+    case RunStatus::Failed:
+      return "failed";
   }
   internal_failure(__FILE__, __LINE__, "status", "unknown run status");
 }
@@ -139,7 +146,8 @@ class RunFolder::LineFile {
   }
 
   void sync() {
-    if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) io_failure(path_, "cannot sync", errno);
+    if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS)
+      io_failure(path_, "cannot sync", errno);
   }
 
   std::uint64_t length() const { return length_; }
@@ -268,7 +276,9 @@ void RunFolder::write_report(const RunReport& report, const NamedTensors& parame
   write_file_atomically(file("report.json"), dump(json, 2) + "\n");
 }
 
-void RunFolder::write_final(const NamedTensors& parameters) { write_safetensors(file("final.safetensors"), parameters); }
+void RunFolder::write_final(const NamedTensors& parameters) {
+  write_safetensors(file("final.safetensors"), parameters);
+}
 
 RunFolder::MetricsLengths RunFolder::metrics_lengths() const { return {jsonl_->length(), csv_->length()}; }
 

@@ -1,4 +1,5 @@
-// The folder of a training run: what a job leaves behind, each file written so that it is either whole or not there.
+// The folder of a training run: what a job leaves behind, each file written so that it is either whole or not
+// there.
 //   metrics.jsonl, metrics.csv   a line a logged step
 //   final.safetensors            the parameters, at the end
 //   report.json                  what was run and how it went, from the start
@@ -21,7 +22,7 @@
 namespace relish {
 
 struct RunFolderOptions {
-  std::string directory;           // empty: `<base>/<script>-<number>` with the least number above those there
+  std::string directory;  // empty: `<base>/<script>-<number>` with the least number above those there
   std::string base = "runs";
   std::string script = "session";  // name of the script without folder and extension
 };
@@ -44,9 +45,9 @@ std::string_view name_of(RunStatus status);  // "running", ...
 
 struct RunReport {
   RunStatus status = RunStatus::Running;
-  std::string error;               // why it failed, or empty
+  std::string error;  // why it failed, or empty
   std::int64_t steps = 0;
-  std::int64_t epochs = 0;         // whole ones
+  std::int64_t epochs = 0;  // whole ones
   double seconds = 0;
   std::optional<double> loss;
   Metrics validation;
@@ -55,8 +56,8 @@ struct RunReport {
 // An open run folder. IOError when it cannot be made or written, or when another job holds it.
 class RunFolder {
  public:
-  // Makes the folder (and those above it), takes the lock and starts the metrics files anew. `validation_metrics` are
-  // the columns that epochs add.
+  // Makes the folder (and those above it), takes the lock and starts the metrics files anew.
+  // `validation_metrics` are the columns that epochs add.
   RunFolder(const RunFolderOptions& options, RunDescription description,
             const std::vector<std::string>& validation_metrics);
   ~RunFolder();
@@ -67,12 +68,13 @@ class RunFolder {
   std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
 
   void write_script(std::string_view text);
-  // A line of metrics.jsonl and metrics.csv. The last step of an epoch comes with the epoch's report, so that each step
-  // stands in them once.
+  // A line of metrics.jsonl and metrics.csv. The last step of an epoch comes with the epoch's report, so that
+  // each step stands in them once.
   void write_metrics(const StepReport& step, const EpochReport* epoch);
   void write_report(const RunReport& report, const NamedTensors& parameters);
   void write_final(const NamedTensors& parameters);
-  // Bytes of the metrics files so far: what a checkpoint must remember to cut them at when the job goes on from it.
+  // Bytes of the metrics files so far: what a checkpoint must remember to cut them at when the job goes on
+  // from it.
   struct MetricsLengths {
     std::uint64_t jsonl = 0;
     std::uint64_t csv = 0;

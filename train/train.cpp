@@ -11,12 +11,14 @@ RunReport report_of(const Trainer& trainer, RunStatus status) {
   report.epochs = trainer.whole_epochs();
   report.seconds = trainer.seconds();
   report.loss = trainer.last_loss();
-  if (trainer.last_epoch() && trainer.last_epoch()->validation) report.validation = *trainer.last_epoch()->validation;
+  if (trainer.last_epoch() && trainer.last_epoch()->validation)
+    report.validation = *trainer.last_epoch()->validation;
   return report;
 }
 
 // The failure that ended the job matters more than one of writing it down.
-void write_failed_report(RunFolder& folder, const Trainer& trainer, RunStatus status, const Failure& failure) {
+void write_failed_report(RunFolder& folder, const Trainer& trainer, RunStatus status,
+                         const Failure& failure) {
   RunReport report = report_of(trainer, status);
   report.error = failure.what();
   try {
@@ -47,8 +49,8 @@ TrainResult result_of(const Trainer& trainer) {
 
 }  // namespace
 
-TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const DataSet& data, const TrainOptions& options,
-                  const RunRequest* request, TrainingObserver* observer) {
+TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const DataSet& data,
+                  const TrainOptions& options, const RunRequest* request, TrainingObserver* observer) {
   TrainingObserver silent;
   TrainingObserver& listener = observer != nullptr ? *observer : silent;
   Trainer trainer(evaluator, program, data, options);
@@ -60,7 +62,8 @@ TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const Da
     description.batch_size = trainer.batch_size();
     description.rows = data.rows();
     description.tier = evaluator.name();
-    folder = std::make_unique<RunFolder>(request->folder, std::move(description), trainer.validation_metrics());
+    folder =
+        std::make_unique<RunFolder>(request->folder, std::move(description), trainer.validation_metrics());
     if (!request->script_text.empty()) folder->write_script(request->script_text);
     folder->write_report(report_of(trainer, RunStatus::Running), trainer.named_parameters());
   }
@@ -75,7 +78,8 @@ TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const Da
     throw;
   }
   if (reason == StopReason::Interrupted) {
-    if (folder != nullptr) write_failed_report(*folder, trainer, RunStatus::Interrupted, *trainer.interrupt());
+    if (folder != nullptr)
+      write_failed_report(*folder, trainer, RunStatus::Interrupted, *trainer.interrupt());
     throw_interrupt(trainer);
   }
 

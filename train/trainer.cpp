@@ -1,5 +1,6 @@
-// Steps, epochs and their reports. Everything that decides numbers happens here in one thread and in a fixed order; the
-// only parallel work is inside the evaluator, whose results do not depend on the number of threads.
+// Steps, epochs and their reports. Everything that decides numbers happens here in one thread and in a fixed
+// order; the only parallel work is inside the evaluator, whose results do not depend on the number of
+// threads.
 #include "train/trainer.h"
 
 #include <algorithm>
@@ -24,8 +25,8 @@ double monotonic_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The value with the shortest text that reads back as the tensor's own type, so that a float32 loss is written as
-// 0.4123 and not with the digits of its conversion to double.
+// The value with the shortest text that reads back as the tensor's own type, so that a float32 loss is
+// written as 0.4123 and not with the digits of its conversion to double.
 double shortest_double(const Tensor& scalar) {
   double value = scalar.get_double(0);
   if (scalar.dtype() == DType::Float64 || !std::isfinite(value)) return value;
@@ -39,14 +40,15 @@ double shortest_double(const Tensor& scalar) {
   fail(ErrorClass::Usage, {}, id, std::move(message));
 }
 
-std::int64_t choose_batch_size(const TrainOptions& options, std::optional<std::int64_t> fixed, std::int64_t rows,
-                               const std::string& function) {
+std::int64_t choose_batch_size(const TrainOptions& options, std::optional<std::int64_t> fixed,
+                               std::int64_t rows, const std::string& function) {
   if (options.batch_size && *options.batch_size <= 0) {
-    misuse("train.batch_size", fmt::format("found batch_size {}; expected a positive number", *options.batch_size));
+    misuse("train.batch_size",
+           fmt::format("found batch_size {}; expected a positive number", *options.batch_size));
   }
   if (fixed && options.batch_size && *options.batch_size != *fixed) {
-    misuse("train.batch_size", fmt::format("found batch_size {}; {} takes batches of {} rows", *options.batch_size,
-                                           function, *fixed));
+    misuse("train.batch_size", fmt::format("found batch_size {}; {} takes batches of {} rows",
+                                           *options.batch_size, function, *fixed));
   }
   if (fixed && rows < *fixed) {
     fail(ErrorClass::Data, {}, "data.rows",
@@ -63,10 +65,12 @@ void check_options(const TrainOptions& options) {
     misuse("train.steps", fmt::format("found steps {}; expected a positive number", *options.steps));
   }
   if (!std::isfinite(options.learning_rate)) {
-    misuse("train.lr", fmt::format("found learning rate {}; expected a finite number", options.learning_rate));
+    misuse("train.lr",
+           fmt::format("found learning rate {}; expected a finite number", options.learning_rate));
   }
   if (options.log_every.steps <= 0 && options.log_every.seconds <= 0) {
-    misuse("train.log_every", fmt::format("found log_every {}; expected a positive number", options.log_every.steps));
+    misuse("train.log_every",
+           fmt::format("found log_every {}; expected a positive number", options.log_every.steps));
   }
   check_metric_names(options.metrics);
 }
@@ -98,23 +102,26 @@ Trainer::Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, Tr
       data_(std::move(data)),
       columns_(checked(data_).columns()),
       options_(std::move(options)),
-      step_binding_(program_.module, program_.step, leading_parameters, without(options_.parameters, program_.parameters),
-                    columns_.size(), "data"),
+      step_binding_(program_.module, program_.step, leading_parameters,
+                    without(options_.parameters, program_.parameters), columns_.size(), "data"),
       batch_size_(choose_batch_size(options_, step_binding_.fixed_rows(), data_.rows(), program_.step)),
-      order_(data_.rows(), {batch_size_, options_.seed, options_.shuffle, step_binding_.fixed_rows().has_value()}),
+      order_(data_.rows(),
+             {batch_size_, options_.seed, options_.shuffle, step_binding_.fixed_rows().has_value()}),
       fixed_parameters_(without(options_.parameters, program_.parameters)) {
   check_options(options_);
   if (options_.validation) {
     check_data_set(*options_.validation, "validation");
-    bool has_loss = std::find(options_.metrics.begin(), options_.metrics.end(), "loss") != options_.metrics.end();
+    bool has_loss =
+        std::find(options_.metrics.begin(), options_.metrics.end(), "loss") != options_.metrics.end();
     if (!has_loss && !program_.loss.empty()) options_.metrics.insert(options_.metrics.begin(), "loss");
   } else {
     options_.metrics.clear();
   }
   // Without overflow: epochs may be given as a number that is never reached.
   std::int64_t batches = order_.batches_per_epoch();
-  total_steps_ = options_.steps ? *options_.steps
-                                : (options_.epochs > INT64_MAX / batches ? INT64_MAX : options_.epochs * batches);
+  total_steps_ = options_.steps
+                     ? *options_.steps
+                     : (options_.epochs > INT64_MAX / batches ? INT64_MAX : options_.epochs * batches);
   make_initial_state();
   check_first_batch();
 }
@@ -125,7 +132,8 @@ void Trainer::make_initial_state() {
   RELISH_CHECK(types != nullptr && types->fields.size() == program_.parameters.size());
 
   std::vector<std::string> known = program_.parameters;
-  for (std::size_t i = leading_parameters; i < step.params.size(); ++i) known.push_back(step.params[i].name());
+  for (std::size_t i = leading_parameters; i < step.params.size(); ++i)
+    known.push_back(step.params[i].name());
   for (const auto& [name, tensor] : options_.parameters) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       misuse("train.params", fmt::format("params: no parameter '{}'{}", name, did_you_mean(name, known)));
@@ -142,10 +150,12 @@ void Trainer::make_initial_state() {
     RELISH_CHECK(type != nullptr && type->dtype && is_float(*type->dtype));
     Shape shape;
     for (int d = 0; d < type->rank && type->has_shape(); ++d) {
-      if (std::optional<std::int64_t> dim = (*type->shape)[static_cast<std::size_t>(d)].as_int()) shape.push_back(*dim);
+      if (std::optional<std::int64_t> dim = (*type->shape)[static_cast<std::size_t>(d)].as_int())
+        shape.push_back(*dim);
     }
     if (!type->has_shape() || static_cast<int>(shape.size()) != type->rank) {
-      misuse("train.params", fmt::format("parameter '{}' has no fixed shape; expected its start value in params", name));
+      misuse("train.params",
+             fmt::format("parameter '{}' has no fixed shape; expected its start value in params", name));
     }
     state_.parameters.push_back(initial_parameter(*type->dtype, shape, options_.seed, i));
   }
@@ -170,7 +180,8 @@ Tensor Trainer::learning_rate_tensor() const {
 }
 
 std::vector<Tensor> Trainer::batch_of(std::int64_t step) const {
-  std::vector<std::int64_t> rows = order_.rows_of(step / order_.batches_per_epoch(), step % order_.batches_per_epoch());
+  std::vector<std::int64_t> rows =
+      order_.rows_of(step / order_.batches_per_epoch(), step % order_.batches_per_epoch());
   std::vector<Tensor> batch;
   batch.reserve(columns_.size());
   for (const Tensor& column : columns_) batch.push_back(gather_rows(column, rows));
@@ -183,8 +194,8 @@ double Trainer::do_step() {
   std::vector<Value> parameters(state_.parameters.begin(), state_.parameters.end());
   Value result = evaluator_.call(
       program_.module, program_.step,
-      step_binding_.arguments({Value::tuple(std::move(parameters)), state_.optimizer_states, learning_rate_tensor()},
-                              batch));
+      step_binding_.arguments(
+          {Value::tuple(std::move(parameters)), state_.optimizer_states, learning_rate_tensor()}, batch));
   const std::vector<Value>& fields = step_fields(result, program_.parameters.size());
   const Tensor& loss = fields[0].tensor();
   if (first_not_finite(loss)) report_not_finite_loss(batch, loss.get_double(0));
@@ -222,9 +233,10 @@ void Trainer::report_not_finite_loss(const std::vector<Tensor>& batch, double lo
     std::optional<std::int64_t> place = first_not_finite(batch[i]);
     if (!place) continue;
     std::int64_t row = *place / (batch[i].size() / batch[i].shape().front());
-    first = fmt::format("the first tensor that is not finite is the input '{}', row {} of the data",
-                        step_binding_.parameter_of(i),
-                        order_.rows_of(state_.step / batches, state_.step % batches)[static_cast<std::size_t>(row)]);
+    first = fmt::format(
+        "the first tensor that is not finite is the input '{}', row {} of the data",
+        step_binding_.parameter_of(i),
+        order_.rows_of(state_.step / batches, state_.step % batches)[static_cast<std::size_t>(row)]);
     found = true;
   }
   for (std::size_t i = 0; i < state_.parameters.size() && !found; ++i) {
@@ -238,7 +250,8 @@ void Trainer::report_not_finite_loss(const std::vector<Tensor>& batch, double lo
 
 bool Trainer::is_logged(const StepReport& report, bool ends_epoch) const {
   if (report.step == 1 || report.step == total_steps_ || ends_epoch) return true;
-  if (options_.log_every.seconds > 0) return report.seconds + started_ - last_logged_ >= options_.log_every.seconds;
+  if (options_.log_every.seconds > 0)
+    return report.seconds + started_ - last_logged_ >= options_.log_every.seconds;
   return report.step % options_.log_every.steps == 0;
 }
 

@@ -1,5 +1,5 @@
-// The step loop. A trainer holds the state of a job between steps as values: parameters, optimizer states and the step
-// number, from which the place in the data follows. That is all a checkpoint has to keep.
+// The step loop. A trainer holds the state of a job between steps as values: parameters, optimizer states and
+// the step number, from which the place in the data follows. That is all a checkpoint has to keep.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace relish {
 
-// A step is logged every `steps` steps or, when `seconds` is positive, when that much time has gone by. The first step
-// of a job, its last one, and the last of every epoch always are.
+// A step is logged every `steps` steps or, when `seconds` is positive, when that much time has gone by. The
+// first step of a job, its last one, and the last of every epoch always are.
 struct LogEvery {
   std::int64_t steps = 100;
   double seconds = 0;
@@ -31,32 +31,32 @@ struct TrainOptions {
   double learning_rate = 0.01;
   std::uint64_t seed = 0;
   bool shuffle = true;
-  TensorsByName parameters;                // start values of trained parameters, and values of those not trained
-  std::optional<DataSet> validation;       // looked at after every epoch
-  std::vector<std::string> metrics;        // over the validation data; its loss is added when the program has one
+  TensorsByName parameters;           // start values of trained parameters, and values of those not trained
+  std::optional<DataSet> validation;  // looked at after every epoch
+  std::vector<std::string> metrics;   // over the validation data; its loss is added when the program has one
   LogEvery log_every;
 };
 
 struct TrainingState {
   std::vector<Tensor> parameters;  // in the order of the program's names
   Value optimizer_states;
-  std::int64_t step = 0;           // steps done
-  double epoch_loss_sum = 0;       // of the running epoch, as loss_weight has it
+  std::int64_t step = 0;      // steps done
+  double epoch_loss_sum = 0;  // of the running epoch, as loss_weight has it
 };
 
 enum class StopReason : std::uint8_t { Finished, Observer, Interrupted };
 
 class Trainer {
  public:
-  // Checks options, data and functions against each other and makes the initial state, before any step is done.
-  // UsageError, DataError.
+  // Checks options, data and functions against each other and makes the initial state, before any step is
+  // done. UsageError, DataError.
   Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, TrainOptions options);
 
   // Receives a logged step, and with it the epoch that it ends.
   using Log = std::function<void(const StepReport&, const EpochReport*)>;
-  // Does the steps that remain. An interrupt ends the loop with the state after the last whole step and is kept in
-  // `interrupt()`. NumericStop as soon as the loss, a parameter or a state is not finite: the state stays the one before
-  // that step. Other failures of the program pass through.
+  // Does the steps that remain. An interrupt ends the loop with the state after the last whole step and is
+  // kept in `interrupt()`. NumericStop as soon as the loss, a parameter or a state is not finite: the state
+  // stays the one before that step. Other failures of the program pass through.
   StopReason run(TrainingObserver& observer, const Log& log);
 
   const TrainingState& state() const { return state_; }
@@ -93,16 +93,16 @@ class Trainer {
   BatchOrder order_;
   std::int64_t total_steps_ = 0;
   TrainingState state_;
-  TensorsByName fixed_parameters_;   // given values of parameters that are not trained
+  TensorsByName fixed_parameters_;  // given values of parameters that are not trained
   std::optional<double> last_loss_;
   std::optional<EpochReport> last_epoch_;
   std::optional<Failure> interrupt_;
   // Seconds of the monotonic clock.
   bool running_ = false;
   double started_ = 0;
-  double seconds_ = 0;               // of the job so far, while it does not run
+  double seconds_ = 0;  // of the job so far, while it does not run
   double last_logged_ = 0;
-  double validation_seconds_ = 0;    // since the last logged step
+  double validation_seconds_ = 0;  // since the last logged step
   std::int64_t samples_ = 0;
   std::int64_t samples_logged_ = 0;
 };

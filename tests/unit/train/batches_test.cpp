@@ -96,7 +96,8 @@ TEST_CASE("columns of a data set have the same rows") {
   CHECK(failure_of([&] { check_data_set({{x}, Tensor::zeros(DType::Int64, {5})}, "data"); }) ==
         "DataError: data: found tensors of 4 and 5 rows; expected the same number of rows in all");
   CHECK(failure_of([&] { check_data_set({{x}, Tensor::scalar(DType::Float32, 1)}, "validation"); }) ==
-        "DataError: validation: found a tensor without rows; expected the rows of a data set along the first dimension");
+        "DataError: validation: found a tensor without rows; expected the rows of a data set along the first "
+        "dimension");
   CHECK(failure_of([&] {
           check_data_set({{Tensor::zeros(DType::Float32, {0, 2})}, Tensor::zeros(DType::Int64, {0})}, "data");
         }) == "DataError: data: found no rows; expected at least one");

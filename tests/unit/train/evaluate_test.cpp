@@ -42,7 +42,8 @@ TEST_CASE("what accuracy cannot judge is refused") {
   CHECK(failure_of([&] { count_hits(logits, Tensor::zeros(DType::Float32, {4}), 4); }) ==
         "DataError: accuracy: found targets of float32; expected integers");
   CHECK(failure_of([&] { count_hits(logits, Tensor::zeros(DType::Int64, {5}), 4); }) ==
-        "DataError: accuracy: found logits float32 (4, 3) and targets int64 (5,); expected floats (n, classes) and "
+        "DataError: accuracy: found logits float32 (4, 3) and targets int64 (5,); expected floats (n, "
+        "classes) and "
         "integers (n,)");
   CHECK(failure_of([&] { check_metric_names({"accuracy", "acuracy"}); }) ==
         "UsageError: unknown metric 'acuracy'; did you mean 'accuracy'?");
@@ -56,9 +57,11 @@ TEST_CASE("the mean loss weighs batches by their rows") {
   EvaluateOptions options;
   options.metrics = {"loss"};
   options.batch_size = 100;
-  double whole = evaluate(evaluator, linear_program(ScalarVar("n", DType::Int64)), parameters, data, options)["loss"];
+  double whole =
+      evaluate(evaluator, linear_program(ScalarVar("n", DType::Int64)), parameters, data, options)["loss"];
   options.batch_size = 4;
-  double parts = evaluate(evaluator, linear_program(ScalarVar("n", DType::Int64)), parameters, data, options)["loss"];
+  double parts =
+      evaluate(evaluator, linear_program(ScalarVar("n", DType::Int64)), parameters, data, options)["loss"];
   CHECK(parts == Approx(whole).epsilon(1e-12));
   CHECK(evaluator.calls.size() == 4);
   evaluator.sums = true;
@@ -70,8 +73,8 @@ TEST_CASE("the mean loss weighs batches by their rows") {
   // Batches of 3 rows by the type: the tenth row is not seen.
   double fixed = evaluate(evaluator, linear_program(Scalar(3)), parameters, data, options)["loss"];
   options.batch_size = 100;
-  double nine =
-      evaluate(evaluator, linear_program(ScalarVar("n", DType::Int64)), parameters, linear_data(9), options)["loss"];
+  double nine = evaluate(evaluator, linear_program(ScalarVar("n", DType::Int64)), parameters, linear_data(9),
+                         options)["loss"];
   CHECK(fixed == Approx(nine).epsilon(1e-12));
   CHECK(failure_of([&] { evaluate(evaluator, linear_program(Scalar(16)), parameters, data, options); }) ==
         "DataError: loss: found 10 rows; main_loss takes batches of 16");

@@ -1,5 +1,5 @@
-// A model that needs no engine: linear regression y = x @ w + b on float64, with its training functions computed in C++.
-// The module holds only signatures; the evaluator below knows what they mean.
+// A model that needs no engine: linear regression y = x @ w + b on float64, with its training functions
+// computed in C++. The module holds only signatures; the evaluator below knows what they mean.
 #pragma once
 
 #include <cmath>
@@ -32,8 +32,9 @@ inline TrainingProgram linear_program(const Scalar& rows, bool with_loss = true)
   module->set(signature("main", {Var("x", x), Var("w", w), Var("b", b)}));
   module->set(signature("main_loss", {Var("x", x), Var("w", w), Var("b", b), Var("targets", y)}));
   module->set(signature("optimizer_init", {Var("params", params)}));
-  module->set(signature("train_step", {Var("params", params), Var("states", TupleType{{tensor_type({}, DType::Int64)}}),
-                                       Var("lr", tensor_type({}, DType::Float64)), Var("x", x), Var("targets", y)}));
+  module->set(signature("train_step",
+                        {Var("params", params), Var("states", TupleType{{tensor_type({}, DType::Int64)}}),
+                         Var("lr", tensor_type({}, DType::Float64)), Var("x", x), Var("targets", y)}));
   TrainingProgram program;
   program.module = module;
   if (with_loss) program.loss = "main_loss";
@@ -50,7 +51,8 @@ class LinearEvaluator : public Evaluator {
     if (function == "optimizer_init") return Value::tuple({Tensor::scalar_int(DType::Int64, 0)});
     if (function == "main") return predict(args[0].tensor(), args[1].tensor(), args[2].tensor());
     if (function == "main_loss") {
-      Tensor loss = mean_square(predict(args[0].tensor(), args[1].tensor(), args[2].tensor()), args[3].tensor());
+      Tensor loss =
+          mean_square(predict(args[0].tensor(), args[1].tensor(), args[2].tensor()), args[3].tensor());
       if (sums) loss.set_double(0, loss.get_double(0) * static_cast<double>(args[3].tensor().size()));
       return loss;
     }
@@ -59,9 +61,9 @@ class LinearEvaluator : public Evaluator {
   }
 
   std::vector<std::string> calls;
-  std::vector<std::int64_t> batch_rows;     // of the steps done
-  std::int64_t interrupt_in_step = 0;       // raises Interrupted inside this step
-  bool sums = false;                        // main_loss is a sum over the rows
+  std::vector<std::int64_t> batch_rows;  // of the steps done
+  std::int64_t interrupt_in_step = 0;    // raises Interrupted inside this step
+  bool sums = false;                     // main_loss is a sum over the rows
 
  private:
   static Tensor predict(const Tensor& x, const Tensor& w, const Tensor& b) {
@@ -94,7 +96,8 @@ class LinearEvaluator : public Evaluator {
     Tensor predictions = predict(x, w, b);
     double gradient[3] = {};
     for (std::int64_t i = 0; i < targets.size(); ++i) {
-      double slope = 2 * (predictions.get_double(i) - targets.get_double(i)) / static_cast<double>(targets.size());
+      double slope =
+          2 * (predictions.get_double(i) - targets.get_double(i)) / static_cast<double>(targets.size());
       gradient[0] += slope * x.get_double(2 * i);
       gradient[1] += slope * x.get_double(2 * i + 1);
       gradient[2] += slope;

@@ -42,8 +42,8 @@ TEST_CASE("a whole job's folder") {
   request.description.settings = {{"epochs", "2"}, {"bytes", "\xff"}};
   request.script_text = "# relish: 1\n";
   auto run = [&] {
-    return train(evaluator, testing::linear_program(ScalarVar("n", DType::Int64)), testing::linear_data(20), options,
-                 &request);
+    return train(evaluator, testing::linear_program(ScalarVar("n", DType::Int64)), testing::linear_data(20),
+                 options, &request);
   };
   TrainResult result = run();
   CHECK(result.run_folder == folder.file("runs") + "/line_fit-1");
@@ -91,7 +91,8 @@ TEST_CASE("a whole job's folder") {
   // The next run gets the next number and leaves the same weights.
   TrainResult next = run();
   CHECK(next.run_folder == folder.file("runs") + "/line_fit-2");
-  CHECK(bytes_of(next.run_folder + "/final.safetensors") == bytes_of(result.run_folder + "/final.safetensors"));
+  CHECK(bytes_of(next.run_folder + "/final.safetensors") ==
+        bytes_of(result.run_folder + "/final.safetensors"));
   std::filesystem::create_directory(folder.file("runs") + "/line_fit-9");
   std::filesystem::create_directory(folder.file("runs") + "/line_fit-12x");
   CHECK(run().run_folder == folder.file("runs") + "/line_fit-10");
@@ -127,8 +128,8 @@ TEST_CASE("a folder in use is refused, and free again afterwards") {
     first.write_metrics(step, nullptr);
     std::string before = bytes_of(first.file("metrics.jsonl"));
     CHECK(failure_of([&] { RunFolder second(options, {}, {}); }) ==
-          "IOError: " + folder.file("run") +
-              "/lock: cannot lock: the run folder is in use by process " + std::to_string(::getpid()));
+          "IOError: " + folder.file("run") + "/lock: cannot lock: the run folder is in use by process " +
+              std::to_string(::getpid()));
     CHECK(bytes_of(first.file("metrics.jsonl")) == before);
   }
   CHECK(failure_of([&] { RunFolder second(options, {}, {}); }) == "no failure");
@@ -138,17 +139,22 @@ TEST_CASE("a folder that cannot be used is an error before anything runs") {
   TemporaryFolder folder;
   RunFolderOptions options;
   options.directory = folder.put("file", "x");
-  CHECK(failure_of([&] { RunFolder run(options, {}, {}); }).starts_with("IOError: " + options.directory + ": cannot "));
+  CHECK(failure_of([&] {
+          RunFolder run(options, {}, {});
+        }).starts_with("IOError: " + options.directory + ": cannot "));
   options.directory = folder.file("link");
   REQUIRE(::symlink("nowhere", options.directory.c_str()) == 0);
-  CHECK(failure_of([&] { RunFolder run(options, {}, {}); }).starts_with("IOError: " + options.directory + ": cannot "));
+  CHECK(failure_of([&] {
+          RunFolder run(options, {}, {});
+        }).starts_with("IOError: " + options.directory + ": cannot "));
   // A link in place of a file of the run is not followed.
   options.directory = folder.file("run");
   std::filesystem::create_directory(options.directory);
   std::string victim = folder.put("victim", "precious");
   REQUIRE(::symlink(victim.c_str(), (options.directory + "/metrics.jsonl").c_str()) == 0);
   CHECK(failure_of([&] { RunFolder run(options, {}, {}); }) ==
-        "IOError: " + options.directory + "/metrics.jsonl: cannot open for writing: Too many levels of symbolic links");
+        "IOError: " + options.directory +
+            "/metrics.jsonl: cannot open for writing: Too many levels of symbolic links");
   CHECK(bytes_of(victim) == "precious");
 }
 

@@ -35,7 +35,9 @@ class Recorder : public TrainingObserver {
     if (report.step == raise_after) std::raise(SIGINT);
   }
   void on_epoch(const EpochReport& report) override { epochs.push_back(report); }
-  bool should_stop() override { return stop_after > 0 && static_cast<std::int64_t>(steps.size()) >= stop_after; }
+  bool should_stop() override {
+    return stop_after > 0 && static_cast<std::int64_t>(steps.size()) >= stop_after;
+  }
 
   std::vector<StepReport> steps;
   std::vector<EpochReport> epochs;
@@ -123,9 +125,12 @@ TEST_CASE("what does not fit is refused before the first step and before a folde
   TrainOptions options;
   DataSet two = {{data.inputs[0], data.inputs[0]}, data.targets};
   CHECK(refusal(two, options) ==
-        "UsageError: data: found 3 tensors; expected 2 for the parameters of train_step that have no value: x, targets");
-  CHECK(refusal({{data.inputs[0]}, Tensor::zeros(DType::Float64, {12, 2})}, options).starts_with("DataError: "));
-  CHECK(refusal({{data.inputs[0]}, Tensor::zeros(DType::Float32, {12, 1})}, options).starts_with("DataError: "));
+        "UsageError: data: found 3 tensors; expected 2 for the parameters of train_step that have no value: "
+        "x, targets");
+  CHECK(refusal({{data.inputs[0]}, Tensor::zeros(DType::Float64, {12, 2})}, options)
+            .starts_with("DataError: "));
+  CHECK(refusal({{data.inputs[0]}, Tensor::zeros(DType::Float32, {12, 1})}, options)
+            .starts_with("DataError: "));
   options.epochs = 0;
   CHECK(refusal(data, options) == "UsageError: found epochs 0; expected a positive number");
   options.epochs = 1;
@@ -165,10 +170,12 @@ TEST_CASE("a loss that is not finite stops the job at its step") {
   options.shuffle = false;
   data.inputs[0].set_double(2 * 9 + 1, NAN);
   CHECK(failure_of([&] { train(evaluator, open_program(), data, options, &request); }) ==
-        "NumericStop: step 3: the loss is nan; the first tensor that is not finite is the input 'x', row 9 of the data");
+        "NumericStop: step 3: the loss is nan; the first tensor that is not finite is the input 'x', row 9 "
+        "of the data");
   CHECK(testing::bytes_of(request.folder.directory + "/report.json").find("\"status\": \"failed\"") !=
         std::string::npos);
-  CHECK(testing::bytes_of(request.folder.directory + "/report.json").find("\"steps\": 2") != std::string::npos);
+  CHECK(testing::bytes_of(request.folder.directory + "/report.json").find("\"steps\": 2") !=
+        std::string::npos);
   CHECK_FALSE(std::filesystem::exists(request.folder.directory + "/final.safetensors"));
 
   options.learning_rate = 1e200;
@@ -211,9 +218,8 @@ TEST_CASE("an interrupt ends a job between steps and leaves the state") {
   RunRequest request;
   request.folder.directory = folder.file("run");
   evaluator.interrupt_in_step = 9;
-  CHECK(failure_of([&] {
-          train(evaluator, open_program(), linear_data(50), quick_options(), &request);
-        }) == "Interrupted: stopped by SIGINT");
+  CHECK(failure_of([&] { train(evaluator, open_program(), linear_data(50), quick_options(), &request); }) ==
+        "Interrupted: stopped by SIGINT");
   std::string report = testing::bytes_of(request.folder.directory + "/report.json");
   CHECK(report.find("\"status\": \"interrupted\"") != std::string::npos);
   CHECK(report.find("\"steps\": 8") != std::string::npos);
