@@ -107,7 +107,7 @@ TEST_CASE("an interrupt ends a long loop soon and leaves the evaluator usable", 
   });
   bool interrupted = false;
   try {
-    jit().call(module, "f", {ones, ints(n, 0)});
+    compiled_tier().call(module, "f", {ones, ints(n, 0)});
   } catch (const Failure& failure) {
     interrupted = failure.error_class() == ErrorClass::Interrupted;
     CHECK(failure.exit_code() == 130);
@@ -139,7 +139,7 @@ TEST_CASE("code is freed with its module", "[jit][slow]") {
   };
   const auto round = [&](int i) {
     const ModulePtr module = module_of(fill([&](const Scalar& v, const Buffer& x) { return load(x, {v}) * int_literal(DType::Int32, i); }, 10));
-    jit().call(module, "f", {ints(10, 1)});
+    compiled_tier().call(module, "f", {ints(10, 1)});
   };
   for (int i = 0; i < 50; ++i) round(i);
   const std::int64_t before = resident();

@@ -34,7 +34,7 @@ inline Tensor numbers(DType dtype, Shape shape, int offset = 0) {
   return tensor;
 }
 
-inline Evaluator& jit() {
+inline Evaluator& compiled_tier() {
   static const std::unique_ptr<Evaluator> evaluator = make_jit({2});
   return *evaluator;
 }
@@ -43,7 +43,7 @@ inline Evaluator& jit() {
 inline Value in_both_tiers(const ModulePtr& module, std::string_view name, const std::vector<Value>& args,
                            double tolerance = 0) {
   const Value expected = make_interpreter()->call(module, name, args);
-  const Value found = jit().call(module, name, args);
+  const Value found = compiled_tier().call(module, name, args);
   const std::function<void(const Value&, const Value&)> compare = [&](const Value& a, const Value& b) {
     if (a.is_tuple()) {
       REQUIRE(b.is_tuple());
@@ -89,7 +89,7 @@ inline Failure failure_in_both_tiers(const ModulePtr& module, std::string_view n
     throw std::logic_error("unreachable");
   };
   const Failure expected = failure_of(*make_interpreter());
-  const Failure found = failure_of(jit());
+  const Failure found = failure_of(compiled_tier());
   REQUIRE(found.diagnostics().size() == expected.diagnostics().size());
   CHECK(found.diagnostics()[0].message == expected.diagnostics()[0].message);
   CHECK(found.diagnostics()[0].id == expected.diagnostics()[0].id);
