@@ -1,0 +1,10 @@
+# test: parse
+@tvm.script.ir_module
+class Old:
+    @R.function
+    def main(x: Tensor((1, 784), "float32"), y: Object, z: Tensor(_, "float32")):
+        with relax.dataflow():
+            gv = relax.op.nn.relu(x)
+            relax.output(gv)
+        return gv
+# expect
