@@ -1,7 +1,7 @@
 // The command `doc`: the page of an operator, command or built-in.
-#include "shell/commands/operator_page.h"
 #include "shell/commands/subject.h"
 #include "shell/script/builtins.h"
+#include "stdlib/op_doc.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -25,7 +25,8 @@ ScriptValue run(Invocation& invocation) {
     if (const Command* command = find_command(name)) return command_help(*command);
   }
   std::string short_name = name.starts_with("R.") ? name.substr(2) : name;
-  if (const Op* op = find_op(short_name)) return operator_page(*op);
+  if (const Op* op = find_op(short_name)) return op_doc(*op);
+  if (auto successor = successor_of(short_name)) return fmt::format("{} is today {}", short_name, *successor);
   if (const Builtin* builtin = find_builtin(name)) return std::string(builtin->synopsis);
   std::vector<std::string> names = op_names();
   for (const Command* command : all_commands()) names.emplace_back(command->name);

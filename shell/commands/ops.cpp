@@ -1,6 +1,8 @@
 // The command `ops`: the table of operators.
-#include "shell/commands/operator_page.h"
+#include <nlohmann/json.hpp>
+
 #include "shell/commands/subject.h"
+#include "stdlib/op_doc.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -15,6 +17,31 @@ constexpr Option options[] = {
 
 constexpr Example examples[] = {{"relish ops --json", "ops(\"matmul\")"}};
 
+std::string operator_json(const Op& op) {
+  OpCoverage coverage = coverage_of(op);
+  nlohmann::ordered_json json;
+  json["name"] = std::string(op.name);
+  json["summary"] = std::string(op.summary);
+  json["params"] = nlohmann::ordered_json::array();
+  for (const Param& param : op.params) {
+    nlohmann::ordered_json fallback;
+    if (!param.fallback.empty()) fallback = std::string(param.fallback);
+    json["params"].push_back({{"name", std::string(param.name)},
+                              {"type", std::string(param.type)},
+                              {"default", fallback},
+                              {"attribute", param.kind == ParamKind::Attribute},
+                              {"doc", std::string(param.doc)}});
+  }
+  json["class"] = coverage.agreement_class;
+  json["gradient"] = std::string(coverage.gradient);
+  json["reason"] = std::string(coverage.reason);
+  json["lowering"] = coverage.lowering;
+  json["samples"] = coverage.samples;
+  json["aliases"] = nlohmann::ordered_json::array();
+  for (std::string_view alias : coverage.aliases) json["aliases"].push_back(std::string(alias));
+  return json.dump();
+}
+
 ScriptValue run(Invocation& invocation) {
   start_language();
   if (!invocation.files.empty()) {
@@ -22,14 +49,15 @@ ScriptValue run(Invocation& invocation) {
     if (name.starts_with("R.")) name = name.substr(2);
     const Op* op = find_op(name);
     if (!op) {
+      if (auto successor = successor_of(name)) return fmt::format("{} is today {}", name, *successor);
       std::vector<std::string> names = op_names();
       fail(ErrorClass::Usage, invocation.span, "op.unknown",
            fmt::format("unknown operator '{}'{}", printable(name), did_you_mean(name, names)));
     }
-    return invocation.flag("json") ? operator_json(*op) : operator_page(*op);
+    return invocation.flag("json") ? operator_json(*op) : op_doc(*op);
   }
-  if (invocation.flag("coverage")) return operator_coverage();
-  if (invocation.flag("markdown")) return operators_manual();
+  if (invocation.flag("coverage")) return coverage_table();
+  if (invocation.flag("markdown")) return operators_markdown();
   std::string text;
   std::size_t width = 0;
   for (const Op* op : all_ops()) width = std::max(width, op->name.size());

@@ -8,6 +8,7 @@
 
 #include "frontend/ast.h"
 #include "ir/module.h"
+#include "ir/printer.h"
 #include "shell/script/script_value.h"
 #include "support/diagnostic.h"
 
@@ -37,6 +38,20 @@ std::string default_function(const Module& module, Span span);
 
 // The text of the whole file with `changed` in the place of `original`: all modules when the file has declarations
 // only, else the one module.
-std::string text_with(const ProgramFile& program, const ModulePtr& original, const ModulePtr& changed);
+std::string text_with(const ProgramFile& program, const ModulePtr& original, const ModulePtr& changed,
+                      const PrintOptions& options);
+// Modules as one text, with one section of constants; `free_functions` among them stand without a class.
+std::string text_of_modules(const std::vector<ModulePtr>& modules, const ModulePtr& free_functions, PrintOptions options);
+// Of `--dialect`: "0.26" (or empty), "2023", "2022"; UsageError otherwise.
+PrintOptions print_options(std::string_view dialect);
+
+// A file's text as a source; "-" is standard input, which is read once.
+struct SourceText {
+  std::string path;
+  std::uint32_t source;
+};
+SourceText read_text(const std::string& path);
+// Reads standard input now, on the thread that signals interrupt.
+void read_standard_input();
 
 }  // namespace relish

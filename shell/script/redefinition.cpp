@@ -87,19 +87,21 @@ class Reinference {
 
 }  // namespace
 
-ModulePtr with_function(const Module& module, const GlobalFunction& function, Span span) {
+ModulePtr with_functions(const Module& module, const std::vector<GlobalFunction>& functions, Span span) {
   Module result = module;
-  const std::string& changed_name = name_of(function);
-  bool redefined = module.find(changed_name) != nullptr;
-  result.set(function);
-  if (!redefined) return std::make_shared<const Module>(std::move(result));
-
-  // Callers of what changed, then theirs, each once: recursion does not change a declared result type.
-  std::vector<std::string> changed = {changed_name};
+  std::vector<std::string> changed;
+  std::vector<std::string> given;
+  for (const GlobalFunction& function : functions) {
+    if (module.find(name_of(function))) changed.push_back(name_of(function));
+    given.push_back(name_of(function));
+    result.set(function);
+  }
+  // Callers of what changed, then theirs, each once. The given functions were read against the new definitions.
   for (std::size_t i = 0; i < changed.size(); ++i) {
     for (const GlobalFunction& candidate : std::vector<GlobalFunction>(result.functions)) {
       const std::string& name = name_of(candidate);
-      if (std::find(changed.begin(), changed.end(), name) != changed.end() || !calls(candidate, changed[i])) continue;
+      auto among = [&](const std::vector<std::string>& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
+      if (among(changed) || among(given) || !calls(candidate, changed[i])) continue;
       try {
         const Function& caller = *std::get<FunctionPtr>(candidate);
         result.set(std::make_shared<const Function>(Reinference(result).run(caller)));
@@ -108,7 +110,7 @@ ModulePtr with_function(const Module& module, const GlobalFunction& function, Sp
         throw_if_errors(diagnostics);
       } catch (const Failure& failure) {
         fail(ErrorClass::Type, span, "redefinition",
-             fmt::format("the new '{}' does not fit its caller '{}', so the old one stays", changed_name, name),
+             fmt::format("the new '{}' does not fit its caller '{}', so the old one stays", changed[i], name),
              {{failure.diagnostics().front().span, failure.diagnostics().front().message}});
       }
       changed.push_back(name);

@@ -5,8 +5,8 @@
 
 namespace relish {
 
-// The module with `function` added or replaced and the types of its callers inferred anew. TypeError at `span` naming
-// the caller that the new definition breaks.
-ModulePtr with_function(const Module& module, const GlobalFunction& function, Span span);
+// The module with `functions` added or replaced and the types of callers of the replaced ones inferred anew. TypeError
+// at `span` naming the caller that a new definition breaks.
+ModulePtr with_functions(const Module& module, const std::vector<GlobalFunction>& functions, Span span);
 
 }  // namespace relish

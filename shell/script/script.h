@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -14,6 +13,7 @@
 #include "frontend/ast.h"
 #include "frontend/namespaces.h"
 #include "shell/command.h"
+#include "shell/program/reading.h"
 #include "shell/script/call_arguments.h"
 #include "shell/script/environment.h"
 #include "shell/script/operator_call.h"
@@ -48,8 +48,8 @@ class Script {
   const ScriptOptions& options() const { return options_; }
   // The implicit module of free functions; null when there are none.
   const ModulePtr& free_functions() const { return free_functions_; }
-  // Modules that functions of the next text may name.
-  std::map<std::string, ModulePtr> modules() const;
+  // What the next text may refer to.
+  ReadingContext reading_context() const;
 
   // Calls a function of a module with script values.
   ScriptValue call_function(const FunctionReference& function, std::vector<NamedValue> arguments, Span span);
@@ -107,6 +107,7 @@ class Script {
   Environment environment_;
   OperatorCalls operators_;
   ModulePtr free_functions_;
+  std::vector<GlobalFunction> text_functions_;  // declared by the text that is running: they may call each other
   Namespaces namespaces_;
   std::set<std::string> declared_arguments_;
   std::vector<std::string> loading_;

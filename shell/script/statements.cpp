@@ -1,5 +1,7 @@
 // Running of statements.
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "shell/script/builtins.h"
 #include "shell/script/redefinition.h"
@@ -112,12 +114,13 @@ void Script::declare_arguments(const ast::Block& statements) {
   std::map<std::string, Span> declared;
   for (const ast::Statement& statement : statements) {
     for (const ast::Expr* expr : expressions_of(statement)) {
-      bool in_condition = statement.as<ast::If>() || statement.as<ast::While>() || statement.as<ast::For>();
+      // The header of a `while` runs many times, that of an `if` or `for` once.
+      bool in_condition = statement.as<ast::While>() != nullptr;
       find_arg_calls(*expr, [&](const ast::Call& call, Span span) {
         const auto* name = call.arguments.empty() ? nullptr : call.arguments[0].value->as<ast::StringValue>();
         if (in_condition || !name) {
           fail(ErrorClass::Type, span, "arg.place",
-               name ? "arg() stands in a block's header; expected it at top level"
+               name ? "arg() stands in the header of a loop; expected it at top level"
                     : "arg() takes its name as a string literal");
         }
         auto [found, fresh] = declared.emplace(name->value, span);
@@ -334,14 +337,19 @@ Script::Flow Script::execute_if(const ast::If& statement) {
 void Script::declare(const ModulePtr& module, Span span) { set_name(module->name, module, span); }
 
 void Script::declare(const GlobalFunction& function, Span span) {
-  Module base = free_functions_ ? *free_functions_ : Module();
-  free_functions_ = with_function(base, function, span);
+  bool present = free_functions_ && free_functions_->find(name_of(function)) && *free_functions_->find(name_of(function)) == function;
+  if (!present) {
+    // All functions of the text come at once, as they may call each other; their names are bound one by one.
+    Module base = free_functions_ ? *free_functions_ : Module();
+    free_functions_ = with_functions(base, text_functions_, span);
+  }
+  environment_.set(name_of(function), FunctionReference{free_functions_, name_of(function)});
   // References held under the functions' own names follow the module as it is now.
   for (const std::string& name : free_functions_->names()) {
     const ScriptValue* bound = environment_.find(name);
     const auto* reference = bound ? bound->as<FunctionReference>() : nullptr;
-    bool own = reference && reference->name == name && reference->module->name == "Module";
-    if (name == name_of(function) || own) environment_.set(name, FunctionReference{free_functions_, name});
+    bool own = reference && reference->name == name && reference->module->name == free_functions_->name;
+    if (own) environment_.set(name, FunctionReference{free_functions_, name});
   }
 }
 

@@ -1,0 +1,237 @@
+// Dispatch on the first argument, so that a start costs only what the one command needs.
+#include "shell/cli/command_line.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "shell/cli/options.h"
+#include "shell/command.h"
+#include "shell/program/program_file.h"
+#include "shell/repl/repl.h"
+#include "shell/version.h"
+#include "support/atomic_file.h"
+#include "support/big_stack.h"
+#include "support/interrupt.h"
+#include "support/limits.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+[[noreturn]] void usage(std::string_view id, std::string message) { fail(ErrorClass::Usage, {}, id, std::move(message)); }
+
+bool color_wanted() {
+  const char* kind = std::getenv("TERM");
+  const char* no_color = std::getenv("NO_COLOR");
+  return isatty(STDERR_FILENO) && kind && std::string_view(kind) != "dumb" && !(no_color && *no_color);
+}
+
+// The position of the command's name: behind options that all commands take, such as `relish --tier interp run x`.
+std::size_t command_position(const std::vector<std::string>& arguments) {
+  std::size_t at = 0;
+  while (at < arguments.size() && arguments[at].starts_with("--") && arguments[at] != "--help" && arguments[at] != "--version") {
+    bool alone = arguments[at] == "--debug" || arguments[at].find('=') != std::string::npos;
+    at += alone ? 1 : 2;
+  }
+  return std::min(at, arguments.size());
+}
+
+const Command& command_named(const std::string& name) {
+  if (const Command* command = find_command(name); command && (command->surfaces & in_shell)) return *command;
+  std::vector<std::string> names;
+  for (const Command* command : all_commands()) {
+    if (!(command->surfaces & in_shell)) continue;
+    names.push_back(shell_name(command->name));
+    for (std::string_view alias : command->aliases) names.push_back(shell_name(alias));
+  }
+  std::string hint = did_you_mean(name, names);
+  if (hint.empty() && access(name.c_str(), R_OK) == 0) hint = "; to run a script write relish run " + printable(name);
+  usage("command.unknown", fmt::format("unknown command '{}'{}", printable(name), hint));
+}
+
+void show(Session& session, const ScriptValue& value) {
+  if (value.is_none()) return;
+  session.print(text_of(value));
+}
+
+// Runs a transform on the subject of a file and writes the whole text.
+void run_transform(Invocation& invocation, const ProgramFile& program) {
+  std::vector<ModulePtr> subjects;
+  if (invocation.module) {
+    subjects = {invocation.module};
+  } else {
+    subjects = program.modules();
+  }
+  PrintOptions printing = print_options(invocation.text("dialect"));
+  ProgramFile changed = program;
+  std::string text;
+  for (const ModulePtr& subject : subjects) {
+    invocation.module = subject;
+    ScriptValue result = invocation.command.run(invocation);
+    const auto* module = result.as<ModulePtr>();
+    if (!module) return;
+    text = text_with(changed, subject, *module, printing);
+    for (ModulePtr& known : changed.classes) {
+      if (known == subject) known = *module;
+    }
+    if (changed.free_functions == subject) changed.free_functions = *module;
+  }
+  if (invocation.given("output")) {
+    write_file_atomically(invocation.text("output"), text);
+  } else {
+    invocation.session.output().write(text);
+  }
+}
+
+// Reads the subject's file and runs the command on it.
+void run_on_file(Invocation& invocation, const ParsedCommand& parsed) {
+  const Command& command = invocation.command;
+  std::string function = parsed.function;
+  bool batch = command.subject == Subject::Call && invocation.given("batch");
+  if (batch) {
+    if (!parsed.positionals.empty()) usage("command.subject", "a file and --batch contradict each other");
+    show(invocation.session, command.run(invocation));
+    return;
+  }
+  std::size_t most = command.subject == Subject::Call ? 2 : 1;
+  if (parsed.positionals.empty()) usage("command.subject", fmt::format("{}: FILE is missing", shell_name(command.name)));
+  if (parsed.positionals.size() > most) {
+    usage("command.subject", fmt::format("{}: found '{}' behind the file", shell_name(command.name), printable(parsed.positionals[most])));
+  }
+  if (parsed.positionals.size() == 2) {
+    if (!function.empty()) usage("command.subject", "a function and -f contradict each other");
+    function = parsed.positionals[1];
+  }
+  ProgramFile program = read_program(parsed.positionals[0]);
+  invocation.session.report(program.warnings);
+  invocation.program = &program;
+  std::vector<ModulePtr> modules = program.modules();
+  if (modules.empty()) usage("program.empty", fmt::format("{} declares no functions", program.path));
+  bool all_modules = command.subject == Subject::Module;
+  bool whole_module = function.empty() && modules.size() == 1 && (command.transforms || command.subject == Subject::Expression);
+  if (whole_module) {
+    invocation.module = modules.front();
+  } else if (!all_modules) {
+    FunctionReference reference = find_function(program, function);
+    invocation.module = reference.module;
+    invocation.function = reference.name;
+  }
+  if (command.transforms) {
+    run_transform(invocation, program);
+  } else {
+    show(invocation.session, command.run(invocation));
+  }
+}
+
+int run_command(const Command& command, const std::vector<std::string>& arguments, Session& session) {
+  ParsedCommand parsed = parse_command_line(command, arguments, session.settings());
+  if (parsed.wants_help) {
+    session.print(command_help(command));
+    return 0;
+  }
+  Invocation invocation(session, command, Surface::Shell, {});
+  for (auto& [name, value] : parsed.options) invocation.set(name, std::move(value));
+  switch (command.subject) {
+    case Subject::None:
+    case Subject::Files:
+    case Subject::Name:
+      if (command.subject == Subject::None && !parsed.positionals.empty()) {
+        usage("command.subject", fmt::format("{} takes no file, found '{}'", shell_name(command.name), printable(parsed.positionals[0])));
+      }
+      if (command.subject == Subject::Name && parsed.positionals.size() > 1) {
+        usage("command.subject", fmt::format("{} takes one name, found {}", shell_name(command.name), parsed.positionals.size()));
+      }
+      if (parsed.positionals.empty() && command.subject != Subject::None && !command.subject_optional) {
+        usage("command.subject", fmt::format("{}: {} is missing", shell_name(command.name), command.subject == Subject::Name ? "NAME" : "FILE"));
+      }
+      invocation.files = parsed.positionals;
+      // Reading a terminal or pipe stays on this thread, where signals interrupt it; the commands themselves choose the
+      // large stack.
+      show(session, command.run(invocation));
+      break;
+    default:
+      for (const std::string& path : parsed.positionals) {
+        if (path == "-") read_standard_input();
+      }
+      with_big_stack([&] { run_on_file(invocation, parsed); });
+  }
+  session.output().flush();
+  return invocation.exit_code;
+}
+
+int dispatch(const std::vector<std::string>& arguments, Session& session) {
+  std::size_t at = command_position(arguments);
+  std::vector<std::string> rest(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(at));
+  if (at == arguments.size()) {
+    return run_command(*find_command("repl"), rest, session);
+  }
+  const std::string& first = arguments[at];
+  if (first == "--version" || first == "-V") {
+    session.print(version_text());
+    session.output().flush();
+    return 0;
+  }
+  if (first == "--help" || first == "-h") {
+    session.print(command_list_help());
+    session.output().flush();
+    return 0;
+  }
+  std::size_t behind = at + 1;
+  const Command* command = nullptr;
+  if (first == "-e") {
+    command = find_command("run");
+    behind = at;
+  } else {
+    command = &command_named(first);
+  }
+  rest.insert(rest.end(), arguments.begin() + static_cast<std::ptrdiff_t>(behind), arguments.end());
+  return run_command(*command, rest, session);
+}
+
+int report_failure(Session& session, const Failure& failure) {
+  const std::vector<Diagnostic>& diagnostics = failure.diagnostics();
+  bool closed = !diagnostics.empty() && diagnostics.front().id == closed_output_id;
+  if (!closed) {
+    try {
+      session.output().flush();
+    } catch (const Failure&) {
+      // The first failure is the one to tell.
+    }
+    session.report(diagnostics);
+    if (failure.error_class() == ErrorClass::Internal) {
+      write_error_text(fmt::format("{}, seed {}\n", version_text(), session.settings().seed));
+    }
+  }
+  return failure.exit_code();
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& arguments) {
+  install_signal_handlers();
+  Settings settings;
+  settings.color = color_wanted();
+  Session session(std::move(settings));
+  try {
+    return dispatch(arguments, session);
+  } catch (const Failure& failure) {
+    return report_failure(session, failure);
+  } catch (const std::bad_alloc&) {
+    Diagnostic diagnostic;
+    diagnostic.error_class = ErrorClass::ResourceLimit;
+    diagnostic.id = "limit.memory";
+    diagnostic.message = "the memory of the process is used up; lower --memory-limit or raise that of the process";
+    return report_failure(session, Failure(diagnostic));
+  } catch (const std::exception& error) {
+    Diagnostic diagnostic;
+    diagnostic.error_class = ErrorClass::Internal;
+    diagnostic.message = fmt::format("unexpected: {}", error.what());
+    diagnostic.note("this is a defect of Relish, not of the program; please report it with this message and the input");
+    return report_failure(session, Failure(diagnostic));
+  }
+}
+
+}  // namespace relish

@@ -1,0 +1,162 @@
+// The bridge between command declarations and CLI11.
+#include "shell/cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <deque>
+#include <thread>
+
+#include "support/limits.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+[[noreturn]] void usage(std::string_view id, std::string message) { fail(ErrorClass::Usage, {}, id, std::move(message)); }
+
+// Common options as text, turned into settings after parsing.
+struct CommonTexts {
+  std::string tier, threads, seed, memory_limit, max_source_size, max_nesting, cache;
+  std::vector<std::string> roots;
+  bool debug = false;
+};
+
+void add_common_options(CLI::App& app, CommonTexts& texts) {
+  app.add_option("--tier", texts.tier);
+  app.add_option("--threads", texts.threads);
+  app.add_option("--seed", texts.seed);
+  app.add_option("--memory-limit", texts.memory_limit);
+  app.add_option("--max-source-size", texts.max_source_size);
+  app.add_option("--max-nesting", texts.max_nesting);
+  app.add_option("--cache", texts.cache);
+  app.add_option("--root", texts.roots)->allow_extra_args(false);
+  app.add_flag("--debug", texts.debug);
+}
+
+template <class T>
+T parse_whole(const std::string& text, std::string_view flag, T least) {
+  T value{};
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty() || value < least) {
+    usage("option.value", fmt::format("{}: found '{}'; expected an int of at least {}", flag, printable(text), least));
+  }
+  return value;
+}
+
+void apply_common_options(const CommonTexts& texts, Settings& settings) {
+  if (!texts.tier.empty()) {
+    static const std::vector<std::string> tiers = {"interp", "jit"};
+    if (texts.tier != "interp" && texts.tier != "jit") {
+      usage("option.tier", fmt::format("--tier: found '{}'; expected interp or jit{}", printable(texts.tier), did_you_mean(texts.tier, tiers)));
+    }
+    settings.tier = texts.tier;
+  }
+  if (!texts.threads.empty()) settings.threads = parse_whole<int>(texts.threads, "--threads", 1);
+  if (!texts.seed.empty()) settings.seed = parse_whole<std::uint64_t>(texts.seed, "--seed", 0);
+  if (!texts.memory_limit.empty()) limits().memory_bytes = parse_size(texts.memory_limit, "--memory-limit");
+  if (!texts.max_source_size.empty()) limits().max_source_bytes = parse_size(texts.max_source_size, "--max-source-size");
+  if (!texts.max_nesting.empty()) limits().max_nesting = parse_whole<std::uint32_t>(texts.max_nesting, "--max-nesting", 1);
+  if (!texts.cache.empty()) settings.cache = texts.cache;
+  settings.roots = texts.roots;
+  settings.debug = settings.debug || texts.debug;
+}
+
+// Where CLI11 leaves what it parsed for one option of the command.
+struct Slot {
+  const Option* option;
+  CLI::Option* parsed = nullptr;
+  bool flag = false;
+  std::vector<std::string> texts;
+};
+
+void add_option(CLI::App& app, Slot& slot) {
+  std::string names = "--" + shell_name(slot.option->name);
+  if (slot.option->letter) names = fmt::format("-{},{}", slot.option->letter, names);
+  if (slot.option->kind == OptionKind::Flag) {
+    slot.parsed = app.add_flag(names, slot.flag);
+  } else {
+    // One value a flag; repeated flags append.
+    slot.parsed = app.add_option(names, slot.texts)->allow_extra_args(false);
+  }
+}
+
+bool appends(OptionKind kind) {
+  return kind == OptionKind::Names || kind == OptionKind::Assignments || kind == OptionKind::Value;
+}
+
+ScriptValue value_of(const Slot& slot, const Command& command) {
+  if (slot.option->kind == OptionKind::Flag) return true;
+  if (appends(slot.option->kind)) {
+    std::vector<ScriptValue> items(slot.texts.begin(), slot.texts.end());
+    return ScriptValue::list(std::move(items));
+  }
+  if (slot.texts.size() > 1) {
+    usage("option.twice", fmt::format("{}: --{} is given twice", shell_name(command.name), shell_name(slot.option->name)));
+  }
+  return slot.texts.front();
+}
+
+[[noreturn]] void unknown_flag(const CLI::App& app, const Command& command, const std::string& given) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  std::string flag = given.substr(0, given.find('='));
+  usage("option.unknown", fmt::format("{}: unknown option '{}'{}", shell_name(command.name), printable(flag), did_you_mean(flag, names)));
+}
+
+// CLI11's words are its own; only what went wrong is taken from it.
+[[noreturn]] void wrong_use(const Command& command, const CLI::ParseError& error) {
+  std::string what = error.what();
+  while (!what.empty() && (what.back() == '\n' || what.back() == '.')) what.pop_back();
+  usage("option.use", fmt::format("{}: {}", shell_name(command.name), printable(what, 200)));
+}
+
+}  // namespace
+
+ParsedCommand parse_command_line(const Command& command, const std::vector<std::string>& arguments, Settings& settings) {
+  ParsedCommand result;
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  CommonTexts common;
+  add_common_options(app, common);
+  app.add_flag("-h,--help", result.wants_help);
+  bool takes_function = command.subject == Subject::Function || command.subject == Subject::Call || command.subject == Subject::Expression;
+  if (takes_function) app.add_option("-f,--function", result.function);
+  std::deque<Slot> slots;
+  for (const Option& option : command.options) {
+    if (!(option.surfaces & in_shell)) continue;
+    slots.push_back({&option, nullptr, false, {}});
+    add_option(app, slots.back());
+  }
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    wrong_use(command, error);
+  }
+  bool only_positionals = false;
+  for (const std::string& extra : app.remaining()) {
+    if (extra == "--" && !only_positionals) {
+      only_positionals = true;
+      continue;
+    }
+    if (!only_positionals && extra.size() > 1 && extra[0] == '-') unknown_flag(app, command, extra);
+    result.positionals.push_back(extra);
+  }
+  apply_common_options(common, settings);
+  if (result.wants_help) return result;
+  for (const Slot& slot : slots) {
+    bool given = slot.parsed->count() > 0;
+    if (!given && slot.option->required) {
+      usage("option.missing", fmt::format("{}: the option --{} is missing", shell_name(command.name), shell_name(slot.option->name)));
+    }
+    if (given) result.options.emplace_back(slot.option->name, value_of(slot, command));
+  }
+  return result;
+}
+
+}  // namespace relish

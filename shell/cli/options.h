@@ -1,0 +1,23 @@
+// Options of one subcommand, built from its declaration when it is the one that runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shell/command.h"
+
+namespace relish {
+
+// The arguments of a subcommand as parsed: positionals, the common options in `settings`, its own as values.
+struct ParsedCommand {
+  bool wants_help = false;
+  std::vector<std::string> positionals;
+  std::string function;  // of -f
+  std::vector<std::pair<std::string, ScriptValue>> options;
+};
+
+// `arguments` are those behind the command's name. Fills the settings and the process's limits. UsageError with the
+// nearest name for an unknown flag.
+ParsedCommand parse_command_line(const Command& command, const std::vector<std::string>& arguments, Settings& settings);
+
+}  // namespace relish

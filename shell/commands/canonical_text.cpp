@@ -1,0 +1,131 @@
+// Canonical text of declarations and statements in their order.
+#include "shell/commands/canonical_text.h"
+
+#include <algorithm>
+
+#include "frontend/reader.h"
+#include "ir/constant_section.h"
+#include "shell/program/program_file.h"
+#include "shell/program/reading.h"
+#include "shell/session.h"
+
+namespace relish {
+namespace {
+
+std::uint32_t end_of(const ast::Block& block);
+
+// The end of a statement with the blocks inside it.
+std::uint32_t end_of(const ast::Statement& statement) {
+  std::uint32_t end = statement.span.end;
+  if (const auto* loop = statement.as<ast::For>()) end = std::max(end, end_of(loop->body));
+  if (const auto* loop = statement.as<ast::While>()) end = std::max(end, end_of(loop->body));
+  if (const auto* branches = statement.as<ast::If>()) {
+    for (const ast::Branch& branch : branches->branches) end = std::max(end, end_of(branch.body));
+    end = std::max(end, end_of(branches->else_body));
+  }
+  return end;
+}
+
+std::uint32_t end_of(const ast::Block& block) {
+  std::uint32_t end = 0;
+  for (const ast::Statement& statement : block) end = std::max(end, end_of(statement));
+  return end;
+}
+
+// The statement's lines as written, with a comment behind it, without blanks at the ends of lines.
+std::string statement_text(const ast::Statement& statement, std::string_view source) {
+  std::size_t begin = statement.span.begin;
+  std::size_t end = end_of(statement);
+  std::size_t rest = end;
+  while (rest < source.size() && (source[rest] == ' ' || source[rest] == '\t' || source[rest] == ';')) ++rest;
+  bool comment = rest < source.size() && source[rest] == '#';
+  std::string text;
+  if (statement.comments) {
+    for (const std::string& line : statement.comments->before) text += line.empty() ? "#\n" : "# " + line + "\n";
+  }
+  std::string_view body = source.substr(begin, end - begin);
+  std::size_t at = 0;
+  while (at < body.size()) {
+    std::size_t stop = std::min(body.find('\n', at), body.size());
+    std::string_view line = body.substr(at, stop - at);
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r')) line.remove_suffix(1);
+    text += line;
+    if (stop < body.size()) text += '\n';
+    at = stop + 1;
+  }
+  if (comment) {
+    std::size_t stop = std::min(source.find('\n', rest), source.size());
+    std::string_view behind = source.substr(rest, stop - rest);
+    while (!behind.empty() && (behind.back() == ' ' || behind.back() == '\r')) behind.remove_suffix(1);
+    text += "  ";
+    text += behind;
+  }
+  return text + "\n";
+}
+
+bool is_declaration(const ast::Statement& statement) {
+  return statement.as<ast::DeclareModule>() || statement.as<ast::DeclareFunction>();
+}
+
+// Whether an empty line stands before the statement and its comments.
+bool empty_line_before(const ast::Statement& statement, std::string_view source) {
+  std::size_t at = statement.span.begin;
+  std::size_t lines = statement.comments ? statement.comments->before.size() : 0;
+  // To the beginning of the statement's first line, its comments included.
+  while (at > 0 && source[at - 1] != '\n') --at;
+  while (lines > 0 && at > 0) {
+    --at;
+    while (at > 0 && source[at - 1] != '\n') --at;
+    std::size_t word = source.find_first_not_of(" \t\r", at);
+    if (word != std::string_view::npos && source[word] == '#') --lines;
+  }
+  if (at == 0) return false;
+  std::size_t before = at - 1;
+  while (before > 0 && source[before - 1] != '\n') --before;
+  std::size_t word = source.find_first_not_of(" \t\r", before);
+  return word == std::string_view::npos || source[word] == '\n';
+}
+
+std::string declaration_text(const ast::Statement& statement, ConstantSection& constants, PrintOptions options) {
+  if (const auto* module = statement.as<ast::DeclareModule>()) return print_part(*module->module, constants, options);
+  Module one;
+  one.set(statement.as<ast::DeclareFunction>()->function);
+  options.free_functions = true;
+  return print_part(one, constants, options);
+}
+
+std::string text_in_order(const ReadResult& result, std::string_view source, const PrintOptions& options) {
+  ConstantSection constants;
+  std::string text;
+  const ast::Statement* before = nullptr;
+  for (const ast::Statement& statement : result.script) {
+    bool declaration = is_declaration(statement);
+    bool apart = before && (declaration || is_declaration(*before) || empty_line_before(statement, source));
+    if (apart) text += "\n";
+    text += declaration ? declaration_text(statement, constants, options) : statement_text(statement, source);
+    before = &statement;
+  }
+  if (!result.end_comments.empty() && before) text += "\n";
+  for (const std::string& line : result.end_comments) text += line.empty() ? "#\n" : "# " + line + "\n";
+  if (!constants.empty()) text += "\n" + constants.text();
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> canonical_text(std::uint32_t source, const PrintOptions& options, Diagnostics& diagnostics) {
+  start_language();
+  const SourceFile* file = Sources::instance().find(source);
+  ReadOptions reading;
+  reading.python_file = is_python_file(file->name());
+  ReadResult result = read_source(source, reading, diagnostics);
+  if (!result.printable) return std::nullopt;
+  bool only_declarations = std::all_of(result.script.begin(), result.script.end(), is_declaration);
+  std::vector<ModulePtr> modules = result.all_modules();
+  if (only_declarations && result.end_comments.empty() && modules.size() == 1) {
+    return text_of_modules(modules, result.free_functions, options);
+  }
+  return text_in_order(result, file->text(), options);
+}
+
+}  // namespace relish

@@ -1,0 +1,16 @@
+// The canonical text of a whole source: declarations as the printer writes them, statements as they stand.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "ir/printer.h"
+#include "support/diagnostic.h"
+
+namespace relish {
+
+// Nothing when the text has errors other than those of types. A Python file gives its declarations only.
+std::optional<std::string> canonical_text(std::uint32_t source, const PrintOptions& options, Diagnostics& diagnostics);
+
+}  // namespace relish

@@ -1,0 +1,113 @@
+// The command `passes`: transforms one after the other.
+#include <algorithm>
+
+#include "ir/printer.h"
+#include "ir/verify.h"
+#include "shell/commands/pass_text.h"
+#include "shell/commands/subject.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+constexpr Option options[] = {
+    {"passes", OptionKind::Text, "", "transforms: \"append_loss(cross_entropy), gradient(wrt=[w0])\"", 'p', everywhere, true},
+    {"print_each", OptionKind::Flag, "", "print the module after every pass"},
+    {"check_each", OptionKind::Flag, "", "verify the module after every pass"},
+    output_option,
+    dialect_option,
+};
+
+constexpr Example examples[] = {
+    {"relish passes m.relish -f main -p \"append_loss(cross_entropy), gradient, legalize\"",
+     "N = passes(M.main, passes=\"append_loss(cross_entropy), gradient, legalize\")"},
+};
+
+const Command& transform_named(const Invocation& invocation, const std::string& name) {
+  const Command* command = find_command(name);
+  if (command && command->transforms) return *command;
+  std::vector<std::string> names;
+  for (const Command* candidate : all_commands()) {
+    if (candidate->transforms) names.emplace_back(candidate->name);
+  }
+  fail(ErrorClass::Usage, invocation.span, "passes.name", fmt::format("unknown pass '{}'{}", name, did_you_mean(name, names)));
+}
+
+void set_arguments(Invocation& call, const PassCall& pass) {
+  std::vector<std::string> names;
+  for (const Option& option : call.command.options) {
+    if (option.surfaces & in_scripts) names.emplace_back(option.name);
+  }
+  std::size_t position = 0;
+  for (const auto& [written, value] : pass.arguments) {
+    std::string name = written.empty() ? (position < names.size() ? names[position] : "") : script_name(written);
+    ++position;
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      fail(ErrorClass::Usage, call.span, "passes.option",
+           fmt::format("{}: unknown option '{}'{}", pass.name, written, did_you_mean(written, names)));
+    }
+    call.set(name, value);
+  }
+  for (const Option& option : call.command.options) {
+    if (option.required && (option.surfaces & in_scripts) && !call.given(option.name)) {
+      fail(ErrorClass::Usage, call.span, "passes.option", fmt::format("{}: the option '{}' is missing", pass.name, option.name));
+    }
+  }
+}
+
+// The function that the next pass works on: the one that this pass made of `function`, or `function` itself.
+std::string next_function(const Module& before, const Module& after, const std::string& function) {
+  for (const std::string& candidate : {function + "_adjoint", function + "_loss", std::string("train_step")}) {
+    if (after.function(candidate) && !before.function(candidate)) return candidate;
+  }
+  std::vector<std::string> fresh;
+  for (const std::string& name : after.names()) {
+    if (after.function(name) && !before.find(name)) fresh.push_back(name);
+  }
+  return fresh.size() == 1 ? fresh.front() : function;
+}
+
+ScriptValue run(Invocation& invocation) {
+  ModulePtr module = invocation.module;
+  std::string function = invocation.function;
+  for (const PassCall& pass : parse_passes(invocation.text("passes"))) {
+    const Command& command = transform_named(invocation, pass.name);
+    Invocation call(invocation.session, command, Surface::Script, invocation.span);
+    call.script = invocation.script;
+    call.program = invocation.program;
+    call.module = module;
+    if (command.subject == Subject::Function) {
+      if (function.empty()) function = default_function(*module, invocation.span);
+      call.function = function;
+    }
+    set_arguments(call, pass);
+    ModulePtr result = *command.run(call).as<ModulePtr>();
+    if (invocation.flag("check_each")) verify_after(*result, command.name);
+    if (invocation.flag("print_each")) {
+      invocation.session.print(fmt::format("# after {}", command.name));
+      invocation.session.output().write(print(*result));
+    }
+    if (!function.empty()) function = next_function(*module, *result, function);
+    module = result;
+  }
+  // With --print-each the last text stands there already.
+  if (invocation.surface == Surface::Shell && invocation.flag("print_each") && !invocation.given("output")) return {};
+  return module;
+}
+
+}  // namespace
+
+extern const Command command_passes;
+const Command command_passes{
+    .name = "passes",
+    .summary = "runs transforms one after the other",
+    .subject = Subject::Function,
+    .options = options,
+    .run = run,
+    .examples = examples,
+    .doc = "A pass works on the function that the pass before it made: after append_loss on `main` comes gradient on "
+           "`main_loss`. In a pass a bare name is a string.",
+    .transforms = true,
+};
+
+}  // namespace relish

@@ -1,0 +1,202 @@
+// Files as commands read them.
+#include "shell/program/program_file.h"
+
+#include <algorithm>
+
+#include "frontend/reader.h"
+#include "ir/constant_section.h"
+#include "shell/program/reading.h"
+#include "shell/session.h"
+#include "support/atomic_file.h"
+#include "support/failure.h"
+#include "support/limits.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+// Names that plain assignments of a script bind, to tell a name of theirs from a misspelt one.
+void collect_made_names(const ast::Block& block, std::vector<std::string>& into) {
+  for (const ast::Statement& statement : block) {
+    if (const auto* assignment = statement.as<ast::Assignment>()) {
+      for (const ast::ExprPtr& target : assignment->targets) {
+        if (const std::string* name = ast::name_of(*target)) into.push_back(*name);
+        if (const auto* tuple = target->as<ast::TupleValue>()) {
+          for (const ast::ExprPtr& item : tuple->items) {
+            if (const std::string* name = ast::name_of(*item)) into.push_back(*name);
+          }
+        }
+      }
+    } else if (const auto* loop = statement.as<ast::For>()) {
+      collect_made_names(loop->body, into);
+    } else if (const auto* branches = statement.as<ast::If>()) {
+      for (const ast::Branch& branch : branches->branches) collect_made_names(branch.body, into);
+      collect_made_names(branches->else_body, into);
+    }
+  }
+}
+
+std::string& standard_input_text() {
+  static std::string text;
+  return text;
+}
+bool standard_input_read = false;
+
+std::vector<std::string> relax_names(const Module& module) {
+  std::vector<std::string> names;
+  for (const GlobalFunction& function : module.functions) {
+    if (std::holds_alternative<FunctionPtr>(function)) names.push_back(name_of(function));
+  }
+  return names;
+}
+
+// "main", or the only Relax function; empty when neither is there.
+std::string chosen_function(const Module& module) {
+  if (module.function("main")) return "main";
+  std::vector<std::string> names = relax_names(module);
+  if (names.size() == 1) return names.front();
+  // A module of one prim_func alone means that one.
+  if (names.empty() && module.functions.size() == 1) return name_of(module.functions.front());
+  return {};
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
+void read_standard_input() {
+  if (standard_input_read) return;
+  standard_input_text() = read_file("-", limits().max_source_bytes, "--max-source-size");
+  standard_input_read = true;
+}
+
+std::vector<ModulePtr> ProgramFile::modules() const {
+  std::vector<ModulePtr> all = classes;
+  if (free_functions) all.push_back(free_functions);
+  return all;
+}
+
+SourceText read_text(const std::string& path) {
+  if (path == "-") {
+    read_standard_input();
+    return {path, Sources::instance().add("<stdin>", standard_input_text())};
+  }
+  return {path, Sources::instance().add(path, read_file(path, limits().max_source_bytes, "--max-source-size"))};
+}
+
+ProgramFile read_program(const std::string& path) {
+  start_language();
+  ProgramFile program;
+  program.path = path;
+  program.source = read_text(path).source;
+  ReadOptions options;
+  options.python_file = is_python_file(path);
+  Diagnostics diagnostics;
+  ReadResult result = read_source(program.source, options, diagnostics);
+  throw_if_errors(diagnostics);
+  program.warnings = diagnostics.all();
+  program.classes = std::move(result.modules);
+  program.free_functions = std::move(result.free_functions);
+  for (const ast::Statement& statement : result.script) {
+    bool declaration = statement.as<ast::DeclareModule>() || statement.as<ast::DeclareFunction>();
+    const auto* text = statement.as<ast::ExpressionStatement>();
+    bool description = text && text->value->as<ast::StringValue>();
+    if (!declaration && !description) program.has_statements = true;
+  }
+  collect_made_names(result.script, program.made_names);
+  return program;
+}
+
+std::string default_function(const Module& module, Span span) {
+  std::string name = chosen_function(module);
+  if (!name.empty()) return name;
+  std::vector<std::string> names = module.names();
+  fail(ErrorClass::Usage, span, "function.choice",
+       names.empty() ? fmt::format("module '{}' has no functions", module.name)
+                     : fmt::format("module '{}' has no 'main' and not just one Relax function; name one of {}", module.name,
+                                   joined(names)));
+}
+
+FunctionReference find_function(const ProgramFile& program, std::string_view name) {
+  std::vector<ModulePtr> modules = program.modules();
+  if (name.empty()) {
+    std::vector<FunctionReference> candidates;
+    for (const ModulePtr& module : modules) {
+      std::string chosen = chosen_function(*module);
+      if (!chosen.empty()) candidates.push_back({module, chosen});
+    }
+    if (candidates.size() == 1) return candidates.front();
+    if (modules.size() == 1) default_function(*modules.front(), {});
+    std::string found = modules.empty() ? "declares no functions" : "declares several modules";
+    fail(ErrorClass::Usage, {}, "function.choice",
+         fmt::format("{} {}; name a function by -f", program.path, found));
+  }
+  std::size_t dot = name.find('.');
+  std::string_view class_name = dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+  std::string_view function = dot == std::string_view::npos ? name : name.substr(dot + 1);
+  std::vector<FunctionReference> found;
+  std::vector<std::string> known;
+  for (const ModulePtr& module : modules) {
+    for (const std::string& candidate : module->names()) known.push_back(class_name.empty() ? candidate : module->name + "." + candidate);
+    if ((class_name.empty() || module->name == class_name) && module->find(function)) {
+      found.push_back({module, std::string(function)});
+    }
+  }
+  if (found.size() == 1) return found.front();
+  if (found.size() > 1) {
+    fail(ErrorClass::Usage, {}, "function.ambiguous",
+         fmt::format("'{}' is a function of {} modules of {}; write MODULE.{}", function, found.size(), program.path, function));
+  }
+  std::string head(class_name.empty() ? name : class_name);
+  if (std::find(program.made_names.begin(), program.made_names.end(), head) != program.made_names.end()) {
+    fail(ErrorClass::Usage, {}, "function.made", fmt::format("'{}' is made by a statement: use run", printable(head)));
+  }
+  fail(ErrorClass::Usage, {}, "function.unknown",
+       fmt::format("{} has no function '{}'{}", program.path, printable(name), did_you_mean(name, known)));
+}
+
+std::string text_of_modules(const std::vector<ModulePtr>& modules, const ModulePtr& free_functions, PrintOptions options) {
+  if (modules.size() == 1) {
+    options.free_functions = modules.front() == free_functions;
+    return print(*modules.front(), options);
+  }
+  ConstantSection constants;
+  std::string text;
+  for (const ModulePtr& module : modules) {
+    options.free_functions = module == free_functions;
+    if (!text.empty()) text += "\n";
+    text += print_part(*module, constants, options);
+  }
+  if (!constants.empty()) text += "\n" + constants.text();
+  return text;
+}
+
+std::string text_with(const ProgramFile& program, const ModulePtr& original, const ModulePtr& changed,
+                      const PrintOptions& options) {
+  ModulePtr free_functions = program.free_functions == original ? changed : program.free_functions;
+  if (program.has_statements) return text_of_modules({changed}, free_functions, options);
+  std::vector<ModulePtr> modules = program.modules();
+  std::replace(modules.begin(), modules.end(), original, changed);
+  return text_of_modules(modules, free_functions, options);
+}
+
+PrintOptions print_options(std::string_view dialect) {
+  PrintOptions options;
+  if (dialect.empty() || dialect == "0.26") return options;
+  if (dialect == "2023") {
+    options.dialect = Dialect::D2023;
+  } else if (dialect == "2022") {
+    options.dialect = Dialect::D2022;
+  } else {
+    fail(ErrorClass::Usage, {}, "option.dialect",
+         fmt::format("--dialect: found '{}'; expected 0.26, 2023 or 2022", printable(dialect)));
+  }
+  return options;
+}
+
+}  // namespace relish

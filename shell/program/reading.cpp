@@ -1,0 +1,45 @@
+// Reading of texts through the front end.
+#include "shell/program/reading.h"
+
+#include "frontend/reader.h"
+#include "shell/session.h"
+#include "stdlib/stdlib.h"
+#include "support/failure.h"
+
+namespace relish {
+
+void start_language() {
+  static const bool started = [] {
+    install_stdlib();
+    install_front_end();
+    return true;
+  }();
+  static_cast<void>(started);
+}
+
+bool is_python_file(std::string_view path) { return path.size() > 3 && path.ends_with(".py"); }
+
+ast::Block read_statements(std::uint32_t file, const ReadingContext& context, std::vector<Diagnostic>& warnings) {
+  start_language();
+  ReadOptions options;
+  const SourceFile* source = Sources::instance().find(file);
+  options.python_file = source && is_python_file(source->name());
+  options.session_functions = context.free_functions.get();
+  options.session_names = context.names;
+  options.session_modules = context.modules;
+  Diagnostics diagnostics;
+  ReadResult result = read_source(file, options, diagnostics);
+  throw_if_errors(diagnostics);
+  warnings = diagnostics.all();
+  return std::move(result.script);
+}
+
+ast::ExprPtr read_one_expression(std::uint32_t file) {
+  Diagnostics diagnostics;
+  ast::ExprPtr result = read_expression(file, diagnostics);
+  throw_if_errors(diagnostics);
+  RELISH_CHECK(result != nullptr);
+  return result;
+}
+
+}  // namespace relish

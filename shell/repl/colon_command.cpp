@@ -1,0 +1,208 @@
+// Translation of REPL commands into script statements.
+#include "shell/repl/colon_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "shell/script/script.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+// Words of the line; quotes and brackets keep blanks inside a word, quotes around a whole word are dropped.
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  std::string word;
+  bool begun = false;
+  int depth = 0;
+  char quote = 0;
+  for (char c : line) {
+    if (quote) {
+      if (c == quote) quote = 0;
+      word += c;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+      begun = true;
+      word += c;
+    } else if ((c == ' ' || c == '\t') && depth == 0) {
+      if (begun) words.push_back(std::move(word));
+      word.clear();
+      begun = false;
+    } else {
+      if (c == '(' || c == '[' || c == '{') ++depth;
+      if (c == ')' || c == ']' || c == '}') --depth;
+      begun = true;
+      word += c;
+    }
+  }
+  if (begun) words.push_back(std::move(word));
+  return words;
+}
+
+std::string without_quotes(const std::string& word) {
+  bool quoted = word.size() >= 2 && (word.front() == '"' || word.front() == '\'') && word.back() == word.front();
+  return quoted ? word.substr(1, word.size() - 2) : word;
+}
+
+std::string in_quotes(const std::string& text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+std::string list_of(const std::vector<std::string>& items) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < items.size(); ++i) text += (i == 0 ? "" : ", ") + items[i];
+  return text + "]";
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    std::size_t end = std::min(text.find(separator, begin), text.size());
+    if (end > begin) parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+bool is_bound(const Script& script, const std::string& word) {
+  return script.environment().find(word.substr(0, word.find_first_of(".["))) != nullptr;
+}
+
+// The option's value in the script's syntax.
+std::string value_text(const Script& script, const Option& option, const std::vector<std::string>& given) {
+  const std::string& last = given.back();
+  switch (option.kind) {
+    case OptionKind::Flag: return "True";
+    case OptionKind::Integer:
+    case OptionKind::Real:
+    case OptionKind::Value: return last;
+    case OptionKind::Path: return last.find('.') == std::string::npos ? last : list_of(split(last, '.'));
+    case OptionKind::Names: {
+      std::vector<std::string> names;
+      for (const std::string& text : given) {
+        for (const std::string& name : split(without_quotes(text), ',')) names.push_back(in_quotes(name));
+      }
+      return list_of(names);
+    }
+    case OptionKind::Assignments: {
+      std::vector<std::string> items;
+      for (const std::string& text : given) items.push_back(in_quotes(without_quotes(text)));
+      return list_of(items);
+    }
+    case OptionKind::Spec:
+    case OptionKind::Tensors: return is_bound(script, last) ? last : in_quotes(without_quotes(last));
+    case OptionKind::Text:
+    case OptionKind::OutputFile: return in_quotes(without_quotes(last));
+  }
+  return last;
+}
+
+std::string name_from_path(const std::string& path) {
+  std::string name = std::filesystem::path(path).stem().string();
+  for (char& c : name) {
+    bool part = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    if (!part) c = '_';
+  }
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name = "_" + name;
+  return name;
+}
+
+// The module that a transform of `subject` replaces.
+std::string target_of(const Script& script, const std::string& subject) {
+  std::string root = subject.substr(0, subject.find('.'));
+  const ScriptValue* value = script.environment().find(root);
+  return value && value->as<FunctionReference>() ? "Module" : root;
+}
+
+}  // namespace
+
+std::string statement_of(const Script& script, std::string_view line) {
+  line.remove_prefix(1);
+  std::size_t blank = std::min(line.find_first_of(" \t"), line.size());
+  std::string name(line.substr(0, blank));
+  std::string_view rest = line.substr(blank);
+  while (!rest.empty() && (rest.front() == ' ' || rest.front() == '\t')) rest.remove_prefix(1);
+  const Command* command = find_command(name);
+  if (!command || !(command->surfaces & in_scripts)) {
+    std::vector<std::string> names = {"quit", "save", "help"};
+    for (const Command* candidate : all_commands()) {
+      if (candidate->surfaces & in_scripts) names.push_back(shell_name(candidate->name));
+    }
+    fail(ErrorClass::Usage, {}, "command.unknown", fmt::format("unknown command ':{}'{}", printable(name), did_you_mean(name, names)));
+  }
+  if (command->subject == Subject::Expression) return fmt::format("{}({})", command->name, rest);
+
+  std::vector<std::string> subjects;
+  std::vector<std::pair<const Option*, std::vector<std::string>>> options;
+  std::string target;
+  std::vector<std::string> words = words_of(rest);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    bool flag = words[i].size() > 1 && words[i][0] == '-' && !(words[i][1] >= '0' && words[i][1] <= '9');
+    if (!flag) {
+      subjects.push_back(words[i]);
+      continue;
+    }
+    std::size_t mark = words[i].find('=');
+    std::string written = words[i].substr(0, mark);
+    bool is_as = written == "--as";
+    std::vector<std::string> known = {"--as"};
+    const Option* option = nullptr;
+    for (const Option& candidate : command->options) {
+      if (!(candidate.surfaces & in_scripts)) continue;
+      known.push_back("--" + shell_name(candidate.name));
+      bool by_letter = candidate.letter && written == std::string("-") + candidate.letter;
+      if (known.back() == written || by_letter) option = &candidate;
+    }
+    if (!option && !is_as) {
+      fail(ErrorClass::Usage, {}, "option.unknown",
+           fmt::format("{}: unknown option '{}'{}", name, printable(written), did_you_mean(written, known)));
+    }
+    std::string value;
+    if (is_as || option->kind != OptionKind::Flag) {
+      if (mark != std::string::npos) {
+        value = words[i].substr(mark + 1);
+      } else if (i + 1 < words.size()) {
+        value = words[++i];
+      } else {
+        fail(ErrorClass::Usage, {}, "option.value", fmt::format("{}: {} has no value", name, written));
+      }
+    }
+    if (is_as) {
+      target = value;
+      continue;
+    }
+    auto same = [&](const auto& entry) { return entry.first == option; };
+    auto found = std::find_if(options.begin(), options.end(), same);
+    if (found == options.end()) found = options.insert(options.end(), {option, {}});
+    found->second.push_back(value);
+  }
+
+  bool quotes = command->subject == Subject::Name || command->name == "load" || command->name == "run";
+  std::string text = fmt::format("{}(", command->name);
+  bool first = true;
+  for (const std::string& subject : subjects) {
+    text += (first ? "" : ", ") + (quotes ? in_quotes(without_quotes(subject)) : subject);
+    first = false;
+  }
+  for (const auto& [option, given] : options) {
+    text += fmt::format("{}{}={}", first ? "" : ", ", option->name, value_text(script, *option, given));
+    first = false;
+  }
+  text += ")";
+  if (target.empty() && !subjects.empty()) {
+    if (command->transforms) target = target_of(script, subjects.front());
+    if (command->name == "load") target = name_from_path(without_quotes(subjects.front()));
+  }
+  return target.empty() ? text : fmt::format("{} = {}", target, text);
+}
+
+}  // namespace relish

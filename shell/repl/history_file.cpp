@@ -1,0 +1,79 @@
+// Reading and appending of the history file.
+#include "shell/repl/history_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace relish {
+namespace {
+
+constexpr std::size_t most_inputs = 1000;
+
+}  // namespace
+
+std::string history_path() {
+  const char* state = std::getenv("XDG_STATE_HOME");
+  if (state && *state == '/') return std::string(state) + "/relish/history";
+  const char* home = std::getenv("HOME");
+  if (home && *home == '/') return std::string(home) + "/.local/state/relish/history";
+  return {};
+}
+
+std::string escape_input(std::string_view input) {
+  std::string line;
+  for (char c : input) {
+    if (c == '\n') {
+      line += "\\n";
+    } else if (c == '\\') {
+      line += "\\\\";
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
+std::string unescape_input(std::string_view line) {
+  std::string input;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\\' && i + 1 < line.size()) {
+      ++i;
+      input += line[i] == 'n' ? '\n' : line[i];
+    } else {
+      input += line[i];
+    }
+  }
+  return input;
+}
+
+HistoryFile::HistoryFile(std::string path) : path_(std::move(path)) {}
+
+std::vector<std::string> HistoryFile::read() const {
+  std::vector<std::string> inputs;
+  if (path_.empty()) return inputs;
+  std::ifstream file(path_);
+  std::string line;
+  while (std::getline(file, line)) inputs.push_back(unescape_input(line));
+  if (inputs.size() > most_inputs) inputs.erase(inputs.begin(), inputs.end() - static_cast<std::ptrdiff_t>(most_inputs));
+  return inputs;
+}
+
+void HistoryFile::append(const std::string& input) const {
+  if (path_.empty()) return;
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
+  int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0) return;
+  // A file that others could read, from wherever it came, is made private.
+  ::fchmod(file, 0600);
+  std::string line = escape_input(input) + "\n";
+  [[maybe_unused]] ssize_t written = ::write(file, line.data(), line.size());
+  ::close(file);
+}
+
+}  // namespace relish
