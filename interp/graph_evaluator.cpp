@@ -77,7 +77,7 @@ Value GraphEvaluator::call(std::string_view name, std::vector<Value> args) {
 
 Value GraphEvaluator::call_function(const Function& function, std::vector<Value> args) {
   DepthGuard guard(function);
-  Activation frame{function, bind_arguments(function.name, function.params, args), {}};
+  Activation frame{function, bind_arguments(function, args), {}};
   for (std::size_t i = 0; i < args.size(); ++i) frame.values.emplace(function.params[i].id(), std::move(args[i]));
 
   // The binding after which a variable is dead, so that memory follows liveness.

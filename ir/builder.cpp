@@ -17,9 +17,20 @@ bool is_leaf(const Expr& expr) {
 
 void FunctionBuilder::reserve_name(std::string_view name) { names_.emplace(name); }
 
+namespace {
+
+// The names that builders give: lv, lv1, ... and gv, gv1, ...
+bool is_temporary(std::string_view name) {
+  return (name.starts_with("lv") || name.starts_with("gv")) &&
+         std::all_of(name.begin() + 2, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
 std::string FunctionBuilder::fresh_name(std::string_view hint) {
   std::string name(hint);
   if (names_.insert(name).second) return name;
+  if (is_temporary(name)) name.resize(2);  // lv1 is counted on as lv2, not as lv11
   int& suffix = next_suffix_[name];
   std::string candidate;
   do candidate = name + std::to_string(++suffix);

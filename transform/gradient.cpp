@@ -13,7 +13,6 @@
 #include "ir/printer.h"
 #include "ir/verify.h"
 #include "support/suggest.h"
-#include "transform/dead_code.h"
 #include "transform/gradient_rules.h"
 #include "transform/rebuild.h"
 #include "transform/transpose_cleanup.h"
@@ -325,7 +324,7 @@ class GradientPass {
     adjoint.span = source_.span;
     adjoint.result_span = source_.result_span;
     close_function(adjoint, std::move(bindings), tuple({return_, tuple(gradients, source_.span)}, source_.span));
-    result_.set(std::make_shared<const Function>(eliminate_dead_bindings(adjoint)));
+    result_.set(std::make_shared<const Function>(std::move(adjoint)));
   }
 
   Module result_;

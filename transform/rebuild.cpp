@@ -7,6 +7,7 @@
 
 #include "support/failure.h"
 #include "support/suggest.h"
+#include "transform/dead_code.h"
 
 namespace relish {
 
@@ -61,7 +62,7 @@ std::vector<Var> used_vars(const Expr& value) {
   return vars;
 }
 
-void close_function(Function& function, std::vector<Binding> bindings, const Expr& result) {
+void close_function(Function& function, std::vector<Binding> bindings, const Expr& result, const VarNames& names) {
   std::vector<Var> outputs;
   collect_leaf_vars(result, outputs);
   std::unordered_set<std::uint64_t> output_ids;
@@ -74,7 +75,8 @@ void close_function(Function& function, std::vector<Binding> bindings, const Exp
   for (const Binding& binding : bindings) {
     const Var& old = binding.var();
     const bool dataflow = !output_ids.contains(old.id());
-    const Var fresh(old.name(), old.type(), dataflow, old.span());
+    const auto renamed = names.find(old.id());
+    const Var fresh(renamed == names.end() ? old.name() : renamed->second, old.type(), dataflow, old.span());
     Binding copy = binding;
     if (const auto* plain = std::get_if<VarBinding>(&binding.kind)) {
       copy.kind = VarBinding{fresh, substitute(plain->value, vars)};
@@ -89,6 +91,7 @@ void close_function(Function& function, std::vector<Binding> bindings, const Exp
   if (!block.bindings.empty()) function.blocks.push_back(std::move(block));
   function.result = substitute(result, vars);
   function.result_type = function.result.type();
+  function = eliminate_dead_bindings(function);
 }
 
 }  // namespace relish

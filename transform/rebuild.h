@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/module.h"
@@ -19,8 +20,10 @@ Binding copy_binding(const Binding& binding, VarMap& vars, const ScalarMap& scal
 // All bindings of all blocks, in order.
 std::vector<Binding> all_bindings(const Function& function);
 
-// One dataflow block: variables that `result` mentions become its outputs, all others are local to it.
-void close_function(Function& function, std::vector<Binding> bindings, const Expr& result);
+// One dataflow block: variables that `result` mentions become its outputs, all others are local to it; bindings that
+// nothing uses vanish. `names` renames variables, by id.
+using VarNames = std::unordered_map<std::uint64_t, std::string>;
+void close_function(Function& function, std::vector<Binding> bindings, const Expr& result, const VarNames& names = {});
 
 // Variables that the leaf (or tuple of leaves) mentions, in order.
 void collect_leaf_vars(const Expr& expr, std::vector<Var>& into);

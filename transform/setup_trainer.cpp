@@ -87,9 +87,12 @@ class OptimizerWriter {
       for (const auto& [option, value] : choice_.constants) args.push_back(constant(Tensor::scalar(dtype, value)));
       std::vector<Expr> updated = call(choice_.update, args);
       new_params.push_back(updated.at(0));
+      rename(updated.at(0), names[i]);
       own.emplace_back(updated.begin() + 1, updated.end());
     }
     append_transposed(own, new_states);
+    const std::vector<std::string> all_states = state_names(names);
+    for (std::size_t i = 0; i < new_states.size(); ++i) rename(new_states[i], all_states[i]);
     finish(tuple({tuple(new_params), tuple(new_states)}));
   }
 
@@ -109,12 +112,18 @@ class OptimizerWriter {
     function_ = Function{};
     function_.name = std::move(name);
     builder_ = FunctionBuilder();
+    renamed_.clear();
     builder_.begin_block(true);
   }
 
   Expr parameter(const std::string& name, Type type) {
     function_.params.emplace_back(builder_.fresh_name(name), std::move(type));
     return Expr(function_.params.back());
+  }
+
+  // What a state or parameter has become is named after it.
+  void rename(const Expr& updated, const std::string& name) {
+    if (const Var* var = updated.as_var()) renamed_.insert_or_assign(var->id(), builder_.fresh_name(name + "_new"));
   }
 
   // A tuple parameter and its fields as variables.
@@ -149,7 +158,7 @@ class OptimizerWriter {
     std::vector<Binding> bindings;
     for (BindingBlock& block : builder_.take_blocks())
       bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
-    close_function(function_, std::move(bindings), result);
+    close_function(function_, std::move(bindings), result, renamed_);
     target_.set(std::make_shared<const Function>(function_));
   }
 
@@ -159,6 +168,7 @@ class OptimizerWriter {
   ModulePtr text_;
   Function function_;
   FunctionBuilder builder_;
+  VarNames renamed_;
 };
 
 void check_free(const Module& module, const std::string& name) {
