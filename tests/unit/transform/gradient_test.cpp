@@ -1,0 +1,127 @@
+// Names, order and refusals of the gradient transform; its numbers are checked against differences in tests/ops.
+#include "transform/gradient.h"
+
+#include "tests/unit/transform/helpers.h"
+
+using namespace relish;
+using namespace relish::test;
+
+namespace {
+
+ModulePtr function_text(const std::string& params, const std::string& body) {
+  return read("@R.function\ndef f(" + params + "):\n" + body);
+}
+
+const std::string vector2 = "R.Tensor((2,), \"float32\")";
+
+}  // namespace
+
+TEST_CASE("a product under a sum has TVM's adjoint names in TVM's order") {
+  const ModulePtr module = function_text("p: " + vector2 + ", q: " + vector2,
+                                         "    with R.dataflow():\n"
+                                         "        m = R.multiply(p, q)\n"
+                                         "        s = R.sum(m)\n"
+                                         "        R.output(s)\n"
+                                         "    return s\n");
+  CHECK(bindings_of(gradient(*module, "f"), "f_adjoint") ==
+        "m = R.multiply(p, q)\n"
+        "s = R.sum(m, axis=None, keepdims=False)\n"
+        "s_adjoint = R.ones(R.shape([]), dtype=\"float32\")\n"
+        "m_adjoint = R.broadcast_to(s_adjoint, R.shape([2]))\n"
+        "p_adjoint = R.multiply(m_adjoint, q)\n"
+        "q_adjoint = R.multiply(m_adjoint, p)\n"
+        "p_adjoint_out = p_adjoint\n"
+        "q_adjoint_out = q_adjoint\n"
+        "return (s, (p_adjoint_out, q_adjoint_out))\n");
+}
+
+TEST_CASE("two uses of a variable add up from the last use back") {
+  const ModulePtr module = function_text("x: " + vector2,
+                                         "    y = R.exp(x)\n"
+                                         "    z = R.multiply(y, x)\n"
+                                         "    return R.sum(z)\n");
+  const std::string text = bindings_of(gradient(*module, "f", {.wrt = {"x"}}), "f_adjoint");
+  CHECK(text.find("x_adjoint = R.multiply(z_adjoint, y)\n") != std::string::npos);
+  CHECK(text.find("x_adjoint1 = R.add(x_adjoint, lv") != std::string::npos);
+}
+
+TEST_CASE("a parameter that the target does not depend on gets zeros of its shape") {
+  const ModulePtr module = function_text("x: " + vector2 + ", unused: R.Tensor((3, 4), \"float32\")",
+                                         "    return R.sum(x)\n");
+  const std::string text = bindings_of(gradient(*module, "f"), "f_adjoint");
+  CHECK(text.find("R.zeros(R.shape([3, 4]), dtype=\"float32\")") != std::string::npos);
+}
+
+TEST_CASE("tuples carry gradients field by field") {
+  const ModulePtr module = function_text("x: " + vector2 + ", y: " + vector2,
+                                         "    t = (x, y)\n"
+                                         "    a = t[1]\n"
+                                         "    return R.sum(R.multiply(a, a))\n");
+  const Module result = gradient(*module, "f");
+  CHECK(print(result.function("f_adjoint")->result_type) ==
+        "R.Tuple(R.Tensor((), dtype=\"float32\"), R.Tuple(R.Tensor((2,), dtype=\"float32\"), R.Tensor((2,), "
+        "dtype=\"float32\")))");
+}
+
+TEST_CASE("calls of other functions are differentiated, not skipped") {
+  const ModulePtr module = read(
+      "@I.ir_module\nclass M:\n"
+      "    @R.function\n    def g(a: R.Tensor((2,), \"float32\")):\n        return R.exp(a)\n"
+      "    @R.function\n    def f(x: R.Tensor((2,), \"float32\")):\n        cls = M\n        y = cls.g(x)\n        return R.sum(y)\n");
+  const std::string text = bindings_of(gradient(*module, "f"), "f_adjoint");
+  CHECK(text.find("R.exp(x)") != std::string::npos);
+  CHECK(text.find("x_adjoint = R.multiply(") != std::string::npos);
+}
+
+TEST_CASE("transposes around matmul fold") {
+  const ModulePtr module = function_text("a: R.Tensor((2, 3), \"float32\"), b: R.Tensor((4, 3), \"float32\")",
+                                         "    bt = R.permute_dims(b, axes=[1, 0])\n"
+                                         "    y = R.matmul(a, bt)\n"
+                                         "    return R.sum(y)\n");
+  const std::string text = bindings_of(gradient(*module, "f"), "f_adjoint");
+  CHECK(text.find("a_adjoint = R.matmul(y_adjoint, b, out_dtype=None)") != std::string::npos);
+  CHECK(text.find("b_adjoint = R.matmul(lv") != std::string::npos);
+}
+
+TEST_CASE("what cannot be differentiated is refused") {
+  SECTION("an unknown function, with the nearest name") {
+    const ModulePtr module = function_text("x: " + vector2, "    return R.sum(x)\n");
+    const Failure failure = catch_failure([&] { gradient(*module, "ff"); });
+    CHECK(failure.error_class() == ErrorClass::Usage);
+    CHECK(failure.diagnostics()[0].message.find("did you mean 'f'?") != std::string::npos);
+  }
+  SECTION("an unknown variable") {
+    const ModulePtr module = function_text("weight: " + vector2, "    return R.sum(weight)\n");
+    const Failure failure = catch_failure([&] { gradient(*module, "f", {.wrt = {"weigth"}}); });
+    CHECK(failure.error_class() == ErrorClass::Usage);
+    CHECK(failure.diagnostics()[0].message.find("did you mean 'weight'?") != std::string::npos);
+  }
+  SECTION("a variable twice") {
+    const ModulePtr module = function_text("x: " + vector2, "    return R.sum(x)\n");
+    CHECK(catch_failure([&] { gradient(*module, "f", {.wrt = {"x", "x"}}); }).error_class() == ErrorClass::Usage);
+  }
+  SECTION("a target that is no scalar") {
+    const ModulePtr module = function_text("x: " + vector2, "    return R.exp(x)\n");
+    const Failure failure = catch_failure([&] { gradient(*module, "f"); });
+    CHECK(failure.error_class() == ErrorClass::Type);
+    CHECK(failure.diagnostics()[0].id == "gradient.target");
+  }
+  SECTION("an integer parameter") {
+    const ModulePtr module = function_text("x: " + vector2 + ", k: R.Tensor((2,), \"int64\")", "    return R.sum(x)\n");
+    CHECK(catch_failure([&] { gradient(*module, "f", {.wrt = {"k"}}); }).error_class() == ErrorClass::Type);
+  }
+  SECTION("call_tir on the path, all of them at once") {
+    const ModulePtr module = read(
+        "@I.ir_module\nclass M:\n"
+        "    @T.prim_func\n    def twice(A: T.Buffer((2,), \"float32\"), B: T.Buffer((2,), \"float32\")):\n"
+        "        for i in range(2):\n            with T.sblock(\"B\"):\n                vi = T.axis.spatial(2, i)\n"
+        "                B[vi] = A[vi] + A[vi]\n"
+        "    @R.function\n    def f(x: R.Tensor((2,), \"float32\")):\n        cls = M\n"
+        "        y = R.call_tir(cls.twice, (x,), out_ty=R.Tensor((2,), \"float32\"))\n"
+        "        z = R.call_tir(cls.twice, (y,), out_ty=R.Tensor((2,), \"float32\"))\n"
+        "        return R.sum(z)\n");
+    const Failure failure = catch_failure([&] { gradient(*module, "f"); });
+    CHECK(failure.diagnostics().size() == 2);
+    CHECK(failure.diagnostics()[0].id == "gradient.missing");
+  }
+}

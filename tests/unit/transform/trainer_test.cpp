@@ -1,0 +1,136 @@
+// bind_params, append_loss and setup_trainer: the functions they make and what they refuse.
+#include "ir/verify.h"
+#include "tests/unit/transform/helpers.h"
+#include "transform/bind_params.h"
+#include "transform/dead_code.h"
+#include "transform/legalize.h"
+#include "transform/setup_trainer.h"
+
+using namespace relish;
+using namespace relish::test;
+
+namespace {
+
+ModulePtr model() {
+  return read(
+      "@I.ir_module\nclass M:\n    @R.function\n"
+      "    def main(x: R.Tensor((\"n\", 3), \"float32\"), w: R.Tensor((3, 2), \"float32\"), b: R.Tensor((2,), \"float32\")):\n"
+      "        with R.dataflow():\n            y = R.add(R.matmul(x, w), b)\n            R.output(y)\n        return y\n");
+}
+
+AppendLossOptions loss(const char* text) {
+  AppendLossOptions options;
+  options.loss = parse_named_spec(text);
+  return options;
+}
+
+std::string params_of(const Module& module, std::string_view name) {
+  std::string text;
+  for (const Var& param : module.function(name)->params) text += param.name() + ": " + print(param.type()) + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("bind_params removes the parameter and replaces the sizes that it fixes") {
+  const Module bound = bind_params(*model(), "main", {{"x", Tensor::zeros(DType::Float32, {4, 3})}});
+  CHECK(params_of(bound, "main") == "w: R.Tensor((3, 2), dtype=\"float32\")\nb: R.Tensor((2,), dtype=\"float32\")\n");
+  CHECK(print(bound.function("main")->result_type) == "R.Tensor((4, 2), dtype=\"float32\")");
+}
+
+TEST_CASE("bind_params refuses what does not fit") {
+  const ModulePtr module = model();
+  const auto refused = [&](const char* name, Tensor value) {
+    return catch_failure([&] { bind_params(*module, "main", {{name, value}}); });
+  };
+  CHECK(refused("w", Tensor::zeros(DType::Float32, {3, 5})).error_class() == ErrorClass::Data);
+  CHECK(refused("w", Tensor::zeros(DType::Float64, {3, 2})).error_class() == ErrorClass::Data);
+  CHECK(refused("v", Tensor::zeros(DType::Float32, {3, 2})).error_class() == ErrorClass::Usage);
+}
+
+TEST_CASE("append_loss adds targets behind the parameters") {
+  const Module classes = append_loss(*model(), "main", loss("cross_entropy"));
+  CHECK(params_of(classes, "main_loss").ends_with("targets: R.Tensor((n,), dtype=\"int64\")\n"));
+  CHECK(print(classes.function("main_loss")->result_type) == "R.Tensor((), dtype=\"float32\")");
+  const Module values = append_loss(*model(), "main", loss("mse(reduction='sum')"));
+  CHECK(params_of(values, "main_loss").ends_with("targets: R.Tensor((n, 2), dtype=\"float32\")\n"));
+}
+
+TEST_CASE("append_loss refuses unknown losses, options and counts") {
+  const ModulePtr module = model();
+  const auto refused = [&](AppendLossOptions options) {
+    return catch_failure([&] { append_loss(*module, "main", options); });
+  };
+  const Failure unknown = refused(loss("cross_entropi"));
+  CHECK(unknown.error_class() == ErrorClass::Usage);
+  CHECK(unknown.diagnostics()[0].message.find("did you mean 'cross_entropy'?") != std::string::npos);
+  CHECK(refused(loss("mse(reduction='avg')")).error_class() == ErrorClass::Usage);
+  CHECK(refused(loss("mse(size=2)")).error_class() == ErrorClass::Usage);
+  AppendLossOptions two = loss("mse");
+  two.outputs = 2;
+  CHECK(refused(two).error_class() == ErrorClass::Usage);
+}
+
+TEST_CASE("a loss of the user's consumes outputs and brings its own parameters") {
+  const ModulePtr losses = read(
+      "@R.function\ndef weighted(p: R.Tensor((\"m\", 2), \"float32\"), t: R.Tensor((\"m\", 2), \"float32\"), s: R.Tensor((), \"float32\")):\n"
+      "    d = R.subtract(p, t)\n    return R.multiply(s, R.sum(R.multiply(d, d)))\n");
+  AppendLossOptions options;
+  options.loss_module = losses;
+  options.loss_function = losses->function("weighted");
+  const Module result = append_loss(*model(), "main", options);
+  CHECK(params_of(result, "main_loss").ends_with("t: R.Tensor((n, 2), dtype=\"float32\")\ns: R.Tensor((), dtype=\"float32\")\n"));
+}
+
+TEST_CASE("setup_trainer makes the training functions, and they legalize") {
+  SetupTrainerOptions options;
+  options.loss = loss("cross_entropy");
+  options.optimizer = parse_named_spec("sgd(lr=0.1, weight_decay=0.01)");
+  const Module trainer = setup_trainer(*model(), "main", options);
+  for (const char* name : {"main", "main_loss", "main_loss_adjoint", "optimizer", "optimizer_init", "train_step"})
+    CHECK(trainer.function(name) != nullptr);
+  CHECK(params_of(trainer, "train_step").find("x: R.Tensor((n, 3), dtype=\"float32\")\n") != std::string::npos);
+  Diagnostics diagnostics;
+  verify(legalize(trainer), diagnostics);
+  CHECK(!diagnostics.has_errors());
+  CHECK(catch_failure([&] { setup_trainer(trainer, "main", options); }).error_class() == ErrorClass::Usage);
+}
+
+TEST_CASE("trained parameters are wrt, the attribute, or all but the inputs") {
+  const ModulePtr module = model();
+  const Function& main = *module->function("main");
+  CHECK(trained_parameters(main, {}) == std::vector<std::string>{"w", "b"});
+  CHECK(trained_parameters(main, {"b"}) == std::vector<std::string>{"b"});
+  Function marked = main;
+  marked.attributes = {{"num_input", Attribute(2)}};
+  CHECK(trained_parameters(marked, {}) == std::vector<std::string>{"b"});
+  CHECK(catch_failure([&] { trained_parameters(main, {"bb"}); }).error_class() == ErrorClass::Usage);
+}
+
+TEST_CASE("specs of losses and optimizers") {
+  const NamedSpec spec = parse_named_spec(" sgd( lr=0.5 , nesterov=True, name='a' ) ");
+  CHECK(spec.name == "sgd");
+  CHECK(spec.options == Attributes{{"lr", 0.5}, {"nesterov", true}, {"name", "a"}});
+  for (const char* bad : {"", "sgd(", "sgd(lr)", "sgd(lr=)", "sgd(lr=0.1, lr=0.2)", "1sgd", "sgd(lr=0.1))x"})
+    CHECK(catch_failure([&] { parse_named_spec(bad); }).error_class() == ErrorClass::Usage);
+}
+
+TEST_CASE("dead code: unused bindings and unreachable private functions go") {
+  const ModulePtr module = read(
+      "@I.ir_module\nclass M:\n"
+      "    @R.function(private=True)\n    def unused(a: R.Tensor((2,), \"float32\")):\n        return R.exp(a)\n"
+      "    @R.function\n    def main(x: R.Tensor((2,), \"float32\")):\n        y = R.exp(x)\n        z = R.log(x)\n        return y\n");
+  const Module result = eliminate_dead_code(*module);
+  CHECK(result.find("unused") == nullptr);
+  CHECK(bindings_of(result, "main") == "y = R.exp(x)\nreturn y\n");
+}
+
+TEST_CASE("legalize shares the prim_func of equal calls") {
+  const ModulePtr module = read(
+      "@R.function\ndef main(x: R.Tensor((2,), \"float32\"), s: R.Tensor((), \"float32\")):\n"
+      "    a = R.exp(x)\n    b = R.exp(a)\n    c = R.multiply(b, s)\n    return R.exp(c)\n");
+  const Module result = legalize(*module);
+  CHECK(result.prim_func("exp") != nullptr);
+  CHECK(result.prim_func("exp1") == nullptr);
+  CHECK(result.prim_func("multiply") != nullptr);
+}
