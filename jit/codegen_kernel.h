@@ -60,7 +60,8 @@ class KernelEmitter {
   void leave_scope(std::size_t scalars, std::size_t buffers);  // forgets what was defined since the two were counted
   void loop_over(const For& loop, llvm::Value* first, llvm::Value* count);
   void counted_loop(llvm::Value* first, llvm::Value* count, std::int64_t step,
-                    const std::function<void(llvm::Value*)>& body);
+                    const std::function<void(llvm::Value*)>& body, llvm::MDNode* hints = nullptr);
+  llvm::MDNode* vector_hints(const For& loop, bool hot);
   void iteration(const For& loop, llvm::Value* counter, llvm::Value* begin);
   void jammed_loop(const For& loop, std::int64_t factor, llvm::Value* begin, llvm::Value* first, llvm::Value* count);
   void strips(const For& loop, llvm::Value* first, llvm::Value* count, llvm::Value* begin);

@@ -221,7 +221,7 @@ void KernelEmitter::store(const Store& store, Span span) {
 }
 
 void KernelEmitter::counted_loop(llvm::Value* first, llvm::Value* count, std::int64_t step,
-                                 const std::function<void(llvm::Value*)>& body) {
+                                 const std::function<void(llvm::Value*)>& body, llvm::MDNode* hints) {
   auto& context = builder_.getContext();
   auto* loop = llvm::BasicBlock::Create(context, "loop", frame_.function);
   auto* done = llvm::BasicBlock::Create(context, "done", frame_.function);
@@ -235,8 +235,27 @@ void KernelEmitter::counted_loop(llvm::Value* first, llvm::Value* count, std::in
   leave_scope(scalars, buffers);
   llvm::Value* next = builder_.CreateAdd(counter, int64(step), "", true, true);
   counter->addIncoming(next, builder_.GetInsertBlock());
-  builder_.CreateCondBr(builder_.CreateICmpSLT(next, count), loop, done);
+  llvm::BranchInst* latch = builder_.CreateCondBr(builder_.CreateICmpSLT(next, count), loop, done);
+  if (hints) latch->setMetadata(llvm::LLVMContext::MD_loop, hints);
   builder_.SetInsertPoint(done);
+}
+
+// Advice for the vectorizer about an innermost loop: code that brings little costs compilation time all the same.
+llvm::MDNode* KernelEmitter::vector_hints(const For& loop, bool hot) {
+  auto& context = builder_.getContext();
+  const auto hint = [&](const char* name, llvm::Constant* value) {
+    return llvm::MDNode::get(context, {llvm::MDString::get(context, name), llvm::ConstantAsMetadata::get(value)});
+  };
+  std::vector<llvm::Metadata*> hints{nullptr};
+  const LoopTraits traits = traits_of(loop, prover_);
+  const auto extent = loop.extent.as_int();
+  if (extent && *extent < 8) hints.push_back(hint("llvm.loop.vectorize.enable", builder_.getFalse()));
+  else if (!traits.reduces && !hot) hints.push_back(hint("llvm.loop.interleave.count", builder_.getInt32(1)));
+  if (target_.masked_memory && !traits.calls && !traits.reduces && !(extent && *extent % 16 == 0))
+    hints.push_back(hint("llvm.loop.vectorize.predicate.enable", builder_.getTrue()));
+  llvm::MDNode* node = llvm::MDNode::getDistinct(context, hints);
+  node->replaceOperandWith(0, node);
+  return node;
 }
 
 void KernelEmitter::iteration(const For& loop, llvm::Value* counter, llvm::Value* begin) {
@@ -285,8 +304,9 @@ bool KernelEmitter::polls_rarely(const For& loop) const {
 
 // An innermost loop. It must stay free of polls to be vectorized, so a long one is cut into strips.
 void KernelEmitter::strips(const For& loop, llvm::Value* first, llvm::Value* count, llvm::Value* begin) {
+  llvm::MDNode* const hints = vector_hints(loop, false);
   const auto run = [&](llvm::Value* from, llvm::Value* to) {
-    counted_loop(from, to, 1, [&](llvm::Value* counter) { iteration(loop, counter, begin); });
+    counted_loop(from, to, 1, [&](llvm::Value* counter) { iteration(loop, counter, begin); }, hints);
   };
   const bool is_chunk = in_parallel_ && frame_.loops.size() == chunk_depth_;
   if (polls_rarely(loop) || is_chunk) return run(first, count);
@@ -320,7 +340,7 @@ void KernelEmitter::jammed_loop(const For& loop, std::int64_t factor, llvm::Valu
         statement(inner.body);
         leave_scope(scalars, buffers);
       }
-    });
+    }, vector_hints(inner, true));
     frame_.loops.pop_back();
     prover_.leave_loop();
   });

@@ -58,6 +58,7 @@ std::unique_ptr<llvm::TargetMachine> host_machine(TargetTraits& traits) {
     features += (feature.second ? "+" : "-") + feature.first().str() + ",";
     if (feature.first() == "fma") traits.fma = feature.second;
     if (feature.first() == "f16c") traits.f16c = feature.second;
+    if (feature.first() == "avx512vl") traits.masked_memory = feature.second;
   }
   if (!features.empty()) features.pop_back();
   llvm::TargetOptions options;

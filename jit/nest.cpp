@@ -389,6 +389,33 @@ bool writes_all_first(const Stmt& body, const Buffer& buffer, RangeProver& prove
          });
 }
 
+LoopTraits traits_of(const For& loop, RangeProver& prover) {
+  LoopTraits traits;
+  Body body{prover, {}, {}, {}};
+  body.visit(loop.body);
+  for (const Access& access : body.accesses) {
+    if (!access.store) continue;
+    const bool moves = std::any_of(access.indices->begin(), access.indices->end(),
+                                   [&](const Scalar& index) { return prover.depends_on(index, loop.var); });
+    if (!moves) traits.reduces = true;
+  }
+  const std::function<void(const Stmt&)> visit = [&](const Stmt& stmt) {
+    if (!stmt.defined()) return;
+    if (const auto* n = stmt.as<BlockStmt>()) {
+      visit(n->init);
+      visit(n->body);
+    } else if (const auto* n = stmt.as<SeqStmt>()) {
+      for (const Stmt& child : n->body) visit(child);
+    } else if (const auto* n = stmt.as<Store>()) {
+      traits.calls = traits.calls || count_intrinsics(n->value) > 0;
+    } else if (stmt.as<IfStmt>() || stmt.as<DefineScalar>()) {
+      traits.calls = true;  // not looked into
+    }
+  };
+  visit(loop.body);
+  return traits;
+}
+
 int count_intrinsics(const Scalar& value) {
   int count = value.as<IntrinsicCall>() ? 1 : 0;
   for_each_operand(value, [&](const Scalar& operand) { count += count_intrinsics(operand); });

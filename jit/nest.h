@@ -27,6 +27,13 @@ Stmt arrange(const Stmt& nest, RangeProver& prover);
 // Whether the first statements of `body` that touch the buffer write every element of it, so that it need not be cleared.
 bool writes_all_first(const Stmt& body, const Buffer& buffer, RangeProver& prover);
 
+// What an innermost loop does, as far as vectorizing it goes.
+struct LoopTraits {
+  bool calls = false;    // math functions
+  bool reduces = false;  // stores to an element that does not move with the loop
+};
+LoopTraits traits_of(const For& loop, RangeProver& prover);
+
 // Calls of math functions in the expression.
 int count_intrinsics(const Scalar& value);
 

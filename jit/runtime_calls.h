@@ -12,6 +12,7 @@ namespace relish::jit {
 struct TargetTraits {
   bool fma = false;   // fused multiply-add in hardware
   bool f16c = false;  // float16 conversions in hardware
+  bool masked_memory = false;  // loads and stores under a mask at full speed
 };
 
 class RuntimeCalls {
