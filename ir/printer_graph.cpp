@@ -174,6 +174,7 @@ class FunctionWriter {
   void write() {
     w_.graph_level = true;
     w_.text.uses_graph = true;
+    w_.names.reserve_graph_names();
     if (!w_.text.class_name.empty()) w_.names.reserve(w_.text.class_name);
     if (w_.text.class_name.empty() || w_.text.dialect(Dialect::D2022)) {
       for (const std::string& name : w_.text.function_names) w_.names.reserve(name);

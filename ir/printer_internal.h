@@ -23,6 +23,9 @@ class NameTable {
   NameTable();
   // Keeps a name from being given to a variable.
   void reserve(const std::string& name) { used_.insert(name); }
+  // Those that the text of a Relax function or a prim_func uses itself.
+  void reserve_graph_names();
+  void reserve_loop_names();
   // The variable's name; given now if it has none yet.
   const std::string& of(Kind kind, std::uint64_t id, std::string_view hint);
   // Lets a variable share a name that is already given.

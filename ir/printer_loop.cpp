@@ -366,6 +366,7 @@ class PrimFuncWriter {
   void write() {
     w_.graph_level = false;
     w_.text.uses_loops = true;
+    w_.names.reserve_loop_names();
     w_.comments_before(function_.comments);
     write_signature();
     ++w_.indent;
@@ -458,7 +459,10 @@ class PrimFuncWriter {
 
 }  // namespace
 
-void write_stmt(Writer& w, const Stmt& stmt) { StmtWriter(w).write(stmt); }
+void write_stmt(Writer& w, const Stmt& stmt) {
+  w.names.reserve_loop_names();
+  StmtWriter(w).write(stmt);
+}
 
 void write_prim_func(Writer& w, const PrimFunc& function) { PrimFuncWriter(w, function).write(); }
 

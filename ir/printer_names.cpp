@@ -7,12 +7,11 @@
 namespace relish::printing {
 namespace {
 
-// Words that a printed variable must not be: those of Python and those that the printed text gives a meaning.
-constexpr std::array<std::string_view, 43> reserved_words = {
-    "False", "None",   "True",  "and",    "as",     "assert", "async", "await",    "break", "class", "continue",
-    "def",   "del",    "elif",  "else",   "except", "finally", "for",  "from",     "global", "if",   "import",
-    "in",    "is",     "lambda", "nonlocal", "not", "or",     "pass",  "raise",    "return", "try",  "while",
-    "with",  "yield",  "I",     "R",      "T",      "cls",    "range",  "relish",   "float"};
+// Words of Python that no variable may be; "_" is a name that is thrown away.
+constexpr std::array<std::string_view, 36> reserved_words = {
+    "False",    "None",   "True",   "and",   "as",      "assert", "async", "await",  "break",  "class", "continue", "def",
+    "del",      "elif",   "else",   "except", "finally", "for",   "from",  "global", "if",     "import", "in",      "is",
+    "lambda",   "nonlocal", "not",  "or",    "pass",    "raise",  "return", "try",   "while",  "with",  "yield",    "_"};
 
 std::uint64_t key_of(NameTable::Kind kind, std::uint64_t id) { return id * 4 + static_cast<std::uint64_t>(kind); }
 
@@ -31,6 +30,15 @@ std::string identifier(std::string_view hint) {
 
 NameTable::NameTable() {
   for (std::string_view word : reserved_words) used_.emplace(word);
+}
+
+// A variable may be called like a namespace that its function does not use: names of parameters are kept if possible.
+void NameTable::reserve_graph_names() {
+  for (const char* name : {"R", "T", "cls", "relish", "float"}) used_.emplace(name);
+}
+
+void NameTable::reserve_loop_names() {
+  for (const char* name : {"T", "range", "float"}) used_.emplace(name);
 }
 
 std::string NameTable::unique(const std::string& base) {

@@ -100,7 +100,9 @@ class ScalarWriter {
       return;
     }
     w_.text.uses_loops = true;
-    w_.out += fmt::format("T.{}({})", name_of(dtype), text);
+    // Integers of a text end at int64; the one literal beyond that occurs, the start of a minimum, has a name.
+    bool largest = dtype == DType::UInt64 && literal.value == -1;
+    w_.out += largest ? std::string("T.max_value(\"uint64\")") : fmt::format("T.{}({})", name_of(dtype), text);
   }
 
   void write_kind(const Scalar& scalar, const FloatLiteral& literal, int precedence) {

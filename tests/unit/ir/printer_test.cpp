@@ -165,19 +165,19 @@ TEST_CASE("names are made unique and fit to print") {
   FunctionBuilder builder;
   Function function;
   function.name = "f";
-  function.params = {Var("R", floats({1})), Var("a.b", floats({1})), Var("a.b", floats({1})), Var("1", floats({1}))};
+  function.params = {Var("R", floats({1})), Var("I", floats({1})), Var("a.b", floats({1})), Var("a.b", floats({1})), Var("1", floats({1}))};
   Expr sum = function.params[0];
   for (const char* name : {"for", "_", "_"}) {
     Var var(name, sum.type());
     builder.append(Binding{
-        .kind = VarBinding{var, op_call("add", {sum, function.params[1]})}, .span = {}, .comments = nullptr});
+        .kind = VarBinding{var, op_call("add", {sum, function.params[2]})}, .span = {}, .comments = nullptr});
     if (var.name() != "_") sum = var;
   }
   function.blocks = builder.take_blocks();
   function.result = sum;
   function.result_type = sum.type();
   CHECK(print(function) == R"(@R.function
-def f(R_1: R.Tensor((1,), dtype="float32"), a_b: R.Tensor((1,), dtype="float32"), a_b_1: R.Tensor((1,), dtype="float32"), _1: R.Tensor((1,), dtype="float32")) -> R.Tensor((1,), dtype="float32"):
+def f(R_1: R.Tensor((1,), dtype="float32"), I: R.Tensor((1,), dtype="float32"), a_b: R.Tensor((1,), dtype="float32"), a_b_1: R.Tensor((1,), dtype="float32"), _1: R.Tensor((1,), dtype="float32")) -> R.Tensor((1,), dtype="float32"):
     for_1: R.Tensor((1,), dtype="float32") = R.add(R_1, a_b)
     _: R.Tensor((1,), dtype="float32") = R.add(for_1, a_b)
     _: R.Tensor((1,), dtype="float32") = R.add(for_1, a_b)
