@@ -2,8 +2,11 @@
 // this process, so compiled code cannot name anything else.
 #include "jit/engine.h"
 
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 #include <llvm/ExecutionEngine/Orc/Core.h>
 #include <llvm/ExecutionEngine/Orc/ExecutorProcessControl.h>
@@ -11,6 +14,7 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
@@ -27,7 +31,13 @@
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/SplitModule.h>
 #include <llvm/Transforms/Vectorize/LoopVectorize.h>
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+#include <thread>
 
 #include "jit/runtime.h"
 #include "jit/runtime_calls.h"
@@ -46,27 +56,45 @@ T checked(llvm::Expected<T> value, const char* what) {
   return std::move(*value);
 }
 
-std::unique_ptr<llvm::TargetMachine> host_machine(TargetTraits& traits) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  const std::string triple = llvm::sys::getProcessTriple();
-  std::string error;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
-  RELISH_CHECK(target != nullptr, error);
-  std::string features;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
-    features += (feature.second ? "+" : "-") + feature.first().str() + ",";
-    if (feature.first() == "fma") traits.fma = feature.second;
-    if (feature.first() == "f16c") traits.f16c = feature.second;
-    if (feature.first() == "avx512vl") traits.masked_memory = feature.second;
+// The machine that this process runs on.
+struct Host {
+  const llvm::Target* target = nullptr;
+  std::string triple, cpu, features;
+
+  Host() {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    triple = llvm::sys::getProcessTriple();
+    cpu = llvm::sys::getHostCPUName().str();
+    std::string error;
+    target = llvm::TargetRegistry::lookupTarget(triple, error);
+    RELISH_CHECK(target != nullptr, error);
   }
-  if (!features.empty()) features.pop_back();
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;  // only where instructions carry the flag
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, llvm::sys::getHostCPUName(), features, options, llvm::Reloc::PIC_,
-                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/true));
-}
+
+  std::unique_ptr<llvm::TargetMachine> machine() const {
+    llvm::TargetOptions options;
+    options.AllowFPOpFusion = llvm::FPOpFusion::Standard;  // only where instructions carry the flag
+    return std::unique_ptr<llvm::TargetMachine>(
+        target->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                    llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+  }
+
+  // Keeps only the features that the name of the processor does not tell: LLVM hashes the text many times a function.
+  void find_features(TargetTraits& traits) {
+    const std::unique_ptr<llvm::TargetMachine> named = machine();
+    const llvm::MCSubtargetInfo& known = *named->getMCSubtargetInfo();
+    std::vector<std::string> differing;
+    for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+      const std::string text = (feature.second ? "+" : "-") + feature.first().str();
+      if (!known.checkFeatures(text)) differing.push_back(text);
+      if (feature.first() == "fma") traits.fma = feature.second;
+      if (feature.first() == "f16c") traits.f16c = feature.second;
+      if (feature.first() == "avx512vl") traits.masked_memory = feature.second;
+    }
+    std::sort(differing.begin(), differing.end());
+    features = llvm::join(differing, ",");
+  }
+};
 
 // What straight loops need and no more: compilation is part of the user's waiting.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
@@ -108,8 +136,31 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
 
 }  // namespace
 
+namespace {
+
+// Optimized machine code of a module, as an object file in memory.
+using Object = llvm::SmallVector<char, 0>;
+
+Object object_of(llvm::Module& module, llvm::TargetMachine& machine) {
+  optimize(module, machine);
+  Object object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager passes;
+  RELISH_CHECK(!machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile),
+               "the target cannot emit objects");
+  passes.run(module);
+  return object;
+}
+
+// Larger modules are compiled in two halves at once. Functions are optimized one by one, so the halves have the code
+// that the whole would have.
+constexpr std::size_t functions_worth_splitting = 12;
+
+}  // namespace
+
 struct Engine::Impl {
   TargetTraits traits;
+  Host host;
   std::unique_ptr<llvm::TargetMachine> machine;
   std::unique_ptr<llvm::orc::ExecutionSession> session;
   std::unique_ptr<llvm::orc::ObjectLinkingLayer> linker;
@@ -117,7 +168,8 @@ struct Engine::Impl {
   std::uint64_t compiled = 0;
 
   Impl() {
-    machine = host_machine(traits);
+    host.find_features(traits);
+    machine = host.machine();
     session = std::make_unique<llvm::orc::ExecutionSession>(
         checked(llvm::orc::SelfExecutorProcessControl::Create(), "process control"));
     // The default memory manager maps pages writable, links, and then makes code executable and not writable.
@@ -131,6 +183,8 @@ struct Engine::Impl {
     }
     check(library->define(llvm::orc::absoluteSymbols(std::move(symbols))), "runtime symbols");
   }
+
+  std::vector<Object> halves_of(llvm::Module& module);
 
   ~Impl() {
     if (session) llvm::consumeError(session->endSession());
@@ -180,39 +234,79 @@ std::unique_ptr<llvm::Module> Engine::new_module(llvm::LLVMContext& context, std
 std::unique_ptr<Code> Engine::compile(llvm::Module& module, const std::vector<std::string>& exported) {
   llvm::TargetMachine& machine = *impl_->machine;
   const std::string suffix = "$" + std::to_string(++impl_->compiled);
-  for (const std::string& symbol : exported) {
-    llvm::Function* function = module.getFunction(symbol);
-    RELISH_CHECK(function != nullptr, symbol);
-    function->setName(symbol + suffix);
-    function->setLinkage(llvm::Function::ExternalLinkage);
-  }
+  std::size_t functions = 0;
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
-    function.addFnAttr("target-cpu", machine.getTargetCPU());
-    function.addFnAttr("target-features", machine.getTargetFeatureString());
+    function.setName(function.getName() + suffix);  // halves refer to each other by name
+    ++functions;
+  }
+  for (const std::string& symbol : exported) {
+    llvm::Function* function = module.getFunction(symbol + suffix);
+    RELISH_CHECK(function != nullptr, symbol);
+    function->setLinkage(llvm::Function::ExternalLinkage);
   }
   std::string fault;
   llvm::raw_string_ostream faults(fault);
   RELISH_CHECK(!llvm::verifyModule(module, &faults), fault);
-  optimize(module, machine);
 
-  llvm::SmallVector<char, 0> object;
-  {
-    llvm::raw_svector_ostream stream(object);
-    llvm::legacy::PassManager passes;
-    RELISH_CHECK(!machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile),
-                 "the target cannot emit objects");
-    passes.run(module);
+  std::vector<Object> objects;
+  if (functions < functions_worth_splitting || std::thread::hardware_concurrency() < 2) {
+    objects.push_back(object_of(module, machine));
+  } else {
+    objects = impl_->halves_of(module);
   }
   llvm::orc::ResourceTrackerSP tracker = impl_->library->createResourceTracker();
-  check(impl_->linker->add(tracker, std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), "relish" + suffix)),
-        "linking");
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(objects[i]), "relish" + suffix + "." + std::to_string(i));
+    check(impl_->linker->add(tracker, std::move(buffer)), "linking");
+  }
   std::vector<std::pair<std::string, void*>> addresses;
   for (const std::string& symbol : exported) {
     auto found = checked(impl_->session->lookup({impl_->library}, impl_->session->intern(symbol + suffix)), "lookup");
     addresses.emplace_back(symbol, found.getAddress().toPtr<void*>());
   }
   return std::make_unique<LinkedCode>(*impl_->session, std::move(tracker), std::move(addresses));
+}
+
+// The halves travel as bitcode because each thread needs an LLVM context of its own.
+std::vector<Object> Engine::Impl::halves_of(llvm::Module& module) {
+  std::vector<llvm::SmallString<0>> halves;
+  llvm::SplitModule(module, 2, [&](std::unique_ptr<llvm::Module> half) {
+    halves.emplace_back();
+    llvm::raw_svector_ostream stream(halves.back());
+    llvm::WriteBitcodeToFile(*half, stream);
+  });
+  std::vector<Object> objects(halves.size());
+  std::exception_ptr failure;
+  const auto compile_half = [&](std::size_t i) {
+    llvm::LLVMContext context;
+    const std::unique_ptr<llvm::TargetMachine> own = host.machine();
+    auto half = checked(llvm::parseBitcodeFile(llvm::MemoryBufferRef(halves[i], "half"), context), "bitcode");
+    objects[i] = object_of(*half, *own);
+  };
+  const auto rest = [&] {
+    try {
+      for (std::size_t i = 1; i < halves.size(); ++i) compile_half(i);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  };
+  std::optional<std::thread> second;
+  try {
+    second.emplace(rest);
+  } catch (const std::system_error&) {
+    // No thread to be had: one after the other.
+  }
+  try {
+    compile_half(0);
+  } catch (...) {
+    if (second) second->join();
+    throw;
+  }
+  if (second) second->join();
+  else rest();
+  if (failure) std::rethrow_exception(failure);
+  return objects;
 }
 
 }  // namespace relish::jit
