@@ -25,7 +25,7 @@ constexpr Option options[] = {
     {"epochs", OptionKind::Integer, "1", "passes over the data"},
     {"steps", OptionKind::Integer, "", "steps, in place of epochs"},
     {"batch_size", OptionKind::Integer, "what the function fixes, else 32", "rows of a step"},
-    {"seed", OptionKind::Integer, "that of the session, 0", "seed of initial values and of the order of rows"},
+    {"seed", OptionKind::Integer, "that of the session, 0", "seed of initial values and of the order of rows", 0, in_scripts},
     {"validation", OptionKind::Value, "", "(inputs…, targets) that are looked at after every epoch"},
     {"metrics", OptionKind::Names, "", "metrics over the validation data: accuracy, loss"},
     {"wrt", OptionKind::Names, "parameters marked by relish.params or num_input; else all but the first", "the trained parameters"},
