@@ -19,7 +19,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "tensor bytes are written as they lie in memory");
 
 constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr std::size_t line_characters = 96;               // of base64
+constexpr std::size_t line_characters = 96;  // of base64
 constexpr std::size_t line_bytes = line_characters / 4 * 3;
 
 std::uint64_t hash_of(const Tensor& tensor) {
@@ -62,7 +62,8 @@ constexpr std::array<std::int8_t, 256> digit_of = make_digits();
 class Base64Reader {
  public:
   explicit Base64Reader(Tensor& tensor)
-      : at_(static_cast<unsigned char*>(tensor.mutable_data())), left_(static_cast<std::size_t>(tensor.byte_size())) {}
+      : at_(static_cast<unsigned char*>(tensor.mutable_data())),
+        left_(static_cast<std::size_t>(tensor.byte_size())) {}
 
   // False on a wrong character or surplus data.
   bool read(std::string_view piece) {
@@ -71,7 +72,9 @@ class Base64Reader {
       std::size_t count = piece[i + 2] == '=' ? 1 : piece[i + 3] == '=' ? 2 : 3;
       std::uint32_t group = 0;
       for (std::size_t k = 0; k < 4; ++k) {
-        int digit = k <= count ? digit_of[static_cast<unsigned char>(piece[i + k])] : piece[i + k] == '=' ? 0 : -1;
+        int digit = k <= count            ? digit_of[static_cast<unsigned char>(piece[i + k])]
+                    : piece[i + k] == '=' ? 0
+                                          : -1;
         if (digit < 0) return false;
         group = group << 6 | static_cast<std::uint32_t>(digit);
       }
@@ -133,7 +136,8 @@ std::string ConstantSection::text() const {
   if (entries_.empty()) return "";
   std::string out = fmt::format("{}\n", constant_section_heading);
   for (const Entry& entry : entries_) {
-    out += fmt::format("#: {} {} {}", entry.name, name_of(entry.tensor.dtype()), format_shape(entry.tensor.shape()));
+    out += fmt::format("#: {} {} {}", entry.name, name_of(entry.tensor.dtype()),
+                       format_shape(entry.tensor.shape()));
     const auto* bytes = static_cast<const unsigned char*>(entry.tensor.data());
     auto size = static_cast<std::size_t>(entry.tensor.byte_size());
     for (std::size_t at = 0; at < size; at += line_bytes) {
@@ -170,10 +174,12 @@ std::unordered_map<std::string, Tensor> read_constant_section(std::uint32_t file
     if (!reader) return;
     if (!reader->done()) {
       fail(ErrorClass::Syntax, entry_span, "constants.short",
-           fmt::format("constant '{}' has less data than its shape {} needs", name, format_shape(tensor.shape())));
+           fmt::format("constant '{}' has less data than its shape {} needs", name,
+                       format_shape(tensor.shape())));
     }
     if (!constants.emplace(name, tensor).second) {
-      fail(ErrorClass::Syntax, entry_span, "constants.twice", fmt::format("constant '{}' is given twice", name));
+      fail(ErrorClass::Syntax, entry_span, "constants.twice",
+           fmt::format("constant '{}' is given twice", name));
     }
     reader.reset();
   };
@@ -198,7 +204,8 @@ std::unordered_map<std::string, Tensor> read_constant_section(std::uint32_t file
       auto dtype = dtype_from_name(dtype_name);
       auto shape = read_shape(line);
       if (name.empty() || !dtype || !shape) {
-        fail(ErrorClass::Syntax, span, "constants.entry", "an entry of the constants needs a name, a dtype and a shape");
+        fail(ErrorClass::Syntax, span, "constants.entry",
+             "an entry of the constants needs a name, a dtype and a shape");
       }
       tensor = Tensor::empty(*dtype, std::move(*shape));
       reader.emplace(tensor);

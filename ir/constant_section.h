@@ -1,5 +1,6 @@
-// Large constants of a text: a trailing section of comment lines that holds each tensor once, exactly, as base64 of its
-// row-major little-endian bytes. The text refers to an entry as `relish.constant("c0")`. Lines of the section:
+// Large constants of a text: a trailing section of comment lines that holds each tensor once, exactly, as
+// base64 of its row-major little-endian bytes. The text refers to an entry as `relish.constant("c0")`. Lines
+// of the section:
 //
 //   # relish.constants
 //   #: c0 float32 (784, 128) <up to 96 characters of base64>
@@ -38,8 +39,8 @@ class ConstantSection {
 
 // Offset of the section's heading line in a source; npos when it has none.
 std::size_t find_constant_section(std::string_view source);
-// The entries of the section whose heading stands at `heading` of `source`, the text of file `file`. A damaged entry is
-// a Failure(SyntaxError) at its line.
+// The entries of the section whose heading stands at `heading` of `source`, the text of file `file`. A
+// damaged entry is a Failure(SyntaxError) at its line.
 std::unordered_map<std::string, Tensor> read_constant_section(std::uint32_t file, std::string_view source,
                                                               std::size_t heading);
 

@@ -168,7 +168,8 @@ class ExprComparison {
     return c_.exprs(a.tuple, b.tuple);
   }
   bool operator()(const OpCall& a, const OpCall& b) {
-    if (a.op->name != b.op->name) return c_.differ(fmt::format("operator R.{} and R.{}", a.op->name, b.op->name));
+    if (a.op->name != b.op->name)
+      return c_.differ(fmt::format("operator R.{} and R.{}", a.op->name, b.op->name));
     return c_.expr_lists(a.args, b.args) && c_.attributes(a.attributes, b.attributes);
   }
   bool operator()(const FunctionCall& a, const FunctionCall& b) {
@@ -176,7 +177,8 @@ class ExprComparison {
   }
   bool operator()(const CallTir& a, const CallTir& b) {
     if (a.tuple_result != b.tuple_result) return c_.differ("one call_tir gives a tuple, the other a tensor");
-    return c_.exprs(a.callee, b.callee) && c_.expr_lists(a.args, b.args) && c_.type_lists(a.out_types, b.out_types);
+    return c_.exprs(a.callee, b.callee) && c_.expr_lists(a.args, b.args) &&
+           c_.type_lists(a.out_types, b.out_types);
   }
   bool operator()(const ShapeLiteral& a, const ShapeLiteral& b) { return c_.dims(a.dims, b.dims); }
   bool operator()(const ScalarValueExpr& a, const ScalarValueExpr& b) {
@@ -189,7 +191,8 @@ class ExprComparison {
     return a.value == b.value || c_.differ("the strings differ");
   }
   bool operator()(const DTypeLiteral& a, const DTypeLiteral& b) {
-    return a.value == b.value || c_.differ(fmt::format("dtype {} and {}", name_of(a.value), name_of(b.value)));
+    return a.value == b.value ||
+           c_.differ(fmt::format("dtype {} and {}", name_of(a.value), name_of(b.value)));
   }
   bool operator()(const GlobalRef& a, const GlobalRef& b) {
     return a.name == b.name || c_.differ(fmt::format("global {} and {}", a.name, b.name));
@@ -204,7 +207,9 @@ bool Comparison::exprs(const Expr& a, const Expr& b) {
     return differ(fmt::format("{} and {}", print(a), print(b)));
   }
   return std::visit(
-      [&](const auto& left) { return ExprComparison(*this)(left, std::get<std::decay_t<decltype(left)>>(b.node().kind)); },
+      [&](const auto& left) {
+        return ExprComparison(*this)(left, std::get<std::decay_t<decltype(left)>>(b.node().kind));
+      },
       a.node().kind);
 }
 
@@ -268,7 +273,8 @@ bool modules(Comparison& comparison, const Module& a, const Module& b) {
   for (std::size_t i = 0; i < std::min(a.functions.size(), b.functions.size()); ++i) {
     const GlobalFunction &ours = a.functions[i], &theirs = b.functions[i];
     if (name_of(ours) != name_of(theirs)) {
-      return comparison.differ(fmt::format("function {} is called {} in the second", name_of(ours), name_of(theirs)));
+      return comparison.differ(
+          fmt::format("function {} is called {} in the second", name_of(ours), name_of(theirs)));
     }
     if (ours.index() != theirs.index()) {
       return comparison.differ(fmt::format("function {} is a prim_func in one of them only", name_of(ours)));

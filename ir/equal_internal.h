@@ -1,5 +1,5 @@
-// What the comparisons of graphs, loops and scalars share: the pairing of variables and the place of the first
-// difference. Internal to ir/.
+// What the comparisons of graphs, loops and scalars share: the pairing of variables and the place of the
+// first difference. Internal to ir/.
 #pragma once
 
 #include <string>

@@ -23,7 +23,8 @@ bool Comparison::buffers(const Buffer& a, const Buffer& b) {
   if (!pairing_.pair(a.id(), b.id())) return differ(fmt::format("buffer {} and {}", a.name(), b.name()));
   if (known) return true;
   if (a.dtype() != b.dtype() || a.scope() != b.scope()) {
-    return differ(fmt::format("buffer {} has dtype {} and {}", a.name(), name_of(a.dtype()), name_of(b.dtype())));
+    return differ(
+        fmt::format("buffer {} has dtype {} and {}", a.name(), name_of(a.dtype()), name_of(b.dtype())));
   }
   return scalar_lists(a.shape(), b.shape());
 }
@@ -44,7 +45,8 @@ class ScalarComparison {
   bool operator()(const Not& a, const Not& b) { return c_.scalars(a.a, b.a); }
   bool operator()(const Cast& a, const Cast& b) { return c_.scalars(a.a, b.a); }
   bool operator()(const Select& a, const Select& b) {
-    return a.lazy == b.lazy && c_.scalars(a.condition, b.condition) && c_.scalars(a.a, b.a) && c_.scalars(a.b, b.b);
+    return a.lazy == b.lazy && c_.scalars(a.condition, b.condition) && c_.scalars(a.a, b.a) &&
+           c_.scalars(a.b, b.b);
   }
   bool operator()(const Load& a, const Load& b) {
     return c_.buffers(*a.buffer, *b.buffer) && c_.scalar_lists(a.indices, b.indices);
@@ -111,14 +113,16 @@ class StmtComparison {
   }
   bool operator()(const BlockStmt& a, const BlockStmt& b) {
     c_.place_.push_back("block " + a.name);
-    bool same = iters(a, b) && predicates(a.predicate, b.predicate) && allocations(a.allocations, b.allocations) &&
-                declared(a, b) && c_.attributes(a.attributes, b.attributes) && c_.stmts(a.init, b.init) &&
+    bool same = iters(a, b) && predicates(a.predicate, b.predicate) &&
+                allocations(a.allocations, b.allocations) && declared(a, b) &&
+                c_.attributes(a.attributes, b.attributes) && c_.stmts(a.init, b.init) &&
                 c_.stmts(a.body, b.body);
     if (same) c_.place_.pop_back();
     return same;
   }
   bool operator()(const Store& a, const Store& b) {
-    return c_.buffers(a.buffer, b.buffer) && c_.scalar_lists(a.indices, b.indices) && c_.scalars(a.value, b.value);
+    return c_.buffers(a.buffer, b.buffer) && c_.scalar_lists(a.indices, b.indices) &&
+           c_.scalars(a.value, b.value);
   }
   bool operator()(const AllocateStmt& a, const AllocateStmt& b) { return c_.buffers(a.buffer, b.buffer); }
   bool operator()(const DefineScalar& a, const DefineScalar& b) {
@@ -153,8 +157,10 @@ class StmtComparison {
     }
     for (std::size_t i = 0; i < a.iters.size(); ++i) {
       const IterVar &x = a.iters[i], &y = b.iters[i];
-      if (x.kind != y.kind) return c_.differ(fmt::format("axis {} is spatial in one of them only", x.var.name()));
-      if (!c_.scalars(x.begin, y.begin) || !c_.scalars(x.extent, y.extent) || !c_.scalars(x.binding, y.binding)) {
+      if (x.kind != y.kind)
+        return c_.differ(fmt::format("axis {} is spatial in one of them only", x.var.name()));
+      if (!c_.scalars(x.begin, y.begin) || !c_.scalars(x.extent, y.extent) ||
+          !c_.scalars(x.binding, y.binding)) {
         return false;
       }
     }
@@ -201,11 +207,14 @@ bool Comparison::stmts(const Stmt& a, const Stmt& b) {
       return differ(fmt::format("statement {} is of another kind in the second", i + 1));
     }
     bool same = std::visit(
-        [&](const auto& node) { return StmtComparison(*this)(node, std::get<std::decay_t<decltype(node)>>(y.kind)); },
+        [&](const auto& node) {
+          return StmtComparison(*this)(node, std::get<std::decay_t<decltype(node)>>(y.kind));
+        },
         x.kind);
     if (!same) return differ(fmt::format("statement {} differs", i + 1));
   }
-  if (left.size() != right.size()) return differ(fmt::format("{} statements and {}", left.size(), right.size()));
+  if (left.size() != right.size())
+    return differ(fmt::format("{} statements and {}", left.size(), right.size()));
   return true;
 }
 
@@ -220,10 +229,12 @@ bool Comparison::prim_funcs(const PrimFunc& a, const PrimFunc& b) {
   for (std::size_t i = 0; i < a.params.size(); ++i) {
     const PrimParam &x = a.params[i], &y = b.params[i];
     if (x.name() != y.name()) return differ(fmt::format("parameter {} and {}", x.name(), y.name()));
-    if (x.value.index() != y.value.index()) return differ(fmt::format("parameter {} is a buffer in one only", x.name()));
+    if (x.value.index() != y.value.index())
+      return differ(fmt::format("parameter {} is a buffer in one only", x.name()));
     if (x.buffer() ? !buffers(*x.buffer(), *y.buffer()) : !vars(*x.scalar(), *y.scalar())) return false;
   }
-  if (!StmtComparison(*this).allocations(a.allocations, b.allocations) || !stmts(a.body, b.body)) return false;
+  if (!StmtComparison(*this).allocations(a.allocations, b.allocations) || !stmts(a.body, b.body))
+    return false;
   place_.pop_back();
   return true;
 }

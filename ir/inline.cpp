@@ -1,4 +1,5 @@
-// Inlining of a call: the callee's bindings are rebuilt over the arguments, so that every type is inferred anew.
+// Inlining of a call: the callee's bindings are rebuilt over the arguments, so that every type is inferred
+// anew.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +25,8 @@ class Importer {
   // A prim_func or a Relax function with all that it refers to.
   Expr import(const std::string& name, Span span) {
     const GlobalFunction* found = source_.find(name);
-    RELISH_CHECK(found != nullptr, fmt::format("a call refers to '{}', which its module does not have", name));
+    RELISH_CHECK(found != nullptr,
+                 fmt::format("a call refers to '{}', which its module does not have", name));
     GlobalFunction function = *found;  // a copy: target and source may be one module, which grows
     auto known = names_.find(name);
     if (known == names_.end()) {
@@ -81,13 +83,16 @@ class Importer {
     };
     if (const GlobalRef* global = expr.as<GlobalRef>()) return import(global->name, expr.span());
     if (const TupleExpr* node = expr.as<TupleExpr>()) return tuple(all(node->fields), expr.span());
-    if (const TupleGet* node = expr.as<TupleGet>()) return tuple_get(with_imports(node->tuple), node->index, expr.span());
-    if (const OpCall* node = expr.as<OpCall>()) return op_call(*node->op, all(node->args), node->attributes, expr.span());
+    if (const TupleGet* node = expr.as<TupleGet>())
+      return tuple_get(with_imports(node->tuple), node->index, expr.span());
+    if (const OpCall* node = expr.as<OpCall>())
+      return op_call(*node->op, all(node->args), node->attributes, expr.span());
     if (const FunctionCall* node = expr.as<FunctionCall>()) {
       return function_call(with_imports(node->callee), all(node->args), expr.span());
     }
     if (const CallTir* node = expr.as<CallTir>()) {
-      return call_tir(with_imports(node->callee), all(node->args), node->out_types, node->tuple_result, expr.span());
+      return call_tir(with_imports(node->callee), all(node->args), node->out_types, node->tuple_result,
+                      expr.span());
     }
     return expr;
   }
@@ -107,7 +112,8 @@ class Inliner {
   Expr inline_body(const std::vector<Expr>& args, Span call_span) {
     if (args.size() != callee_.params.size()) {
       fail(ErrorClass::Type, call_span, "inline.arity",
-           fmt::format("{} is given {} arguments; it takes {}", callee_.name, args.size(), callee_.params.size()));
+           fmt::format("{} is given {} arguments; it takes {}", callee_.name, args.size(),
+                       callee_.params.size()));
     }
     std::vector<Expr> leaves;
     for (const Expr& arg : args) leaves.push_back(builder_.emit(arg));
@@ -131,7 +137,8 @@ class Inliner {
     };
     if (const TensorType *p = param.tensor(), *a = arg.tensor(); p && a) dims(p->shape, a->shape);
     if (const ShapeType *p = param.as<ShapeType>(), *a = arg.as<ShapeType>(); p && a) dims(p->dims, a->dims);
-    if (const TupleType *p = param.tuple(), *a = arg.tuple(); p && a && p->fields.size() == a->fields.size()) {
+    if (const TupleType *p = param.tuple(), *a = arg.tuple();
+        p && a && p->fields.size() == a->fields.size()) {
       for (std::size_t i = 0; i < p->fields.size(); ++i) unify(p->fields[i], a->fields[i]);
     }
   }
@@ -144,7 +151,8 @@ class Inliner {
     for_each_symbol(callee_, [&](const ScalarVar& symbol) {
       std::optional<Var> param = scalar_parameter_of(callee_, symbol);
       if (!param) return;
-      auto position = std::find(callee_.params.begin(), callee_.params.end(), *param) - callee_.params.begin();
+      auto position =
+          std::find(callee_.params.begin(), callee_.params.end(), *param) - callee_.params.begin();
       const Expr& arg = args[static_cast<std::size_t>(position)];
       if (const ScalarValueExpr* value = arg.as<ScalarValueExpr>()) {
         scalars_.insert_or_assign(symbol.id(), value->value);
@@ -170,15 +178,21 @@ class Inliner {
     make_fresh(param.type());
     Type wanted = substitute(param.type(), scalars_);
     switch (fits(arg.type(), wanted)) {
-      case Fit::Always: vars_.insert_or_assign(param.id(), arg); return;
-      case Fit::Maybe: append_cast(param, arg, wanted, builder_.origin(), nullptr); return;
+      case Fit::Always:
+        vars_.insert_or_assign(param.id(), arg);
+        return;
+      case Fit::Maybe:
+        append_cast(param, arg, wanted, builder_.origin(), nullptr);
+        return;
       case Fit::Never:
-        fail(ErrorClass::Type, arg.span().known() ? arg.span() : builder_.origin(), "inline.argument",
-             fmt::format("argument for parameter {} of {} does not fit its type", param.name(), callee_.name));
+        fail(
+            ErrorClass::Type, arg.span().known() ? arg.span() : builder_.origin(), "inline.argument",
+            fmt::format("argument for parameter {} of {} does not fit its type", param.name(), callee_.name));
     }
   }
 
-  void append_cast(const Var& var, const Expr& value, const Type& type, Span span, const CommentsPtr& comments) {
+  void append_cast(const Var& var, const Expr& value, const Type& type, Span span,
+                   const CommentsPtr& comments) {
     Var copy(builder_.fresh_name(var.name()), type, builder_.in_dataflow(), span);
     builder_.append(Binding{.kind = MatchCast{copy, value, type}, .span = span, .comments = comments});
     vars_.insert_or_assign(var.id(), var_ref(copy, span));
@@ -200,8 +214,10 @@ class Inliner {
     // An annotation that says more than inference keeps its word; otherwise the arguments' types decide.
     make_fresh(var.type());
     Type annotated = substitute(var.type(), scalars_);
-    bool narrower = fits(value.type(), annotated) == Fit::Maybe && fits(annotated, value.type()) == Fit::Always;
-    Var copy(builder_.fresh_name(var.name()), narrower ? annotated : value.type(), builder_.in_dataflow(), var.span());
+    bool narrower =
+        fits(value.type(), annotated) == Fit::Maybe && fits(annotated, value.type()) == Fit::Always;
+    Var copy(builder_.fresh_name(var.name()), narrower ? annotated : value.type(), builder_.in_dataflow(),
+             var.span());
     builder_.append(Binding{.kind = VarBinding{copy, value},
                             .span = binding.span,
                             .comments = binding.comments,
@@ -225,8 +241,8 @@ class Inliner {
     if (const CallTir* node = expr.as<CallTir>()) {
       std::vector<Type> out_types = node->out_types;
       for (Type& type : out_types) type = substitute(type, scalars_);
-      return call_tir(rebuilt(node->callee), rebuilt_all(node->args), std::move(out_types), node->tuple_result,
-                      expr.span());
+      return call_tir(rebuilt(node->callee), rebuilt_all(node->args), std::move(out_types),
+                      node->tuple_result, expr.span());
     }
     return substitute(expr, vars_, scalars_);
   }
@@ -264,8 +280,8 @@ class Inliner {
 
 }  // namespace
 
-Expr inline_call(FunctionBuilder& builder, Module& target, const Module& callee_module, const Function& callee,
-                 const std::vector<Expr>& args) {
+Expr inline_call(FunctionBuilder& builder, Module& target, const Module& callee_module,
+                 const Function& callee, const std::vector<Expr>& args) {
   // The callee may belong to `target`, which grows while its body is read.
   const Function held = callee;
   Importer importer(target, callee_module);

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::int64_t largest_inline_constant = 16;  // elements
 
-// Whether decimal text gives the tensor back bit by bit. Not for payloads of NaN, and not for integers beyond int64.
+// Whether decimal text gives the tensor back bit by bit. Not for payloads of NaN, and not for integers beyond
+// int64.
 bool has_exact_text(const Tensor& tensor) {
   if (tensor.size() == 0 || tensor.size() > largest_inline_constant) return false;
   for (std::int64_t i = 0; i < tensor.size(); ++i) {
@@ -105,7 +106,8 @@ void write_kind(Writer& w, const FunctionCall& call) {
 
 // The result types of a call_tir: a keyword; in 2022 the shape as a tuple and the dtype.
 void write_out_types(Writer& w, const CallTir& call) {
-  const TensorType* only = call.out_types.size() == 1 && !call.tuple_result ? call.out_types[0].tensor() : nullptr;
+  const TensorType* only =
+      call.out_types.size() == 1 && !call.tuple_result ? call.out_types[0].tensor() : nullptr;
   if (w.text.dialect(Dialect::D2022)) {
     if (only && only->shape && only->dtype) {
       write_tuple(w, *only->shape, [&](const Scalar& dim) { write_scalar(w, dim); });
@@ -285,13 +287,15 @@ class FunctionWriter {
     --w_.indent;
   }
 
-  // A void call that nobody refers to stands as a statement. An output of a dataflow block must have its name.
+  // A void call that nobody refers to stands as a statement. An output of a dataflow block must have its
+  // name.
   bool is_statement(const Binding& binding, bool dataflow) const {
     const Var& var = binding.var();
     bool listed = dataflow && !var.dataflow();
     const Expr& value = binding.value();
-    return std::holds_alternative<VarBinding>(binding.kind) && var.type().is_void() && !used_.contains(var.id()) &&
-           !listed && (value.as<OpCall>() || value.as<FunctionCall>() || value.as<CallTir>());
+    return std::holds_alternative<VarBinding>(binding.kind) && var.type().is_void() &&
+           !used_.contains(var.id()) && !listed &&
+           (value.as<OpCall>() || value.as<FunctionCall>() || value.as<CallTir>());
   }
 
   bool needs_annotation(const Binding& binding) const {

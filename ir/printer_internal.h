@@ -1,4 +1,5 @@
-// What the parts of the printer share: the state of one text, the writer of one function, names. Internal to ir/.
+// What the parts of the printer share: the state of one text, the writer of one function, names. Internal to
+// ir/.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@
 
 namespace relish::printing {
 
-// Names of one function's variables: hints made into identifiers that are unique where they are visible. Names given
-// inside a scope become free when it ends, so that loop nests in a row may all use `i`.
+// Names of one function's variables: hints made into identifiers that are unique where they are visible.
+// Names given inside a scope become free when it ends, so that loop nests in a row may all use `i`.
 class NameTable {
  public:
   enum class Kind : std::uint8_t { Graph, Scalar, Buffer };
@@ -74,13 +75,13 @@ struct Writer {
   std::string out;
   int indent = 0;
   NameTable names;
-  bool graph_level = false;             // integers are int64 by default (in loops int32)
-  bool signature = false;               // symbolic dims stand in quotes
-  bool uses_globals = false;            // a global was referred to through the class
-  std::vector<ScalarVar> symbols;       // used outside the signature, in order of first use
+  bool graph_level = false;        // integers are int64 by default (in loops int32)
+  bool signature = false;          // symbolic dims stand in quotes
+  bool uses_globals = false;       // a global was referred to through the class
+  std::vector<ScalarVar> symbols;  // used outside the signature, in order of first use
   std::unordered_set<std::uint64_t> symbol_ids;
-  std::unordered_set<std::uint64_t> declared;          // scalar variables that need no declaration
-  std::unordered_map<std::uint64_t, const For*> loops; // loop variables in scope, for T.axis.remap
+  std::unordered_set<std::uint64_t> declared;           // scalar variables that need no declaration
+  std::unordered_map<std::uint64_t, const For*> loops;  // loop variables in scope, for T.axis.remap
 
   void begin_line() { out.append(static_cast<std::size_t>(indent) * 4, ' '); }
   void end_line() { out += '\n'; }
@@ -94,8 +95,12 @@ struct Writer {
   void end_line(const CommentsPtr& comments);
 
   const std::string& name(const Var& var) { return names.of(NameTable::Kind::Graph, var.id(), var.name()); }
-  const std::string& name(const ScalarVar& var) { return names.of(NameTable::Kind::Scalar, var.id(), var.name()); }
-  const std::string& name(const Buffer& buffer) { return names.of(NameTable::Kind::Buffer, buffer.id(), buffer.name()); }
+  const std::string& name(const ScalarVar& var) {
+    return names.of(NameTable::Kind::Scalar, var.id(), var.name());
+  }
+  const std::string& name(const Buffer& buffer) {
+    return names.of(NameTable::Kind::Buffer, buffer.id(), buffer.name());
+  }
 };
 
 // True for comments that the printer itself writes (headings, the root block).

@@ -17,7 +17,8 @@ void write_shape(Writer& w, const std::vector<Scalar>& shape) {
 // `(2, 3), "int32", scope="shared"`, without what is the default.
 void write_buffer_arguments(Writer& w, const Buffer& buffer, bool always_dtype) {
   write_shape(w, buffer.shape());
-  if (always_dtype || buffer.dtype() != DType::Float32) w.out += fmt::format(", \"{}\"", name_of(buffer.dtype()));
+  if (always_dtype || buffer.dtype() != DType::Float32)
+    w.out += fmt::format(", \"{}\"", name_of(buffer.dtype()));
   if (buffer.scope() != "global") {
     w.out += ", scope=";
     write_string(w, buffer.scope());
@@ -74,7 +75,8 @@ class StmtWriter {
     w_.end_line(comments);
   }
 
-  // The loops that print as one T.grid: serial from 0, one directly in the other, extents free of the outer variables.
+  // The loops that print as one T.grid: serial from 0, one directly in the other, extents free of the outer
+  // variables.
   static std::vector<const For*> grid_of(const For& outer) {
     std::vector<const For*> loops{&outer};
     if (!is_grid_loop(outer)) return loops;
@@ -121,10 +123,18 @@ class StmtWriter {
       write_list(w_, loops, [&](const For* each) { write_scalar(w_, each->extent); });
     } else {
       switch (loop.kind) {
-        case LoopKind::Serial: w_.out = loop.annotations.empty() ? "range(" : "T.serial("; break;
-        case LoopKind::Parallel: w_.out = "T.parallel("; break;
-        case LoopKind::Vectorized: w_.out = "T.vectorized("; break;
-        case LoopKind::Unrolled: w_.out = "T.unroll("; break;
+        case LoopKind::Serial:
+          w_.out = loop.annotations.empty() ? "range(" : "T.serial(";
+          break;
+        case LoopKind::Parallel:
+          w_.out = "T.parallel(";
+          break;
+        case LoopKind::Vectorized:
+          w_.out = "T.vectorized(";
+          break;
+        case LoopKind::Unrolled:
+          w_.out = "T.unroll(";
+          break;
       }
       if (loop.begin.as_int() != 0) {
         write_scalar(w_, loop.begin);
@@ -218,7 +228,8 @@ class StmtWriter {
     auto found = w_.loops.find(var->id());
     if (found == w_.loops.end()) return nullptr;
     const For* loop = found->second;
-    bool same = loop->begin.as_int() == 0 && iter.begin.as_int() == 0 && structurally_equal(loop->extent, iter.extent);
+    bool same = loop->begin.as_int() == 0 && iter.begin.as_int() == 0 &&
+                structurally_equal(loop->extent, iter.extent);
     return same ? loop : nullptr;
   }
 
@@ -404,7 +415,8 @@ class PrimFuncWriter {
     w_.end_line(function_.comments);
   }
 
-  // A buffer whose shape has variables comes as a handle and is matched in the body, where they can be declared.
+  // A buffer whose shape has variables comes as a handle and is matched in the body, where they can be
+  // declared.
   void write_param(const PrimParam& param) {
     if (const ScalarVar* scalar = param.scalar()) {
       w_.out += fmt::format("{}: T.{}", w_.name(*scalar), name_of(scalar->dtype()));

@@ -62,7 +62,8 @@ std::string heading(const TextState& text) {
   bool uses_module = !text.options.free_functions && !text.dialect(Dialect::D2022);
   if (uses_module) out += "# from tvm.script import ir as I\n";
   if (text.uses_loops) {
-    out += text.dialect(Dialect::D026) ? "# from tvm.script import tirx as T\n" : "# from tvm.script import tir as T\n";
+    out += text.dialect(Dialect::D026) ? "# from tvm.script import tirx as T\n"
+                                       : "# from tvm.script import tir as T\n";
   }
   if (text.uses_graph) out += "# from tvm.script import relax as R\n";
   if (!out.empty()) out += '\n';
@@ -76,7 +77,8 @@ std::string with_constants(std::string text, const ConstantSection& constants) {
 
 std::string print_function(const GlobalFunction& function, const PrintOptions& options) {
   ConstantSection constants;
-  TextState text{.options = options, .constants = constants, .class_name = {}, .function_names = {name_of(function)}};
+  TextState text{
+      .options = options, .constants = constants, .class_name = {}, .function_names = {name_of(function)}};
   std::string out;
   write_global_function(text, 0, function, out);
   return with_constants(std::move(out), constants);

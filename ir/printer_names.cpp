@@ -9,11 +9,14 @@ namespace {
 
 // Words of Python that no variable may be; "_" is a name that is thrown away.
 constexpr std::array<std::string_view, 36> reserved_words = {
-    "False",    "None",   "True",   "and",   "as",      "assert", "async", "await",  "break",  "class", "continue", "def",
-    "del",      "elif",   "else",   "except", "finally", "for",   "from",  "global", "if",     "import", "in",      "is",
-    "lambda",   "nonlocal", "not",  "or",    "pass",    "raise",  "return", "try",   "while",  "with",  "yield",    "_"};
+    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield",    "_"};
 
-std::uint64_t key_of(NameTable::Kind kind, std::uint64_t id) { return id * 4 + static_cast<std::uint64_t>(kind); }
+std::uint64_t key_of(NameTable::Kind kind, std::uint64_t id) {
+  return id * 4 + static_cast<std::uint64_t>(kind);
+}
 
 }  // namespace
 
@@ -32,7 +35,8 @@ NameTable::NameTable() {
   for (std::string_view word : reserved_words) used_.emplace(word);
 }
 
-// A variable may be called like a namespace that its function does not use: names of parameters are kept if possible.
+// A variable may be called like a namespace that its function does not use: names of parameters are kept if
+// possible.
 void NameTable::reserve_graph_names() {
   for (const char* name : {"R", "T", "cls", "relish", "float"}) used_.emplace(name);
 }
@@ -60,7 +64,9 @@ const std::string& NameTable::of(Kind kind, std::uint64_t id, std::string_view h
   return names_.emplace(key, std::move(name)).first->second;
 }
 
-void NameTable::alias(Kind kind, std::uint64_t id, const std::string& name) { names_[key_of(kind, id)] = name; }
+void NameTable::alias(Kind kind, std::uint64_t id, const std::string& name) {
+  names_[key_of(kind, id)] = name;
+}
 
 std::string NameTable::fresh(std::string_view hint) { return unique(identifier(hint)); }
 

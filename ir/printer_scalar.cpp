@@ -1,5 +1,5 @@
-// Printing of scalar expressions: symbolic dimensions and the arithmetic of prim_funcs, with no more parentheses than
-// the precedence of Python asks for.
+// Printing of scalar expressions: symbolic dimensions and the arithmetic of prim_funcs, with no more
+// parentheses than the precedence of Python asks for.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -21,41 +21,63 @@ struct Infix {
 // The operator between operands, or no text for those that print as calls.
 Infix infix_of(BinaryOp op, DType dtype) {
   switch (op) {
-    case BinaryOp::Add: return {" + ", Sum};
-    case BinaryOp::Sub: return {" - ", Sum};
-    case BinaryOp::Mul: return {" * ", Product};
-    case BinaryOp::FloorDiv: return {" // ", Product};
-    case BinaryOp::FloorMod: return {" % ", Product};
+    case BinaryOp::Add:
+      return {" + ", Sum};
+    case BinaryOp::Sub:
+      return {" - ", Sum};
+    case BinaryOp::Mul:
+      return {" * ", Product};
+    case BinaryOp::FloorDiv:
+      return {" // ", Product};
+    case BinaryOp::FloorMod:
+      return {" % ", Product};
     case BinaryOp::Div:
       if (is_float(dtype)) return {" / ", Product};
       return {"", Atom};
-    default: return {"", Atom};
+    default:
+      return {"", Atom};
   }
 }
 
 std::string_view call_of(BinaryOp op) {
   switch (op) {
-    case BinaryOp::Div: return "T.Div";
-    case BinaryOp::TruncMod: return "T.truncmod";
-    case BinaryOp::Min: return "T.min";
-    case BinaryOp::Max: return "T.max";
-    case BinaryOp::BitAnd: return "T.bitwise_and";
-    case BinaryOp::BitOr: return "T.bitwise_or";
-    case BinaryOp::BitXor: return "T.bitwise_xor";
-    case BinaryOp::ShiftLeft: return "T.shift_left";
-    case BinaryOp::ShiftRight: return "T.shift_right";
-    default: internal_failure(__FILE__, __LINE__, "op", "an infix operator");
+    case BinaryOp::Div:
+      return "T.Div";
+    case BinaryOp::TruncMod:
+      return "T.truncmod";
+    case BinaryOp::Min:
+      return "T.min";
+    case BinaryOp::Max:
+      return "T.max";
+    case BinaryOp::BitAnd:
+      return "T.bitwise_and";
+    case BinaryOp::BitOr:
+      return "T.bitwise_or";
+    case BinaryOp::BitXor:
+      return "T.bitwise_xor";
+    case BinaryOp::ShiftLeft:
+      return "T.shift_left";
+    case BinaryOp::ShiftRight:
+      return "T.shift_right";
+    default:
+      internal_failure(__FILE__, __LINE__, "op", "an infix operator");
   }
 }
 
 std::string_view text_of(CompareOp op) {
   switch (op) {
-    case CompareOp::Eq: return " == ";
-    case CompareOp::Ne: return " != ";
-    case CompareOp::Lt: return " < ";
-    case CompareOp::Le: return " <= ";
-    case CompareOp::Gt: return " > ";
-    case CompareOp::Ge: return " >= ";
+    case CompareOp::Eq:
+      return " == ";
+    case CompareOp::Ne:
+      return " != ";
+    case CompareOp::Lt:
+      return " < ";
+    case CompareOp::Le:
+      return " <= ";
+    case CompareOp::Gt:
+      return " > ";
+    case CompareOp::Ge:
+      return " >= ";
   }
   internal_failure(__FILE__, __LINE__, "op", "unknown comparison");
 }
@@ -88,7 +110,7 @@ class ScalarWriter {
 
   void write_kind(const Scalar& scalar, const IntLiteral& literal, int precedence) {
     DType dtype = scalar.dtype();
-    std::string text = is_bool(dtype)             ? (literal.value != 0 ? "True" : "False")
+    std::string text = is_bool(dtype)           ? (literal.value != 0 ? "True" : "False")
                        : dtype == DType::UInt64 ? std::to_string(static_cast<std::uint64_t>(literal.value))
                                                 : std::to_string(literal.value);
     DType plain = w_.graph_level ? DType::Int64 : DType::Int32;
@@ -100,9 +122,11 @@ class ScalarWriter {
       return;
     }
     w_.text.uses_loops = true;
-    // Integers of a text end at int64; the one literal beyond that occurs, the start of a minimum, has a name.
+    // Integers of a text end at int64; the one literal beyond that occurs, the start of a minimum, has a
+    // name.
     bool largest = dtype == DType::UInt64 && literal.value == -1;
-    w_.out += largest ? std::string("T.max_value(\"uint64\")") : fmt::format("T.{}({})", name_of(dtype), text);
+    w_.out +=
+        largest ? std::string("T.max_value(\"uint64\")") : fmt::format("T.{}({})", name_of(dtype), text);
   }
 
   void write_kind(const Scalar& scalar, const FloatLiteral& literal, int precedence) {
@@ -204,10 +228,13 @@ class ScalarWriter {
 
 }  // namespace
 
-void write_scalar(Writer& w, const Scalar& scalar, int precedence) { ScalarWriter(w).write(scalar, precedence); }
+void write_scalar(Writer& w, const Scalar& scalar, int precedence) {
+  ScalarWriter(w).write(scalar, precedence);
+}
 
 void write_float(Writer& w, DType dtype, double value) {
-  bool single = dtype != DType::Float64 && (std::isnan(value) || static_cast<double>(static_cast<float>(value)) == value);
+  bool single = dtype != DType::Float64 &&
+                (std::isnan(value) || static_cast<double>(static_cast<float>(value)) == value);
   std::string text = single ? format_float(static_cast<float>(value)) : format_double(value);
   bool finite = std::isfinite(value);
   if (finite && w.graph_level && dtype == DType::Float64) {
@@ -232,10 +259,12 @@ void write_indices(Writer& w, const std::vector<Scalar>& indices) {
 Scalar range_end(const Scalar& begin, const Scalar& extent) {
   auto begin_value = begin.as_int();
   auto extent_value = extent.as_int();
-  if (begin_value && extent_value) return int_literal(extent.dtype(), *begin_value + *extent_value, extent.span());
+  if (begin_value && extent_value)
+    return int_literal(extent.dtype(), *begin_value + *extent_value, extent.span());
   if (begin_value == 0) return extent;
   const Binary* difference = extent.as<Binary>();
-  if (difference && difference->op == BinaryOp::Sub && structurally_equal(difference->b, begin)) return difference->a;
+  if (difference && difference->op == BinaryOp::Sub && structurally_equal(difference->b, begin))
+    return difference->a;
   return canonical(binary(BinaryOp::Add, begin, extent));
 }
 

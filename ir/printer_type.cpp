@@ -125,11 +125,21 @@ void write_string(Writer& w, std::string_view text) {
   w.out += '"';
   for (char c : text) {
     switch (c) {
-      case '"': w.out += "\\\""; break;
-      case '\\': w.out += "\\\\"; break;
-      case '\n': w.out += "\\n"; break;
-      case '\r': w.out += "\\r"; break;
-      case '\t': w.out += "\\t"; break;
+      case '"':
+        w.out += "\\\"";
+        break;
+      case '\\':
+        w.out += "\\\\";
+        break;
+      case '\n':
+        w.out += "\\n";
+        break;
+      case '\r':
+        w.out += "\\r";
+        break;
+      case '\t':
+        w.out += "\\t";
+        break;
       default:
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
           w.out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
@@ -148,7 +158,8 @@ void write_attribute(Writer& w, const Attribute& attribute) {
     void operator()(bool value) { w.out += value ? "True" : "False"; }
     void operator()(std::int64_t value) { w.out += std::to_string(value); }
     void operator()(double value) {
-      w.out += std::isfinite(value) ? format_double(value) : fmt::format("float(\"{}\")", format_double(value));
+      w.out +=
+          std::isfinite(value) ? format_double(value) : fmt::format("float(\"{}\")", format_double(value));
     }
     void operator()(const std::string& value) { write_string(w, value); }
     void operator()(DType value) { w.out += fmt::format("\"{}\"", name_of(value)); }
@@ -169,7 +180,8 @@ void write_dictionary(Writer& w, const Attributes& attributes, bool prim_func) {
     std::string_view prefix = !prefixed ? "" : w.text.dialect(Dialect::D026) ? "tirx." : "tir.";
     entries.emplace_back(std::string(prefix) + key, &value);
   }
-  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   w.out += '{';
   write_list(w, entries, [&](const auto& entry) {
     write_string(w, entry.first);

@@ -121,7 +121,8 @@ Binding substitute(const Binding& binding, const VarMap& vars, const ScalarMap& 
 
 namespace {
 
-// Copies a function binding by binding: what a type or a value mentions has its new identity before it is reached.
+// Copies a function binding by binding: what a type or a value mentions has its new identity before it is
+// reached.
 class FreshCopy {
  public:
   explicit FreshCopy(VarMap* renamed) : vars_(renamed ? *renamed : own_) { vars_.clear(); }
@@ -168,7 +169,9 @@ class FreshCopy {
 
 }  // namespace
 
-Function copy_with_fresh_vars(const Function& function, VarMap* renamed) { return FreshCopy(renamed).copy(function); }
+Function copy_with_fresh_vars(const Function& function, VarMap* renamed) {
+  return FreshCopy(renamed).copy(function);
+}
 
 void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& visit) {
   std::visit(

@@ -7,7 +7,8 @@ namespace relish {
 namespace {
 
 Scalar with_kind(const Scalar& scalar, ScalarKind kind) {
-  return Scalar(std::make_shared<const ScalarNode>(ScalarNode{scalar.span(), scalar.dtype(), std::move(kind)}));
+  return Scalar(
+      std::make_shared<const ScalarNode>(ScalarNode{scalar.span(), scalar.dtype(), std::move(kind)}));
 }
 
 // Rewrites the elements of a list with `rewrite`; whether one changed.
@@ -26,7 +27,8 @@ bool rewrite_list(std::vector<T>& list, F&& rewrite) {
 using ScalarHandler = std::function<std::optional<Scalar>(const Scalar&)>;
 using StmtHandler = std::function<std::optional<Stmt>(const Stmt&)>;
 
-// Children first. A replacement of another dtype goes through the constructors, which convert and check again.
+// Children first. A replacement of another dtype goes through the constructors, which convert and check
+// again.
 class ScalarRewriter {
  public:
   explicit ScalarRewriter(const ScalarHandler& handler) : handler_(handler) {}
@@ -78,14 +80,15 @@ class ScalarRewriter {
     Scalar a = (*this)(node.a), b = (*this)(node.b);
     if (a.same_as(node.a) && b.same_as(node.b)) return scalar;
     bool same_dtypes = a.dtype() == node.a.dtype() && b.dtype() == node.b.dtype();
-    return same_dtypes ? with_kind(scalar, K{node.op, std::move(a), std::move(b)}) : make(std::move(a), std::move(b));
+    return same_dtypes ? with_kind(scalar, K{node.op, std::move(a), std::move(b)})
+                       : make(std::move(a), std::move(b));
   }
 
   const ScalarHandler& handler_;
 };
 
-// One traversal for rewriting and substitution. `Policy` says what becomes of scalars, of variables and buffers where
-// they are bound, and of finished statements.
+// One traversal for rewriting and substitution. `Policy` says what becomes of scalars, of variables and
+// buffers where they are bound, and of finished statements.
 template <class Policy>
 class StmtRewriter {
  public:

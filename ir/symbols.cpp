@@ -11,7 +11,8 @@ namespace {
 
 void collect_bare(const std::vector<Scalar>& dims, std::vector<ScalarVar>& into) {
   for (const Scalar& dim : dims) {
-    if (auto var = dim.as_var(); var && std::find(into.begin(), into.end(), *var) == into.end()) into.push_back(*var);
+    if (auto var = dim.as_var(); var && std::find(into.begin(), into.end(), *var) == into.end())
+      into.push_back(*var);
   }
 }
 

@@ -27,7 +27,8 @@ class FunctionVerifier {
     for (const Var& param : function_.params) {
       collect_determined(param.type(), determined_);
       define(param, function_.span);
-      if (param.dataflow()) report_.error(param.span(), "verify.dataflow", parameter(param) + " is a dataflow variable");
+      if (param.dataflow())
+        report_.error(param.span(), "verify.dataflow", parameter(param) + " is a dataflow variable");
     }
     for (const ScalarVar& symbol : determined_) symbols_.insert(symbol.id());
     for (const Var& param : function_.params) check_symbols(param.type(), function_.span, parameter(param));
@@ -37,8 +38,8 @@ class FunctionVerifier {
     check_symbols(function_.result_type, function_.span, "the result type");
     if (fits(function_.result.type(), function_.result_type) == Fit::Never) {
       report_.error(function_.result_span, "verify.result",
-                    fmt::format("the result has type {}; the function says {}", print(function_.result.type()),
-                                print(function_.result_type)));
+                    fmt::format("the result has type {}; the function says {}",
+                                print(function_.result.type()), print(function_.result_type)));
     }
   }
 
@@ -79,7 +80,8 @@ class FunctionVerifier {
     check_symbols(var.type(), binding.span, fmt::format("the type of {}", var.name()));
     if (fits(given, var.type()) == Fit::Never) {
       report_.error(binding.span, "verify.type",
-                    fmt::format("variable {} has type {}; its value has {}", var.name(), print(var.type()), print(given)));
+                    fmt::format("variable {} has type {}; its value has {}", var.name(), print(var.type()),
+                                print(given)));
     }
     define(var, binding.span);
   }
@@ -89,8 +91,9 @@ class FunctionVerifier {
     if (symbols_.contains(symbol.id())) return;
     bool stands_for_parameter = scalar_parameter_of(function_, symbol).has_value();
     if (!stands_for_parameter) {
-      report_.error(span, "verify.symbol",
-                    fmt::format("{} uses dimension {}, which nothing before it determines", where, symbol.name()));
+      report_.error(
+          span, "verify.symbol",
+          fmt::format("{} uses dimension {}, which nothing before it determines", where, symbol.name()));
     }
     symbols_.insert(symbol.id());  // one report each
   }
@@ -113,7 +116,8 @@ class FunctionVerifier {
 
   void check_operand(const Expr& expr, Span span) {
     if (!is_leaf(expr)) {
-      report_.error(span, "verify.operand", fmt::format("operand {} is no leaf; it must be bound first", print(expr)));
+      report_.error(span, "verify.operand",
+                    fmt::format("operand {} is no leaf; it must be bound first", print(expr)));
     }
   }
 
@@ -160,7 +164,8 @@ class FunctionVerifier {
     check_expr(node.callee, span);
     check_args(node.args, span);
     if (const GlobalRef* global = node.callee.as<GlobalRef>(); global && module_.prim_func(global->name)) {
-      report_.error(span, "verify.callee", fmt::format("prim_func {} is called as a Relax function", global->name));
+      report_.error(span, "verify.callee",
+                    fmt::format("prim_func {} is called as a Relax function", global->name));
       return;
     }
     check_inferred(expr, span, [&] { return function_call(node.callee, node.args, span); });
@@ -175,7 +180,8 @@ class FunctionVerifier {
     } else if (PrimFuncPtr callee = module_.prim_func(global->name)) {
       check_layout(*callee, node, span);
     } else if (module_.find(global->name)) {
-      report_.error(span, "verify.callee", fmt::format("call_tir calls {}, which is no prim_func", global->name));
+      report_.error(span, "verify.callee",
+                    fmt::format("call_tir calls {}, which is no prim_func", global->name));
     }
   }
 
@@ -192,8 +198,8 @@ class FunctionVerifier {
         bool dtype_fits = !tensor->dtype || *tensor->dtype == buffer->dtype();
         if (rank_fits && dtype_fits) continue;
         report_.error(span, "verify.call_tir",
-                      fmt::format("{} goes to buffer {} of {}, which is {} of rank {}", print(type), buffer->name(),
-                                  callee.name, name_of(buffer->dtype()), buffer->rank()));
+                      fmt::format("{} goes to buffer {} of {}, which is {} of rank {}", print(type),
+                                  buffer->name(), callee.name, name_of(buffer->dtype()), buffer->rank()));
       }
     } catch (const Failure& failure) {
       report_.error(span, "verify.call_tir", failure.diagnostics().front().message);
@@ -253,7 +259,8 @@ void verify(const Module& module, Diagnostics& diagnostics) {
     verifying::Reporter report(diagnostics, name_of(function));
     const FunctionPtr* graph = std::get_if<FunctionPtr>(&function);
     Span span = graph ? (*graph)->span : std::get<PrimFuncPtr>(function)->span;
-    if (!names.insert(name_of(function)).second) report.error(span, "verify.duplicate", "the module has this name twice");
+    if (!names.insert(name_of(function)).second)
+      report.error(span, "verify.duplicate", "the module has this name twice");
     if (graph) {
       verifying::FunctionVerifier(module, **graph, report).verify();
     } else {

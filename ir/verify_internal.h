@@ -12,7 +12,8 @@ namespace relish::verifying {
 // Reports broken rules of one function; its name opens every message.
 class Reporter {
  public:
-  Reporter(Diagnostics& diagnostics, std::string function) : diagnostics_(diagnostics), function_(std::move(function)) {}
+  Reporter(Diagnostics& diagnostics, std::string function)
+      : diagnostics_(diagnostics), function_(std::move(function)) {}
 
   void error(Span span, std::string_view id, const std::string& message) {
     diagnostics_.error(ErrorClass::Type, span, id, function_ + ": " + message);

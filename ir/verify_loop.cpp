@@ -19,7 +19,8 @@ class PrimFuncVerifier {
     std::unordered_set<std::string> names;
     for (const PrimParam& param : function_.params) {
       if (!names.insert(param.name()).second) {
-        report_.error(function_.span, "verify.parameter", fmt::format("two parameters are called {}", param.name()));
+        report_.error(function_.span, "verify.parameter",
+                      fmt::format("two parameters are called {}", param.name()));
       }
       if (const ScalarVar* scalar = param.scalar()) {
         define(*scalar, Role::Fixed, function_.span);
@@ -68,7 +69,8 @@ class PrimFuncVerifier {
     std::size_t vars = opened_.size(), buffers = opened_buffers_.size();
     body();
     for (; opened_.size() > vars; opened_.pop_back()) scope_.erase(opened_.back());
-    for (; opened_buffers_.size() > buffers; opened_buffers_.pop_back()) buffers_.erase(opened_buffers_.back());
+    for (; opened_buffers_.size() > buffers; opened_buffers_.pop_back())
+      buffers_.erase(opened_buffers_.back());
   }
 
   void visit(const Stmt& stmt) {
@@ -87,8 +89,8 @@ class PrimFuncVerifier {
     index(loop.extent, span);
     if (loop.var.dtype() != loop.extent.dtype() || loop.var.dtype() != loop.begin.dtype()) {
       report_.error(span, "verify.loop_type",
-                    fmt::format("loop variable {} is {}; its range is {}", loop.var.name(), name_of(loop.var.dtype()),
-                                name_of(loop.extent.dtype())));
+                    fmt::format("loop variable {} is {}; its range is {}", loop.var.name(),
+                                name_of(loop.var.dtype()), name_of(loop.extent.dtype())));
     }
     scoped([&] {
       define(loop.var, Role::Fixed, span);
@@ -143,9 +145,11 @@ class PrimFuncVerifier {
     typed(assign.value, assign.var, span);
     auto found = scope_.find(assign.var.id());
     if (found == scope_.end()) {
-      report_.error(span, "verify.scalar", fmt::format("variable {} is assigned outside its scope", assign.var.name()));
+      report_.error(span, "verify.scalar",
+                    fmt::format("variable {} is assigned outside its scope", assign.var.name()));
     } else if (found->second != Role::Local) {
-      report_.error(span, "verify.assign", fmt::format("{} is assigned; it is no local scalar", assign.var.name()));
+      report_.error(span, "verify.assign",
+                    fmt::format("{} is assigned; it is no local scalar", assign.var.name()));
     }
   }
   void check(const IfStmt& branch, Span span) {
@@ -169,7 +173,8 @@ class PrimFuncVerifier {
   void condition(const Scalar& value, Span span) {
     scalar(value, span);
     if (is_bool(value.dtype())) return;
-    report_.error(span, "verify.condition", fmt::format("condition {} is {}", print(value), name_of(value.dtype())));
+    report_.error(span, "verify.condition",
+                  fmt::format("condition {} is {}", print(value), name_of(value.dtype())));
   }
   void index(const Scalar& value, Span span) {
     scalar(value, span);
@@ -180,13 +185,15 @@ class PrimFuncVerifier {
     for_each_scalar(value, [&](const Scalar& inner) {
       Span span = inner.span().known() ? inner.span() : outer;
       if (auto var = inner.as_var(); var && !scope_.contains(var->id())) {
-        report_.error(span, "verify.scalar", fmt::format("variable {} is used outside its scope", var->name()));
+        report_.error(span, "verify.scalar",
+                      fmt::format("variable {} is used outside its scope", var->name()));
       }
       if (const Load* load = inner.as<Load>()) {
         use(*load->buffer, load->indices.size(), span);
         for (const Scalar& each : load->indices) {
           if (is_int(each.dtype()) || is_bool(each.dtype())) continue;
-          report_.error(span, "verify.index", fmt::format("index {} is {}", print(each), name_of(each.dtype())));
+          report_.error(span, "verify.index",
+                        fmt::format("index {} is {}", print(each), name_of(each.dtype())));
         }
       }
     });
@@ -197,7 +204,8 @@ class PrimFuncVerifier {
     }
     if (indices != buffer.shape().size()) {
       report_.error(span, "verify.rank",
-                    fmt::format("buffer {} of rank {} is accessed with {} indices", buffer.name(), buffer.rank(), indices));
+                    fmt::format("buffer {} of rank {} is accessed with {} indices", buffer.name(),
+                                buffer.rank(), indices));
     }
   }
 
@@ -210,6 +218,8 @@ class PrimFuncVerifier {
 
 }  // namespace
 
-void verify_prim_func(const PrimFunc& function, Reporter& report) { PrimFuncVerifier(function, report).verify(); }
+void verify_prim_func(const PrimFunc& function, Reporter& report) {
+  PrimFuncVerifier(function, report).verify();
+}
 
 }  // namespace relish::verifying

@@ -1,5 +1,5 @@
-// Operators and small functions for tests of the IR: the standard library stands above this layer, so the tests have
-// operators of their own.
+// Operators and small functions for tests of the IR: the standard library stands above this layer, so the
+// tests have operators of their own.
 #pragma once
 
 #include <array>
@@ -85,7 +85,11 @@ inline Module module_of(std::vector<GlobalFunction> functions) {
   return module;
 }
 
-inline GlobalFunction shared(Function function) { return std::make_shared<const Function>(std::move(function)); }
-inline GlobalFunction shared(PrimFunc function) { return std::make_shared<const PrimFunc>(std::move(function)); }
+inline GlobalFunction shared(Function function) {
+  return std::make_shared<const Function>(std::move(function));
+}
+inline GlobalFunction shared(PrimFunc function) {
+  return std::make_shared<const PrimFunc>(std::move(function));
+}
 
 }  // namespace relish::samples

@@ -56,7 +56,8 @@ TEST_CASE("literals show their dtype unless it is the plain one") {
   CHECK(value_text(float_literal(DType::Float32, 1)) == "T.float32(1.0)");
   CHECK(value_text(float_literal(DType::Float32, 0.1f)) == "T.float32(0.1)");
   CHECK(value_text(float_literal(DType::Float64, 1e-5)) == "T.float64(1e-05)");
-  CHECK(value_text(float_literal(DType::Float32, -std::numeric_limits<double>::infinity())) == "T.float32(\"-inf\")");
+  CHECK(value_text(float_literal(DType::Float32, -std::numeric_limits<double>::infinity())) ==
+        "T.float32(\"-inf\")");
   CHECK(value_text(intrinsic(Intrinsic::Exp, {float_literal(DType::Float32, 1)})) == "T.exp(T.float32(1.0))");
 }
 
@@ -83,13 +84,15 @@ def add_one(A: T.Buffer((T.int64(2), T.int64(3)), "float32"), B: T.Buffer((T.int
 )");
 }
 
-TEST_CASE("symbolic buffers are matched in the body; reductions have an init; temporaries stand at the root") {
+TEST_CASE(
+    "symbolic buffers are matched in the body; reductions have an init; temporaries stand at the root") {
   ScalarVar n("n", DType::Int64);
   LoopBuilder builder;
   Buffer a = builder.input("A", floats({Scalar(n), 4}));
   Buffer c = builder.output("C", floats({}));
   Buffer t = builder.temporary("T", {Scalar(n)}, DType::Int32);  // as the namespace: renamed
-  builder.spatial("T", {Scalar(n)}, [&](const std::vector<Scalar>& v) { return builder.store(t, v, int32(0)); });
+  builder.spatial("T", {Scalar(n)},
+                  [&](const std::vector<Scalar>& v) { return builder.store(t, v, int32(0)); });
   builder.spatial_reduce(
       "C", {}, {Scalar(n), 4},
       [&](const std::vector<Scalar>&, const std::vector<Scalar>& k) {
@@ -132,14 +135,19 @@ TEST_CASE("statements of every kind print") {
                   .init = {},
                   .body = make_stmt(Store{a, {v}, load(a, {v})}),
                   .attributes = {{"axis", 1}}};
-  Stmt tile = make_stmt(For{i, int32(0), int32(4), LoopKind::Parallel,
+  Stmt tile = make_stmt(For{i,
+                            int32(0),
+                            int32(4),
+                            LoopKind::Parallel,
                             make_stmt(For{j, int32(1), int32(3), LoopKind::Vectorized, make_stmt(block), {}}),
                             {}});
-  Stmt chain = make_stmt(IfStmt{Scalar(x) < int32(1), make_stmt(AssignScalar{x, int32(2)}),
-                                make_stmt(IfStmt{Scalar(x) > int32(5), seq({}), make_stmt(Evaluate{int32(0)})})});
-  Stmt body = seq({make_stmt(DefineScalar{x, load(a, {int32(0)})}), make_stmt(AllocateStmt{Buffer("S", DType::Float32, {int32(8)})}),
-                   make_stmt(While{Scalar(x) > int32(0), make_stmt(AssignScalar{x, Scalar(x) - int32(1)})}), chain,
-                   make_stmt(AssertStmt{equal(x, int32(0)), "x is left"}), tile});
+  Stmt chain =
+      make_stmt(IfStmt{Scalar(x) < int32(1), make_stmt(AssignScalar{x, int32(2)}),
+                       make_stmt(IfStmt{Scalar(x) > int32(5), seq({}), make_stmt(Evaluate{int32(0)})})});
+  Stmt body = seq({make_stmt(DefineScalar{x, load(a, {int32(0)})}),
+                   make_stmt(AllocateStmt{Buffer("S", DType::Float32, {int32(8)})}),
+                   make_stmt(While{Scalar(x) > int32(0), make_stmt(AssignScalar{x, Scalar(x) - int32(1)})}),
+                   chain, make_stmt(AssertStmt{equal(x, int32(0)), "x is left"}), tile});
   CHECK(print(body) == R"(x: T.int32 = A[0]
 S = T.alloc_buffer((8,))
 while x > 0:
@@ -172,10 +180,14 @@ TEST_CASE("an empty prim_func and names in nests that follow each other") {
   Buffer a("A", DType::Int32, {int32(4)});
   auto nest = [&] {
     ScalarVar i("i", DType::Int32), inner("i", DType::Int32);
-    return make_stmt(For{i, int32(0), int32(4), LoopKind::Serial,
-                         make_stmt(For{inner, int32(0), Scalar(i), LoopKind::Serial,
-                                       make_stmt(Store{a, {i}, Scalar(inner)}), {}}),
-                         {}});
+    return make_stmt(
+        For{i,
+            int32(0),
+            int32(4),
+            LoopKind::Serial,
+            make_stmt(For{
+                inner, int32(0), Scalar(i), LoopKind::Serial, make_stmt(Store{a, {i}, Scalar(inner)}), {}}),
+            {}});
   };
   CHECK(print(seq({nest(), nest()})) == R"(for i in range(4):
     for i_1 in range(i):

@@ -18,7 +18,8 @@ TEST_CASE("types print as annotations") {
   CHECK(print(Type(TensorType{})) == "R.Tensor");
   CHECK(print(Type(TensorType{.dtype = DType::Int8, .shape = std::nullopt, .rank = 2})) ==
         "R.Tensor(dtype=\"int8\", ndim=2)");
-  CHECK(print(Type(TensorType{.dtype = std::nullopt, .shape = std::nullopt, .rank = 2})) == "R.Tensor(ndim=2)");
+  CHECK(print(Type(TensorType{.dtype = std::nullopt, .shape = std::nullopt, .rank = 2})) ==
+        "R.Tensor(ndim=2)");
   CHECK(print(Type(TensorType{.dtype = std::nullopt, .shape = std::vector<Scalar>{4}})) == "R.Tensor((4,))");
   CHECK(print(void_type()) == "R.Tuple");
   CHECK(print(Type(TupleType{{floats({1}), ScalarType{DType::Int64}}})) ==
@@ -37,7 +38,8 @@ TEST_CASE("operands print by kind") {
   Var x("x", floats({2}));
   CHECK(print(constant(Tensor::scalar(DType::Float32, 1))) == "R.const(1.0, \"float32\")");
   const std::array<std::int64_t, 4> values = {1, -2, 3, 4};
-  CHECK(print(constant(Tensor::from<std::int64_t>({2, 2}, values))) == "R.const([[1, -2], [3, 4]], \"int64\")");
+  CHECK(print(constant(Tensor::from<std::int64_t>({2, 2}, values))) ==
+        "R.const([[1, -2], [3, 4]], \"int64\")");
   CHECK(print(tuple({x, x})) == "(x, x)");
   CHECK(print(tuple({x})) == "(x,)");
   CHECK(print(tuple({})) == "R.tuple()");
@@ -126,13 +128,16 @@ Module calling_module() {
   return module_of({kernel, helper, shared(std::move(function))});
 }
 
-std::string text_from(const std::string& text, std::string_view start) { return text.substr(text.find(start)); }
+std::string text_from(const std::string& text, std::string_view start) {
+  return text.substr(text.find(start));
+}
 
 }  // namespace
 
 TEST_CASE("calls of globals go through the class; the older dialects have their own spellings") {
   Module module = calling_module();
-  CHECK(text_from(print(module), "    def main") == R"(    def main(x: R.Tensor((2, 3), dtype="float32")) -> R.Tuple(R.Tensor((2, 3), dtype="float32")):
+  CHECK(text_from(print(module), "    def main") ==
+        R"(    def main(x: R.Tensor((2, 3), dtype="float32")) -> R.Tuple(R.Tensor((2, 3), dtype="float32")):
         cls = Module
         R.func_attr({"num_input": 1})
         with R.dataflow():
@@ -165,7 +170,8 @@ TEST_CASE("names are made unique and fit to print") {
   FunctionBuilder builder;
   Function function;
   function.name = "f";
-  function.params = {Var("R", floats({1})), Var("I", floats({1})), Var("a.b", floats({1})), Var("a.b", floats({1})), Var("1", floats({1}))};
+  function.params = {Var("R", floats({1})), Var("I", floats({1})), Var("a.b", floats({1})),
+                     Var("a.b", floats({1})), Var("1", floats({1}))};
   Expr sum = function.params[0];
   for (const char* name : {"for", "_", "_"}) {
     Var var(name, sum.type());
@@ -230,7 +236,8 @@ TEST_CASE("large and inexact constants go to the section and come back bit by bi
   std::string text = print(module_of({shared(std::move(function))}));
   CHECK(text.starts_with("# relish: 1\n# from tvm.script import ir as I\n"));
   CHECK(text.find("return (relish.constant(\"c0\"), relish.constant(\"c0\"), relish.constant(\"c1\"), "
-                  "relish.constant(\"c2\"))\n\n# relish.constants\n#: c0 float32 (20, 10) ") != std::string::npos);
+                  "relish.constant(\"c2\"))\n\n# relish.constants\n#: c0 float32 (20, 10) ") !=
+        std::string::npos);
   std::size_t heading = find_constant_section(text);
   REQUIRE(heading != std::string::npos);
   auto constants = read_constant_section(0, text, heading);

@@ -20,7 +20,8 @@ bool verifies(const Module& module) {
 }
 
 // Splices a call into a new function `caller(x)`.
-Module inlined_into_caller(const Module& callee_module, const Function& callee, const Type& argument, Module target) {
+Module inlined_into_caller(const Module& callee_module, const Function& callee, const Type& argument,
+                           Module target) {
   FunctionBuilder builder;
   Function caller;
   caller.name = "caller";
@@ -50,7 +51,9 @@ TEST_CASE("substitution returns the same handle when nothing changed") {
 
   PrimFunc function = add_one({Scalar(n)});
   CHECK(substitute(function.body, {{m.id(), Scalar(3)}}).same_as(function.body));
-  CHECK(rewrite(function.body, [](const Scalar&) { return std::optional<Scalar>(); }, nullptr).same_as(function.body));
+  CHECK(rewrite(
+            function.body, [](const Scalar&) { return std::optional<Scalar>(); }, nullptr)
+            .same_as(function.body));
   Stmt fixed = substitute(function.body, {{n.id(), Scalar(3)}});
   CHECK_FALSE(fixed.same_as(function.body));
   CHECK(print(fixed).find("range(T.int64(3))") != std::string::npos);
@@ -115,8 +118,10 @@ TEST_CASE("an argument that is not known to fit is cast") {
   Type vague = TensorType{.dtype = DType::Float32, .shape = std::nullopt, .rank = 2};
   Module result = inlined_into_caller(module_of({shared(callee)}), callee, vague, {});
   std::string text = print(*result.function("caller"));
-  CHECK(text.find("x1: R.Tensor((n, 2), dtype=\"float32\") = R.match_cast(x, R.Tensor((n, 2), dtype=\"float32\"))") !=
-        std::string::npos);
+  CHECK(
+      text.find(
+          "x1: R.Tensor((n, 2), dtype=\"float32\") = R.match_cast(x, R.Tensor((n, 2), dtype=\"float32\"))") !=
+      std::string::npos);
   CHECK_THROWS_AS(inlined_into_caller(module_of({shared(callee)}), callee, floats({7, 3}), {}), Failure);
 }
 
@@ -129,7 +134,8 @@ TEST_CASE("prim_funcs come along once, functions called inside are inlined") {
   inner.name = "inner";
   inner.params = {Var("a", floats({Scalar(n)}))};
   inner_builder.begin_block(false);
-  inner.result = inner_builder.emit(call_tir(global_ref(kernel), {inner.params[0]}, {floats({Scalar(n)})}, false));
+  inner.result =
+      inner_builder.emit(call_tir(global_ref(kernel), {inner.params[0]}, {floats({Scalar(n)})}, false));
   inner.blocks = inner_builder.take_blocks();
   inner.result_type = inner.result.type();
   GlobalFunction inner_shared = shared(inner);
@@ -152,7 +158,8 @@ TEST_CASE("prim_funcs come along once, functions called inside are inlined") {
   Module result = inlined_into_caller(callee_module, outer, floats({5}), target);
   CHECK(result.names() == std::vector<std::string>{"add_one", "add_one1", "caller"});
   std::string text = print(*result.function("caller"));
-  CHECK(text.find("R.call_tir(add_one1, (x,), out_ty=R.Tensor((5,), dtype=\"float32\"))") != std::string::npos);
+  CHECK(text.find("R.call_tir(add_one1, (x,), out_ty=R.Tensor((5,), dtype=\"float32\"))") !=
+        std::string::npos);
   CHECK(verifies(result));
 
   // A second inlining finds what the first one brought.

@@ -50,7 +50,8 @@ TEST_CASE("broken graph functions are named by rule") {
         Rules{"verify.rebound"});
   CHECK(broken_graph([](Function& f) { f.blocks[0].bindings.erase(f.blocks[0].bindings.begin()); }) ==
         Rules{"verify.unbound"});
-  CHECK(broken_graph([](Function& f) { f.result = f.blocks[0].bindings[0].var(); }) == Rules{"verify.dataflow"});
+  CHECK(broken_graph([](Function& f) { f.result = f.blocks[0].bindings[0].var(); }) ==
+        Rules{"verify.dataflow"});
   CHECK(broken_graph([](Function& f) { f.blocks[0].dataflow = false; }) == Rules{"verify.dataflow"});
   CHECK(broken_graph([](Function& f) {
           Expr x = f.params[0];
@@ -65,16 +66,18 @@ TEST_CASE("broken graph functions are named by rule") {
   CHECK(broken_graph([](Function& f) { f.result_type = floats({7}); }) == Rules{"verify.result"});
   CHECK(broken_graph([](Function& f) {
           f.blocks[0].bindings[0].kind =
-              VarBinding{f.blocks[0].bindings[0].var(), call_tir(global_ref("nowhere", Type()), {}, {floats({2, 3})}, false)};
+              VarBinding{f.blocks[0].bindings[0].var(),
+                         call_tir(global_ref("nowhere", Type()), {}, {floats({2, 3})}, false)};
         }) == Rules{"verify.global"});
   CHECK(broken_graph([](Function& f) {
           f.blocks[0].bindings[0].kind =
-              VarBinding{f.blocks[0].bindings[0].var(), call_tir(global_ref("add_one", Type()), {}, {floats({2, 3})}, false)};
+              VarBinding{f.blocks[0].bindings[0].var(),
+                         call_tir(global_ref("add_one", Type()), {}, {floats({2, 3})}, false)};
         }) == Rules{"verify.call_tir"});
   CHECK(broken_graph([](Function& f) {
           f.blocks[0].bindings[0].kind = VarBinding{f.blocks[0].bindings[0].var(),
-                                                    call_tir(global_ref("main", Type(function_type_of(f))), {f.params[0]},
-                                                             {floats({2, 3})}, false)};
+                                                    call_tir(global_ref("main", Type(function_type_of(f))),
+                                                             {f.params[0]}, {floats({2, 3})}, false)};
         }) == Rules{"verify.callee"});
   CHECK(broken_graph([](Function& f) {
           f.result = shape_literal({ScalarVar("m", DType::Int64)});
@@ -87,7 +90,9 @@ TEST_CASE("broken prim_funcs are named by rule") {
   Buffer a("A", DType::Int32, {int32(4)});
   ScalarVar i("i", DType::Int32), x("x", DType::Int32);
   auto store = [&](const Scalar& index, const Scalar& value) { return make_stmt(Store{a, {index}, value}); };
-  auto loop = [&](Stmt body) { return make_stmt(For{i, int32(0), int32(4), LoopKind::Serial, std::move(body), {}}); };
+  auto loop = [&](Stmt body) {
+    return make_stmt(For{i, int32(0), int32(4), LoopKind::Serial, std::move(body), {}});
+  };
   CHECK(broken_loop(a, loop(store(i, int32(1)))).empty());
   CHECK(broken_loop(a, loop(loop(store(i, int32(1))))) == Rules{"verify.loop_variable"});
   CHECK(broken_loop(a, store(i, int32(1))) == Rules{"verify.scalar"});
