@@ -190,6 +190,26 @@ Value GraphEvaluator::evaluate(const Expr& expr, Activation& frame) {
     if (!value) fail(ErrorClass::Runtime, expr.span(), "symbol.unknown", "a symbolic size has no value here");
     return *value;
   };
+  // A float scalar: literals, sizes cast to it, and arithmetic that rounds once to the dtype.
+  const std::function<double(const Scalar&)> real_value = [&](const Scalar& scalar) -> double {
+    if (const auto* literal = scalar.as<FloatLiteral>()) return literal->value;
+    double value = 0;
+    if (const auto* cast = scalar.as<Cast>()) {
+      value = is_float(cast->a.dtype()) ? real_value(cast->a) : static_cast<double>(dim_value(cast->a));
+    } else if (const auto* binary = scalar.as<Binary>()) {
+      const double a = real_value(binary->a), b = real_value(binary->b);
+      switch (binary->op) {
+        case BinaryOp::Add: value = a + b; break;
+        case BinaryOp::Sub: value = a - b; break;
+        case BinaryOp::Mul: value = a * b; break;
+        case BinaryOp::Div: value = a / b; break;
+        default: fail(ErrorClass::Type, scalar.span(), "scalar.form", "a scalar of this form has no value here");
+      }
+    } else {
+      fail(ErrorClass::Type, scalar.span(), "scalar.form", "a scalar of this form has no value here");
+    }
+    return Tensor::scalar(scalar.dtype(), value).get_double(0);
+  };
   return std::visit(
       Overloaded{
           [&](const VarRef& n) -> Value {
@@ -217,7 +237,7 @@ Value GraphEvaluator::evaluate(const Expr& expr, Activation& frame) {
             return shape;
           },
           [&](const ScalarValueExpr& n) -> Value {
-            if (const auto* f = n.value.as<FloatLiteral>()) return ScalarValue::of_real(f->value, n.value.dtype());
+            if (is_float(n.value.dtype())) return ScalarValue::of_real(real_value(n.value), n.value.dtype());
             return ScalarValue{n.value.dtype(), dim_value(n.value), 0};
           },
           [&](const StringLiteral& n) -> Value { return n.value; },

@@ -76,6 +76,29 @@ llvm::Value* GraphEmitter::dim_uncached(const Scalar& scalar) {
   return builder_.CreateSelect(adjust, builder_.CreateAdd(rest, b), rest);
 }
 
+llvm::Value* GraphEmitter::scalar_value_of(const Scalar& scalar) {
+  llvm::Type* type = scalar_type(scalar.dtype());
+  if (!is_float(scalar.dtype())) return builder_.CreateTrunc(dim(scalar), type);
+  if (const auto* literal = scalar.as<FloatLiteral>()) return llvm::ConstantFP::get(type, literal->value);
+  if (const auto* n = scalar.as<Cast>()) {
+    const DType from = n->a.dtype();
+    if (!is_float(from)) return builder_.CreateSIToFP(dim(n->a), type);
+    return builder_.CreateFPCast(scalar_value_of(n->a), type);
+  }
+  if (const auto* n = scalar.as<Binary>(); n && size_of(scalar.dtype()) >= 4) {
+    llvm::Value* a = scalar_value_of(n->a);
+    llvm::Value* b = scalar_value_of(n->b);
+    switch (n->op) {
+      case BinaryOp::Add: return builder_.CreateFAdd(a, b);
+      case BinaryOp::Sub: return builder_.CreateFSub(a, b);
+      case BinaryOp::Mul: return builder_.CreateFMul(a, b);
+      case BinaryOp::Div: return builder_.CreateFDiv(a, b);
+      default: break;
+    }
+  }
+  fail(ErrorClass::Type, scalar.span(), "jit.scalar", "a scalar of this form is not compiled; run it with --tier interp");
+}
+
 // Bare dims of the type that have no value yet take that of the value.
 void GraphEmitter::bind_dims(const Live& live, const Type& type) {
   const auto bind = [&](const std::vector<llvm::Value*>& found, const std::vector<Scalar>& dims) {

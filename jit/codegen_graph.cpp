@@ -342,12 +342,7 @@ GraphEmitter::Live GraphEmitter::value(const Expr& expr) {
   if (const auto* n = expr.as<ScalarValueExpr>()) {
     live.tree.kind = ValueTree::ScalarLeaf;
     live.tree.dtype = n->value.dtype();
-    llvm::Type* type = scalar_type(live.tree.dtype);
-    if (const auto* literal = n->value.as<FloatLiteral>()) {
-      live.values.push_back(llvm::ConstantFP::get(type, literal->value));
-    } else {
-      live.values.push_back(builder_.CreateTrunc(dim(n->value), type));
-    }
+    live.values.push_back(scalar_value_of(n->value));
     return live;
   }
   live.tree.kind = ValueTree::TextLeaf;

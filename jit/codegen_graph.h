@@ -75,6 +75,7 @@ class GraphEmitter {
   llvm::Value* byte_size(DType dtype, const std::vector<llvm::Value*>& dims);
   llvm::Value* dim(const Scalar& scalar);
   llvm::Value* dim_uncached(const Scalar& scalar);
+  llvm::Value* scalar_value_of(const Scalar& scalar);  // a scalar argument, of its dtype's register type
   llvm::Value* scalar_of_slot(llvm::Value* slots, std::size_t position, DType dtype);
   llvm::Value* int64(std::int64_t value) const;
   llvm::Value* array_of(const std::vector<llvm::Value*>& values);  // int64 array on the stack

@@ -209,6 +209,14 @@ class Legalizer {
     Callee callee{global_ref(GlobalFunction(found->second), value.span()), {}};
     for (const PrimParam& param : found->second->params) {
       if (!param.scalar()) continue;
+      // A scalar operand goes by the name of the operator's parameter, a symbolic size by its own.
+      bool operand = false;
+      for (std::size_t i = 0; i < call.args.size() && !operand; ++i) {
+        if (!call.args[i].type().as<ScalarType>() || call.op->params[i].name != param.name()) continue;
+        callee.scalars.push_back(call.args[i]);
+        operand = true;
+      }
+      if (operand) continue;
       const auto var = std::find_if(vars.begin(), vars.end(),
                                     [&](const ScalarVar& v) { return v.name() == param.scalar()->name(); });
       RELISH_CHECK(var != vars.end(), param.name());
