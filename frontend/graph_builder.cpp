@@ -124,9 +124,8 @@ void GraphBuilder::read_param(const ast::Parameter& parameter) {
   std::optional<Scalar> scalar;
   const ScalarType* type = var.type().as<ScalarType>();
   if (type && type->dtype == DType::Int64) {
-    if (auto* symbol = std::get_if<Scalar>(&static_cast<const ScalarMeaning&>(symbols_.find(parameter.name, parameter.span)))) {
-      scalar = *symbol;
-    }
+    ScalarMeaning symbol = symbols_.find(parameter.name, parameter.span);
+    if (auto* found = std::get_if<Scalar>(&symbol)) scalar = *found;
   }
   params_.push_back(var);
   bind(parameter.name, Bound{var, scalar}, parameter.span);
@@ -166,8 +165,8 @@ ScalarMeaning GraphBuilder::find(const std::string& name, Span use) {
   ScalarMeaning symbol = symbols_.find(name, use);
   if (std::holds_alternative<std::monostate>(symbol) && frames_.size() == 1 && !look_up(name) &&
       std::find(context_.script_names.begin(), context_.script_names.end(), name) == context_.script_names.end()) {
-    return fmt::format("found the name '{}', which is not defined here{}; a string introduces a symbolic dimension: \"{}\"",
-                       printable(name), did_you_mean(name, names()), printable(name));
+    return fmt::format("found '{}', which no dimension introduces{}; expected a dimension \"{}\" of its own", printable(name),
+                       did_you_mean(name, names()), printable(name));
   }
   return symbol;
 }

@@ -147,7 +147,8 @@ void ModuleBuilder::ensure_header(Declaration& declaration) {
 
 void ModuleBuilder::build_declaration(Declaration& declaration) {
   if (declaration.state != Declaration::State::Declared) return;
-  declaration.state = Declaration::State::Building;
+  declaration.state = declaration.refused ? Declaration::State::Built : Declaration::State::Building;
+  if (declaration.refused) return;
   if (declaration.prim_func) {
     declaration.prim =
         PrimFuncBuilder(context_).build(*declaration.definition, declaration.comments, declaration.is_private);
@@ -157,10 +158,6 @@ void ModuleBuilder::build_declaration(Declaration& declaration) {
                                                     declaration.attributes);
   }
   declaration.state = Declaration::State::Built;
-  if (declaration.refused) {
-    declaration.prim = nullptr;
-    declaration.function = nullptr;
-  }
 }
 
 Module ModuleBuilder::build() {

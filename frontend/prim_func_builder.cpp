@@ -264,7 +264,7 @@ void PrimFuncBuilder::read_scalar(const ast::Statement& statement, const ast::Ex
     }
   }
   if (!value && !dtype) type_error(statement.span, "scalar.value", "found a scalar without a value");
-  if (!dtype) dtype = operand.value.dtype();
+  if (!dtype) dtype = reader_.settled(operand).value.dtype();
   ScalarVar var(name, *dtype, target.span);
   Scalar initial = value ? reader_.convert(*dtype, operand, value->span).value : zero(*dtype);
   into.push_back(make_stmt(DefineScalar{var, initial}, statement.span, comments));

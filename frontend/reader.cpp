@@ -39,6 +39,7 @@ class SourceReader {
   void bind_imports(ast::Block& statements);
   void collect_names(const ast::Block& statements);
   void refuse_nested_definitions(const ast::Block& block);
+  void build_free_functions(ast::Block& statements);
   void build_class(ast::Statement& statement);
   void refuse_class(ast::Statement& statement);
 
@@ -205,6 +206,48 @@ void SourceReader::refuse_nested_definitions(const ast::Block& block) {
   }
 }
 
+// --- Free functions.
+
+// The functions form one module; a redefinition begins a group that is read against the functions before it.
+void SourceReader::build_free_functions(ast::Block& statements) {
+  Module known;
+  if (options_.session_functions) known = *options_.session_functions;
+  auto declared = std::make_shared<Module>();
+  declared->name = "Module";
+  for (std::size_t begin = 0; begin < statements.size();) {
+    ModuleBuilder builder(context_, "Module", &known, constants_, module_names_);
+    std::set<std::string> group;
+    std::size_t end = begin;
+    for (; end < statements.size(); ++end) {
+      auto* definition = statements[end].as<ast::FunctionDefinition>();
+      if (!definition) continue;
+      if (!group.insert(definition->name).second && options_.redefinitions) break;
+      builder.declare(statements[end]);
+    }
+    Module module = builder.build();
+    for (; begin < end; ++begin) {
+      auto* definition = statements[begin].as<ast::FunctionDefinition>();
+      if (!definition) continue;
+      auto built = builder.built(*definition);
+      std::string name = definition->name;
+      if (built) {
+        statements[begin].kind = ast::DeclareFunction{std::move(*built)};
+      } else {
+        statements[begin].kind = ast::Damaged{{name}};
+      }
+      result_.free_functions = declared;
+    }
+    if (end == statements.size() && declared->functions.empty()) {
+      *declared = std::move(module);
+      break;
+    }
+    for (const GlobalFunction& function : module.functions) {
+      known.set(function);
+      declared->set(function);
+    }
+  }
+}
+
 // --- Classes.
 
 void SourceReader::refuse_class(ast::Statement& statement) {
@@ -279,28 +322,10 @@ ReadResult SourceReader::read() {
   bind_imports(statements);
   collect_names(statements);
 
-  ModuleBuilder free_functions(context_, "Module", options_.session_functions, constants_, module_names_);
-  bool any_free = false;
+  build_free_functions(statements);
   for (ast::Statement& statement : statements) {
-    if (!statement.as<ast::FunctionDefinition>()) continue;
-    free_functions.declare(statement);
-    any_free = true;
+    if (statement.as<ast::ClassDefinition>()) build_class(statement);
   }
-  Module module = free_functions.build();
-  for (ast::Statement& statement : statements) {
-    if (statement.as<ast::ClassDefinition>()) {
-      build_class(statement);
-    } else if (auto* definition = statement.as<ast::FunctionDefinition>()) {
-      auto built = free_functions.built(*definition);
-      std::string name = definition->name;
-      if (built) {
-        statement.kind = ast::DeclareFunction{std::move(*built)};
-      } else {
-        statement.kind = ast::Damaged{{name}};
-      }
-    }
-  }
-  if (any_free) result_.free_functions = std::make_shared<const Module>(std::move(module));
   refuse_nested_definitions(statements);
   result_.script = std::move(statements);
   result_.printable = !context_.unresolved;

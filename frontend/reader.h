@@ -27,6 +27,8 @@ struct ReadOptions {
   const Module* session_functions = nullptr;
   std::vector<std::string> session_names;
   std::vector<std::string> session_modules;
+  // A script, as a session writes it: a free function may be defined anew; what stands before means the old one.
+  bool redefinitions = false;
 };
 
 struct ReadResult {

@@ -132,21 +132,22 @@ ScalarOperand ScalarReader::convert(DType dtype, const ScalarOperand& operand, S
       return {float_literal(dtype, real->value, at)};
     }
   }
-  return {cast(dtype, operand.value, at)};
+  return {cast(dtype, settled(operand).value, at)};
 }
 
 void ScalarReader::promote(ScalarOperand& a, ScalarOperand& b, Span at) const {
-  DType left = a.value.dtype(), right = b.value.dtype();
-  if (left == right) return;
   DType wanted;
   if (a.bare != b.bare) {
     const ScalarOperand& literal = a.bare ? a : b;
-    DType other = a.bare ? right : left;
+    DType other = (a.bare ? b : a).value.dtype();
     bool integer = literal.value.as<IntLiteral>() != nullptr;
     // A float beside an integer makes both float32; a number beside a bool is an integer of its own.
     wanted = integer ? (is_bool(other) ? literal.value.dtype() : other) : (is_float(other) ? other : DType::Float32);
   } else {
-    wanted = common_dtype(left, right, at);
+    a = settled(a);
+    b = settled(b);
+    if (a.value.dtype() == b.value.dtype()) return;
+    wanted = common_dtype(a.value.dtype(), b.value.dtype(), at);
   }
   a = convert(wanted, a, a.value.span());
   b = convert(wanted, b, b.value.span());
@@ -181,8 +182,7 @@ ScalarOperand ScalarReader::operand(const ast::Expr& expr) {
       return {int_literal(dtype, v->value, expr.span), true};
     }
     if (auto* v = expr.as<ast::FloatValue>()) {
-      DType dtype = plain_integer_ == DType::Int32 ? DType::Float32 : DType::Float64;
-      return {float_literal(dtype, v->value, expr.span), true};
+      return {float_literal(DType::Float64, v->value, expr.span), true};  // all its digits, until it is settled
     }
     if (auto* v = expr.as<ast::BoolValue>()) return {bool_literal(v->value, expr.span)};
     if (auto* v = expr.as<ast::Name>()) return name(expr, v->id);
@@ -224,6 +224,18 @@ ScalarOperand ScalarReader::operand(const ast::Expr& expr) {
   }();
   depth_ = depth;
   return scalar;
+}
+
+Scalar ScalarReader::read(const ast::Expr& expr) {
+  ScalarOperand result = operand(expr);
+  return settled(result).value;
+}
+
+ScalarOperand ScalarReader::settled(const ScalarOperand& operand) const {
+  auto* real = operand.bare ? operand.value.as<FloatLiteral>() : nullptr;
+  if (!real) return operand;
+  return {float_literal(plain_integer_ == DType::Int32 ? DType::Float32 : DType::Float64, real->value,
+                        operand.value.span())};
 }
 
 Scalar ScalarReader::read_as(DType dtype, const ast::Expr& expr) {
@@ -399,7 +411,9 @@ ScalarOperand ScalarReader::typed_literal(DType dtype, const ast::Expr& expr, co
   ScalarOperand result = convert(dtype, value, expr.span);
   // The literal has the place of the whole call.
   if (auto* integer = result.value.as<IntLiteral>()) return {int_literal(dtype, integer->value, expr.span)};
-  if (auto* real = result.value.as<FloatLiteral>()) return {float_literal(dtype, real->value, expr.span)};
+  if (auto* real = result.value.as<FloatLiteral>()) {
+    return {float_literal(dtype, real->value, expr.span)};
+  }
   return {result.value};
 }
 
@@ -512,7 +526,7 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
     for (const ast::Expr* argument : arguments) operands.push_back(operand(*argument));
     if (operands.size() == 2) promote(operands[0], operands[1], expr.span);
     std::vector<Scalar> values;
-    for (ScalarOperand& value : operands) values.push_back(value.value);
+    for (ScalarOperand& value : operands) values.push_back(settled(value).value);
     return {intrinsic(*which, std::move(values), expr.span)};
   }
   if (name.substr(0, 5) == "call_" || name.substr(0, 4) == "tvm_") {

@@ -34,7 +34,7 @@ class ScalarReader {
       : context_(context), scope_(scope), plain_integer_(plain_integer) {}
 
   // Each throws TypeError at the place of the fault (Silent for names whose declaration failed).
-  Scalar read(const ast::Expr& expr) { return operand(expr).value; }
+  Scalar read(const ast::Expr& expr);
   ScalarOperand operand(const ast::Expr& expr);
   // Of this dtype: plain numbers take it, all else is cast.
   Scalar read_as(DType dtype, const ast::Expr& expr);
@@ -45,6 +45,8 @@ class ScalarReader {
   std::vector<Scalar> read_list(const ast::Expr& expr);
   // a `op` b with TVM's conversions.
   ScalarOperand combine(ast::Operator op, ScalarOperand a, ScalarOperand b, Span at);
+  // A plain number that met no neighbour takes its own dtype: float32 in prim_funcs, float64 elsewhere.
+  ScalarOperand settled(const ScalarOperand& operand) const;
   ScalarOperand convert(DType dtype, const ScalarOperand& operand, Span at) const;
 
  private:

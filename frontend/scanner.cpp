@@ -110,7 +110,7 @@ class TextScanner {
   void open_bracket(char kind);
   void close_bracket(char kind);
   bool scan_number_list(Line& line);
-  bool statement_opens_here() const;
+  bool statement_opens_here(std::size_t column) const;
   void report_unclosed(std::string_view why, Span note_at);
 
   std::uint32_t file_;
@@ -206,8 +206,9 @@ void TextScanner::scan_content(Line& line) {
         break;
       }
       skip_line_end();
+      std::size_t line_begin = at_;
       while (peek() == ' ' || peek() == '\t') ++at_;
-      if (statement_opens_here()) {
+      if (statement_opens_here(at_ - line_begin)) {
         report_unclosed("a statement begins before it is closed", span(at_, at_ + 1));
         // The next physical line starts here: step back to its beginning.
         while (at_ > 0 && text_[at_ - 1] != '\n') --at_;
@@ -286,12 +287,17 @@ void TextScanner::scan_content(Line& line) {
   line.span = span(begin, content_end_);
 }
 
-// Inside brackets no statement keyword can stand at the beginning of a line: then a bracket was forgotten.
-bool TextScanner::statement_opens_here() const {
+// Inside brackets no statement keyword can stand at the beginning of a line: then a bracket was forgotten. Nor will an
+// assignment with blanks around '=' stand there in the column of the statement.
+bool TextScanner::statement_opens_here(std::size_t column) const {
   if (peek() == '@' && is_name_start(peek(1))) return true;
   std::size_t end = at_;
   while (end < text_.size() && is_name_part(text_[end])) ++end;
   std::string_view word = text_.substr(at_, end - at_);
+  if (!word.empty() && column <= indentation_.alternate && end + 2 < text_.size() && text_[end] == ' ' &&
+      text_[end + 1] == '=' && text_[end + 2] == ' ') {
+    return true;
+  }
   return word == "def" || word == "class" || word == "return" || word == "with" || word == "while" ||
          word == "import" || word == "assert" || word == "pass";
 }
@@ -584,11 +590,16 @@ void BlockBuilder::place(FlatLine flat) {
     if (frames_.back().header.known()) diagnostic.note(frames_.back().header, "the block begins here");
     frames_.push_back({indentation, frames_.back().lines, frames_.back().header});
   } else if (!same(indentation, frames_.back().indentation)) {
-    while (frames_.size() > 1 && indentation.column < frames_.back().indentation.column) frames_.pop_back();
+    Frame inner = frames_.back();
+    while (frames_.size() > 1 && indentation.column < frames_.back().indentation.column) {
+      inner = frames_.back();
+      frames_.pop_back();
+    }
     if (!same(indentation, frames_.back().indentation)) {
       diagnostics_.error(ErrorClass::Syntax, flat.line.span, "syntax.indent",
                          "found an unindent that matches no outer block");
-      frames_.push_back({indentation, frames_.back().lines, frames_.back().header});
+      // The line most likely belongs to the block that it stands deeper than, so it causes no second error.
+      frames_.push_back({indentation, inner.lines, inner.header});
     }
   }
   add(std::move(flat.line), false);

@@ -45,7 +45,7 @@ void TreeConverter::enter(std::size_t levels, Span at) {
 // --- Statements.
 
 ast::Statement TreeConverter::simple(Parser::SimpleStatementContext* tree) {
-  ast::Statement statement{span_of(tree), ast::Pass{}, nullptr};
+  ast::Statement statement{span_of(tree), ast::Pass{}, nullptr, {}};
   if (auto* assigned = tree->assignment()) return assignment(assigned);
   if (tree->breakStatement()) statement.kind = ast::Break{};
   if (tree->continueStatement()) statement.kind = ast::Continue{};
@@ -95,7 +95,7 @@ ast::Import TreeConverter::import(Parser::ImportStatementContext* tree) {
 }
 
 ast::Statement TreeConverter::assignment(Parser::AssignmentContext* tree) {
-  ast::Statement statement{span_of(tree), ast::Pass{}, nullptr};
+  ast::Statement statement{span_of(tree), ast::Pass{}, nullptr, {}};
   auto lists = tree->expressionList();
   if (auto* augmentation = tree->augmentation()) {
     ast::Operator op = ast::Operator::Add;
@@ -136,7 +136,7 @@ ast::Statement TreeConverter::assignment(Parser::AssignmentContext* tree) {
 }
 
 ast::Statement TreeConverter::header(Parser::HeaderContext* tree) {
-  ast::Statement statement{span_of(tree), ast::Pass{}, nullptr};
+  ast::Statement statement{span_of(tree), ast::Pass{}, nullptr, {}};
   auto branch = [&](ast::ExprPtr condition) {
     ast::If result;
     result.branches.push_back({std::move(condition), {}, span_of(tree)});

@@ -108,7 +108,7 @@ std::vector<std::string> SymbolTable::names() const {
 std::string TypeReader::type_name(const ast::Expr& expr) const {
   std::string name = context_.namespaces.canonical(expr);
   static constexpr std::array<std::string_view, 7> bare = {"Tensor", "Tuple", "Shape", "Object", "Callable", "Any", "Prim"};
-  if (std::find(bare.begin(), bare.end(), name) != bare.end()) return "R." + name;
+  if (std::find(bare.begin(), bare.end(), name) != bare.end()) name = "R." + name;
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> old = {
       {{"R.TensorStructInfo", "R.Tensor"},
        {"R.TupleStructInfo", "R.Tuple"},

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "ir/identity.h"
+#include "runtime/half.h"
 #include "support/failure.h"
 
 namespace relish {
@@ -146,6 +147,10 @@ Scalar int_literal(DType dtype, std::int64_t value, Span span) {
 
 Scalar float_literal(DType dtype, double value, Span span) {
   RELISH_CHECK(is_float(dtype));
+  // A literal is a value of its dtype, so that its shortest text reads as the same literal.
+  if (dtype == DType::Float32) value = static_cast<float>(value);
+  if (dtype == DType::Float16) value = static_cast<float>(Half(value));
+  if (dtype == DType::BFloat16) value = static_cast<float>(BFloat16(value));
   return make(dtype, FloatLiteral{value}, span);
 }
 

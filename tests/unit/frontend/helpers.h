@@ -27,7 +27,9 @@ inline std::string short_text(const Diagnostics& diagnostics) {
     return fmt::format("{}:{}", at.line, at.column);
   };
   for (const Diagnostic& d : diagnostics.all()) {
-    result += fmt::format("{} {} {}\n", place(d.span), d.severity == Severity::Error ? name_of(d.error_class) : "warning",
+    result += fmt::format("{} {} {}\n", place(d.span), d.severity == Severity::Error  ? name_of(d.error_class)
+                          : d.severity == Severity::Note ? std::string_view("note")
+                                                         : std::string_view("warning"),
                           d.message);
     for (const DiagnosticNote& note : d.notes) result += fmt::format("  note {} {}\n", place(note.span), note.text);
   }

@@ -62,7 +62,7 @@ class RandomFunction {
 
   Scalar number(DType dtype) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    constexpr std::array<double, 8> reals = {1, -2.5, 0.1, 1e-7, -0.0, 3e20, infinity, -infinity};
+    constexpr std::array<double, 9> reals = {1, -2.5, 0.1, 0.1f, 1e-7, -0.0, 3e20, infinity, -infinity};
     if (is_float(dtype)) return float_literal(dtype, reals[below(reals.size())]);
     if (is_bool(dtype)) return bool_literal(below(2) == 1);
     auto value = static_cast<std::int64_t>(below(127));
