@@ -2,10 +2,12 @@
 // parentheses than the precedence of Python asks for.
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 
 #include "ir/printer_internal.h"
 #include "runtime/format.h"
+#include "runtime/half.h"
 
 namespace relish::printing {
 namespace {
@@ -232,10 +234,39 @@ void write_scalar(Writer& w, const Scalar& scalar, int precedence) {
   ScalarWriter(w).write(scalar, precedence);
 }
 
+namespace {
+
+// Whether the decimal value reads as the literal's.
+bool reads_as(DType dtype, double candidate, double value) {
+  switch (dtype) {
+    case DType::Float16:
+      return double_to_half_bits(candidate) == double_to_half_bits(value);
+    case DType::BFloat16:
+      return double_to_bfloat16_bits(candidate) == double_to_bfloat16_bits(value);
+    default:
+      return candidate == value;
+  }
+}
+
+// The fewest digits that read as the same value of the dtype.
+std::string shortest(DType dtype, double value) {
+  if (dtype == DType::Float64 || !std::isfinite(value)) return format_double(value);
+  if (dtype == DType::Float32) return format_float(static_cast<float>(value));
+  for (int digits = 0; digits < 9; ++digits) {
+    char buffer[32];
+    auto end =
+        std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific, digits).ptr;
+    double candidate = 0;
+    std::from_chars(buffer, end, candidate);
+    if (reads_as(dtype, candidate, value)) return format_double(candidate);
+  }
+  return format_double(value);
+}
+
+}  // namespace
+
 void write_float(Writer& w, DType dtype, double value) {
-  bool single = dtype != DType::Float64 &&
-                (std::isnan(value) || static_cast<double>(static_cast<float>(value)) == value);
-  std::string text = single ? format_float(static_cast<float>(value)) : format_double(value);
+  std::string text = shortest(dtype, value);
   bool finite = std::isfinite(value);
   if (finite && w.graph_level && dtype == DType::Float64) {
     w.out += text;

@@ -55,6 +55,11 @@ TEST_CASE("literals show their dtype unless it is the plain one") {
   CHECK(value_text(bool_literal(true)) == "T.bool(True)");
   CHECK(value_text(float_literal(DType::Float32, 1)) == "T.float32(1.0)");
   CHECK(value_text(float_literal(DType::Float32, 0.1f)) == "T.float32(0.1)");
+  CHECK(value_text(float_literal(DType::Float32, 0.1)) == "T.float32(0.1)");
+  CHECK(value_text(float_literal(DType::Float16, 0.1)) == "T.float16(0.1)");
+  CHECK(value_text(float_literal(DType::BFloat16, 1.0 / 3)) == "T.bfloat16(0.334)");
+  CHECK(value_text(float_literal(DType::Float32, std::numeric_limits<float>::lowest())) ==
+        "T.float32(-3.4028235e+38)");
   CHECK(value_text(float_literal(DType::Float64, 1e-5)) == "T.float64(1e-05)");
   CHECK(value_text(float_literal(DType::Float32, -std::numeric_limits<double>::infinity())) ==
         "T.float32(\"-inf\")");
