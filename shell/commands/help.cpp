@@ -8,7 +8,12 @@ namespace {
 
 constexpr Example examples[] = {{"relish help gradient", "help(\"gradient\")"}};
 
+constexpr Option options[] = {
+    {"markdown", OptionKind::Flag, "", "the manual's page of all commands", 0, in_shell},
+};
+
 ScriptValue run(Invocation& invocation) {
+  if (invocation.flag("markdown")) return commands_manual();
   if (invocation.files.empty()) return command_list_help();
   const std::string& name = invocation.files.front();
   if (const Command* command = find_command(name)) return command_help(*command);
@@ -23,6 +28,7 @@ const Command command_help_page{
     .name = "help",
     .summary = "lists the commands, or shows the page of one name",
     .subject = Subject::Name,
+    .options = options,
     .run = run,
     .examples = examples,
     .subject_optional = true,

@@ -1,0 +1,15 @@
+# Compares the generated pages of the manual with what the program prints.
+# Usage: cmake -DPROGRAM=relish -DDOCS=docs -P check_manual.cmake
+function(check_page name command)
+  execute_process(COMMAND "${PROGRAM}" ${command} --markdown OUTPUT_VARIABLE printed RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "relish ${command} --markdown failed: ${status}")
+  endif()
+  file(READ "${DOCS}/${name}.md" committed)
+  if(NOT printed STREQUAL committed)
+    message(FATAL_ERROR "docs/${name}.md is stale: run ./dev docs and commit it")
+  endif()
+endfunction()
+
+check_page(operators ops)
+check_page(commands help)
