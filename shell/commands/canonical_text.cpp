@@ -118,6 +118,7 @@ std::optional<std::string> canonical_text(std::uint32_t source, const PrintOptio
   const SourceFile* file = Sources::instance().find(source);
   ReadOptions reading;
   reading.python_file = is_python_file(file->name());
+  reading.redefinitions = !reading.python_file;
   ReadResult result = read_source(source, reading, diagnostics);
   if (!result.printable) return std::nullopt;
   bool only_declarations = std::all_of(result.script.begin(), result.script.end(), is_declaration);

@@ -96,6 +96,7 @@ ProgramFile read_program(const std::string& path) {
   program.source = read_text(path).source;
   ReadOptions options;
   options.python_file = is_python_file(path);
+  options.redefinitions = !options.python_file;
   Diagnostics diagnostics;
   ReadResult result = read_source(program.source, options, diagnostics);
   throw_if_errors(diagnostics);

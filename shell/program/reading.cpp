@@ -27,6 +27,7 @@ ast::Block read_statements(std::uint32_t file, const ReadingContext& context, st
   options.session_functions = context.free_functions.get();
   options.session_names = context.names;
   options.session_modules = context.modules;
+  options.redefinitions = !options.python_file;
   Diagnostics diagnostics;
   ReadResult result = read_source(file, options, diagnostics);
   throw_if_errors(diagnostics);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
 
 #include <sys/stat.h>
 
@@ -123,16 +124,28 @@ void Script::run(std::uint32_t file) {
              fmt::format("--set: the script declares no argument '{}'{}", printable(name), did_you_mean(name, known)));
       }
     }
-    for (const ast::Statement& statement : statements) {
-      if (const auto* node = statement.as<ast::DeclareFunction>()) text_functions_.push_back(node->function);
-    }
+    std::size_t group_end = 0;
     for (std::size_t i = 0; i < statements.size(); ++i) {
+      if (i == group_end) group_end = begin_functions(statements, i);
       // The text that opens a file describes it; it is no value to show.
       const auto* expression = statements[i].as<ast::ExpressionStatement>();
       bool description = i == 0 && statements.size() > 1 && expression && expression->value->as<ast::StringValue>();
       if (!description) run_statement(statements[i]);
     }
   });
+}
+
+// Functions may call each other up to the first that is defined anew; returns its position, or the end.
+std::size_t Script::begin_functions(const ast::Block& statements, std::size_t begin) {
+  text_functions_.clear();
+  std::set<std::string> names;
+  for (std::size_t i = begin; i < statements.size(); ++i) {
+    const auto* node = statements[i].as<ast::DeclareFunction>();
+    if (!node) continue;
+    if (!names.insert(name_of(node->function)).second) return i;
+    text_functions_.push_back(node->function);
+  }
+  return statements.size();
 }
 
 ScriptValue Script::evaluate(std::uint32_t file) {

@@ -101,6 +101,7 @@ class Script {
   std::vector<NamedValue> arguments_of(const ast::Call& call);
   [[noreturn]] void unknown_name(const std::string& name, Span span);
   void declare_arguments(const ast::Block& statements);
+  std::size_t begin_functions(const ast::Block& statements, std::size_t begin);
 
   Session& session_;
   ScriptOptions options_;

@@ -239,7 +239,7 @@ void Script::bind(const ast::Expr& target, ScriptValue value) {
   });
   if (items.size() != targets->size()) {
     fail(ErrorClass::Runtime, target.span, "script.unpack",
-         fmt::format("found {} {}values for {} names", items.size() > targets->size() ? "more than " : "",
+         fmt::format("found {}{} values for {} names", items.size() > targets->size() ? "more than " : "",
                      std::min(items.size(), targets->size()), targets->size()));
   }
   for (std::size_t i = 0; i < items.size(); ++i) bind(*(*targets)[i], std::move(items[i]));
