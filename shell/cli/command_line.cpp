@@ -158,7 +158,6 @@ int run_command(const Command& command, const std::vector<std::string>& argument
       }
       with_big_stack([&] { run_on_file(invocation, parsed); });
   }
-  session.output().flush();
   return invocation.exit_code;
 }
 
@@ -171,12 +170,10 @@ int dispatch(const std::vector<std::string>& arguments, Session& session) {
   const std::string& first = arguments[at];
   if (first == "--version" || first == "-V") {
     session.print(version_text());
-    session.output().flush();
     return 0;
   }
   if (first == "--help" || first == "-h") {
     session.print(command_list_help());
-    session.output().flush();
     return 0;
   }
   std::size_t behind = at + 1;
@@ -216,7 +213,9 @@ int run_program(const std::vector<std::string>& arguments) {
   settings.color = color_wanted();
   Session session(std::move(settings));
   try {
-    return dispatch(arguments, session);
+    int code = dispatch(arguments, session);
+    session.output().flush();
+    return code;
   } catch (const Failure& failure) {
     return report_failure(session, failure);
   } catch (const std::bad_alloc&) {

@@ -25,7 +25,7 @@ ScriptValue relax_value(std::string_view name, CallArguments& arguments, bool& k
   if (name == "shape" || name == "ShapeExpr") {
     const NamedValue& dims = arguments.required("dims");
     arguments.done();
-    return ShapeValue{shape_of(dims.value, dims.span)};
+    return ShapeValue{shape_of(dims.value, dims.span, true)};
   }
   if (name == "tuple") {
     std::vector<ScriptValue> items;

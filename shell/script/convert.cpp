@@ -238,9 +238,9 @@ Tensor tensor_of(const ScriptValue& nested, std::optional<DType> dtype, DType in
   return result;
 }
 
-Shape shape_of(const ScriptValue& value, Span span) {
+Shape shape_of(const ScriptValue& value, Span span, bool any_int) {
   if (const auto* shape = value.as<ShapeValue>()) return shape->dims;
-  if (const auto* single = value.as<std::int64_t>()) return {*single};
+  if (const auto* single = value.as<std::int64_t>(); single && (any_int || *single >= 0)) return {*single};
   const ScriptList* list = value.sequence();
   if (!list) {
     fail(ErrorClass::Type, span, "script.shape", fmt::format("found {}; expected a shape such as (2, 3)", describe(value)));
@@ -248,7 +248,7 @@ Shape shape_of(const ScriptValue& value, Span span) {
   Shape shape;
   for (const ScriptValue& item : list->items) shape.push_back(index_of(item, span, "a dimension"));
   for (std::int64_t dim : shape) {
-    if (dim < 0) fail(ErrorClass::Type, span, "script.shape", fmt::format("found the dimension {}; expected at least 0", dim));
+    if (dim < 0 && !any_int) fail(ErrorClass::Type, span, "script.shape", fmt::format("found the dimension {}; expected at least 0", dim));
   }
   return shape;
 }

@@ -31,8 +31,9 @@ Tensor number_beside(const ScriptValue& number, DType dtype, Span span);
 // TypeError for ragged or empty-and-untyped lists and for other elements.
 Tensor tensor_of(const ScriptValue& nested, std::optional<DType> dtype, DType int_dtype, DType float_dtype, Span span);
 
-// (2, 3), [2, 3], a shape or a single int as dimensions; TypeError otherwise.
-Shape shape_of(const ScriptValue& value, Span span);
+// (2, 3), [2, 3], a shape or a single int as dimensions; TypeError otherwise, and for negative ones unless `any_int`: an
+// operator's own rule says what -1 means.
+Shape shape_of(const ScriptValue& value, Span span, bool any_int = false);
 // "float32"; TypeError otherwise.
 DType dtype_of_value(const ScriptValue& value, Span span);
 // int or bool as an index; TypeError otherwise.

@@ -103,7 +103,7 @@ struct ArgumentBuilder {
 
   Expr shape(const ScriptValue& value, Span span) {
     std::vector<Scalar> dims;
-    for (std::int64_t dim : shape_of(value, span)) dims.emplace_back(dim);
+    for (std::int64_t dim : shape_of(value, span, true)) dims.emplace_back(dim);
     key += "|shape";
     for (const Scalar& dim : dims) key += fmt::format(",{}", *dim.as_int());
     return shape_literal(std::move(dims));

@@ -1,0 +1,156 @@
+// The registry of commands, the command line's options, and the texts that stand for commands.
+#include <catch2/catch.hpp>
+
+#include <set>
+
+#include "shell/cli/options.h"
+#include "shell/command.h"
+#include "shell/commands/pass_text.h"
+#include "shell/program/literal_text.h"
+#include "shell/repl/colon_command.h"
+#include "shell/repl/completion.h"
+#include "shell/repl/history_file.h"
+#include "shell/repl/line_editor.h"
+#include "tests/unit/shell/script_harness.h"
+
+using namespace relish;
+using relish::testing::Harness;
+
+TEST_CASE("commands are declared once and completely") {
+  std::set<std::string> names;
+  for (const Command* command : all_commands()) {
+    INFO(command->name);
+    CHECK(command->run != nullptr);
+    CHECK_FALSE(command->summary.empty());
+    CHECK(names.insert(std::string(command->name)).second);
+    for (std::string_view alias : command->aliases) CHECK(names.insert(std::string(alias)).second);
+    std::set<std::string_view> options;
+    for (const Option& option : command->options) {
+      INFO(option.name);
+      CHECK(options.insert(option.name).second);
+      CHECK_FALSE(option.doc.empty());
+      CHECK(option.name.find('-') == std::string_view::npos);
+    }
+    CHECK(command_help(*command).find(shell_name(command->name)) != std::string::npos);
+  }
+  CHECK(find_command("append-loss") == find_command("append_loss"));
+  CHECK(find_command("loss") == find_command("append_loss"));
+  CHECK(find_command("trainer") == find_command("setup_trainer"));
+  CHECK(find_command("nothing") == nullptr);
+}
+
+TEST_CASE("options of a subcommand") {
+  Settings settings;
+  auto parse = [&](const char* command, std::vector<std::string> arguments) {
+    return parse_command_line(*find_command(command), arguments, settings);
+  };
+  ParsedCommand parsed = parse("gradient", {"m.relish", "-f", "main", "--wrt", "a,b", "--wrt", "c", "--tier", "interp"});
+  CHECK(parsed.positionals == std::vector<std::string>{"m.relish"});
+  CHECK(parsed.function == "main");
+  CHECK(settings.tier == "interp");
+  REQUIRE(parsed.options.size() == 1);
+  CHECK(text_of(parsed.options[0].second) == "['a,b', 'c']");
+  // A value that looks like a list of the option parser's own stays as it is.
+  parsed = parse("call", {"-", "main", "--arg", "x=[[1,2],[3,4]]", "--arg", "y=-1", "--full"});
+  CHECK(parsed.positionals == std::vector<std::string>{"-", "main"});
+  CHECK(text_of(parsed.options[0].second) == "['x=[[1,2],[3,4]]', 'y=-1']");
+  CHECK(parse("gradient", {"--help"}).wants_help);
+  CHECK_THROWS_WITH(parse("gradient", {"m", "--wtr", "a"}), Catch::Contains("did you mean '--wrt'"));
+  CHECK_THROWS_WITH(parse("append_loss", {"m"}), Catch::Contains("--loss is missing"));
+  CHECK_THROWS_WITH(parse("gradient", {"m", "--tier", "fast"}), Catch::Contains("interp or jit"));
+  CHECK_THROWS_WITH(parse("gradient", {"m", "--threads", "0"}), Catch::Contains("at least 1"));
+  CHECK_THROWS_WITH(parse("gradient", {"m", "--target", "0", "--target", "1"}), Catch::Contains("given twice"));
+}
+
+TEST_CASE("typed access to options") {
+  Session session;
+  Invocation invocation(session, *find_command("gradient"), Surface::Shell, {});
+  invocation.set("wrt", ScriptValue::list({"a,b", "c"}));
+  invocation.set("target", "1.0");
+  CHECK(invocation.names("wrt") == std::vector<std::string>{"a", "b", "c"});
+  CHECK(invocation.path("target") == std::vector<int>{1, 0});
+  invocation.set("target", "1.x");
+  CHECK_THROWS_WITH(invocation.path("target"), Catch::Contains("index path"));
+  invocation.set("set", ScriptValue::list({"x=[1, 2]", "y=a=b"}));
+  auto assignments = invocation.assignments("set");
+  CHECK(assignments[1].first == "y");
+  CHECK(*assignments[1].second.string() == "a=b");
+  invocation.set("set", ScriptValue::list({"x"}));
+  CHECK_THROWS_WITH(invocation.assignments("set"), Catch::Contains("NAME=VALUE"));
+}
+
+TEST_CASE("literals of the command line") {
+  auto text = [](std::string_view literal) { return quoted_text_of(parse_literal(literal, "--arg x")); };
+  CHECK(text("5") == "5");
+  CHECK(text("-2.5e3") == "-2500.0");
+  CHECK(text("[[1, 2], [3, 4.5],]") == "[[1, 2], [3, 4.5]]");
+  CHECK(text("(1,)") == "(1,)");
+  CHECK(text("(1)") == "1");
+  CHECK(text("'a b'") == "'a b'");
+  CHECK(text("True") == "True");
+  CHECK(text("-inf") == "-inf");
+  for (const char* wrong : {"", "[1", "[1 2]", "1]", "x", "1 + 1", "99999999999999999999", "[1,,2]", "'a", "__import__('os')"}) {
+    INFO(wrong);
+    CHECK_THROWS_WITH(parse_literal(wrong, "--arg x"), Catch::Contains("UsageError"));
+  }
+  std::string deep(5000, '[');
+  CHECK_THROWS_WITH(parse_literal(deep, "--arg x"), Catch::Contains("nested deeper"));
+  CHECK(parse_argument_text("rand", "x").kind == ArgumentText::Rand);
+  CHECK(parse_argument_text("rand(seed=7)", "x").seed == 7u);
+  CHECK(parse_argument_text("@m.npz:w", "x").text == "m.npz:w");
+  CHECK(parse_argument_text("[1]", "x").kind == ArgumentText::Literal);
+  CHECK_THROWS_WITH(parse_argument_text("rand(x)", "x"), Catch::Contains("rand(seed=NUMBER)"));
+}
+
+TEST_CASE("texts of pipelines") {
+  auto passes = parse_passes("append_loss(mse(reduction='sum'), outputs=1), gradient(wrt=[w0, b0], target=0), legalize");
+  REQUIRE(passes.size() == 3);
+  CHECK(passes[0].name == "append_loss");
+  CHECK(*passes[0].arguments[0].second.string() == "mse(reduction='sum')");
+  CHECK(text_of(passes[1].arguments[0].second) == "['w0', 'b0']");
+  CHECK(passes[1].arguments[1].first == "target");
+  CHECK(passes[2].arguments.empty());
+  CHECK_THROWS_WITH(parse_passes("gradient("), Catch::Contains("balanced"));
+  CHECK_THROWS_WITH(parse_passes("gradient, , dce"), Catch::Contains("a pass such as"));
+}
+
+TEST_CASE("REPL commands are statements") {
+  Harness harness;
+  REQUIRE(harness.run("@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((2,), \"float32\")):\n        return R.exp(x)\n"
+                      "p = {'x': ones((2,))}")
+              .error.empty());
+  auto statement = [&](std::string_view line) { return statement_of(harness.script(), line); };
+  CHECK(statement(":gradient M.main --wrt w0,b0") == "M = gradient(M.main, wrt=[\"w0\", \"b0\"])");
+  CHECK(statement(":gradient M.main --target 1.0 --as G") == "G = gradient(M.main, target=[1, 0])");
+  CHECK(statement(":append-loss M.main --loss cross_entropy") == "M = append_loss(M.main, loss=\"cross_entropy\")");
+  CHECK(statement(":loss M.main --loss M.main") == "M = append_loss(M.main, loss=M.main)");
+  CHECK(statement(":bind-params M.main --params p") == "M = bind_params(M.main, params=p)");
+  CHECK(statement(":bind-params M.main --params w.npz") == "M = bind_params(M.main, params=\"w.npz\")");
+  CHECK(statement(":type 1 + 2") == "type(1 + 2)");
+  CHECK(statement(":load data/my-file.npz") == "my_file = load(\"data/my-file.npz\")");
+  CHECK(statement(":call M.main --arg x=[1,2]") == "call(M.main, arg=[\"x=[1,2]\"])");
+  CHECK(statement(":doc relu") == "doc(\"relu\")");
+  CHECK_THROWS_WITH(statement(":gradint M"), Catch::Contains("did you mean 'gradient'"));
+  CHECK_THROWS_WITH(statement(":gradient M.main --wtr a"), Catch::Contains("did you mean '--wrt'"));
+  CHECK_THROWS_WITH(statement(":gradient M.main --wrt"), Catch::Contains("no value"));
+}
+
+TEST_CASE("completion") {
+  Harness harness;
+  REQUIRE(harness.run("value_one = 1\nt = tensor([1])").error.empty());
+  auto all = [&](std::string_view text) { return complete(harness.script(), text); };
+  CHECK(all("x = value_") == std::vector<std::string>{"value_one"});
+  CHECK(all("t.sh") == std::vector<std::string>{"t.shape"});
+  CHECK(all(":grad") == std::vector<std::string>{":gradient"});
+  CHECK(all(":gradient M.main --wr") == std::vector<std::string>{"--wrt"});
+  CHECK(all("R.nn.re") == std::vector<std::string>{"R.nn.relu"});
+  CHECK(all("y = R.matm") == std::vector<std::string>{"R.matmul"});
+  CHECK(all("zzz").empty());
+  CHECK(last_word("f(a-b") == "b");
+}
+
+TEST_CASE("inputs in the history file") {
+  std::string input = "for i in x:\n    print('a\\n')";
+  CHECK(unescape_input(escape_input(input)) == input);
+  CHECK(escape_input(input).find('\n') == std::string::npos);
+}

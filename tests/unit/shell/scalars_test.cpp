@@ -1,0 +1,96 @@
+// Python's arithmetic and comparison in scripts, and where it ends.
+#include <catch2/catch.hpp>
+
+#include "tests/unit/shell/script_harness.h"
+
+using relish::testing::run_alone;
+
+TEST_CASE("numbers follow Python") {
+  CHECK(run_alone("1 / 2") == "0.5\n");
+  CHECK(run_alone("-7 % 3") == "2\n");
+  CHECK(run_alone("7 % -3") == "-2\n");
+  CHECK(run_alone("-7 // 2") == "-4\n");
+  CHECK(run_alone("-7.5 // 2") == "-4.0\n");
+  CHECK(run_alone("-7.5 % 2") == "0.5\n");
+  CHECK(run_alone("2 ** 10") == "1024\n");
+  CHECK(run_alone("2 ** -1") == "0.5\n");
+  CHECK(run_alone("-2 ** 2") == "-4\n");
+  CHECK(run_alone("True + True") == "2\n");
+  CHECK(run_alone("True & False") == "False\n");
+  CHECK(run_alone("~5") == "-6\n");
+  CHECK(run_alone("1 << 4 | 3") == "19\n");
+  CHECK(run_alone("10 - 4 - 3") == "3\n");
+  CHECK(run_alone("9007199254740993 == 9007199254740992.0") == "False\n");
+  CHECK(run_alone("1e308 * 10") == "inf\n");
+}
+
+TEST_CASE("what does not fit is an error, never a wrapped number") {
+  CHECK(run_alone("9223372036854775807 + 1").starts_with("RuntimeError"));
+  CHECK(run_alone("-9223372036854775807 - 2").starts_with("RuntimeError"));
+  CHECK(run_alone("3037000500 * 3037000500").starts_with("RuntimeError"));
+  CHECK(run_alone("(-9223372036854775807 - 1) // -1").starts_with("RuntimeError"));
+  CHECK(run_alone("10 ** 19").starts_with("RuntimeError"));
+  CHECK(run_alone("1 << 63").starts_with("RuntimeError"));
+  CHECK(run_alone("1 / 0").starts_with("RuntimeError: division by zero"));
+  CHECK(run_alone("1.0 % 0").starts_with("RuntimeError: division by zero"));
+  CHECK(run_alone("int(1e19)").starts_with("RuntimeError"));
+  CHECK(run_alone("(-8.0) ** 0.5").starts_with("RuntimeError"));
+}
+
+TEST_CASE("comparisons and conditions") {
+  CHECK(run_alone("1 < 2 < 3") == "True\n");
+  CHECK(run_alone("1 < 3 < 2") == "False\n");
+  CHECK(run_alone("'a' < 'b'") == "True\n");
+  CHECK(run_alone("[1, 2] < [1, 3]") == "True\n");
+  CHECK(run_alone("2 in [1, 2]") == "True\n");
+  CHECK(run_alone("'x' not in {'y': 1}") == "True\n");
+  CHECK(run_alone("True and not False") == "True\n");
+  CHECK(run_alone("if 1:\n    print(2)").starts_with("TypeError"));
+  CHECK(run_alone("1 and 2").starts_with("TypeError"));
+  CHECK(run_alone("while 'x':\n    pass").starts_with("TypeError"));
+  CHECK(run_alone("1 < 'a'").starts_with("TypeError"));
+  CHECK(run_alone("3 if 1 > 2 else 4") == "4\n");
+}
+
+TEST_CASE("text and containers") {
+  CHECK(run_alone("'ab' + 'c' * 2") == "abcc\n");
+  CHECK(run_alone("[1] + [2, 'x']") == "[1, 2, 'x']\n");
+  CHECK(run_alone("(1, 2) * 2") == "(1, 2, 1, 2)\n");
+  CHECK(run_alone("{'a': 1, 'a': 2}") == "{'a': 2}\n");
+  CHECK(run_alone("[1, 2, 3][-1]") == "3\n");
+  CHECK(run_alone("[1, 2, 3][::-1]") == "[3, 2, 1]\n");
+  CHECK(run_alone("'äöü'[1]") == "ö\n");
+  CHECK(run_alone("{'k': 5}['k']") == "5\n");
+  CHECK(run_alone("[1][3]").starts_with("RuntimeError"));
+  CHECK(run_alone("{'k': 5}['j']").starts_with("RuntimeError"));
+  CHECK(run_alone("len([1, 2]), len('äö'), len({'a': 1})") == "(2, 2, 1)\n");
+  CHECK(run_alone("None") == "");
+  CHECK(run_alone("print(None, 'a', ['a'], 1.0)") == "None a ['a'] 1.0\n");
+}
+
+TEST_CASE("formats follow Python") {
+  CHECK(run_alone("f'{1.5:.3f}|{3:>4}|{3:<4}|{3:^5}|'") == "1.500|   3|3   |  3  |\n");
+  CHECK(run_alone("f'{1234567:,} {255:x} {5:08b} {0.256:.1%}'") == "1,234,567 ff 00000101 25.6%\n");
+  CHECK(run_alone("f'{-3:05d} {3:+d} {1e10:g} {2.0}'") == "-0003 +3 1e+10 2.0\n");
+  CHECK(run_alone("x = 'a'\nf'{x!r} {x:>3} {{}}'") == "'a'   a {}\n");
+  CHECK(run_alone("f'{1.5:d}'").starts_with("TypeError"));
+  CHECK(run_alone("f'{1.5:.q}'").starts_with("SyntaxError"));
+  CHECK(run_alone("f'{tensor(0.25):.3f}'") == "0.250\n");
+}
+
+TEST_CASE("built-ins") {
+  CHECK(run_alone("list = [x for x in range(3)]").find("Error") != std::string::npos);
+  CHECK(run_alone("sum([1, 2.5]), min(3, 1), max([1, 5])") == "(3.5, 1, 5)\n");
+  CHECK(run_alone("round(2.5), round(3.5), round(2.675, 2), round(-7)") == "(2, 4, 2.67, -7)\n");
+  CHECK(run_alone("int('12'), float('1e3'), int(-2.7), bool(0), str(1.0)") == "(12, 1000.0, -2, False, '1.0')\n");
+  CHECK(run_alone("abs(-3), abs(-2.5)") == "(3, 2.5)\n");
+  CHECK(run_alone("sorted([3, 1, 2], reverse=True)") == "[3, 2, 1]\n");
+  CHECK(run_alone("for i, x in enumerate(['a'], start=1):\n    print(i, x)") == "1 a\n");
+  CHECK(run_alone("zip([1, 2], ['a', 'b'])") == "[(1, 'a'), (2, 'b')]\n");
+  CHECK(run_alone("range(10)[2:5]") == "range(2, 5)\n");
+  CHECK(run_alone("len(range(0, 10, 3))") == "4\n");
+  CHECK(run_alone("int('x')").starts_with("RuntimeError"));
+  CHECK(run_alone("int(1, 2)").starts_with("UsageError"));
+  CHECK(run_alone("prnt(1)").find("did you mean 'print'") != std::string::npos);
+  CHECK(run_alone("print").starts_with("TypeError"));
+}
