@@ -103,7 +103,7 @@ class TextScanner {
   }
 
   void scan_content(Line& line);
-  void scan_comment(bool own_line);
+  void scan_comment();
   void scan_name();
   void scan_string(std::size_t begin);
   void scan_other();
@@ -155,7 +155,7 @@ std::optional<FlatLine> TextScanner::next() {
     }
     if (peek() == '#') {
       blank_lines_ = 0;
-      scan_comment(true);
+      scan_comment();
       if (!at_end()) skip_line_end();
       continue;
     }
@@ -219,7 +219,7 @@ void TextScanner::scan_content(Line& line) {
     char c = peek();
     if (c == '#') {
       std::size_t mark = comments_.size();
-      scan_comment(false);
+      scan_comment();
       if (brackets_.empty()) {
         line.trailing_comment = std::move(comments_.back());
       } else {
@@ -314,23 +314,23 @@ void TextScanner::report_unclosed(std::string_view why, Span note_at) {
   brackets_.clear();
 }
 
-void TextScanner::scan_comment(bool) {
-  std::size_t begin = at_ + 1;
+void TextScanner::scan_comment() {
+  std::string text;
+  ++at_;
   while (!at_line_end()) {
-    if (peek() == '\0') {
-      error(at_, at_ + 1, "syntax.nul", "found a NUL byte; expected text");
+    std::size_t length = utf8_length(text_, at_);
+    if (length == 0 || peek() == '\0') {
+      error(at_, at_ + 1, length == 0 ? "syntax.utf8" : "syntax.nul",
+            length == 0 ? fmt::format("found the byte 0x{:02X}; expected UTF-8 text", static_cast<unsigned char>(peek()))
+                        : std::string("found a NUL byte; expected text"));
+      text += '?';
       ++at_;
       continue;
     }
-    std::size_t length = utf8_length(text_, at_);
-    if (length == 0) {
-      error(at_, at_ + 1, "syntax.utf8",
-            fmt::format("found the byte 0x{:02X}; expected UTF-8 text", static_cast<unsigned char>(peek())));
-      length = 1;
-    }
+    text += text_.substr(at_, length);
     at_ += length;
   }
-  comments_.push_back(comment_text(text_.substr(begin, at_ - begin)));
+  comments_.push_back(comment_text(text));
 }
 
 void TextScanner::scan_name() {
