@@ -172,8 +172,8 @@ void GraphEmitter::match_dims(const std::vector<llvm::Value*>& found, const std:
   llvm::Function* fault = runtime_.get("rt_shape_fault", i32, {ptr, i32, ptr, i64, ptr, i64});
   fault->addFnAttr(llvm::Attribute::Cold);
   builder_.CreateRet(builder_.CreateCall(
-      fault, {frame_.context, builder_.getInt32(static_cast<std::uint32_t>(id)), array_of(found),
-              int64(static_cast<std::int64_t>(found.size())), array_of(values), int64(static_cast<std::int64_t>(values.size()))}));
+      fault, {frame_.context, builder_.getInt32(static_cast<std::uint32_t>(id)), RuntimeCalls::array_of(builder_, found),
+              int64(static_cast<std::int64_t>(found.size())), RuntimeCalls::array_of(builder_, values), int64(static_cast<std::int64_t>(values.size()))}));
   builder_.SetInsertPoint(next);
 }
 

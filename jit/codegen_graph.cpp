@@ -69,18 +69,6 @@ llvm::Value* GraphEmitter::slot(llvm::Value* slots, std::size_t position) {
   return builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), slots, position);
 }
 
-llvm::Value* GraphEmitter::stack_slots(std::size_t count) {
-  llvm::BasicBlock& entry = frame_.code->getEntryBlock();
-  llvm::IRBuilder<> at(&entry, entry.begin());
-  return at.CreateAlloca(llvm::ArrayType::get(at.getInt64Ty(), std::max<std::size_t>(count, 1)));
-}
-
-llvm::Value* GraphEmitter::array_of(const std::vector<llvm::Value*>& values) {
-  llvm::Value* slots = stack_slots(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) builder_.CreateStore(values[i], slot(slots, i));
-  return slots;
-}
-
 // A scalar fills the low bytes of its slot; the halves travel as float, as in registers.
 llvm::Value* GraphEmitter::scalar_of_slot(llvm::Value* slots, std::size_t position, DType dtype) {
   llvm::Value* address = slot(slots, position);
@@ -243,8 +231,7 @@ void GraphEmitter::plan_arena() {
   for (const std::vector<std::size_t>& slot : plan.slots) {
     llvm::Value* size = int64(64);
     for (const std::size_t life : slot) {
-      llvm::Value* bytes = dim(lives[life].bytes);
-      bytes = builder_.CreateAnd(builder_.CreateAdd(bytes, int64(63)), int64(-64));
+      llvm::Value* bytes = byte_size(storages[owners[life]]);
       size = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, size, bytes);
     }
     offsets.push_back(total);
@@ -255,9 +242,23 @@ void GraphEmitter::plan_arena() {
     frame_.planned[owners[i]] = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), frame_.arena, offsets[plan.slot_of[i]]);
 }
 
-llvm::Value* GraphEmitter::byte_size(DType dtype, const std::vector<llvm::Value*>& dims) {
-  llvm::Value* bytes = int64(size_of(dtype));
-  for (llvm::Value* dim : dims) bytes = builder_.CreateMul(bytes, dim);
+// Whole lines, so that every address is aligned. Negative dims and sizes beyond all limits end the call.
+llvm::Value* GraphEmitter::byte_size(const Storage& storage) {
+  std::vector<llvm::Value*> dims;
+  bool literal = true;
+  for (const Scalar& d : storage.dims) {
+    dims.push_back(dim(d));
+    literal = literal && d.as_int();
+  }
+  if (literal) {
+    const auto known = canonical(product(storage.dims) * Scalar(static_cast<std::int64_t>(size_of(storage.dtype)))).as_int();
+    if (known && *known >= 0 && *known < (std::int64_t{1} << 50)) return int64((*known + 63) / 64 * 64);
+  }
+  for (const auto& [known, bytes] : frame_.sizes)
+    if (known.first == storage.dtype && known.second == dims) return bytes;
+  llvm::Value* bytes = runtime_.byte_size(builder_, frame_.context, static_cast<std::int32_t>(storage.dtype), dims.size(),
+                                          RuntimeCalls::array_of(builder_, dims));
+  frame_.sizes.push_back({{storage.dtype, dims}, bytes});
   return bytes;
 }
 
@@ -270,7 +271,7 @@ void GraphEmitter::make_storage(std::size_t id, bool clear) {
   for (const Scalar& d : storage.dims) value.dims.push_back(dim(d));
   if (frame_.planned[id]) {
     value.pointer = frame_.planned[id];
-    if (clear) builder_.CreateMemSet(value.pointer, builder_.getInt8(0), byte_size(storage.dtype, value.dims), llvm::MaybeAlign(64));
+    if (clear) builder_.CreateMemSet(value.pointer, builder_.getInt8(0), byte_size(storage), llvm::MaybeAlign(64));
     return;
   }
   llvm::Type* i32 = builder_.getInt32Ty();
@@ -279,7 +280,7 @@ void GraphEmitter::make_storage(std::size_t id, bool clear) {
   make->setReturnDoesNotAlias();
   value.pointer = builder_.CreateCall(
       make, {frame_.context, builder_.getInt32(static_cast<std::uint32_t>(storage.dtype)),
-             builder_.getInt32(static_cast<std::uint32_t>(value.dims.size())), array_of(value.dims), builder_.getInt32(clear)});
+             builder_.getInt32(static_cast<std::uint32_t>(value.dims.size())), RuntimeCalls::array_of(builder_, value.dims), builder_.getInt32(clear)});
   RuntimeCalls::check_allocated(builder_, value.pointer);
 }
 
@@ -389,7 +390,7 @@ GraphEmitter::Live GraphEmitter::call_tir(const CallTir& call, const Expr& expr)
         make_storage(copy, false);
         const StorageValue& from = frame_.storages[id];
         builder_.CreateMemCpy(frame_.storages[copy].pointer, llvm::MaybeAlign(64), from.pointer, llvm::MaybeAlign(64),
-                              byte_size(args[index].tree.dtype, from.dims));
+                              byte_size(frame_.values->storages[copy]));
         id = copy;
       }
     }
@@ -455,13 +456,13 @@ GraphEmitter::Live GraphEmitter::function_call(const FunctionCall& call, const E
     if (live.tree.kind == ValueTree::TensorLeaf) tensors.push_back(live.tree.storage);
     for (const Live& field : live.fields) flatten(field);
   };
-  llvm::Value* in = stack_slots(slot_count_of(inner.params));
+  llvm::Value* in = RuntimeCalls::stack_slots(builder_, slot_count_of(inner.params));
   std::size_t position = 0;
   for (const Live& arg : args) {
     write_slots(arg, in, position);
     flatten(arg);
   }
-  llvm::Value* out = stack_slots(slot_count(inner.result));
+  llvm::Value* out = RuntimeCalls::stack_slots(builder_, slot_count(inner.result));
   llvm::Function* code = function(*callee);
   llvm::Value* status = builder_.CreateCall(code, {frame_.context, in, out});
   RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);

@@ -48,6 +48,7 @@ class GraphEmitter {
     std::unordered_map<std::uint64_t, Live> vars;
     std::unordered_map<std::uint64_t, llvm::Value*> symbols;
     std::vector<std::pair<Scalar, llvm::Value*>> dims;  // computed dimension expressions
+    std::vector<std::pair<std::pair<DType, std::vector<llvm::Value*>>, llvm::Value*>> sizes;  // computed byte sizes
     std::vector<StorageValue> storages;
     std::vector<llvm::Value*> planned;                  // address in the arena, by storage
     std::int64_t position = 0;
@@ -72,14 +73,12 @@ class GraphEmitter {
   void bind_dims(const Live& live, const Type& type);
   void make_storage(std::size_t id, bool clear);
   void release_dead();
-  llvm::Value* byte_size(DType dtype, const std::vector<llvm::Value*>& dims);
+  llvm::Value* byte_size(const Storage& storage);
   llvm::Value* dim(const Scalar& scalar);
   llvm::Value* dim_uncached(const Scalar& scalar);
   llvm::Value* scalar_value_of(const Scalar& scalar);  // a scalar argument, of its dtype's register type
   llvm::Value* scalar_of_slot(llvm::Value* slots, std::size_t position, DType dtype);
   llvm::Value* int64(std::int64_t value) const;
-  llvm::Value* array_of(const std::vector<llvm::Value*>& values);  // int64 array on the stack
-  llvm::Value* stack_slots(std::size_t count);
   llvm::Type* scalar_type(DType dtype);
 
   const Module& module_;

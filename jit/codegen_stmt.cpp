@@ -147,13 +147,9 @@ llvm::Function* KernelEmitter::emit(const PrimFunc& function, const std::string&
 
 void KernelEmitter::allocate(const Buffer& buffer, bool clear) {
   BufferSlot slot;
-  llvm::Value* bytes = int64(size_of(buffer.dtype()));
-  for (const Scalar& dim : buffer.shape()) {
-    slot.dims.push_back(index(dim));
-    bytes = builder_.CreateMul(bytes, slot.dims.back());
-  }
-  slot.pointer = runtime_.scratch(builder_, frame_.context, bytes);
-  if (clear) builder_.CreateMemSet(slot.pointer, builder_.getInt8(0), bytes, llvm::MaybeAlign(64));
+  for (const Scalar& dim : buffer.shape()) slot.dims.push_back(index(dim));
+  slot.pointer = runtime_.buffer(builder_, frame_.context, static_cast<std::int32_t>(buffer.dtype()), slot.dims.size(),
+                                 RuntimeCalls::array_of(builder_, slot.dims), clear);
   define(buffer, std::move(slot));
 }
 

@@ -5,12 +5,15 @@
 #include <tbb/info.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <fstream>
 #include <list>
 #include <mutex>
 
 #include "ir/entry.h"
 #include "ir/fault.h"
+#include "ir/printer.h"
+#include "ir/rewrite.h"
 #include "jit/compile.h"
 #include "jit/jit.h"
 #include "jit/kernel_symbols.h"
@@ -63,7 +66,19 @@ class Jit final : public Evaluator {
     if (const auto* prim = std::get_if<PrimFuncPtr>(function)) return call_prim_func(module, *prim, std::move(args));
     const FunctionPtr& graph = std::get<FunctionPtr>(*function);
     bind_arguments(graph->name, graph->params, args);
-    const std::shared_ptr<const Compiled> code = compiled(module, name);
+    const bool known = std::all_of(graph->params.begin(), graph->params.end(),
+                                   [](const Var& param) { return fully_known(param.type()); });
+    std::shared_ptr<const Compiled> code;
+    if (known) {
+      code = compiled(module, name);
+    } else if (!has_variants(graph)) {
+      try {
+        code = compiled(module, name);  // unknown dims alone may do no harm
+      } catch (const Failure& failure) {
+        if (failure.error_class() != ErrorClass::Type) throw;
+      }
+    }
+    if (!code) code = variant(module, graph, args);
     std::vector<std::int64_t> in;
     std::vector<Tensor> tensors;
     for (const Value& arg : args) append_slots(arg, in, tensors);
@@ -80,10 +95,98 @@ class Jit final : public Evaluator {
     std::vector<std::weak_ptr<const void>> alive;  // the same, to know when they are gone
     std::shared_ptr<const Compiled> code;
   };
+  // The entry of a module's function, so that a repeated call need not look at the functions again.
+  struct Recent {
+    const Module* module;
+    std::weak_ptr<const Module> alive;
+    std::string name;
+    std::shared_ptr<const Compiled> code;
+  };
+  // Code for arguments of certain types, of a function whose parameters leave them open.
+  struct Variant {
+    std::weak_ptr<const Function> function;
+    std::string types;
+    ModulePtr module;  // holds the specialised function
+  };
   static constexpr std::size_t kept = 256;
+  static constexpr std::size_t kept_recent = 16;
+  static constexpr std::size_t kept_variants = 64;
 
   std::shared_ptr<const Compiled> compiled(const ModulePtr& module, std::string_view name) {
     std::lock_guard lock(mutex_);
+    for (auto it = recent_.begin(); it != recent_.end();) {
+      if (it->alive.expired()) {
+        it = recent_.erase(it);
+        continue;
+      }
+      if (it->module == module.get() && it->name == name) return it->code;
+      ++it;
+    }
+    std::shared_ptr<const Compiled> code = find_or_compile(module, name);
+    if (recent_.size() == kept_recent) recent_.erase(recent_.begin());
+    recent_.push_back({module.get(), module, std::string(name), code});
+    return code;
+  }
+
+  bool has_variants(const FunctionPtr& function) {
+    std::lock_guard lock(mutex_);
+    return std::any_of(variants_.begin(), variants_.end(),
+                       [&](const Variant& variant) { return variant.function.lock() == function; });
+  }
+
+  // A copy of the function for the types that the arguments really have, and its code.
+  std::shared_ptr<const Compiled> variant(const ModulePtr& module, const FunctionPtr& function,
+                                          const std::vector<Value>& args) {
+    std::string types;
+    for (const Value& arg : args) types += print(type_of(arg)) + "|";
+    std::unique_lock lock(mutex_);
+    ModulePtr specialised;
+    for (auto it = variants_.begin(); it != variants_.end();) {
+      const FunctionPtr alive = it->function.lock();
+      if (!alive) {
+        it = variants_.erase(it);
+        continue;
+      }
+      if (alive == function && it->types == types) specialised = it->module;
+      ++it;
+    }
+    if (!specialised) {
+      Module copy = *module;
+      auto concrete = std::make_shared<Function>();
+      concrete->name = function->name;
+      concrete->span = function->span;
+      concrete->attributes = function->attributes;
+      FunctionBuilder builder;
+      builder.set_origin(function->span);
+      std::vector<Expr> params;
+      for (std::size_t i = 0; i < args.size(); ++i) {
+        const Var& param = function->params[i];
+        builder.reserve_name(param.name());
+        concrete->params.emplace_back(param.name(), type_of(args[i]), false, param.span());
+        params.emplace_back(concrete->params.back());
+      }
+      builder.begin_block(false);
+      try {
+        concrete->result = inline_call(builder, copy, *module, *function, params);
+      } catch (Failure& failure) {
+        // What the real shapes show is a fault of the run, not of the text.
+        for (Diagnostic& diagnostic : failure.diagnostics())
+          if (diagnostic.error_class == ErrorClass::Type) diagnostic.error_class = ErrorClass::Runtime;
+        throw;
+      }
+      builder.end_block();
+      concrete->blocks = builder.take_blocks();
+      concrete->result_type = concrete->result.type();
+      copy.set(FunctionPtr(std::move(concrete)));
+      specialised = std::make_shared<const Module>(std::move(copy));
+      if (variants_.size() == kept_variants) variants_.erase(variants_.begin());
+      variants_.push_back({function, std::move(types), specialised});
+    }
+    lock.unlock();
+    return compiled(specialised, function->name);
+  }
+
+  std::shared_ptr<const Compiled> find_or_compile(const ModulePtr& module, std::string_view name) {
     const std::vector<GlobalFunction> functions = reachable_functions(*module, name);
     std::vector<const void*> key;
     for (const GlobalFunction& function : functions) key.push_back(identity_of(function));
@@ -238,6 +341,8 @@ class Jit final : public Evaluator {
   std::mutex mutex_;  // guards compilation and what is kept
   std::unique_ptr<Engine> engine_;
   std::list<Entry> entries_;
+  std::vector<Recent> recent_;
+  std::vector<Variant> variants_;
   ScratchPool pool_;
   std::optional<tbb::global_control> more_workers_;
   std::optional<tbb::task_arena> arena_;

@@ -152,6 +152,30 @@ void* rt_scratch(RtContext* context, std::int64_t bytes) {
 
 void rt_scratch_release(RtContext* context, void* pointer) { context->scratch->pop(pointer); }
 
+// Bytes of a tensor of these dims, rounded up to whole lines; -1 when a dim is negative or the size passes the limit.
+std::int64_t rt_byte_size(RtContext* context, std::int32_t dtype, std::int32_t rank, const std::int64_t* dims) {
+  try {
+    const std::int64_t count = element_count(std::span(dims, static_cast<std::size_t>(rank)));
+    const std::int64_t size = size_of(static_cast<DType>(dtype));
+    // Sums of a few thousand such sizes stay far from the end of 64 bits.
+    constexpr std::int64_t largest = std::int64_t{1} << 50;
+    if (count > largest / size) Tensor::empty(static_cast<DType>(dtype), Shape(dims, dims + rank));  // refuses
+    return (count * size + 63) / 64 * 64;
+  } catch (...) {
+    context->state->keep_failure();
+    return -1;
+  }
+}
+
+// A buffer of a prim_func on the scratch stack; `zero` clears it. Null when it is refused.
+void* rt_buffer(RtContext* context, std::int32_t dtype, std::int32_t rank, const std::int64_t* dims, std::int32_t zero) {
+  const std::int64_t bytes = rt_byte_size(context, dtype, rank, dims);
+  if (bytes < 0) return nullptr;
+  void* pointer = rt_scratch(context, bytes);
+  if (pointer != nullptr && zero != 0) std::memset(pointer, 0, static_cast<std::size_t>(bytes));
+  return pointer;
+}
+
 // A tensor that outlives the function; `zero` clears it.
 void* rt_tensor(RtContext* context, std::int32_t dtype, std::int32_t rank, const std::int64_t* dims,
                 std::int32_t zero) {
@@ -242,6 +266,8 @@ std::span<const RuntimeSymbol> runtime_symbols() {
       symbol("rt_shape_fault", rt_shape_fault),
       symbol("rt_scratch", rt_scratch),
       symbol("rt_scratch_release", rt_scratch_release),
+      symbol("rt_byte_size", rt_byte_size),
+      symbol("rt_buffer", rt_buffer),
       symbol("rt_tensor", rt_tensor),
       symbol("rt_tensor_release", rt_tensor_release),
       symbol("rt_parallel_for", rt_parallel_for),

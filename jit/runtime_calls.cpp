@@ -40,6 +40,44 @@ llvm::Value* RuntimeCalls::scratch(llvm::IRBuilder<>& builder, llvm::Value* cont
   return pointer;
 }
 
+llvm::Value* RuntimeCalls::buffer(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t dtype,
+                                  std::size_t rank, llvm::Value* dims, bool zero) {
+  llvm::Type* ptr = builder.getPtrTy();
+  llvm::Type* i32 = builder.getInt32Ty();
+  llvm::Function* function = get("rt_buffer", ptr, {ptr, i32, i32, ptr, i32});
+  function->setReturnDoesNotAlias();
+  function->addRetAttr(llvm::Attribute::getWithAlignment(builder.getContext(), llvm::Align(64)));
+  llvm::Value* pointer = builder.CreateCall(
+      function, {context, builder.getInt32(static_cast<std::uint32_t>(dtype)),
+                 builder.getInt32(static_cast<std::uint32_t>(rank)), dims, builder.getInt32(zero)});
+  check_allocated(builder, pointer);
+  return pointer;
+}
+
+llvm::Value* RuntimeCalls::byte_size(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t dtype,
+                                     std::size_t rank, llvm::Value* dims) {
+  llvm::Type* ptr = builder.getPtrTy();
+  llvm::Type* i32 = builder.getInt32Ty();
+  llvm::Function* function = get("rt_byte_size", builder.getInt64Ty(), {ptr, i32, i32, ptr});
+  llvm::Value* bytes = builder.CreateCall(function, {context, builder.getInt32(static_cast<std::uint32_t>(dtype)),
+                                                     builder.getInt32(static_cast<std::uint32_t>(rank)), dims});
+  return_unless(builder, builder.CreateICmpSGE(bytes, builder.getInt64(0)), builder.getInt32(status_exception));
+  return bytes;
+}
+
+llvm::Value* RuntimeCalls::stack_slots(llvm::IRBuilder<>& builder, std::size_t count) {
+  llvm::BasicBlock& entry = builder.GetInsertBlock()->getParent()->getEntryBlock();
+  llvm::IRBuilder<> at(&entry, entry.begin());
+  return at.CreateAlloca(llvm::ArrayType::get(at.getInt64Ty(), std::max<std::size_t>(count, 1)));
+}
+
+llvm::Value* RuntimeCalls::array_of(llvm::IRBuilder<>& builder, llvm::ArrayRef<llvm::Value*> values) {
+  llvm::Value* slots = stack_slots(builder, values.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    builder.CreateStore(values[i], builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), slots, i));
+  return slots;
+}
+
 void RuntimeCalls::scratch_release(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* pointer) {
   builder.CreateCall(get("rt_scratch_release", builder.getVoidTy(), {builder.getPtrTy(), builder.getPtrTy()}),
                      {context, pointer});

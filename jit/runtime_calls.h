@@ -27,6 +27,12 @@ class RuntimeCalls {
   llvm::Value* fault(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t site, llvm::Value* a,
                      llvm::Value* b, llvm::Value* c);
   llvm::Value* scratch(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* bytes);
+  // A zeroed or raw buffer on the scratch stack; `dims` is an int64 array in memory.
+  llvm::Value* buffer(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t dtype, std::size_t rank,
+                      llvm::Value* dims, bool zero);
+  // Bytes of a tensor in whole lines; code returns with the runtime's failure when there is no such tensor.
+  llvm::Value* byte_size(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t dtype, std::size_t rank,
+                         llvm::Value* dims);
   void scratch_release(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* pointer);
 
   // Loads the interrupt flag and branches to `interrupted` when it is set; the builder goes on in a new block.
@@ -35,6 +41,10 @@ class RuntimeCalls {
   static void return_unless(llvm::IRBuilder<>& builder, llvm::Value* good, llvm::Value* status);
   // Like return_unless for a null pointer of a refused allocation.
   static void check_allocated(llvm::IRBuilder<>& builder, llvm::Value* pointer);
+  // The values in an int64 array in the frame of the function.
+  static llvm::Value* array_of(llvm::IRBuilder<>& builder, llvm::ArrayRef<llvm::Value*> values);
+  // Room for `count` int64 in the frame of the function.
+  static llvm::Value* stack_slots(llvm::IRBuilder<>& builder, std::size_t count);
 
  private:
   llvm::Module& module_;

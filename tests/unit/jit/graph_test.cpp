@@ -154,6 +154,39 @@ TEST_CASE("match_cast binds sizes and refuses others at its line", "[jit]") {
   CHECK(failure.diagnostics()[0].span == line);
 }
 
+TEST_CASE("parameters of unknown shape are compiled for the arguments that come", "[jit]") {
+  Maker maker("main");
+  const Type unknown = TypeKind(TensorType{});
+  const Expr x = maker.param("x", unknown);
+  const Expr y = maker.param("y", unknown);
+  const ModulePtr module = module_of({maker.finish(maker("multiply", {maker("add", {x, y}), y}))});
+  for (const DType dtype : {DType::Float32, DType::Int32, DType::Float64})
+    for (const std::int64_t size : {1, 4, 4}) in_both_tiers(module, "main", {numbers(dtype, {3, size}), numbers(dtype, {size})});
+  failure_in_both_tiers(module, "main", {numbers(DType::Float32, {3}), numbers(DType::Float32, {4})});
+}
+
+TEST_CASE("sizes that cannot be are refused, not computed with", "[jit]") {
+  const ScalarVar n("n", DType::Int64);
+  const bool negative = GENERATE(true, false);
+  const Scalar rows = negative ? n - Scalar(8) : n * Scalar(std::int64_t{1} << 40);
+  LoopBuilder b;
+  const Buffer x = b.input("X", f32({n}));
+  const Buffer y = b.output("Y", f32({rows, n * Scalar(1 << 20)}));
+  b.spatial("Y", {rows, n * Scalar(1 << 20)}, [&](const auto& s) { return b.store(y, {s[0], s[1]}, float_literal(DType::Float32, 1)); });
+  const GlobalFunction fill = std::make_shared<const PrimFunc>(b.finish("fill"));
+  for (const bool escapes : {true, false}) {
+    Maker maker("main");
+    const ScalarVar m("m", DType::Int64);
+    const Scalar wanted = negative ? m - Scalar(8) : m * Scalar(std::int64_t{1} << 40);
+    const Expr a = maker.param("a", f32({m}));
+    const Expr filled = Expr(maker.builder.bind(call_tir(global_ref(fill), {a}, {f32({wanted, m * Scalar(1 << 20)})}, false)));
+    const Expr total = maker("sum", {filled});
+    const ModulePtr module = module_of({fill, maker.finish(escapes ? tuple({filled, total}) : total)});
+    const Failure failure = failure_in_both_tiers(module, "main", {numbers(DType::Float32, {5})});
+    CHECK(failure.error_class() == ErrorClass::ResourceLimit);
+  }
+}
+
 TEST_CASE("recursion without an end is a fault at the declaration", "[jit]") {
   const FunctionType type{{f32({Scalar(2)})}, f32({Scalar(2)})};
   Maker maker("main");
