@@ -33,6 +33,7 @@ ScriptValue run(Invocation& invocation) {
     AppendLossOptions loss = loss_options(invocation);
     program.loss = invocation.module->fresh_name(function + "_loss");
     loss.new_name = program.loss;
+    program.loss_is_sum = is_summed(loss);
     program.module = std::make_shared<const Module>(append_loss(*invocation.module, function, loss));
   }
   EvaluateOptions wanted;

@@ -8,4 +8,11 @@ namespace relish {
 
 AppendLossOptions loss_options(const Invocation& invocation);
 
+// Whether the loss of a batch is the sum over its rows.
+inline bool is_summed(const AppendLossOptions& options) {
+  const Attribute* reduction = find_attribute(options.loss.options, "reduction");
+  const std::string* text = reduction != nullptr ? reduction->as<std::string>() : nullptr;
+  return text != nullptr && *text == "sum";
+}
+
 }  // namespace relish

@@ -139,6 +139,7 @@ ScriptValue run(Invocation& invocation) {
   program.module = std::make_shared<const Module>(setup_trainer(*invocation.module, function, setup));
   program.inference = function;
   program.loss = setup.loss.new_name.empty() ? function + "_loss" : setup.loss.new_name;
+  program.loss_is_sum = is_summed(setup.loss);
   program.parameters = trained_parameters(*invocation.module->function(function), setup.wrt);
 
   RunRequest request;
