@@ -96,7 +96,9 @@ std::string declaration_text(const ast::Statement& statement, ConstantSection& c
 
 std::string text_in_order(const ReadResult& result, std::string_view source, const PrintOptions& options) {
   ConstantSection constants;
-  std::string text;
+  // Statements are beyond TVMScript: the text says so.
+  bool statements = !std::all_of(result.script.begin(), result.script.end(), is_declaration);
+  std::string text = statements ? "# relish: 1\n" : "";
   const ast::Statement* before = nullptr;
   for (const ast::Statement& statement : result.script) {
     bool declaration = is_declaration(statement);

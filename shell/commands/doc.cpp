@@ -8,15 +8,10 @@
 namespace relish {
 namespace {
 
-constexpr Option options[] = {
-    {"commands", OptionKind::Flag, "", "the manual's page of all commands", 0, in_shell},
-};
-
 constexpr Example examples[] = {{"relish doc nn.relu", "doc(\"gradient\")"}};
 
 ScriptValue run(Invocation& invocation) {
   start_language();
-  if (invocation.flag("commands")) return commands_manual();
   if (invocation.files.empty()) {
     fail(ErrorClass::Usage, invocation.span, "doc.name", "doc takes the name of an operator, command or built-in as a str");
   }
@@ -42,7 +37,6 @@ const Command command_doc{
     .name = "doc",
     .summary = "shows the page of an operator, command or built-in",
     .subject = Subject::Name,
-    .options = options,
     .run = run,
     .examples = examples,
     .subject_optional = true,

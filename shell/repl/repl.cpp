@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <new>
+#include <utility>
 
 #include "frontend/scanner.h"
 #include "shell/command.h"
@@ -58,6 +59,7 @@ class Repl {
         session_.output().write("\n");
         session_.output().flush();
         input.clear();
+        comments_.clear();
         continue;
       }
       if (event == LineEditor::Event::EndOfInput) {
@@ -67,6 +69,10 @@ class Repl {
       }
       bool first_line = input.empty();
       if (first_line && line.find_first_not_of(" \t\n") == std::string::npos) continue;
+      if (first_line && line[line.find_first_not_of(" \t")] == '#' && line.find('\n') == std::string::npos) {
+        comments_ += line + "\n";
+        continue;
+      }
       if (first_line && line.starts_with(':')) {
         keep(line);
         if (!run_colon_command(line)) return 0;
@@ -78,7 +84,7 @@ class Repl {
       input.clear();
       while (text.ends_with('\n')) text.pop_back();
       keep(text);
-      run_input(text);
+      run_input(std::exchange(comments_, {}) + text);
     }
   }
 
@@ -141,7 +147,7 @@ class Repl {
       }
       std::uint32_t file = Sources::instance().add(fmt::format("<in {}>", ++inputs_), text + "\n");
       script_.run(file);
-      statements_.push_back(text + "\n");
+      statements_.push_back(std::exchange(comments_, {}) + text + "\n");
     });
     return true;
   }
@@ -178,6 +184,7 @@ class Repl {
   Script script_;
   HistoryFile history_;
   LineEditor editor_;
+  std::string comments_;  // typed alone; they belong to the statement that follows
   std::vector<std::string> statements_;
   std::size_t inputs_ = 0;
 };
