@@ -262,6 +262,8 @@ def losses():
             for reduction in ("mean", "sum", "none"):
                 file.add(f"{np.dtype(dtype).name} {shape} {reduction}", random(shape, dtype, -3, -0.1), targets.astype(np.int64),
                          reduction=reduction, ignore_index=-100)
+                if reduction == "mean" and targets.size == 1:
+                    continue  # the weight cancels: its gradient is rounding noise around 0
                 file.add(f"{np.dtype(dtype).name} {shape} {reduction} weighted", random(shape, dtype, -3, -0.1), targets.astype(np.int64),
                          positive((classes,), dtype), reduction=reduction, ignore_index=ignored(targets))
     file.write()

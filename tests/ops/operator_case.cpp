@@ -108,7 +108,7 @@ decltype(CaseArgument::value) argument_of_script(const ScriptValue& value, Param
       for (const ScriptValue& item : list->items) fields.push_back(tensor_of_script(item));
       return fields;
     }
-    case ParamKind::Shape: return shape_of(value, {});
+    case ParamKind::Shape: return shape_of(value, {}, true);
     case ParamKind::Attribute: return attribute_of_script(value);
   }
   return Attribute();
