@@ -1,7 +1,8 @@
 // Reading and rewriting of golden files.
 #include "tests/golden/golden_file.h"
 
-#include <charconv>
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -79,6 +80,11 @@ std::vector<Expectation> take_expectations(std::string& line, std::uint32_t numb
   return found;
 }
 
+std::string without_expectations(std::string line) {
+  take_expectations(line, 0);
+  return line;
+}
+
 void apply_directive(GoldenFile& file, const std::string& name, const std::string& value) {
   if (name == "test") {
     std::size_t blank = value.find(' ');
@@ -153,31 +159,22 @@ std::string block_text(std::string_view heading, std::string_view text) {
   return result;
 }
 
-std::string severity_word(Severity severity) {
-  return severity == Severity::Error ? "error" : severity == Severity::Warning ? "warning" : "note";
+std::string severity_word(const Told& told) {
+  if (told.severity == Severity::Error) return fmt::format("error[{}]", told.error_class);
+  return told.severity == Severity::Warning ? "warning" : "note";
 }
 
-// New inline expectations: every diagnostic with its class and column, and the notes that the file asked for.
-std::map<std::uint32_t, std::string> inline_texts(const GoldenFile& file, const Outcome& outcome) {
-  std::map<std::uint32_t, std::string> result;
-  const Sources& sources = Sources::instance();
-  for (const Diagnostic& diagnostic : outcome.diagnostics) {
-    const SourceFile* source = sources.find(diagnostic.span.file);
-    if (!source) continue;
-    LineColumn place = source->position(diagnostic.span.begin);
-    std::string severity_text = severity_word(diagnostic.severity);
-    if (diagnostic.severity == Severity::Error) severity_text += fmt::format("[{}]", name_of(diagnostic.error_class));
-    result[place.line] += fmt::format("  # {}@{}: {}", severity_text, place.column, diagnostic.message);
-    for (const DiagnosticNote& note : diagnostic.notes) {
-      const SourceFile* note_source = sources.find(note.span.file);
-      std::uint32_t line = note_source ? note_source->position(note.span.begin).line : place.line;
-      for (const Expectation& expectation : file.expectations) {
-        if (expectation.severity == Severity::Note && expectation.line == line) {
-          result[line] += fmt::format("  # note: {}", note.text);
-          break;
-        }
-      }
-    }
+// New inline expectations by line: every diagnostic with its class and column, and the notes that the file asked for.
+std::map<std::uint32_t, std::vector<std::string>> inline_texts(const GoldenFile& file, const Outcome& outcome) {
+  std::map<std::uint32_t, std::vector<std::string>> result;
+  for (const Told& told : told_by(file, outcome.diagnostics)) {
+    const auto asked = [&](const Expectation& expectation) {
+      return expectation.severity == Severity::Note && expectation.line == told.line;
+    };
+    const bool note = told.severity == Severity::Note;
+    if (note && std::none_of(file.expectations.begin(), file.expectations.end(), asked)) continue;
+    const std::string column = told.line == 0 || note ? "" : fmt::format("@{}", told.column);
+    result[told.line].push_back(fmt::format("# {}{}: {}", severity_word(told), column, told.text));
   }
   return result;
 }
@@ -219,6 +216,27 @@ std::optional<std::string> GoldenFile::option(std::string_view flag) const {
   return std::nullopt;
 }
 
+std::vector<Told> told_by(const GoldenFile& file, const std::vector<Diagnostic>& diagnostics) {
+  const std::string own_name = std::filesystem::path(file.path).filename().string();
+  const std::string folder = std::filesystem::path(file.path).parent_path().string() + "/";
+  std::vector<Told> all;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    const auto add = [&](Span span, Severity severity, std::string text) {
+      const SourceFile* source = Sources::instance().find(span.file);
+      const bool here = source && source->name() == own_name;
+      const LineColumn at = here ? source->position(span.begin) : LineColumn{};
+      all.push_back({at.line, at.column, severity, std::string(name_of(diagnostic.error_class)), std::move(text)});
+    };
+    std::string place = diagnostic.place;
+    if (place.starts_with(folder)) place.erase(0, folder.size());
+    add(diagnostic.span, diagnostic.severity, place.empty() ? diagnostic.message : place + ": " + diagnostic.message);
+    for (const DiagnosticNote& note : diagnostic.notes) {
+      add(note.span.known() ? note.span : diagnostic.span, Severity::Note, note.text);
+    }
+  }
+  return all;
+}
+
 GoldenFile read_golden_file(const std::string& path, const std::string& name) {
   GoldenFile file;
   file.path = path;
@@ -241,7 +259,15 @@ GoldenFile read_golden_file(const std::string& path, const std::string& name) {
       const std::string whole = line;
       std::vector<Expectation> found = take_expectations(line, number);
       if (!found.empty() && trimmed(line).empty()) {  // alone: of the line above
-        for (Expectation& expectation : found) --expectation.line;
+        for (Expectation& expectation : found) {
+          // Of the nearest line above that is not such a comment itself; below the head, of no line.
+          std::size_t above = i;
+          while (above > layout.body && trimmed(without_expectations(layout.lines[above - 1])).empty() &&
+                 !trimmed(layout.lines[above - 1]).empty()) {
+            --above;
+          }
+          expectation.line = above == layout.body ? 0 : static_cast<std::uint32_t>(above);
+        }
         line.clear();
       }
       file.expectations.insert(file.expectations.end(), found.begin(), found.end());
@@ -254,23 +280,20 @@ GoldenFile read_golden_file(const std::string& path, const std::string& name) {
 
 std::string updated_text(const GoldenFile& file, const Outcome& outcome) {
   Layout layout = lay_out(read_whole(file.path));
-  std::map<std::uint32_t, std::string> inline_expectations;
-  const bool rewrite_inline = !file.expectations.empty() || !outcome.diagnostics.empty();
-  if (rewrite_inline && file.command != "repl" && file.command != "cli") {
-    inline_expectations = inline_texts(file, outcome);
-  }
+  const bool rewrite_inline = (!file.expectations.empty() || !outcome.diagnostics.empty()) &&
+                              file.command != "repl" && file.command != "cli";
+  std::map<std::uint32_t, std::vector<std::string>> found;
+  if (rewrite_inline) found = inline_texts(file, outcome);
   std::string text;
   for (std::size_t i = 0; i < layout.body; ++i) text += layout.lines[i] + '\n';
-  if (outcome.transcript) {
-    text += *outcome.transcript;
-    return text;
-  }
+  if (outcome.transcript) return text + *outcome.transcript;
+  for (const std::string& expectation : found[0]) text += expectation + '\n';
   for (std::size_t i = layout.body; i < layout.blocks; ++i) {
     std::string line = layout.lines[i];
-    if (rewrite_inline && file.command != "repl" && file.command != "cli") {
-      bool had = !take_expectations(line, 0).empty();
+    if (rewrite_inline) {
+      const bool had = !take_expectations(line, 0).empty();
       if (had && trimmed(line).empty()) continue;
-      line += inline_expectations[static_cast<std::uint32_t>(i + 1)];
+      for (const std::string& expectation : found[static_cast<std::uint32_t>(i + 1)]) line += "  " + expectation;
     }
     text += line + '\n';
   }

@@ -21,7 +21,7 @@ namespace relish::testing {
 
 // A comment that promises a diagnostic.
 struct Expectation {
-  std::uint32_t line = 0;     // that the diagnostic must have
+  std::uint32_t line = 0;     // that the diagnostic must have; 0: it has no place in the file (written below the head)
   Severity severity = Severity::Error;
   std::string error_class;    // "TypeError"; empty: any
   std::uint32_t column = 0;   // 0: any
@@ -56,6 +56,14 @@ std::vector<std::string> split_words(std::string_view text);
 
 // Throws Failure(UsageError) for a file without a header or with an unknown one.
 GoldenFile read_golden_file(const std::string& path, const std::string& name);
+
+// A diagnostic or note as an expectation sees it: its line in the file under test (0 elsewhere) and its text.
+struct Told {
+  std::uint32_t line = 0, column = 0;
+  Severity severity = Severity::Error;
+  std::string error_class, text;
+};
+std::vector<Told> told_by(const GoldenFile& file, const std::vector<Diagnostic>& diagnostics);
 
 // What a file really gave.
 struct Outcome {

@@ -51,30 +51,6 @@ std::vector<std::pair<std::string, std::string>> golden_files(const Options& opt
   return files;
 }
 
-// A diagnostic or note as an expectation sees it.
-struct Told {
-  std::uint32_t line = 0, column = 0;
-  Severity severity = Severity::Error;
-  std::string error_class, text;
-  bool expected = false;
-};
-
-std::vector<Told> told_by(const std::vector<Diagnostic>& diagnostics) {
-  std::vector<Told> all;
-  for (const Diagnostic& diagnostic : diagnostics) {
-    const auto add = [&](Span span, Severity severity, const std::string& text) {
-      const SourceFile* source = Sources::instance().find(span.file);
-      const LineColumn at = source ? source->position(span.begin) : LineColumn{};
-      all.push_back({at.line, at.column, severity, std::string(name_of(diagnostic.error_class)), text, false});
-    };
-    add(diagnostic.span, diagnostic.severity, diagnostic.message);
-    for (const DiagnosticNote& note : diagnostic.notes) {
-      add(note.span.known() ? note.span : diagnostic.span, Severity::Note, note.text);
-    }
-  }
-  return all;
-}
-
 bool meets(const Told& told, const Expectation& wanted) {
   return told.line == wanted.line && told.severity == wanted.severity &&
          (wanted.column == 0 || wanted.column == told.column) &&
@@ -83,19 +59,18 @@ bool meets(const Told& told, const Expectation& wanted) {
 }
 
 void check_diagnostics(const GoldenFile& file, const Outcome& outcome, std::vector<std::string>& problems) {
-  std::vector<Told> all = told_by(outcome.diagnostics);
+  const std::vector<Told> all = told_by(file, outcome.diagnostics);
+  std::vector<bool> expected(all.size(), false);
   for (const Expectation& wanted : file.expectations) {
     bool met = false;
-    for (Told& told : all) {
-      if (!told.expected && meets(told, wanted)) {
-        told.expected = met = true;
-        break;
-      }
+    for (std::size_t i = 0; i < all.size() && !met; ++i) {
+      if (!expected[i] && meets(all[i], wanted)) expected[i] = met = true;
     }
     if (!met) problems.push_back(fmt::format("line {}: nobody said '{}'", wanted.line, wanted.text));
   }
-  for (const Told& told : all) {
-    if (told.expected || told.severity == Severity::Note) continue;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Told& told = all[i];
+    if (expected[i] || told.severity == Severity::Note) continue;
     problems.push_back(fmt::format("line {}: unexpected {}@{}: {}", told.line, told.error_class, told.column, told.text));
   }
 }
@@ -173,7 +148,8 @@ Verdict run_one(const std::string& path, const std::string& name, const Options&
     problems = problems_of(file, outcome);
     if (problems.empty()) return Verdict::Passed;
     if (options.update && outcome.problems.empty()) {
-      std::ofstream(path, std::ios::binary) << updated_text(file, outcome);
+      const std::string text = updated_text(file, outcome);  // reads the file before it is opened for writing
+      std::ofstream(path, std::ios::binary) << text;
       return Verdict::Updated;
     }
   } catch (const Failure& failure) {

@@ -7,6 +7,7 @@
 #include "ir/equal.h"
 #include "ir/printer.h"
 #include "ir/verify.h"
+#include "shell/commands/canonical_text.h"
 #include "support/failure.h"
 #include "support/render.h"
 
@@ -93,16 +94,6 @@ void check_module(const Module& module, const std::string& what, std::vector<std
 
 }  // namespace
 
-std::string canonical_text(const ReadResult& result, const PrintOptions& options) {
-  std::string text;
-  for (const ModulePtr& module : result.all_modules()) {
-    PrintOptions module_options = options;
-    module_options.free_functions = module == result.free_functions;
-    text += (text.empty() ? "" : "\n\n") + print(*module, module_options);
-  }
-  return text;
-}
-
 bool is_python(const GoldenFile& file) { return std::filesystem::path(file.path).extension() == ".py"; }
 
 std::uint32_t add_source(const GoldenFile& file) {
@@ -126,20 +117,22 @@ std::vector<std::string> round_trip_problems(const GoldenFile& file) {
     check_module(*module, fmt::format("module {}", module->name), problems);
   }
   // The whole file, with its statements.
-  const std::string text = canonical_text(result);
-  if (const auto again = read_again(text, "the file as printed", problems)) {
-    const std::string twice = canonical_text(*again);
-    if (twice != text) problems.push_back("the file prints anew as other text, " + text_difference(text, twice));
+  const std::string text = printed_source(file);
+  Diagnostics again;
+  const std::optional<std::string> twice =
+      canonical_text(Sources::instance().add("<printed>", text), {}, again);
+  if (again.has_errors()) {
+    problems.push_back("the file as printed does not read back: " + first_line_of(again));
+  } else if (twice && *twice != text) {
+    problems.push_back("the file prints anew as other text, " + text_difference(text, *twice));
   }
   return problems;
 }
 
 std::string printed_source(const GoldenFile& file) {
   Diagnostics diagnostics;
-  ReadOptions options;
-  options.python_file = is_python(file);
-  const ReadResult result = read_source(add_source(file), options, diagnostics);
-  return diagnostics.has_errors() ? std::string() : canonical_text(result);
+  const std::optional<std::string> text = canonical_text(add_source(file), {}, diagnostics);
+  return text && !diagnostics.has_errors() ? *text : std::string();
 }
 
 }  // namespace relish::testing

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/reader.h"
-#include "ir/printer.h"
+#include "ir/module.h"
 #include "tests/golden/golden_file.h"
 
 namespace relish::testing {
@@ -14,9 +13,6 @@ namespace relish::testing {
 bool is_python(const GoldenFile& file);
 // The text under test as a source of its own.
 std::uint32_t add_source(const GoldenFile& file);
-
-// The canonical text of a whole file.
-std::string canonical_text(const ReadResult& result, const PrintOptions& options = {});
 
 // Every accepted program: what is printed reads as an equal program and prints as the same text, in the canonical dialect
 // and in the older ones as far as these can say it; the modules verify.

@@ -4,6 +4,7 @@
 #include "frontend/reader.h"
 #include "ir/printer.h"
 #include "ir/verify.h"
+#include "shell/commands/canonical_text.h"
 #include "shell/script/script.h"
 #include "support/big_stack.h"
 #include "support/failure.h"
@@ -102,10 +103,10 @@ Outcome run_parse(const GoldenFile& file) {
 Outcome run_print(const GoldenFile& file) {
   Reading reading = read(file);
   Outcome outcome = outcome_of(file, reading);
-  if (!reading.result.printable) return outcome;
   PrintOptions options;
   options.dialect = dialect_named(file);
-  outcome.output = canonical_text(reading.result, options);
+  Diagnostics ignored;  // reported by the first reading
+  outcome.output = canonical_text(add_source(file), options, ignored).value_or("");
   if (!file.like.empty()) {
     const std::filesystem::path path = std::filesystem::path(file.path).parent_path() / file.like;
     const std::string wanted = printed_source(read_golden_file(path.string(), file.like));

@@ -8,3 +8,5 @@ class Old:
             relax.output(gv)
         return gv
 # expect
+#| module Old
+#|   function main(x: R.Tensor((1, 784), dtype="float32"), y: R.Any, z: R.Tensor(dtype="float32")) -> R.Tensor((1, 784), dtype="float32"): 1 bindings in 1 blocks

@@ -18,3 +18,4 @@ try:
 except ValueError as error:
     raise
 # expect
+#| function main(x: R.Tensor((2,), dtype="float32")) -> R.Tensor((2,), dtype="float32"): 1 bindings in 1 blocks

@@ -1,0 +1,169 @@
+// Golden transcripts of interactive sessions: the program runs on a pseudo-terminal, as for a user, and gets the lines
+// behind the prompts one by one. A line `^C` is the interrupt key.
+//
+//   >>> x = 5
+//   >>> x * 2
+//   10
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <regex>
+
+#include "support/failure.h"
+#include "tests/golden/commands.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace relish::testing {
+namespace {
+
+constexpr int wait_limit_ms = 30000;
+
+// The program on its terminal.
+class TerminalProgram {
+ public:
+  TerminalProgram(const TemporaryFolder& folder, const std::vector<std::string>& options) {
+    std::vector<std::string> words = {"relish"};
+    words.insert(words.end(), options.begin(), options.end());
+    std::vector<std::string> variables = {"HOME=" + folder.path(), "XDG_CACHE_HOME=" + folder.path() + "/.cache",
+                                          "XDG_STATE_HOME=" + folder.path() + "/.state", "LC_ALL=C.UTF-8", "TERM=dumb",
+                                          "PATH=/usr/bin:/bin"};
+    std::vector<char*> arguments, environment;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    for (std::string& variable : variables) environment.push_back(variable.data());
+    environment.push_back(nullptr);
+    winsize size{};
+    size.ws_col = 400;
+    size.ws_row = 50;
+    child_ = ::forkpty(&terminal_, nullptr, nullptr, &size);
+    RELISH_CHECK(child_ >= 0, "there is no pseudo-terminal");
+    if (child_ == 0) {
+      if (::chdir(folder.path().c_str()) != 0) ::_exit(126);
+      ::execve(RELISH_PROGRAM, arguments.data(), environment.data());
+      ::_exit(127);
+    }
+  }
+  TerminalProgram(const TerminalProgram&) = delete;
+  ~TerminalProgram() {
+    if (child_ > 0) {
+      ::kill(child_, SIGKILL);
+      int status = 0;
+      ::waitpid(child_, &status, 0);
+    }
+    if (terminal_ >= 0) ::close(terminal_);
+  }
+
+  void send(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t sent = ::write(terminal_, text.data(), text.size());
+      if (sent <= 0) return;
+      text.remove_prefix(static_cast<std::size_t>(sent));
+    }
+  }
+
+  // What the program writes up to its next prompt, which is returned apart; an empty prompt when it ended or hangs.
+  std::string read_to_prompt(std::string& prompt) {
+    std::string text;
+    prompt.clear();
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(wait_limit_ms)) {
+      pollfd ready{terminal_, POLLIN, 0};
+      const bool something = ::poll(&ready, 1, 30) > 0;
+      if (something) {
+        char buffer[4096];
+        const ssize_t got = ::read(terminal_, buffer, sizeof buffer);
+        if (got <= 0) return plain(text);
+        text.append(buffer, static_cast<std::size_t>(got));
+        continue;
+      }
+      // Nothing for a moment: a prompt at the end of the text is the prompt.
+      const std::string seen = plain(text);
+      for (const char* mark : {">>> ", "... "}) {
+        const std::size_t line = seen.rfind('\n') == std::string::npos ? 0 : seen.rfind('\n') + 1;
+        if (seen.substr(line) == mark) {
+          prompt = mark;
+          return seen.substr(0, line);
+        }
+      }
+    }
+    return plain(text);
+  }
+
+  int wait_for_end() {
+    int status = 0;
+    for (int i = 0; i < 2000 && ::waitpid(child_, &status, WNOHANG) == 0; ++i) ::usleep(1000);
+    child_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+ private:
+  // Without carriage returns and terminal escapes.
+  static std::string plain(const std::string& text) {
+    static const std::regex escapes("\x1b\\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\x1b[=>]|\r|\x07");
+    return std::regex_replace(text, escapes, "");
+  }
+
+  pid_t child_ = -1;
+  int terminal_ = -1;
+};
+
+struct Step {
+  std::string prompt, input;
+};
+
+std::vector<Step> steps_of(const std::string& transcript) {
+  std::vector<Step> steps;
+  std::size_t at = 0;
+  while (at < transcript.size()) {
+    const std::size_t end = std::min(transcript.find('\n', at), transcript.size());
+    const std::string line = transcript.substr(at, end - at);
+    for (const char* mark : {">>> ", "... "}) {
+      if (line.starts_with(mark) || line + " " == mark) steps.push_back({mark, line.size() > 4 ? line.substr(4) : ""});
+    }
+    at = end + 1;
+  }
+  return steps;
+}
+
+}  // namespace
+
+Outcome run_session(const GoldenFile& file) {
+  TemporaryFolder folder;
+  std::vector<std::string> options = {"repl"};
+  const std::vector<std::string> words = file.words();
+  options.insert(options.end(), words.begin(), words.end());
+  TerminalProgram program(folder, options);
+
+  Outcome outcome;
+  std::string prompt, transcript;
+  program.read_to_prompt(prompt);  // the greeting
+  for (const Step& step : steps_of(file.source)) {
+    if (prompt.empty()) {
+      outcome.problems.push_back(fmt::format("the session was over before '{}'", step.input));
+      break;
+    }
+    std::string shown = prompt + step.input;
+    while (shown.ends_with(' ')) shown.pop_back();
+    transcript += shown + "\n";
+    program.send(step.input == "^C" ? std::string("\x03") : step.input + "\n");
+    std::string output = program.read_to_prompt(prompt);
+    // The terminal echoes the line; what follows is the program's.
+    const std::size_t echo_end = output.find('\n');
+    output = echo_end == std::string::npos ? std::string() : output.substr(echo_end + 1);
+    transcript += output;
+  }
+  if (!prompt.empty()) {
+    program.send("\x04");
+    program.read_to_prompt(prompt);
+  }
+  outcome.exit_code = program.wait_for_end();
+  outcome.transcript = transcript;
+  return outcome;
+}
+
+}  // namespace relish::testing
