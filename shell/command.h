@@ -1,5 +1,5 @@
-// Commands: one declaration each, three surfaces. A command is a function in scripts, `:name` in the REPL and a
-// subcommand of the program; help, completion and the manual's list are made from the same declaration.
+// Commands: one declaration each, three surfaces. A command is a function in scripts, `:name` in the REPL and
+// a subcommand of the program; help, completion and the manual's list are made from the same declaration.
 #pragma once
 
 #include <cstdint>
@@ -50,11 +50,11 @@ inline constexpr std::uint8_t in_shell = 2;
 inline constexpr std::uint8_t everywhere = 3;
 
 struct Option {
-  std::string_view name;           // as in scripts: "memory_budget"; "--memory-budget" elsewhere
+  std::string_view name;  // as in scripts: "memory_budget"; "--memory-budget" elsewhere
   OptionKind kind = OptionKind::Text;
   std::string_view fallback = "";  // for the documentation; empty: none
   std::string_view doc = "";
-  char letter = 0;                 // short flag of the shell
+  char letter = 0;  // short flag of the shell
   std::uint8_t surfaces = everywhere;
   bool required = false;
 };
@@ -67,7 +67,7 @@ struct Example {
 class Invocation;
 
 struct Command {
-  std::string_view name;       // as in scripts
+  std::string_view name;  // as in scripts
   std::string_view summary;
   Subject subject = Subject::None;
   std::span<const Option> options = {};
@@ -76,7 +76,7 @@ struct Command {
   std::span<const Example> examples = {};
   std::span<const std::string_view> aliases = {};
   std::string_view doc = "";
-  bool transforms = false;     // module to module: an assignment in the REPL, `-o` in the shell
+  bool transforms = false;  // module to module: an assignment in the REPL, `-o` in the shell
   bool subject_optional = false;
   std::uint8_t surfaces = everywhere;
 };
@@ -100,15 +100,15 @@ class Invocation {
   const Command& command;
   Surface surface;
   Span span;
-  Script* script = nullptr;             // of a script's call
-  const ProgramFile* program = nullptr;     // of the shell's FILE
+  Script* script = nullptr;              // of a script's call
+  const ProgramFile* program = nullptr;  // of the shell's FILE
 
   // The subject.
   ModulePtr module;
   std::string function;
-  std::vector<std::string> files;       // Subject::Files, Subject::Name
-  ScriptValue value;                    // Subject::Expression, and Subject::Files in scripts
-  std::vector<ScriptValue> arguments;   // positional arguments behind the subject, in scripts
+  std::vector<std::string> files;      // Subject::Files, Subject::Name
+  ScriptValue value;                   // Subject::Expression, and Subject::Files in scripts
+  std::vector<ScriptValue> arguments;  // positional arguments behind the subject, in scripts
 
   void set(std::string_view option, ScriptValue value, Span at = {});
   bool given(std::string_view option) const { return find(option) != nullptr; }

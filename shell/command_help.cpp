@@ -7,43 +7,67 @@ namespace {
 
 std::string_view value_name(OptionKind kind) {
   switch (kind) {
-    case OptionKind::Flag: return "";
-    case OptionKind::Integer: return "N";
-    case OptionKind::Real: return "NUMBER";
-    case OptionKind::Text: return "TEXT";
-    case OptionKind::Names: return "NAMES";
-    case OptionKind::Path: return "PATH";
-    case OptionKind::Spec: return "SPEC";
-    case OptionKind::Tensors: return "FILE";
-    case OptionKind::Assignments: return "NAME=VALUE";
-    case OptionKind::OutputFile: return "FILE";
-    case OptionKind::Value: return "FILES";
+    case OptionKind::Flag:
+      return "";
+    case OptionKind::Integer:
+      return "N";
+    case OptionKind::Real:
+      return "NUMBER";
+    case OptionKind::Text:
+      return "TEXT";
+    case OptionKind::Names:
+      return "NAMES";
+    case OptionKind::Path:
+      return "PATH";
+    case OptionKind::Spec:
+      return "SPEC";
+    case OptionKind::Tensors:
+      return "FILE";
+    case OptionKind::Assignments:
+      return "NAME=VALUE";
+    case OptionKind::OutputFile:
+      return "FILE";
+    case OptionKind::Value:
+      return "FILES";
   }
   return "";
 }
 
 std::string_view shell_subject(const Command& command) {
   switch (command.subject) {
-    case Subject::None: return "";
-    case Subject::Module: return " FILE";
-    case Subject::Function: return " FILE [-f FUNCTION]";
-    case Subject::Call: return " FILE [FUNCTION]";
-    case Subject::Files: return command.subject_optional ? " [FILE…]" : " FILE…";
-    case Subject::Name: return command.subject_optional ? " [NAME]" : " NAME";
-    case Subject::Expression: return " FILE [-f FUNCTION]";
+    case Subject::None:
+      return "";
+    case Subject::Module:
+      return " FILE";
+    case Subject::Function:
+      return " FILE [-f FUNCTION]";
+    case Subject::Call:
+      return " FILE [FUNCTION]";
+    case Subject::Files:
+      return command.subject_optional ? " [FILE…]" : " FILE…";
+    case Subject::Name:
+      return command.subject_optional ? " [NAME]" : " NAME";
+    case Subject::Expression:
+      return " FILE [-f FUNCTION]";
   }
   return "";
 }
 
 std::string_view script_subject(const Command& command) {
   switch (command.subject) {
-    case Subject::None: return "";
-    case Subject::Module: return "M";
+    case Subject::None:
+      return "";
+    case Subject::Module:
+      return "M";
     case Subject::Function:
-    case Subject::Call: return "M.f";
-    case Subject::Files: return command.name == "load" || command.name == "run" ? "path" : "value";
-    case Subject::Name: return "name";
-    case Subject::Expression: return "value";
+    case Subject::Call:
+      return "M.f";
+    case Subject::Files:
+      return command.name == "load" || command.name == "run" ? "path" : "value";
+    case Subject::Name:
+      return "name";
+    case Subject::Expression:
+      return "value";
   }
   return "";
 }
@@ -109,15 +133,18 @@ constexpr GlobalOption global_options[] = {
 std::string command_help(const Command& command, bool markdown) {
   std::string text;
   std::string aliases;
-  for (std::string_view alias : command.aliases) aliases += fmt::format("{}{}", aliases.empty() ? "" : ", ", shell_name(alias));
+  for (std::string_view alias : command.aliases)
+    aliases += fmt::format("{}{}", aliases.empty() ? "" : ", ", shell_name(alias));
   if (markdown) {
-    text = fmt::format("## {}\n\n{}{}.\n\n", shell_name(command.name), std::string(1, static_cast<char>(std::toupper(command.summary[0]))),
+    text = fmt::format("## {}\n\n{}{}.\n\n", shell_name(command.name),
+                       std::string(1, static_cast<char>(std::toupper(command.summary[0]))),
                        command.summary.substr(1));
   } else {
     text = fmt::format("{}: {}\n\n", shell_name(command.name), command.summary);
   }
   auto form = [&](std::string_view surface, const std::string& synopsis) {
-    text += markdown ? fmt::format("- {}: `{}`\n", surface, synopsis) : fmt::format("  {:<7} {}\n", surface, synopsis);
+    text += markdown ? fmt::format("- {}: `{}`\n", surface, synopsis)
+                     : fmt::format("  {:<7} {}\n", surface, synopsis);
   };
   if (command.surfaces & in_shell) form("shell", shell_synopsis(command));
   if (command.surfaces & in_scripts) {
@@ -153,20 +180,25 @@ std::string command_list_help() {
   text += "  relish COMMAND [options]   one command; relish COMMAND --help tells more\n";
   text += "  relish -e TEXT             runs a line\n\nCommands:\n";
   for (const Command* command : all_commands()) {
-    if (command->surfaces & in_shell) text += fmt::format("  {:<14} {}\n", shell_name(command->name), command->summary);
+    if (command->surfaces & in_shell)
+      text += fmt::format("  {:<14} {}\n", shell_name(command->name), command->summary);
   }
   text += "\nOptions of all commands:\n";
-  for (const GlobalOption& option : global_options) text += fmt::format("  {:<23} {}\n", option.flags, option.doc);
+  for (const GlobalOption& option : global_options)
+    text += fmt::format("  {:<23} {}\n", option.flags, option.doc);
   while (text.ends_with('\n')) text.pop_back();
   return text;
 }
 
 std::string commands_manual() {
   std::string text =
-      "# Commands\n\nGenerated by `relish help --markdown` from the declarations under `shell/commands/`. A command is a "
-      "function in scripts, `:name` in the REPL and a subcommand of `relish`; `_` in scripts is `-` elsewhere.\n\n"
+      "# Commands\n\nGenerated by `relish help --markdown` from the declarations under `shell/commands/`. A "
+      "command is a "
+      "function in scripts, `:name` in the REPL and a subcommand of `relish`; `_` in scripts is `-` "
+      "elsewhere.\n\n"
       "Options of all commands:\n\n| option | meaning |\n|---|---|\n";
-  for (const GlobalOption& option : global_options) text += fmt::format("| `{}` | {} |\n", option.flags, option.doc);
+  for (const GlobalOption& option : global_options)
+    text += fmt::format("| `{}` | {} |\n", option.flags, option.doc);
   for (const Command* command : all_commands()) text += "\n" + command_help(*command, true) + "\n";
   return text.substr(0, text.size() - 1);
 }

@@ -48,7 +48,8 @@ Span Invocation::span_of(std::string_view option) const {
 void Invocation::misuse(std::string_view option, std::string message) const {
   ErrorClass error_class = surface == Surface::Shell ? ErrorClass::Usage : ErrorClass::Type;
   fail(error_class, span_of(option), "command.option",
-       fmt::format("{}: {}: {}", surface == Surface::Shell ? shell_name(command.name) : std::string(command.name),
+       fmt::format("{}: {}: {}",
+                   surface == Surface::Shell ? shell_name(command.name) : std::string(command.name),
                    option_text(surface, option), message));
 }
 
@@ -99,7 +100,8 @@ std::vector<std::string> Invocation::names(std::string_view option) const {
   std::vector<std::string> result;
   if (const ScriptList* list = value->sequence()) {
     for (const ScriptValue& item : list->items) {
-      if (!item.string()) misuse(option, fmt::format("found {} among the names; expected str", describe(item)));
+      if (!item.string())
+        misuse(option, fmt::format("found {} among the names; expected str", describe(item)));
       // Repeated flags of the shell append, each with its own commas; a script's list holds single names.
       std::vector<std::string> more =
           surface == Surface::Shell ? split_names(*item.string()) : std::vector<std::string>{*item.string()};
@@ -185,7 +187,8 @@ std::vector<std::pair<std::string, Tensor>> Invocation::tensors(std::string_view
   if (const ScriptDict* dict = value->dictionary()) {
     for (const auto& [key, item] : dict->items) {
       if (!key.string() || !item.tensor()) {
-        misuse(option, fmt::format("found {}: {}; expected names with tensors", quoted_text_of(key), describe(item)));
+        misuse(option,
+               fmt::format("found {}: {}; expected names with tensors", quoted_text_of(key), describe(item)));
       }
       result.emplace_back(*key.string(), *item.tensor());
     }

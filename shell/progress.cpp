@@ -1,5 +1,5 @@
-// Loss lines and the live line. Loss lines hold nothing that depends on the clock, so that a job prints the same lines
-// every time; times stand on the live line and in the metrics of the run folder.
+// Loss lines and the live line. Loss lines hold nothing that depends on the clock, so that a job prints the
+// same lines every time; times stand on the live line and in the metrics of the run folder.
 #include "shell/progress.h"
 
 #include <sys/ioctl.h>
@@ -64,12 +64,13 @@ void TrainingProgress::on_step(const StepReport& report) {
   auto now = std::chrono::steady_clock::now();
   if (!live_ || now - shown_at_ < live_interval) return;
   shown_at_ = now;
-  double done = report.total_steps > 0 ? static_cast<double>(report.step) / static_cast<double>(report.total_steps) : 0;
+  double done =
+      report.total_steps > 0 ? static_cast<double>(report.step) / static_cast<double>(report.total_steps) : 0;
   double left = done > 0 ? report.seconds / done - report.seconds : 0;
-  std::string line = fmt::format("{:3.0f}% step {}/{} loss {} {:.0f} samples/s {} left", 100 * done, report.step,
-                                 report.total_steps, loss_text(report.loss),
-                                 report.seconds > 0 ? static_cast<double>(report.samples) / report.seconds : 0.0,
-                                 duration_text(left));
+  std::string line = fmt::format(
+      "{:3.0f}% step {}/{} loss {} {:.0f} samples/s {} left", 100 * done, report.step, report.total_steps,
+      loss_text(report.loss), report.seconds > 0 ? static_cast<double>(report.samples) / report.seconds : 0.0,
+      duration_text(left));
   line.resize(std::min(line.size(), terminal_width() - 1));
   write_error_text("\r" + line + "\x1b[K");
   line_shown_ = true;
@@ -78,7 +79,8 @@ void TrainingProgress::on_step(const StepReport& report) {
 void TrainingProgress::on_epoch(const EpochReport& report) {
   std::string line = fmt::format("epoch {} mean loss {}", report.step.epoch, loss_text(report.loss));
   if (report.validation) {
-    for (const auto& [name, value] : *report.validation) line += fmt::format(" validation {} {}", name, loss_text(value));
+    for (const auto& [name, value] : *report.validation)
+      line += fmt::format(" validation {} {}", name, loss_text(value));
   }
   print(line);
 }

@@ -1,5 +1,5 @@
-// The terminal's side of a training job: a line for each logged step and epoch, the same wherever the job runs, and on
-// a terminal a live line between them.
+// The terminal's side of a training job: a line for each logged step and epoch, the same wherever the job
+// runs, and on a terminal a live line between them.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ class TrainingProgress : public TrainingObserver {
   void erase_live_line();
 
   Session& session_;
-  bool live_;            // standard error is a terminal
+  bool live_;  // standard error is a terminal
   bool line_shown_ = false;
   std::chrono::steady_clock::time_point shown_at_{};
 };

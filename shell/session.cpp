@@ -42,9 +42,11 @@ void StandardOutput::flush() {
   std::string text = std::move(buffer_);
   buffer_.clear();
   int error = write_all(STDOUT_FILENO, text);
-  if (error == EPIPE || error == EBADF) fail(ErrorClass::IO, {}, closed_output_id, "standard output is closed");
+  if (error == EPIPE || error == EBADF)
+    fail(ErrorClass::IO, {}, closed_output_id, "standard output is closed");
   if (error != 0) {
-    fail_at(ErrorClass::IO, "<stdout>", "output.write", fmt::format("cannot write: {}", std::strerror(error)));
+    fail_at(ErrorClass::IO, "<stdout>", "output.write",
+            fmt::format("cannot write: {}", std::strerror(error)));
   }
 }
 
@@ -86,8 +88,9 @@ Evaluator& Session::evaluator(std::string_view tier) {
     return *jit_;
   }
   static const std::vector<std::string> tiers = {"interp", "jit"};
-  fail(ErrorClass::Usage, {}, "option.tier",
-       fmt::format("unknown tier '{}'; expected interp or jit{}", printable(tier), did_you_mean(tier, tiers)));
+  fail(
+      ErrorClass::Usage, {}, "option.tier",
+      fmt::format("unknown tier '{}'; expected interp or jit{}", printable(tier), did_you_mean(tier, tiers)));
 }
 
 }  // namespace relish

@@ -1,5 +1,5 @@
-// The session: what holds for a whole run of the program whatever its surface, that is the options that every command
-// takes, the engines (made at first use), and the way out for results and notes.
+// The session: what holds for a whole run of the program whatever its surface, that is the options that every
+// command takes, the engines (made at first use), and the way out for results and notes.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ namespace relish {
 // Options that every command takes.
 struct Settings {
   std::string tier = "jit";
-  int threads = 0;                  // 0: the affinity and quota of the process
+  int threads = 0;  // 0: the affinity and quota of the process
   std::uint64_t seed = 0;
-  std::string cache;                // folder of the object cache, or "off"
-  std::vector<std::string> roots;   // folders whose files scripts may name by any path
-  bool debug = false;               // stack of notes for internal errors
-  bool color = false;               // of diagnostics
+  std::string cache;               // folder of the object cache, or "off"
+  std::vector<std::string> roots;  // folders whose files scripts may name by any path
+  bool debug = false;              // stack of notes for internal errors
+  bool color = false;              // of diagnostics
   // Values of `--set`, for arg(); and of the flags of a training job, by script name ("run_dir").
   std::vector<std::pair<std::string, std::string>> sets;
   std::vector<std::pair<std::string, std::string>> job_flags;
@@ -36,8 +36,8 @@ class Output {
   virtual void flush() {}
 };
 
-// Buffered standard output. A closed one is a Failure(IOError) with the id "output.closed", which ends the program
-// without a message.
+// Buffered standard output. A closed one is a Failure(IOError) with the id "output.closed", which ends the
+// program without a message.
 class StandardOutput : public Output {
  public:
   void write(std::string_view text) override;

@@ -21,7 +21,9 @@
 namespace relish {
 namespace {
 
-[[noreturn]] void usage(std::string_view id, std::string message) { fail(ErrorClass::Usage, {}, id, std::move(message)); }
+[[noreturn]] void usage(std::string_view id, std::string message) {
+  fail(ErrorClass::Usage, {}, id, std::move(message));
+}
 
 bool color_wanted() {
   const char* kind = std::getenv("TERM");
@@ -29,10 +31,12 @@ bool color_wanted() {
   return isatty(STDERR_FILENO) && kind && std::string_view(kind) != "dumb" && !(no_color && *no_color);
 }
 
-// The position of the command's name: behind options that all commands take, such as `relish --tier interp run x`.
+// The position of the command's name: behind options that all commands take, such as `relish --tier interp
+// run x`.
 std::size_t command_position(const std::vector<std::string>& arguments) {
   std::size_t at = 0;
-  while (at < arguments.size() && arguments[at].starts_with("--") && arguments[at] != "--help" && arguments[at] != "--version") {
+  while (at < arguments.size() && arguments[at].starts_with("--") && arguments[at] != "--help" &&
+         arguments[at] != "--version") {
     bool alone = arguments[at] == "--debug" || arguments[at].find('=') != std::string::npos;
     at += alone ? 1 : 2;
   }
@@ -48,7 +52,8 @@ const Command& command_named(const std::string& name) {
     for (std::string_view alias : command->aliases) names.push_back(shell_name(alias));
   }
   std::string hint = did_you_mean(name, names);
-  if (hint.empty() && access(name.c_str(), R_OK) == 0) hint = "; to run a script write relish run " + printable(name);
+  if (hint.empty() && access(name.c_str(), R_OK) == 0)
+    hint = "; to run a script write relish run " + printable(name);
   usage("command.unknown", fmt::format("unknown command '{}'{}", printable(name), hint));
 }
 
@@ -97,9 +102,11 @@ void run_on_file(Invocation& invocation, const ParsedCommand& parsed) {
     return;
   }
   std::size_t most = command.subject == Subject::Call ? 2 : 1;
-  if (parsed.positionals.empty()) usage("command.subject", fmt::format("{}: FILE is missing", shell_name(command.name)));
+  if (parsed.positionals.empty())
+    usage("command.subject", fmt::format("{}: FILE is missing", shell_name(command.name)));
   if (parsed.positionals.size() > most) {
-    usage("command.subject", fmt::format("{}: found '{}' behind the file", shell_name(command.name), printable(parsed.positionals[most])));
+    usage("command.subject", fmt::format("{}: found '{}' behind the file", shell_name(command.name),
+                                         printable(parsed.positionals[most])));
   }
   if (parsed.positionals.size() == 2) {
     if (!function.empty()) usage("command.subject", "a function and -f contradict each other");
@@ -111,7 +118,8 @@ void run_on_file(Invocation& invocation, const ParsedCommand& parsed) {
   std::vector<ModulePtr> modules = program.modules();
   if (modules.empty()) usage("program.empty", fmt::format("{} declares no functions", program.path));
   bool all_modules = command.subject == Subject::Module;
-  bool whole_module = function.empty() && modules.size() == 1 && (command.transforms || command.subject == Subject::Expression);
+  bool whole_module = function.empty() && modules.size() == 1 &&
+                      (command.transforms || command.subject == Subject::Expression);
   if (whole_module) {
     invocation.module = modules.front();
   } else if (!all_modules) {
@@ -139,17 +147,20 @@ int run_command(const Command& command, const std::vector<std::string>& argument
     case Subject::Files:
     case Subject::Name:
       if (command.subject == Subject::None && !parsed.positionals.empty()) {
-        usage("command.subject", fmt::format("{} takes no file, found '{}'", shell_name(command.name), printable(parsed.positionals[0])));
+        usage("command.subject", fmt::format("{} takes no file, found '{}'", shell_name(command.name),
+                                             printable(parsed.positionals[0])));
       }
       if (command.subject == Subject::Name && parsed.positionals.size() > 1) {
-        usage("command.subject", fmt::format("{} takes one name, found {}", shell_name(command.name), parsed.positionals.size()));
+        usage("command.subject", fmt::format("{} takes one name, found {}", shell_name(command.name),
+                                             parsed.positionals.size()));
       }
       if (parsed.positionals.empty() && command.subject != Subject::None && !command.subject_optional) {
-        usage("command.subject", fmt::format("{}: {} is missing", shell_name(command.name), command.subject == Subject::Name ? "NAME" : "FILE"));
+        usage("command.subject", fmt::format("{}: {} is missing", shell_name(command.name),
+                                             command.subject == Subject::Name ? "NAME" : "FILE"));
       }
       invocation.files = parsed.positionals;
-      // Reading a terminal or pipe stays on this thread, where signals interrupt it; the commands themselves choose the
-      // large stack.
+      // Reading a terminal or pipe stays on this thread, where signals interrupt it; the commands themselves
+      // choose the large stack.
       show(session, command.run(invocation));
       break;
     default:
@@ -222,13 +233,15 @@ int run_program(const std::vector<std::string>& arguments) {
     Diagnostic diagnostic;
     diagnostic.error_class = ErrorClass::ResourceLimit;
     diagnostic.id = "limit.memory";
-    diagnostic.message = "the memory of the process is used up; lower --memory-limit or raise that of the process";
+    diagnostic.message =
+        "the memory of the process is used up; lower --memory-limit or raise that of the process";
     return report_failure(session, Failure(diagnostic));
   } catch (const std::exception& error) {
     Diagnostic diagnostic;
     diagnostic.error_class = ErrorClass::Internal;
     diagnostic.message = fmt::format("unexpected: {}", error.what());
-    diagnostic.note("this is a defect of Relish, not of the program; please report it with this message and the input");
+    diagnostic.note(
+        "this is a defect of Relish, not of the program; please report it with this message and the input");
     return report_failure(session, Failure(diagnostic));
   }
 }

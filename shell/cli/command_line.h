@@ -6,7 +6,8 @@
 
 namespace relish {
 
-// Runs the program for the arguments behind its name; prints diagnostics and returns the exit code. Nothing is thrown.
+// Runs the program for the arguments behind its name; prints diagnostics and returns the exit code. Nothing
+// is thrown.
 int run_program(const std::vector<std::string>& arguments);
 
 }  // namespace relish

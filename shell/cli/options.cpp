@@ -13,7 +13,9 @@
 namespace relish {
 namespace {
 
-[[noreturn]] void usage(std::string_view id, std::string message) { fail(ErrorClass::Usage, {}, id, std::move(message)); }
+[[noreturn]] void usage(std::string_view id, std::string message) {
+  fail(ErrorClass::Usage, {}, id, std::move(message));
+}
 
 // Common options as text, turned into settings after parsing.
 struct CommonTexts {
@@ -34,12 +36,16 @@ void add_common_options(CLI::App& app, CommonTexts& texts) {
   app.add_flag("--debug", texts.debug);
 }
 
+// More would only cost memory; the system may refuse to start so many.
+constexpr int most_threads = 1024;
+
 template <class T>
 T parse_whole(const std::string& text, std::string_view flag, T least) {
   T value{};
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || text.empty() || value < least) {
-    usage("option.value", fmt::format("{}: found '{}'; expected an int of at least {}", flag, printable(text), least));
+    usage("option.value",
+          fmt::format("{}: found '{}'; expected an int of at least {}", flag, printable(text), least));
   }
   return value;
 }
@@ -48,15 +54,23 @@ void apply_common_options(const CommonTexts& texts, Settings& settings) {
   if (!texts.tier.empty()) {
     static const std::vector<std::string> tiers = {"interp", "jit"};
     if (texts.tier != "interp" && texts.tier != "jit") {
-      usage("option.tier", fmt::format("--tier: found '{}'; expected interp or jit{}", printable(texts.tier), did_you_mean(texts.tier, tiers)));
+      usage("option.tier", fmt::format("--tier: found '{}'; expected interp or jit{}", printable(texts.tier),
+                                       did_you_mean(texts.tier, tiers)));
     }
     settings.tier = texts.tier;
   }
-  if (!texts.threads.empty()) settings.threads = parse_whole<int>(texts.threads, "--threads", 1);
+  if (!texts.threads.empty()) {
+    settings.threads = parse_whole<int>(texts.threads, "--threads", 1);
+    if (settings.threads > most_threads) {
+      usage("option.value", fmt::format("--threads: found {}; expected at most {}", settings.threads, most_threads));
+    }
+  }
   if (!texts.seed.empty()) settings.seed = parse_whole<std::uint64_t>(texts.seed, "--seed", 0);
   if (!texts.memory_limit.empty()) limits().memory_bytes = parse_size(texts.memory_limit, "--memory-limit");
-  if (!texts.max_source_size.empty()) limits().max_source_bytes = parse_size(texts.max_source_size, "--max-source-size");
-  if (!texts.max_nesting.empty()) limits().max_nesting = parse_whole<std::uint32_t>(texts.max_nesting, "--max-nesting", 1);
+  if (!texts.max_source_size.empty())
+    limits().max_source_bytes = parse_size(texts.max_source_size, "--max-source-size");
+  if (!texts.max_nesting.empty())
+    limits().max_nesting = parse_whole<std::uint32_t>(texts.max_nesting, "--max-nesting", 1);
   if (!texts.cache.empty()) settings.cache = texts.cache;
   settings.roots = texts.roots;
   settings.debug = settings.debug || texts.debug;
@@ -92,9 +106,19 @@ ScriptValue value_of(const Slot& slot, const Command& command) {
     return ScriptValue::list(std::move(items));
   }
   if (slot.texts.size() > 1) {
-    usage("option.twice", fmt::format("{}: --{} is given twice", shell_name(command.name), shell_name(slot.option->name)));
+    usage("option.twice",
+          fmt::format("{}: --{} is given twice", shell_name(command.name), shell_name(slot.option->name)));
   }
-  return slot.texts.front();
+  const std::string& text = slot.texts.front();
+  std::string flag = fmt::format("{}: --{}", shell_name(command.name), shell_name(slot.option->name));
+  auto number = [&](auto value, std::string_view kind) -> ScriptValue {
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc{} && end == text.data() + text.size() && !text.empty()) return value;
+    usage("option.value", fmt::format("{}: found '{}'; expected {}", flag, printable(text), kind));
+  };
+  if (slot.option->kind == OptionKind::Integer) return number(std::int64_t{}, "an int");
+  if (slot.option->kind == OptionKind::Real) return number(double{}, "a number");
+  return text;
 }
 
 [[noreturn]] void unknown_flag(const CLI::App& app, const Command& command, const std::string& given) {
@@ -104,19 +128,22 @@ ScriptValue value_of(const Slot& slot, const Command& command) {
     for (const std::string& name : option->get_snames()) names.push_back("-" + name);
   }
   std::string flag = given.substr(0, given.find('='));
-  usage("option.unknown", fmt::format("{}: unknown option '{}'{}", shell_name(command.name), printable(flag), did_you_mean(flag, names)));
+  usage("option.unknown", fmt::format("{}: unknown option '{}'{}", shell_name(command.name), printable(flag),
+                                      did_you_mean(flag, names)));
 }
 
 // CLI11's words are its own; only what went wrong is taken from it.
 [[noreturn]] void wrong_use(const Command& command, const CLI::ParseError& error) {
   std::string what = error.what();
+  if (error.get_name() == "ArgumentMismatch") what = fmt::format("{} has no value", what.substr(0, what.find(':')));
   while (!what.empty() && (what.back() == '\n' || what.back() == '.')) what.pop_back();
   usage("option.use", fmt::format("{}: {}", shell_name(command.name), printable(what, 200)));
 }
 
 }  // namespace
 
-ParsedCommand parse_command_line(const Command& command, const std::vector<std::string>& arguments, Settings& settings) {
+ParsedCommand parse_command_line(const Command& command, const std::vector<std::string>& arguments,
+                                 Settings& settings) {
   ParsedCommand result;
   CLI::App app;
   app.set_help_flag();
@@ -124,7 +151,8 @@ ParsedCommand parse_command_line(const Command& command, const std::vector<std::
   CommonTexts common;
   add_common_options(app, common);
   app.add_flag("-h,--help", result.wants_help);
-  bool takes_function = command.subject == Subject::Function || command.subject == Subject::Call || command.subject == Subject::Expression;
+  bool takes_function = command.subject == Subject::Function || command.subject == Subject::Call ||
+                        command.subject == Subject::Expression;
   if (takes_function) app.add_option("-f,--function", result.function);
   std::deque<Slot> slots;
   for (const Option& option : command.options) {
@@ -152,7 +180,8 @@ ParsedCommand parse_command_line(const Command& command, const std::vector<std::
   for (const Slot& slot : slots) {
     bool given = slot.parsed->count() > 0;
     if (!given && slot.option->required) {
-      usage("option.missing", fmt::format("{}: the option --{} is missing", shell_name(command.name), shell_name(slot.option->name)));
+      usage("option.missing", fmt::format("{}: the option --{} is missing", shell_name(command.name),
+                                          shell_name(slot.option->name)));
     }
     if (given) result.options.emplace_back(slot.option->name, value_of(slot, command));
   }

@@ -16,8 +16,9 @@ struct ParsedCommand {
   std::vector<std::pair<std::string, ScriptValue>> options;
 };
 
-// `arguments` are those behind the command's name. Fills the settings and the process's limits. UsageError with the
-// nearest name for an unknown flag.
-ParsedCommand parse_command_line(const Command& command, const std::vector<std::string>& arguments, Settings& settings);
+// `arguments` are those behind the command's name. Fills the settings and the process's limits. UsageError
+// with the nearest name for an unknown flag.
+ParsedCommand parse_command_line(const Command& command, const std::vector<std::string>& arguments,
+                                 Settings& settings);
 
 }  // namespace relish

@@ -30,7 +30,8 @@ bool find_user_loss(const Invocation& invocation, const std::string& text, Appen
 }
 
 constexpr Option options[] = {
-    {"loss", OptionKind::Spec, "", "NAME(option=value, …) of the standard library, or a function MODULE.FUNCTION", 0, everywhere, true},
+    {"loss", OptionKind::Spec, "",
+     "NAME(option=value, …) of the standard library, or a function MODULE.FUNCTION", 0, everywhere, true},
     {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
     {"name", OptionKind::Text, "<f>_loss", "name of the new function"},
     output_option,
@@ -38,7 +39,8 @@ constexpr Option options[] = {
 };
 
 constexpr Example examples[] = {
-    {"relish append-loss m.relish -f main --loss cross_entropy", "L = append_loss(M.main, loss=\"cross_entropy\")"},
+    {"relish append-loss m.relish -f main --loss cross_entropy",
+     "L = append_loss(M.main, loss=\"cross_entropy\")"},
     {"relish loss m.relish --loss \"mse(reduction='sum')\"", "L = append_loss(M.main, loss=M.my_loss)"},
 };
 
@@ -57,7 +59,8 @@ AppendLossOptions loss_options(const Invocation& invocation) {
   if (const auto* function = loss->as<FunctionReference>()) {
     result.loss_function = function->module->function(function->name);
     result.loss_module = function->module;
-    if (!result.loss_function) invocation.misuse("loss", fmt::format("'{}' is no Relax function", function->name));
+    if (!result.loss_function)
+      invocation.misuse("loss", fmt::format("'{}' is no Relax function", function->name));
   } else {
     std::string text = invocation.text("loss");
     if (!find_user_loss(invocation, text, result)) result.loss = parse_named_spec(text);

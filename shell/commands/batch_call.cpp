@@ -59,8 +59,10 @@ Json run_line(Session& session, const std::string& text, Programs& programs) {
   Json line = Json::parse(text, nullptr, false);
   if (line.is_discarded() || !line.is_object()) bad_line("the line is no JSON object");
   for (const auto& [key, value] : line.items()) {
-    static const std::vector<std::string> known = {"file", "function", "arg", "params", "dim", "out", "expect", "rtol", "atol"};
-    if (std::find(known.begin(), known.end(), key) == known.end()) bad_line(fmt::format("unknown field '{}'", printable(key)));
+    static const std::vector<std::string> known = {"file", "function", "arg",  "params", "dim",
+                                                   "out",  "expect",   "rtol", "atol"};
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      bad_line(fmt::format("unknown field '{}'", printable(key)));
   }
   std::string path = text_field(line, "file");
   if (path.empty()) bad_line("field 'file' is missing");
@@ -72,7 +74,8 @@ Json run_line(Session& session, const std::string& text, Programs& programs) {
   inputs.seed = session.settings().seed;
   if (line.contains("arg")) {
     if (!line["arg"].is_object()) bad_line("field 'arg' is no object");
-    for (const auto& [name, value] : line["arg"].items()) inputs.arguments.emplace_back(name, value_of_json(value));
+    for (const auto& [name, value] : line["arg"].items())
+      inputs.arguments.emplace_back(name, value_of_json(value));
   }
   if (line.contains("dim")) {
     if (!line["dim"].is_object()) bad_line("field 'dim' is no object");
@@ -84,7 +87,8 @@ Json run_line(Session& session, const std::string& text, Programs& programs) {
   if (std::string params = text_field(line, "params"); !params.empty()) inputs.params = read_tensors(params);
 
   std::vector<Value> arguments = make_arguments(*function.module, function.name, inputs);
-  NamedTensors results = flatten_result(session.evaluator().call(function.module, function.name, std::move(arguments)));
+  NamedTensors results =
+      flatten_result(session.evaluator().call(function.module, function.name, std::move(arguments)));
   if (std::string out = text_field(line, "out"); !out.empty()) write_tensors(out, results);
   Json answer = {{"ok", true}, {"exit", 0}, {"results", json_of_results(results)}};
   if (std::string expect = text_field(line, "expect"); !expect.empty()) {
@@ -102,7 +106,8 @@ Json run_line(Session& session, const std::string& text, Programs& programs) {
 
 }  // namespace
 
-std::optional<std::string> compare_results(const NamedTensors& results, const NamedTensors& expected, Closeness closeness) {
+std::optional<std::string> compare_results(const NamedTensors& results, const NamedTensors& expected,
+                                           Closeness closeness) {
   closeness.equal_nan = true;
   for (const auto& [name, wanted] : expected) {
     // A lone array is the expected value of the only result.
@@ -112,17 +117,21 @@ std::optional<std::string> compare_results(const NamedTensors& results, const Na
     if (found == results.end()) return fmt::format("there is no result '{}'", printable(name));
     const Tensor& tensor = found->second;
     if (tensor.shape() != wanted.shape()) {
-      return fmt::format("{}: found shape {}, expected {}", found->first, format_shape(tensor.shape()), format_shape(wanted.shape()));
+      return fmt::format("{}: found shape {}, expected {}", found->first, format_shape(tensor.shape()),
+                         format_shape(wanted.shape()));
     }
     if (auto difference = first_difference(tensor, wanted, closeness)) {
       return fmt::format("{}{}: found {}, expected {} (difference {})", found->first,
-                         index_text(tensor.shape(), difference->index), difference->found, difference->expected,
-                         format_double(difference->error));
+                         index_text(tensor.shape(), difference->index), difference->found,
+                         difference->expected, format_double(difference->error));
     }
   }
   for (const auto& [name, tensor] : results) {
-    auto same_name = [&, &result_name = name](const auto& entry) { return entry.first == result_name || entry.first.empty(); };
-    if (std::none_of(expected.begin(), expected.end(), same_name)) return fmt::format("nothing is expected for '{}'", name);
+    auto same_name = [&, &result_name = name](const auto& entry) {
+      return entry.first == result_name || entry.first.empty();
+    };
+    if (std::none_of(expected.begin(), expected.end(), same_name))
+      return fmt::format("nothing is expected for '{}'", name);
   }
   return std::nullopt;
 }

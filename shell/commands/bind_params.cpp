@@ -20,7 +20,8 @@ constexpr Option options[] = {
 };
 
 constexpr Example examples[] = {
-    {"relish bind-params m.relish -f main --params weights.npz", "N = bind_params(M.main, params={\"w0\": w})"},
+    {"relish bind-params m.relish -f main --params weights.npz",
+     "N = bind_params(M.main, params={\"w0\": w})"},
 };
 
 ScriptValue run(Invocation& invocation) {
@@ -38,7 +39,8 @@ ScriptValue run(Invocation& invocation) {
   };
   auto unknown = [&](const std::string& name) {
     fail(ErrorClass::Usage, invocation.span, "bind_params.name",
-         fmt::format("'{}' is no parameter of {}{}", printable(name), function_name, did_you_mean(name, names)));
+         fmt::format("'{}' is no parameter of {}{}", printable(name), function_name,
+                     did_you_mean(name, names)));
   };
   std::map<std::string, Tensor> values;
   for (auto& [name, tensor] : invocation.tensors("params")) {
@@ -52,7 +54,8 @@ ScriptValue run(Invocation& invocation) {
     if (position(name) >= names.size()) unknown(name);
     Value value = parse_argument(name, function->params[position(name)].type(), given);
     if (!value.is_tensor()) {
-      fail(ErrorClass::Usage, invocation.span, "bind_params.name", fmt::format("'{}' is no tensor parameter", name));
+      fail(ErrorClass::Usage, invocation.span, "bind_params.name",
+           fmt::format("'{}' is no tensor parameter", name));
     }
     values[name] = value.tensor();
   }
@@ -69,7 +72,8 @@ const Command command_bind_params{
     .options = options,
     .run = run,
     .examples = examples,
-    .doc = "Binds the names that the file and the function share; parameters without a value stay parameters.",
+    .doc =
+        "Binds the names that the file and the function share; parameters without a value stay parameters.",
     .transforms = true,
 };
 

@@ -76,8 +76,10 @@ const Command command_call{
     .options = all_options(),
     .run = run,
     .examples = examples,
-    .doc = "A tensor result is named `out`, the fields of a tuple `out.0`, `out.1.0`, …. Parameters of a prim_func that it "
-           "only writes are results and take no argument.",
+    .doc =
+        "A tensor result is named `out`, the fields of a tuple `out.0`, `out.1.0`, …. Parameters of a "
+        "prim_func that it "
+        "only writes are results and take no argument.",
 };
 
 }  // namespace relish

@@ -41,14 +41,16 @@ std::string statement_text(const ast::Statement& statement, std::string_view sou
   bool comment = rest < source.size() && source[rest] == '#';
   std::string text;
   if (statement.comments) {
-    for (const std::string& line : statement.comments->before) text += line.empty() ? "#\n" : "# " + line + "\n";
+    for (const std::string& line : statement.comments->before)
+      text += line.empty() ? "#\n" : "# " + line + "\n";
   }
   std::string_view body = source.substr(begin, end - begin);
   std::size_t at = 0;
   while (at < body.size()) {
     std::size_t stop = std::min(body.find('\n', at), body.size());
     std::string_view line = body.substr(at, stop - at);
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r')) line.remove_suffix(1);
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r'))
+      line.remove_suffix(1);
     text += line;
     if (stop < body.size()) text += '\n';
     at = stop + 1;
@@ -86,8 +88,10 @@ bool empty_line_before(const ast::Statement& statement, std::string_view source)
   return word == std::string_view::npos || source[word] == '\n';
 }
 
-std::string declaration_text(const ast::Statement& statement, ConstantSection& constants, PrintOptions options) {
-  if (const auto* module = statement.as<ast::DeclareModule>()) return print_part(*module->module, constants, options);
+std::string declaration_text(const ast::Statement& statement, ConstantSection& constants,
+                             PrintOptions options) {
+  if (const auto* module = statement.as<ast::DeclareModule>())
+    return print_part(*module->module, constants, options);
   Module one;
   one.set(statement.as<ast::DeclareFunction>()->function);
   options.free_functions = true;
@@ -115,7 +119,8 @@ std::string text_in_order(const ReadResult& result, std::string_view source, con
 
 }  // namespace
 
-std::optional<std::string> canonical_text(std::uint32_t source, const PrintOptions& options, Diagnostics& diagnostics) {
+std::optional<std::string> canonical_text(std::uint32_t source, const PrintOptions& options,
+                                          Diagnostics& diagnostics) {
   start_language();
   const SourceFile* file = Sources::instance().find(source);
   ReadOptions reading;

@@ -11,6 +11,7 @@
 namespace relish {
 
 // Nothing when the text has errors other than those of types. A Python file gives its declarations only.
-std::optional<std::string> canonical_text(std::uint32_t source, const PrintOptions& options, Diagnostics& diagnostics);
+std::optional<std::string> canonical_text(std::uint32_t source, const PrintOptions& options,
+                                          Diagnostics& diagnostics);
 
 }  // namespace relish

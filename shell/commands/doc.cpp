@@ -13,7 +13,8 @@ constexpr Example examples[] = {{"relish doc nn.relu", "doc(\"gradient\")"}};
 ScriptValue run(Invocation& invocation) {
   start_language();
   if (invocation.files.empty()) {
-    fail(ErrorClass::Usage, invocation.span, "doc.name", "doc takes the name of an operator, command or built-in as a str");
+    fail(ErrorClass::Usage, invocation.span, "doc.name",
+         "doc takes the name of an operator, command or built-in as a str");
   }
   std::string name = invocation.files.front();
   if (!name.starts_with("R.")) {

@@ -12,7 +12,8 @@ namespace relish {
 namespace {
 
 constexpr Option options[] = {
-    {"data", OptionKind::Value, "", "(inputs…, targets); in the shell FILE[:ENTRY],FILE[:ENTRY]", 0, everywhere, true},
+    {"data", OptionKind::Value, "", "(inputs…, targets); in the shell FILE[:ENTRY],FILE[:ENTRY]", 0,
+     everywhere, true},
     {"params", OptionKind::Tensors, "", "values of the parameters by name"},
     {"metrics", OptionKind::Names, "accuracy", "accuracy, loss"},
     {"loss", OptionKind::Spec, "", "the loss of the metric `loss`"},
@@ -47,7 +48,8 @@ ScriptValue run(Invocation& invocation) {
                              data_set(invocation, "data"), wanted);
   if (invocation.surface == Surface::Shell) {
     std::string text;
-    for (const auto& [name, value] : metrics) text += fmt::format("{}{} {}", text.empty() ? "" : "\n", name, loss_text(value));
+    for (const auto& [name, value] : metrics)
+      text += fmt::format("{}{} {}", text.empty() ? "" : "\n", name, loss_text(value));
     return text;
   }
   std::vector<std::pair<ScriptValue, ScriptValue>> items;

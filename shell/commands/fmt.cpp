@@ -10,7 +10,8 @@ namespace {
 constexpr Option options[] = {
     {"dialect", OptionKind::Text, "0.26", "dialect of the text: 0.26, 2023 or 2022"},
     {"check", OptionKind::Flag, "", "write nothing; exit 1 when the text would change", 0, in_shell},
-    {"output", OptionKind::OutputFile, "standard output", "file to write; it may be the file itself", 'o', in_shell},
+    {"output", OptionKind::OutputFile, "standard output", "file to write; it may be the file itself", 'o',
+     in_shell},
 };
 
 constexpr Example examples[] = {{"relish fmt m.relish --dialect 2022", "text = fmt(M)"}};
@@ -64,8 +65,10 @@ const Command command_fmt{
     .options = options,
     .run = run,
     .examples = examples,
-    .doc = "Keeps names, comments, the order of functions and of statements. A text with type errors alone is printed too; "
-           "the errors are reported and the exit code is theirs.",
+    .doc =
+        "Keeps names, comments, the order of functions and of statements. A text with type errors alone is "
+        "printed too; "
+        "the errors are reported and the exit code is theirs.",
 };
 
 }  // namespace relish

@@ -7,8 +7,10 @@ namespace relish {
 namespace {
 
 constexpr Option options[] = {
-    {"wrt", OptionKind::Names, "all floating tensor parameters", "names to differentiate by: parameters or intermediates"},
-    {"target", OptionKind::Path, "the result, or field 0 of a tuple", "index path of the differentiated value in the result"},
+    {"wrt", OptionKind::Names, "all floating tensor parameters",
+     "names to differentiate by: parameters or intermediates"},
+    {"target", OptionKind::Path, "the result, or field 0 of a tuple",
+     "index path of the differentiated value in the result"},
     output_option,
     dialect_option,
 };
@@ -34,8 +36,10 @@ const Command command_gradient{
     .options = options,
     .run = run,
     .examples = examples,
-    .doc = "Adds `<f>_adjoint(params…) -> (outputs, (gradients…))` to the module. The differentiated value is a scalar; "
-           "give a loss by append_loss first.",
+    .doc =
+        "Adds `<f>_adjoint(params…) -> (outputs, (gradients…))` to the module. The differentiated value is a "
+        "scalar; "
+        "give a loss by append_loss first.",
     .transforms = true,
 };
 

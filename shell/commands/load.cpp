@@ -1,6 +1,4 @@
 // The command `load`: tensors of a data file, or the declarations of another text.
-#include <algorithm>
-
 #include "ir/entry.h"
 #include "ir/printer.h"
 #include "runtime/files.h"
@@ -13,7 +11,8 @@ namespace relish {
 namespace {
 
 constexpr Option options[] = {
-    {"target", OptionKind::Text, "", "column of a CSV file: the result is (other columns, target)", 0, in_scripts},
+    {"target", OptionKind::Text, "", "column of a CSV file: the result is (other columns, target)", 0,
+     in_scripts},
     {"dtype", OptionKind::Text, "float32", "dtype of the columns of a CSV file", 0, in_scripts},
 };
 
@@ -23,21 +22,20 @@ constexpr Example examples[] = {
 };
 
 bool is_program(const std::string& path) {
-  auto ends = [&](std::string_view extension) { return path.size() > extension.size() && path.ends_with(extension); };
+  auto ends = [&](std::string_view extension) {
+    return path.size() > extension.size() && path.ends_with(extension);
+  };
   return ends(".relish") || ends(".py");
 }
 
 // The one module of a text: its class, or the free functions.
 ModulePtr load_module(Invocation& invocation, const std::string& path) {
-  std::vector<std::string>* loading = invocation.script ? &invocation.script->loading() : nullptr;
-  if (loading && std::find(loading->begin(), loading->end(), path) != loading->end()) {
-    fail(ErrorClass::Usage, invocation.span, "load.cycle", fmt::format("'{}' is being loaded already", printable(path)));
-  }
   ProgramFile program = read_program(path);
   invocation.session.report(program.warnings);
   std::vector<ModulePtr> modules = program.modules();
   if (modules.empty()) {
-    fail(ErrorClass::Usage, invocation.span, "load.empty", fmt::format("'{}' declares no functions", printable(path)));
+    fail(ErrorClass::Usage, invocation.span, "load.empty",
+         fmt::format("'{}' declares no functions", printable(path)));
   }
   if (modules.size() == 1) return modules.front();
   std::string names;
@@ -56,14 +54,16 @@ ScriptValue value_of_tensors(NamedTensors tensors) {
 std::string listing(const std::string& path, const NamedTensors& tensors) {
   std::string text;
   for (const auto& [name, tensor] : tensors) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", name.empty() ? path : name, print(type_of(Value(tensor))));
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", name.empty() ? path : name,
+                        print(type_of(Value(tensor))));
   }
   return text;
 }
 
 ScriptValue run(Invocation& invocation) {
   if (invocation.files.empty()) {
-    fail(ErrorClass::Type, invocation.span, "command.subject", fmt::format("load: found {}; expected a path", describe(invocation.value)));
+    fail(ErrorClass::Type, invocation.span, "command.subject",
+         fmt::format("load: found {}; expected a path", describe(invocation.value)));
   }
   std::string path = invocation.files.front();
   if (invocation.script) path = invocation.script->resolve_path(path, false, invocation.span);
@@ -75,7 +75,9 @@ ScriptValue run(Invocation& invocation) {
     return text;
   }
   if (invocation.given("target") || invocation.given("dtype")) {
-    DType dtype = invocation.given("dtype") ? dtype_of_value(invocation.text("dtype"), invocation.span_of("dtype")) : DType::Float32;
+    DType dtype = invocation.given("dtype")
+                      ? dtype_of_value(invocation.text("dtype"), invocation.span_of("dtype"))
+                      : DType::Float32;
     CsvTable table = read_csv(path, dtype);
     if (!invocation.given("target")) return table.values;
     auto [others, target] = split_target(table, invocation.text("target"), path);
@@ -96,8 +98,10 @@ const Command command_load{
     .options = options,
     .run = run,
     .examples = examples,
-    .doc = "npy and IDX give a tensor, npz and safetensors a dict of tensors, .relish and .py a module. In the shell it "
-           "lists what the file holds.",
+    .doc =
+        "npy and IDX give a tensor, npz and safetensors a dict of tensors, .relish and .py a module. In the "
+        "shell it "
+        "lists what the file holds.",
 };
 
 }  // namespace relish

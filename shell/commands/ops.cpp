@@ -63,7 +63,8 @@ ScriptValue run(Invocation& invocation) {
   for (const Op* op : all_ops()) width = std::max(width, op->name.size());
   for (const Op* op : all_ops()) {
     if (!text.empty()) text += '\n';
-    text += invocation.flag("json") ? operator_json(*op) : fmt::format("{:<{}}  {}", op->name, width, op->summary);
+    text += invocation.flag("json") ? operator_json(*op)
+                                    : fmt::format("{:<{}}  {}", op->name, width, op->summary);
   }
   return text;
 }

@@ -6,14 +6,16 @@ namespace relish {
 namespace {
 
 constexpr Option options[] = {
-    {"optimizer", OptionKind::Spec, "", "NAME(option=value, …): sgd(lr=0.1), adam(lr=0.001), …", 0, everywhere, true},
+    {"optimizer", OptionKind::Spec, "", "NAME(option=value, …): sgd(lr=0.1), adam(lr=0.001), …", 0,
+     everywhere, true},
     {"wrt", OptionKind::Names, "the trained parameters", "parameters that it updates"},
     output_option,
     dialect_option,
 };
 
 constexpr Example examples[] = {
-    {"relish optimizer m.relish -f main --optimizer \"sgd(lr=0.1)\"", "O = optimizer(M.main, optimizer=\"sgd(lr=0.1)\")"},
+    {"relish optimizer m.relish -f main --optimizer \"sgd(lr=0.1)\"",
+     "O = optimizer(M.main, optimizer=\"sgd(lr=0.1)\")"},
 };
 
 ScriptValue run(Invocation& invocation) {
@@ -30,7 +32,8 @@ ScriptValue run(Invocation& invocation) {
       if (param.name() == wanted) types.push_back(param.type());
     }
   }
-  return module_result(add_optimizer(*invocation.module, parse_named_spec(invocation.text("optimizer")), types, names));
+  return module_result(
+      add_optimizer(*invocation.module, parse_named_spec(invocation.text("optimizer")), types, names));
 }
 
 }  // namespace
@@ -43,7 +46,9 @@ const Command command_optimizer{
     .options = options,
     .run = run,
     .examples = examples,
-    .doc = "Adds `optimizer(params, gradients, states, lr) -> (params, states)` and `optimizer_init(params) -> states`.",
+    .doc =
+        "Adds `optimizer(params, gradients, states, lr) -> (params, states)` and `optimizer_init(params) -> "
+        "states`.",
     .transforms = true,
 };
 

@@ -9,13 +9,16 @@ namespace relish {
 namespace {
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t' || text.front() == '\n')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\n')) text.remove_suffix(1);
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t' || text.front() == '\n'))
+    text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\n'))
+    text.remove_suffix(1);
   return text;
 }
 
 [[noreturn]] void refuse(std::string_view text, std::string_view expected) {
-  fail(ErrorClass::Usage, {}, "passes.text", fmt::format("found '{}'; expected {}", printable(text), expected));
+  fail(ErrorClass::Usage, {}, "passes.text",
+       fmt::format("found '{}'; expected {}", printable(text), expected));
 }
 
 // The parts between `separator`s at depth 0.
@@ -48,7 +51,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 bool is_name(std::string_view text) {
   if (text.empty() || (text[0] >= '0' && text[0] <= '9')) return false;
   for (char c : text) {
-    bool part = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    bool part =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
     if (!part) return false;
   }
   return true;
@@ -61,8 +65,8 @@ ScriptValue value_of(std::string_view text) {
     return ScriptValue::list(std::move(items));
   }
   char first = text.empty() ? ' ' : text.front();
-  bool literal = first == '"' || first == '\'' || first == '-' || (first >= '0' && first <= '9') || text == "True" ||
-                 text == "False" || text == "None";
+  bool literal = first == '"' || first == '\'' || first == '-' || (first >= '0' && first <= '9') ||
+                 text == "True" || text == "False" || text == "None";
   if (literal) return parse_literal(text, "-p");
   return std::string(text);
 }
@@ -83,7 +87,8 @@ std::vector<PassCall> parse_passes(std::string_view text) {
         std::size_t mark = argument.find('=');
         bool named = mark != std::string_view::npos && is_name(trimmed(argument.substr(0, mark)));
         if (named) {
-          call.arguments.emplace_back(std::string(trimmed(argument.substr(0, mark))), value_of(trimmed(argument.substr(mark + 1))));
+          call.arguments.emplace_back(std::string(trimmed(argument.substr(0, mark))),
+                                      value_of(trimmed(argument.substr(mark + 1))));
         } else {
           call.arguments.emplace_back("", value_of(argument));
         }

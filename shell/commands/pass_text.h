@@ -1,5 +1,5 @@
-// The text of a pipeline, "append_loss(cross_entropy), gradient(wrt=[w0])": calls in the script's syntax without the
-// module argument, where a bare name is a string.
+// The text of a pipeline, "append_loss(cross_entropy), gradient(wrt=[w0])": calls in the script's syntax
+// without the module argument, where a bare name is a string.
 #pragma once
 
 #include <string>

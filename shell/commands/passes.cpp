@@ -11,7 +11,8 @@ namespace relish {
 namespace {
 
 constexpr Option options[] = {
-    {"passes", OptionKind::Text, "", "transforms: \"append_loss(cross_entropy), gradient(wrt=[w0])\"", 'p', everywhere, true},
+    {"passes", OptionKind::Text, "", "transforms: \"append_loss(cross_entropy), gradient(wrt=[w0])\"", 'p',
+     everywhere, true},
     {"print_each", OptionKind::Flag, "", "print the module after every pass"},
     {"check_each", OptionKind::Flag, "", "verify the module after every pass"},
     output_option,
@@ -30,7 +31,8 @@ const Command& transform_named(const Invocation& invocation, const std::string& 
   for (const Command* candidate : all_commands()) {
     if (candidate->transforms) names.emplace_back(candidate->name);
   }
-  fail(ErrorClass::Usage, invocation.span, "passes.name", fmt::format("unknown pass '{}'{}", name, did_you_mean(name, names)));
+  fail(ErrorClass::Usage, invocation.span, "passes.name",
+       fmt::format("unknown pass '{}'{}", name, did_you_mean(name, names)));
 }
 
 void set_arguments(Invocation& call, const PassCall& pass) {
@@ -40,7 +42,8 @@ void set_arguments(Invocation& call, const PassCall& pass) {
   }
   std::size_t position = 0;
   for (const auto& [written, value] : pass.arguments) {
-    std::string name = written.empty() ? (position < names.size() ? names[position] : "") : script_name(written);
+    std::string name =
+        written.empty() ? (position < names.size() ? names[position] : "") : script_name(written);
     ++position;
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       fail(ErrorClass::Usage, call.span, "passes.option",
@@ -50,14 +53,16 @@ void set_arguments(Invocation& call, const PassCall& pass) {
   }
   for (const Option& option : call.command.options) {
     if (option.required && (option.surfaces & in_scripts) && !call.given(option.name)) {
-      fail(ErrorClass::Usage, call.span, "passes.option", fmt::format("{}: the option '{}' is missing", pass.name, option.name));
+      fail(ErrorClass::Usage, call.span, "passes.option",
+           fmt::format("{}: the option '{}' is missing", pass.name, option.name));
     }
   }
 }
 
 // The function that the next pass works on: the one that this pass made of `function`, or `function` itself.
 std::string next_function(const Module& before, const Module& after, const std::string& function) {
-  for (const std::string& candidate : {function + "_adjoint", function + "_loss", std::string("train_step")}) {
+  for (const std::string& candidate :
+       {function + "_adjoint", function + "_loss", std::string("train_step")}) {
     if (after.function(candidate) && !before.function(candidate)) return candidate;
   }
   std::vector<std::string> fresh;
@@ -91,7 +96,8 @@ ScriptValue run(Invocation& invocation) {
     module = result;
   }
   // With --print-each the last text stands there already.
-  if (invocation.surface == Surface::Shell && invocation.flag("print_each") && !invocation.given("output")) return {};
+  if (invocation.surface == Surface::Shell && invocation.flag("print_each") && !invocation.given("output"))
+    return {};
   return module;
 }
 
@@ -105,8 +111,10 @@ const Command command_passes{
     .options = options,
     .run = run,
     .examples = examples,
-    .doc = "A pass works on the function that the pass before it made: after append_loss on `main` comes gradient on "
-           "`main_loss`. In a pass a bare name is a string.",
+    .doc =
+        "A pass works on the function that the pass before it made: after append_loss on `main` comes "
+        "gradient on "
+        "`main_loss`. In a pass a bare name is a string.",
     .transforms = true,
 };
 

@@ -25,7 +25,8 @@ constexpr Example run_examples[] = {
 ScriptValue run_script(Invocation& invocation) {
   Session& session = invocation.session;
   if (invocation.surface == Surface::Script) {
-    if (invocation.files.size() != 1) fail(ErrorClass::Usage, invocation.span, "run.file", "run takes the path of a script");
+    if (invocation.files.size() != 1)
+      fail(ErrorClass::Usage, invocation.span, "run.file", "run takes the path of a script");
     std::string path = invocation.script->resolve_path(invocation.files.front(), false, invocation.span);
     ScriptOptions inner;
     inner.folder = std::filesystem::path(path).parent_path().string();
@@ -34,23 +35,27 @@ ScriptValue run_script(Invocation& invocation) {
     script.run_text(path, read_file(path, limits().max_source_bytes, "--max-source-size"));
     return {};
   }
-  for (const auto& [name, value] : invocation.assignments("set")) session.settings().sets.emplace_back(name, text_of(value));
+  for (const auto& [name, value] : invocation.assignments("set"))
+    session.settings().sets.emplace_back(name, text_of(value));
   for (std::string_view flag : {"run_dir", "log_every"}) {
     if (invocation.given(flag)) session.settings().job_flags.emplace_back(flag, invocation.text(flag));
   }
   if (invocation.given("execute")) {
-    if (!invocation.files.empty()) fail(ErrorClass::Usage, {}, "run.file", "a file and -e contradict each other");
-    Script script(session, {"", false, true});
+    if (!invocation.files.empty())
+      fail(ErrorClass::Usage, {}, "run.file", "a file and -e contradict each other");
+    Script script(session);
     script.run_text("<-e>", invocation.text("execute"));
     return {};
   }
-  if (invocation.files.size() != 1) fail(ErrorClass::Usage, {}, "run.file", "run takes one script, '-' or -e TEXT");
+  if (invocation.files.size() != 1)
+    fail(ErrorClass::Usage, {}, "run.file", "run takes one script, '-' or -e TEXT");
   const std::string& path = invocation.files.front();
   ScriptOptions options;
   options.confined = true;
   if (path != "-") options.folder = std::filesystem::path(path).parent_path().string();
   Script script(session, options);
-  script.run_text(path == "-" ? "<stdin>" : path, read_file(path, limits().max_source_bytes, "--max-source-size"));
+  script.run_text(path == "-" ? "<stdin>" : path,
+                  read_file(path, limits().max_source_bytes, "--max-source-size"));
   return {};
 }
 

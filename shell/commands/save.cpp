@@ -26,7 +26,8 @@ NamedTensors named_tensors(const Invocation& invocation) {
     for (const auto& [key, item] : dict->items) {
       if (!key.string() || !item.tensor()) {
         fail(ErrorClass::Type, invocation.span, "save.value",
-             fmt::format("save: found {}: {}; expected names with tensors", quoted_text_of(key), describe(item)));
+             fmt::format("save: found {}: {}; expected names with tensors", quoted_text_of(key),
+                         describe(item)));
       }
       result.emplace_back(*key.string(), *item.tensor());
     }
@@ -48,7 +49,9 @@ ScriptValue run(Invocation& invocation) {
     return {};
   }
   const std::string* path = invocation.arguments.size() == 1 ? invocation.arguments[0].string() : nullptr;
-  if (!path) fail(ErrorClass::Usage, invocation.span, "save.path", "save takes a value and a path: save(value, \"out.npz\")");
+  if (!path)
+    fail(ErrorClass::Usage, invocation.span, "save.path",
+         "save takes a value and a path: save(value, \"out.npz\")");
   std::string target = invocation.script->resolve_path(*path, true, invocation.span);
   if (invocation.value.as<ModulePtr>() || invocation.value.as<FunctionReference>()) {
     write_file_atomically(target, text_of(invocation.value) + "\n");
@@ -68,8 +71,10 @@ const Command command_save{
     .options = options,
     .run = run,
     .examples = examples,
-    .doc = "A dict of tensors goes into .npz or .safetensors, one tensor into .npy too, a module into a text. In the shell "
-           "it converts a data file.",
+    .doc =
+        "A dict of tensors goes into .npz or .safetensors, one tensor into .npy too, a module into a text. "
+        "In the shell "
+        "it converts a data file.",
 };
 
 }  // namespace relish

@@ -8,9 +8,11 @@ namespace relish {
 namespace {
 
 constexpr Option options[] = {
-    {"loss", OptionKind::Spec, "", "NAME(option=value, …) of the standard library, or a function MODULE.FUNCTION", 0, everywhere, true},
+    {"loss", OptionKind::Spec, "",
+     "NAME(option=value, …) of the standard library, or a function MODULE.FUNCTION", 0, everywhere, true},
     {"optimizer", OptionKind::Spec, "", "NAME(option=value, …): sgd(lr=0.1), …", 0, everywhere, true},
-    {"wrt", OptionKind::Names, "parameters marked by relish.params or num_input; else all but the first", "the trained parameters"},
+    {"wrt", OptionKind::Names, "parameters marked by relish.params or num_input; else all but the first",
+     "the trained parameters"},
     {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
     output_option,
     dialect_option,
@@ -42,8 +44,9 @@ const Command command_setup_trainer{
     .run = run,
     .examples = examples,
     .aliases = aliases,
-    .doc = "Adds `<f>_loss`, `<f>_loss_adjoint`, `optimizer`, `optimizer_init` and "
-           "`train_step(params, states, lr, inputs…, targets) -> (loss, params, states)`.",
+    .doc =
+        "Adds `<f>_loss`, `<f>_loss_adjoint`, `optimizer`, `optimizer_init` and "
+        "`train_step(params, states, lr, inputs…, targets) -> (loss, params, states)`.",
     .transforms = true,
 };
 

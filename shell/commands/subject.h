@@ -14,11 +14,14 @@ inline std::string function_of(const Invocation& invocation) {
   return default_function(*invocation.module, invocation.span);
 }
 
-inline ScriptValue module_result(Module module) { return ModulePtr(std::make_shared<const Module>(std::move(module))); }
+inline ScriptValue module_result(Module module) {
+  return ModulePtr(std::make_shared<const Module>(std::move(module)));
+}
 
 // The file that a transform of the shell writes.
-inline constexpr Option output_option = {"output", OptionKind::OutputFile, "standard output", "file to write", 'o', in_shell};
-inline constexpr Option dialect_option = {"dialect", OptionKind::Text, "0.26", "dialect of the text: 0.26, 2023 or 2022", 0,
-                                          in_shell};
+inline constexpr Option output_option = {
+    "output", OptionKind::OutputFile, "standard output", "file to write", 'o', in_shell};
+inline constexpr Option dialect_option = {
+    "dialect", OptionKind::Text, "0.26", "dialect of the text: 0.26, 2023 or 2022", 0, in_shell};
 
 }  // namespace relish

@@ -19,24 +19,32 @@ namespace relish {
 namespace {
 
 constexpr Option options[] = {
-    {"data", OptionKind::Value, "", "(inputs…, targets); in the shell FILE[:ENTRY],FILE[:ENTRY]", 0, everywhere, true},
-    {"loss", OptionKind::Spec, "", "NAME(option=value, …) of the standard library, or a function of yours", 0, everywhere, true},
+    {"data", OptionKind::Value, "", "(inputs…, targets); in the shell FILE[:ENTRY],FILE[:ENTRY]", 0,
+     everywhere, true},
+    {"loss", OptionKind::Spec, "", "NAME(option=value, …) of the standard library, or a function of yours", 0,
+     everywhere, true},
     {"optimizer", OptionKind::Spec, "", "NAME(option=value, …): sgd(lr=0.1), …", 0, everywhere, true},
     {"epochs", OptionKind::Integer, "1", "passes over the data"},
     {"steps", OptionKind::Integer, "", "steps, in place of epochs"},
     {"batch_size", OptionKind::Integer, "what the function fixes, else 32", "rows of a step"},
-    {"seed", OptionKind::Integer, "that of the session, 0", "seed of initial values and of the order of rows", 0, in_scripts},
+    {"seed", OptionKind::Integer, "that of the session, 0", "seed of initial values and of the order of rows",
+     0, in_scripts},
     {"validation", OptionKind::Value, "", "(inputs…, targets) that are looked at after every epoch"},
     {"metrics", OptionKind::Names, "", "metrics over the validation data: accuracy, loss"},
-    {"wrt", OptionKind::Names, "parameters marked by relish.params or num_input; else all but the first", "the trained parameters"},
-    {"params", OptionKind::Tensors, "", "start values by name, and values of parameters that are not trained"},
+    {"wrt", OptionKind::Names, "parameters marked by relish.params or num_input; else all but the first",
+     "the trained parameters"},
+    {"params", OptionKind::Tensors, "",
+     "start values by name, and values of parameters that are not trained"},
     {"log_every", OptionKind::Text, "100", "steps between two loss lines, or seconds as 10s"},
-    {"run_dir", OptionKind::Text, "runs/<script>-<number>", "folder for metrics, report and final.safetensors"},
+    {"run_dir", OptionKind::Text, "runs/<script>-<number>",
+     "folder for metrics, report and final.safetensors"},
 };
 
 constexpr Example examples[] = {
-    {"relish train m.relish --data x.npy,y.npy --loss cross_entropy --optimizer \"sgd(lr=0.1)\" --epochs 10 --batch-size 64",
-     "t = train(M.main, data=(x, y), loss=\"cross_entropy\", optimizer=\"sgd(lr=0.1)\", epochs=10, batch_size=64)"},
+    {"relish train m.relish --data x.npy,y.npy --loss cross_entropy --optimizer \"sgd(lr=0.1)\" --epochs 10 "
+     "--batch-size 64",
+     "t = train(M.main, data=(x, y), loss=\"cross_entropy\", optimizer=\"sgd(lr=0.1)\", epochs=10, "
+     "batch_size=64)"},
 };
 
 double learning_rate_of(const NamedSpec& spec) {
@@ -73,7 +81,9 @@ LogEvery log_every(const Invocation& invocation) {
   const char* end = text->data() + text->size() - (seconds ? 1 : 0);
   auto [stop, error] = std::from_chars(text->data(), end, number);
   if (error != std::errc{} || stop != end || number <= 0) {
-    invocation.misuse("log_every", fmt::format("found '{}'; expected steps such as 100, or seconds such as 10s", printable(*text)));
+    invocation.misuse(
+        "log_every",
+        fmt::format("found '{}'; expected steps such as 100, or seconds such as 10s", printable(*text)));
   }
   if (seconds) {
     result.seconds = number;
@@ -120,14 +130,17 @@ ScriptValue run(Invocation& invocation) {
   setup.optimizer = parse_named_spec(invocation.text("optimizer"));
   setup.wrt = invocation.names("wrt");
   if (invocation.given("steps") && invocation.given("epochs")) {
-    fail(ErrorClass::Usage, invocation.span, "train.length", "epochs and steps contradict each other; give one of them");
+    fail(ErrorClass::Usage, invocation.span, "train.length",
+         "epochs and steps contradict each other; give one of them");
   }
 
   TrainOptions wanted;
   wanted.epochs = positive(invocation, "epochs", invocation.integer("epochs", 1));
   if (invocation.given("steps")) wanted.steps = positive(invocation, "steps", invocation.integer("steps", 1));
-  if (invocation.given("batch_size")) wanted.batch_size = positive(invocation, "batch_size", invocation.integer("batch_size", 1));
-  wanted.seed = static_cast<std::uint64_t>(invocation.integer("seed", static_cast<std::int64_t>(session.settings().seed)));
+  if (invocation.given("batch_size"))
+    wanted.batch_size = positive(invocation, "batch_size", invocation.integer("batch_size", 1));
+  wanted.seed = static_cast<std::uint64_t>(
+      invocation.integer("seed", static_cast<std::int64_t>(session.settings().seed)));
   wanted.metrics = invocation.names("metrics");
   wanted.parameters = parameter_values(invocation);
   wanted.log_every = log_every(invocation);
@@ -159,8 +172,8 @@ ScriptValue run(Invocation& invocation) {
   // On standard error: the time and the folder's number differ from run to run.
   double rate = result.seconds > 0 ? static_cast<double>(result.steps) / result.seconds : 0;
   session.output().flush();
-  write_error_text(fmt::format("trained {} steps in {:.1f} s ({:.0f} steps/s), saved in {}\n", result.steps, result.seconds,
-                               rate, result.run_folder));
+  write_error_text(fmt::format("trained {} steps in {:.1f} s ({:.0f} steps/s), saved in {}\n", result.steps,
+                               result.seconds, rate, result.run_folder));
   ScriptValue value = result_of(result);
   if (invocation.surface == Surface::Script) return value;
   return fmt::format("loss {}", loss_text(result.epoch_loss.value_or(result.loss)));
@@ -176,8 +189,10 @@ const Command command_train{
     .options = options,
     .run = run,
     .examples = examples,
-    .doc = "Returns a dict: `params` (the trained parameters), `loss`, `epoch_loss`, the validation metrics by name "
-           "(`validation_loss`), `steps`, `epochs`, `seconds`, `run_dir`.",
+    .doc =
+        "Returns a dict: `params` (the trained parameters), `loss`, `epoch_loss`, the validation metrics by "
+        "name "
+        "(`validation_loss`), `steps`, `epochs`, `seconds`, `run_dir`.",
 };
 
 }  // namespace relish

@@ -8,7 +8,8 @@
 namespace relish {
 namespace {
 
-void add_columns(const Invocation& invocation, std::string_view option, const ScriptValue& value, std::vector<Tensor>& into) {
+void add_columns(const Invocation& invocation, std::string_view option, const ScriptValue& value,
+                 std::vector<Tensor>& into) {
   if (value.tensor()) {
     into.push_back(*value.tensor());
     return;
@@ -18,7 +19,8 @@ void add_columns(const Invocation& invocation, std::string_view option, const Sc
     if (invocation.script) path = invocation.script->resolve_path(path, false, invocation.span_of(option));
     NamedTensors entries = read_tensors(path);
     if (entries.size() != 1) {
-      invocation.misuse(option, fmt::format("{} holds {} tensors; name one as FILE:ENTRY", printable(path), entries.size()));
+      invocation.misuse(option, fmt::format("{} holds {} tensors; name one as FILE:ENTRY", printable(path),
+                                            entries.size()));
     }
     into.push_back(entries.front().second);
     return;

@@ -7,7 +7,8 @@
 
 namespace relish {
 
-// Tensors of an option: (inputs…, targets) as a tuple or list of tensors, or FILE[:ENTRY],… on the command line.
+// Tensors of an option: (inputs…, targets) as a tuple or list of tensors, or FILE[:ENTRY],… on the command
+// line.
 DataSet data_set(const Invocation& invocation, std::string_view option);
 TensorsByName parameter_values(const Invocation& invocation);
 

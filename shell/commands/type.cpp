@@ -13,7 +13,8 @@ std::string signature_of(const Module& module, const std::string& name) {
   std::string text = name + "(";
   if (FunctionPtr function = module.function(name)) {
     for (std::size_t i = 0; i < function->params.size(); ++i) {
-      text += fmt::format("{}{}: {}", i == 0 ? "" : ", ", function->params[i].name(), print(function->params[i].type()));
+      text += fmt::format("{}{}: {}", i == 0 ? "" : ", ", function->params[i].name(),
+                          print(function->params[i].type()));
     }
     return text + fmt::format(") -> {}", print(function->result_type));
   }
@@ -31,7 +32,8 @@ std::string signature_of(const Module& module, const std::string& name) {
 std::string type_text(const ScriptValue& value) {
   if (value.tensor()) return print(type_of(Value(*value.tensor())));
   if (const auto* shape = value.as<ShapeValue>()) return print(type_of(Value(*shape)));
-  if (const auto* function = value.as<FunctionReference>()) return signature_of(*function->module, function->name);
+  if (const auto* function = value.as<FunctionReference>())
+    return signature_of(*function->module, function->name);
   if (const auto* module = value.as<ModulePtr>()) {
     std::string text = fmt::format("module {}", (*module)->name);
     for (const std::string& name : (*module)->names()) text += "\n  " + signature_of(**module, name);
@@ -39,7 +41,8 @@ std::string type_text(const ScriptValue& value) {
   }
   if (const ScriptList* list = value.sequence(); list && list->tuple) {
     std::string text = "tuple(";
-    for (std::size_t i = 0; i < list->items.size(); ++i) text += (i == 0 ? "" : ", ") + type_text(list->items[i]);
+    for (std::size_t i = 0; i < list->items.size(); ++i)
+      text += (i == 0 ? "" : ", ") + type_text(list->items[i]);
     return text + ")";
   }
   return std::string(kind_name(value));

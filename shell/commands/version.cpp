@@ -1,6 +1,6 @@
 // The command `version`.
-#include "shell/commands/subject.h"
 #include "shell/version.h"
+#include "shell/commands/subject.h"
 
 namespace relish {
 namespace {

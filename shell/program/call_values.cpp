@@ -51,11 +51,13 @@ Value value_of_literal(const Leaf& leaf, const ScriptValue& literal) {
       bool reshape = result.size() == 0 && tensor->has_shape() && tensor->rank > result.rank();
       if (!reshape) return result;
       Shape shape = result.shape();
-      for (std::size_t i = shape.size(); i < tensor->shape->size(); ++i) shape.push_back((*tensor->shape)[i].as_int().value_or(0));
+      for (std::size_t i = shape.size(); i < tensor->shape->size(); ++i)
+        shape.push_back((*tensor->shape)[i].as_int().value_or(0));
       return result.reshaped(shape);
     } catch (const Failure& failure) {
       if (failure.error_class() != ErrorClass::Type) throw;
-      no_fit(leaf, failure.diagnostics().front().message);
+      fail(ErrorClass::Data, {}, "call.argument",
+           fmt::format("argument '{}' is {}: {}", leaf.path, print(leaf.type), failure.diagnostics().front().message));
     }
   }
   return to_runtime(literal, leaf.type, {}, fmt::format("argument '{}'", leaf.path));
@@ -65,41 +67,56 @@ Value value_of_literal(const Leaf& leaf, const ScriptValue& literal) {
 Value value_of_file(const Leaf& leaf, const Tensor& tensor) {
   if (const auto* scalar = leaf.type.as<ScalarType>()) {
     if (tensor.rank() != 0) no_fit(leaf, describe(Value(tensor)));
-    ScriptValue number = is_float(tensor.dtype()) ? ScriptValue(tensor.get_double(0)) : ScriptValue(tensor.get_int(0));
+    ScriptValue number =
+        is_float(tensor.dtype()) ? ScriptValue(tensor.get_double(0)) : ScriptValue(tensor.get_int(0));
     if (!is_float(scalar->dtype) && is_float(tensor.dtype())) no_fit(leaf, describe(Value(tensor)));
     return to_runtime(number, leaf.type, {}, fmt::format("argument '{}'", leaf.path));
   }
   if (leaf.type.as<ShapeType>()) {
     if (tensor.rank() != 1 || !is_int(tensor.dtype())) no_fit(leaf, describe(Value(tensor)));
     ShapeValue shape;
-    for (std::int64_t i = 0; i < tensor.size(); ++i) shape.dims.push_back(tensor.get_int(i));
+    for (std::int64_t i = 0; i < tensor.size(); ++i) {
+      shape.dims.push_back(tensor.get_int(i));
+      if (shape.dims.back() < 0) no_fit(leaf, fmt::format("the dimension {}", shape.dims.back()));
+    }
     return shape;
   }
   return tensor;
 }
 
-// Dimensions that `value` fixes by bare variables of the type.
-void learn_dims(const Type& type, const Value& value, SymbolValues& symbols) {
+// Dimensions that `value` fixes by bare variables of the type. Those that --dim gave must agree.
+void learn_dims(const Leaf& leaf, const Value& value, const SymbolValues& given, SymbolValues& symbols) {
+  const Type& type = leaf.type;
+  auto learn = [&](const ScalarVar& var, std::int64_t extent) {
+    symbols.emplace(var.id(), extent);
+    auto fixed = given.find(var.id());
+    if (fixed == given.end() || fixed->second == extent) return;
+    fail(ErrorClass::Data, {}, "call.argument",
+         fmt::format("argument '{}': {} is {}, but --dim says {}={}", leaf.path, var.name(), extent, var.name(), fixed->second));
+  };
   const TensorType* tensor = type.tensor();
-  if (tensor && tensor->has_shape() && value.is_tensor() && value.tensor().shape().size() == tensor->shape->size()) {
+  if (tensor && tensor->has_shape() && value.is_tensor() &&
+      value.tensor().shape().size() == tensor->shape->size()) {
     for (std::size_t i = 0; i < tensor->shape->size(); ++i) {
-      if (auto var = (*tensor->shape)[i].as_var()) symbols.emplace(var->id(), value.tensor().shape()[i]);
+      if (auto var = (*tensor->shape)[i].as_var()) learn(*var, value.tensor().shape()[i]);
     }
   }
   const auto* shape = type.as<ShapeType>();
   if (shape && shape->dims && value.is_shape() && value.shape().dims.size() == shape->dims->size()) {
     for (std::size_t i = 0; i < shape->dims->size(); ++i) {
-      if (auto var = (*shape->dims)[i].as_var()) symbols.emplace(var->id(), value.shape().dims[i]);
+      if (auto var = (*shape->dims)[i].as_var()) learn(*var, value.shape().dims[i]);
     }
   }
 }
 
 // A tensor made for a leaf, whose dimensions must be known by now.
-Value made_value(const Leaf& leaf, const ArgumentText& text, const SymbolValues& symbols, std::uint64_t seed) {
+Value made_value(const Leaf& leaf, const ArgumentText& text, const SymbolValues& symbols,
+                 std::uint64_t seed) {
   const TensorType* tensor = leaf.type.tensor();
   if (!tensor || !tensor->has_shape() || !tensor->dtype) {
     fail(ErrorClass::Usage, {}, "option.value",
-         fmt::format("argument '{}': {} says not enough to make a tensor; give values or a file", leaf.path, print(leaf.type)));
+         fmt::format("argument '{}': {} says not enough to make a tensor; give values or a file", leaf.path,
+                     print(leaf.type)));
   }
   Shape shape;
   for (const Scalar& dim : *tensor->shape) {
@@ -107,7 +124,8 @@ Value made_value(const Leaf& leaf, const ArgumentText& text, const SymbolValues&
       auto found = symbols.find(var.id());
       if (found != symbols.end()) return found->second;
       fail(ErrorClass::Usage, {}, "option.dim",
-           fmt::format("argument '{}': the dimension {} is not known; give --dim {}=NUMBER", leaf.path, var.name(), var.name()));
+           fmt::format("argument '{}': the dimension {} is not known; give --dim {}=NUMBER", leaf.path,
+                       var.name(), var.name()));
     });
     shape.push_back(*value);
   }
@@ -124,7 +142,8 @@ Value made_value(const Leaf& leaf, const ArgumentText& text, const SymbolValues&
       for (std::int64_t i = 0; i < ones.size(); ++i) ones.set_double(i, 1);
       return ones;
     }
-    default: return Tensor::zeros(*tensor->dtype, shape);
+    default:
+      return Tensor::zeros(*tensor->dtype, shape);
   }
 }
 
@@ -140,9 +159,11 @@ Value assembled(const std::string& path, const Type& type, std::map<std::string,
 }
 
 constexpr Option call_option_table[] = {
-    {"arg", OptionKind::Assignments, "", "value of a parameter: NAME=LITERAL, NAME=@FILE[:ENTRY], NAME=rand(seed=1), "
-                                         "NAME=zeros, NAME=ones; t.0 for a field of a tuple"},
-    {"params", OptionKind::Tensors, "", "file (npz, safetensors) with the values of the other parameters, by name"},
+    {"arg", OptionKind::Assignments, "",
+     "value of a parameter: NAME=LITERAL, NAME=@FILE[:ENTRY], NAME=rand(seed=1), "
+     "NAME=zeros, NAME=ones; t.0 for a field of a tuple"},
+    {"params", OptionKind::Tensors, "",
+     "file (npz, safetensors) with the values of the other parameters, by name"},
     {"dim", OptionKind::Assignments, "", "value of a symbolic dimension: n=8"},
     {"ignore_extra", OptionKind::Flag, "", "let the file of --params hold names that are no parameters"},
 };
@@ -165,12 +186,14 @@ CallInputs call_inputs(const Invocation& invocation) {
   inputs.params = invocation.tensors("params");
   // A whole safetensors or npz entry list; a lone array has no name to go by.
   for (const auto& [name, tensor] : inputs.params) {
-    if (name.empty()) invocation.misuse("params", "found a single array; expected named tensors (npz, safetensors)");
+    if (name.empty())
+      invocation.misuse("params", "found a single array; expected named tensors (npz, safetensors)");
   }
   for (const auto& [name, value] : invocation.assignments("dim")) {
     ScriptValue number = value.string() ? parse_literal(*value.string(), "--dim " + name) : value;
     const auto* dim = number.as<std::int64_t>();
-    if (!dim || *dim < 0) invocation.misuse("dim", fmt::format("found {} for '{}'; expected an int", text_of(value), name));
+    if (!dim || *dim < 0)
+      invocation.misuse("dim", fmt::format("found {} for '{}'; expected an int of at least 0", text_of(value), name));
     inputs.dims.emplace_back(name, *dim);
   }
   inputs.ignore_extra = invocation.flag("ignore_extra");
@@ -187,15 +210,18 @@ Value parse_argument(const std::string& name, const Type& type, const ScriptValu
     NamedTensors entries = read_tensors(argument.text);
     if (entries.size() != 1) {
       fail(ErrorClass::Usage, {}, "option.value",
-           fmt::format("{}: {} holds {} tensors; name one as @FILE:ENTRY", what, printable(argument.text), entries.size()));
+           fmt::format("{}: {} holds {} tensors; name one as @FILE:ENTRY", what, printable(argument.text),
+                       entries.size()));
     }
     return value_of_file(leaf, entries.front().second);
   }
   bool plain_text = type.as<StringType>() != nullptr;
-  return value_of_literal(leaf, plain_text ? ScriptValue(*given.string()) : parse_literal(*given.string(), what));
+  return value_of_literal(leaf,
+                          plain_text ? ScriptValue(*given.string()) : parse_literal(*given.string(), what));
 }
 
-std::vector<Value> make_arguments(const Module& module, const std::string& function, const CallInputs& inputs) {
+std::vector<Value> make_arguments(const Module& module, const std::string& function,
+                                  const CallInputs& inputs) {
   std::vector<CallParameter> parameters = call_parameters(module, function);
   std::vector<Leaf> leaves;
   for (const CallParameter& parameter : parameters) collect_leaves(parameter.name, parameter.type, leaves);
@@ -204,7 +230,8 @@ std::vector<Value> make_arguments(const Module& module, const std::string& funct
 
   auto surplus = [&](const std::string& name, std::string_view where) {
     fail(ErrorClass::Usage, {}, "call.arguments",
-         fmt::format("{}: '{}' is no parameter of {}{}", where, printable(name), function, did_you_mean(name, names)));
+         fmt::format("{}: '{}' is no parameter of {}{}", where, printable(name), function,
+                     did_you_mean(name, names)));
   };
   std::map<std::string, const ScriptValue*> given;
   for (const auto& [name, value] : inputs.arguments) {
@@ -221,7 +248,8 @@ std::vector<Value> make_arguments(const Module& module, const std::string& funct
   }
   std::string missing;
   for (const Leaf& leaf : leaves) {
-    if (!given.count(leaf.path) && !from_file.count(leaf.path)) missing += (missing.empty() ? "" : ", ") + leaf.path;
+    if (!given.count(leaf.path) && !from_file.count(leaf.path))
+      missing += (missing.empty() ? "" : ", ") + leaf.path;
   }
   if (!missing.empty()) {
     fail(ErrorClass::Usage, {}, "call.arguments",
@@ -238,9 +266,12 @@ std::vector<Value> make_arguments(const Module& module, const std::string& funct
       symbols[var.id()] = value;
       known = true;
     }
-    if (!known) fail(ErrorClass::Usage, {}, "option.dim", fmt::format("--dim: {} has no dimension '{}'", function, name));
+    if (!known)
+      fail(ErrorClass::Usage, {}, "option.dim",
+           fmt::format("--dim: {} has no dimension '{}'", function, name));
   }
 
+  const SymbolValues dims_given = symbols;
   std::map<std::string, Value> values;
   std::vector<std::pair<const Leaf*, ArgumentText>> to_make;
   for (const Leaf& leaf : leaves) {
@@ -256,12 +287,13 @@ std::vector<Value> make_arguments(const Module& module, const std::string& funct
       }
       values[leaf.path] = parse_argument(leaf.path, leaf.type, *text->second);
     }
-    learn_dims(leaf.type, values[leaf.path], symbols);
+    learn_dims(leaf, values[leaf.path], dims_given, symbols);
   }
   for (const auto& [leaf, text] : to_make) values[leaf->path] = made_value(*leaf, text, symbols, inputs.seed);
 
   std::vector<Value> result;
-  for (const CallParameter& parameter : parameters) result.push_back(assembled(parameter.name, parameter.type, values));
+  for (const CallParameter& parameter : parameters)
+    result.push_back(assembled(parameter.name, parameter.type, values));
   return result;
 }
 
@@ -271,7 +303,8 @@ NamedTensors flatten_result(const Value& value, const std::string& name) {
     result.emplace_back(name, value.tensor());
   } else if (value.is_tuple()) {
     for (std::size_t i = 0; i < value.fields().size(); ++i) {
-      for (auto& entry : flatten_result(value.fields()[i], fmt::format("{}.{}", name, i))) result.push_back(std::move(entry));
+      for (auto& entry : flatten_result(value.fields()[i], fmt::format("{}.{}", name, i)))
+        result.push_back(std::move(entry));
     }
   } else if (value.is_scalar()) {
     const ScalarValue& scalar = value.scalar();

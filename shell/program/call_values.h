@@ -1,5 +1,5 @@
-// Arguments of a function from what the user gave (`--arg`, `--params`, `--dim`, or a script's values), and its results
-// under the names that files give them.
+// Arguments of a function from what the user gave (`--arg`, `--params`, `--dim`, or a script's values), and
+// its results under the names that files give them.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,17 @@ struct CallInputs {
 // The inputs of a command that has the options arg, params, dim and ignore_extra.
 CallInputs call_inputs(const Invocation& invocation);
 
-// One value per parameter. UsageError: a missing or surplus argument, an unknown dimension; DataError: a value that
-// does not fit its parameter.
-std::vector<Value> make_arguments(const Module& module, const std::string& function, const CallInputs& inputs);
+// One value per parameter. UsageError: a missing or surplus argument, an unknown dimension; DataError: a
+// value that does not fit its parameter.
+std::vector<Value> make_arguments(const Module& module, const std::string& function,
+                                  const CallInputs& inputs);
 
-// One value for a parameter or field `name` of that type: a literal, a file (`@…`) or a script's value; not rand and
-// the like.
+// One value for a parameter or field `name` of that type: a literal, a file (`@…`) or a script's value; not
+// rand and the like.
 Value parse_argument(const std::string& name, const Type& type, const ScriptValue& given);
 
-// The tensors of a result: "out", or "out.0", "out.1.0", ... Scalars are 0-d, shapes 1-d int64 arrays; void is absent.
+// The tensors of a result: "out", or "out.0", "out.1.0", ... Scalars are 0-d, shapes 1-d int64 arrays; void
+// is absent.
 NamedTensors flatten_result(const Value& value, const std::string& name = "out");
 
 // The options of commands that call a function.

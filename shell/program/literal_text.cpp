@@ -24,10 +24,12 @@ class LiteralReader {
  private:
   [[noreturn]] void refuse() const {
     fail(ErrorClass::Usage, {}, "option.value",
-         fmt::format("{}: found '{}'; expected a literal such as 5, 2.5, [1, 2] or \"text\"", what_, printable(text_)));
+         fmt::format("{}: found '{}'; expected a literal such as 5, 2.5, [1, 2] or \"text\"", what_,
+                     printable(text_)));
   }
   void skip_blanks() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
+    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
+      ++at_;
   }
   bool take(char c) {
     skip_blanks();
@@ -90,7 +92,9 @@ class LiteralReader {
 
   ScriptValue read_word() {
     std::size_t begin = at_;
-    while (at_ < text_.size() && ((text_[at_] >= 'a' && text_[at_] <= 'z') || (text_[at_] >= 'A' && text_[at_] <= 'Z'))) ++at_;
+    while (at_ < text_.size() &&
+           ((text_[at_] >= 'a' && text_[at_] <= 'z') || (text_[at_] >= 'A' && text_[at_] <= 'Z')))
+      ++at_;
     std::string_view word = text_.substr(begin, at_ - begin);
     if (word == "True" || word == "true") return true;
     if (word == "False" || word == "false") return false;
@@ -130,7 +134,9 @@ class LiteralReader {
 
 }  // namespace
 
-ScriptValue parse_literal(std::string_view text, std::string_view what) { return LiteralReader(text, what).read_all(); }
+ScriptValue parse_literal(std::string_view text, std::string_view what) {
+  return LiteralReader(text, what).read_all();
+}
 
 ArgumentText parse_argument_text(std::string_view text, std::string_view what) {
   ArgumentText result;
@@ -138,6 +144,9 @@ ArgumentText parse_argument_text(std::string_view text, std::string_view what) {
   if (text.starts_with('@')) {
     result.kind = ArgumentText::File;
     result.text = std::string(text.substr(1));
+    if (result.text.empty()) {
+      fail(ErrorClass::Usage, {}, "option.value", fmt::format("{}: found '@'; expected @FILE or @FILE:ENTRY", what));
+    }
     return result;
   }
   auto is_word = [&](std::string_view word) { return text == word || text == std::string(word) + "()"; };
@@ -151,7 +160,8 @@ ArgumentText parse_argument_text(std::string_view text, std::string_view what) {
     std::uint64_t seed = 0;
     auto [end, error] = std::from_chars(inside.data(), inside.data() + inside.size(), seed);
     if (error != std::errc{} || end != inside.data() + inside.size()) {
-      fail(ErrorClass::Usage, {}, "option.value", fmt::format("{}: found '{}'; expected rand(seed=NUMBER)", what, printable(text)));
+      fail(ErrorClass::Usage, {}, "option.value",
+           fmt::format("{}: found '{}'; expected rand(seed=NUMBER)", what, printable(text)));
     }
     result.seed = seed;
   }

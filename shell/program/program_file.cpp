@@ -86,7 +86,8 @@ SourceText read_text(const std::string& path) {
     read_standard_input();
     return {path, Sources::instance().add("<stdin>", standard_input_text())};
   }
-  return {path, Sources::instance().add(path, read_file(path, limits().max_source_bytes, "--max-source-size"))};
+  return {path,
+          Sources::instance().add(path, read_file(path, limits().max_source_bytes, "--max-source-size"))};
 }
 
 ProgramFile read_program(const std::string& path) {
@@ -118,9 +119,10 @@ std::string default_function(const Module& module, Span span) {
   if (!name.empty()) return name;
   std::vector<std::string> names = module.names();
   fail(ErrorClass::Usage, span, "function.choice",
-       names.empty() ? fmt::format("module '{}' has no functions", module.name)
-                     : fmt::format("module '{}' has no 'main' and not just one Relax function; name one of {}", module.name,
-                                   joined(names)));
+       names.empty()
+           ? fmt::format("module '{}' has no functions", module.name)
+           : fmt::format("module '{}' has no 'main' and not just one Relax function; name one of {}",
+                         module.name, joined(names)));
 }
 
 FunctionReference find_function(const ProgramFile& program, std::string_view name) {
@@ -143,7 +145,8 @@ FunctionReference find_function(const ProgramFile& program, std::string_view nam
   std::vector<FunctionReference> found;
   std::vector<std::string> known;
   for (const ModulePtr& module : modules) {
-    for (const std::string& candidate : module->names()) known.push_back(class_name.empty() ? candidate : module->name + "." + candidate);
+    for (const std::string& candidate : module->names())
+      known.push_back(class_name.empty() ? candidate : module->name + "." + candidate);
     if ((class_name.empty() || module->name == class_name) && module->find(function)) {
       found.push_back({module, std::string(function)});
     }
@@ -151,17 +154,20 @@ FunctionReference find_function(const ProgramFile& program, std::string_view nam
   if (found.size() == 1) return found.front();
   if (found.size() > 1) {
     fail(ErrorClass::Usage, {}, "function.ambiguous",
-         fmt::format("'{}' is a function of {} modules of {}; write MODULE.{}", function, found.size(), program.path, function));
+         fmt::format("'{}' is a function of {} modules of {}; write MODULE.{}", function, found.size(),
+                     program.path, function));
   }
   std::string head(class_name.empty() ? name : class_name);
   if (std::find(program.made_names.begin(), program.made_names.end(), head) != program.made_names.end()) {
-    fail(ErrorClass::Usage, {}, "function.made", fmt::format("'{}' is made by a statement: use run", printable(head)));
+    fail(ErrorClass::Usage, {}, "function.made",
+         fmt::format("'{}' is made by a statement: use run", printable(head)));
   }
   fail(ErrorClass::Usage, {}, "function.unknown",
        fmt::format("{} has no function '{}'{}", program.path, printable(name), did_you_mean(name, known)));
 }
 
-std::string text_of_modules(const std::vector<ModulePtr>& modules, const ModulePtr& free_functions, PrintOptions options) {
+std::string text_of_modules(const std::vector<ModulePtr>& modules, const ModulePtr& free_functions,
+                            PrintOptions options) {
   if (modules.size() == 1) {
     options.free_functions = modules.front() == free_functions;
     return print(*modules.front(), options);

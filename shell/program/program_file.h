@@ -15,11 +15,11 @@
 namespace relish {
 
 struct ProgramFile {
-  std::string path;                      // "-" for standard input
-  std::uint32_t source = 0;              // id of the text
-  std::vector<ModulePtr> classes;        // in the order of the text
-  ModulePtr free_functions;              // module `Module`; null when there are none
-  std::vector<std::string> made_names;   // bound by statements, which are not run
+  std::string path;                     // "-" for standard input
+  std::uint32_t source = 0;             // id of the text
+  std::vector<ModulePtr> classes;       // in the order of the text
+  ModulePtr free_functions;             // module `Module`; null when there are none
+  std::vector<std::string> made_names;  // bound by statements, which are not run
   bool has_statements = false;
   std::vector<Diagnostic> warnings;
 
@@ -30,18 +30,19 @@ struct ProgramFile {
 // Reads a file's declarations; all errors of the text are thrown together. IOError, ResourceLimit.
 ProgramFile read_program(const std::string& path);
 
-// The function that a command means by `name`: "main", "Module.main", or empty for the only Relax function or `main`.
-// UsageError with the nearest name when there is none.
+// The function that a command means by `name`: "main", "Module.main", or empty for the only Relax function or
+// `main`. UsageError with the nearest name when there is none.
 FunctionReference find_function(const ProgramFile& program, std::string_view name);
 // The function of a module that is meant when none is named.
 std::string default_function(const Module& module, Span span);
 
-// The text of the whole file with `changed` in the place of `original`: all modules when the file has declarations
-// only, else the one module.
+// The text of the whole file with `changed` in the place of `original`: all modules when the file has
+// declarations only, else the one module.
 std::string text_with(const ProgramFile& program, const ModulePtr& original, const ModulePtr& changed,
                       const PrintOptions& options);
 // Modules as one text, with one section of constants; `free_functions` among them stand without a class.
-std::string text_of_modules(const std::vector<ModulePtr>& modules, const ModulePtr& free_functions, PrintOptions options);
+std::string text_of_modules(const std::vector<ModulePtr>& modules, const ModulePtr& free_functions,
+                            PrintOptions options);
 // Of `--dialect`: "0.26" (or empty), "2023", "2022"; UsageError otherwise.
 PrintOptions print_options(std::string_view dialect);
 

@@ -19,7 +19,8 @@ void start_language() {
 
 bool is_python_file(std::string_view path) { return path.size() > 3 && path.ends_with(".py"); }
 
-ast::Block read_statements(std::uint32_t file, const ReadingContext& context, std::vector<Diagnostic>& warnings) {
+ast::Block read_statements(std::uint32_t file, const ReadingContext& context,
+                           std::vector<Diagnostic>& warnings) {
   start_language();
   ReadOptions options;
   const SourceFile* source = Sources::instance().find(file);

@@ -20,9 +20,10 @@ struct ReadingContext {
 
 bool is_python_file(std::string_view path);
 
-// The statements of a source with declarations as DeclareModule and DeclareFunction. All errors are thrown together;
-// `warnings` receives the rest.
-ast::Block read_statements(std::uint32_t file, const ReadingContext& context, std::vector<Diagnostic>& warnings);
+// The statements of a source with declarations as DeclareModule and DeclareFunction. All errors are thrown
+// together; `warnings` receives the rest.
+ast::Block read_statements(std::uint32_t file, const ReadingContext& context,
+                           std::vector<Diagnostic>& warnings);
 // One expression; SyntaxError for anything else.
 ast::ExprPtr read_one_expression(std::uint32_t file);
 

@@ -43,7 +43,8 @@ std::vector<std::string> words_of(std::string_view line) {
 }
 
 std::string without_quotes(const std::string& word) {
-  bool quoted = word.size() >= 2 && (word.front() == '"' || word.front() == '\'') && word.back() == word.front();
+  bool quoted =
+      word.size() >= 2 && (word.front() == '"' || word.front() == '\'') && word.back() == word.front();
   return quoted ? word.substr(1, word.size() - 2) : word;
 }
 
@@ -81,11 +82,14 @@ bool is_bound(const Script& script, const std::string& word) {
 std::string value_text(const Script& script, const Option& option, const std::vector<std::string>& given) {
   const std::string& last = given.back();
   switch (option.kind) {
-    case OptionKind::Flag: return "True";
+    case OptionKind::Flag:
+      return "True";
     case OptionKind::Integer:
     case OptionKind::Real:
-    case OptionKind::Value: return last;
-    case OptionKind::Path: return last.find('.') == std::string::npos ? last : list_of(split(last, '.'));
+    case OptionKind::Value:
+      return last;
+    case OptionKind::Path:
+      return last.find('.') == std::string::npos ? last : list_of(split(last, '.'));
     case OptionKind::Names: {
       std::vector<std::string> names;
       for (const std::string& text : given) {
@@ -99,9 +103,11 @@ std::string value_text(const Script& script, const Option& option, const std::ve
       return list_of(items);
     }
     case OptionKind::Spec:
-    case OptionKind::Tensors: return is_bound(script, last) ? last : in_quotes(without_quotes(last));
+    case OptionKind::Tensors:
+      return is_bound(script, last) ? last : in_quotes(without_quotes(last));
     case OptionKind::Text:
-    case OptionKind::OutputFile: return in_quotes(without_quotes(last));
+    case OptionKind::OutputFile:
+      return in_quotes(without_quotes(last));
   }
   return last;
 }
@@ -137,7 +143,8 @@ std::string statement_of(const Script& script, std::string_view line) {
     for (const Command* candidate : all_commands()) {
       if (candidate->surfaces & in_scripts) names.push_back(shell_name(candidate->name));
     }
-    fail(ErrorClass::Usage, {}, "command.unknown", fmt::format("unknown command ':{}'{}", printable(name), did_you_mean(name, names)));
+    fail(ErrorClass::Usage, {}, "command.unknown",
+         fmt::format("unknown command ':{}'{}", printable(name), did_you_mean(name, names)));
   }
   if (command->subject == Subject::Expression) return fmt::format("{}({})", command->name, rest);
 

@@ -10,9 +10,9 @@
 namespace relish {
 namespace {
 
-constexpr std::string_view keywords[] = {"and",  "assert", "break", "class", "continue", "def",  "elif",  "else", "False", "for",
-                                         "from", "if",     "import", "in",   "None",     "not",  "or",    "pass", "return",
-                                         "True", "while",  "with"};
+constexpr std::string_view keywords[] = {
+    "and", "assert", "break", "class", "continue", "def", "elif", "else",   "False", "for",   "from",
+    "if",  "import", "in",    "None",  "not",      "or",  "pass", "return", "True",  "while", "with"};
 
 constexpr std::string_view session_commands[] = {"quit", "help", "save", "load", "type"};
 
@@ -46,9 +46,11 @@ void add_members(const Script& script, std::string_view word, std::vector<std::s
   std::string root = object.substr(0, object.find('.'));
   const ScriptValue* value = script.environment().find(object);
   if (value && value->as<ModulePtr>()) {
-    for (const std::string& name : (*value->as<ModulePtr>())->names()) add_matching(word, object + "." + name, into);
+    for (const std::string& name : (*value->as<ModulePtr>())->names())
+      add_matching(word, object + "." + name, into);
   } else if (value && value->tensor()) {
-    for (std::string_view name : {"shape", "dtype", "ndim", "astype"}) add_matching(word, object + "." + std::string(name), into);
+    for (std::string_view name : {"shape", "dtype", "ndim", "astype"})
+      add_matching(word, object + "." + std::string(name), into);
   } else if (root == "R" && !script.environment().find("R")) {
     for (const std::string& name : op_names()) add_matching(word, "R." + name, into);
   } else if (root == "relish") {

@@ -1,4 +1,5 @@
-// Names that complete a word: variables, functions of modules, operators, built-ins, commands and their options.
+// Names that complete a word: variables, functions of modules, operators, built-ins, commands and their
+// options.
 #pragma once
 
 #include <string>

@@ -59,7 +59,8 @@ std::vector<std::string> HistoryFile::read() const {
   std::ifstream file(path_);
   std::string line;
   while (std::getline(file, line)) inputs.push_back(unescape_input(line));
-  if (inputs.size() > most_inputs) inputs.erase(inputs.begin(), inputs.end() - static_cast<std::ptrdiff_t>(most_inputs));
+  if (inputs.size() > most_inputs)
+    inputs.erase(inputs.begin(), inputs.end() - static_cast<std::ptrdiff_t>(most_inputs));
   return inputs;
 }
 

@@ -1,5 +1,5 @@
-// The file of earlier inputs, `$XDG_STATE_HOME/relish/history`: a line an input, with line ends and backslashes escaped,
-// readable by its owner alone.
+// The file of earlier inputs, `$XDG_STATE_HOME/relish/history`: a line an input, with line ends and
+// backslashes escaped, readable by its owner alone.
 #pragma once
 
 #include <string>

@@ -25,8 +25,8 @@ constexpr const char* ask_for_paste_marks = "\x1b[?2004h";
 constexpr const char* no_paste_marks = "\x1b[?2004l";
 
 bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == ':' ||
-         c == '-';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+         c == ':' || c == '-';
 }
 
 void write_terminal(std::string_view text) {
@@ -130,7 +130,8 @@ struct LineEditor::Impl {
     const LineInfo* line = el_line(editor);
     std::string_view text(line->buffer, static_cast<std::size_t>(line->cursor - line->buffer));
     std::string_view word = last_word(text);
-    if (text.empty() || (word.empty() && text.back() == ' ' && text.find_first_not_of(' ') == std::string_view::npos)) {
+    if (text.empty() ||
+        (word.empty() && text.back() == ' ' && text.find_first_not_of(' ') == std::string_view::npos)) {
       // At the beginning of a line the key indents.
       el_insertstr(editor, "    ");
       return CC_REFRESH;

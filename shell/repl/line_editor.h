@@ -1,4 +1,5 @@
-// Line editing on a terminal through libedit: history, completion, pastes as one text, and Ctrl-C that drops the line.
+// Line editing on a terminal through libedit: history, completion, pastes as one text, and Ctrl-C that drops
+// the line.
 #pragma once
 
 #include <functional>

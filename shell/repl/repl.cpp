@@ -101,7 +101,8 @@ class Repl {
       work();
       done = true;
     } catch (const Failure& failure) {
-      bool leave = failure.error_class() == ErrorClass::Interrupted && failure.exit_code() != interrupt_exit_code;
+      bool leave =
+          failure.error_class() == ErrorClass::Interrupted && failure.exit_code() != interrupt_exit_code;
       bool closed = failure.diagnostics().front().id == closed_output_id;
       if (leave || closed) throw;
       session_.output().flush();

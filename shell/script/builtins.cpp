@@ -18,7 +18,8 @@ ScriptValue number_of(const NamedValue& argument, std::string_view callee) {
     if (is_float(tensor->dtype())) return tensor->get_double(0);
     if (is_bool(tensor->dtype())) return tensor->get_int(0) != 0;
     if (tensor->dtype() == DType::UInt64 && tensor->get_int(0) < 0) {
-      fail(ErrorClass::Runtime, argument.span, "script.overflow", fmt::format("{}: the value does not fit a 64-bit int", callee));
+      fail(ErrorClass::Runtime, argument.span, "script.overflow",
+           fmt::format("{}: the value does not fit a 64-bit int", callee));
     }
     return tensor->get_int(0);
   }
@@ -39,7 +40,8 @@ T parse_number(const std::string& text, Span span, std::string_view callee) {
   T value{};
   auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc{} || end != digits.data() + digits.size() || digits.empty()) {
-    fail(ErrorClass::Runtime, span, "script.number", fmt::format("{}: '{}' is no {}", callee, printable(text), callee));
+    fail(ErrorClass::Runtime, span, "script.number",
+         fmt::format("{}: '{}' is no {}", callee, printable(text), callee));
   }
   return value;
 }
@@ -103,7 +105,9 @@ ScriptValue call_round(Script& script, CallArguments& arguments) {
   if (*places >= 0) {
     // The decimal text rounds the exact value, which scaling by a power of ten does not.
     char buffer[800];
-    auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, static_cast<int>(*places)).ptr;
+    auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed,
+                             static_cast<int>(*places))
+                   .ptr;
     double result = 0;
     std::from_chars(buffer, end, result);
     return result;
@@ -138,8 +142,12 @@ ScriptValue call_arg(Script& script, CallArguments& arguments) {
 }
 
 constexpr Builtin number_table[] = {
-    {"int", "int(x)", call_int},          {"float", "float(x)", call_float}, {"bool", "bool(x)", call_bool},
-    {"str", "str(x)", call_str},          {"abs", "abs(x)", call_abs},       {"round", "round(x, digits=None)", call_round},
+    {"int", "int(x)", call_int},
+    {"float", "float(x)", call_float},
+    {"bool", "bool(x)", call_bool},
+    {"str", "str(x)", call_str},
+    {"abs", "abs(x)", call_abs},
+    {"round", "round(x, digits=None)", call_round},
     {"print", "print(values…, full=False)", call_print},
     {"arg", "arg(name, default=None)", call_arg},
 };

@@ -1,4 +1,5 @@
-// The closed list of built-in functions of scripts. Commands are functions too; they are found in the registry.
+// The closed list of built-in functions of scripts. Commands are functions too; they are found in the
+// registry.
 #pragma once
 
 #include <span>

@@ -58,7 +58,8 @@ bool less(const ScriptValue& a, const ScriptValue& b, Span span, std::string_vie
   const ScriptList* right = b.sequence();
   if (left && right && left->tuple == right->tuple) {
     for (std::size_t i = 0; i < std::min(left->items.size(), right->items.size()); ++i) {
-      if (!equal_values(left->items[i], right->items[i], span)) return less(left->items[i], right->items[i], span, callee);
+      if (!equal_values(left->items[i], right->items[i], span))
+        return less(left->items[i], right->items[i], span, callee);
     }
     return left->items.size() < right->items.size();
   }
@@ -70,7 +71,8 @@ bool less(const ScriptValue& a, const ScriptValue& b, Span span, std::string_vie
 ScriptValue extreme(Script& script, CallArguments& arguments, bool want_max) {
   std::string_view name = want_max ? "max" : "min";
   std::vector<NamedValue> values = arguments.rest();
-  bool tensors = std::any_of(values.begin(), values.end(), [](const NamedValue& v) { return v.value.tensor() != nullptr; });
+  bool tensors = std::any_of(values.begin(), values.end(),
+                             [](const NamedValue& v) { return v.value.tensor() != nullptr; });
   arguments.done();
   if (tensors) {
     if (values.size() == 1) return script.operators().call(name, values, arguments.span());
@@ -87,10 +89,12 @@ ScriptValue extreme(Script& script, CallArguments& arguments, bool want_max) {
   } else {
     for (NamedValue& value : values) items.push_back(std::move(value.value));
   }
-  if (items.empty()) fail(ErrorClass::Runtime, arguments.span(), "script.empty", fmt::format("{} of nothing", name));
+  if (items.empty())
+    fail(ErrorClass::Runtime, arguments.span(), "script.empty", fmt::format("{} of nothing", name));
   ScriptValue best = items[0];
   for (std::size_t i = 1; i < items.size(); ++i) {
-    bool better = want_max ? less(best, items[i], arguments.span(), name) : less(items[i], best, arguments.span(), name);
+    bool better = want_max ? less(best, items[i], arguments.span(), name)
+                           : less(items[i], best, arguments.span(), name);
     if (better) best = items[i];
   }
   return best;
@@ -108,11 +112,13 @@ ScriptValue call_sum(Script& script, CallArguments& arguments) {
     if (item.tensor()) {
       // A tensor is not added to the int that the sum starts from.
       bool nothing_yet = total.as<std::int64_t>() && *total.as<std::int64_t>() == 0;
-      total = nothing_yet ? item : script.operators().binary(ast::Operator::Add, total, item, arguments.span());
+      total =
+          nothing_yet ? item : script.operators().binary(ast::Operator::Add, total, item, arguments.span());
     } else if (item.is_number() && total.is_number()) {
       total = number_operation(ast::Operator::Add, total, item, arguments.span());
     } else {
-      fail(ErrorClass::Type, x.span, "call.argument", fmt::format("sum: found {}; expected numbers", describe(item)));
+      fail(ErrorClass::Type, x.span, "call.argument",
+           fmt::format("sum: found {}; expected numbers", describe(item)));
     }
   }
   return total;

@@ -35,7 +35,8 @@ ScriptValue call_rand(Script& script, CallArguments& arguments) {
   arguments.done();
   std::uint64_t number = script.session().settings().seed;
   if (seed) number = static_cast<std::uint64_t>(index_of(seed->value, seed->span, "the seed"));
-  return random_tensor(dtype_or(dtype, DType::Float32), shape_of(shape.value, shape.span), number, arguments.span());
+  return random_tensor(dtype_or(dtype, DType::Float32), shape_of(shape.value, shape.span), number,
+                       arguments.span());
 }
 
 ScriptValue call_tensor(Script&, CallArguments& arguments) {
@@ -46,7 +47,8 @@ ScriptValue call_tensor(Script&, CallArguments& arguments) {
   if (dtype && !dtype->value.is_none()) wanted = dtype_of_value(dtype->value, dtype->span);
   if (value.value.tensor() && wanted && value.value.tensor()->dtype() != *wanted) {
     fail(ErrorClass::Type, value.span, "tensor.element",
-         fmt::format("tensor: found {}; convert it by astype(\"{}\")", describe(value.value), name_of(*wanted)));
+         fmt::format("tensor: found {}; convert it by astype(\"{}\")", describe(value.value),
+                     name_of(*wanted)));
   }
   return tensor_of(value.value, wanted, DType::Int64, DType::Float32, value.span);
 }
@@ -77,7 +79,8 @@ ScriptValue call_allclose(Script&, CallArguments& arguments) {
   // A number is compared with every element.
   if (left.shape() != right.shape() && left.rank() != 0 && right.rank() != 0) {
     fail(ErrorClass::Type, arguments.span(), "allclose.shape",
-         fmt::format("allclose: found {} and {}; expected equal shapes", describe(Value(left)), describe(Value(right))));
+         fmt::format("allclose: found {} and {}; expected equal shapes", describe(Value(left)),
+                     describe(Value(right))));
   }
   return !first_difference(left, right, closeness);
 }

@@ -17,7 +17,8 @@ const NamedValue* CallArguments::optional(std::string_view name, bool keyword_on
     bool by_name = arguments_[i].name == name;
     if (!by_position && !by_name) continue;
     if (result) {
-      fail(ErrorClass::Usage, arguments_[i].span, "call.arguments", fmt::format("{}: '{}' is given twice", callee_, name));
+      fail(ErrorClass::Usage, arguments_[i].span, "call.arguments",
+           fmt::format("{}: '{}' is given twice", callee_, name));
     }
     taken_[i] = true;
     result = &arguments_[i];
@@ -27,7 +28,8 @@ const NamedValue* CallArguments::optional(std::string_view name, bool keyword_on
 
 const NamedValue& CallArguments::required(std::string_view name) {
   if (const NamedValue* found = optional(name)) return *found;
-  fail(ErrorClass::Usage, span_, "call.arguments", fmt::format("{}: the argument '{}' is missing", callee_, name));
+  fail(ErrorClass::Usage, span_, "call.arguments",
+       fmt::format("{}: the argument '{}' is missing", callee_, name));
 }
 
 std::vector<NamedValue> CallArguments::rest() {
@@ -48,7 +50,8 @@ void CallArguments::done() const {
            fmt::format("{}: found more arguments than it takes", callee_));
     }
     fail(ErrorClass::Usage, arguments_[i].span, "call.arguments",
-         fmt::format("{}: unknown argument '{}'{}", callee_, arguments_[i].name, did_you_mean(arguments_[i].name, known_)));
+         fmt::format("{}: unknown argument '{}'{}", callee_, arguments_[i].name,
+                     did_you_mean(arguments_[i].name, known_)));
   }
 }
 

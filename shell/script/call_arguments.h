@@ -1,4 +1,5 @@
-// The arguments of a call of a built-in: taken by position or name, with one set of messages for what is wrong.
+// The arguments of a call of a built-in: taken by position or name, with one set of messages for what is
+// wrong.
 #pragma once
 
 #include <string>

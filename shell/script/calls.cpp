@@ -44,7 +44,8 @@ ScriptValue relax_value(std::string_view name, CallArguments& arguments, bool& k
     bool fits = name == "str" ? value.value.string() != nullptr : value.value.is_number();
     if (!fits) {
       fail(ErrorClass::Type, value.span, "call.argument",
-           fmt::format("R.{}: found {}; expected a {}", name, describe(value.value), name == "str" ? "str" : "number"));
+           fmt::format("R.{}: found {}; expected a {}", name, describe(value.value),
+                       name == "str" ? "str" : "number"));
     }
     return value.value;
   }
@@ -86,10 +87,13 @@ std::vector<NamedValue> Script::arguments_of(const ast::Call& call) {
       });
     } else if (argument.stars == 2) {
       const ScriptDict* dict = value.dictionary();
-      if (!dict) fail(ErrorClass::Type, span, "call.arguments", fmt::format("'**' takes a dict, found {}", describe(value)));
+      if (!dict)
+        fail(ErrorClass::Type, span, "call.arguments",
+             fmt::format("'**' takes a dict, found {}", describe(value)));
       for (const auto& [key, item] : dict->items) {
         if (!key.string()) {
-          fail(ErrorClass::Type, span, "call.arguments", fmt::format("found the key {}; expected names", quoted_text_of(key)));
+          fail(ErrorClass::Type, span, "call.arguments",
+               fmt::format("found the key {}; expected names", quoted_text_of(key)));
         }
         result.push_back({*key.string(), item, span});
       }
@@ -120,7 +124,8 @@ ScriptValue Script::value_of_call(const ast::Call& call, Span span) {
   if (const auto* attribute = call.callee->as<ast::Attribute>()) {
     const std::string* root = ast::name_of(*attribute->object);
     if (root && *root == "relish" && !environment_.find(*root)) {
-      if (const Command* command = find_command(attribute->name); command && (command->surfaces & in_scripts)) {
+      if (const Command* command = find_command(attribute->name);
+          command && (command->surfaces & in_scripts)) {
         return call_command(*command, arguments_of(call), span);
       }
       if (const Builtin* builtin = find_builtin(attribute->name)) {
@@ -134,7 +139,8 @@ ScriptValue Script::value_of_call(const ast::Call& call, Span span) {
   ScriptValue callee = value_of(*call.callee);
   const auto* function = callee.as<FunctionReference>();
   if (!function) {
-    fail(ErrorClass::Type, call.callee->span, "call.callee", fmt::format("found {}; expected a function", describe(callee)));
+    fail(ErrorClass::Type, call.callee->span, "call.callee",
+         fmt::format("found {}; expected a function", describe(callee)));
   }
   return call_function(*function, arguments_of(call), span);
 }
@@ -209,7 +215,8 @@ ScriptValue Script::call_namespace(const std::string& path, std::vector<NamedVal
   return operators_.call(name, arguments, span);
 }
 
-ScriptValue Script::call_function(const FunctionReference& function, std::vector<NamedValue> arguments, Span span) {
+ScriptValue Script::call_function(const FunctionReference& function, std::vector<NamedValue> arguments,
+                                  Span span) {
   std::vector<CallParameter> parameters = call_parameters(*function.module, function.name);
   std::vector<const NamedValue*> given(parameters.size(), nullptr);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -224,7 +231,8 @@ ScriptValue Script::call_function(const FunctionReference& function, std::vector
       for (const CallParameter& parameter : parameters) names.push_back(parameter.name);
       fail(ErrorClass::Usage, arguments[i].span, "call.arguments",
            arguments[i].name.empty()
-               ? fmt::format("{}: found {} arguments, expected {}", function.name, arguments.size(), parameters.size())
+               ? fmt::format("{}: found {} arguments, expected {}", function.name, arguments.size(),
+                             parameters.size())
                : fmt::format("{}: unknown argument '{}'{}", function.name, arguments[i].name,
                              did_you_mean(arguments[i].name, names)));
     }
@@ -238,7 +246,8 @@ ScriptValue Script::call_function(const FunctionReference& function, std::vector
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (!given[i]) {
       fail(ErrorClass::Usage, span, "call.arguments",
-           fmt::format("{}: the argument '{}' is missing; it takes {}", function.name, parameters[i].name, parameters.size()));
+           fmt::format("{}: the argument '{}' is missing; it takes {}", function.name, parameters[i].name,
+                       parameters.size()));
     }
     values.push_back(to_runtime(given[i]->value, parameters[i].type, given[i]->span,
                                 fmt::format("argument '{}' of {}", parameters[i].name, function.name)));
@@ -250,7 +259,8 @@ ScriptValue Script::call_function(const FunctionReference& function, std::vector
     return from_runtime(session_.evaluator().call(function.module, function.name, std::move(values)));
   } catch (Failure& failure) {
     bool elsewhere = !failure.diagnostics().empty() && failure.diagnostics().front().span.known();
-    if (elsewhere && failure.error_class() != ErrorClass::Interrupted) failure.note(span, "in the call made here");
+    if (elsewhere && failure.error_class() != ErrorClass::Interrupted)
+      failure.note(span, "in the call made here");
     failure.at(span);
     throw;
   }
@@ -280,8 +290,8 @@ ScriptValue Script::call_command(const Command& command, std::vector<NamedValue>
         invocation.module = function->module;
         invocation.function = function->name;
       }
-      bool needs_module =
-          command.subject == Subject::Module || command.subject == Subject::Function || command.subject == Subject::Call;
+      bool needs_module = command.subject == Subject::Module || command.subject == Subject::Function ||
+                          command.subject == Subject::Call;
       if (needs_module && !module && !function) {
         fail(ErrorClass::Type, argument.span, "command.subject",
              fmt::format("{}: found {}; expected {}", command.name, describe(subject),
@@ -294,19 +304,23 @@ ScriptValue Script::call_command(const Command& command, std::vector<NamedValue>
     }
     if (std::find(option_names.begin(), option_names.end(), argument.name) == option_names.end()) {
       fail(ErrorClass::Usage, argument.span, "command.option",
-           fmt::format("{}: unknown option '{}'{}", command.name, argument.name, did_you_mean(argument.name, option_names)));
+           fmt::format("{}: unknown option '{}'{}", command.name, argument.name,
+                       did_you_mean(argument.name, option_names)));
     }
     if (invocation.given(argument.name)) {
-      fail(ErrorClass::Usage, argument.span, "command.option", fmt::format("{}: '{}' is given twice", command.name, argument.name));
+      fail(ErrorClass::Usage, argument.span, "command.option",
+           fmt::format("{}: '{}' is given twice", command.name, argument.name));
     }
     invocation.set(argument.name, std::move(argument.value), argument.span);
   }
   if (subject_wanted && !command.subject_optional) {
-    fail(ErrorClass::Usage, span, "command.subject", fmt::format("{}: the first argument is missing", command.name));
+    fail(ErrorClass::Usage, span, "command.subject",
+         fmt::format("{}: the first argument is missing", command.name));
   }
   for (const Option& option : command.options) {
     if (option.required && (option.surfaces & in_scripts) && !invocation.given(option.name)) {
-      fail(ErrorClass::Usage, span, "command.option", fmt::format("{}: the option '{}' is missing", command.name, option.name));
+      fail(ErrorClass::Usage, span, "command.option",
+           fmt::format("{}: the option '{}' is missing", command.name, option.name));
     }
   }
   try {

@@ -7,7 +7,8 @@
 
 namespace relish {
 
-std::optional<ElementDifference> first_difference(const Tensor& a, const Tensor& b, const Closeness& closeness) {
+std::optional<ElementDifference> first_difference(const Tensor& a, const Tensor& b,
+                                                  const Closeness& closeness) {
   std::int64_t count = std::max(a.size(), b.size());
   if (a.size() == 0 || b.size() == 0) return std::nullopt;
   bool integers = !is_float(a.dtype()) && !is_float(b.dtype());

@@ -34,7 +34,8 @@ bool int_exact(std::int64_t value, DType dtype) {
 [[noreturn]] void no_fit(std::string_view what, const ScriptValue& value, const Type& wanted, Span span) {
   std::string hint;
   const TensorType* tensor = wanted.tensor();
-  if (tensor && (value.is_number() || value.sequence())) hint = "; make a tensor of it by tensor(value, dtype)";
+  if (tensor && (value.is_number() || value.sequence()))
+    hint = "; make a tensor of it by tensor(value, dtype)";
   fail(ErrorClass::Data, span, "call.argument",
        fmt::format("{}: found {}, expected {}{}", what, describe(value), print(wanted), hint));
 }
@@ -57,8 +58,8 @@ void measure(const ScriptValue& value, std::size_t depth, NestedShape& into, Spa
     if (depth == into.shape.size()) into.shape.push_back(length);
     if (into.shape[depth] != length) {
       fail(ErrorClass::Type, span, "tensor.ragged",
-           fmt::format("found lists of {} and {} items at depth {}; expected equal lengths", into.shape[depth], length,
-                       depth));
+           fmt::format("found lists of {} and {} items at depth {}; expected equal lengths",
+                       into.shape[depth], length, depth));
     }
     for (const ScriptValue& item : list->items) {
       bool list_here = item.sequence() != nullptr;
@@ -79,7 +80,16 @@ void measure(const ScriptValue& value, std::size_t depth, NestedShape& into, Spa
   } else if (value.as<double>()) {
     into.any_float = true;
   } else {
-    fail(ErrorClass::Type, span, "tensor.element", fmt::format("found {} in a tensor; expected numbers", describe(value)));
+    fail(ErrorClass::Type, span, "tensor.element",
+         fmt::format("found {} in a tensor; expected numbers", describe(value)));
+  }
+}
+
+// A finite number must stay one: infinity is written as such.
+void set_real(Tensor& tensor, std::int64_t at, double real, const ScriptValue& written, Span span) {
+  tensor.set_double(at, real);
+  if (std::isfinite(real) && !std::isfinite(tensor.get_double(at))) {
+    fail(ErrorClass::Type, span, "tensor.range", fmt::format("{} does not fit {}", text_of(written), name_of(tensor.dtype())));
   }
 }
 
@@ -91,11 +101,12 @@ void fill(const ScriptValue& value, Tensor& tensor, std::int64_t& at, Span span)
   DType dtype = tensor.dtype();
   if (auto integer = integer_of(value)) {
     if (is_float(dtype)) {
-      tensor.set_double(at++, static_cast<double>(*integer));
+      set_real(tensor, at++, static_cast<double>(*integer), value, span);
       return;
     }
     if (!int_fits(*integer, dtype)) {
-      fail(ErrorClass::Type, span, "tensor.range", fmt::format("{} does not fit {}", *integer, name_of(dtype)));
+      fail(ErrorClass::Type, span, "tensor.range",
+           fmt::format("{} does not fit {}", *integer, name_of(dtype)));
     }
     tensor.set_int(at++, *integer);
     return;
@@ -104,7 +115,7 @@ void fill(const ScriptValue& value, Tensor& tensor, std::int64_t& at, Span span)
     fail(ErrorClass::Type, span, "tensor.element",
          fmt::format("found the float {} in a tensor of {}", text_of(value), name_of(dtype)));
   }
-  tensor.set_double(at++, *real_of(value));
+  set_real(tensor, at++, *real_of(value), value, span);
 }
 
 }  // namespace
@@ -119,7 +130,8 @@ std::vector<CallParameter> call_parameters(const Module& module, std::string_vie
   if (!loops) {
     std::vector<std::string> names = module.names();
     fail(ErrorClass::Type, {}, "name.unknown",
-         fmt::format("module '{}' has no function '{}'{}", module.name, function, did_you_mean(function, names)));
+         fmt::format("module '{}' has no function '{}'{}", module.name, function,
+                     did_you_mean(function, names)));
   }
   std::vector<ParamAccess> accesses = param_accesses(*loops);
   for (std::size_t i = 0; i < loops->params.size(); ++i) {
@@ -154,7 +166,9 @@ Value to_runtime(const ScriptValue& value, const Type& wanted, Span span, std::s
     if (is_float(scalar->dtype)) {
       if (auto real = real_of(value)) {
         // Stored as the dtype would: rounded once.
-        return ScalarValue::of_real(Tensor::scalar(scalar->dtype, *real).get_double(0), scalar->dtype);
+        double rounded = Tensor::scalar(scalar->dtype, *real).get_double(0);
+        bool fits = std::isfinite(rounded) || !std::isfinite(*real);
+        if (fits) return ScalarValue::of_real(rounded, scalar->dtype);
       }
     } else if (integer && int_fits(*integer, scalar->dtype)) {
       return ScalarValue::of_int(*integer, scalar->dtype);
@@ -169,6 +183,9 @@ Value to_runtime(const ScriptValue& value, const Type& wanted, Span span, std::s
     for (const ScriptValue& item : list->items) {
       const auto* dim = item.as<std::int64_t>();
       if (!dim) no_fit(what, value, wanted, span);
+      if (*dim < 0) {
+        fail(ErrorClass::Data, span, "call.argument", fmt::format("{}: found the dimension {}; expected at least 0", what, *dim));
+      }
       shape.dims.push_back(*dim);
     }
     return shape;
@@ -196,10 +213,12 @@ Tensor number_beside(const ScriptValue& number, DType dtype, Span span) {
   if (const auto* flag = number.as<bool>()) {
     if (dtype == DType::Bool) return Tensor::scalar_int(dtype, *flag ? 1 : 0);
     fail(ErrorClass::Type, span, dtype_rule,
-         fmt::format("found {} beside a tensor of {}; expected a number", *flag ? "True" : "False", name_of(dtype)));
+         fmt::format("found {} beside a tensor of {}; expected a number", *flag ? "True" : "False",
+                     name_of(dtype)));
   }
   if (const auto* integer = number.as<std::int64_t>()) {
-    bool fits = is_float(dtype) ? int_exact(*integer, dtype) : dtype != DType::Bool && int_fits(*integer, dtype);
+    bool fits =
+        is_float(dtype) ? int_exact(*integer, dtype) : dtype != DType::Bool && int_fits(*integer, dtype);
     if (!fits) {
       fail(ErrorClass::Type, span, dtype_rule,
            fmt::format("{} is not exactly representable as {}, the dtype of the tensor beside it", *integer,
@@ -217,18 +236,21 @@ Tensor number_beside(const ScriptValue& number, DType dtype, Span span) {
   Tensor result = Tensor::scalar(dtype, real);
   if (std::isfinite(real) && !std::isfinite(result.get_double(0))) {
     fail(ErrorClass::Type, span, dtype_rule,
-         fmt::format("{} does not fit {}, the dtype of the tensor beside it", text_of(number), name_of(dtype)));
+         fmt::format("{} does not fit {}, the dtype of the tensor beside it", text_of(number),
+                     name_of(dtype)));
   }
   return result;
 }
 
-Tensor tensor_of(const ScriptValue& nested, std::optional<DType> dtype, DType int_dtype, DType float_dtype, Span span) {
+Tensor tensor_of(const ScriptValue& nested, std::optional<DType> dtype, DType int_dtype, DType float_dtype,
+                 Span span) {
   if (const Tensor* tensor = nested.tensor(); tensor && (!dtype || tensor->dtype() == *dtype)) return *tensor;
   NestedShape found;
   measure(nested, 0, found, span);
   if (!dtype) {
     if (found.any_bool && (found.any_int || found.any_float)) {
-      fail(ErrorClass::Type, span, "tensor.element", "found bools among numbers; expected one kind or a dtype");
+      fail(ErrorClass::Type, span, "tensor.element",
+           "found bools among numbers; expected one kind or a dtype");
     }
     dtype = found.any_bool ? DType::Bool : found.any_int && !found.any_float ? int_dtype : float_dtype;
   }
@@ -243,12 +265,15 @@ Shape shape_of(const ScriptValue& value, Span span, bool any_int) {
   if (const auto* single = value.as<std::int64_t>(); single && (any_int || *single >= 0)) return {*single};
   const ScriptList* list = value.sequence();
   if (!list) {
-    fail(ErrorClass::Type, span, "script.shape", fmt::format("found {}; expected a shape such as (2, 3)", describe(value)));
+    fail(ErrorClass::Type, span, "script.shape",
+         fmt::format("found {}; expected a shape such as (2, 3)", describe(value)));
   }
   Shape shape;
   for (const ScriptValue& item : list->items) shape.push_back(index_of(item, span, "a dimension"));
   for (std::int64_t dim : shape) {
-    if (dim < 0 && !any_int) fail(ErrorClass::Type, span, "script.shape", fmt::format("found the dimension {}; expected at least 0", dim));
+    if (dim < 0 && !any_int)
+      fail(ErrorClass::Type, span, "script.shape",
+           fmt::format("found the dimension {}; expected at least 0", dim));
   }
   return shape;
 }
@@ -258,14 +283,17 @@ DType dtype_of_value(const ScriptValue& value, Span span) {
     if (auto dtype = dtype_from_name(*name)) return *dtype;
     std::vector<std::string> names;
     for (int i = 0; i < dtype_count; ++i) names.emplace_back(name_of(static_cast<DType>(i)));
-    fail(ErrorClass::Type, span, "dtype.unknown", fmt::format("unknown dtype '{}'{}", *name, did_you_mean(*name, names)));
+    fail(ErrorClass::Type, span, "dtype.unknown",
+         fmt::format("unknown dtype '{}'{}", *name, did_you_mean(*name, names)));
   }
-  fail(ErrorClass::Type, span, "dtype.unknown", fmt::format("found {}; expected a dtype such as \"float32\"", describe(value)));
+  fail(ErrorClass::Type, span, "dtype.unknown",
+       fmt::format("found {}; expected a dtype such as \"float32\"", describe(value)));
 }
 
 std::int64_t index_of(const ScriptValue& value, Span span, std::string_view what) {
   if (auto integer = integer_of(value)) return *integer;
-  fail(ErrorClass::Type, span, "script.index", fmt::format("found {} as {}; expected an int", describe(value), what));
+  fail(ErrorClass::Type, span, "script.index",
+       fmt::format("found {} as {}; expected an int", describe(value), what));
 }
 
 }  // namespace relish

@@ -10,7 +10,8 @@
 
 namespace relish {
 
-// A parameter that a caller gives: of a Relax function each one, of a prim_func those that are not results only.
+// A parameter that a caller gives: of a Relax function each one, of a prim_func those that are not results
+// only.
 struct CallParameter {
   std::string name;
   Type type;
@@ -18,21 +19,22 @@ struct CallParameter {
 // TypeError when the module has no such function.
 std::vector<CallParameter> call_parameters(const Module& module, std::string_view function);
 
-// The value as a parameter of type `wanted` takes it; `what` ("argument x of f") begins the message of a DataError.
-// Numbers become scalars of R.Prim parameters, sequences of ints shapes, sequences tuples; a tensor parameter takes
-// tensors only.
+// The value as a parameter of type `wanted` takes it; `what` ("argument x of f") begins the message of a
+// DataError. Numbers become scalars of R.Prim parameters, sequences of ints shapes, sequences tuples; a
+// tensor parameter takes tensors only.
 Value to_runtime(const ScriptValue& value, const Type& wanted, Span span, std::string_view what);
 
-// A number beside a tensor of `dtype`: a 0-d tensor of that dtype. TypeError when it is no value of that kind: a float
-// beside integers, an int that the dtype cannot hold exactly.
+// A number beside a tensor of `dtype`: a 0-d tensor of that dtype. TypeError when it is no value of that
+// kind: a float beside integers, an int that the dtype cannot hold exactly.
 Tensor number_beside(const ScriptValue& number, DType dtype, Span span);
 
-// Nested sequences of numbers as a tensor. Without `dtype`: bool, `int_dtype` or `float_dtype` by the numbers.
-// TypeError for ragged or empty-and-untyped lists and for other elements.
-Tensor tensor_of(const ScriptValue& nested, std::optional<DType> dtype, DType int_dtype, DType float_dtype, Span span);
+// Nested sequences of numbers as a tensor. Without `dtype`: bool, `int_dtype` or `float_dtype` by the
+// numbers. TypeError for ragged or empty-and-untyped lists and for other elements.
+Tensor tensor_of(const ScriptValue& nested, std::optional<DType> dtype, DType int_dtype, DType float_dtype,
+                 Span span);
 
-// (2, 3), [2, 3], a shape or a single int as dimensions; TypeError otherwise, and for negative ones unless `any_int`: an
-// operator's own rule says what -1 means.
+// (2, 3), [2, 3], a shape or a single int as dimensions; TypeError otherwise, and for negative ones unless
+// `any_int`: an operator's own rule says what -1 means.
 Shape shape_of(const ScriptValue& value, Span span, bool any_int = false);
 // "float32"; TypeError otherwise.
 DType dtype_of_value(const ScriptValue& value, Span span);

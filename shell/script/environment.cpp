@@ -14,9 +14,11 @@ void Environment::set(const std::string& name, ScriptValue value) {
   auto found = values_.find(name);
   if (recording_) {
     // Only the value before the statement matters, so a loop keeps one change a name.
-    bool known = std::any_of(changes_.begin(), changes_.end(), [&](const Change& c) { return c.name == name; });
+    bool known =
+        std::any_of(changes_.begin(), changes_.end(), [&](const Change& c) { return c.name == name; });
     if (!known) {
-      changes_.push_back({name, found == values_.end() ? std::nullopt : std::optional<ScriptValue>(found->second)});
+      changes_.push_back(
+          {name, found == values_.end() ? std::nullopt : std::optional<ScriptValue>(found->second)});
     }
   }
   if (found == values_.end()) {
@@ -32,7 +34,8 @@ ScriptValue Environment::take(const std::string& name) {
   ScriptValue value = std::move(found->second);
   values_.erase(found);
   if (recording_) {
-    auto known = std::find_if(changes_.begin(), changes_.end(), [&](const Change& c) { return c.name == name; });
+    auto known =
+        std::find_if(changes_.begin(), changes_.end(), [&](const Change& c) { return c.name == name; });
     if (known == changes_.end()) {
       changes_.push_back({name, std::nullopt});
     } else {

@@ -15,7 +15,8 @@ class Environment {
  public:
   const ScriptValue* find(std::string_view name) const;
   void set(const std::string& name, ScriptValue value);
-  // Unbinds the name and hands its value over, as the only holder if nobody else has it. Undo does not bring it back.
+  // Unbinds the name and hands its value over, as the only holder if nobody else has it. Undo does not bring
+  // it back.
   ScriptValue take(const std::string& name);
   std::vector<std::string> names() const;  // sorted
 

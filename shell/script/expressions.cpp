@@ -28,7 +28,8 @@ ScriptValue repeat(const ScriptValue& value, std::int64_t times, Span span) {
   auto check_size = [&](std::size_t size) {
     std::int64_t total = 0;
     if (__builtin_mul_overflow(static_cast<std::int64_t>(size), times, &total) || total > most_items) {
-      fail(ErrorClass::ResourceLimit, span, "limit.items", fmt::format("a {} of that length is too long", kind_name(value)));
+      fail(ErrorClass::ResourceLimit, span, "limit.items",
+           fmt::format("a {} of that length is too long", kind_name(value)));
     }
   };
   if (const std::string* text = value.string()) {
@@ -45,7 +46,8 @@ ScriptValue repeat(const ScriptValue& value, std::int64_t times, Span span) {
 }
 
 // `a op b` of strings and sequences; nothing when the operator is not theirs.
-std::optional<ScriptValue> container_operation(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
+std::optional<ScriptValue> container_operation(Operator op, const ScriptValue& a, const ScriptValue& b,
+                                               Span span) {
   if (op == Operator::Add) {
     if (a.string() && b.string()) return ScriptValue(*a.string() + *b.string());
     const ScriptList* left = a.sequence();
@@ -88,7 +90,8 @@ int order(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
   const ScriptList* right = b.sequence();
   if (left && right && left->tuple == right->tuple) {
     for (std::size_t i = 0; i < std::min(left->items.size(), right->items.size()); ++i) {
-      if (!equal_values(left->items[i], right->items[i], span)) return order(op, left->items[i], right->items[i], span);
+      if (!equal_values(left->items[i], right->items[i], span))
+        return order(op, left->items[i], right->items[i], span);
     }
     return left->items.size() < right->items.size() ? -1 : left->items.size() > right->items.size() ? 1 : 0;
   }
@@ -131,7 +134,8 @@ ScriptValue Script::value_of(const ast::Expr& expr) {
       }
       ScriptValue key = value_of(*key_expr);
       if (!key.string() && !key.is_number()) {
-        fail(ErrorClass::Type, key_expr->span, "script.dict", fmt::format("{} is no key of a dict", describe(key)));
+        fail(ErrorClass::Type, key_expr->span, "script.dict",
+             fmt::format("{} is no key of a dict", describe(key)));
       }
       ScriptValue value = value_of(*value_expr);
       auto same = [&](const auto& item) { return equal_values(item.first, key, key_expr->span); };
@@ -158,14 +162,16 @@ ScriptValue Script::value_of(const ast::Expr& expr) {
     fail(ErrorClass::Type, span, "script.unsupported",
          fmt::format("{} is not part of the language; write a loop or an R.function", node->what));
   }
-  fail(ErrorClass::Type, span, "script.expression", fmt::format("found {}; expected a value", ast::describe(expr)));
+  fail(ErrorClass::Type, span, "script.expression",
+       fmt::format("found {}; expected a value", ast::describe(expr)));
 }
 
 ScriptValue Script::value_of_name(const std::string& name, Span span) {
   if (const ScriptValue* value = environment_.find(name)) return *value;
   if (find_builtin(name) || find_command(name)) {
     fail(ErrorClass::Type, span, "script.callable",
-         fmt::format("'{}' is a {}; expected a call, {}(…)", name, find_builtin(name) ? "built-in" : "command", name));
+         fmt::format("'{}' is a {}; expected a call, {}(…)", name,
+                     find_builtin(name) ? "built-in" : "command", name));
   }
   if (namespaces_.known(name) || name == "relish") {
     fail(ErrorClass::Type, span, "script.namespace", fmt::format("'{}' is a namespace, no value", name));
@@ -184,6 +190,10 @@ void Script::unknown_name(const std::string& name, Span span) {
 }
 
 ScriptValue Script::value_of_attribute(const ast::Attribute& attribute, Span span) {
+  if (std::string path = namespace_path(*attribute.object); !path.empty()) {
+    fail(ErrorClass::Type, span, "script.callable",
+         fmt::format("'{}.{}' is no value; expected a call of an operator", path, printable(attribute.name)));
+  }
   ScriptValue object = value_of(*attribute.object);
   if (const auto* module = object.as<ModulePtr>()) {
     if ((*module)->find(attribute.name)) return FunctionReference{*module, attribute.name};
@@ -197,7 +207,8 @@ ScriptValue Script::value_of_attribute(const ast::Attribute& attribute, Span spa
     if (attribute.name == "dtype") return std::string(name_of(tensor->dtype()));
     if (attribute.name == "ndim") return tensor->rank();
     if (attribute.name == "astype") {
-      fail(ErrorClass::Type, attribute.name_span, "script.attribute", "found 'astype' without a call; write x.astype(\"float32\")");
+      fail(ErrorClass::Type, attribute.name_span, "script.attribute",
+           "found 'astype' without a call; write x.astype(\"float32\")");
     }
     static const std::vector<std::string> names = {"shape", "dtype", "ndim", "astype"};
     fail(ErrorClass::Type, attribute.name_span, "script.attribute",
@@ -226,12 +237,15 @@ ScriptValue Script::value_of_chain(const ast::Chain& chain, Span) {
 
 ScriptValue Script::compare(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
   switch (op) {
-    case Operator::In: return contains(b, a, span);
-    case Operator::NotIn: return !contains(b, a, span);
+    case Operator::In:
+      return contains(b, a, span);
+    case Operator::NotIn:
+      return !contains(b, a, span);
     case Operator::Is:
       if (a.is_none() || b.is_none()) return a.is_none() && b.is_none();
       fail(ErrorClass::Type, span, "script.operator", "'is' compares with None only; use '=='");
-    default: break;
+    default:
+      break;
   }
   if (a.tensor() || b.tensor()) return operators_.binary(op, a, b, span);
   if (op == Operator::Eq) return equal_values(a, b, span);
@@ -239,21 +253,28 @@ ScriptValue Script::compare(Operator op, const ScriptValue& a, const ScriptValue
   int result = order(op, a, b, span);
   if (result == 2) return false;
   switch (op) {
-    case Operator::Lt: return result < 0;
-    case Operator::Le: return result <= 0;
-    case Operator::Gt: return result > 0;
-    case Operator::Ge: return result >= 0;
-    default: no_operator(op, a, b, span);
+    case Operator::Lt:
+      return result < 0;
+    case Operator::Le:
+      return result <= 0;
+    case Operator::Gt:
+      return result > 0;
+    case Operator::Ge:
+      return result >= 0;
+    default:
+      no_operator(op, a, b, span);
   }
 }
 
 ScriptValue Script::value_of_comparison(const ast::Comparison& comparison, Span span) {
   ScriptValue left = value_of(*comparison.first);
-  if (comparison.links.size() == 1) return compare(comparison.links[0].op, left, value_of(*comparison.links[0].operand), span);
+  if (comparison.links.size() == 1)
+    return compare(comparison.links[0].op, left, value_of(*comparison.links[0].operand), span);
   for (const ast::Link& link : comparison.links) {
     ScriptValue right = value_of(*link.operand);
     if (left.tensor() || right.tensor()) {
-      fail(ErrorClass::Type, span, "script.comparison", "a chained comparison is not defined on tensors; compare two at a time");
+      fail(ErrorClass::Type, span, "script.comparison",
+           "a chained comparison is not defined on tensors; compare two at a time");
     }
     if (!*compare(link.op, left, right, span).as<bool>()) return false;
     left = std::move(right);
@@ -299,9 +320,11 @@ ScriptValue Script::value_of_subscript(const ast::Subscript& node, Span span) {
       ScriptValue value = value_of(*expr);
       if (value.is_none()) return std::nullopt;
       if (auto integer = integer_of(value)) return integer;
-      fail(ErrorClass::Type, expr->span, "script.slice", fmt::format("found {} in a slice; expected an int", describe(value)));
+      fail(ErrorClass::Type, expr->span, "script.slice",
+           fmt::format("found {} in a slice; expected an int", describe(value)));
     };
-    items.push_back({SubscriptItem::Slice{bound(slice->begin), bound(slice->end), bound(slice->step)}, item->span});
+    items.push_back(
+        {SubscriptItem::Slice{bound(slice->begin), bound(slice->end), bound(slice->step)}, item->span});
   }
   return relish::subscript(object, items, span);
 }
@@ -326,7 +349,8 @@ bool Script::condition(const ast::Expr& expr, std::string_view word) {
        fmt::format("'{}' takes a bool or a 0-d bool tensor, found {}", word, describe(value)));
 }
 
-void for_each_item(const ScriptValue& iterable, Span span, const std::function<bool(const ScriptValue&)>& visit) {
+void for_each_item(const ScriptValue& iterable, Span span,
+                   const std::function<bool(const ScriptValue&)>& visit) {
   if (const auto* range = iterable.as<ScriptRange>()) {
     std::int64_t size = range->size();
     for (std::int64_t i = 0; i < size; ++i) {

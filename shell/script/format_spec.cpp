@@ -54,7 +54,8 @@ FormatSpec parse_spec(std::string_view spec, Span span) {
   };
   // The fill is one code point.
   std::size_t fill_bytes = 1;
-  while (fill_bytes < rest.size() && (static_cast<unsigned char>(rest[fill_bytes]) & 0xC0) == 0x80) ++fill_bytes;
+  while (fill_bytes < rest.size() && (static_cast<unsigned char>(rest[fill_bytes]) & 0xC0) == 0x80)
+    ++fill_bytes;
   if (rest.size() > fill_bytes && is_alignment(rest[fill_bytes])) {
     result.fill = std::string(rest.substr(0, fill_bytes));
     result.align = rest[fill_bytes];
@@ -98,16 +99,21 @@ std::string repeated(const std::string& text, std::size_t times) {
 }
 
 // Pads `sign` + `body` to the width.
-std::string pad(const FormatSpec& spec, const std::string& sign, const std::string& body, char natural_align) {
+std::string pad(const FormatSpec& spec, const std::string& sign, const std::string& body,
+                char natural_align) {
   std::size_t length = code_points(sign) + code_points(body);
   auto width = static_cast<std::size_t>(spec.width);
   if (length >= width) return sign + body;
   std::size_t missing = width - length;
   switch (spec.align ? spec.align : natural_align) {
-    case '<': return sign + body + repeated(spec.fill, missing);
-    case '^': return repeated(spec.fill, missing / 2) + sign + body + repeated(spec.fill, missing - missing / 2);
-    case '=': return sign + repeated(spec.fill, missing) + body;
-    default: return repeated(spec.fill, missing) + sign + body;
+    case '<':
+      return sign + body + repeated(spec.fill, missing);
+    case '^':
+      return repeated(spec.fill, missing / 2) + sign + body + repeated(spec.fill, missing - missing / 2);
+    case '=':
+      return sign + repeated(spec.fill, missing) + body;
+    default:
+      return repeated(spec.fill, missing) + sign + body;
   }
 }
 
@@ -130,7 +136,8 @@ std::string sign_text(bool negative, char sign) {
 }
 
 std::string format_integer(const FormatSpec& spec, std::int64_t value) {
-  std::uint64_t magnitude = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+  std::uint64_t magnitude =
+      value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
   int base = spec.type == 'b' ? 2 : spec.type == 'o' ? 8 : spec.type == 'x' || spec.type == 'X' ? 16 : 10;
   char buffer[72];
   auto end = std::to_chars(buffer, buffer + sizeof buffer, magnitude, base).ptr;
@@ -209,7 +216,8 @@ std::string format_with_spec(const ScriptValue& value, std::string_view spec_tex
       return format_integer(spec, *integer);
     }
     if (!integer_type) return format_real(spec, *real_of(number));
-    fail(ErrorClass::Type, span, "script.format", fmt::format("the format type '{}' takes an int, found a float", spec.type));
+    fail(ErrorClass::Type, span, "script.format",
+         fmt::format("the format type '{}' takes an int, found a float", spec.type));
   }
   if (number.string() || number.as<bool>() || spec.type == 's') {
     if (spec.type != 0 && spec.type != 's') {
@@ -219,7 +227,8 @@ std::string format_with_spec(const ScriptValue& value, std::string_view spec_tex
     return format_text(spec, text_of(number));
   }
   fail(ErrorClass::Type, span, "script.format",
-       fmt::format("the format '{}' takes a number or a str, found {}", printable(spec_text), describe(value)));
+       fmt::format("the format '{}' takes a number or a str, found {}", printable(spec_text),
+                   describe(value)));
 }
 
 }  // namespace relish

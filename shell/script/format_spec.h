@@ -1,4 +1,5 @@
-// Python's format specifications, as far as numbers and strings have them: f"{loss:.4f}", f"{name:>10}", f"{n:,}".
+// Python's format specifications, as far as numbers and strings have them: f"{loss:.4f}", f"{name:>10}",
+// f"{n:,}".
 #pragma once
 
 #include <string>
@@ -8,8 +9,8 @@
 
 namespace relish {
 
-// The text of `value` under `spec` ("" is str()). A 0-d tensor is formatted by its element. SyntaxError for a spec that
-// is none, TypeError for one that the value does not have.
+// The text of `value` under `spec` ("" is str()). A 0-d tensor is formatted by its element. SyntaxError for a
+// spec that is none, TypeError for one that the value does not have.
 std::string format_with_spec(const ScriptValue& value, std::string_view spec, Span span);
 
 }  // namespace relish

@@ -41,9 +41,11 @@ std::int64_t position_of(std::int64_t index, std::int64_t length, Span span, std
   return at;
 }
 
-const SubscriptItem& only_item(const std::vector<SubscriptItem>& items, const ScriptValue& object, Span span) {
+const SubscriptItem& only_item(const std::vector<SubscriptItem>& items, const ScriptValue& object,
+                               Span span) {
   if (items.size() != 1) {
-    fail(ErrorClass::Type, span, "script.index", fmt::format("{} takes one index, found {}", describe(object), items.size()));
+    fail(ErrorClass::Type, span, "script.index",
+         fmt::format("{} takes one index, found {}", describe(object), items.size()));
   }
   return items.front();
 }
@@ -85,7 +87,8 @@ ScriptValue index_string(const std::string& text, const SubscriptItem& item) {
     for (std::int64_t i = 0; i < positions.count; ++i) taken += one(positions.begin + i * positions.step);
     return taken;
   }
-  return one(position_of(index_of(std::get<ScriptValue>(item.kind), item.span, "an index"), length, item.span, "str"));
+  return one(position_of(index_of(std::get<ScriptValue>(item.kind), item.span, "an index"), length, item.span,
+                         "str"));
 }
 
 ScriptValue index_dict(const ScriptDict& dict, const SubscriptItem& item) {
@@ -94,7 +97,8 @@ ScriptValue index_dict(const ScriptDict& dict, const SubscriptItem& item) {
   for (const auto& [name, value] : dict.items) {
     if (equal_values(name, *key, item.span)) return value;
   }
-  fail(ErrorClass::Runtime, item.span, "script.key", fmt::format("the dict has no key {}", quoted_text_of(*key)));
+  fail(ErrorClass::Runtime, item.span, "script.key",
+       fmt::format("the dict has no key {}", quoted_text_of(*key)));
 }
 
 ScriptValue index_range(const ScriptRange& range, const SubscriptItem& item) {
@@ -119,7 +123,8 @@ Tensor take_rows(const Tensor& tensor, const Tensor& indices, Span span) {
   auto* to = static_cast<char*>(result.mutable_data());
   for (std::int64_t i = 0; i < indices.size(); ++i) {
     std::int64_t row = position_of(indices.get_int(i), rows, span, "a dimension");
-    std::memcpy(to + static_cast<std::size_t>(i) * row_bytes, from + static_cast<std::size_t>(row) * row_bytes, row_bytes);
+    std::memcpy(to + static_cast<std::size_t>(i) * row_bytes,
+                from + static_cast<std::size_t>(row) * row_bytes, row_bytes);
   }
   return result;
 }
@@ -134,18 +139,23 @@ struct TensorSlicer {
 
   void copy(std::size_t dimension, std::int64_t offset) {
     if (dimension == positions.size()) {
-      std::memcpy(to, static_cast<const char*>(source.data()) + static_cast<std::size_t>(offset) * item_bytes, item_bytes);
+      std::memcpy(to, static_cast<const char*>(source.data()) + static_cast<std::size_t>(offset) * item_bytes,
+                  item_bytes);
       to += item_bytes;
       return;
     }
     const Positions& p = positions[dimension];
     if (dimension + 1 == positions.size() && p.step == 1) {
       std::size_t bytes = static_cast<std::size_t>(p.count) * item_bytes;
-      std::memcpy(to, static_cast<const char*>(source.data()) + static_cast<std::size_t>(offset + p.begin) * item_bytes, bytes);
+      std::memcpy(
+          to,
+          static_cast<const char*>(source.data()) + static_cast<std::size_t>(offset + p.begin) * item_bytes,
+          bytes);
       to += bytes;
       return;
     }
-    for (std::int64_t i = 0; i < p.count; ++i) copy(dimension + 1, offset + (p.begin + i * p.step) * strides[dimension]);
+    for (std::int64_t i = 0; i < p.count; ++i)
+      copy(dimension + 1, offset + (p.begin + i * p.step) * strides[dimension]);
   }
 };
 
@@ -158,7 +168,8 @@ ScriptValue index_tensor(const Tensor& tensor, const std::vector<SubscriptItem>&
     const auto* value = std::get_if<ScriptValue>(&items[0].kind);
     if (value && value->tensor() && value->tensor()->rank() > 0) {
       if (!is_int(value->tensor()->dtype())) {
-        fail(ErrorClass::Type, items[0].span, "script.index", "a tensor is indexed by ints or a tensor of integers");
+        fail(ErrorClass::Type, items[0].span, "script.index",
+             "a tensor is indexed by ints or a tensor of integers");
       }
       return take_rows(tensor, *value->tensor(), items[0].span);
     }
@@ -187,7 +198,8 @@ ScriptValue index_tensor(const Tensor& tensor, const std::vector<SubscriptItem>&
   }
   Tensor result = Tensor::empty(tensor.dtype(), shape);
   if (result.size() == 0) return result;
-  TensorSlicer slicer{tensor, positions, row_major_strides(tensor.shape()), static_cast<char*>(result.mutable_data()),
+  TensorSlicer slicer{tensor, positions, row_major_strides(tensor.shape()),
+                      static_cast<char*>(result.mutable_data()),
                       static_cast<std::size_t>(size_of(tensor.dtype()))};
   slicer.copy(0, 0);
   return result;

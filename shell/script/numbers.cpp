@@ -66,8 +66,10 @@ ScriptValue integer_operation(Operator op, std::int64_t a, std::int64_t b, const
       if (b == 0) division_by_zero(span);
       // Both fit the 64-bit mantissa of a long double, so the quotient is rounded as if computed exactly.
       return static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b));
-    case Operator::FloorDiv: return floor_divide(a, b, span);
-    case Operator::Mod: return floor_modulo(a, b, span);
+    case Operator::FloorDiv:
+      return floor_divide(a, b, span);
+    case Operator::Mod:
+      return floor_modulo(a, b, span);
     case Operator::Pow:
       if (b >= 0) return integer_power(a, b, span);
       if (a == 0) division_by_zero(span);
@@ -80,19 +82,26 @@ ScriptValue integer_operation(Operator op, std::int64_t a, std::int64_t b, const
     case Operator::ShiftRight:
       if (b < 0) fail(ErrorClass::Runtime, span, "script.shift", "negative shift count");
       return a >> (b > 63 ? 63 : b);
-    case Operator::BitAnd: return a & b;
-    case Operator::BitOr: return a | b;
-    case Operator::BitXor: return a ^ b;
-    default: no_operator(op, left, right, span);
+    case Operator::BitAnd:
+      return a & b;
+    case Operator::BitOr:
+      return a | b;
+    case Operator::BitXor:
+      return a ^ b;
+    default:
+      no_operator(op, left, right, span);
   }
 }
 
 ScriptValue real_operation(Operator op, double a, double b, const ScriptValue& left, const ScriptValue& right,
                            Span span) {
   switch (op) {
-    case Operator::Add: return a + b;
-    case Operator::Sub: return a - b;
-    case Operator::Mul: return a * b;
+    case Operator::Add:
+      return a + b;
+    case Operator::Sub:
+      return a - b;
+    case Operator::Mul:
+      return a * b;
     case Operator::Div:
       if (b == 0) division_by_zero(span);
       return a / b;
@@ -117,7 +126,8 @@ ScriptValue real_operation(Operator op, double a, double b, const ScriptValue& l
     case Operator::Pow: {
       if (a == 0 && b < 0) division_by_zero(span);
       if (a < 0 && std::isfinite(a) && std::isfinite(b) && b != std::floor(b)) {
-        fail(ErrorClass::Runtime, span, "script.power", "a negative number has no real power with a fraction");
+        fail(ErrorClass::Runtime, span, "script.power",
+             "a negative number has no real power with a fraction");
       }
       double result = std::pow(a, b);
       if (std::isinf(result) && std::isfinite(a) && std::isfinite(b)) {
@@ -125,7 +135,8 @@ ScriptValue real_operation(Operator op, double a, double b, const ScriptValue& l
       }
       return result;
     }
-    default: no_operator(op, left, right, span);
+    default:
+      no_operator(op, left, right, span);
   }
 }
 
@@ -171,7 +182,8 @@ ScriptValue number_prefix(ast::PrefixOperator op, const ScriptValue& a, Span spa
     case ast::PrefixOperator::Invert:
       if (integer) return ~*integer;
       fail(ErrorClass::Type, span, "script.operator", "'~' is not defined for a float");
-    case ast::PrefixOperator::Not: break;
+    case ast::PrefixOperator::Not:
+      break;
   }
   internal_failure(__FILE__, __LINE__, "prefix", "'not' is no arithmetic");
 }

@@ -8,8 +8,8 @@
 
 namespace relish {
 
-// `a op b` of two numbers (int, float, bool). RuntimeError for division by zero, overflow and a negative base with a
-// fractional exponent; TypeError for operators that the kinds do not have (bits of floats, @).
+// `a op b` of two numbers (int, float, bool). RuntimeError for division by zero, overflow and a negative base
+// with a fractional exponent; TypeError for operators that the kinds do not have (bits of floats, @).
 ScriptValue number_operation(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span);
 ScriptValue number_prefix(ast::PrefixOperator op, const ScriptValue& a, Span span);
 

@@ -17,24 +17,42 @@ constexpr std::size_t most_functions = 4096;
 std::string_view tensor_operator(ast::Operator op) {
   using ast::Operator;
   switch (op) {
-    case Operator::Add: return "add";
-    case Operator::Sub: return "subtract";
-    case Operator::Mul: return "multiply";
-    case Operator::Div: return "divide";
-    case Operator::FloorDiv: return "floor_divide";
-    case Operator::Mod: return "mod";
-    case Operator::Pow: return "power";
-    case Operator::MatMul: return "matmul";
-    case Operator::Lt: return "less";
-    case Operator::Le: return "less_equal";
-    case Operator::Gt: return "greater";
-    case Operator::Ge: return "greater_equal";
-    case Operator::BitAnd: return "bitwise_and";
-    case Operator::BitOr: return "bitwise_or";
-    case Operator::BitXor: return "bitwise_xor";
-    case Operator::ShiftLeft: return "left_shift";
-    case Operator::ShiftRight: return "right_shift";
-    default: return "";
+    case Operator::Add:
+      return "add";
+    case Operator::Sub:
+      return "subtract";
+    case Operator::Mul:
+      return "multiply";
+    case Operator::Div:
+      return "divide";
+    case Operator::FloorDiv:
+      return "floor_divide";
+    case Operator::Mod:
+      return "mod";
+    case Operator::Pow:
+      return "power";
+    case Operator::MatMul:
+      return "matmul";
+    case Operator::Lt:
+      return "less";
+    case Operator::Le:
+      return "less_equal";
+    case Operator::Gt:
+      return "greater";
+    case Operator::Ge:
+      return "greater_equal";
+    case Operator::BitAnd:
+      return "bitwise_and";
+    case Operator::BitOr:
+      return "bitwise_or";
+    case Operator::BitXor:
+      return "bitwise_xor";
+    case Operator::ShiftLeft:
+      return "left_shift";
+    case Operator::ShiftRight:
+      return "right_shift";
+    default:
+      return "";
   }
 }
 
@@ -98,7 +116,8 @@ struct ArgumentBuilder {
            fmt::format("{}: found {} and no tensor beside it; make one by tensor(value, dtype)", op.name,
                        describe(value)));
     }
-    fail(ErrorClass::Type, span, "call.argument", fmt::format("{}: found {}; expected a tensor", op.name, describe(value)));
+    fail(ErrorClass::Type, span, "call.argument",
+         fmt::format("{}: found {}; expected a tensor", op.name, describe(value)));
   }
 
   Expr shape(const ScriptValue& value, Span span) {
@@ -125,9 +144,11 @@ struct ArgumentBuilder {
   Expr scalar(const ScriptValue& value, Span span) {
     key += fmt::format("|{} {}", kind_name(value), text_of(value));
     if (const auto* flag = value.as<bool>()) return scalar_value(bool_literal(*flag));
-    if (const auto* integer = value.as<std::int64_t>()) return scalar_value(int_literal(DType::Int64, *integer));
+    if (const auto* integer = value.as<std::int64_t>())
+      return scalar_value(int_literal(DType::Int64, *integer));
     if (const auto* real = value.as<double>()) return scalar_value(float_literal(DType::Float64, *real));
-    fail(ErrorClass::Type, span, "call.argument", fmt::format("{}: found {}; expected a number", op.name, describe(value)));
+    fail(ErrorClass::Type, span, "call.argument",
+         fmt::format("{}: found {}; expected a number", op.name, describe(value)));
   }
 };
 
@@ -141,7 +162,8 @@ const Param* parameter_of(const Op& op, const NamedValue& argument, std::size_t 
 
 }  // namespace
 
-ScriptValue OperatorCalls::call(std::string_view op_name, const std::vector<NamedValue>& arguments, Span span) {
+ScriptValue OperatorCalls::call(std::string_view op_name, const std::vector<NamedValue>& arguments,
+                                Span span) {
   const Op* op = find_op(op_name);
   if (!op) {
     std::vector<std::string> names = op_names();
@@ -164,12 +186,21 @@ ScriptValue OperatorCalls::call(const Op& op, const std::vector<NamedValue>& arg
       case ParamKind::OptionalTensor:
         if (argument.value.is_none()) break;
         [[fallthrough]];
-      case ParamKind::Tensor: result.value = builder.tensor(argument.value, argument.span); break;
-      case ParamKind::TensorTuple: result.value = builder.tensor_tuple(argument.value, argument.span); break;
-      case ParamKind::Shape: result.value = builder.shape(argument.value, argument.span); break;
-      case ParamKind::Scalar: result.value = builder.scalar(argument.value, argument.span); break;
+      case ParamKind::Tensor:
+        result.value = builder.tensor(argument.value, argument.span);
+        break;
+      case ParamKind::TensorTuple:
+        result.value = builder.tensor_tuple(argument.value, argument.span);
+        break;
+      case ParamKind::Shape:
+        result.value = builder.shape(argument.value, argument.span);
+        break;
+      case ParamKind::Scalar:
+        result.value = builder.scalar(argument.value, argument.span);
+        break;
       case ParamKind::Attribute: {
-        Attribute attribute = attribute_of_value(argument.value, param ? param->name : argument.name, argument.span);
+        Attribute attribute =
+            attribute_of_value(argument.value, param ? param->name : argument.name, argument.span);
         builder.key += print(attribute);
         result.value = std::move(attribute);
         break;
@@ -186,8 +217,8 @@ ScriptValue OperatorCalls::call(const Op& op, const std::vector<NamedValue>& arg
   }
 }
 
-ModulePtr OperatorCalls::function_for(const Op& op, std::vector<WrittenArgument> written, const std::vector<Var>& params,
-                                      const std::string& key, Span span) {
+ModulePtr OperatorCalls::function_for(const Op& op, std::vector<WrittenArgument> written,
+                                      const std::vector<Var>& params, const std::string& key, Span span) {
   auto found = functions_.find(key);
   if (found != functions_.end()) return found->second;
   ArrangedArguments arranged = arrange_arguments(op, std::move(written), span);
@@ -195,7 +226,8 @@ ModulePtr OperatorCalls::function_for(const Op& op, std::vector<WrittenArgument>
   for (const Var& param : params) builder.reserve_name(param.name());
   builder.begin_block(true);
   // Nodes carry no place: the function serves calls from many lines, and a fault gets the line of its call.
-  Var result = builder.bind(op_call(op, std::move(arranged.args), std::move(arranged.attributes)), "gv", true);
+  Var result =
+      builder.bind(op_call(op, std::move(arranged.args), std::move(arranged.attributes)), "gv", true);
   builder.end_block();
   Function function;
   function.name = "main";
@@ -227,8 +259,10 @@ ScriptValue OperatorCalls::binary(ast::Operator op, const ScriptValue& a, const 
 
 ScriptValue OperatorCalls::prefix(ast::PrefixOperator op, const ScriptValue& a, Span span) {
   switch (op) {
-    case ast::PrefixOperator::Minus: return call("negative", {{"", a, span}}, span);
-    case ast::PrefixOperator::Invert: return call("bitwise_not", {{"", a, span}}, span);
+    case ast::PrefixOperator::Minus:
+      return call("negative", {{"", a, span}}, span);
+    case ast::PrefixOperator::Invert:
+      return call("bitwise_not", {{"", a, span}}, span);
     default:
       fail(ErrorClass::Type, span, "script.operator", "unary '+' is not defined on tensors");
   }

@@ -1,5 +1,6 @@
-// Operators at top level: a call such as R.exp(x), or x + y on tensors, runs as a function of one binding in the current
-// tier. Functions are kept by operator, attributes and argument types, so a loop compiles one once.
+// Operators at top level: a call such as R.exp(x), or x + y on tensors, runs as a function of one binding in
+// the current tier. Functions are kept by operator, attributes and argument types, so a loop compiles one
+// once.
 #pragma once
 
 #include <string>
@@ -25,7 +26,8 @@ class OperatorCalls {
  public:
   explicit OperatorCalls(Session& session) : session_(session) {}
 
-  // Calls the operator. Numbers beside tensors take their dtype. Errors of type and run time, placed at `span`.
+  // Calls the operator. Numbers beside tensors take their dtype. Errors of type and run time, placed at
+  // `span`.
   ScriptValue call(const Op& op, const std::vector<NamedValue>& arguments, Span span);
   // By name without "R."; TypeError with the nearest name when there is none.
   ScriptValue call(std::string_view op_name, const std::vector<NamedValue>& arguments, Span span);

@@ -1,4 +1,5 @@
-// Re-inference of callers after a redefinition, over the IR: bindings are rebuilt in order with the new types.
+// Re-inference of callers after a redefinition, over the IR: bindings are rebuilt in order with the new
+// types.
 #include "shell/script/redefinition.h"
 
 #include <algorithm>
@@ -30,7 +31,8 @@ class Reinference {
     result.result = rebuilt(function.result);
     if (fits(result.result.type(), function.result_type) == Fit::Never) {
       fail(ErrorClass::Type, function.result_span, "return.type",
-           fmt::format("found a result of type {}; expected {}", print(result.result.type()), print(function.result_type)));
+           fmt::format("found a result of type {}; expected {}", print(result.result.type()),
+                       print(function.result_type)));
     }
     return result;
   }
@@ -48,7 +50,8 @@ class Reinference {
     if (binding.annotated) {
       if (fits(value.type(), bound.var.type()) == Fit::Never) {
         fail(ErrorClass::Type, binding.span, "binding.type",
-             fmt::format("'{}' is declared as {}, found {}", bound.var.name(), print(bound.var.type()), print(value.type())));
+             fmt::format("'{}' is declared as {}, found {}", bound.var.name(), print(bound.var.type()),
+                         print(value.type())));
       }
       result.kind = VarBinding{bound.var, value};
       return result;
@@ -68,14 +71,15 @@ class Reinference {
     if (const auto* call = replaced.as<FunctionCall>()) {
       const auto* callee = call->callee.as<GlobalRef>();
       const GlobalFunction* function = callee ? module_.find(callee->name) : nullptr;
-      if (function) return function_call(global_ref(*function, call->callee.span()), call->args, replaced.span());
+      if (function)
+        return function_call(global_ref(*function, call->callee.span()), call->args, replaced.span());
     }
     if (const auto* call = replaced.as<CallTir>()) {
       const auto* callee = call->callee.as<GlobalRef>();
       const GlobalFunction* function = callee ? module_.find(callee->name) : nullptr;
       if (function) {
-        return call_tir(global_ref(*function, call->callee.span()), call->args, call->out_types, call->tuple_result,
-                        replaced.span());
+        return call_tir(global_ref(*function, call->callee.span()), call->args, call->out_types,
+                        call->tuple_result, replaced.span());
       }
     }
     return replaced;
@@ -96,11 +100,14 @@ ModulePtr with_functions(const Module& module, const std::vector<GlobalFunction>
     given.push_back(name_of(function));
     result.set(function);
   }
-  // Callers of what changed, then theirs, each once. The given functions were read against the new definitions.
+  // Callers of what changed, then theirs, each once. The given functions were read against the new
+  // definitions.
   for (std::size_t i = 0; i < changed.size(); ++i) {
     for (const GlobalFunction& candidate : std::vector<GlobalFunction>(result.functions)) {
       const std::string& name = name_of(candidate);
-      auto among = [&](const std::vector<std::string>& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
+      auto among = [&](const std::vector<std::string>& names) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+      };
       if (among(changed) || among(given) || !calls(candidate, changed[i])) continue;
       try {
         const Function& caller = *std::get<FunctionPtr>(candidate);

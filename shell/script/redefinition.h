@@ -1,12 +1,13 @@
-// Redefinition of a free function: its callers are checked again, and one that no longer fits refuses the change.
+// Redefinition of a free function: its callers are checked again, and one that no longer fits refuses the
+// change.
 #pragma once
 
 #include "ir/module.h"
 
 namespace relish {
 
-// The module with `functions` added or replaced and the types of callers of the replaced ones inferred anew. TypeError
-// at `span` naming the caller that a new definition breaks.
+// The module with `functions` added or replaced and the types of callers of the replaced ones inferred anew.
+// TypeError at `span` naming the caller that a new definition breaks.
 ModulePtr with_functions(const Module& module, const std::vector<GlobalFunction>& functions, Span span);
 
 }  // namespace relish

@@ -1,4 +1,5 @@
-// A script's life: reading and running of texts, arguments of the command line, and the files that it may name.
+// A script's life: reading and running of texts, arguments of the command line, and the files that it may
+// name.
 #include "shell/script/script.h"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void bad_value(const std::string& name, const std::string& text, std::string_view expected) {
-  fail(ErrorClass::Usage, {}, "arg.value", fmt::format("--set {}: found '{}'; expected {}", name, printable(text), expected));
+  fail(ErrorClass::Usage, {}, "arg.value",
+       fmt::format("--set {}: found '{}'; expected {}", name, printable(text), expected));
 }
 
 // A value of `--set` as the default's kind.
@@ -51,8 +53,9 @@ ScriptValue converted(const std::string& name, const std::string& text, const Sc
     return value;
   }
   // Without a default the text decides.
-  bool literal = !text.empty() && (std::string_view("[(\"'-+.0123456789").find(text[0]) != std::string_view::npos ||
-                                   text == "True" || text == "False" || text == "None");
+  bool literal =
+      !text.empty() && (std::string_view("[(\"'-+.0123456789").find(text[0]) != std::string_view::npos ||
+                        text == "True" || text == "False" || text == "None");
   return literal ? parse_literal(text, "--set " + name) : ScriptValue(text);
 }
 
@@ -66,7 +69,7 @@ void check_components(const fs::path& folder, const fs::path& relative, const st
   fs::path walked = folder.empty() ? fs::path(".") : folder;
   for (auto part = relative.begin(); part != relative.end(); ++part) {
     walked /= *part;
-    struct stat info {};
+    struct stat info{};
     bool last = std::next(part) == relative.end();
     bool found = lstat(walked.c_str(), &info) == 0;
     if (!found && last) {
@@ -83,7 +86,8 @@ void check_components(const fs::path& folder, const fs::path& relative, const st
     bool ordinary = S_ISREG(info.st_mode) && info.st_nlink == 1;
     if (last && !ordinary && !S_ISDIR(info.st_mode)) {
       fail(ErrorClass::Policy, span, "path.kind",
-           fmt::format("'{}' is no regular file with one name; name its folder with --root", printable(shown)));
+           fmt::format("'{}' is no regular file with one name; name its folder with --root",
+                       printable(shown)));
     }
   }
 }
@@ -107,7 +111,9 @@ ReadingContext Script::reading_context() const {
   return context;
 }
 
-void Script::run_text(std::string name, std::string text) { run(Sources::instance().add(std::move(name), std::move(text))); }
+void Script::run_text(std::string name, std::string text) {
+  run(Sources::instance().add(std::move(name), std::move(text)));
+}
 
 void Script::run(std::uint32_t file) {
   with_big_stack([&] {
@@ -121,7 +127,8 @@ void Script::run(std::uint32_t file) {
         if (declared_arguments_.count(name)) continue;
         std::vector<std::string> known(declared_arguments_.begin(), declared_arguments_.end());
         fail(ErrorClass::Usage, {}, "arg.unknown",
-             fmt::format("--set: the script declares no argument '{}'{}", printable(name), did_you_mean(name, known)));
+             fmt::format("--set: the script declares no argument '{}'{}", printable(name),
+                         did_you_mean(name, known)));
       }
     }
     std::size_t group_end = 0;
@@ -129,7 +136,8 @@ void Script::run(std::uint32_t file) {
       if (i == group_end) group_end = begin_functions(statements, i);
       // The text that opens a file describes it; it is no value to show.
       const auto* expression = statements[i].as<ast::ExpressionStatement>();
-      bool description = i == 0 && statements.size() > 1 && expression && expression->value->as<ast::StringValue>();
+      bool description =
+          i == 0 && statements.size() > 1 && expression && expression->value->as<ast::StringValue>();
       if (!description) run_statement(statements[i]);
     }
   });
@@ -174,7 +182,8 @@ ScriptValue Script::argument(const std::string& name, const ScriptValue& fallbac
 std::string Script::resolve_path(const std::string& path, bool for_writing, Span span) {
   // A path may carry an entry, FILE:ENTRY; the policy is about the file.
   fs::path written(path);
-  fs::path resolved = written.is_absolute() || options_.folder.empty() ? written : fs::path(options_.folder) / written;
+  fs::path resolved =
+      written.is_absolute() || options_.folder.empty() ? written : fs::path(options_.folder) / written;
   if (!options_.confined) return resolved.string();
   // What the command line gave is named by the user.
   for (const auto& [name, text] : session_.settings().sets) {
@@ -187,7 +196,8 @@ std::string Script::resolve_path(const std::string& path, bool for_writing, Span
   bool climbs = std::find(written.begin(), written.end(), fs::path("..")) != written.end();
   if (written.is_absolute() || climbs) {
     fail(ErrorClass::Policy, span, "path.outside",
-         fmt::format("'{}' may lie outside the script's folder; name its folder with --root", printable(path)));
+         fmt::format("'{}' may lie outside the script's folder; name its folder with --root",
+                     printable(path)));
   }
   if (!for_writing) check_components(options_.folder, written, path, span);
   return resolved.string();

@@ -1,5 +1,5 @@
-// A script: its names, and the running of its statements by the rules of the language. One object serves a file, `-e`,
-// standard input, or a whole REPL session.
+// A script: its names, and the running of its statements by the rules of the language. One object serves a
+// file, `-e`, standard input, or a whole REPL session.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ class Script {
  public:
   explicit Script(Session& session, ScriptOptions options = {});
 
-  // Reads the source with id `file` and runs its statements in order until the first failure, which is thrown. Nothing
-  // runs when the text has errors. Statements before a failing one keep their effect.
+  // Reads the source with id `file` and runs its statements in order until the first failure, which is
+  // thrown. Nothing runs when the text has errors. Statements before a failing one keep their effect.
   void run(std::uint32_t file);
   // The value of an expression's text.
   ScriptValue evaluate(std::uint32_t file);
@@ -57,8 +57,6 @@ class Script {
   ScriptValue argument(const std::string& name, const ScriptValue& fallback, Span span);
   // The path that a script's text names, as it may be opened; PolicyError when it may not.
   std::string resolve_path(const std::string& path, bool for_writing, Span span);
-  // Files being loaded, outermost first, against cycles.
-  std::vector<std::string>& loading() { return loading_; }
 
  private:
   enum class Flow { Next, Break, Continue };
@@ -108,13 +106,14 @@ class Script {
   Environment environment_;
   OperatorCalls operators_;
   ModulePtr free_functions_;
-  std::vector<GlobalFunction> text_functions_;  // declared by the text that is running: they may call each other
+  std::vector<GlobalFunction>
+      text_functions_;  // declared by the text that is running: they may call each other
   Namespaces namespaces_;
   std::set<std::string> declared_arguments_;
-  std::vector<std::string> loading_;
 };
 
 // Iterates as `for` does: range, list, tuple, dict (its keys). TypeError for other kinds.
-void for_each_item(const ScriptValue& iterable, Span span, const std::function<bool(const ScriptValue&)>& visit);
+void for_each_item(const ScriptValue& iterable, Span span,
+                   const std::function<bool(const ScriptValue&)>& visit);
 
 }  // namespace relish

@@ -99,7 +99,8 @@ std::string describe(const ScriptValue& value) {
   if (const Tensor* tensor = value.tensor()) return describe(Value(*tensor));
   if (const auto* shape = value.as<ShapeValue>()) return describe(Value(*shape));
   if (const auto* module = value.as<ModulePtr>()) return fmt::format("the module '{}'", (*module)->name);
-  if (const auto* function = value.as<FunctionReference>()) return fmt::format("the function '{}'", function->name);
+  if (const auto* function = value.as<FunctionReference>())
+    return fmt::format("the function '{}'", function->name);
   if (const auto* object = value.as<std::shared_ptr<const ObjectValue>>()) return (*object)->describe();
   std::string_view name = kind_name(value);
   return fmt::format("{} {}", name == "int" ? "an" : "a", name);

@@ -1,5 +1,5 @@
-// Values of script statements: Python's scalars and containers, run-time values of Relax programs, modules and
-// references to their functions. All are immutable; containers are shared.
+// Values of script statements: Python's scalars and containers, run-time values of Relax programs, modules
+// and references to their functions. All are immutable; containers are shared.
 #pragma once
 
 #include <cstdint>
@@ -47,9 +47,10 @@ struct FunctionReference {
 
 class ScriptValue {
  public:
-  using Kind = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::shared_ptr<const ScriptList>,
-                            std::shared_ptr<const ScriptDict>, ScriptRange, Tensor, ShapeValue, ModulePtr,
-                            FunctionReference, std::shared_ptr<const ObjectValue>>;
+  using Kind =
+      std::variant<std::monostate, bool, std::int64_t, double, std::string, std::shared_ptr<const ScriptList>,
+                   std::shared_ptr<const ScriptDict>, ScriptRange, Tensor, ShapeValue, ModulePtr,
+                   FunctionReference, std::shared_ptr<const ObjectValue>>;
 
   ScriptValue() = default;  // None
   ScriptValue(bool v) : kind_(v) {}

@@ -14,7 +14,8 @@ namespace {
 // Calls `visit` for every call of `arg` in the expression and what it holds.
 void find_arg_calls(const ast::Expr& expr, const std::function<void(const ast::Call&, Span)>& visit);
 
-void find_in_all(const std::vector<ast::ExprPtr>& items, const std::function<void(const ast::Call&, Span)>& visit) {
+void find_in_all(const std::vector<ast::ExprPtr>& items,
+                 const std::function<void(const ast::Call&, Span)>& visit) {
   for (const ast::ExprPtr& item : items) {
     if (item) find_arg_calls(*item, visit);
   }
@@ -101,7 +102,8 @@ void refuse_arg_calls(const ast::Block& block) {
   for (const ast::Statement& statement : block) {
     for (const ast::Expr* expr : expressions_of(statement)) {
       find_arg_calls(*expr, [](const ast::Call&, Span span) {
-        fail(ErrorClass::Type, span, "arg.place", "arg() stands inside a block; expected it at top level, outside loops and ifs");
+        fail(ErrorClass::Type, span, "arg.place",
+             "arg() stands inside a block; expected it at top level, outside loops and ifs");
       });
     }
     for (const ast::Block* inner : blocks_of(statement)) refuse_arg_calls(*inner);
@@ -125,7 +127,8 @@ void Script::declare_arguments(const ast::Block& statements) {
         }
         auto [found, fresh] = declared.emplace(name->value, span);
         if (!fresh) {
-          fail(ErrorClass::Type, span, "arg.twice", fmt::format("argument '{}' is declared twice", name->value),
+          fail(ErrorClass::Type, span, "arg.twice",
+               fmt::format("argument '{}' is declared twice", name->value),
                {{found->second, "the first declaration is here"}});
         }
       });
@@ -195,9 +198,11 @@ Script::Flow Script::execute(const ast::Statement& statement) {
   } else if (statement.as<ast::Continue>()) {
     return Flow::Continue;
   } else if (statement.as<ast::Return>()) {
-    fail(ErrorClass::Syntax, span, "script.return", "found 'return' at top level; expected it inside a function");
+    fail(ErrorClass::Syntax, span, "script.return",
+         "found 'return' at top level; expected it inside a function");
   } else if (statement.as<ast::With>()) {
-    fail(ErrorClass::Type, span, "script.unsupported", "'with' at top level is not part of the language; write plain statements");
+    fail(ErrorClass::Type, span, "script.unsupported",
+         "'with' at top level is not part of the language; write plain statements");
   } else if (statement.as<ast::FunctionDefinition>()) {
     fail(ErrorClass::Type, span, "script.unsupported",
          "a plain 'def' is not part of the language; decorate it with @R.function or @T.prim_func");
@@ -215,7 +220,8 @@ void Script::set_name(const std::string& name, ScriptValue value, Span span) {
   Diagnostic note;
   note.severity = Severity::Note;
   note.span = span;
-  note.message = fmt::format("'{0}' hides the command of that name, which stays reachable as relish.{0}", name);
+  note.message =
+      fmt::format("'{0}' hides the command of that name, which stays reachable as relish.{0}", name);
   session_.report(note);
 }
 
@@ -280,7 +286,8 @@ void Script::execute_assert(const ast::Assert& statement, Span) {
     ScriptValue result = compare(comparison->links[0].op, left, right, statement.condition->span);
     if (const auto* flag = result.as<bool>()) {
       holds = *flag;
-      found = fmt::format("found {} {} {}", quoted_text_of(left), ast::text_of(comparison->links[0].op), quoted_text_of(right));
+      found = fmt::format("found {} {} {}", quoted_text_of(left), ast::text_of(comparison->links[0].op),
+                          quoted_text_of(right));
     } else if (result.tensor()->rank() == 0) {
       holds = result.tensor()->get_int(0) != 0;
     } else {
@@ -304,7 +311,9 @@ void Script::execute_import(const ast::Import& statement) {
   for (const ast::Import::Bound& bound : statement.bound) {
     if (!namespaces_.bind(bound.name, bound.target)) {
       fail(ErrorClass::Type, bound.span, "script.import",
-           fmt::format("cannot import '{}'; expected a namespace of tvm.script, or load(\"FILE\") for another file", bound.target));
+           fmt::format(
+               "cannot import '{}'; expected a namespace of tvm.script, or load(\"FILE\") for another file",
+               bound.target));
     }
   }
 }
@@ -337,7 +346,8 @@ Script::Flow Script::execute_if(const ast::If& statement) {
 void Script::declare(const ModulePtr& module, Span span) { set_name(module->name, module, span); }
 
 void Script::declare(const GlobalFunction& function, Span span) {
-  bool present = free_functions_ && free_functions_->find(name_of(function)) && *free_functions_->find(name_of(function)) == function;
+  bool present = free_functions_ && free_functions_->find(name_of(function)) &&
+                 *free_functions_->find(name_of(function)) == function;
   if (!present) {
     // All functions of the text come at once, as they may call each other; their names are bound one by one.
     Module base = free_functions_ ? *free_functions_ : Module();

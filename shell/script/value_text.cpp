@@ -67,7 +67,9 @@ std::string text_of(const ScriptValue& value, bool full) {
     std::string operator()(std::int64_t v) const { return std::to_string(v); }
     std::string operator()(double v) const { return format_double(v); }
     std::string operator()(const std::string& v) const { return v; }
-    std::string operator()(const std::shared_ptr<const ScriptList>& v) const { return sequence_text(*v, full); }
+    std::string operator()(const std::shared_ptr<const ScriptList>& v) const {
+      return sequence_text(*v, full);
+    }
     std::string operator()(const std::shared_ptr<const ScriptDict>& v) const { return dict_text(*v, full); }
     std::string operator()(const ScriptRange& v) const {
       return v.step == 1 ? fmt::format("range({}, {})", v.begin, v.end)

@@ -44,7 +44,8 @@ TEST_CASE("options of a subcommand") {
   auto parse = [&](const char* command, std::vector<std::string> arguments) {
     return parse_command_line(*find_command(command), arguments, settings);
   };
-  ParsedCommand parsed = parse("gradient", {"m.relish", "-f", "main", "--wrt", "a,b", "--wrt", "c", "--tier", "interp"});
+  ParsedCommand parsed =
+      parse("gradient", {"m.relish", "-f", "main", "--wrt", "a,b", "--wrt", "c", "--tier", "interp"});
   CHECK(parsed.positionals == std::vector<std::string>{"m.relish"});
   CHECK(parsed.function == "main");
   CHECK(settings.tier == "interp");
@@ -59,7 +60,8 @@ TEST_CASE("options of a subcommand") {
   CHECK_THROWS_WITH(parse("append_loss", {"m"}), Catch::Contains("--loss is missing"));
   CHECK_THROWS_WITH(parse("gradient", {"m", "--tier", "fast"}), Catch::Contains("interp or jit"));
   CHECK_THROWS_WITH(parse("gradient", {"m", "--threads", "0"}), Catch::Contains("at least 1"));
-  CHECK_THROWS_WITH(parse("gradient", {"m", "--target", "0", "--target", "1"}), Catch::Contains("given twice"));
+  CHECK_THROWS_WITH(parse("gradient", {"m", "--target", "0", "--target", "1"}),
+                    Catch::Contains("given twice"));
 }
 
 TEST_CASE("typed access to options") {
@@ -89,7 +91,8 @@ TEST_CASE("literals of the command line") {
   CHECK(text("'a b'") == "'a b'");
   CHECK(text("True") == "True");
   CHECK(text("-inf") == "-inf");
-  for (const char* wrong : {"", "[1", "[1 2]", "1]", "x", "1 + 1", "99999999999999999999", "[1,,2]", "'a", "__import__('os')"}) {
+  for (const char* wrong :
+       {"", "[1", "[1 2]", "1]", "x", "1 + 1", "99999999999999999999", "[1,,2]", "'a", "__import__('os')"}) {
     INFO(wrong);
     CHECK_THROWS_WITH(parse_literal(wrong, "--arg x"), Catch::Contains("UsageError"));
   }
@@ -103,7 +106,8 @@ TEST_CASE("literals of the command line") {
 }
 
 TEST_CASE("texts of pipelines") {
-  auto passes = parse_passes("append_loss(mse(reduction='sum'), outputs=1), gradient(wrt=[w0, b0], target=0), legalize");
+  auto passes = parse_passes(
+      "append_loss(mse(reduction='sum'), outputs=1), gradient(wrt=[w0, b0], target=0), legalize");
   REQUIRE(passes.size() == 3);
   CHECK(passes[0].name == "append_loss");
   CHECK(*passes[0].arguments[0].second.string() == "mse(reduction='sum')");
@@ -116,13 +120,16 @@ TEST_CASE("texts of pipelines") {
 
 TEST_CASE("REPL commands are statements") {
   Harness harness;
-  REQUIRE(harness.run("@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((2,), \"float32\")):\n        return R.exp(x)\n"
-                      "p = {'x': ones((2,))}")
+  REQUIRE(harness
+              .run("@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((2,), \"float32\")):\n "
+                   "       return R.exp(x)\n"
+                   "p = {'x': ones((2,))}")
               .error.empty());
   auto statement = [&](std::string_view line) { return statement_of(harness.script(), line); };
   CHECK(statement(":gradient M.main --wrt w0,b0") == "M = gradient(M.main, wrt=[\"w0\", \"b0\"])");
   CHECK(statement(":gradient M.main --target 1.0 --as G") == "G = gradient(M.main, target=[1, 0])");
-  CHECK(statement(":append-loss M.main --loss cross_entropy") == "M = append_loss(M.main, loss=\"cross_entropy\")");
+  CHECK(statement(":append-loss M.main --loss cross_entropy") ==
+        "M = append_loss(M.main, loss=\"cross_entropy\")");
   CHECK(statement(":loss M.main --loss M.main") == "M = append_loss(M.main, loss=M.main)");
   CHECK(statement(":bind-params M.main --params p") == "M = bind_params(M.main, params=p)");
   CHECK(statement(":bind-params M.main --params w.npz") == "M = bind_params(M.main, params=\"w.npz\")");

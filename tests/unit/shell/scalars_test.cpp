@@ -82,7 +82,8 @@ TEST_CASE("built-ins") {
   CHECK(run_alone("list = [x for x in range(3)]").find("Error") != std::string::npos);
   CHECK(run_alone("sum([1, 2.5]), min(3, 1), max([1, 5])") == "(3.5, 1, 5)\n");
   CHECK(run_alone("round(2.5), round(3.5), round(2.675, 2), round(-7)") == "(2, 4, 2.67, -7)\n");
-  CHECK(run_alone("int('12'), float('1e3'), int(-2.7), bool(0), str(1.0)") == "(12, 1000.0, -2, False, '1.0')\n");
+  CHECK(run_alone("int('12'), float('1e3'), int(-2.7), bool(0), str(1.0)") ==
+        "(12, 1000.0, -2, False, '1.0')\n");
   CHECK(run_alone("abs(-3), abs(-2.5)") == "(3, 2.5)\n");
   CHECK(run_alone("sorted([3, 1, 2], reverse=True)") == "[3, 2, 1]\n");
   CHECK(run_alone("for i, x in enumerate(['a'], start=1):\n    print(i, x)") == "1 a\n");

@@ -10,15 +10,16 @@ namespace relish::testing {
 
 struct Ran {
   std::string output;
-  std::string error;       // message of the first diagnostic; empty for success
-  std::string error_class; // "TypeError"
+  std::string error;        // message of the first diagnostic; empty for success
+  std::string error_class;  // "TypeError"
   int exit_code = 0;
   std::uint32_t line = 0;  // of the first diagnostic
 };
 
 class Harness {
  public:
-  explicit Harness(Settings settings = interpreter(), ScriptOptions options = {}) : options_(std::move(options)) {
+  explicit Harness(Settings settings = interpreter(), ScriptOptions options = {})
+      : options_(std::move(options)) {
     auto output = std::make_unique<StringOutput>();
     output_ = output.get();
     session_ = std::make_unique<Session>(std::move(settings), std::move(output));
@@ -40,7 +41,8 @@ class Harness {
       result.error = first.message;
       result.error_class = std::string(name_of(first.error_class));
       result.exit_code = failure.exit_code();
-      if (const SourceFile* file = Sources::instance().find(first.span.file)) result.line = file->position(first.span.begin).line;
+      if (const SourceFile* file = Sources::instance().find(first.span.file))
+        result.line = file->position(first.span.begin).line;
     }
     result.output = output_->text().substr(before);
     return result;

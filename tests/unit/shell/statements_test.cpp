@@ -13,8 +13,8 @@ TEST_CASE("assignment, unpacking, loops") {
   CHECK(run_alone("a, (b, c) = 1, [2, 3]\nprint(a, b, c)") == "1 2 3\n");
   CHECK(run_alone("a = b = 2\na += 3\nprint(a, b)") == "5 2\n");
   CHECK(run_alone("a, b = [1]").starts_with("RuntimeError"));
-  CHECK(run_alone("s = 0\nfor i in range(5):\n    if i == 1:\n        continue\n    if i == 4:\n        break\n    s += i\nprint(s, i)") ==
-        "5 4\n");
+  CHECK(run_alone("s = 0\nfor i in range(5):\n    if i == 1:\n        continue\n    if i == 4:\n        "
+                  "break\n    s += i\nprint(s, i)") == "5 4\n");
   CHECK(run_alone("n = 3\nwhile n > 0:\n    n -= 1\nprint(n)") == "0\n");
   CHECK(run_alone("for k in {'a': 1}:\n    print(k)") == "a\n");
   CHECK(run_alone("for x in 5:\n    pass").starts_with("TypeError"));
@@ -27,7 +27,8 @@ TEST_CASE("a failing statement binds none of its names") {
   Harness harness;
   CHECK(harness.run("a = 1\nkeep = 2").error.empty());
   CHECK(harness.run("a, b = 5, 1 / 0").error_class == "RuntimeError");
-  CHECK(harness.run("for i in range(3):\n    a = a + i\n    c = 1\n    keep = 1 / (2 - i)").error_class == "RuntimeError");
+  CHECK(harness.run("for i in range(3):\n    a = a + i\n    c = 1\n    keep = 1 / (2 - i)").error_class ==
+        "RuntimeError");
   CHECK(harness.run("print(a, keep)").output == "1 2\n");
   CHECK(harness.run("c").error_class == "TypeError");
   CHECK(harness.run("i").error_class == "TypeError");
@@ -50,7 +51,8 @@ const char* const module_text =
     "@I.ir_module\n"
     "class M:\n"
     "    @R.function\n"
-    "    def main(x: R.Tensor((\"n\",), \"float32\"), s: R.Tensor((), \"float32\")) -> R.Tensor((\"n\",), \"float32\"):\n"
+    "    def main(x: R.Tensor((\"n\",), \"float32\"), s: R.Tensor((), \"float32\")) -> R.Tensor((\"n\",), "
+    "\"float32\"):\n"
     "        return R.multiply(x, s)\n";
 
 }  // namespace
@@ -62,12 +64,14 @@ TEST_CASE("modules are values and transforms return new ones") {
   CHECK(harness.run("main(tensor([1.0]), s=tensor(2.0))").output == "float32 (1,)\n[2]\n");
   CHECK(harness.run("N = legalize(M)\nN.main(tensor([4.0]), tensor(2.0))").output == "float32 (1,)\n[8]\n");
   CHECK(harness.run("print(type(M))").output.find("multiply") == std::string::npos);
-  CHECK(harness.run("B = bind_params(M.main, params={\"s\": tensor(2.0)})\nB.main(tensor([4.0]))").output == "float32 (1,)\n[8]\n");
+  CHECK(harness.run("B = bind_params(M.main, params={\"s\": tensor(2.0)})\nB.main(tensor([4.0]))").output ==
+        "float32 (1,)\n[8]\n");
   CHECK(harness.run("M.main(tensor([1.0]))").error_class == "UsageError");
   CHECK(harness.run("M.main(tensor([1.0]), 2.0)").error_class == "DataError");
   CHECK(harness.run("M.main(tensor([[1.0]]), tensor(2.0))").error_class == "DataError");
   CHECK(harness.run("M.mian(tensor([1.0]))").error.find("no") != std::string::npos);
-  CHECK(harness.run("bind_params(M.main, prams={})").error.find("did you mean 'params'") != std::string::npos);
+  CHECK(harness.run("bind_params(M.main, prams={})").error.find("did you mean 'params'") !=
+        std::string::npos);
   CHECK(harness.run("legalize(3)").error_class == "TypeError");
 }
 
@@ -82,7 +86,9 @@ TEST_CASE("a command's name may be used; relish. still reaches it") {
 TEST_CASE("redefinition of free functions rechecks callers") {
   const std::string head = "@R.function\ndef ";
   const std::string f = head + "f(x: R.Tensor((2,), \"float32\")):\n    return R.exp(x)\n";
-  const std::string g = head + "g(x: R.Tensor((2,), \"float32\")) -> R.Tensor((2,), \"float32\"):\n    y = f(x)\n    return y\n";
+  const std::string g =
+      head +
+      "g(x: R.Tensor((2,), \"float32\")) -> R.Tensor((2,), \"float32\"):\n    y = f(x)\n    return y\n";
   const std::string f_fine = head + "f(x: R.Tensor((2,), \"float32\")):\n    return R.add(x, x)\n";
   const std::string f_wrong = head + "f(x: R.Tensor((2,), \"float32\")):\n    return R.sum(x)\n";
   Harness harness;
@@ -100,10 +106,13 @@ TEST_CASE("arguments of a script") {
   Settings settings = Harness::interpreter();
   settings.sets = {{"lr", "0.5"}, {"name", "abc"}, {"sizes", "[1, 2]"}, {"fast", "true"}};
   Harness harness(settings);
-  CHECK(harness.run("print(arg('lr', 1), arg('name', 'x'), arg('sizes', [0]), arg('fast', False), arg('n', 3))").error_class ==
-        "UsageError");  // lr=0.5 is no int
-  CHECK(harness.run("print(arg('lr', 1.0), arg('name', 'x'), arg('sizes', [0]), arg('fast', False), arg('n', 3))").output ==
-        "0.5 abc [1, 2] True 3\n");
+  CHECK(
+      harness.run("print(arg('lr', 1), arg('name', 'x'), arg('sizes', [0]), arg('fast', False), arg('n', 3))")
+          .error_class == "UsageError");  // lr=0.5 is no int
+  CHECK(
+      harness
+          .run("print(arg('lr', 1.0), arg('name', 'x'), arg('sizes', [0]), arg('fast', False), arg('n', 3))")
+          .output == "0.5 abc [1, 2] True 3\n");
   Harness missing(settings);
   CHECK(missing.run("print(arg('lr', 1.0))").error.find("--set") != std::string::npos);
   CHECK(run_alone("arg('a', 1)\narg('a', 2)").starts_with("TypeError"));
