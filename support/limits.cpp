@@ -81,7 +81,7 @@ std::uint64_t parse_size(std::string_view text, std::string_view flag) {
   if (error != std::errc() || !(number >= 0)) bad_size(text, flag);
   std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
   if (unit == "%") {
-    if (number > 100) bad_size(text, flag);
+    if (number == 0 || number > 100) bad_size(text, flag);
     return static_cast<std::uint64_t>(number / 100 * static_cast<double>(available_memory()));
   }
   struct Unit {
@@ -95,7 +95,7 @@ std::uint64_t parse_size(std::string_view text, std::string_view flag) {
   for (const Unit& candidate : units) {
     if (unit != candidate.name) continue;
     double bytes = number * candidate.bytes;
-    if (bytes >= 9.2e18) bad_size(text, flag);
+    if (bytes < 1 || bytes >= 9.2e18) bad_size(text, flag);
     return static_cast<std::uint64_t>(bytes);
   }
   bad_size(text, flag);
