@@ -27,7 +27,9 @@ std::string describe(const Expr& expr) {
     std::string operator()(const FloatValue& v) const { return fmt::format("the number {}", v.value); }
     std::string operator()(const BoolValue& v) const { return v.value ? "True" : "False"; }
     std::string operator()(const NoneValue&) const { return "None"; }
-    std::string operator()(const StringValue& v) const { return fmt::format("the string \"{}\"", printable(v.value, 40)); }
+    std::string operator()(const StringValue& v) const {
+      return fmt::format("the string \"{}\"", printable(v.value, 40));
+    }
     std::string operator()(const FormatString&) const { return "an f-string"; }
     std::string operator()(const TupleValue&) const { return "a tuple"; }
     std::string operator()(const ListValue&) const { return "a list"; }
@@ -44,7 +46,9 @@ std::string describe(const Expr& expr) {
     std::string operator()(const Slice&) const { return "a slice"; }
     std::string operator()(const Subscript&) const { return "a subscript"; }
     std::string operator()(const Prefix& p) const { return fmt::format("an operation '{}'", text_of(p.op)); }
-    std::string operator()(const Chain& c) const { return fmt::format("an operation '{}'", text_of(c.links[0].op)); }
+    std::string operator()(const Chain& c) const {
+      return fmt::format("an operation '{}'", text_of(c.links[0].op));
+    }
     std::string operator()(const Comparison&) const { return "a comparison"; }
     std::string operator()(const Logic& l) const { return fmt::format("an operation '{}'", text_of(l.op)); }
     std::string operator()(const Conditional&) const { return "a conditional expression"; }
@@ -55,40 +59,68 @@ std::string describe(const Expr& expr) {
 
 std::string_view text_of(Operator op) {
   switch (op) {
-    case Operator::Add: return "+";
-    case Operator::Sub: return "-";
-    case Operator::Mul: return "*";
-    case Operator::Div: return "/";
-    case Operator::FloorDiv: return "//";
-    case Operator::Mod: return "%";
-    case Operator::Pow: return "**";
-    case Operator::MatMul: return "@";
-    case Operator::ShiftLeft: return "<<";
-    case Operator::ShiftRight: return ">>";
-    case Operator::BitAnd: return "&";
-    case Operator::BitOr: return "|";
-    case Operator::BitXor: return "^";
-    case Operator::Lt: return "<";
-    case Operator::Le: return "<=";
-    case Operator::Gt: return ">";
-    case Operator::Ge: return ">=";
-    case Operator::Eq: return "==";
-    case Operator::Ne: return "!=";
-    case Operator::In: return "in";
-    case Operator::NotIn: return "not in";
-    case Operator::Is: return "is";
-    case Operator::And: return "and";
-    case Operator::Or: return "or";
+    case Operator::Add:
+      return "+";
+    case Operator::Sub:
+      return "-";
+    case Operator::Mul:
+      return "*";
+    case Operator::Div:
+      return "/";
+    case Operator::FloorDiv:
+      return "//";
+    case Operator::Mod:
+      return "%";
+    case Operator::Pow:
+      return "**";
+    case Operator::MatMul:
+      return "@";
+    case Operator::ShiftLeft:
+      return "<<";
+    case Operator::ShiftRight:
+      return ">>";
+    case Operator::BitAnd:
+      return "&";
+    case Operator::BitOr:
+      return "|";
+    case Operator::BitXor:
+      return "^";
+    case Operator::Lt:
+      return "<";
+    case Operator::Le:
+      return "<=";
+    case Operator::Gt:
+      return ">";
+    case Operator::Ge:
+      return ">=";
+    case Operator::Eq:
+      return "==";
+    case Operator::Ne:
+      return "!=";
+    case Operator::In:
+      return "in";
+    case Operator::NotIn:
+      return "not in";
+    case Operator::Is:
+      return "is";
+    case Operator::And:
+      return "and";
+    case Operator::Or:
+      return "or";
   }
   return "";
 }
 
 std::string_view text_of(PrefixOperator op) {
   switch (op) {
-    case PrefixOperator::Plus: return "+";
-    case PrefixOperator::Minus: return "-";
-    case PrefixOperator::Invert: return "~";
-    case PrefixOperator::Not: return "not";
+    case PrefixOperator::Plus:
+      return "+";
+    case PrefixOperator::Minus:
+      return "-";
+    case PrefixOperator::Invert:
+      return "~";
+    case PrefixOperator::Not:
+      return "not";
   }
   return "";
 }

@@ -1,6 +1,7 @@
-// The syntax tree of statements as they are written: names unresolved, nothing inferred. Declarations (functions and
-// modules) are built into IR from it and it is dropped; script statements stay in this form and shell/ evaluates them.
-// Long operator chains are flat (one node with many links), so that no walk needs a stack as deep as the text is long.
+// The syntax tree of statements as they are written: names unresolved, nothing inferred. Declarations
+// (functions and modules) are built into IR from it and it is dropped; script statements stay in this form
+// and shell/ evaluates them. Long operator chains are flat (one node with many links), so that no walk needs
+// a stack as deep as the text is long.
 #pragma once
 
 #include <cstdint>
@@ -24,29 +25,68 @@ using Block = std::vector<Statement>;
 // --- Expressions.
 
 enum class Operator : std::uint8_t {
-  Add, Sub, Mul, Div, FloorDiv, Mod, Pow, MatMul, ShiftLeft, ShiftRight, BitAnd, BitOr, BitXor,  // arithmetic
-  Lt, Le, Gt, Ge, Eq, Ne, In, NotIn, Is,                                                        // comparison
-  And, Or,                                                                                      // logic
+  Add,
+  Sub,
+  Mul,
+  Div,
+  FloorDiv,
+  Mod,
+  Pow,
+  MatMul,
+  ShiftLeft,
+  ShiftRight,
+  BitAnd,
+  BitOr,
+  BitXor,  // arithmetic
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  Eq,
+  Ne,
+  In,
+  NotIn,
+  Is,  // comparison
+  And,
+  Or,  // logic
 };
 enum class PrefixOperator : std::uint8_t { Plus, Minus, Invert, Not };
 
-struct Name { std::string id; };
-struct IntValue { std::int64_t value; };
-struct FloatValue { double value; };
-struct BoolValue { bool value; };
+struct Name {
+  std::string id;
+};
+struct IntValue {
+  std::int64_t value;
+};
+struct FloatValue {
+  double value;
+};
+struct BoolValue {
+  bool value;
+};
 struct NoneValue {};
-struct StringValue { std::string value; };
+struct StringValue {
+  std::string value;
+};
 // f"a {x:.3f} b": text and fields alternate.
 struct FormatPart {
-  std::string text;    // literal text, when `field` is null
+  std::string text;  // literal text, when `field` is null
   ExprPtr field;
-  std::string spec;    // behind ':', without it
-  char conversion = 0; // 'r', 's' behind '!', or 0
+  std::string spec;     // behind ':', without it
+  char conversion = 0;  // 'r', 's' behind '!', or 0
 };
-struct FormatString { std::vector<FormatPart> parts; };
-struct TupleValue { std::vector<ExprPtr> items; };
-struct ListValue { std::vector<ExprPtr> items; };
-struct DictValue { std::vector<std::pair<ExprPtr, ExprPtr>> items; };
+struct FormatString {
+  std::vector<FormatPart> parts;
+};
+struct TupleValue {
+  std::vector<ExprPtr> items;
+};
+struct ListValue {
+  std::vector<ExprPtr> items;
+};
+struct DictValue {
+  std::vector<std::pair<ExprPtr, ExprPtr>> items;
+};
 // A long list of plain numbers. All integers: `integers`; otherwise `reals`.
 struct NumberListValue {
   std::vector<std::int64_t> integers;
@@ -54,40 +94,77 @@ struct NumberListValue {
   bool tuple = false;  // written in parentheses
   std::size_t size() const { return integers.empty() ? reals.size() : integers.size(); }
 };
-struct Attribute { ExprPtr object; std::string name; Span name_span; };
+struct Attribute {
+  ExprPtr object;
+  std::string name;
+  Span name_span;
+};
 struct Argument {
   std::string name;  // empty: positional
   Span name_span;
   ExprPtr value;
-  int stars = 0;     // 1 for *x, 2 for **x
+  int stars = 0;  // 1 for *x, 2 for **x
 };
-struct Call { ExprPtr callee; std::vector<Argument> arguments; };
-struct Slice { ExprPtr begin, end, step; };  // each may be null
+struct Call {
+  ExprPtr callee;
+  std::vector<Argument> arguments;
+};
+struct Slice {
+  ExprPtr begin, end, step;
+};  // each may be null
 // x[i, j]: the items between commas; `comma` tells x[i,] from x[i].
-struct Subscript { ExprPtr object; std::vector<ExprPtr> items; bool comma = false; };
-struct Prefix { PrefixOperator op; ExprPtr operand; };
-struct Link { Operator op; Span op_span; ExprPtr operand; };
+struct Subscript {
+  ExprPtr object;
+  std::vector<ExprPtr> items;
+  bool comma = false;
+};
+struct Prefix {
+  PrefixOperator op;
+  ExprPtr operand;
+};
+struct Link {
+  Operator op;
+  Span op_span;
+  ExprPtr operand;
+};
 // Operators of one precedence, applied from the left: a - b + c. ** stands alone, as it binds from the right.
-struct Chain { ExprPtr first; std::vector<Link> links; };
+struct Chain {
+  ExprPtr first;
+  std::vector<Link> links;
+};
 // a < b <= c; one link is a plain comparison.
-struct Comparison { ExprPtr first; std::vector<Link> links; };
-struct Logic { Operator op; std::vector<ExprPtr> operands; };  // And, Or
-struct Conditional { ExprPtr condition, then_value, else_value; };
+struct Comparison {
+  ExprPtr first;
+  std::vector<Link> links;
+};
+struct Logic {
+  Operator op;
+  std::vector<ExprPtr> operands;
+};  // And, Or
+struct Conditional {
+  ExprPtr condition, then_value, else_value;
+};
 // What is read only to be refused by name: "lambda", "comprehension", "set", "'is'".
-struct Unsupported { std::string what; };
+struct Unsupported {
+  std::string what;
+};
 
-using ExprKind = std::variant<Name, IntValue, FloatValue, BoolValue, NoneValue, StringValue, FormatString, TupleValue,
-                              ListValue, DictValue, NumberListValue, Attribute, Call, Slice, Subscript, Prefix, Chain,
-                              Comparison, Logic, Conditional, Unsupported>;
+using ExprKind = std::variant<Name, IntValue, FloatValue, BoolValue, NoneValue, StringValue, FormatString,
+                              TupleValue, ListValue, DictValue, NumberListValue, Attribute, Call, Slice,
+                              Subscript, Prefix, Chain, Comparison, Logic, Conditional, Unsupported>;
 
 struct Expr {
   Span span;
   ExprKind kind;
 
   template <class K>
-  const K* as() const { return std::get_if<K>(&kind); }
+  const K* as() const {
+    return std::get_if<K>(&kind);
+  }
   template <class K>
-  K* as() { return std::get_if<K>(&kind); }
+  K* as() {
+    return std::get_if<K>(&kind);
+  }
 };
 
 // "a.b.c" for a name with attributes, empty for anything else.
@@ -105,32 +182,72 @@ std::string_view text_of(PrefixOperator op);
 
 // --- Statements.
 
-struct ExpressionStatement { ExprPtr value; };
-// a = b = v: two targets. A tuple target is a TupleValue. `annotation` belongs to `x: T = v`; `value` is null in `x: T`.
+struct ExpressionStatement {
+  ExprPtr value;
+};
+// a = b = v: two targets. A tuple target is a TupleValue. `annotation` belongs to `x: T = v`; `value` is null
+// in `x: T`.
 struct Assignment {
   std::vector<ExprPtr> targets;
   ExprPtr annotation;
   ExprPtr value;
 };
-struct AugmentedAssignment { ExprPtr target; Operator op; ExprPtr value; };
-struct Assert { ExprPtr condition, message; };  // message may be null
+struct AugmentedAssignment {
+  ExprPtr target;
+  Operator op;
+  ExprPtr value;
+};
+struct Assert {
+  ExprPtr condition, message;
+};  // message may be null
 struct Pass {};
 struct Break {};
 struct Continue {};
-struct Return { ExprPtr value; };  // null: plain return
-struct For { ExprPtr target; ExprPtr iterable; Block body; };
-struct While { ExprPtr condition; Block body; };
-struct Branch { ExprPtr condition; Block body; Span span; };  // span of the header
-struct If { std::vector<Branch> branches; Block else_body; bool has_else = false; };
-struct WithItem { ExprPtr value; ExprPtr target; };
-struct With { std::vector<WithItem> items; Block body; };
+struct Return {
+  ExprPtr value;
+};  // null: plain return
+struct For {
+  ExprPtr target;
+  ExprPtr iterable;
+  Block body;
+};
+struct While {
+  ExprPtr condition;
+  Block body;
+};
+struct Branch {
+  ExprPtr condition;
+  Block body;
+  Span span;
+};  // span of the header
+struct If {
+  std::vector<Branch> branches;
+  Block else_body;
+  bool has_else = false;
+};
+struct WithItem {
+  ExprPtr value;
+  ExprPtr target;
+};
+struct With {
+  std::vector<WithItem> items;
+  Block body;
+};
 struct Import {
-  struct Bound { std::string name; std::string target; Span span; };  // name bound -> "tvm.script.relax"
+  struct Bound {
+    std::string name;
+    std::string target;
+    Span span;
+  };  // name bound -> "tvm.script.relax"
   std::vector<Bound> bound;
   bool everything = false;  // from m import *
 };
 
-struct TypeParameter { std::string name; Span span; ExprPtr bound; };
+struct TypeParameter {
+  std::string name;
+  Span span;
+  ExprPtr bound;
+};
 struct Parameter {
   std::string name;
   Span span;
@@ -155,15 +272,21 @@ struct ClassDefinition {
   Block body;
 };
 // A statement that was refused: it may bind these names, which are then not "unknown".
-struct Damaged { std::vector<std::string> names; };
+struct Damaged {
+  std::vector<std::string> names;
+};
 
 // In scripts, the place where a declaration stood; it makes the module, or the free function, visible.
-struct DeclareModule { ModulePtr module; };
-struct DeclareFunction { GlobalFunction function; };
+struct DeclareModule {
+  ModulePtr module;
+};
+struct DeclareFunction {
+  GlobalFunction function;
+};
 
-using StatementKind =
-    std::variant<ExpressionStatement, Assignment, AugmentedAssignment, Assert, Pass, Break, Continue, Return, For, While,
-                 If, With, Import, FunctionDefinition, ClassDefinition, Damaged, DeclareModule, DeclareFunction>;
+using StatementKind = std::variant<ExpressionStatement, Assignment, AugmentedAssignment, Assert, Pass, Break,
+                                   Continue, Return, For, While, If, With, Import, FunctionDefinition,
+                                   ClassDefinition, Damaged, DeclareModule, DeclareFunction>;
 
 struct Statement {
   Span span;  // of its line, for compound statements of the header
@@ -172,9 +295,13 @@ struct Statement {
   Span whole;  // with decorators and body
 
   template <class K>
-  const K* as() const { return std::get_if<K>(&kind); }
+  const K* as() const {
+    return std::get_if<K>(&kind);
+  }
   template <class K>
-  K* as() { return std::get_if<K>(&kind); }
+  K* as() {
+    return std::get_if<K>(&kind);
+  }
 };
 
 }  // namespace relish::ast

@@ -6,9 +6,11 @@
 
 namespace relish {
 
-// A literal, a list, tuple or dictionary of them, R.dtype("…"), R.str("…") or T.float32(1): TypeError otherwise.
+// A literal, a list, tuple or dictionary of them, R.dtype("…"), R.str("…") or T.float32(1): TypeError
+// otherwise.
 Attribute read_attribute(const ReadContext& context, const ast::Expr& expr);
-// The dictionary written as the only argument of `call`; keys are strings. "tir." and "tirx." prefixes are dropped.
+// The dictionary written as the only argument of `call`; keys are strings. "tir." and "tirx." prefixes are
+// dropped.
 Attributes read_attribute_dictionary(const ReadContext& context, const ast::Expr& call);
 
 }  // namespace relish

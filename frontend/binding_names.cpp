@@ -14,7 +14,8 @@ void visit_target(const ast::Expr& target, const std::function<void(const std::s
 
 }  // namespace
 
-void for_each_bound_name(const ast::Statement& statement, const std::function<void(const std::string&, Span)>& visit) {
+void for_each_bound_name(const ast::Statement& statement,
+                         const std::function<void(const std::string&, Span)>& visit) {
   if (auto* assignment = statement.as<ast::Assignment>()) {
     for (const ast::ExprPtr& target : assignment->targets) visit_target(*target, visit);
   } else if (auto* augmented = statement.as<ast::AugmentedAssignment>()) {
@@ -55,7 +56,8 @@ bool declared_symbols(const ast::Expr& target, const ast::Expr& value, std::vect
   auto* attribute = call->callee->as<ast::Attribute>();
   if (!attribute) return false;
   bool by_dtype = call->arguments.empty() && dtype_from_name(attribute->name).has_value();
-  bool by_var = attribute->name == "var" && call->arguments.size() == 1 && call->arguments[0].value->as<ast::StringValue>();
+  bool by_var = attribute->name == "var" && call->arguments.size() == 1 &&
+                call->arguments[0].value->as<ast::StringValue>();
   if (!by_dtype && !by_var) return false;
   into.push_back({*name, target.span, &value});
   return true;

@@ -1,5 +1,5 @@
-// The names that a statement binds, whatever it means: to keep a refused statement from making them unknown, and to
-// know which names the rest of a body defines.
+// The names that a statement binds, whatever it means: to keep a refused statement from making them unknown,
+// and to know which names the rest of a body defines.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,16 @@
 
 namespace relish {
 
-void for_each_bound_name(const ast::Statement& statement, const std::function<void(const std::string&, Span)>& visit);
+void for_each_bound_name(const ast::Statement& statement,
+                         const std::function<void(const std::string&, Span)>& visit);
 
-// `n = T.int64()` (also T.var("int64"), tuples of these): the names with the call that declares each. False otherwise.
-struct DeclaredSymbol { std::string name; Span span; const ast::Expr* call; };
+// `n = T.int64()` (also T.var("int64"), tuples of these): the names with the call that declares each. False
+// otherwise.
+struct DeclaredSymbol {
+  std::string name;
+  Span span;
+  const ast::Expr* call;
+};
 bool declared_symbols(const ast::Expr& target, const ast::Expr& value, std::vector<DeclaredSymbol>& into);
 
 }  // namespace relish

@@ -24,7 +24,7 @@ struct ReadContext {
   Namespaces namespaces;
   std::vector<std::string> type_variables;  // module-level `n = TypeVar("n")`
   std::vector<std::string> script_names;    // assigned by top-level statements: functions must not use them
-  bool unresolved = false;                  // an error other than of type inference: the result cannot be printed
+  bool unresolved = false;  // an error other than of type inference: the result cannot be printed
 
   // Runs `work`; a Failure becomes diagnostics and false. For one statement or declaration at a time.
   bool attempt(const std::function<void()>& work) {

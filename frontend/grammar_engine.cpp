@@ -17,8 +17,8 @@ namespace {
 using grammar::RelishLexer;
 using grammar::RelishParser;
 
-// Characters of the grammar are bytes of the source, so token positions are byte offsets. Bytes beyond ASCII occur in
-// strings and comments only; the scanner has checked them.
+// Characters of the grammar are bytes of the source, so token positions are byte offsets. Bytes beyond ASCII
+// occur in strings and comments only; the scanner has checked them.
 class SliceStream : public antlr4::CharStream {
  public:
   explicit SliceStream(const Slice& slice) : slice_(slice), at_(slice.begin) {}
@@ -45,7 +45,9 @@ class SliceStream : public antlr4::CharStream {
     std::size_t end = std::min(static_cast<std::size_t>(interval.b + 1), slice_.end);
     return begin < end ? std::string(slice_.text.substr(begin, end - begin)) : std::string();
   }
-  std::string toString() const override { return std::string(slice_.text.substr(slice_.begin, slice_.end - slice_.begin)); }
+  std::string toString() const override {
+    return std::string(slice_.text.substr(slice_.begin, slice_.end - slice_.begin));
+  }
 
  private:
   static constexpr std::size_t number_list_character = 1;
@@ -53,8 +55,9 @@ class SliceStream : public antlr4::CharStream {
   std::size_t byte(std::size_t at) const { return static_cast<unsigned char>(slice_.text[at]); }
   const NumberRange* list_at(std::size_t at) const {
     if (slice_.number_lists.empty()) return nullptr;
-    auto found = std::lower_bound(slice_.number_lists.begin(), slice_.number_lists.end(), at,
-                                  [](const NumberRange& range, std::size_t begin) { return range.begin < begin; });
+    auto found =
+        std::lower_bound(slice_.number_lists.begin(), slice_.number_lists.end(), at,
+                         [](const NumberRange& range, std::size_t begin) { return range.begin < begin; });
     return found != slice_.number_lists.end() && found->begin == at ? &*found : nullptr;
   }
   std::size_t after(std::size_t at) const {
@@ -74,21 +77,45 @@ struct SyntaxFault {
 };
 
 // What may stand at the place of the error, in few words.
-std::string expected_words(const antlr4::misc::IntervalSet& expected, const antlr4::dfa::Vocabulary& vocabulary,
-                           bool at_end) {
+std::string expected_words(const antlr4::misc::IntervalSet& expected,
+                           const antlr4::dfa::Vocabulary& vocabulary, bool at_end) {
   auto has = [&](std::size_t token) { return expected.contains(token); };
   static constexpr std::size_t operand_tokens[] = {
-      RelishParser::NUMBER, RelishParser::STRING, RelishParser::NUMBER_LIST, RelishParser::TRUE, RelishParser::FALSE,
-      RelishParser::NONE, RelishParser::ELLIPSIS, RelishParser::LBRACE, RelishParser::TILDE, RelishParser::NOT,
-      RelishParser::LAMBDA};
-  static constexpr std::size_t operator_tokens[] = {
-      RelishParser::DIV, RelishParser::FLOOR_DIV, RelishParser::MOD, RelishParser::AT, RelishParser::LEFT,
-      RelishParser::RIGHT, RelishParser::AMPERSAND, RelishParser::BAR, RelishParser::CARET, RelishParser::LT,
-      RelishParser::GT, RelishParser::LE, RelishParser::GE, RelishParser::EQ, RelishParser::NE, RelishParser::AND,
-      RelishParser::OR, RelishParser::IS, RelishParser::ADD_ASSIGN, RelishParser::SUB_ASSIGN, RelishParser::MUL_ASSIGN,
-      RelishParser::DIV_ASSIGN, RelishParser::FLOOR_DIV_ASSIGN, RelishParser::MOD_ASSIGN, RelishParser::POW_ASSIGN,
-      RelishParser::AND_ASSIGN, RelishParser::OR_ASSIGN, RelishParser::XOR_ASSIGN, RelishParser::LEFT_ASSIGN,
-      RelishParser::RIGHT_ASSIGN, RelishParser::IF, RelishParser::SEMICOLON};
+      RelishParser::NUMBER, RelishParser::STRING, RelishParser::NUMBER_LIST, RelishParser::TRUE,
+      RelishParser::FALSE,  RelishParser::NONE,   RelishParser::ELLIPSIS,    RelishParser::LBRACE,
+      RelishParser::TILDE,  RelishParser::NOT,    RelishParser::LAMBDA};
+  static constexpr std::size_t operator_tokens[] = {RelishParser::DIV,
+                                                    RelishParser::FLOOR_DIV,
+                                                    RelishParser::MOD,
+                                                    RelishParser::AT,
+                                                    RelishParser::LEFT,
+                                                    RelishParser::RIGHT,
+                                                    RelishParser::AMPERSAND,
+                                                    RelishParser::BAR,
+                                                    RelishParser::CARET,
+                                                    RelishParser::LT,
+                                                    RelishParser::GT,
+                                                    RelishParser::LE,
+                                                    RelishParser::GE,
+                                                    RelishParser::EQ,
+                                                    RelishParser::NE,
+                                                    RelishParser::AND,
+                                                    RelishParser::OR,
+                                                    RelishParser::IS,
+                                                    RelishParser::ADD_ASSIGN,
+                                                    RelishParser::SUB_ASSIGN,
+                                                    RelishParser::MUL_ASSIGN,
+                                                    RelishParser::DIV_ASSIGN,
+                                                    RelishParser::FLOOR_DIV_ASSIGN,
+                                                    RelishParser::MOD_ASSIGN,
+                                                    RelishParser::POW_ASSIGN,
+                                                    RelishParser::AND_ASSIGN,
+                                                    RelishParser::OR_ASSIGN,
+                                                    RelishParser::XOR_ASSIGN,
+                                                    RelishParser::LEFT_ASSIGN,
+                                                    RelishParser::RIGHT_ASSIGN,
+                                                    RelishParser::IF,
+                                                    RelishParser::SEMICOLON};
   bool operand = has(RelishParser::NAME) && has(RelishParser::NUMBER);
   bool operation = has(RelishParser::DIV) && has(RelishParser::LT);
   std::vector<std::string> words;
@@ -98,16 +125,19 @@ std::string expected_words(const antlr4::misc::IntervalSet& expected, const antl
   for (const antlr4::misc::Interval& interval : expected.getIntervals()) {
     for (ssize_t token = interval.a; token <= interval.b; ++token) {
       auto kind = static_cast<std::size_t>(token);
-      auto among = [&](auto& tokens) { return std::find(std::begin(tokens), std::end(tokens), kind) != std::end(tokens); };
+      auto among = [&](auto& tokens) {
+        return std::find(std::begin(tokens), std::end(tokens), kind) != std::end(tokens);
+      };
       if (operand && (among(operand_tokens) || kind == RelishParser::NAME || kind == RelishParser::LPAREN ||
-                      kind == RelishParser::LBRACKET || kind == RelishParser::ADD || kind == RelishParser::SUB ||
-                      kind == RelishParser::MUL || kind == RelishParser::POW)) {
+                      kind == RelishParser::LBRACKET || kind == RelishParser::ADD ||
+                      kind == RelishParser::SUB || kind == RelishParser::MUL || kind == RelishParser::POW)) {
         continue;
       }
-      if (operation && (among(operator_tokens) || kind == RelishParser::ADD || kind == RelishParser::SUB ||
-                        kind == RelishParser::MUL || kind == RelishParser::POW || kind == RelishParser::NOT ||
-                        kind == RelishParser::IN || kind == RelishParser::LPAREN || kind == RelishParser::LBRACKET ||
-                        kind == RelishParser::DOT || kind == RelishParser::FOR || kind == RelishParser::STRING)) {
+      if (operation &&
+          (among(operator_tokens) || kind == RelishParser::ADD || kind == RelishParser::SUB ||
+           kind == RelishParser::MUL || kind == RelishParser::POW || kind == RelishParser::NOT ||
+           kind == RelishParser::IN || kind == RelishParser::LPAREN || kind == RelishParser::LBRACKET ||
+           kind == RelishParser::DOT || kind == RelishParser::FOR || kind == RelishParser::STRING)) {
         continue;
       }
       if (token == -1 || kind == antlr4::Token::EOF) {
@@ -169,8 +199,12 @@ class Engine {
              const std::function<void(antlr4::ParserRuleContext&)>& use);
 
  private:
-  Engine() : empty_{}, stream_(std::make_unique<SliceStream>(empty_)), lexer_(stream_.get()), tokens_(&lexer_),
-             parser_(&tokens_) {}
+  Engine()
+      : empty_{},
+        stream_(std::make_unique<SliceStream>(empty_)),
+        lexer_(stream_.get()),
+        tokens_(&lexer_),
+        parser_(&tokens_) {}
 
   antlr4::ParserRuleContext* run(EntryRule rule, antlr4::atn::PredictionMode mode);
   void bound_cache();
@@ -229,8 +263,8 @@ bool Engine::parse(const Slice& slice, EntryRule rule, Diagnostics& diagnostics,
     parser_.reset();
     Diagnostic& diagnostic = diagnostics.error(
         ErrorClass::Syntax,
-        Span{slice.file, static_cast<std::uint32_t>(fault.begin), static_cast<std::uint32_t>(fault.end)}, "syntax.grammar",
-        fault.message);
+        Span{slice.file, static_cast<std::uint32_t>(fault.begin), static_cast<std::uint32_t>(fault.end)},
+        "syntax.grammar", fault.message);
     if (!fault.note.empty()) diagnostic.note(fault.note);
     return false;
   }

@@ -1,5 +1,5 @@
-// Relax functions: header, blocks and bindings. One refused statement does not hide the next; what it would have bound
-// gets the error type, which no later rule complains about.
+// Relax functions: header, blocks and bindings. One refused statement does not hide the next; what it would
+// have bound gets the error type, which no later rule complains about.
 #include "frontend/graph_builder.h"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace {
 
 Type error_type() { return Type(TypeKind(ErrorType{})); }
 
-// The type with every shape that mentions a variable outside `known` reduced to its rank: what callers may see.
+// The type with every shape that mentions a variable outside `known` reduced to its rank: what callers may
+// see.
 Type without_hidden_symbols(const Type& type, const std::vector<ScalarVar>& known) {
   auto visible = [&](const std::vector<Scalar>& dims) {
     std::vector<ScalarVar> used;
@@ -46,7 +47,10 @@ Type without_hidden_symbols(const Type& type, const std::vector<ScalarVar>& know
 }  // namespace
 
 GraphBuilder::GraphBuilder(ReadContext& context, Globals& globals, const ast::FunctionDefinition& definition)
-    : context_(context), globals_(globals), definition_(definition), scalars_(context, *this, DType::Int64),
+    : context_(context),
+      globals_(globals),
+      definition_(definition),
+      scalars_(context, *this, DType::Int64),
       types_(context, *this) {}
 
 // --- Header.
@@ -73,7 +77,8 @@ void GraphBuilder::declare_symbols() {
       for (const DeclaredSymbol& symbol : declared) symbols_.declare(symbol.name, DType::Int64, symbol.span);
     }
   }
-  for (const std::string& name : context_.type_variables) symbols_.declare(name, DType::Int64, definition_.name_span);
+  for (const std::string& name : context_.type_variables)
+    symbols_.declare(name, DType::Int64, definition_.name_span);
 }
 
 void GraphBuilder::read_header() {
@@ -85,7 +90,8 @@ void GraphBuilder::read_header() {
     if (!parameter.annotation || !types_.is_type(*parameter.annotation)) continue;
     auto* call = parameter.annotation->as<ast::Call>();
     std::string name = context_.namespaces.canonical(call ? *call->callee : *parameter.annotation);
-    auto* dtype = call && !call->arguments.empty() ? call->arguments[0].value->as<ast::StringValue>() : nullptr;
+    auto* dtype =
+        call && !call->arguments.empty() ? call->arguments[0].value->as<ast::StringValue>() : nullptr;
     if (name == "T.int64" || (name == "R.Prim" && dtype && dtype->value == "int64")) {
       symbols_.declare(parameter.name, DType::Int64, parameter.span);
     }
@@ -105,14 +111,18 @@ void GraphBuilder::read_header() {
 }
 
 void GraphBuilder::read_param(const ast::Parameter& parameter) {
-  if (parameter.stars) type_error(parameter.span, "param.star", "found a starred parameter; expected each one written out");
+  if (parameter.stars)
+    type_error(parameter.span, "param.star", "found a starred parameter; expected each one written out");
   if (parameter.default_value) {
-    type_error(parameter.default_value->span, "param.default", "found a default value; parameters of functions have none");
+    type_error(parameter.default_value->span, "param.default",
+               "found a default value; parameters of functions have none");
   }
   if (!parameter.annotation) {
-    type_error(parameter.span, "param.annotation",
-               fmt::format("found the parameter '{}' without a type; expected one such as R.Tensor((2, 3), \"float32\")",
-                           printable(parameter.name)));
+    type_error(
+        parameter.span, "param.annotation",
+        fmt::format(
+            "found the parameter '{}' without a type; expected one such as R.Tensor((2, 3), \"float32\")",
+            printable(parameter.name)));
   }
   auto earlier = frames_.back().find(parameter.name);
   if (earlier != frames_.back().end()) {
@@ -158,15 +168,17 @@ ScalarMeaning GraphBuilder::find(const std::string& name, Span use) {
     if (auto* bound = std::get_if<Bound>(&entry->meaning)) {
       if (bound->scalar) return *bound->scalar;
       if (bound->var.type().is_error()) return Scalar();
-      return fmt::format("found '{}' of type {}; expected an integer scalar", printable(name), print(bound->var.type()));
+      return fmt::format("found '{}' of type {}; expected an integer scalar", printable(name),
+                         print(bound->var.type()));
     }
     if (std::get_if<Refused>(&entry->meaning)) return Scalar();
   }
   ScalarMeaning symbol = symbols_.find(name, use);
   if (std::holds_alternative<std::monostate>(symbol) && frames_.size() == 1 && !look_up(name) &&
-      std::find(context_.script_names.begin(), context_.script_names.end(), name) == context_.script_names.end()) {
-    return fmt::format("found '{}', which no dimension introduces{}; expected a dimension \"{}\" of its own", printable(name),
-                       did_you_mean(name, names()), printable(name));
+      std::find(context_.script_names.begin(), context_.script_names.end(), name) ==
+          context_.script_names.end()) {
+    return fmt::format("found '{}', which no dimension introduces{}; expected a dimension \"{}\" of its own",
+                       printable(name), did_you_mean(name, names()), printable(name));
   }
   return symbol;
 }
@@ -184,9 +196,12 @@ std::vector<std::string> GraphBuilder::names() const {
 void GraphBuilder::unknown_name(const std::string& name, Span at) {
   const auto& script = context_.script_names;
   if (std::find(script.begin(), script.end(), name) != script.end()) {
-    type_error(at, "name.script",
-               fmt::format("found '{}', a variable of the script, which functions do not see; pass it as a parameter or "
-                           "use bind_params", printable(name)));
+    type_error(
+        at, "name.script",
+        fmt::format(
+            "found '{}', a variable of the script, which functions do not see; pass it as a parameter or "
+            "use bind_params",
+            printable(name)));
   }
   std::vector<std::string> candidates = names();
   for (std::string& global : globals_.global_names()) candidates.push_back(std::move(global));
@@ -219,7 +234,6 @@ FunctionPtr GraphBuilder::build(CommentsPtr comments, bool is_private, bool pure
   function_.attributes = std::move(attributes);
   function_.params = params_;
   for (const Var& param : params_) builder_.reserve_name(param.name());
-  for (const std::string& name : globals_.global_names()) builder_.reserve_name(name);
   for (const ast::Statement& statement : definition_.body) {
     for_each_bound_name(statement, [&](const std::string& name, Span) { builder_.reserve_name(name); });
   }
@@ -259,31 +273,40 @@ void GraphBuilder::read_block(const ast::Block& body, bool top_level) {
 
 void GraphBuilder::read_statement(const ast::Statement& statement, bool top_level) {
   if (statement.as<ast::Damaged>()) throw ReadContext::Silent{};
-  if (returned_) type_error(statement.span, "function.end", "found a statement behind the return; expected none");
+  if (returned_)
+    type_error(statement.span, "function.end", "found a statement behind the return; expected none");
   builder_.set_origin(statement.span);
   if (auto* s = statement.as<ast::With>()) {
     if (!top_level) type_error(statement.span, "dataflow.nested", "found a block inside a dataflow block");
     read_dataflow(statement, *s);
   } else if (auto* s = statement.as<ast::Return>()) {
-    if (!top_level) type_error(statement.span, "dataflow.return", "found a return inside a dataflow block; expected it behind");
+    if (!top_level)
+      type_error(statement.span, "dataflow.return",
+                 "found a return inside a dataflow block; expected it behind");
     read_return(statement, *s);
   } else if (auto* s = statement.as<ast::ExpressionStatement>()) {
     read_expression(statement, *s->value);
   } else if (auto* s = statement.as<ast::Assignment>()) {
     read_assignment(statement, *s);
   } else if (statement.as<ast::AugmentedAssignment>()) {
-    type_error(statement.span, "binding.augmented", "found an augmented assignment in an R.function; expected y = x + z");
+    type_error(statement.span, "binding.augmented",
+               "found an augmented assignment in an R.function; expected y = x + z");
   } else if (statement.as<ast::For>()) {
     type_error(statement.span, "loop.function",
-               "found a for loop in an R.function; loops over ranges stand in prim_funcs, and at the top level of a script");
+               "found a for loop in an R.function; loops over ranges stand in prim_funcs, and at the top "
+               "level of a script");
   } else if (statement.as<ast::While>()) {
-    type_error(statement.span, "loop.function", "found a while loop in an R.function; expected straight-line bindings");
+    type_error(statement.span, "loop.function",
+               "found a while loop in an R.function; expected straight-line bindings");
   } else if (statement.as<ast::If>()) {
-    type_error(statement.span, "if.function", "found an if in an R.function; expected straight-line bindings, such as R.where");
+    type_error(statement.span, "if.function",
+               "found an if in an R.function; expected straight-line bindings, such as R.where");
   } else if (statement.as<ast::FunctionDefinition>()) {
-    type_error(statement.span, "function.nested", "found a function inside a function; expected it in the module");
+    type_error(statement.span, "function.nested",
+               "found a function inside a function; expected it in the module");
   } else if (statement.as<ast::Assert>()) {
-    type_error(statement.span, "assert.function", "found an assert in an R.function; expected it in a script or a prim_func");
+    type_error(statement.span, "assert.function",
+               "found an assert in an R.function; expected it in a script or a prim_func");
   } else if (!statement.as<ast::Pass>()) {
     type_error(statement.span, "function.statement", "found a statement that an R.function cannot have");
   }
@@ -294,17 +317,21 @@ void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::Wit
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   if (name != "R.dataflow" || !call->arguments.empty() || with.items[0].target) {
     type_error(statement.span, "with.unknown",
-               fmt::format("found with {}; expected R.dataflow()", ast::describe(*with.items[0].value)));
+               fmt::format("found 'with' on {}; expected R.dataflow()", ast::describe(*with.items[0].value)));
   }
   // R.output comes last, but decides about the variables before it.
-  struct Output { std::string name; Span span; };
+  struct Output {
+    std::string name;
+    Span span;
+  };
   std::vector<Output> outputs;
   for (const ast::Statement& inner : with.body) {
     auto* expression = inner.as<ast::ExpressionStatement>();
     auto* output = expression ? expression->value->as<ast::Call>() : nullptr;
     if (!output || context_.namespaces.canonical(*output->callee) != "R.output") continue;
     for (const ast::Argument& argument : output->arguments) {
-      if (const std::string* written = ast::name_of(*argument.value)) outputs.push_back({*written, argument.value->span});
+      if (const std::string* written = ast::name_of(*argument.value))
+        outputs.push_back({*written, argument.value->span});
     }
   }
   outputs_.clear();
@@ -394,7 +421,8 @@ void GraphBuilder::read_expression(const ast::Statement& statement, const ast::E
 
 void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::Assignment& assignment) {
   if (assignment.targets.size() != 1) {
-    type_error(assignment.targets[1]->span, "assignment.targets", "found several targets; expected one assignment each");
+    type_error(assignment.targets[1]->span, "assignment.targets",
+               "found several targets; expected one assignment each");
   }
   const ast::Expr& target = *assignment.targets[0];
   if (!assignment.value) type_error(statement.span, "binding.value", "found a name with a type and no value");
@@ -403,9 +431,10 @@ void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::A
   if (!assignment.annotation && declared_symbols(target, written, declared)) {
     for (const DeclaredSymbol& symbol : declared) {
       auto& attribute = *symbol.call->as<ast::Call>()->callee->as<ast::Attribute>();
-      bool int64 = attribute.name == "int64" ||
-                   (attribute.name == "var" &&
-                    symbol.call->as<ast::Call>()->arguments[0].value->as<ast::StringValue>()->value == "int64");
+      bool int64 =
+          attribute.name == "int64" ||
+          (attribute.name == "var" &&
+           symbol.call->as<ast::Call>()->arguments[0].value->as<ast::StringValue>()->value == "int64");
       if (!int64) {
         type_error(symbol.call->span, "symbol.dtype",
                    fmt::format("found {} as a dimension; dimensions are int64", ast::describe(*symbol.call)));
@@ -415,8 +444,8 @@ void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::A
     return;
   }
   // `cls = Module`.
-  if (const std::string* module = ast::name_of(written); module && ast::name_of(target) && globals_.is_module(*module) &&
-                                                          !look_up(*module)) {
+  if (const std::string* module = ast::name_of(written);
+      module && ast::name_of(target) && globals_.is_module(*module) && !look_up(*module)) {
     bind(*ast::name_of(target), ModuleAlias{}, target.span);
     return;
   }
@@ -424,7 +453,8 @@ void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::A
   std::string callee = call ? context_.namespaces.canonical(*call->callee) : std::string();
   if (callee == "R.match_cast") return read_match_cast(statement, target, assignment.annotation.get(), *call);
   if (callee == "R.match_shape") {
-    type_error(call->callee->span, "match_shape", "R.match_shape is not supported; expected R.match_cast(x, R.Tensor(...))");
+    type_error(call->callee->span, "match_shape",
+               "R.match_shape is not supported; expected R.match_cast(x, R.Tensor(...))");
   }
   // A plain number takes the dtype of its annotation.
   if (assignment.annotation && (written.as<ast::IntValue>() || written.as<ast::FloatValue>())) {
@@ -440,18 +470,21 @@ void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::A
   bind_target(statement, target, assignment.annotation.get(), result, &written);
 }
 
-void GraphBuilder::bind_target(const ast::Statement& statement, const ast::Expr& target, const ast::Expr* annotation,
-                               Expr result, const ast::Expr* written) {
+void GraphBuilder::bind_target(const ast::Statement& statement, const ast::Expr& target,
+                               const ast::Expr* annotation, Expr result, const ast::Expr* written) {
   if (auto* names = target.as<ast::TupleValue>()) {
-    if (annotation) type_error(annotation->span, "assignment.annotation", "found a type on several names; expected none");
+    if (annotation)
+      type_error(annotation->span, "assignment.annotation", "found a type on several names; expected none");
     return bind_tuple(statement, *names, result, written->span);
   }
   const std::string* name = ast::name_of(target);
   if (!name) {
     if (target.as<ast::Subscript>()) {
-      type_error(target.span, "assignment.element", "found an assignment to an element; values of an R.function are immutable");
+      type_error(target.span, "assignment.element",
+                 "found an assignment to an element; values of an R.function are immutable");
     }
-    type_error(target.span, "assignment.target", fmt::format("found {} as a target; expected a name", ast::describe(target)));
+    type_error(target.span, "assignment.target",
+               fmt::format("found {} as a target; expected a name", ast::describe(target)));
   }
   Type type = annotation ? annotated_type(*annotation, result.type(), *name, written->span) : result.type();
   append_binding(statement, *name, target.span, type, result, annotation != nullptr);
@@ -463,29 +496,34 @@ Type GraphBuilder::annotated_type(const ast::Expr& annotation, const Type& infer
   if (!inferred.is_error() && fits(inferred, type) == Fit::Never) {
     context_.diagnostics
         .error(ErrorClass::Type, annotation.span, "binding.annotation",
-               fmt::format("found the type {} for '{}'; its value has type {}", print(type), printable(name), print(inferred)))
+               fmt::format("found the type {} for '{}'; its value has type {}", print(type), printable(name),
+                           print(inferred)))
         .note(value_span, fmt::format("this has type {}", print(inferred)));
   }
   return type;
 }
 
-void GraphBuilder::append_binding(const ast::Statement& statement, const std::string& name, Span name_span, Type type,
-                                  Expr result, bool annotated) {
+void GraphBuilder::append_binding(const ast::Statement& statement, const std::string& name, Span name_span,
+                                  Type type, Expr result, bool annotated) {
   auto output = outputs_.find(name);
   bool is_output = output != outputs_.end() && output->second == &statement;
   if (!in_dataflow_) open_plain_block();
   Var var(name, type, in_dataflow_ && !is_output, name_span);
-  builder_.append(Binding{VarBinding{var, result}, statement.span, take_comments(statement.comments), annotated});
+  builder_.append(
+      Binding{VarBinding{var, result}, statement.span, take_comments(statement.comments), annotated});
   std::optional<Scalar> scalar;
-  if (auto* value = result.as<ScalarValueExpr>(); value && is_int(value->value.dtype())) scalar = value->value;
+  if (auto* value = result.as<ScalarValueExpr>(); value && is_int(value->value.dtype()))
+    scalar = value->value;
   bind(name, Bound{var, scalar}, name_span);
 }
 
-void GraphBuilder::bind_tuple(const ast::Statement& statement, const ast::TupleValue& names, Expr result, Span at) {
+void GraphBuilder::bind_tuple(const ast::Statement& statement, const ast::TupleValue& names, Expr result,
+                              Span at) {
   const TupleType* type = result.type().tuple();
   if (!type && !result.type().is_error()) {
     type_error(at, "assignment.tuple",
-               fmt::format("found a value of type {} for {} names; expected a tuple", print(result.type()), names.items.size()));
+               fmt::format("found a value of type {} for {} names; expected a tuple", print(result.type()),
+                           names.items.size()));
   }
   if (type && type->fields.size() != names.items.size()) {
     type_error(at, "assignment.tuple",
@@ -500,17 +538,26 @@ void GraphBuilder::bind_tuple(const ast::Statement& statement, const ast::TupleV
     fields.push_back(written ? written->fields[i] : tuple_get(whole, static_cast<int>(i), at));
   }
   for (std::size_t i = 0; i < names.items.size(); ++i) {
-    const std::string* name = ast::name_of(*names.items[i]);
-    if (!name) type_error(names.items[i]->span, "assignment.target", "found a target that is no name");
-    append_binding(statement, *name, names.items[i]->span, fields[i].type(), fields[i], false);
+    const ast::Expr& item = *names.items[i];
+    if (auto* nested = item.as<ast::TupleValue>()) {
+      bind_tuple(statement, *nested, fields[i], at);
+      continue;
+    }
+    const std::string* name = ast::name_of(item);
+    if (!name) {
+      type_error(item.span, "assignment.target",
+                 fmt::format("found {} as a target; expected a name", ast::describe(item)));
+    }
+    append_binding(statement, *name, item.span, fields[i].type(), fields[i], false);
   }
 }
 
-void GraphBuilder::read_match_cast(const ast::Statement& statement, const ast::Expr& target, const ast::Expr* annotation,
-                                   const ast::Call& call) {
+void GraphBuilder::read_match_cast(const ast::Statement& statement, const ast::Expr& target,
+                                   const ast::Expr* annotation, const ast::Call& call) {
   const std::string* name = ast::name_of(target);
   if (!name) type_error(target.span, "assignment.target", "found a match_cast to something that is no name");
-  if (call.arguments.size() != 2) type_error(call.callee->span, "match_cast.arguments", "R.match_cast takes a value and a type");
+  if (call.arguments.size() != 2)
+    type_error(call.callee->span, "match_cast.arguments", "R.match_cast takes a value and a type");
   symbols_.declare_strings(*call.arguments[1].value, DType::Int64);
   Expr from = leaf(*call.arguments[0].value);
   Type type = types_.read(*call.arguments[1].value);
@@ -523,7 +570,8 @@ void GraphBuilder::read_match_cast(const ast::Statement& statement, const ast::E
   bool is_output = output != outputs_.end() && output->second == &statement;
   if (!in_dataflow_) open_plain_block();
   Var var(*name, bound, in_dataflow_ && !is_output, target.span);
-  builder_.append(Binding{MatchCast{var, from, type}, statement.span, take_comments(statement.comments), annotation != nullptr});
+  builder_.append(Binding{MatchCast{var, from, type}, statement.span, take_comments(statement.comments),
+                          annotation != nullptr});
   bind(*name, Bound{var, std::nullopt}, target.span);
 }
 
@@ -559,8 +607,8 @@ void GraphBuilder::finish_result_type(Span at) {
   if (fits(inferred, *annotated_result_) == Fit::Never) {
     context_.diagnostics
         .error(ErrorClass::Type, at, "function.result",
-               fmt::format("'{}' returns {}; its annotation says {}", printable(definition_.name), print(inferred),
-                           print(*annotated_result_)))
+               fmt::format("'{}' returns {}; its annotation says {}", printable(definition_.name),
+                           print(inferred), print(*annotated_result_)))
         .note(definition_.result_annotation->span, "the annotation is here");
   }
 }
@@ -577,9 +625,12 @@ void GraphBuilder::check_symbols() {
   for_each_symbol(function_, [&](const ScalarVar& symbol) {
     if (std::find(determined.begin(), determined.end(), symbol) != determined.end()) return;
     if (scalar_parameter_of(function_, symbol)) return;
-    type_error(symbol.span().known() ? symbol.span() : definition_.name_span, "symbol.undetermined",
-               fmt::format("the dimension '{}' cannot be found when the function runs; expected it alone in the type of a "
-                           "parameter or of R.match_cast", printable(symbol.name())));
+    type_error(
+        symbol.span().known() ? symbol.span() : definition_.name_span, "symbol.undetermined",
+        fmt::format(
+            "the dimension '{}' cannot be found when the function runs; expected it alone in the type of a "
+            "parameter or of R.match_cast",
+            printable(symbol.name())));
   });
 }
 

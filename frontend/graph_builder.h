@@ -1,5 +1,5 @@
-// Builds a Relax function from its definition: parameters, blocks, bindings, calls, with inference of every type. What a
-// name outside the function means is asked of `Globals`.
+// Builds a Relax function from its definition: parameters, blocks, bindings, calls, with inference of every
+// type. What a name outside the function means is asked of `Globals`.
 #pragma once
 
 #include <map>
@@ -19,8 +19,8 @@ namespace relish {
 
 // A function of the module as its callers see it.
 struct GlobalMeaning {
-  Expr reference;          // a GlobalRef with the function's type; the error type when its declaration is wrong
-  PrimFuncPtr prim_func;   // null for Relax functions, and for prim_funcs that are wrong
+  Expr reference;  // a GlobalRef with the function's type; the error type when its declaration is wrong
+  PrimFuncPtr prim_func;  // null for Relax functions, and for prim_funcs that are wrong
   bool is_prim_func = false;
 };
 
@@ -55,12 +55,18 @@ class GraphBuilder : public ScalarScope {
   std::vector<std::string> names() const override;
 
  private:
-  struct Bound { Var var; std::optional<Scalar> scalar; };  // scalar: what the variable is as a dimension
+  struct Bound {
+    Var var;
+    std::optional<Scalar> scalar;
+  };  // scalar: what the variable is as a dimension
   struct ModuleAlias {};
-  struct Refused {};                                        // its binding was wrong: silent
-  struct Hidden {};                                         // local to a dataflow block that has ended
+  struct Refused {};  // its binding was wrong: silent
+  struct Hidden {};   // local to a dataflow block that has ended
   using Meaning = std::variant<Bound, Scalar, ModuleAlias, Refused, Hidden>;
-  struct Entry { Meaning meaning; Span span; };
+  struct Entry {
+    Meaning meaning;
+    Span span;
+  };
   using Frame = std::map<std::string, Entry>;
 
   // graph_builder.cpp: the function and its statements.
@@ -73,15 +79,16 @@ class GraphBuilder : public ScalarScope {
   void read_assignment(const ast::Statement& statement, const ast::Assignment& assignment);
   void read_match_cast(const ast::Statement& statement, const ast::Expr& target, const ast::Expr* annotation,
                        const ast::Call& call);
-  void bind_target(const ast::Statement& statement, const ast::Expr& target, const ast::Expr* annotation, Expr value,
-                   const ast::Expr* written);
+  void bind_target(const ast::Statement& statement, const ast::Expr& target, const ast::Expr* annotation,
+                   Expr value, const ast::Expr* written);
   void bind_tuple(const ast::Statement& statement, const ast::TupleValue& names, Expr value, Span at);
-  void append_binding(const ast::Statement& statement, const std::string& name, Span name_span, Type type, Expr value,
-                      bool annotated);
+  void append_binding(const ast::Statement& statement, const std::string& name, Span name_span, Type type,
+                      Expr value, bool annotated);
   void read_return(const ast::Statement& statement, const ast::Return& returned);
   void finish_result_type(Span at);
   void check_symbols();
-  Type annotated_type(const ast::Expr& annotation, const Type& inferred, const std::string& name, Span value_span);
+  Type annotated_type(const ast::Expr& annotation, const Type& inferred, const std::string& name,
+                      Span value_span);
 
   // graph_expressions.cpp: values.
   Expr value(const ast::Expr& expr);
@@ -101,11 +108,12 @@ class GraphBuilder : public ScalarScope {
   Expr checked(const std::function<Expr()>& make, Span span, ExprKind kind);
 
   // graph_calls.cpp: operators and the forms with rules of their own.
-  Expr operator_call(const std::string& name, const ast::Expr& expr, const ast::Call& call, const ast::Expr* receiver);
+  Expr operator_call(const std::string& name, const ast::Expr& expr, const ast::Call& call,
+                     const ast::Expr* receiver);
   std::optional<Expr> special_call(const std::string& name, const ast::Expr& expr, const ast::Call& call);
   Expr call_tir(const ast::Expr& expr, const ast::Call& call);
-  void read_out_types(const ast::Call& call, const ast::Expr* third, const ast::Expr* dtype, std::vector<Type>& types,
-                      bool& tuple_result);
+  void read_out_types(const ast::Call& call, const ast::Expr* third, const ast::Expr* dtype,
+                      std::vector<Type>& types, bool& tuple_result);
   void check_call_tir(const PrimFunc& function, const CallTir& call, Span span);
   Expr constant_of(const ast::Expr& expr, const ast::Call& call);
   Expr named_constant(const ast::Expr& expr, const ast::Call& call);
@@ -142,7 +150,8 @@ class GraphBuilder : public ScalarScope {
   // In a dataflow block: for each output, the statement that binds it last.
   std::map<std::string, const ast::Statement*> outputs_;
   bool in_dataflow_ = false;
-  std::vector<std::pair<Span, CommentsPtr>> block_comments_;  // of dataflow blocks, by the place of their header
+  std::vector<std::pair<Span, CommentsPtr>>
+      block_comments_;  // of dataflow blocks, by the place of their header
 };
 
 }  // namespace relish

@@ -1,4 +1,5 @@
-// Calls with rules of their own: operators looked up in the table, call_tir in its spellings, constants, shapes, tuples.
+// Calls with rules of their own: operators looked up in the table, call_tir in its spellings, constants,
+// shapes, tuples.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,10 +20,12 @@ namespace {
 // Whether the expression is known when the text is read, without any name.
 bool is_literal(const ReadContext& context, const ast::Expr& expr) {
   auto all = [&](const std::vector<ast::ExprPtr>& items) {
-    return std::all_of(items.begin(), items.end(), [&](const ast::ExprPtr& item) { return is_literal(context, *item); });
+    return std::all_of(items.begin(), items.end(),
+                       [&](const ast::ExprPtr& item) { return is_literal(context, *item); });
   };
-  if (expr.as<ast::NoneValue>() || expr.as<ast::BoolValue>() || expr.as<ast::IntValue>() || expr.as<ast::FloatValue>() ||
-      expr.as<ast::StringValue>() || expr.as<ast::NumberListValue>() || expr.as<ast::DictValue>()) {
+  if (expr.as<ast::NoneValue>() || expr.as<ast::BoolValue>() || expr.as<ast::IntValue>() ||
+      expr.as<ast::FloatValue>() || expr.as<ast::StringValue>() || expr.as<ast::NumberListValue>() ||
+      expr.as<ast::DictValue>()) {
     return true;
   }
   if (auto* tuple = expr.as<ast::TupleValue>()) return all(tuple->items);
@@ -33,7 +36,10 @@ bool is_literal(const ReadContext& context, const ast::Expr& expr) {
          call->arguments[0].value->as<ast::StringValue>();
 }
 
-struct Refusal { std::string_view name; std::string_view reason; };
+struct Refusal {
+  std::string_view name;
+  std::string_view reason;
+};
 constexpr std::array<Refusal, 9> refusals = {{
     {"R.match_cast", "found R.match_cast inside an expression; expected y = R.match_cast(x, type)"},
     {"R.func_attr", "found R.func_attr inside an expression; expected it as a statement"},
@@ -45,9 +51,9 @@ constexpr std::array<Refusal, 9> refusals = {{
     {"R.call_py_func", "R.call_py_func needs Python, which Relish does not run"},
     {"R.null_value", "found R.null_value() as a value; it stands for an absent argument only"},
 }};
-constexpr std::array<std::string_view, 6> native_calls = {"R.call_dps_packed", "R.call_packed", "R.call_pure_packed",
-                                                          "R.call_inplace_packed", "R.ExternFunc",
-                                                          "R.call_builtin_with_ctx"};
+constexpr std::array<std::string_view, 6> native_calls = {"R.call_dps_packed",  "R.call_packed",
+                                                          "R.call_pure_packed", "R.call_inplace_packed",
+                                                          "R.ExternFunc",       "R.call_builtin_with_ctx"};
 
 }  // namespace
 
@@ -74,7 +80,8 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
                fmt::format("found the operator {}, which is unknown{}", printable(name), suggestion));
   }
   std::vector<WrittenArgument> written;
-  std::vector<std::pair<std::size_t, const ast::Expr*>> numbers;  // for tensor parameters: they wait for a dtype
+  std::vector<std::pair<std::size_t, const ast::Expr*>>
+      numbers;  // for tensor parameters: they wait for a dtype
   auto add = [&](const std::string& argument_name, const ast::Expr& value) {
     const Param* param = nullptr;
     if (argument_name.empty()) {
@@ -85,7 +92,8 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
       }
     }
     bool null_value = false;
-    if (auto* inner = value.as<ast::Call>()) null_value = context_.namespaces.canonical(*inner->callee) == "R.null_value";
+    if (auto* inner = value.as<ast::Call>())
+      null_value = context_.namespaces.canonical(*inner->callee) == "R.null_value";
     WrittenArgument argument{argument_name, Attribute(), value.span};
     bool tensor = param && (param->kind == ParamKind::Tensor || param->kind == ParamKind::OptionalTensor);
     if (null_value) {
@@ -102,7 +110,9 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
   };
   if (receiver) add("", *receiver);
   for (const ast::Argument& argument : call.arguments) {
-    if (argument.stars) type_error(argument.value->span, "call.star", "found a starred argument; expected each one written out");
+    if (argument.stars)
+      type_error(argument.value->span, "call.star",
+                 "found a starred argument; expected each one written out");
     add(argument.name, *argument.value);
   }
   if (!numbers.empty()) {
@@ -120,7 +130,8 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
   return make_op_call(*op, std::move(arranged.args), std::move(arranged.attributes), expr.span);
 }
 
-std::optional<Expr> GraphBuilder::special_call(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
+std::optional<Expr> GraphBuilder::special_call(const std::string& name, const ast::Expr& expr,
+                                               const ast::Call& call) {
   auto expect = [&](std::size_t least, std::size_t most) {
     if (call.arguments.size() < least || call.arguments.size() > most) {
       type_error(expr.span, "call.arguments",
@@ -136,7 +147,8 @@ std::optional<Expr> GraphBuilder::special_call(const std::string& name, const as
     std::vector<Scalar> read;
     for (Scalar& dim : scalars_.read_list(dims)) {
       if (!is_int(dim.dtype())) {
-        type_error(dims.span, "shape.dtype", fmt::format("found a dimension of dtype {}; expected int64", name_of(dim.dtype())));
+        type_error(dims.span, "shape.dtype",
+                   fmt::format("found a dimension of dtype {}; expected int64", name_of(dim.dtype())));
       }
       read.push_back(dim);
     }
@@ -177,7 +189,8 @@ std::optional<Expr> GraphBuilder::special_call(const std::string& name, const as
 
 // --- call_tir.
 
-// The types of the results: a type or a list of them, or, as in 2022, a shape or a list of shapes and a dtype.
+// The types of the results: a type or a list of them, or, as in 2022, a shape or a list of shapes and a
+// dtype.
 void GraphBuilder::read_out_types(const ast::Call& call, const ast::Expr* third, const ast::Expr* dtype,
                                   std::vector<Type>& types, bool& tuple_result) {
   if (!third) {
@@ -210,7 +223,8 @@ void GraphBuilder::read_out_types(const ast::Call& call, const ast::Expr* third,
       tuple_result = shapes.size() != 1;
     }
     if (!dtype) {
-      type_error(third->span, "call_tir.dtype", "found a shape without dtype=; expected out_ty=R.Tensor(shape, dtype)");
+      type_error(third->span, "call_tir.dtype",
+                 "found a shape without dtype=; expected out_ty=R.Tensor(shape, dtype)");
     }
     const std::vector<ast::ExprPtr>* dtypes = items_of(*dtype);
     for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -225,8 +239,9 @@ void GraphBuilder::read_out_types(const ast::Call& call, const ast::Expr* third,
   for (const Type& type : types) {
     const TensorType* tensor = type.tensor();
     if (!tensor || !tensor->shape || !tensor->dtype) {
-      type_error(third->span, "call_tir.result",
-                 fmt::format("found the result type {}; expected R.Tensor with shape and dtype", print(type)));
+      type_error(
+          third->span, "call_tir.result",
+          fmt::format("found the result type {}; expected R.Tensor with shape and dtype", print(type)));
     }
   }
 }
@@ -251,30 +266,36 @@ Expr GraphBuilder::call_tir(const ast::Expr& expr, const ast::Call& call) {
     } else {
       type_error(argument.stars ? argument.value->span : argument.name_span, "call_tir.argument",
                  fmt::format("R.call_tir has no argument '{}'{}", printable(argument.name),
-                             did_you_mean(argument.name, std::vector<std::string>{"out_ty", "out_sinfo", "dtype", "tir_vars"})));
+                             did_you_mean(argument.name, std::vector<std::string>{"out_ty", "out_sinfo",
+                                                                                  "dtype", "tir_vars"})));
     }
   }
   if (!third && positional.size() > 2) third = positional[2];
   if (positional.size() < 2 || positional.size() > 3) {
     type_error(expr.span, "call_tir.arguments",
-               fmt::format("found {} positional arguments of R.call_tir; expected a prim_func, its arguments and the type of "
-                           "the result", positional.size()));
+               fmt::format("found {} positional arguments of R.call_tir; expected a prim_func, its arguments "
+                           "and the type of "
+                           "the result",
+                           positional.size()));
   }
   const ast::Expr& callee = *positional[0];
   if (callee.as<ast::StringValue>()) {
     fail(ErrorClass::Policy, callee.span, "native.call",
-         fmt::format("R.call_tir of {} calls a native function, which was not opted in", ast::describe(callee)));
+         fmt::format("R.call_tir of {} calls a native function, which was not opted in",
+                     ast::describe(callee)));
   }
   std::optional<std::string> global = module_member(callee);
   if (!global && ast::name_of(callee)) global = *ast::name_of(callee);
   std::optional<GlobalMeaning> meaning = global ? globals_.find_global(*global, callee.span) : std::nullopt;
   if (!meaning) {
     if (global && !look_up(*global)) unknown_name(*global, callee.span);
-    type_error(callee.span, "call_tir.callee", fmt::format("found {} in R.call_tir; expected a prim_func", ast::describe(callee)));
+    type_error(callee.span, "call_tir.callee",
+               fmt::format("found {} in R.call_tir; expected a prim_func", ast::describe(callee)));
   }
   if (!meaning->is_prim_func) {
-    type_error(callee.span, "call_tir.callee",
-               fmt::format("found the Relax function '{}' in R.call_tir; expected a prim_func", printable(*global)));
+    type_error(
+        callee.span, "call_tir.callee",
+        fmt::format("found the Relax function '{}' in R.call_tir; expected a prim_func", printable(*global)));
   }
 
   std::vector<Expr> args;
@@ -290,14 +311,16 @@ Expr GraphBuilder::call_tir(const ast::Expr& expr, const ast::Call& call) {
       auto* written = single.as<TupleExpr>();
       for (std::size_t i = 0; i < fields->fields.size(); ++i) {
         if (!written && !in_dataflow_) open_plain_block();
-        args.push_back(written ? written->fields[i] : builder_.emit(tuple_get(single, static_cast<int>(i), given.span)));
+        args.push_back(written ? written->fields[i]
+                               : builder_.emit(tuple_get(single, static_cast<int>(i), given.span)));
       }
     } else {
       args.push_back(single);
     }
   }
   if (scalar_args) {
-    for (const Scalar& scalar : types_.read_dims(*scalar_args)) args.push_back(scalar_value(scalar, scalar_args->span));
+    for (const Scalar& scalar : types_.read_dims(*scalar_args))
+      args.push_back(scalar_value(scalar, scalar_args->span));
   }
   std::vector<Type> types;
   bool tuple_result = false;
@@ -332,7 +355,8 @@ void GraphBuilder::check_call_tir(const PrimFunc& function, const CallTir& call,
     Type wanted = tensor_type(buffer->shape(), buffer->dtype());
     bool clash = !tensor && !type.as<AnyType>();
     if (tensor) {
-      clash = (tensor->dtype && *tensor->dtype != buffer->dtype()) || (tensor->rank >= 0 && tensor->rank != buffer->rank());
+      clash = (tensor->dtype && *tensor->dtype != buffer->dtype()) ||
+              (tensor->rank >= 0 && tensor->rank != buffer->rank());
       if (!clash && tensor->shape) {
         for (std::size_t d = 0; d < tensor->shape->size(); ++d) {
           auto found = (*tensor->shape)[d].as_int(), expected = buffer->shape()[d].as_int();
@@ -342,8 +366,9 @@ void GraphBuilder::check_call_tir(const PrimFunc& function, const CallTir& call,
     }
     if (clash) {
       fail(ErrorClass::Type, at, result ? "call_tir.result" : "call_tir.argument",
-           fmt::format("{} of type {} is given for '{}' of {}; expected {}", result ? "a result" : "an argument", print(type),
-                       buffer->name(), function.name, print(wanted)),
+           fmt::format("{} of type {} is given for '{}' of {}; expected {}",
+                       result ? "a result" : "an argument", print(type), buffer->name(), function.name,
+                       print(wanted)),
            {{buffer->span(), fmt::format("'{}' is declared here", buffer->name())}});
     }
   }
@@ -378,7 +403,9 @@ class ConstantReader {
          fmt::format("found {} in R.const; expected numbers in nested lists", ast::describe(expr)));
   }
 
-  DType default_dtype() const { return any_real_ ? DType::Float32 : any_integer_ || !any_bool_ ? DType::Int32 : DType::Bool; }
+  DType default_dtype() const {
+    return any_real_ ? DType::Float32 : any_integer_ || !any_bool_ ? DType::Int32 : DType::Bool;
+  }
   // The tensor of that dtype; TypeError for a number that is no value of it.
   Tensor tensor(DType dtype, Span at) const {
     Tensor result = Tensor::empty(dtype, shape_);
@@ -389,7 +416,8 @@ class ConstantReader {
         continue;
       }
       double real = real_at(i);
-      bool whole = !values_[i].is_real || (std::isfinite(real) && std::trunc(real) == real && std::abs(real) < 9.2e18);
+      bool whole =
+          !values_[i].is_real || (std::isfinite(real) && std::trunc(real) == real && std::abs(real) < 9.2e18);
       std::int64_t value = values_[i].is_real && whole ? static_cast<std::int64_t>(real) : values_[i].integer;
       if (whole) {
         result.set_int(index, value);
@@ -399,14 +427,19 @@ class ConstantReader {
       if (!whole) {
         fail(ErrorClass::Type, at, "const.value",
              fmt::format("found {} in a constant of {}, which has no such value",
-                         values_[i].is_real ? fmt::format("{}", real) : fmt::format("{}", value), name_of(dtype)));
+                         values_[i].is_real ? fmt::format("{}", real) : fmt::format("{}", value),
+                         name_of(dtype)));
       }
     }
     return result;
   }
 
  private:
-  struct Number { bool is_real; std::int64_t integer; double real; };
+  struct Number {
+    bool is_real;
+    std::int64_t integer;
+    double real;
+  };
 
   double real_at(std::size_t i) const {
     return values_[i].is_real ? values_[i].real : static_cast<double>(values_[i].integer);
@@ -421,7 +454,8 @@ class ConstantReader {
     auto* call = expr.as<ast::Call>();
     if (!call || call->arguments.size() != 1) return std::nullopt;
     std::string name = context_.namespaces.canonical(*call->callee);
-    if (name != "float" && name != "T.float16" && name != "T.float32" && name != "T.float64") return std::nullopt;
+    if (name != "float" && name != "T.float16" && name != "T.float32" && name != "T.float64")
+      return std::nullopt;
     const ast::Expr& argument = *call->arguments[0].value;
     if (auto* value = argument.as<ast::FloatValue>()) return value->value;
     if (auto* value = argument.as<ast::IntValue>()) return static_cast<double>(value->value);
@@ -459,7 +493,8 @@ class ConstantReader {
     add(expr, axis, {true, 0, value});
   }
   [[noreturn]] static void ragged(const ast::Expr& expr) {
-    fail(ErrorClass::Type, expr.span, "const.shape", "found lists of unequal length in R.const; expected a regular nesting");
+    fail(ErrorClass::Type, expr.span, "const.shape",
+         "found lists of unequal length in R.const; expected a regular nesting");
   }
 
   const ReadContext& context_;
@@ -475,11 +510,16 @@ Expr GraphBuilder::constant_of(const ast::Expr& expr, const ast::Call& call) {
   const ast::Expr* written = nullptr;
   const ast::Expr* dtype = nullptr;
   for (const ast::Argument& argument : call.arguments) {
-    if (argument.name == "dtype" || (argument.name.empty() && written)) dtype = argument.value.get();
-    else if (argument.name.empty() || argument.name == "value") written = argument.value.get();
-    else type_error(argument.name_span, "const.argument", fmt::format("R.const has no argument '{}'", printable(argument.name)));
+    if (argument.name == "dtype" || (argument.name.empty() && written))
+      dtype = argument.value.get();
+    else if (argument.name.empty() || argument.name == "value")
+      written = argument.value.get();
+    else
+      type_error(argument.name_span, "const.argument",
+                 fmt::format("R.const has no argument '{}'", printable(argument.name)));
   }
-  if (!written || call.arguments.size() > 2) type_error(expr.span, "const.arguments", "R.const takes a value and a dtype");
+  if (!written || call.arguments.size() > 2)
+    type_error(expr.span, "const.arguments", "R.const takes a value and a dtype");
   ConstantReader reader(context_);
   reader.read(*written, 0);
   DType element = reader.default_dtype();
@@ -497,7 +537,8 @@ Expr GraphBuilder::named_constant(const ast::Expr& expr, const ast::Call& call) 
   const Tensor* tensor = globals_.find_constant(name->value);
   if (!tensor) {
     type_error(expr.span, "constants.unknown",
-               fmt::format("found no entry '{}' in the section of constants at the end of the text", printable(name->value)));
+               fmt::format("found no entry '{}' in the section of constants at the end of the text",
+                           printable(name->value)));
   }
   return constant(*tensor, expr.span);
 }

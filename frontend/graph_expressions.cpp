@@ -8,37 +8,62 @@
 namespace relish {
 namespace {
 
-bool is_number(const ast::Expr& expr) { return expr.as<ast::IntValue>() || expr.as<ast::FloatValue>(); }
+bool is_number(const ast::Expr& expr) {
+  return expr.as<ast::IntValue>() || expr.as<ast::FloatValue>() || expr.as<ast::BoolValue>();
+}
 
 // The operator that a sign on tensors stands for; empty when there is none.
 std::string_view operator_name(ast::Operator op) {
   switch (op) {
-    case ast::Operator::Add: return "add";
-    case ast::Operator::Sub: return "subtract";
-    case ast::Operator::Mul: return "multiply";
-    case ast::Operator::Div: return "divide";
-    case ast::Operator::FloorDiv: return "floor_divide";
-    case ast::Operator::Mod: return "mod";
-    case ast::Operator::Pow: return "power";
-    case ast::Operator::Lt: return "less";
-    case ast::Operator::Le: return "less_equal";
-    case ast::Operator::Gt: return "greater";
-    case ast::Operator::Ge: return "greater_equal";
-    default: return {};
+    case ast::Operator::Add:
+      return "add";
+    case ast::Operator::Sub:
+      return "subtract";
+    case ast::Operator::Mul:
+      return "multiply";
+    case ast::Operator::Div:
+      return "divide";
+    case ast::Operator::FloorDiv:
+      return "floor_divide";
+    case ast::Operator::Mod:
+      return "mod";
+    case ast::Operator::Pow:
+      return "power";
+    case ast::Operator::Lt:
+      return "less";
+    case ast::Operator::Le:
+      return "less_equal";
+    case ast::Operator::Gt:
+      return "greater";
+    case ast::Operator::Ge:
+      return "greater_equal";
+    default:
+      return {};
   }
 }
 
 std::string_view advice(ast::Operator op) {
   switch (op) {
-    case ast::Operator::Eq: return "use R.equal";
-    case ast::Operator::Ne: return "use R.not_equal";
-    case ast::Operator::MatMul: return "use R.matmul";
-    case ast::Operator::And: case ast::Operator::BitAnd: return "use R.logical_and or R.bitwise_and";
-    case ast::Operator::Or: case ast::Operator::BitOr: return "use R.logical_or or R.bitwise_or";
-    case ast::Operator::BitXor: return "use R.logical_xor or R.bitwise_xor";
-    case ast::Operator::ShiftLeft: return "use R.left_shift";
-    case ast::Operator::ShiftRight: return "use R.right_shift";
-    default: return "expected an operator of R";
+    case ast::Operator::Eq:
+      return "use R.equal";
+    case ast::Operator::Ne:
+      return "use R.not_equal";
+    case ast::Operator::MatMul:
+      return "use R.matmul";
+    case ast::Operator::And:
+    case ast::Operator::BitAnd:
+      return "use R.logical_and or R.bitwise_and";
+    case ast::Operator::Or:
+    case ast::Operator::BitOr:
+      return "use R.logical_or or R.bitwise_or";
+    case ast::Operator::BitXor:
+      return "use R.logical_xor or R.bitwise_xor";
+    case ast::Operator::ShiftLeft:
+      return "use R.left_shift";
+    case ast::Operator::ShiftRight:
+      return "use R.right_shift";
+    default:
+      return "expected an operator of R";
   }
 }
 
@@ -84,7 +109,8 @@ Expr GraphBuilder::value(const ast::Expr& expr) {
   if (auto* v = expr.as<ast::Chain>()) return chain(expr, *v->first, v->links);
   if (auto* v = expr.as<ast::Comparison>()) {
     if (v->links.size() != 1) {
-      type_error(v->links[1].op_span, "comparison.chain", "found a chained comparison; expected one at a time");
+      type_error(v->links[1].op_span, "comparison.chain",
+                 "found a chained comparison; expected one at a time");
     }
     return chain(expr, *v->first, v->links);
   }
@@ -125,15 +151,21 @@ Expr GraphBuilder::name_value(const ast::Expr& expr, const std::string& name) {
     if (std::get_if<Refused>(&entry->meaning)) throw ReadContext::Silent{};
     if (std::get_if<Hidden>(&entry->meaning)) {
       fail(ErrorClass::Type, expr.span, "dataflow.local",
-           fmt::format("found '{}', which is local to a dataflow block that has ended; list it in R.output", printable(name)),
+           fmt::format("found '{}', which is local to a dataflow block that has ended; list it in R.output",
+                       printable(name)),
            {{entry->span, "it is bound here"}});
     }
-    type_error(expr.span, "name.module", fmt::format("found the module '{}' as a value; expected one of its functions", printable(name)));
+    type_error(
+        expr.span, "name.module",
+        fmt::format("found the module '{}' as a value; expected one of its functions", printable(name)));
   }
-  if (symbols_.declares(name)) return scalar_value(std::get<Scalar>(symbols_.find(name, expr.span)), expr.span);
+  if (symbols_.declares(name))
+    return scalar_value(std::get<Scalar>(symbols_.find(name, expr.span)), expr.span);
   if (auto meaning = globals_.find_global(name, expr.span)) return meaning->reference;
   if (globals_.is_module(name)) {
-    type_error(expr.span, "name.module", fmt::format("found the module '{}' as a value; expected one of its functions", printable(name)));
+    type_error(
+        expr.span, "name.module",
+        fmt::format("found the module '{}' as a value; expected one of its functions", printable(name)));
   }
   unknown_name(name, expr.span);
 }
@@ -177,26 +209,33 @@ Expr GraphBuilder::literal_beside(const ast::Expr& literal, DType dtype) {
     bool fits = is_float(dtype) || dtype == DType::Int64;
     if (!fits) {
       int bits = size_of(dtype) * 8;
-      std::int64_t high = is_bool(dtype)               ? 1
-                          : is_unsigned_int(dtype)     ? (bits >= 63 ? INT64_MAX : (std::int64_t{1} << bits) - 1)
-                                                       : (std::int64_t{1} << (bits - 1)) - 1;
+      std::int64_t high = is_bool(dtype)           ? 1
+                          : is_unsigned_int(dtype) ? (bits >= 63 ? INT64_MAX : (std::int64_t{1} << bits) - 1)
+                                                   : (std::int64_t{1} << (bits - 1)) - 1;
       std::int64_t low = is_signed_int(dtype) ? -high - 1 : 0;
       fits = integer->value >= low && integer->value <= high;
     }
     if (!fits) {
       type_error(literal.span, "literal.tensor",
-                 fmt::format("found {} beside a tensor of {}, which has no such value", integer->value, name_of(dtype)));
+                 fmt::format("found {} beside a tensor of {}, which has no such value", integer->value,
+                             name_of(dtype)));
     }
     tensor = is_float(dtype) ? Tensor::scalar(dtype, static_cast<double>(integer->value))
                              : Tensor::scalar_int(dtype, integer->value);
   } else if (auto* real = literal.as<ast::FloatValue>()) {
     if (!is_float(dtype)) {
       type_error(literal.span, "literal.tensor",
-                 fmt::format("found {} beside a tensor of {}; expected an integer", ast::describe(literal), name_of(dtype)));
+                 fmt::format("found {} beside a tensor of {}; expected an integer", ast::describe(literal),
+                             name_of(dtype)));
     }
     tensor = Tensor::scalar(dtype, real->value);
   } else {
-    type_error(literal.span, "literal.tensor", fmt::format("found {} beside a tensor", ast::describe(literal)));
+    if (!is_bool(dtype)) {
+      type_error(literal.span, "literal.tensor",
+                 fmt::format("found {} beside a tensor of {}; expected a number", ast::describe(literal),
+                             name_of(dtype)));
+    }
+    tensor = Tensor::scalar_int(dtype, literal.as<ast::BoolValue>()->value);
   }
   return constant(std::move(tensor), literal.span);
 }
@@ -225,11 +264,16 @@ Expr GraphBuilder::combine(const ast::Link& link, const ast::Expr* left_written,
   Expr right = right_number ? Expr() : leaf(*link.operand);
   // Two scalars: numbers, symbolic dimensions, scalar parameters.
   std::optional<Scalar> a, b;
-  if (left_number) a = scalars_.read(*left_written);
-  else a = known_scalar(left);
-  if (right_number) b = scalars_.read(*link.operand);
-  else b = known_scalar(right);
-  if (a && b) return scalar_value(scalars_.combine(link.op, {*a, left_number}, {*b, right_number}, span).value, span);
+  if (left_number)
+    a = scalars_.read(*left_written);
+  else
+    a = known_scalar(left);
+  if (right_number)
+    b = scalars_.read(*link.operand);
+  else
+    b = known_scalar(right);
+  if (a && b)
+    return scalar_value(scalars_.combine(link.op, {*a, left_number}, {*b, right_number}, span).value, span);
 
   const Type& type = left_number ? right.type() : left.type();
   const Type& other = right_number ? left.type() : right.type();
@@ -240,10 +284,12 @@ Expr GraphBuilder::combine(const ast::Link& link, const ast::Expr* left_written,
   if (!tensor && right.defined() && right.type().tensor()) tensor = right.type().tensor();
   if (!tensor) {
     type_error(link.op_span, "operator.operands",
-               fmt::format("found '{}' between {} and {}; expected tensors", ast::text_of(link.op), print(type), print(other)));
+               fmt::format("found '{}' between {} and {}; expected tensors", ast::text_of(link.op),
+                           print(type), print(other)));
   }
   if (name.empty()) {
-    type_error(link.op_span, "operator.tensor", fmt::format("found '{}' on tensors; {}", ast::text_of(link.op), advice(link.op)));
+    type_error(link.op_span, "operator.tensor",
+               fmt::format("found '{}' on tensors; {}", ast::text_of(link.op), advice(link.op)));
   }
   if ((left_number || right_number) && !tensor->dtype) {
     type_error(left_number ? left_written->span : link.operand->span, "literal.tensor",
@@ -254,7 +300,8 @@ Expr GraphBuilder::combine(const ast::Link& link, const ast::Expr* left_written,
   const Op* op = find_op(name);
   if (!op) {
     type_error(link.op_span, "op.unknown",
-               fmt::format("found '{}' on tensors; the operator R.{} is not supported", ast::text_of(link.op), name));
+               fmt::format("found '{}' on tensors; the operator R.{} is not supported", ast::text_of(link.op),
+                           name));
   }
   return make_op_call(*op, {left, right}, {}, span);
 }
@@ -265,17 +312,27 @@ Expr GraphBuilder::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
     if (prefix.op == ast::PrefixOperator::Plus) return operand;
     if (prefix.op == ast::PrefixOperator::Minus) {
       ScalarOperand minus_one{int_literal(DType::Int64, -1, expr.span), true};
-      return scalar_value(scalars_.combine(ast::Operator::Mul, {*scalar}, minus_one, expr.span).value, expr.span);
+      return scalar_value(scalars_.combine(ast::Operator::Mul, {*scalar}, minus_one, expr.span).value,
+                          expr.span);
     }
-    if (prefix.op == ast::PrefixOperator::Not) return scalar_value(logical_not(*scalar, expr.span), expr.span);
+    if (prefix.op == ast::PrefixOperator::Not)
+      return scalar_value(logical_not(*scalar, expr.span), expr.span);
   }
   if (operand.type().is_error()) throw ReadContext::Silent{};
   std::string_view name, hint;
   switch (prefix.op) {
-    case ast::PrefixOperator::Minus: name = "negative"; break;
-    case ast::PrefixOperator::Plus: hint = "write the operand alone"; break;
-    case ast::PrefixOperator::Not: hint = "use R.logical_not"; break;
-    case ast::PrefixOperator::Invert: hint = "use R.bitwise_not"; break;
+    case ast::PrefixOperator::Minus:
+      name = "negative";
+      break;
+    case ast::PrefixOperator::Plus:
+      hint = "write the operand alone";
+      break;
+    case ast::PrefixOperator::Not:
+      hint = "use R.logical_not";
+      break;
+    case ast::PrefixOperator::Invert:
+      hint = "use R.bitwise_not";
+      break;
   }
   if (name.empty() || !operand.type().tensor()) {
     type_error(expr.span, "operator.tensor",
@@ -283,25 +340,30 @@ Expr GraphBuilder::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
                            hint.empty() ? "expected a tensor" : hint));
   }
   const Op* op = find_op(name);
-  if (!op) type_error(expr.span, "op.unknown", fmt::format("found '-' on a tensor; the operator R.{} is not supported", name));
+  if (!op)
+    type_error(expr.span, "op.unknown",
+               fmt::format("found '-' on a tensor; the operator R.{} is not supported", name));
   return make_op_call(*op, {operand}, {}, expr.span);
 }
 
 Expr GraphBuilder::subscript(const ast::Expr& expr, const ast::Subscript& subscript) {
   Expr object = leaf(*subscript.object);
   if (object.type().is_error()) throw ReadContext::Silent{};
-  auto* index = subscript.items.size() == 1 && !subscript.comma ? subscript.items[0]->as<ast::IntValue>() : nullptr;
+  auto* index =
+      subscript.items.size() == 1 && !subscript.comma ? subscript.items[0]->as<ast::IntValue>() : nullptr;
   if (object.type().tensor()) {
     type_error(expr.span, "subscript.tensor",
-               "found [] on a tensor in an R.function; it takes fields of tuples only, use R.take or R.strided_slice");
+               "found [] on a tensor in an R.function; it takes fields of tuples only, use R.take or "
+               "R.strided_slice");
   }
   if (!index) {
     type_error(expr.span, "subscript.index",
-               fmt::format("found {} as the index of a tuple; expected a plain integer", ast::describe(*subscript.items[0])));
+               fmt::format("found {} as the index of a tuple; expected a plain integer",
+                           ast::describe(*subscript.items[0])));
   }
   // The field of a tuple that is written out is the field itself.
-  if (auto* fields = object.as<TupleExpr>(); fields && index->value >= 0 &&
-                                             static_cast<std::size_t>(index->value) < fields->fields.size()) {
+  if (auto* fields = object.as<TupleExpr>();
+      fields && index->value >= 0 && static_cast<std::size_t>(index->value) < fields->fields.size()) {
     return fields->fields[static_cast<std::size_t>(index->value)];
   }
   std::int64_t at = index->value < 0 || index->value > INT32_MAX ? INT32_MAX : index->value;
@@ -339,7 +401,8 @@ Expr GraphBuilder::call(const ast::Expr& expr, const ast::Call& call) {
     if (Entry* entry = look_up(*name); entry && !std::get_if<ModuleAlias>(&entry->meaning)) {
       Expr function = name_value(callee, *name);
       std::vector<Expr> args = call_arguments(call);
-      return checked([&] { return function_call(function, args, expr.span); }, expr.span, FunctionCall{function, args});
+      return checked([&] { return function_call(function, args, expr.span); }, expr.span,
+                     FunctionCall{function, args});
     }
     if (auto meaning = globals_.find_global(*name, callee.span)) return call_global(*meaning, expr, call);
   }
@@ -356,7 +419,8 @@ Expr GraphBuilder::call(const ast::Expr& expr, const ast::Call& call) {
     if (dotted.empty() || look_up(base)) {
       if (attribute->name != "astype") {
         type_error(attribute->name_span, "method.unknown",
-                   fmt::format("found the method '{}'; expected astype or an operator of R", printable(attribute->name)));
+                   fmt::format("found the method '{}'; expected astype or an operator of R",
+                               printable(attribute->name)));
       }
       return operator_call("R.astype", expr, call, attribute->object.get());
     }
@@ -366,12 +430,16 @@ Expr GraphBuilder::call(const ast::Expr& expr, const ast::Call& call) {
   if (name.substr(0, 2) == "R.") return operator_call(name, expr, call, nullptr);
   if (name.substr(0, 2) == "T.") return scalar_value(scalars_.read(expr), expr.span);
   if (name.empty()) {
-    type_error(callee.span, "call.callee", fmt::format("found a call of {}; expected a function", ast::describe(callee)));
+    type_error(callee.span, "call.callee",
+               fmt::format("found a call of {}; expected a function", ast::describe(callee)));
   }
   if (name.find('.') != std::string::npos) {
-    type_error(callee.span, "call.callee",
-               fmt::format("found a call of '{}', which an R.function cannot call; expected an operator of R or a function "
-                           "of the module", printable(name)));
+    type_error(
+        callee.span, "call.callee",
+        fmt::format(
+            "found a call of '{}', which an R.function cannot call; expected an operator of R or a function "
+            "of the module",
+            printable(name)));
   }
   unknown_name(name, callee.span);
 }

@@ -1,5 +1,5 @@
-// Lines to syntax trees: picks the entry rule, converts the tree, and then parses the fields of f-strings, which are
-// slices of the same source.
+// Lines to syntax trees: picks the entry rule, converts the tree, and then parses the fields of f-strings,
+// which are slices of the same source.
 #include "frontend/line_parser.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ struct LineParser::Impl {
   std::string_view text;
   Diagnostics& diagnostics;
 
-  // Parses by `rule` and converts with `convert(converter, tree)`; fields of f-strings are parsed afterwards, one level
-  // after another. False after an error.
+  // Parses by `rule` and converts with `convert(converter, tree)`; fields of f-strings are parsed afterwards,
+  // one level after another. False after an error.
   template <class Convert>
   bool parse(const relish::Slice& slice, EntryRule rule, Convert&& convert);
   bool parse_fields(std::vector<PendingField> pending);
@@ -46,7 +46,8 @@ bool LineParser::Impl::parse_fields(std::vector<PendingField> pending) {
     good &= parse(
         slice, [](Parser& parser) -> antlr4::ParserRuleContext* { return parser.expressionLine(); },
         [&](TreeConverter& converter, antlr4::ParserRuleContext& tree) {
-          value = converter.expression_list(static_cast<Parser::ExpressionLineContext&>(tree).expressionList());
+          value =
+              converter.expression_list(static_cast<Parser::ExpressionLineContext&>(tree).expressionList());
           field.format->as<ast::FormatString>()->parts[field.part].field = std::move(value);
         });
   }
@@ -94,7 +95,8 @@ ast::ExprPtr LineParser::expression(std::size_t begin, std::size_t end) {
       relish::Slice{impl_->file, impl_->text, begin, end, {}},
       [](Parser& parser) -> antlr4::ParserRuleContext* { return parser.expressionLine(); },
       [&](TreeConverter& converter, antlr4::ParserRuleContext& tree) {
-        result = converter.expression_list(static_cast<Parser::ExpressionLineContext&>(tree).expressionList());
+        result =
+            converter.expression_list(static_cast<Parser::ExpressionLineContext&>(tree).expressionList());
       });
   return good ? std::move(result) : nullptr;
 }

@@ -1,5 +1,5 @@
-// Parses one logical line, or a field of an f-string, with the ANTLR grammar and gives it as syntax tree. The only door
-// between ANTLR and the rest of the front end.
+// Parses one logical line, or a field of an f-string, with the ANTLR grammar and gives it as syntax tree. The
+// only door between ANTLR and the rest of the front end.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,8 @@ class LineParser {
   LineParser(std::uint32_t file, std::string_view text, Diagnostics& diagnostics);
   ~LineParser();
 
-  // Each returns nothing after reporting what is wrong. A header comes as its statement with an empty body; `elif` and
-  // `else` come as an If with one branch, the condition of `else` being null.
+  // Each returns nothing after reporting what is wrong. A header comes as its statement with an empty body;
+  // `elif` and `else` come as an If with one branch, the condition of `else` being null.
   std::optional<ast::Statement> simple(const Line& line);
   std::optional<ast::Statement> header(const Line& line);
   ast::ExprPtr decorator(const Line& line);

@@ -1,4 +1,5 @@
-// Reading of number and string literals. Numbers go through from_chars, so that no locale and no rounding differs.
+// Reading of number and string literals. Numbers go through from_chars, so that no locale and no rounding
+// differs.
 #include "frontend/literals.h"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace relish {
 namespace {
 
 Span part(Span span, std::size_t begin, std::size_t end) {
-  return {span.file, static_cast<std::uint32_t>(span.begin + begin), static_cast<std::uint32_t>(span.begin + end)};
+  return {span.file, static_cast<std::uint32_t>(span.begin + begin),
+          static_cast<std::uint32_t>(span.begin + end)};
 }
 
 constexpr std::uint64_t largest_magnitude = std::uint64_t{1} << 63;
@@ -87,7 +89,8 @@ std::optional<StringToken> StringReader::read() {
     result_.format |= c == 'f';
   }
   if (bytes) return error(0, at_ + 1, "found a bytes literal; expected a text string");
-  std::size_t quotes = token_.size() - at_ >= 6 && token_[at_] == token_[at_ + 1] && token_[at_] == token_[at_ + 2] ? 3 : 1;
+  std::size_t quotes =
+      token_.size() - at_ >= 6 && token_[at_] == token_[at_ + 1] && token_[at_] == token_[at_ + 2] ? 3 : 1;
   at_ += quotes;
   end_ = token_.size() - quotes;
   while (at_ < end_) {
@@ -119,12 +122,14 @@ bool StringReader::read_hex(std::size_t digits) {
   std::size_t begin = at_ - 2;
   std::uint32_t code = 0;
   if (at_ + digits > end_) {
-    error(begin, end_, fmt::format("found an escape that is cut short; expected {} hexadecimal digits", digits));
+    error(begin, end_,
+          fmt::format("found an escape that is cut short; expected {} hexadecimal digits", digits));
     return false;
   }
   auto [stop, status] = std::from_chars(token_.data() + at_, token_.data() + at_ + digits, code, 16);
   if (status != std::errc() || stop != token_.data() + at_ + digits || !append_code_point(text_, code)) {
-    error(begin, at_ + digits, fmt::format("found an escape that is no character; expected {} hexadecimal digits", digits));
+    error(begin, at_ + digits,
+          fmt::format("found an escape that is no character; expected {} hexadecimal digits", digits));
     return false;
   }
   at_ += digits;
@@ -135,22 +140,45 @@ bool StringReader::read_escape() {
   char c = token_[at_ + 1];
   at_ += 2;
   switch (c) {
-    case '\n': return true;
+    case '\n':
+      return true;
     case '\r':
       if (at_ < end_ && token_[at_] == '\n') ++at_;
       return true;
-    case '\\': case '\'': case '"': text_ += c; return true;
-    case 'a': text_ += '\a'; return true;
-    case 'b': text_ += '\b'; return true;
-    case 'f': text_ += '\f'; return true;
-    case 'n': text_ += '\n'; return true;
-    case 'r': text_ += '\r'; return true;
-    case 't': text_ += '\t'; return true;
-    case 'v': text_ += '\v'; return true;
-    case 'x': return read_hex(2);
-    case 'u': return read_hex(4);
-    case 'U': return read_hex(8);
-    default: break;
+    case '\\':
+    case '\'':
+    case '"':
+      text_ += c;
+      return true;
+    case 'a':
+      text_ += '\a';
+      return true;
+    case 'b':
+      text_ += '\b';
+      return true;
+    case 'f':
+      text_ += '\f';
+      return true;
+    case 'n':
+      text_ += '\n';
+      return true;
+    case 'r':
+      text_ += '\r';
+      return true;
+    case 't':
+      text_ += '\t';
+      return true;
+    case 'v':
+      text_ += '\v';
+      return true;
+    case 'x':
+      return read_hex(2);
+    case 'u':
+      return read_hex(4);
+    case 'U':
+      return read_hex(8);
+    default:
+      break;
   }
   if (c >= '0' && c <= '7') {
     std::uint32_t code = static_cast<std::uint32_t>(c - '0');
@@ -232,18 +260,19 @@ bool StringReader::read_field() {
 std::optional<NumberText> read_number(std::string_view text, Span span, Diagnostics& diagnostics) {
   if (text.size() > limits().max_integer_digits + std::size_t{400}) {
     diagnostics.error(ErrorClass::ResourceLimit, span, "limit.digits",
-                      fmt::format("found a number of {} digits; expected at most {}, raise --max-integer-digits",
-                                  text.size(), limits().max_integer_digits));
+                      fmt::format("found a number of {} digits; expected at most {}", text.size(),
+                                  limits().max_integer_digits));
     return std::nullopt;
   }
   std::string digits;
   digits.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '_') {
-      bool between = i > 0 && i + 1 < text.size() && text[i - 1] != '_' && text[i + 1] != '_' && text[i - 1] != '.' &&
-                     text[i + 1] != '.';
+      bool between = i > 0 && i + 1 < text.size() && text[i - 1] != '_' && text[i + 1] != '_' &&
+                     text[i - 1] != '.' && text[i + 1] != '.';
       if (!between) {
-        diagnostics.error(ErrorClass::Syntax, span, "literal.number", "found '_' that does not separate two digits");
+        diagnostics.error(ErrorClass::Syntax, span, "literal.number",
+                          "found '_' that does not separate two digits");
         return std::nullopt;
       }
       continue;
@@ -274,14 +303,17 @@ std::optional<NumberText> read_number(std::string_view text, Span span, Diagnost
     if (!std::isfinite(number.real)) {
       diagnostics.error(ErrorClass::Syntax, span, "literal.float",
                         fmt::format("found the number {}, which overflows float64; write float(\"inf\") or "
-                                    "T.float32(\"inf\")", printable(text, 40)));
+                                    "T.float32(\"inf\")",
+                                    printable(text, 40)));
       return std::nullopt;
     }
     return number;
   }
-  if (base == 10 && digits.size() > 1 && digits[0] == '0' && digits.find_first_not_of('0') != std::string::npos) {
-    diagnostics.error(ErrorClass::Syntax, span, "literal.integer",
-                      fmt::format("found the integer {} with leading zeros; expected none", printable(text, 40)));
+  if (base == 10 && digits.size() > 1 && digits[0] == '0' &&
+      digits.find_first_not_of('0') != std::string::npos) {
+    diagnostics.error(
+        ErrorClass::Syntax, span, "literal.integer",
+        fmt::format("found the integer {} with leading zeros; expected none", printable(text, 40)));
     return std::nullopt;
   }
   auto [stop, status] = std::from_chars(begin, end, number.magnitude, base);
@@ -290,11 +322,13 @@ std::optional<NumberText> read_number(std::string_view text, Span span, Diagnost
                       fmt::format("found '{}', which is no number", printable(text, 40)));
     return std::nullopt;
   }
-  if (status != std::errc() || number.magnitude > largest_magnitude) return too_large(text, span, diagnostics);
+  if (status != std::errc() || number.magnitude > largest_magnitude)
+    return too_large(text, span, diagnostics);
   return number;
 }
 
-std::optional<ast::NumberListValue> read_number_list(std::string_view text, Span span, Diagnostics& diagnostics) {
+std::optional<ast::NumberListValue> read_number_list(std::string_view text, Span span,
+                                                     Diagnostics& diagnostics) {
   ast::NumberListValue list;
   list.tuple = text.front() == '(';
   bool real = text.find_first_of(".eE") != std::string_view::npos;
@@ -317,7 +351,8 @@ std::optional<ast::NumberListValue> read_number_list(std::string_view text, Span
       double value = number->integer ? static_cast<double>(number->magnitude) : number->real;
       list.reals.push_back(negative ? -value : value);
     } else {
-      list.integers.push_back(static_cast<std::int64_t>(negative ? 0 - number->magnitude : number->magnitude));
+      list.integers.push_back(
+          static_cast<std::int64_t>(negative ? 0 - number->magnitude : number->magnitude));
     }
     at = end;
   }

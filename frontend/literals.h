@@ -1,4 +1,5 @@
-// Literals of the text to values: numbers, strings with their escapes, the parts of f-strings, lists of numbers.
+// Literals of the text to values: numbers, strings with their escapes, the parts of f-strings, lists of
+// numbers.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +23,11 @@ struct NumberText {
 std::optional<NumberText> read_number(std::string_view text, Span span, Diagnostics& diagnostics);
 
 // The list with brackets, as the scanner found it.
-std::optional<ast::NumberListValue> read_number_list(std::string_view text, Span span, Diagnostics& diagnostics);
+std::optional<ast::NumberListValue> read_number_list(std::string_view text, Span span,
+                                                     Diagnostics& diagnostics);
 
-// One string token with prefix and quotes, cut into text and, in an f-string, fields. Offsets are into the token.
+// One string token with prefix and quotes, cut into text and, in an f-string, fields. Offsets are into the
+// token.
 struct StringField {
   std::size_t begin, end;  // of the expression's text
   std::string spec;

@@ -35,8 +35,8 @@ std::string_view decorator_kind(const Namespaces& namespaces, const ast::Expr& d
   return {};
 }
 
-ModuleBuilder::ModuleBuilder(ReadContext& context, std::string name, const Module* session, const ConstantTable& constants,
-                             const std::vector<std::string>& modules)
+ModuleBuilder::ModuleBuilder(ReadContext& context, std::string name, const Module* session,
+                             const ConstantTable& constants, const std::vector<std::string>& modules)
     : context_(context), session_(session), constants_(constants), modules_(modules) {
   module_.name = std::move(name);
 }
@@ -64,35 +64,44 @@ void ModuleBuilder::declare(const ast::Statement& statement) {
 
 void ModuleBuilder::read_decorators(Declaration& declaration) {
   const ast::FunctionDefinition& definition = *declaration.definition;
-  auto error = [&](Span at, std::string_view id, std::string message) { fail(ErrorClass::Type, at, id, std::move(message)); };
+  auto error = [&](Span at, std::string_view id, std::string message) {
+    fail(ErrorClass::Type, at, id, std::move(message));
+  };
   if (definition.decorators.empty()) {
     fail(ErrorClass::Syntax, definition.name_span, "refused.def",
-         fmt::format("plain functions are not supported: found def {} without a decorator; expected @R.function or @T.prim_func",
+         fmt::format("plain functions are not supported: found def {} without a decorator; expected "
+                     "@R.function or @T.prim_func",
                      printable(definition.name)));
   }
   for (const ast::ExprPtr& decorator : definition.decorators) {
     auto* call = decorator->as<ast::Call>();
     std::string_view kind = decorator_kind(context_.namespaces, *decorator);
     if (kind == "gradient") {
-      const std::string* target = call && call->arguments.size() == 1 ? ast::name_of(*call->arguments[0].value) : nullptr;
-      auto* text = call && call->arguments.size() == 1 ? call->arguments[0].value->as<ast::StringValue>() : nullptr;
+      const std::string* target =
+          call && call->arguments.size() == 1 ? ast::name_of(*call->arguments[0].value) : nullptr;
+      auto* text =
+          call && call->arguments.size() == 1 ? call->arguments[0].value->as<ast::StringValue>() : nullptr;
       std::string name = target ? *target : text ? text->value : std::string();
-      if (name.empty() && call && call->arguments.size() == 1) name = ast::dotted_name(*call->arguments[0].value);
+      if (name.empty() && call && call->arguments.size() == 1)
+        name = ast::dotted_name(*call->arguments[0].value);
       std::size_t dot = name.rfind('.');
       if (!text && dot != std::string::npos) name = name.substr(dot + 1);
-      if (name.empty()) error(decorator->span, "decorator.gradient", "R.gradient takes the function whose gradient this is");
+      if (name.empty())
+        error(decorator->span, "decorator.gradient", "R.gradient takes the function whose gradient this is");
       declaration.attributes = with_attribute(std::move(declaration.attributes), "relish.gradient_of", name);
       continue;
     }
     if (kind != "function" && kind != "prim_func") {
       error(decorator->span, "decorator.unknown",
-            fmt::format("found the decorator {}; expected R.function or T.prim_func", ast::describe(*decorator)));
+            fmt::format("found the decorator '{}'; expected R.function or T.prim_func",
+                        printable(context_.text_of(decorator->span), 40)));
     }
     declaration.prim_func = kind == "prim_func";
     if (!call) continue;
     for (const ast::Argument& argument : call->arguments) {
       auto* value = argument.value->as<ast::BoolValue>();
-      bool harmless = argument.name == "check_well_formed" || (declaration.prim_func && argument.name == "s_tir");
+      bool harmless =
+          argument.name == "check_well_formed" || (declaration.prim_func && argument.name == "s_tir");
       if (value && argument.name == "private") {
         declaration.is_private = value->value;
       } else if (value && argument.name == "pure" && !declaration.prim_func) {
@@ -150,12 +159,12 @@ void ModuleBuilder::build_declaration(Declaration& declaration) {
   declaration.state = declaration.refused ? Declaration::State::Built : Declaration::State::Building;
   if (declaration.refused) return;
   if (declaration.prim_func) {
-    declaration.prim =
-        PrimFuncBuilder(context_).build(*declaration.definition, declaration.comments, declaration.is_private);
+    declaration.prim = PrimFuncBuilder(context_).build(*declaration.definition, declaration.comments,
+                                                       declaration.is_private);
   } else {
     ensure_header(declaration);
-    declaration.function = declaration.graph->build(declaration.comments, declaration.is_private, declaration.pure,
-                                                    declaration.attributes);
+    declaration.function = declaration.graph->build(declaration.comments, declaration.is_private,
+                                                    declaration.pure, declaration.attributes);
   }
   declaration.state = Declaration::State::Built;
 }
@@ -189,7 +198,8 @@ std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name,
   }
   Declaration& declaration = *found->second;
   Type failed(TypeKind(ErrorType{}));
-  if (declaration.refused) return GlobalMeaning{global_ref(name, failed, use), nullptr, declaration.prim_func};
+  if (declaration.refused)
+    return GlobalMeaning{global_ref(name, failed, use), nullptr, declaration.prim_func};
   if (declaration.prim_func) {
     build_declaration(declaration);
     return GlobalMeaning{global_ref(name, Type(), use), declaration.prim, true};
@@ -203,7 +213,8 @@ std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name,
   }
   if (declaration.state == Declaration::State::Building) {
     fail(ErrorClass::Type, use, "function.recursive",
-         fmt::format("found a recursive use of '{}', whose result type is inferred; expected -> and its type", printable(name)),
+         fmt::format("found a recursive use of '{}', whose result type is inferred; expected -> and its type",
+                     printable(name)),
          {{declaration.definition->name_span, "it is defined here"}});
   }
   build_declaration(declaration);

@@ -1,5 +1,6 @@
-// Builds a module from the definitions of a class, or from the free functions of a text. All names are declared before
-// any body is read; a function whose result type is inferred is built when its first caller is.
+// Builds a module from the definitions of a class, or from the free functions of a text. All names are
+// declared before any body is read; a function whose result type is inferred is built when its first caller
+// is.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,8 @@ using ConstantTable = std::unordered_map<std::string, Tensor>;
 
 class ModuleBuilder : public Globals {
  public:
-  // `session`: functions that are declared already (free functions only), or null. `modules`: names of all modules.
+  // `session`: functions that are declared already (free functions only), or null. `modules`: names of all
+  // modules.
   ModuleBuilder(ReadContext& context, std::string name, const Module* session, const ConstantTable& constants,
                 const std::vector<std::string>& modules);
   ~ModuleBuilder() override;

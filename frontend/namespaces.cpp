@@ -28,7 +28,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 16> prefixes
 }};
 
 bool has_prefix(std::string_view name, std::string_view prefix) {
-  return name.substr(0, prefix.size()) == prefix && (name.size() == prefix.size() || name[prefix.size()] == '.');
+  return name.substr(0, prefix.size()) == prefix &&
+         (name.size() == prefix.size() || name[prefix.size()] == '.');
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The spellings of TVM's namespaces: `relax.op.nn.relu`, `R.nn.relu` and an imported alias all become "R.nn.relu".
+// The spellings of TVM's namespaces: `relax.op.nn.relu`, `R.nn.relu` and an imported alias all become
+// "R.nn.relu".
 #pragma once
 
 #include <string>
@@ -15,7 +16,8 @@ class Namespaces {
 
   // `import target as name`. False when the target is none of TVM's (or a harmless one such as typing).
   bool bind(const std::string& name, std::string_view target);
-  // The canonical spelling, "R.…", "T.…" or "I.…", of a dotted name; the name itself when it is in no namespace.
+  // The canonical spelling, "R.…", "T.…" or "I.…", of a dotted name; the name itself when it is in no
+  // namespace.
   std::string canonical(const std::string& dotted) const;
   // Of an expression: empty when it is not a dotted name.
   std::string canonical(const ast::Expr& expr) const;

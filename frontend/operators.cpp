@@ -11,23 +11,57 @@ namespace {
 using ast::Operator;
 using ast::PrefixOperator;
 
-enum Precedence : int { OrLevel = 1, AndLevel, NotLevel, CompareLevel, BitOrLevel, BitXorLevel, BitAndLevel, ShiftLevel,
-                        SumLevel, ProductLevel, PrefixLevel, PowerLevel };
+enum Precedence : int {
+  OrLevel = 1,
+  AndLevel,
+  NotLevel,
+  CompareLevel,
+  BitOrLevel,
+  BitXorLevel,
+  BitAndLevel,
+  ShiftLevel,
+  SumLevel,
+  ProductLevel,
+  PrefixLevel,
+  PowerLevel
+};
 
 int precedence_of(Operator op) {
   switch (op) {
-    case Operator::Or: return OrLevel;
-    case Operator::And: return AndLevel;
-    case Operator::Lt: case Operator::Le: case Operator::Gt: case Operator::Ge: case Operator::Eq: case Operator::Ne:
-    case Operator::In: case Operator::NotIn: case Operator::Is: return CompareLevel;
-    case Operator::BitOr: return BitOrLevel;
-    case Operator::BitXor: return BitXorLevel;
-    case Operator::BitAnd: return BitAndLevel;
-    case Operator::ShiftLeft: case Operator::ShiftRight: return ShiftLevel;
-    case Operator::Add: case Operator::Sub: return SumLevel;
-    case Operator::Mul: case Operator::Div: case Operator::FloorDiv: case Operator::Mod: case Operator::MatMul:
+    case Operator::Or:
+      return OrLevel;
+    case Operator::And:
+      return AndLevel;
+    case Operator::Lt:
+    case Operator::Le:
+    case Operator::Gt:
+    case Operator::Ge:
+    case Operator::Eq:
+    case Operator::Ne:
+    case Operator::In:
+    case Operator::NotIn:
+    case Operator::Is:
+      return CompareLevel;
+    case Operator::BitOr:
+      return BitOrLevel;
+    case Operator::BitXor:
+      return BitXorLevel;
+    case Operator::BitAnd:
+      return BitAndLevel;
+    case Operator::ShiftLeft:
+    case Operator::ShiftRight:
+      return ShiftLevel;
+    case Operator::Add:
+    case Operator::Sub:
+      return SumLevel;
+    case Operator::Mul:
+    case Operator::Div:
+    case Operator::FloorDiv:
+    case Operator::Mod:
+    case Operator::MatMul:
       return ProductLevel;
-    case Operator::Pow: return PowerLevel;
+    case Operator::Pow:
+      return PowerLevel;
   }
   return 0;
 }
@@ -56,9 +90,9 @@ class Resolver {
 
 ast::ExprPtr Resolver::deeper(int level, Span at) {
   if (depth_ >= limits().max_nesting) {
-    diagnostics_.error(ErrorClass::ResourceLimit, at, "limit.nesting",
-                       fmt::format("found an expression nested deeper than {}; raise --max-nesting",
-                                   limits().max_nesting));
+    diagnostics_.error(
+        ErrorClass::ResourceLimit, at, "limit.nesting",
+        fmt::format("found an expression nested deeper than {}; raise --max-nesting", limits().max_nesting));
     return nullptr;
   }
   ++depth_;
@@ -139,7 +173,8 @@ ast::ExprPtr Resolver::climb(int level) {
 
 }  // namespace
 
-ast::ExprPtr resolve_operators(std::vector<OperationItem> items, std::size_t depth, Diagnostics& diagnostics) {
+ast::ExprPtr resolve_operators(std::vector<OperationItem> items, std::size_t depth,
+                               Diagnostics& diagnostics) {
   if (items.size() == 1) return std::move(items.front().operand);
   return Resolver(std::move(items), depth, diagnostics).climb(OrLevel);
 }

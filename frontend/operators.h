@@ -18,7 +18,8 @@ struct OperationItem {
   ast::Operator infix = ast::Operator::Add;
 };
 
-// Null after an error (a misplaced 'not', nesting beyond the limit). `depth` is the nesting around the operation.
+// Null after an error (a misplaced 'not', nesting beyond the limit). `depth` is the nesting around the
+// operation.
 ast::ExprPtr resolve_operators(std::vector<OperationItem> items, std::size_t depth, Diagnostics& diagnostics);
 
 }  // namespace relish

@@ -10,7 +10,10 @@
 namespace relish {
 namespace {
 
-struct LoopName { std::string_view name; LoopKind kind; };
+struct LoopName {
+  std::string_view name;
+  LoopKind kind;
+};
 constexpr std::array<LoopName, 5> loop_names = {{{"range", LoopKind::Serial},
                                                  {"T.serial", LoopKind::Serial},
                                                  {"T.parallel", LoopKind::Parallel},
@@ -46,7 +49,9 @@ Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& 
   auto* call = loop.iterable->as<ast::Call>();
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   std::vector<const ast::Expr*> targets = target_names(*loop.target);
-  struct Dimension { Scalar begin, extent; };
+  struct Dimension {
+    Scalar begin, extent;
+  };
   std::vector<Dimension> dimensions;
   LoopKind kind = LoopKind::Serial;
   Attributes annotations;
@@ -67,10 +72,12 @@ Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& 
       }
       if (!found) {
         if (name == "T.thread_binding") {
-          type_error(loop.iterable->span, "loop.thread", "T.thread_binding: GPU threads are not supported; expected T.parallel");
+          type_error(loop.iterable->span, "loop.thread",
+                     "T.thread_binding: GPU threads are not supported; expected T.parallel");
         }
         type_error(loop.iterable->span, "loop.range",
-                   fmt::format("found a loop over {}; expected T.grid, range, T.serial, T.parallel, T.vectorized or T.unroll",
+                   fmt::format("found a loop over {}; expected T.grid, range, T.serial, T.parallel, "
+                               "T.vectorized or T.unroll",
                                ast::describe(*loop.iterable)));
       }
       kind = found->kind;
@@ -80,7 +87,9 @@ Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& 
           if (!argument.value->as<ast::NoneValue>()) {
             Attribute read = read_attribute(context_, *argument.value);
             auto* dictionary = read.as<Attributes>();
-            if (!dictionary) type_error(argument.value->span, "loop.annotations", "found annotations that are no dictionary");
+            if (!dictionary)
+              type_error(argument.value->span, "loop.annotations",
+                         "found annotations that are no dictionary");
             annotations = *dictionary;
           }
         } else if (argument.name == "start" || argument.name == "stop" || argument.name.empty()) {
@@ -91,10 +100,12 @@ Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& 
         }
       }
       if (bounds.size() == 3) {
-        type_error(bounds[2]->span, "loop.step", "found a loop with a step; expected a loop from 0 and an index computed of it");
+        type_error(bounds[2]->span, "loop.step",
+                   "found a loop with a step; expected a loop from 0 and an index computed of it");
       }
       if (bounds.empty() || bounds.size() > 3) {
-        type_error(loop.iterable->span, "loop.bounds", fmt::format("found {} bounds of {}; expected one or two", bounds.size(), name));
+        type_error(loop.iterable->span, "loop.bounds",
+                   fmt::format("found {} bounds of {}; expected one or two", bounds.size(), name));
       }
       if (bounds.size() == 1) {
         Scalar extent = reader_.read_index(*bounds[0]);
@@ -102,7 +113,8 @@ Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& 
       } else {
         ScalarOperand begin = reader_.operand(*bounds[0]), end = reader_.operand(*bounds[1]);
         for (const ScalarOperand* bound : {&begin, &end}) {
-          if (!is_int(bound->value.dtype())) type_error(bound->value.span(), "loop.bounds", "found a bound that is no integer");
+          if (!is_int(bound->value.dtype()))
+            type_error(bound->value.span(), "loop.bounds", "found a bound that is no integer");
         }
         Scalar difference = reader_.combine(ast::Operator::Sub, end, begin, loop.iterable->span).value;
         DType dtype = difference.dtype();
@@ -116,8 +128,9 @@ Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& 
       }
     }
     if (dimensions.size() != targets.size()) {
-      type_error(loop.target->span, "loop.variables",
-                 fmt::format("found {} variables for a loop of {} dimensions", targets.size(), dimensions.size()));
+      type_error(
+          loop.target->span, "loop.variables",
+          fmt::format("found {} variables for a loop of {} dimensions", targets.size(), dimensions.size()));
     }
     for (const ast::Expr* target : targets) name_target(*target);
   };
@@ -140,7 +153,8 @@ Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& 
   frames_.pop_back();
   if (!good) throw ReadContext::Silent{};
   for (std::size_t i = targets.size(); i-- > 0;) {
-    body = make_stmt(For{variables[i], dimensions[i].begin, dimensions[i].extent, kind, body, i == 0 ? annotations : Attributes{}},
+    body = make_stmt(For{variables[i], dimensions[i].begin, dimensions[i].extent, kind, body,
+                         i == 0 ? annotations : Attributes{}},
                      statement.span, i == 0 ? comments : nullptr);
   }
   return body;
@@ -160,10 +174,11 @@ Stmt PrimFuncBuilder::read_with(const ast::Statement& statement, const ast::With
   }
   if (name != "T.sblock" && name != "T.block") {
     type_error(statement.span, "with.unknown",
-               fmt::format("found with {}; expected T.sblock or T.init in a prim_func",
-                           with.items.empty() ? std::string("nothing") : ast::describe(*with.items[0].value)));
+               fmt::format("found 'with' on {}; expected T.sblock or T.init in a prim_func",
+                           ast::describe(*with.items[0].value)));
   }
-  if (with.items[0].target) type_error(with.items[0].target->span, "block.name", "found 'as' on a block; expected none");
+  if (with.items[0].target)
+    type_error(with.items[0].target->span, "block.name", "found 'as' on a block; expected none");
   BlockStmt result;
   for (const ast::Argument& argument : call->arguments) {
     auto* text = argument.value->as<ast::StringValue>();
@@ -180,8 +195,8 @@ Stmt PrimFuncBuilder::read_with(const ast::Statement& statement, const ast::With
   return make_stmt(std::move(result), statement.span, comments);
 }
 
-void PrimFuncBuilder::add_axis(BlockStmt& block, const ast::Expr& target, IterKind kind, Scalar begin, Scalar extent,
-                               Scalar binding) {
+void PrimFuncBuilder::add_axis(BlockStmt& block, const ast::Expr& target, IterKind kind, Scalar begin,
+                               Scalar extent, Scalar binding) {
   const std::string& name = name_target(target);
   // The block variable has the dtype of what is bound to it; its domain follows.
   DType dtype = binding.dtype();
@@ -203,26 +218,32 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
   std::string kind = name.substr(7);
   if (kind == "remap") {
     auto* letters = call->arguments.size() == 2 ? call->arguments[0].value->as<ast::StringValue>() : nullptr;
-    if (!letters) type_error(value.span, "axis.remap", "T.axis.remap takes letters and loop variables, as in (\"SR\", [i, j])");
+    if (!letters)
+      type_error(value.span, "axis.remap",
+                 "T.axis.remap takes letters and loop variables, as in (\"SR\", [i, j])");
     std::vector<const ast::Expr*> variables = list_items(*call->arguments[1].value);
     std::vector<const ast::Expr*> targets = target_names(target);
     if (letters->value.size() != variables.size() || targets.size() != variables.size()) {
-      type_error(value.span, "axis.remap",
-                 fmt::format("found {} names, {} letters and {} loop variables in T.axis.remap; expected as many of each",
-                             targets.size(), letters->value.size(), variables.size()));
+      type_error(
+          value.span, "axis.remap",
+          fmt::format(
+              "found {} names, {} letters and {} loop variables in T.axis.remap; expected as many of each",
+              targets.size(), letters->value.size(), variables.size()));
     }
     for (std::size_t i = 0; i < variables.size(); ++i) {
       char letter = letters->value[i];
       if (letter != 'S' && letter != 'R') {
         type_error(call->arguments[0].value->span, "axis.kind",
-                   fmt::format("found the axis kind '{}'; expected 'S' or 'R'", printable(std::string_view(&letter, 1))));
+                   fmt::format("found the axis kind '{}'; expected 'S' or 'R'",
+                               printable(std::string_view(&letter, 1))));
       }
       Scalar binding = reader_.read(*variables[i]);
       auto variable = binding.as_var();
       auto range = variable ? loops_.find(variable->id()) : loops_.end();
       if (range == loops_.end()) {
-        type_error(variables[i]->span, "axis.remap",
-                   fmt::format("found {} in T.axis.remap; expected a loop variable", ast::describe(*variables[i])));
+        type_error(
+            variables[i]->span, "axis.remap",
+            fmt::format("found {} in T.axis.remap; expected a loop variable", ast::describe(*variables[i])));
       }
       add_axis(*block, *targets[i], letter == 'S' ? IterKind::Spatial : IterKind::Reduce, range->second.begin,
                range->second.extent, binding);
@@ -242,7 +263,8 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
   Scalar begin, extent;
   if (domain.as<ast::TupleValue>() || domain.as<ast::ListValue>()) {
     std::vector<const ast::Expr*> bounds = list_items(domain);
-    if (bounds.size() != 2) type_error(domain.span, "axis.domain", "found a domain that is no pair of bounds");
+    if (bounds.size() != 2)
+      type_error(domain.span, "axis.domain", "found a domain that is no pair of bounds");
     begin = reader_.read_index(*bounds[0]);
     Scalar end = reader_.read_index(*bounds[1]);
     auto low = begin.as_int(), high = end.as_int();
@@ -268,7 +290,9 @@ std::vector<BufferRegion> PrimFuncBuilder::read_regions(const ast::Call& call) {
       // A buffer alone is all of it.
       ScalarMeaning meaning = find(name_target(*region), region->span);
       auto* buffer = std::get_if<Buffer>(&meaning);
-      if (!buffer) type_error(region->span, "block.region", fmt::format("found {} as a region; expected a buffer", ast::describe(*region)));
+      if (!buffer)
+        type_error(region->span, "block.region",
+                   fmt::format("found {} as a region; expected a buffer", ast::describe(*region)));
       result.buffer = *buffer;
       for (const Scalar& dim : buffer->shape()) result.dims.push_back({int_literal(dim.dtype(), 0), dim});
       regions.push_back(std::move(result));
@@ -285,10 +309,12 @@ std::vector<BufferRegion> PrimFuncBuilder::read_regions(const ast::Call& call) {
           result.dims.push_back({begin, int_literal(begin.dtype(), 1, item.span)});
           continue;
         }
-        if (slice->step) type_error(slice->step->span, "block.region", "found a step in a region; expected none");
+        if (slice->step)
+          type_error(slice->step->span, "block.region", "found a step in a region; expected none");
         if (i >= result.buffer.shape().size()) break;
         const Scalar& dim = result.buffer.shape()[i];
-        ScalarOperand begin = slice->begin ? reader_.operand(*slice->begin) : ScalarOperand{int_literal(dim.dtype(), 0)};
+        ScalarOperand begin =
+            slice->begin ? reader_.operand(*slice->begin) : ScalarOperand{int_literal(dim.dtype(), 0)};
         ScalarOperand end = slice->end ? reader_.operand(*slice->end) : ScalarOperand{dim};
         Scalar extent = reader_.combine(ast::Operator::Sub, end, begin, item.span).value;
         Scalar first = reader_.convert(extent.dtype(), begin, item.span).value;
@@ -321,7 +347,8 @@ bool PrimFuncBuilder::read_block_call(const std::string& name, const ast::Expr& 
   if (name == "T.where") {
     if (call.arguments.size() != 1) type_error(expr.span, "block.where", "T.where takes one condition");
     Scalar condition = reader_.read_condition(*call.arguments[0].value);
-    block->predicate = block->predicate.defined() ? logical(LogicalOp::And, block->predicate, condition) : condition;
+    block->predicate =
+        block->predicate.defined() ? logical(LogicalOp::And, block->predicate, condition) : condition;
   } else if (name == "T.reads") {
     block->reads = read_regions(call);
   } else if (name == "T.writes") {
@@ -334,9 +361,10 @@ bool PrimFuncBuilder::read_block_call(const std::string& name, const ast::Expr& 
   return true;
 }
 
-// T.alloc_buffer, T.sblock_alloc_buffer, T.match_buffer; buffers in the middle of loops are allocations of their own.
-bool PrimFuncBuilder::read_allocation(const ast::Statement& statement, const ast::Expr& target, const ast::Expr& value,
-                                      BlockStmt* block, std::vector<Stmt>& into) {
+// T.alloc_buffer, T.sblock_alloc_buffer, T.match_buffer; buffers in the middle of loops are allocations of
+// their own.
+bool PrimFuncBuilder::read_allocation(const ast::Statement& statement, const ast::Expr& target,
+                                      const ast::Expr& value, BlockStmt* block, std::vector<Stmt>& into) {
   auto* call = value.as<ast::Call>();
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   if (name == "T.match_buffer") {

@@ -9,7 +9,8 @@
 
 namespace relish {
 
-PrimFuncPtr PrimFuncBuilder::build(const ast::FunctionDefinition& definition, CommentsPtr comments, bool is_private) {
+PrimFuncPtr PrimFuncBuilder::build(const ast::FunctionDefinition& definition, CommentsPtr comments,
+                                   bool is_private) {
   std::size_t errors = context_.diagnostics.error_count();
   function_.name = definition.name;
   function_.span = definition.name_span;
@@ -31,9 +32,11 @@ PrimFuncPtr PrimFuncBuilder::build(const ast::FunctionDefinition& definition, Co
   if (context_.diagnostics.error_count() != errors) return nullptr;
 
   // A root block that is written out is the implicit one.
-  if (const auto* root = function_.body.as<BlockStmt>();
-      root && root->name == "root" && root->iters.empty() && !root->predicate.defined() && !root->init.defined()) {
-    function_.allocations.insert(function_.allocations.end(), root->allocations.begin(), root->allocations.end());
+  if (const auto* root = function_.body.as<BlockStmt>(); root && root->name == "root" &&
+                                                         root->iters.empty() && !root->predicate.defined() &&
+                                                         !root->init.defined()) {
+    function_.allocations.insert(function_.allocations.end(), root->allocations.begin(),
+                                 root->allocations.end());
     function_.body = root->body;
   }
   return std::make_shared<const PrimFunc>(std::move(function_));
@@ -53,7 +56,9 @@ ScalarMeaning PrimFuncBuilder::find(const std::string& name, Span use) {
     if (auto* scalar = std::get_if<Scalar>(&entry->meaning)) return *scalar;
     if (auto* local = std::get_if<Local>(&entry->meaning)) return Scalar(local->var);
     if (std::get_if<Refused>(&entry->meaning)) return Scalar();
-    return fmt::format("found the handle '{}' as a value; expected the buffer that T.match_buffer makes of it", printable(name));
+    return fmt::format(
+        "found the handle '{}' as a value; expected the buffer that T.match_buffer makes of it",
+        printable(name));
   }
   return symbols_.find(name, use);
 }
@@ -93,7 +98,8 @@ Stmt PrimFuncBuilder::read_body(const ast::Block& body, BlockStmt* block) {
   return seq(std::move(statements));
 }
 
-void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt* block, std::vector<Stmt>& into) {
+void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt* block,
+                                     std::vector<Stmt>& into) {
   if (auto* damaged = statement.as<ast::Damaged>()) {
     (void)damaged;
     throw ReadContext::Silent{};
@@ -123,8 +129,10 @@ void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt*
     if (s->message) {
       // The newer form names a class of error: ("ValueError", ["message"]).
       const ast::Expr* text = s->message.get();
-      if (auto* pair = text->as<ast::TupleValue>(); pair && pair->items.size() == 2) text = pair->items[1].get();
-      if (auto* list = text->as<ast::ListValue>(); list && list->items.size() == 1) text = list->items[0].get();
+      if (auto* pair = text->as<ast::TupleValue>(); pair && pair->items.size() == 2)
+        text = pair->items[1].get();
+      if (auto* list = text->as<ast::ListValue>(); list && list->items.size() == 1)
+        text = list->items[0].get();
       auto* string = text->as<ast::StringValue>();
       if (!string) type_error(s->message->span, "assert.message", "found a message that is no string");
       message = string->value;
@@ -133,15 +141,18 @@ void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt*
                              take_comments(statement.comments)));
   } else if (auto* s = statement.as<ast::Return>()) {
     if (s->value && !s->value->as<ast::NoneValue>()) {
-      type_error(statement.span, "prim_func.return", "found a return of a value; a prim_func writes its results into buffers");
+      type_error(statement.span, "prim_func.return",
+                 "found a return of a value; a prim_func writes its results into buffers");
     }
-    type_error(statement.span, "prim_func.return", "found a return in a prim_func; expected its end to be the end of its body");
+    type_error(statement.span, "prim_func.return",
+               "found a return in a prim_func; expected its end to be the end of its body");
   } else if (statement.as<ast::Break>() || statement.as<ast::Continue>()) {
     type_error(statement.span, "loop.leave",
                fmt::format("found {}; expected the condition in an if or in while",
                            statement.as<ast::Break>() ? "break" : "continue"));
   } else if (statement.as<ast::FunctionDefinition>()) {
-    type_error(statement.span, "function.nested", "found a function inside a prim_func; expected it in the module");
+    type_error(statement.span, "function.nested",
+               "found a function inside a prim_func; expected it in the module");
   } else if (!statement.as<ast::Pass>()) {
     type_error(statement.span, "prim_func.statement", "found a statement that a prim_func cannot have");
   }
@@ -152,8 +163,8 @@ void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt*
   }
 }
 
-void PrimFuncBuilder::read_expression(const ast::Statement& statement, const ast::Expr& expr, BlockStmt* block,
-                                      std::vector<Stmt>& into) {
+void PrimFuncBuilder::read_expression(const ast::Statement& statement, const ast::Expr& expr,
+                                      BlockStmt* block, std::vector<Stmt>& into) {
   if (expr.as<ast::StringValue>()) return;  // a docstring
   auto* call = expr.as<ast::Call>();
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
@@ -164,7 +175,8 @@ void PrimFuncBuilder::read_expression(const ast::Statement& statement, const ast
       function_.attributes = with_attribute(std::move(function_.attributes), key, std::move(value));
     }
   } else if (name == "T.evaluate") {
-    if (call->arguments.size() != 1) type_error(expr.span, "scalar.arguments", "T.evaluate takes one expression");
+    if (call->arguments.size() != 1)
+      type_error(expr.span, "scalar.arguments", "T.evaluate takes one expression");
     Scalar value = reader_.read(*call->arguments[0].value);
     // T.evaluate(0) is how an empty body is written.
     if (value.as_int()) return;
@@ -175,21 +187,24 @@ void PrimFuncBuilder::read_expression(const ast::Statement& statement, const ast
     Scalar value = reader_.read(expr);
     into.push_back(make_stmt(Evaluate{value}, statement.span, take_comments(statement.comments)));
   } else {
-    type_error(expr.span, "prim_func.statement",
-               fmt::format("found {} as a statement; expected a store such as C[i] = x", ast::describe(expr)));
+    type_error(
+        expr.span, "prim_func.statement",
+        fmt::format("found {} as a statement; expected a store such as C[i] = x", ast::describe(expr)));
   }
 }
 
 void PrimFuncBuilder::read_assignment(const ast::Statement& statement, const ast::Assignment& assignment,
                                       BlockStmt* block, std::vector<Stmt>& into) {
   if (assignment.targets.size() != 1) {
-    type_error(assignment.targets[1]->span, "assignment.targets", "found several targets; expected one assignment each");
+    type_error(assignment.targets[1]->span, "assignment.targets",
+               "found several targets; expected one assignment each");
   }
   const ast::Expr& target = *assignment.targets[0];
   const ast::Expr* value = assignment.value.get();
   if (auto* subscript = target.as<ast::Subscript>()) {
     if (assignment.annotation || !value) {
-      type_error(target.span, "assignment.annotation", "found a type on an element of a buffer; expected none");
+      type_error(target.span, "assignment.annotation",
+                 "found a type on an element of a buffer; expected none");
     }
     return store(statement, target, *subscript, *value, into);
   }
@@ -201,7 +216,8 @@ void PrimFuncBuilder::read_assignment(const ast::Statement& statement, const ast
     auto* values = value->as<ast::TupleValue>();
     if (!values || values->items.size() != names->items.size()) {
       type_error(statement.span, "assignment.tuple",
-                 fmt::format("found {} names for {}; expected as many values", names->items.size(), ast::describe(*value)));
+                 fmt::format("found {} names for {}; expected as many values", names->items.size(),
+                             ast::describe(*value)));
     }
     for (std::size_t i = 0; i < names->items.size(); ++i) {
       read_scalar(statement, *names->items[i], nullptr, values->items[i].get(), into);
@@ -215,14 +231,16 @@ const std::string& PrimFuncBuilder::name_target(const ast::Expr& target) const {
   const std::string* name = ast::name_of(target);
   if (!name) {
     type_error(target.span, "assignment.target",
-               fmt::format("found {} as a target; expected a name or an element of a buffer", ast::describe(target)));
+               fmt::format("found {} as a target; expected a name or an element of a buffer",
+                           ast::describe(target)));
   }
   return *name;
 }
 
 // Scalars are locals that can be assigned again; what TVM calls a let is one that is not.
-void PrimFuncBuilder::read_scalar(const ast::Statement& statement, const ast::Expr& target, const ast::Expr* annotation,
-                                  const ast::Expr* value, std::vector<Stmt>& into) {
+void PrimFuncBuilder::read_scalar(const ast::Statement& statement, const ast::Expr& target,
+                                  const ast::Expr* annotation, const ast::Expr* value,
+                                  std::vector<Stmt>& into) {
   const std::string& name = name_target(target);
   if (auto* call = value ? value->as<ast::Call>() : nullptr) {
     std::string callee = context_.namespaces.canonical(*call->callee);
@@ -236,14 +254,16 @@ void PrimFuncBuilder::read_scalar(const ast::Statement& statement, const ast::Ex
     const ast::Expr* type = annotation;
     // T.let[T.int32], and T.let alone.
     auto* let = type->as<ast::Subscript>();
-    if (let && context_.namespaces.canonical(*let->object) == "T.let" && let->items.size() == 1) type = let->items[0].get();
+    if (let && context_.namespaces.canonical(*let->object) == "T.let" && let->items.size() == 1)
+      type = let->items[0].get();
     auto* called = type->as<ast::Call>();
     std::string spelt = context_.namespaces.canonical(called ? *called->callee : *type);
     if (spelt != "T.let") {
       if (spelt.substr(0, 2) == "T.") dtype = dtype_from_name(spelt.substr(2));
       if (!dtype) {
         type_error(annotation->span, "scalar.annotation",
-                   fmt::format("found {} as the type of a scalar; expected one such as T.int32", ast::describe(*annotation)));
+                   fmt::format("found {} as the type of a scalar; expected one such as T.int32",
+                               ast::describe(*annotation)));
       }
     }
   }
@@ -275,30 +295,35 @@ Buffer PrimFuncBuilder::buffer_target(const ast::Subscript& subscript) {
   const std::string& name = name_target(*subscript.object);
   ScalarMeaning meaning = find(name, subscript.object->span);
   if (auto* buffer = std::get_if<Buffer>(&meaning)) return *buffer;
-  if (std::holds_alternative<std::monostate>(meaning)) fail_unknown_name(name, subscript.object->span, names());
+  if (std::holds_alternative<std::monostate>(meaning))
+    fail_unknown_name(name, subscript.object->span, names());
   if (auto* scalar = std::get_if<Scalar>(&meaning); scalar && !scalar->defined()) throw ReadContext::Silent{};
   type_error(subscript.object->span, "store.target",
              fmt::format("found a store into '{}', which is no buffer", printable(name)));
 }
 
-void PrimFuncBuilder::store(const ast::Statement& statement, const ast::Expr& target, const ast::Subscript& subscript,
-                            const ast::Expr& value, std::vector<Stmt>& into) {
+void PrimFuncBuilder::store(const ast::Statement& statement, const ast::Expr& target,
+                            const ast::Subscript& subscript, const ast::Expr& value,
+                            std::vector<Stmt>& into) {
   Buffer buffer = buffer_target(subscript);
   std::vector<Scalar> indices = reader_.read_indices(buffer, subscript, target.span);
   Scalar stored = reader_.read_as(buffer.dtype(), value);
-  into.push_back(make_stmt(Store{buffer, std::move(indices), stored}, statement.span, take_comments(statement.comments)));
+  into.push_back(make_stmt(Store{buffer, std::move(indices), stored}, statement.span,
+                           take_comments(statement.comments)));
 }
 
-void PrimFuncBuilder::read_augmented(const ast::Statement& statement, const ast::AugmentedAssignment& assignment,
-                                     std::vector<Stmt>& into) {
+void PrimFuncBuilder::read_augmented(const ast::Statement& statement,
+                                     const ast::AugmentedAssignment& assignment, std::vector<Stmt>& into) {
   auto* subscript = assignment.target->as<ast::Subscript>();
   if (subscript) {
     Buffer buffer = buffer_target(*subscript);
     std::vector<Scalar> indices = reader_.read_indices(buffer, *subscript, assignment.target->span);
     ScalarOperand old{load(buffer, indices, assignment.target->span)};
-    ScalarOperand result = reader_.combine(assignment.op, old, reader_.operand(*assignment.value), statement.span);
+    ScalarOperand result =
+        reader_.combine(assignment.op, old, reader_.operand(*assignment.value), statement.span);
     Scalar stored = reader_.convert(buffer.dtype(), result, statement.span).value;
-    into.push_back(make_stmt(Store{buffer, std::move(indices), stored}, statement.span, take_comments(statement.comments)));
+    into.push_back(make_stmt(Store{buffer, std::move(indices), stored}, statement.span,
+                             take_comments(statement.comments)));
     return;
   }
   const std::string& name = name_target(*assignment.target);
@@ -313,7 +338,8 @@ void PrimFuncBuilder::read_augmented(const ast::Statement& statement, const ast:
   }
   ScalarVar var = local->var;
   ScalarOperand old{use(var, assignment.target->span)};
-  ScalarOperand result = reader_.combine(assignment.op, old, reader_.operand(*assignment.value), statement.span);
+  ScalarOperand result =
+      reader_.combine(assignment.op, old, reader_.operand(*assignment.value), statement.span);
   Scalar converted = reader_.convert(var.dtype(), result, statement.span).value;
   into.push_back(make_stmt(AssignScalar{var, converted}, statement.span, take_comments(statement.comments)));
 }
@@ -326,7 +352,11 @@ Stmt PrimFuncBuilder::read_if(const ast::Statement& statement, const ast::If& br
     frames_.pop_back();
     return result;
   };
-  struct Read { Scalar condition; Stmt body; Span span; };
+  struct Read {
+    Scalar condition;
+    Stmt body;
+    Span span;
+  };
   std::vector<Read> read;
   bool good = true;
   for (const ast::Branch& branch : branches.branches) {
@@ -339,7 +369,8 @@ Stmt PrimFuncBuilder::read_if(const ast::Statement& statement, const ast::If& br
   if (branches.has_else) rest = read_branch(branches.else_body);
   if (!good) throw ReadContext::Silent{};
   for (std::size_t i = read.size(); i-- > 0;) {
-    rest = make_stmt(IfStmt{read[i].condition, read[i].body, rest}, read[i].span, i == 0 ? comments : nullptr);
+    rest =
+        make_stmt(IfStmt{read[i].condition, read[i].body, rest}, read[i].span, i == 0 ? comments : nullptr);
   }
   return rest;
 }

@@ -25,18 +25,30 @@ class PrimFuncBuilder : public ScalarScope {
   std::vector<std::string> names() const override;
 
  private:
-  struct Local { ScalarVar var; };            // may be assigned
-  struct Handle { std::size_t param; };       // a parameter that match_buffer makes a buffer of
-  struct Refused {};                          // its declaration was wrong: silent
+  struct Local {
+    ScalarVar var;
+  };  // may be assigned
+  struct Handle {
+    std::size_t param;
+  };                  // a parameter that match_buffer makes a buffer of
+  struct Refused {};  // its declaration was wrong: silent
   using Meaning = std::variant<Buffer, Scalar, Local, Handle, Refused>;
-  struct Entry { Meaning meaning; Span span; };
+  struct Entry {
+    Meaning meaning;
+    Span span;
+  };
 
   // prim_func_params.cpp
   void declare_symbols(const ast::FunctionDefinition& definition);
   void read_params(const ast::FunctionDefinition& definition);
   void read_param(const ast::Parameter& parameter);
-  struct BufferArgument { std::string name; Span name_span; const ast::Expr* value; };
-  std::vector<BufferArgument> buffer_arguments(const std::vector<ast::Argument>& arguments, std::size_t first) const;
+  struct BufferArgument {
+    std::string name;
+    Span name_span;
+    const ast::Expr* value;
+  };
+  std::vector<BufferArgument> buffer_arguments(const std::vector<ast::Argument>& arguments,
+                                               std::size_t first) const;
   Buffer read_buffer(const std::string& name, Span at, const std::vector<BufferArgument>& arguments);
   void match_buffer(const std::string& name, const ast::Expr& target, const ast::Call& call);
   void check_params(const ast::FunctionDefinition& definition);
@@ -44,13 +56,15 @@ class PrimFuncBuilder : public ScalarScope {
   // prim_func_builder.cpp
   Stmt read_body(const ast::Block& body, BlockStmt* block);
   void read_statement(const ast::Statement& statement, BlockStmt* block, std::vector<Stmt>& into);
-  void read_expression(const ast::Statement& statement, const ast::Expr& expr, BlockStmt* block, std::vector<Stmt>& into);
+  void read_expression(const ast::Statement& statement, const ast::Expr& expr, BlockStmt* block,
+                       std::vector<Stmt>& into);
   void read_assignment(const ast::Statement& statement, const ast::Assignment& assignment, BlockStmt* block,
                        std::vector<Stmt>& into);
   bool read_declaration(const ast::Expr& target, const ast::Expr& value);
   void read_scalar(const ast::Statement& statement, const ast::Expr& target, const ast::Expr* annotation,
                    const ast::Expr* value, std::vector<Stmt>& into);
-  void read_augmented(const ast::Statement& statement, const ast::AugmentedAssignment& assignment, std::vector<Stmt>& into);
+  void read_augmented(const ast::Statement& statement, const ast::AugmentedAssignment& assignment,
+                      std::vector<Stmt>& into);
   void store(const ast::Statement& statement, const ast::Expr& target, const ast::Subscript& subscript,
              const ast::Expr& value, std::vector<Stmt>& into);
   Stmt read_if(const ast::Statement& statement, const ast::If& branches);
@@ -59,13 +73,16 @@ class PrimFuncBuilder : public ScalarScope {
   Stmt read_for(const ast::Statement& statement, const ast::For& loop);
   Stmt read_with(const ast::Statement& statement, const ast::With& with, BlockStmt* block);
   bool read_axes(const ast::Expr& target, const ast::Expr& value, BlockStmt* block);
-  void add_axis(BlockStmt& block, const ast::Expr& target, IterKind kind, Scalar begin, Scalar extent, Scalar binding);
+  void add_axis(BlockStmt& block, const ast::Expr& target, IterKind kind, Scalar begin, Scalar extent,
+                Scalar binding);
   std::vector<BufferRegion> read_regions(const ast::Call& call);
-  bool read_allocation(const ast::Statement& statement, const ast::Expr& target, const ast::Expr& value, BlockStmt* block,
-                       std::vector<Stmt>& into);
+  bool read_allocation(const ast::Statement& statement, const ast::Expr& target, const ast::Expr& value,
+                       BlockStmt* block, std::vector<Stmt>& into);
   bool read_block_call(const std::string& name, const ast::Expr& expr, BlockStmt* block);
 
-  void bind(const std::string& name, Meaning meaning, Span at) { frames_.back().insert_or_assign(name, Entry{std::move(meaning), at}); }
+  void bind(const std::string& name, Meaning meaning, Span at) {
+    frames_.back().insert_or_assign(name, Entry{std::move(meaning), at});
+  }
   Entry* look_up(const std::string& name);
   void refuse_names(const ast::Statement& statement);
   const std::string& name_target(const ast::Expr& target) const;
@@ -79,7 +96,9 @@ class PrimFuncBuilder : public ScalarScope {
   ScalarReader reader_;
   SymbolTable symbols_;
   std::vector<std::map<std::string, Entry>> frames_;
-  struct LoopRange { Scalar begin, extent; };
+  struct LoopRange {
+    Scalar begin, extent;
+  };
   std::unordered_map<std::uint64_t, LoopRange> loops_;
   PrimFunc function_;
   Comments pending_;  // of lines that are no statements of the IR: kept for the next one

@@ -1,5 +1,5 @@
-// Parameters of prim_funcs: buffers in both spellings, handles with match_buffer, scalars, and the symbolic variables of
-// their shapes.
+// Parameters of prim_funcs: buffers in both spellings, handles with match_buffer, scalars, and the symbolic
+// variables of their shapes.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -47,7 +47,8 @@ void PrimFuncBuilder::declare_symbols(const ast::FunctionDefinition& definition)
   for (const ast::TypeParameter& parameter : definition.type_parameters) {
     symbols_.declare(parameter.name, DType::Int64, parameter.span);
   }
-  for (const std::string& name : context_.type_variables) symbols_.declare(name, DType::Int64, definition.name_span);
+  for (const std::string& name : context_.type_variables)
+    symbols_.declare(name, DType::Int64, definition.name_span);
   for (const ast::Parameter& parameter : definition.parameters) {
     if (parameter.annotation) symbols_.declare_strings(*parameter.annotation, DType::Int32);
   }
@@ -60,17 +61,22 @@ void PrimFuncBuilder::read_params(const ast::FunctionDefinition& definition) {
 }
 
 void PrimFuncBuilder::read_param(const ast::Parameter& parameter) {
-  if (parameter.stars) type_error(parameter.span, "param.star", "found a starred parameter; expected each one written out");
+  if (parameter.stars)
+    type_error(parameter.span, "param.star", "found a starred parameter; expected each one written out");
   if (parameter.default_value) {
-    type_error(parameter.default_value->span, "param.default", "found a default value; parameters of functions have none");
+    type_error(parameter.default_value->span, "param.default",
+               "found a default value; parameters of functions have none");
   }
   if (frames_.back().count(parameter.name)) {
-    type_error(parameter.span, "param.twice", fmt::format("found the parameter '{}' twice", printable(parameter.name)));
+    type_error(parameter.span, "param.twice",
+               fmt::format("found the parameter '{}' twice", printable(parameter.name)));
   }
   if (!parameter.annotation) {
-    type_error(parameter.span, "param.annotation",
-               fmt::format("found the parameter '{}' without a type; expected one such as T.Buffer((2, 3), \"float32\")",
-                           printable(parameter.name)));
+    type_error(
+        parameter.span, "param.annotation",
+        fmt::format(
+            "found the parameter '{}' without a type; expected one such as T.Buffer((2, 3), \"float32\")",
+            printable(parameter.name)));
   }
   const ast::Expr& annotation = *parameter.annotation;
   if (auto dtype = scalar_annotation(context_, annotation)) {
@@ -81,16 +87,20 @@ void PrimFuncBuilder::read_param(const ast::Parameter& parameter) {
   }
   auto* call = annotation.as<ast::Call>();
   auto* subscript = annotation.as<ast::Subscript>();
-  std::string name = context_.namespaces.canonical(call ? *call->callee : subscript ? *subscript->object : annotation);
+  std::string name = context_.namespaces.canonical(call        ? *call->callee
+                                                   : subscript ? *subscript->object
+                                                               : annotation);
   if (name == "T.handle") {
     bind(parameter.name, Handle{function_.params.size()}, parameter.span);
     function_.params.push_back({Buffer()});
     return;
   }
   if (name != "T.Buffer" || (!call && !subscript)) {
-    type_error(annotation.span, "param.type",
-               fmt::format("found {} as the type of a parameter; expected T.Buffer, T.handle or a scalar such as T.int64",
-                           ast::describe(annotation)));
+    type_error(
+        annotation.span, "param.type",
+        fmt::format(
+            "found {} as the type of a parameter; expected T.Buffer, T.handle or a scalar such as T.int64",
+            ast::describe(annotation)));
   }
   std::vector<BufferArgument> arguments;
   if (call) {
@@ -115,7 +125,8 @@ std::vector<PrimFuncBuilder::BufferArgument> PrimFuncBuilder::buffer_arguments(
 }
 
 // A shape, a dtype (float32 by default) and keywords.
-Buffer PrimFuncBuilder::read_buffer(const std::string& name, Span at, const std::vector<BufferArgument>& arguments) {
+Buffer PrimFuncBuilder::read_buffer(const std::string& name, Span at,
+                                    const std::vector<BufferArgument>& arguments) {
   const ast::Expr* shape = nullptr;
   const ast::Expr* dtype = nullptr;
   std::string scope = "global";
@@ -129,7 +140,8 @@ Buffer PrimFuncBuilder::read_buffer(const std::string& name, Span at, const std:
       } else if (place == 1) {
         dtype = &value;
       } else {
-        type_error(value.span, "buffer.argument", "found one argument too many; expected a shape and a dtype");
+        type_error(value.span, "buffer.argument",
+                   "found one argument too many; expected a shape and a dtype");
       }
     } else if (argument.name == "shape") {
       shape = &value;
@@ -147,18 +159,20 @@ Buffer PrimFuncBuilder::read_buffer(const std::string& name, Span at, const std:
         type_error(argument.name_span, "buffer.view",
                    fmt::format("{}= of a buffer is not supported; buffers are compact", argument.name));
       }
-    } else if (argument.name != "align" && argument.name != "offset_factor" && argument.name != "buffer_type" &&
-               argument.name != "axis_separators") {
+    } else if (argument.name != "align" && argument.name != "offset_factor" &&
+               argument.name != "buffer_type" && argument.name != "axis_separators") {
       type_error(argument.name_span, "buffer.argument",
                  fmt::format("a buffer has no argument '{}'", printable(argument.name)));
     }
   }
-  if (!shape) type_error(at, "buffer.shape", fmt::format("the buffer '{}' is given no shape", printable(name)));
+  if (!shape)
+    type_error(at, "buffer.shape", fmt::format("the buffer '{}' is given no shape", printable(name)));
   DType element = DType::Float32;
   if (dtype) {
     auto* text = dtype->as<ast::StringValue>();
     if (!text) {
-      type_error(dtype->span, "buffer.dtype", fmt::format("found {}; expected a dtype such as \"float32\"", ast::describe(*dtype)));
+      type_error(dtype->span, "buffer.dtype",
+                 fmt::format("found {}; expected a dtype such as \"float32\"", ast::describe(*dtype)));
     }
     element = read_dtype(text->value, dtype->span);
   }
@@ -176,7 +190,8 @@ void PrimFuncBuilder::match_buffer(const std::string& name, const ast::Expr& tar
   }
   std::size_t param = std::get<Handle>(entry->meaning).param;
   if (function_.params[param].buffer()->defined()) {
-    type_error(target.span, "buffer.match", fmt::format("the handle '{}' is matched twice", printable(*handle)));
+    type_error(target.span, "buffer.match",
+               fmt::format("the handle '{}' is matched twice", printable(*handle)));
   }
   Buffer buffer = read_buffer(name, target.span, buffer_arguments(call.arguments, 1));
   function_.params[param].value = buffer;
@@ -203,9 +218,12 @@ void PrimFuncBuilder::check_params(const ast::FunctionDefinition& definition) {
   }
   for (const ScalarVar& var : used) {
     if (std::find(determined.begin(), determined.end(), var) == determined.end()) {
-      type_error(var.span(), "symbol.undetermined",
-                 fmt::format("the variable '{}' cannot be found from the arguments; expected it alone as a dimension of a "
-                             "buffer, or as a scalar parameter", printable(var.name())));
+      type_error(
+          var.span(), "symbol.undetermined",
+          fmt::format(
+              "the variable '{}' cannot be found from the arguments; expected it alone as a dimension of a "
+              "buffer, or as a scalar parameter",
+              printable(var.name())));
     }
   }
 }
@@ -214,7 +232,8 @@ bool PrimFuncBuilder::read_declaration(const ast::Expr& target, const ast::Expr&
   std::vector<DeclaredSymbol> declared;
   if (!declared_symbols(target, value, declared)) return false;
   for (const DeclaredSymbol& symbol : declared) {
-    if (!symbols_.declares(symbol.name)) symbols_.declare(symbol.name, declared_dtype(*symbol.call), symbol.span);
+    if (!symbols_.declares(symbol.name))
+      symbols_.declare(symbol.name, declared_dtype(*symbol.call), symbol.span);
     bind(symbol.name, std::get<Scalar>(symbols_.find(symbol.name, symbol.span)), symbol.span);
   }
   return true;

@@ -25,7 +25,8 @@ namespace {
 
 class SourceReader {
  public:
-  SourceReader(std::uint32_t file, std::string_view text, const ReadOptions& options, Diagnostics& diagnostics)
+  SourceReader(std::uint32_t file, std::string_view text, const ReadOptions& options,
+               Diagnostics& diagnostics)
       : options_(options), context_(file, text, diagnostics) {}
 
   ReadResult read();
@@ -62,7 +63,8 @@ void SourceReader::check_version() {
   int version = 0;
   auto [end, status] = std::from_chars(number.data(), number.data() + number.size(), version);
   if (status != std::errc() || version > 1) {
-    context_.diagnostics.error(ErrorClass::Syntax, Span{context_.file, 0, static_cast<std::uint32_t>(first.size())},
+    context_.diagnostics.error(ErrorClass::Syntax,
+                               Span{context_.file, 0, static_cast<std::uint32_t>(first.size())},
                                "syntax.version",
                                fmt::format("found a text for version {} of the language; expected version 1",
                                            printable(number, 20)));
@@ -136,8 +138,9 @@ std::vector<Line> SourceReader::relevant_lines(std::vector<Line> lines, Diagnost
     note.severity = Severity::Note;
     note.id = "python.skipped";
     note.span = first_skipped;
-    note.message = fmt::format("{} statement{} of this Python file {} skipped: only decorated classes and functions are read",
-                               skipped, skipped == 1 ? "" : "s", skipped == 1 ? "is" : "are");
+    note.message = fmt::format(
+        "{} statement{} of this Python file {} skipped: only decorated classes and functions are read",
+        skipped, skipped == 1 ? "" : "s", skipped == 1 ? "is" : "are");
     context_.diagnostics.add(std::move(note));
   }
   return kept;
@@ -150,13 +153,15 @@ void SourceReader::bind_imports(ast::Block& statements) {
     auto* imported = statement.as<ast::Import>();
     if (!imported) continue;
     for (const auto& bound : imported->bound) {
-      bool known = bound.name == "*" ? bound.target.substr(0, 3) == "tvm" : context_.namespaces.bind(bound.name, bound.target);
+      bool known = bound.name == "*" ? bound.target.substr(0, 3) == "tvm"
+                                     : context_.namespaces.bind(bound.name, bound.target);
       if (known) continue;
       context_.unresolved = true;
       context_.diagnostics.error(
           ErrorClass::Syntax, bound.span, "refused.import",
-          fmt::format("found an import of '{}'; a script imports TVM's namespaces only, and reads files with load",
-                      printable(bound.target)));
+          fmt::format(
+              "found an import of '{}'; a script imports TVM's namespaces only, and reads files with load",
+              printable(bound.target)));
     }
   }
   statements.erase(std::remove_if(statements.begin(), statements.end(),
@@ -254,8 +259,9 @@ void SourceReader::refuse_class(ast::Statement& statement) {
   auto& definition = *statement.as<ast::ClassDefinition>();
   if (definition.decorators.empty()) {
     fail(ErrorClass::Syntax, definition.name_span, "refused.class",
-         fmt::format("classes without decorator are not supported: found class {}; expected @I.ir_module before it",
-                     printable(definition.name)));
+         fmt::format(
+             "classes without decorator are not supported: found class {}; expected @I.ir_module before it",
+             printable(definition.name)));
   }
   if (!definition.bases.empty()) {
     fail(ErrorClass::Syntax, definition.bases[0].value->span, "refused.base",
@@ -272,7 +278,8 @@ void SourceReader::build_class(ast::Statement& statement) {
     good &= context_.attempt([&] {
       if (decorator_kind(context_.namespaces, *decorator) != "module") {
         fail(ErrorClass::Type, decorator->span, "decorator.unknown",
-             fmt::format("found the decorator {}; expected I.ir_module", ast::describe(*decorator)));
+             fmt::format("found the decorator '{}'; expected I.ir_module",
+                         printable(context_.text_of(decorator->span), 40)));
       }
       auto* call = decorator->as<ast::Call>();
       if (!call) return;
@@ -282,7 +289,8 @@ void SourceReader::build_class(ast::Statement& statement) {
           check_well_formed = value->value;
         } else if (!value || argument.name != "s_tir") {
           fail(ErrorClass::Type, argument.value->span, "decorator.argument",
-               "found an argument of I.ir_module that it does not have; expected check_well_formed=True or False");
+               "found an argument of I.ir_module that it does not have; expected check_well_formed=True or "
+               "False");
         }
       }
     });
@@ -311,7 +319,8 @@ void SourceReader::build_class(ast::Statement& statement) {
 ReadResult SourceReader::read() {
   check_version();
   Diagnostics faults;
-  ScannedSource scanned = scan_source(context_.file, context_.text, options_.python_file ? faults : context_.diagnostics);
+  ScannedSource scanned =
+      scan_source(context_.file, context_.text, options_.python_file ? faults : context_.diagnostics);
   if (options_.python_file) {
     scanned.lines = relevant_lines(std::move(scanned.lines), faults);
   } else {
@@ -365,7 +374,8 @@ ast::ExprPtr read_expression(std::uint32_t file, Diagnostics& diagnostics) {
     ScannedSource scanned = scan_source(file, text, diagnostics);
     if (diagnostics.has_errors()) return;
     if (scanned.lines.size() != 1 || !scanned.lines[0].body.empty()) {
-      diagnostics.error(ErrorClass::Syntax, Span{file, 0, static_cast<std::uint32_t>(text.size())}, "syntax.expression",
+      diagnostics.error(ErrorClass::Syntax, Span{file, 0, static_cast<std::uint32_t>(text.size())},
+                        "syntax.expression",
                         fmt::format("found {} lines; expected one expression", scanned.lines.size()));
       return;
     }
@@ -375,7 +385,8 @@ ast::ExprPtr read_expression(std::uint32_t file, Diagnostics& diagnostics) {
     if (auto* expression = statement->as<ast::ExpressionStatement>()) {
       result = std::move(expression->value);
     } else {
-      diagnostics.error(ErrorClass::Syntax, statement->span, "syntax.expression", "found a statement; expected an expression");
+      diagnostics.error(ErrorClass::Syntax, statement->span, "syntax.expression",
+                        "found a statement; expected an expression");
     }
   });
   return result;
@@ -401,8 +412,8 @@ namespace {
 class StandardBodyLoader : public BodyLoader {
  public:
   ModulePtr load(std::string_view path) override {
-    // On the large stack before the lock: a text may use an operator whose type comes from another text, and that is
-    // read on the same thread.
+    // On the large stack before the lock: a text may use an operator whose type comes from another text, and
+    // that is read on the same thread.
     ModulePtr module;
     with_big_stack([&] {
       std::lock_guard lock(mutex_);
@@ -421,7 +432,8 @@ class StandardBodyLoader : public BodyLoader {
     std::uint32_t file = Sources::instance().add(fmt::format("<stdlib>/{}", path), std::string(*text));
     ReadResult result = read_source(file, {}, diagnostics);
     if (diagnostics.has_errors()) {
-      RELISH_CHECK(false, "a text of the standard library is wrong\n" + render(diagnostics.all(), Sources::instance(), {}));
+      RELISH_CHECK(false, "a text of the standard library is wrong\n" +
+                              render(diagnostics.all(), Sources::instance(), {}));
     }
     std::vector<ModulePtr> modules = result.all_modules();
     RELISH_CHECK(modules.size() == 1, fmt::format("'{}' must hold one module", path));

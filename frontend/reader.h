@@ -3,8 +3,8 @@
 //   Diagnostics diagnostics;
 //   ReadResult result = read_source(Sources::instance().add("m.relish", text), {}, diagnostics);
 //
-// Reading never executes a statement and never throws for what a text contains: everything wrong goes to the sink, many
-// faults a run. Work follows the nesting of the text on a thread with a large stack.
+// Reading never executes a statement and never throws for what a text contains: everything wrong goes to the
+// sink, many faults a run. Work follows the nesting of the text on a thread with a large stack.
 #pragma once
 
 #include <string>
@@ -22,12 +22,13 @@ namespace relish {
 struct ReadOptions {
   // A Python file: decorated classes and functions are read, all other statements skipped with one note.
   bool python_file = false;
-  // REPL: the free functions declared so far (they may be called), and the names that statements have bound (functions
-  // must not use them) and the modules declared so far.
+  // REPL: the free functions declared so far (they may be called), and the names that statements have bound
+  // (functions must not use them) and the modules declared so far.
   const Module* session_functions = nullptr;
   std::vector<std::string> session_names;
   std::vector<std::string> session_modules;
-  // A script, as a session writes it: a free function may be defined anew; what stands before means the old one.
+  // A script, as a session writes it: a free function may be defined anew; what stands before means the old
+  // one.
   bool redefinitions = false;
 };
 
@@ -36,11 +37,12 @@ struct ReadResult {
   std::vector<ModulePtr> modules;
   // The free functions, as module "Module"; null when there are none.
   ModulePtr free_functions;
-  // All top-level statements in order. A declaration stands as DeclareModule or DeclareFunction; one that was refused as
-  // Damaged. Imports of TVM's namespaces are gone.
+  // All top-level statements in order. A declaration stands as DeclareModule or DeclareFunction; one that was
+  // refused as Damaged. Imports of TVM's namespaces are gone.
   ast::Block script;
   std::vector<std::string> end_comments;
-  // False when something could not be resolved or parsed: with only type errors the modules are whole and print.
+  // False when something could not be resolved or parsed: with only type errors the modules are whole and
+  // print.
   bool printable = true;
 
   // The classes, then the free functions.
@@ -52,7 +54,8 @@ ReadResult read_source(std::uint32_t file, const ReadOptions& options, Diagnosti
 // One expression, such as the value of `--arg x=[[1, 2]]` or a call of `-p`. Null after reporting.
 ast::ExprPtr read_expression(std::uint32_t file, Diagnostics& diagnostics);
 
-// A text that must hold one module (a class, or free functions) and no errors: throws Failure with the diagnostics.
+// A text that must hold one module (a class, or free functions) and no errors: throws Failure with the
+// diagnostics.
 ModulePtr read_module(std::string name, std::string text);
 
 // Reads texts of the standard library at first use and keeps them. Thread-safe.

@@ -15,54 +15,98 @@
 namespace relish {
 namespace {
 
-struct BinaryName { std::string_view name; BinaryOp op; };
+struct BinaryName {
+  std::string_view name;
+  BinaryOp op;
+};
 // Functions behind "T." that stand for an operator.
 constexpr std::array<BinaryName, 23> binary_names = {{
-    {"Add", BinaryOp::Add}, {"Sub", BinaryOp::Sub}, {"Mul", BinaryOp::Mul}, {"Div", BinaryOp::Div},
-    {"FloorDiv", BinaryOp::FloorDiv}, {"FloorMod", BinaryOp::FloorMod}, {"Mod", BinaryOp::TruncMod},
-    {"Min", BinaryOp::Min}, {"Max", BinaryOp::Max}, {"min", BinaryOp::Min}, {"max", BinaryOp::Max},
-    {"floordiv", BinaryOp::FloorDiv}, {"floormod", BinaryOp::FloorMod}, {"indexdiv", BinaryOp::FloorDiv},
-    {"indexmod", BinaryOp::FloorMod}, {"truncdiv", BinaryOp::Div}, {"truncmod", BinaryOp::TruncMod},
-    {"div", BinaryOp::Div}, {"bitwise_and", BinaryOp::BitAnd}, {"bitwise_or", BinaryOp::BitOr},
-    {"bitwise_xor", BinaryOp::BitXor}, {"shift_left", BinaryOp::ShiftLeft}, {"shift_right", BinaryOp::ShiftRight},
+    {"Add", BinaryOp::Add},
+    {"Sub", BinaryOp::Sub},
+    {"Mul", BinaryOp::Mul},
+    {"Div", BinaryOp::Div},
+    {"FloorDiv", BinaryOp::FloorDiv},
+    {"FloorMod", BinaryOp::FloorMod},
+    {"Mod", BinaryOp::TruncMod},
+    {"Min", BinaryOp::Min},
+    {"Max", BinaryOp::Max},
+    {"min", BinaryOp::Min},
+    {"max", BinaryOp::Max},
+    {"floordiv", BinaryOp::FloorDiv},
+    {"floormod", BinaryOp::FloorMod},
+    {"indexdiv", BinaryOp::FloorDiv},
+    {"indexmod", BinaryOp::FloorMod},
+    {"truncdiv", BinaryOp::Div},
+    {"truncmod", BinaryOp::TruncMod},
+    {"div", BinaryOp::Div},
+    {"bitwise_and", BinaryOp::BitAnd},
+    {"bitwise_or", BinaryOp::BitOr},
+    {"bitwise_xor", BinaryOp::BitXor},
+    {"shift_left", BinaryOp::ShiftLeft},
+    {"shift_right", BinaryOp::ShiftRight},
 }};
 
-struct CompareName { std::string_view name; CompareOp op; };
-constexpr std::array<CompareName, 6> compare_names = {{{"LT", CompareOp::Lt}, {"LE", CompareOp::Le},
-                                                       {"GT", CompareOp::Gt}, {"GE", CompareOp::Ge},
-                                                       {"EQ", CompareOp::Eq}, {"NE", CompareOp::Ne}}};
+struct CompareName {
+  std::string_view name;
+  CompareOp op;
+};
+constexpr std::array<CompareName, 6> compare_names = {{{"LT", CompareOp::Lt},
+                                                       {"LE", CompareOp::Le},
+                                                       {"GT", CompareOp::Gt},
+                                                       {"GE", CompareOp::Ge},
+                                                       {"EQ", CompareOp::Eq},
+                                                       {"NE", CompareOp::Ne}}};
 
 // Other functions behind "T.", for suggestions.
 constexpr std::array<std::string_view, 16> other_names = {
-    "Select", "if_then_else", "Cast", "cast", "And", "Or", "Not", "ceildiv", "min_value", "max_value", "infinity",
-    "FloatImm", "IntImm", "likely", "bitwise_not", "nan"};
+    "Select",    "if_then_else", "Cast",     "cast",     "And",    "Or",     "Not",         "ceildiv",
+    "min_value", "max_value",    "infinity", "FloatImm", "IntImm", "likely", "bitwise_not", "nan"};
 
 std::optional<BinaryOp> binary_of(ast::Operator op) {
   switch (op) {
-    case ast::Operator::Add: return BinaryOp::Add;
-    case ast::Operator::Sub: return BinaryOp::Sub;
-    case ast::Operator::Mul: return BinaryOp::Mul;
-    case ast::Operator::Div: return BinaryOp::Div;
-    case ast::Operator::FloorDiv: return BinaryOp::FloorDiv;
-    case ast::Operator::Mod: return BinaryOp::FloorMod;
-    case ast::Operator::ShiftLeft: return BinaryOp::ShiftLeft;
-    case ast::Operator::ShiftRight: return BinaryOp::ShiftRight;
-    case ast::Operator::BitAnd: return BinaryOp::BitAnd;
-    case ast::Operator::BitOr: return BinaryOp::BitOr;
-    case ast::Operator::BitXor: return BinaryOp::BitXor;
-    default: return std::nullopt;
+    case ast::Operator::Add:
+      return BinaryOp::Add;
+    case ast::Operator::Sub:
+      return BinaryOp::Sub;
+    case ast::Operator::Mul:
+      return BinaryOp::Mul;
+    case ast::Operator::Div:
+      return BinaryOp::Div;
+    case ast::Operator::FloorDiv:
+      return BinaryOp::FloorDiv;
+    case ast::Operator::Mod:
+      return BinaryOp::FloorMod;
+    case ast::Operator::ShiftLeft:
+      return BinaryOp::ShiftLeft;
+    case ast::Operator::ShiftRight:
+      return BinaryOp::ShiftRight;
+    case ast::Operator::BitAnd:
+      return BinaryOp::BitAnd;
+    case ast::Operator::BitOr:
+      return BinaryOp::BitOr;
+    case ast::Operator::BitXor:
+      return BinaryOp::BitXor;
+    default:
+      return std::nullopt;
   }
 }
 
 std::optional<CompareOp> compare_of(ast::Operator op) {
   switch (op) {
-    case ast::Operator::Lt: return CompareOp::Lt;
-    case ast::Operator::Le: return CompareOp::Le;
-    case ast::Operator::Gt: return CompareOp::Gt;
-    case ast::Operator::Ge: return CompareOp::Ge;
-    case ast::Operator::Eq: return CompareOp::Eq;
-    case ast::Operator::Ne: return CompareOp::Ne;
-    default: return std::nullopt;
+    case ast::Operator::Lt:
+      return CompareOp::Lt;
+    case ast::Operator::Le:
+      return CompareOp::Le;
+    case ast::Operator::Gt:
+      return CompareOp::Gt;
+    case ast::Operator::Ge:
+      return CompareOp::Ge;
+    case ast::Operator::Eq:
+      return CompareOp::Eq;
+    case ast::Operator::Ne:
+      return CompareOp::Ne;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -101,20 +145,23 @@ DType read_dtype(std::string_view name, Span at) {
   std::vector<std::string> candidates;
   for (int i = 0; i < dtype_count; ++i) candidates.emplace_back(name_of(static_cast<DType>(i)));
   type_error(at, "dtype.unknown",
-             fmt::format("found the dtype '{}', which is unknown{}", printable(name), did_you_mean(name, candidates)));
+             fmt::format("found the dtype '{}', which is unknown{}", printable(name),
+                         did_you_mean(name, candidates)));
 }
 
 void fail_unknown_name(const std::string& name, Span at, std::vector<std::string> candidates) {
   fail(ErrorClass::Type, at, "name.unknown",
-       fmt::format("found the name '{}', which is not defined here{}", printable(name), did_you_mean(name, candidates)));
+       fmt::format("found the name '{}', which is not defined here{}", printable(name),
+                   did_you_mean(name, candidates)));
 }
 
 void ScalarReader::check_depth(std::size_t levels, Span at) {
   depth_ += levels;
   if (depth_ > limits().max_scalar_nesting) {
     fail(ErrorClass::ResourceLimit, at, "limit.scalar",
-         fmt::format("found a scalar expression nested deeper than {}; raise --max-scalar-nesting",
-                     limits().max_scalar_nesting));
+         fmt::format(
+             "found a scalar expression nested deeper than {}; expected a local scalar for a part of it",
+             limits().max_scalar_nesting));
   }
 }
 
@@ -124,7 +171,8 @@ ScalarOperand ScalarReader::convert(DType dtype, const ScalarOperand& operand, S
     if (auto* integer = operand.value.as<IntLiteral>()) {
       if (is_float(dtype)) return {float_literal(dtype, static_cast<double>(integer->value), at)};
       if (!holds(dtype, integer->value)) {
-        type_error(at, "scalar.literal", fmt::format("found {}, which is no value of {}", integer->value, name_of(dtype)));
+        type_error(at, "scalar.literal",
+                   fmt::format("found {}, which is no value of {}", integer->value, name_of(dtype)));
       }
       return {int_literal(dtype, integer->value, at)};
     }
@@ -142,7 +190,8 @@ void ScalarReader::promote(ScalarOperand& a, ScalarOperand& b, Span at) const {
     DType other = (a.bare ? b : a).value.dtype();
     bool integer = literal.value.as<IntLiteral>() != nullptr;
     // A float beside an integer makes both float32; a number beside a bool is an integer of its own.
-    wanted = integer ? (is_bool(other) ? literal.value.dtype() : other) : (is_float(other) ? other : DType::Float32);
+    wanted = integer ? (is_bool(other) ? literal.value.dtype() : other)
+                     : (is_float(other) ? other : DType::Float32);
   } else {
     a = settled(a);
     b = settled(b);
@@ -169,7 +218,8 @@ ScalarOperand ScalarReader::combine(ast::Operator op, ScalarOperand a, ScalarOpe
   if (op == ast::Operator::And || op == ast::Operator::Or) {
     return {logical(op == ast::Operator::And ? LogicalOp::And : LogicalOp::Or, a.value, b.value, at)};
   }
-  type_error(at, "scalar.operator", fmt::format("the operator '{}' does not apply to scalars", ast::text_of(op)));
+  type_error(at, "scalar.operator",
+             fmt::format("the operator '{}' does not apply to scalars", ast::text_of(op)));
 }
 
 ScalarOperand ScalarReader::operand(const ast::Expr& expr) {
@@ -182,7 +232,8 @@ ScalarOperand ScalarReader::operand(const ast::Expr& expr) {
       return {int_literal(dtype, v->value, expr.span), true};
     }
     if (auto* v = expr.as<ast::FloatValue>()) {
-      return {float_literal(DType::Float64, v->value, expr.span), true};  // all its digits, until it is settled
+      return {float_literal(DType::Float64, v->value, expr.span),
+              true};  // all its digits, until it is settled
     }
     if (auto* v = expr.as<ast::BoolValue>()) return {bool_literal(v->value, expr.span)};
     if (auto* v = expr.as<ast::Name>()) return name(expr, v->id);
@@ -194,13 +245,15 @@ ScalarOperand ScalarReader::operand(const ast::Expr& expr) {
       ScalarOperand result = operand(*v->first);
       for (const ast::Link& link : v->links) {
         ScalarOperand right = operand(*link.operand);
-        result = combine(link.op, std::move(result), std::move(right), cover(v->first->span, link.operand->span));
+        result =
+            combine(link.op, std::move(result), std::move(right), cover(v->first->span, link.operand->span));
       }
       return result;
     }
     if (auto* v = expr.as<ast::Comparison>()) {
       if (v->links.size() != 1) {
-        type_error(v->links[1].op_span, "scalar.chain", "found a chained comparison; expected two joined by 'and'");
+        type_error(v->links[1].op_span, "scalar.chain",
+                   "found a chained comparison; expected two joined by 'and'");
       }
       ScalarOperand left = operand(*v->first);
       return combine(v->links[0].op, std::move(left), operand(*v->links[0].operand), expr.span);
@@ -220,7 +273,8 @@ ScalarOperand ScalarReader::operand(const ast::Expr& expr) {
       promote(then_value, else_value, expr.span);
       return {if_then_else(condition, then_value.value, else_value.value, expr.span)};
     }
-    type_error(expr.span, "scalar.expression", fmt::format("found {}; expected a scalar", ast::describe(expr)));
+    type_error(expr.span, "scalar.expression",
+               fmt::format("found {}; expected a scalar", ast::describe(expr)));
   }();
   depth_ = depth;
   return scalar;
@@ -246,7 +300,8 @@ Scalar ScalarReader::read_condition(const ast::Expr& expr) {
   Scalar condition = read(expr);
   if (!is_bool(condition.dtype())) {
     type_error(expr.span, "scalar.condition",
-               fmt::format("found a condition of dtype {}; expected a comparison or a bool", name_of(condition.dtype())));
+               fmt::format("found a condition of dtype {}; expected a comparison or a bool",
+                           name_of(condition.dtype())));
   }
   return condition;
 }
@@ -254,25 +309,29 @@ Scalar ScalarReader::read_condition(const ast::Expr& expr) {
 Scalar ScalarReader::read_index(const ast::Expr& expr) {
   Scalar index = read(expr);
   if (!is_int(index.dtype())) {
-    type_error(expr.span, "scalar.index", fmt::format("found an index of dtype {}; expected an integer", name_of(index.dtype())));
+    type_error(expr.span, "scalar.index",
+               fmt::format("found an index of dtype {}; expected an integer", name_of(index.dtype())));
   }
   return index;
 }
 
-std::vector<Scalar> ScalarReader::read_indices(const Buffer& buffer, const ast::Subscript& subscript, Span at) {
+std::vector<Scalar> ScalarReader::read_indices(const Buffer& buffer, const ast::Subscript& subscript,
+                                               Span at) {
   std::vector<Scalar> indices;
   auto* empty = subscript.items.size() == 1 ? subscript.items[0]->as<ast::TupleValue>() : nullptr;
   if (!(empty && empty->items.empty())) {
     for (const ast::ExprPtr& item : subscript.items) {
       if (item->as<ast::Slice>()) {
-        type_error(item->span, "buffer.slice", "found a slice of a buffer; expected a loop over its elements");
+        type_error(item->span, "buffer.slice",
+                   "found a slice of a buffer; expected a loop over its elements");
       }
       indices.push_back(read_index(*item));
     }
   }
   if (static_cast<int>(indices.size()) != buffer.rank()) {
     fail(ErrorClass::Type, at, "buffer.rank",
-         fmt::format("found {} indices for {}; expected {}", indices.size(), printable(buffer.name()), buffer.rank()),
+         fmt::format("found {} indices for {}; expected {}", indices.size(), printable(buffer.name()),
+                     buffer.rank()),
          {{buffer.span(), fmt::format("{} has rank {}", printable(buffer.name()), buffer.rank())}});
   }
   return indices;
@@ -288,7 +347,8 @@ std::vector<Scalar> ScalarReader::read_list(const ast::Expr& expr) {
   } else if (auto* list = expr.as<ast::ListValue>()) {
     read_all(list->items);
   } else if (auto* numbers = expr.as<ast::NumberListValue>(); numbers && numbers->reals.empty()) {
-    for (std::int64_t value : numbers->integers) result.push_back(int_literal(plain_integer_, value, expr.span));
+    for (std::int64_t value : numbers->integers)
+      result.push_back(int_literal(plain_integer_, value, expr.span));
   } else {
     result.push_back(read(expr));
   }
@@ -318,14 +378,16 @@ ScalarOperand ScalarReader::name(const ast::Expr& expr, const std::string& id) {
 ScalarOperand ScalarReader::subscript(const ast::Expr& expr, const ast::Subscript& subscript) {
   const std::string* id = ast::name_of(*subscript.object);
   if (!id) {
-    type_error(expr.span, "scalar.subscript",
-               fmt::format("found a subscript of {}; expected one of a buffer", ast::describe(*subscript.object)));
+    type_error(
+        expr.span, "scalar.subscript",
+        fmt::format("found a subscript of {}; expected one of a buffer", ast::describe(*subscript.object)));
   }
   ScalarMeaning meaning = scope_.find(*id, subscript.object->span);
   if (auto* buffer = std::get_if<Buffer>(&meaning)) {
     return {load(*buffer, read_indices(*buffer, subscript, expr.span), expr.span)};
   }
-  if (std::holds_alternative<std::monostate>(meaning)) fail_unknown_name(*id, subscript.object->span, scope_.names());
+  if (std::holds_alternative<std::monostate>(meaning))
+    fail_unknown_name(*id, subscript.object->span, scope_.names());
   if (auto* scalar = std::get_if<Scalar>(&meaning); scalar && !scalar->defined()) throw ReadContext::Silent{};
   type_error(subscript.object->span, "scalar.subscript",
              fmt::format("found a subscript of '{}', which is no buffer", printable(*id)));
@@ -334,8 +396,10 @@ ScalarOperand ScalarReader::subscript(const ast::Expr& expr, const ast::Subscrip
 ScalarOperand ScalarReader::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
   ScalarOperand value = operand(*prefix.operand);
   switch (prefix.op) {
-    case ast::PrefixOperator::Plus: return value;
-    case ast::PrefixOperator::Not: return {logical_not(value.value, expr.span)};
+    case ast::PrefixOperator::Plus:
+      return value;
+    case ast::PrefixOperator::Not:
+      return {logical_not(value.value, expr.span)};
     case ast::PrefixOperator::Minus: {
       // As TVM has it: a product keeps the sign of a zero.
       ScalarOperand minus_one{int_literal(plain_integer_, -1, expr.span), true};
@@ -356,7 +420,9 @@ ScalarOperand ScalarReader::prefix(const ast::Expr& expr, const ast::Prefix& pre
 
 DType ScalarReader::dtype_argument(const ast::Expr& expr) const {
   auto* name = expr.as<ast::StringValue>();
-  if (!name) type_error(expr.span, "dtype.string", fmt::format("found {}; expected a dtype such as \"float32\"", ast::describe(expr)));
+  if (!name)
+    type_error(expr.span, "dtype.string",
+               fmt::format("found {}; expected a dtype such as \"float32\"", ast::describe(expr)));
   return read_dtype(name->value, expr.span);
 }
 
@@ -382,23 +448,26 @@ ScalarOperand ScalarReader::call(const ast::Expr& expr, const ast::Call& call) {
 
 ScalarOperand ScalarReader::typed_literal(DType dtype, const ast::Expr& expr, const ast::Call& call) {
   if (call.arguments.size() != 1 || !call.arguments[0].name.empty()) {
-    type_error(expr.span, "scalar.arguments",
-               fmt::format("found {} arguments of T.{}; expected one value", call.arguments.size(), name_of(dtype)));
+    type_error(
+        expr.span, "scalar.arguments",
+        fmt::format("found {} arguments of T.{}; expected one value", call.arguments.size(), name_of(dtype)));
   }
   const ast::Expr& argument = *call.arguments[0].value;
   if (auto* text = argument.as<ast::StringValue>()) {
     double infinity = std::numeric_limits<double>::infinity();
     std::string_view word = text->value;
     if (is_float(dtype)) {
-      if (word == "inf" || word == "+inf" || word == "infinity") return {float_literal(dtype, infinity, expr.span)};
+      if (word == "inf" || word == "+inf" || word == "infinity")
+        return {float_literal(dtype, infinity, expr.span)};
       if (word == "-inf" || word == "-infinity") return {float_literal(dtype, -infinity, expr.span)};
       if (word == "nan" || word == "-nan") {
         return {float_literal(dtype, std::numeric_limits<double>::quiet_NaN(), expr.span)};
       }
     }
-    type_error(argument.span, "scalar.literal",
-               fmt::format("found the string \"{}\"; expected a number, or \"inf\", \"-inf\" or \"nan\" for a float",
-                           printable(word)));
+    type_error(
+        argument.span, "scalar.literal",
+        fmt::format("found the string \"{}\"; expected a number, or \"inf\", \"-inf\" or \"nan\" for a float",
+                    printable(word)));
   }
   if (auto* truth = argument.as<ast::BoolValue>()) {
     return convert(dtype, {int_literal(DType::Int32, truth->value, expr.span), true}, expr.span);
@@ -432,8 +501,9 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
   }
   auto expect = [&](std::size_t count) {
     if (arguments.size() != count) {
-      type_error(expr.span, "scalar.arguments",
-                 fmt::format("found {} arguments of T.{}; expected {}", arguments.size(), printable(name), count));
+      type_error(
+          expr.span, "scalar.arguments",
+          fmt::format("found {} arguments of T.{}; expected {}", arguments.size(), printable(name), count));
     }
   };
   if (auto dtype = dtype_from_name(name)) return typed_literal(*dtype, expr, call);
@@ -484,15 +554,18 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
     expect(2);
     ScalarOperand a = operand(*arguments[0]), b = operand(*arguments[1]);
     ScalarOperand one{int_literal(plain_integer_, 1, expr.span), true};
-    ScalarOperand padded = combine(ast::Operator::Add, a, combine(ast::Operator::Sub, b, one, expr.span), expr.span);
+    ScalarOperand padded =
+        combine(ast::Operator::Add, a, combine(ast::Operator::Sub, b, one, expr.span), expr.span);
     return combine(ast::Operator::FloorDiv, padded, b, expr.span);
   }
   if (name == "min_value" || name == "max_value" || name == "infinity" || name == "nan") {
     expect(1);
     DType dtype = dtype_argument(*arguments[0]);
     if (name == "infinity" || name == "nan") {
-      double value = name == "nan" ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
-      if (!is_float(dtype)) type_error(expr.span, "scalar.dtype", fmt::format("T.{} needs a float dtype", name));
+      double value =
+          name == "nan" ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+      if (!is_float(dtype))
+        type_error(expr.span, "scalar.dtype", fmt::format("T.{} needs a float dtype", name));
       return {float_literal(dtype, value, expr.span)};
     }
     if (is_float(dtype)) {

@@ -1,5 +1,6 @@
-// Scalar expressions of the text: arithmetic of prim_funcs, and dimensions of types. Names are looked up through an
-// interface, because a dimension sees symbolic variables only and a prim_func also loops, locals and buffers.
+// Scalar expressions of the text: arithmetic of prim_funcs, and dimensions of types. Names are looked up
+// through an interface, because a dimension sees symbolic variables only and a prim_func also loops, locals
+// and buffers.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The scanner's two layers: `TextScanner` walks the bytes of one logical line after another, `BlockBuilder` hangs the
-// lines into the tree of blocks by their indentation.
+// The scanner's two layers: `TextScanner` walks the bytes of one logical line after another, `BlockBuilder`
+// hangs the lines into the tree of blocks by their indentation.
 #include "frontend/scanner.h"
 
 #include <algorithm>
@@ -15,15 +15,18 @@
 namespace relish {
 namespace {
 
-constexpr std::array<std::string_view, 13> block_words = {"class", "def",  "with",   "for",     "while", "if",   "elif",
-                                                          "else",  "try", "except", "finally", "async", "match"};
+constexpr std::array<std::string_view, 13> block_words = {"class",   "def",   "with", "for", "while",
+                                                          "if",      "elif",  "else", "try", "except",
+                                                          "finally", "async", "match"};
 
 bool is_string_prefix(std::string_view word) {
   if (word.empty() || word.size() > 2) return false;
-  return std::all_of(word.begin(), word.end(), [](char c) { return std::string_view("rRbBuUfF").find(c) != std::string_view::npos; });
+  return std::all_of(word.begin(), word.end(),
+                     [](char c) { return std::string_view("rRbBuUfF").find(c) != std::string_view::npos; });
 }
 
-// Length of the UTF-8 sequence at `at`, 0 when it is malformed (overlong, surrogate, beyond U+10FFFF, cut short).
+// Length of the UTF-8 sequence at `at`, 0 when it is malformed (overlong, surrogate, beyond U+10FFFF, cut
+// short).
 std::size_t utf8_length(std::string_view text, std::size_t at) {
   auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
@@ -46,14 +49,15 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
 }
 
 struct Indentation {
-  std::uint32_t column = 0;      // tabs to multiples of 8
-  std::uint32_t alternate = 0;   // tabs as one column: both orders must agree
+  std::uint32_t column = 0;     // tabs to multiples of 8
+  std::uint32_t alternate = 0;  // tabs as one column: both orders must agree
 };
 
 // A comment without the blank that follows "#" and without blanks at its end.
 std::string comment_text(std::string_view text) {
   if (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
+    text.remove_suffix(1);
   return std::string(text);
 }
 
@@ -268,7 +272,8 @@ void TextScanner::scan_content(Line& line) {
     if (c == ':' && brackets_.empty() && peek() != '=') {
       std::size_t ahead = at_;
       while (ahead < text_.size() && (text_[ahead] == ' ' || text_[ahead] == '\t')) ++ahead;
-      bool last = ahead >= text_.size() || text_[ahead] == '\n' || text_[ahead] == '\r' || text_[ahead] == '#';
+      bool last =
+          ahead >= text_.size() || text_[ahead] == '\n' || text_[ahead] == '\r' || text_[ahead] == '#';
       if (compound || last) line.header = true;
       if (compound && !last) {
         at_ = ahead;
@@ -287,8 +292,8 @@ void TextScanner::scan_content(Line& line) {
   line.span = span(begin, content_end_);
 }
 
-// Inside brackets no statement keyword can stand at the beginning of a line: then a bracket was forgotten. Nor will an
-// assignment with blanks around '=' stand there in the column of the statement.
+// Inside brackets no statement keyword can stand at the beginning of a line: then a bracket was forgotten.
+// Nor will an assignment with blanks around '=' stand there in the column of the statement.
 bool TextScanner::statement_opens_here(std::size_t column) const {
   if (peek() == '@' && is_name_start(peek(1))) return true;
   std::size_t end = at_;
@@ -304,8 +309,9 @@ bool TextScanner::statement_opens_here(std::size_t column) const {
 
 void TextScanner::report_unclosed(std::string_view why, Span note_at) {
   const OpenBracket open = brackets_.back();
-  Diagnostic& diagnostic = error(open.at, open.at + 1, "syntax.bracket",
-                                 fmt::format("found '{}' that is never closed; expected a closing bracket", open.kind));
+  Diagnostic& diagnostic =
+      error(open.at, open.at + 1, "syntax.bracket",
+            fmt::format("found '{}' that is never closed; expected a closing bracket", open.kind));
   if (note_at.known()) {
     diagnostic.note(note_at, std::string(why));
   } else {
@@ -321,7 +327,8 @@ void TextScanner::scan_comment() {
     std::size_t length = utf8_length(text_, at_);
     if (length == 0 || peek() == '\0') {
       error(at_, at_ + 1, length == 0 ? "syntax.utf8" : "syntax.nul",
-            length == 0 ? fmt::format("found the byte 0x{:02X}; expected UTF-8 text", static_cast<unsigned char>(peek()))
+            length == 0 ? fmt::format("found the byte 0x{:02X}; expected UTF-8 text",
+                                      static_cast<unsigned char>(peek()))
                         : std::string("found a NUL byte; expected text"));
       text += '?';
       ++at_;
@@ -339,7 +346,7 @@ void TextScanner::scan_name() {
   std::string_view word = text_.substr(begin, at_ - begin);
   if (word.size() > limits().max_identifier_bytes) {
     limit_error(begin, at_, "limit.identifier",
-                fmt::format("a name of {} bytes is longer than {}; raise --max-identifier", word.size(),
+                fmt::format("found a name of {} bytes; expected at most {}", word.size(),
                             limits().max_identifier_bytes));
   }
   if ((peek() == '"' || peek() == '\'') && is_string_prefix(word)) scan_string(begin);
@@ -381,7 +388,7 @@ void TextScanner::scan_string(std::size_t begin) {
   }
   if (at_ - begin > limits().max_string_bytes) {
     limit_error(begin, opening + 1, "limit.string",
-                fmt::format("a string of {} bytes is longer than {}; raise --max-string", at_ - begin,
+                fmt::format("found a string of {} bytes; expected at most {}", at_ - begin,
                             limits().max_string_bytes));
   }
 }
@@ -399,7 +406,8 @@ void TextScanner::scan_other() {
       ++at_;
     } else {
       std::size_t begin = at_;
-      while (static_cast<unsigned char>(peek()) >= 0x80 && utf8_length(text_, at_) > 0) at_ += utf8_length(text_, at_);
+      while (static_cast<unsigned char>(peek()) >= 0x80 && utf8_length(text_, at_) > 0)
+        at_ += utf8_length(text_, at_);
       error(begin, at_, "syntax.character",
             fmt::format("found '{}'; expected names of ASCII letters, digits and '_'",
                         printable(text_.substr(begin, at_ - begin))));
@@ -493,13 +501,12 @@ bool TextScanner::scan_number_list(Line& line) {
 class BlockBuilder {
  public:
   BlockBuilder(std::uint32_t file, std::string_view text, Diagnostics& diagnostics)
-      : diagnostics_(diagnostics), scanner_(file, text, diagnostics) {}
+      : text_(text), diagnostics_(diagnostics), scanner_(file, text, diagnostics) {}
 
   ScannedSource run();
   TextScanner& scanner() { return scanner_; }
   // For the REPL: whether the last line waits for its block, and how many blocks enclose the end.
-  bool expects_body() const { return expecting_ != nullptr; }
-  std::size_t open_blocks() const { return frames_.size() - 1; }
+  bool expects_body() const { return expecting_ != nullptr && has_colon(*expecting_); }
 
  private:
   struct Frame {
@@ -508,9 +515,14 @@ class BlockBuilder {
     Span header;
   };
   void place(FlatLine flat);
-  void add(Line line, bool in_suite);
+  void add(Line line);
   void report_missing_body(Span at);
+  // A header without its ':' is for the grammar to refuse.
+  bool has_colon(const Line& header) const {
+    return header.span.end > 0 && text_[header.span.end - 1] == ':';
+  }
 
+  std::string_view text_;
   Diagnostics& diagnostics_;
   TextScanner scanner_;
   ScannedSource source_;
@@ -528,12 +540,12 @@ ScannedSource BlockBuilder::run() {
 }
 
 void BlockBuilder::report_missing_body(Span at) {
-  if (expecting_->damaged) return;
+  if (expecting_->damaged || !has_colon(*expecting_)) return;
   Span header = expecting_->span;
   expecting_->damaged = true;
-  Diagnostic& diagnostic =
-      diagnostics_.error(ErrorClass::Syntax, at == header ? Span{header.file, header.end - 1, header.end} : at,
-                         "syntax.indent", fmt::format("expected an indented block after '{}'", expecting_->first_word));
+  Diagnostic& diagnostic = diagnostics_.error(
+      ErrorClass::Syntax, at == header ? Span{header.file, header.end - 1, header.end} : at, "syntax.indent",
+      fmt::format("expected an indented block after '{}'", expecting_->first_word));
   if (at != header) diagnostic.note(header, "the block's header is here");
 }
 
@@ -544,8 +556,9 @@ void BlockBuilder::place(FlatLine flat) {
     if (suite_) {
       Line& header = *suite_;
       if (opens_block(flat.line.first_word) && !flat.line.damaged && flat.line.header) {
-        diagnostics_.error(ErrorClass::Syntax, flat.line.span, "syntax.suite",
-                           fmt::format("found '{}' behind ':'; expected it on a line of its own", flat.line.first_word));
+        diagnostics_.error(
+            ErrorClass::Syntax, flat.line.span, "syntax.suite",
+            fmt::format("found '{}' behind ':'; expected it on a line of its own", flat.line.first_word));
         flat.line.damaged = true;
       }
       header.body.push_back(std::move(flat.line));
@@ -556,8 +569,10 @@ void BlockBuilder::place(FlatLine flat) {
   const Indentation& indentation = flat.indentation;
   auto same = [](const Indentation& a, const Indentation& b) { return a.column == b.column; };
   auto inconsistent = [&](const Indentation& outer) {
-    bool deeper = indentation.column > outer.column, deeper_alternate = indentation.alternate > outer.alternate;
-    bool equal = indentation.column == outer.column, equal_alternate = indentation.alternate == outer.alternate;
+    bool deeper = indentation.column > outer.column,
+         deeper_alternate = indentation.alternate > outer.alternate;
+    bool equal = indentation.column == outer.column,
+         equal_alternate = indentation.alternate == outer.alternate;
     return deeper != deeper_alternate || equal != equal_alternate;
   };
   if (inconsistent(frames_.back().indentation) && indentation.column >= frames_.back().indentation.column) {
@@ -578,15 +593,16 @@ void BlockBuilder::place(FlatLine flat) {
         }
         flat.line.damaged = true;
       }
-      add(std::move(flat.line), false);
+      add(std::move(flat.line));
       return;
     }
     report_missing_body(flat.line.span);
     expecting_ = nullptr;
   }
   if (indentation.column > frames_.back().indentation.column) {
-    Diagnostic& diagnostic = diagnostics_.error(ErrorClass::Syntax, flat.line.span, "syntax.indent",
-                                                "found an indented line; expected one that aligns with its block");
+    Diagnostic& diagnostic =
+        diagnostics_.error(ErrorClass::Syntax, flat.line.span, "syntax.indent",
+                           "found an indented line; expected one that aligns with its block");
     if (frames_.back().header.known()) diagnostic.note(frames_.back().header, "the block begins here");
     frames_.push_back({indentation, frames_.back().lines, frames_.back().header});
   } else if (!same(indentation, frames_.back().indentation)) {
@@ -602,10 +618,10 @@ void BlockBuilder::place(FlatLine flat) {
       frames_.push_back({indentation, inner.lines, inner.header});
     }
   }
-  add(std::move(flat.line), false);
+  add(std::move(flat.line));
 }
 
-void BlockBuilder::add(Line line, bool) {
+void BlockBuilder::add(Line line) {
   bool header = line.header;
   std::vector<Line>& lines = *frames_.back().lines;
   lines.push_back(std::move(line));
@@ -622,8 +638,8 @@ bool opens_block(std::string_view word) {
 ScannedSource scan_source(std::uint32_t file, std::string_view text, Diagnostics& diagnostics) {
   if (text.size() > limits().max_source_bytes) {
     diagnostics.error(ErrorClass::ResourceLimit, Span{file, 0, 0}, "limit.source",
-                      fmt::format("a text of {} bytes is larger than {}; raise --max-source-size", text.size(),
-                                  limits().max_source_bytes));
+                      fmt::format("found a text of {} bytes; expected at most {}, raise --max-source-size",
+                                  text.size(), limits().max_source_bytes));
     return {};
   }
   return BlockBuilder(file, text, diagnostics).run();

@@ -1,6 +1,7 @@
-// The scanner: cuts a source into logical lines and finds the block structure, so that the grammar sees one statement
-// or header at a time. It knows strings, brackets, continuations, comments and indentation, and nothing else of the
-// language; what is wrong at that level (bad bytes, unclosed brackets, unindents) is reported here, with its place.
+// The scanner: cuts a source into logical lines and finds the block structure, so that the grammar sees one
+// statement or header at a time. It knows strings, brackets, continuations, comments and indentation, and
+// nothing else of the language; what is wrong at that level (bad bytes, unclosed brackets, unindents) is
+// reported here, with its place.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +21,13 @@ struct NumberRange {
 
 // One logical line with the lines of its block, if it is the header of one.
 struct Line {
-  Span span;                           // the statement's text, without indentation and comments behind it
-  std::string_view first_word;         // "def", "return", "x"; "@" for a decorator; empty for other openings
-  bool header = false;                 // ends in ':' and owns `body`
-  bool damaged = false;                // a fault inside was reported: not to be parsed
-  std::vector<std::string> comments;   // on lines of their own before it or inside it, without "#" and one blank
-  std::string trailing_comment;        // behind it on its last line
+  Span span;                    // the statement's text, without indentation and comments behind it
+  std::string_view first_word;  // "def", "return", "x"; "@" for a decorator; empty for other openings
+  bool header = false;          // ends in ':' and owns `body`
+  bool damaged = false;         // a fault inside was reported: not to be parsed
+  std::vector<std::string>
+      comments;                  // on lines of their own before it or inside it, without "#" and one blank
+  std::string trailing_comment;  // behind it on its last line
   std::vector<NumberRange> number_lists;
   std::vector<Line> body;
 };
@@ -35,9 +37,9 @@ struct ScannedSource {
   std::vector<std::string> end_comments;  // after the last statement
 };
 
-// Scans `text`, the source with id `file` or its beginning. Line::first_word points into it. The shape of the tree
-// follows the indentation as Python has it: tabs go to the next multiple of 8, and a source whose blocks would differ
-// under another tab width is refused.
+// Scans `text`, the source with id `file` or its beginning. Line::first_word points into it. The shape of the
+// tree follows the indentation as Python has it: tabs go to the next multiple of 8, and a source whose blocks
+// would differ under another tab width is refused.
 ScannedSource scan_source(std::uint32_t file, std::string_view text, Diagnostics& diagnostics);
 
 // What an input still lacks: the question of the REPL after every typed line.

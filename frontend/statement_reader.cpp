@@ -54,7 +54,9 @@ void guess_names(const ReadContext& context, const Line& line, std::set<std::str
 
 }  // namespace
 
-std::uint32_t end_of(const Line& line) { return line.body.empty() ? line.span.end : end_of(line.body.back()); }
+std::uint32_t end_of(const Line& line) {
+  return line.body.empty() ? line.span.end : end_of(line.body.back());
+}
 
 CommentsPtr comments_of(const Line& line) {
   if (line.comments.empty() && line.trailing_comment.empty()) return nullptr;
@@ -82,6 +84,11 @@ ast::Statement StatementReader::damaged(const Line& line) {
 }
 
 bool StatementReader::refuse_by_name(const Line& line) {
+  if (line.header && line.first_word == "match") {
+    context_.diagnostics.error(ErrorClass::Syntax, line.span, "refused.match",
+                               "'match' is not supported: use if and elif");
+    return true;
+  }
   for (auto [word, advice] : refused_words) {
     if (line.first_word != word) continue;
     if (word != "except" && word != "finally") {
@@ -137,7 +144,8 @@ void StatementReader::read_line(const Line& line, ast::Block& into) {
     all.before.insert(all.before.end(), line.comments.begin(), line.comments.end());
     statement->comments = std::make_shared<const Comments>(std::move(all));
   }
-  if (auto* function = statement->as<ast::FunctionDefinition>()) function->decorators = std::move(before.decorators);
+  if (auto* function = statement->as<ast::FunctionDefinition>())
+    function->decorators = std::move(before.decorators);
   if (auto* module = statement->as<ast::ClassDefinition>()) module->decorators = std::move(before.decorators);
   if (line.header) attach_body(line, *statement);
   into.push_back(std::move(*statement));

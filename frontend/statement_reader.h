@@ -1,5 +1,5 @@
-// From the scanner's lines to statements with their bodies: parses each line, puts decorators before definitions and
-// elif/else behind their if, and refuses by name what the language does not have.
+// From the scanner's lines to statements with their bodies: parses each line, puts decorators before
+// definitions and elif/else behind their if, and refuses by name what the language does not have.
 #pragma once
 
 #include <span>

@@ -36,8 +36,9 @@ void TreeConverter::refuse(Span span, std::string_view id, std::string message) 
 void TreeConverter::enter(std::size_t levels, Span at) {
   depth_ += levels;
   if (depth_ > limits().max_nesting) {
-    diagnostics_.error(ErrorClass::ResourceLimit, at, "limit.nesting",
-                       fmt::format("found an expression nested deeper than {}; raise --max-nesting", limits().max_nesting));
+    diagnostics_.error(
+        ErrorClass::ResourceLimit, at, "limit.nesting",
+        fmt::format("found an expression nested deeper than {}; raise --max-nesting", limits().max_nesting));
     throw Refused{};
   }
 }
@@ -50,7 +51,8 @@ ast::Statement TreeConverter::simple(Parser::SimpleStatementContext* tree) {
   if (tree->breakStatement()) statement.kind = ast::Break{};
   if (tree->continueStatement()) statement.kind = ast::Continue{};
   if (auto* returned = tree->returnStatement()) {
-    statement.kind = ast::Return{returned->expressionList() ? expression_list(returned->expressionList()) : nullptr};
+    statement.kind =
+        ast::Return{returned->expressionList() ? expression_list(returned->expressionList()) : nullptr};
   }
   if (auto* asserted = tree->assertStatement()) {
     ast::ExprPtr condition = expression(asserted->expression(0));
@@ -100,18 +102,41 @@ ast::Statement TreeConverter::assignment(Parser::AssignmentContext* tree) {
   if (auto* augmentation = tree->augmentation()) {
     ast::Operator op = ast::Operator::Add;
     switch (augmentation->start->getType()) {
-      case Parser::SUB_ASSIGN: op = ast::Operator::Sub; break;
-      case Parser::MUL_ASSIGN: op = ast::Operator::Mul; break;
-      case Parser::DIV_ASSIGN: op = ast::Operator::Div; break;
-      case Parser::FLOOR_DIV_ASSIGN: op = ast::Operator::FloorDiv; break;
-      case Parser::MOD_ASSIGN: op = ast::Operator::Mod; break;
-      case Parser::POW_ASSIGN: op = ast::Operator::Pow; break;
-      case Parser::AND_ASSIGN: op = ast::Operator::BitAnd; break;
-      case Parser::OR_ASSIGN: op = ast::Operator::BitOr; break;
-      case Parser::XOR_ASSIGN: op = ast::Operator::BitXor; break;
-      case Parser::LEFT_ASSIGN: op = ast::Operator::ShiftLeft; break;
-      case Parser::RIGHT_ASSIGN: op = ast::Operator::ShiftRight; break;
-      default: break;
+      case Parser::SUB_ASSIGN:
+        op = ast::Operator::Sub;
+        break;
+      case Parser::MUL_ASSIGN:
+        op = ast::Operator::Mul;
+        break;
+      case Parser::DIV_ASSIGN:
+        op = ast::Operator::Div;
+        break;
+      case Parser::FLOOR_DIV_ASSIGN:
+        op = ast::Operator::FloorDiv;
+        break;
+      case Parser::MOD_ASSIGN:
+        op = ast::Operator::Mod;
+        break;
+      case Parser::POW_ASSIGN:
+        op = ast::Operator::Pow;
+        break;
+      case Parser::AND_ASSIGN:
+        op = ast::Operator::BitAnd;
+        break;
+      case Parser::OR_ASSIGN:
+        op = ast::Operator::BitOr;
+        break;
+      case Parser::XOR_ASSIGN:
+        op = ast::Operator::BitXor;
+        break;
+      case Parser::LEFT_ASSIGN:
+        op = ast::Operator::ShiftLeft;
+        break;
+      case Parser::RIGHT_ASSIGN:
+        op = ast::Operator::ShiftRight;
+        break;
+      default:
+        break;
     }
     ast::ExprPtr target = expression_list(lists[0]);
     statement.kind = ast::AugmentedAssignment{std::move(target), op, expression_list(lists[1])};
@@ -216,7 +241,8 @@ ast::ExprPtr TreeConverter::targets(Parser::TargetsContext* tree) {
 }
 
 ast::ExprPtr TreeConverter::target(Parser::TargetContext* tree) {
-  if (tree->MUL()) refuse(span_of(tree), "syntax.star", "found a starred name; expected each name written out");
+  if (tree->MUL())
+    refuse(span_of(tree), "syntax.star", "found a starred name; expected each name written out");
   return primary(tree->primary());
 }
 
@@ -262,39 +288,67 @@ namespace {
 
 ast::PrefixOperator prefix_of(std::size_t token) {
   switch (token) {
-    case Parser::ADD: return ast::PrefixOperator::Plus;
-    case Parser::SUB: return ast::PrefixOperator::Minus;
-    case Parser::TILDE: return ast::PrefixOperator::Invert;
-    default: return ast::PrefixOperator::Not;
+    case Parser::ADD:
+      return ast::PrefixOperator::Plus;
+    case Parser::SUB:
+      return ast::PrefixOperator::Minus;
+    case Parser::TILDE:
+      return ast::PrefixOperator::Invert;
+    default:
+      return ast::PrefixOperator::Not;
   }
 }
 
 ast::Operator infix_of(std::size_t token) {
   switch (token) {
-    case Parser::ADD: return ast::Operator::Add;
-    case Parser::SUB: return ast::Operator::Sub;
-    case Parser::MUL: return ast::Operator::Mul;
-    case Parser::DIV: return ast::Operator::Div;
-    case Parser::FLOOR_DIV: return ast::Operator::FloorDiv;
-    case Parser::MOD: return ast::Operator::Mod;
-    case Parser::AT: return ast::Operator::MatMul;
-    case Parser::POW: return ast::Operator::Pow;
-    case Parser::LEFT: return ast::Operator::ShiftLeft;
-    case Parser::RIGHT: return ast::Operator::ShiftRight;
-    case Parser::AMPERSAND: return ast::Operator::BitAnd;
-    case Parser::BAR: return ast::Operator::BitOr;
-    case Parser::CARET: return ast::Operator::BitXor;
-    case Parser::LT: return ast::Operator::Lt;
-    case Parser::GT: return ast::Operator::Gt;
-    case Parser::LE: return ast::Operator::Le;
-    case Parser::GE: return ast::Operator::Ge;
-    case Parser::EQ: return ast::Operator::Eq;
-    case Parser::NE: return ast::Operator::Ne;
-    case Parser::AND: return ast::Operator::And;
-    case Parser::OR: return ast::Operator::Or;
-    case Parser::IN: return ast::Operator::In;
-    case Parser::IS: return ast::Operator::Is;
-    default: return ast::Operator::NotIn;
+    case Parser::ADD:
+      return ast::Operator::Add;
+    case Parser::SUB:
+      return ast::Operator::Sub;
+    case Parser::MUL:
+      return ast::Operator::Mul;
+    case Parser::DIV:
+      return ast::Operator::Div;
+    case Parser::FLOOR_DIV:
+      return ast::Operator::FloorDiv;
+    case Parser::MOD:
+      return ast::Operator::Mod;
+    case Parser::AT:
+      return ast::Operator::MatMul;
+    case Parser::POW:
+      return ast::Operator::Pow;
+    case Parser::LEFT:
+      return ast::Operator::ShiftLeft;
+    case Parser::RIGHT:
+      return ast::Operator::ShiftRight;
+    case Parser::AMPERSAND:
+      return ast::Operator::BitAnd;
+    case Parser::BAR:
+      return ast::Operator::BitOr;
+    case Parser::CARET:
+      return ast::Operator::BitXor;
+    case Parser::LT:
+      return ast::Operator::Lt;
+    case Parser::GT:
+      return ast::Operator::Gt;
+    case Parser::LE:
+      return ast::Operator::Le;
+    case Parser::GE:
+      return ast::Operator::Ge;
+    case Parser::EQ:
+      return ast::Operator::Eq;
+    case Parser::NE:
+      return ast::Operator::Ne;
+    case Parser::AND:
+      return ast::Operator::And;
+    case Parser::OR:
+      return ast::Operator::Or;
+    case Parser::IN:
+      return ast::Operator::In;
+    case Parser::IS:
+      return ast::Operator::Is;
+    default:
+      return ast::Operator::NotIn;
   }
 }
 
@@ -370,7 +424,8 @@ std::vector<ast::Argument> TreeConverter::arguments(Parser::ArgumentsContext* tr
       const std::string* name = ast::name_of(*argument.value);
       if (!name || argument.stars) {
         refuse(argument.value->span, "syntax.keyword",
-               fmt::format("found {} before '='; expected the name of an argument", ast::describe(*argument.value)));
+               fmt::format("found {} before '='; expected the name of an argument",
+                           ast::describe(*argument.value)));
       }
       argument.name = *name;
       argument.name_span = argument.value->span;
@@ -410,20 +465,29 @@ ast::ExprPtr TreeConverter::atom(Parser::AtomContext* tree) {
   Span span = span_of(tree);
   antlr4::Token* first = tree->start;
   switch (first->getType()) {
-    case Parser::NAME: return make(span, ast::Name{std::string(text_of(first))});
-    case Parser::NUMBER: return number(first);
-    case Parser::STRING: return strings(tree->STRING(), span);
+    case Parser::NAME:
+      return make(span, ast::Name{std::string(text_of(first))});
+    case Parser::NUMBER:
+      return number(first);
+    case Parser::STRING:
+      return strings(tree->STRING(), span);
     case Parser::NUMBER_LIST: {
       auto list = read_number_list(text_of(first), span, diagnostics_);
       if (!list) throw Refused{};
       return make(span, std::move(*list));
     }
-    case Parser::TRUE: return make(span, ast::BoolValue{true});
-    case Parser::FALSE: return make(span, ast::BoolValue{false});
-    case Parser::NONE: return make(span, ast::NoneValue{});
-    case Parser::ELLIPSIS: return make(span, ast::Unsupported{"'...'"});
-    case Parser::LBRACE: return dictionary(tree);
-    default: return bracketed(tree);
+    case Parser::TRUE:
+      return make(span, ast::BoolValue{true});
+    case Parser::FALSE:
+      return make(span, ast::BoolValue{false});
+    case Parser::NONE:
+      return make(span, ast::NoneValue{});
+    case Parser::ELLIPSIS:
+      return make(span, ast::Unsupported{"'...'"});
+    case Parser::LBRACE:
+      return dictionary(tree);
+    default:
+      return bracketed(tree);
   }
 }
 
@@ -434,14 +498,16 @@ ast::ExprPtr TreeConverter::number(antlr4::Token* token) {
   if (!value) throw Refused{};
   if (!value->integer) return make(span, ast::FloatValue{value->real});
   if (!minus && value->magnitude > static_cast<std::uint64_t>(INT64_MAX)) {
-    refuse(span, "literal.integer", fmt::format("found the integer {}, which does not fit int64", value->magnitude));
+    refuse(span, "literal.integer",
+           fmt::format("found the integer {}, which does not fit int64", value->magnitude));
   }
   return make(span, ast::IntValue{static_cast<std::int64_t>(value->magnitude)});
 }
 
 ast::ExprPtr TreeConverter::strings(const std::vector<antlr4::tree::TerminalNode*>& tokens, Span span) {
   std::vector<ast::FormatPart> parts;
-  std::vector<std::pair<std::size_t, std::pair<std::size_t, std::size_t>>> fields;  // part -> place of its text
+  std::vector<std::pair<std::size_t, std::pair<std::size_t, std::size_t>>>
+      fields;  // part -> place of its text
   bool format = false;
   for (antlr4::tree::TerminalNode* node : tokens) {
     antlr4::Token* token = node->getSymbol();
@@ -465,7 +531,8 @@ ast::ExprPtr TreeConverter::strings(const std::vector<antlr4::tree::TerminalNode
       }
     }
   }
-  if (!format) return make(span, ast::StringValue{parts.empty() ? std::string() : std::move(parts.front().text)});
+  if (!format)
+    return make(span, ast::StringValue{parts.empty() ? std::string() : std::move(parts.front().text)});
   ast::ExprPtr result = make(span, ast::FormatString{std::move(parts)});
   for (auto& [part, place] : fields) pending_.push_back({result.get(), part, place.first, place.second});
   return result;
@@ -486,7 +553,8 @@ ast::ExprPtr TreeConverter::dictionary(Parser::AtomContext* tree) {
   if (tree->comprehension()) return make(span, ast::Unsupported{"a comprehension"});
   ast::DictValue result;
   for (auto* item : tree->dictItem()) {
-    if (item->POW()) refuse(span_of(item), "syntax.star", "found '**' in a dictionary; expected each entry written out");
+    if (item->POW())
+      refuse(span_of(item), "syntax.star", "found '**' in a dictionary; expected each entry written out");
     ast::ExprPtr key = expression(item->expression(0));
     if (!item->COLON()) return make(span, ast::Unsupported{"a set"});
     result.items.emplace_back(std::move(key), expression(item->expression(1)));

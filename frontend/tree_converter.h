@@ -10,7 +10,7 @@ namespace relish {
 
 // A field of an f-string whose text is still to be parsed: the parser serves one line at a time.
 struct PendingField {
-  ast::Expr* format;       // a FormatString
+  ast::Expr* format;  // a FormatString
   std::size_t part;
   std::size_t begin, end;  // of the text
 };

@@ -37,9 +37,11 @@ std::vector<const ast::Expr*> positional(const ast::Call& call) {
   return result;
 }
 
-void check_names(const ast::Call& call, std::string_view type, std::initializer_list<std::string_view> known) {
+void check_names(const ast::Call& call, std::string_view type,
+                 std::initializer_list<std::string_view> known) {
   for (const ast::Argument& argument : call.arguments) {
-    if (argument.name.empty() || std::find(known.begin(), known.end(), argument.name) != known.end()) continue;
+    if (argument.name.empty() || std::find(known.begin(), known.end(), argument.name) != known.end())
+      continue;
     std::vector<std::string> candidates(known.begin(), known.end());
     type_error(argument.name_span, "type.argument",
                fmt::format("{} has no argument '{}'{}", type, printable(argument.name),
@@ -56,14 +58,15 @@ int rank_argument(const ast::Expr& expr) {
   auto* value = expr.as<ast::IntValue>();
   if (!value || value->value < -1 || value->value > static_cast<std::int64_t>(limits().max_rank)) {
     type_error(expr.span, "type.rank",
-               fmt::format("found {} as a rank; expected a number up to {}", ast::describe(expr), limits().max_rank));
+               fmt::format("found {} as a rank; expected a number up to {}", ast::describe(expr),
+                           limits().max_rank));
   }
   return static_cast<int>(value->value);
 }
 
-constexpr std::array<std::string_view, 12> known_types = {"R.Tensor", "R.Tuple", "R.Shape", "R.Prim", "R.Callable", "R.Any",
-                                                          "R.Object", "R.PackedFunc", "T.int64", "T.float32", "T.bool",
-                                                          "T.int32"};
+constexpr std::array<std::string_view, 12> known_types = {
+    "R.Tensor", "R.Tuple",      "R.Shape", "R.Prim",    "R.Callable", "R.Any",
+    "R.Object", "R.PackedFunc", "T.int64", "T.float32", "T.bool",     "T.int32"};
 
 }  // namespace
 
@@ -71,7 +74,8 @@ constexpr std::array<std::string_view, 12> known_types = {"R.Tensor", "R.Tuple",
 
 void SymbolTable::declare_strings(const ast::Expr& annotation, DType dtype) {
   if (auto* text = annotation.as<ast::StringValue>()) {
-    if (is_identifier(text->value) && !dtype_from_name(text->value)) declare(text->value, dtype, annotation.span);
+    if (is_identifier(text->value) && !dtype_from_name(text->value))
+      declare(text->value, dtype, annotation.span);
   } else if (auto* call = annotation.as<ast::Call>()) {
     for (const ast::Argument& argument : call->arguments) {
       if (argument.name != "dtype" && argument.name != "vdevice") declare_strings(*argument.value, dtype);
@@ -107,7 +111,8 @@ std::vector<std::string> SymbolTable::names() const {
 // The canonical name of the type's constructor: old texts write `Tensor` without a namespace.
 std::string TypeReader::type_name(const ast::Expr& expr) const {
   std::string name = context_.namespaces.canonical(expr);
-  static constexpr std::array<std::string_view, 7> bare = {"Tensor", "Tuple", "Shape", "Object", "Callable", "Any", "Prim"};
+  static constexpr std::array<std::string_view, 7> bare = {"Tensor",   "Tuple", "Shape", "Object",
+                                                           "Callable", "Any",   "Prim"};
   if (std::find(bare.begin(), bare.end(), name) != bare.end()) name = "R." + name;
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> old = {
       {{"R.TensorStructInfo", "R.Tensor"},
@@ -155,13 +160,16 @@ Type TypeReader::read(const ast::Expr& expr) {
       return Type(ScalarType{*dtype});
     }
   }
-  if (name == "R.DTensor") type_error(expr.span, "type.unsupported", "R.DTensor: distributed tensors are not supported");
+  if (name == "R.DTensor")
+    type_error(expr.span, "type.unsupported", "R.DTensor: distributed tensors are not supported");
   if (expr.as<ast::StringValue>()) {
-    type_error(expr.span, "type.string", "found a string as a type; expected one such as R.Tensor((2, 3), \"float32\")");
+    type_error(expr.span, "type.string",
+               "found a string as a type; expected one such as R.Tensor((2, 3), \"float32\")");
   }
   if (name.empty()) {
-    type_error(expr.span, "type.unknown",
-               fmt::format("found {}; expected a type such as R.Tensor((2, 3), \"float32\")", ast::describe(expr)));
+    type_error(
+        expr.span, "type.unknown",
+        fmt::format("found {}; expected a type such as R.Tensor((2, 3), \"float32\")", ast::describe(expr)));
   }
   std::vector<std::string> candidates(known_types.begin(), known_types.end());
   Span at = call ? call->callee->span : expr.span;
@@ -184,7 +192,8 @@ Type TypeReader::tensor(const ast::Expr& expr, const ast::Call* call) {
   if (!shape && next < given.size() && !given[next]->as<ast::StringValue>()) shape = given[next++];
   if (!dtype && next < given.size()) dtype = given[next++];
   if (next < given.size()) {
-    type_error(given[next]->span, "type.argument", "found one argument too many; expected a shape and a dtype");
+    type_error(given[next]->span, "type.argument",
+               "found one argument too many; expected a shape and a dtype");
   }
   if (dtype && !is_nothing(*dtype)) {
     auto* name = dtype->as<ast::StringValue>();
@@ -197,7 +206,8 @@ Type TypeReader::tensor(const ast::Expr& expr, const ast::Call* call) {
   if (shape && !is_nothing(*shape)) {
     if (!shape->as<ast::TupleValue>() && !shape->as<ast::ListValue>() && !shape->as<ast::NumberListValue>()) {
       type_error(shape->span, "type.shape",
-                 fmt::format("found {} as a shape; expected a tuple of dimensions such as (2, 3)", ast::describe(*shape)));
+                 fmt::format("found {} as a shape; expected a tuple of dimensions such as (2, 3)",
+                             ast::describe(*shape)));
     }
     result.shape = read_dims(*shape);
     result.rank = static_cast<int>(result.shape->size());
@@ -205,7 +215,8 @@ Type TypeReader::tensor(const ast::Expr& expr, const ast::Call* call) {
   if (const ast::Expr* rank = argument_named(*call, "ndim")) {
     int given_rank = rank_argument(*rank);
     if (result.shape && given_rank >= 0 && given_rank != result.rank) {
-      type_error(rank->span, "type.rank", fmt::format("found ndim={} beside a shape of {} dimensions", given_rank, result.rank));
+      type_error(rank->span, "type.rank",
+                 fmt::format("found ndim={} beside a shape of {} dimensions", given_rank, result.rank));
     }
     if (!result.shape) result.rank = given_rank;
   }
@@ -220,7 +231,8 @@ Scalar TypeReader::read_dim(const ast::Expr& expr, DType plain_integer) {
     // The string's inside is an expression of the same source.
     std::string_view written = context_.text_of(expr.span);
     if (written.size() < 2 || written.substr(1, written.size() - 2) != text->value) {
-      type_error(expr.span, "type.dimension", "found a dimension in a string with escapes; expected plain text");
+      type_error(expr.span, "type.dimension",
+                 "found a dimension in a string with escapes; expected plain text");
     }
     ast::ExprPtr inside = context_.parser.expression(expr.span.begin + 1, expr.span.end - 1);
     if (!inside) throw ReadContext::Silent{};
@@ -230,10 +242,12 @@ Scalar TypeReader::read_dim(const ast::Expr& expr, DType plain_integer) {
   }
   if (!is_int(dim.dtype()) || (plain_integer == DType::Int64 && dim.dtype() != DType::Int64)) {
     type_error(expr.span, "type.dimension",
-               fmt::format("found a dimension of dtype {}; expected int64", name_of(dim.dtype())));
+               fmt::format("found a dimension of dtype {}; expected {}", name_of(dim.dtype()),
+                           plain_integer == DType::Int64 ? "int64" : "an integer"));
   }
   if (auto value = dim.as_int(); value && *value < 0) {
-    type_error(expr.span, "type.dimension", fmt::format("found the dimension {}; expected one that is not negative", *value));
+    type_error(expr.span, "type.dimension",
+               fmt::format("found the dimension {}; expected one that is not negative", *value));
   }
   return dim;
 }
@@ -247,9 +261,10 @@ std::vector<Scalar> TypeReader::read_dims(const ast::Expr& expr, DType plain_int
     read_all(tuple->items);
   } else if (auto* list = expr.as<ast::ListValue>()) {
     read_all(list->items);
-  } else if (auto* call = expr.as<ast::Call>(); call && !call->arguments.empty() &&
-                                                (context_.namespaces.canonical(*call->callee) == "R.shape" ||
-                                                 context_.namespaces.canonical(*call->callee) == "R.ShapeExpr")) {
+  } else if (auto* call = expr.as<ast::Call>();
+             call && !call->arguments.empty() &&
+             (context_.namespaces.canonical(*call->callee) == "R.shape" ||
+              context_.namespaces.canonical(*call->callee) == "R.ShapeExpr")) {
     return read_dims(*call->arguments[0].value, plain_integer);
   } else if (expr.as<ast::NumberListValue>()) {
     fail(ErrorClass::ResourceLimit, expr.span, "limit.rank",
@@ -299,13 +314,15 @@ Type TypeReader::shape(const ast::Expr&, const ast::Call* call) {
     result.dims = read_dims(*given[0]);
     result.rank = static_cast<int>(result.dims->size());
   }
-  if (const ast::Expr* rank = argument_named(*call, "ndim"); rank && !result.dims) result.rank = rank_argument(*rank);
+  if (const ast::Expr* rank = argument_named(*call, "ndim"); rank && !result.dims)
+    result.rank = rank_argument(*rank);
   return Type(std::move(result));
 }
 
 Type TypeReader::scalar(const ast::Expr& expr, const ast::Call& call) {
   if (argument_named(call, "value")) {
-    type_error(expr.span, "type.unsupported", "R.Prim(value=...) is not supported; expected R.Prim(\"int64\")");
+    type_error(expr.span, "type.unsupported",
+               "R.Prim(value=...) is not supported; expected R.Prim(\"int64\")");
   }
   check_names(call, "R.Prim", {"dtype"});
   std::vector<const ast::Expr*> given = positional(call);

@@ -1,5 +1,5 @@
-// Annotations of the text: R.Tensor, R.Tuple, R.Shape, R.Prim, R.Callable, R.Any and their older spellings; and the
-// symbolic dimensions of one function.
+// Annotations of the text: R.Tensor, R.Tuple, R.Shape, R.Prim, R.Callable, R.Any and their older spellings;
+// and the symbolic dimensions of one function.
 #pragma once
 
 #include <map>
@@ -13,11 +13,13 @@
 
 namespace relish {
 
-// The symbolic variables of one function. A name comes to life at its first use, provided that something in the function
-// declares it: a string dimension, `n = T.int64()`, a type parameter.
+// The symbolic variables of one function. A name comes to life at its first use, provided that something in
+// the function declares it: a string dimension, `n = T.int64()`, a type parameter.
 class SymbolTable : public ScalarScope {
  public:
-  void declare(const std::string& name, DType dtype, Span at) { declared_.emplace(name, Declared{dtype, at}); }
+  void declare(const std::string& name, DType dtype, Span at) {
+    declared_.emplace(name, Declared{dtype, at});
+  }
   bool declares(const std::string& name) const { return declared_.count(name) > 0; }
   void define(const std::string& name, ScalarVar var) { vars_.insert_or_assign(name, std::move(var)); }
   // All string dimensions that are plain names, anywhere in an annotation; each declares itself.
@@ -27,7 +29,10 @@ class SymbolTable : public ScalarScope {
   std::vector<std::string> names() const override;
 
  private:
-  struct Declared { DType dtype; Span span; };
+  struct Declared {
+    DType dtype;
+    Span span;
+  };
   std::map<std::string, Declared> declared_;
   std::map<std::string, ScalarVar> vars_;
 };

@@ -1,5 +1,5 @@
-// What the tests of the front end share: reading a text under a made-up name, diagnostics as short lines, and syntax
-// trees as bracketed text.
+// What the tests of the front end share: reading a text under a made-up name, diagnostics as short lines, and
+// syntax trees as bracketed text.
 #pragma once
 
 #include <string>
@@ -27,11 +27,13 @@ inline std::string short_text(const Diagnostics& diagnostics) {
     return fmt::format("{}:{}", at.line, at.column);
   };
   for (const Diagnostic& d : diagnostics.all()) {
-    result += fmt::format("{} {} {}\n", place(d.span), d.severity == Severity::Error  ? name_of(d.error_class)
+    result += fmt::format("{} {} {}\n", place(d.span),
+                          d.severity == Severity::Error  ? name_of(d.error_class)
                           : d.severity == Severity::Note ? std::string_view("note")
                                                          : std::string_view("warning"),
                           d.message);
-    for (const DiagnosticNote& note : d.notes) result += fmt::format("  note {} {}\n", place(note.span), note.text);
+    for (const DiagnosticNote& note : d.notes)
+      result += fmt::format("  note {} {}\n", place(note.span), note.text);
   }
   return result;
 }
@@ -46,7 +48,8 @@ inline std::string dump(const ast::ExprPtr& expr) {
     }
     std::string links(const ast::ExprPtr& first, const std::vector<ast::Link>& all) const {
       std::string result = "(" + dump(first);
-      for (const ast::Link& link : all) result += fmt::format(" {} {}", ast::text_of(link.op), dump(link.operand));
+      for (const ast::Link& link : all)
+        result += fmt::format(" {} {}", ast::text_of(link.op), dump(link.operand));
       return result + ")";
     }
     std::string operator()(const ast::Name& n) const { return n.id; }
@@ -58,9 +61,10 @@ inline std::string dump(const ast::ExprPtr& expr) {
     std::string operator()(const ast::FormatString& f) const {
       std::string result = "(f";
       for (const ast::FormatPart& part : f.parts) {
-        result += part.field ? fmt::format(" {{{}:{}{}}}", dump(part.field), part.spec,
-                                           part.conversion ? std::string("!") + part.conversion : std::string())
-                             : fmt::format(" \"{}\"", part.text);
+        result += part.field
+                      ? fmt::format(" {{{}:{}{}}}", dump(part.field), part.spec,
+                                    part.conversion ? std::string("!") + part.conversion : std::string())
+                      : fmt::format(" \"{}\"", part.text);
       }
       return result + ")";
     }
@@ -71,8 +75,12 @@ inline std::string dump(const ast::ExprPtr& expr) {
       for (auto& [key, value] : d.items) result += fmt::format(" {}: {}", dump(key), dump(value));
       return result + ")";
     }
-    std::string operator()(const ast::NumberListValue& l) const { return fmt::format("(numbers {})", l.size()); }
-    std::string operator()(const ast::Attribute& a) const { return fmt::format("{}.{}", dump(a.object), a.name); }
+    std::string operator()(const ast::NumberListValue& l) const {
+      return fmt::format("(numbers {})", l.size());
+    }
+    std::string operator()(const ast::Attribute& a) const {
+      return fmt::format("{}.{}", dump(a.object), a.name);
+    }
     std::string operator()(const ast::Call& c) const {
       std::string result = fmt::format("(call {}", dump(c.callee));
       for (const ast::Argument& a : c.arguments) {

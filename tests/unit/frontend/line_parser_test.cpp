@@ -1,4 +1,5 @@
-// Lines to syntax trees: expressions, statements, headers, literals, f-strings, and the wording of syntax errors.
+// Lines to syntax trees: expressions, statements, headers, literals, f-strings, and the wording of syntax
+// errors.
 #include "frontend/line_parser.h"
 
 #include <catch2/catch.hpp>
@@ -26,7 +27,8 @@ Parsed parse(std::string text) {
   with_big_stack([&] {
     LineParser parser(file, Sources::instance().find(file)->text(), diagnostics);
     if (!scanned.lines.empty() && !diagnostics.has_errors()) {
-      result.statement = scanned.lines[0].header ? parser.header(scanned.lines[0]) : parser.simple(scanned.lines[0]);
+      result.statement =
+          scanned.lines[0].header ? parser.header(scanned.lines[0]) : parser.simple(scanned.lines[0]);
     }
   });
   result.errors = short_text(diagnostics);
@@ -79,7 +81,8 @@ TEST_CASE("numbers") {
   CHECK(expression("9223372036854775808") ==
         "1:1 SyntaxError found the integer 9223372036854775808, which does not fit int64\n");
   CHECK(expression("1e999") ==
-        "1:1 SyntaxError found the number 1e999, which overflows float64; write float(\"inf\") or T.float32(\"inf\")\n");
+        "1:1 SyntaxError found the number 1e999, which overflows float64; write float(\"inf\") or "
+        "T.float32(\"inf\")\n");
   CHECK(expression("1e-999") == "0f");
   CHECK(expression("012") == "1:1 SyntaxError found the integer 012 with leading zeros; expected none\n");
   CHECK(expression("1__0") == "1:1 SyntaxError found '_' that does not separate two digits\n");
@@ -90,14 +93,18 @@ TEST_CASE("numbers") {
 
 TEST_CASE("strings and f-strings") {
   CHECK(expression("'a' \"b\\n\" r'\\n'") == "\"ab\n\\n\"");
-  CHECK(expression("'\\x41\\u00e9\\101'") == "\"A\xc3\xa9" "A\"");
+  CHECK(expression("'\\x41\\u00e9\\101'") ==
+        "\"A\xc3\xa9"
+        "A\"");
   CHECK(expression("'''x\ny'''") == "\"x\ny\"");
   CHECK(expression("f'a{x + 1:.3f}b{y!r}'") == "(f \"a\" {(x + 1):.3f} \"b\" {y:!r})");
   CHECK(expression("f'{{{x}}}'") == "(f \"{\" {x:} \"}\")");
   CHECK(expression("f\"{d['k']}\"") == "(f {(at d \"k\"):})");
   CHECK(expression("f\"{f'{x}'}\"") == "(f {(f {x:}):})");
-  CHECK(expression("f'{x'") == "1:3 SyntaxError found '{' that is never closed in an f-string; expected '}'\n");
-  CHECK(expression("f'{}'") == "1:3 SyntaxError found an empty field in an f-string; expected an expression\n");
+  CHECK(expression("f'{x'") ==
+        "1:3 SyntaxError found '{' that is never closed in an f-string; expected '}'\n");
+  CHECK(expression("f'{}'") ==
+        "1:3 SyntaxError found an empty field in an f-string; expected an expression\n");
   CHECK(expression("f'{x y}'") == "1:6 SyntaxError found 'y'; expected the end of the line\n");
   CHECK(expression("b'x'") == "1:1 SyntaxError found a bytes literal; expected a text string\n");
 }
@@ -115,7 +122,8 @@ TEST_CASE("statements") {
   CHECK(assignment("x = 1") == "x = - 1");
   CHECK(assignment("a, b = c") == "(tuple a b) = - c");
   CHECK(assignment("a = b = c, d") == "a = b = - (tuple c d)");
-  CHECK(assignment("x: R.Tensor((2, 3), \"float32\") = y") == "x = (call R.Tensor (tuple 2 3) \"float32\") y");
+  CHECK(assignment("x: R.Tensor((2, 3), \"float32\") = y") ==
+        "x = (call R.Tensor (tuple 2 3) \"float32\") y");
   CHECK(assignment("x: T.int32") == "x = T.int32 -");
   auto augmented = parse("C[i] += 2");
   REQUIRE(augmented.statement);
@@ -158,10 +166,12 @@ TEST_CASE("syntax errors say what was found and what was expected") {
   CHECK(parse("x = * 2 +").errors == "1:10 SyntaxError found the end of the line; expected an expression\n");
   CHECK(parse("if x = 1:\n  y").errors ==
         "1:6 SyntaxError found '='; expected ':'\n  note - a comparison is written '=='\n");
-  CHECK(parse("for i in range(3)\n  y").errors == "1:18 SyntaxError found the end of the line; expected ':'\n");
+  CHECK(parse("for i in range(3)\n  y").errors ==
+        "1:18 SyntaxError found the end of the line; expected ':'\n");
   CHECK(parse("def f(x: int\n): pass").errors == "");
   CHECK(parse("def 3():\n  pass").errors == "1:5 SyntaxError found '3'; expected a name\n");
-  CHECK(parse("f(1=2)").errors == "1:3 SyntaxError found the number 1 before '='; expected the name of an argument\n");
+  CHECK(parse("f(1=2)").errors ==
+        "1:3 SyntaxError found the number 1 before '='; expected the name of an argument\n");
   CHECK(parse("f(a=2, 3)").errors == "1:8 SyntaxError found a positional argument behind a named one\n");
   CHECK(parse("f(a=2, a=3)").errors ==
         "1:8 SyntaxError found the argument 'a' twice\n  note 1:3 it is given here first\n");
@@ -178,7 +188,8 @@ TEST_CASE("long chains and deep nesting need no native stack") {
         "1:1001 ResourceLimit found an expression nested deeper than 1000; raise --max-nesting\n");
   std::string calls = "x";
   for (int i = 0; i < 2000; ++i) calls += "()";
-  CHECK(parse(calls).errors == "1:1 ResourceLimit found an expression nested deeper than 1000; raise --max-nesting\n");
+  CHECK(parse(calls).errors ==
+        "1:1 ResourceLimit found an expression nested deeper than 1000; raise --max-nesting\n");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Whole sources: modules in three dialects, statements, Python files, the printing law, and faults with their places.
+// Whole sources: modules in three dialects, statements, Python files, the printing law, and faults with their
+// places.
 #include "frontend/reader.h"
 
 #include <catch2/catch.hpp>
@@ -52,7 +53,8 @@ std::string canonical(const std::string& text, ReadOptions options = {}) {
 std::string with_body(const std::string& body) {
   std::string text =
       "@R.function\n"
-      "def f(x: R.Tensor((2, 3), \"float32\"), y: R.Tensor((2, 3), \"float32\"), i: R.Tensor((2,), \"int32\")):\n";
+      "def f(x: R.Tensor((2, 3), \"float32\"), y: R.Tensor((2, 3), \"float32\"), i: R.Tensor((2,), "
+      "\"int32\")):\n";
   std::size_t at = 0;
   while (at < body.size()) {
     std::size_t end = std::min(body.find('\n', at), body.size());
@@ -75,7 +77,8 @@ std::string body_type(const std::string& body) {
 std::string with_loops(const std::string& body) {
   std::string text =
       "@T.prim_func\n"
-      "def f(A: T.Buffer((8, 8), \"float32\"), I: T.Buffer((8,), \"int64\"), n: T.int32, C: T.Buffer((8, 8), \"float32\")):\n";
+      "def f(A: T.Buffer((8, 8), \"float32\"), I: T.Buffer((8,), \"int64\"), n: T.int32, C: T.Buffer((8, 8), "
+      "\"float32\")):\n";
   std::size_t at = 0;
   while (at < body.size()) {
     std::size_t end = std::min(body.find('\n', at), body.size());
@@ -196,7 +199,9 @@ TEST_CASE("a Python file keeps its decorated definitions and skips the rest with
   ReadOptions options;
   options.python_file = true;
   Read result = read(text, options);
-  CHECK(result.errors == "2:1 note 4 statements of this Python file are skipped: only decorated classes and functions are read\n");
+  CHECK(result.errors ==
+        "2:1 note 4 statements of this Python file are skipped: only decorated classes and functions are "
+        "read\n");
   REQUIRE(result.result.modules.size() == 1);
   CHECK(print(*result.result.modules[0]) == classifier_canonical);
 }
@@ -220,8 +225,8 @@ class M:
   CHECK(printed.find("# The model.\n@I.ir_module") != std::string::npos);
   CHECK(printed.find("    # Adds.\n    @R.function") != std::string::npos);
   CHECK(printed.find("        # all of it\n        with R.dataflow():") != std::string::npos);
-  CHECK(printed.find("            # first\n            y: R.Tensor((2,), dtype=\"float32\") = R.add(x, x)  # behind\n") !=
-        std::string::npos);
+  CHECK(printed.find("            # first\n            y: R.Tensor((2,), dtype=\"float32\") = R.add(x, x)  # "
+                     "behind\n") != std::string::npos);
 }
 
 TEST_CASE("values of Relax functions") {
@@ -230,7 +235,8 @@ TEST_CASE("values of Relax functions") {
   CHECK(body_type("a = x + y * 2.0 - 1\nreturn a / x") == tensor);
   CHECK(body_type("return R.add(x, R.exp(y))") == tensor);
   CHECK(body_type("a, b = (x, i)\nreturn b, (a, b)") ==
-        "R.Tuple(R.Tensor((2,), dtype=\"int32\"), R.Tuple(R.Tensor((2, 3), dtype=\"float32\"), R.Tensor((2,), dtype=\"int32\")))");
+        "R.Tuple(R.Tensor((2,), dtype=\"int32\"), R.Tuple(R.Tensor((2, 3), dtype=\"float32\"), "
+        "R.Tensor((2,), dtype=\"int32\")))");
   CHECK(body_type("t = (x, (i, y))\nreturn t[1][0]") == "R.Tensor((2,), dtype=\"int32\")");
   CHECK(body_type("return R.const([[1, 2, 3]])") == "R.Tensor((1, 3), dtype=\"int32\")");
   CHECK(body_type("return R.const(1.5)") == "R.Tensor((), dtype=\"float32\")");
@@ -255,18 +261,21 @@ TEST_CASE("symbolic dimensions") {
     canonical("@R.function\ndef f(" + signature + "):\n" + body);
     return print(result.result.free_functions->function("f")->result_type);
   };
-  CHECK(type("x: R.Tensor((\"n\", 4), \"float32\")", "  return R.permute_dims(x)") == "R.Tensor((4, n), dtype=\"float32\")");
+  CHECK(type("x: R.Tensor((\"n\", 4), \"float32\")", "  return R.permute_dims(x)") ==
+        "R.Tensor((4, n), dtype=\"float32\")");
   CHECK(type("x: R.Tensor((\"m + 1\",), \"float32\"), y: R.Tensor((\"m\",), \"float32\")",
              "  m = T.int64()\n  return R.broadcast_to(y, R.shape([m * 2, m]))") ==
         "R.Tensor((m * 2, m), dtype=\"float32\")");
-  CHECK(type("x: R.Tensor((\"n\",), \"float32\"), n: R.Prim(\"int64\")", "  return R.shape([n * 2])") == "R.Shape([n * 2])");
+  CHECK(type("x: R.Tensor((\"n\",), \"float32\"), n: R.Prim(\"int64\")", "  return R.shape([n * 2])") ==
+        "R.Shape([n * 2])");
   CHECK(type("x: R.Tensor(ndim=2, dtype=\"float32\")",
-             "  n, m = T.int64(), T.int64()\n  y = R.match_cast(x, R.Tensor((n, m), \"float32\"))\n  return R.permute_dims(y)") ==
-        "R.Tensor(dtype=\"float32\", ndim=2)");
+             "  n, m = T.int64(), T.int64()\n  y = R.match_cast(x, R.Tensor((n, m), \"float32\"))\n  return "
+             "R.permute_dims(y)") == "R.Tensor(dtype=\"float32\", ndim=2)");
   CHECK(type("x: R.Tensor((\"n + 1\",), \"float32\")", "  return x") ==
         "2:21 TypeError found 'n', which no dimension introduces; expected a dimension \"n\" of its own\n");
   CHECK(type("x: R.Tensor((\"n + 1\",), \"float32\")", "  n = T.int64()\n  return x") ==
-        "3:3 TypeError the dimension 'n' cannot be found when the function runs; expected it alone in the type of a "
+        "3:3 TypeError the dimension 'n' cannot be found when the function runs; expected it alone in the "
+        "type of a "
         "parameter or of R.match_cast\n");
   CHECK(type("x: R.Tensor((k,), \"float32\")", "  return x") ==
         "2:20 TypeError found 'k', which no dimension introduces; expected a dimension \"k\" of its own\n");
@@ -276,11 +285,14 @@ TEST_CASE("faults of Relax functions, with their places") {
   CHECK(body_errors("return z") == "3:10 TypeError found the name 'z', which is not defined here\n");
   CHECK(body_errors("return R.relu(x)") ==
         "3:10 TypeError found the operator R.relu, which is unknown; did you mean 'R.nn.relu'?\n");
-  CHECK(body_errors("return R.summ(x)") == "3:10 TypeError found the operator R.summ, which is unknown; did you mean 'R.sum'?\n");
-  CHECK(body_errors("a = R.nope(x)\nb = R.add(a, x)\nreturn b") == "3:7 TypeError found the operator R.nope, which is unknown\n");
+  CHECK(body_errors("return R.summ(x)") ==
+        "3:10 TypeError found the operator R.summ, which is unknown; did you mean 'R.sum'?\n");
+  CHECK(body_errors("a = R.nope(x)\nb = R.add(a, x)\nreturn b") ==
+        "3:7 TypeError found the operator R.nope, which is unknown\n");
   CHECK(body_errors("return R.matmul(x, y)").substr(0, 5) == "3:10 ");
   CHECK(body_errors("a: R.Tensor((2, 4), \"float32\") = R.add(x, y)\nreturn a") ==
-        "3:6 TypeError found the type R.Tensor((2, 4), dtype=\"float32\") for 'a'; its value has type R.Tensor((2, 3), "
+        "3:6 TypeError found the type R.Tensor((2, 4), dtype=\"float32\") for 'a'; its value has type "
+        "R.Tensor((2, 3), "
         "dtype=\"float32\")\n  note 3:36 this has type R.Tensor((2, 3), dtype=\"float32\")\n");
   CHECK(body_errors("return x == y") == "3:12 TypeError found '==' on tensors; use R.equal\n");
   CHECK(body_errors("return x @ y") == "3:12 TypeError found '@' on tensors; use R.matmul\n");
@@ -290,7 +302,8 @@ TEST_CASE("faults of Relax functions, with their places") {
         "3:10 TypeError found [] on a tensor in an R.function; it takes fields of tuples only, use R.take or "
         "R.strided_slice\n");
   CHECK(body_errors("for k in range(3):\n  y = x\nreturn x") ==
-        "3:3 TypeError found a for loop in an R.function; loops over ranges stand in prim_funcs, and at the top level of a "
+        "3:3 TypeError found a for loop in an R.function; loops over ranges stand in prim_funcs, and at the "
+        "top level of a "
         "script\n");
   CHECK(body_errors("x += y\nreturn x") ==
         "3:3 TypeError found an augmented assignment in an R.function; expected y = x + z\n");
@@ -301,12 +314,14 @@ TEST_CASE("faults of Relax functions, with their places") {
   CHECK(body_errors("with R.dataflow():\n  a = R.exp(x)\n  R.output(b)\nreturn x") ==
         "5:14 TypeError R.output lists 'b', which the block does not bind\n");
   CHECK(body_errors("return R.call_tir(\"env.f\", (x,), out_ty=R.Tensor((2,), \"float32\"))") ==
-        "3:21 PolicyError R.call_tir of the string \"env.f\" calls a native function, which was not opted in\n");
+        "3:21 PolicyError R.call_tir of the string \"env.f\" calls a native function, which was not opted "
+        "in\n");
   CHECK(body_errors("return R.const([1, [2]])") ==
         "3:22 TypeError found lists of unequal length in R.const; expected a regular nesting\n");
   CHECK(body_errors("return (lambda a: a)(x)").substr(0, 5) == "3:11 ");
   CHECK(body_errors("R.exp(x)\nreturn x") ==
-        "3:3 TypeError found a value of type R.Tensor((2, 3), dtype=\"float32\") that is not bound; expected y = ...\n");
+        "3:3 TypeError found a value of type R.Tensor((2, 3), dtype=\"float32\") that is not bound; expected "
+        "y = ...\n");
 }
 
 TEST_CASE("one bad line does not hide the next, and makes no followers") {
@@ -323,36 +338,48 @@ TEST_CASE("one bad line does not hide the next, and makes no followers") {
 
 TEST_CASE("modules and functions call each other") {
   CHECK(read("@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n  return g(x)\n"
-             "@R.function\ndef g(x: R.Tensor((2,), \"float32\")):\n  return R.exp(x)\n").errors == "");
-  CHECK(read("@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n  return f(x)\n").errors ==
-        "3:10 TypeError found a recursive use of 'f', whose result type is inferred; expected -> and its type\n"
-        "  note 2:5 it is defined here\n");
-  CHECK(read("@R.function\ndef f(x: R.Tensor((2,), \"float32\")) -> R.Tensor((2,), \"float32\"):\n  return f(x)\n").errors == "");
+             "@R.function\ndef g(x: R.Tensor((2,), \"float32\")):\n  return R.exp(x)\n")
+            .errors == "");
+  CHECK(
+      read("@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n  return f(x)\n").errors ==
+      "3:10 TypeError found a recursive use of 'f', whose result type is inferred; expected -> and its type\n"
+      "  note 2:5 it is defined here\n");
+  CHECK(read("@R.function\ndef f(x: R.Tensor((2,), \"float32\")) -> R.Tensor((2,), \"float32\"):\n  return "
+             "f(x)\n")
+            .errors == "");
   CHECK(read("w = 3\n@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n  return R.add(x, w)\n").errors ==
-        "4:19 TypeError found 'w', a variable of the script, which functions do not see; pass it as a parameter or use "
+        "4:19 TypeError found 'w', a variable of the script, which functions do not see; pass it as a "
+        "parameter or use "
         "bind_params\n");
   CHECK(read("@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n  return x\n"
-             "@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n  return x\n").errors ==
-        "5:5 TypeError found the function 'f' twice\n  note 2:5 it is defined here first\n");
-  CHECK(read("@I.ir_module\nclass M:\n  @R.function\n  def f(x: R.Tensor((2,), \"float32\")):\n    return M.g(x)\n").errors ==
-        "5:14 TypeError found the name 'g', which is not defined here\n");
+             "@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n  return x\n")
+            .errors == "5:5 TypeError found the function 'f' twice\n  note 2:5 it is defined here first\n");
+  CHECK(read("@I.ir_module\nclass M:\n  @R.function\n  def f(x: R.Tensor((2,), \"float32\")):\n    return "
+             "M.g(x)\n")
+            .errors == "5:14 TypeError found the name 'g', which is not defined here\n");
 }
 
 TEST_CASE("call_tir is checked against the prim_func") {
   auto errors = [](std::string call) {
-    std::string text = std::string("@T.prim_func\ndef p(A: T.Buffer((4,), \"float32\"), B: T.Buffer((4,), \"float32\")):\n"
-                                   "  for i in range(4):\n    B[i] = A[i]\n"
-                                   "@R.function\ndef f(x: R.Tensor((4,), \"float32\"), i: R.Tensor((4,), \"int32\")):\n  return ") +
-                       call + "\n";
+    std::string text =
+        std::string(
+            "@T.prim_func\ndef p(A: T.Buffer((4,), \"float32\"), B: T.Buffer((4,), \"float32\")):\n"
+            "  for i in range(4):\n    B[i] = A[i]\n"
+            "@R.function\ndef f(x: R.Tensor((4,), \"float32\"), i: R.Tensor((4,), \"int32\")):\n  return ") +
+        call + "\n";
     return read(text).errors;
   };
   CHECK(errors("R.call_tir(p, (x,), R.Tensor((4,), \"float32\"))") == "");
   CHECK(errors("R.call_tir(p, x, (4,), dtype=\"float32\")") == "");
   CHECK(errors("R.call_tir(p, [x], out_sinfo=R.Tensor((4,), \"float32\"))") == "");
-  CHECK(errors("R.call_tir(p, (i,), out_ty=R.Tensor((4,), \"float32\"))").find(
-            "7:25 TypeError an argument of type R.Tensor((4,), dtype=\"int32\") is given for 'A' of p") == 0);
-  CHECK(errors("R.call_tir(p, (x,), out_ty=R.Tensor((5,), \"float32\"))").find("a result of type") != std::string::npos);
-  CHECK(errors("R.call_tir(p, (x, x), out_ty=R.Tensor((4,), \"float32\"))").find("7:10 TypeError p has 2 buffer") == 0);
+  CHECK(
+      errors("R.call_tir(p, (i,), out_ty=R.Tensor((4,), \"float32\"))")
+          .find("7:25 TypeError an argument of type R.Tensor((4,), dtype=\"int32\") is given for 'A' of p") ==
+      0);
+  CHECK(errors("R.call_tir(p, (x,), out_ty=R.Tensor((5,), \"float32\"))").find("a result of type") !=
+        std::string::npos);
+  CHECK(errors("R.call_tir(p, (x, x), out_ty=R.Tensor((4,), \"float32\"))")
+            .find("7:10 TypeError p has 2 buffer") == 0);
   CHECK(errors("R.call_tir(q, (x,), out_ty=R.Tensor((4,), \"float32\"))") ==
         "7:21 TypeError found the name 'q', which is not defined here\n");
   CHECK(errors("p(x)").find("found a call of the prim_func") != std::string::npos);
@@ -367,16 +394,23 @@ TEST_CASE("statements of prim_funcs") {
         "for i in range(8):\n    C[0, 0] = T.exp(A[i, i])\n");
   CHECK(loop_text("s: T.int32 = 0\nwhile s < n:\n  s += 1\nC[0, 0] = s") ==
         "s: T.int32 = 0\nwhile s < n:\n    s = s + 1\nC[0, 0] = T.Cast(\"float32\", s)\n");
-  CHECK(loop_text("if n > 3:\n  C[0, 0] = 1\nelif n == 2:\n  C[0, 0] = 2\nelse:\n  C[0, 0] = T.float32(\"-inf\")") ==
-        "if n > 3:\n    C[0, 0] = T.float32(1.0)\nelif n == 2:\n    C[0, 0] = T.float32(2.0)\nelse:\n"
-        "    C[0, 0] = T.float32(\"-inf\")\n");
-  CHECK(loop_text("B = T.alloc_buffer((8,), \"int32\")\nfor i in range(8):\n  B[i] = T.Cast(\"int32\", I[i]) + i") ==
-        "for i in range(8):\n    B[i] = T.Cast(\"int32\", I[i]) + i\n");
-  CHECK(loop_text("for i in range(8):\n  with T.sblock(\"b\"):\n    vi = T.axis.spatial(8, i)\n    T.where(vi < n)\n"
-                  "    C[vi, 0] = T.Select(vi < 3 and not (n == 2), A[vi, 0], T.max(A[0, vi], 0))") ==
-        "for i in range(8):\n    with T.sblock(\"b\"):\n        vi = T.axis.spatial(8, i)\n        T.where(vi < n)\n"
-        "        T.reads(A[0:8, 0:8])\n        T.writes(C[vi, 0])\n"
-        "        C[vi, 0] = T.Select(vi < 3 and not n == 2, A[vi, 0], T.max(A[0, vi], T.float32(0.0)))\n");
+  CHECK(
+      loop_text(
+          "if n > 3:\n  C[0, 0] = 1\nelif n == 2:\n  C[0, 0] = 2\nelse:\n  C[0, 0] = T.float32(\"-inf\")") ==
+      "if n > 3:\n    C[0, 0] = T.float32(1.0)\nelif n == 2:\n    C[0, 0] = T.float32(2.0)\nelse:\n"
+      "    C[0, 0] = T.float32(\"-inf\")\n");
+  CHECK(
+      loop_text(
+          "B = T.alloc_buffer((8,), \"int32\")\nfor i in range(8):\n  B[i] = T.Cast(\"int32\", I[i]) + i") ==
+      "for i in range(8):\n    B[i] = T.Cast(\"int32\", I[i]) + i\n");
+  CHECK(
+      loop_text(
+          "for i in range(8):\n  with T.sblock(\"b\"):\n    vi = T.axis.spatial(8, i)\n    T.where(vi < n)\n"
+          "    C[vi, 0] = T.Select(vi < 3 and not (n == 2), A[vi, 0], T.max(A[0, vi], 0))") ==
+      "for i in range(8):\n    with T.sblock(\"b\"):\n        vi = T.axis.spatial(8, i)\n        T.where(vi "
+      "< n)\n"
+      "        T.reads(A[0:8, 0:8])\n        T.writes(C[vi, 0])\n"
+      "        C[vi, 0] = T.Select(vi < 3 and not n == 2, A[vi, 0], T.max(A[0, vi], T.float32(0.0)))\n");
   CHECK(loop_text("assert n > 0, \"n is positive\"\nT.evaluate(0)") == "assert n > 0, \"n is positive\"\n");
 }
 
@@ -394,7 +428,8 @@ TEST_CASE("scalars convert as TVM has it") {
   CHECK(value("i * 0.5") == "T.float32 = T.Cast(\"float32\", i) * T.float32(0.5)");
   CHECK(value("i / 2") == "T.int32 = T.Div(i, 2)");
   CHECK(value("i // 2 + i % 3") == "T.int32 = i // 2 + i % 3");
-  CHECK(value("T.cast(i, \"float32\") + T.Cast(\"float32\", i)") == "T.float32 = T.Cast(\"float32\", i) + T.Cast(\"float32\", i)");
+  CHECK(value("T.cast(i, \"float32\") + T.Cast(\"float32\", i)") ==
+        "T.float32 = T.Cast(\"float32\", i) + T.Cast(\"float32\", i)");
   CHECK(value("T.float16(0.5)") == "T.float16 = T.float16(0.5)");
   CHECK(value("T.min_value(\"float32\")").substr(0, 22) == "T.float32 = T.float32(");
   CHECK(value("T.uint8(300)").find("300, which is no value of uint8") != std::string::npos);
@@ -405,22 +440,30 @@ TEST_CASE("faults of prim_funcs, with their places") {
         "3:3 TypeError found 1 indices for C; expected 2\n  note 2:79 C has rank 2\n");
   CHECK(loop_errors("D[0, 0] = 1") == "3:3 TypeError found the name 'D', which is not defined here\n");
   CHECK(loop_errors("C[0, 0] = Q") == "3:13 TypeError found the name 'Q', which is not defined here\n");
-  CHECK(loop_errors("C[0, 0] = A") == "3:13 TypeError found the buffer 'A' as a value; expected an element of it\n  note 2:7 it is declared here\n");
-  CHECK(loop_errors("C[0.5, 0] = 1") == "3:5 TypeError found an index of dtype float32; expected an integer\n");
-  CHECK(loop_errors("C[0, 0] = T.expp(A[0, 0])") == "3:13 TypeError T.expp is not a function that Relish knows; did you mean 'T.exp'?\n");
+  CHECK(loop_errors("C[0, 0] = A") ==
+        "3:13 TypeError found the buffer 'A' as a value; expected an element of it\n  note 2:7 it is "
+        "declared here\n");
+  CHECK(loop_errors("C[0.5, 0] = 1") ==
+        "3:5 TypeError found an index of dtype float32; expected an integer\n");
+  CHECK(loop_errors("C[0, 0] = T.expp(A[0, 0])") ==
+        "3:13 TypeError T.expp is not a function that Relish knows; did you mean 'T.exp'?\n");
   CHECK(loop_errors("C[0, 0] = T.call_extern(\"float32\", \"system\", 1)") ==
         "3:13 PolicyError T.call_extern calls native code, which a text cannot turn on\n");
-  CHECK(loop_errors("for i in T.grid(8, 8):\n  C[i, i] = 1") == "3:7 TypeError found 1 variables for a loop of 2 dimensions\n");
+  CHECK(loop_errors("for i in T.grid(8, 8):\n  C[i, i] = 1") ==
+        "3:7 TypeError found 1 variables for a loop of 2 dimensions\n");
   CHECK(loop_errors("for i in [1, 2]:\n  C[i, i] = 1\nC[0, 0] = zz") ==
-        "3:12 TypeError found a loop over a list; expected T.grid, range, T.serial, T.parallel, T.vectorized or T.unroll\n"
+        "3:12 TypeError found a loop over a list; expected T.grid, range, T.serial, T.parallel, T.vectorized "
+        "or T.unroll\n"
         "5:13 TypeError found the name 'zz', which is not defined here\n");
   CHECK(loop_errors("for i in T.thread_binding(8, thread=\"blockIdx.x\"):\n  C[i, i] = 1") ==
         "3:12 TypeError T.thread_binding: GPU threads are not supported; expected T.parallel\n");
   CHECK(loop_errors("n = 3") ==
-        "3:3 TypeError found an assignment to 'n', which is no scalar of the body\n  note 2:67 it is bound here\n");
+        "3:3 TypeError found an assignment to 'n', which is no scalar of the body\n  note 2:67 it is bound "
+        "here\n");
   CHECK(loop_errors("for i in range(8):\n  if i:\n    C[i, i] = 1") ==
         "4:8 TypeError found a condition of dtype int32; expected a comparison or a bool\n");
-  CHECK(loop_errors("for i in range(8):\n  break") == "4:5 TypeError found break; expected the condition in an if or in while\n");
+  CHECK(loop_errors("for i in range(8):\n  break") ==
+        "4:5 TypeError found break; expected the condition in an if or in while\n");
   CHECK(loop_errors("return C") ==
         "3:3 TypeError found a return of a value; a prim_func writes its results into buffers\n");
   CHECK(read("@T.prim_func\ndef f(a: T.handle):\n  pass\n").errors ==
@@ -428,7 +471,8 @@ TEST_CASE("faults of prim_funcs, with their places") {
 }
 
 TEST_CASE("script statements keep their order among declarations") {
-  Read result = read("x = 1\n@R.function\ndef f(a: R.Tensor((2,), \"float32\")):\n  return a\nprint(f(x))  # shown\n");
+  Read result =
+      read("x = 1\n@R.function\ndef f(a: R.Tensor((2,), \"float32\")):\n  return a\nprint(f(x))  # shown\n");
   REQUIRE(result.errors == "");
   REQUIRE(result.result.script.size() == 3);
   CHECK(result.result.script[0].as<ast::Assignment>());
@@ -439,15 +483,19 @@ TEST_CASE("script statements keep their order among declarations") {
 
 TEST_CASE("what a script does not have is refused by name") {
   CHECK(read("def f(x):\n  return x\n").errors ==
-        "1:5 SyntaxError plain functions are not supported: found def f without a decorator; expected @R.function or "
+        "1:5 SyntaxError plain functions are not supported: found def f without a decorator; expected "
+        "@R.function or "
         "@T.prim_func\n");
   CHECK(read("class M:\n  pass\n").errors ==
-        "1:7 SyntaxError classes without decorator are not supported: found class M; expected @I.ir_module before it\n");
+        "1:7 SyntaxError classes without decorator are not supported: found class M; expected @I.ir_module "
+        "before it\n");
   CHECK(read("try:\n  x = 1\nexcept ValueError:\n  pass\n").errors ==
-        "1:1 SyntaxError 'try' is not supported: errors end the statement that caused them; check the condition with if\n");
+        "1:1 SyntaxError 'try' is not supported: errors end the statement that caused them; check the "
+        "condition with if\n");
   CHECK(read("global x\n").errors.find("'global' is not supported") != std::string::npos);
   CHECK(read("import numpy as np\n").errors ==
-        "1:8 SyntaxError found an import of 'numpy'; a script imports TVM's namespaces only, and reads files with load\n");
+        "1:8 SyntaxError found an import of 'numpy'; a script imports TVM's namespaces only, and reads files "
+        "with load\n");
   CHECK(read("with open(\"x\"):\n  y = 1\n").errors ==
         "1:1 SyntaxError 'with' is not supported in a script; it stands in functions only\n");
   CHECK(read("# relish: 2\nx = 1\n").errors ==
@@ -470,7 +518,8 @@ TEST_CASE("operator chains of 100,000 terms are read") {
   CHECK(result.result.free_functions->function("f")->blocks[0].bindings.size() == 100000);
   std::string scalar = "C[0, 0] = A[0, 0]";
   for (int i = 0; i < 20000; ++i) scalar += " + A[0, 1]";
-  CHECK(loop_errors(scalar).find("ResourceLimit found a scalar expression nested deeper than 10000") != std::string::npos);
+  CHECK(loop_errors(scalar).find("ResourceLimit found a scalar expression nested deeper than 10000") !=
+        std::string::npos);
 }
 
 }  // namespace

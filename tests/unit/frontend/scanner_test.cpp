@@ -81,20 +81,25 @@ TEST_CASE("faults of the text have their exact place") {
   CHECK(scan("a = 1)\n").errors == "1:6 SyntaxError found ')' without an opening '('\n");
   CHECK(scan("a = 'x\nb\n").errors == "1:5 SyntaxError found a string that is never closed; expected '\n");
   CHECK(scan("a = 'x\nb\n").outline == "a = 'x!;b");
-  CHECK(scan("a = \"\"\"x\nb\n").errors == "1:5 SyntaxError found a string that is never closed; expected \"\"\"\n");
+  CHECK(scan("a = \"\"\"x\nb\n").errors ==
+        "1:5 SyntaxError found a string that is never closed; expected \"\"\"\n");
   CHECK(scan(std::string("a\0b\n", 4)).errors == "1:2 SyntaxError found a NUL byte; expected text\n");
   CHECK(scan("a = \"\xff\"\n").errors == "1:6 SyntaxError found the byte 0xFF; expected UTF-8 text\n");
   CHECK(scan("# \xc3\n").errors == "1:3 SyntaxError found the byte 0xC3; expected UTF-8 text\n");
-  CHECK(scan("x\xc3\xa4 = 1\n").errors == "1:2 SyntaxError found '\xc3\xa4'; expected names of ASCII letters, digits and '_'\n");
-  CHECK(scan("a $ b\n").errors == "1:3 SyntaxError found the character '$', which is not part of the language\n");
+  CHECK(scan("x\xc3\xa4 = 1\n").errors ==
+        "1:2 SyntaxError found '\xc3\xa4'; expected names of ASCII letters, digits and '_'\n");
+  CHECK(scan("a $ b\n").errors ==
+        "1:3 SyntaxError found the character '$', which is not part of the language\n");
 }
 
 TEST_CASE("faults of indentation") {
   CHECK(scan("if a:\nb\n").errors ==
         "2:1 SyntaxError expected an indented block after 'if'\n  note 1:1 the block's header is here\n");
   CHECK(scan("if a:\n").errors == "1:5 SyntaxError expected an indented block after 'if'\n");
-  CHECK(scan("a\n  b\nc\n").errors == "2:3 SyntaxError found an indented line; expected one that aligns with its block\n");
-  CHECK(scan("if a:\n    b\n  c\n").errors == "3:3 SyntaxError found an unindent that matches no outer block\n");
+  CHECK(scan("a\n  b\nc\n").errors ==
+        "2:3 SyntaxError found an indented line; expected one that aligns with its block\n");
+  CHECK(scan("if a:\n    b\n  c\n").errors ==
+        "3:3 SyntaxError found an unindent that matches no outer block\n");
   CHECK(scan("if a:\n        b\n\tc\n").errors ==
         "3:2 SyntaxError found tabs and spaces mixed so that the block depends on the tab width\n");
 }
@@ -112,7 +117,8 @@ TEST_CASE("nesting is counted") {
   CHECK(scan(deep + "x" + std::string(1000, ')') + "\n").errors.empty());
   deep += '(';
   CHECK(scan(deep + "x" + std::string(1001, ')') + "\n").errors ==
-        "1:1001 ResourceLimit found 1001 nested blocks and brackets; expected at most 1000, raise --max-nesting\n");
+        "1:1001 ResourceLimit found 1001 nested blocks and brackets; expected at most 1000, raise "
+        "--max-nesting\n");
   std::string blocks;
   for (int i = 0; i < 1100; ++i) blocks += std::string(static_cast<std::size_t>(i), ' ') + "if x:\n";
   blocks += std::string(1100, ' ') + "y\n";
@@ -143,8 +149,10 @@ TEST_CASE("what an input still lacks") {
   CHECK(missing_input("for i in range(3):\n  print(i)\n") == Missing::BlankLine);
   CHECK(missing_input("for i in range(3):\n  print(i)\n\n") == Missing::Nothing);
   CHECK(missing_input("@R.function\ndef f():\n  for i in x:\n") == Missing::Body);
-  CHECK(missing_input("@I.ir_module\nclass M:\n  @R.function\n  def f():\n    return x\n\n") == Missing::BlankLine);
-  CHECK(missing_input("@I.ir_module\nclass M:\n  @R.function\n  def f():\n    return x\n\n\n") == Missing::Nothing);
+  CHECK(missing_input("@I.ir_module\nclass M:\n  @R.function\n  def f():\n    return x\n\n") ==
+        Missing::BlankLine);
+  CHECK(missing_input("@I.ir_module\nclass M:\n  @R.function\n  def f():\n    return x\n\n\n") ==
+        Missing::Nothing);
   CHECK(missing_input("for i in range(3): print(i)\n") == Missing::BlankLine);
   CHECK(missing_input("x = (1]\n") == Missing::Nothing);
   CHECK(missing_input("") == Missing::Nothing);

@@ -1,0 +1,497 @@
+// Every refusal of the front end: the nearest texts that are not accepted, with place, class and message.
+#include <catch2/catch.hpp>
+
+#include "frontend/reader.h"
+#include "helpers.h"
+#include "stdlib/stdlib.h"
+
+namespace relish {
+namespace {
+
+std::string errors_of(const std::string& text) {
+  install_stdlib();
+  install_front_end();
+  Diagnostics diagnostics;
+  read_source(test::add_source(text + "\n"), {}, diagnostics);
+  return test::short_text(diagnostics);
+}
+
+// The body below a header, two columns in.
+std::string in_body(std::string_view header, std::string_view body) {
+  std::string text = std::string(header) + "\n  ";
+  for (char c : body) {
+    text += c;
+    if (c == '\n') text += "  ";
+  }
+  return text;
+}
+
+struct Fault {
+  const char* text;
+  const char* errors;
+};
+
+TEST_CASE("faults of Relax functions") {
+  constexpr const char* header =
+      "@R.function\ndef f(x: R.Tensor((4,), \"float32\"), i: R.Tensor((4,), \"int32\")):";
+  const Fault faults[] = {
+      {"a = R.sum(x, axis=\"a\")\nreturn a",
+       "3:21 TypeError sum: axis is \"a\"; expected int or list[int] or None\n"},
+      {"return R.matmul(x)", "3:10 TypeError matmul: argument 'x2' is missing\n"},
+      {"return R.add(x, x, x)", "3:22 TypeError add: 3 arguments are given; it takes at most 2\n"},
+      {"return R.sum(x, foo=3)", "3:23 TypeError sum: unknown argument 'foo'\n"},
+      {"return x.shape", "3:10 TypeError found 'x.shape' in an R.function; expected an operator of R\n"},
+      {"return (x, x)[3]", "3:10 TypeError index 3 is out of range for a tuple of 2\n"},
+      {"return x if x else x",
+       "3:10 TypeError found a conditional expression in an R.function; expected R.where\n"},
+      {"return not x",
+       "3:10 TypeError found 'not' on R.Tensor((4,), dtype=\"float32\"); use R.logical_not\n"},
+      {"return +x",
+       "3:10 TypeError found '+' on R.Tensor((4,), dtype=\"float32\"); write the operand alone\n"},
+      {"return ~x", "3:10 TypeError found '~' on R.Tensor((4,), dtype=\"float32\"); use R.bitwise_not\n"},
+      {"return x and x", "3:10 TypeError found 'and' in an R.function; use R.logical_and or R.bitwise_and\n"},
+      {"return [i for i in x]", "3:10 TypeError found a comprehension, which is not supported\n"},
+      {"return {1: 2}", "3:10 TypeError found a dictionary; expected a value\n"},
+      {"return None", "3:10 TypeError found None; expected a value\n"},
+      {"return x.foo()", "3:12 TypeError found the method 'foo'; expected astype or an operator of R\n"},
+      {"return np.zeros(3)",
+       "3:10 TypeError found a call of 'np.zeros', which an R.function cannot call; expected an operator of "
+       "R or a function of the module\n"},
+      {"return R.const(\"x\")",
+       "3:18 TypeError found the string \"x\" in R.const; expected numbers in nested lists\n"},
+      {"return R.const(1.5, \"int32\")",
+       "3:18 TypeError found 1.5 in a constant of int32, which has no such value\n"},
+      {"return R.const(300, \"int8\")",
+       "3:18 TypeError found 300 in a constant of int8, which has no such value\n"},
+      {"return R.const(1, \"float33\")",
+       "3:21 TypeError found the dtype 'float33', which is unknown; did you mean 'float32'?\n"},
+      {"a, b = x\nreturn a",
+       "3:10 TypeError found a value of type R.Tensor((4,), dtype=\"float32\") for 2 names; expected a "
+       "tuple\n"},
+      {"a, b = (x, x, x)\nreturn a", "3:10 TypeError found a tuple of 3 for 2 names\n"},
+      {"a, b.c = (x, x)\nreturn a", "3:6 TypeError found 'b.c' as a target; expected a name\n"},
+      {"x[0] = i\nreturn x",
+       "3:3 TypeError found an assignment to an element; values of an R.function are immutable\n"},
+      {"a = b = x\nreturn a", "3:7 TypeError found several targets; expected one assignment each\n"},
+      {"a: R.Tensor\nreturn x", "3:3 TypeError found a name with a type and no value\n"},
+      {"a: R.Tensor, b = x\nreturn a", "3:14 SyntaxError found ','; expected the end of the line or ';'\n"},
+      {"with R.dataflow():\n  return x",
+       "4:5 TypeError found a return inside a dataflow block; expected it behind\n"},
+      {"with R.dataflow():\n  with R.dataflow():\n    y = x",
+       "4:5 TypeError found a block inside a dataflow block\n"},
+      {"with x:\n  y = x\nreturn x", "3:3 TypeError found 'with' on the name 'x'; expected R.dataflow()\n"},
+      {"R.output(x)\nreturn x", "3:3 TypeError found R.output outside a dataflow block\n"},
+      {"return x\ny = x", "4:3 TypeError found a statement behind the return; expected none\n"},
+      {"while x:\n  y = x\nreturn x",
+       "3:3 TypeError found a while loop in an R.function; expected straight-line bindings\n"},
+      {"if x:\n  y = x\nreturn x",
+       "3:3 TypeError found an if in an R.function; expected straight-line bindings, such as R.where\n"},
+      {"def g():\n  pass\nreturn x",
+       "3:3 TypeError found a function inside a function; expected it in the module\n"},
+      {"assert x\nreturn x",
+       "3:3 TypeError found an assert in an R.function; expected it in a script or a prim_func\n"},
+      {"break", "3:3 TypeError found a statement that an R.function cannot have\n"},
+      {"@R.function\ndef g():\n  return x\nreturn x",
+       "4:3 TypeError found a function inside a function; expected it in the module\n"},
+      {"n = T.int32()\nreturn x",
+       "3:7 TypeError found a call of T.int32 as a dimension; dimensions are int64\n"},
+      {"y = R.match_cast(x)\nreturn y", "3:7 TypeError R.match_cast takes a value and a type\n"},
+      {"y = R.match_cast(x, R.Tensor((5,), \"float32\"))\nreturn y",
+       "3:20 TypeError found a value of type R.Tensor((4,), dtype=\"float32\"), which is never "
+       "R.Tensor((5,), dtype=\"float32\")\n"},
+      {"y = R.match_shape(x, (4,))\nreturn y",
+       "3:7 TypeError R.match_shape is not supported; expected R.match_cast(x, R.Tensor(...))\n"},
+      {"return R.match_cast(x, R.Tensor)",
+       "3:10 TypeError found R.match_cast inside an expression; expected y = R.match_cast(x, type)\n"},
+      {"return R.null_value()",
+       "3:10 TypeError found R.null_value() as a value; it stands for an absent argument only\n"},
+      {"return R.emit_te(x)",
+       "3:10 TypeError R.emit_te needs Python, which Relish does not run; expected a prim_func and "
+       "R.call_tir\n"},
+      {"return R.call_tir_inplace(x)",
+       "3:10 TypeError R.call_tir_inplace is not supported; expected R.call_tir\n"},
+      {"return R.call_packed(\"f\", x)",
+       "3:10 PolicyError R.call_packed calls a native function, which was not opted in\n"},
+      {"return R.ExternFunc(\"f\")",
+       "3:10 PolicyError R.ExternFunc calls a native function, which was not opted in\n"},
+      {"return R.add(*x)", "3:17 TypeError found a starred argument; expected each one written out\n"},
+      {"return R.shape([1.5])", "3:18 TypeError found a dimension of dtype float64; expected int64\n"},
+      {"return R.shape([n])",
+       "3:19 TypeError found 'n', which no dimension introduces; expected a dimension \"n\" of its own\n"},
+      {"return R.str(3)", "3:10 TypeError R.str takes a string\n"},
+      {"return R.dtype(\"float31\")",
+       "3:18 TypeError found the dtype 'float31', which is unknown; did you mean 'float32'?\n"},
+      {"return R.TupleGetItem(x, y)", "3:28 TypeError found an index that is no plain integer\n"},
+      {"return x(i)", "3:10 TypeError x is called; it has type R.Tensor((4,), dtype=\"float32\")\n"},
+      {"return (1)(x)", "3:11 TypeError found a call of the number 1; expected a function\n"},
+      {"return R.add", "3:10 TypeError found 'R.add' without its arguments\n"},
+      {"return R.const([1, 2], \"int32\", 3)", "3:10 TypeError R.const takes a value and a dtype\n"},
+      {"return R.const(1, foo=2)", "3:21 TypeError R.const has no argument 'foo'\n"},
+      {"return x < i < x", "3:16 TypeError found a chained comparison; expected one at a time\n"},
+      {"return x in i", "3:12 TypeError found 'in' on tensors; expected an operator of R\n"},
+      {"return (x, x) + x",
+       "3:10 TypeError add: x1 has type R.Tuple(R.Tensor((4,), dtype=\"float32\"), R.Tensor((4,), "
+       "dtype=\"float32\")); expected a tensor\n"},
+      {"return relish.constant(\"c9\")",
+       "3:10 TypeError found no entry 'c9' in the section of constants at the end of the text\n"},
+      {"return relish.constant(3)", "3:10 TypeError relish.constant takes the name of an entry\n"},
+      {"return R.prim_value(\"x\")", "3:23 TypeError found the string \"x\"; expected a scalar\n"},
+      {"return R.call_tir(x, x)", "3:21 TypeError found the name 'x' in R.call_tir; expected a prim_func\n"},
+      {"return R.call_tir(f, x, (4,), dtype=\"float32\")",
+       "3:21 TypeError found a recursive use of 'f', whose result type is inferred; expected -> and its "
+       "type\n  note 2:5 it is defined here\n"},
+      {"return R.call_tir(f)",
+       "3:10 TypeError found 1 positional arguments of R.call_tir; expected a prim_func, its arguments and "
+       "the type of the result\n"},
+      {"return x + True", "3:14 TypeError found True beside a tensor of float32; expected a number\n"},
+      {"y = x + zz\nreturn y", "3:11 TypeError found the name 'zz', which is not defined here\n"},
+      {"return R.func_attr({})",
+       "3:10 TypeError found R.func_attr inside an expression; expected it as a statement\n"},
+      {"R.func_attr({3: 4})\nreturn x", "3:16 TypeError found the number 3 as a key; expected a string\n"},
+      {"R.func_attr(x)\nreturn x", "3:3 TypeError expected one dictionary of attributes\n"},
+      {"R.func_attr({\"a\": x})\nreturn x",
+       "3:21 TypeError found the name 'x'; expected a literal that is known when the text is read\n"},
+      {"return i + 9999999999",
+       "3:14 TypeError found 9999999999 beside a tensor of int32, which has no such value\n"},
+      {"return [1.0, 2.0][x]",
+       "3:10 TypeError found the name 'x' as the index of a tuple; expected a plain integer\n"},
+      {"cls = f\nreturn x",
+       "3:9 TypeError found a recursive use of 'f', whose result type is inferred; expected -> and its "
+       "type\n  note 2:5 it is defined here\n"},
+      {"Module = x\nreturn cls.f(x)",
+       "4:10 TypeError found a call of 'cls.f', which an R.function cannot call; expected an operator of R "
+       "or a function of the module\n"},
+      {"return Module",
+       "3:10 TypeError found the module 'Module' as a value; expected one of its functions\n"},
+      {"a: 3 = x\nreturn a",
+       "3:6 TypeError found the number 3; expected a type such as R.Tensor((2, 3), \"float32\")\n"},
+      {"return lambda a: a", "3:10 TypeError found a lambda, which is not supported\n"},
+  };
+  for (const Fault& fault : faults) {
+    INFO(fault.text);
+    CHECK(errors_of(in_body(header, fault.text)) == fault.errors);
+  }
+}
+
+TEST_CASE("faults of prim_funcs") {
+  constexpr const char* header = "@T.prim_func\ndef f(A: T.Buffer((4,), \"float32\"), n: T.int32):";
+  const Fault faults[] = {
+      {"for i in range(0, 4, 2):\n  A[i] = 1",
+       "3:24 TypeError found a loop with a step; expected a loop from 0 and an index computed of it\n"},
+      {"for i in range():\n  A[i] = 1", "3:12 TypeError found 0 bounds of range; expected one or two\n"},
+      {"for i in range(1.5):\n  A[0] = 1",
+       "3:18 TypeError found an index of dtype float32; expected an integer\n"},
+      {"for i in range(4, foo=3):\n  A[i] = 1", "3:21 TypeError range has no argument 'foo' here\n"},
+      {"for i in T.grid(4, x=3):\n  A[i] = 1",
+       "3:24 TypeError found a named argument of T.grid; expected extents\n"},
+      {"for i, j in T.grid(4):\n  A[i] = 1", "3:7 TypeError found 2 variables for a loop of 1 dimensions\n"},
+      {"for i.x in T.grid(4):\n  A[i] = 1",
+       "3:7 TypeError found 'i.x' as a target; expected a name or an element of a buffer\n4:7 TypeError "
+       "found the name 'i', which is not defined here\n"},
+      {"with T.block(\"x\"):\n  vi = T.axis.remap(\"SX\", [n, 3])",
+       "4:10 TypeError found 1 names, 2 letters and 2 loop variables in T.axis.remap; expected as many of "
+       "each\n"},
+      {"with T.block(\"x\"):\n  vi, vj = T.axis.remap(\"SX\", [n, 3])",
+       "4:34 TypeError found the name 'n' in T.axis.remap; expected a loop variable\n"},
+      {"with T.block(\"x\"):\n  vi, vj = T.axis.remap(\"SR\", [n, 3])",
+       "4:34 TypeError found the name 'n' in T.axis.remap; expected a loop variable\n"},
+      {"with T.block(\"x\"):\n  vi = T.axis.remap(\"S\")",
+       "4:10 TypeError T.axis.remap takes letters and loop variables, as in (\"SR\", [i, j])\n"},
+      {"with T.block(\"x\"):\n  vi = T.axis.scan(4, n)",
+       "4:10 TypeError T.axis.scan is not supported; expected remap, spatial or reduce\n"},
+      {"with T.block(\"x\"):\n  vi = T.axis.spatial(4)",
+       "4:10 TypeError T.axis.spatial takes a domain and a value\n"},
+      {"with T.block(\"x\"):\n  vi = T.axis.spatial((1, 2, 3), n)",
+       "4:25 TypeError found a domain that is no pair of bounds\n"},
+      {"vk = T.axis.spatial(4, 0)", "3:8 TypeError found an axis outside a block\n"},
+      {"with T.init():\n  A[0] = 1", "3:3 TypeError found T.init outside a block\n"},
+      {"with T.block(\"x\"):\n  with T.init():\n    A[0] = 1\n  with T.init():\n    A[0] = 2",
+       "6:5 TypeError found a second T.init in a block\n"},
+      {"with T.block(3):\n  A[0] = 1", "3:16 TypeError found a block's name that is no string\n"},
+      {"with T.block(\"x\") as y:\n  A[0] = 1", "3:24 TypeError found 'as' on a block; expected none\n"},
+      {"with T.launch_thread(\"x\", 3) as z:\n  pass",
+       "3:3 TypeError found 'with' on a call of T.launch_thread; expected T.sblock or T.init in a "
+       "prim_func\n"},
+      {"T.where(n > 3)", "3:3 TypeError found T.where outside a block\n"},
+      {"with T.block(\"x\"):\n  T.where(n > 3, n)", "4:5 TypeError T.where takes one condition\n"},
+      {"with T.block(\"x\"):\n  T.reads(n)",
+       "4:13 TypeError found the name 'n' as a region; expected a buffer\n"},
+      {"with T.block(\"x\"):\n  T.reads(A[0, 1])",
+       "4:13 TypeError found a region of 2 dimensions; A has 1\n"},
+      {"with T.block(\"x\"):\n  T.reads(A[0:4:2])",
+       "4:19 TypeError found a step in a region; expected none\n"},
+      {"A[0:2] = 3", "3:5 TypeError found a slice of a buffer; expected a loop over its elements\n"},
+      {"B = T.decl_buffer((4,), \"float32\")",
+       "3:7 TypeError T.decl_buffer is not supported; expected T.alloc_buffer\n"},
+      {"B = T.alloc_buffer(4, 5, 6)",
+       "3:28 TypeError found one argument too many; expected a shape and a dtype\n"},
+      {"B = T.alloc_buffer((4,), foo=3)", "3:28 TypeError a buffer has no argument 'foo'\n"},
+      {"B = T.alloc_buffer((4,), strides=[1])",
+       "3:28 TypeError strides= of a buffer is not supported; buffers are compact\n"},
+      {"B = T.alloc_buffer((4,), scope=3)", "3:34 TypeError found a scope that is no string\n"},
+      {"B = T.alloc_buffer((4,), 5)",
+       "3:28 TypeError found the number 5; expected a dtype such as \"float32\"\n"},
+      {"B = T.alloc_buffer(dtype=\"int32\")", "3:3 TypeError the buffer 'B' is given no shape\n"},
+      {"B = T.alloc_buffer((-4,))",
+       "3:23 TypeError found the dimension -4; expected one that is not negative\n"},
+      {"B = T.alloc_buffer((1.5,))",
+       "3:23 TypeError found a dimension of dtype float32; expected an integer\n"},
+      {"B = T.match_buffer(n, (4,))",
+       "3:3 TypeError found T.match_buffer of something that is no T.handle parameter; expected such a "
+       "parameter\n"},
+      {"A[0] = A[0] < A[1] < A[2]",
+       "3:22 TypeError found a chained comparison; expected two joined by 'and'\n"},
+      {"A[0] = lambda x: x", "3:10 TypeError found a lambda; expected a scalar\n"},
+      {"assert A[0], \"x\"",
+       "3:10 TypeError found a condition of dtype float32; expected a comparison or a bool\n"},
+      {"assert n > 0, n", "3:17 TypeError found a message that is no string\n"},
+      {"A[0] = T.Cast(\"float3\", A[0])",
+       "3:17 TypeError found the dtype 'float3', which is unknown; did you mean 'float32'?\n"},
+      {"A[0] = T.Cast(3, A[0])", "3:20 TypeError found a subscript; expected a dtype such as \"float32\"\n"},
+      {"A[0] = T.Cast(\"float32\")", "3:10 TypeError found 1 arguments of T.Cast; expected 2\n"},
+      {"A[0] = T.exp(n)", "3:10 TypeError T.exp takes floats, found int32\n"},
+      {"A[0] = T.exp(A[0], A[1])", "3:10 TypeError found 2 arguments of T.exp; expected 1\n"},
+      {"A[0] = T.exp(foo=3)", "3:16 TypeError T.exp has no argument 'foo'\n"},
+      {"A[0] = T.exp(*n)", "3:17 TypeError found a starred argument\n"},
+      {"A[0] = T.float32(\"x\")",
+       "3:20 TypeError found the string \"x\"; expected a number, or \"inf\", \"-inf\" or \"nan\" for a "
+       "float\n"},
+      {"A[0] = T.float32()", "3:10 TypeError found 0 arguments of T.float32; expected one value\n"},
+      {"A[0] = T.int32(1.5)", "3:18 TypeError found the number 1.5; expected an integer for int32\n"},
+      {"A[0] = T.Select(n, 1, 2)",
+       "3:19 TypeError found a condition of dtype int32; expected a comparison or a bool\n"},
+      {"A[0] = not n", "3:10 TypeError operand of not has dtype int32; expected bool\n"},
+      {"A[0] = n and n", "3:10 TypeError operand of and has dtype int32; expected bool\n"},
+      {"A[0] = A[0] & 3", "3:10 TypeError & takes integers, found float32\n"},
+      {"A[0] = A[0] << 3", "3:10 TypeError << takes integers, found float32\n"},
+      {"A[0] = ~A[0]", "3:10 TypeError found '~' on float32; expected an integer\n"},
+      {"A[0] = n in A",
+       "3:15 TypeError found the buffer 'A' as a value; expected an element of it\n  note 2:7 it is declared "
+       "here\n"},
+      {"A[0] = n.x", "3:10 TypeError found 'n.x'; expected a scalar\n"},
+      {"A[0] = foo(3)",
+       "3:10 TypeError found a call of foo; expected a function of T in a scalar expression\n"},
+      {"A[0] = R.add(3)",
+       "3:10 TypeError found a call of R.add; expected a function of T in a scalar expression\n"},
+      {"A[0] = n[0]", "3:10 TypeError found a subscript of 'n', which is no buffer\n"},
+      {"A[0] = zz[0]", "3:10 TypeError found the name 'zz', which is not defined here\n"},
+      {"A[0] = \"x\"", "3:10 TypeError found the string \"x\"; expected a scalar\n"},
+      {"n[0] = 3", "3:3 TypeError found a store into 'n', which is no buffer\n"},
+      {"zz[0] += 3", "3:3 TypeError found the name 'zz', which is not defined here\n"},
+      {"zz += 3", "3:3 TypeError found the name 'zz', which is not defined here\n"},
+      {"n += 3",
+       "3:3 TypeError found an assignment to 'n', which is no scalar of the body\n  note 2:37 it is bound "
+       "here\n"},
+      {"x: foo = 3",
+       "3:6 TypeError found the name 'foo' as the type of a scalar; expected one such as T.int32\n"},
+      {"x: T.int32 = zz", "3:16 TypeError found the name 'zz', which is not defined here\n"},
+      {"A[0]: T.int32 = 3", "3:3 TypeError found a type on an element of a buffer; expected none\n"},
+      {"f(x) = 3",
+       "3:3 TypeError found a call of f as a target; expected a name or an element of a buffer\n"},
+      {"x = y = 3", "3:7 TypeError found several targets; expected one assignment each\n"},
+      {"x, y = 3", "3:3 TypeError found 2 names for the number 3; expected as many values\n"},
+      {"x, y = 3, 4, 5", "3:3 TypeError found 2 names for a tuple; expected as many values\n"},
+      {"A = 3",
+       "3:3 TypeError found an assignment to 'A', which is no scalar of the body\n  note 2:7 it is bound "
+       "here\n"},
+      {"break", "3:3 TypeError found break; expected the condition in an if or in while\n"},
+      {"continue", "3:3 TypeError found continue; expected the condition in an if or in while\n"},
+      {"return", "3:3 TypeError found a return in a prim_func; expected its end to be the end of its body\n"},
+      {"return 3", "3:3 TypeError found a return of a value; a prim_func writes its results into buffers\n"},
+      {"def g():\n  pass", "3:3 TypeError found a function inside a prim_func; expected it in the module\n"},
+      {"@T.prim_func\ndef g():\n  pass",
+       "4:3 TypeError found a function inside a prim_func; expected it in the module\n"},
+      {"n", "3:3 TypeError found the name 'n' as a statement; expected a store such as C[i] = x\n"},
+      {"3", "3:3 TypeError found the number 3 as a statement; expected a store such as C[i] = x\n"},
+      {"T.func_attr(3)", "3:3 TypeError expected one dictionary of attributes\n"},
+      {"T.evaluate(1, 2)", "3:3 TypeError T.evaluate takes one expression\n"},
+      {"T.evaluate(T.call_packed(\"f\"))",
+       "3:14 PolicyError T.call_packed calls native code, which a text cannot turn on\n"},
+      {"A[T.infinity(\"float32\")] = 3",
+       "3:5 TypeError found an index of dtype float32; expected an integer\n"},
+      {"A[0] = T.infinity(\"int32\")", "3:10 TypeError T.infinity needs a float dtype\n"},
+      {"A[0] = T.reinterpret(\"int32\", A[0])",
+       "3:10 TypeError T.reinterpret is not a function that Relish knows\n"},
+      {"while A[0]:\n  A[0] = 1",
+       "3:9 TypeError found a condition of dtype float32; expected a comparison or a bool\n"},
+      {"if A[0]:\n  A[0] = 1",
+       "3:6 TypeError found a condition of dtype float32; expected a comparison or a bool\n"},
+      {"A[0] = T.bitwise_not(A[0])", "3:10 TypeError T.bitwise_not needs an integer\n"},
+      {"A[0] = T.float16(A[0]) + T.bfloat16(A[0])",
+       "3:10 TypeError found float16 beside bfloat16; expected one of them cast\n"},
+      {"for i in T.serial(4, annotations=3):\n  A[i] = 1",
+       "3:36 TypeError found annotations that are no dictionary\n"},
+      {"with T.block(\"x\"):\n  T.block_attr(3)", "4:5 TypeError expected one dictionary of attributes\n"},
+  };
+  for (const Fault& fault : faults) {
+    INFO(fault.text);
+    CHECK(errors_of(in_body(header, fault.text)) == fault.errors);
+  }
+}
+
+TEST_CASE("faults of headers and modules") {
+  const Fault faults[] = {
+      {"@R.function\ndef f(x: R.Tensro((4,))):\n  return x",
+       "2:10 TypeError found 'R.Tensro', which is no type; did you mean 'R.Tensor'?\n"},
+      {"@R.function\ndef f(x: \"R.Tensor\"):\n  return x",
+       "2:10 TypeError found a string as a type; expected one such as R.Tensor((2, 3), \"float32\")\n"},
+      {"@R.function\ndef f(x: R.Tensor((4,), dtyp=\"float32\")):\n  return x",
+       "2:25 TypeError R.Tensor has no argument 'dtyp'; did you mean 'dtype'?\n"},
+      {"@R.function\ndef f(x):\n  return x",
+       "2:7 TypeError found the parameter 'x' without a type; expected one such as R.Tensor((2, 3), "
+       "\"float32\")\n"},
+      {"@R.function\ndef f(x: R.Any, x: R.Any):\n  return x",
+       "2:17 TypeError found the parameter 'x' twice\n  note 2:7 it is declared here first\n"},
+      {"@R.function\ndef f(x: R.Prim(value=3)):\n  return x",
+       "2:10 TypeError R.Prim(value=...) is not supported; expected R.Prim(\"int64\")\n"},
+      {"@R.function\ndef f(x: R.Prim(3)):\n  return x",
+       "2:10 TypeError R.Prim takes one dtype, as in R.Prim(\"int64\")\n"},
+      {"@R.function\ndef f(x: R.Any = 3):\n  return x",
+       "2:18 TypeError found a default value; parameters of functions have none\n"},
+      {"@R.function\ndef f(*x: R.Any):\n  return x",
+       "2:8 TypeError found a starred parameter; expected each one written out\n"},
+      {"@R.function\ndef f(x: R.Tensor((4,), 3)):\n  return x",
+       "2:25 TypeError found the number 3; expected a dtype such as \"float32\"\n"},
+      {"@R.function\ndef f(x: R.Tensor((4,), \"float32\", 3)):\n  return x",
+       "2:36 TypeError found one argument too many; expected a shape and a dtype\n"},
+      {"@R.function\ndef f(x: R.Tensor(4, \"float32\")):\n  return x",
+       "2:19 TypeError found the number 4 as a shape; expected a tuple of dimensions such as (2, 3)\n"},
+      {"@R.function\ndef f(x: R.Tensor((4,), ndim=2)):\n  return x",
+       "2:30 TypeError found ndim=2 beside a shape of 1 dimensions\n"},
+      {"@R.function\ndef f(x: R.Tensor(ndim=\"a\")):\n  return x",
+       "2:24 TypeError found the string \"a\" as a rank; expected a number up to 32\n"},
+      {"@R.function\ndef f(x: R.Tensor((-4,))):\n  return x",
+       "2:20 TypeError found the dimension -4; expected one that is not negative\n"},
+      {"@R.function\ndef f(x: R.Tensor((1.5,))):\n  return x",
+       "2:20 TypeError found a dimension of dtype float64; expected int64\n"},
+      {"@R.function\ndef f(x: R.Tensor((\"n m\",))):\n  return x",
+       "2:23 SyntaxError found 'm'; expected the end of the line\n"},
+      {"@R.function\ndef f(x: R.Tensor((\"\\x6e\",))):\n  return x",
+       "2:20 TypeError found a dimension in a string with escapes; expected plain text\n"},
+      {"@R.function\ndef f(x: R.Tensor((2,), \"float8_e4m3fn\")):\n  return x",
+       "2:25 TypeError the dtype float8_e4m3fn is not supported\n"},
+      {"@R.function\ndef f(x: R.Callable((R.Any,), R.Any, 3)):\n  return x",
+       "2:38 TypeError found a purity that is neither True nor False\n"},
+      {"@R.function\ndef f(x: R.DTensor):\n  return x",
+       "2:10 TypeError R.DTensor: distributed tensors are not supported\n"},
+      {"@R.function\ndef f(x: 3 + 4):\n  return x",
+       "2:10 TypeError found an operation '+'; expected a type such as R.Tensor((2, 3), \"float32\")\n"},
+      {"@R.function\ndef f(x: R.Tensor((2,), vdevice=3)):\n  return x",
+       "2:33 TypeError found a device that is no string\n"},
+      {"@R.function(foo=3)\ndef f(x: R.Any):\n  return x",
+       "1:13 TypeError found an argument of R.function that it does not have; expected private=True or "
+       "False\n"},
+      {"@R.macro\ndef f(x):\n  return x",
+       "1:2 TypeError found the decorator 'R.macro'; expected R.function or T.prim_func\n"},
+      {"@foo\n@R.function\ndef f(x: R.Any):\n  return x",
+       "1:2 TypeError found the decorator 'foo'; expected R.function or T.prim_func\n"},
+      {"@R.gradient()\ndef f(x: R.Any):\n  return x",
+       "1:2 TypeError R.gradient takes the function whose gradient this is\n"},
+      {"@T.prim_func\ndef f(a):\n  pass",
+       "2:7 TypeError found the parameter 'a' without a type; expected one such as T.Buffer((2, 3), "
+       "\"float32\")\n"},
+      {"@T.prim_func\ndef f(a: int):\n  pass",
+       "2:10 TypeError found the name 'int' as the type of a parameter; expected T.Buffer, T.handle or a "
+       "scalar such as T.int64\n"},
+      {"@T.prim_func\ndef f(*a: T.int32):\n  pass",
+       "2:8 TypeError found a starred parameter; expected each one written out\n"},
+      {"@T.prim_func\ndef f(a: T.int32 = 3):\n  pass",
+       "2:20 TypeError found a default value; parameters of functions have none\n"},
+      {"@T.prim_func\ndef f(a: T.int32, a: T.int32):\n  pass",
+       "2:19 TypeError found the parameter 'a' twice\n"},
+      {"@T.prim_func\ndef f(a: T.int32) -> T.int32:\n  pass",
+       "2:22 TypeError found a result type other than None; a prim_func writes its results into buffers\n"},
+      {"@T.prim_func\ndef f(a: T.Buffer((\"n + 1\",), \"float32\")):\n  n = T.int64()\n  a[0] = 1",
+       "3:3 TypeError the variable 'n' cannot be found from the arguments; expected it alone as a dimension "
+       "of a buffer, or as a scalar parameter\n"},
+      {"@T.prim_func\ndef f(a: T.handle):\n  A = T.match_buffer(a, (4,))\n  B = T.match_buffer(a, (4,))\n  "
+       "A[0] = a",
+       "4:3 TypeError the handle 'a' is matched twice\n5:10 TypeError found the handle 'a' as a value; "
+       "expected the buffer that T.match_buffer makes of it\n"},
+      {"@I.ir_module(foo=3)\nclass M:\n  pass",
+       "1:18 TypeError found an argument of I.ir_module that it does not have; expected "
+       "check_well_formed=True or False\n"},
+      {"@foo\nclass M:\n  pass", "1:2 TypeError found the decorator 'foo'; expected I.ir_module\n"},
+      {"@I.ir_module\nclass M(Base):\n  pass",
+       "2:9 SyntaxError found a base class of a module; modules have none\n"},
+      {"@I.ir_module\nclass M:\n  x = 3",
+       "3:3 TypeError found a statement in a module; expected functions, I.module_attrs or a docstring\n"},
+      {"@I.ir_module\nclass M:\n  f = R.ExternFunc(\"f\")",
+       "3:7 PolicyError R.ExternFunc names a native function, which was not opted in\n"},
+      {"@I.ir_module\nclass M:\n  I.module_attrs(3)",
+       "3:3 TypeError expected one dictionary of attributes\n"},
+      {"@I.ir_module\nclass M:\n  @R.function\n  def f(x: R.Any):\n    return N.g(x)\n@I.ir_module\nclass "
+       "N:\n  pass",
+       "5:12 TypeError found 'N.g' of another module; a function calls functions of its own module only\n"},
+      {"@R.function\ndef f(x: R.Tensor((\"n\",)), y: R.Tensor((\"k * 2\",))):\n  k = T.int64()\n  return x",
+       "3:3 TypeError the dimension 'k' cannot be found when the function runs; expected it alone in the "
+       "type of a parameter or of R.match_cast\n"},
+  };
+  for (const Fault& fault : faults) {
+    INFO(fault.text);
+    CHECK(errors_of(fault.text) == fault.errors);
+  }
+}
+
+TEST_CASE("faults of scripts") {
+  const Fault faults[] = {
+      {"if x:\n  @R.function\n  def f(x: R.Any):\n    return x",
+       "3:3 SyntaxError found a definition inside a statement; expected it at the top level\n"},
+      {"raise 3", "1:1 SyntaxError 'raise' is not supported: use assert condition, \"message\"\n"},
+      {"nonlocal x",
+       "1:1 SyntaxError 'nonlocal' is not supported: names of a script are visible wherever a statement "
+       "stands\n"},
+      {"yield 3", "1:1 SyntaxError 'yield' is not supported: a function returns its whole result\n"},
+      {"await x", "1:1 SyntaxError 'await' is not supported: statements run one after another\n"},
+      {"x = (yield 3)", "1:12 SyntaxError found '3'; expected 'for', ')' or ','\n"},
+      {"for i in x:\n  y\nelse:\n  z",
+       "3:1 SyntaxError found 'else' behind a loop; expected it behind an if\n"},
+      {"if x:\n  y\nelse:\n  z\nelse:\n  w", "5:1 SyntaxError found 'else' without an if before it\n"},
+      {"*a, b = c", "1:1 SyntaxError found a starred expression; expected each item written out\n"},
+      {"x = 1 if 2", "1:11 SyntaxError found the end of the line; expected 'else'\n"},
+      {"x := 3",
+       "1:3 SyntaxError found ':='; expected the end of the line or ';'\n  note - assignments inside "
+       "expressions are not supported; write it on a line before\n"},
+      {"print \"abc\"", "1:7 SyntaxError found '\"abc\"'; expected the end of the line or ';'\n"},
+      {"for *a in b:\n  c", "1:5 SyntaxError found a starred name; expected each name written out\n"},
+      {"x = {**a}", "1:6 SyntaxError found '**' in a dictionary; expected each entry written out\n"},
+      {"x = [*a]", "1:6 SyntaxError found a starred expression; expected each item written out\n"},
+      {"@R.function\ns = 3", "1:1 SyntaxError found a decorator without a function or class behind it\n"},
+      {"@R.function", "1:1 SyntaxError found a decorator without a function or class behind it\n"},
+      {"def f(:\n  pass",
+       "1:6 SyntaxError found '(' that is never closed; expected a closing bracket\n  note 2:3 a statement "
+       "begins before it is closed\n"},
+      {"class :\n  pass", "1:7 SyntaxError found ':'; expected a name\n"},
+      {"x = a..b", "1:7 SyntaxError found '.'; expected a name\n"},
+      {"x = 3 3", "1:7 SyntaxError found '3'; expected the end of the line or ';'\n"},
+      {"x = (1, 2",
+       "1:5 SyntaxError found '(' that is never closed; expected a closing bracket\n  note - the text ends "
+       "before it is closed\n"},
+      {"x = 0x", "1:6 SyntaxError found 'x'; expected the end of the line or ';'\n"},
+      {"x = 1.2.3", "1:8 SyntaxError found '.3'; expected the end of the line or ';'\n"},
+      {"f\"{x!z}\"", "1:5 SyntaxError found an unknown conversion in an f-string; expected '!r' or '!s'\n"},
+      {"f\"{x:{y}}\"",
+       "1:6 SyntaxError found a field inside a format specification; expected plain text such as '.3f'\n"},
+      {"f\"}\"", "1:3 SyntaxError found '}' in an f-string; expected '}}' or a field before it\n"},
+      {"f\"{x\\n}\"", "1:5 SyntaxError found '\\' in a field of an f-string\n"},
+      {"'\\x4'", "1:2 SyntaxError found an escape that is cut short; expected 2 hexadecimal digits\n"},
+      {"'\\ud800'", "1:2 SyntaxError found an escape that is no character; expected 4 hexadecimal digits\n"},
+      {"x = \\ 3", "1:5 SyntaxError found '\\' inside a line; expected it at the line's end only\n"},
+      {"if x: for y in z: w", "1:7 SyntaxError found 'for' behind ':'; expected it on a line of its own\n"},
+      {"assert", "1:7 SyntaxError found the end of the line; expected an expression\n"},
+      {"return return", "1:8 SyntaxError found 'return'; expected the end of the line or ';'\n"},
+      {"import", "1:7 SyntaxError found the end of the line; expected a name or '.'\n"},
+      {"from x import", "1:14 SyntaxError found the end of the line; expected a name, '*' or '('\n"},
+      {"else", "1:5 SyntaxError found the end of the line; expected ':'\n"},
+      {"match x:\n  y", "1:1 SyntaxError 'match' is not supported: use if and elif\n"},
+      {"with a as b:\n  c",
+       "1:1 SyntaxError 'with' is not supported in a script; it stands in functions only\n"},
+  };
+  for (const Fault& fault : faults) {
+    INFO(fault.text);
+    CHECK(errors_of(fault.text) == fault.errors);
+  }
+}
+
+}  // namespace
+}  // namespace relish
