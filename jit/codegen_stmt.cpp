@@ -245,9 +245,10 @@ llvm::MDNode* KernelEmitter::vector_hints(const For& loop, bool hot) {
   std::vector<llvm::Metadata*> hints{nullptr};
   const LoopTraits traits = traits_of(loop, prover_);
   const auto extent = loop.extent.as_int();
-  if (extent && *extent < 8) hints.push_back(hint("llvm.loop.vectorize.enable", builder_.getFalse()));
+  // LLVM's own analysis of indices such as 3 * i % 16 misses that they wrap: what is not affine is left scalar.
+  if (!traits.affine || (extent && *extent < 8)) hints.push_back(hint("llvm.loop.vectorize.enable", builder_.getFalse()));
   else if (!traits.reduces && !hot) hints.push_back(hint("llvm.loop.interleave.count", builder_.getInt32(1)));
-  if (target_.masked_memory && !traits.calls && !traits.reduces && !(extent && *extent % 16 == 0))
+  if (target_.masked_memory && traits.affine && !traits.calls && !traits.reduces && !(extent && *extent % 16 == 0))
     hints.push_back(hint("llvm.loop.vectorize.predicate.enable", builder_.getTrue()));
   llvm::MDNode* node = llvm::MDNode::getDistinct(context, hints);
   node->replaceOperandWith(0, node);

@@ -394,6 +394,7 @@ LoopTraits traits_of(const For& loop, RangeProver& prover) {
   Body body{prover, {}, {}, {}};
   body.visit(loop.body);
   for (const Access& access : body.accesses) {
+    for (const Scalar& index : *access.indices) traits.affine = traits.affine && prover.stride(index, loop.var);
     if (!access.store) continue;
     const bool moves = std::any_of(access.indices->begin(), access.indices->end(),
                                    [&](const Scalar& index) { return prover.depends_on(index, loop.var); });

@@ -31,6 +31,7 @@ bool writes_all_first(const Stmt& body, const Buffer& buffer, RangeProver& prove
 struct LoopTraits {
   bool calls = false;    // math functions
   bool reduces = false;  // stores to an element that does not move with the loop
+  bool affine = true;    // every index moves by a fixed stride
 };
 LoopTraits traits_of(const For& loop, RangeProver& prover);
 

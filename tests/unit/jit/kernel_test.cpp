@@ -283,3 +283,15 @@ TEST_CASE("scalar parameters of every kind", "[jit]") {
   const ScalarValue value = is_float(dtype) ? ScalarValue::of_real(-1.5, dtype) : ScalarValue::of_int(3, dtype);
   in_both_tiers(module, "scale", {numbers(dtype, {6}), value});
 }
+
+TEST_CASE("indices that wrap within a vector", "[jit]") {
+  const std::int64_t stride = GENERATE(1, 2, 3, 5), start = GENERATE(0, 5);
+  const std::int64_t size = GENERATE(4, 8, 16, 17, 64);
+  LoopBuilder b;
+  const Buffer x = b.input("X", f32({Scalar(size)}));
+  const Buffer y = b.output("Y", f32({Scalar(size)}));
+  b.spatial("Y", {Scalar(size)}, [&](const auto& s) {
+    return b.store(y, {s[0]}, b.load(x, {floor_mod(s[0] * Scalar(stride) + Scalar(start), Scalar(size))}));
+  });
+  in_both_tiers(module_of(b.finish("wrap")), "wrap", {numbers(DType::Float32, {size})});
+}
