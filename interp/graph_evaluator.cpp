@@ -8,6 +8,7 @@
 #include "ir/fault.h"
 #include "support/interrupt.h"
 #include "support/limits.h"
+#include "support/overloaded.h"
 #include "support/suggest.h"
 
 namespace relish::interp {
@@ -53,13 +54,6 @@ Expr concrete_leaf(const Value& value, const Expr& written) {
   return written;
 }
 
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>;
-
 }  // namespace
 
 struct GraphEvaluator::Activation {
@@ -72,24 +66,32 @@ Value GraphEvaluator::call(std::string_view name, std::vector<Value> args) {
   if (FunctionPtr function = module_->function(name)) return call_function(*function, std::move(args));
   if (PrimFuncPtr function = module_->prim_func(name)) return call_prim_func(function, std::move(args));
   fail(ErrorClass::Usage, {}, "function.unknown",
-       fmt::format("no function '{}' in module {}{}", name, module_->name, did_you_mean(name, module_->names())));
+       fmt::format("no function '{}' in module {}{}", name, module_->name,
+                   did_you_mean(name, module_->names())));
 }
 
 Value GraphEvaluator::call_function(const Function& function, std::vector<Value> args) {
   DepthGuard guard(function);
   Activation frame{function, bind_arguments(function, args), {}};
-  for (std::size_t i = 0; i < args.size(); ++i) frame.values.emplace(function.params[i].id(), std::move(args[i]));
+  for (std::size_t i = 0; i < args.size(); ++i)
+    frame.values.emplace(function.params[i].id(), std::move(args[i]));
 
   // The binding after which a variable is dead, so that memory follows liveness.
   std::unordered_map<std::uint64_t, std::size_t> last_use;
   std::size_t position = 0;
   const std::function<void(const Expr&)> note_uses = [&](const Expr& expr) {
-    if (const Var* var = expr.as_var()) last_use[var->id()] = position;
-    else if (const auto* t = expr.as<TupleExpr>()) for (const Expr& e : t->fields) note_uses(e);
-    else if (const auto* g = expr.as<TupleGet>()) note_uses(g->tuple);
-    else if (const auto* o = expr.as<OpCall>()) for (const Expr& e : o->args) note_uses(e);
-    else if (const auto* f = expr.as<FunctionCall>()) for (const Expr& e : f->args) note_uses(e);
-    else if (const auto* c = expr.as<CallTir>()) for (const Expr& e : c->args) note_uses(e);
+    if (const Var* var = expr.as_var())
+      last_use[var->id()] = position;
+    else if (const auto* t = expr.as<TupleExpr>())
+      for (const Expr& e : t->fields) note_uses(e);
+    else if (const auto* g = expr.as<TupleGet>())
+      note_uses(g->tuple);
+    else if (const auto* o = expr.as<OpCall>())
+      for (const Expr& e : o->args) note_uses(e);
+    else if (const auto* f = expr.as<FunctionCall>())
+      for (const Expr& e : f->args) note_uses(e);
+    else if (const auto* c = expr.as<CallTir>())
+      for (const Expr& e : c->args) note_uses(e);
   };
   for (const BindingBlock& block : function.blocks)
     for (const Binding& binding : block.bindings) {
@@ -199,11 +201,20 @@ Value GraphEvaluator::evaluate(const Expr& expr, Activation& frame) {
     } else if (const auto* binary = scalar.as<Binary>()) {
       const double a = real_value(binary->a), b = real_value(binary->b);
       switch (binary->op) {
-        case BinaryOp::Add: value = a + b; break;
-        case BinaryOp::Sub: value = a - b; break;
-        case BinaryOp::Mul: value = a * b; break;
-        case BinaryOp::Div: value = a / b; break;
-        default: fail(ErrorClass::Type, scalar.span(), "scalar.form", "a scalar of this form has no value here");
+        case BinaryOp::Add:
+          value = a + b;
+          break;
+        case BinaryOp::Sub:
+          value = a - b;
+          break;
+        case BinaryOp::Mul:
+          value = a * b;
+          break;
+        case BinaryOp::Div:
+          value = a / b;
+          break;
+        default:
+          fail(ErrorClass::Type, scalar.span(), "scalar.form", "a scalar of this form has no value here");
       }
     } else {
       fail(ErrorClass::Type, scalar.span(), "scalar.form", "a scalar of this form has no value here");

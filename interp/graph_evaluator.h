@@ -1,5 +1,5 @@
-// Evaluation of graph functions: bindings in order, operators by their reference evaluation, call_tir by prepared
-// prim_funcs. One object serves one module; prepared functions are kept in it.
+// Evaluation of graph functions: bindings in order, operators by their reference evaluation, call_tir by
+// prepared prim_funcs. One object serves one module; prepared functions are kept in it.
 #pragma once
 
 #include <unordered_map>

@@ -1,5 +1,5 @@
-// The reference interpreter: the meaning of graph functions and prim_funcs, written for clarity. The compiled tier is
-// judged by it.
+// The reference interpreter: the meaning of graph functions and prim_funcs, written for clarity. The compiled
+// tier is judged by it.
 #pragma once
 
 #include <memory>

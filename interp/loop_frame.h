@@ -1,5 +1,5 @@
-// What a running prim_func works on: scalar cells and bound buffers, both found by slot numbers that were assigned once
-// when the function was prepared, so that no name is looked up while it runs.
+// What a running prim_func works on: scalar cells and bound buffers, both found by slot numbers that were
+// assigned once when the function was prepared, so that no name is looked up while it runs.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace relish::interp {
 
-// One scalar: `integer` for bool and integer dtypes (uint64 by bit pattern), `real` for floats, held exactly as double.
+// One scalar: `integer` for bool and integer dtypes (uint64 by bit pattern), `real` for floats, held exactly
+// as double.
 union Cell {
   std::int64_t integer;
   double real;

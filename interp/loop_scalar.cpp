@@ -1,11 +1,12 @@
-// Preparation of scalar expressions: each becomes a small tree of typed operations on cells. Arithmetic of float32 and
-// smaller is done in double and rounded once, which gives the correctly rounded result of + - * / and sqrt (double has
-// more than twice their precision plus two bits); integers wrap in two's complement.
+// Preparation of scalar expressions: each becomes a small tree of typed operations on cells. Arithmetic of
+// float32 and smaller is done in double and rounded once, which gives the correctly rounded result of + - * /
+// and sqrt (double has more than twice their precision plus two bits); integers wrap in two's complement.
 #include <cmath>
 #include <limits>
 
 #include "interp/loop_slots.h"
 #include "ir/fault.h"
+#include "support/overloaded.h"
 
 namespace relish::interp {
 namespace {
@@ -22,7 +23,8 @@ template <class F>
 struct BinaryNode final : ScalarNodeProgram {
   ScalarProgram a, b;
   F f;
-  BinaryNode(ScalarProgram a_, ScalarProgram b_, F f_) : a(std::move(a_)), b(std::move(b_)), f(std::move(f_)) {}
+  BinaryNode(ScalarProgram a_, ScalarProgram b_, F f_)
+      : a(std::move(a_)), b(std::move(b_)), f(std::move(f_)) {}
   Cell eval(Frame& frame) const override {
     const Cell left = a->eval(frame);
     return f(left, b->eval(frame));
@@ -92,8 +94,8 @@ Cell stored(Cell c) {
 }
 
 template <class T>
-inline constexpr bool is_real_v =
-    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+inline constexpr bool is_real_v = std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                                  std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
 // Integers as their own type, so that signedness and width are those of the dtype.
 template <class T>
@@ -122,23 +124,34 @@ T remainder_checked(T a, T b, Span span) {
 template <class T>
 ScalarProgram real_binary(BinaryOp op, ScalarProgram a, ScalarProgram b) {
   const auto make = [&](auto f) {
-    return binary_node(std::move(a), std::move(b), [f](Cell x, Cell y) { return stored<T>(real(f(x.real, y.real))); });
+    return binary_node(std::move(a), std::move(b),
+                       [f](Cell x, Cell y) { return stored<T>(real(f(x.real, y.real))); });
   };
   switch (op) {
-    case BinaryOp::Add: return make([](double x, double y) { return x + y; });
-    case BinaryOp::Sub: return make([](double x, double y) { return x - y; });
-    case BinaryOp::Mul: return make([](double x, double y) { return x * y; });
-    case BinaryOp::Div: return make([](double x, double y) { return x / y; });
-    case BinaryOp::Min: return make([](double x, double y) { return x < y ? x : y; });
-    case BinaryOp::Max: return make([](double x, double y) { return x > y ? x : y; });
-    case BinaryOp::FloorDiv: return make([](double x, double y) { return std::floor(static_cast<double>(from_cell<T>(real(x / y)))); });
-    case BinaryOp::TruncMod: return make([](double x, double y) { return std::fmod(x, y); });
+    case BinaryOp::Add:
+      return make([](double x, double y) { return x + y; });
+    case BinaryOp::Sub:
+      return make([](double x, double y) { return x - y; });
+    case BinaryOp::Mul:
+      return make([](double x, double y) { return x * y; });
+    case BinaryOp::Div:
+      return make([](double x, double y) { return x / y; });
+    case BinaryOp::Min:
+      return make([](double x, double y) { return x < y ? x : y; });
+    case BinaryOp::Max:
+      return make([](double x, double y) { return x > y ? x : y; });
+    case BinaryOp::FloorDiv:
+      return make(
+          [](double x, double y) { return std::floor(static_cast<double>(from_cell<T>(real(x / y)))); });
+    case BinaryOp::TruncMod:
+      return make([](double x, double y) { return std::fmod(x, y); });
     case BinaryOp::FloorMod:
       return make([](double x, double y) {
         const double r = std::fmod(x, y);
         return r != 0 && (r < 0) != (y < 0) ? r + y : r;
       });
-    default: break;
+    default:
+      break;
   }
   RELISH_CHECK(false, "integer operation on floats");
 }
@@ -173,11 +186,16 @@ ScalarProgram integer_binary(BinaryOp op, ScalarProgram a, ScalarProgram b, Span
   constexpr int bits = 8 * sizeof(T);
   switch (op) {
     // Products of narrow unsigned types would promote to int and overflow: compute in 64 bits.
-    case BinaryOp::Add: return make([](T x, T y) { return static_cast<std::uint64_t>(x) + static_cast<std::uint64_t>(y); });
-    case BinaryOp::Sub: return make([](T x, T y) { return static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(y); });
-    case BinaryOp::Mul: return make([](T x, T y) { return static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y); });
-    case BinaryOp::Div: return make([span](T x, T y) { return divide_checked(x, y, span); });
-    case BinaryOp::TruncMod: return make([span](T x, T y) { return remainder_checked(x, y, span); });
+    case BinaryOp::Add:
+      return make([](T x, T y) { return static_cast<std::uint64_t>(x) + static_cast<std::uint64_t>(y); });
+    case BinaryOp::Sub:
+      return make([](T x, T y) { return static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(y); });
+    case BinaryOp::Mul:
+      return make([](T x, T y) { return static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y); });
+    case BinaryOp::Div:
+      return make([span](T x, T y) { return divide_checked(x, y, span); });
+    case BinaryOp::TruncMod:
+      return make([span](T x, T y) { return remainder_checked(x, y, span); });
     case BinaryOp::FloorDiv:
       return make([span](T x, T y) {
         const T q = divide_checked(x, y, span);
@@ -189,17 +207,23 @@ ScalarProgram integer_binary(BinaryOp op, ScalarProgram a, ScalarProgram b, Span
         const T r = remainder_checked(x, y, span);
         return static_cast<T>(r != 0 && ((r < 0) != (y < 0)) ? r + y : r);
       });
-    case BinaryOp::Min: return make([](T x, T y) { return x < y ? x : y; });
-    case BinaryOp::Max: return make([](T x, T y) { return x > y ? x : y; });
-    case BinaryOp::BitAnd: return make([](T x, T y) { return x & y; });
-    case BinaryOp::BitOr: return make([](T x, T y) { return x | y; });
-    case BinaryOp::BitXor: return make([](T x, T y) { return x ^ y; });
+    case BinaryOp::Min:
+      return make([](T x, T y) { return x < y ? x : y; });
+    case BinaryOp::Max:
+      return make([](T x, T y) { return x > y ? x : y; });
+    case BinaryOp::BitAnd:
+      return make([](T x, T y) { return x & y; });
+    case BinaryOp::BitOr:
+      return make([](T x, T y) { return x | y; });
+    case BinaryOp::BitXor:
+      return make([](T x, T y) { return x ^ y; });
     case BinaryOp::ShiftLeft:
       return make([span](T x, T y) -> T {
         if constexpr (std::is_signed_v<T>) {
           if (y < 0) fail_fault({FaultKind::NegativeShift, {}, {y}}, span);
         }
-        return static_cast<U>(y) >= static_cast<U>(bits) ? T(0) : static_cast<T>(static_cast<std::uint64_t>(x) << y);
+        return static_cast<U>(y) >= static_cast<U>(bits) ? T(0)
+                                                         : static_cast<T>(static_cast<std::uint64_t>(x) << y);
       });
     case BinaryOp::ShiftRight:
       return make([span](T x, T y) -> T {
@@ -233,17 +257,25 @@ template <class T>
 ScalarProgram compare_typed(CompareOp op, ScalarProgram a, ScalarProgram b) {
   const auto make = [&](auto f) {
     return binary_node(std::move(a), std::move(b), [f](Cell x, Cell y) {
-      if constexpr (std::is_same_v<T, double>) return integer(f(x.real, y.real));
-      else return integer(f(static_cast<T>(x.integer), static_cast<T>(y.integer)));
+      if constexpr (std::is_same_v<T, double>)
+        return integer(f(x.real, y.real));
+      else
+        return integer(f(static_cast<T>(x.integer), static_cast<T>(y.integer)));
     });
   };
   switch (op) {
-    case CompareOp::Eq: return make([](T x, T y) { return x == y; });
-    case CompareOp::Ne: return make([](T x, T y) { return x != y; });
-    case CompareOp::Lt: return make([](T x, T y) { return x < y; });
-    case CompareOp::Le: return make([](T x, T y) { return x <= y; });
-    case CompareOp::Gt: return make([](T x, T y) { return x > y; });
-    case CompareOp::Ge: return make([](T x, T y) { return x >= y; });
+    case CompareOp::Eq:
+      return make([](T x, T y) { return x == y; });
+    case CompareOp::Ne:
+      return make([](T x, T y) { return x != y; });
+    case CompareOp::Lt:
+      return make([](T x, T y) { return x < y; });
+    case CompareOp::Le:
+      return make([](T x, T y) { return x <= y; });
+    case CompareOp::Gt:
+      return make([](T x, T y) { return x > y; });
+    case CompareOp::Ge:
+      return make([](T x, T y) { return x >= y; });
   }
   RELISH_CHECK(false, "comparison");
 }
@@ -271,17 +303,24 @@ ScalarProgram prepare_cast(DType from, DType to, ScalarProgram a) {
   return visit_dtype(to, [&](auto tag) -> ScalarProgram {
     using T = decltype(tag);
     if (is_float(from)) {
-      if constexpr (is_real_v<T>) return unary(std::move(a), [](Cell c) { return stored<T>(c); });
-      else if constexpr (std::is_same_v<T, bool>) return unary(std::move(a), [](Cell c) { return integer(c.real != 0); });
-      else return unary(std::move(a), [](Cell c) { return to_cell(saturate<T>(c.real)); });
+      if constexpr (is_real_v<T>)
+        return unary(std::move(a), [](Cell c) { return stored<T>(c); });
+      else if constexpr (std::is_same_v<T, bool>)
+        return unary(std::move(a), [](Cell c) { return integer(c.real != 0); });
+      else
+        return unary(std::move(a), [](Cell c) { return to_cell(saturate<T>(c.real)); });
     }
     if constexpr (std::is_same_v<T, float>) {  // 64-bit integers round once, not through double
       if (from == DType::UInt64)
-        return unary(std::move(a), [](Cell c) { return to_cell(static_cast<float>(static_cast<std::uint64_t>(c.integer))); });
+        return unary(std::move(a), [](Cell c) {
+          return to_cell(static_cast<float>(static_cast<std::uint64_t>(c.integer)));
+        });
       return unary(std::move(a), [](Cell c) { return to_cell(static_cast<float>(c.integer)); });
     } else if constexpr (is_real_v<T>) {
       if (from == DType::UInt64)
-        return unary(std::move(a), [](Cell c) { return stored<T>(real(static_cast<double>(static_cast<std::uint64_t>(c.integer)))); });
+        return unary(std::move(a), [](Cell c) {
+          return stored<T>(real(static_cast<double>(static_cast<std::uint64_t>(c.integer))));
+        });
       return unary(std::move(a), [](Cell c) { return stored<T>(real(static_cast<double>(c.integer))); });
     } else if constexpr (std::is_same_v<T, bool>) {
       return unary(std::move(a), [](Cell c) { return integer(c.integer != 0); });
@@ -298,18 +337,23 @@ ScalarProgram prepare_math(const IntrinsicCall& node, DType dtype, Slots& slots)
   const auto test = [&](auto f) { return unary(std::move(a), [f](Cell c) { return integer(f(c.real)); }); };
   if (info_of(node.intrinsic).result_bool && is_float(operand)) {
     switch (node.intrinsic) {
-      case Intrinsic::IsNan: return test([](double x) { return std::isnan(x); });
-      case Intrinsic::IsInf: return test([](double x) { return std::isinf(x); });
-      default: return test([](double x) { return std::isfinite(x); });
+      case Intrinsic::IsNan:
+        return test([](double x) { return std::isnan(x); });
+      case Intrinsic::IsInf:
+        return test([](double x) { return std::isinf(x); });
+      default:
+        return test([](double x) { return std::isfinite(x); });
     }
   }
   if (info_of(node.intrinsic).result_bool) {
-    return unary(std::move(a), [finite = node.intrinsic == Intrinsic::IsFinite](Cell) { return integer(finite); });
+    return unary(std::move(a),
+                 [finite = node.intrinsic == Intrinsic::IsFinite](Cell) { return integer(finite); });
   }
   if (!is_float(dtype)) {  // floor, ceil, round, trunc leave integers alone; abs wraps
     if (node.intrinsic != Intrinsic::Abs || is_unsigned_int(dtype) || is_bool(dtype)) return a;
     ScalarProgram magnitude = unary(std::move(a), [](Cell c) {
-      return integer(c.integer < 0 ? static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(c.integer)) : c.integer);
+      return integer(c.integer < 0 ? static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(c.integer))
+                                   : c.integer);
     });
     return prepare_cast(DType::Int64, dtype, std::move(magnitude));
   }
@@ -321,92 +365,113 @@ ScalarProgram prepare_math(const IntrinsicCall& node, DType dtype, Slots& slots)
     });
   };
   switch (node.intrinsic) {
-    case Intrinsic::Exp: return math([](double x) { return std::exp(x); });
-    case Intrinsic::Exp2: return math([](double x) { return std::exp2(x); });
-    case Intrinsic::Expm1: return math([](double x) { return std::expm1(x); });
-    case Intrinsic::Log: return math([](double x) { return std::log(x); });
-    case Intrinsic::Log2: return math([](double x) { return std::log2(x); });
-    case Intrinsic::Log1p: return math([](double x) { return std::log1p(x); });
-    case Intrinsic::Sqrt: return math([](double x) { return std::sqrt(x); });
-    case Intrinsic::Rsqrt: return math([](double x) { return 1.0 / std::sqrt(x); });
-    case Intrinsic::Tanh: return math([](double x) { return std::tanh(x); });
-    case Intrinsic::Sigmoid: return math([](double x) { return 1.0 / (1.0 + std::exp(-x)); });
-    case Intrinsic::Erf: return math([](double x) { return std::erf(x); });
-    case Intrinsic::Sin: return math([](double x) { return std::sin(x); });
-    case Intrinsic::Cos: return math([](double x) { return std::cos(x); });
-    case Intrinsic::Tan: return math([](double x) { return std::tan(x); });
-    case Intrinsic::Floor: return math([](double x) { return std::floor(x); });
-    case Intrinsic::Ceil: return math([](double x) { return std::ceil(x); });
-    case Intrinsic::Round: return math([](double x) { return std::nearbyint(x); });  // half to even
-    case Intrinsic::Trunc: return math([](double x) { return std::trunc(x); });
-    case Intrinsic::Abs: return math([](double x) { return std::fabs(x); });
+    case Intrinsic::Exp:
+      return math([](double x) { return std::exp(x); });
+    case Intrinsic::Exp2:
+      return math([](double x) { return std::exp2(x); });
+    case Intrinsic::Expm1:
+      return math([](double x) { return std::expm1(x); });
+    case Intrinsic::Log:
+      return math([](double x) { return std::log(x); });
+    case Intrinsic::Log2:
+      return math([](double x) { return std::log2(x); });
+    case Intrinsic::Log1p:
+      return math([](double x) { return std::log1p(x); });
+    case Intrinsic::Sqrt:
+      return math([](double x) { return std::sqrt(x); });
+    case Intrinsic::Rsqrt:
+      return math([](double x) { return 1.0 / std::sqrt(x); });
+    case Intrinsic::Tanh:
+      return math([](double x) { return std::tanh(x); });
+    case Intrinsic::Sigmoid:
+      return math([](double x) { return 1.0 / (1.0 + std::exp(-x)); });
+    case Intrinsic::Erf:
+      return math([](double x) { return std::erf(x); });
+    case Intrinsic::Sin:
+      return math([](double x) { return std::sin(x); });
+    case Intrinsic::Cos:
+      return math([](double x) { return std::cos(x); });
+    case Intrinsic::Tan:
+      return math([](double x) { return std::tan(x); });
+    case Intrinsic::Floor:
+      return math([](double x) { return std::floor(x); });
+    case Intrinsic::Ceil:
+      return math([](double x) { return std::ceil(x); });
+    case Intrinsic::Round:
+      return math([](double x) { return std::nearbyint(x); });  // half to even
+    case Intrinsic::Trunc:
+      return math([](double x) { return std::trunc(x); });
+    case Intrinsic::Abs:
+      return math([](double x) { return std::fabs(x); });
     case Intrinsic::Pow:
       return visit_dtype(dtype, [&](auto tag) -> ScalarProgram {
         using T = decltype(tag);
         return binary_node(std::move(a), std::move(second),
                            [](Cell x, Cell y) { return stored<T>(real(std::pow(x.real, y.real))); });
       });
-    default: break;
+    default:
+      break;
   }
   RELISH_CHECK(false, "intrinsic without a meaning");
 }
 
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>;
-
 }  // namespace
 
-AccessProgram::AccessProgram(const Buffer& buffer, const std::vector<Scalar>& indices, Span span, Slots& slots)
+AccessProgram::AccessProgram(const Buffer& buffer, const std::vector<Scalar>& indices, Span span,
+                             Slots& slots)
     : buffer_(static_cast<std::size_t>(slots.buffer(buffer))), name_(buffer.name()), span_(span) {
   for (const Scalar& index : indices) indices_.push_back(prepare(index, slots));
 }
 
 void AccessProgram::out_of_range(std::size_t dimension, std::int64_t index, std::int64_t extent) const {
-  fail_fault({FaultKind::IndexOutOfRange, name_, {static_cast<std::int64_t>(dimension), index, extent}}, span_);
+  fail_fault({FaultKind::IndexOutOfRange, name_, {static_cast<std::int64_t>(dimension), index, extent}},
+             span_);
 }
 
 ScalarProgram prepare(const Scalar& scalar, Slots& slots) {
   const DType dtype = scalar.dtype();
   const Span span = scalar.span();
-  return std::visit(
-      Overloaded{
-          [&](const IntLiteral& n) -> ScalarProgram { return std::make_unique<LiteralNode>(integer(n.value)); },
-          [&](const FloatLiteral& n) -> ScalarProgram {
-            return visit_dtype(dtype, [&](auto tag) -> ScalarProgram {
-              return std::make_unique<LiteralNode>(stored<decltype(tag)>(real(n.value)));
-            });
-          },
-          [&](const VarUse& n) -> ScalarProgram {
-            return std::make_unique<VarNode>(static_cast<std::size_t>(slots.scalar(n.var)));
-          },
-          [&](const Binary& n) { return prepare_binary(n, dtype, span, slots); },
-          [&](const Compare& n) { return prepare_compare(n, slots); },
-          [&](const Logical& n) -> ScalarProgram {
-            ScalarProgram a = prepare(n.a, slots), b = prepare(n.b, slots);
-            if (n.op == LogicalOp::And)
-              return binary_node(std::move(a), std::move(b), [](Cell x, Cell y) { return integer((x.integer != 0) & (y.integer != 0)); });
-            return binary_node(std::move(a), std::move(b), [](Cell x, Cell y) { return integer((x.integer != 0) | (y.integer != 0)); });
-          },
-          [&](const Not& n) -> ScalarProgram {
-            return unary(prepare(n.a, slots), [](Cell c) { return integer(c.integer == 0); });
-          },
-          [&](const Select& n) -> ScalarProgram {
-            return std::make_unique<SelectNode>(prepare(n.condition, slots), prepare(n.a, slots), prepare(n.b, slots), n.lazy);
-          },
-          [&](const Cast& n) { return prepare_cast(n.a.dtype(), dtype, prepare(n.a, slots)); },
-          [&](const Load& n) -> ScalarProgram {
-            AccessProgram access(*n.buffer, n.indices, span, slots);
-            return visit_dtype(n.buffer->dtype(), [&](auto tag) -> ScalarProgram {
-              return std::make_unique<LoadNode<decltype(tag)>>(std::move(access));
-            });
-          },
-          [&](const IntrinsicCall& n) { return prepare_math(n, dtype, slots); },
-      },
-      scalar.node().kind);
+  return std::visit(Overloaded{
+                        [&](const IntLiteral& n) -> ScalarProgram {
+                          return std::make_unique<LiteralNode>(integer(n.value));
+                        },
+                        [&](const FloatLiteral& n) -> ScalarProgram {
+                          return visit_dtype(dtype, [&](auto tag) -> ScalarProgram {
+                            return std::make_unique<LiteralNode>(stored<decltype(tag)>(real(n.value)));
+                          });
+                        },
+                        [&](const VarUse& n) -> ScalarProgram {
+                          return std::make_unique<VarNode>(static_cast<std::size_t>(slots.scalar(n.var)));
+                        },
+                        [&](const Binary& n) { return prepare_binary(n, dtype, span, slots); },
+                        [&](const Compare& n) { return prepare_compare(n, slots); },
+                        [&](const Logical& n) -> ScalarProgram {
+                          ScalarProgram a = prepare(n.a, slots), b = prepare(n.b, slots);
+                          if (n.op == LogicalOp::And)
+                            return binary_node(std::move(a), std::move(b), [](Cell x, Cell y) {
+                              return integer((x.integer != 0) & (y.integer != 0));
+                            });
+                          return binary_node(std::move(a), std::move(b), [](Cell x, Cell y) {
+                            return integer((x.integer != 0) | (y.integer != 0));
+                          });
+                        },
+                        [&](const Not& n) -> ScalarProgram {
+                          return unary(prepare(n.a, slots), [](Cell c) { return integer(c.integer == 0); });
+                        },
+                        [&](const Select& n) -> ScalarProgram {
+                          return std::make_unique<SelectNode>(
+                              prepare(n.condition, slots), prepare(n.a, slots), prepare(n.b, slots), n.lazy);
+                        },
+                        [&](const Cast& n) { return prepare_cast(n.a.dtype(), dtype, prepare(n.a, slots)); },
+                        [&](const Load& n) -> ScalarProgram {
+                          AccessProgram access(*n.buffer, n.indices, span, slots);
+                          return visit_dtype(n.buffer->dtype(), [&](auto tag) -> ScalarProgram {
+                            return std::make_unique<LoadNode<decltype(tag)>>(std::move(access));
+                          });
+                        },
+                        [&](const IntrinsicCall& n) { return prepare_math(n, dtype, slots); },
+                    },
+                    scalar.node().kind);
 }
 
 }  // namespace relish::interp

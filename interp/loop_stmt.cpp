@@ -1,7 +1,9 @@
-// Preparation of statements: loops, blocks with iteration variables, stores and control flow, run in program order.
+// Preparation of statements: loops, blocks with iteration variables, stores and control flow, run in program
+// order.
 #include "interp/loop_slots.h"
 #include "ir/fault.h"
 #include "support/interrupt.h"
+#include "support/overloaded.h"
 
 namespace relish::interp {
 namespace {
@@ -72,7 +74,7 @@ struct BlockProgram final : StmtNodeProgram {
   std::vector<Iter> iters;
   ScalarProgram predicate;  // null: always
   std::vector<Allocation> allocations;
-  StmtProgram init;         // null: none
+  StmtProgram init;  // null: none
   StmtProgram body;
 
   void run(Frame& frame) const override {
@@ -112,8 +114,10 @@ struct IfProgram final : StmtNodeProgram {
   ScalarProgram condition;
   StmtProgram then_body, else_body;
   void run(Frame& frame) const override {
-    if (condition->eval(frame).integer != 0) then_body->run(frame);
-    else if (else_body) else_body->run(frame);
+    if (condition->eval(frame).integer != 0)
+      then_body->run(frame);
+    else if (else_body)
+      else_body->run(frame);
   }
 };
 
@@ -145,72 +149,71 @@ StmtProgram prepare_block(const BlockStmt& block, Slots& slots) {
   return program;
 }
 
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>;
-
 }  // namespace
 
 StmtProgram prepare(const Stmt& stmt, Slots& slots) {
   const Span span = stmt->span;
-  return std::visit(
-      Overloaded{
-          [&](const For& n) -> StmtProgram {
-            auto program = std::make_unique<ForProgram>();
-            program->slot = static_cast<std::size_t>(slots.scalar(n.var));
-            program->begin = prepare(n.begin, slots);
-            program->extent = prepare(n.extent, slots);
-            program->body = prepare(n.body, slots);
-            program->span = span;
-            return program;
-          },
-          [&](const While& n) -> StmtProgram {
-            auto program = std::make_unique<WhileProgram>();
-            program->condition = prepare(n.condition, slots);
-            program->body = prepare(n.body, slots);
-            program->span = span;
-            return program;
-          },
-          [&](const BlockStmt& n) { return prepare_block(n, slots); },
-          [&](const Store& n) -> StmtProgram {
-            AccessProgram access(n.buffer, n.indices, span, slots);
-            ScalarProgram value = prepare(n.value, slots);
-            return visit_dtype(n.buffer.dtype(), [&](auto tag) -> StmtProgram {
-              return std::make_unique<StoreProgram<decltype(tag)>>(std::move(access), std::move(value));
-            });
-          },
-          [&](const AllocateStmt& n) -> StmtProgram { return std::make_unique<AllocateProgram>(n.buffer, slots); },
-          [&](const DefineScalar& n) -> StmtProgram {
-            return std::make_unique<AssignProgram>(static_cast<std::size_t>(slots.scalar(n.var)), prepare(n.value, slots));
-          },
-          [&](const AssignScalar& n) -> StmtProgram {
-            return std::make_unique<AssignProgram>(static_cast<std::size_t>(slots.scalar(n.var)), prepare(n.value, slots));
-          },
-          [&](const IfStmt& n) -> StmtProgram {
-            auto program = std::make_unique<IfProgram>();
-            program->condition = prepare(n.condition, slots);
-            program->then_body = prepare(n.then_body, slots);
-            if (n.else_body.defined()) program->else_body = prepare(n.else_body, slots);
-            return program;
-          },
-          [&](const AssertStmt& n) -> StmtProgram {
-            auto program = std::make_unique<AssertProgram>();
-            program->condition = prepare(n.condition, slots);
-            program->message = n.message;
-            program->span = span;
-            return program;
-          },
-          [&](const Evaluate& n) -> StmtProgram { return std::make_unique<EvaluateProgram>(prepare(n.value, slots)); },
-          [&](const SeqStmt& n) -> StmtProgram {
-            auto program = std::make_unique<SeqProgram>();
-            for (const Stmt& child : n.body) program->body.push_back(prepare(child, slots));
-            return program;
-          },
-      },
-      stmt->kind);
+  return std::visit(Overloaded{
+                        [&](const For& n) -> StmtProgram {
+                          auto program = std::make_unique<ForProgram>();
+                          program->slot = static_cast<std::size_t>(slots.scalar(n.var));
+                          program->begin = prepare(n.begin, slots);
+                          program->extent = prepare(n.extent, slots);
+                          program->body = prepare(n.body, slots);
+                          program->span = span;
+                          return program;
+                        },
+                        [&](const While& n) -> StmtProgram {
+                          auto program = std::make_unique<WhileProgram>();
+                          program->condition = prepare(n.condition, slots);
+                          program->body = prepare(n.body, slots);
+                          program->span = span;
+                          return program;
+                        },
+                        [&](const BlockStmt& n) { return prepare_block(n, slots); },
+                        [&](const Store& n) -> StmtProgram {
+                          AccessProgram access(n.buffer, n.indices, span, slots);
+                          ScalarProgram value = prepare(n.value, slots);
+                          return visit_dtype(n.buffer.dtype(), [&](auto tag) -> StmtProgram {
+                            return std::make_unique<StoreProgram<decltype(tag)>>(std::move(access),
+                                                                                 std::move(value));
+                          });
+                        },
+                        [&](const AllocateStmt& n) -> StmtProgram {
+                          return std::make_unique<AllocateProgram>(n.buffer, slots);
+                        },
+                        [&](const DefineScalar& n) -> StmtProgram {
+                          return std::make_unique<AssignProgram>(
+                              static_cast<std::size_t>(slots.scalar(n.var)), prepare(n.value, slots));
+                        },
+                        [&](const AssignScalar& n) -> StmtProgram {
+                          return std::make_unique<AssignProgram>(
+                              static_cast<std::size_t>(slots.scalar(n.var)), prepare(n.value, slots));
+                        },
+                        [&](const IfStmt& n) -> StmtProgram {
+                          auto program = std::make_unique<IfProgram>();
+                          program->condition = prepare(n.condition, slots);
+                          program->then_body = prepare(n.then_body, slots);
+                          if (n.else_body.defined()) program->else_body = prepare(n.else_body, slots);
+                          return program;
+                        },
+                        [&](const AssertStmt& n) -> StmtProgram {
+                          auto program = std::make_unique<AssertProgram>();
+                          program->condition = prepare(n.condition, slots);
+                          program->message = n.message;
+                          program->span = span;
+                          return program;
+                        },
+                        [&](const Evaluate& n) -> StmtProgram {
+                          return std::make_unique<EvaluateProgram>(prepare(n.value, slots));
+                        },
+                        [&](const SeqStmt& n) -> StmtProgram {
+                          auto program = std::make_unique<SeqProgram>();
+                          for (const Stmt& child : n.body) program->body.push_back(prepare(child, slots));
+                          return program;
+                        },
+                    },
+                    stmt->kind);
 }
 
 }  // namespace relish::interp

@@ -1,4 +1,5 @@
-// Entry of a prim_func: arguments are matched to parameters, symbolic dims take their values, root buffers are made.
+// Entry of a prim_func: arguments are matched to parameters, symbolic dims take their values, root buffers
+// are made.
 #include "interp/prim_program.h"
 
 #include <fmt/format.h>
@@ -41,8 +42,10 @@ void PrimProgram::run(std::vector<Value>& args, ErrorClass error_class, Span cal
     match_value(args[i], ScalarType{scalar->dtype()}, symbols, error_class, call, what);
     const ScalarValue& value = args[i].scalar();
     Cell& cell = frame.cells[static_cast<std::size_t>(slots.scalar(*scalar))];
-    if (is_float(scalar->dtype())) cell.real = value.real;
-    else cell.integer = value.integer;
+    if (is_float(scalar->dtype()))
+      cell.real = value.real;
+    else
+      cell.integer = value.integer;
     if (!is_float(scalar->dtype())) symbols[scalar->id()] = value.integer;
   }
   // Bare dims first, whatever the order of the parameters; expressions such as n * 2 are then checked.
@@ -51,7 +54,8 @@ void PrimProgram::run(std::vector<Value>& args, ErrorClass error_class, Span cal
     if (!buffer || !args[i].is_tensor()) continue;
     const Shape& shape = args[i].tensor().shape();
     for (int d = 0; d < buffer->rank() && d < static_cast<int>(shape.size()); ++d) {
-      if (auto var = buffer->shape()[static_cast<std::size_t>(d)].as_var()) symbols.emplace(var->id(), shape[static_cast<std::size_t>(d)]);
+      if (auto var = buffer->shape()[static_cast<std::size_t>(d)].as_var())
+        symbols.emplace(var->id(), shape[static_cast<std::size_t>(d)]);
     }
   }
   for (std::size_t i = 0; i < args.size(); ++i) {

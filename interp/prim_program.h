@@ -14,8 +14,8 @@ class PrimProgram {
   explicit PrimProgram(PrimFuncPtr function);
 
   const PrimFunc& function() const { return *function_; }
-  // One value per parameter in order; buffers of written parameters are written. Values that do not fit the parameters
-  // fail with `error_class` (DataError at the program's entry, RuntimeError inside it) at `call`.
+  // One value per parameter in order; buffers of written parameters are written. Values that do not fit the
+  // parameters fail with `error_class` (DataError at the program's entry, RuntimeError inside it) at `call`.
   void run(std::vector<Value>& args, ErrorClass error_class, Span call) const;
 
  private:

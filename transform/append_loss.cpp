@@ -1,5 +1,5 @@
-// A loss put on a function: the function's bindings, then the loss's, in one dataflow block. Library losses are inlined
-// for the types of the outputs that they consume, so a loss is written once for all shapes.
+// A loss put on a function: the function's bindings, then the loss's, in one dataflow block. Library losses
+// are inlined for the types of the outputs that they consume, so a loss is written once for all shapes.
 #include "transform/append_loss.h"
 
 #include <fmt/format.h>
@@ -65,7 +65,8 @@ FunctionPtr with_call_attributes(const FunctionPtr& function, const Attributes& 
   return std::make_shared<const Function>(std::move(copy));
 }
 
-ResolvedLoss library_loss(const NamedSpec& spec, const Expr& predictions, const std::string& function, Span span) {
+ResolvedLoss library_loss(const NamedSpec& spec, const Expr& predictions, const std::string& function,
+                          Span span) {
   const LossEntry* entry = find_loss(spec.name);
   if (!entry) {
     fail(ErrorClass::Usage, {}, "loss.unknown",
@@ -84,7 +85,8 @@ ResolvedLoss library_loss(const NamedSpec& spec, const Expr& predictions, const 
   return loss;
 }
 
-ResolvedLoss user_loss(const AppendLossOptions& options, const std::vector<Expr>& outputs, std::size_t consumed, Span span) {
+ResolvedLoss user_loss(const AppendLossOptions& options, const std::vector<Expr>& outputs,
+                       std::size_t consumed, Span span) {
   ResolvedLoss loss{options.loss_module, options.loss_function, {}};
   const Function& function = *options.loss_function;
   if (function.params.size() < consumed) {
@@ -98,7 +100,8 @@ ResolvedLoss user_loss(const AppendLossOptions& options, const std::vector<Expr>
       fail(ErrorClass::Type, span, "append_loss.type",
            fmt::format("output {} has type {}; the loss expects {}", i, print(outputs[i].type()),
                        print(function.params[i].type())),
-           {{function.params[i].span(), fmt::format("parameter '{}' of {}", function.params[i].name(), function.name)}});
+           {{function.params[i].span(),
+             fmt::format("parameter '{}' of {}", function.params[i].name(), function.name)}});
     }
   }
   // Sizes of the loss's own parameters that the outputs fix ("n" of both) are the function's sizes.
@@ -153,21 +156,24 @@ Module append_loss(const Module& module, std::string_view name, const AppendLoss
   if (const auto* literal = returned.as<TupleExpr>()) {
     outputs = literal->fields;
   } else if (const TupleType* type = returned.type().tuple()) {
-    for (int i = 0; i < static_cast<int>(type->fields.size()); ++i) outputs.push_back(builder.emit(tuple_get(returned, i, span)));
+    for (int i = 0; i < static_cast<int>(type->fields.size()); ++i)
+      outputs.push_back(builder.emit(tuple_get(returned, i, span)));
   } else {
     outputs = {returned};
   }
   if (options.outputs < 1 || static_cast<std::size_t>(options.outputs) > outputs.size()) {
     fail(ErrorClass::Usage, span, "append_loss.outputs",
-         fmt::format("the loss shall consume {} outputs; {} returns {}", options.outputs, name, outputs.size()));
+         fmt::format("the loss shall consume {} outputs; {} returns {}", options.outputs, name,
+                     outputs.size()));
   }
   const auto consumed = static_cast<std::size_t>(options.outputs);
   if (!options.loss_function && consumed != 1) {
     fail(ErrorClass::Usage, span, "append_loss.outputs",
          fmt::format("loss {} consumes one output, not {}", options.loss.name, consumed));
   }
-  const ResolvedLoss loss = options.loss_function ? user_loss(options, outputs, consumed, span)
-                                                  : library_loss(options.loss, outputs[0], function->name, span);
+  const ResolvedLoss loss = options.loss_function
+                                ? user_loss(options, outputs, consumed, span)
+                                : library_loss(options.loss, outputs[0], function->name, span);
 
   std::vector<Expr> args(outputs.begin(), outputs.begin() + options.outputs);
   for (const auto& [extra_name, type] : loss.extra) {

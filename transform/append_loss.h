@@ -17,11 +17,11 @@ struct NamedSpec {
 NamedSpec parse_named_spec(std::string_view text);  // UsageError
 
 struct AppendLossOptions {
-  NamedSpec loss;                 // of the standard library, when loss_function is null
-  FunctionPtr loss_function;      // a function of the user's, with the module that holds what it refers to
+  NamedSpec loss;             // of the standard library, when loss_function is null
+  FunctionPtr loss_function;  // a function of the user's, with the module that holds what it refers to
   ModulePtr loss_module;
-  int outputs = 1;                // how many results of the function the loss consumes
-  std::string new_name;           // default <function>_loss
+  int outputs = 1;       // how many results of the function the loss consumes
+  std::string new_name;  // default <function>_loss
 };
 
 // Adds `<function>_loss(params..., targets[, weights]) -> loss`, or `(loss, other outputs...)`.

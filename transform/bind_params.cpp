@@ -1,4 +1,5 @@
-// Binding of parameters: each becomes a constant, and the symbolic dims that its value fixes become numbers everywhere.
+// Binding of parameters: each becomes a constant, and the symbolic dims that its value fixes become numbers
+// everywhere.
 #include "transform/bind_params.h"
 
 #include <fmt/format.h>

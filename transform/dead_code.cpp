@@ -54,7 +54,8 @@ Module eliminate_dead_code(const Module& module) {
     if (FunctionPtr function = result.function(name))
       for (const std::string& callee : global_references(*function)) reach(callee);
   }
-  std::erase_if(result.functions, [&](const GlobalFunction& global) { return !reached.contains(name_of(global)); });
+  std::erase_if(result.functions,
+                [&](const GlobalFunction& global) { return !reached.contains(name_of(global)); });
   return result;
 }
 

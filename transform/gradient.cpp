@@ -1,7 +1,7 @@
-// Reverse mode over straight-line graph code. The forward bindings are copied, then the bindings are walked backwards:
-// each operator's rule gives one partial per argument, partials of one variable are added in reverse program order (the
-// order of TVM, on which float results depend), and what nothing uses is removed. Calls of other functions are inlined
-// first, so no use of a variable is skipped.
+// Reverse mode over straight-line graph code. The forward bindings are copied, then the bindings are walked
+// backwards: each operator's rule gives one partial per argument, partials of one variable are added in
+// reverse program order (the order of TVM, on which float results depend), and what nothing uses is removed.
+// Calls of other functions are inlined first, so no use of a variable is skipped.
 #include "transform/gradient.h"
 
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ namespace {
 
 // The adjoint of one variable: nothing yet, a tensor, or a tuple of adjoints.
 struct Adjoint {
-  Expr value;                    // undefined: nothing yet, or a tuple
-  std::vector<Adjoint> fields;   // of a tuple-typed variable
+  Expr value;                   // undefined: nothing yet, or a tuple
+  std::vector<Adjoint> fields;  // of a tuple-typed variable
 };
 
 bool is_float_tensor(const Type& type) {
@@ -33,7 +33,8 @@ bool is_float_tensor(const Type& type) {
 
 bool is_differentiable(const Type& type) {
   if (const TupleType* tuple = type.tuple()) {
-    return !tuple->fields.empty() && std::all_of(tuple->fields.begin(), tuple->fields.end(), is_differentiable);
+    return !tuple->fields.empty() &&
+           std::all_of(tuple->fields.begin(), tuple->fields.end(), is_differentiable);
   }
   return is_float_tensor(type);
 }
@@ -106,7 +107,8 @@ class GradientPass {
       for (const std::string& next : global_references(*function)) {
         if (next == callee.name) {
           fail(ErrorClass::Type, span, "gradient.recursion",
-               fmt::format("{} calls itself; the gradient of recursive functions is not supported", callee.name));
+               fmt::format("{} calls itself; the gradient of recursive functions is not supported",
+                           callee.name));
         }
         if (seen.insert(next).second) pending.push_back(next);
       }
@@ -134,7 +136,8 @@ class GradientPass {
       const Var& var = *found->second.as_var();
       if (!is_differentiable(var.type())) {
         fail(ErrorClass::Type, var.span(), "gradient.wrt",
-             fmt::format("'{}' has type {}; a gradient is taken for floating tensors", name, print(var.type())));
+             fmt::format("'{}' has type {}; a gradient is taken for floating tensors", name,
+                         print(var.type())));
       }
       if (std::find(wrt_.begin(), wrt_.end(), var) != wrt_.end()) {
         fail(ErrorClass::Usage, source_.span, "gradient.wrt", fmt::format("'{}' is listed twice", name));
@@ -154,16 +157,19 @@ class GradientPass {
         continue;
       }
       const TupleType* tuple = target.type().tuple();
-      fail(tuple ? ErrorClass::Usage : ErrorClass::Type, source_.result_span.known() ? source_.result_span : source_.span,
-           "gradient.target",
-           tuple ? fmt::format("target index {} is out of range; the result has {} fields", index, tuple->fields.size())
+      fail(tuple ? ErrorClass::Usage : ErrorClass::Type,
+           source_.result_span.known() ? source_.result_span : source_.span, "gradient.target",
+           tuple ? fmt::format("target index {} is out of range; the result has {} fields", index,
+                               tuple->fields.size())
                  : fmt::format("target index {} given, but the result is {}", index, print(target.type())));
     }
     const TensorType* tensor = target.type().tensor();
     if (!is_float_tensor(target.type()) || tensor->rank != 0) {
-      fail(ErrorClass::Type, source_.result_span.known() ? source_.result_span : source_.span, "gradient.target",
-           fmt::format("the target has type {}; expected a floating scalar R.Tensor((), ...): append a loss first",
-                       print(target.type())));
+      fail(ErrorClass::Type, source_.result_span.known() ? source_.result_span : source_.span,
+           "gradient.target",
+           fmt::format(
+               "the target has type {}; expected a floating scalar R.Tensor((), ...): append a loss first",
+               print(target.type())));
     }
     return target;
   }
@@ -187,8 +193,8 @@ class GradientPass {
     return nullptr;
   }
 
-  // Which variables depend on the wanted ones, and which of those the target depends on. Every operator between that
-  // cannot be differentiated is reported, all at once, before any work.
+  // Which variables depend on the wanted ones, and which of those the target depends on. Every operator
+  // between that cannot be differentiated is reported, all at once, before any work.
   void check_rules(const Expr& target) {
     for (const Var& var : wrt_) varied_.insert(var.id());
     for (const Binding& binding : forward_) {
@@ -214,7 +220,8 @@ class GradientPass {
     builder_.set_origin(target.span());
     const Var* seed = target.as_var();
     if (seed) {
-      const Expr one = op_call("ones", {shape_literal({})}, {{"dtype", Attribute(std::string(name_of(*target.type().tensor()->dtype)))}},
+      const Expr one = op_call("ones", {shape_literal({})},
+                               {{"dtype", Attribute(std::string(name_of(*target.type().tensor()->dtype)))}},
                                target.span());
       adjoints_[seed->id()].value = Expr(builder_.bind(one, seed->name() + "_adjoint"));
     }
@@ -267,7 +274,8 @@ class GradientPass {
   void merge(Adjoint& into, const Adjoint& contribution, const std::string& name) {
     if (!contribution.fields.empty()) {
       into.fields.resize(contribution.fields.size());
-      for (std::size_t i = 0; i < contribution.fields.size(); ++i) merge(into.fields[i], contribution.fields[i], name);
+      for (std::size_t i = 0; i < contribution.fields.size(); ++i)
+        merge(into.fields[i], contribution.fields[i], name);
       return;
     }
     if (!contribution.value.defined()) return;
@@ -276,7 +284,8 @@ class GradientPass {
       return;
     }
     const Expr partial = builder_.emit(contribution.value, "lv");
-    into.value = Expr(builder_.bind(op_call("add", {into.value, partial}, {}, builder_.origin()), name + "_adjoint"));
+    into.value =
+        Expr(builder_.bind(op_call("add", {into.value, partial}, {}, builder_.origin()), name + "_adjoint"));
   }
 
   // An adjoint as a value of `type`: zeros where nothing arrived.
@@ -284,18 +293,21 @@ class GradientPass {
     if (const TupleType* tuple_type = type.tuple()) {
       std::vector<Expr> fields;
       for (std::size_t i = 0; i < tuple_type->fields.size(); ++i)
-        fields.push_back(as_expr(i < adjoint.fields.size() ? adjoint.fields[i] : Adjoint{}, tuple_type->fields[i]));
+        fields.push_back(
+            as_expr(i < adjoint.fields.size() ? adjoint.fields[i] : Adjoint{}, tuple_type->fields[i]));
       return tuple(std::move(fields), builder_.origin());
     }
     if (adjoint.value.defined()) return adjoint.value;
     const TensorType* tensor = type.tensor();
     if (!tensor || !tensor->shape || !tensor->dtype) {
       fail(ErrorClass::Type, builder_.origin(), "gradient.zeros",
-           fmt::format("nothing depends on a value of type {}, and its zero gradient needs a known shape", print(type)));
+           fmt::format("nothing depends on a value of type {}, and its zero gradient needs a known shape",
+                       print(type)));
     }
-    return builder_.emit(op_call("zeros", {shape_literal(*tensor->shape)},
-                                 {{"dtype", Attribute(std::string(name_of(*tensor->dtype)))}}, builder_.origin()),
-                         "lv");
+    return builder_.emit(
+        op_call("zeros", {shape_literal(*tensor->shape)},
+                {{"dtype", Attribute(std::string(name_of(*tensor->dtype)))}}, builder_.origin()),
+        "lv");
   }
 
   void finish() {
@@ -323,7 +335,8 @@ class GradientPass {
     adjoint.pure = source_.pure;
     adjoint.span = source_.span;
     adjoint.result_span = source_.result_span;
-    close_function(adjoint, std::move(bindings), tuple({return_, tuple(gradients, source_.span)}, source_.span));
+    close_function(adjoint, std::move(bindings),
+                   tuple({return_, tuple(gradients, source_.span)}, source_.span));
     result_.set(std::make_shared<const Function>(std::move(adjoint)));
   }
 

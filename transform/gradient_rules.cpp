@@ -10,7 +10,8 @@
 
 namespace relish {
 
-void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t>& varied, Diagnostics& diagnostics) {
+void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t>& varied,
+                  Diagnostics& diagnostics) {
   const Expr& value = binding.value();
   if (const auto* call = value.as<OpCall>()) {
     if (call->op->vjp || call->op->zero_gradient) return;
@@ -24,7 +25,8 @@ void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t
     if (!reached) return;
     diagnostics
         .error(ErrorClass::Type, value.span(), "gradient.missing",
-               "this call_tir is on the gradient's path, and a prim_func has no gradient rule; expected operators")
+               "this call_tir is on the gradient's path, and a prim_func has no gradient rule; expected "
+               "operators")
         .note("take the gradient before legalize, while the function is made of operators");
   }
 }
@@ -46,8 +48,8 @@ std::unordered_map<std::uint64_t, int> count_uses(const std::vector<Binding>& bi
 
 }  // namespace
 
-std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const Var& result, const Expr& cotangent,
-                                   FunctionBuilder& builder) {
+std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const Var& result,
+                                   const Expr& cotangent, FunctionBuilder& builder) {
   std::vector<Partial> partials(call.args.size());
   if (!call.op->vjp) return partials;
   FunctionBuilder scratch;
@@ -72,8 +74,10 @@ std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const 
     for (const std::optional<Expr>& partial : rule)
       if (partial && partial->as_var() && *partial->as_var() == var) is_partial = true;
     const Expr step_value = substitute(step.value(), renamed);
-    if (is_partial && uses.at(var.id()) == 1) unbound.emplace(var.id(), step_value);
-    else renamed.insert_or_assign(var.id(), Expr(builder.bind(step_value, var.name())));
+    if (is_partial && uses.at(var.id()) == 1)
+      unbound.emplace(var.id(), step_value);
+    else
+      renamed.insert_or_assign(var.id(), Expr(builder.bind(step_value, var.name())));
   }
   for (std::size_t i = 0; i < rule.size(); ++i) {
     if (!rule[i]) continue;

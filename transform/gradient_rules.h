@@ -13,12 +13,14 @@ struct Partial {
   Expr value;  // unbound operator call or leaf; undefined: the argument gets nothing
 };
 
-// Reports into `diagnostics` when the value of the binding stands on the gradient's path and cannot be differentiated.
-void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t>& varied, Diagnostics& diagnostics);
+// Reports into `diagnostics` when the value of the binding stands on the gradient's path and cannot be
+// differentiated.
+void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t>& varied,
+                  Diagnostics& diagnostics);
 
-// Applies the operator's rule. What the rule computes on the way is appended to `builder`; the last step of each partial
-// is left unbound, so that the caller can bind it under the adjoint's name.
-std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const Var& result, const Expr& cotangent,
-                                   FunctionBuilder& builder);
+// Applies the operator's rule. What the rule computes on the way is appended to `builder`; the last step of
+// each partial is left unbound, so that the caller can bind it under the adjoint's name.
+std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const Var& result,
+                                   const Expr& cotangent, FunctionBuilder& builder);
 
 }  // namespace relish

@@ -1,5 +1,6 @@
-// Lowering: first operator bodies are inlined, then every operator call becomes a call_tir of the prim_func that the
-// operator's lowering makes for the types and attributes of the call. Equal calls share one prim_func.
+// Lowering: first operator bodies are inlined, then every operator call becomes a call_tir of the prim_func
+// that the operator's lowering makes for the types and attributes of the call. Equal calls share one
+// prim_func.
 #include "transform/legalize.h"
 
 #include <fmt/format.h>
@@ -94,8 +95,10 @@ class Legalizer {
     RELISH_CHECK(callee != nullptr, std::string(call.op->name));
     std::vector<Expr> args = call.args;
     for (const auto& [name, attribute] : call.attributes) {
-      if (const bool* b = attribute.as<bool>()) args.push_back(scalar_value(bool_literal(*b), value.span()));
-      else if (const auto* i = attribute.as<std::int64_t>()) args.push_back(scalar_value(Scalar(*i), value.span()));
+      if (const bool* b = attribute.as<bool>())
+        args.push_back(scalar_value(bool_literal(*b), value.span()));
+      else if (const auto* i = attribute.as<std::int64_t>())
+        args.push_back(scalar_value(Scalar(*i), value.span()));
       else if (const double* d = attribute.as<double>())
         args.push_back(scalar_value(float_literal(DType::Float64, *d), value.span()));
     }
@@ -120,8 +123,10 @@ class Legalizer {
         Binding lowered = copy_binding(binding, vars);
         if (lowered.value().as<OpCall>()) {
           const Expr value = lower_call(lowered.value(), block.dataflow, names, bindings);
-          if (auto* plain = std::get_if<VarBinding>(&lowered.kind)) plain->value = value;
-          else std::get<MatchCast>(lowered.kind).value = bind(value, "lv", block.dataflow, names, bindings);
+          if (auto* plain = std::get_if<VarBinding>(&lowered.kind))
+            plain->value = value;
+          else
+            std::get<MatchCast>(lowered.kind).value = bind(value, "lv", block.dataflow, names, bindings);
         }
         bindings.push_back(std::move(lowered));
       }
@@ -150,8 +155,8 @@ class Legalizer {
     }
     if (!fully_known(value.type())) {
       fail(ErrorClass::Type, span, "legalize.shape",
-           fmt::format("the shape of {}'s result is not known: {}; bind it with R.match_cast first", call.op->name,
-                       print(value.type())));
+           fmt::format("the shape of {}'s result is not known: {}; bind it with R.match_cast first",
+                       call.op->name, print(value.type())));
     }
     std::vector<Expr> tensors;
     for (const Expr& arg : call.args) flatten(arg, dataflow, names, into, tensors);
@@ -161,8 +166,10 @@ class Legalizer {
     args.insert(args.end(), scalars.begin(), scalars.end());
     std::vector<Type> outs;
     const TupleType* fields = value.type().tuple();
-    if (fields) outs = fields->fields;
-    else outs = {value.type()};
+    if (fields)
+      outs = fields->fields;
+    else
+      outs = {value.type()};
     return call_tir(callee, std::move(args), std::move(outs), fields != nullptr, span);
   }
 
@@ -174,7 +181,8 @@ class Legalizer {
       for (const Expr& field : literal->fields) flatten(field, dataflow, names, into, tensors);
     } else if (const TupleType* type = arg.type().tuple()) {
       for (int i = 0; i < static_cast<int>(type->fields.size()); ++i)
-        flatten(bind(tuple_get(arg, i, arg.span()), "lv", dataflow, names, into), dataflow, names, into, tensors);
+        flatten(bind(tuple_get(arg, i, arg.span()), "lv", dataflow, names, into), dataflow, names, into,
+                tensors);
     }
   }
 

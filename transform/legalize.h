@@ -5,7 +5,8 @@
 
 namespace relish {
 
-// Every operator call becomes a call_tir (or the operator's body inlined). Equal lowerings share one prim_func.
+// Every operator call becomes a call_tir (or the operator's body inlined). Equal lowerings share one
+// prim_func.
 Module legalize(const Module& module);
 
 }  // namespace relish

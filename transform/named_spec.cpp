@@ -1,5 +1,5 @@
-// Reading of "name" and "name(option=value, ...)" as given to --loss and --optimizer. Values are numbers, quoted or bare
-// strings, true/false/none in Python's or lower-case spelling.
+// Reading of "name" and "name(option=value, ...)" as given to --loss and --optimizer. Values are numbers,
+// quoted or bare strings, true/false/none in Python's or lower-case spelling.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -32,13 +32,15 @@ Attribute read_value(std::string_view text, std::string_view whole) {
     return std::string(text.substr(1, text.size() - 2));
   std::int64_t integer = 0;
   const char* end = text.data() + text.size();
-  if (auto [stop, error] = std::from_chars(text.data(), end, integer); error == std::errc() && stop == end) return integer;
+  if (auto [stop, error] = std::from_chars(text.data(), end, integer); error == std::errc() && stop == end)
+    return integer;
   double real = 0;
-  if (auto [stop, error] = std::from_chars(text.data(), end, real); error == std::errc() && stop == end) return real;
+  if (auto [stop, error] = std::from_chars(text.data(), end, real); error == std::errc() && stop == end)
+    return real;
   if (is_name(text)) return std::string(text);
   fail(ErrorClass::Usage, {}, "spec.value",
-       fmt::format("'{}' in '{}' is no value; expected a number, a string, True, False or None", printable(text),
-                   printable(whole)));
+       fmt::format("'{}' in '{}' is no value; expected a number, a string, True, False or None",
+                   printable(text), printable(whole)));
 }
 
 }  // namespace
@@ -46,7 +48,8 @@ Attribute read_value(std::string_view text, std::string_view whole) {
 NamedSpec parse_named_spec(std::string_view text) {
   const std::string_view whole = trimmed(text);
   const auto malformed = [&](std::string_view expected) {
-    fail(ErrorClass::Usage, {}, "spec.form", fmt::format("'{}' is malformed; expected {}", printable(whole), expected));
+    fail(ErrorClass::Usage, {}, "spec.form",
+         fmt::format("'{}' is malformed; expected {}", printable(whole), expected));
   };
   NamedSpec spec;
   const std::size_t open = whole.find('(');
@@ -64,7 +67,8 @@ NamedSpec parse_named_spec(std::string_view text) {
     const std::string_view option = trimmed(item.substr(0, equals));
     if (!is_name(option)) malformed("an option's name before '='");
     if (find_attribute(spec.options, option))
-      fail(ErrorClass::Usage, {}, "spec.repeated", fmt::format("option '{}' is given twice in '{}'", option, printable(whole)));
+      fail(ErrorClass::Usage, {}, "spec.repeated",
+           fmt::format("option '{}' is given twice in '{}'", option, printable(whole)));
     spec.options.emplace_back(std::string(option), read_value(trimmed(item.substr(equals + 1)), whole));
     inside = comma == std::string_view::npos ? std::string_view() : trimmed(inside.substr(comma + 1));
   }

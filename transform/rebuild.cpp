@@ -43,8 +43,10 @@ std::vector<Binding> all_bindings(const Function& function) {
 }
 
 void collect_leaf_vars(const Expr& expr, std::vector<Var>& into) {
-  if (const Var* var = expr.as_var()) into.push_back(*var);
-  else if (const auto* t = expr.as<TupleExpr>()) for (const Expr& field : t->fields) collect_leaf_vars(field, into);
+  if (const Var* var = expr.as_var())
+    into.push_back(*var);
+  else if (const auto* t = expr.as<TupleExpr>())
+    for (const Expr& field : t->fields) collect_leaf_vars(field, into);
 }
 
 std::vector<Var> used_vars(const Expr& value) {
@@ -52,17 +54,22 @@ std::vector<Var> used_vars(const Expr& value) {
   const auto each = [&](const std::vector<Expr>& exprs) {
     for (const Expr& e : exprs) collect_leaf_vars(e, vars);
   };
-  if (const auto* g = value.as<TupleGet>()) collect_leaf_vars(g->tuple, vars);
-  else if (const auto* o = value.as<OpCall>()) each(o->args);
+  if (const auto* g = value.as<TupleGet>())
+    collect_leaf_vars(g->tuple, vars);
+  else if (const auto* o = value.as<OpCall>())
+    each(o->args);
   else if (const auto* f = value.as<FunctionCall>()) {
     collect_leaf_vars(f->callee, vars);
     each(f->args);
-  } else if (const auto* c = value.as<CallTir>()) each(c->args);
-  else collect_leaf_vars(value, vars);
+  } else if (const auto* c = value.as<CallTir>())
+    each(c->args);
+  else
+    collect_leaf_vars(value, vars);
   return vars;
 }
 
-void close_function(Function& function, std::vector<Binding> bindings, const Expr& result, const VarNames& names) {
+void close_function(Function& function, std::vector<Binding> bindings, const Expr& result,
+                    const VarNames& names) {
   std::vector<Var> outputs;
   collect_leaf_vars(result, outputs);
   std::unordered_set<std::uint64_t> output_ids;

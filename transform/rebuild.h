@@ -1,5 +1,6 @@
-// Rebuilding of functions by passes: copying bindings under a substitution of variables and symbolic dims, and closing
-// a list of bindings into a function of one dataflow block whose outputs are exactly the variables of the result.
+// Rebuilding of functions by passes: copying bindings under a substitution of variables and symbolic dims,
+// and closing a list of bindings into a function of one dataflow block whose outputs are exactly the
+// variables of the result.
 #pragma once
 
 #include <string>
@@ -14,16 +15,17 @@ namespace relish {
 // The function of that name; UsageError with the nearest name when there is none, or when it is a prim_func.
 FunctionPtr relax_function(const Module& module, std::string_view name);
 
-// Copies `binding` with its operands replaced; the bound variable gets a fresh identity (and a substituted type) that is
-// entered into `vars`.
+// Copies `binding` with its operands replaced; the bound variable gets a fresh identity (and a substituted
+// type) that is entered into `vars`.
 Binding copy_binding(const Binding& binding, VarMap& vars, const ScalarMap& scalars = {});
 // All bindings of all blocks, in order.
 std::vector<Binding> all_bindings(const Function& function);
 
-// One dataflow block: variables that `result` mentions become its outputs, all others are local to it; bindings that
-// nothing uses vanish. `names` renames variables, by id.
+// One dataflow block: variables that `result` mentions become its outputs, all others are local to it;
+// bindings that nothing uses vanish. `names` renames variables, by id.
 using VarNames = std::unordered_map<std::uint64_t, std::string>;
-void close_function(Function& function, std::vector<Binding> bindings, const Expr& result, const VarNames& names = {});
+void close_function(Function& function, std::vector<Binding> bindings, const Expr& result,
+                    const VarNames& names = {});
 
 // Variables that the leaf (or tuple of leaves) mentions, in order.
 void collect_leaf_vars(const Expr& expr, std::vector<Var>& into);

@@ -1,5 +1,6 @@
-// The training functions of a model. The optimizer's text is written for one parameter and inlined for each; the step is
-// a function that calls the adjoint and the optimizer, so it prints as three short lines and compiles as one.
+// The training functions of a model. The optimizer's text is written for one parameter and inlined for each;
+// the step is a function that calls the adjoint and the optimizer, so it prints as three short lines and
+// compiles as one.
 #include "transform/setup_trainer.h"
 
 #include <fmt/format.h>
@@ -19,8 +20,8 @@ const OptimizerEntry& optimizer_entry(const NamedSpec& spec) {
   const OptimizerEntry* entry = find_optimizer(spec.name);
   if (!entry) {
     fail(ErrorClass::Usage, {}, "optimizer.unknown",
-         fmt::format("no optimizer '{}'{}; optimizers are {}", spec.name, did_you_mean(spec.name, optimizer_names()),
-                     fmt::join(optimizer_names(), ", ")));
+         fmt::format("no optimizer '{}'{}; optimizers are {}", spec.name,
+                     did_you_mean(spec.name, optimizer_names()), fmt::join(optimizer_names(), ", ")));
   }
   return *entry;
 }
@@ -31,13 +32,13 @@ DType common_dtype(const std::vector<Type>& params, const std::vector<std::strin
     const TensorType* tensor = params[i].tensor();
     if (!tensor || !tensor->dtype || !is_float(*tensor->dtype) || !tensor->shape) {
       fail(ErrorClass::Type, {}, "optimizer.parameter",
-           fmt::format("parameter '{}' has type {}; an optimizer needs a floating tensor of known shape", names[i],
-                       print(params[i])));
+           fmt::format("parameter '{}' has type {}; an optimizer needs a floating tensor of known shape",
+                       names[i], print(params[i])));
     }
     if (dtype && *dtype != *tensor->dtype) {
       fail(ErrorClass::Type, {}, "optimizer.dtype",
-           fmt::format("parameters '{}' and '{}' have dtypes {} and {}; expected one dtype", names[0], names[i],
-                       name_of(*dtype), name_of(*tensor->dtype)));
+           fmt::format("parameters '{}' and '{}' have dtypes {} and {}; expected one dtype", names[0],
+                       names[i], name_of(*dtype), name_of(*tensor->dtype)));
     }
     dtype = tensor->dtype;
   }
@@ -65,18 +66,20 @@ class OptimizerWriter {
     return result.type();
   }
 
-  void write_update(const std::vector<Type>& types, const std::vector<std::string>& names, const Type& states_type,
-                    DType dtype) {
+  void write_update(const std::vector<Type>& types, const std::vector<std::string>& names,
+                    const Type& states_type, DType dtype) {
     begin("optimizer");
     const std::vector<Expr> params = parameter_tuple("params", types, names);
     std::vector<std::string> gradient_names;
     for (const std::string& name : names) gradient_names.push_back(name + "_grad");
     const std::vector<Expr> gradients = parameter_tuple("gradients", types, gradient_names);
-    const std::vector<Expr> states = parameter_tuple("states", states_type.tuple()->fields, state_names(names));
+    const std::vector<Expr> states =
+        parameter_tuple("states", states_type.tuple()->fields, state_names(names));
     const Expr lr = parameter("lr", tensor_type({}, dtype));
 
     const auto shared_count = static_cast<std::size_t>(entry_.shared_states);
-    const std::vector<Expr> shared = call(choice_.step, {states.begin(), states.begin() + entry_.shared_states});
+    const std::vector<Expr> shared =
+        call(choice_.step, {states.begin(), states.begin() + entry_.shared_states});
     std::vector<Expr> new_params, new_states = shared;
     std::vector<std::vector<Expr>> own;
     for (std::size_t i = 0; i < params.size(); ++i) {
@@ -84,7 +87,8 @@ class OptimizerWriter {
       args.insert(args.end(), shared.begin() + 1, shared.end());  // all but the counter
       for (int s = 0; s < entry_.parameter_states; ++s)
         args.push_back(states[shared_count + static_cast<std::size_t>(s) * params.size() + i]);
-      for (const auto& [option, value] : choice_.constants) args.push_back(constant(Tensor::scalar(dtype, value)));
+      for (const auto& [option, value] : choice_.constants)
+        args.push_back(constant(Tensor::scalar(dtype, value)));
       std::vector<Expr> updated = call(choice_.update, args);
       new_params.push_back(updated.at(0));
       rename(updated.at(0), names[i]);
@@ -102,8 +106,10 @@ class OptimizerWriter {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < entry_.state_names.size(); ++i) {
       const std::string name(entry_.state_names[i]);
-      if (i < static_cast<std::size_t>(entry_.shared_states)) names.push_back(name);
-      else for (const std::string& param : params) names.push_back(param + "_" + name);
+      if (i < static_cast<std::size_t>(entry_.shared_states))
+        names.push_back(name);
+      else
+        for (const std::string& param : params) names.push_back(param + "_" + name);
     }
     return names;
   }
@@ -123,14 +129,17 @@ class OptimizerWriter {
 
   // What a state or parameter has become is named after it.
   void rename(const Expr& updated, const std::string& name) {
-    if (const Var* var = updated.as_var()) renamed_.insert_or_assign(var->id(), builder_.fresh_name(name + "_new"));
+    if (const Var* var = updated.as_var())
+      renamed_.insert_or_assign(var->id(), builder_.fresh_name(name + "_new"));
   }
 
   // A tuple parameter and its fields as variables.
-  std::vector<Expr> parameter_tuple(const std::string& name, const std::vector<Type>& types, const std::vector<std::string>& names) {
+  std::vector<Expr> parameter_tuple(const std::string& name, const std::vector<Type>& types,
+                                    const std::vector<std::string>& names) {
     const Expr whole = parameter(name, TupleType{types});
     std::vector<Expr> fields;
-    for (std::size_t i = 0; i < types.size(); ++i) fields.push_back(builder_.emit(tuple_get(whole, static_cast<int>(i)), names[i]));
+    for (std::size_t i = 0; i < types.size(); ++i)
+      fields.push_back(builder_.emit(tuple_get(whole, static_cast<int>(i)), names[i]));
     return fields;
   }
 
@@ -143,7 +152,8 @@ class OptimizerWriter {
     std::vector<Expr> fields;
     const TupleType* type = result.type().tuple();
     if (!type) return {result};
-    for (int i = 0; i < static_cast<int>(type->fields.size()); ++i) fields.push_back(builder_.emit(tuple_get(result, i)));
+    for (int i = 0; i < static_cast<int>(type->fields.size()); ++i)
+      fields.push_back(builder_.emit(tuple_get(result, i)));
     return fields;
   }
 
@@ -174,13 +184,15 @@ class OptimizerWriter {
 void check_free(const Module& module, const std::string& name) {
   if (module.find(name)) {
     fail(ErrorClass::Usage, {}, "setup_trainer.name",
-         fmt::format("module {} has a function '{}' already; rename it, since the trainer makes one of that name",
-                     module.name, name));
+         fmt::format(
+             "module {} has a function '{}' already; rename it, since the trainer makes one of that name",
+             module.name, name));
   }
 }
 
 // train_step(params, states, lr, inputs..., targets) -> (loss, params, states).
-void add_train_step(Module& module, const Function& adjoint, const std::vector<std::string>& wrt, const Type& states_type, DType dtype) {
+void add_train_step(Module& module, const Function& adjoint, const std::vector<std::string>& wrt,
+                    const Type& states_type, DType dtype) {
   Function step;
   step.name = "train_step";
   step.span = adjoint.span;
@@ -205,11 +217,13 @@ void add_train_step(Module& module, const Function& adjoint, const std::vector<s
       step.params.emplace_back(param.name(), param.type(), false, param.span());
       args.emplace_back(step.params.back());
     } else {
-      args.push_back(Expr(builder.bind(tuple_get(Expr(params), static_cast<int>(trained - wrt.begin())), param.name() + "_in")));
+      args.push_back(Expr(builder.bind(tuple_get(Expr(params), static_cast<int>(trained - wrt.begin())),
+                                       param.name() + "_in")));
     }
   }
-  const Expr both = builder.emit(
-      function_call(global_ref(GlobalFunction(module.function(adjoint.name))), std::move(args)), "loss_and_gradients");
+  const Expr both =
+      builder.emit(function_call(global_ref(GlobalFunction(module.function(adjoint.name))), std::move(args)),
+                   "loss_and_gradients");
   Expr loss = builder.emit(tuple_get(both, 0), "loss");
   if (loss.type().tuple()) loss = builder.emit(tuple_get(loss, 0), "loss");
   const Expr gradients = builder.emit(tuple_get(both, 1), "gradients");
@@ -270,8 +284,10 @@ std::vector<std::string> trained_parameters(const Function& function, const std:
   }
   std::size_t inputs = 1;
   if (const Attribute* count = find_attribute(function.attributes, "num_input"))
-    if (const std::int64_t* value = count->as<std::int64_t>(); value && *value >= 0) inputs = static_cast<std::size_t>(*value);
-  std::vector<std::string> names(all.begin() + static_cast<std::ptrdiff_t>(std::min(inputs, all.size())), all.end());
+    if (const std::int64_t* value = count->as<std::int64_t>(); value && *value >= 0)
+      inputs = static_cast<std::size_t>(*value);
+  std::vector<std::string> names(all.begin() + static_cast<std::ptrdiff_t>(std::min(inputs, all.size())),
+                                 all.end());
   if (names.empty()) {
     fail(ErrorClass::Type, function.span, "setup_trainer.parameters",
          fmt::format("{} has no parameter after its input; nothing could be trained", function.name));

@@ -1,12 +1,13 @@
-// The training functions of a model: loss, adjoint, optimizer and one training step, as functions of the module.
+// The training functions of a model: loss, adjoint, optimizer and one training step, as functions of the
+// module.
 #pragma once
 
 #include "transform/append_loss.h"
 
 namespace relish {
 
-// Adds `optimizer(params, gradients, states, lr) -> (params, states)` and `optimizer_init(params) -> states` for the
-// parameter types given (all floating tensors of one dtype).
+// Adds `optimizer(params, gradients, states, lr) -> (params, states)` and `optimizer_init(params) -> states`
+// for the parameter types given (all floating tensors of one dtype).
 Module add_optimizer(const Module& module, const NamedSpec& optimizer, const std::vector<Type>& params,
                      const std::vector<std::string>& names);
 std::vector<std::string> optimizer_names();
@@ -14,7 +15,8 @@ std::vector<std::string> optimizer_names();
 struct SetupTrainerOptions {
   AppendLossOptions loss;
   NamedSpec optimizer;
-  std::vector<std::string> wrt;   // default: attribute relish.params or TVM's num_input; else all parameters but the first
+  std::vector<std::string>
+      wrt;  // default: attribute relish.params or TVM's num_input; else all parameters but the first
 };
 
 // Adds <f>_loss, <f>_loss_adjoint, optimizer, optimizer_init and

@@ -101,7 +101,7 @@ class TransposeCleanup {
 
   int uses_of(const Expr& expr) const {
     const auto found = uses_.find(original_.contains(expr.as_var()->id()) ? original_.at(expr.as_var()->id())
-                                                                           : expr.as_var()->id());
+                                                                          : expr.as_var()->id());
     return found == uses_.end() ? 0 : found->second;
   }
 
@@ -126,7 +126,8 @@ class TransposeCleanup {
   // Copies get fresh identities; uses were counted under the old ones.
   void remember(const Var& old) {
     const auto found = vars_.find(old.id());
-    if (found != vars_.end() && found->second.as_var()) original_.emplace(found->second.as_var()->id(), old.id());
+    if (found != vars_.end() && found->second.as_var())
+      original_.emplace(found->second.as_var()->id(), old.id());
   }
   const VarMap& vars() const { return vars_; }
 
@@ -141,8 +142,8 @@ class TransposeCleanup {
 
 }  // namespace
 
-std::vector<Binding> simplify_transposes(std::vector<Binding> bindings, std::size_t first, FunctionBuilder& names,
-                                         VarMap& renamed) {
+std::vector<Binding> simplify_transposes(std::vector<Binding> bindings, std::size_t first,
+                                         FunctionBuilder& names, VarMap& renamed) {
   TransposeCleanup cleanup(bindings, names);
   for (std::size_t i = 0; i < bindings.size(); ++i) {
     if (i < first) {

@@ -1,4 +1,5 @@
-// Names, order and refusals of the gradient transform; its numbers are checked against differences in tests/ops.
+// Names, order and refusals of the gradient transform; its numbers are checked against differences in
+// tests/ops.
 #include "transform/gradient.h"
 
 #include "tests/unit/transform/helpers.h"
@@ -46,8 +47,8 @@ TEST_CASE("two uses of a variable add up from the last use back") {
 }
 
 TEST_CASE("a parameter that the target does not depend on gets zeros of its shape") {
-  const ModulePtr module = function_text("x: " + vector2 + ", unused: R.Tensor((3, 4), \"float32\")",
-                                         "    return R.sum(x)\n");
+  const ModulePtr module =
+      function_text("x: " + vector2 + ", unused: R.Tensor((3, 4), \"float32\")", "    return R.sum(x)\n");
   const std::string text = bindings_of(gradient(*module, "f"), "f_adjoint");
   CHECK(text.find("R.zeros(R.shape([3, 4]), dtype=\"float32\")") != std::string::npos);
 }
@@ -67,7 +68,8 @@ TEST_CASE("calls of other functions are differentiated, not skipped") {
   const ModulePtr module = read(
       "@I.ir_module\nclass M:\n"
       "    @R.function\n    def g(a: R.Tensor((2,), \"float32\")):\n        return R.exp(a)\n"
-      "    @R.function\n    def f(x: R.Tensor((2,), \"float32\")):\n        cls = M\n        y = cls.g(x)\n        return R.sum(y)\n");
+      "    @R.function\n    def f(x: R.Tensor((2,), \"float32\")):\n        cls = M\n        y = cls.g(x)\n  "
+      "      return R.sum(y)\n");
   const std::string text = bindings_of(gradient(*module, "f"), "f_adjoint");
   CHECK(text.find("R.exp(x)") != std::string::npos);
   CHECK(text.find("x_adjoint = R.multiply(") != std::string::npos);
@@ -98,7 +100,8 @@ TEST_CASE("what cannot be differentiated is refused") {
   }
   SECTION("a variable twice") {
     const ModulePtr module = function_text("x: " + vector2, "    return R.sum(x)\n");
-    CHECK(catch_failure([&] { gradient(*module, "f", {.wrt = {"x", "x"}}); }).error_class() == ErrorClass::Usage);
+    CHECK(catch_failure([&] { gradient(*module, "f", {.wrt = {"x", "x"}}); }).error_class() ==
+          ErrorClass::Usage);
   }
   SECTION("a target that is no scalar") {
     const ModulePtr module = function_text("x: " + vector2, "    return R.exp(x)\n");
@@ -107,14 +110,16 @@ TEST_CASE("what cannot be differentiated is refused") {
     CHECK(failure.diagnostics()[0].id == "gradient.target");
   }
   SECTION("an integer parameter") {
-    const ModulePtr module = function_text("x: " + vector2 + ", k: R.Tensor((2,), \"int64\")", "    return R.sum(x)\n");
+    const ModulePtr module =
+        function_text("x: " + vector2 + ", k: R.Tensor((2,), \"int64\")", "    return R.sum(x)\n");
     CHECK(catch_failure([&] { gradient(*module, "f", {.wrt = {"k"}}); }).error_class() == ErrorClass::Type);
   }
   SECTION("call_tir on the path, all of them at once") {
     const ModulePtr module = read(
         "@I.ir_module\nclass M:\n"
         "    @T.prim_func\n    def twice(A: T.Buffer((2,), \"float32\"), B: T.Buffer((2,), \"float32\")):\n"
-        "        for i in range(2):\n            with T.sblock(\"B\"):\n                vi = T.axis.spatial(2, i)\n"
+        "        for i in range(2):\n            with T.sblock(\"B\"):\n                vi = "
+        "T.axis.spatial(2, i)\n"
         "                B[vi] = A[vi] + A[vi]\n"
         "    @R.function\n    def f(x: R.Tensor((2,), \"float32\")):\n        cls = M\n"
         "        y = R.call_tir(cls.twice, (x,), out_ty=R.Tensor((2,), \"float32\"))\n"

@@ -39,7 +39,8 @@ inline std::string bindings_of(const Module& module, std::string_view name) {
   REQUIRE(function != nullptr);
   std::string text;
   for (const BindingBlock& block : function->blocks)
-    for (const Binding& binding : block.bindings) text += binding.var().name() + " = " + print(binding.value()) + "\n";
+    for (const Binding& binding : block.bindings)
+      text += binding.var().name() + " = " + print(binding.value()) + "\n";
   return text + "return " + print(function->result) + "\n";
 }
 

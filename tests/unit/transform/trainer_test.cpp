@@ -14,8 +14,10 @@ namespace {
 ModulePtr model() {
   return read(
       "@I.ir_module\nclass M:\n    @R.function\n"
-      "    def main(x: R.Tensor((\"n\", 3), \"float32\"), w: R.Tensor((3, 2), \"float32\"), b: R.Tensor((2,), \"float32\")):\n"
-      "        with R.dataflow():\n            y = R.add(R.matmul(x, w), b)\n            R.output(y)\n        return y\n");
+      "    def main(x: R.Tensor((\"n\", 3), \"float32\"), w: R.Tensor((3, 2), \"float32\"), b: "
+      "R.Tensor((2,), \"float32\")):\n"
+      "        with R.dataflow():\n            y = R.add(R.matmul(x, w), b)\n            R.output(y)\n       "
+      " return y\n");
 }
 
 AppendLossOptions loss(const char* text) {
@@ -26,7 +28,8 @@ AppendLossOptions loss(const char* text) {
 
 std::string params_of(const Module& module, std::string_view name) {
   std::string text;
-  for (const Var& param : module.function(name)->params) text += param.name() + ": " + print(param.type()) + "\n";
+  for (const Var& param : module.function(name)->params)
+    text += param.name() + ": " + print(param.type()) + "\n";
   return text;
 }
 
@@ -34,7 +37,8 @@ std::string params_of(const Module& module, std::string_view name) {
 
 TEST_CASE("bind_params removes the parameter and replaces the sizes that it fixes") {
   const Module bound = bind_params(*model(), "main", {{"x", Tensor::zeros(DType::Float32, {4, 3})}});
-  CHECK(params_of(bound, "main") == "w: R.Tensor((3, 2), dtype=\"float32\")\nb: R.Tensor((2,), dtype=\"float32\")\n");
+  CHECK(params_of(bound, "main") ==
+        "w: R.Tensor((3, 2), dtype=\"float32\")\nb: R.Tensor((2,), dtype=\"float32\")\n");
   CHECK(print(bound.function("main")->result_type) == "R.Tensor((4, 2), dtype=\"float32\")");
 }
 
@@ -73,13 +77,15 @@ TEST_CASE("append_loss refuses unknown losses, options and counts") {
 
 TEST_CASE("a loss of the user's consumes outputs and brings its own parameters") {
   const ModulePtr losses = read(
-      "@R.function\ndef weighted(p: R.Tensor((\"m\", 2), \"float32\"), t: R.Tensor((\"m\", 2), \"float32\"), s: R.Tensor((), \"float32\")):\n"
+      "@R.function\ndef weighted(p: R.Tensor((\"m\", 2), \"float32\"), t: R.Tensor((\"m\", 2), \"float32\"), "
+      "s: R.Tensor((), \"float32\")):\n"
       "    d = R.subtract(p, t)\n    return R.multiply(s, R.sum(R.multiply(d, d)))\n");
   AppendLossOptions options;
   options.loss_module = losses;
   options.loss_function = losses->function("weighted");
   const Module result = append_loss(*model(), "main", options);
-  CHECK(params_of(result, "main_loss").ends_with("t: R.Tensor((n, 2), dtype=\"float32\")\ns: R.Tensor((), dtype=\"float32\")\n"));
+  CHECK(params_of(result, "main_loss")
+            .ends_with("t: R.Tensor((n, 2), dtype=\"float32\")\ns: R.Tensor((), dtype=\"float32\")\n"));
 }
 
 TEST_CASE("setup_trainer makes the training functions, and they legalize") {
@@ -87,9 +93,11 @@ TEST_CASE("setup_trainer makes the training functions, and they legalize") {
   options.loss = loss("cross_entropy");
   options.optimizer = parse_named_spec("sgd(lr=0.1, weight_decay=0.01)");
   const Module trainer = setup_trainer(*model(), "main", options);
-  for (const char* name : {"main", "main_loss", "main_loss_adjoint", "optimizer", "optimizer_init", "train_step"})
+  for (const char* name :
+       {"main", "main_loss", "main_loss_adjoint", "optimizer", "optimizer_init", "train_step"})
     CHECK(trainer.function(name) != nullptr);
-  CHECK(params_of(trainer, "train_step").find("x: R.Tensor((n, 3), dtype=\"float32\")\n") != std::string::npos);
+  CHECK(params_of(trainer, "train_step").find("x: R.Tensor((n, 3), dtype=\"float32\")\n") !=
+        std::string::npos);
   Diagnostics diagnostics;
   verify(legalize(trainer), diagnostics);
   CHECK(!diagnostics.has_errors());
@@ -118,8 +126,10 @@ TEST_CASE("specs of losses and optimizers") {
 TEST_CASE("dead code: unused bindings and unreachable private functions go") {
   const ModulePtr module = read(
       "@I.ir_module\nclass M:\n"
-      "    @R.function(private=True)\n    def unused(a: R.Tensor((2,), \"float32\")):\n        return R.exp(a)\n"
-      "    @R.function\n    def main(x: R.Tensor((2,), \"float32\")):\n        y = R.exp(x)\n        z = R.log(x)\n        return y\n");
+      "    @R.function(private=True)\n    def unused(a: R.Tensor((2,), \"float32\")):\n        return "
+      "R.exp(a)\n"
+      "    @R.function\n    def main(x: R.Tensor((2,), \"float32\")):\n        y = R.exp(x)\n        z = "
+      "R.log(x)\n        return y\n");
   const Module result = eliminate_dead_code(*module);
   CHECK(result.find("unused") == nullptr);
   CHECK(bindings_of(result, "main") == "y = R.exp(x)\nreturn y\n");
