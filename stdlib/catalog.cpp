@@ -21,7 +21,8 @@ constexpr CatalogOption cross_entropy_options[] = {
 constexpr CatalogOption mse_options[] = {reduction_option};
 
 constexpr LossEntry losses[] = {
-    {"cross_entropy", "Cross-entropy of logits and class indices.", "losses/cross_entropy.relish", cross_entropy_options, true},
+    {"cross_entropy", "Cross-entropy of logits and class indices.", "losses/cross_entropy.relish",
+     cross_entropy_options, true},
     {"mse", "Squared error.", "losses/mse.relish", mse_options},
 };
 
@@ -31,13 +32,14 @@ constexpr CatalogOption sgd_options[] = {
 constexpr std::string_view sgd_states[] = {"num_steps"};
 
 constexpr OptimizerEntry optimizers[] = {
-    {"sgd", "Stochastic gradient descent: p - lr * (g + weight_decay * p).", "optimizers/sgd.relish", sgd_options, 1, 0,
-     sgd_states},
+    {"sgd", "Stochastic gradient descent: p - lr * (g + weight_decay * p).", "optimizers/sgd.relish",
+     sgd_options, 1, 0, sgd_states},
 };
 
 template <class Entry>
 const Entry* find_entry(std::span<const Entry> entries, std::string_view name) {
-  const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; });
+  const auto found =
+      std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; });
   return found == entries.end() ? nullptr : &*found;
 }
 
@@ -48,7 +50,8 @@ const Entry* find_entry(std::span<const Entry> entries, std::string_view name) {
 // Refuses options that the entry lacks.
 void check_names(std::string_view owner, std::span<const CatalogOption> options, const Attributes& given) {
   for (const auto& [name, value] : given) {
-    if (std::any_of(options.begin(), options.end(), [&](const CatalogOption& o) { return o.name == name; })) continue;
+    if (std::any_of(options.begin(), options.end(), [&](const CatalogOption& o) { return o.name == name; }))
+      continue;
     std::vector<std::string> names;
     for (const CatalogOption& option : options) names.emplace_back(option.name);
     refuse(owner, "option.unknown", fmt::format("unknown option '{}'{}", name, did_you_mean(name, names)));
@@ -56,7 +59,8 @@ void check_names(std::string_view owner, std::span<const CatalogOption> options,
 }
 
 const CatalogOption& option_of(std::span<const CatalogOption> options, std::string_view name) {
-  const auto found = std::find_if(options.begin(), options.end(), [&](const CatalogOption& o) { return o.name == name; });
+  const auto found =
+      std::find_if(options.begin(), options.end(), [&](const CatalogOption& o) { return o.name == name; });
   RELISH_CHECK(found != options.end());
   return *found;
 }
@@ -136,11 +140,14 @@ OptimizerChoice choose_optimizer(const OptimizerEntry& optimizer, const Attribut
   for (const CatalogOption& option : optimizer.options) {
     if (option.fallback.empty() && find_attribute(options, option.name) == nullptr) continue;
     const double value = float_option(optimizer.name, option, options);
-    if (value < 0) refuse(optimizer.name, "option.value", fmt::format("{} is {}, expected at least 0", option.name, value));
+    if (value < 0)
+      refuse(optimizer.name, "option.value",
+             fmt::format("{} is {}, expected at least 0", option.name, value));
     if (option.use == OptionUse::Rate) {
       choice.lr = value;
     } else if (option.name == "weight_decay") {
-      if (value == 0) continue;  // without decay no term is added, so that the results are those of plain descent
+      if (value == 0)
+        continue;  // without decay no term is added, so that the results are those of plain descent
       choice.update += "_decayed";
       choice.constants.emplace_back(option.name, value);
     } else {

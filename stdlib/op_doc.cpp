@@ -9,13 +9,20 @@ namespace {
 
 std::string_view name_of_agreement(Agreement agreement) {
   switch (agreement) {
-    case Agreement::DataMovement: return "data movement";
-    case Agreement::Exact: return "exact";
-    case Agreement::Index: return "index";
-    case Agreement::Elementary: return "elementary";
-    case Agreement::Sum: return "sum";
-    case Agreement::Composite: return "composite";
-    case Agreement::Random: return "random";
+    case Agreement::DataMovement:
+      return "data movement";
+    case Agreement::Exact:
+      return "exact";
+    case Agreement::Index:
+      return "index";
+    case Agreement::Elementary:
+      return "elementary";
+    case Agreement::Sum:
+      return "sum";
+    case Agreement::Composite:
+      return "composite";
+    case Agreement::Random:
+      return "random";
   }
   return "";
 }
@@ -25,7 +32,9 @@ std::string gradient_text(const Op& op) {
   return fmt::format("{}: {}", op.zero_gradient ? "zero" : "none", op.no_gradient);
 }
 
-std::string example_of(const Op& op, const Sample& sample) { return fmt::format("R.{}({})", op.name, sample.args); }
+std::string example_of(const Op& op, const Sample& sample) {
+  return fmt::format("R.{}({})", op.name, sample.args);
+}
 
 // `text` broken at blanks into lines of at most `width` columns.
 std::string wrapped(std::string_view text, std::size_t width, std::string_view indent) {
@@ -73,8 +82,10 @@ std::string op_signature(const Op& op) {
   for (const Param& param : op.params) {
     if (&param != op.params.data()) text += ", ";
     text += param.name;
-    if (param.kind == ParamKind::OptionalTensor) text += "=None";
-    else if (!param.fallback.empty()) text += fmt::format("={}", param.fallback);
+    if (param.kind == ParamKind::OptionalTensor)
+      text += "=None";
+    else if (!param.fallback.empty())
+      text += fmt::format("={}", param.fallback);
   }
   return text + ")";
 }
@@ -83,7 +94,8 @@ std::string op_doc(const Op& op) {
   std::string text = op_signature(op) + "\n\n" + wrapped(op.summary, 96, "");
   if (!op.params.empty()) {
     text += "\nParameters\n";
-    for (const Param& param : op.params) text += fmt::format("  {} ({}): {}\n", param.name, param.type, param.doc);
+    for (const Param& param : op.params)
+      text += fmt::format("  {} ({}): {}\n", param.name, param.type, param.doc);
   }
   text += "\nGradient\n" + wrapped(gradient_text(op), 94, "  ");
   text += fmt::format("\nAgreement of the tiers\n  class {}, {}\n", static_cast<int>(op.agreement),
@@ -99,7 +111,8 @@ std::string op_doc(const Op& op) {
   }
   if (!op.aliases.empty()) {
     text += "\nOther names\n  ";
-    for (const std::string_view& alias : op.aliases) text += fmt::format("{}R.{}", &alias == op.aliases.data() ? "" : ", ", alias);
+    for (const std::string_view& alias : op.aliases)
+      text += fmt::format("{}R.{}", &alias == op.aliases.data() ? "" : ", ", alias);
     text += "\n";
   }
   if (!op.doc.empty()) text += "\nNotes\n" + wrapped(op.doc, 94, "  ");
@@ -108,21 +121,24 @@ std::string op_doc(const Op& op) {
 
 std::string operators_markdown() {
   std::string text =
-      "# Operators\n\nGenerated from the declarations in `stdlib/ops/`; do not edit. `g` is the cotangent of the result `y`; "
+      "# Operators\n\nGenerated from the declarations in `stdlib/ops/`; do not edit. `g` is the cotangent of "
+      "the result `y`; "
       "`sum_to(v, x)` is `collapse_sum_to(v, shape of x)`, needed where `x` was stretched.\n\n";
   text += "| operator | does | gradient | agreement |\n| --- | --- | --- | --- |\n";
   for (const Op* op : all_ops()) {
-    text += fmt::format("| [`{0}`](#r{1}) | {2} | {3} | {4} |\n", op->name,
-                        [&] {
-                          std::string anchor(op->name);
-                          std::erase(anchor, '.');
-                          return anchor;
-                        }(),
-                        op->summary, coverage_of(*op).gradient, name_of_agreement(op->agreement));
+    text += fmt::format(
+        "| [`{0}`](#r{1}) | {2} | {3} | {4} |\n", op->name,
+        [&] {
+          std::string anchor(op->name);
+          std::erase(anchor, '.');
+          return anchor;
+        }(),
+        op->summary, coverage_of(*op).gradient, name_of_agreement(op->agreement));
   }
   for (const Op* op : all_ops()) {
     text += fmt::format("\n## R.{}\n\n`{}`\n\n{}\n\n", op->name, op_signature(*op), op->summary);
-    for (const Param& param : op->params) text += fmt::format("- `{}` ({}): {}\n", param.name, param.type, param.doc);
+    for (const Param& param : op->params)
+      text += fmt::format("- `{}` ({}): {}\n", param.name, param.type, param.doc);
     text += fmt::format("\nGradient: {}.\n", gradient_text(*op));
     if (!op->doc.empty()) text += fmt::format("\n{}\n", op->doc);
     const auto example = std::find_if(op->samples.begin(), op->samples.end(),
@@ -145,8 +161,8 @@ OpCoverage coverage_of(const Op& op) {
   row.body = !op.body.empty();
   row.lowering = op.lower != nullptr || row.body;
   row.samples = static_cast<int>(op.samples.size());
-  row.samples_with_numbers = static_cast<int>(
-      std::count_if(op.samples.begin(), op.samples.end(), [](const Sample& sample) { return !sample.expect.empty(); }));
+  row.samples_with_numbers = static_cast<int>(std::count_if(
+      op.samples.begin(), op.samples.end(), [](const Sample& sample) { return !sample.expect.empty(); }));
   row.rejects = static_cast<int>(op.rejects.size());
   row.aliases = op.aliases;
   return row;
@@ -159,20 +175,23 @@ std::vector<OpCoverage> op_coverage() {
 }
 
 std::string coverage_table() {
-  std::string text = fmt::format("{:<26} {:<14} {:<9} {:<9} {:>7} {:>8} {:>7}\n", "operator", "agreement", "gradient",
-                                 "lowering", "samples", "numbers", "rejects");
+  std::string text = fmt::format("{:<26} {:<14} {:<9} {:<9} {:>7} {:>8} {:>7}\n", "operator", "agreement",
+                                 "gradient", "lowering", "samples", "numbers", "rejects");
   int with_rule = 0, lowered = 0, samples = 0;
   const std::vector<OpCoverage> rows = op_coverage();
   for (const OpCoverage& row : rows) {
-    text += fmt::format("{:<26} {:<14} {:<9} {:<9} {:>7} {:>8} {:>7}\n", row.name, row.agreement, row.gradient,
-                        row.body ? "body" : row.lowering ? "rule" : "none", row.samples, row.samples_with_numbers,
-                        row.rejects);
+    text +=
+        fmt::format("{:<26} {:<14} {:<9} {:<9} {:>7} {:>8} {:>7}\n", row.name, row.agreement, row.gradient,
+                    row.body       ? "body"
+                    : row.lowering ? "rule"
+                                   : "none",
+                    row.samples, row.samples_with_numbers, row.rejects);
     with_rule += row.gradient == "rule";
     lowered += row.lowering;
     samples += row.samples;
   }
-  return text + fmt::format("{} operators, {} with a gradient rule, {} lowered, {} samples\n", rows.size(), with_rule,
-                            lowered, samples);
+  return text + fmt::format("{} operators, {} with a gradient rule, {} lowered, {} samples\n", rows.size(),
+                            with_rule, lowered, samples);
 }
 
 std::optional<std::string_view> successor_of(std::string_view old_name) {

@@ -1,5 +1,5 @@
-// The reference of operators as text, generated from the table: `relish doc NAME`, docs/operators.md, and the rows of
-// `relish ops`. Nothing here is written by hand a second time.
+// The reference of operators as text, generated from the table: `relish doc NAME`, docs/operators.md, and the
+// rows of `relish ops`. Nothing here is written by hand a second time.
 #pragma once
 
 #include <optional>
@@ -35,7 +35,8 @@ std::vector<OpCoverage> op_coverage();
 // The coverage as an aligned table with a line of totals.
 std::string coverage_table();
 
-// What an operator name of older releases is called or made of today: "nn.dense" -> "matmul(x, permute_dims(w))".
+// What an operator name of older releases is called or made of today: "nn.dense" -> "matmul(x,
+// permute_dims(w))".
 std::optional<std::string_view> successor_of(std::string_view old_name);
 
 }  // namespace relish

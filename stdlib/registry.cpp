@@ -1,5 +1,5 @@
-// The table of operators, made from the definitions in ops/ by the build (cmake/generate_op_list.cmake). The list is
-// explicit: registration by static constructors would be dropped by the linker and has no order.
+// The table of operators, made from the definitions in ops/ by the build (cmake/generate_op_list.cmake). The
+// list is explicit: registration by static constructors would be dropped by the linker and has no order.
 #include <algorithm>
 #include <array>
 

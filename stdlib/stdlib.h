@@ -1,4 +1,5 @@
-// The standard library's entry: installs its operators. Texts (bodies, losses, optimizers) are read at first use.
+// The standard library's entry: installs its operators. Texts (bodies, losses, optimizers) are read at first
+// use.
 #pragma once
 
 namespace relish {

@@ -4,7 +4,9 @@
 namespace relish::binary_family {
 namespace {
 
-bool is_scalar(const CallView& call, std::size_t i) { return call.args[i].type().as<ScalarType>() != nullptr; }
+bool is_scalar(const CallView& call, std::size_t i) {
+  return call.args[i].type().as<ScalarType>() != nullptr;
+}
 
 BroadcastShape shape_of_operand(const CallView& call, std::size_t i) {
   if (is_scalar(call, i)) return {Dims{Scalar(1)}, 1};
@@ -40,7 +42,8 @@ LoweredOperand::LoweredOperand(Lowering& lowering, std::size_t i) : lowering_(lo
 
 Scalar LoweredOperand::element(DType dtype, const Dims& index) const {
   if (!buffer_.defined()) return cast(dtype, scalar_);
-  return lowering_.load_as(dtype, buffer_, lowering_.broadcast_index(buffer_, lowering_.result_dims(), index));
+  return lowering_.load_as(dtype, buffer_,
+                           lowering_.broadcast_index(buffer_, lowering_.result_dims(), index));
 }
 
 }  // namespace relish::binary_family

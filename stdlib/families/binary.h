@@ -1,5 +1,6 @@
-// The family of elementwise operators of two operands with broadcasting: one formula for interpreter and lowering
-// (families/scalar_math.h) and one slope per operand. An operand may also be a scalar, which counts as shape (1,).
+// The family of elementwise operators of two operands with broadcasting: one formula for interpreter and
+// lowering (families/scalar_math.h) and one slope per operand. An operand may also be a scalar, which counts
+// as shape (1,).
 #pragma once
 
 #include "stdlib/families/dtypes.h"
@@ -19,7 +20,8 @@ namespace binary_family {
 enum class Domain { Numbers, All };  // All: bool too
 enum class Result { Same, Bool };
 
-// The broadcast shape of both operands; rejects two scalars by "operands" and shapes that do not broadcast by "shape".
+// The broadcast shape of both operands; rejects two scalars by "operands" and shapes that do not broadcast by
+// "shape".
 BroadcastShape operand_shape(const CallView& call);
 // An operand's value; a scalar as a tensor of shape (1,).
 Tensor operand_value(const EvalCall& call, std::size_t i);
@@ -31,7 +33,7 @@ class LoweredOperand {
 
  private:
   Lowering& lowering_;
-  Buffer buffer_;      // undefined for a scalar
+  Buffer buffer_;  // undefined for a scalar
   ScalarVar scalar_;
 };
 
@@ -60,8 +62,10 @@ Value evaluate(const EvalCall& c) {
                         for (std::int64_t i = 0; i < count; ++i) {
                           const auto value = Formula{}(to_compute(x[offsets[0] + i * strides[0]]),
                                                        to_compute(y[offsets[1] + i * strides[1]]));
-                          if constexpr (kind == Result::Bool) *target++ = value;
-                          else *target++ = from_compute<T>(value);
+                          if constexpr (kind == Result::Bool)
+                            *target++ = value;
+                          else
+                            *target++ = from_compute<T>(value);
                         }
                       });
     });
@@ -77,8 +81,9 @@ PrimFunc lower(const LowerCall& c) {
   const LoweredOperand a(lowering, 0), b(lowering, 1);
   const Buffer result = lowering.output();
   const DType compute = compute_dtype(*dtype_of_argument(c.call, 0));
-  lowering.map("elementwise", result,
-               [&](const Dims& i) -> Scalar { return Formula{}(a.element(compute, i), b.element(compute, i)); });
+  lowering.map("elementwise", result, [&](const Dims& i) -> Scalar {
+    return Formula{}(a.element(compute, i), b.element(compute, i));
+  });
   return lowering.finish();
 }
 
@@ -94,9 +99,10 @@ Partials vjp(const VjpCall& c) {
 
 }  // namespace binary_family
 
-// `op` with its four hooks made of `formula(x1, x2)` and of `slope1(g, x1, x2, y)`, `slope2(...)`: the partials before
-// they are summed to the operands' shapes. All are lambdas without captures.
-template <binary_family::Domain domain = binary_family::Domain::Numbers, class Formula, class Slope1, class Slope2>
+// `op` with its four hooks made of `formula(x1, x2)` and of `slope1(g, x1, x2, y)`, `slope2(...)`: the
+// partials before they are summed to the operands' shapes. All are lambdas without captures.
+template <binary_family::Domain domain = binary_family::Domain::Numbers, class Formula, class Slope1,
+          class Slope2>
 constexpr Op elementwise_binary(Op op, Formula, Slope1, Slope2) {
   op.params = binary_params;
   op.infer = binary_family::infer<domain, binary_family::Result::Same>;

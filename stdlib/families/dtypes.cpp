@@ -9,15 +9,17 @@ void require_float(const CallView& call, std::size_t i) {
   const TensorType& type = call.tensor(i);
   if (type.dtype && !is_float(*type.dtype)) {
     call.reject("dtype", call.span_of(i),
-                fmt::format("{} has dtype {}, expected a floating dtype", call.op.params[i].name, name_of(*type.dtype)));
+                fmt::format("{} has dtype {}, expected a floating dtype", call.op.params[i].name,
+                            name_of(*type.dtype)));
   }
 }
 
 void require_number(const CallView& call, std::size_t i) {
   const std::optional<DType> dtype = dtype_of_argument(call, i);
   if (dtype && is_bool(*dtype)) {
-    call.reject("dtype", call.span_of(i),
-                fmt::format("{} has dtype bool, expected numbers; cast it with astype", call.op.params[i].name));
+    call.reject(
+        "dtype", call.span_of(i),
+        fmt::format("{} has dtype bool, expected numbers; cast it with astype", call.op.params[i].name));
   }
 }
 
@@ -31,8 +33,8 @@ std::optional<DType> common_dtype(const CallView& call, std::size_t i, std::size
   if (!a || !b) return std::nullopt;
   if (*a == *b || is_bool(*b)) return a;
   call.reject("dtype", call.span,
-              fmt::format("{} has dtype {} and {} has dtype {}, expected the same", call.op.params[i].name, name_of(*a),
-                          call.op.params[j].name, name_of(*b)));
+              fmt::format("{} has dtype {} and {} has dtype {}, expected the same", call.op.params[i].name,
+                          name_of(*a), call.op.params[j].name, name_of(*b)));
 }
 
 std::optional<DType> dtype_attribute(const CallView& call, std::string_view name) {

@@ -1,6 +1,6 @@
-// The arithmetic of tensor elements: for each storage type the type in which one operator computes (float16 and bfloat16
-// in float, integers with wrap-around) and the type in which sums accumulate. Formulas of operators are generic over
-// these types and over loop scalars (families/scalar_math.h).
+// The arithmetic of tensor elements: for each storage type the type in which one operator computes (float16
+// and bfloat16 in float, integers with wrap-around) and the type in which sums accumulate. Formulas of
+// operators are generic over these types and over loop scalars (families/scalar_math.h).
 #pragma once
 
 #include <cmath>
@@ -14,8 +14,8 @@
 
 namespace relish {
 
-// An integer (or bool) with two's complement wrap-around. Division by zero throws RuntimeError; the lowest value
-// divided by -1 is itself.
+// An integer (or bool) with two's complement wrap-around. Division by zero throws RuntimeError; the lowest
+// value divided by -1 is itself.
 template <class T>
 struct Wrapping {
   static_assert(std::is_integral_v<T>);
@@ -86,22 +86,28 @@ Compute<T> to_compute(T value) {
 }
 template <class T>
 T from_compute(Compute<T> value) {
-  if constexpr (StorageFloat<T>) return T(value);
-  else return value.value;
+  if constexpr (StorageFloat<T>)
+    return T(value);
+  else
+    return value.value;
 }
 template <class T>
 Sum<T> to_sum(T value) {
-  if constexpr (StorageFloat<T>) return static_cast<double>(static_cast<Compute<T>>(value));
-  else return Sum<T>(value);
+  if constexpr (StorageFloat<T>)
+    return static_cast<double>(static_cast<Compute<T>>(value));
+  else
+    return Sum<T>(value);
 }
 template <class T>
 T from_sum(Sum<T> value) {
-  if constexpr (StorageFloat<T>) return T(value);
-  else return static_cast<T>(value.value);
+  if constexpr (StorageFloat<T>)
+    return T(value);
+  else
+    return static_cast<T>(value.value);
 }
 
-// Conversion as astype does it: floats to integers truncate and saturate, NaN gives 0; anything non-zero (NaN too) is
-// true; integers wrap; a float is rounded once.
+// Conversion as astype does it: floats to integers truncate and saturate, NaN gives 0; anything non-zero (NaN
+// too) is true; integers wrap; a float is rounded once.
 template <class To, class From>
 To convert_element(From from) {
   if constexpr (StorageFloat<From>) {
@@ -130,11 +136,16 @@ To convert_element(From from) {
 template <class F>
 decltype(auto) visit_float(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::Float16: return f(Half{});
-    case DType::BFloat16: return f(BFloat16{});
-    case DType::Float32: return f(float{});
-    case DType::Float64: return f(double{});
-    default: break;
+    case DType::Float16:
+      return f(Half{});
+    case DType::BFloat16:
+      return f(BFloat16{});
+    case DType::Float32:
+      return f(float{});
+    case DType::Float64:
+      return f(double{});
+    default:
+      break;
   }
   internal_failure(__FILE__, __LINE__, "dtype", "a floating dtype was expected");
 }

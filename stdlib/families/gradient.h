@@ -1,6 +1,7 @@
-// The notation of gradient rules. A GraphValue stands for a tensor of the graph under construction: arithmetic on it
-// makes ordinary operator calls, so gradients print, type-check and differentiate like a user's code. A call stays
-// unbound until it is used as an operand, so that the outermost call of a partial takes its name from the adjoint.
+// The notation of gradient rules. A GraphValue stands for a tensor of the graph under construction:
+// arithmetic on it makes ordinary operator calls, so gradients print, type-check and differentiate like a
+// user's code. A call stays unbound until it is used as an operand, so that the outermost call of a partial
+// takes its name from the adjoint.
 #pragma once
 
 #include <memory>

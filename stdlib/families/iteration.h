@@ -1,5 +1,6 @@
 // Walking several tensors of different strides together, row by row: the one loop structure of the reference
-// evaluations. A stride of 0 repeats an element along a broadcast dimension or keeps an accumulator along a reduced one.
+// evaluations. A stride of 0 repeats an element along a broadcast dimension or keeps an accumulator along a
+// reduced one.
 #pragma once
 
 #include <array>
@@ -9,11 +10,13 @@
 
 namespace relish {
 
-// Strides that read a compact tensor of shape `from` as if it had the shape `to` (right-aligned, stretched dims get 0).
+// Strides that read a compact tensor of shape `from` as if it had the shape `to` (right-aligned, stretched
+// dims get 0).
 Shape broadcast_strides(const Shape& from, const Shape& to);
 
-// Calls row(offsets, strides, count) for every line along the last dimension of `shape`: operand k has its elements at
-// offsets[k] + i * strides[k] for 0 <= i < count. Rows come in row-major order; rank 0 is one row of one element.
+// Calls row(offsets, strides, count) for every line along the last dimension of `shape`: operand k has its
+// elements at offsets[k] + i * strides[k] for 0 <= i < count. Rows come in row-major order; rank 0 is one row
+// of one element.
 template <std::size_t Operands, class Row>
 void for_each_row(const Shape& shape, const std::array<Shape, Operands>& strides, Row&& row) {
   using Offsets = std::array<std::int64_t, Operands>;

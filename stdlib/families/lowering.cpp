@@ -13,8 +13,8 @@ TensorType lowered_type(const CallView& call, const Type& type, std::string_view
   const TensorType* tensor = type.tensor();
   if (tensor == nullptr || !known_dims(*tensor) || !tensor->dtype) {
     call.reject("lowering", span,
-                fmt::format("{} has type {}; lowering needs its shape and dtype, which match_cast can give", what,
-                            print(type)));
+                fmt::format("{} has type {}; lowering needs its shape and dtype, which match_cast can give",
+                            what, print(type)));
   }
   TensorType known = *tensor;
   known.shape = known_dims(*tensor);
@@ -61,8 +61,8 @@ Dims Lowering::broadcast_index(const Buffer& buffer, const Dims& result, const D
       indices.push_back(index[missing + i]);
     } else {
       require(logical(LogicalOp::Or, equal(from, 1), equal(from, to)),
-              fmt::format("{}: dimension {} of {} must be 1 or equal to that of the result", call().op.name, i,
-                          buffer.name()));
+              fmt::format("{}: dimension {} of {} must be 1 or equal to that of the result", call().op.name,
+                          i, buffer.name()));
       indices.push_back(select(equal(from, 1), 0, index[missing + i]));
     }
   }
@@ -86,8 +86,8 @@ void Lowering::reduce(std::string_view block, const Buffer& target, const Dims& 
     const Scalar value = term(s, r);
     return loops_.store(target, s, combine ? combine(accumulated, value) : accumulated + value);
   };
-  const bool never_empty =
-      std::all_of(reduce.begin(), reduce.end(), [](const Scalar& extent) { return extent.as_int().value_or(0) > 0; });
+  const bool never_empty = std::all_of(reduce.begin(), reduce.end(),
+                                       [](const Scalar& extent) { return extent.as_int().value_or(0) > 0; });
   if (never_empty) {
     loops_.spatial_reduce(block, spatial, reduce, body, init);
   } else {
@@ -96,8 +96,10 @@ void Lowering::reduce(std::string_view block, const Buffer& target, const Dims& 
   }
 }
 
-void Lowering::map(std::string_view block, const Buffer& target, const std::function<Scalar(const Dims&)>& value) {
-  loops_.spatial(block, target.shape(), [&](const Dims& index) { return store_as(target, index, value(index)); });
+void Lowering::map(std::string_view block, const Buffer& target,
+                   const std::function<Scalar(const Dims&)>& value) {
+  loops_.spatial(block, target.shape(),
+                 [&](const Dims& index) { return store_as(target, index, value(index)); });
 }
 
 PrimFunc Lowering::finish() {

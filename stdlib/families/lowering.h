@@ -1,5 +1,5 @@
-// What lowering rules share: buffers for the arguments, arithmetic types, indices of broadcast operands, and the checks
-// that a loop nest makes of dims which the type rule could not compare.
+// What lowering rules share: buffers for the arguments, arithmetic types, indices of broadcast operands, and
+// the checks that a loop nest makes of dims which the type rule could not compare.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace relish {
 
-// The dtype in which one operator computes elements of `dtype`, and in which it accumulates sums: float32 for the
-// 16-bit floats, else `dtype` itself.
+// The dtype in which one operator computes elements of `dtype`, and in which it accumulates sums: float32 for
+// the 16-bit floats, else `dtype` itself.
 DType compute_dtype(DType dtype);
 
 // An operator's loop nest in the making. Rejects by "lowering" what has no known shape or dtype.
@@ -27,7 +27,9 @@ class Lowering {
   // Appends the result; after all inputs.
   Buffer output();
   // A temporary for intermediate values of the result's precision; its dtype is compute_dtype.
-  Buffer temporary(std::string_view name, Dims shape, DType dtype) { return loops_.temporary(name, std::move(shape), dtype); }
+  Buffer temporary(std::string_view name, Dims shape, DType dtype) {
+    return loops_.temporary(name, std::move(shape), dtype);
+  }
 
   const Dims& result_dims() const { return result_dims_; }
   DType result_dtype() const { return result_dtype_; }
@@ -44,14 +46,16 @@ class Lowering {
   // Demands a == b unless that is provable.
   void require_equal(const Scalar& a, const Scalar& b, std::string message);
 
-  // target[s] = sum over r of term(s, r), with extents `spatial` and `reduce`, accumulated in target's dtype; `combine`
-  // and `start` replace addition and zero. A reduction that may be empty is started by a block of its own.
+  // target[s] = sum over r of term(s, r), with extents `spatial` and `reduce`, accumulated in target's dtype;
+  // `combine` and `start` replace addition and zero. A reduction that may be empty is started by a block of
+  // its own.
   using Term = std::function<Scalar(const Dims& spatial, const Dims& reduce)>;
   using Combine = std::function<Scalar(const Scalar& accumulated, const Scalar& term)>;
-  void reduce(std::string_view block, const Buffer& target, const Dims& spatial, const Dims& reduce, const Term& term,
-              const Combine& combine = nullptr, std::optional<Scalar> start = std::nullopt);
+  void reduce(std::string_view block, const Buffer& target, const Dims& spatial, const Dims& reduce,
+              const Term& term, const Combine& combine = nullptr, std::optional<Scalar> start = std::nullopt);
   // result[s] = value(s).
-  void map(std::string_view block, const Buffer& target, const std::function<Scalar(const Dims& index)>& value);
+  void map(std::string_view block, const Buffer& target,
+           const std::function<Scalar(const Dims& index)>& value);
 
   PrimFunc finish();
 

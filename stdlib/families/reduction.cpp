@@ -26,8 +26,10 @@ Type infer(const CallView& call) {
   }
   Dims dims;
   for (int i = 0; i < shape.rank; ++i) {
-    if (!contains(axes, i)) dims.push_back((*shape.dims)[i]);
-    else if (keep) dims.push_back(1);
+    if (!contains(axes, i))
+      dims.push_back((*shape.dims)[i]);
+    else if (keep)
+      dims.push_back(1);
   }
   const int rank = static_cast<int>(dims.size());
   return TensorType{x.dtype, std::move(dims), rank};
@@ -36,8 +38,10 @@ Type infer(const CallView& call) {
 Shape result_shape(const Shape& input, const std::vector<int>& axes, bool keepdims) {
   Shape shape;
   for (std::size_t i = 0; i < input.size(); ++i) {
-    if (!contains(axes, static_cast<int>(i))) shape.push_back(input[i]);
-    else if (keepdims) shape.push_back(1);
+    if (!contains(axes, static_cast<int>(i)))
+      shape.push_back(input[i]);
+    else if (keepdims)
+      shape.push_back(1);
   }
   return shape;
 }

@@ -1,4 +1,5 @@
-// The family of reductions over axes: axes and result shapes, and sums of whole tensors in the accumulating type.
+// The family of reductions over axes: axes and result shapes, and sums of whole tensors in the accumulating
+// type.
 #pragma once
 
 #include "stdlib/families/dtypes.h"

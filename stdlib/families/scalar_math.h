@@ -1,5 +1,5 @@
-// The vocabulary in which elementwise formulas are written once: each function exists for floats (evaluation) and for
-// loop scalars (lowering), so a generic lambda such as `[](auto x) { return exp(x); }` serves both.
+// The vocabulary in which elementwise formulas are written once: each function exists for floats (evaluation)
+// and for loop scalars (lowering), so a generic lambda such as `[](auto x) { return exp(x); }` serves both.
 #pragma once
 
 #include <cmath>

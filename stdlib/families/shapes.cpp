@@ -19,8 +19,9 @@ bool is_one(const Scalar& dim) { return dim.as_int() == 1; }
 bool is_zero(const Scalar& dim) { return dim.as_int() == 0; }
 
 bool provably_equal(const std::optional<Dims>& a, const std::optional<Dims>& b) {
-  return a && b && std::equal(a->begin(), a->end(), b->begin(), b->end(),
-                              [](const Scalar& x, const Scalar& y) { return prove_equal(x, y); });
+  return a && b &&
+         std::equal(a->begin(), a->end(), b->begin(), b->end(),
+                    [](const Scalar& x, const Scalar& y) { return prove_equal(x, y); });
 }
 
 Shape literal_shape(const Dims& dims) {
@@ -41,7 +42,8 @@ std::string describe_dims(const Dims& dims) {
 
 int normal_axis(const CallView& call, std::int64_t axis, int rank) {
   if (axis < -rank || axis >= rank) {
-    call.reject("axis", call.span, fmt::format("axis {} is out of range for a tensor of rank {}", axis, rank));
+    call.reject("axis", call.span,
+                fmt::format("axis {} is out of range for a tensor of rank {}", axis, rank));
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
@@ -67,7 +69,9 @@ std::vector<int> axes_of(const CallView& call, std::string_view name, int rank) 
   return axes;
 }
 
-bool contains(const std::vector<int>& axes, int axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+bool contains(const std::vector<int>& axes, int axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
 
 Attribute axes_attribute(const std::vector<int>& axes) {
   return attribute_of(std::vector<std::int64_t>(axes.begin(), axes.end()));
@@ -103,8 +107,8 @@ BroadcastShape broadcast(const CallView& call, const BroadcastShape& a, const Br
       dims.push_back(x);
     } else if (x.as_int() && y.as_int()) {
       call.reject("shape", call.span,
-                  fmt::format("shapes {} and {} do not broadcast: dimension {} is {} and {}", describe_dims(*a.dims),
-                              describe_dims(*b.dims), i, *x.as_int(), *y.as_int()));
+                  fmt::format("shapes {} and {} do not broadcast: dimension {} is {} and {}",
+                              describe_dims(*a.dims), describe_dims(*b.dims), i, *x.as_int(), *y.as_int()));
     } else {
       known = false;  // equal, or 1 on either side: only a run can tell
     }
@@ -124,7 +128,8 @@ Shape broadcast_values(const CallView& call, const Shape& a, const Shape& b) {
     const std::int64_t x = i + a.size() < rank ? 1 : a[i + a.size() - rank];
     const std::int64_t y = i + b.size() < rank ? 1 : b[i + b.size() - rank];
     if (x != y && x != 1 && y != 1) {
-      fail_fault(Fault{FaultKind::ShapeMismatch, fmt::format("the second operand of {}", call.op.name),
+      fail_fault(Fault{FaultKind::ShapeMismatch,
+                       fmt::format("the second operand of {}", call.op.name),
                        {static_cast<std::int64_t>(i), y, x}},
                  call.span);
     }
@@ -141,8 +146,8 @@ BroadcastShape shape_argument(const CallView& call, std::size_t i) {
   if (const auto* type = argument.type().as<ShapeType>()) {
     return {type->dims, type->dims ? static_cast<int>(type->dims->size()) : type->rank};
   }
-  call.reject("shape", call.span_of(i), fmt::format("{} is {}, expected a shape", call.op.params[i].name,
-                                                    print(argument.type())));
+  call.reject("shape", call.span_of(i),
+              fmt::format("{} is {}, expected a shape", call.op.params[i].name, print(argument.type())));
 }
 
 Shape result_shape(const EvalCall& call) {

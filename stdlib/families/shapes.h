@@ -1,5 +1,5 @@
-// Rules of shapes that operators share: normal axes, broadcasting of symbolic shapes, shape arguments, and the runtime
-// counterparts of each. An operator never writes these again.
+// Rules of shapes that operators share: normal axes, broadcasting of symbolic shapes, shape arguments, and
+// the runtime counterparts of each. An operator never writes these again.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,16 @@ std::string describe_dims(const Dims& dims);
 
 // Axis `axis` of [-rank, rank) as one of [0, rank); rejects by the constraint "axis" at the call.
 int normal_axis(const CallView& call, std::int64_t axis, int rank);
-// The attribute `name` (an int, a list of ints, or None for all) as sorted axes; rejects axes out of range and repeated
-// ones by "axis".
+// The attribute `name` (an int, a list of ints, or None for all) as sorted axes; rejects axes out of range
+// and repeated ones by "axis".
 std::vector<int> axes_of(const CallView& call, std::string_view name, int rank);
 // As axes_of for a list that may not be None; the order is kept.
 std::vector<int> ordered_axes(const CallView& call, std::string_view name, int rank);
 bool contains(const std::vector<int>& axes, int axis);
 Attribute axes_attribute(const std::vector<int>& axes);
 
-// --- Broadcasting, right-aligned: a literal 1 stretches, provably equal dims unify, two different literals are
-// rejected by the constraint "shape"; of other pairs nothing is known, so the result keeps its rank only.
+// --- Broadcasting, right-aligned: a literal 1 stretches, provably equal dims unify, two different literals
+// are rejected by the constraint "shape"; of other pairs nothing is known, so the result keeps its rank only.
 
 struct BroadcastShape {
   std::optional<Dims> dims;

@@ -1,6 +1,6 @@
-// The family of elementwise operators of one tensor: a whole operator is one formula, generic over floats and loop
-// scalars (families/scalar_math.h), and one slope. Interpreter and lowering share the formula, so numbers from outside
-// (tests/numbers) are compulsory for every member.
+// The family of elementwise operators of one tensor: a whole operator is one formula, generic over floats and
+// loop scalars (families/scalar_math.h), and one slope. Interpreter and lowering share the formula, so
+// numbers from outside (tests/numbers) are compulsory for every member.
 #pragma once
 
 #include "stdlib/families/dtypes.h"
@@ -18,8 +18,10 @@ enum class Domain { Floats, Numbers };  // Numbers: integers and floats, not boo
 
 template <Domain domain>
 Type infer(const CallView& call) {
-  if constexpr (domain == Domain::Floats) require_float(call, 0);
-  else require_number(call, 0);
+  if constexpr (domain == Domain::Floats)
+    require_float(call, 0);
+  else
+    require_number(call, 0);
   return call.tensor(0);
 }
 
@@ -33,8 +35,10 @@ Value evaluate(const EvalCall& c) {
     T* target = result.mutable_view<T>().data();
     for (std::int64_t i = 0; i < x.size(); ++i) target[i] = from_compute<T>(Formula{}(to_compute(source[i])));
   };
-  if constexpr (domain == Domain::Floats) visit_float(x.dtype(), run);
-  else visit_dtype(x.dtype(), run);
+  if constexpr (domain == Domain::Floats)
+    visit_float(x.dtype(), run);
+  else
+    visit_dtype(x.dtype(), run);
   return result;
 }
 
@@ -44,7 +48,8 @@ PrimFunc lower(const LowerCall& c) {
   const Buffer x = lowering.input(0);
   const Buffer result = lowering.output();
   const DType compute = compute_dtype(x.dtype());
-  lowering.map("elementwise", result, [&](const Dims& i) { return Formula{}(lowering.load_as(compute, x, i)); });
+  lowering.map("elementwise", result,
+               [&](const Dims& i) { return Formula{}(lowering.load_as(compute, x, i)); });
   return lowering.finish();
 }
 
@@ -56,8 +61,8 @@ Partials vjp(const VjpCall& c) {
 
 }  // namespace unary_family
 
-// `op` with its four hooks made of `formula(x)` and of `slope(g, x, y)`, the partial for the cotangent g, the input x
-// and the result y. Both are lambdas without captures.
+// `op` with its four hooks made of `formula(x)` and of `slope(g, x, y)`, the partial for the cotangent g, the
+// input x and the result y. Both are lambdas without captures.
 template <unary_family::Domain domain = unary_family::Domain::Floats, class Formula, class Slope>
 constexpr Op elementwise_unary(Op op, Formula, Slope) {
   if (op.params.empty()) op.params = unary_params;

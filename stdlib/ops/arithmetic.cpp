@@ -5,7 +5,8 @@ namespace relish {
 namespace {
 
 constexpr std::string_view arithmetic_doc =
-    "Shapes broadcast from the right: a dimension 1 stretches. Both operands have the same dtype, or the second is bool; "
+    "Shapes broadcast from the right: a dimension 1 stretches. Both operands have the same dtype, or the "
+    "second is bool; "
     "there is no promotion. Integers wrap around.";
 
 constexpr Sample add_samples[] = {
@@ -73,8 +74,8 @@ extern const Op op_add = elementwise_binary(
      .samples = add_samples,
      .rejects = add_rejects,
      .doc = arithmetic_doc},
-    [](auto a, auto b) { return a + b; },
-    [](auto g, auto, auto, auto) { return g; }, [](auto g, auto, auto, auto) { return g; });
+    [](auto a, auto b) { return a + b; }, [](auto g, auto, auto, auto) { return g; },
+    [](auto g, auto, auto, auto) { return g; });
 
 extern const Op op_subtract = elementwise_binary(
     {.name = "subtract",
@@ -83,8 +84,8 @@ extern const Op op_subtract = elementwise_binary(
      .samples = subtract_samples,
      .rejects = subtract_rejects,
      .doc = arithmetic_doc},
-    [](auto a, auto b) { return a - b; },
-    [](auto g, auto, auto, auto) { return g; }, [](auto g, auto, auto, auto) { return -g; });
+    [](auto a, auto b) { return a - b; }, [](auto g, auto, auto, auto) { return g; },
+    [](auto g, auto, auto, auto) { return -g; });
 
 extern const Op op_multiply = elementwise_binary(
     {.name = "multiply",
@@ -93,8 +94,8 @@ extern const Op op_multiply = elementwise_binary(
      .samples = multiply_samples,
      .rejects = multiply_rejects,
      .doc = arithmetic_doc},
-    [](auto a, auto b) { return a * b; },
-    [](auto g, auto, auto x2, auto) { return g * x2; }, [](auto g, auto x1, auto, auto) { return g * x1; });
+    [](auto a, auto b) { return a * b; }, [](auto g, auto, auto x2, auto) { return g * x2; },
+    [](auto g, auto x1, auto, auto) { return g * x1; });
 
 extern const Op op_divide = elementwise_binary(
     {.name = "divide",
@@ -102,10 +103,12 @@ extern const Op op_divide = elementwise_binary(
      .gradient_doc = "dx1 = sum_to(g / x2, x1), dx2 = sum_to(-g * y / x2, x2)",
      .samples = divide_samples,
      .rejects = divide_rejects,
-     .doc = "Shapes broadcast from the right: a dimension 1 stretches. Both operands have the same dtype, or the second "
-            "is bool. Floats divide as IEEE 754 says; integers truncate toward zero, a zero divisor is a RuntimeError, and "
+     .doc = "Shapes broadcast from the right: a dimension 1 stretches. Both operands have the same dtype, or "
+            "the second "
+            "is bool. Floats divide as IEEE 754 says; integers truncate toward zero, a zero divisor is a "
+            "RuntimeError, and "
             "the lowest integer divided by -1 is itself."},
-    [](auto a, auto b) { return a / b; },
-    [](auto g, auto, auto x2, auto) { return g / x2; }, [](auto g, auto, auto x2, auto y) { return -g * y / x2; });
+    [](auto a, auto b) { return a / b; }, [](auto g, auto, auto x2, auto) { return g / x2; },
+    [](auto g, auto, auto x2, auto y) { return -g * y / x2; });
 
 }  // namespace relish

@@ -54,18 +54,19 @@ constexpr Reject rejects[] = {
 
 }  // namespace
 
-extern const Op op_astype{
-    .name = "astype",
-    .summary = "The elements converted to another dtype.",
-    .params = params,
-    .infer = infer,
-    .eval = evaluate,
-    .lower = lower,
-    .vjp = vjp,
-    .gradient_doc = "dx = astype(g, dtype of x); none to or from integers",
-    .samples = samples,
-    .rejects = rejects,
-    .doc = "Floats become integers by truncation and saturate, NaN gives 0; integers wrap around; what is not 0 is true. "
-           "A float is rounded once, to nearest even."};
+extern const Op op_astype{.name = "astype",
+                          .summary = "The elements converted to another dtype.",
+                          .params = params,
+                          .infer = infer,
+                          .eval = evaluate,
+                          .lower = lower,
+                          .vjp = vjp,
+                          .gradient_doc = "dx = astype(g, dtype of x); none to or from integers",
+                          .samples = samples,
+                          .rejects = rejects,
+                          .doc =
+                              "Floats become integers by truncation and saturate, NaN gives 0; integers wrap "
+                              "around; what is not 0 is true. "
+                              "A float is rounded once, to nearest even."};
 
 }  // namespace relish

@@ -23,8 +23,8 @@ Type infer(const CallView& call) {
       const Scalar& want = (*to.dims)[missing + i];
       if (!is_one(have) && have.as_int() && want.as_int() && *have.as_int() != *want.as_int()) {
         call.reject("shape", call.span,
-                    fmt::format("x of shape {} does not broadcast to {}: dimension {} is {}", describe_dims(*from.dims),
-                                describe_dims(*to.dims), i, *have.as_int()));
+                    fmt::format("x of shape {} does not broadcast to {}: dimension {} is {}",
+                                describe_dims(*from.dims), describe_dims(*to.dims), i, *have.as_int()));
       }
     }
   }
@@ -93,6 +93,7 @@ extern const Op op_broadcast_to{
     .agreement = Agreement::DataMovement,
     .samples = samples,
     .rejects = rejects,
-    .doc = "Shapes are aligned on the right; a dimension 1 stretches, and missing ones are added on the left."};
+    .doc =
+        "Shapes are aligned on the right; a dimension 1 stretches, and missing ones are added on the left."};
 
 }  // namespace relish

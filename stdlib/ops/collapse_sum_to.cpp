@@ -6,15 +6,17 @@
 namespace relish {
 namespace {
 
-constexpr Param params[] = {{"data", ParamKind::Tensor, "tensor", "", "input"},
-                            {"shape", ParamKind::Shape, "shape", "", "shape of the result, which broadcasts to data's"}};
+constexpr Param params[] = {
+    {"data", ParamKind::Tensor, "tensor", "", "input"},
+    {"shape", ParamKind::Shape, "shape", "", "shape of the result, which broadcasts to data's"}};
 
 Type infer(const CallView& call) {
   require_number(call, 0);
   const TensorType& data = call.tensor(0);
   const BroadcastShape from = shape_of(data), to = shape_argument(call, 1);
   if (from.rank >= 0 && to.rank > from.rank) {
-    call.reject("rank", call.span, fmt::format("data has rank {}, the shape has rank {}", from.rank, to.rank));
+    call.reject("rank", call.span,
+                fmt::format("data has rank {}, the shape has rank {}", from.rank, to.rank));
   }
   if (from.dims && to.dims) {
     const std::size_t extra = from.dims->size() - to.dims->size();
@@ -68,9 +70,11 @@ PrimFunc lower(const LowerCall& c) {
       axes.push_back(static_cast<int>(i));
       reduced.push_back(have);
     } else if (!prove_equal(have, shape[i - extra])) {
-      c.call.reject("lowering", c.call.span,
-                    fmt::format("dimension {} of data is {} and of the shape {}; lowering needs to know whether it is summed",
-                                i, print(have), print(shape[i - extra])));
+      c.call.reject(
+          "lowering", c.call.span,
+          fmt::format(
+              "dimension {} of data is {} and of the shape {}; lowering needs to know whether it is summed",
+              i, print(have), print(shape[i - extra])));
     }
   }
   const DType wide = compute_dtype(data.dtype());
@@ -122,6 +126,7 @@ extern const Op op_collapse_sum_to{
     .agreement = Agreement::Sum,
     .samples = samples,
     .rejects = rejects,
-    .doc = "The transpose of broadcast_to; gradients of broadcasting operators use it. Sums are those of sum."};
+    .doc =
+        "The transpose of broadcast_to; gradients of broadcasting operators use it. Sums are those of sum."};
 
 }  // namespace relish

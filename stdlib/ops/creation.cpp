@@ -8,8 +8,9 @@ namespace {
 
 constexpr Param shape_params[] = {{"shape", ParamKind::Shape, "shape", "", "shape of the result"},
                                   {"dtype", ParamKind::Attribute, "dtype", "", "element type of the result"}};
-constexpr Param like_params[] = {{"x", ParamKind::Tensor, "tensor", "", "gives the shape, and the dtype by default"},
-                                 {"dtype", ParamKind::Attribute, "dtype or None", "None", "element type of the result"}};
+constexpr Param like_params[] = {
+    {"x", ParamKind::Tensor, "tensor", "", "gives the shape, and the dtype by default"},
+    {"dtype", ParamKind::Attribute, "dtype or None", "None", "element type of the result"}};
 
 Type infer_shape(const CallView& call) {
   const std::optional<DType> dtype = dtype_attribute(call, "dtype");
@@ -52,8 +53,10 @@ PrimFunc lower(const LowerCall& c) {
 
 template <int number, bool like>
 constexpr Op creation(Op op) {
-  if (like) op.params = like_params;
-  else op.params = shape_params;
+  if (like)
+    op.params = like_params;
+  else
+    op.params = shape_params;
   op.infer = like ? infer_like : infer_shape;
   op.eval = evaluate<number>;
   op.lower = lower<number, like>;
@@ -79,18 +82,24 @@ constexpr Sample zeros_like_samples[] = {{"[[1.0, 2.0]]", "[[0.0, 0.0]]", false}
 constexpr Sample ones_like_samples[] = {{"[[1.0, 2.0]]", "[[1.0, 1.0]]", false},
                                         {"[1.0, 2.0], dtype=\"int32\"", "[1, 1]", false},
                                         {"rand((), \"float64\")", "1.0", false}};
-constexpr Reject zeros_like_rejects[] = {{"zeros_like.dtype", "rand((2,), \"float32\"), dtype=\"float7\"", "dtype is"}};
-constexpr Reject ones_like_rejects[] = {{"ones_like.dtype", "rand((2,), \"float32\"), dtype=\"float7\"", "dtype is"}};
+constexpr Reject zeros_like_rejects[] = {
+    {"zeros_like.dtype", "rand((2,), \"float32\"), dtype=\"float7\"", "dtype is"}};
+constexpr Reject ones_like_rejects[] = {
+    {"ones_like.dtype", "rand((2,), \"float32\"), dtype=\"float7\"", "dtype is"}};
 
 }  // namespace
 
-extern const Op op_zeros = creation<0, false>({.name = "zeros", .summary = "A tensor of zeros.",
-    .samples = zeros_samples, .rejects = zeros_rejects});
-extern const Op op_ones = creation<1, false>({.name = "ones", .summary = "A tensor of ones.",
-    .samples = ones_samples, .rejects = ones_rejects});
-extern const Op op_zeros_like = creation<0, true>({.name = "zeros_like", .summary = "Zeros in the shape of a tensor.",
-    .samples = zeros_like_samples, .rejects = zeros_like_rejects});
-extern const Op op_ones_like = creation<1, true>({.name = "ones_like", .summary = "Ones in the shape of a tensor.",
-    .samples = ones_like_samples, .rejects = ones_like_rejects});
+extern const Op op_zeros = creation<0, false>(
+    {.name = "zeros", .summary = "A tensor of zeros.", .samples = zeros_samples, .rejects = zeros_rejects});
+extern const Op op_ones = creation<1, false>(
+    {.name = "ones", .summary = "A tensor of ones.", .samples = ones_samples, .rejects = ones_rejects});
+extern const Op op_zeros_like = creation<0, true>({.name = "zeros_like",
+                                                   .summary = "Zeros in the shape of a tensor.",
+                                                   .samples = zeros_like_samples,
+                                                   .rejects = zeros_like_rejects});
+extern const Op op_ones_like = creation<1, true>({.name = "ones_like",
+                                                  .summary = "Ones in the shape of a tensor.",
+                                                  .samples = ones_like_samples,
+                                                  .rejects = ones_like_rejects});
 
 }  // namespace relish

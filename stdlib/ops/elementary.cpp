@@ -32,7 +32,8 @@ constexpr Sample negative_samples[] = {
     {"rand((), \"float32\")"},
     {"rand((1,), \"float64\")"},
 };
-constexpr Reject negative_rejects[] = {{"negative.dtype", "R.const([True, False], \"bool\")", "expected numbers"}};
+constexpr Reject negative_rejects[] = {
+    {"negative.dtype", "R.const([True, False], \"bool\")", "expected numbers"}};
 
 }  // namespace
 

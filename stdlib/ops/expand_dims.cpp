@@ -10,9 +10,9 @@ namespace {
 constexpr Param expand_params[] = {
     {"x", ParamKind::Tensor, "tensor", "", "input"},
     {"axis", ParamKind::Attribute, "int or list[int]", "", "positions of the new dimensions in the result"}};
-constexpr Param squeeze_params[] = {
-    {"x", ParamKind::Tensor, "tensor", "", "input"},
-    {"axis", ParamKind::Attribute, "int or list[int] or None", "None", "dimensions to drop; None drops every 1"}};
+constexpr Param squeeze_params[] = {{"x", ParamKind::Tensor, "tensor", "", "input"},
+                                    {"axis", ParamKind::Attribute, "int or list[int] or None", "None",
+                                     "dimensions to drop; None drops every 1"}};
 
 // A copy of x under the result's shape, where element `index` of the result is element `at(index)` of x.
 template <class At>
@@ -58,12 +58,9 @@ Partials vjp_expand(const VjpCall& c) {
 }
 
 constexpr Sample expand_samples[] = {
-    {"[1.0, 2.0, 3.0], axis=0", "[[1.0, 2.0, 3.0]]"},
-    {"[1.0, 2.0], axis=[1]", "[[1.0], [2.0]]"},
-    {"[1.0, 2.0], axis=[0, -1]", "[[[1.0], [2.0]]]"},
-    {"rand((2, 3), \"float64\"), axis=-2"},
-    {"rand((), \"float32\"), axis=[0, 1]"},
-    {"rand((0,), \"float32\"), axis=1"},
+    {"[1.0, 2.0, 3.0], axis=0", "[[1.0, 2.0, 3.0]]"}, {"[1.0, 2.0], axis=[1]", "[[1.0], [2.0]]"},
+    {"[1.0, 2.0], axis=[0, -1]", "[[[1.0], [2.0]]]"}, {"rand((2, 3), \"float64\"), axis=-2"},
+    {"rand((), \"float32\"), axis=[0, 1]"},           {"rand((0,), \"float32\"), axis=1"},
 };
 constexpr Reject expand_rejects[] = {
     {"expand_dims.axis", "rand((2,), \"float32\"), axis=3", "out of range"},
@@ -71,14 +68,16 @@ constexpr Reject expand_rejects[] = {
 
 // --- squeeze
 
-// The dimensions that go: every literal 1, or the listed ones among them. Whether a symbolic one goes cannot be told.
+// The dimensions that go: every literal 1, or the listed ones among them. Whether a symbolic one goes cannot
+// be told.
 std::vector<int> dropped_axes(const CallView& call, const Dims& dims) {
   const int rank = static_cast<int>(dims.size());
   const bool all = call.attribute("axis").is_none();
   std::vector<int> dropped;
   for (int axis : axes_of(call, "axis", rank)) {
     const Scalar& dim = dims[static_cast<std::size_t>(axis)];
-    if (is_one(dim)) dropped.push_back(axis);
+    if (is_one(dim))
+      dropped.push_back(axis);
     else if (!all && !dim.as_int()) {
       call.reject("axis", call.span,
                   fmt::format("dimension {} of shape {} may or may not be 1; fix it with match_cast", axis,
@@ -93,7 +92,8 @@ Type infer_squeeze(const CallView& call) {
   const BroadcastShape shape = shape_of(x);
   if (!shape.dims) return TensorType{x.dtype, std::nullopt, -1};
   const bool all = call.attribute("axis").is_none();
-  const bool symbolic = std::any_of(shape.dims->begin(), shape.dims->end(), [](const Scalar& d) { return !d.as_int(); });
+  const bool symbolic =
+      std::any_of(shape.dims->begin(), shape.dims->end(), [](const Scalar& d) { return !d.as_int(); });
   if (all && symbolic) return TensorType{x.dtype, std::nullopt, -1};
   const std::vector<int> dropped = dropped_axes(call, *shape.dims);
   Dims dims;
@@ -133,33 +133,33 @@ constexpr Reject squeeze_rejects[] = {
 
 }  // namespace
 
-extern const Op op_expand_dims{
-    .name = "expand_dims",
-    .summary = "Insert dimensions of length 1.",
-    .params = expand_params,
-    .infer = infer_expand,
-    .eval = evaluate_reshaped,
-    .lower = lower_expand,
-    .vjp = vjp_expand,
-    .gradient_doc = "dx = squeeze(g, axis)",
-    .agreement = Agreement::DataMovement,
-    .samples = expand_samples,
-    .rejects = expand_rejects,
-    .doc = "Axes are positions in the result; negative ones count from its end."};
+extern const Op op_expand_dims{.name = "expand_dims",
+                               .summary = "Insert dimensions of length 1.",
+                               .params = expand_params,
+                               .infer = infer_expand,
+                               .eval = evaluate_reshaped,
+                               .lower = lower_expand,
+                               .vjp = vjp_expand,
+                               .gradient_doc = "dx = squeeze(g, axis)",
+                               .agreement = Agreement::DataMovement,
+                               .samples = expand_samples,
+                               .rejects = expand_rejects,
+                               .doc = "Axes are positions in the result; negative ones count from its end."};
 
-extern const Op op_squeeze{
-    .name = "squeeze",
-    .summary = "Drop dimensions of length 1.",
-    .params = squeeze_params,
-    .infer = infer_squeeze,
-    .eval = evaluate_reshaped,
-    .lower = lower_squeeze,
-    .vjp = vjp_squeeze,
-    .gradient_doc = "dx = reshape(g, shape of x)",
-    .agreement = Agreement::DataMovement,
-    .samples = squeeze_samples,
-    .rejects = squeeze_rejects,
-    .doc = "A listed dimension that is not 1 is kept. Without axes, a symbolic dimension makes the rank of the result "
-           "unknown."};
+extern const Op op_squeeze{.name = "squeeze",
+                           .summary = "Drop dimensions of length 1.",
+                           .params = squeeze_params,
+                           .infer = infer_squeeze,
+                           .eval = evaluate_reshaped,
+                           .lower = lower_squeeze,
+                           .vjp = vjp_squeeze,
+                           .gradient_doc = "dx = reshape(g, shape of x)",
+                           .agreement = Agreement::DataMovement,
+                           .samples = squeeze_samples,
+                           .rejects = squeeze_rejects,
+                           .doc =
+                               "A listed dimension that is not 1 is kept. Without axes, a symbolic dimension "
+                               "makes the rank of the result "
+                               "unknown."};
 
 }  // namespace relish

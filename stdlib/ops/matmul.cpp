@@ -9,10 +9,10 @@
 namespace relish {
 namespace {
 
-constexpr Param params[] = {
-    {"x1", ParamKind::Tensor, "tensor", "", "left operand, (..., m, k) or (k,)"},
-    {"x2", ParamKind::Tensor, "tensor", "", "right operand, (..., k, n) or (k,)"},
-    {"out_dtype", ParamKind::Attribute, "dtype or None", "None", "dtype of the result and of the sums; None: the operands'"}};
+constexpr Param params[] = {{"x1", ParamKind::Tensor, "tensor", "", "left operand, (..., m, k) or (k,)"},
+                            {"x2", ParamKind::Tensor, "tensor", "", "right operand, (..., k, n) or (k,)"},
+                            {"out_dtype", ParamKind::Attribute, "dtype or None", "None",
+                             "dtype of the result and of the sums; None: the operands'"}};
 
 std::optional<DType> result_dtype(const CallView& call) {
   require_number(call, 0);
@@ -59,7 +59,8 @@ Type infer(const CallView& call) {
   return TensorType{dtype, std::move(dims), rank};
 }
 
-// --- Evaluation: every operand as a batch of matrices; a vector is a row on the left and a column on the right.
+// --- Evaluation: every operand as a batch of matrices; a vector is a row on the left and a column on the
+// right.
 
 struct Matrices {
   Shape batch;
@@ -99,7 +100,8 @@ Value evaluate(const EvalCall& c) {
   const Matrices left(c.in(0).shape(), true), right(c.in(1).shape(), false);
   if (left.columns != right.rows) {
     fail(ErrorClass::Runtime, c.call.span, "matmul.inner",
-         fmt::format("matmul: x1 has {} columns and x2 has {} rows, expected the same", left.columns, right.rows));
+         fmt::format("matmul: x1 has {} columns and x2 has {} rows, expected the same", left.columns,
+                     right.rows));
   }
   const DType dtype = dtype_attribute(c.call, "out_dtype").value_or(c.in(0).dtype());
   const Tensor a = convert_tensor(c.in(0), dtype), b = convert_tensor(c.in(1), dtype);
@@ -118,7 +120,8 @@ Value evaluate(const EvalCall& c) {
     for_each_row<2>(batch, {broadcast_strides(left.batch, batch), broadcast_strides(right.batch, batch)},
                     [&](const auto& at, const auto& step, std::int64_t count) {
                       for (std::int64_t i = 0; i < count; ++i, target += m * n) {
-                        multiply<T>(x + (at[0] + i * step[0]) * m * k, y + (at[1] + i * step[1]) * k * n, target, m, n, k);
+                        multiply<T>(x + (at[0] + i * step[0]) * m * k, y + (at[1] + i * step[1]) * k * n,
+                                    target, m, n, k);
                       }
                     });
   });
@@ -185,13 +188,18 @@ GraphValue as_dtype(const GraphValue& x, std::optional<DType> dtype) {
   return call_op("astype", {x}, {{"dtype", *dtype}});
 }
 
-GraphValue expanded(const GraphValue& x, int axis) { return call_op("expand_dims", {x}, {{"axis", axes_attribute({axis})}}); }
-GraphValue squeezed(const GraphValue& x, int axis) { return call_op("squeeze", {x}, {{"axis", axes_attribute({axis})}}); }
+GraphValue expanded(const GraphValue& x, int axis) {
+  return call_op("expand_dims", {x}, {{"axis", axes_attribute({axis})}});
+}
+GraphValue squeezed(const GraphValue& x, int axis) {
+  return call_op("squeeze", {x}, {{"axis", axes_attribute({axis})}});
+}
 
 Partials vjp(const VjpCall& c) {
   const GradientRule rule(c);
   const int rank_a = shape_of(c.call.tensor(0)).rank, rank_b = shape_of(c.call.tensor(1)).rank;
-  if (rank_a < 0 || rank_b < 0) c.call.reject("gradient", c.call.span, "the gradient needs the ranks of x1 and x2");
+  if (rank_a < 0 || rank_b < 0)
+    c.call.reject("gradient", c.call.span, "the gradient needs the ranks of x1 and x2");
   const std::optional<DType> out_dtype = dtype_attribute(c.call, "out_dtype");
   const GraphValue g = rule.cotangent();
   const auto operand = [&](std::size_t i) { return as_dtype(rule.argument(i), out_dtype); };
@@ -255,13 +263,18 @@ extern const Op op_matmul{
     .eval = evaluate,
     .lower = lower,
     .vjp = vjp,
-    .gradient_doc = "dx1 = sum_to(g @ transposed x2, x1), dx2 = sum_to(transposed x1 @ g, x2); a vector counts as a row on "
-                    "the left and as a column on the right",
+    .gradient_doc =
+        "dx1 = sum_to(g @ transposed x2, x1), dx2 = sum_to(transposed x1 @ g, x2); a vector counts as a row "
+        "on "
+        "the left and as a column on the right",
     .agreement = Agreement::Sum,
     .samples = samples,
     .rejects = rejects,
-    .doc = "A vector on the left counts as a row and on the right as a column, and that dimension is dropped from the "
-           "result. Leading dimensions broadcast. With out_dtype the operands are converted first. The interpreter "
-           "accumulates floats in float64; a lowered product in the result's dtype, 16-bit floats in float32."};
+    .doc =
+        "A vector on the left counts as a row and on the right as a column, and that dimension is dropped "
+        "from the "
+        "result. Leading dimensions broadcast. With out_dtype the operands are converted first. The "
+        "interpreter "
+        "accumulates floats in float64; a lowered product in the result's dtype, 16-bit floats in float32."};
 
 }  // namespace relish

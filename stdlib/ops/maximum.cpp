@@ -18,8 +18,8 @@ constexpr Reject rejects[] = {
     {"maximum.operands", "R.prim_value(1), R.prim_value(2)", "at least one tensor"},
 };
 
-// The share of `self` in g: all of it where self is the larger, half at a tie, none where it is the smaller. A NaN on
-// either side passes g to both, so that it is not hidden.
+// The share of `self` in g: all of it where self is the larger, half at a tie, none where it is the smaller.
+// A NaN on either side passes g to both, so that it is not hidden.
 GraphValue share(const GraphValue& g, const GraphValue& self, const GraphValue& other) {
   const GraphValue half = g * constant_like(g, 0.5);
   const GraphValue tie = call_op("equal", {self, other});
@@ -35,7 +35,8 @@ extern const Op op_maximum = elementwise_binary<binary_family::Domain::All>(
      .gradient_doc = "dx1 = sum_to(g where x1 > x2, g / 2 where x1 == x2, else 0, x1); dx2 likewise",
      .samples = samples,
      .rejects = rejects,
-     .doc = "As IEEE 754-2019 maximum: NaN propagates and +0 is larger than -0, which does not depend on the order of the "
+     .doc = "As IEEE 754-2019 maximum: NaN propagates and +0 is larger than -0, which does not depend on the "
+            "order of the "
             "operands. At a tie the gradient is split evenly."},
     [](auto a, auto b) { return maximum_ieee(a, b); },
     [](auto g, auto x1, auto x2, auto) { return share(g, x1, x2); },

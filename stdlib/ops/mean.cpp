@@ -14,13 +14,16 @@ Value evaluate(const EvalCall& c) {
   const Tensor& x = c.in(0);
   const std::vector<int> axes = axes_of(c.call, "axis", x.rank());
   const std::int64_t count = count_of(x.shape(), axes);
-  Tensor result = Tensor::empty(x.dtype(), reduction::result_shape(x.shape(), axes, reduction::keepdims(c.call)));
+  Tensor result =
+      Tensor::empty(x.dtype(), reduction::result_shape(x.shape(), axes, reduction::keepdims(c.call)));
   try {
     visit_dtype(x.dtype(), [&](auto element) {
       using T = decltype(element);
       const Sum<T> divisor = [&] {
-        if constexpr (StorageFloat<T>) return static_cast<double>(count);
-        else return Sum<T>(static_cast<decltype(Sum<T>::value)>(count));
+        if constexpr (StorageFloat<T>)
+          return static_cast<double>(count);
+        else
+          return Sum<T>(static_cast<decltype(Sum<T>::value)>(count));
       }();
       T* target = result.mutable_view<T>().data();
       for (const Sum<T>& total : reduction::sums<T>(x, axes)) *target++ = from_sum<T>(total / divisor);
@@ -41,14 +44,16 @@ PrimFunc lower(const LowerCall& c) {
   Lowering lowering(c);
   const Buffer x = lowering.input(0);
   const Buffer result = lowering.output();
-  const reduction::ReducedLoops loops(x.shape(), axes_of(c.call, "axis", x.rank()), reduction::keepdims(c.call));
+  const reduction::ReducedLoops loops(x.shape(), axes_of(c.call, "axis", x.rank()),
+                                      reduction::keepdims(c.call));
   const DType wide = accumulating_dtype(x.dtype());
   const Buffer total = lowering.temporary("total", loops.spatial, wide);
   lowering.reduce("sum", total, loops.spatial, loops.reduce, [&](const Dims& s, const Dims& r) {
     return lowering.load_as(wide, x, loops.input_index(s, r));
   });
   const Scalar count = product(loops.reduce);
-  const Scalar divisor = count.as_int() ? literal(wide, static_cast<double>(*count.as_int())) : cast(wide, count);
+  const Scalar divisor =
+      count.as_int() ? literal(wide, static_cast<double>(*count.as_int())) : cast(wide, count);
   lowering.map("mean", result, [&](const Dims& i) { return lowering.loops().load(total, i) / divisor; });
   return lowering.finish();
 }
@@ -63,10 +68,10 @@ Partials vjp(const VjpCall& c) {
   const Scalar count = product(reduced);
   const GraphValue g = rule.cotangent();
   // A symbolic count is a scalar operand: its value is known when the gradient runs.
-  const GraphValue divisor = count.as_int()
-                                 ? constant_like(g, static_cast<double>(*count.as_int()))
-                                 : rule.value(scalar_value(cast(g.type().dtype.value_or(DType::Float32), count),
-                                                           c.builder.origin()));
+  const GraphValue divisor =
+      count.as_int() ? constant_like(g, static_cast<double>(*count.as_int()))
+                     : rule.value(scalar_value(cast(g.type().dtype.value_or(DType::Float32), count),
+                                               c.builder.origin()));
   const GraphValue whole = reduction::with_reduced_axes(rule, g / divisor);
   return {call_op("broadcast_to", {whole, rule.shape(0)}).expr()};
 }
@@ -87,19 +92,20 @@ constexpr Reject rejects[] = {
 
 }  // namespace
 
-extern const Op op_mean{
-    .name = "mean",
-    .summary = "Arithmetic mean over axes.",
-    .params = reduction_params,
-    .infer = reduction::infer,
-    .eval = evaluate,
-    .lower = lower,
-    .vjp = vjp,
-    .gradient_doc = "dx = broadcast_to(g / count with the reduced axes as 1, shape of x)",
-    .agreement = Agreement::Sum,
-    .samples = samples,
-    .rejects = rejects,
-    .doc = "The sum divided by the number of elements; the dtype is kept. Integers are summed in 64 bits and the quotient "
-           "truncates. The mean of nothing is NaN, of no integers a RuntimeError."};
+extern const Op op_mean{.name = "mean",
+                        .summary = "Arithmetic mean over axes.",
+                        .params = reduction_params,
+                        .infer = reduction::infer,
+                        .eval = evaluate,
+                        .lower = lower,
+                        .vjp = vjp,
+                        .gradient_doc = "dx = broadcast_to(g / count with the reduced axes as 1, shape of x)",
+                        .agreement = Agreement::Sum,
+                        .samples = samples,
+                        .rejects = rejects,
+                        .doc =
+                            "The sum divided by the number of elements; the dtype is kept. Integers are "
+                            "summed in 64 bits and the quotient "
+                            "truncates. The mean of nothing is NaN, of no integers a RuntimeError."};
 
 }  // namespace relish

@@ -28,7 +28,8 @@ std::vector<int> order_of(const CallView& call, int rank) {
 
 std::vector<int> inverse(const std::vector<int>& order) {
   std::vector<int> result(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) result[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    result[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
   return result;
 }
 

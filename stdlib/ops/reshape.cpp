@@ -7,14 +7,15 @@
 namespace relish {
 namespace {
 
-constexpr Param params[] = {
-    {"x", ParamKind::Tensor, "tensor", "", "input"},
-    {"shape", ParamKind::Shape, "shape", "", "shape of the result; one -1 is inferred, 0 copies the dimension of x"}};
+constexpr Param params[] = {{"x", ParamKind::Tensor, "tensor", "", "input"},
+                            {"shape", ParamKind::Shape, "shape", "",
+                             "shape of the result; one -1 is inferred, 0 copies the dimension of x"}};
 
 // What the dims of `left` leave of `right`: both without the dims that they share.
 void cancel_common(Dims& left, Dims& right) {
   for (auto l = left.begin(); l != left.end();) {
-    const auto same = std::find_if(right.begin(), right.end(), [&](const Scalar& r) { return prove_equal(*l, r); });
+    const auto same =
+        std::find_if(right.begin(), right.end(), [&](const Scalar& r) { return prove_equal(*l, r); });
     if (same == right.end()) {
       ++l;
     } else {
@@ -34,14 +35,16 @@ Scalar inferred_dim(const CallView& call, const Dims& from, const Dims& others) 
     if (*divisor == 0) call.reject("shape", call.span, "-1 cannot be inferred beside a dimension 0");
     if (const auto size = total.as_int(); size && *size % *divisor != 0) {
       call.reject("shape", call.span,
-                  fmt::format("x of shape {} has no whole number of rows of {} elements", describe_dims(from), *divisor));
+                  fmt::format("x of shape {} has no whole number of rows of {} elements", describe_dims(from),
+                              *divisor));
     }
   }
   return canonical(floor_div(total, rest));
 }
 
 // The wanted shape with -1 and 0 resolved; absent when that needs the unknown shape of x.
-std::optional<Dims> resolved_shape(const CallView& call, const std::optional<Dims>& from, const Dims& wanted) {
+std::optional<Dims> resolved_shape(const CallView& call, const std::optional<Dims>& from,
+                                   const Dims& wanted) {
   Dims dims;
   std::optional<std::size_t> inferred;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -69,8 +72,8 @@ std::optional<Dims> resolved_shape(const CallView& call, const std::optional<Dim
     // A literal 0 is meant when x is empty and copying does not fit.
     if (!prove_different(product(*from), product(wanted))) return wanted;
     call.reject("shape", call.span,
-                fmt::format("x of shape {} does not reshape to {}: the number of elements differs", describe_dims(*from),
-                            describe_dims(dims)));
+                fmt::format("x of shape {} does not reshape to {}: the number of elements differs",
+                            describe_dims(*from), describe_dims(dims)));
   }
   return dims;
 }
@@ -97,7 +100,8 @@ PrimFunc lower(const LowerCall& c) {
   Lowering lowering(c);
   const Buffer x = lowering.input(0);
   const Buffer result = lowering.output();
-  lowering.require_equal(product(x.shape()), product(result.shape()), "reshape: the number of elements must not change");
+  lowering.require_equal(product(x.shape()), product(result.shape()),
+                         "reshape: the number of elements must not change");
   lowering.map("reshape", result, [&](const Dims& i) {
     Scalar flat = 0;
     for (std::size_t d = 0; d < i.size(); ++d) flat = d == 0 ? i[0] : flat * result.shape()[d] + i[d];
@@ -143,7 +147,9 @@ extern const Op op_reshape{
     .agreement = Agreement::DataMovement,
     .samples = samples,
     .rejects = rejects,
-    .doc = "One dimension may be -1: it is what remains. A 0 copies the dimension of x at that position, unless x is empty "
-           "and copying does not fit. When sizes cannot be compared before a run, a run checks them."};
+    .doc =
+        "One dimension may be -1: it is what remains. A 0 copies the dimension of x at that position, unless "
+        "x is empty "
+        "and copying does not fit. When sizes cannot be compared before a run, a run checks them."};
 
 }  // namespace relish

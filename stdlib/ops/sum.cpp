@@ -7,7 +7,8 @@ namespace {
 Value evaluate(const EvalCall& c) {
   const Tensor& x = c.in(0);
   const std::vector<int> axes = axes_of(c.call, "axis", x.rank());
-  Tensor result = Tensor::empty(x.dtype(), reduction::result_shape(x.shape(), axes, reduction::keepdims(c.call)));
+  Tensor result =
+      Tensor::empty(x.dtype(), reduction::result_shape(x.shape(), axes, reduction::keepdims(c.call)));
   visit_dtype(x.dtype(), [&](auto element) {
     using T = decltype(element);
     T* target = result.mutable_view<T>().data();
@@ -20,7 +21,8 @@ PrimFunc lower(const LowerCall& c) {
   Lowering lowering(c);
   const Buffer x = lowering.input(0);
   const Buffer result = lowering.output();
-  const reduction::ReducedLoops loops(x.shape(), axes_of(c.call, "axis", x.rank()), reduction::keepdims(c.call));
+  const reduction::ReducedLoops loops(x.shape(), axes_of(c.call, "axis", x.rank()),
+                                      reduction::keepdims(c.call));
   const DType wide = compute_dtype(x.dtype());
   const Buffer total = wide == x.dtype() ? result : lowering.temporary("total", loops.spatial, wide);
   lowering.reduce("sum", total, loops.spatial, loops.reduce, [&](const Dims& s, const Dims& r) {
@@ -54,19 +56,20 @@ constexpr Reject rejects[] = {
 
 }  // namespace
 
-extern const Op op_sum{
-    .name = "sum",
-    .summary = "Sum over axes.",
-    .params = reduction_params,
-    .infer = reduction::infer,
-    .eval = evaluate,
-    .lower = lower,
-    .vjp = vjp,
-    .gradient_doc = "dx = broadcast_to(g with the reduced axes as 1, shape of x)",
-    .agreement = Agreement::Sum,
-    .samples = samples,
-    .rejects = rejects,
-    .doc = "The dtype is kept; integers wrap around. The sum of nothing is 0. The interpreter accumulates floats in "
-           "float64; a lowered sum accumulates in the dtype, 16-bit floats in float32."};
+extern const Op op_sum{.name = "sum",
+                       .summary = "Sum over axes.",
+                       .params = reduction_params,
+                       .infer = reduction::infer,
+                       .eval = evaluate,
+                       .lower = lower,
+                       .vjp = vjp,
+                       .gradient_doc = "dx = broadcast_to(g with the reduced axes as 1, shape of x)",
+                       .agreement = Agreement::Sum,
+                       .samples = samples,
+                       .rejects = rejects,
+                       .doc =
+                           "The dtype is kept; integers wrap around. The sum of nothing is 0. The "
+                           "interpreter accumulates floats in "
+                           "float64; a lowered sum accumulates in the dtype, 16-bit floats in float32."};
 
 }  // namespace relish

@@ -1,9 +1,9 @@
 // Selection between two tensors.
 #include "stdlib/families/dtypes.h"
+#include "stdlib/families/elements.h"
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/iteration.h"
 #include "stdlib/families/lowering.h"
-#include "stdlib/families/elements.h"
 
 namespace relish {
 namespace {
@@ -27,7 +27,8 @@ Value evaluate(const EvalCall& c) {
   const Tensor& condition = c.in(0);
   const Tensor& a = c.in(1);
   const Tensor b = convert_tensor(c.in(2), a.dtype());
-  const Shape shape = broadcast_values(c.call, condition.shape(), broadcast_values(c.call, a.shape(), b.shape()));
+  const Shape shape =
+      broadcast_values(c.call, condition.shape(), broadcast_values(c.call, a.shape(), b.shape()));
   Tensor result = Tensor::empty(a.dtype(), shape);
   visit_dtype(a.dtype(), [&](auto element) {
     using T = decltype(element);
@@ -40,7 +41,8 @@ Value evaluate(const EvalCall& c) {
                      broadcast_strides(b.shape(), shape)},
                     [&](const auto& at, const auto& step, std::int64_t count) {
                       for (std::int64_t i = 0; i < count; ++i) {
-                        *target++ = take[at[0] + i * step[0]] ? x[at[1] + i * step[1]] : y[at[2] + i * step[2]];
+                        *target++ =
+                            take[at[0] + i * step[0]] ? x[at[1] + i * step[1]] : y[at[2] + i * step[2]];
                       }
                     });
   });
@@ -73,7 +75,8 @@ Partials vjp(const VjpCall& c) {
 
 constexpr Sample samples[] = {
     {"R.const([True, False, True], \"bool\"), [1.0, 2.0, 3.0], [10.0, 20.0, 30.0]", "[1.0, 20.0, 3.0]"},
-    {"R.const([[True], [False]], \"bool\"), [1.0, 2.0], [[5.0, 6.0], [7.0, 8.0]]", "[[1.0, 2.0], [7.0, 8.0]]"},
+    {"R.const([[True], [False]], \"bool\"), [1.0, 2.0], [[5.0, 6.0], [7.0, 8.0]]",
+     "[[1.0, 2.0], [7.0, 8.0]]"},
     {"R.const([True, False], \"bool\"), rand((3, 1), \"float64\"), rand((), \"float64\")"},
     {"R.const(True, \"bool\"), rand((2, 2), \"float32\"), rand((2,), \"float32\")"},
     {"R.const([[True, False]], \"bool\"), rand((0, 2), \"float32\"), rand((1, 2), \"float32\")"},
@@ -81,7 +84,8 @@ constexpr Sample samples[] = {
 };
 constexpr Reject rejects[] = {
     {"where.condition", "[1.0, 0.0], [1.0, 2.0], [3.0, 4.0]", "expected bool"},
-    {"where.dtype", "R.const([True], \"bool\"), rand((1,), \"float32\"), rand((1,), \"float64\")", "expected the same"},
+    {"where.dtype", "R.const([True], \"bool\"), rand((1,), \"float32\"), rand((1,), \"float64\")",
+     "expected the same"},
     {"where.shape", "R.const([True, False], \"bool\"), rand((3,), \"float32\"), rand((3,), \"float32\")",
      "do not broadcast"},
 };
@@ -100,7 +104,9 @@ extern const Op op_where{
     .agreement = Agreement::DataMovement,
     .samples = samples,
     .rejects = rejects,
-    .doc = "All three shapes broadcast. Both operands are evaluated; a NaN that is not taken does no harm, also in the "
-           "gradient."};
+    .doc =
+        "All three shapes broadcast. Both operands are evaluated; a NaN that is not taken does no harm, also "
+        "in the "
+        "gradient."};
 
 }  // namespace relish

@@ -37,7 +37,8 @@ Value evaluate(const EvalCall& c) {
       for (std::int64_t i = 0; i < length; ++i) largest = maximum_ieee(largest, x(i));
       double total = 0;
       for (std::int64_t i = 0; i < length; ++i) total += std::exp(x(i) - largest);
-      for (std::int64_t i = 0; i < length; ++i) target[start + i * stride] = T(x(i) - largest - std::log(total));
+      for (std::int64_t i = 0; i < length; ++i)
+        target[start + i * stride] = T(x(i) - largest - std::log(total));
     };
     for (std::int64_t outer = 0; outer < data.size(); outer += std::max<std::int64_t>(length * stride, 1)) {
       for (std::int64_t inner = 0; inner < stride; ++inner) line(outer + inner);
@@ -85,7 +86,8 @@ PrimFunc lower(const LowerCall& c) {
 Partials vjp(const VjpCall& c) {
   const GradientRule rule(c);
   const GraphValue g = rule.cotangent();
-  const GraphValue total = call_op("sum", {g}, {{"axis", attribute_of({c.call.int_attribute("axis")})}, {"keepdims", true}});
+  const GraphValue total =
+      call_op("sum", {g}, {{"axis", attribute_of({c.call.int_attribute("axis")})}, {"keepdims", true}});
   total.leaf();
   return {(g - total * call_op("exp", {rule.result()})).expr()};
 }
@@ -108,19 +110,20 @@ constexpr Reject rejects[] = {
 
 }  // namespace
 
-extern const Op op_nn_log_softmax{
-    .name = "nn.log_softmax",
-    .summary = "Logarithm of softmax along a dimension.",
-    .params = params,
-    .infer = infer,
-    .eval = evaluate,
-    .lower = lower,
-    .vjp = vjp,
-    .gradient_doc = "ddata = g - sum(g, axis, keepdims=True) * exp(y)",
-    .agreement = Agreement::Composite,
-    .samples = samples,
-    .rejects = rejects,
-    .doc = "x - m - log(sum(exp(x - m))) with m the largest x of the line, so that large inputs do not overflow. A line "
-           "with NaN, +inf, or of -inf only, is NaN."};
+extern const Op op_nn_log_softmax{.name = "nn.log_softmax",
+                                  .summary = "Logarithm of softmax along a dimension.",
+                                  .params = params,
+                                  .infer = infer,
+                                  .eval = evaluate,
+                                  .lower = lower,
+                                  .vjp = vjp,
+                                  .gradient_doc = "ddata = g - sum(g, axis, keepdims=True) * exp(y)",
+                                  .agreement = Agreement::Composite,
+                                  .samples = samples,
+                                  .rejects = rejects,
+                                  .doc =
+                                      "x - m - log(sum(exp(x - m))) with m the largest x of the line, so "
+                                      "that large inputs do not overflow. A line "
+                                      "with NaN, +inf, or of -inf only, is NaN."};
 
 }  // namespace relish

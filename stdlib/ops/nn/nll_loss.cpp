@@ -1,4 +1,5 @@
-// Negative log-likelihood: the operator, defined by a body in our own text, and what it shares with its gradient.
+// Negative log-likelihood: the operator, defined by a body in our own text, and what it shares with its
+// gradient.
 #include "stdlib/ops/nn/nll_loss.h"
 
 #include "ir/printer.h"
@@ -13,10 +14,12 @@ constexpr int max_rank = 4;
 int rank_of(const CallView& call, std::size_t i) { return shape_of(call.tensor(i)).rank; }
 
 // Rejects two dims that provably differ, by "shape".
-void require_same_dim(const CallView& call, std::size_t i, const Scalar& a, std::string_view what, const Scalar& b) {
+void require_same_dim(const CallView& call, std::size_t i, const Scalar& a, std::string_view what,
+                      const Scalar& b) {
   if (!prove_different(a, b)) return;
   call.reject("shape", call.span_of(i),
-              fmt::format("{} has {} where predictions have {} {}", call.op.params[i].name, print(b), print(a), what));
+              fmt::format("{} has {} where predictions have {} {}", call.op.params[i].name, print(b),
+                          print(a), what));
 }
 
 }  // namespace
@@ -30,7 +33,8 @@ void check(const CallView& call, const Operands& operands) {
   }
   const std::string reduction = call.string_attribute("reduction");
   if (reduction != "mean" && reduction != "sum" && reduction != "none") {
-    call.reject("reduction", call.span, fmt::format("reduction is \"{}\", expected mean, sum or none", reduction));
+    call.reject("reduction", call.span,
+                fmt::format("reduction is \"{}\", expected mean, sum or none", reduction));
   }
   const BroadcastShape predictions = shape_of(call.tensor(operands.predictions()));
   const BroadcastShape targets = shape_of(call.tensor(operands.targets()));
@@ -58,7 +62,8 @@ void check(const CallView& call, const Operands& operands) {
                 fmt::format("weights have rank {}, expected 1", weights.rank));
   }
   if (predictions.dims && weights.dims) {
-    require_same_dim(call, operands.weights(), (*predictions.dims)[class_axis], "classes", weights.dims->front());
+    require_same_dim(call, operands.weights(), (*predictions.dims)[class_axis], "classes",
+                     weights.dims->front());
   }
 }
 
@@ -75,7 +80,8 @@ BroadcastShape loss_shape(const CallView& call, const Operands& operands) {
 std::string body_function(const CallView& call, const Operands& operands, std::string_view prefix) {
   int rank = rank_of(call, operands.predictions());
   if (rank < 0 && rank_of(call, operands.targets()) >= 0) rank = rank_of(call, operands.targets()) + 1;
-  if (rank < 0) call.reject("rank", call.span_of(operands.predictions()), "the rank of the predictions must be known");
+  if (rank < 0)
+    call.reject("rank", call.span_of(operands.predictions()), "the rank of the predictions must be known");
   return fmt::format("{}_{}d{}_{}", prefix, rank, operands.weighted(call) ? "_weighted" : "",
                      call.string_attribute("reduction"));
 }
@@ -84,9 +90,9 @@ Attributes attributes_of(const CallView& call) {
   return {{"reduction", call.attribute("reduction")}, {"ignore_index", call.attribute("ignore_index")}};
 }
 
-// With m[n, c] = -1 where c is the target of row n (and kept) else 0, which is the gradient of an unweighted loss:
-// loss_n = sum over c of p * m * w. So d loss / d w = p * m summed over all but the classes; for "mean" = S / W with
-// W = -sum of m * w, also -loss * d W, all over W.
+// With m[n, c] = -1 where c is the target of row n (and kept) else 0, which is the gradient of an unweighted
+// loss: loss_n = sum over c of p * m * w. So d loss / d w = p * m summed over all but the classes; for "mean"
+// = S / W with W = -sum of m * w, also -loss * d W, all over W.
 GraphValue weights_partial(const GradientRule& rule, const GraphValue& g, const GraphValue& predictions,
                            const GraphValue& targets, const GraphValue& weights, const GraphValue& loss) {
   const CallView& call = rule.call();
@@ -95,8 +101,10 @@ GraphValue weights_partial(const GradientRule& rule, const GraphValue& g, const 
   const int rank = shape_of(type).rank;
   const std::optional<Dims> dims = known_dims(type);
   if (!dims || !type.dtype) {
-    call.reject("gradient", call.span, fmt::format("the gradient for the weights needs the shape and dtype of the "
-                                                   "predictions, which have type {}", print(predictions.expr().type())));
+    call.reject("gradient", call.span,
+                fmt::format("the gradient for the weights needs the shape and dtype of the "
+                            "predictions, which have type {}",
+                            print(predictions.expr().type())));
   }
   const std::size_t class_axis = rank == 1 ? 0 : 1;
   std::vector<int> others;
@@ -133,8 +141,10 @@ GraphValue weights_partial(const GradientRule& rule, const GraphValue& g, const 
 namespace {
 
 constexpr Param params[] = {
-    {"predictions", ParamKind::Tensor, "tensor", "", "log-probabilities, (C,) or (N, C) or (N, C, d1) or (N, C, d1, d2)"},
-    {"targets", ParamKind::Tensor, "tensor of integers", "", "the class of every position, (), (N,), (N, d1) or (N, d1, d2)"},
+    {"predictions", ParamKind::Tensor, "tensor", "",
+     "log-probabilities, (C,) or (N, C) or (N, C, d1) or (N, C, d1, d2)"},
+    {"targets", ParamKind::Tensor, "tensor of integers", "",
+     "the class of every position, (), (N,), (N, d1) or (N, d1, d2)"},
     {"weights", ParamKind::OptionalTensor, "tensor", "", "weight of every class, (C,); ones when absent"},
     {"reduction", ParamKind::Attribute, "str", "\"mean\"", "mean, sum or none"},
     {"ignore_index", ParamKind::Attribute, "int", "-100", "a target that does not count"}};
@@ -146,14 +156,17 @@ Type infer(const CallView& call) {
   return tensor_of(nll_loss::loss_shape(call, operands), call.tensor(0).dtype);
 }
 
-std::string function_name(const CallView& call) { return nll_loss::body_function(call, operands, "nll_loss"); }
+std::string function_name(const CallView& call) {
+  return nll_loss::body_function(call, operands, "nll_loss");
+}
 
 Partials vjp(const VjpCall& c) {
   const GradientRule rule(c);
   std::vector<GraphValue> args = {rule.cotangent(), rule.argument(0), rule.argument(1)};
   const bool weighted = operands.weighted(c.call);
   if (weighted) args.push_back(rule.argument(2));
-  Partials partials = {call_op("grad.nll_loss_backward", args, nll_loss::attributes_of(c.call)).expr(), std::nullopt};
+  Partials partials = {call_op("grad.nll_loss_backward", args, nll_loss::attributes_of(c.call)).expr(),
+                       std::nullopt};
   if (weighted) {
     partials.push_back(nll_loss::weights_partial(rule, rule.cotangent(), rule.argument(0), rule.argument(1),
                                                  rule.argument(2), rule.result())
@@ -164,12 +177,16 @@ Partials vjp(const VjpCall& c) {
 
 constexpr Sample samples[] = {
     {"[[-0.5, -1.0, -2.0], [-3.0, -0.25, -1.5]], R.const([2, 1], \"int64\")", "1.125"},
-    {"[[-0.5, -1.0, -2.0], [-3.0, -0.25, -1.5]], R.const([2, 1], \"int64\"), reduction=\"none\"", "[2.0, 0.25]"},
-    {"[[-0.5, -1.0, -2.0], [-3.0, -0.25, -1.5]], R.const([2, 1], \"int64\"), [1.0, 2.0, 0.5], reduction=\"sum\"", "1.5"},
+    {"[[-0.5, -1.0, -2.0], [-3.0, -0.25, -1.5]], R.const([2, 1], \"int64\"), reduction=\"none\"",
+     "[2.0, 0.25]"},
+    {"[[-0.5, -1.0, -2.0], [-3.0, -0.25, -1.5]], R.const([2, 1], \"int64\"), [1.0, 2.0, 0.5], "
+     "reduction=\"sum\"",
+     "1.5"},
     {"[[-0.5, -1.0, -2.0], [-3.0, -0.25, -1.5]], R.const([2, 1], \"int64\"), [1.0, 2.0, 0.5]", "0.6"},
     {"[[-0.5, -1.0, -2.0], [-3.0, -0.25, -1.5]], R.const([2, -100], \"int32\")", "2.0"},
     {"[-0.5, -1.0, -2.0], R.const(1, \"int64\"), reduction=\"sum\"", "1.0"},
-    {"rand((2, 3, 2), \"float64\"), R.const([[0, 1], [2, 1]], \"int64\"), rand((3,), \"float64\") + 0.5, ignore_index=1"},
+    {"rand((2, 3, 2), \"float64\"), R.const([[0, 1], [2, 1]], \"int64\"), rand((3,), \"float64\") + 0.5, "
+     "ignore_index=1"},
     {"rand((1, 3, 2, 1), \"float64\"), R.const([[[0], [2]]], \"int64\"), reduction=\"none\""},
 };
 constexpr Reject rejects[] = {
@@ -177,7 +194,8 @@ constexpr Reject rejects[] = {
     {"nll_loss.targets", "rand((2, 3), \"float32\"), rand((2,), \"float32\")", "expected integers"},
     {"nll_loss.rank", "rand((2, 3), \"float32\"), R.const(1, \"int64\")", "expected 1"},
     {"nll_loss.shape", "rand((2, 3), \"float32\"), R.const([0, 1, 2], \"int64\")", "2 rows"},
-    {"nll_loss.weights", "rand((2, 3), \"float32\"), R.const([0, 1], \"int64\"), rand((3, 1), \"float32\")", "expected 1"},
+    {"nll_loss.weights", "rand((2, 3), \"float32\"), R.const([0, 1], \"int64\"), rand((3, 1), \"float32\")",
+     "expected 1"},
     {"nll_loss.reduction", "rand((2, 3), \"float32\"), R.const([0, 1], \"int64\"), reduction=\"max\"",
      "expected mean, sum or none"},
 };
@@ -190,15 +208,20 @@ extern const Op op_nn_nll_loss{
     .params = params,
     .infer = infer,
     .vjp = vjp,
-    .gradient_doc = "dpredictions = grad.nll_loss_backward(g, predictions, targets, weights); dweights by the same marks of "
-                    "the chosen classes",
+    .gradient_doc =
+        "dpredictions = grad.nll_loss_backward(g, predictions, targets, weights); dweights by the same marks "
+        "of "
+        "the chosen classes",
     .body = "ops/nn/nll_loss.relish",
     .body_function = function_name,
     .agreement = Agreement::Composite,
     .samples = samples,
     .rejects = rejects,
-    .doc = "Element: -predictions[n, targets[n]] * weights[targets[n]], or 0 where the target is ignore_index. sum adds "
-           "them; mean divides by the sum of the weights that count, so it is NaN when every target is ignored; none keeps "
-           "them. A target that is neither a class nor ignore_index is a RuntimeError."};
+    .doc =
+        "Element: -predictions[n, targets[n]] * weights[targets[n]], or 0 where the target is ignore_index. "
+        "sum adds "
+        "them; mean divides by the sum of the weights that count, so it is NaN when every target is ignored; "
+        "none keeps "
+        "them. A target that is neither a class nor ignore_index is a RuntimeError."};
 
 }  // namespace relish

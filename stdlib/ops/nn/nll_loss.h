@@ -24,7 +24,8 @@ BroadcastShape loss_shape(const CallView& call, const Operands& operands);
 std::string body_function(const CallView& call, const Operands& operands, std::string_view prefix);
 // The two attributes in declared order.
 Attributes attributes_of(const CallView& call);
-// The partial for the weights of loss(predictions, targets, weights) with cotangent g; `loss` is needed for "mean".
+// The partial for the weights of loss(predictions, targets, weights) with cotangent g; `loss` is needed for
+// "mean".
 GraphValue weights_partial(const GradientRule& rule, const GraphValue& g, const GraphValue& predictions,
                            const GraphValue& targets, const GraphValue& weights, const GraphValue& loss);
 

@@ -1,5 +1,5 @@
-// The loop nest that every operator lowers to, run by the interpreter, against the numbers from outside that its
-// reference evaluation is judged by: with the dims as literals, and with every dim of a tensor symbolic.
+// The loop nest that every operator lowers to, run by the interpreter, against the numbers from outside that
+// its reference evaluation is judged by: with the dims as literals, and with every dim of a tensor symbolic.
 #include <catch2/catch.hpp>
 
 #include <unordered_map>
@@ -80,7 +80,8 @@ TEST_CASE("lowered operators accept symbolic dims", "[fast]") {
     if (op->lower == nullptr) continue;
     for (const NumbersCase& one : numbers_of(op->name)) {
       INFO(op->name << ": " << one.name);
-      // A 0 in a shape copies a symbolic dim but stays 0 beside an empty literal one: two meanings, both documented.
+      // A 0 in a shape copies a symbolic dim but stays 0 beside an empty literal one: two meanings, both
+      // documented.
       if (op->name == "reshape" && one.expect.size() == 0) continue;
       // Equal extents above 1 become the same variable, so that shapes which must agree still provably do.
       std::unordered_map<std::int64_t, ScalarVar> symbols;
@@ -103,7 +104,8 @@ TEST_CASE("lowered operators accept symbolic dims", "[fast]") {
           leaves.push_back(leaf_of(arg, ""));
         } else {
           const Tensor& tensor = arg.tensor();
-          leaves.push_back(Var("x" + std::to_string(leaves.size()), tensor_type(symbolic(tensor.shape()), tensor.dtype())));
+          leaves.push_back(Var("x" + std::to_string(leaves.size()),
+                               tensor_type(symbolic(tensor.shape()), tensor.dtype())));
         }
       }
       std::optional<ModulePtr> module;

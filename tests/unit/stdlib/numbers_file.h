@@ -19,7 +19,7 @@ namespace relish::testing {
 
 struct NumbersCase {
   std::string name;
-  std::vector<Value> args;        // tensors and shapes
+  std::vector<Value> args;  // tensors and shapes
   Attributes attributes;
   Tensor expect;
   std::optional<Tensor> cotangent;
@@ -37,8 +37,10 @@ inline Tensor tensor_of(const nlohmann::json& json) {
   Tensor tensor = Tensor::empty(dtype, json.at("shape").get<Shape>());
   for (std::int64_t i = 0; i < tensor.size(); ++i) {
     const auto& value = json.at("data").at(static_cast<std::size_t>(i));
-    if (is_float(dtype)) tensor.set_double(i, number_of(value));
-    else tensor.set_int(i, value.get<std::int64_t>());
+    if (is_float(dtype))
+      tensor.set_double(i, number_of(value));
+    else
+      tensor.set_int(i, value.get<std::int64_t>());
   }
   return tensor;
 }
@@ -65,10 +67,13 @@ inline std::vector<NumbersCase> numbers_of(std::string_view op) {
     NumbersCase one;
     one.name = json.at("name");
     for (const auto& arg : json.at("args")) {
-      if (arg.contains("shape_value")) one.args.push_back(ShapeValue{arg.at("shape_value").get<Shape>()});
-      else one.args.push_back(tensor_of(arg));
+      if (arg.contains("shape_value"))
+        one.args.push_back(ShapeValue{arg.at("shape_value").get<Shape>()});
+      else
+        one.args.push_back(tensor_of(arg));
     }
-    for (const auto& [name, value] : json.at("attributes").items()) one.attributes.emplace_back(name, attribute_of_json(value));
+    for (const auto& [name, value] : json.at("attributes").items())
+      one.attributes.emplace_back(name, attribute_of_json(value));
     one.expect = tensor_of(json.at("expect"));
     if (json.contains("cotangent")) {
       one.cotangent = tensor_of(json.at("cotangent"));
@@ -90,8 +95,8 @@ inline Expr leaf_of(const Value& value, std::string_view name) {
   return Var(std::string(name), tensor_type({tensor.shape().begin(), tensor.shape().end()}, tensor.dtype()));
 }
 
-// "" when `found` is `expect` within rtol and atol (0: the same bits up to NaN payloads, and signs of zeros), else where
-// the first difference is.
+// "" when `found` is `expect` within rtol and atol (0: the same bits up to NaN payloads, and signs of zeros),
+// else where the first difference is.
 inline std::string difference(const Tensor& found, const Tensor& expect, double rtol, double atol) {
   if (found.dtype() != expect.dtype()) {
     return fmt::format("dtype {} instead of {}", name_of(found.dtype()), name_of(expect.dtype()));
@@ -106,7 +111,8 @@ inline std::string difference(const Tensor& found, const Tensor& expect, double 
     }
     const double a = found.get_double(i), b = expect.get_double(i);
     if (std::isnan(a) && std::isnan(b)) continue;
-    const bool close = a == b || (std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= atol + rtol * std::abs(b));
+    const bool close =
+        a == b || (std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= atol + rtol * std::abs(b));
     if (!close) return fmt::format("[{}] is {} instead of {}", i, a, b);
   }
   return "";
@@ -119,10 +125,14 @@ struct Tolerance {
 inline Tolerance tolerance_of(Agreement agreement, DType dtype) {
   const bool wide = dtype == DType::Float64;
   switch (agreement) {
-    case Agreement::Elementary: return {wide ? 2 * 0x1p-52 : 4 * 0x1p-23, 0};
-    case Agreement::Sum: return {wide ? 1e-14 : 2e-7, wide ? 1e-14 : 1e-6};
-    case Agreement::Composite: return wide ? Tolerance{1e-12, 1e-13} : Tolerance{1e-5, 1e-6};
-    default: return {0, 0};
+    case Agreement::Elementary:
+      return {wide ? 2 * 0x1p-52 : 4 * 0x1p-23, 0};
+    case Agreement::Sum:
+      return {wide ? 1e-14 : 2e-7, wide ? 1e-14 : 1e-6};
+    case Agreement::Composite:
+      return wide ? Tolerance{1e-12, 1e-13} : Tolerance{1e-5, 1e-6};
+    default:
+      return {0, 0};
   }
 }
 

@@ -60,7 +60,11 @@ TEST_CASE("reference evaluations agree with numbers from outside", "[fast]") {
   for (const Op* op : all_ops()) {
     const std::vector<NumbersCase> cases = numbers_of(op->name);
     INFO(op->name);
-    CHECK(cases.size() >= 5);
+    // Files hold most numbers; an operator may instead give them all beside its declaration, where tests/ops
+    // reads them.
+    const auto inline_numbers = std::count_if(op->samples.begin(), op->samples.end(),
+                                              [](const Sample& sample) { return !sample.expect.empty(); });
+    CHECK(cases.size() + static_cast<std::size_t>(inline_numbers) >= 5);
     if (op->eval == nullptr) continue;
     for (const NumbersCase& one : cases) {
       INFO(op->name << ": " << one.name);

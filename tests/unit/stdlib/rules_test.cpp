@@ -14,8 +14,12 @@ using namespace relish;
 
 namespace {
 
-Var tensor(std::vector<Scalar> dims, DType dtype = DType::Float32) { return Var("x", tensor_type(std::move(dims), dtype)); }
-Var unknown(int rank, std::optional<DType> dtype = DType::Float32) { return Var("x", TensorType{dtype, std::nullopt, rank}); }
+Var tensor(std::vector<Scalar> dims, DType dtype = DType::Float32) {
+  return Var("x", tensor_type(std::move(dims), dtype));
+}
+Var unknown(int rank, std::optional<DType> dtype = DType::Float32) {
+  return Var("x", TensorType{dtype, std::nullopt, rank});
+}
 
 std::string type_of_call(std::string_view op, std::vector<Expr> args, Attributes attributes = {}) {
   install_stdlib();
@@ -41,7 +45,8 @@ TEST_CASE("broadcasting of symbolic shapes keeps what is provable", "[fast]") {
   CHECK(type_of_call("add", {tensor({2}), tensor({3})}) == "add.shape");
   CHECK(type_of_call("add", {unknown(2), tensor({3})}) == text({DType::Float32, std::nullopt, 2}));
   CHECK(type_of_call("add", {unknown(-1), tensor({3})}) == text({DType::Float32, std::nullopt, -1}));
-  CHECK(type_of_call("add", {unknown(1, std::nullopt), tensor({3})}) == text({std::nullopt, std::nullopt, 1}));
+  CHECK(type_of_call("add", {unknown(1, std::nullopt), tensor({3})}) ==
+        text({std::nullopt, std::nullopt, 1}));
   CHECK(type_of_call("less", {tensor({n, 4}), tensor({1})}) == text({DType::Bool, {{n, 4}}, 2}));
 }
 
@@ -51,8 +56,8 @@ TEST_CASE("element types are not promoted", "[fast]") {
   CHECK(type_of_call("exp", {tensor({2}, DType::Int32)}) == "exp.dtype");
   CHECK(type_of_call("exp", {unknown(-1, std::nullopt)}) == text({std::nullopt, std::nullopt, -1}));
   CHECK(type_of_call("matmul", {tensor({2, 2}), tensor({2, 2}, DType::Float16)}) == "matmul.dtype");
-  CHECK(type_of_call("matmul", {tensor({2, 2}), tensor({2, 2}, DType::Float16)}, {{"out_dtype", DType::Float32}}) ==
-        text({DType::Float32, {{2, 2}}, 2}));
+  CHECK(type_of_call("matmul", {tensor({2, 2}), tensor({2, 2}, DType::Float16)},
+                     {{"out_dtype", DType::Float32}}) == text({DType::Float32, {{2, 2}}, 2}));
 }
 
 TEST_CASE("shapes of reductions, products and moves", "[fast]") {
@@ -68,14 +73,18 @@ TEST_CASE("shapes of reductions, products and moves", "[fast]") {
   CHECK(type_of_call("matmul", {tensor({n, k}), tensor({k, 5})}) == text({DType::Float32, {{n, 5}}, 2}));
   CHECK(type_of_call("matmul", {tensor({n, k}), tensor({Scalar(k) + 1, 5})}) == "matmul.inner");
   CHECK(type_of_call("matmul", {tensor({2, n, 3}), tensor({3})}) == text({DType::Float32, {{2, n}}, 2}));
-  CHECK(type_of_call("matmul", {tensor({3}), tensor({3})}) == text({DType::Float32, {std::vector<Scalar>{}}, 0}));
+  CHECK(type_of_call("matmul", {tensor({3}), tensor({3})}) ==
+        text({DType::Float32, {std::vector<Scalar>{}}, 0}));
   CHECK(type_of_call("permute_dims", {tensor({n, 3})}) == text({DType::Float32, {{3, n}}, 2}));
-  CHECK(type_of_call("reshape", {tensor({n, 28, 28}), shape_literal({n, -1})}) == text({DType::Float32, {{n, 784}}, 2}));
-  CHECK(type_of_call("reshape", {tensor({2, 3}), shape_literal({0, -1})}) == text({DType::Float32, {{2, 3}}, 2}));
+  CHECK(type_of_call("reshape", {tensor({n, 28, 28}), shape_literal({n, -1})}) ==
+        text({DType::Float32, {{n, 784}}, 2}));
+  CHECK(type_of_call("reshape", {tensor({2, 3}), shape_literal({0, -1})}) ==
+        text({DType::Float32, {{2, 3}}, 2}));
   CHECK(type_of_call("reshape", {tensor({2, 0}), shape_literal({0})}) == text({DType::Float32, {{0}}, 1}));
   CHECK(type_of_call("reshape", {tensor({0}), shape_literal({2, 0})}) == text({DType::Float32, {{2, 0}}, 2}));
   CHECK(type_of_call("reshape", {tensor({2, 3}), shape_literal({4})}) == "reshape.shape");
-  CHECK(type_of_call("collapse_sum_to", {tensor({n, 4}), shape_literal({4})}) == text({DType::Float32, {{4}}, 1}));
+  CHECK(type_of_call("collapse_sum_to", {tensor({n, 4}), shape_literal({4})}) ==
+        text({DType::Float32, {{4}}, 1}));
   CHECK(type_of_call("squeeze", {tensor({n, 1})}, {{"axis", axes({1})}}) == text({DType::Float32, {{n}}, 1}));
   CHECK(type_of_call("squeeze", {tensor({n, 1})}, {{"axis", axes({0})}}) == "squeeze.axis");
 }
@@ -115,7 +124,8 @@ TEST_CASE("every operator is declared completely", "[fast]") {
 TEST_CASE("the catalog chooses functions by options", "[fast]") {
   const LossEntry& loss = *find_loss("cross_entropy");
   CHECK(choose_loss(loss, {}, 2).function == "cross_entropy_mean");
-  CHECK(choose_loss(loss, {{"reduction", "sum"}, {"weights", true}}, 4).function == "cross_entropy_positions_weighted_sum");
+  CHECK(choose_loss(loss, {{"reduction", "sum"}, {"weights", true}}, 4).function ==
+        "cross_entropy_positions_weighted_sum");
   CHECK(choose_loss(loss, {{"ignore_index", 3}}, 2).call_attributes == Attributes{{"ignore_index", 3}});
   CHECK_THROWS_AS(choose_loss(loss, {{"reductoin", "sum"}}, 2), Failure);
   CHECK_THROWS_AS(choose_loss(loss, {{"reduction", "max"}}, 2), Failure);
