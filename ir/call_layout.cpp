@@ -16,17 +16,23 @@ std::vector<ParamSource> call_layout(const PrimFunc& function, const CallTir& ca
   std::size_t buffer_params = 0, scalar_params = 0;
   for (const PrimParam& param : function.params) ++(param.buffer() ? buffer_params : scalar_params);
   if (scalars.size() != scalar_params || tensors.size() + call.out_types.size() != buffer_params) {
-    fail(ErrorClass::Type, span, "call_tir.arity",
-         fmt::format("{} has {} buffer and {} scalar parameters; the call gives {} tensors, {} scalars and {} results",
-                     function.name, buffer_params, scalar_params, tensors.size(), scalars.size(), call.out_types.size()),
-         {{function.span, "the function is declared here"}});
+    fail(
+        ErrorClass::Type, span, "call_tir.arity",
+        fmt::format(
+            "{} has {} buffer and {} scalar parameters; the call gives {} tensors, {} scalars and {} results",
+            function.name, buffer_params, scalar_params, tensors.size(), scalars.size(),
+            call.out_types.size()),
+        {{function.span, "the function is declared here"}});
   }
   std::vector<ParamSource> layout;
   std::size_t next_tensor = 0, next_scalar = 0, next_result = 0;
   for (const PrimParam& param : function.params) {
-    if (!param.buffer()) layout.push_back({ParamSource::Argument, scalars[next_scalar++]});
-    else if (next_tensor < tensors.size()) layout.push_back({ParamSource::Argument, tensors[next_tensor++]});
-    else layout.push_back({ParamSource::Result, next_result++});
+    if (!param.buffer())
+      layout.push_back({ParamSource::Argument, scalars[next_scalar++]});
+    else if (next_tensor < tensors.size())
+      layout.push_back({ParamSource::Argument, tensors[next_tensor++]});
+    else
+      layout.push_back({ParamSource::Result, next_result++});
   }
   return layout;
 }

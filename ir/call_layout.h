@@ -1,5 +1,6 @@
-// How the arguments and results of a call_tir meet the parameters of the prim_func: scalars go to scalar parameters in
-// order, tensors to buffer parameters in order, results to the buffer parameters that remain. One rule for both tiers.
+// How the arguments and results of a call_tir meet the parameters of the prim_func: scalars go to scalar
+// parameters in order, tensors to buffer parameters in order, results to the buffer parameters that remain.
+// One rule for both tiers.
 #pragma once
 
 #include <vector>
