@@ -41,8 +41,11 @@ std::string statement_text(const ast::Statement& statement, std::string_view sou
   bool comment = rest < source.size() && source[rest] == '#';
   std::string text;
   if (statement.comments) {
-    for (const std::string& line : statement.comments->before)
-      text += line.empty() ? "#\n" : "# " + line + "\n";
+    for (const std::string& line : statement.comments->before) {
+      // The version line is written anew.
+      bool version = &line == statement.comments->before.data() && line.starts_with("relish:");
+      if (!version) text += line.empty() ? "#\n" : "# " + line + "\n";
+    }
   }
   std::string_view body = source.substr(begin, end - begin);
   std::size_t at = 0;
