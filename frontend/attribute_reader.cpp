@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "support/render.h"
-
 namespace relish {
 namespace {
 

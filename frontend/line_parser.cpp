@@ -2,8 +2,6 @@
 // which are slices of the same source.
 #include "frontend/line_parser.h"
 
-#include <algorithm>
-
 #include "frontend/tree_converter.h"
 
 namespace relish {

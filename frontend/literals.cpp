@@ -2,10 +2,8 @@
 // differs.
 #include "frontend/literals.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 // Lines to statements.
 #include "frontend/statement_reader.h"
 
-#include <algorithm>
 #include <array>
 #include <set>
 #include <utility>

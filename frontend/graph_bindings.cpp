@@ -1,0 +1,324 @@
+// Statements of Relax functions: dataflow blocks, bindings, unpacking, match_cast.
+#include "frontend/graph_builder.h"
+
+#include <fmt/format.h>
+
+#include "frontend/attribute_reader.h"
+#include "frontend/binding_names.h"
+#include "ir/printer.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish {
+
+void GraphBuilder::read_block(const ast::Block& body, bool top_level) {
+  for (const ast::Statement& statement : body) {
+    if (!context_.attempt([&] { read_statement(statement, top_level); })) refuse_names(statement);
+  }
+}
+
+void GraphBuilder::read_statement(const ast::Statement& statement, bool top_level) {
+  if (statement.as<ast::Damaged>()) throw ReadContext::Silent{};
+  if (returned_)
+    type_error(statement.span, "function.end", "found a statement behind the return; expected none");
+  builder_.set_origin(statement.span);
+  if (auto* s = statement.as<ast::With>()) {
+    if (!top_level) type_error(statement.span, "dataflow.nested", "found a block inside a dataflow block");
+    read_dataflow(statement, *s);
+  } else if (auto* s = statement.as<ast::Return>()) {
+    if (!top_level)
+      type_error(statement.span, "dataflow.return",
+                 "found a return inside a dataflow block; expected it behind");
+    read_return(statement, *s);
+  } else if (auto* s = statement.as<ast::ExpressionStatement>()) {
+    read_expression(statement, *s->value);
+  } else if (auto* s = statement.as<ast::Assignment>()) {
+    read_assignment(statement, *s);
+  } else if (statement.as<ast::AugmentedAssignment>()) {
+    type_error(statement.span, "binding.augmented",
+               "found an augmented assignment in an R.function; expected y = x + z");
+  } else if (statement.as<ast::For>()) {
+    type_error(statement.span, "loop.function",
+               "found a for loop in an R.function; loops over ranges stand in prim_funcs, and at the top "
+               "level of a script");
+  } else if (statement.as<ast::While>()) {
+    type_error(statement.span, "loop.function",
+               "found a while loop in an R.function; expected straight-line bindings");
+  } else if (statement.as<ast::If>()) {
+    type_error(statement.span, "if.function",
+               "found an if in an R.function; expected straight-line bindings, such as R.where");
+  } else if (statement.as<ast::FunctionDefinition>()) {
+    type_error(statement.span, "function.nested",
+               "found a function inside a function; expected it in the module");
+  } else if (statement.as<ast::Assert>()) {
+    type_error(statement.span, "assert.function",
+               "found an assert in an R.function; expected it in a script or a prim_func");
+  } else if (!statement.as<ast::Pass>()) {
+    type_error(statement.span, "function.statement", "found a statement that an R.function cannot have");
+  }
+}
+
+void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::With& with) {
+  auto* call = with.items.size() == 1 ? with.items[0].value->as<ast::Call>() : nullptr;
+  std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
+  if (name != "R.dataflow" || !call->arguments.empty() || with.items[0].target) {
+    type_error(statement.span, "with.unknown",
+               fmt::format("found 'with' on {}; expected R.dataflow()", ast::describe(*with.items[0].value)));
+  }
+  // R.output comes last, but decides about the variables before it.
+  struct Output {
+    std::string name;
+    Span span;
+  };
+  std::vector<Output> outputs;
+  for (const ast::Statement& inner : with.body) {
+    auto* expression = inner.as<ast::ExpressionStatement>();
+    auto* output = expression ? expression->value->as<ast::Call>() : nullptr;
+    if (!output || context_.namespaces.canonical(*output->callee) != "R.output") continue;
+    for (const ast::Argument& argument : output->arguments) {
+      if (const std::string* written = ast::name_of(*argument.value))
+        outputs.push_back({*written, argument.value->span});
+    }
+  }
+  outputs_.clear();
+  for (const Output& output : outputs) outputs_[output.name] = nullptr;
+  for (const ast::Statement& inner : with.body) {
+    for_each_bound_name(inner, [&](const std::string& bound, Span) {
+      auto found = outputs_.find(bound);
+      if (found != outputs_.end()) found->second = &inner;
+    });
+  }
+
+  CommentsPtr comments = take_comments(statement.comments);
+  if (comments) block_comments_.emplace_back(statement.span, comments);
+  builder_.set_origin(statement.span);
+  builder_.begin_block(true);
+  block_open_ = false;
+  in_dataflow_ = true;
+  frames_.emplace_back();
+  read_block(with.body, false);
+  Frame inside = std::move(frames_.back());
+  frames_.pop_back();
+  in_dataflow_ = false;
+  builder_.end_block();
+  for (auto& [bound, entry] : inside) {
+    bool output = outputs_.count(bound) > 0;
+    bool refused = std::get_if<Refused>(&entry.meaning) != nullptr;
+    bool scalar = std::get_if<Scalar>(&entry.meaning) || std::get_if<ModuleAlias>(&entry.meaning);
+    if (output || refused || scalar) {
+      frames_.back().insert_or_assign(bound, entry);
+    } else if (!frames_.back().count(bound)) {
+      frames_.back().emplace(bound, Entry{Hidden{}, entry.span});
+    }
+  }
+  for (const Output& output : outputs) {
+    if (outputs_.at(output.name) || inside.count(output.name)) continue;
+    context_.attempt([&] {
+      type_error(output.span, "dataflow.output",
+                 fmt::format("R.output lists '{}', which the block does not bind{}", printable(output.name),
+                             did_you_mean(output.name, [&] {
+                               std::vector<std::string> bound;
+                               for (auto& [inner, entry] : inside) bound.push_back(inner);
+                               return bound;
+                             }())));
+    });
+    bind(output.name, Refused{}, output.span);
+  }
+  outputs_.clear();
+}
+
+void GraphBuilder::read_expression(const ast::Statement& statement, const ast::Expr& expr) {
+  auto keep_comments = [&] {
+    if (!statement.comments) return;
+    for (const std::string& comment : statement.comments->before) pending_.before.push_back(comment);
+    if (!statement.comments->after.empty()) pending_.before.push_back(statement.comments->after);
+  };
+  if (expr.as<ast::StringValue>()) return;  // a docstring
+  auto* call = expr.as<ast::Call>();
+  std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
+  if (name == "R.func_attr") {
+    for (auto& [key, value] : read_attribute_dictionary(context_, expr)) {
+      const auto* text = value.as<std::string>();
+      if (key == "global_symbol" && text && *text == function_.name) continue;
+      function_.attributes = with_attribute(std::move(function_.attributes), key, std::move(value));
+    }
+    return keep_comments();
+  }
+  if (name == "R.output") {
+    if (!in_dataflow_) type_error(expr.span, "dataflow.output", "found R.output outside a dataflow block");
+    for (const ast::Argument& argument : call->arguments) {
+      if (!ast::name_of(*argument.value) || !argument.name.empty()) {
+        type_error(argument.value->span, "dataflow.output",
+                   fmt::format("found {} in R.output; expected names", ast::describe(*argument.value)));
+      }
+    }
+    return keep_comments();
+  }
+  Expr result = value(expr);
+  if (!result.type().is_void() && !result.type().is_error()) {
+    context_.diagnostics.error(
+        ErrorClass::Type, expr.span, "statement.value",
+        fmt::format("found a value of type {} that is not bound; expected y = ...", print(result.type())));
+  }
+  if (!in_dataflow_) open_plain_block();
+  Var var("_", result.type(), in_dataflow_, expr.span);
+  builder_.append(Binding{VarBinding{var, result}, statement.span, take_comments(statement.comments), false});
+}
+
+void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::Assignment& assignment) {
+  if (assignment.targets.size() != 1) {
+    type_error(assignment.targets[1]->span, "assignment.targets",
+               "found several targets; expected one assignment each");
+  }
+  const ast::Expr& target = *assignment.targets[0];
+  if (!assignment.value) type_error(statement.span, "binding.value", "found a name with a type and no value");
+  const ast::Expr& written = *assignment.value;
+  std::vector<DeclaredSymbol> declared;
+  if (!assignment.annotation && declared_symbols(target, written, declared)) {
+    for (const DeclaredSymbol& symbol : declared) {
+      auto& attribute = *symbol.call->as<ast::Call>()->callee->as<ast::Attribute>();
+      bool int64 =
+          attribute.name == "int64" ||
+          (attribute.name == "var" &&
+           symbol.call->as<ast::Call>()->arguments[0].value->as<ast::StringValue>()->value == "int64");
+      if (!int64) {
+        type_error(symbol.call->span, "symbol.dtype",
+                   fmt::format("found {} as a dimension; dimensions are int64", ast::describe(*symbol.call)));
+      }
+      bind(symbol.name, std::get<Scalar>(symbols_.find(symbol.name, symbol.span)), symbol.span);
+    }
+    return;
+  }
+  // `cls = Module`.
+  if (const std::string* module = ast::name_of(written);
+      module && ast::name_of(target) && globals_.is_module(*module) && !look_up(*module)) {
+    bind(*ast::name_of(target), ModuleAlias{}, target.span);
+    return;
+  }
+  auto* call = written.as<ast::Call>();
+  std::string callee = call ? context_.namespaces.canonical(*call->callee) : std::string();
+  if (callee == "R.match_cast") return read_match_cast(statement, target, assignment.annotation.get(), *call);
+  if (callee == "R.match_shape") {
+    type_error(call->callee->span, "match_shape",
+               "R.match_shape is not supported; expected R.match_cast(x, R.Tensor(...))");
+  }
+  // A plain number takes the dtype of its annotation.
+  if (assignment.annotation && (written.as<ast::IntValue>() || written.as<ast::FloatValue>())) {
+    Type type = types_.read(*assignment.annotation);
+    if (const ScalarType* scalar = type.as<ScalarType>()) {
+      Scalar literal = scalars_.read_as(scalar->dtype, written);
+      const std::string* name = ast::name_of(target);
+      if (!name) type_error(target.span, "assignment.target", "found a type on something that is no name");
+      return append_binding(statement, *name, target.span, type, scalar_value(literal, written.span), true);
+    }
+  }
+  Expr result = value(written);
+  bind_target(statement, target, assignment.annotation.get(), result, &written);
+}
+
+void GraphBuilder::bind_target(const ast::Statement& statement, const ast::Expr& target,
+                               const ast::Expr* annotation, Expr result, const ast::Expr* written) {
+  if (auto* names = target.as<ast::TupleValue>()) {
+    if (annotation)
+      type_error(annotation->span, "assignment.annotation", "found a type on several names; expected none");
+    return bind_tuple(statement, *names, result, written->span);
+  }
+  const std::string* name = ast::name_of(target);
+  if (!name) {
+    if (target.as<ast::Subscript>()) {
+      type_error(target.span, "assignment.element",
+                 "found an assignment to an element; values of an R.function are immutable");
+    }
+    type_error(target.span, "assignment.target",
+               fmt::format("found {} as a target; expected a name", ast::describe(target)));
+  }
+  Type type = annotation ? annotated_type(*annotation, result.type(), *name, written->span) : result.type();
+  append_binding(statement, *name, target.span, type, result, annotation != nullptr);
+}
+
+Type GraphBuilder::annotated_type(const ast::Expr& annotation, const Type& inferred, const std::string& name,
+                                  Span value_span) {
+  Type type = types_.read(annotation);
+  if (!inferred.is_error() && fits(inferred, type) == Fit::Never) {
+    context_.diagnostics
+        .error(ErrorClass::Type, annotation.span, "binding.annotation",
+               fmt::format("found the type {} for '{}'; its value has type {}", print(type), printable(name),
+                           print(inferred)))
+        .note(value_span, fmt::format("this has type {}", print(inferred)));
+  }
+  return type;
+}
+
+void GraphBuilder::append_binding(const ast::Statement& statement, const std::string& name, Span name_span,
+                                  Type type, Expr result, bool annotated) {
+  auto output = outputs_.find(name);
+  bool is_output = output != outputs_.end() && output->second == &statement;
+  if (!in_dataflow_) open_plain_block();
+  Var var(name, type, in_dataflow_ && !is_output, name_span);
+  builder_.append(
+      Binding{VarBinding{var, result}, statement.span, take_comments(statement.comments), annotated});
+  std::optional<Scalar> scalar;
+  if (auto* value = result.as<ScalarValueExpr>(); value && is_int(value->value.dtype()))
+    scalar = value->value;
+  bind(name, Bound{var, scalar}, name_span);
+}
+
+void GraphBuilder::bind_tuple(const ast::Statement& statement, const ast::TupleValue& names, Expr result,
+                              Span at) {
+  const TupleType* type = result.type().tuple();
+  if (!type && !result.type().is_error()) {
+    type_error(at, "assignment.tuple",
+               fmt::format("found a value of type {} for {} names; expected a tuple", print(result.type()),
+                           names.items.size()));
+  }
+  if (type && type->fields.size() != names.items.size()) {
+    type_error(at, "assignment.tuple",
+               fmt::format("found a tuple of {} for {} names", type->fields.size(), names.items.size()));
+  }
+  if (!type) throw ReadContext::Silent{};
+  if (!in_dataflow_) open_plain_block();
+  auto* written = result.as<TupleExpr>();
+  std::vector<Expr> fields;
+  Expr whole = written ? Expr() : builder_.emit(result);
+  for (std::size_t i = 0; i < names.items.size(); ++i) {
+    fields.push_back(written ? written->fields[i] : tuple_get(whole, static_cast<int>(i), at));
+  }
+  for (std::size_t i = 0; i < names.items.size(); ++i) {
+    const ast::Expr& item = *names.items[i];
+    if (auto* nested = item.as<ast::TupleValue>()) {
+      bind_tuple(statement, *nested, fields[i], at);
+      continue;
+    }
+    const std::string* name = ast::name_of(item);
+    if (!name) {
+      type_error(item.span, "assignment.target",
+                 fmt::format("found {} as a target; expected a name", ast::describe(item)));
+    }
+    append_binding(statement, *name, item.span, fields[i].type(), fields[i], false);
+  }
+}
+
+void GraphBuilder::read_match_cast(const ast::Statement& statement, const ast::Expr& target,
+                                   const ast::Expr* annotation, const ast::Call& call) {
+  const std::string* name = ast::name_of(target);
+  if (!name) type_error(target.span, "assignment.target", "found a match_cast to something that is no name");
+  if (call.arguments.size() != 2)
+    type_error(call.callee->span, "match_cast.arguments", "R.match_cast takes a value and a type");
+  symbols_.declare_strings(*call.arguments[1].value, DType::Int64);
+  Expr from = leaf(*call.arguments[0].value);
+  Type type = types_.read(*call.arguments[1].value);
+  if (!from.type().is_error() && fits(from.type(), type) == Fit::Never) {
+    type_error(call.arguments[0].value->span, "match_cast.type",
+               fmt::format("found a value of type {}, which is never {}", print(from.type()), print(type)));
+  }
+  Type bound = annotation ? annotated_type(*annotation, type, *name, call.callee->span) : type;
+  auto output = outputs_.find(*name);
+  bool is_output = output != outputs_.end() && output->second == &statement;
+  if (!in_dataflow_) open_plain_block();
+  Var var(*name, bound, in_dataflow_ && !is_output, target.span);
+  builder_.append(Binding{MatchCast{var, from, type}, statement.span, take_comments(statement.comments),
+                          annotation != nullptr});
+  bind(*name, Bound{var, std::nullopt}, target.span);
+}
+
+}  // namespace relish

@@ -1,0 +1,179 @@
+// Constants of Relax functions: R.const of numbers in nested lists, and entries of the section of large
+// constants.
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "frontend/graph_builder.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+// Numbers of a nested list in row-major order, with the shape that they have in common.
+class ConstantReader {
+ public:
+  explicit ConstantReader(const ReadContext& context) : context_(context) {}
+
+  void read(const ast::Expr& expr, std::size_t axis) {
+    if (auto* list = expr.as<ast::ListValue>()) return read_items(expr, list->items, axis);
+    if (auto* tuple = expr.as<ast::TupleValue>()) return read_items(expr, tuple->items, axis);
+    if (auto* numbers = expr.as<ast::NumberListValue>()) {
+      open(expr, axis, static_cast<std::int64_t>(numbers->size()));
+      for (std::int64_t value : numbers->integers) add_integer(expr, axis + 1, value);
+      for (double value : numbers->reals) add_real(expr, axis + 1, value);
+      return;
+    }
+    if (auto* value = expr.as<ast::IntValue>()) return add_integer(expr, axis, value->value);
+    if (auto* value = expr.as<ast::FloatValue>()) return add_real(expr, axis, value->value);
+    if (auto* value = expr.as<ast::BoolValue>()) {
+      any_bool_ = true;
+      return add_integer(expr, axis, value->value, true);
+    }
+    if (auto special = special_float(expr)) return add_real(expr, axis, *special);
+    fail(ErrorClass::Type, expr.span, "const.value",
+         fmt::format("found {} in R.const; expected numbers in nested lists", ast::describe(expr)));
+  }
+
+  DType default_dtype() const {
+    return any_real_ ? DType::Float32 : any_integer_ || !any_bool_ ? DType::Int32 : DType::Bool;
+  }
+  // The tensor of that dtype; TypeError for a number that is no value of it.
+  Tensor tensor(DType dtype, Span at) const {
+    Tensor result = Tensor::empty(dtype, shape_);
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      auto index = static_cast<std::int64_t>(i);
+      if (is_float(dtype)) {
+        result.set_double(index, real_at(i));
+        continue;
+      }
+      double real = real_at(i);
+      bool whole =
+          !values_[i].is_real || (std::isfinite(real) && std::trunc(real) == real && std::abs(real) < 9.2e18);
+      std::int64_t value = values_[i].is_real && whole ? static_cast<std::int64_t>(real) : values_[i].integer;
+      if (whole) {
+        result.set_int(index, value);
+        whole = result.get_int(index) == value && !(is_unsigned_int(dtype) && value < 0) &&
+                !(is_bool(dtype) && value != 0 && value != 1);
+      }
+      if (!whole) {
+        fail(ErrorClass::Type, at, "const.value",
+             fmt::format("found {} in a constant of {}, which has no such value",
+                         values_[i].is_real ? fmt::format("{}", real) : fmt::format("{}", value),
+                         name_of(dtype)));
+      }
+    }
+    return result;
+  }
+
+ private:
+  struct Number {
+    bool is_real;
+    std::int64_t integer;
+    double real;
+  };
+
+  double real_at(std::size_t i) const {
+    return values_[i].is_real ? values_[i].real : static_cast<double>(values_[i].integer);
+  }
+
+  // float("inf"), T.float32("nan") and their negatives.
+  std::optional<double> special_float(const ast::Expr& expr) const {
+    if (auto* negated = expr.as<ast::Prefix>(); negated && negated->op == ast::PrefixOperator::Minus) {
+      auto inner = special_float(*negated->operand);
+      return inner ? std::optional(-*inner) : std::nullopt;
+    }
+    auto* call = expr.as<ast::Call>();
+    if (!call || call->arguments.size() != 1) return std::nullopt;
+    std::string name = context_.namespaces.canonical(*call->callee);
+    if (name != "float" && name != "T.float16" && name != "T.float32" && name != "T.float64")
+      return std::nullopt;
+    const ast::Expr& argument = *call->arguments[0].value;
+    if (auto* value = argument.as<ast::FloatValue>()) return value->value;
+    if (auto* value = argument.as<ast::IntValue>()) return static_cast<double>(value->value);
+    auto* text = argument.as<ast::StringValue>();
+    if (!text) return std::nullopt;
+    if (text->value == "inf") return std::numeric_limits<double>::infinity();
+    if (text->value == "-inf") return -std::numeric_limits<double>::infinity();
+    if (text->value == "nan") return std::numeric_limits<double>::quiet_NaN();
+    return std::nullopt;
+  }
+
+  void read_items(const ast::Expr& expr, const std::vector<ast::ExprPtr>& items, std::size_t axis) {
+    open(expr, axis, static_cast<std::int64_t>(items.size()));
+    for (const ast::ExprPtr& item : items) read(*item, axis + 1);
+  }
+
+  void open(const ast::Expr& expr, std::size_t axis, std::int64_t length) {
+    if (axis == shape_.size() && !closed_) {
+      shape_.push_back(length);
+    } else if (axis >= shape_.size() || shape_[axis] != length) {
+      ragged(expr);
+    }
+  }
+  void add(const ast::Expr& expr, std::size_t axis, Number number) {
+    if (axis != shape_.size()) ragged(expr);
+    closed_ = true;
+    values_.push_back(number);
+  }
+  void add_integer(const ast::Expr& expr, std::size_t axis, std::int64_t value, bool truth = false) {
+    any_integer_ |= !truth;
+    add(expr, axis, {false, value, 0});
+  }
+  void add_real(const ast::Expr& expr, std::size_t axis, double value) {
+    any_real_ = true;
+    add(expr, axis, {true, 0, value});
+  }
+  [[noreturn]] static void ragged(const ast::Expr& expr) {
+    fail(ErrorClass::Type, expr.span, "const.shape",
+         "found lists of unequal length in R.const; expected a regular nesting");
+  }
+
+  const ReadContext& context_;
+  Shape shape_;
+  std::vector<Number> values_;
+  bool closed_ = false;  // a number was seen: the rank is fixed
+  bool any_real_ = false, any_integer_ = false, any_bool_ = false;
+};
+
+}  // namespace
+
+Expr GraphBuilder::constant_of(const ast::Expr& expr, const ast::Call& call) {
+  const ast::Expr* written = nullptr;
+  const ast::Expr* dtype = nullptr;
+  for (const ast::Argument& argument : call.arguments) {
+    if (argument.name == "dtype" || (argument.name.empty() && written))
+      dtype = argument.value.get();
+    else if (argument.name.empty() || argument.name == "value")
+      written = argument.value.get();
+    else
+      type_error(argument.name_span, "const.argument",
+                 fmt::format("R.const has no argument '{}'", printable(argument.name)));
+  }
+  if (!written || call.arguments.size() > 2)
+    type_error(expr.span, "const.arguments", "R.const takes a value and a dtype");
+  ConstantReader reader(context_);
+  reader.read(*written, 0);
+  DType element = reader.default_dtype();
+  if (dtype && !dtype->as<ast::NoneValue>()) {
+    auto* text = dtype->as<ast::StringValue>();
+    if (!text) type_error(dtype->span, "const.dtype", "found a dtype that is no string");
+    element = read_dtype(text->value, dtype->span);
+  }
+  return constant(reader.tensor(element, written->span), expr.span);
+}
+
+Expr GraphBuilder::named_constant(const ast::Expr& expr, const ast::Call& call) {
+  auto* name = call.arguments.size() == 1 ? call.arguments[0].value->as<ast::StringValue>() : nullptr;
+  if (!name) type_error(expr.span, "constants.name", "relish.constant takes the name of an entry");
+  const Tensor* tensor = globals_.find_constant(name->value);
+  if (!tensor) {
+    type_error(expr.span, "constants.unknown",
+               fmt::format("found no entry '{}' in the section of constants at the end of the text",
+                           printable(name->value)));
+  }
+  return constant(*tensor, expr.span);
+}
+
+}  // namespace relish

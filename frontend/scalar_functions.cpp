@@ -1,0 +1,264 @@
+// Calls in scalar expressions: typed literals, casts, and the functions of T, by tables.
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+
+#include "frontend/scalar_reader.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+struct BinaryName {
+  std::string_view name;
+  BinaryOp op;
+};
+// Functions behind "T." that stand for an operator.
+constexpr std::array<BinaryName, 23> binary_names = {{
+    {"Add", BinaryOp::Add},
+    {"Sub", BinaryOp::Sub},
+    {"Mul", BinaryOp::Mul},
+    {"Div", BinaryOp::Div},
+    {"FloorDiv", BinaryOp::FloorDiv},
+    {"FloorMod", BinaryOp::FloorMod},
+    {"Mod", BinaryOp::TruncMod},
+    {"Min", BinaryOp::Min},
+    {"Max", BinaryOp::Max},
+    {"min", BinaryOp::Min},
+    {"max", BinaryOp::Max},
+    {"floordiv", BinaryOp::FloorDiv},
+    {"floormod", BinaryOp::FloorMod},
+    {"indexdiv", BinaryOp::FloorDiv},
+    {"indexmod", BinaryOp::FloorMod},
+    {"truncdiv", BinaryOp::Div},
+    {"truncmod", BinaryOp::TruncMod},
+    {"div", BinaryOp::Div},
+    {"bitwise_and", BinaryOp::BitAnd},
+    {"bitwise_or", BinaryOp::BitOr},
+    {"bitwise_xor", BinaryOp::BitXor},
+    {"shift_left", BinaryOp::ShiftLeft},
+    {"shift_right", BinaryOp::ShiftRight},
+}};
+
+struct CompareName {
+  std::string_view name;
+  CompareOp op;
+};
+constexpr std::array<CompareName, 6> compare_names = {{{"LT", CompareOp::Lt},
+                                                       {"LE", CompareOp::Le},
+                                                       {"GT", CompareOp::Gt},
+                                                       {"GE", CompareOp::Ge},
+                                                       {"EQ", CompareOp::Eq},
+                                                       {"NE", CompareOp::Ne}}};
+
+// Other functions behind "T.", for suggestions.
+constexpr std::array<std::string_view, 16> other_names = {
+    "Select",    "if_then_else", "Cast",     "cast",     "And",    "Or",     "Not",         "ceildiv",
+    "min_value", "max_value",    "infinity", "FloatImm", "IntImm", "likely", "bitwise_not", "nan"};
+
+[[noreturn]] void type_error(Span at, std::string_view id, std::string message) {
+  fail(ErrorClass::Type, at, id, std::move(message));
+}
+
+}  // namespace
+
+DType ScalarReader::dtype_argument(const ast::Expr& expr) const {
+  auto* name = expr.as<ast::StringValue>();
+  if (!name)
+    type_error(expr.span, "dtype.string",
+               fmt::format("found {}; expected a dtype such as \"float32\"", ast::describe(expr)));
+  return read_dtype(name->value, expr.span);
+}
+
+ScalarOperand ScalarReader::call(const ast::Expr& expr, const ast::Call& call) {
+  // e.astype("float32")
+  if (auto* attribute = call.callee->as<ast::Attribute>(); attribute && attribute->name == "astype") {
+    if (call.arguments.size() != 1) type_error(expr.span, "scalar.arguments", "astype takes one dtype");
+    DType dtype = dtype_argument(*call.arguments[0].value);
+    return {cast(dtype, read(*attribute->object), expr.span)};
+  }
+  std::string name = context_.namespaces.canonical(*call.callee);
+  if (name == "min" || name == "max" || name == "abs") name = "T." + name;
+  if (name == "float" && call.arguments.size() == 1 && call.arguments[0].value->as<ast::StringValue>()) {
+    ScalarOperand value = typed_literal(DType::Float32, expr, call);
+    return {value.value, true};
+  }
+  if (name.substr(0, 2) != "T.") {
+    type_error(call.callee->span, "scalar.call",
+               fmt::format("found {}; expected a function of T in a scalar expression", ast::describe(expr)));
+  }
+  return function(name.substr(2), expr, call);
+}
+
+ScalarOperand ScalarReader::typed_literal(DType dtype, const ast::Expr& expr, const ast::Call& call) {
+  if (call.arguments.size() != 1 || !call.arguments[0].name.empty()) {
+    type_error(
+        expr.span, "scalar.arguments",
+        fmt::format("found {} arguments of T.{}; expected one value", call.arguments.size(), name_of(dtype)));
+  }
+  const ast::Expr& argument = *call.arguments[0].value;
+  if (auto* text = argument.as<ast::StringValue>()) {
+    double infinity = std::numeric_limits<double>::infinity();
+    std::string_view word = text->value;
+    if (is_float(dtype)) {
+      if (word == "inf" || word == "+inf" || word == "infinity")
+        return {float_literal(dtype, infinity, expr.span)};
+      if (word == "-inf" || word == "-infinity") return {float_literal(dtype, -infinity, expr.span)};
+      if (word == "nan" || word == "-nan") {
+        return {float_literal(dtype, std::numeric_limits<double>::quiet_NaN(), expr.span)};
+      }
+    }
+    type_error(
+        argument.span, "scalar.literal",
+        fmt::format("found the string \"{}\"; expected a number, or \"inf\", \"-inf\" or \"nan\" for a float",
+                    printable(word)));
+  }
+  if (auto* truth = argument.as<ast::BoolValue>()) {
+    return convert(dtype, {int_literal(DType::Int32, truth->value, expr.span), true}, expr.span);
+  }
+  ScalarOperand value = operand(argument);
+  if (value.bare && value.value.as<FloatLiteral>() && !is_float(dtype)) {
+    type_error(argument.span, "scalar.literal",
+               fmt::format("found {}; expected an integer for {}", ast::describe(argument), name_of(dtype)));
+  }
+  ScalarOperand result = convert(dtype, value, expr.span);
+  // The literal has the place of the whole call.
+  if (auto* integer = result.value.as<IntLiteral>()) return {int_literal(dtype, integer->value, expr.span)};
+  if (auto* real = result.value.as<FloatLiteral>()) {
+    return {float_literal(dtype, real->value, expr.span)};
+  }
+  return {result.value};
+}
+
+ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
+  std::vector<const ast::Expr*> arguments;
+  for (const ast::Argument& argument : call.arguments) {
+    // Older texts give intrinsics their dtype, which follows from the operands.
+    if (argument.name == "dtype" || argument.name == "span") continue;
+    if (!argument.name.empty() && argument.name != "value" && argument.name != "a" && argument.name != "b" &&
+        argument.name != "x" && argument.name != "condition") {
+      type_error(argument.name_span, "scalar.arguments",
+                 fmt::format("T.{} has no argument '{}'", printable(name), printable(argument.name)));
+    }
+    if (argument.stars) type_error(argument.value->span, "scalar.arguments", "found a starred argument");
+    arguments.push_back(argument.value.get());
+  }
+  auto expect = [&](std::size_t count) {
+    if (arguments.size() != count) {
+      type_error(
+          expr.span, "scalar.arguments",
+          fmt::format("found {} arguments of T.{}; expected {}", arguments.size(), printable(name), count));
+    }
+  };
+  if (auto dtype = dtype_from_name(name)) return typed_literal(*dtype, expr, call);
+  for (const BinaryName& entry : binary_names) {
+    if (entry.name != name) continue;
+    expect(2);
+    ScalarOperand a = operand(*arguments[0]), b = operand(*arguments[1]);
+    promote(a, b, expr.span);
+    return {binary(entry.op, a.value, b.value, expr.span)};
+  }
+  for (const CompareName& entry : compare_names) {
+    if (entry.name != name) continue;
+    expect(2);
+    ScalarOperand a = operand(*arguments[0]), b = operand(*arguments[1]);
+    promote(a, b, expr.span);
+    return {compare(entry.op, a.value, b.value, expr.span)};
+  }
+  if (name == "And" || name == "Or") {
+    expect(2);
+    Scalar a = read(*arguments[0]);
+    return {logical(name == "And" ? LogicalOp::And : LogicalOp::Or, a, read(*arguments[1]), expr.span)};
+  }
+  if (name == "Not") {
+    expect(1);
+    return {logical_not(read(*arguments[0]), expr.span)};
+  }
+  if (name == "Select" || name == "if_then_else") {
+    expect(3);
+    Scalar condition = read_condition(*arguments[0]);
+    ScalarOperand a = operand(*arguments[1]), b = operand(*arguments[2]);
+    promote(a, b, expr.span);
+    return {name == "Select" ? select(condition, a.value, b.value, expr.span)
+                             : if_then_else(condition, a.value, b.value, expr.span)};
+  }
+  // The two orders of TVM: T.Cast("float32", e) and T.cast(e, "float32").
+  if (name == "Cast" || name == "cast") {
+    if (name == "cast" && arguments.size() == 1 && call.arguments.size() == 2) {
+      for (const ast::Argument& argument : call.arguments) {
+        if (argument.name == "dtype") arguments.push_back(argument.value.get());
+      }
+    }
+    expect(2);
+    bool first = arguments[0]->as<ast::StringValue>() != nullptr;
+    DType dtype = dtype_argument(first ? *arguments[0] : *arguments[1]);
+    return {cast(dtype, read(first ? *arguments[1] : *arguments[0]), expr.span)};
+  }
+  if (name == "ceildiv") {
+    expect(2);
+    ScalarOperand a = operand(*arguments[0]), b = operand(*arguments[1]);
+    ScalarOperand one{int_literal(plain_integer_, 1, expr.span), true};
+    ScalarOperand padded =
+        combine(ast::Operator::Add, a, combine(ast::Operator::Sub, b, one, expr.span), expr.span);
+    return combine(ast::Operator::FloorDiv, padded, b, expr.span);
+  }
+  if (name == "min_value" || name == "max_value" || name == "infinity" || name == "nan") {
+    expect(1);
+    DType dtype = dtype_argument(*arguments[0]);
+    if (name == "infinity" || name == "nan") {
+      double value =
+          name == "nan" ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+      if (!is_float(dtype))
+        type_error(expr.span, "scalar.dtype", fmt::format("T.{} needs a float dtype", name));
+      return {float_literal(dtype, value, expr.span)};
+    }
+    if (is_float(dtype)) {
+      double largest = dtype == DType::Float16    ? 65504.0
+                       : dtype == DType::BFloat16 ? 3.3895313892515355e38
+                       : dtype == DType::Float32  ? static_cast<double>(std::numeric_limits<float>::max())
+                                                  : std::numeric_limits<double>::max();
+      return {float_literal(dtype, name == "min_value" ? -largest : largest, expr.span)};
+    }
+    return {name == "min_value" ? min_value(dtype) : max_value(dtype)};
+  }
+  if (name == "FloatImm" || name == "IntImm") {
+    expect(2);
+    DType dtype = dtype_argument(*arguments[0]);
+    return {convert(dtype, operand(*arguments[1]), expr.span).value};
+  }
+  if (name == "likely") {
+    expect(1);
+    return operand(*arguments[0]);
+  }
+  if (name == "bitwise_not") {
+    expect(1);
+    Scalar value = read(*arguments[0]);
+    if (!is_int(value.dtype())) type_error(expr.span, "scalar.dtype", "T.bitwise_not needs an integer");
+    return {binary(BinaryOp::BitXor, value, int_literal(value.dtype(), -1, expr.span), expr.span)};
+  }
+  if (auto which = intrinsic_from_name(name)) {
+    const IntrinsicInfo& info = info_of(*which);
+    expect(static_cast<std::size_t>(info.arity));
+    std::vector<ScalarOperand> operands;
+    for (const ast::Expr* argument : arguments) operands.push_back(operand(*argument));
+    if (operands.size() == 2) promote(operands[0], operands[1], expr.span);
+    std::vector<Scalar> values;
+    for (ScalarOperand& value : operands) values.push_back(settled(value).value);
+    return {intrinsic(*which, std::move(values), expr.span)};
+  }
+  if (name.substr(0, 5) == "call_" || name.substr(0, 4) == "tvm_") {
+    fail(ErrorClass::Policy, expr.span, "native.call",
+         fmt::format("T.{} calls native code, which a text cannot turn on", printable(name)));
+  }
+  std::vector<std::string> candidates;
+  for (const BinaryName& entry : binary_names) candidates.push_back("T." + std::string(entry.name));
+  for (std::string_view entry : other_names) candidates.push_back("T." + std::string(entry));
+  for (const IntrinsicInfo& entry : intrinsics()) candidates.push_back("T." + std::string(entry.name));
+  type_error(call.callee->span, "scalar.function",
+             fmt::format("T.{} is not a function that Relish knows{}", printable(name),
+                         did_you_mean("T." + name, candidates)));
+}
+
+}  // namespace relish
