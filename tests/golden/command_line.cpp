@@ -8,6 +8,7 @@
 //   # given: there folder
 //   # shows: out.relish                  its text follows the output
 //   # stdin: x.npy
+//   # stdout: closed
 //   # signal: INT 300
 #include <signal.h>
 
@@ -75,6 +76,7 @@ Outcome run_command_line(const GoldenFile& file) {
       request.input = folder.file(file.input);
     }
     const bool last = i + 1 == commands.size();
+    if (last) request.output_to = file.output_to;
     if (last && !file.signal.empty()) {
       const std::vector<std::string> words = split_words(file.signal);
       if (words.size() != 2) bad_directive(file, file.signal);

@@ -42,7 +42,7 @@ std::string trimmed(std::string_view text) {
 
 // "# name: value" of the head; no name when the line is none of these.
 std::pair<std::string, std::string> directive(const std::string& line) {
-  static const std::regex form(R"(^# (test|about|like|pipe|given|shows|stdin|signal|tolerance|exit):\s*(.*)$)");
+  static const std::regex form(R"(^# (test|about|like|pipe|given|shows|stdin|stdout|signal|tolerance|exit):\s*(.*)$)");
   std::smatch match;
   if (!std::regex_match(line, match, form)) return {};
   return {match[1], trimmed(match[2].str())};
@@ -100,6 +100,8 @@ void apply_directive(GoldenFile& file, const std::string& name, const std::strin
     file.shows.push_back(value);
   } else if (name == "stdin") {
     file.input = value;
+  } else if (name == "stdout") {
+    file.output_to = value;
   } else if (name == "signal") {
     file.signal = value;
   } else if (name == "tolerance") {

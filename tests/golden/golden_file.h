@@ -38,6 +38,7 @@ struct GoldenFile {
   std::vector<std::string> given;        // "# given:" lines: files that the command finds
   std::vector<std::string> shows;        // "# shows:" lines: files that are shown behind the output
   std::string input;                     // "# stdin:" the file of the temporary folder given as standard input
+  std::string output_to;                 // "# stdout:" closed (nobody reads) or full (a device without room)
   std::string signal;                    // "# signal: INT 300" (milliseconds after the start)
   std::string tolerance;                 // "# tolerance: 6": agreement class of the numbers in the output
   std::optional<int> exit_code;

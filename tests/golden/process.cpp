@@ -32,7 +32,16 @@ std::string whole_file(const std::string& path) {
     if (opened < 0 || ::dup2(opened, descriptor) < 0) ::_exit(126);
   };
   redirect(input, O_RDONLY, STDIN_FILENO);
-  redirect(output, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
+  if (request.output_to == "closed") {
+    int ends[2];
+    if (::pipe(ends) != 0 || ::dup2(ends[1], STDOUT_FILENO) < 0) ::_exit(126);
+    ::close(ends[0]);
+    ::close(ends[1]);
+  } else if (request.output_to == "full") {
+    redirect("/dev/full", O_WRONLY, STDOUT_FILENO);
+  } else {
+    redirect(output, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
+  }
   redirect(errors, O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
   if (::chdir(request.folder.c_str()) != 0) ::_exit(126);
   ::execve(RELISH_PROGRAM, arguments.data(), environment.data());
