@@ -320,8 +320,7 @@ std::optional<NumberText> read_number(std::string_view text, Span span, Diagnost
                       fmt::format("found '{}', which is no number", printable(text, 40)));
     return std::nullopt;
   }
-  if (status != std::errc() || number.magnitude > largest_magnitude)
-    return too_large(text, span, diagnostics);
+  if (status != std::errc()) return too_large(text, span, diagnostics);
   return number;
 }
 
@@ -342,7 +341,7 @@ std::optional<ast::NumberListValue> read_number_list(std::string_view text, Span
     Span place = part(span, begin, end);
     auto number = read_number(digits, place, diagnostics);
     if (!number) return std::nullopt;
-    if (!negative && number->integer && number->magnitude == largest_magnitude) {
+    if (number->integer && number->magnitude > largest_magnitude - (negative ? 0 : 1)) {
       return too_large(digits, place, diagnostics);
     }
     if (real) {

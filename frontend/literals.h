@@ -13,7 +13,7 @@
 
 namespace relish {
 
-// A number as written; `magnitude` of 2^63 is good only behind a minus.
+// A number as written. A `magnitude` of 2^63 fits int64 behind a minus only, a larger one uint64 only.
 struct NumberText {
   bool integer = true;
   std::uint64_t magnitude = 0;

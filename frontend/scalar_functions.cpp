@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "frontend/literals.h"
 #include "frontend/scalar_reader.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -114,6 +115,14 @@ ScalarOperand ScalarReader::typed_literal(DType dtype, const ast::Expr& expr, co
         argument.span, "scalar.literal",
         fmt::format("found the string \"{}\"; expected a number, or \"inf\", \"-inf\" or \"nan\" for a float",
                     printable(word)));
+  }
+  // Beyond int64 only uint64 has values; the syntax tree leaves them in the text.
+  if (dtype == DType::UInt64 && argument.as<ast::Unsupported>()) {
+    Diagnostics ignored;
+    auto number = read_number(context_.text_of(argument.span), argument.span, ignored);
+    if (number && number->integer) {
+      return {int_literal(dtype, static_cast<std::int64_t>(number->magnitude), expr.span)};
+    }
   }
   if (auto* truth = argument.as<ast::BoolValue>()) {
     return convert(dtype, {int_literal(DType::Int32, truth->value, expr.span), true}, expr.span);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "frontend/literals.h"
 #include "frontend/operators.h"
 #include "support/limits.h"
@@ -404,7 +406,10 @@ ast::ExprPtr TreeConverter::trailer(Parser::TrailerContext* tree, ast::ExprPtr o
   }
   if (tree->LPAREN()) {
     std::vector<ast::Argument> written;
+    auto* callee = object->as<ast::Attribute>();
+    bool outer = std::exchange(in_uint64_, callee && callee->name == "uint64");
     if (tree->arguments()) written = arguments(tree->arguments());
+    in_uint64_ = outer;
     return make(span, ast::Call{std::move(object), std::move(written)});
   }
   ast::Subscript result{std::move(object), {}, !tree->subscripts()->COMMA().empty()};
@@ -497,9 +502,12 @@ ast::ExprPtr TreeConverter::number(antlr4::Token* token) {
   auto value = read_number(text_of(token), span, diagnostics_);
   if (!value) throw Refused{};
   if (!value->integer) return make(span, ast::FloatValue{value->real});
-  if (!minus && value->magnitude > static_cast<std::uint64_t>(INT64_MAX)) {
-    refuse(span, "literal.integer",
-           fmt::format("found the integer {}, which does not fit int64", value->magnitude));
+  constexpr std::uint64_t largest = std::uint64_t{1} << 63;
+  if (value->magnitude > largest - (minus ? 0 : 1)) {
+    std::string what = fmt::format("the integer {}, which does not fit int64", value->magnitude);
+    // Only T.uint64 takes it; it reads the number from the text.
+    if (in_uint64_ && !minus) return make(span, ast::Unsupported{std::move(what)});
+    refuse(span, "literal.integer", "found " + what);
   }
   return make(span, ast::IntValue{static_cast<std::int64_t>(value->magnitude)});
 }

@@ -64,6 +64,7 @@ class TreeConverter {
   Diagnostics& diagnostics_;
   std::size_t depth_ = 0;
   bool minus_before_ = false;  // the number being read stands directly behind a minus
+  bool in_uint64_ = false;     // the arguments being read are those of T.uint64
   std::vector<PendingField> pending_;
 };
 

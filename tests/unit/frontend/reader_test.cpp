@@ -432,6 +432,9 @@ TEST_CASE("scalars convert as TVM has it") {
         "T.float32 = T.Cast(\"float32\", i) + T.Cast(\"float32\", i)");
   CHECK(value("T.float16(0.5)") == "T.float16 = T.float16(0.5)");
   CHECK(value("T.min_value(\"float32\")").substr(0, 22) == "T.float32 = T.float32(");
+  CHECK(value("T.uint64(18446744073709551615)") == "T.uint64 = T.max_value(\"uint64\")");
+  CHECK(value("T.int64(18446744073709551615)").find("does not fit int64") != std::string::npos);
+  CHECK(value("T.uint64(18446744073709551616)").find("does not fit int64") != std::string::npos);
   CHECK(value("T.uint8(300)").find("300, which is no value of uint8") != std::string::npos);
 }
 
