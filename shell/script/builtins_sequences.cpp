@@ -11,6 +11,7 @@ namespace relish {
 namespace {
 
 std::vector<ScriptValue> items_of(const NamedValue& iterable) {
+  if (const auto* range = iterable.value.as<ScriptRange>()) check_item_count(range->size(), iterable.span);
   std::vector<ScriptValue> items;
   for_each_item(iterable.value, iterable.span, [&](const ScriptValue& item) {
     items.push_back(item);

@@ -81,6 +81,7 @@ std::vector<NamedValue> Script::arguments_of(const ast::Call& call) {
     ScriptValue value = value_of(*argument.value);
     Span span = argument.value->span;
     if (argument.stars == 1) {
+      if (const auto* range = value.as<ScriptRange>()) check_item_count(range->size(), span);
       for_each_item(value, span, [&](const ScriptValue& item) {
         result.push_back({"", item, span});
         return true;

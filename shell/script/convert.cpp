@@ -89,7 +89,8 @@ void measure(const ScriptValue& value, std::size_t depth, NestedShape& into, Spa
 void set_real(Tensor& tensor, std::int64_t at, double real, const ScriptValue& written, Span span) {
   tensor.set_double(at, real);
   if (std::isfinite(real) && !std::isfinite(tensor.get_double(at))) {
-    fail(ErrorClass::Type, span, "tensor.range", fmt::format("{} does not fit {}", text_of(written), name_of(tensor.dtype())));
+    fail(ErrorClass::Type, span, "tensor.range",
+         fmt::format("{} does not fit {}", text_of(written), name_of(tensor.dtype())));
   }
 }
 
@@ -184,7 +185,8 @@ Value to_runtime(const ScriptValue& value, const Type& wanted, Span span, std::s
       const auto* dim = item.as<std::int64_t>();
       if (!dim) no_fit(what, value, wanted, span);
       if (*dim < 0) {
-        fail(ErrorClass::Data, span, "call.argument", fmt::format("{}: found the dimension {}; expected at least 0", what, *dim));
+        fail(ErrorClass::Data, span, "call.argument",
+             fmt::format("{}: found the dimension {}; expected at least 0", what, *dim));
       }
       shape.dims.push_back(*dim);
     }

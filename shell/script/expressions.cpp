@@ -1,5 +1,6 @@
 // Evaluation of script expressions other than calls.
 #include <algorithm>
+#include <limits>
 
 #include "runtime/format.h"
 #include "shell/script/builtins.h"
@@ -7,6 +8,7 @@
 #include "shell/script/indexing.h"
 #include "shell/script/numbers.h"
 #include "shell/script/script.h"
+#include "support/interrupt.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -15,8 +17,8 @@ namespace {
 
 using ast::Operator;
 
-// A repetition beyond this would only fill the memory.
-constexpr std::int64_t most_items = std::int64_t{1} << 28;
+// A walk over a range looks for Ctrl-C this often.
+constexpr std::int64_t items_between_polls = 1 << 16;
 
 [[noreturn]] void no_operator(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
   fail(ErrorClass::Type, span, "script.operator",
@@ -27,10 +29,8 @@ ScriptValue repeat(const ScriptValue& value, std::int64_t times, Span span) {
   times = std::max<std::int64_t>(times, 0);
   auto check_size = [&](std::size_t size) {
     std::int64_t total = 0;
-    if (__builtin_mul_overflow(static_cast<std::int64_t>(size), times, &total) || total > most_items) {
-      fail(ErrorClass::ResourceLimit, span, "limit.items",
-           fmt::format("a {} of that length is too long", kind_name(value)));
-    }
+    bool overflow = __builtin_mul_overflow(static_cast<std::int64_t>(size), times, &total);
+    check_item_count(overflow ? std::numeric_limits<std::int64_t>::max() : total, span);
   };
   if (const std::string* text = value.string()) {
     check_size(text->size());
@@ -49,10 +49,14 @@ ScriptValue repeat(const ScriptValue& value, std::int64_t times, Span span) {
 std::optional<ScriptValue> container_operation(Operator op, const ScriptValue& a, const ScriptValue& b,
                                                Span span) {
   if (op == Operator::Add) {
-    if (a.string() && b.string()) return ScriptValue(*a.string() + *b.string());
+    if (a.string() && b.string()) {
+      check_item_count(static_cast<std::int64_t>(a.string()->size() + b.string()->size()), span);
+      return ScriptValue(*a.string() + *b.string());
+    }
     const ScriptList* left = a.sequence();
     const ScriptList* right = b.sequence();
     if (left && right && left->tuple == right->tuple) {
+      check_item_count(static_cast<std::int64_t>(left->items.size() + right->items.size()), span);
       std::vector<ScriptValue> items = left->items;
       items.insert(items.end(), right->items.begin(), right->items.end());
       return left->tuple ? ScriptValue::tuple(std::move(items)) : ScriptValue::list(std::move(items));
@@ -354,6 +358,7 @@ void for_each_item(const ScriptValue& iterable, Span span,
   if (const auto* range = iterable.as<ScriptRange>()) {
     std::int64_t size = range->size();
     for (std::int64_t i = 0; i < size; ++i) {
+      if (i % items_between_polls == 0) poll_interrupt(span);
       if (!visit(range->at(i))) return;
     }
     return;

@@ -19,21 +19,51 @@ std::int64_t ScriptRange::size() const {
   return static_cast<std::int64_t>((distance - 1) / (0 - static_cast<std::uint64_t>(step)) + 1);
 }
 
+void check_item_count(std::int64_t count, Span span) {
+  if (count <= most_items) return;
+  fail(ErrorClass::ResourceLimit, span, "limit.items",
+       fmt::format("a value of {} items is too long; expected at most {}", count, most_items));
+}
+
+namespace {
+
+std::uint32_t depth_of(const ScriptValue& value) {
+  if (const ScriptList* list = value.sequence()) return list->depth;
+  if (const ScriptDict* dict = value.dictionary()) return dict->depth;
+  return 0;
+}
+
+std::uint32_t depth_around(std::uint32_t inner) {
+  if (inner < most_value_nesting) return inner + 1;
+  fail(ErrorClass::ResourceLimit, {}, "limit.value_nesting",
+       fmt::format("lists and dicts nest deeper than {}", most_value_nesting));
+}
+
+std::shared_ptr<const ScriptList> make_list(std::vector<ScriptValue> items, bool tuple) {
+  std::uint32_t inner = 0;
+  for (const ScriptValue& item : items) inner = std::max(inner, depth_of(item));
+  return std::make_shared<const ScriptList>(ScriptList{std::move(items), tuple, depth_around(inner)});
+}
+
+}  // namespace
+
 ScriptValue ScriptValue::list(std::vector<ScriptValue> items) {
   ScriptValue value;
-  value.kind_ = std::make_shared<const ScriptList>(ScriptList{std::move(items), false});
+  value.kind_ = make_list(std::move(items), false);
   return value;
 }
 
 ScriptValue ScriptValue::tuple(std::vector<ScriptValue> items) {
   ScriptValue value;
-  value.kind_ = std::make_shared<const ScriptList>(ScriptList{std::move(items), true});
+  value.kind_ = make_list(std::move(items), true);
   return value;
 }
 
 ScriptValue ScriptValue::dict(std::vector<std::pair<ScriptValue, ScriptValue>> items) {
+  std::uint32_t inner = 0;
+  for (const auto& [key, item] : items) inner = std::max(inner, depth_of(item));
   ScriptValue value;
-  value.kind_ = std::make_shared<const ScriptDict>(ScriptDict{std::move(items)});
+  value.kind_ = std::make_shared<const ScriptDict>(ScriptDict{std::move(items), depth_around(inner)});
   return value;
 }
 

@@ -22,11 +22,20 @@ class ScriptValue;
 struct ScriptList {
   std::vector<ScriptValue> items;
   bool tuple = false;
+  std::uint32_t depth = 1;  // of nesting, itself included
 };
+
+// Containers nest at most so deep: text, comparison and destruction recurse.
+inline constexpr std::uint32_t most_value_nesting = 1000;
+// Items of a list, characters of a str: a script that would make more is stopped before the memory is full.
+inline constexpr std::int64_t most_items = std::int64_t{1} << 24;
+// ResourceLimit at `span` when a container of `count` items is too long.
+void check_item_count(std::int64_t count, Span span);
 
 // Keys in order of insertion; a key is a str, int, bool or float.
 struct ScriptDict {
   std::vector<std::pair<ScriptValue, ScriptValue>> items;
+  std::uint32_t depth = 1;
 };
 
 // range(begin, end, step), not spelt out.

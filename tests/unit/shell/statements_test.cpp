@@ -129,6 +129,15 @@ TEST_CASE("a confined script names files below its folder only") {
   CHECK(harness.run("load('not-there.npz')").error_class == "IOError");
 }
 
+TEST_CASE("values that only fill the memory are refused") {
+  CHECK(run_alone("x = [0] * 10 ** 12").starts_with("ResourceLimit"));
+  CHECK(run_alone("x = 'a'\nwhile True:\n    x = x + x").starts_with("ResourceLimit"));
+  CHECK(run_alone("x = []\nwhile True:\n    x = [x]").starts_with("ResourceLimit"));
+  CHECK(run_alone("sorted(range(10 ** 18))").starts_with("ResourceLimit"));
+  CHECK(run_alone("zeros((10 ** 9, 10 ** 9))").starts_with("ResourceLimit"));
+  CHECK(run_alone("print(*range(10 ** 18))").starts_with("ResourceLimit"));
+}
+
 TEST_CASE("donate unbinds its name") {
   Harness harness;
   REQUIRE(harness.run(module_text).error.empty());
