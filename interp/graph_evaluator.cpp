@@ -272,8 +272,10 @@ Value GraphEvaluator::evaluate_op(const OpCall& call, const Expr& expr, Activati
     if (!call.op->eval) return evaluate_body(call, view, std::move(args));
     return call.op->eval(EvalCall{view, args, result});
   } catch (Failure& failure) {
-    for (Diagnostic& diagnostic : failure.diagnostics())
+    for (Diagnostic& diagnostic : failure.diagnostics()) {
       if (diagnostic.error_class == ErrorClass::Type) diagnostic.error_class = ErrorClass::Runtime;
+      if (!call.op->eval) diagnostic.span = expr.span();  // not the line of the library's text
+    }
     failure.at(expr.span());
     throw;
   }

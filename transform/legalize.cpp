@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "ir/evaluator.h"
 #include "ir/op.h"
 #include "ir/printer.h"
+#include "ir/rewrite.h"
 #include "ir/verify.h"
 #include "transform/rebuild.h"
 
@@ -25,6 +27,21 @@ std::string short_name(const Op& op) {
 bool has_body(const Expr& value) {
   const auto* call = value.as<OpCall>();
   return call && !call->op->body.empty() && !call->op->lower;
+}
+
+// Whether a run of the nest can fail by itself: such a nest belongs to one call, whose line the fault is
+// reported at.
+bool can_fail(const PrimFunc& function) {
+  bool found = false;
+  for_each_stmt(function.body, [&](const Stmt& stmt) { found |= stmt.as<AssertStmt>() != nullptr; });
+  for_each_scalar(function.body, [&](const Scalar& scalar) {
+    const auto* binary = scalar.as<Binary>();
+    if (binary && binary->op == BinaryOp::Div && !is_float(scalar.dtype())) {
+      const std::optional<std::int64_t> divisor = binary->b.as_int();
+      found |= !divisor || *divisor == 0;
+    }
+  });
+  return found;
 }
 
 class Legalizer {
@@ -104,11 +121,47 @@ class Legalizer {
     }
     builder.set_origin(value.span());
     builder.begin_block(dataflow);
+    const std::vector<std::string> names = result_.names();
+    const std::set<std::string> present(names.begin(), names.end());
     const Expr result = inline_call(builder, result_, *body, *callee, args);
     builder.end_block();
     for (BindingBlock& block : builder.take_blocks())
-      for (Binding& binding : block.bindings) into.push_back(std::move(binding));
+      for (Binding& binding : block.bindings)
+        into.push_back(at_call(std::move(binding), value.span(), present));
     return result;
+  }
+
+  // A binding of a body as a part of the user's call at `span`: its faults are reported there. `present`: the
+  // functions that were there before this body.
+  Binding at_call(Binding binding, Span span, const std::set<std::string>& present) {
+    binding.span = span;
+    auto* plain = std::get_if<VarBinding>(&binding.kind);
+    if (!plain) return binding;
+    if (const auto* op = plain->value.as<OpCall>()) {
+      plain->value = op_call(*op->op, op->args, op->attributes, span);
+    } else if (const auto* tir = plain->value.as<CallTir>()) {
+      const std::string& name = tir->callee.as<GlobalRef>()->name;
+      const Expr callee = can_fail(*result_.prim_func(name)) ? own_nest(name, span, present) : tir->callee;
+      plain->value = call_tir(callee, tir->args, tir->out_types, tir->tuple_result, span);
+    }
+    return binding;
+  }
+
+  // The nest with its asserts at `span`: in its own place when this body brought it, else as a copy.
+  Expr own_nest(const std::string& name, Span span, const std::set<std::string>& present) {
+    PrimFunc nest = *result_.prim_func(name);
+    if (present.contains(name)) nest.name = result_.fresh_name(name);
+    nest.span = span;
+    nest.body = rewrite(
+        nest.body, [](const Scalar&) { return std::optional<Scalar>(); },
+        [&](const Stmt& stmt) -> std::optional<Stmt> {
+          const auto* assertion = stmt.as<AssertStmt>();
+          if (!assertion) return std::nullopt;
+          return make_stmt(*assertion, span, stmt->comments);
+        });
+    auto shared = std::make_shared<const PrimFunc>(std::move(nest));
+    result_.set(shared);
+    return global_ref(GlobalFunction(shared), span);
   }
 
   Function lower(const Function& function) {
@@ -204,7 +257,13 @@ class Legalizer {
     key += "->" + print(value.type());
     collect_vars(value.type(), vars);
 
+    const Span span = value.span();
+    const std::string at = fmt::format("@{}:{}", span.file, span.begin);
     auto found = lowered_.find(key);
+    if (found != lowered_.end() && found->second->span != span && can_fail(*found->second)) {
+      key += at;
+      found = lowered_.find(key);
+    }
     if (found == lowered_.end()) {
       const CallView view{*call.op, call.args, call.attributes, value.span()};
       const std::string name = result_.fresh_name(short_name(*call.op));
