@@ -6,7 +6,7 @@
 //   # given: x.npy from tests/models/mlp/x.npy [first BYTES]
 //   # given: notes.txt text some words
 //   # given: there folder
-//   # shows: out.relish                  its text follows the output
+//   # shows: out.relish                  its text (of a folder, its files) follows the output
 //   # stdin: x.npy
 //   # stdout: closed
 //   # signal: INT 300
@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "support/failure.h"
 #include "tests/golden/commands.h"
@@ -85,7 +86,7 @@ Outcome run_command_line(const GoldenFile& file) {
     }
     const ProcessResult result = run_program(request);
     outcome.output = result.output;
-    outcome.error_output += result.error_output;
+    outcome.error_output += without_times(result.error_output);
     outcome.exit_code = result.exit_code;
     if (result.timed_out) outcome.problems.push_back("did not end within its time");
     if (result.killed_by_signal) outcome.problems.push_back(fmt::format("died by signal {}", result.exit_code - 128));
@@ -100,7 +101,16 @@ Outcome run_command_line(const GoldenFile& file) {
   for (const std::string& name : file.shows) {
     const bool there = fs::exists(folder.file(name));
     outcome.output += fmt::format("--- {}{}\n", name, there ? "" : " is not there");
-    if (there) outcome.output += bytes_of(folder.file(name));
+    if (!there) continue;
+    if (fs::is_directory(folder.file(name))) {
+      std::set<std::string> entries;
+      for (const fs::directory_entry& entry : fs::directory_iterator(folder.file(name))) {
+        entries.insert(entry.path().filename().string());
+      }
+      outcome.output += fmt::format("{}\n", fmt::join(entries, "\n"));
+    } else {
+      outcome.output += bytes_of(folder.file(name));
+    }
   }
   return outcome;
 }

@@ -218,6 +218,11 @@ std::optional<std::string> GoldenFile::option(std::string_view flag) const {
   return std::nullopt;
 }
 
+std::string without_times(const std::string& text) {
+  static const std::regex form(R"([0-9.e+]+ s \([0-9.e+]+ steps/s\))");
+  return std::regex_replace(text, form, "<time>");
+}
+
 std::vector<Told> told_by(const GoldenFile& file, const std::vector<Diagnostic>& diagnostics) {
   const std::string own_name = std::filesystem::path(file.path).filename().string();
   const std::string folder = std::filesystem::path(file.path).parent_path().string() + "/";

@@ -66,6 +66,9 @@ struct Told {
 };
 std::vector<Told> told_by(const GoldenFile& file, const std::vector<Diagnostic>& diagnostics);
 
+// The text of a job with its measured times as "<time>".
+std::string without_times(const std::string& text);
+
 // What a file really gave.
 struct Outcome {
   std::string output;

@@ -155,7 +155,7 @@ Outcome run_session(const GoldenFile& file) {
     // The terminal echoes the line; what follows is the program's.
     const std::size_t echo_end = output.find('\n');
     output = echo_end == std::string::npos ? std::string() : output.substr(echo_end + 1);
-    transcript += output;
+    transcript += without_times(output);
   }
   if (!prompt.empty()) {
     program.send("\x04");
