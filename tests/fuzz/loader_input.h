@@ -1,4 +1,5 @@
-// A fuzzer's bytes as a file: the loaders of data read paths. The file is memory, without a name in any folder.
+// A fuzzer's bytes as a file: the loaders of data read paths. The file is memory, without a name in any
+// folder.
 #pragma once
 
 #include <sys/mman.h>
@@ -35,8 +36,8 @@ class MemoryFile {
   int descriptor_;
 };
 
-// Runs a loader on the input. It may refuse by a Failure that is no internal error, and may not take more memory than a
-// file of that size can hold.
+// Runs a loader on the input. It may refuse by a Failure that is no internal error, and may not take more
+// memory than a file of that size can hold.
 template <class Load>
 void try_loader(const std::uint8_t* data, std::size_t size, Load&& load) {
   limits().memory_bytes = std::uint64_t{64} << 20;

@@ -1,5 +1,5 @@
-// Bytes as a source text: scanner, parser, resolution, inference, verifier; and what is accepted prints and reads back.
-// The first byte chooses how the text is read.
+// Bytes as a source text: scanner, parser, resolution, inference, verifier; and what is accepted prints and
+// reads back. The first byte chooses how the text is read.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -42,10 +42,12 @@ void check_accepted(const Module& module) {
   const std::string text = print(module);
   Diagnostics again;
   const ReadResult result = read_source(Sources::instance().add("<printed>", text), {}, again);
-  if (again.has_errors()) finding("a printed module does not read", render(again.all(), Sources::instance(), {}) + text);
+  if (again.has_errors())
+    finding("a printed module does not read", render(again.all(), Sources::instance(), {}) + text);
   if (result.all_modules().size() != 1) finding("a printed module reads as several", text);
   if (!equal_modulo_names(module, *result.all_modules().front())) {
-    finding("a printed module reads as another", first_difference(module, *result.all_modules().front()) + "\n" + text);
+    finding("a printed module reads as another",
+            first_difference(module, *result.all_modules().front()) + "\n" + text);
   }
   if (print(*result.all_modules().front()) != text) finding("printing is no fixed point", text);
 }
@@ -59,7 +61,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.python_file = data[0] == 'P';
   std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
   Diagnostics diagnostics;
-  const ReadResult result = read_source(Sources::instance().add("<fuzz>", std::move(text)), options, diagnostics);
+  const ReadResult result =
+      read_source(Sources::instance().add("<fuzz>", std::move(text)), options, diagnostics);
   // Every diagnostic can be shown, and none tells of a defect.
   const std::string shown = render(diagnostics.all(), Sources::instance(), {});
   for (const Diagnostic& diagnostic : diagnostics.all()) {

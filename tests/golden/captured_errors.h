@@ -1,4 +1,5 @@
-// What goes to standard error while the object lives, as text: reports of a session that runs in this process.
+// What goes to standard error while the object lives, as text: reports of a session that runs in this
+// process.
 #pragma once
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Golden files of the command line: the program itself, run in a temporary folder that holds the file's text under its
-// own name and the files that its head gives.
+// Golden files of the command line: the program itself, run in a temporary folder that holds the file's text
+// under its own name and the files that its head gives.
 //
 //   # test: cli call model.relish main --arg x=@x.npy
 //   # pipe: fmt -                        reads what the command before wrote
@@ -28,7 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void bad_directive(const GoldenFile& file, const std::string& text) {
-  fail_at(ErrorClass::Usage, file.path, "golden.directive", fmt::format("cannot read the directive '{}'", text));
+  fail_at(ErrorClass::Usage, file.path, "golden.directive",
+          fmt::format("cannot read the directive '{}'", text));
 }
 
 void provide(const GoldenFile& file, const TemporaryFolder& folder, const std::string& text) {
@@ -89,12 +90,15 @@ Outcome run_command_line(const GoldenFile& file) {
     outcome.error_output += without_times(result.error_output);
     outcome.exit_code = result.exit_code;
     if (result.timed_out) outcome.problems.push_back("did not end within its time");
-    if (result.killed_by_signal) outcome.problems.push_back(fmt::format("died by signal {}", result.exit_code - 128));
+    if (result.killed_by_signal)
+      outcome.problems.push_back(fmt::format("died by signal {}", result.exit_code - 128));
     if (request.signal != 0 && result.signal_to_end_ms > 2000) {
-      outcome.problems.push_back(fmt::format("went on for {:.0f} ms after the signal", result.signal_to_end_ms));
+      outcome.problems.push_back(
+          fmt::format("went on for {:.0f} ms after the signal", result.signal_to_end_ms));
     }
     if (!last && result.exit_code != 0) {
-      outcome.problems.push_back(fmt::format("'{}' of the pipe ended with {}", commands[i], result.exit_code));
+      outcome.problems.push_back(
+          fmt::format("'{}' of the pipe ended with {}", commands[i], result.exit_code));
       break;
     }
   }

@@ -1,18 +1,18 @@
-// What the header of a golden file can ask for: one function a command. Each runs the text and tells what it gave;
-// tests/golden/main.cpp compares that with what the file expects.
+// What the header of a golden file can ask for: one function a command. Each runs the text and tells what it
+// gave; tests/golden/main.cpp compares that with what the file expects.
 #pragma once
 
 #include "tests/golden/golden_file.h"
 
 namespace relish::testing {
 
-Outcome run_parse(const GoldenFile& file);         // parse: the declarations, one line each
-Outcome run_print(const GoldenFile& file);         // print [--dialect D]: the canonical text
-Outcome run_check(const GoldenFile& file);         // check: the diagnostics
-Outcome run_pass(const GoldenFile& file);          // pass EXPRESSION: the module that a script's expression makes
-Outcome run_script(const GoldenFile& file);        // run [--set N=V] [--tier T]: in every configuration
-Outcome run_training(const GoldenFile& file);      // train: as run, with a run folder
-Outcome run_session(const GoldenFile& file);       // repl: a transcript
+Outcome run_parse(const GoldenFile& file);     // parse: the declarations, one line each
+Outcome run_print(const GoldenFile& file);     // print [--dialect D]: the canonical text
+Outcome run_check(const GoldenFile& file);     // check: the diagnostics
+Outcome run_pass(const GoldenFile& file);      // pass EXPRESSION: the module that a script's expression makes
+Outcome run_script(const GoldenFile& file);    // run [--set N=V] [--tier T]: in every configuration
+Outcome run_training(const GoldenFile& file);  // train: as run, with a run folder
+Outcome run_session(const GoldenFile& file);   // repl: a transcript
 Outcome run_command_line(const GoldenFile& file);  // cli ARGUMENTS: the program itself
 
 }  // namespace relish::testing

@@ -42,7 +42,8 @@ std::string trimmed(std::string_view text) {
 
 // "# name: value" of the head; no name when the line is none of these.
 std::pair<std::string, std::string> directive(const std::string& line) {
-  static const std::regex form(R"(^# (test|about|like|pipe|given|shows|stdin|stdout|signal|tolerance|exit):\s*(.*)$)");
+  static const std::regex form(
+      R"(^# (test|about|like|pipe|given|shows|stdin|stdout|signal|tolerance|exit):\s*(.*)$)");
   std::smatch match;
   if (!std::regex_match(line, match, form)) return {};
   return {match[1], trimmed(match[2].str())};
@@ -120,7 +121,8 @@ struct Layout {
 
 Layout lay_out(std::string_view text) {
   Layout layout{split_lines(text)};
-  while (layout.body < layout.lines.size() && !directive(layout.lines[layout.body]).first.empty()) ++layout.body;
+  while (layout.body < layout.lines.size() && !directive(layout.lines[layout.body]).first.empty())
+    ++layout.body;
   layout.blocks = layout.lines.size();
   for (std::size_t i = layout.body; i < layout.lines.size(); ++i) {
     if (layout.lines[i] == output_heading || layout.lines[i] == error_heading) {
@@ -166,8 +168,10 @@ std::string severity_word(const Told& told) {
   return told.severity == Severity::Warning ? "warning" : "note";
 }
 
-// New inline expectations by line: every diagnostic with its class and column, and the notes that the file asked for.
-std::map<std::uint32_t, std::vector<std::string>> inline_texts(const GoldenFile& file, const Outcome& outcome) {
+// New inline expectations by line: every diagnostic with its class and column, and the notes that the file
+// asked for.
+std::map<std::uint32_t, std::vector<std::string>> inline_texts(const GoldenFile& file,
+                                                               const Outcome& outcome) {
   std::map<std::uint32_t, std::vector<std::string>> result;
   for (const Told& told : told_by(file, outcome.diagnostics)) {
     const auto asked = [&](const Expectation& expectation) {
@@ -190,8 +194,10 @@ std::vector<std::string> split_words(std::string_view text) {
   char quote = 0;
   for (char c : text) {
     if (quote != 0) {
-      if (c == quote) quote = 0;
-      else word += c;
+      if (c == quote)
+        quote = 0;
+      else
+        word += c;
     } else if (c == '\'' || c == '"') {
       quote = c;
       open = true;
@@ -232,11 +238,13 @@ std::vector<Told> told_by(const GoldenFile& file, const std::vector<Diagnostic>&
       const SourceFile* source = Sources::instance().find(span.file);
       const bool here = source && source->name() == own_name;
       const LineColumn at = here ? source->position(span.begin) : LineColumn{};
-      all.push_back({at.line, at.column, severity, std::string(name_of(diagnostic.error_class)), std::move(text)});
+      all.push_back(
+          {at.line, at.column, severity, std::string(name_of(diagnostic.error_class)), std::move(text)});
     };
     std::string place = diagnostic.place;
     if (place.starts_with(folder)) place.erase(0, folder.size());
-    add(diagnostic.span, diagnostic.severity, place.empty() ? diagnostic.message : place + ": " + diagnostic.message);
+    add(diagnostic.span, diagnostic.severity,
+        place.empty() ? diagnostic.message : place + ": " + diagnostic.message);
     for (const DiagnosticNote& note : diagnostic.notes) {
       add(note.span.known() ? note.span : diagnostic.span, Severity::Note, note.text);
     }
@@ -300,7 +308,8 @@ std::string updated_text(const GoldenFile& file, const Outcome& outcome) {
     if (rewrite_inline) {
       const bool had = !take_expectations(line, 0).empty();
       if (had && trimmed(line).empty()) continue;
-      for (const std::string& expectation : found[static_cast<std::uint32_t>(i + 1)]) line += "  " + expectation;
+      for (const std::string& expectation : found[static_cast<std::uint32_t>(i + 1)])
+        line += "  " + expectation;
     }
     text += line + '\n';
   }

@@ -2,8 +2,8 @@
 //
 //   # test: check --option           what is done with the text below
 //   # exit: 4                        its exit code, where the class does not say it
-//   y = R.exp(1)  # error[TypeError]@7: message       at the end of the line it speaks of, or alone on the line below
-//   # expect                         the whole output, to the end of the file
+//   y = R.exp(1)  # error[TypeError]@7: message       at the end of the line it speaks of, or alone on the
+//   line below # expect                         the whole output, to the end of the file
 //   #| first line
 //
 // Expectations are cut out of the text under test by blanking, so its lines keep their numbers.
@@ -21,30 +21,31 @@ namespace relish::testing {
 
 // A comment that promises a diagnostic.
 struct Expectation {
-  std::uint32_t line = 0;     // that the diagnostic must have; 0: it has no place in the file (written below the head)
+  std::uint32_t line =
+      0;  // that the diagnostic must have; 0: it has no place in the file (written below the head)
   Severity severity = Severity::Error;
-  std::string error_class;    // "TypeError"; empty: any
-  std::uint32_t column = 0;   // 0: any
-  std::string text;           // part of the message
+  std::string error_class;   // "TypeError"; empty: any
+  std::uint32_t column = 0;  // 0: any
+  std::string text;          // part of the message
 };
 
 struct GoldenFile {
   std::string path;
-  std::string name;                      // "check/bad-shape.relish", for reports
-  std::string command;                   // first word behind "# test:"
-  std::string options;                   // the rest of that line
-  std::string like;                      // "# like:" print: a file beside this one with the same canonical text
-  std::vector<std::string> pipes;        // "# pipe:" lines, each a command behind the one before
-  std::vector<std::string> given;        // "# given:" lines: files that the command finds
-  std::vector<std::string> shows;        // "# shows:" lines: files that are shown behind the output
-  std::string input;                     // "# stdin:" the file of the temporary folder given as standard input
-  std::string output_to;                 // "# stdout:" closed (nobody reads) or full (a device without room)
-  std::string signal;                    // "# signal: INT 300" (milliseconds after the start)
-  std::string tolerance;                 // "# tolerance: 6": agreement class of the numbers in the output
+  std::string name;                // "check/bad-shape.relish", for reports
+  std::string command;             // first word behind "# test:"
+  std::string options;             // the rest of that line
+  std::string like;                // "# like:" print: a file beside this one with the same canonical text
+  std::vector<std::string> pipes;  // "# pipe:" lines, each a command behind the one before
+  std::vector<std::string> given;  // "# given:" lines: files that the command finds
+  std::vector<std::string> shows;  // "# shows:" lines: files that are shown behind the output
+  std::string input;               // "# stdin:" the file of the temporary folder given as standard input
+  std::string output_to;           // "# stdout:" closed (nobody reads) or full (a device without room)
+  std::string signal;              // "# signal: INT 300" (milliseconds after the start)
+  std::string tolerance;           // "# tolerance: 6": agreement class of the numbers in the output
   std::optional<int> exit_code;
-  std::string source;                    // the text under test
+  std::string source;  // the text under test
   std::vector<Expectation> expectations;
-  std::optional<std::string> output;     // "# expect"
+  std::optional<std::string> output;        // "# expect"
   std::optional<std::string> error_output;  // "# expect stderr"
 
   // "--dialect 2022" -> "2022"; nothing when the option is absent.
@@ -72,11 +73,11 @@ std::string without_times(const std::string& text);
 // What a file really gave.
 struct Outcome {
   std::string output;
-  std::string error_output;              // of commands that have one; diagnostics are apart
+  std::string error_output;  // of commands that have one; diagnostics are apart
   std::vector<Diagnostic> diagnostics;
   int exit_code = 0;
-  std::vector<std::string> problems;     // laws that do not hold
-  std::optional<std::string> transcript; // of a session: the new text of the file's body
+  std::vector<std::string> problems;      // laws that do not hold
+  std::optional<std::string> transcript;  // of a session: the new text of the file's body
 };
 
 // The file with its expectations replaced by what was found.

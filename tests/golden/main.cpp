@@ -1,5 +1,6 @@
-// The runner of golden files: `golden [--update] [--filter TEXT] [--list] [FILE…]`. Every file below tests/golden is run
-// by the command in its head and compared with what it expects; --update writes what was found instead.
+// The runner of golden files: `golden [--update] [--filter TEXT] [--list] [FILE…]`. Every file below
+// tests/golden is run by the command in its head and compared with what it expects; --update writes what was
+// found instead.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -28,8 +29,8 @@ struct Options {
 };
 
 const std::map<std::string, Outcome (*)(const GoldenFile&)> commands = {
-    {"parse", run_parse},    {"print", run_print},    {"check", run_check},  {"pass", run_pass},
-    {"run", run_script},     {"train", run_training}, {"repl", run_session}, {"cli", run_command_line},
+    {"parse", run_parse}, {"print", run_print},    {"check", run_check},  {"pass", run_pass},
+    {"run", run_script},  {"train", run_training}, {"repl", run_session}, {"cli", run_command_line},
 };
 
 fs::path root() { return fs::path(RELISH_SOURCE_DIR) / "tests/golden"; }
@@ -42,11 +43,14 @@ std::vector<std::pair<std::string, std::string>> golden_files(const Options& opt
   if (options.files.empty()) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root())) {
       const std::string extension = entry.path().extension().string();
-      if (!entry.is_regular_file() || (extension != ".relish" && extension != ".py" && extension != ".session")) continue;
+      if (!entry.is_regular_file() ||
+          (extension != ".relish" && extension != ".py" && extension != ".session"))
+        continue;
       files.emplace_back(entry.path().string(), fs::relative(entry.path(), root()).string());
     }
   }
-  std::erase_if(files, [&](const auto& file) { return file.second.find(options.filter) == std::string::npos; });
+  std::erase_if(files,
+                [&](const auto& file) { return file.second.find(options.filter) == std::string::npos; });
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -71,7 +75,8 @@ void check_diagnostics(const GoldenFile& file, const Outcome& outcome, std::vect
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Told& told = all[i];
     if (expected[i] || told.severity == Severity::Note) continue;
-    problems.push_back(fmt::format("line {}: unexpected {}@{}: {}", told.line, told.error_class, told.column, told.text));
+    problems.push_back(
+        fmt::format("line {}: unexpected {}@{}: {}", told.line, told.error_class, told.column, told.text));
   }
 }
 
@@ -83,43 +88,51 @@ std::string difference(std::string_view what, const std::string& found, const st
     ++i;
   }
   const auto line_of = [&](const std::string& text) {
-    return line_start >= text.size() ? std::string("<end>") : text.substr(line_start, text.find('\n', line_start) - line_start);
+    return line_start >= text.size() ? std::string("<end>")
+                                     : text.substr(line_start, text.find('\n', line_start) - line_start);
   };
-  return fmt::format("{} differs in line {}\n      found    {}\n      expected {}", what, line, line_of(found), line_of(wanted));
+  return fmt::format("{} differs in line {}\n      found    {}\n      expected {}", what, line,
+                     line_of(found), line_of(wanted));
 }
 
 std::vector<std::string> problems_of(const GoldenFile& file, const Outcome& outcome) {
   std::vector<std::string> problems = outcome.problems;
   const bool in_process = file.command != "cli" && file.command != "repl";
   if (in_process && file.command != "print") check_diagnostics(file, outcome, problems);
-  if (in_process && file.command == "print" && !file.expectations.empty()) check_diagnostics(file, outcome, problems);
+  if (in_process && file.command == "print" && !file.expectations.empty())
+    check_diagnostics(file, outcome, problems);
   for (const Diagnostic& diagnostic : outcome.diagnostics) {
-    if (diagnostic.error_class == ErrorClass::Internal) problems.push_back("internal error: " + diagnostic.message);
+    if (diagnostic.error_class == ErrorClass::Internal)
+      problems.push_back("internal error: " + diagnostic.message);
   }
   if (outcome.exit_code == 70) problems.push_back("ends with 70, an internal error");
 
   // Numbers of a run are compared by the table; all other texts exactly.
   if (file.output && outcome.output != *file.output) {
     const bool numeric = file.command == "run" || file.command == "train" || !file.tolerance.empty();
-    const int agreement_class = !file.tolerance.empty() ? std::stoi(file.tolerance)
+    const int agreement_class = !file.tolerance.empty()   ? std::stoi(file.tolerance)
                                 : file.command == "train" ? class_of_training
                                                           : class_of_models;
-    const std::string found = numeric ? text_disagreement(outcome.output, *file.output, agreement_class) : "different";
+    const std::string found =
+        numeric ? text_disagreement(outcome.output, *file.output, agreement_class) : "different";
     if (!found.empty()) problems.push_back(difference("the output", outcome.output, *file.output));
   } else if (!file.output && !outcome.output.empty() && !outcome.transcript && file.command != "check") {
-    if (file.expectations.empty() && outcome.exit_code == 0) problems.push_back("has output and no '# expect' block");
+    if (file.expectations.empty() && outcome.exit_code == 0)
+      problems.push_back("has output and no '# expect' block");
   }
   if (file.error_output && outcome.error_output != *file.error_output) {
     problems.push_back(difference("standard error", outcome.error_output, *file.error_output));
   }
   if (outcome.transcript) {
     const std::string wanted = file.source.substr(file.source.find_first_not_of('\n'));
-    if (*outcome.transcript != wanted) problems.push_back(difference("the transcript", *outcome.transcript, wanted));
+    if (*outcome.transcript != wanted)
+      problems.push_back(difference("the transcript", *outcome.transcript, wanted));
   }
   const bool fails = std::any_of(file.expectations.begin(), file.expectations.end(),
                                  [](const Expectation& e) { return e.severity == Severity::Error; });
   if (file.exit_code ? outcome.exit_code != *file.exit_code : !fails && outcome.exit_code != 0) {
-    problems.push_back(fmt::format("exit code is {}, expected {}", outcome.exit_code, file.exit_code.value_or(0)));
+    problems.push_back(
+        fmt::format("exit code is {}, expected {}", outcome.exit_code, file.exit_code.value_or(0)));
   }
   return problems;
 }
@@ -129,7 +142,8 @@ std::vector<std::string> mapping_problems() {
   std::vector<std::string> problems;
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
-    if (line.find(" rwx") != std::string::npos) problems.push_back("a mapping is writable and executable: " + line);
+    if (line.find(" rwx") != std::string::npos)
+      problems.push_back("a mapping is writable and executable: " + line);
   }
   return problems;
 }
@@ -172,9 +186,16 @@ int run(const Options& options) {
     }
     const auto start = std::chrono::steady_clock::now();
     switch (run_one(path, name, options)) {
-      case Verdict::Passed: ++passed; break;
-      case Verdict::Failed: ++failed; break;
-      case Verdict::Updated: ++updated; std::cout << "updated " << name << "\n"; break;
+      case Verdict::Passed:
+        ++passed;
+        break;
+      case Verdict::Failed:
+        ++failed;
+        break;
+      case Verdict::Updated:
+        ++updated;
+        std::cout << "updated " << name << "\n";
+        break;
     }
     if (options.times) {
       const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
@@ -199,11 +220,16 @@ int main(int argc, char** argv) {
   relish::testing::Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    if (word == "--update") options.update = true;
-    else if (word == "--list") options.list = true;
-    else if (word == "--times") options.times = true;
-    else if (word == "--filter" && i + 1 < argc) options.filter = argv[++i];
-    else if (!word.starts_with("-")) options.files.push_back(word);
+    if (word == "--update")
+      options.update = true;
+    else if (word == "--list")
+      options.list = true;
+    else if (word == "--times")
+      options.times = true;
+    else if (word == "--filter" && i + 1 < argc)
+      options.filter = argv[++i];
+    else if (!word.starts_with("-"))
+      options.files.push_back(word);
     else {
       std::cerr << "usage: golden [--update] [--filter TEXT] [--times] [--list] [FILE...]\n";
       return 2;

@@ -24,9 +24,9 @@ std::string whole_file(const std::string& path) {
 }
 
 // In the child: never returns.
-[[noreturn]] void become_program(const ProcessRequest& request, const std::string& input, const std::string& output,
-                                 const std::string& errors, const std::vector<char*>& arguments,
-                                 const std::vector<char*>& environment) {
+[[noreturn]] void become_program(const ProcessRequest& request, const std::string& input,
+                                 const std::string& output, const std::string& errors,
+                                 const std::vector<char*>& arguments, const std::vector<char*>& environment) {
   const auto redirect = [](const std::string& path, int flags, int descriptor) {
     const int opened = ::open(path.c_str(), flags, 0600);
     if (opened < 0 || ::dup2(opened, descriptor) < 0) ::_exit(126);
@@ -56,8 +56,9 @@ ProcessResult run_program(const ProcessRequest& request) {
   const std::string output = request.folder + "/.stdout", errors = request.folder + "/.stderr";
   std::vector<std::string> words = {"relish"};
   words.insert(words.end(), request.arguments.begin(), request.arguments.end());
-  std::vector<std::string> variables = {"HOME=" + request.folder, "XDG_CACHE_HOME=" + request.folder + "/.cache",
-                                        "XDG_STATE_HOME=" + request.folder + "/.state", "LC_ALL=C", "PATH=/usr/bin:/bin"};
+  std::vector<std::string> variables = {
+      "HOME=" + request.folder, "XDG_CACHE_HOME=" + request.folder + "/.cache",
+      "XDG_STATE_HOME=" + request.folder + "/.state", "LC_ALL=C", "PATH=/usr/bin:/bin"};
   std::vector<char*> arguments, environment;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -8,20 +8,20 @@
 namespace relish::testing {
 
 struct ProcessRequest {
-  std::vector<std::string> arguments;       // behind the program's name
-  std::string folder;                       // the working directory
-  std::string input;                        // path of standard input; empty: nothing to read
-  std::string output_to;                    // "closed": nobody reads; "full": a device without room; else a file
-  int signal = 0;                           // sent `signal_after_ms` after the start
+  std::vector<std::string> arguments;  // behind the program's name
+  std::string folder;                  // the working directory
+  std::string input;                   // path of standard input; empty: nothing to read
+  std::string output_to;               // "closed": nobody reads; "full": a device without room; else a file
+  int signal = 0;                      // sent `signal_after_ms` after the start
   int signal_after_ms = 0;
-  int limit_seconds = 60;                   // then it is killed, which is a finding
+  int limit_seconds = 60;  // then it is killed, which is a finding
 };
 
 struct ProcessResult {
-  int exit_code = 0;                        // 128 + signal when it died by one
+  int exit_code = 0;  // 128 + signal when it died by one
   bool killed_by_signal = false;
   bool timed_out = false;
-  double signal_to_end_ms = 0;              // how long it went on after the signal
+  double signal_to_end_ms = 0;  // how long it went on after the signal
   std::string output;
   std::string error_output;
 };

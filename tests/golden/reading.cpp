@@ -42,11 +42,13 @@ void check_verified(const Module& module, const std::string& what, std::vector<s
   if (!module.check_well_formed) return;
   Diagnostics diagnostics;
   verify(module, diagnostics);
-  if (diagnostics.has_errors()) problems.push_back(fmt::format("{} does not verify: {}", what, first_line_of(diagnostics)));
+  if (diagnostics.has_errors())
+    problems.push_back(fmt::format("{} does not verify: {}", what, first_line_of(diagnostics)));
 }
 
 // Reads `text`; nothing after reporting a problem.
-std::optional<ReadResult> read_again(const std::string& text, const std::string& what, std::vector<std::string>& problems) {
+std::optional<ReadResult> read_again(const std::string& text, const std::string& what,
+                                     std::vector<std::string>& problems) {
   Diagnostics diagnostics;
   ReadResult result = read_source(Sources::instance().add("<printed>", text), {}, diagnostics);
   if (!diagnostics.has_errors()) return result;
@@ -54,7 +56,8 @@ std::optional<ReadResult> read_again(const std::string& text, const std::string&
   return std::nullopt;
 }
 
-// The older dialects have no spelling for some of today's constructs; what is refused by name is no broken law.
+// The older dialects have no spelling for some of today's constructs; what is refused by name is no broken
+// law.
 std::optional<std::string> older_text(const Module& module, Dialect dialect) {
   try {
     return print(module, {.dialect = dialect});
@@ -73,10 +76,13 @@ void check_module(const Module& module, const std::string& what, std::vector<std
       problems.push_back(fmt::format("{} reads back as {} modules", what, modules.size()));
     } else {
       if (!equal_modulo_names(module, *modules.front())) {
-        problems.push_back(fmt::format("{} reads back different: {}", what, first_difference(module, *modules.front())));
+        problems.push_back(
+            fmt::format("{} reads back different: {}", what, first_difference(module, *modules.front())));
       }
       const std::string twice = print(*modules.front());
-      if (twice != text) problems.push_back(fmt::format("{} prints anew as other text, {}", what, text_difference(text, twice)));
+      if (twice != text)
+        problems.push_back(
+            fmt::format("{} prints anew as other text, {}", what, text_difference(text, twice)));
     }
   }
   for (const NamedDialect& older : older_dialects) {

@@ -14,8 +14,8 @@ bool is_python(const GoldenFile& file);
 // The text under test as a source of its own.
 std::uint32_t add_source(const GoldenFile& file);
 
-// Every accepted program: what is printed reads as an equal program and prints as the same text, in the canonical dialect
-// and in the older ones as far as these can say it; the modules verify.
+// Every accepted program: what is printed reads as an equal program and prints as the same text, in the
+// canonical dialect and in the older ones as far as these can say it; the modules verify.
 std::vector<std::string> round_trip_problems(const GoldenFile& file);
 // The same for one module.
 std::vector<std::string> round_trip_problems(const Module& module, const std::string& what);

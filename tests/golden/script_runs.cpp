@@ -1,5 +1,6 @@
-// Golden files that run: each is executed in all configurations, and their outputs must agree: the tiers by the table of
-// tolerances, thread counts to the bit, and the program printed and read back as the program itself.
+// Golden files that run: each is executed in all configurations, and their outputs must agree: the tiers by
+// the table of tolerances, thread counts to the bit, and the program printed and read back as the program
+// itself.
 #include <filesystem>
 #include <memory>
 
@@ -20,9 +21,9 @@ struct Configuration {
   const char* name;
   const char* tier;
   int threads;
-  bool printed;          // via print and read
-  const char* like;      // the configuration it is compared with
-  bool bitwise;          // its output must be the same text
+  bool printed;      // via print and read
+  const char* like;  // the configuration it is compared with
+  bool bitwise;      // its output must be the same text
 };
 
 // The whole matrix. A later configuration is compared with an earlier one.
@@ -33,7 +34,8 @@ constexpr Configuration configurations[] = {
     {"printed and read, interpreter", "interp", 1, true, "interpreter", true},
 };
 
-Settings settings_of(const GoldenFile& file, const Configuration& configuration, const std::string& run_folder) {
+Settings settings_of(const GoldenFile& file, const Configuration& configuration,
+                     const std::string& run_folder) {
   Settings settings;
   settings.tier = configuration.tier;
   settings.threads = configuration.threads;
@@ -87,19 +89,21 @@ std::string place_of(const Outcome& outcome) {
 }
 
 // Adds to `outcome` what `other`, run as `configuration`, does differently.
-void compare(Outcome& problems, const Outcome& wanted, const Outcome& other, const Configuration& configuration,
-             int agreement_class) {
+void compare(Outcome& problems, const Outcome& wanted, const Outcome& other,
+             const Configuration& configuration, int agreement_class) {
   const std::string text = configuration.bitwise
                                ? text_disagreement(other.output, wanted.output, 2)
                                : text_disagreement(other.output, wanted.output, agreement_class);
   if (!text.empty()) {
-    problems.problems.push_back(fmt::format("{} disagrees with {}: {}", configuration.name, configuration.like, text));
+    problems.problems.push_back(
+        fmt::format("{} disagrees with {}: {}", configuration.name, configuration.like, text));
   } else if (configuration.bitwise && other.output != wanted.output) {
-    problems.problems.push_back(fmt::format("{} prints another layout than {}", configuration.name, configuration.like));
+    problems.problems.push_back(
+        fmt::format("{} prints another layout than {}", configuration.name, configuration.like));
   }
   if (first_message(other) != first_message(wanted)) {
-    problems.problems.push_back(fmt::format("{} ends with '{}', {} with '{}'", configuration.name, first_message(other),
-                                            configuration.like, first_message(wanted)));
+    problems.problems.push_back(fmt::format("{} ends with '{}', {} with '{}'", configuration.name,
+                                            first_message(other), configuration.like, first_message(wanted)));
   } else if (!configuration.printed && place_of(other) != place_of(wanted)) {
     problems.problems.push_back(fmt::format("{} fails at {}, {} at {}", configuration.name, place_of(other),
                                             configuration.like, place_of(wanted)));
@@ -118,7 +122,8 @@ Outcome run_matrix(const GoldenFile& file, int default_class, bool with_run_fold
     if (configuration.printed && printed.empty()) continue;
     TemporaryFolder folder;
     const std::string run_folder = with_run_folder ? folder.file("run") : "";
-    Outcome outcome = run_once(file, configuration, configuration.printed ? printed : file.source, run_folder);
+    Outcome outcome =
+        run_once(file, configuration, configuration.printed ? printed : file.source, run_folder);
     for (const auto& [name, earlier] : done) {
       if (configuration.like && name == configuration.like) {
         Outcome found;

@@ -1,5 +1,5 @@
-// Golden transcripts of interactive sessions: the program runs on a pseudo-terminal, as for a user, and gets the lines
-// behind the prompts one by one. A line `^C` is the interrupt key.
+// Golden transcripts of interactive sessions: the program runs on a pseudo-terminal, as for a user, and gets
+// the lines behind the prompts one by one. A line `^C` is the interrupt key.
 //
 //   >>> x = 5
 //   >>> x * 2
@@ -29,8 +29,11 @@ class TerminalProgram {
   TerminalProgram(const TemporaryFolder& folder, const std::vector<std::string>& options) {
     std::vector<std::string> words = {"relish"};
     words.insert(words.end(), options.begin(), options.end());
-    std::vector<std::string> variables = {"HOME=" + folder.path(), "XDG_CACHE_HOME=" + folder.path() + "/.cache",
-                                          "XDG_STATE_HOME=" + folder.path() + "/.state", "LC_ALL=C.UTF-8", "TERM=dumb",
+    std::vector<std::string> variables = {"HOME=" + folder.path(),
+                                          "XDG_CACHE_HOME=" + folder.path() + "/.cache",
+                                          "XDG_STATE_HOME=" + folder.path() + "/.state",
+                                          "LC_ALL=C.UTF-8",
+                                          "TERM=dumb",
                                           "PATH=/usr/bin:/bin"};
     std::vector<char*> arguments, environment;
     for (std::string& word : words) arguments.push_back(word.data());
@@ -66,7 +69,8 @@ class TerminalProgram {
     }
   }
 
-  // What the program writes up to its next prompt, which is returned apart; an empty prompt when it ended or hangs.
+  // What the program writes up to its next prompt, which is returned apart; an empty prompt when it ended or
+  // hangs.
   std::string read_to_prompt(std::string& prompt) {
     std::string text;
     prompt.clear();
@@ -123,7 +127,8 @@ std::vector<Step> steps_of(const std::string& transcript) {
     const std::size_t end = std::min(transcript.find('\n', at), transcript.size());
     const std::string line = transcript.substr(at, end - at);
     for (const char* mark : {">>> ", "... "}) {
-      if (line.starts_with(mark) || line + " " == mark) steps.push_back({mark, line.size() > 4 ? line.substr(4) : ""});
+      if (line.starts_with(mark) || line + " " == mark)
+        steps.push_back({mark, line.size() > 4 ? line.substr(4) : ""});
     }
     at = end + 1;
   }

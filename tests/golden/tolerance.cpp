@@ -25,10 +25,14 @@ constexpr Row table[] = {
 
 int column_of(DType dtype) {
   switch (dtype) {
-    case DType::Float64: return 0;
-    case DType::Float16: return 2;
-    case DType::BFloat16: return 3;
-    default: return 1;
+    case DType::Float64:
+      return 0;
+    case DType::Float16:
+      return 2;
+    case DType::BFloat16:
+      return 3;
+    default:
+      return 1;
   }
 }
 
@@ -76,9 +80,10 @@ std::string bitwise_disagreement(const Tensor& actual, const Tensor& wanted) {
   const auto* b = static_cast<const char*>(wanted.data());
   for (std::int64_t i = 0; i < wanted.size(); ++i, a += size, b += size) {
     if (std::memcmp(a, b, size) == 0) continue;
-    if (is_float(wanted.dtype()) && std::isnan(actual.get_double(i)) && std::isnan(wanted.get_double(i))) continue;
-    return fmt::format("at {}: found {}, expected {}, to the bit", place_of(wanted, i), format_element(actual, i),
-                       format_element(wanted, i));
+    if (is_float(wanted.dtype()) && std::isnan(actual.get_double(i)) && std::isnan(wanted.get_double(i)))
+      continue;
+    return fmt::format("at {}: found {}, expected {}, to the bit", place_of(wanted, i),
+                       format_element(actual, i), format_element(wanted, i));
   }
   return {};
 }
@@ -132,11 +137,16 @@ std::int64_t most_ulps(DType dtype) { return dtype == DType::Float64 ? 2 : dtype
 
 double rounding_unit(DType dtype) {
   switch (dtype) {
-    case DType::Float64: return std::ldexp(1.0, -53);
-    case DType::Float32: return std::ldexp(1.0, -24);
-    case DType::Float16: return std::ldexp(1.0, -11);
-    case DType::BFloat16: return std::ldexp(1.0, -8);
-    default: return 0;
+    case DType::Float64:
+      return std::ldexp(1.0, -53);
+    case DType::Float32:
+      return std::ldexp(1.0, -24);
+    case DType::Float16:
+      return std::ldexp(1.0, -11);
+    case DType::BFloat16:
+      return std::ldexp(1.0, -8);
+    default:
+      return 0;
   }
 }
 
@@ -149,13 +159,16 @@ std::int64_t ulp_distance(double a, double b, DType dtype) {
       x = ordered<std::int32_t>(static_cast<float>(a)), y = ordered<std::int32_t>(static_cast<float>(b));
       break;
     case DType::Float16:
-      x = ordered<std::int16_t>(Half(static_cast<float>(a)).bits), y = ordered<std::int16_t>(Half(static_cast<float>(b)).bits);
+      x = ordered<std::int16_t>(Half(static_cast<float>(a)).bits),
+      y = ordered<std::int16_t>(Half(static_cast<float>(b)).bits);
       break;
     case DType::BFloat16:
       x = ordered<std::int16_t>(BFloat16(static_cast<float>(a)).bits),
       y = ordered<std::int16_t>(BFloat16(static_cast<float>(b)).bits);
       break;
-    default: x = ordered<std::int64_t>(a), y = ordered<std::int64_t>(b); break;
+    default:
+      x = ordered<std::int64_t>(a), y = ordered<std::int64_t>(b);
+      break;
   }
   const __int128 distance = static_cast<__int128>(x) - y;
   const __int128 size = distance < 0 ? -distance : distance;
@@ -163,7 +176,8 @@ std::int64_t ulp_distance(double a, double b, DType dtype) {
   return size > most ? most : static_cast<std::int64_t>(size);
 }
 
-std::string disagreement(const Tensor& actual, const Tensor& wanted, int agreement_class, const Terms& terms) {
+std::string disagreement(const Tensor& actual, const Tensor& wanted, int agreement_class,
+                         const Terms& terms) {
   std::string shape = shape_disagreement(actual, wanted);
   if (!shape.empty()) return shape;
   if (!is_float(wanted.dtype())) return bitwise_disagreement(actual, wanted);
@@ -171,13 +185,16 @@ std::string disagreement(const Tensor& actual, const Tensor& wanted, int agreeme
     case 1:
     case 2:
     case 3:
-    case 7: return bitwise_disagreement(actual, wanted);
+    case 7:
+      return bitwise_disagreement(actual, wanted);
     case 4:
       return element_disagreement(actual, wanted, [&](double a, double b, std::int64_t) {
         return ulp_distance(a, b, wanted.dtype()) <= most_ulps(wanted.dtype());
       });
-    case 5: return sum_disagreement(actual, wanted, terms);
-    default: return disagreement(actual, wanted, closeness(agreement_class, wanted.dtype()));
+    case 5:
+      return sum_disagreement(actual, wanted, terms);
+    default:
+      return disagreement(actual, wanted, closeness(agreement_class, wanted.dtype()));
   }
 }
 
@@ -235,8 +252,14 @@ std::string text_disagreement(std::string_view actual, std::string_view wanted, 
     }
     if (actual[i] != wanted[j]) {
       // Numbers of unequal width move the blanks that align columns.
-      if (actual[i] == ' ') { ++i; continue; }
-      if (wanted[j] == ' ') { ++j; continue; }
+      if (actual[i] == ' ') {
+        ++i;
+        continue;
+      }
+      if (wanted[j] == ' ') {
+        ++j;
+        continue;
+      }
       return differ("");
     }
     const bool word_start = i == 0 || !std::isalnum(static_cast<unsigned char>(actual[i - 1]));

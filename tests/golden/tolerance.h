@@ -1,5 +1,5 @@
-// How far results may differ: the one table of agreement classes for all tests, and comparison by it. Classes 1 to 7 are
-// those of operators (Agreement), 8 is a whole model, 9 a training run.
+// How far results may differ: the one table of agreement classes for all tests, and comparison by it. Classes
+// 1 to 7 are those of operators (Agreement), 8 is a whole model, 9 a training run.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +36,13 @@ struct Terms {
 };
 
 // Empty when `actual` agrees with `wanted`; else the first place where it does not, in words.
-std::string disagreement(const Tensor& actual, const Tensor& wanted, int agreement_class, const Terms& terms = {});
+std::string disagreement(const Tensor& actual, const Tensor& wanted, int agreement_class,
+                         const Terms& terms = {});
 std::string disagreement(const Value& actual, const Value& wanted, int agreement_class);
 std::string disagreement(const Tensor& actual, const Tensor& wanted, const Closeness& allowed);
 
-// Texts with numbers in them: equal but for numbers, and these within the class for the dtype last named in the text
-// (float32 when none is). Integers must be equal.
+// Texts with numbers in them: equal but for numbers, and these within the class for the dtype last named in
+// the text (float32 when none is). Integers must be equal.
 std::string text_disagreement(std::string_view actual, std::string_view wanted, int agreement_class);
 
 }  // namespace relish::testing

@@ -1,8 +1,12 @@
-// What every declaration of an operator must hold: documentation, samples, refusals with the right rule, a gradient or a
-// reason, a way to run in both tiers, numbers from outside.
+// What every declaration of an operator must hold: documentation, samples, refusals with the right rule, a
+// gradient or a reason, a way to run in both tiers, numbers from outside.
 #include <catch2/catch.hpp>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
 
 #include "ir/printer.h"
 #include "tests/ops/operator_case.h"
@@ -71,6 +75,31 @@ TEST_CASE("refusals name their rule", "[ops]") {
       }
     }
   }
+}
+
+// The rules that an operator's own file enforces each have a call that breaks them. Two are no matter of one
+// call: "lowering" depends on what is known of dimensions, "gradient" belongs to the transform.
+TEST_CASE("every rule of an operator's file is broken by a declared call", "[ops]") {
+  const std::filesystem::path folder = std::filesystem::path(RELISH_SOURCE_DIR) / "stdlib/ops";
+  const std::regex enforced("reject\\(\"([a-z_]+)\""), declared("\\{\"[a-z_0-9]+\\.([a-z_]+)\"");
+  const auto names = [](const std::string& text, const std::regex& form) {
+    std::set<std::string> found;
+    for (std::sregex_iterator i(text.begin(), text.end(), form), end; i != end; ++i) found.insert((*i)[1]);
+    return found;
+  };
+  int files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".cpp") continue;
+    std::ifstream stream(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    const std::set<std::string> broken = names(text, declared);
+    for (const std::string& rule : names(text, enforced)) {
+      INFO(entry.path().filename().string() << ": " << rule);
+      CHECK((rule == "lowering" || rule == "gradient" || broken.contains(rule)));
+    }
+    ++files;
+  }
+  CHECK(files > 10);
 }
 
 }  // namespace relish::testing

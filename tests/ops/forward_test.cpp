@@ -1,5 +1,6 @@
-// Every operator's samples forward: inferred type, interpreter against the declared numbers, compiled code against the
-// interpreter on one and two threads, printed and read back, symbolic dimensions, awkward sizes, every float dtype.
+// Every operator's samples forward: inferred type, interpreter against the declared numbers, compiled code
+// against the interpreter on one and two threads, printed and read back, symbolic dimensions, awkward sizes,
+// every float dtype.
 #include <catch2/catch.hpp>
 
 #include "ir/entry.h"
@@ -27,13 +28,16 @@ void expect_success(const std::string& label, Work&& work) {
   }
 }
 
-std::string disagreement_by_class(const OperatorCase& operator_case, const Value& actual, const Value& wanted) {
+std::string disagreement_by_class(const OperatorCase& operator_case, const Value& actual,
+                                  const Value& wanted) {
   const int agreement_class = static_cast<int>(operator_case.op->agreement);
-  if (operator_case.op->agreement != Agreement::Sum || !wanted.is_tensor() || !is_float(wanted.tensor().dtype())) {
+  if (operator_case.op->agreement != Agreement::Sum || !wanted.is_tensor() ||
+      !is_float(wanted.tensor().dtype())) {
     return disagreement(actual, wanted, agreement_class);
   }
   const Magnitudes magnitudes = magnitudes_of(operator_case);
-  return disagreement(actual.tensor(), wanted.tensor(), agreement_class, {&magnitudes.sums, magnitudes.terms});
+  return disagreement(actual.tensor(), wanted.tensor(), agreement_class,
+                      {&magnitudes.sums, magnitudes.terms});
 }
 
 // Interpreter, compiled on one and on two threads; gives the interpreter's value.
@@ -76,7 +80,8 @@ TEST_CASE("samples agree with their numbers and between the tiers", "[ops]") {
 TEST_CASE("calls print as text that reads back", "[ops]") {
   for_each_sample([](const OperatorCase& operator_case, const Sample&) {
     const BuiltCall call = build_call(operator_case);
-    for (const std::string& problem : round_trip_problems(*call.module, operator_case.label)) FAIL_CHECK(problem);
+    for (const std::string& problem : round_trip_problems(*call.module, operator_case.label))
+      FAIL_CHECK(problem);
   });
 }
 
@@ -86,7 +91,8 @@ TEST_CASE("samples run with symbolic dimensions", "[ops]") {
     std::vector<std::set<std::int64_t>> choices;
     for (std::int64_t extent : operator_case.extents()) choices.push_back({extent});
     if (choices.size() > 1) choices.push_back(operator_case.extents());
-    const Value wanted = interpreter().call(build_call(operator_case).module, "main", build_call(operator_case).values);
+    const Value wanted =
+        interpreter().call(build_call(operator_case).module, "main", build_call(operator_case).values);
     for (const std::set<std::int64_t>& symbolic : choices) {
       INFO("symbolic: " << fmt::format("{}", fmt::join(symbolic, ", ")));
       BuiltCall call;
@@ -105,7 +111,8 @@ TEST_CASE("samples run with symbolic dimensions", "[ops]") {
         CHECK(disagreement_by_class(operator_case, compiled, wanted) == "");
         CHECK(disagreement(jit(2).call(call.module, "main", call.values), compiled, 1) == "");
       } catch (const Failure& failure) {
-        // Lowering may need to know a dimension (whether it is summed, whether it stretches), and then says so.
+        // Lowering may need to know a dimension (whether it is summed, whether it stretches), and then says
+        // so.
         INFO(text_of(failure));
         const std::string& rule = failure.diagnostics().front().id;
         CHECK((rule.ends_with(".lowering") || rule == "legalize.shape"));

@@ -1,5 +1,5 @@
-// Gradients of every operator: against five-point differences in float64, the compiled adjoint against the interpreted
-// one, float32 against float64, and refusal by name where there is none.
+// Gradients of every operator: against five-point differences in float64, the compiled adjoint against the
+// interpreted one, float32 against float64, and refusal by name where there is none.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -18,10 +18,13 @@ std::string text_of(const Failure& failure) {
   return fmt::format("{}: {} [{}]", name_of(first.error_class), first.message, first.id);
 }
 
-bool close(double a, double b, double rtol, double atol) { return std::abs(a - b) <= rtol * std::abs(b) + atol; }
+bool close(double a, double b, double rtol, double atol) {
+  return std::abs(a - b) <= rtol * std::abs(b) + atol;
+}
 
 // (f(x - 2hd) - 8 f(x - hd) + 8 f(x + hd) - f(x + 2hd)) / 12h
-double difference_quotient(const GradientCase& gradient, std::size_t input, const std::vector<double>& direction, double h) {
+double difference_quotient(const GradientCase& gradient, std::size_t input,
+                           const std::vector<double>& direction, double h) {
   const auto loss_at = [&](double step) {
     std::vector<Value> at = gradient.inputs;
     Tensor moved = at[input].tensor().copy();
@@ -138,8 +141,8 @@ TEST_CASE("an operand used twice gets the sum of its partials", "[ops]") {
       try {
         const OperatorCase operator_case = case_of_sample(*op, sample.args, std::string(op->name));
         std::vector<const Tensor*> tensors = operator_case.tensors();
-        if (tensors.size() != 2 || tensors[0]->shape() != tensors[1]->shape() || !is_float(tensors[0]->dtype()) ||
-            !is_float(tensors[1]->dtype())) {
+        if (tensors.size() != 2 || tensors[0]->shape() != tensors[1]->shape() ||
+            !is_float(tensors[0]->dtype()) || !is_float(tensors[1]->dtype())) {
           continue;
         }
         // f(x, x): the sum of the partials of f(x, y) at y = x.
@@ -152,7 +155,8 @@ TEST_CASE("an operand used twice gets the sum of its partials", "[ops]") {
         REQUIRE(partials.size() == 2);
         REQUIRE(sums.size() == 1);
         for (std::int64_t i = 0; i < sums[0].size(); ++i) {
-          CHECK(close(sums[0].get_double(i), partials[0].get_double(i) + partials[1].get_double(i), 1e-12, 1e-14));
+          CHECK(close(sums[0].get_double(i), partials[0].get_double(i) + partials[1].get_double(i), 1e-12,
+                      1e-14));
         }
       } catch (const Failure& failure) {
         FAIL_CHECK(op->name << " #" << number << ": " << text_of(failure));

@@ -1,5 +1,5 @@
-// The files of outside numbers, tests/numbers/operators/*.json, against both tiers: results, and gradients of operators
-// that have them.
+// The files of outside numbers, tests/numbers/operators/*.json, against both tiers: results, and gradients of
+// operators that have them.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -36,7 +36,8 @@ void compare_result(const OperatorCase& operator_case, const Tensor& expected) {
     INFO(engine->name());
     const Value value = engine->call(call.module, "main", call.values);
     REQUIRE(value.is_tensor());
-    if (value.tensor().dtype() != expected.dtype()) continue;  // numbers that were rounded further than the result
+    if (value.tensor().dtype() != expected.dtype())
+      continue;  // numbers that were rounded further than the result
     CHECK(disagreement(value.tensor(), expected, static_cast<int>(operator_case.op->agreement), terms) == "");
   }
 }
@@ -53,7 +54,8 @@ void compare_gradients(const OperatorCase& operator_case, const nlohmann::json& 
       REQUIRE(next < partials.size());
       const Tensor expected = tensor_of_json(wanted);
       double largest = 0;
-      for (std::int64_t i = 0; i < expected.size(); ++i) largest = std::max(largest, std::abs(expected.get_double(i)));
+      for (std::int64_t i = 0; i < expected.size(); ++i)
+        largest = std::max(largest, std::abs(expected.get_double(i)));
       CHECK(disagreement(partials[next++], expected, Closeness{1e-9, 1e-12 * largest}) == "");
     }
   }

@@ -108,8 +108,10 @@ decltype(CaseArgument::value) argument_of_script(const ScriptValue& value, Param
       for (const ScriptValue& item : list->items) fields.push_back(tensor_of_script(item));
       return fields;
     }
-    case ParamKind::Shape: return shape_of(value, {}, true);
-    case ParamKind::Attribute: return attribute_of_script(value);
+    case ParamKind::Shape:
+      return shape_of(value, {}, true);
+    case ParamKind::Attribute:
+      return attribute_of_script(value);
   }
   return Attribute();
 }
@@ -135,7 +137,8 @@ Attribute attribute_of_json(const nlohmann::json& json) {
 class CallBuilder {
  public:
   CallBuilder(const Op& op, const std::set<std::int64_t>& symbolic) : op_(op) {
-    for (std::int64_t extent : symbolic) symbols_.emplace(extent, ScalarVar(fmt::format("n{}", extent), DType::Int64));
+    for (std::int64_t extent : symbolic)
+      symbols_.emplace(extent, ScalarVar(fmt::format("n{}", extent), DType::Int64));
   }
 
   WrittenArgument write(const CaseArgument& argument) {
@@ -171,7 +174,8 @@ class CallBuilder {
   }
 
   Expr parameter(const Tensor& tensor) {
-    params.emplace_back(fmt::format("x{}", params.size()), tensor_type(dims_of(tensor.shape()), tensor.dtype()));
+    params.emplace_back(fmt::format("x{}", params.size()),
+                        tensor_type(dims_of(tensor.shape()), tensor.dtype()));
     values.emplace_back(tensor);
     return params.back();
   }
@@ -254,8 +258,10 @@ OperatorCase case_of_json(const Op& op, const nlohmann::json& json) {
   for (const auto& [name, value] : json.at("attributes").items()) {
     const CaseArgument argument{name, Attribute()};
     const Param* param = parameter(op, argument, 0);
-    if (param && param->kind == ParamKind::Shape) result.arguments.push_back({name, value.get<Shape>()});
-    else result.arguments.push_back({name, attribute_of_json(value)});
+    if (param && param->kind == ParamKind::Shape)
+      result.arguments.push_back({name, value.get<Shape>()});
+    else
+      result.arguments.push_back({name, attribute_of_json(value)});
   }
   return result;
 }
@@ -289,7 +295,8 @@ std::optional<OperatorCase> with_extent(const OperatorCase& original, std::int64
     *tensor = resized;
   }
   for (CaseArgument& argument : result.arguments) {
-    if (auto* shape = std::get_if<Shape>(&argument.value)) std::replace(shape->begin(), shape->end(), from, to);
+    if (auto* shape = std::get_if<Shape>(&argument.value))
+      std::replace(shape->begin(), shape->end(), from, to);
   }
   result.label += fmt::format(" with {} for {}", to, from);
   return result;
@@ -304,8 +311,8 @@ BuiltCall build_call(const OperatorCase& operator_case, const std::set<std::int6
   FunctionBuilder body;
   for (const Var& param : builder.params) body.reserve_name(param.name());
   body.begin_block(true);
-  const Var result =
-      body.bind(op_call(*operator_case.op, std::move(arranged.args), std::move(arranged.attributes)), "result", true);
+  const Var result = body.bind(
+      op_call(*operator_case.op, std::move(arranged.args), std::move(arranged.attributes)), "result", true);
   body.end_block();
   Function function;
   function.name = "main";
@@ -328,7 +335,8 @@ Magnitudes magnitudes_of(const OperatorCase& operator_case) {
     *tensor = wide;
   }
   // A dtype that the call asks for would round the sums again.
-  std::erase_if(absolute.arguments, [](const CaseArgument& argument) { return argument.name == "out_dtype"; });
+  std::erase_if(absolute.arguments,
+                [](const CaseArgument& argument) { return argument.name == "out_dtype"; });
   BuiltCall call = build_call(absolute);
   Magnitudes result;
   result.sums = interpreter().call(call.module, "main", call.values).tensor();

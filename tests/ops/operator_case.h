@@ -1,5 +1,6 @@
-// One call of an operator as test data: its arguments as values, and the module of one binding that makes the call.
-// Cases come from the samples of the declarations and from the files of outside numbers; variants change dtype or size.
+// One call of an operator as test data: its arguments as values, and the module of one binding that makes the
+// call. Cases come from the samples of the declarations and from the files of outside numbers; variants
+// change dtype or size.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -54,7 +55,8 @@ Tensor tensor_of_json(const nlohmann::json& json);
 
 // The same call with every floating tensor converted; nothing when there is none.
 std::optional<OperatorCase> with_dtype(const OperatorCase& original, DType dtype);
-// Every dimension `from`, of tensors and shapes, becomes `to`; elements are repeated. Nothing when a tensor is empty.
+// Every dimension `from`, of tensors and shapes, becomes `to`; elements are repeated. Nothing when a tensor
+// is empty.
 std::optional<OperatorCase> with_extent(const OperatorCase& original, std::int64_t from, std::int64_t to);
 
 // Infers; Failure(TypeError) for a call that is refused. The dimensions in `symbolic` become symbolic.
