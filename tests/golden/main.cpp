@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <iostream>
 #include <map>
 
@@ -13,6 +14,7 @@
 #include "support/failure.h"
 #include "support/render.h"
 #include "tests/golden/commands.h"
+#include "tests/golden/reading.h"
 #include "tests/golden/tolerance.h"
 
 namespace relish::testing {
@@ -148,6 +150,29 @@ std::vector<std::string> mapping_problems() {
   return problems;
 }
 
+// The round-trip law on the programs that are not golden files: examples, the standard library's texts, the models.
+std::vector<std::pair<std::string, std::vector<std::string>>> law_on_other_programs(const Options& options) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> verdicts;
+  const fs::path source = RELISH_SOURCE_DIR;
+  for (const char* folder : {"examples", "stdlib", "tests/models"}) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source / folder)) {
+      const std::string extension = entry.path().extension().string();
+      const std::string name = fs::relative(entry.path(), source).string();
+      if (!entry.is_regular_file() || (extension != ".relish" && extension != ".py")) continue;
+      if (name.find(options.filter) == std::string::npos) continue;
+      GoldenFile file;
+      file.path = entry.path().string();
+      file.name = name;
+      std::ifstream stream(file.path, std::ios::binary);
+      file.source.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+      std::vector<std::string> problems = round_trip_problems(file);
+      if (printed_source(file).empty()) problems.push_back("is not accepted");
+      verdicts.emplace_back(name, std::move(problems));
+    }
+  }
+  return verdicts;
+}
+
 enum class Verdict { Passed, Failed, Updated };
 
 Verdict run_one(const std::string& path, const std::string& name, const Options& options) {
@@ -202,6 +227,13 @@ int run(const Options& options) {
       std::cout << fmt::format("{:8.1f} ms {}\n", took.count(), name);
     }
     std::cout.flush();
+  }
+  if (options.files.empty() && !options.list) {
+    for (const auto& [name, problems] : law_on_other_programs(options)) {
+      ++(problems.empty() ? passed : failed);
+      if (!problems.empty()) std::cout << "FAILED " << name << "\n";
+      for (const std::string& problem : problems) std::cout << "    " << problem << "\n";
+    }
   }
   for (const std::string& problem : mapping_problems()) {
     std::cout << "FAILED " << problem << "\n";
