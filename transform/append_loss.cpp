@@ -70,8 +70,8 @@ ResolvedLoss library_loss(const NamedSpec& spec, const Expr& predictions, const 
   const LossEntry* entry = find_loss(spec.name);
   if (!entry) {
     fail(ErrorClass::Usage, {}, "loss.unknown",
-         fmt::format("no loss '{}'{}; losses are {}", spec.name, did_you_mean(spec.name, loss_names()),
-                     fmt::join(loss_names(), ", ")));
+         fmt::format("no loss '{}'; losses are {}{}", spec.name, fmt::join(loss_names(), ", "),
+                     did_you_mean(spec.name, loss_names())));
   }
   const TensorType& type = tensor_output(predictions, function, span);
   const LossChoice choice = choose_loss(*entry, spec.options, type.rank);
@@ -134,6 +134,10 @@ Module append_loss(const Module& module, std::string_view name, const AppendLoss
   FunctionBuilder builder;
   Function appended;
   appended.name = options.new_name.empty() ? function->name + "_loss" : options.new_name;
+  if (appended.name == function->name) {
+    fail(ErrorClass::Usage, function->span, "append_loss.name",
+         fmt::format("the loss of '{0}' cannot be called '{0}' itself", function->name));
+  }
   appended.attributes = function->attributes;
   appended.pure = function->pure;
   appended.span = function->span;
@@ -193,6 +197,7 @@ Module append_loss(const Module& module, std::string_view name, const AppendLoss
   for (BindingBlock& block : builder.take_blocks())
     bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
   close_function(appended, std::move(bindings), returned_loss);
+  check_replaces(result, appended);
   result.set(std::make_shared<const Function>(std::move(appended)));
   verify_after(result, "append_loss");
   return result;

@@ -58,6 +58,7 @@ Module bind_params(const Module& module, std::string_view name, const std::map<s
   bound.result_type = substitute(function->result_type, sizes);
 
   Module result = module;
+  check_replaces(result, bound);
   result.set(std::make_shared<const Function>(std::move(bound)));
   verify_after(result, "bind_params");
   return result;

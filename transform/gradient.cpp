@@ -329,7 +329,6 @@ class GradientPass {
 
     Function adjoint;
     adjoint.name = source_.name + "_adjoint";
-    if (result_.find(adjoint.name)) result_.remove(adjoint.name);
     adjoint.params = params_;
     adjoint.attributes = source_.attributes;
     adjoint.pure = source_.pure;
@@ -337,6 +336,8 @@ class GradientPass {
     adjoint.result_span = source_.result_span;
     close_function(adjoint, std::move(bindings),
                    tuple({return_, tuple(gradients, source_.span)}, source_.span));
+    check_replaces(result_, adjoint);
+    if (result_.find(adjoint.name)) result_.remove(adjoint.name);
     result_.set(std::make_shared<const Function>(std::move(adjoint)));
   }
 

@@ -21,6 +21,25 @@ FunctionPtr relax_function(const Module& module, std::string_view name) {
        fmt::format("no function '{}' in module {}{}", name, module.name, did_you_mean(name, module.names())));
 }
 
+void check_replaces(const Module& module, const Function& function) {
+  if (PrimFuncPtr prim = module.prim_func(function.name)) {
+    fail(ErrorClass::Usage, prim->span, "function.kind",
+         fmt::format("'{}' is a prim_func; a made function cannot take its name", function.name));
+  }
+  FunctionPtr old = module.function(function.name);
+  if (!old || same_type(Type(function_type_of(*old)), Type(function_type_of(function)))) return;
+  for (const GlobalFunction& candidate : module.functions) {
+    const auto* caller = std::get_if<FunctionPtr>(&candidate);
+    if (!caller || (*caller)->name == function.name) continue;
+    const std::vector<std::string> called = global_references(**caller);
+    if (std::find(called.begin(), called.end(), function.name) == called.end()) continue;
+    fail(ErrorClass::Type, (*caller)->span, "function.callers",
+         fmt::format("'{}' calls '{}', whose new form takes or returns other types", (*caller)->name,
+                     function.name),
+         {{old->span, "its present form is here"}});
+  }
+}
+
 Binding copy_binding(const Binding& binding, VarMap& vars, const ScalarMap& scalars) {
   Binding copy = binding;
   const Var& old = binding.var();

@@ -27,6 +27,10 @@ using VarNames = std::unordered_map<std::uint64_t, std::string>;
 void close_function(Function& function, std::vector<Binding> bindings, const Expr& result,
                     const VarNames& names = {});
 
+// Whether `function` may stand in `module` in place of what has its name. UsageError when that is a
+// prim_func, TypeError when another function calls it and the new one has another type.
+void check_replaces(const Module& module, const Function& function);
+
 // Variables that the leaf (or tuple of leaves) mentions, in order.
 void collect_leaf_vars(const Expr& expr, std::vector<Var>& into);
 // Variables that the value of a binding mentions.

@@ -20,8 +20,8 @@ const OptimizerEntry& optimizer_entry(const NamedSpec& spec) {
   const OptimizerEntry* entry = find_optimizer(spec.name);
   if (!entry) {
     fail(ErrorClass::Usage, {}, "optimizer.unknown",
-         fmt::format("no optimizer '{}'{}; optimizers are {}", spec.name,
-                     did_you_mean(spec.name, optimizer_names()), fmt::join(optimizer_names(), ", ")));
+         fmt::format("no optimizer '{}'; optimizers are {}{}", spec.name, fmt::join(optimizer_names(), ", "),
+                     did_you_mean(spec.name, optimizer_names())));
   }
   return *entry;
 }

@@ -5,6 +5,8 @@
 
 #include "shell/commands/loss_option.h"
 #include "shell/commands/subject.h"
+#include "shell/program/reading.h"
+#include "support/render.h"
 
 namespace relish {
 namespace {
@@ -27,6 +29,17 @@ bool find_user_loss(const Invocation& invocation, const std::string& text, Appen
     into.loss_module = module;
   }
   return into.loss_function != nullptr;
+}
+
+void check_name(const Invocation& invocation, const std::string& name) {
+  bool is_name = false;
+  try {
+    ast::ExprPtr read = read_one_expression(Sources::instance().add("<name>", name + "\n"));
+    is_name = ast::name_of(*read) && *ast::name_of(*read) == name;
+  } catch (const Failure&) {
+    // Not even an expression.
+  }
+  if (!is_name) invocation.misuse("name", fmt::format("found '{}'; expected a name", printable(name)));
 }
 
 constexpr Option options[] = {
@@ -67,6 +80,7 @@ AppendLossOptions loss_options(const Invocation& invocation) {
   }
   result.outputs = static_cast<int>(std::clamp<std::int64_t>(invocation.integer("outputs", 1), 0, 1 << 20));
   result.new_name = invocation.text("name");
+  if (!result.new_name.empty()) check_name(invocation, result.new_name);
   return result;
 }
 

@@ -144,3 +144,28 @@ TEST_CASE("legalize shares the prim_func of equal calls") {
   CHECK(result.prim_func("exp1") == nullptr);
   CHECK(result.prim_func("multiply") != nullptr);
 }
+
+TEST_CASE("a made function does not take the place of what others rely on") {
+  AppendLossOptions same = loss("mse");
+  same.new_name = "main";
+  CHECK(catch_failure([&] { append_loss(*model(), "main", same); }).diagnostics()[0].id ==
+        "append_loss.name");
+
+  const ModulePtr kernel = read(
+      "@I.ir_module\nclass M:\n"
+      "    @T.prim_func\n    def main_loss(A: T.Buffer((2,), \"float32\")):\n        T.evaluate(0)\n"
+      "    @R.function\n    def main(x: R.Tensor((2,), \"float32\")):\n        return R.exp(x)\n");
+  const Failure taken = catch_failure([&] { append_loss(*kernel, "main", loss("mse")); });
+  CHECK(taken.error_class() == ErrorClass::Usage);
+  CHECK(taken.diagnostics()[0].id == "function.kind");
+
+  const ModulePtr called = read(
+      "@I.ir_module\nclass M:\n"
+      "    @R.function\n    def main(x: R.Tensor((2,), \"float32\"), w: R.Tensor((2,), \"float32\")):\n"
+      "        return R.multiply(x, w)\n"
+      "    @R.function\n    def twice(x: R.Tensor((2,), \"float32\")):\n        return M.main(x, x)\n");
+  const Failure broken =
+      catch_failure([&] { bind_params(*called, "main", {{"w", Tensor::zeros(DType::Float32, {2})}}); });
+  CHECK(broken.error_class() == ErrorClass::Type);
+  CHECK(broken.diagnostics()[0].id == "function.callers");
+}
