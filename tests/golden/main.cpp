@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <iostream>
+#include <iterator>
 #include <map>
 
 #include "shell/session.h"
@@ -150,7 +150,8 @@ std::vector<std::string> mapping_problems() {
   return problems;
 }
 
-// The round-trip law on the programs that are not golden files: examples, the standard library's texts, the models.
+// The round-trip law on the programs that are not golden files: examples, the standard library's texts, the
+// models.
 std::vector<std::pair<std::string, std::vector<std::string>>> law_on_other_programs(const Options& options) {
   std::vector<std::pair<std::string, std::vector<std::string>>> verdicts;
   const fs::path source = RELISH_SOURCE_DIR;
@@ -173,7 +174,7 @@ std::vector<std::pair<std::string, std::vector<std::string>>> law_on_other_progr
   return verdicts;
 }
 
-enum class Verdict { Passed, Failed, Updated };
+enum class Verdict { Passed, Failed, Skipped, Updated };
 
 Verdict run_one(const std::string& path, const std::string& name, const Options& options) {
   std::vector<std::string> problems;
@@ -191,6 +192,9 @@ Verdict run_one(const std::string& path, const std::string& name, const Options&
       std::ofstream(path, std::ios::binary) << text;
       return Verdict::Updated;
     }
+  } catch (const Unavailable& unavailable) {
+    std::cout << "skipped " << name << ": " << unavailable.what << "\n";
+    return Verdict::Skipped;
   } catch (const Failure& failure) {
     problems.push_back(render(failure.diagnostics(), Sources::instance(), {}));
   } catch (const std::exception& error) {
@@ -203,7 +207,7 @@ Verdict run_one(const std::string& path, const std::string& name, const Options&
 
 int run(const Options& options) {
   start_language();
-  int passed = 0, failed = 0, updated = 0;
+  int passed = 0, failed = 0, updated = 0, skipped = 0;
   for (const auto& [path, name] : golden_files(options)) {
     if (options.list) {
       std::cout << name << "\n";
@@ -216,6 +220,9 @@ int run(const Options& options) {
         break;
       case Verdict::Failed:
         ++failed;
+        break;
+      case Verdict::Skipped:
+        ++skipped;
         break;
       case Verdict::Updated:
         ++updated;
@@ -240,6 +247,7 @@ int run(const Options& options) {
     ++failed;
   }
   std::cout << passed << " passed, " << failed << " failed";
+  if (skipped > 0) std::cout << ", " << skipped << " skipped";
   if (updated > 0) std::cout << ", " << updated << " updated: read the difference";
   std::cout << std::endl;
   return failed == 0 && (passed > 0 || updated > 0 || options.list) ? 0 : 1;

@@ -44,7 +44,7 @@ class TerminalProgram {
     size.ws_col = 400;
     size.ws_row = 50;
     child_ = ::forkpty(&terminal_, nullptr, nullptr, &size);
-    RELISH_CHECK(child_ >= 0, "there is no pseudo-terminal");
+    if (child_ < 0) throw Unavailable{"there is no pseudo-terminal here"};
     if (child_ == 0) {
       if (::chdir(folder.path().c_str()) != 0) ::_exit(126);
       ::execve(RELISH_PROGRAM, arguments.data(), environment.data());
