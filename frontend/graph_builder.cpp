@@ -267,6 +267,7 @@ void GraphBuilder::open_plain_block() {
 void GraphBuilder::read_return(const ast::Statement& statement, const ast::Return& returned) {
   returned_ = true;
   builder_.set_origin(statement.span);
+  function_.result_comments = take_comments(statement.comments);
   if (returned.value) {
     // What the result computes is bound before it, outside of dataflow blocks.
     function_.result = leaf(*returned.value);

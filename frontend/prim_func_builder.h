@@ -30,7 +30,7 @@ class PrimFuncBuilder : public ScalarScope {
   };  // may be assigned
   struct Handle {
     std::size_t param;
-  };                  // a parameter that match_buffer makes a buffer of
+  };  // a parameter that match_buffer makes a buffer of
   struct Refused {};  // its declaration was wrong: silent
   using Meaning = std::variant<Buffer, Scalar, Local, Handle, Refused>;
   struct Entry {

@@ -19,7 +19,8 @@ using Attributes = std::vector<std::pair<std::string, Attribute>>;  // in declar
 // None, bool, int, float, string, dtype, list (or tuple), dictionary.
 class Attribute {
  public:
-  using Kind = std::variant<std::monostate, bool, std::int64_t, double, std::string, DType, AttributeList, Attributes>;
+  using Kind =
+      std::variant<std::monostate, bool, std::int64_t, double, std::string, DType, AttributeList, Attributes>;
 
   Attribute() = default;
   Attribute(bool v) : kind(v) {}
@@ -34,7 +35,9 @@ class Attribute {
 
   bool is_none() const { return std::holds_alternative<std::monostate>(kind); }
   template <class T>
-  const T* as() const { return std::get_if<T>(&kind); }
+  const T* as() const {
+    return std::get_if<T>(&kind);
+  }
   friend bool operator==(const Attribute& a, const Attribute& b);
 
   Kind kind;

@@ -1,5 +1,6 @@
-// Builders: FunctionBuilder appends inferred bindings and gives fresh names; it is what the front end, gradient rules
-// and passes use to make graph code. Values that are not leaves are bound to `lv`, `lv1`, ... (`gv` outside dataflow).
+// Builders: FunctionBuilder appends inferred bindings and gives fresh names; it is what the front end,
+// gradient rules and passes use to make graph code. Values that are not leaves are bound to `lv`, `lv1`, ...
+// (`gv` outside dataflow).
 #pragma once
 
 #include <functional>
@@ -15,7 +16,8 @@ namespace relish {
 
 class FunctionBuilder {
  public:
-  // Span given to nodes made from now on when the caller gives none ("origin rule": a pass sets it to the node it works on).
+  // Span given to nodes made from now on when the caller gives none ("origin rule": a pass sets it to the
+  // node it works on).
   void set_origin(Span span) { origin_ = span; }
   Span origin() const { return origin_; }
 
@@ -35,7 +37,8 @@ class FunctionBuilder {
   // A leaf is returned as it is; anything else is bound.
   Expr emit(Expr value, std::string_view hint = "");
   // op_call + emit. Tuples among args stay; other non-leaf args are bound first.
-  Expr call(std::string_view op_name, std::vector<Expr> args, Attributes attributes = {}, std::string_view hint = "");
+  Expr call(std::string_view op_name, std::vector<Expr> args, Attributes attributes = {},
+            std::string_view hint = "");
 
   // Blocks built so far, moved out.
   std::vector<BindingBlock> take_blocks();
@@ -49,14 +52,15 @@ class FunctionBuilder {
   std::unordered_map<std::string, int> next_suffix_;  // of each hint, so that many fresh names stay cheap
 };
 
-bool is_leaf(const Expr& expr);             // a leaf or a tuple of leaves
+bool is_leaf(const Expr& expr);  // a leaf or a tuple of leaves
 
-// Loop nests for lowering rules. Collects parameters and allocations and wraps the body into a schedule-free prim_func.
+// Loop nests for lowering rules. Collects parameters and allocations and wraps the body into a schedule-free
+// prim_func.
 class LoopBuilder {
  public:
   explicit LoopBuilder(Span origin = {}) : origin_(origin) {}
 
-  Buffer input(std::string_view name, const Type& tensor);   // appends a parameter
+  Buffer input(std::string_view name, const Type& tensor);  // appends a parameter
   Buffer output(std::string_view name, const Type& tensor);
   Buffer temporary(std::string_view name, std::vector<Scalar> shape, DType dtype);
   ScalarVar scalar_input(std::string_view name, DType dtype);
@@ -64,17 +68,19 @@ class LoopBuilder {
   // for i0.. in T.grid(shape): with T.sblock(name): v_i0.. = remap("SS.."); body(v) -> the statement.
   template <class F>
   void spatial(std::string_view block, const std::vector<Scalar>& shape, F&& body) {
-    spatial_reduce(block, shape, {}, [&](const std::vector<Scalar>& s, const std::vector<Scalar>&) { return body(s); });
+    spatial_reduce(block, shape, {},
+                   [&](const std::vector<Scalar>& s, const std::vector<Scalar>&) { return body(s); });
   }
   // Spatial and reduce axes; `init` (when given) is run at the first reduce instance.
   using Body = std::function<Stmt(const std::vector<Scalar>& spatial, const std::vector<Scalar>& reduce)>;
   using Init = std::function<Stmt(const std::vector<Scalar>& spatial)>;
-  void spatial_reduce(std::string_view block, const std::vector<Scalar>& spatial, const std::vector<Scalar>& reduce,
-                      const Body& body, const Init& init = nullptr);
+  void spatial_reduce(std::string_view block, const std::vector<Scalar>& spatial,
+                      const std::vector<Scalar>& reduce, const Body& body, const Init& init = nullptr);
   Stmt store(const Buffer& buffer, std::vector<Scalar> indices, Scalar value) const;
   Scalar load(const Buffer& buffer, std::vector<Scalar> indices) const;
 
-  // The finished function: params, then scalar params for symbolic variables that no buffer shape binds by itself.
+  // The finished function: params, then scalar params for symbolic variables that no buffer shape binds by
+  // itself.
   PrimFunc finish(std::string name);
 
  private:

@@ -75,8 +75,8 @@ class Matcher {
     }
   }
 
-  void walk_dims(const std::vector<std::int64_t>& found, const std::optional<std::vector<Scalar>>& dims, int rank,
-                 const std::string& place, bool binding) {
+  void walk_dims(const std::vector<std::int64_t>& found, const std::optional<std::vector<Scalar>>& dims,
+                 int rank, const std::string& place, bool binding) {
     if (rank >= 0 && static_cast<std::size_t>(rank) != found.size()) mismatch();
     if (!dims) return;
     for (std::size_t i = 0; i < dims->size(); ++i) {
@@ -103,8 +103,10 @@ class Matcher {
 
   [[noreturn]] void mismatch() { fail(error_class_, span_, "entry.type", message()); }
 
-  // A dim that other arguments fix: the message gives the expected extent, the notes the places that fixed it.
-  [[noreturn]] void conflict(const Scalar& dim, std::int64_t wanted, const std::string& place, std::size_t index) {
+  // A dim that other arguments fix: the message gives the expected extent, the notes the places that fixed
+  // it.
+  [[noreturn]] void conflict(const Scalar& dim, std::int64_t wanted, const std::string& place,
+                             std::size_t index) {
     std::vector<DiagnosticNote> notes;
     std::vector<ScalarVar> vars;
     collect_vars(dim, vars);
@@ -112,9 +114,11 @@ class Matcher {
       auto held = symbols_.find(var.id());
       if (held == symbols_.end()) continue;  // in the branch of a select that was not taken
       auto origin = origins_.find(var.id());
-      if (origin == origins_.end()) notes.push_back({{}, fmt::format("{} is {}", var.name(), held->second)});
-      else notes.push_back({origin->second.span,
-                            fmt::format("{} is {}, from {}", var.name(), held->second, origin->second.place)});
+      if (origin == origins_.end())
+        notes.push_back({{}, fmt::format("{} is {}", var.name(), held->second)});
+      else
+        notes.push_back({origin->second.span,
+                         fmt::format("{} is {}, from {}", var.name(), held->second, origin->second.place)});
     }
     std::string text = message();
     if (!vars.empty()) text += fmt::format("; dimension {} of {} must be {}", index, place, wanted);
@@ -170,7 +174,8 @@ Type concrete(const Type& type, const SymbolValues& symbols) {
   return type;
 }
 
-// Dimensions of the parameters' types that are still open take the value of the scalar parameter of their name.
+// Dimensions of the parameters' types that are still open take the value of the scalar parameter of their
+// name.
 void bind_by_scalars(std::span<const Var> params, std::span<const Value> args, SymbolValues& symbols,
                      SymbolOrigins& origins) {
   std::vector<ScalarVar> mentioned;
@@ -189,7 +194,8 @@ void bind_by_scalars(std::span<const Var> params, std::span<const Value> args, S
 
 }  // namespace
 
-SymbolValues bind_arguments(std::string_view function_name, std::span<const Var> params, std::span<const Value> args) {
+SymbolValues bind_arguments(std::string_view function_name, std::span<const Var> params,
+                            std::span<const Value> args) {
   if (params.size() != args.size()) {
     fail(ErrorClass::Data, {}, "entry.count",
          fmt::format("{}: {} argument{} given; it takes {}", function_name, args.size(),
@@ -200,8 +206,8 @@ SymbolValues bind_arguments(std::string_view function_name, std::span<const Var>
   Matcher matcher(symbols, origins, ErrorClass::Data, "parameter is");
   for (const bool binding : {true, false}) {
     for (std::size_t i = 0; i < params.size(); ++i) {
-      matcher.begin(args[i], params[i].type(), params[i].span(), fmt::format("{}: {}", function_name, params[i].name()),
-                    params[i].name());
+      matcher.begin(args[i], params[i].type(), params[i].span(),
+                    fmt::format("{}: {}", function_name, params[i].name()), params[i].name());
       binding ? matcher.bind() : matcher.check();
     }
     if (binding) bind_by_scalars(params, args, symbols, origins);
@@ -211,21 +217,23 @@ SymbolValues bind_arguments(std::string_view function_name, std::span<const Var>
 
 SymbolValues bind_arguments(const Function& function, std::span<const Value> args) {
   SymbolValues symbols = bind_arguments(function.name, function.params, args);
-  const bool has_scalars = std::any_of(function.params.begin(), function.params.end(),
-                                       [](const Var& param) { return param.type().as<ScalarType>() != nullptr; });
+  const bool has_scalars = std::any_of(function.params.begin(), function.params.end(), [](const Var& param) {
+    return param.type().as<ScalarType>() != nullptr;
+  });
   if (!has_scalars) return symbols;  // the common case is spared the walk through the body
   for_each_symbol(function, [&](const ScalarVar& symbol) {
     if (symbols.contains(symbol.id())) return;
     const std::optional<Var> param = scalar_parameter_of(function, symbol);
     if (!param) return;
-    const auto position = std::find(function.params.begin(), function.params.end(), *param) - function.params.begin();
+    const auto position =
+        std::find(function.params.begin(), function.params.end(), *param) - function.params.begin();
     symbols.emplace(symbol.id(), args[static_cast<std::size_t>(position)].scalar().integer);
   });
   return symbols;
 }
 
-void match_value(const Value& value, const Type& type, SymbolValues& symbols, ErrorClass error_class, Span span,
-                 std::string_view what) {
+void match_value(const Value& value, const Type& type, SymbolValues& symbols, ErrorClass error_class,
+                 Span span, std::string_view what) {
   SymbolOrigins origins;
   Matcher matcher(symbols, origins, error_class, "expected");
   matcher.begin(value, type, span, std::string(what), "the value");

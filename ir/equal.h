@@ -1,5 +1,5 @@
-// Structural equality modulo names: the equality of the round-trip law. Constants compare bitwise, comments and spans
-// do not count, names of functions, parameters and attributes do.
+// Structural equality modulo names: the equality of the round-trip law. Constants compare bitwise, comments
+// and spans do not count, names of functions, parameters and attributes do.
 #pragma once
 
 #include "ir/module.h"

@@ -25,7 +25,8 @@ bool any_error(const std::vector<Expr>& args) {
 }  // namespace
 
 Var::Var(std::string name, Type type, bool dataflow, Span span)
-    : node_(std::make_shared<const Node>(Node{next_identity(), std::move(name), std::move(type), dataflow, span})) {}
+    : node_(std::make_shared<const Node>(
+          Node{next_identity(), std::move(name), std::move(type), dataflow, span})) {}
 
 Expr::Expr(const Var& var) : Expr(var_ref(var, Span{})) {}
 
@@ -119,18 +120,21 @@ Expr op_call(std::string_view op_name, std::vector<Expr> args, Attributes attrib
 
 namespace {
 
-// Solves a callee's symbolic dims: a bare variable of a parameter's type takes the argument's dim, the first one wins.
+// Solves a callee's symbolic dims: a bare variable of a parameter's type takes the argument's dim, the first
+// one wins.
 class DimSolver {
  public:
   void unify(const Type& param, const Type& arg) {
     if (const TensorType *p = param.tensor(), *a = arg.tensor(); p && a) unify(p->shape, a->shape);
     if (const auto *p = param.as<ShapeType>(), *a = arg.as<ShapeType>(); p && a) unify(p->dims, a->dims);
-    if (const TupleType *p = param.tuple(), *a = arg.tuple(); p && a && p->fields.size() == a->fields.size()) {
+    if (const TupleType *p = param.tuple(), *a = arg.tuple();
+        p && a && p->fields.size() == a->fields.size()) {
       for (std::size_t i = 0; i < p->fields.size(); ++i) unify(p->fields[i], a->fields[i]);
     }
   }
 
-  // A dim that no tensor or shape determines takes the value given for the scalar parameter of its name and dtype.
+  // A dim that no tensor or shape determines takes the value given for the scalar parameter of its name and
+  // dtype.
   void unify_scalars(const FunctionType& function, const std::vector<Expr>& args) {
     std::vector<ScalarVar> vars;
     for (const Type& param : function.params) collect_vars(param, vars);
@@ -178,7 +182,8 @@ class DimSolver {
   bool solved(const std::vector<Scalar>& dims) const {
     std::vector<ScalarVar> vars;
     for (const Scalar& dim : dims) collect_vars(dim, vars);
-    return std::all_of(vars.begin(), vars.end(), [&](const ScalarVar& var) { return solution_.contains(var.id()); });
+    return std::all_of(vars.begin(), vars.end(),
+                       [&](const ScalarVar& var) { return solution_.contains(var.id()); });
   }
 
   ScalarMap solution_;
@@ -196,7 +201,8 @@ Type infer_function_call(const Expr& callee, const std::vector<Expr>& args, Span
   const FunctionType* function = callee.type().function();
   const std::string name = callee_name(callee);
   if (!function) {
-    fail(ErrorClass::Type, span, "call.callee", fmt::format("{} is called; it has type {}", name, print(callee.type())));
+    fail(ErrorClass::Type, span, "call.callee",
+         fmt::format("{} is called; it has type {}", name, print(callee.type())));
   }
   if (function->opaque) return Type();
   if (function->params.size() != args.size()) {
@@ -210,11 +216,12 @@ Type infer_function_call(const Expr& callee, const std::vector<Expr>& args, Span
   for (std::size_t i = 0; i < args.size(); ++i) {
     const Type wanted = solver.translate(function->params[i]);
     if (fits(args[i].type(), wanted) != Fit::Never) continue;
-    const std::string param = i < function->param_names.size() ? fmt::format("parameter {}", function->param_names[i])
-                                                               : fmt::format("parameter {}", i + 1);
+    const std::string param = i < function->param_names.size()
+                                  ? fmt::format("parameter {}", function->param_names[i])
+                                  : fmt::format("parameter {}", i + 1);
     fail(ErrorClass::Type, args[i].span().known() ? args[i].span() : span, "call.argument",
-         fmt::format("argument of type {} is given for {} of {}; expected {}", print(args[i].type()), param, name,
-                     print(wanted)));
+         fmt::format("argument of type {} is given for {} of {}; expected {}", print(args[i].type()), param,
+                     name, print(wanted)));
   }
   return solver.translate(function->result);
 }
@@ -226,10 +233,12 @@ Expr function_call(Expr callee, std::vector<Expr> args, Span span) {
   return make(std::move(type), FunctionCall{std::move(callee), std::move(args)}, span);
 }
 
-Expr call_tir(Expr callee, std::vector<Expr> args, std::vector<Type> out_types, bool tuple_result, Span span) {
+Expr call_tir(Expr callee, std::vector<Expr> args, std::vector<Type> out_types, bool tuple_result,
+              Span span) {
   RELISH_CHECK(tuple_result || out_types.size() == 1);
   Type type = tuple_result ? Type(TupleType{out_types}) : out_types[0];
-  return make(std::move(type), CallTir{std::move(callee), std::move(args), std::move(out_types), tuple_result}, span);
+  return make(std::move(type),
+              CallTir{std::move(callee), std::move(args), std::move(out_types), tuple_result}, span);
 }
 
 FunctionType function_type_of(const Function& function) {

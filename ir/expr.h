@@ -1,7 +1,7 @@
-// Graph expressions (Relax): immutable typed nodes behind counted handles, in A-normal form. A function body is a flat
-// list of blocks of bindings; an operand is a leaf (variable, constant, shape, scalar, string, dtype, global name) or a
-// tuple of leaves. Operators are table entries (ir/op.h); the kinds here are closed, so a visitor that forgets one does
-// not compile.
+// Graph expressions (Relax): immutable typed nodes behind counted handles, in A-normal form. A function body
+// is a flat list of blocks of bindings; an operand is a leaf (variable, constant, shape, scalar, string,
+// dtype, global name) or a tuple of leaves. Operators are table entries (ir/op.h); the kinds here are closed,
+// so a visitor that forgets one does not compile.
 #pragma once
 
 #include <memory>
@@ -65,32 +65,55 @@ class Expr {
   std::shared_ptr<const ExprNode> node_;
 };
 
-struct VarRef { Var var; };
-struct Constant { Tensor value; };
-struct TupleExpr { std::vector<Expr> fields; };
-struct TupleGet { Expr tuple; int index; };
+struct VarRef {
+  Var var;
+};
+struct Constant {
+  Tensor value;
+};
+struct TupleExpr {
+  std::vector<Expr> fields;
+};
+struct TupleGet {
+  Expr tuple;
+  int index;
+};
 struct OpCall {
   const Op* op;
-  std::vector<Expr> args;      // the operator's non-attribute parameters in order; absent optional ones at the end dropped
-  Attributes attributes;       // all attribute parameters in declared order, defaults filled in
+  std::vector<Expr>
+      args;  // the operator's non-attribute parameters in order; absent optional ones at the end dropped
+  Attributes attributes;  // all attribute parameters in declared order, defaults filled in
 };
-struct FunctionCall { Expr callee; std::vector<Expr> args; };  // callee: GlobalRef of a Relax function, or a variable
-// Calls a prim_func in destination-passing style: tensors and scalars of `args` in order, then freshly allocated
-// results of `out_types`. The result is the one tensor, or a tuple when `tuple_result`.
+struct FunctionCall {
+  Expr callee;
+  std::vector<Expr> args;
+};  // callee: GlobalRef of a Relax function, or a variable
+// Calls a prim_func in destination-passing style: tensors and scalars of `args` in order, then freshly
+// allocated results of `out_types`. The result is the one tensor, or a tuple when `tuple_result`.
 struct CallTir {
-  Expr callee;                 // GlobalRef of a prim_func
+  Expr callee;  // GlobalRef of a prim_func
   std::vector<Expr> args;
   std::vector<Type> out_types;
   bool tuple_result;
 };
-struct ShapeLiteral { std::vector<Scalar> dims; };
-struct ScalarValueExpr { Scalar value; };  // R.prim_value(n), plain numbers in scalar positions
-struct StringLiteral { std::string value; };
-struct DTypeLiteral { DType value; };
-struct GlobalRef { std::string name; };
+struct ShapeLiteral {
+  std::vector<Scalar> dims;
+};
+struct ScalarValueExpr {
+  Scalar value;
+};  // R.prim_value(n), plain numbers in scalar positions
+struct StringLiteral {
+  std::string value;
+};
+struct DTypeLiteral {
+  DType value;
+};
+struct GlobalRef {
+  std::string name;
+};
 
-using ExprKind = std::variant<VarRef, Constant, TupleExpr, TupleGet, OpCall, FunctionCall, CallTir, ShapeLiteral,
-                              ScalarValueExpr, StringLiteral, DTypeLiteral, GlobalRef>;
+using ExprKind = std::variant<VarRef, Constant, TupleExpr, TupleGet, OpCall, FunctionCall, CallTir,
+                              ShapeLiteral, ScalarValueExpr, StringLiteral, DTypeLiteral, GlobalRef>;
 
 struct ExprNode {
   Span span;
@@ -103,9 +126,16 @@ const K* Expr::as() const {
   return node_ ? std::get_if<K>(&node_->kind) : nullptr;
 }
 
-struct VarBinding { Var var; Expr value; };
+struct VarBinding {
+  Var var;
+  Expr value;
+};
 // Binds `var` to `value` cast to `type`: checks at run time and binds fresh symbolic dims.
-struct MatchCast { Var var; Expr value; Type type; };
+struct MatchCast {
+  Var var;
+  Expr value;
+  Type type;
+};
 
 struct Binding {
   std::variant<VarBinding, MatchCast> kind;
@@ -129,12 +159,13 @@ struct Function {
   std::vector<Var> params;
   Type result_type;
   std::vector<BindingBlock> blocks;
-  Expr result;                    // a leaf or (nested) tuple of leaves
-  Attributes attributes;          // without global_symbol when it equals the name
+  Expr result;            // a leaf or (nested) tuple of leaves
+  Attributes attributes;  // without global_symbol when it equals the name
   bool pure = true;
   bool is_private = false;
-  Span span;                      // of the name
+  Span span;  // of the name
   Span result_span;
+  CommentsPtr result_comments;  // of the return statement
   CommentsPtr comments;
 };
 using FunctionPtr = std::shared_ptr<const Function>;
@@ -153,7 +184,8 @@ Expr tuple_get(Expr tuple, int index, Span span = {});
 Expr op_call(const Op& op, std::vector<Expr> args, Attributes attributes, Span span = {});
 Expr op_call(std::string_view op_name, std::vector<Expr> args, Attributes attributes = {}, Span span = {});
 Expr function_call(Expr callee, std::vector<Expr> args, Span span = {});
-Expr call_tir(Expr callee, std::vector<Expr> args, std::vector<Type> out_types, bool tuple_result, Span span = {});
+Expr call_tir(Expr callee, std::vector<Expr> args, std::vector<Type> out_types, bool tuple_result,
+              Span span = {});
 
 FunctionType function_type_of(const Function& function);
 

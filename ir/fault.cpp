@@ -14,23 +14,34 @@ ErrorClass fault_class(FaultKind kind) {
     case FaultKind::NegativeShift:
     case FaultKind::AssertFailed:
     case FaultKind::ShapeMismatch:
-    case FaultKind::CallDepth: return ErrorClass::Runtime;
-    case FaultKind::AllocationFailed: return ErrorClass::ResourceLimit;
-    case FaultKind::Interrupted: return ErrorClass::Interrupted;
+    case FaultKind::CallDepth:
+      return ErrorClass::Runtime;
+    case FaultKind::AllocationFailed:
+      return ErrorClass::ResourceLimit;
+    case FaultKind::Interrupted:
+      return ErrorClass::Interrupted;
   }
   return ErrorClass::Internal;
 }
 
 std::string_view fault_id(FaultKind kind) {
   switch (kind) {
-    case FaultKind::IndexOutOfRange: return "run.index";
-    case FaultKind::DivisionByZero: return "run.division";
-    case FaultKind::NegativeShift: return "run.shift";
-    case FaultKind::AssertFailed: return "run.assert";
-    case FaultKind::ShapeMismatch: return "run.shape";
-    case FaultKind::AllocationFailed: return "limit.memory";
-    case FaultKind::CallDepth: return "run.depth";
-    case FaultKind::Interrupted: return "run.interrupted";
+    case FaultKind::IndexOutOfRange:
+      return "run.index";
+    case FaultKind::DivisionByZero:
+      return "run.division";
+    case FaultKind::NegativeShift:
+      return "run.shift";
+    case FaultKind::AssertFailed:
+      return "run.assert";
+    case FaultKind::ShapeMismatch:
+      return "run.shape";
+    case FaultKind::AllocationFailed:
+      return "limit.memory";
+    case FaultKind::CallDepth:
+      return "run.depth";
+    case FaultKind::Interrupted:
+      return "run.interrupted";
   }
   return "";
 }
@@ -41,15 +52,20 @@ std::string fault_message(const Fault& fault) {
     case FaultKind::IndexOutOfRange:
       return fmt::format("index {} is out of range for dimension {} of {}, which has extent {}", v[1], v[0],
                          fault.subject, v[2]);
-    case FaultKind::DivisionByZero: return "integer division by zero";
-    case FaultKind::NegativeShift: return fmt::format("shift by {}, which is negative", v[0]);
+    case FaultKind::DivisionByZero:
+      return "integer division by zero";
+    case FaultKind::NegativeShift:
+      return fmt::format("shift by {}, which is negative", v[0]);
     case FaultKind::AssertFailed:
       return fault.subject.empty() ? "assertion failed" : fmt::format("assertion failed: {}", fault.subject);
     case FaultKind::ShapeMismatch:
       return fmt::format("dimension {} of {} is {}, expected {}", v[0], fault.subject, v[1], v[2]);
-    case FaultKind::AllocationFailed: return fmt::format("cannot allocate {} bytes", v[0]);
-    case FaultKind::CallDepth: return fmt::format("calls of {} nest deeper than {}", fault.subject, v[0]);
-    case FaultKind::Interrupted: return "interrupted";
+    case FaultKind::AllocationFailed:
+      return fmt::format("cannot allocate {} bytes", v[0]);
+    case FaultKind::CallDepth:
+      return fmt::format("calls of {} nest deeper than {}", fault.subject, v[0]);
+    case FaultKind::Interrupted:
+      return "interrupted";
   }
   return "unknown fault";
 }

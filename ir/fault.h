@@ -1,5 +1,5 @@
-// Faults of a running program: the kinds, and the class, rule id and words of each. Both tiers report a fault through
-// `fail_fault`, so that a user reads the same message whichever tier ran the program.
+// Faults of a running program: the kinds, and the class, rule id and words of each. Both tiers report a fault
+// through `fail_fault`, so that a user reads the same message whichever tier ran the program.
 #pragma once
 
 #include <array>
@@ -32,7 +32,8 @@ ErrorClass fault_class(FaultKind kind);
 // The id of the broken rule: "run.index", "run.division", ...
 std::string_view fault_id(FaultKind kind);
 std::string fault_message(const Fault& fault);
-// Throws the Failure of a fault at its line. Interrupted throws by poll_interrupt, with the signal's exit code.
+// Throws the Failure of a fault at its line. Interrupted throws by poll_interrupt, with the signal's exit
+// code.
 [[noreturn]] void fail_fault(const Fault& fault, Span span);
 
 }  // namespace relish

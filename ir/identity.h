@@ -1,4 +1,5 @@
-// Identities of variables and buffers: one counter for all kinds, so that an id names one thing in the whole process.
+// Identities of variables and buffers: one counter for all kinds, so that an id names one thing in the whole
+// process.
 #pragma once
 
 #include <atomic>

@@ -140,8 +140,10 @@ Stmt LoopBuilder::store(const Buffer& buffer, std::vector<Scalar> indices, Scala
   // A literal takes the buffer's dtype; anything else must have it.
   if (value.dtype() != buffer.dtype()) {
     const auto* real = value.as<FloatLiteral>();
-    if (auto integer = value.as_int()) value = literal(buffer.dtype(), static_cast<double>(*integer), value.span());
-    else if (real && is_float(buffer.dtype())) value = float_literal(buffer.dtype(), real->value, value.span());
+    if (auto integer = value.as_int())
+      value = literal(buffer.dtype(), static_cast<double>(*integer), value.span());
+    else if (real && is_float(buffer.dtype()))
+      value = float_literal(buffer.dtype(), real->value, value.span());
   }
   RELISH_CHECK(value.dtype() == buffer.dtype(),
                fmt::format("{} of dtype {} is stored to as {}", buffer.name(), name_of(buffer.dtype()),

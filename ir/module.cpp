@@ -36,8 +36,10 @@ PrimFuncPtr Module::prim_func(std::string_view wanted) const {
 
 void Module::set(GlobalFunction function) {
   auto found = position_of(functions, name_of(function));
-  if (found == functions.end()) functions.push_back(std::move(function));
-  else functions[static_cast<std::size_t>(found - functions.begin())] = std::move(function);
+  if (found == functions.end())
+    functions.push_back(std::move(function));
+  else
+    functions[static_cast<std::size_t>(found - functions.begin())] = std::move(function);
 }
 
 void Module::remove(std::string_view unwanted) {

@@ -1,4 +1,5 @@
-// A module: named global functions in order. A value: transforms take one and return another; functions are shared.
+// A module: named global functions in order. A value: transforms take one and return another; functions are
+// shared.
 #pragma once
 
 #include <string>
@@ -22,8 +23,8 @@ struct Module {
   CommentsPtr comments;
 
   const GlobalFunction* find(std::string_view name) const;
-  FunctionPtr function(std::string_view name) const;    // null when absent or a prim_func
-  PrimFuncPtr prim_func(std::string_view name) const;   // null when absent or a Relax function
+  FunctionPtr function(std::string_view name) const;   // null when absent or a prim_func
+  PrimFuncPtr prim_func(std::string_view name) const;  // null when absent or a Relax function
   // Replaces the function of that name in place, or appends.
   void set(GlobalFunction function);
   void remove(std::string_view name);

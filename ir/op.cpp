@@ -26,7 +26,8 @@ OpTable& table() {
 void install_ops(std::span<const Op* const> ops) {
   OpTable fresh;
   fresh.by_name.assign(ops.begin(), ops.end());
-  std::sort(fresh.by_name.begin(), fresh.by_name.end(), [](const Op* a, const Op* b) { return a->name < b->name; });
+  std::sort(fresh.by_name.begin(), fresh.by_name.end(),
+            [](const Op* a, const Op* b) { return a->name < b->name; });
   for (const Op* op : fresh.by_name) {
     for (std::string_view alias : op->aliases) fresh.aliases.emplace_back(alias, op);
   }
@@ -46,8 +47,9 @@ const Op* find_op(std::string_view name) {
                                 [](const Op* op, std::string_view wanted) { return op->name < wanted; });
   if (found != by_name.end() && (*found)->name == name) return *found;
   const auto& aliases = table().aliases;
-  auto alias = std::lower_bound(aliases.begin(), aliases.end(), name,
-                                [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
+  auto alias =
+      std::lower_bound(aliases.begin(), aliases.end(), name,
+                       [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
   return alias != aliases.end() && alias->first == name ? alias->second : nullptr;
 }
 

@@ -1,5 +1,6 @@
-// Op: all that the system may ask about one operator, declared in one place (stdlib/ops/). Parser, printer, help, checker,
-// interpreter, JIT, gradient, tests and documentation read these values; adding an operator touches one file.
+// Op: all that the system may ask about one operator, declared in one place (stdlib/ops/). Parser, printer,
+// help, checker, interpreter, JIT, gradient, tests and documentation read these values; adding an operator
+// touches one file.
 #pragma once
 
 #include <optional>
@@ -25,8 +26,9 @@ enum class ParamKind : std::uint8_t {
 struct Param {
   std::string_view name;
   ParamKind kind = ParamKind::Tensor;
-  std::string_view type;           // for documentation: "tensor", "int or list[int] or None", "str"
-  std::string_view fallback = "";  // default of an attribute or scalar as text: "None", "-1", "\"mean\""; "" required
+  std::string_view type;  // for documentation: "tensor", "int or list[int] or None", "str"
+  std::string_view fallback =
+      "";  // default of an attribute or scalar as text: "None", "-1", "\"mean\""; "" required
   std::string_view doc = "";
 };
 
@@ -55,7 +57,7 @@ struct CallView {
   Span span;
 
   bool has(std::size_t i) const { return i < args.size(); }
-  const TensorType& tensor(std::size_t i) const;   // TypeError naming the parameter when it is no tensor
+  const TensorType& tensor(std::size_t i) const;  // TypeError naming the parameter when it is no tensor
   const Attribute& attribute(std::string_view name) const;
   std::int64_t int_attribute(std::string_view name) const;
   std::string string_attribute(std::string_view name) const;
@@ -67,7 +69,7 @@ struct CallView {
 struct EvalCall {
   const CallView& call;
   std::span<const Value> args;
-  const Type& result_type;         // concrete: every dim is a literal
+  const Type& result_type;  // concrete: every dim is a literal
 
   const Tensor& in(std::size_t i) const { return args[i].tensor(); }
 };
@@ -75,54 +77,55 @@ struct EvalCall {
 struct LowerCall {
   const CallView& call;
   const Type& result_type;
-  std::string name;                // wanted name of the prim_func
+  std::string name;  // wanted name of the prim_func
 };
 
 struct VjpCall {
   const CallView& call;
-  const Expr& result;              // the variable bound to the call
+  const Expr& result;  // the variable bound to the call
   const Expr& cotangent;
   FunctionBuilder& builder;
 };
 
-using InferFn = Type (*)(const CallView&);                                // throws Failure(TypeError)
-using EvalFn = Value (*)(const EvalCall&);                                // slow, obvious
-using LowerFn = PrimFunc (*)(const LowerCall&);                           // parameters: tensor args in order, then results
-using VjpFn = std::vector<std::optional<Expr>> (*)(const VjpCall&);       // one per arg; absent: no gradient
-using BodyFn = std::string (*)(const CallView&);                          // name of the function in `body` to use
+using InferFn = Type (*)(const CallView&);       // throws Failure(TypeError)
+using EvalFn = Value (*)(const EvalCall&);       // slow, obvious
+using LowerFn = PrimFunc (*)(const LowerCall&);  // parameters: tensor args in order, then results
+using VjpFn = std::vector<std::optional<Expr>> (*)(const VjpCall&);  // one per arg; absent: no gradient
+using BodyFn = std::string (*)(const CallView&);                     // name of the function in `body` to use
 
 struct Op {
-  std::string_view name;                 // without "R.": "add", "nn.relu"
+  std::string_view name;  // without "R.": "add", "nn.relu"
   std::string_view summary;
   std::span<const Param> params = {};
   InferFn infer = nullptr;
   EvalFn eval = nullptr;
   LowerFn lower = nullptr;
   VjpFn vjp = nullptr;
-  std::string_view no_gradient = "";     // reason; required when there is no vjp
-  bool zero_gradient = false;            // derivative is zero (almost) everywhere
-  std::string_view gradient_doc = "";    // formula for the manual
-  // Path of a text under stdlib/ that defines the operator: Relax functions of the tensor arguments followed by the
-  // scalar attributes as R.Prim parameters. Then eval and lower are absent.
+  std::string_view no_gradient = "";   // reason; required when there is no vjp
+  bool zero_gradient = false;          // derivative is zero (almost) everywhere
+  std::string_view gradient_doc = "";  // formula for the manual
+  // Path of a text under stdlib/ that defines the operator: Relax functions of the tensor arguments followed
+  // by the scalar attributes as R.Prim parameters. Then eval and lower are absent.
   std::string_view body = "";
   BodyFn body_function = nullptr;
   Agreement agreement = Agreement::Exact;
   std::span<const Sample> samples = {};
   std::span<const Reject> rejects = {};
   std::span<const std::string_view> aliases = {};
-  std::string_view doc = "";             // longer text: semantics, kinks, sources
+  std::string_view doc = "";  // longer text: semantics, kinks, sources
 };
 
 // The table of operators, installed once at start by the standard library; sorted by name.
 void install_ops(std::span<const Op* const> ops);
 std::span<const Op* const> all_ops();
-const Op* find_op(std::string_view name);             // by name or alias, without "R."; null when unknown
+const Op* find_op(std::string_view name);  // by name or alias, without "R."; null when unknown
 std::vector<std::string> op_names();
 
-// Splits written arguments into args and attributes by the operator's parameters, fills in defaults; see frontend.
+// Splits written arguments into args and attributes by the operator's parameters, fills in defaults; see
+// frontend.
 struct WrittenArgument {
-  std::string name;                          // "" positional
-  std::variant<Expr, Attribute> value;       // attributes arrive as either: literals convert both ways
+  std::string name;                     // "" positional
+  std::variant<Expr, Attribute> value;  // attributes arrive as either: literals convert both ways
   Span span;
 };
 struct ArrangedArguments {
@@ -132,8 +135,8 @@ struct ArrangedArguments {
 ArrangedArguments arrange_arguments(const Op& op, std::vector<WrittenArgument> written, Span call);
 // The parsed default of a parameter.
 Attribute default_of(const Param& param);
-// What op_call does with arguments that a pass gives: fills in defaults, puts attributes in declared order, drops absent
-// optional arguments. InternalError when a required one is missing or an attribute is unknown.
+// What op_call does with arguments that a pass gives: fills in defaults, puts attributes in declared order,
+// drops absent optional arguments. InternalError when a required one is missing or an attribute is unknown.
 void complete_call(const Op& op, std::vector<Expr>& args, Attributes& attributes);
 // The operator's name without its namespace: "conv2d" of "nn.conv2d".
 std::string_view short_name_of(const Op& op);

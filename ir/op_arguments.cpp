@@ -1,5 +1,5 @@
-// From written arguments to an operator's arguments and attributes: matching by position and keyword, defaults, and the
-// conversion of each value to what its parameter takes.
+// From written arguments to an operator's arguments and attributes: matching by position and keyword,
+// defaults, and the conversion of each value to what its parameter takes.
 #include "ir/op_arguments.h"
 
 #include <fmt/format.h>
@@ -104,11 +104,12 @@ std::vector<std::string_view> words_of(std::string_view type) {
 
 bool all_ints(const Attribute& value) {
   const auto* list = value.as<AttributeList>();
-  return list && std::all_of(list->begin(), list->end(), [](const Attribute& a) { return a.as<std::int64_t>(); });
+  return list &&
+         std::all_of(list->begin(), list->end(), [](const Attribute& a) { return a.as<std::int64_t>(); });
 }
 
-// The value as one documented type names it; nullopt when it is of another. A word that names no simple type takes
-// anything: the operator's own rule checks it.
+// The value as one documented type names it; nullopt when it is of another. A word that names no simple type
+// takes anything: the operator's own rule checks it.
 std::optional<Attribute> as_documented(std::string_view word, const Attribute& value) {
   if (word == "None") return value.is_none() ? std::optional(value) : std::nullopt;
   if (word == "int") {
@@ -140,7 +141,8 @@ std::optional<Attribute> as_documented(std::string_view word, const Attribute& v
 
 Expr expr_of(const Op& op, const Param& param, const Attribute& value, Span span) {
   if (const auto* v = value.as<bool>()) return scalar_value(bool_literal(*v, span), span);
-  if (const auto* v = value.as<std::int64_t>()) return scalar_value(int_literal(DType::Int64, *v, span), span);
+  if (const auto* v = value.as<std::int64_t>())
+    return scalar_value(int_literal(DType::Int64, *v, span), span);
   if (const auto* v = value.as<double>()) return scalar_value(float_literal(DType::Float64, *v, span), span);
   refuse_kind(op, param, span, print(value), param.kind == ParamKind::Scalar ? "a scalar" : "a tensor");
 }
@@ -149,7 +151,9 @@ bool is_open(const Expr& expr) { return expr.type().as<AnyType>() || expr.type()
 
 Expr shape_of(const Op& op, const Param& param, const WrittenArgument& written) {
   std::vector<Scalar> dims;
-  auto refuse_value = [&](const std::string& found) { refuse_kind(op, param, written.span, found, "a shape"); };
+  auto refuse_value = [&](const std::string& found) {
+    refuse_kind(op, param, written.span, found, "a shape");
+  };
   if (const auto* value = std::get_if<Attribute>(&written.value)) {
     if (!value->as<std::int64_t>() && !all_ints(*value)) refuse_value(print(*value));
     for (std::int64_t dim : int_list(*value)) dims.emplace_back(dim);
@@ -195,8 +199,8 @@ bool is_none(const WrittenArgument& written) {
 }
 
 // The written argument of each parameter, or null.
-std::vector<const WrittenArgument*> match_parameters(const Op& op, const std::vector<WrittenArgument>& written,
-                                                     Span call) {
+std::vector<const WrittenArgument*> match_parameters(const Op& op,
+                                                     const std::vector<WrittenArgument>& written, Span call) {
   std::vector<const WrittenArgument*> given(op.params.size(), nullptr);
   std::size_t position = 0;
   for (const WrittenArgument& argument : written) {
@@ -204,7 +208,8 @@ std::vector<const WrittenArgument*> match_parameters(const Op& op, const std::ve
     std::size_t index = position;
     if (argument.name.empty()) {
       if (position++ >= op.params.size()) {
-        const auto count = std::count_if(written.begin(), written.end(), [](const auto& w) { return w.name.empty(); });
+        const auto count =
+            std::count_if(written.begin(), written.end(), [](const auto& w) { return w.name.empty(); });
         refuse(op, "surplus", at,
                fmt::format("{} arguments are given; it takes at most {}", count, op.params.size()));
       }
@@ -294,10 +299,13 @@ Attribute coerce_attribute(const Op& op, const Param& param, Attribute value, Sp
   if (value.is_none() && (param.fallback == "None" || param.type.empty())) return value;
   const std::vector<std::string_view> words = words_of(param.type);
   if (words.empty()) return value;
-  const bool optional_dtype = std::find(words.begin(), words.end(), "dtype") != words.end() &&
-                              (param.fallback == "None" || std::find(words.begin(), words.end(), "None") != words.end());
+  const bool optional_dtype =
+      std::find(words.begin(), words.end(), "dtype") != words.end() &&
+      (param.fallback == "None" || std::find(words.begin(), words.end(), "None") != words.end());
   // TVM writes an absent dtype as "" or "void".
-  if (const auto* name = value.as<std::string>(); optional_dtype && name && (name->empty() || *name == "void")) return {};
+  if (const auto* name = value.as<std::string>();
+      optional_dtype && name && (name->empty() || *name == "void"))
+    return {};
   // An exact kind first, so that "int or float" keeps an int.
   const bool takes_int = std::find(words.begin(), words.end(), "int") != words.end();
   if (takes_int && value.as<std::int64_t>()) return value;
@@ -325,7 +333,8 @@ void complete_call(const Op& op, std::vector<Expr>& args, Attributes& attributes
     }
     const Attribute* given = find_attribute(attributes, param.name);
     if (given) ++used;
-    RELISH_CHECK(given || !param.fallback.empty(), fmt::format("{} is called without {}", op.name, param.name));
+    RELISH_CHECK(given || !param.fallback.empty(),
+                 fmt::format("{} is called without {}", op.name, param.name));
     complete.emplace_back(std::string(param.name),
                           coerce_attribute(op, param, given ? *given : default_of(param), Span{}));
   }
@@ -347,9 +356,12 @@ ArrangedArguments arrange_arguments(const Op& op, std::vector<WrittenArgument> w
     }
     if (param.kind != ParamKind::Attribute) {
       const bool none = argument && is_none(*argument) && (optional || param.fallback == "None");
-      if (argument && !none) args.add(param, argument_of(op, param, *argument));
-      else if (optional || none) args.add(param, std::nullopt);
-      else args.add(param, default_argument(op, param, call));
+      if (argument && !none)
+        args.add(param, argument_of(op, param, *argument));
+      else if (optional || none)
+        args.add(param, std::nullopt);
+      else
+        args.add(param, default_argument(op, param, call));
       continue;
     }
     Attribute value;

@@ -1,4 +1,5 @@
-// Conversion of written arguments to what a parameter takes; between the table of operators and arrange_arguments.
+// Conversion of written arguments to what a parameter takes; between the table of operators and
+// arrange_arguments.
 #pragma once
 
 #include <optional>
@@ -9,8 +10,8 @@ namespace relish {
 
 // The compile-time value of an expression of literals; nullopt for anything else.
 std::optional<Attribute> attribute_of_literals(const Expr& expr);
-// The attribute in the form that the parameter's documented type asks for: dtype names become dtypes, ints become floats.
-// TypeError at `span` when it is of none of the parameter's types.
+// The attribute in the form that the parameter's documented type asks for: dtype names become dtypes, ints
+// become floats. TypeError at `span` when it is of none of the parameter's types.
 Attribute coerce_attribute(const Op& op, const Param& param, Attribute value, Span span);
 
 }  // namespace relish

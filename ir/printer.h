@@ -1,5 +1,5 @@
-// Printing to TVMScript: the canonical text of modules, functions, types and expressions. The round-trip law: reading a
-// printed module gives an equal module, and printing that gives the same text.
+// Printing to TVMScript: the canonical text of modules, functions, types and expressions. The round-trip law:
+// reading a printed module gives an equal module, and printing that gives the same text.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ struct PrintOptions {
 };
 
 std::string print(const Module& module, const PrintOptions& options = {});
-// The module without heading and without the section of large constants, for texts that hold several declarations:
-// these collect their constants in one section and write its text once, at the end.
+// The module without heading and without the section of large constants, for texts that hold several
+// declarations: these collect their constants in one section and write its text once, at the end.
 std::string print_part(const Module& module, ConstantSection& constants, const PrintOptions& options = {});
 // A function alone, decorated, as it stands outside a class.
 std::string print(const Function& function, const PrintOptions& options = {});

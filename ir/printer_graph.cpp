@@ -190,10 +190,11 @@ class FunctionWriter {
     std::string head = std::move(w_.out);
     w_.out.clear();
     for (const BindingBlock& block : function_.blocks) write_block(block);
+    w_.comments_before(function_.result_comments);
     w_.begin_line();
     w_.out += "return ";
     write_expr(w_, function_.result);
-    w_.end_line();
+    w_.end_line(function_.result_comments);
     std::string body = std::move(w_.out);
     w_.out = std::move(head);
     write_declarations();

@@ -1,5 +1,5 @@
-// Rewriting: one generic traversal per level. A rewriter returns the same handle when nothing changed, so an unchanged
-// function is shared, not copied.
+// Rewriting: one generic traversal per level. A rewriter returns the same handle when nothing changed, so an
+// unchanged function is shared, not copied.
 #pragma once
 
 #include <functional>
@@ -17,17 +17,17 @@ using VarMap = std::unordered_map<std::uint64_t, Expr>;  // variable id -> leaf
 Expr substitute(const Expr& expr, const VarMap& vars, const ScalarMap& scalars = {});
 Binding substitute(const Binding& binding, const VarMap& vars, const ScalarMap& scalars = {});
 
-// A copy of the function with fresh variables (parameters too) and fresh symbolic dims, so that two modules share no
-// identities. `renamed` receives old id -> new variable when not null.
+// A copy of the function with fresh variables (parameters too) and fresh symbolic dims, so that two modules
+// share no identities. `renamed` receives old id -> new variable when not null.
 Function copy_with_fresh_vars(const Function& function, VarMap* renamed = nullptr);
 
-// Calls `visit` for every expression of the function in order: values of bindings, then the result, with operands
-// before the node that holds them.
+// Calls `visit` for every expression of the function in order: values of bindings, then the result, with
+// operands before the node that holds them.
 void for_each_expr(const Function& function, const std::function<void(const Expr&)>& visit);
 // The same for one expression: its operands, then itself.
 void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& visit);
-// Scalar expressions and statements of a loop body, pre-order, with the scalars inside scalars. Declared regions of
-// blocks are left out: they repeat what the statements access.
+// Scalar expressions and statements of a loop body, pre-order, with the scalars inside scalars. Declared
+// regions of blocks are left out: they repeat what the statements access.
 void for_each_scalar(const Stmt& stmt, const std::function<void(const Scalar&)>& visit);
 void for_each_scalar(const Scalar& scalar, const std::function<void(const Scalar&)>& visit);
 void for_each_stmt(const Stmt& stmt, const std::function<void(const Stmt&)>& visit);
@@ -40,10 +40,11 @@ Stmt rewrite(const Stmt& stmt, const std::function<std::optional<Scalar>(const S
 // Names of global functions that the function refers to, in order of first use.
 std::vector<std::string> global_references(const Function& function);
 
-// Splices `callee`'s body into `builder` with `args` for its parameters, re-inferring every type from the arguments
-// (so a callee written for unknown shapes becomes one for the arguments' shapes); prim_funcs and functions of
-// `callee_module` that it refers to are copied into `target` under fresh names. Returns the result expression (a leaf).
-Expr inline_call(FunctionBuilder& builder, Module& target, const Module& callee_module, const Function& callee,
-                 const std::vector<Expr>& args);
+// Splices `callee`'s body into `builder` with `args` for its parameters, re-inferring every type from the
+// arguments (so a callee written for unknown shapes becomes one for the arguments' shapes); prim_funcs and
+// functions of `callee_module` that it refers to are copied into `target` under fresh names. Returns the
+// result expression (a leaf).
+Expr inline_call(FunctionBuilder& builder, Module& target, const Module& callee_module,
+                 const Function& callee, const std::vector<Expr>& args);
 
 }  // namespace relish

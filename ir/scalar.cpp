@@ -1,5 +1,5 @@
-// Construction of scalar expressions: conversion of operands by TVM's rules and the checks that keep every scalar well
-// typed.
+// Construction of scalar expressions: conversion of operands by TVM's rules and the checks that keep every
+// scalar well typed.
 #include "ir/scalar.h"
 
 #include <fmt/format.h>
@@ -26,16 +26,26 @@ bool is_literal(const Scalar& s) { return s.as<IntLiteral>() || s.as<FloatLitera
 
 bool int_fits(std::int64_t value, DType dtype) {
   switch (dtype) {
-    case DType::Bool: return value == 0 || value == 1;
-    case DType::Int8: return value >= INT8_MIN && value <= INT8_MAX;
-    case DType::Int16: return value >= INT16_MIN && value <= INT16_MAX;
-    case DType::Int32: return value >= INT32_MIN && value <= INT32_MAX;
-    case DType::Int64: return true;
-    case DType::UInt8: return value >= 0 && value <= UINT8_MAX;
-    case DType::UInt16: return value >= 0 && value <= UINT16_MAX;
-    case DType::UInt32: return value >= 0 && value <= std::int64_t{UINT32_MAX};
-    case DType::UInt64: return value >= 0;
-    default: return false;
+    case DType::Bool:
+      return value == 0 || value == 1;
+    case DType::Int8:
+      return value >= INT8_MIN && value <= INT8_MAX;
+    case DType::Int16:
+      return value >= INT16_MIN && value <= INT16_MAX;
+    case DType::Int32:
+      return value >= INT32_MIN && value <= INT32_MAX;
+    case DType::Int64:
+      return true;
+    case DType::UInt8:
+      return value >= 0 && value <= UINT8_MAX;
+    case DType::UInt16:
+      return value >= 0 && value <= UINT16_MAX;
+    case DType::UInt32:
+      return value >= 0 && value <= std::int64_t{UINT32_MAX};
+    case DType::UInt64:
+      return value >= 0;
+    default:
+      return false;
   }
 }
 
@@ -56,8 +66,8 @@ std::optional<Scalar> adopt(const Scalar& value, DType wanted) {
   return std::nullopt;
 }
 
-// The dtype of an operation on two expressions: float beats integer, wider beats narrower, unsigned beats signed of
-// equal width, and bool is the narrowest integer.
+// The dtype of an operation on two expressions: float beats integer, wider beats narrower, unsigned beats
+// signed of equal width, and bool is the narrowest integer.
 DType common_dtype(DType a, DType b, Span span) {
   if (a == b) return a;
   if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
@@ -65,8 +75,9 @@ DType common_dtype(DType a, DType b, Span span) {
   if (is_bool(b)) return a;
   if (size_of(a) != size_of(b)) return size_of(a) > size_of(b) ? a : b;
   if (is_float(a)) {
-    ill_typed(span, "scalar.dtype",
-              fmt::format("{} and {} have no common dtype; expected an explicit cast", name_of(a), name_of(b)));
+    ill_typed(
+        span, "scalar.dtype",
+        fmt::format("{} and {} have no common dtype; expected an explicit cast", name_of(a), name_of(b)));
   }
   return is_unsigned_int(a) ? a : b;
 }
@@ -95,20 +106,34 @@ Span span_or(Span given, const Scalar& a, const Scalar& b) {
 
 std::string_view symbol_of(BinaryOp op) {
   switch (op) {
-    case BinaryOp::Add: return "+";
-    case BinaryOp::Sub: return "-";
-    case BinaryOp::Mul: return "*";
-    case BinaryOp::Div: return "/";
-    case BinaryOp::TruncMod: return "truncmod";
-    case BinaryOp::FloorDiv: return "//";
-    case BinaryOp::FloorMod: return "%";
-    case BinaryOp::Min: return "min";
-    case BinaryOp::Max: return "max";
-    case BinaryOp::BitAnd: return "&";
-    case BinaryOp::BitOr: return "|";
-    case BinaryOp::BitXor: return "^";
-    case BinaryOp::ShiftLeft: return "<<";
-    case BinaryOp::ShiftRight: return ">>";
+    case BinaryOp::Add:
+      return "+";
+    case BinaryOp::Sub:
+      return "-";
+    case BinaryOp::Mul:
+      return "*";
+    case BinaryOp::Div:
+      return "/";
+    case BinaryOp::TruncMod:
+      return "truncmod";
+    case BinaryOp::FloorDiv:
+      return "//";
+    case BinaryOp::FloorMod:
+      return "%";
+    case BinaryOp::Min:
+      return "min";
+    case BinaryOp::Max:
+      return "max";
+    case BinaryOp::BitAnd:
+      return "&";
+    case BinaryOp::BitOr:
+      return "|";
+    case BinaryOp::BitXor:
+      return "^";
+    case BinaryOp::ShiftLeft:
+      return "<<";
+    case BinaryOp::ShiftRight:
+      return ">>";
   }
   return "?";
 }
@@ -178,12 +203,11 @@ Scalar binary(BinaryOp op, Scalar a, Scalar b, Span span) {
   DType dtype = a.dtype();
   const bool bits = op >= BinaryOp::BitAnd;
   if (bits && is_float(dtype)) {
-    ill_typed(at, "scalar.dtype",
-              fmt::format("{} takes integers, found {}", symbol_of(op), name_of(dtype)));
+    ill_typed(at, "scalar.dtype", fmt::format("{} takes integers, found {}", symbol_of(op), name_of(dtype)));
   }
   // bool stays bool only where the result is one again: bit operations, minimum and maximum.
-  const bool keeps_bool =
-      op == BinaryOp::Min || op == BinaryOp::Max || (bits && op != BinaryOp::ShiftLeft && op != BinaryOp::ShiftRight);
+  const bool keeps_bool = op == BinaryOp::Min || op == BinaryOp::Max ||
+                          (bits && op != BinaryOp::ShiftLeft && op != BinaryOp::ShiftRight);
   if (is_bool(dtype) && !keeps_bool) {
     dtype = DType::Int32;
     a = cast(dtype, a, a.span());
@@ -213,7 +237,8 @@ Scalar logical(LogicalOp op, Scalar a, Scalar b, Span span) {
 Scalar logical_not(Scalar a, Span span) {
   const Span at = span.known() ? span : a.span();
   if (!is_bool(a.dtype())) {
-    ill_typed(at, "scalar.bool", fmt::format("operand of not has dtype {}; expected bool", name_of(a.dtype())));
+    ill_typed(at, "scalar.bool",
+              fmt::format("operand of not has dtype {}; expected bool", name_of(a.dtype())));
   }
   return make(DType::Bool, Not{std::move(a)}, at);
 }
@@ -250,12 +275,14 @@ Scalar cast(DType dtype, Scalar a, Span span) {
 Scalar load(const Buffer& buffer, std::vector<Scalar> indices, Span span) {
   if (static_cast<int>(indices.size()) != buffer.rank()) {
     ill_typed(span, "buffer.rank",
-              fmt::format("{} is indexed with {} indices; it has rank {}", buffer.name(), indices.size(), buffer.rank()));
+              fmt::format("{} is indexed with {} indices; it has rank {}", buffer.name(), indices.size(),
+                          buffer.rank()));
   }
   for (const Scalar& index : indices) {
     if (!is_int(index.dtype())) {
       ill_typed(index.span().known() ? index.span() : span, "buffer.index",
-                fmt::format("index of {} has dtype {}; expected an integer", buffer.name(), name_of(index.dtype())));
+                fmt::format("index of {} has dtype {}; expected an integer", buffer.name(),
+                            name_of(index.dtype())));
     }
   }
   return make(buffer.dtype(), Load{std::make_shared<const Buffer>(buffer), std::move(indices)}, span);
@@ -304,26 +331,40 @@ Scalar minimum_ieee(const Scalar& left, const Scalar& right) {
 Scalar min_value(DType dtype) {
   if (is_float(dtype)) return float_literal(dtype, -std::numeric_limits<double>::infinity());
   switch (dtype) {
-    case DType::Int8: return int_literal(dtype, INT8_MIN);
-    case DType::Int16: return int_literal(dtype, INT16_MIN);
-    case DType::Int32: return int_literal(dtype, INT32_MIN);
-    case DType::Int64: return int_literal(dtype, INT64_MIN);
-    default: return int_literal(dtype, 0);
+    case DType::Int8:
+      return int_literal(dtype, INT8_MIN);
+    case DType::Int16:
+      return int_literal(dtype, INT16_MIN);
+    case DType::Int32:
+      return int_literal(dtype, INT32_MIN);
+    case DType::Int64:
+      return int_literal(dtype, INT64_MIN);
+    default:
+      return int_literal(dtype, 0);
   }
 }
 
 Scalar max_value(DType dtype) {
   if (is_float(dtype)) return float_literal(dtype, std::numeric_limits<double>::infinity());
   switch (dtype) {
-    case DType::Bool: return int_literal(dtype, 1);
-    case DType::Int8: return int_literal(dtype, INT8_MAX);
-    case DType::Int16: return int_literal(dtype, INT16_MAX);
-    case DType::Int32: return int_literal(dtype, INT32_MAX);
-    case DType::Int64: return int_literal(dtype, INT64_MAX);
-    case DType::UInt8: return int_literal(dtype, UINT8_MAX);
-    case DType::UInt16: return int_literal(dtype, UINT16_MAX);
-    case DType::UInt32: return int_literal(dtype, UINT32_MAX);
-    default: return int_literal(dtype, -1);  // uint64: all bits
+    case DType::Bool:
+      return int_literal(dtype, 1);
+    case DType::Int8:
+      return int_literal(dtype, INT8_MAX);
+    case DType::Int16:
+      return int_literal(dtype, INT16_MAX);
+    case DType::Int32:
+      return int_literal(dtype, INT32_MAX);
+    case DType::Int64:
+      return int_literal(dtype, INT64_MAX);
+    case DType::UInt8:
+      return int_literal(dtype, UINT8_MAX);
+    case DType::UInt16:
+      return int_literal(dtype, UINT16_MAX);
+    case DType::UInt32:
+      return int_literal(dtype, UINT32_MAX);
+    default:
+      return int_literal(dtype, -1);  // uint64: all bits
   }
 }
 

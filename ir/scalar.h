@@ -1,6 +1,7 @@
-// Scalar expressions: the one language of symbolic dimensions in tensor types and of arithmetic in prim_funcs.
-// Immutable nodes behind counted handles; a variable is an identity, its name only a hint. Built through the functions
-// below, which convert operands by TVM's rules and check dtypes, so an ill-typed scalar does not exist.
+// Scalar expressions: the one language of symbolic dimensions in tensor types and of arithmetic in
+// prim_funcs. Immutable nodes behind counted handles; a variable is an identity, its name only a hint. Built
+// through the functions below, which convert operands by TVM's rules and check dtypes, so an ill-typed scalar
+// does not exist.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@
 
 namespace relish {
 
-// A scalar variable: symbolic dimension, loop variable, block variable, scalar parameter or local of a prim_func.
+// A scalar variable: symbolic dimension, loop variable, block variable, scalar parameter or local of a
+// prim_func.
 class ScalarVar {
  public:
   ScalarVar() = default;
@@ -46,7 +48,7 @@ class Buffer;
 
 class Scalar {
  public:
-  Scalar() = default;  // undefined: only good for assignment
+  Scalar() = default;          // undefined: only good for assignment
   Scalar(std::int64_t value);  // an int64 literal: dimensions are written naturally
   Scalar(int value) : Scalar(static_cast<std::int64_t>(value)) {}
   Scalar(const ScalarVar& var);
@@ -71,25 +73,66 @@ class Scalar {
 
 // Div is true division of floats and truncating division of integers; Floor* round toward minus infinity.
 enum class BinaryOp : std::uint8_t {
-  Add, Sub, Mul, Div, TruncMod, FloorDiv, FloorMod, Min, Max, BitAnd, BitOr, BitXor, ShiftLeft, ShiftRight,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  TruncMod,
+  FloorDiv,
+  FloorMod,
+  Min,
+  Max,
+  BitAnd,
+  BitOr,
+  BitXor,
+  ShiftLeft,
+  ShiftRight,
 };
 enum class CompareOp : std::uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
 enum class LogicalOp : std::uint8_t { And, Or };
 
-struct IntLiteral { std::int64_t value; };  // also bool (0 or 1) and uint64 (bit pattern)
-struct FloatLiteral { double value; };
-struct VarUse { ScalarVar var; };
-struct Binary { BinaryOp op; Scalar a, b; };  // Min/Max: compare-select, `a < b ? a : b` and `a > b ? a : b`
-struct Compare { CompareOp op; Scalar a, b; };
-struct Logical { LogicalOp op; Scalar a, b; };  // both sides evaluated
-struct Not { Scalar a; };
-struct Select { Scalar condition, a, b; bool lazy; };  // lazy: T.if_then_else, only the taken side is evaluated
-struct Cast { Scalar a; };
-struct Load { std::shared_ptr<const Buffer> buffer; std::vector<Scalar> indices; };
-struct IntrinsicCall { Intrinsic intrinsic; std::vector<Scalar> args; };
+struct IntLiteral {
+  std::int64_t value;
+};  // also bool (0 or 1) and uint64 (bit pattern)
+struct FloatLiteral {
+  double value;
+};
+struct VarUse {
+  ScalarVar var;
+};
+struct Binary {
+  BinaryOp op;
+  Scalar a, b;
+};  // Min/Max: compare-select, `a < b ? a : b` and `a > b ? a : b`
+struct Compare {
+  CompareOp op;
+  Scalar a, b;
+};
+struct Logical {
+  LogicalOp op;
+  Scalar a, b;
+};  // both sides evaluated
+struct Not {
+  Scalar a;
+};
+struct Select {
+  Scalar condition, a, b;
+  bool lazy;
+};  // lazy: T.if_then_else, only the taken side is evaluated
+struct Cast {
+  Scalar a;
+};
+struct Load {
+  std::shared_ptr<const Buffer> buffer;
+  std::vector<Scalar> indices;
+};
+struct IntrinsicCall {
+  Intrinsic intrinsic;
+  std::vector<Scalar> args;
+};
 
-using ScalarKind = std::variant<IntLiteral, FloatLiteral, VarUse, Binary, Compare, Logical, Not, Select, Cast, Load,
-                                IntrinsicCall>;
+using ScalarKind = std::variant<IntLiteral, FloatLiteral, VarUse, Binary, Compare, Logical, Not, Select, Cast,
+                                Load, IntrinsicCall>;
 
 struct ScalarNode {
   Span span;
@@ -102,13 +145,15 @@ const K* Scalar::as() const {
   return node_ ? std::get_if<K>(&node_->kind) : nullptr;
 }
 
-// --- Construction. Operands of different dtype are converted as TVM does: a literal adopts the other operand's dtype,
-// float beats integer, wider beats narrower, unsigned beats signed of equal width. Literal operands fold where exact
-// only in `dim_*` context (see canonical); here nothing folds, so that text prints as it was written.
+// --- Construction. Operands of different dtype are converted as TVM does: a literal adopts the other
+// operand's dtype, float beats integer, wider beats narrower, unsigned beats signed of equal width. Literal
+// operands fold where exact only in `dim_*` context (see canonical); here nothing folds, so that text prints
+// as it was written.
 Scalar int_literal(DType dtype, std::int64_t value, Span span = {});
 Scalar float_literal(DType dtype, double value, Span span = {});
 Scalar bool_literal(bool value, Span span = {});
-Scalar literal(DType dtype, double value, Span span = {});  // int or float literal by dtype; value must be exact for ints
+Scalar literal(DType dtype, double value,
+               Span span = {});  // int or float literal by dtype; value must be exact for ints
 Scalar zero(DType dtype);
 Scalar use(const ScalarVar& var, Span span = {});
 Scalar binary(BinaryOp op, Scalar a, Scalar b, Span span = {});
@@ -146,7 +191,8 @@ Scalar max_value(DType dtype);
 class Buffer {
  public:
   Buffer() = default;
-  Buffer(std::string name, DType dtype, std::vector<Scalar> shape, std::string scope = "global", Span span = {});
+  Buffer(std::string name, DType dtype, std::vector<Scalar> shape, std::string scope = "global",
+         Span span = {});
 
   std::uint64_t id() const { return node_->id; }
   const std::string& name() const { return node_->name; }
@@ -171,12 +217,12 @@ class Buffer {
 };
 
 // --- Analysis (ir/scalar_algebra.cpp).
-using ScalarMap = std::unordered_map<std::uint64_t, Scalar>;   // variable id -> replacement
-using BufferMap = std::unordered_map<std::uint64_t, Buffer>;   // buffer id -> replacement
+using ScalarMap = std::unordered_map<std::uint64_t, Scalar>;  // variable id -> replacement
+using BufferMap = std::unordered_map<std::uint64_t, Buffer>;  // buffer id -> replacement
 
-// Canonical polynomial form of an integer expression: like terms joined, constants folded, terms in a fixed order;
-// floor_div, floor_mod, min, max and what is not polynomial are atoms with canonical operands. Equal expressions such
-// as n*2 and 2*n, or (n+1)-1 and n, get structurally equal forms.
+// Canonical polynomial form of an integer expression: like terms joined, constants folded, terms in a fixed
+// order; floor_div, floor_mod, min, max and what is not polynomial are atoms with canonical operands. Equal
+// expressions such as n*2 and 2*n, or (n+1)-1 and n, get structurally equal forms.
 Scalar canonical(const Scalar& expression);
 // Whether the two are equal for all values of their variables, as far as canonical forms tell.
 bool prove_equal(const Scalar& a, const Scalar& b);
@@ -191,8 +237,9 @@ void collect_vars(const Scalar& expression, std::vector<ScalarVar>& into);
 // Product of dims, canonical; 1 for none.
 Scalar product(const std::vector<Scalar>& dims);
 
-// Value of an integer expression under an assignment; nullopt if a variable is missing. Divisions by zero throw RuntimeError.
-std::optional<std::int64_t> evaluate_int(const Scalar& expression,
-                                         const std::function<std::optional<std::int64_t>(const ScalarVar&)>& value_of);
+// Value of an integer expression under an assignment; nullopt if a variable is missing. Divisions by zero
+// throw RuntimeError.
+std::optional<std::int64_t> evaluate_int(
+    const Scalar& expression, const std::function<std::optional<std::int64_t>(const ScalarVar&)>& value_of);
 
 }  // namespace relish

@@ -1,6 +1,7 @@
-// Canonical forms of integer expressions: a polynomial whose atoms are variables and what is not polynomial (divisions,
-// minima, loads, ...) with canonical operands. Sizes are bounded: a product that would grow beyond the bounds stays an
-// atom, so the form is weaker there but its cost never is more than the size of the text.
+// Canonical forms of integer expressions: a polynomial whose atoms are variables and what is not polynomial
+// (divisions, minima, loads, ...) with canonical operands. Sizes are bounded: a product that would grow
+// beyond the bounds stays an atom, so the form is weaker there but its cost never is more than the size of
+// the text.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -14,12 +15,14 @@ namespace {
 
 constexpr std::size_t max_product_terms = 256;
 constexpr std::size_t max_degree = 16;
-constexpr std::size_t max_product_nodes = 1024;  // of the expanded product as a tree: it repeats its factors' atoms
+constexpr std::size_t max_product_nodes =
+    1024;  // of the expanded product as a tree: it repeats its factors' atoms
 
 // A product of atoms, sorted, with repetition.
 using Monomial = std::vector<Scalar>;
 
-// Higher degree first, then by the atoms; the constant is last. A monomial order, so that division by leading terms ends.
+// Higher degree first, then by the atoms; the constant is last. A monomial order, so that division by leading
+// terms ends.
 struct MonomialOrder {
   bool operator()(const Monomial& a, const Monomial& b) const {
     if (a.size() != b.size()) return a.size() > b.size();
@@ -32,7 +35,9 @@ struct MonomialOrder {
 
 using Polynomial = std::map<Monomial, std::int64_t, MonomialOrder>;  // no zero coefficients
 
-std::int64_t wrapping_mul(std::int64_t a, std::int64_t b) { return *fold_binary(BinaryOp::Mul, DType::Int64, a, b); }
+std::int64_t wrapping_mul(std::int64_t a, std::int64_t b) {
+  return *fold_binary(BinaryOp::Mul, DType::Int64, a, b);
+}
 
 void add_term(Polynomial& into, const Monomial& monomial, std::int64_t coefficient, DType dtype) {
   auto [place, fresh] = into.try_emplace(monomial, 0);
@@ -88,7 +93,8 @@ std::size_t tree_size(const Polynomial& p, std::size_t most) {
 
 bool may_expand(const Polynomial& a, const Polynomial& b) {
   if (a.size() * b.size() > max_product_terms || degree(a) + degree(b) > max_degree) return false;
-  return tree_size(a, max_product_nodes) * b.size() + tree_size(b, max_product_nodes) * a.size() <= max_product_nodes;
+  return tree_size(a, max_product_nodes) * b.size() + tree_size(b, max_product_nodes) * a.size() <=
+         max_product_nodes;
 }
 
 Scalar int_term(DType dtype, std::int64_t value) { return int_literal(dtype, value); }
@@ -123,8 +129,10 @@ std::optional<Monomial> monomial_quotient(const Monomial& a, const Monomial& b) 
   Monomial rest;
   std::size_t i = 0;
   for (const Scalar& atom : a) {
-    if (i < b.size() && compare_structure(atom, b[i]) == 0) ++i;
-    else rest.push_back(atom);
+    if (i < b.size() && compare_structure(atom, b[i]) == 0)
+      ++i;
+    else
+      rest.push_back(atom);
   }
   return i == b.size() ? std::optional(std::move(rest)) : std::nullopt;
 }
@@ -138,12 +146,13 @@ std::optional<Polynomial> exact_quotient(Polynomial p, const Polynomial& q, DTyp
     const auto& [monomial, coefficient] = *p.begin();
     std::optional<Monomial> rest = monomial_quotient(monomial, lead);
     if (!rest || step > max_product_terms || p.size() > max_product_terms) return std::nullopt;
-    if (lead_coefficient == -1 ? coefficient == INT64_MIN : coefficient % lead_coefficient != 0) return std::nullopt;
+    if (lead_coefficient == -1 ? coefficient == INT64_MIN : coefficient % lead_coefficient != 0)
+      return std::nullopt;
     const std::int64_t factor = coefficient / lead_coefficient;
     add_term(quotient, *rest, factor, dtype);
     for (const auto& [other, c] : q) {
-      add_term(p, merge(other, *rest), *fold_binary(BinaryOp::Mul, dtype, c, *fold_binary(BinaryOp::Sub, dtype, 0, factor)),
-               dtype);
+      add_term(p, merge(other, *rest),
+               *fold_binary(BinaryOp::Mul, dtype, c, *fold_binary(BinaryOp::Sub, dtype, 0, factor)), dtype);
     }
   }
   return quotient;
@@ -202,7 +211,8 @@ class Canonicalizer {
         if (auto literal = node.b.as_int()) return accumulate(node.a, wrapping_mul(factor, *literal), into);
         if (auto literal = node.a.as_int()) return accumulate(node.b, wrapping_mul(factor, *literal), into);
         return accumulate_product(node, dtype, factor, into);
-      default: return accumulate_other(node, dtype, factor, into);
+      default:
+        return accumulate_other(node, dtype, factor, into);
     }
   }
 
@@ -231,9 +241,11 @@ class Canonicalizer {
     }
     switch (node.op) {
       case BinaryOp::FloorDiv:
-      case BinaryOp::Div: return accumulate_division(node.op, std::move(a), b, dtype, factor, into);
+      case BinaryOp::Div:
+        return accumulate_division(node.op, std::move(a), b, dtype, factor, into);
       case BinaryOp::FloorMod:
-      case BinaryOp::TruncMod: return accumulate_remainder(node.op, std::move(a), b, dtype, factor, into);
+      case BinaryOp::TruncMod:
+        return accumulate_remainder(node.op, std::move(a), b, dtype, factor, into);
       case BinaryOp::Min:
       case BinaryOp::Max: {
         Polynomial difference = a;
@@ -249,7 +261,8 @@ class Canonicalizer {
         if (swap) std::swap(left, right);
         return add_atom(into, binary(node.op, left, right), factor);
       }
-      default: return add_atom(into, binary(node.op, rebuild(a, dtype), rebuild(b, dtype)), factor);
+      default:
+        return add_atom(into, binary(node.op, rebuild(a, dtype), rebuild(b, dtype)), factor);
     }
   }
 
@@ -297,7 +310,8 @@ class Canonicalizer {
       if (inner && inner->op == BinaryOp::FloorDiv && inner->b.as_int().value_or(0) > 0) {
         const __int128 joined = static_cast<__int128>(*inner->b.as_int()) * divisor;
         if (joined <= INT32_MAX) {
-          return accumulate(floor_div(inner->a, int_term(dtype, static_cast<std::int64_t>(joined))), factor, into);
+          return accumulate(floor_div(inner->a, int_term(dtype, static_cast<std::int64_t>(joined))), factor,
+                            into);
         }
       }
       return add_atom(into, floor_div(numerator, int_term(dtype, divisor)), factor);
@@ -337,13 +351,15 @@ class Canonicalizer {
   Scalar apply(const Scalar& s, const Compare& n) {
     Scalar a = canonical(n.a), b = canonical(n.b);
     if (is_int(a.dtype())) {
-      if (a.as_int() && b.as_int()) return bool_literal(fold_compare(n.op, a.dtype(), *a.as_int(), *b.as_int()));
+      if (a.as_int() && b.as_int())
+        return bool_literal(fold_compare(n.op, a.dtype(), *a.as_int(), *b.as_int()));
       if (structurally_equal(a, b)) return bool_literal(fold_compare(n.op, a.dtype(), 0, 0));
       if (is_signed_int(a.dtype())) {
         Polynomial difference;
         accumulate(a, 1, difference);
         accumulate(b, -1, difference);
-        if (auto constant = constant_of(difference)) return bool_literal(fold_compare(n.op, a.dtype(), *constant, 0));
+        if (auto constant = constant_of(difference))
+          return bool_literal(fold_compare(n.op, a.dtype(), *constant, 0));
       }
     }
     return rebuilt(s, Compare{n.op, std::move(a), std::move(b)});

@@ -1,5 +1,5 @@
-// A total order of scalar expressions by structure, and integer arithmetic as prim_funcs do it: what the analyses
-// of this folder share.
+// A total order of scalar expressions by structure, and integer arithmetic as prim_funcs do it: what the
+// analyses of this folder share.
 #pragma once
 
 #include <optional>

@@ -65,9 +65,7 @@ int compare_structure(const Scalar& a, const Scalar& b) {
   if (int c = order(a->kind.index(), b->kind.index())) return c;
   if (int c = order(a->dtype, b->dtype)) return c;
   return std::visit(
-      [&](const auto& left) {
-        return NodeOrder{}(left, std::get<std::decay_t<decltype(left)>>(b->kind));
-      },
+      [&](const auto& left) { return NodeOrder{}(left, std::get<std::decay_t<decltype(left)>>(b->kind)); },
       a->kind);
 }
 
@@ -182,14 +180,22 @@ void collect_vars(const Scalar& expression, std::vector<ScalarVar>& into) {
 
 std::int64_t wrap_to(DType dtype, std::int64_t value) {
   switch (dtype) {
-    case DType::Bool: return value != 0;
-    case DType::Int8: return static_cast<std::int8_t>(value);
-    case DType::Int16: return static_cast<std::int16_t>(value);
-    case DType::Int32: return static_cast<std::int32_t>(value);
-    case DType::UInt8: return static_cast<std::uint8_t>(value);
-    case DType::UInt16: return static_cast<std::uint16_t>(value);
-    case DType::UInt32: return static_cast<std::uint32_t>(value);
-    default: return value;
+    case DType::Bool:
+      return value != 0;
+    case DType::Int8:
+      return static_cast<std::int8_t>(value);
+    case DType::Int16:
+      return static_cast<std::int16_t>(value);
+    case DType::Int32:
+      return static_cast<std::int32_t>(value);
+    case DType::UInt8:
+      return static_cast<std::uint8_t>(value);
+    case DType::UInt16:
+      return static_cast<std::uint16_t>(value);
+    case DType::UInt32:
+      return static_cast<std::uint32_t>(value);
+    default:
+      return value;
   }
 }
 
@@ -199,9 +205,12 @@ std::optional<std::int64_t> fold_binary(BinaryOp op, DType dtype, std::int64_t a
   const std::int64_t bits = size_of(dtype) * 8;
   auto wrapped = [&](std::uint64_t value) { return wrap_to(dtype, static_cast<std::int64_t>(value)); };
   switch (op) {
-    case BinaryOp::Add: return wrapped(ua + ub);
-    case BinaryOp::Sub: return wrapped(ua - ub);
-    case BinaryOp::Mul: return wrapped(ua * ub);
+    case BinaryOp::Add:
+      return wrapped(ua + ub);
+    case BinaryOp::Sub:
+      return wrapped(ua - ub);
+    case BinaryOp::Mul:
+      return wrapped(ua * ub);
     case BinaryOp::Div:
     case BinaryOp::TruncMod:
     case BinaryOp::FloorDiv:
@@ -218,11 +227,16 @@ std::optional<std::int64_t> fold_binary(BinaryOp op, DType dtype, std::int64_t a
       }
       return wrap_to(dtype, division ? quotient : remainder);
     }
-    case BinaryOp::Min: return (wide_unsigned ? ua < ub : a < b) ? a : b;
-    case BinaryOp::Max: return (wide_unsigned ? ua > ub : a > b) ? a : b;
-    case BinaryOp::BitAnd: return a & b;
-    case BinaryOp::BitOr: return a | b;
-    case BinaryOp::BitXor: return a ^ b;
+    case BinaryOp::Min:
+      return (wide_unsigned ? ua < ub : a < b) ? a : b;
+    case BinaryOp::Max:
+      return (wide_unsigned ? ua > ub : a > b) ? a : b;
+    case BinaryOp::BitAnd:
+      return a & b;
+    case BinaryOp::BitOr:
+      return a | b;
+    case BinaryOp::BitXor:
+      return a ^ b;
     case BinaryOp::ShiftLeft:
       if (b < 0) return std::nullopt;
       return b >= bits ? 0 : wrapped(ua << ub);
@@ -235,14 +249,21 @@ std::optional<std::int64_t> fold_binary(BinaryOp op, DType dtype, std::int64_t a
 }
 
 bool fold_compare(CompareOp op, DType dtype, std::int64_t a, std::int64_t b) {
-  const bool less = dtype == DType::UInt64 ? static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b) : a < b;
+  const bool less =
+      dtype == DType::UInt64 ? static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b) : a < b;
   switch (op) {
-    case CompareOp::Eq: return a == b;
-    case CompareOp::Ne: return a != b;
-    case CompareOp::Lt: return less;
-    case CompareOp::Le: return less || a == b;
-    case CompareOp::Gt: return !less && a != b;
-    case CompareOp::Ge: return !less;
+    case CompareOp::Eq:
+      return a == b;
+    case CompareOp::Ne:
+      return a != b;
+    case CompareOp::Lt:
+      return less;
+    case CompareOp::Le:
+      return less || a == b;
+    case CompareOp::Gt:
+      return !less && a != b;
+    case CompareOp::Ge:
+      return !less;
   }
   return false;
 }
@@ -305,8 +326,10 @@ struct IntEvaluator {
       case Intrinsic::Floor:
       case Intrinsic::Ceil:
       case Intrinsic::Round:
-      case Intrinsic::Trunc: return a;
-      default: return std::nullopt;
+      case Intrinsic::Trunc:
+        return a;
+      default:
+        return std::nullopt;
     }
   }
 };

@@ -18,8 +18,10 @@ Stmt seq(std::vector<Stmt> body, Span span) {
   for (Stmt& stmt : body) {
     RELISH_CHECK(stmt.defined());
     const auto* nested = stmt.as<SeqStmt>();
-    if (nested && !stmt->comments) flat.insert(flat.end(), nested->body.begin(), nested->body.end());
-    else flat.push_back(std::move(stmt));
+    if (nested && !stmt->comments)
+      flat.insert(flat.end(), nested->body.begin(), nested->body.end());
+    else
+      flat.push_back(std::move(stmt));
   }
   if (flat.size() == 1) return flat[0];
   return make_stmt(SeqStmt{std::move(flat)}, span);
@@ -27,8 +29,8 @@ Stmt seq(std::vector<Stmt> body, Span span) {
 
 namespace {
 
-// Walks a body in the order of execution. A load after a store of the same parameter reads what the function itself
-// has written, so it makes no input of the parameter.
+// Walks a body in the order of execution. A load after a store of the same parameter reads what the function
+// itself has written, so it makes no input of the parameter.
 class AccessWalk {
  public:
   explicit AccessWalk(const PrimFunc& function) : accesses_(function.params.size()) {
@@ -101,7 +103,8 @@ class AccessWalk {
       stack.pop_back();
       if (const auto* load = scalar.as<Load>()) {
         auto found = index_of_.find(load->buffer->id());
-        if (found != index_of_.end() && !accesses_[found->second].written) accesses_[found->second].read = true;
+        if (found != index_of_.end() && !accesses_[found->second].written)
+          accesses_[found->second].read = true;
       }
       for_each_operand(scalar, [&](const Scalar& operand) { stack.push_back(&operand); });
     }

@@ -1,5 +1,5 @@
-// Loop-level statements (prim_funcs): loops, blocks with iteration variables, stores, scalars, control flow. Immutable
-// nodes behind counted handles, closed kinds.
+// Loop-level statements (prim_funcs): loops, blocks with iteration variables, stores, scalars, control flow.
+// Immutable nodes behind counted handles, closed kinds.
 #pragma once
 
 #include <memory>
@@ -41,34 +41,70 @@ struct IterVar {
   Scalar binding;        // value in terms of the loop variables
 };
 
-struct RegionDim { Scalar begin, extent; };
-struct BufferRegion { Buffer buffer; std::vector<RegionDim> dims; };
+struct RegionDim {
+  Scalar begin, extent;
+};
+struct BufferRegion {
+  Buffer buffer;
+  std::vector<RegionDim> dims;
+};
 
-struct For { ScalarVar var; Scalar begin, extent; LoopKind kind; Stmt body; Attributes annotations; };
-struct While { Scalar condition; Stmt body; };
-// One computation over block variables. `init` runs before the body for instances where every reduce variable equals
-// the begin of its domain. `reads`/`writes` are declarative.
+struct For {
+  ScalarVar var;
+  Scalar begin, extent;
+  LoopKind kind;
+  Stmt body;
+  Attributes annotations;
+};
+struct While {
+  Scalar condition;
+  Stmt body;
+};
+// One computation over block variables. `init` runs before the body for instances where every reduce variable
+// equals the begin of its domain. `reads`/`writes` are declarative.
 struct BlockStmt {
   std::string name;
   std::vector<IterVar> iters;
-  Scalar predicate;                        // undefined: always
+  Scalar predicate;  // undefined: always
   std::optional<std::vector<BufferRegion>> reads, writes;
   std::vector<Buffer> allocations;
-  Stmt init;                               // undefined: none
+  Stmt init;  // undefined: none
   Stmt body;
   Attributes attributes;
 };
-struct Store { Buffer buffer; std::vector<Scalar> indices; Scalar value; };
-struct AllocateStmt { Buffer buffer; };    // visible in the statements that follow it in its sequence
-struct DefineScalar { ScalarVar var; Scalar value; };  // a new assignable local
-struct AssignScalar { ScalarVar var; Scalar value; };
-struct IfStmt { Scalar condition; Stmt then_body, else_body; };  // else_body may be undefined
-struct AssertStmt { Scalar condition; std::string message; };
-struct Evaluate { Scalar value; };         // T.evaluate(0): nothing
-struct SeqStmt { std::vector<Stmt> body; };
+struct Store {
+  Buffer buffer;
+  std::vector<Scalar> indices;
+  Scalar value;
+};
+struct AllocateStmt {
+  Buffer buffer;
+};  // visible in the statements that follow it in its sequence
+struct DefineScalar {
+  ScalarVar var;
+  Scalar value;
+};  // a new assignable local
+struct AssignScalar {
+  ScalarVar var;
+  Scalar value;
+};
+struct IfStmt {
+  Scalar condition;
+  Stmt then_body, else_body;
+};  // else_body may be undefined
+struct AssertStmt {
+  Scalar condition;
+  std::string message;
+};
+struct Evaluate {
+  Scalar value;
+};  // T.evaluate(0): nothing
+struct SeqStmt {
+  std::vector<Stmt> body;
+};
 
-using StmtKind = std::variant<For, While, BlockStmt, Store, AllocateStmt, DefineScalar, AssignScalar, IfStmt, AssertStmt,
-                              Evaluate, SeqStmt>;
+using StmtKind = std::variant<For, While, BlockStmt, Store, AllocateStmt, DefineScalar, AssignScalar, IfStmt,
+                              AssertStmt, Evaluate, SeqStmt>;
 
 struct StmtNode {
   Span span;
@@ -95,17 +131,19 @@ struct PrimParam {
 struct PrimFunc {
   std::string name;
   std::vector<PrimParam> params;
-  std::vector<Buffer> allocations;   // of the implicit root block
+  std::vector<Buffer> allocations;  // of the implicit root block
   Stmt body;
-  Attributes attributes;             // without global_symbol when it equals the name; noalias without prefix "tir."
+  Attributes attributes;  // without global_symbol when it equals the name; noalias without prefix "tir."
   bool is_private = false;
-  Span span;                         // of the name
+  Span span;  // of the name
   CommentsPtr comments;
 };
 using PrimFuncPtr = std::shared_ptr<const PrimFunc>;
 
 // The buffer parameters that the body stores to, by parameter index, and whether each is also loaded before.
-struct ParamAccess { bool read = false, written = false; };
+struct ParamAccess {
+  bool read = false, written = false;
+};
 std::vector<ParamAccess> param_accesses(const PrimFunc& function);
 
 Stmt substitute(const Stmt& stmt, const ScalarMap& scalars, const BufferMap& buffers = {});

@@ -14,7 +14,8 @@ using Dims = std::optional<std::vector<Scalar>>;
 Scalar as_dimension(const Scalar& dim) {
   RELISH_CHECK(dim.defined());
   if (dim.dtype() == DType::Int64) return dim;
-  if (auto value = dim.as_int(); value && is_int(dim.dtype())) return int_literal(DType::Int64, *value, dim.span());
+  if (auto value = dim.as_int(); value && is_int(dim.dtype()))
+    return int_literal(DType::Int64, *value, dim.span());
   if (!is_int(dim.dtype())) {
     fail(ErrorClass::Type, dim.span(), "shape.dtype",
          fmt::format("dimension has dtype {}; expected an integer", name_of(dim.dtype())));
@@ -110,25 +111,30 @@ bool same_type(const Type& a, const Type& b) {
   both<TupleType>(a, b, [&](const TupleType& x, const TupleType& y) {
     same = std::equal(x.fields.begin(), x.fields.end(), y.fields.begin(), y.fields.end(), same_type);
   });
-  both<ShapeType>(a, b,
-                  [&](const ShapeType& x, const ShapeType& y) { same = same_dims(x.dims, x.rank, y.dims, y.rank); });
+  both<ShapeType>(a, b, [&](const ShapeType& x, const ShapeType& y) {
+    same = same_dims(x.dims, x.rank, y.dims, y.rank);
+  });
   both<ScalarType>(a, b, [&](const ScalarType& x, const ScalarType& y) { same = x.dtype == y.dtype; });
   if (const FunctionType *x = a.function(), *y = b.function(); x && y) {
     same = x->pure == y->pure && x->opaque == y->opaque &&
-           (x->opaque || (same_type(x->result, y->result) && std::equal(x->params.begin(), x->params.end(),
-                                                                        y->params.begin(), y->params.end(), same_type)));
+           (x->opaque ||
+            (same_type(x->result, y->result) &&
+             std::equal(x->params.begin(), x->params.end(), y->params.begin(), y->params.end(), same_type)));
   }
   return same;
 }
 
 Fit fits(const Type& value, const Type& wanted) {
-  if (value.same_as(wanted) || value.is_error() || wanted.is_error() || wanted.as<AnyType>()) return Fit::Always;
+  if (value.same_as(wanted) || value.is_error() || wanted.is_error() || wanted.as<AnyType>())
+    return Fit::Always;
   if (value.as<AnyType>()) return Fit::Maybe;
   if (value.kind().index() != wanted.kind().index()) return Fit::Never;
   Fit fit = Fit::Always;
   both<TensorType>(value, wanted, [&](const TensorType& v, const TensorType& w) {
-    if (w.dtype && v.dtype && *v.dtype != *w.dtype) fit = Fit::Never;
-    else if (w.dtype && !v.dtype) fit = Fit::Maybe;
+    if (w.dtype && v.dtype && *v.dtype != *w.dtype)
+      fit = Fit::Never;
+    else if (w.dtype && !v.dtype)
+      fit = Fit::Maybe;
     fit = worst(fit, fit_dims(v.shape, v.rank, w.shape, w.rank));
   });
   both<TupleType>(value, wanted, [&](const TupleType& v, const TupleType& w) {
@@ -138,8 +144,9 @@ Fit fits(const Type& value, const Type& wanted) {
     }
     for (std::size_t i = 0; i < v.fields.size(); ++i) fit = worst(fit, fits(v.fields[i], w.fields[i]));
   });
-  both<ShapeType>(value, wanted,
-                  [&](const ShapeType& v, const ShapeType& w) { fit = fit_dims(v.dims, v.rank, w.dims, w.rank); });
+  both<ShapeType>(value, wanted, [&](const ShapeType& v, const ShapeType& w) {
+    fit = fit_dims(v.dims, v.rank, w.dims, w.rank);
+  });
   both<ScalarType>(value, wanted, [&](const ScalarType& v, const ScalarType& w) {
     if (v.dtype != w.dtype) fit = Fit::Never;
   });

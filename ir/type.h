@@ -1,5 +1,5 @@
-// Types of graph values ("struct info" in TVM): tensors with symbolic dimensions, tuples, shapes, scalars, functions.
-// Values behind counted handles; equality is by provable equality of dimensions.
+// Types of graph values ("struct info" in TVM): tensors with symbolic dimensions, tuples, shapes, scalars,
+// functions. Values behind counted handles; equality is by provable equality of dimensions.
 #pragma once
 
 #include <memory>
@@ -21,14 +21,21 @@ struct TensorType {
 
   bool has_shape() const { return shape.has_value(); }
 };
-struct TupleType { std::vector<Type> fields; };  // empty: void
-struct ShapeType { std::optional<std::vector<Scalar>> dims; int rank = -1; };
-struct ScalarType { DType dtype; };              // R.Prim("int64"), T.int64
+struct TupleType {
+  std::vector<Type> fields;
+};  // empty: void
+struct ShapeType {
+  std::optional<std::vector<Scalar>> dims;
+  int rank = -1;
+};
+struct ScalarType {
+  DType dtype;
+};  // R.Prim("int64"), T.int64
 struct StringType {};
 struct DTypeType {};
 struct FunctionType;
-struct AnyType {};                               // R.Any
-struct ErrorType {};                             // only inside the front end: silences follow-up errors
+struct AnyType {};    // R.Any
+struct ErrorType {};  // only inside the front end: silences follow-up errors
 
 struct FunctionType;
 using TypeKind = std::variant<TensorType, TupleType, ShapeType, ScalarType, StringType, DTypeType,
@@ -46,11 +53,16 @@ class Type {
 
   const TypeKind& kind() const { return *kind_; }
   template <class K>
-  const K* as() const { return std::get_if<K>(kind_.get()); }
+  const K* as() const {
+    return std::get_if<K>(kind_.get());
+  }
   const TensorType* tensor() const { return as<TensorType>(); }
   const TupleType* tuple() const { return as<TupleType>(); }
   const FunctionType* function() const;
-  bool is_void() const { const auto* t = tuple(); return t && t->fields.empty(); }
+  bool is_void() const {
+    const auto* t = tuple();
+    return t && t->fields.empty();
+  }
   bool is_error() const { return as<ErrorType>() != nullptr; }
   bool same_as(const Type& other) const { return kind_ == other.kind_; }
 
@@ -62,7 +74,7 @@ struct FunctionType {
   std::vector<Type> params;
   Type result;
   bool pure = true;
-  bool opaque = false;  // bare R.Callable: nothing known
+  bool opaque = false;                        // bare R.Callable: nothing known
   std::vector<std::string> param_names = {};  // of a global function, for messages only; else empty
 };
 
@@ -72,7 +84,8 @@ Type void_type();
 
 // Equal for all values of the symbolic variables.
 bool same_type(const Type& a, const Type& b);
-// How `value` relates to what is `wanted`: it always fits, may fit (less is known of it), or provably does not.
+// How `value` relates to what is `wanted`: it always fits, may fit (less is known of it), or provably does
+// not.
 enum class Fit { Always, Maybe, Never };
 Fit fits(const Type& value, const Type& wanted);
 // The most precise type that both fit: differing dims become unknown; differing kinds give R.Any.

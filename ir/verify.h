@@ -1,6 +1,7 @@
-// The verifier: what must hold of every module after reading and after every pass. Variables bound once and before use,
-// dataflow variables not used outside their block, operands leaves, recorded types equal to inferred ones, global names
-// present and of the right kind, block structure of prim_funcs sound (loop variables unique, ranks of accesses right).
+// The verifier: what must hold of every module after reading and after every pass. Variables bound once and
+// before use, dataflow variables not used outside their block, operands leaves, recorded types equal to
+// inferred ones, global names present and of the right kind, block structure of prim_funcs sound (loop
+// variables unique, ranks of accesses right).
 #pragma once
 
 #include "ir/module.h"

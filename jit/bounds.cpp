@@ -1,5 +1,6 @@
-// Range proofs by elimination: an index is a polynomial; each loop variable in it is replaced by the end of its range
-// that makes the whole largest (or smallest), innermost loop first; what remains must have no negative term.
+// Range proofs by elimination: an index is a polynomial; each loop variable in it is replaced by the end of
+// its range that makes the whole largest (or smallest), innermost loop first; what remains must have no
+// negative term.
 #include "jit/bounds.h"
 
 #include <algorithm>
@@ -13,12 +14,13 @@ constexpr Polynomial::Atom opaque_base = Polynomial::Atom{1} << 62;
 bool is_index_dtype(DType dtype) { return dtype == DType::Int32 || dtype == DType::Int64; }
 
 bool divisible(const Polynomial& p, std::int64_t divisor) {
-  return std::all_of(p.terms().begin(), p.terms().end(), [&](const auto& term) {
-    return term.first.empty() || term.second % divisor == 0;
-  });
+  return std::all_of(p.terms().begin(), p.terms().end(),
+                     [&](const auto& term) { return term.first.empty() || term.second % divisor == 0; });
 }
 
-std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
 
 // floor(p / divisor) for p whose non-constant terms are divisible.
 Polynomial floor_divide(const Polynomial& p, std::int64_t divisor) {
@@ -57,10 +59,14 @@ Polynomial RangeProver::polynomial(const Scalar& value) {
   }
   if (const auto* node = value.as<Binary>(); node && is_index_dtype(value.dtype())) {
     switch (node->op) {
-      case BinaryOp::Add: return polynomial(node->a) + polynomial(node->b);
-      case BinaryOp::Sub: return polynomial(node->a) - polynomial(node->b);
-      case BinaryOp::Mul: return polynomial(node->a) * polynomial(node->b);
-      default: break;
+      case BinaryOp::Add:
+        return polynomial(node->a) + polynomial(node->b);
+      case BinaryOp::Sub:
+        return polynomial(node->a) - polynomial(node->b);
+      case BinaryOp::Mul:
+        return polynomial(node->a) * polynomial(node->b);
+      default:
+        break;
     }
   }
   return opaque(value);
@@ -137,7 +143,8 @@ std::optional<Polynomial> RangeProver::stride(const Scalar& index, const ScalarV
   const Polynomial p = polynomial(index);
   for (const auto& term : p.terms()) {
     for (const auto atom : term.first) {
-      if (atom >= opaque_base && depends_on(opaques_[atom - opaque_base].value, loop_var)) return std::nullopt;
+      if (atom >= opaque_base && depends_on(opaques_[atom - opaque_base].value, loop_var))
+        return std::nullopt;
     }
   }
   const auto split = p.split(loop_var.id());

@@ -1,5 +1,5 @@
-// Range proofs for prim_funcs: which accesses cannot leave their buffer, which values cannot be negative. What is proved
-// here needs no check in compiled code.
+// Range proofs for prim_funcs: which accesses cannot leave their buffer, which values cannot be negative.
+// What is proved here needs no check in compiled code.
 #pragma once
 
 #include <unordered_map>

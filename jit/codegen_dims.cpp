@@ -21,7 +21,8 @@ llvm::Value* GraphEmitter::dim_uncached(const Scalar& scalar) {
   if (const auto var = scalar.as_var()) {
     const auto found = frame_.symbols.find(var->id());
     if (found == frame_.symbols.end())
-      fail(ErrorClass::Type, scalar.span(), "entry.symbol", fmt::format("dimension {} has no value", var->name()));
+      fail(ErrorClass::Type, scalar.span(), "entry.symbol",
+           fmt::format("dimension {} has no value", var->name()));
     return found->second;
   }
   if (const auto* n = scalar.as<Cast>()) return dim(n->a);
@@ -32,26 +33,37 @@ llvm::Value* GraphEmitter::dim_uncached(const Scalar& scalar) {
   }
   if (const auto* n = scalar.as<Compare>()) {
     using P = llvm::CmpInst::Predicate;
-    static constexpr P predicates[] = {P::ICMP_EQ, P::ICMP_NE, P::ICMP_SLT, P::ICMP_SLE, P::ICMP_SGT, P::ICMP_SGE};
+    static constexpr P predicates[] = {P::ICMP_EQ,  P::ICMP_NE,  P::ICMP_SLT,
+                                       P::ICMP_SLE, P::ICMP_SGT, P::ICMP_SGE};
     llvm::Value* a = dim(n->a);
     llvm::Value* held = builder_.CreateICmp(predicates[static_cast<int>(n->op)], a, dim(n->b));
     return builder_.CreateZExt(held, builder_.getInt64Ty());
   }
   const auto* n = scalar.as<Binary>();
-  if (!n) fail(ErrorClass::Type, scalar.span(), "jit.dimension", "a dimension of this form is not compiled; run it with --tier interp");
+  if (!n)
+    fail(ErrorClass::Type, scalar.span(), "jit.dimension",
+         "a dimension of this form is not compiled; run it with --tier interp");
   llvm::Value* a = dim(n->a);
   llvm::Value* b = dim(n->b);
   switch (n->op) {
-    case BinaryOp::Add: return builder_.CreateAdd(a, b);
-    case BinaryOp::Sub: return builder_.CreateSub(a, b);
-    case BinaryOp::Mul: return builder_.CreateMul(a, b);
-    case BinaryOp::Min: return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
-    case BinaryOp::Max: return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b);
+    case BinaryOp::Add:
+      return builder_.CreateAdd(a, b);
+    case BinaryOp::Sub:
+      return builder_.CreateSub(a, b);
+    case BinaryOp::Mul:
+      return builder_.CreateMul(a, b);
+    case BinaryOp::Min:
+      return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
+    case BinaryOp::Max:
+      return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b);
     case BinaryOp::Div:
     case BinaryOp::TruncMod:
     case BinaryOp::FloorDiv:
-    case BinaryOp::FloorMod: break;
-    default: fail(ErrorClass::Type, scalar.span(), "jit.dimension", "a dimension of this form is not compiled; run it with --tier interp");
+    case BinaryOp::FloorMod:
+      break;
+    default:
+      fail(ErrorClass::Type, scalar.span(), "jit.dimension",
+           "a dimension of this form is not compiled; run it with --tier interp");
   }
   const bool literal = n->b.as_int().value_or(0) > 0;
   if (!literal) {
@@ -72,7 +84,8 @@ llvm::Value* GraphEmitter::dim_uncached(const Scalar& scalar) {
   llvm::Value* adjust = builder_.CreateAnd(
       builder_.CreateIsNotNull(rest),
       builder_.CreateXor(builder_.CreateICmpSLT(rest, int64(0)), builder_.CreateICmpSLT(b, int64(0))));
-  if (n->op == BinaryOp::FloorDiv) return builder_.CreateSelect(adjust, builder_.CreateSub(quotient, int64(1)), quotient);
+  if (n->op == BinaryOp::FloorDiv)
+    return builder_.CreateSelect(adjust, builder_.CreateSub(quotient, int64(1)), quotient);
   return builder_.CreateSelect(adjust, builder_.CreateAdd(rest, b), rest);
 }
 
@@ -89,14 +102,20 @@ llvm::Value* GraphEmitter::scalar_value_of(const Scalar& scalar) {
     llvm::Value* a = scalar_value_of(n->a);
     llvm::Value* b = scalar_value_of(n->b);
     switch (n->op) {
-      case BinaryOp::Add: return builder_.CreateFAdd(a, b);
-      case BinaryOp::Sub: return builder_.CreateFSub(a, b);
-      case BinaryOp::Mul: return builder_.CreateFMul(a, b);
-      case BinaryOp::Div: return builder_.CreateFDiv(a, b);
-      default: break;
+      case BinaryOp::Add:
+        return builder_.CreateFAdd(a, b);
+      case BinaryOp::Sub:
+        return builder_.CreateFSub(a, b);
+      case BinaryOp::Mul:
+        return builder_.CreateFMul(a, b);
+      case BinaryOp::Div:
+        return builder_.CreateFDiv(a, b);
+      default:
+        break;
     }
   }
-  fail(ErrorClass::Type, scalar.span(), "jit.scalar", "a scalar of this form is not compiled; run it with --tier interp");
+  fail(ErrorClass::Type, scalar.span(), "jit.scalar",
+       "a scalar of this form is not compiled; run it with --tier interp");
 }
 
 // Bare dims of the type that have no value yet take that of the value.
@@ -109,9 +128,11 @@ void GraphEmitter::bind_dims(const Live& live, const Type& type) {
       frame_.symbols.try_emplace(var->id(), found[d]);
     }
   };
-  if (const TensorType* tensor = type.tensor(); tensor && tensor->shape && live.tree.kind == ValueTree::TensorLeaf)
+  if (const TensorType* tensor = type.tensor();
+      tensor && tensor->shape && live.tree.kind == ValueTree::TensorLeaf)
     bind(frame_.storages[live.tree.storage].dims, *tensor->shape);
-  if (const auto* shape = type.as<ShapeType>(); shape && shape->dims && live.tree.kind == ValueTree::ShapeLeaf)
+  if (const auto* shape = type.as<ShapeType>();
+      shape && shape->dims && live.tree.kind == ValueTree::ShapeLeaf)
     bind(live.values, *shape->dims);
   if (const TupleType* tuple = type.tuple())
     for (std::size_t i = 0; i < tuple->fields.size() && i < live.fields.size(); ++i)
@@ -122,23 +143,28 @@ void GraphEmitter::match(const Live& live, const Type& type, Span span, const st
   bind_dims(live, type);
   Site site{span, FaultKind::ShapeMismatch, what, type, {}, live.tree.dtype};
   if (const TensorType* tensor = type.tensor()) {
-    const bool possible = live.tree.kind == ValueTree::TensorLeaf && (!tensor->dtype || *tensor->dtype == live.tree.dtype);
+    const bool possible =
+        live.tree.kind == ValueTree::TensorLeaf && (!tensor->dtype || *tensor->dtype == live.tree.dtype);
     static const std::vector<llvm::Value*> none;
-    const auto& found = live.tree.kind == ValueTree::TensorLeaf ? frame_.storages[live.tree.storage].dims : none;
+    const auto& found =
+        live.tree.kind == ValueTree::TensorLeaf ? frame_.storages[live.tree.storage].dims : none;
     return match_dims(found, tensor->shape, tensor->rank, possible, std::move(site));
   }
   if (const auto* shape = type.as<ShapeType>())
-    return match_dims(live.values, shape->dims, shape->rank, live.tree.kind == ValueTree::ShapeLeaf, std::move(site));
+    return match_dims(live.values, shape->dims, shape->rank, live.tree.kind == ValueTree::ShapeLeaf,
+                      std::move(site));
   if (const TupleType* tuple = type.tuple()) {
     if (live.tree.kind != ValueTree::Tuple || live.fields.size() != tuple->fields.size())
       return match_dims({}, std::nullopt, -1, false, std::move(site));
-    for (std::size_t i = 0; i < tuple->fields.size(); ++i) match(live.fields[i], tuple->fields[i], span, what);
+    for (std::size_t i = 0; i < tuple->fields.size(); ++i)
+      match(live.fields[i], tuple->fields[i], span, what);
   }
 }
 
 // One check of all dims; `possible` is false when rank or dtype already tell that the value does not fit.
-void GraphEmitter::match_dims(const std::vector<llvm::Value*>& found, const std::optional<std::vector<Scalar>>& dims,
-                              int rank, bool possible, Site site) {
+void GraphEmitter::match_dims(const std::vector<llvm::Value*>& found,
+                              const std::optional<std::vector<Scalar>>& dims, int rank, bool possible,
+                              Site site) {
   if (rank >= 0 && static_cast<std::size_t>(rank) != found.size()) possible = false;
   llvm::Value* good = possible ? nullptr : builder_.getFalse();
   if (possible && dims) {
@@ -172,8 +198,9 @@ void GraphEmitter::match_dims(const std::vector<llvm::Value*>& found, const std:
   llvm::Function* fault = runtime_.get("rt_shape_fault", i32, {ptr, i32, ptr, i64, ptr, i64});
   fault->addFnAttr(llvm::Attribute::Cold);
   builder_.CreateRet(builder_.CreateCall(
-      fault, {frame_.context, builder_.getInt32(static_cast<std::uint32_t>(id)), RuntimeCalls::array_of(builder_, found),
-              int64(static_cast<std::int64_t>(found.size())), RuntimeCalls::array_of(builder_, values), int64(static_cast<std::int64_t>(values.size()))}));
+      fault, {frame_.context, builder_.getInt32(static_cast<std::uint32_t>(id)),
+              RuntimeCalls::array_of(builder_, found), int64(static_cast<std::int64_t>(found.size())),
+              RuntimeCalls::array_of(builder_, values), int64(static_cast<std::int64_t>(values.size()))}));
   builder_.SetInsertPoint(next);
 }
 

@@ -20,8 +20,13 @@ std::size_t slot_count_of(const std::vector<ValueTree>& trees) {
 
 }  // namespace
 
-GraphEmitter::GraphEmitter(const Module& module, llvm::Module& code, const TargetTraits& target, SiteTable& sites)
-    : module_(module), code_(code), builder_(code.getContext()), runtime_(code), sites_(sites),
+GraphEmitter::GraphEmitter(const Module& module, llvm::Module& code, const TargetTraits& target,
+                           SiteTable& sites)
+    : module_(module),
+      code_(code),
+      builder_(code.getContext()),
+      runtime_(code),
+      sites_(sites),
       kernels_(code, target, sites) {}
 
 llvm::Value* GraphEmitter::int64(std::int64_t value) const {
@@ -76,7 +81,8 @@ llvm::Value* GraphEmitter::scalar_of_slot(llvm::Value* slots, std::size_t positi
   return builder_.CreateLoad(scalar_type(dtype), address);
 }
 
-GraphEmitter::Live GraphEmitter::read_slots(const ValueTree& tree, llvm::Value* slots, std::size_t& position) {
+GraphEmitter::Live GraphEmitter::read_slots(const ValueTree& tree, llvm::Value* slots,
+                                            std::size_t& position) {
   Live live{tree, {}, {}};
   const auto next = [&] { return builder_.CreateLoad(builder_.getInt64Ty(), slot(slots, position++)); };
   switch (tree.kind) {
@@ -93,7 +99,8 @@ GraphEmitter::Live GraphEmitter::read_slots(const ValueTree& tree, llvm::Value* 
     case ValueTree::ScalarLeaf:
       live.values.push_back(scalar_of_slot(slots, position++, tree.dtype));
       break;
-    case ValueTree::TextLeaf: break;
+    case ValueTree::TextLeaf:
+      break;
     case ValueTree::Tuple:
       for (const ValueTree& field : tree.fields) live.fields.push_back(read_slots(field, slots, position));
       break;
@@ -116,7 +123,8 @@ void GraphEmitter::write_slots(const Live& live, llvm::Value* slots, std::size_t
         builder_.CreateStore(value, slot(slots, position++));
       }
       break;
-    case ValueTree::TextLeaf: break;
+    case ValueTree::TextLeaf:
+      break;
     case ValueTree::Tuple:
       for (const Live& field : live.fields) write_slots(field, slots, position);
       break;
@@ -166,12 +174,14 @@ bool GraphEmitter::emit_body() {
         RELISH_CHECK(call != nullptr);
         const FunctionPtr callee = module_.function(call->callee.as<GlobalRef>()->name);
         const std::int32_t site = sites_.add({callee->span, FaultKind::CallDepth, callee->name, {}, {}});
-        builder_.CreateRet(runtime_.fault(builder_, frame_.context, site, int64(limits().max_call_depth), nullptr, nullptr));
+        builder_.CreateRet(
+            runtime_.fault(builder_, frame_.context, site, int64(limits().max_call_depth), nullptr, nullptr));
         return false;
       }
       RuntimeCalls::poll(builder_, frame_.flag, frame_.interrupted);
       Live live = value(binding.value());
-      if (const auto* cast = std::get_if<MatchCast>(&binding.kind)) match(live, cast->type, binding.span, "match_cast");
+      if (const auto* cast = std::get_if<MatchCast>(&binding.kind))
+        match(live, cast->type, binding.span, "match_cast");
       frame_.vars.insert_or_assign(binding.var().id(), std::move(live));
       release_dead();
       ++frame_.position;
@@ -197,14 +207,17 @@ void GraphEmitter::read_params() {
     symbol_vars_.insert_or_assign(symbol.id(), symbol);
     const auto param = scalar_parameter_of(*frame_.source, symbol);
     if (param && !frame_.symbols.contains(symbol.id()))
-      frame_.symbols[symbol.id()] = builder_.CreateSExt(frame_.vars.at(param->id()).values.at(0), builder_.getInt64Ty());
+      frame_.symbols[symbol.id()] =
+          builder_.CreateSExt(frame_.vars.at(param->id()).values.at(0), builder_.getInt64Ty());
   });
 }
 
 void GraphEmitter::check_params() {
-  // Arguments of the whole call are checked before compiled code runs; these are for calls from other functions.
+  // Arguments of the whole call are checked before compiled code runs; these are for calls from other
+  // functions.
   for (const Var& param : frame_.source->params)
-    match(frame_.vars.at(param.id()), param.type(), param.span(), fmt::format("{}: {}", frame_.source->name, param.name()));
+    match(frame_.vars.at(param.id()), param.type(), param.span(),
+          fmt::format("{}: {}", frame_.source->name, param.name()));
 }
 
 void GraphEmitter::plan_arena() {
@@ -217,9 +230,12 @@ void GraphEmitter::plan_arena() {
     if (storage.kind != Storage::Temporary || storage.escapes) continue;
     std::vector<ScalarVar> vars;
     for (const Scalar& dim : storage.dims) collect_vars(dim, vars);
-    if (!std::all_of(vars.begin(), vars.end(), [&](const ScalarVar& v) { return frame_.symbols.contains(v.id()); })) continue;
+    if (!std::all_of(vars.begin(), vars.end(),
+                     [&](const ScalarVar& v) { return frame_.symbols.contains(v.id()); }))
+      continue;
     // Whole lines, so that every address is aligned.
-    Scalar bytes = canonical(product(storage.dims) * Scalar(static_cast<std::int64_t>(size_of(storage.dtype))));
+    Scalar bytes =
+        canonical(product(storage.dims) * Scalar(static_cast<std::int64_t>(size_of(storage.dtype))));
     if (const auto known = bytes.as_int()) bytes = Scalar((*known + 63) / 64 * 64);
     lives.push_back({storage.made, storage.last_use, bytes});
     owners.push_back(id);
@@ -239,7 +255,8 @@ void GraphEmitter::plan_arena() {
   }
   frame_.arena = runtime_.scratch(builder_, frame_.context, total);
   for (std::size_t i = 0; i < lives.size(); ++i)
-    frame_.planned[owners[i]] = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), frame_.arena, offsets[plan.slot_of[i]]);
+    frame_.planned[owners[i]] =
+        builder_.CreateInBoundsGEP(builder_.getInt8Ty(), frame_.arena, offsets[plan.slot_of[i]]);
 }
 
 // Whole lines, so that every address is aligned. Negative dims and sizes beyond all limits end the call.
@@ -251,19 +268,20 @@ llvm::Value* GraphEmitter::byte_size(const Storage& storage) {
     literal = literal && d.as_int();
   }
   if (literal) {
-    const auto known = canonical(product(storage.dims) * Scalar(static_cast<std::int64_t>(size_of(storage.dtype)))).as_int();
+    const auto known =
+        canonical(product(storage.dims) * Scalar(static_cast<std::int64_t>(size_of(storage.dtype)))).as_int();
     if (known && *known >= 0 && *known < (std::int64_t{1} << 50)) return int64((*known + 63) / 64 * 64);
   }
   for (const auto& [known, bytes] : frame_.sizes)
     if (known.first == storage.dtype && known.second == dims) return bytes;
-  llvm::Value* bytes = runtime_.byte_size(builder_, frame_.context, static_cast<std::int32_t>(storage.dtype), dims.size(),
-                                          RuntimeCalls::array_of(builder_, dims));
+  llvm::Value* bytes = runtime_.byte_size(builder_, frame_.context, static_cast<std::int32_t>(storage.dtype),
+                                          dims.size(), RuntimeCalls::array_of(builder_, dims));
   frame_.sizes.push_back({{storage.dtype, dims}, bytes});
   return bytes;
 }
 
-// Gives a temporary its address: in the arena, or as a tensor of its own when it outlives the function or when its size
-// was not known at entry.
+// Gives a temporary its address: in the arena, or as a tensor of its own when it outlives the function or
+// when its size was not known at entry.
 void GraphEmitter::make_storage(std::size_t id, bool clear) {
   const Storage& storage = frame_.values->storages[id];
   StorageValue& value = frame_.storages[id];
@@ -271,23 +289,26 @@ void GraphEmitter::make_storage(std::size_t id, bool clear) {
   for (const Scalar& d : storage.dims) value.dims.push_back(dim(d));
   if (frame_.planned[id]) {
     value.pointer = frame_.planned[id];
-    if (clear) builder_.CreateMemSet(value.pointer, builder_.getInt8(0), byte_size(storage), llvm::MaybeAlign(64));
+    if (clear)
+      builder_.CreateMemSet(value.pointer, builder_.getInt8(0), byte_size(storage), llvm::MaybeAlign(64));
     return;
   }
   llvm::Type* i32 = builder_.getInt32Ty();
   llvm::Type* ptr = builder_.getPtrTy();
   llvm::Function* make = runtime_.get("rt_tensor", ptr, {ptr, i32, i32, ptr, i32});
   make->setReturnDoesNotAlias();
-  value.pointer = builder_.CreateCall(
-      make, {frame_.context, builder_.getInt32(static_cast<std::uint32_t>(storage.dtype)),
-             builder_.getInt32(static_cast<std::uint32_t>(value.dims.size())), RuntimeCalls::array_of(builder_, value.dims), builder_.getInt32(clear)});
+  value.pointer =
+      builder_.CreateCall(make, {frame_.context, builder_.getInt32(static_cast<std::uint32_t>(storage.dtype)),
+                                 builder_.getInt32(static_cast<std::uint32_t>(value.dims.size())),
+                                 RuntimeCalls::array_of(builder_, value.dims), builder_.getInt32(clear)});
   RuntimeCalls::check_allocated(builder_, value.pointer);
 }
 
 void GraphEmitter::release_dead() {
   for (std::size_t id = 0; id < frame_.storages.size(); ++id) {
     const Storage& storage = frame_.values->storages[id];
-    const bool own_tensor = storage.kind == Storage::Returned || (storage.kind == Storage::Temporary && !frame_.planned[id]);
+    const bool own_tensor =
+        storage.kind == Storage::Returned || (storage.kind == Storage::Temporary && !frame_.planned[id]);
     if (!own_tensor || storage.escapes || storage.last_use != frame_.position) continue;
     llvm::Type* ptr = builder_.getPtrTy();
     builder_.CreateCall(runtime_.get("rt_tensor_release", builder_.getVoidTy(), {ptr, ptr}),
@@ -311,7 +332,8 @@ GraphEmitter::Live GraphEmitter::value(const Expr& expr) {
     }
     return live;
   }
-  if (const auto* n = expr.as<TupleGet>()) return value(n->tuple).fields.at(static_cast<std::size_t>(n->index));
+  if (const auto* n = expr.as<TupleGet>())
+    return value(n->tuple).fields.at(static_cast<std::size_t>(n->index));
   if (const auto* n = expr.as<CallTir>()) return call_tir(*n, expr);
   if (const auto* n = expr.as<FunctionCall>()) return function_call(*n, expr);
   Live live;
@@ -319,7 +341,8 @@ GraphEmitter::Live GraphEmitter::value(const Expr& expr) {
     // The storage of this constant: constants are told apart by the memory that they hold.
     const std::vector<Storage>& storages = frame_.values->storages;
     const auto found = std::find_if(storages.begin(), storages.end(), [&](const Storage& s) {
-      return s.kind == Storage::Constant && s.constant.data() == n->value.data() && s.constant.shape() == n->value.shape();
+      return s.kind == Storage::Constant && s.constant.data() == n->value.data() &&
+             s.constant.shape() == n->value.shape();
     });
     RELISH_CHECK(found != storages.end());
     const std::size_t id = static_cast<std::size_t>(found - storages.begin());
@@ -389,8 +412,8 @@ GraphEmitter::Live GraphEmitter::call_tir(const CallTir& call, const Expr& expr)
         const std::size_t copy = made[copies++];
         make_storage(copy, false);
         const StorageValue& from = frame_.storages[id];
-        builder_.CreateMemCpy(frame_.storages[copy].pointer, llvm::MaybeAlign(64), from.pointer, llvm::MaybeAlign(64),
-                              byte_size(frame_.values->storages[copy]));
+        builder_.CreateMemCpy(frame_.storages[copy].pointer, llvm::MaybeAlign(64), from.pointer,
+                              llvm::MaybeAlign(64), byte_size(frame_.values->storages[copy]));
         id = copy;
       }
     }
@@ -416,8 +439,12 @@ GraphEmitter::Live GraphEmitter::call_tir(const CallTir& call, const Expr& expr)
       collect_vars(d, vars);
       for (const ScalarVar& var : vars) symbol_vars_.insert_or_assign(var.id(), var);
     }
-    Site site{expr.span(), FaultKind::ShapeMismatch, fmt::format("{}: {}", callee->name, buffer->name()),
-              tensor_type(buffer->shape(), buffer->dtype()), {}, buffer->dtype()};
+    Site site{expr.span(),
+              FaultKind::ShapeMismatch,
+              fmt::format("{}: {}", callee->name, buffer->name()),
+              tensor_type(buffer->shape(), buffer->dtype()),
+              {},
+              buffer->dtype()};
     const bool same_rank = static_cast<int>(buffers[i]->dims.size()) == buffer->rank();
     match_dims(buffers[i]->dims, buffer->shape(), buffer->rank(), same_rank, std::move(site));
   }
@@ -475,7 +502,8 @@ GraphEmitter::Live GraphEmitter::function_call(const FunctionCall& call, const E
     ValueTree result = tree;
     if (tree.kind == ValueTree::TensorLeaf) {
       const Storage& storage = inner.storages[tree.storage];
-      if (!here.contains(tree.storage)) here[tree.storage] = storage.kind == Storage::Param ? tensors.at(storage.param) : made.at(next++);
+      if (!here.contains(tree.storage))
+        here[tree.storage] = storage.kind == Storage::Param ? tensors.at(storage.param) : made.at(next++);
       result.storage = here[tree.storage];
     }
     for (ValueTree& field : result.fields) field = import(field);
@@ -497,8 +525,10 @@ llvm::Function* GraphEmitter::entry_of(const PrimFunc& source) {
   std::vector<llvm::Value*> operands{entry->getArg(0)};
   std::size_t position = 0;
   for (const PrimParam& param : source.params) {
-    if (param.buffer()) operands.push_back(builder_.CreateLoad(ptr, slot(in, position++)));
-    else operands.push_back(scalar_of_slot(in, position++, param.scalar()->dtype()));
+    if (param.buffer())
+      operands.push_back(builder_.CreateLoad(ptr, slot(in, position++)));
+    else
+      operands.push_back(scalar_of_slot(in, position++, param.scalar()->dtype()));
   }
   for (std::size_t i = 0; i < kernel_symbols(source).size(); ++i)
     operands.push_back(builder_.CreateLoad(builder_.getInt64Ty(), slot(in, position++)));

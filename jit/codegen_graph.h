@@ -1,6 +1,7 @@
-// Code generation of Relax functions: `int32 f(Ctx*, const int64* in, int64* out)`. Slots of `in` and `out` hold the
-// leaves of arguments and results in order (slot_count): a tensor its address and dims, a shape its dims, a scalar its
-// value. Kernels are called directly; intermediate tensors live in an arena planned before (jit/plan.h).
+// Code generation of Relax functions: `int32 f(Ctx*, const int64* in, int64* out)`. Slots of `in` and `out`
+// hold the leaves of arguments and results in order (slot_count): a tensor its address and dims, a shape its
+// dims, a scalar its value. Kernels are called directly; intermediate tensors live in an arena planned before
+// (jit/plan.h).
 #pragma once
 
 #include <memory>
@@ -19,7 +20,8 @@ class GraphEmitter {
   // The function and everything that it calls. The analysis lives as long as the emitter.
   llvm::Function* function(const Function& function);
   const GraphValues& values(const Function& function);
-  // A prim_func behind the same signature: `in` holds its parameters, then its kernel_symbols; `out` is not used.
+  // A prim_func behind the same signature: `in` holds its parameters, then its kernel_symbols; `out` is not
+  // used.
   llvm::Function* entry_of(const PrimFunc& function);
 
  private:
@@ -48,9 +50,10 @@ class GraphEmitter {
     std::unordered_map<std::uint64_t, Live> vars;
     std::unordered_map<std::uint64_t, llvm::Value*> symbols;
     std::vector<std::pair<Scalar, llvm::Value*>> dims;  // computed dimension expressions
-    std::vector<std::pair<std::pair<DType, std::vector<llvm::Value*>>, llvm::Value*>> sizes;  // computed byte sizes
+    std::vector<std::pair<std::pair<DType, std::vector<llvm::Value*>>, llvm::Value*>>
+        sizes;  // computed byte sizes
     std::vector<StorageValue> storages;
-    std::vector<llvm::Value*> planned;                  // address in the arena, by storage
+    std::vector<llvm::Value*> planned;  // address in the arena, by storage
     std::int64_t position = 0;
   };
 
@@ -68,8 +71,8 @@ class GraphEmitter {
   Live function_call(const FunctionCall& call, const Expr& expr);
   Live leaf(const ValueTree& tree);
   void match(const Live& live, const Type& type, Span span, const std::string& what);
-  void match_dims(const std::vector<llvm::Value*>& found, const std::optional<std::vector<Scalar>>& dims, int rank,
-                  bool possible, Site site);
+  void match_dims(const std::vector<llvm::Value*>& found, const std::optional<std::vector<Scalar>>& dims,
+                  int rank, bool possible, Site site);
   void bind_dims(const Live& live, const Type& type);
   void make_storage(std::size_t id, bool clear);
   void release_dead();

@@ -1,5 +1,6 @@
-// Code generation of one prim_func: `int32 kernel(Ctx*, parameters..., symbolic dims...)` in LLVM IR. Loops are arranged
-// (jit/nest.h), checks that are proved fall away (jit/bounds.h), independent outer loops run in parallel.
+// Code generation of one prim_func: `int32 kernel(Ctx*, parameters..., symbolic dims...)` in LLVM IR. Loops
+// are arranged (jit/nest.h), checks that are proved fall away (jit/bounds.h), independent outer loops run in
+// parallel.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -23,7 +24,8 @@ class KernelEmitter {
  public:
   KernelEmitter(llvm::Module& module, const TargetTraits& target, SiteTable& sites);
 
-  // Parameters: the context; a pointer for each buffer and a value for each scalar parameter; kernel_symbols as int64.
+  // Parameters: the context; a pointer for each buffer and a value for each scalar parameter; kernel_symbols
+  // as int64.
   llvm::Function* emit(const PrimFunc& function, const std::string& symbol);
 
  private:
@@ -47,7 +49,7 @@ class KernelEmitter {
     std::unordered_map<std::uint64_t, BufferSlot> buffers;
     std::vector<ScalarVar> scalar_order;  // for captures, deterministic
     std::vector<Buffer> buffer_order;
-    std::vector<ScalarVar> loops;         // open loops, outermost first
+    std::vector<ScalarVar> loops;  // open loops, outermost first
   };
 
   // codegen_stmt.cpp
@@ -57,13 +59,15 @@ class KernelEmitter {
   void define(const Buffer& buffer, BufferSlot slot);
   void statement(const Stmt& stmt);
   void for_loop(const Stmt& stmt);
-  void leave_scope(std::size_t scalars, std::size_t buffers);  // forgets what was defined since the two were counted
+  void leave_scope(std::size_t scalars,
+                   std::size_t buffers);  // forgets what was defined since the two were counted
   void loop_over(const For& loop, llvm::Value* first, llvm::Value* count);
   void counted_loop(llvm::Value* first, llvm::Value* count, std::int64_t step,
                     const std::function<void(llvm::Value*)>& body, llvm::MDNode* hints = nullptr);
   llvm::MDNode* vector_hints(const For& loop, bool hot);
   void iteration(const For& loop, llvm::Value* counter, llvm::Value* begin);
-  void jammed_loop(const For& loop, std::int64_t factor, llvm::Value* begin, llvm::Value* first, llvm::Value* count);
+  void jammed_loop(const For& loop, std::int64_t factor, llvm::Value* begin, llvm::Value* first,
+                   llvm::Value* count);
   void strips(const For& loop, llvm::Value* first, llvm::Value* count, llvm::Value* begin);
   bool parallel_loop(const Stmt& stmt);
   void block(const BlockStmt& block);
@@ -78,8 +82,10 @@ class KernelEmitter {
   llvm::Value* scalar(const Scalar& value);
   llvm::Value* index(const Scalar& value);  // exact int64 value of what is proved not to wrap
   llvm::Value* binary(const Binary& node, DType dtype, Span span);
-  llvm::Value* integer_binary(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node, DType dtype, Span span);
-  llvm::Value* divide(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node, DType dtype, Span span);
+  llvm::Value* integer_binary(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node, DType dtype,
+                              Span span);
+  llvm::Value* divide(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node, DType dtype,
+                      Span span);
   llvm::Value* shift(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node, DType dtype, Span span);
   llvm::Value* float_binary(BinaryOp op, llvm::Value* a, llvm::Value* b, DType dtype);
   llvm::Value* compare(const Compare& node);
@@ -98,7 +104,9 @@ class KernelEmitter {
                     llvm::Value* c = nullptr);
   llvm::Type* register_type(DType dtype) const;
   llvm::Type* memory_type(DType dtype) const;
-  llvm::Value* int64(std::int64_t value) const { return llvm::ConstantInt::get(builder_.getInt64Ty(), static_cast<std::uint64_t>(value), true); }
+  llvm::Value* int64(std::int64_t value) const {
+    return llvm::ConstantInt::get(builder_.getInt64Ty(), static_cast<std::uint64_t>(value), true);
+  }
 
   llvm::Module& module_;
   mutable llvm::IRBuilder<> builder_;

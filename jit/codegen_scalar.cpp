@@ -1,5 +1,6 @@
-// Code generation of scalar expressions. Registers hold bool as i1, integers at their width, float16 and bfloat16 as
-// float values that are rounded after every operation; memory holds bool as a byte and the halves as 16 bits.
+// Code generation of scalar expressions. Registers hold bool as i1, integers at their width, float16 and
+// bfloat16 as float values that are rounded after every operation; memory holds bool as a byte and the halves
+// as 16 bits.
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 
@@ -17,8 +18,10 @@ unsigned bits_of(DType dtype) { return is_bool(dtype) ? 1u : static_cast<unsigne
 double rounded_literal(double value, DType dtype) {
   return visit_dtype(dtype, [&](auto tag) -> double {
     using T = decltype(tag);
-    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return static_cast<float>(T(value));
-    else return value;
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+      return static_cast<float>(T(value));
+    else
+      return value;
   });
 }
 
@@ -41,11 +44,13 @@ llvm::Value* KernelEmitter::sign_or_zero_extend(llvm::Value* value, DType dtype)
                               : builder_.CreateZExt(value, builder_.getInt64Ty());
 }
 
-void KernelEmitter::fault_unless(llvm::Value* good, Site site, llvm::Value* a, llvm::Value* b, llvm::Value* c) {
+void KernelEmitter::fault_unless(llvm::Value* good, Site site, llvm::Value* a, llvm::Value* b,
+                                 llvm::Value* c) {
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(good); known && known->isOne()) return;
   auto* failed = llvm::BasicBlock::Create(builder_.getContext(), "fault", frame_.function);
   auto* next = llvm::BasicBlock::Create(builder_.getContext(), "", frame_.function);
-  builder_.CreateCondBr(good, next, failed, llvm::MDBuilder(builder_.getContext()).createBranchWeights(1 << 20, 1));
+  builder_.CreateCondBr(good, next, failed,
+                        llvm::MDBuilder(builder_.getContext()).createBranchWeights(1 << 20, 1));
   builder_.SetInsertPoint(failed);
   builder_.CreateRet(runtime_.fault(builder_, frame_.context, sites_.add(std::move(site)), a, b, c));
   builder_.SetInsertPoint(next);
@@ -57,7 +62,8 @@ llvm::Value* KernelEmitter::rounded(llvm::Value* value, DType dtype) {
       return builder_.CreateFPExt(builder_.CreateFPTrunc(value, builder_.getHalfTy()), builder_.getFloatTy());
     }
     llvm::Type* i32 = builder_.getInt32Ty();
-    llvm::Value* bits = builder_.CreateCall(runtime_.get("rt_float_to_half", i32, {builder_.getFloatTy()}), {value});
+    llvm::Value* bits =
+        builder_.CreateCall(runtime_.get("rt_float_to_half", i32, {builder_.getFloatTy()}), {value});
     return builder_.CreateCall(runtime_.get("rt_half_to_float", builder_.getFloatTy(), {i32}), {bits});
   }
   if (dtype != DType::BFloat16) return value;
@@ -67,7 +73,8 @@ llvm::Value* KernelEmitter::rounded(llvm::Value* value, DType dtype) {
   llvm::Value* up = builder_.CreateAdd(bits, builder_.CreateAdd(odd, builder_.getInt32(0x7fff)));
   llvm::Value* quiet = builder_.CreateOr(bits, builder_.getInt32(0x00400000));
   llvm::Value* nan = builder_.CreateFCmpUNO(value, value);
-  llvm::Value* kept = builder_.CreateAnd(builder_.CreateSelect(nan, quiet, up), builder_.getInt32(0xffff0000u));
+  llvm::Value* kept =
+      builder_.CreateAnd(builder_.CreateSelect(nan, quiet, up), builder_.getInt32(0xffff0000u));
   return builder_.CreateBitCast(kept, builder_.getFloatTy());
 }
 
@@ -75,36 +82,45 @@ llvm::Value* KernelEmitter::load_element(llvm::Value* address, DType dtype) {
   const llvm::Align align(static_cast<std::uint64_t>(size_of(dtype)));
   llvm::Value* raw = builder_.CreateAlignedLoad(memory_type(dtype), address, align);
   switch (dtype) {
-    case DType::Bool: return builder_.CreateIsNotNull(raw);
+    case DType::Bool:
+      return builder_.CreateIsNotNull(raw);
     case DType::BFloat16:
       return builder_.CreateBitCast(builder_.CreateShl(builder_.CreateZExt(raw, builder_.getInt32Ty()), 16),
                                     builder_.getFloatTy());
     case DType::Float16:
       if (target_.f16c)
         return builder_.CreateFPExt(builder_.CreateBitCast(raw, builder_.getHalfTy()), builder_.getFloatTy());
-      return builder_.CreateCall(runtime_.get("rt_half_to_float", builder_.getFloatTy(), {builder_.getInt32Ty()}),
-                                 {builder_.CreateZExt(raw, builder_.getInt32Ty())});
-    default: return raw;
+      return builder_.CreateCall(
+          runtime_.get("rt_half_to_float", builder_.getFloatTy(), {builder_.getInt32Ty()}),
+          {builder_.CreateZExt(raw, builder_.getInt32Ty())});
+    default:
+      return raw;
   }
 }
 
 void KernelEmitter::store_element(llvm::Value* value, llvm::Value* address, DType dtype) {
   const llvm::Align align(static_cast<std::uint64_t>(size_of(dtype)));
   switch (dtype) {
-    case DType::Bool: value = builder_.CreateZExt(value, builder_.getInt8Ty()); break;
+    case DType::Bool:
+      value = builder_.CreateZExt(value, builder_.getInt8Ty());
+      break;
     case DType::BFloat16:
-      value = builder_.CreateTrunc(builder_.CreateLShr(builder_.CreateBitCast(value, builder_.getInt32Ty()), 16),
-                                   builder_.getInt16Ty());
+      value =
+          builder_.CreateTrunc(builder_.CreateLShr(builder_.CreateBitCast(value, builder_.getInt32Ty()), 16),
+                               builder_.getInt16Ty());
       break;
     case DType::Float16:
       if (target_.f16c) {
-        value = builder_.CreateBitCast(builder_.CreateFPTrunc(value, builder_.getHalfTy()), builder_.getInt16Ty());
+        value = builder_.CreateBitCast(builder_.CreateFPTrunc(value, builder_.getHalfTy()),
+                                       builder_.getInt16Ty());
       } else {
-        llvm::Function* convert = runtime_.get("rt_float_to_half", builder_.getInt32Ty(), {builder_.getFloatTy()});
+        llvm::Function* convert =
+            runtime_.get("rt_float_to_half", builder_.getInt32Ty(), {builder_.getFloatTy()});
         value = builder_.CreateTrunc(builder_.CreateCall(convert, {value}), builder_.getInt16Ty());
       }
       break;
-    default: break;
+    default:
+      break;
   }
   builder_.CreateAlignedStore(value, address, align);
 }
@@ -125,14 +141,19 @@ llvm::Value* KernelEmitter::index(const Scalar& value) {
     if (found != frame_.scalars.end() && found->second.index) return found->second.index;
   }
   if (const auto* node = value.as<Cast>()) {
-    if (is_signed_int(value.dtype()) && is_signed_int(node->a.dtype()) && size_of(node->a.dtype()) <= size_of(value.dtype()))
+    if (is_signed_int(value.dtype()) && is_signed_int(node->a.dtype()) &&
+        size_of(node->a.dtype()) <= size_of(value.dtype()))
       return index(node->a);
   }
-  if (const auto* node = value.as<Binary>(); node && (value.dtype() == DType::Int32 || value.dtype() == DType::Int64)) {
+  if (const auto* node = value.as<Binary>();
+      node && (value.dtype() == DType::Int32 || value.dtype() == DType::Int64)) {
     switch (node->op) {
-      case BinaryOp::Add: return builder_.CreateNSWAdd(index(node->a), index(node->b));
-      case BinaryOp::Sub: return builder_.CreateNSWSub(index(node->a), index(node->b));
-      case BinaryOp::Mul: return builder_.CreateNSWMul(index(node->a), index(node->b));
+      case BinaryOp::Add:
+        return builder_.CreateNSWAdd(index(node->a), index(node->b));
+      case BinaryOp::Sub:
+        return builder_.CreateNSWSub(index(node->a), index(node->b));
+      case BinaryOp::Mul:
+        return builder_.CreateNSWMul(index(node->a), index(node->b));
       case BinaryOp::FloorDiv:
       case BinaryOp::FloorMod:
         if (node->b.as_int().value_or(0) > 0 && prover_.nonnegative(node->a)) {
@@ -140,13 +161,15 @@ llvm::Value* KernelEmitter::index(const Scalar& value) {
                                                 : builder_.CreateURem(index(node->a), index(node->b));
         }
         break;
-      default: break;
+      default:
+        break;
     }
   }
   return sign_or_zero_extend(scalar(value), value.dtype());
 }
 
-llvm::Value* KernelEmitter::element_address(const Buffer& buffer, const std::vector<Scalar>& indices, Span span) {
+llvm::Value* KernelEmitter::element_address(const Buffer& buffer, const std::vector<Scalar>& indices,
+                                            Span span) {
   const auto found = frame_.buffers.find(buffer.id());
   RELISH_CHECK(found != frame_.buffers.end(), "buffer '" + buffer.name() + "' is not allocated");
   const BufferSlot& slot = found->second;
@@ -157,7 +180,8 @@ llvm::Value* KernelEmitter::element_address(const Buffer& buffer, const std::vec
       at = index(indices[d]);
     } else {
       at = sign_or_zero_extend(scalar(indices[d]), indices[d].dtype());
-      fault_unless(builder_.CreateICmpULT(at, slot.dims[d]), {span, FaultKind::IndexOutOfRange, buffer.name(), {}, {}},
+      fault_unless(builder_.CreateICmpULT(at, slot.dims[d]),
+                   {span, FaultKind::IndexOutOfRange, buffer.name(), {}, {}},
                    int64(static_cast<std::int64_t>(d)), at, slot.dims[d]);
     }
     flat = d == 0 ? at : builder_.CreateNSWAdd(builder_.CreateNSWMul(flat, slot.dims[d]), at);
@@ -169,7 +193,8 @@ llvm::Value* KernelEmitter::scalar(const Scalar& value) {
   const DType dtype = value.dtype();
   const Span span = value.span();
   if (const auto* n = value.as<IntLiteral>()) {
-    return llvm::ConstantInt::get(register_type(dtype), static_cast<std::uint64_t>(n->value), is_signed_int(dtype));
+    return llvm::ConstantInt::get(register_type(dtype), static_cast<std::uint64_t>(n->value),
+                                  is_signed_int(dtype));
   }
   if (const auto* n = value.as<FloatLiteral>())
     return llvm::ConstantFP::get(register_type(dtype), rounded_literal(n->value, dtype));
@@ -204,23 +229,32 @@ llvm::Value* KernelEmitter::binary(const Binary& node, DType dtype, Span span) {
 
 llvm::Value* KernelEmitter::float_binary(BinaryOp op, llvm::Value* a, llvm::Value* b, DType dtype) {
   switch (op) {
-    case BinaryOp::Add: return builder_.CreateFAdd(a, b);
-    case BinaryOp::Sub: return builder_.CreateFSub(a, b);
-    case BinaryOp::Mul: return builder_.CreateFMul(a, b);
-    case BinaryOp::Div: return builder_.CreateFDiv(a, b);
-    case BinaryOp::Min: return builder_.CreateSelect(builder_.CreateFCmpOLT(a, b), a, b);
-    case BinaryOp::Max: return builder_.CreateSelect(builder_.CreateFCmpOGT(a, b), a, b);
-    case BinaryOp::FloorDiv: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
+    case BinaryOp::Add:
+      return builder_.CreateFAdd(a, b);
+    case BinaryOp::Sub:
+      return builder_.CreateFSub(a, b);
+    case BinaryOp::Mul:
+      return builder_.CreateFMul(a, b);
+    case BinaryOp::Div:
+      return builder_.CreateFDiv(a, b);
+    case BinaryOp::Min:
+      return builder_.CreateSelect(builder_.CreateFCmpOLT(a, b), a, b);
+    case BinaryOp::Max:
+      return builder_.CreateSelect(builder_.CreateFCmpOGT(a, b), a, b);
+    case BinaryOp::FloorDiv:
+      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
     case BinaryOp::TruncMod:
     case BinaryOp::FloorMod: {
       llvm::Value* r = builder_.CreateCall(runtime_.math("fmod", register_type(dtype), 2), {a, b});
       if (op == BinaryOp::TruncMod) return r;
       llvm::Value* zero = llvm::ConstantFP::get(r->getType(), 0.0);
-      llvm::Value* signs_differ = builder_.CreateXor(builder_.CreateFCmpOLT(r, zero), builder_.CreateFCmpOLT(b, zero));
+      llvm::Value* signs_differ =
+          builder_.CreateXor(builder_.CreateFCmpOLT(r, zero), builder_.CreateFCmpOLT(b, zero));
       llvm::Value* adjust = builder_.CreateAnd(builder_.CreateFCmpUNE(r, zero), signs_differ);
       return builder_.CreateSelect(adjust, builder_.CreateFAdd(r, b), r);
     }
-    default: break;
+    default:
+      break;
   }
   RELISH_CHECK(false, "integer operation on floats");
 }
@@ -230,23 +264,32 @@ llvm::Value* KernelEmitter::integer_binary(BinaryOp op, llvm::Value* a, llvm::Va
   const bool is_signed = is_signed_int(dtype);
   switch (op) {
     // Sums of bools saturate, as their bytes become bool again.
-    case BinaryOp::Add: return is_bool(dtype) ? builder_.CreateOr(a, b) : builder_.CreateAdd(a, b);
-    case BinaryOp::Sub: return is_bool(dtype) ? builder_.CreateXor(a, b) : builder_.CreateSub(a, b);
-    case BinaryOp::Mul: return builder_.CreateMul(a, b);
+    case BinaryOp::Add:
+      return is_bool(dtype) ? builder_.CreateOr(a, b) : builder_.CreateAdd(a, b);
+    case BinaryOp::Sub:
+      return is_bool(dtype) ? builder_.CreateXor(a, b) : builder_.CreateSub(a, b);
+    case BinaryOp::Mul:
+      return builder_.CreateMul(a, b);
     case BinaryOp::Min:
-      return builder_.CreateSelect(is_signed ? builder_.CreateICmpSLT(a, b) : builder_.CreateICmpULT(a, b), a, b);
+      return builder_.CreateSelect(is_signed ? builder_.CreateICmpSLT(a, b) : builder_.CreateICmpULT(a, b), a,
+                                   b);
     case BinaryOp::Max:
-      return builder_.CreateSelect(is_signed ? builder_.CreateICmpSGT(a, b) : builder_.CreateICmpUGT(a, b), a, b);
-    case BinaryOp::BitAnd: return builder_.CreateAnd(a, b);
-    case BinaryOp::BitOr: return builder_.CreateOr(a, b);
-    case BinaryOp::BitXor: return builder_.CreateXor(a, b);
+      return builder_.CreateSelect(is_signed ? builder_.CreateICmpSGT(a, b) : builder_.CreateICmpUGT(a, b), a,
+                                   b);
+    case BinaryOp::BitAnd:
+      return builder_.CreateAnd(a, b);
+    case BinaryOp::BitOr:
+      return builder_.CreateOr(a, b);
+    case BinaryOp::BitXor:
+      return builder_.CreateXor(a, b);
     case BinaryOp::Div:
     case BinaryOp::TruncMod:
     case BinaryOp::FloorDiv:
     case BinaryOp::FloorMod:
       if (is_bool(dtype)) {  // as bytes 0 and 1
         llvm::Type* byte = builder_.getInt8Ty();
-        llvm::Value* r = divide(op, builder_.CreateZExt(a, byte), builder_.CreateZExt(b, byte), node, DType::UInt8, span);
+        llvm::Value* r =
+            divide(op, builder_.CreateZExt(a, byte), builder_.CreateZExt(b, byte), node, DType::UInt8, span);
         return builder_.CreateIsNotNull(r);
       }
       return divide(op, a, b, node, dtype, span);
@@ -254,7 +297,8 @@ llvm::Value* KernelEmitter::integer_binary(BinaryOp op, llvm::Value* a, llvm::Va
     case BinaryOp::ShiftRight:
       if (is_bool(dtype)) {
         llvm::Type* byte = builder_.getInt8Ty();
-        llvm::Value* r = shift(op, builder_.CreateZExt(a, byte), builder_.CreateZExt(b, byte), node, DType::UInt8, span);
+        llvm::Value* r =
+            shift(op, builder_.CreateZExt(a, byte), builder_.CreateZExt(b, byte), node, DType::UInt8, span);
         return builder_.CreateIsNotNull(r);
       }
       return shift(op, a, b, node, dtype, span);
@@ -262,14 +306,15 @@ llvm::Value* KernelEmitter::integer_binary(BinaryOp op, llvm::Value* a, llvm::Va
   RELISH_CHECK(false, "integer operation");
 }
 
-llvm::Value* KernelEmitter::divide(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node, DType dtype,
-                                   Span span) {
+llvm::Value* KernelEmitter::divide(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node,
+                                   DType dtype, Span span) {
   const bool remainder = op == BinaryOp::TruncMod || op == BinaryOp::FloorMod;
   const bool floored = op == BinaryOp::FloorDiv || op == BinaryOp::FloorMod;
   const std::int64_t divisor = node.b.as_int().value_or(0);
   if (divisor == 0) fault_unless(builder_.CreateIsNotNull(b), {span, FaultKind::DivisionByZero, {}, {}, {}});
-  const bool no_signs = !is_signed_int(dtype) ||
-                        (divisor > 0 && (dtype == DType::Int32 || dtype == DType::Int64) && prover_.nonnegative(node.a));
+  const bool no_signs =
+      !is_signed_int(dtype) ||
+      (divisor > 0 && (dtype == DType::Int32 || dtype == DType::Int64) && prover_.nonnegative(node.a));
   if (no_signs) return remainder ? builder_.CreateURem(a, b) : builder_.CreateUDiv(a, b);
 
   // The least value divided by -1 wraps: the machine would trap.
@@ -285,14 +330,15 @@ llvm::Value* KernelEmitter::divide(BinaryOp op, llvm::Value* a, llvm::Value* b, 
     rest = builder_.CreateSelect(by_minus_one, zero, rest);
   }
   if (!floored) return remainder ? rest : quotient;
-  llvm::Value* signs_differ = builder_.CreateXor(builder_.CreateICmpSLT(rest, zero), builder_.CreateICmpSLT(b, zero));
+  llvm::Value* signs_differ =
+      builder_.CreateXor(builder_.CreateICmpSLT(rest, zero), builder_.CreateICmpSLT(b, zero));
   llvm::Value* adjust = builder_.CreateAnd(builder_.CreateIsNotNull(rest), signs_differ);
   if (remainder) return builder_.CreateSelect(adjust, builder_.CreateAdd(rest, b), rest);
   return builder_.CreateSelect(adjust, builder_.CreateSub(quotient, one), quotient);
 }
 
-llvm::Value* KernelEmitter::shift(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node, DType dtype,
-                                  Span span) {
+llvm::Value* KernelEmitter::shift(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node,
+                                  DType dtype, Span span) {
   const std::int64_t known = node.b.as_int().value_or(-1);
   if (is_signed_int(dtype) && known < 0) {
     llvm::Value* good = builder_.CreateICmpSGE(b, llvm::ConstantInt::get(b->getType(), 0));
@@ -314,22 +360,34 @@ llvm::Value* KernelEmitter::compare(const Compare& node) {
   using P = llvm::CmpInst::Predicate;
   if (is_float(dtype)) {
     switch (node.op) {
-      case CompareOp::Eq: return builder_.CreateFCmp(P::FCMP_OEQ, a, b);
-      case CompareOp::Ne: return builder_.CreateFCmp(P::FCMP_UNE, a, b);
-      case CompareOp::Lt: return builder_.CreateFCmp(P::FCMP_OLT, a, b);
-      case CompareOp::Le: return builder_.CreateFCmp(P::FCMP_OLE, a, b);
-      case CompareOp::Gt: return builder_.CreateFCmp(P::FCMP_OGT, a, b);
-      case CompareOp::Ge: return builder_.CreateFCmp(P::FCMP_OGE, a, b);
+      case CompareOp::Eq:
+        return builder_.CreateFCmp(P::FCMP_OEQ, a, b);
+      case CompareOp::Ne:
+        return builder_.CreateFCmp(P::FCMP_UNE, a, b);
+      case CompareOp::Lt:
+        return builder_.CreateFCmp(P::FCMP_OLT, a, b);
+      case CompareOp::Le:
+        return builder_.CreateFCmp(P::FCMP_OLE, a, b);
+      case CompareOp::Gt:
+        return builder_.CreateFCmp(P::FCMP_OGT, a, b);
+      case CompareOp::Ge:
+        return builder_.CreateFCmp(P::FCMP_OGE, a, b);
     }
   }
   const bool s = is_signed_int(dtype);
   switch (node.op) {
-    case CompareOp::Eq: return builder_.CreateICmpEQ(a, b);
-    case CompareOp::Ne: return builder_.CreateICmpNE(a, b);
-    case CompareOp::Lt: return builder_.CreateICmp(s ? P::ICMP_SLT : P::ICMP_ULT, a, b);
-    case CompareOp::Le: return builder_.CreateICmp(s ? P::ICMP_SLE : P::ICMP_ULE, a, b);
-    case CompareOp::Gt: return builder_.CreateICmp(s ? P::ICMP_SGT : P::ICMP_UGT, a, b);
-    case CompareOp::Ge: return builder_.CreateICmp(s ? P::ICMP_SGE : P::ICMP_UGE, a, b);
+    case CompareOp::Eq:
+      return builder_.CreateICmpEQ(a, b);
+    case CompareOp::Ne:
+      return builder_.CreateICmpNE(a, b);
+    case CompareOp::Lt:
+      return builder_.CreateICmp(s ? P::ICMP_SLT : P::ICMP_ULT, a, b);
+    case CompareOp::Le:
+      return builder_.CreateICmp(s ? P::ICMP_SLE : P::ICMP_ULE, a, b);
+    case CompareOp::Gt:
+      return builder_.CreateICmp(s ? P::ICMP_SGT : P::ICMP_UGT, a, b);
+    case CompareOp::Ge:
+      return builder_.CreateICmp(s ? P::ICMP_SGE : P::ICMP_UGE, a, b);
   }
   RELISH_CHECK(false, "comparison");
 }
@@ -338,7 +396,8 @@ llvm::Value* KernelEmitter::compare(const Compare& node) {
 bool KernelEmitter::cheap_and_safe(const Scalar& value) {
   if (can_fault(value, prover_)) return false;
   const std::function<bool(const Scalar&)> cheap = [&](const Scalar& v) {
-    if (const auto* n = v.as<Binary>()) return n->op != BinaryOp::TruncMod && n->op != BinaryOp::FloorMod && cheap(n->a) && cheap(n->b);
+    if (const auto* n = v.as<Binary>())
+      return n->op != BinaryOp::TruncMod && n->op != BinaryOp::FloorMod && cheap(n->a) && cheap(n->b);
     if (const auto* n = v.as<Compare>()) return cheap(n->a) && cheap(n->b);
     if (const auto* n = v.as<Cast>()) return cheap(n->a);
     if (const auto* n = v.as<Select>()) return cheap(n->condition) && cheap(n->a) && cheap(n->b);
@@ -390,21 +449,25 @@ llvm::Value* KernelEmitter::cast(llvm::Value* value, DType from, DType to) {
   }
   if (is_float(to)) {
     const bool exact_in_float = is_bool(from) || size_of(from) <= 2;
-    llvm::Type* through = to == DType::Float32 || to == DType::Float64 || exact_in_float ? type : builder_.getDoubleTy();
+    llvm::Type* through =
+        to == DType::Float32 || to == DType::Float64 || exact_in_float ? type : builder_.getDoubleTy();
     if (!is_float(from)) {
-      value = is_signed_int(from) ? builder_.CreateSIToFP(value, through) : builder_.CreateUIToFP(value, through);
+      value =
+          is_signed_int(from) ? builder_.CreateSIToFP(value, through) : builder_.CreateUIToFP(value, through);
       if (through == type) return rounded(value, to);
     }
     // A double to a half in one rounding.
     llvm::Type* i32 = builder_.getInt32Ty();
     const bool f16 = to == DType::Float16;
-    llvm::Function* narrow = runtime_.get(f16 ? "rt_double_to_half" : "rt_double_to_bfloat16", i32, {builder_.getDoubleTy()});
+    llvm::Function* narrow =
+        runtime_.get(f16 ? "rt_double_to_half" : "rt_double_to_bfloat16", i32, {builder_.getDoubleTy()});
     llvm::Value* bits = builder_.CreateCall(narrow, {value});
     if (!f16) return builder_.CreateBitCast(builder_.CreateShl(bits, 16), builder_.getFloatTy());
     return builder_.CreateCall(runtime_.get("rt_half_to_float", builder_.getFloatTy(), {i32}), {bits});
   }
   if (is_bool(to)) return builder_.CreateIsNotNull(value);
-  return is_signed_int(from) ? builder_.CreateSExtOrTrunc(value, type) : builder_.CreateZExtOrTrunc(value, type);
+  return is_signed_int(from) ? builder_.CreateSExtOrTrunc(value, type)
+                             : builder_.CreateZExtOrTrunc(value, type);
 }
 
 llvm::Value* KernelEmitter::intrinsic(const IntrinsicCall& node, DType dtype) {
@@ -430,41 +493,63 @@ llvm::Value* KernelEmitter::intrinsic(const IntrinsicCall& node, DType dtype) {
   llvm::Value* one = llvm::ConstantFP::get(type, 1.0);
   const auto value = [&]() -> llvm::Value* {
     switch (node.intrinsic) {
-      case Intrinsic::Exp: return library("exp");
-      case Intrinsic::Exp2: return library("exp2");
-      case Intrinsic::Expm1: return library("expm1");
-      case Intrinsic::Log: return library("log");
-      case Intrinsic::Log2: return library("log2");
-      case Intrinsic::Log1p: return library("log1p");
-      case Intrinsic::Tanh: return library("tanh");
-      case Intrinsic::Erf: return library("erf");
-      case Intrinsic::Sin: return library("sin");
-      case Intrinsic::Cos: return library("cos");
-      case Intrinsic::Tan: return library("tan");
-      case Intrinsic::Pow: return builder_.CreateCall(runtime_.math("pow", type, 2), {x, scalar(node.args[1])});
-      case Intrinsic::Sqrt: return machine(llvm::Intrinsic::sqrt);
-      case Intrinsic::Rsqrt: return builder_.CreateFDiv(one, machine(llvm::Intrinsic::sqrt));
+      case Intrinsic::Exp:
+        return library("exp");
+      case Intrinsic::Exp2:
+        return library("exp2");
+      case Intrinsic::Expm1:
+        return library("expm1");
+      case Intrinsic::Log:
+        return library("log");
+      case Intrinsic::Log2:
+        return library("log2");
+      case Intrinsic::Log1p:
+        return library("log1p");
+      case Intrinsic::Tanh:
+        return library("tanh");
+      case Intrinsic::Erf:
+        return library("erf");
+      case Intrinsic::Sin:
+        return library("sin");
+      case Intrinsic::Cos:
+        return library("cos");
+      case Intrinsic::Tan:
+        return library("tan");
+      case Intrinsic::Pow:
+        return builder_.CreateCall(runtime_.math("pow", type, 2), {x, scalar(node.args[1])});
+      case Intrinsic::Sqrt:
+        return machine(llvm::Intrinsic::sqrt);
+      case Intrinsic::Rsqrt:
+        return builder_.CreateFDiv(one, machine(llvm::Intrinsic::sqrt));
       case Intrinsic::Sigmoid: {
         // exp of a negative number only, so that nothing overflows where the result is small but not zero.
         llvm::Value* negative = builder_.CreateFNeg(machine(llvm::Intrinsic::fabs));
         llvm::Value* e = builder_.CreateCall(runtime_.math("exp", type, 1), {negative});
-        llvm::Value* numerator = builder_.CreateSelect(builder_.CreateFCmpOLT(x, llvm::ConstantFP::get(type, 0.0)), e, one);
+        llvm::Value* numerator =
+            builder_.CreateSelect(builder_.CreateFCmpOLT(x, llvm::ConstantFP::get(type, 0.0)), e, one);
         return builder_.CreateFDiv(numerator, builder_.CreateFAdd(one, e));
       }
-      case Intrinsic::Floor: return machine(llvm::Intrinsic::floor);
-      case Intrinsic::Ceil: return machine(llvm::Intrinsic::ceil);
-      case Intrinsic::Round: return machine(llvm::Intrinsic::roundeven);
-      case Intrinsic::Trunc: return machine(llvm::Intrinsic::trunc);
-      case Intrinsic::Abs: return machine(llvm::Intrinsic::fabs);
-      default: break;
+      case Intrinsic::Floor:
+        return machine(llvm::Intrinsic::floor);
+      case Intrinsic::Ceil:
+        return machine(llvm::Intrinsic::ceil);
+      case Intrinsic::Round:
+        return machine(llvm::Intrinsic::roundeven);
+      case Intrinsic::Trunc:
+        return machine(llvm::Intrinsic::trunc);
+      case Intrinsic::Abs:
+        return machine(llvm::Intrinsic::fabs);
+      default:
+        break;
     }
     RELISH_CHECK(false, "intrinsic without code generation");
   }();
   return rounded(value, dtype);
 }
 
-// The value of a reduction's store. Products are fused into the sum, and when the innermost loop is the one that is
-// summed over, the order of the sum is left to the vectorizer: fixed by shape and machine, whatever the threads do.
+// The value of a reduction's store. Products are fused into the sum, and when the innermost loop is the one
+// that is summed over, the order of the sum is left to the vectorizer: fixed by shape and machine, whatever
+// the threads do.
 llvm::Value* KernelEmitter::update(const Store& store, const Update& update) {
   const DType dtype = store.buffer.dtype();
   const bool wide = dtype == DType::Float32 || dtype == DType::Float64;
@@ -476,7 +561,8 @@ llvm::Value* KernelEmitter::update(const Store& store, const Update& update) {
     along_innermost = !used;  // of the last loop in the end
   }
   const auto* product = update.addend.as<Binary>();
-  if (!wide || !in_reduction || (update.op != BinaryOp::Add && update.op != BinaryOp::Mul)) return scalar(store.value);
+  if (!wide || !in_reduction || (update.op != BinaryOp::Add && update.op != BinaryOp::Mul))
+    return scalar(store.value);
   const bool fuse = update.op == BinaryOp::Add && product && product->op == BinaryOp::Mul;
   llvm::Value* loaded = scalar(update.loaded);
   llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
@@ -496,7 +582,8 @@ llvm::Value* KernelEmitter::update(const Store& store, const Update& update) {
   llvm::Value* addend = scalar(update.addend);
   flags.setAllowReassoc(along_innermost);
   builder_.setFastMathFlags(flags);
-  return update.op == BinaryOp::Add ? builder_.CreateFAdd(loaded, addend) : builder_.CreateFMul(loaded, addend);
+  return update.op == BinaryOp::Add ? builder_.CreateFAdd(loaded, addend)
+                                    : builder_.CreateFMul(loaded, addend);
 }
 
 }  // namespace relish::jit

@@ -1,4 +1,5 @@
-// Code generation of statements: loops with interrupt polls, parallel loops as functions of their own, blocks, stores.
+// Code generation of statements: loops with interrupt polls, parallel loops as functions of their own,
+// blocks, stores.
 #include <llvm/IR/Intrinsics.h>
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::int64_t iterations_between_polls = 1 << 20;  // of simple statements: about a millisecond
 constexpr std::int64_t strip_iterations = 1 << 16;
-constexpr std::int64_t parallel_threshold = 1 << 15;        // below it, waking a thread costs more than it saves
+constexpr std::int64_t parallel_threshold = 1 << 15;  // below it, waking a thread costs more than it saves
 constexpr std::int64_t chunk_work = 1 << 17;
 constexpr std::int64_t guessed_extent = 16;
 
@@ -34,7 +35,8 @@ std::optional<std::int64_t> constant_work(const Stmt& stmt) {
     if (!extent || !inner || __builtin_mul_overflow(*extent, *inner, &product)) return std::nullopt;
     return product;
   }
-  const auto sum = [](std::optional<std::int64_t> a, std::optional<std::int64_t> b) -> std::optional<std::int64_t> {
+  const auto sum = [](std::optional<std::int64_t> a,
+                      std::optional<std::int64_t> b) -> std::optional<std::int64_t> {
     std::int64_t total = 0;
     if (!a || !b || __builtin_add_overflow(*a, *b, &total)) return std::nullopt;
     return total;
@@ -58,9 +60,9 @@ std::vector<ScalarVar> kernel_symbols(const PrimFunc& function) {
       for (const Scalar& dim : param.buffer()->shape()) collect_vars(dim, vars);
   std::vector<ScalarVar> symbols;
   for (const ScalarVar& var : vars) {
-    const bool is_param = std::any_of(function.params.begin(), function.params.end(), [&](const PrimParam& param) {
-      return param.scalar() && *param.scalar() == var;
-    });
+    const bool is_param =
+        std::any_of(function.params.begin(), function.params.end(),
+                    [&](const PrimParam& param) { return param.scalar() && *param.scalar() == var; });
     if (!is_param && std::find(symbols.begin(), symbols.end(), var) == symbols.end()) symbols.push_back(var);
   }
   return symbols;
@@ -90,7 +92,8 @@ void KernelEmitter::define(const ScalarVar& var, ScalarSlot slot) {
 }
 
 void KernelEmitter::define(const Buffer& buffer, BufferSlot slot) {
-  if (frame_.buffers.insert_or_assign(buffer.id(), std::move(slot)).second) frame_.buffer_order.push_back(buffer);
+  if (frame_.buffers.insert_or_assign(buffer.id(), std::move(slot)).second)
+    frame_.buffer_order.push_back(buffer);
 }
 
 llvm::Function* KernelEmitter::emit(const PrimFunc& function, const std::string& symbol) {
@@ -148,8 +151,8 @@ llvm::Function* KernelEmitter::emit(const PrimFunc& function, const std::string&
 void KernelEmitter::allocate(const Buffer& buffer, bool clear) {
   BufferSlot slot;
   for (const Scalar& dim : buffer.shape()) slot.dims.push_back(index(dim));
-  slot.pointer = runtime_.buffer(builder_, frame_.context, static_cast<std::int32_t>(buffer.dtype()), slot.dims.size(),
-                                 RuntimeCalls::array_of(builder_, slot.dims), clear);
+  slot.pointer = runtime_.buffer(builder_, frame_.context, static_cast<std::int32_t>(buffer.dtype()),
+                                 slot.dims.size(), RuntimeCalls::array_of(builder_, slot.dims), clear);
   define(buffer, std::move(slot));
 }
 
@@ -191,7 +194,8 @@ void KernelEmitter::statement(const Stmt& stmt) {
     const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
     for (const Stmt& child : n->body) {
       statement(child);
-      if (const auto* made = child.as<AllocateStmt>(); made && !first) first = frame_.buffers[made->buffer.id()].pointer;
+      if (const auto* made = child.as<AllocateStmt>(); made && !first)
+        first = frame_.buffers[made->buffer.id()].pointer;
     }
     if (first) runtime_.scratch_release(builder_, frame_.context, first);
     return leave_scope(scalars, buffers);
@@ -236,19 +240,25 @@ void KernelEmitter::counted_loop(llvm::Value* first, llvm::Value* count, std::in
   builder_.SetInsertPoint(done);
 }
 
-// Advice for the vectorizer about an innermost loop: code that brings little costs compilation time all the same.
+// Advice for the vectorizer about an innermost loop: code that brings little costs compilation time all the
+// same.
 llvm::MDNode* KernelEmitter::vector_hints(const For& loop, bool hot) {
   auto& context = builder_.getContext();
   const auto hint = [&](const char* name, llvm::Constant* value) {
-    return llvm::MDNode::get(context, {llvm::MDString::get(context, name), llvm::ConstantAsMetadata::get(value)});
+    return llvm::MDNode::get(context,
+                             {llvm::MDString::get(context, name), llvm::ConstantAsMetadata::get(value)});
   };
   std::vector<llvm::Metadata*> hints{nullptr};
   const LoopTraits traits = traits_of(loop, prover_);
   const auto extent = loop.extent.as_int();
-  // LLVM's own analysis of indices such as 3 * i % 16 misses that they wrap: what is not affine is left scalar.
-  if (!traits.affine || (extent && *extent < 8)) hints.push_back(hint("llvm.loop.vectorize.enable", builder_.getFalse()));
-  else if (!traits.reduces && !hot) hints.push_back(hint("llvm.loop.interleave.count", builder_.getInt32(1)));
-  if (target_.masked_memory && traits.affine && !traits.calls && !traits.reduces && !(extent && *extent % 16 == 0))
+  // LLVM's own analysis of indices such as 3 * i % 16 misses that they wrap: what is not affine is left
+  // scalar.
+  if (!traits.affine || (extent && *extent < 8))
+    hints.push_back(hint("llvm.loop.vectorize.enable", builder_.getFalse()));
+  else if (!traits.reduces && !hot)
+    hints.push_back(hint("llvm.loop.interleave.count", builder_.getInt32(1)));
+  if (target_.masked_memory && traits.affine && !traits.calls && !traits.reduces &&
+      !(extent && *extent % 16 == 0))
     hints.push_back(hint("llvm.loop.vectorize.predicate.enable", builder_.getTrue()));
   llvm::MDNode* node = llvm::MDNode::getDistinct(context, hints);
   node->replaceOperandWith(0, node);
@@ -296,7 +306,8 @@ bool KernelEmitter::polls_rarely(const For& loop) const {
   const auto extent = loop.extent.as_int();
   const auto inner = constant_work(loop.body);
   std::int64_t total = 0;
-  return extent && inner && !__builtin_mul_overflow(*extent, *inner, &total) && total <= iterations_between_polls;
+  return extent && inner && !__builtin_mul_overflow(*extent, *inner, &total) &&
+         total <= iterations_between_polls;
 }
 
 // An innermost loop. It must stay free of polls to be vectorized, so a long one is cut into strips.
@@ -314,8 +325,8 @@ void KernelEmitter::strips(const For& loop, llvm::Value* first, llvm::Value* cou
   });
 }
 
-// `factor` iterations of a reduce loop in one sweep of the loop inside it: each element is loaded and stored once for
-// all of them, and still sees its updates in their order.
+// `factor` iterations of a reduce loop in one sweep of the loop inside it: each element is loaded and stored
+// once for all of them, and still sees its updates in their order.
 void KernelEmitter::jammed_loop(const For& loop, std::int64_t factor, llvm::Value* begin, llvm::Value* first,
                                 llvm::Value* count) {
   const For& inner = *loop.body.as<For>();
@@ -329,15 +340,19 @@ void KernelEmitter::jammed_loop(const For& loop, std::int64_t factor, llvm::Valu
     llvm::Value* inner_count = index(inner.extent);
     prover_.enter_loop(inner.var, inner.begin, inner.extent);
     frame_.loops.push_back(inner.var);
-    counted_loop(int64(0), inner_count, 1, [&](llvm::Value* inner_counter) {
-      define(inner.var, {nullptr, builder_.CreateNSWAdd(inner_begin, inner_counter), nullptr});
-      for (std::int64_t u = 0; u < factor; ++u) {
-        const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
-        define(loop.var, {nullptr, builder_.CreateNSWAdd(begin, builder_.CreateNSWAdd(counter, int64(u))), nullptr});
-        statement(inner.body);
-        leave_scope(scalars, buffers);
-      }
-    }, vector_hints(inner, true));
+    counted_loop(
+        int64(0), inner_count, 1,
+        [&](llvm::Value* inner_counter) {
+          define(inner.var, {nullptr, builder_.CreateNSWAdd(inner_begin, inner_counter), nullptr});
+          for (std::int64_t u = 0; u < factor; ++u) {
+            const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
+            define(loop.var, {nullptr, builder_.CreateNSWAdd(begin, builder_.CreateNSWAdd(counter, int64(u))),
+                              nullptr});
+            statement(inner.body);
+            leave_scope(scalars, buffers);
+          }
+        },
+        vector_hints(inner, true));
     frame_.loops.pop_back();
     prover_.leave_loop();
   });
@@ -377,7 +392,8 @@ bool KernelEmitter::parallel_loop(const Stmt& stmt) {
   llvm::Value* count = index(loop.extent);
   llvm::Value* work = work_of(loop.body);
   llvm::Value* total = builder_.CreateMul(count, work);
-  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(total); whole && known && known->getSExtValue() < parallel_threshold)
+  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(total);
+      whole && known && known->getSExtValue() < parallel_threshold)
     return false;
 
   // Everything visible here goes along by value.
@@ -403,8 +419,9 @@ bool KernelEmitter::parallel_loop(const Stmt& stmt) {
   const std::string name = symbol_ + ".loop" + std::to_string(++nests_);
   auto* body = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), types, false),
                                       llvm::Function::InternalLinkage, name, module_);
-  auto* entry = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), {ptr, i64, i64, ptr}, false),
-                                       llvm::Function::InternalLinkage, name + ".entry", module_);
+  auto* entry =
+      llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), {ptr, i64, i64, ptr}, false),
+                             llvm::Function::InternalLinkage, name + ".entry", module_);
   finish_function(*entry);
   {
     llvm::IRBuilder<> at(llvm::BasicBlock::Create(context, "entry", entry));

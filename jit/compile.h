@@ -15,8 +15,8 @@ namespace relish::jit {
 
 using EntryFn = std::int32_t (*)(RtContext*, const std::int64_t* in, std::int64_t* out);
 
-// Compiled code of one entry with everything that it calls. It holds no function of the module, only the constants
-// whose addresses are in the code.
+// Compiled code of one entry with everything that it calls. It holds no function of the module, only the
+// constants whose addresses are in the code.
 struct Compiled {
   std::unique_ptr<Code> code;
   EntryFn entry = nullptr;

@@ -1,5 +1,6 @@
-// The C contract between compiled code and the runtime: the context that every compiled function receives, the status
-// that it returns, and the place where a fault is recorded. Code generation uses the field order below.
+// The C contract between compiled code and the runtime: the context that every compiled function receives,
+// the status that it returns, and the place where a fault is recorded. Code generation uses the field order
+// below.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@ enum Status : std::int32_t {
   status_exception = 3,    // a runtime helper caught a Failure; CallState keeps it
 };
 
-// A failed check: the site indexes the table of the compiled code, `iteration` is the first index of the chunk of the
-// parallel loop in which it failed, so that the lowest wins whatever the threads did.
+// A failed check: the site indexes the table of the compiled code, `iteration` is the first index of the
+// chunk of the parallel loop in which it failed, so that the lowest wins whatever the threads did.
 struct RtError {
   std::int32_t site = -1;
   std::int32_t reserved = 0;
@@ -23,8 +24,8 @@ struct RtError {
   std::int64_t values[4] = {};
 };
 
-class CallState;    // of the whole call: results, the caught Failure
-class Scratch;      // stack of temporary memory of one thread
+class CallState;  // of the whole call: results, the caught Failure
+class Scratch;    // stack of temporary memory of one thread
 
 struct RtContext {
   const std::int32_t* interrupt_flag = nullptr;  // field 0: the only one that code reads by itself

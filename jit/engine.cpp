@@ -1,5 +1,5 @@
-// Target machine, pass pipeline and linking with ORC. Symbols come from the runtime table alone: no generator looks into
-// this process, so compiled code cannot name anything else.
+// Target machine, pass pipeline and linking with ORC. Symbols come from the runtime table alone: no generator
+// looks into this process, so compiled code cannot name anything else.
 #include "jit/engine.h"
 
 #include <llvm/ADT/StringExtras.h>
@@ -79,7 +79,8 @@ struct Host {
                                     llvm::CodeGenOptLevel::Default, /*JIT=*/true));
   }
 
-  // Keeps only the features that the name of the processor does not tell: LLVM hashes the text many times a function.
+  // Keeps only the features that the name of the processor does not tell: LLVM hashes the text many times a
+  // function.
   void find_features(TargetTraits& traits) {
     const std::unique_ptr<llvm::TargetMachine> named = machine();
     const llvm::MCSubtargetInfo& known = *named->getMCSubtargetInfo();
@@ -152,8 +153,8 @@ Object object_of(llvm::Module& module, llvm::TargetMachine& machine) {
   return object;
 }
 
-// Larger modules are compiled in two halves at once. Functions are optimized one by one, so the halves have the code
-// that the whole would have.
+// Larger modules are compiled in two halves at once. Functions are optimized one by one, so the halves have
+// the code that the whole would have.
 constexpr std::size_t functions_worth_splitting = 12;
 
 }  // namespace
@@ -257,12 +258,14 @@ std::unique_ptr<Code> Engine::compile(llvm::Module& module, const std::vector<st
   }
   llvm::orc::ResourceTrackerSP tracker = impl_->library->createResourceTracker();
   for (std::size_t i = 0; i < objects.size(); ++i) {
-    auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(objects[i]), "relish" + suffix + "." + std::to_string(i));
+    auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(
+        std::move(objects[i]), "relish" + suffix + "." + std::to_string(i));
     check(impl_->linker->add(tracker, std::move(buffer)), "linking");
   }
   std::vector<std::pair<std::string, void*>> addresses;
   for (const std::string& symbol : exported) {
-    auto found = checked(impl_->session->lookup({impl_->library}, impl_->session->intern(symbol + suffix)), "lookup");
+    auto found =
+        checked(impl_->session->lookup({impl_->library}, impl_->session->intern(symbol + suffix)), "lookup");
     addresses.emplace_back(symbol, found.getAddress().toPtr<void*>());
   }
   return std::make_unique<LinkedCode>(*impl_->session, std::move(tracker), std::move(addresses));
@@ -303,8 +306,10 @@ std::vector<Object> Engine::Impl::halves_of(llvm::Module& module) {
     if (second) second->join();
     throw;
   }
-  if (second) second->join();
-  else rest();
+  if (second)
+    second->join();
+  else
+    rest();
   if (failure) std::rethrow_exception(failure);
   return objects;
 }

@@ -1,5 +1,5 @@
-// The LLVM side of compilation: the target machine, the passes, and linking into memory that is writable or executable,
-// never both. LLVM is initialised when the first engine is made.
+// The LLVM side of compilation: the target machine, the passes, and linking into memory that is writable or
+// executable, never both. LLVM is initialised when the first engine is made.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,9 @@ class Engine {
   const TargetTraits& traits() const;
   // An empty module set up for this machine.
   std::unique_ptr<llvm::Module> new_module(llvm::LLVMContext& context, std::string_view name) const;
-  // Optimizes, generates code and links. Symbols of different modules may be equal. `exported` are looked up by address().
-  // Unresolved symbols other than the runtime's are an InternalError. Not reentrant: one compilation at a time.
+  // Optimizes, generates code and links. Symbols of different modules may be equal. `exported` are looked up
+  // by address(). Unresolved symbols other than the runtime's are an InternalError. Not reentrant: one
+  // compilation at a time.
   std::unique_ptr<Code> compile(llvm::Module& module, const std::vector<std::string>& exported);
 
  private:

@@ -1,5 +1,5 @@
-// The compiled tier as an Evaluator: finds or makes the code, checks and flattens arguments, calls, and turns a bad
-// status into the same Failure that the interpreter throws.
+// The compiled tier as an Evaluator: finds or makes the code, checks and flattens arguments, calls, and turns
+// a bad status into the same Failure that the interpreter throws.
 #include <fmt/format.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
@@ -35,8 +35,10 @@ int usable_processors() {
   double period = 0;
   if (file >> quota >> period && quota != "max" && period > 0) {
     const double share = std::strtod(quota.c_str(), nullptr) / period;
-    if (share >= 1) count = std::min(count, static_cast<int>(share));
-    else if (share > 0) count = 1;
+    if (share >= 1)
+      count = std::min(count, static_cast<int>(share));
+    else if (share > 0)
+      count = 1;
   }
   return count;
 }
@@ -46,13 +48,15 @@ const void* identity_of(const GlobalFunction& function) {
 }
 
 std::weak_ptr<const void> weak_of(const GlobalFunction& function) {
-  return std::visit([](const auto& pointer) -> std::weak_ptr<const void> { return std::shared_ptr<const void>(pointer); },
-                    function);
+  return std::visit(
+      [](const auto& pointer) -> std::weak_ptr<const void> { return std::shared_ptr<const void>(pointer); },
+      function);
 }
 
 class Jit final : public Evaluator {
  public:
-  explicit Jit(const JitOptions& options) : threads_(options.threads > 0 ? options.threads : usable_processors()) {}
+  explicit Jit(const JitOptions& options)
+      : threads_(options.threads > 0 ? options.threads : usable_processors()) {}
 
   std::string_view name() const override { return "jit"; }
 
@@ -60,10 +64,13 @@ class Jit final : public Evaluator {
     const GlobalFunction* function = module->find(name);
     if (!function) {
       fail(ErrorClass::Usage, {}, "function.unknown",
-           fmt::format("no function '{}' in module {}{}", name, module->name, did_you_mean(name, module->names())));
+           fmt::format("no function '{}' in module {}{}", name, module->name,
+                       did_you_mean(name, module->names())));
     }
-    // A prim_func's arguments are checked by what it declares, a Relax function's by its types, before compilation.
-    if (const auto* prim = std::get_if<PrimFuncPtr>(function)) return call_prim_func(module, *prim, std::move(args));
+    // A prim_func's arguments are checked by what it declares, a Relax function's by its types, before
+    // compilation.
+    if (const auto* prim = std::get_if<PrimFuncPtr>(function))
+      return call_prim_func(module, *prim, std::move(args));
     const FunctionPtr& graph = std::get<FunctionPtr>(*function);
     bind_arguments(graph->name, graph->params, args);
     const bool known = std::all_of(graph->params.begin(), graph->params.end(),
@@ -191,7 +198,8 @@ class Jit final : public Evaluator {
     std::vector<const void*> key;
     for (const GlobalFunction& function : functions) key.push_back(identity_of(function));
     for (auto it = entries_.begin(); it != entries_.end();) {
-      const bool gone = std::any_of(it->alive.begin(), it->alive.end(), [](const auto& w) { return w.expired(); });
+      const bool gone =
+          std::any_of(it->alive.begin(), it->alive.end(), [](const auto& w) { return w.expired(); });
       if (gone) {
         it = entries_.erase(it);
         continue;
@@ -214,21 +222,27 @@ class Jit final : public Evaluator {
     return code;
   }
 
-  void run(const Compiled& code, CallState& state, const std::vector<std::int64_t>& in, std::vector<std::int64_t>& out,
-           Span entry) {
+  void run(const Compiled& code, CallState& state, const std::vector<std::int64_t>& in,
+           std::vector<std::int64_t>& out, Span entry) {
     std::unique_ptr<Scratch> scratch = pool_.take();
     static_assert(sizeof(interrupt_flag) == sizeof(std::int32_t));
     RtContext context{reinterpret_cast<const std::int32_t*>(&interrupt_flag), &state, scratch.get(), {}};
     std::int32_t status = status_ok;
     const auto execute = [&] { status = code.entry(&context, in.data(), out.data()); };
-    if (threads_ == 1) execute();
-    else arena().execute(execute);
+    if (threads_ == 1)
+      execute();
+    else
+      arena().execute(execute);
     pool_.give_back(std::move(scratch));
     switch (status) {
-      case status_ok: return;
-      case status_interrupted: fail_fault({FaultKind::Interrupted}, entry);
-      case status_exception: std::rethrow_exception(state.failure);
-      default: fail_at_site(code.sites[context.error.site], context.error, state);
+      case status_ok:
+        return;
+      case status_interrupted:
+        fail_fault({FaultKind::Interrupted}, entry);
+      case status_exception:
+        std::rethrow_exception(state.failure);
+      default:
+        fail_at_site(code.sites[context.error.site], context.error, state);
     }
   }
 
@@ -239,12 +253,16 @@ class Jit final : public Evaluator {
       SymbolValues symbols;
       for (std::size_t i = 0; i < site.symbols.size(); ++i)
         symbols[site.symbols[i].id()] = state.fault_values[symbols_at + i];
-      Shape dims(state.fault_values.begin(), state.fault_values.begin() + static_cast<std::ptrdiff_t>(symbols_at));
-      Value found = site.wanted.as<ShapeType>() ? Value(ShapeValue{std::move(dims)}) : Value(Tensor::empty(site.dtype, std::move(dims)));
+      Shape dims(state.fault_values.begin(),
+                 state.fault_values.begin() + static_cast<std::ptrdiff_t>(symbols_at));
+      Value found = site.wanted.as<ShapeType>() ? Value(ShapeValue{std::move(dims)})
+                                                : Value(Tensor::empty(site.dtype, std::move(dims)));
       match_value(found, site.wanted, symbols, ErrorClass::Runtime, site.span, site.subject);
       RELISH_CHECK(false, "a shape that compiled code refused fits");
     }
-    fail_fault({site.kind, site.subject, {error.values[0], error.values[1], error.values[2], error.values[3]}}, site.span);
+    fail_fault(
+        {site.kind, site.subject, {error.values[0], error.values[1], error.values[2], error.values[3]}},
+        site.span);
   }
 
   // As the interpreter: values of the parameters that are read, in order; written parameters are the results.
@@ -276,8 +294,10 @@ class Jit final : public Evaluator {
     const std::shared_ptr<const Compiled> code = compiled(module, function->name);
     std::vector<std::int64_t> in, out;
     for (const Value& value : all) {
-      if (value.is_scalar()) in.push_back(slot_of(value.scalar()));
-      else in.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(value.tensor().data())));
+      if (value.is_scalar())
+        in.push_back(slot_of(value.scalar()));
+      else
+        in.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(value.tensor().data())));
     }
     for (const ScalarVar& var : kernel_symbols(*function)) {
       const auto found = symbols.find(var.id());
@@ -299,7 +319,9 @@ class Jit final : public Evaluator {
   static SymbolValues bind_prim_func(const PrimFunc& function, std::vector<Value>& all,
                                      const std::vector<std::size_t>& results) {
     SymbolValues symbols;
-    const auto what = [&](std::size_t i) { return fmt::format("{}: {}", function.name, function.params[i].name()); };
+    const auto what = [&](std::size_t i) {
+      return fmt::format("{}: {}", function.name, function.params[i].name());
+    };
     for (std::size_t i = 0; i < all.size(); ++i) {
       const ScalarVar* scalar = function.params[i].scalar();
       if (!scalar) continue;
@@ -321,7 +343,9 @@ class Jit final : public Evaluator {
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Buffer* buffer = function.params[i].buffer();
-      if (buffer) match_value(all[i], tensor_type(buffer->shape(), buffer->dtype()), symbols, ErrorClass::Data, function.span, what(i));
+      if (buffer)
+        match_value(all[i], tensor_type(buffer->shape(), buffer->dtype()), symbols, ErrorClass::Data,
+                    function.span, what(i));
     }
     return symbols;
   }
@@ -330,7 +354,8 @@ class Jit final : public Evaluator {
     std::lock_guard lock(mutex_);
     if (!arena_) {
       if (threads_ > tbb::info::default_concurrency()) {
-        more_workers_.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_));
+        more_workers_.emplace(tbb::global_control::max_allowed_parallelism,
+                              static_cast<std::size_t>(threads_));
       }
       arena_.emplace(threads_);
     }

@@ -105,7 +105,8 @@ class Analysis {
       tree.kind = ValueTree::TextLeaf;
       return tree;
     }
-    if (const auto* n = expr.as<OpCall>()) not_compiled(expr.span(), fmt::format("R.{} is not compiled", n->op->name));
+    if (const auto* n = expr.as<OpCall>())
+      not_compiled(expr.span(), fmt::format("R.{} is not compiled", n->op->name));
     not_compiled(expr.span(), "a function as a value is not compiled");
   }
 
@@ -140,7 +141,8 @@ class Analysis {
       const Buffer* buffer = callee->params[i].buffer();
       if (!buffer || layout[i].kind != ParamSource::Argument || !accesses[i].written) continue;
       const TensorType* type = call.args[layout[i].index].type().tensor();
-      if (!type || !type->shape) not_compiled(expr.span(), "an argument of unknown shape that is written is not compiled");
+      if (!type || !type->shape)
+        not_compiled(expr.span(), "an argument of unknown shape that is written is not compiled");
       temporary(buffer->dtype(), *type->shape);
     }
     return call.tuple_result ? results : results.fields.at(0);
@@ -213,18 +215,24 @@ class Analysis {
 
 std::size_t slot_count(const ValueTree& tree) {
   switch (tree.kind) {
-    case ValueTree::TensorLeaf: return 1 + static_cast<std::size_t>(tree.rank);
-    case ValueTree::ShapeLeaf: return static_cast<std::size_t>(tree.rank);
-    case ValueTree::ScalarLeaf: return 1;
-    case ValueTree::TextLeaf: return 0;
-    case ValueTree::Tuple: break;
+    case ValueTree::TensorLeaf:
+      return 1 + static_cast<std::size_t>(tree.rank);
+    case ValueTree::ShapeLeaf:
+      return static_cast<std::size_t>(tree.rank);
+    case ValueTree::ScalarLeaf:
+      return 1;
+    case ValueTree::TextLeaf:
+      return 0;
+    case ValueTree::Tuple:
+      break;
   }
   std::size_t count = 0;
   for (const ValueTree& field : tree.fields) count += slot_count(field);
   return count;
 }
 
-ValueTree tree_of(const Type& type, Span span, const std::function<std::size_t(const TensorType&)>& make_storage) {
+ValueTree tree_of(const Type& type, Span span,
+                  const std::function<std::size_t(const TensorType&)>& make_storage) {
   ValueTree tree;
   if (const TensorType* tensor = type.tensor()) {
     const int rank = tensor->shape ? static_cast<int>(tensor->shape->size()) : tensor->rank;

@@ -1,5 +1,6 @@
-// What the values of a graph function are made of, before any code: a tree of leaves for each variable, and for each
-// tensor leaf the storage that holds it. Tuples and aliases cost nothing at run time because they are resolved here.
+// What the values of a graph function are made of, before any code: a tree of leaves for each variable, and
+// for each tensor leaf the storage that holds it. Tuples and aliases cost nothing at run time because they
+// are resolved here.
 #pragma once
 
 #include <map>
@@ -19,12 +20,12 @@ struct Storage {
     Returned,   // made by a called Relax function
   } kind = Temporary;
   DType dtype = DType::Float32;
-  std::vector<Scalar> dims;      // of a Temporary: as its type says
+  std::vector<Scalar> dims;  // of a Temporary: as its type says
   std::size_t param = 0;
   Tensor constant;
-  std::int64_t made = 0;         // position of the binding
+  std::int64_t made = 0;  // position of the binding
   std::int64_t last_use = 0;
-  bool escapes = false;          // part of the function's result
+  bool escapes = false;  // part of the function's result
 };
 
 struct ValueTree {
@@ -35,8 +36,8 @@ struct ValueTree {
   std::vector<ValueTree> fields;
 };
 
-// Slots of 8 bytes that a value takes in an argument or result list: a tensor its address and dims, a shape its dims, a
-// scalar one; text none.
+// Slots of 8 bytes that a value takes in an argument or result list: a tensor its address and dims, a shape
+// its dims, a scalar one; text none.
 std::size_t slot_count(const ValueTree& tree);
 
 // The analysed values of one function.
@@ -45,18 +46,20 @@ struct GraphValues {
   std::vector<ValueTree> params;
   std::unordered_map<std::uint64_t, ValueTree> vars;  // by variable id
   ValueTree result;
-  // By binding position: storages that the binding makes, in order of its results; then copies of arguments that a
-  // prim_func overwrites.
+  // By binding position: storages that the binding makes, in order of its results; then copies of arguments
+  // that a prim_func overwrites.
   std::vector<std::vector<std::size_t>> made;
-  bool returns = true;                                // false: it recurses without end
+  bool returns = true;  // false: it recurses without end
 };
 
-// Analyses a legalized function; `callee` gives the values of a Relax function that it calls, null while that function
-// is itself being analysed. TypeError for what is not compiled: unknown rank or dtype, function values.
+// Analyses a legalized function; `callee` gives the values of a Relax function that it calls, null while that
+// function is itself being analysed. TypeError for what is not compiled: unknown rank or dtype, function
+// values.
 using CalleeValues = std::function<const GraphValues*(const Function&)>;
 GraphValues analyse(const Module& module, const Function& function, const CalleeValues& callee);
 
 // The tree of a type; tensor leaves get storages from `make_storage`.
-ValueTree tree_of(const Type& type, Span span, const std::function<std::size_t(const TensorType&)>& make_storage);
+ValueTree tree_of(const Type& type, Span span,
+                  const std::function<std::size_t(const TensorType&)>& make_storage);
 
 }  // namespace relish::jit

@@ -11,7 +11,8 @@ struct JitOptions {
   int threads = 0;  // 0: the affinity and quota of this process
 };
 
-// Starting is cheap; LLVM is initialised at the first compilation. Compiled code is kept per module and function.
+// Starting is cheap; LLVM is initialised at the first compilation. Compiled code is kept per module and
+// function.
 std::unique_ptr<Evaluator> make_jit(const JitOptions& options = {});
 
 }  // namespace relish

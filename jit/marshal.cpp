@@ -16,12 +16,16 @@ namespace {
 
 ScalarValue scalar_of_slot(std::int64_t slot, DType dtype) {
   if (dtype == DType::Float64) return ScalarValue::of_real(std::bit_cast<double>(slot), dtype);
-  if (is_float(dtype)) return ScalarValue::of_real(std::bit_cast<float>(static_cast<std::int32_t>(slot)), dtype);
+  if (is_float(dtype))
+    return ScalarValue::of_real(std::bit_cast<float>(static_cast<std::int32_t>(slot)), dtype);
   return visit_dtype(dtype, [&](auto tag) -> ScalarValue {
     using T = decltype(tag);
-    if constexpr (std::is_same_v<T, bool>) return ScalarValue::of_bool((slot & 1) != 0);
-    else if constexpr (std::is_integral_v<T>) return ScalarValue::of_int(static_cast<std::int64_t>(static_cast<T>(slot)), dtype);
-    else return ScalarValue::of_int(slot, dtype);
+    if constexpr (std::is_same_v<T, bool>)
+      return ScalarValue::of_bool((slot & 1) != 0);
+    else if constexpr (std::is_integral_v<T>)
+      return ScalarValue::of_int(static_cast<std::int64_t>(static_cast<T>(slot)), dtype);
+    else
+      return ScalarValue::of_int(slot, dtype);
   });
 }
 
@@ -60,9 +64,12 @@ Value value_of_slots(const ValueTree& tree, const GraphValues& values, const std
       position += slot_count(tree);
       return shape;
     }
-    case ValueTree::ScalarLeaf: return scalar_of_slot(slots[position++], tree.dtype);
-    case ValueTree::TextLeaf: return std::string();
-    case ValueTree::Tuple: break;
+    case ValueTree::ScalarLeaf:
+      return scalar_of_slot(slots[position++], tree.dtype);
+    case ValueTree::TextLeaf:
+      return std::string();
+    case ValueTree::Tuple:
+      break;
   }
   if (tree.fields.empty()) return {};
   std::vector<Value> fields;

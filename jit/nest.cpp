@@ -14,14 +14,27 @@ struct Access {
 };
 
 void for_each_operand(const Scalar& value, const std::function<void(const Scalar&)>& visit) {
-  if (const auto* n = value.as<Binary>()) { visit(n->a); visit(n->b); }
-  else if (const auto* n = value.as<Compare>()) { visit(n->a); visit(n->b); }
-  else if (const auto* n = value.as<Logical>()) { visit(n->a); visit(n->b); }
-  else if (const auto* n = value.as<Not>()) visit(n->a);
-  else if (const auto* n = value.as<Select>()) { visit(n->condition); visit(n->a); visit(n->b); }
-  else if (const auto* n = value.as<Cast>()) visit(n->a);
-  else if (const auto* n = value.as<Load>()) for (const Scalar& index : n->indices) visit(index);
-  else if (const auto* n = value.as<IntrinsicCall>()) for (const Scalar& arg : n->args) visit(arg);
+  if (const auto* n = value.as<Binary>()) {
+    visit(n->a);
+    visit(n->b);
+  } else if (const auto* n = value.as<Compare>()) {
+    visit(n->a);
+    visit(n->b);
+  } else if (const auto* n = value.as<Logical>()) {
+    visit(n->a);
+    visit(n->b);
+  } else if (const auto* n = value.as<Not>())
+    visit(n->a);
+  else if (const auto* n = value.as<Select>()) {
+    visit(n->condition);
+    visit(n->a);
+    visit(n->b);
+  } else if (const auto* n = value.as<Cast>())
+    visit(n->a);
+  else if (const auto* n = value.as<Load>())
+    for (const Scalar& index : n->indices) visit(index);
+  else if (const auto* n = value.as<IntrinsicCall>())
+    for (const Scalar& arg : n->args) visit(arg);
 }
 
 void collect_loads(const Scalar& value, std::vector<Access>& into) {
@@ -88,13 +101,14 @@ bool same_indices(const std::vector<Scalar>& a, const std::vector<Scalar>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), structurally_equal);
 }
 
-// A perfect nest around one store, with or without a block. Each axis is a loop and the variable that the store uses.
+// A perfect nest around one store, with or without a block. Each axis is a loop and the variable that the
+// store uses.
 struct Axis {
   const For* loop;
   Span span;
-  ScalarVar var;            // the block variable, or the loop variable itself
+  ScalarVar var;  // the block variable, or the loop variable itself
   const IterVar* iter = nullptr;
-  bool stored = false;      // appears in the store's indices
+  bool stored = false;  // appears in the store's indices
 };
 struct Nest {
   std::vector<Axis> axes;
@@ -142,7 +156,8 @@ bool find_stored_axes(Nest& nest) {
     if (index.as_int()) continue;
     const auto var = index.as_var();
     if (!var) return false;
-    auto axis = std::find_if(nest.axes.begin(), nest.axes.end(), [&](const Axis& a) { return a.var == *var; });
+    auto axis =
+        std::find_if(nest.axes.begin(), nest.axes.end(), [&](const Axis& a) { return a.var == *var; });
     if (axis == nest.axes.end() || axis->stored) return false;
     axis->stored = true;
   }
@@ -152,7 +167,8 @@ bool find_stored_axes(Nest& nest) {
 // The init of the nest's block as a store to the same elements, if it is one.
 const Store* matching_init(const Nest& nest) {
   const auto* init = nest.block->init.as<Store>();
-  if (!init || !(init->buffer == nest.store->buffer) || !same_indices(init->indices, nest.store->indices)) return nullptr;
+  if (!init || !(init->buffer == nest.store->buffer) || !same_indices(init->indices, nest.store->indices))
+    return nullptr;
   std::vector<Access> loads;
   collect_loads(init->value, loads);
   for (const Access& load : loads)
@@ -191,9 +207,14 @@ double innermost_cost(const Axis& axis, const Nest& nest, RangeProver& prover) {
   double cost = 0;
   for (const Access& access : accesses) {
     switch (walk_of(access, axis.loop->var, prover)) {
-      case Walk::Fixed: break;
-      case Walk::Contiguous: cost += 1; break;
-      case Walk::Strided: cost += 8; break;
+      case Walk::Fixed:
+        break;
+      case Walk::Contiguous:
+        cost += 1;
+        break;
+      case Walk::Strided:
+        cost += 8;
+        break;
     }
   }
   if (!axis.stored) cost += reassociable(*nest.store) ? 1.5 : 6;
@@ -204,7 +225,8 @@ double innermost_cost(const Axis& axis, const Nest& nest, RangeProver& prover) {
 Stmt wrap(const std::vector<const Axis*>& loops, Stmt body) {
   for (std::size_t i = loops.size(); i-- > 0;) {
     const For& loop = *loops[i]->loop;
-    body = make_stmt(For{loop.var, loop.begin, loop.extent, loop.kind, body, loop.annotations}, loops[i]->span);
+    body =
+        make_stmt(For{loop.var, loop.begin, loop.extent, loop.kind, body, loop.annotations}, loops[i]->span);
   }
   return body;
 }
@@ -215,8 +237,13 @@ std::optional<Update> as_update(const Store& store) {
   const auto* value = store.value.as<Binary>();
   if (!value) return std::nullopt;
   switch (value->op) {
-    case BinaryOp::Add: case BinaryOp::Mul: case BinaryOp::Min: case BinaryOp::Max: break;
-    default: return std::nullopt;
+    case BinaryOp::Add:
+    case BinaryOp::Mul:
+    case BinaryOp::Min:
+    case BinaryOp::Max:
+      break;
+    default:
+      return std::nullopt;
   }
   const auto is_target = [&](const Scalar& side) {
     const auto* load = side.as<Load>();
@@ -234,13 +261,18 @@ bool can_fault(const Scalar& value, RangeProver& prover) {
   }
   if (const auto* node = value.as<Binary>(); node && !is_float(value.dtype())) {
     switch (node->op) {
-      case BinaryOp::Div: case BinaryOp::TruncMod: case BinaryOp::FloorDiv: case BinaryOp::FloorMod:
+      case BinaryOp::Div:
+      case BinaryOp::TruncMod:
+      case BinaryOp::FloorDiv:
+      case BinaryOp::FloorMod:
         if (node->b.as_int().value_or(0) == 0) return true;
         break;
-      case BinaryOp::ShiftLeft: case BinaryOp::ShiftRight:
+      case BinaryOp::ShiftLeft:
+      case BinaryOp::ShiftRight:
         if (node->b.as_int().value_or(-1) < 0) return true;
         break;
-      default: break;
+      default:
+        break;
     }
   }
   bool found = false;
@@ -252,7 +284,8 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover) {
   auto found = perfect_nest(stmt);
   if (!found || !find_stored_axes(*found)) return stmt;
   Nest& nest = *found;
-  const bool has_reduce = std::any_of(nest.axes.begin(), nest.axes.end(), [](const Axis& a) { return !a.stored; });
+  const bool has_reduce =
+      std::any_of(nest.axes.begin(), nest.axes.end(), [](const Axis& a) { return !a.stored; });
   if (!has_reduce) return stmt;
   const Store* init = nullptr;
   if (nest.block && nest.block->init.defined() && !(init = matching_init(nest))) return stmt;
@@ -308,7 +341,8 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover) {
     const Axis& swept = *update_loops.back();
     const For& loop = *swept.loop;
     body = make_stmt(For{loop.var, loop.begin, loop.extent, loop.kind, body,
-                         with_attribute(loop.annotations, jam_annotation, 4)}, swept.span);
+                         with_attribute(loop.annotations, jam_annotation, 4)},
+                     swept.span);
     update_loops.pop_back();
   }
   body = wrap(update_loops, body);
@@ -384,7 +418,8 @@ bool writes_all_first(const Stmt& body, const Buffer& buffer, RangeProver& prove
     if (!prover.same(axis->loop->extent, dim)) return false;
   }
   // A loop that the store does not use might run no time at all, unless the init is a nest of its own.
-  return (has_init && !arrange(body, prover).same_as(body)) || std::all_of(nest->axes.begin(), nest->axes.end(), [](const Axis& axis) {
+  return (has_init && !arrange(body, prover).same_as(body)) ||
+         std::all_of(nest->axes.begin(), nest->axes.end(), [](const Axis& axis) {
            return axis.stored || axis.loop->extent.as_int().value_or(0) > 0;
          });
 }
@@ -394,7 +429,8 @@ LoopTraits traits_of(const For& loop, RangeProver& prover) {
   Body body{prover, {}, {}, {}};
   body.visit(loop.body);
   for (const Access& access : body.accesses) {
-    for (const Scalar& index : *access.indices) traits.affine = traits.affine && prover.stride(index, loop.var);
+    for (const Scalar& index : *access.indices)
+      traits.affine = traits.affine && prover.stride(index, loop.var);
     if (!access.store) continue;
     const bool moves = std::any_of(access.indices->begin(), access.indices->end(),
                                    [&](const Scalar& index) { return prover.depends_on(index, loop.var); });

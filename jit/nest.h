@@ -1,6 +1,6 @@
-// Loop nests of prim_funcs: reductions are split into their initialisation and their update, loops are put into an order
-// in which the innermost one runs along memory, and loops whose iterations are independent are found. Results are
-// statements again.
+// Loop nests of prim_funcs: reductions are split into their initialisation and their update, loops are put
+// into an order in which the innermost one runs along memory, and loops whose iterations are independent are
+// found. Results are statements again.
 #pragma once
 
 #include "ir/stmt.h"
@@ -18,13 +18,15 @@ struct Update {
 };
 std::optional<Update> as_update(const Store& store);
 
-// Whether evaluating can fault: an access not proved in range, a division that may be by zero, a shift by a value.
+// Whether evaluating can fault: an access not proved in range, a division that may be by zero, a shift by a
+// value.
 bool can_fault(const Scalar& value, RangeProver& prover);
 
 // The nest itself, or an equal one in a better order. Every element sees the same updates in the same order.
 Stmt arrange(const Stmt& nest, RangeProver& prover);
 
-// Whether the first statements of `body` that touch the buffer write every element of it, so that it need not be cleared.
+// Whether the first statements of `body` that touch the buffer write every element of it, so that it need not
+// be cleared.
 bool writes_all_first(const Stmt& body, const Buffer& buffer, RangeProver& prover);
 
 // What an innermost loop does, as far as vectorizing it goes.
@@ -38,7 +40,8 @@ LoopTraits traits_of(const For& loop, RangeProver& prover);
 // Calls of math functions in the expression.
 int count_intrinsics(const Scalar& value);
 
-// Whether the iterations of the loop touch disjoint elements and share no locals, so that they may run at once.
+// Whether the iterations of the loop touch disjoint elements and share no locals, so that they may run at
+// once.
 bool independent_iterations(const For& loop, RangeProver& prover);
 
 }  // namespace relish::jit

@@ -28,7 +28,9 @@ std::optional<std::size_t> choose(const std::vector<Slot>& slots, const Life& li
       continue;
     }
     const bool fits = *slot.bytes >= *wanted, best_fits = *slots[*best].bytes >= *wanted;
-    if (fits != best_fits ? fits : (fits ? *slot.bytes < *slots[*best].bytes : *slot.bytes > *slots[*best].bytes)) best = i;
+    if (fits != best_fits ? fits
+                          : (fits ? *slot.bytes < *slots[*best].bytes : *slot.bytes > *slots[*best].bytes))
+      best = i;
   }
   return best;
 }

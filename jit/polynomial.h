@@ -1,4 +1,5 @@
-// Integer polynomials over symbolic dims, loop variables and opaque terms: the arithmetic of the range proofs.
+// Integer polynomials over symbolic dims, loop variables and opaque terms: the arithmetic of the range
+// proofs.
 #pragma once
 
 #include <cstdint>

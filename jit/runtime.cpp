@@ -11,8 +11,8 @@
 
 #include "runtime/half.h"
 
-// Conversions of the compiler's support library that LLVM calls on machines without the instructions. Their real
-// signatures use the 16-bit float type; only the addresses are needed here.
+// Conversions of the compiler's support library that LLVM calls on machines without the instructions. Their
+// real signatures use the 16-bit float type; only the addresses are needed here.
 extern "C" {
 void __extendhfsf2();
 void __truncsfhf2();
@@ -32,8 +32,10 @@ void* Scratch::push(std::int64_t bytes) {
       current_ = at;
       return pointer;
     }
-    if (block.used == 0) blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(at));
-    else ++at;
+    if (block.used == 0)
+      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(at));
+    else
+      ++at;
   }
   if (current_ >= blocks_.size()) current_ = blocks_.empty() ? 0 : blocks_.size() - 1;
   blocks_.push_back({Tensor::empty(DType::UInt8, {std::max<std::int64_t>(bytes, 64 << 10)}), bytes});
@@ -127,8 +129,8 @@ std::int32_t rt_fault(RtContext* context, std::int32_t site, std::int64_t a, std
 }
 
 // A failed shape check: `dims` is the shape found, `symbols` the symbolic dims known before it.
-std::int32_t rt_shape_fault(RtContext* context, std::int32_t site, const std::int64_t* dims, std::int64_t dim_count,
-                            const std::int64_t* symbols, std::int64_t symbol_count) {
+std::int32_t rt_shape_fault(RtContext* context, std::int32_t site, const std::int64_t* dims,
+                            std::int64_t dim_count, const std::int64_t* symbols, std::int64_t symbol_count) {
   context->error.site = site;
   try {
     context->state->fault_values.assign(dims, dims + dim_count);
@@ -152,14 +154,17 @@ void* rt_scratch(RtContext* context, std::int64_t bytes) {
 
 void rt_scratch_release(RtContext* context, void* pointer) { context->scratch->pop(pointer); }
 
-// Bytes of a tensor of these dims, rounded up to whole lines; -1 when a dim is negative or the size passes the limit.
-std::int64_t rt_byte_size(RtContext* context, std::int32_t dtype, std::int32_t rank, const std::int64_t* dims) {
+// Bytes of a tensor of these dims, rounded up to whole lines; -1 when a dim is negative or the size passes
+// the limit.
+std::int64_t rt_byte_size(RtContext* context, std::int32_t dtype, std::int32_t rank,
+                          const std::int64_t* dims) {
   try {
     const std::int64_t count = element_count(std::span(dims, static_cast<std::size_t>(rank)));
     const std::int64_t size = size_of(static_cast<DType>(dtype));
     // Sums of a few thousand such sizes stay far from the end of 64 bits.
     constexpr std::int64_t largest = std::int64_t{1} << 50;
-    if (count > largest / size) Tensor::empty(static_cast<DType>(dtype), Shape(dims, dims + rank));  // refuses
+    if (count > largest / size)
+      Tensor::empty(static_cast<DType>(dtype), Shape(dims, dims + rank));  // refuses
     return (count * size + 63) / 64 * 64;
   } catch (...) {
     context->state->keep_failure();
@@ -168,7 +173,8 @@ std::int64_t rt_byte_size(RtContext* context, std::int32_t dtype, std::int32_t r
 }
 
 // A buffer of a prim_func on the scratch stack; `zero` clears it. Null when it is refused.
-void* rt_buffer(RtContext* context, std::int32_t dtype, std::int32_t rank, const std::int64_t* dims, std::int32_t zero) {
+void* rt_buffer(RtContext* context, std::int32_t dtype, std::int32_t rank, const std::int64_t* dims,
+                std::int32_t zero) {
   const std::int64_t bytes = rt_byte_size(context, dtype, rank, dims);
   if (bytes < 0) return nullptr;
   void* pointer = rt_scratch(context, bytes);
@@ -194,8 +200,8 @@ void* rt_tensor(RtContext* context, std::int32_t dtype, std::int32_t rank, const
 
 void rt_tensor_release(RtContext* context, void* data) { context->state->tensors.erase(data); }
 
-// Runs fn over [0, n) in chunks of `chunk` iterations. Chunks depend on shapes only; every chunk below a failed one
-// still runs, so that the reported fault is the first in program order for any number of threads.
+// Runs fn over [0, n) in chunks of `chunk` iterations. Chunks depend on shapes only; every chunk below a
+// failed one still runs, so that the reported fault is the first in program order for any number of threads.
 std::int32_t rt_parallel_for(RtContext* context, std::int64_t n, std::int64_t chunk, ChunkFn fn, void* data) {
   if (n <= 0) return status_ok;
   chunk = std::max<std::int64_t>(chunk, 1);
@@ -282,25 +288,43 @@ std::span<const RuntimeSymbol> runtime_symbols() {
       symbol<void*(void*, const void*, std::size_t)>("memmove", std::memmove),
       symbol<void*(void*, int, std::size_t)>("memset", std::memset),
       symbol<int(const void*, const void*, std::size_t)>("memcmp", std::memcmp),
-      symbol<Unary32>("expf", ::expf), symbol<Unary64>("exp", ::exp),
-      symbol<Unary32>("exp2f", ::exp2f), symbol<Unary64>("exp2", ::exp2),
-      symbol<Unary32>("expm1f", ::expm1f), symbol<Unary64>("expm1", ::expm1),
-      symbol<Unary32>("logf", ::logf), symbol<Unary64>("log", ::log),
-      symbol<Unary32>("log2f", ::log2f), symbol<Unary64>("log2", ::log2),
-      symbol<Unary32>("log1pf", ::log1pf), symbol<Unary64>("log1p", ::log1p),
-      symbol<Unary32>("tanhf", ::tanhf), symbol<Unary64>("tanh", ::tanh),
-      symbol<Unary32>("erff", ::erff), symbol<Unary64>("erf", ::erf),
-      symbol<Unary32>("sinf", ::sinf), symbol<Unary64>("sin", ::sin),
-      symbol<Unary32>("cosf", ::cosf), symbol<Unary64>("cos", ::cos),
-      symbol<Unary32>("tanf", ::tanf), symbol<Unary64>("tan", ::tan),
-      symbol<Binary32>("powf", ::powf), symbol<Binary64>("pow", ::pow),
-      symbol<Binary32>("fmodf", ::fmodf), symbol<Binary64>("fmod", ::fmod),
-      symbol<Unary32>("floorf", ::floorf), symbol<Unary64>("floor", ::floor),
-      symbol<Unary32>("ceilf", ::ceilf), symbol<Unary64>("ceil", ::ceil),
-      symbol<Unary32>("truncf", ::truncf), symbol<Unary64>("trunc", ::trunc),
+      symbol<Unary32>("expf", ::expf),
+      symbol<Unary64>("exp", ::exp),
+      symbol<Unary32>("exp2f", ::exp2f),
+      symbol<Unary64>("exp2", ::exp2),
+      symbol<Unary32>("expm1f", ::expm1f),
+      symbol<Unary64>("expm1", ::expm1),
+      symbol<Unary32>("logf", ::logf),
+      symbol<Unary64>("log", ::log),
+      symbol<Unary32>("log2f", ::log2f),
+      symbol<Unary64>("log2", ::log2),
+      symbol<Unary32>("log1pf", ::log1pf),
+      symbol<Unary64>("log1p", ::log1p),
+      symbol<Unary32>("tanhf", ::tanhf),
+      symbol<Unary64>("tanh", ::tanh),
+      symbol<Unary32>("erff", ::erff),
+      symbol<Unary64>("erf", ::erf),
+      symbol<Unary32>("sinf", ::sinf),
+      symbol<Unary64>("sin", ::sin),
+      symbol<Unary32>("cosf", ::cosf),
+      symbol<Unary64>("cos", ::cos),
+      symbol<Unary32>("tanf", ::tanf),
+      symbol<Unary64>("tan", ::tan),
+      symbol<Binary32>("powf", ::powf),
+      symbol<Binary64>("pow", ::pow),
+      symbol<Binary32>("fmodf", ::fmodf),
+      symbol<Binary64>("fmod", ::fmod),
+      symbol<Unary32>("floorf", ::floorf),
+      symbol<Unary64>("floor", ::floor),
+      symbol<Unary32>("ceilf", ::ceilf),
+      symbol<Unary64>("ceil", ::ceil),
+      symbol<Unary32>("truncf", ::truncf),
+      symbol<Unary64>("trunc", ::trunc),
       // Halves round to even because nothing here changes the rounding mode.
-      symbol<Unary32>("roundevenf", ::rintf), symbol<Unary64>("roundeven", ::rint),
-      symbol<Unary32>("sqrtf", ::sqrtf), symbol<Unary64>("sqrt", ::sqrt),
+      symbol<Unary32>("roundevenf", ::rintf),
+      symbol<Unary64>("roundeven", ::rint),
+      symbol<Unary32>("sqrtf", ::sqrtf),
+      symbol<Unary64>("sqrt", ::sqrt),
   };
   return table;
 }

@@ -1,5 +1,6 @@
-// Runtime of compiled code: temporary memory, result tensors, parallel loops and the few conversions that machines lack.
-// Compiled code reaches exactly the functions of `runtime_symbols`; it never searches the process.
+// Runtime of compiled code: temporary memory, result tensors, parallel loops and the few conversions that
+// machines lack. Compiled code reaches exactly the functions of `runtime_symbols`; it never searches the
+// process.
 #pragma once
 
 #include <cstddef>
@@ -54,10 +55,10 @@ class CallState {
 
   ScratchPool& pool;
   const int threads;
-  std::exception_ptr failure;                    // the first caught Failure
-  std::unordered_map<void*, Tensor> tensors;     // made by compiled code, by data pointer
-  std::vector<std::int64_t> fault_values;        // found dims, then symbol values, of a failed shape check
-  std::mutex mutex;                              // guards `failure`
+  std::exception_ptr failure;                 // the first caught Failure
+  std::unordered_map<void*, Tensor> tensors;  // made by compiled code, by data pointer
+  std::vector<std::int64_t> fault_values;     // found dims, then symbol values, of a failed shape check
+  std::mutex mutex;                           // guards `failure`
 
   void keep_failure();  // call inside a catch block
 };

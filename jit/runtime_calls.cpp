@@ -5,7 +5,8 @@
 
 namespace relish::jit {
 
-llvm::Function* RuntimeCalls::get(llvm::StringRef name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> params) {
+llvm::Function* RuntimeCalls::get(llvm::StringRef name, llvm::Type* result,
+                                  llvm::ArrayRef<llvm::Type*> params) {
   if (llvm::Function* known = module_.getFunction(name)) return known;
   auto* type = llvm::FunctionType::get(result, params, false);
   auto* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module_);
@@ -22,17 +23,20 @@ llvm::Function* RuntimeCalls::math(llvm::StringRef name, llvm::Type* type, unsig
   return function;
 }
 
-llvm::Value* RuntimeCalls::fault(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t site, llvm::Value* a,
-                                 llvm::Value* b, llvm::Value* c) {
+llvm::Value* RuntimeCalls::fault(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t site,
+                                 llvm::Value* a, llvm::Value* b, llvm::Value* c) {
   llvm::Type* i64 = builder.getInt64Ty();
-  llvm::Function* function = get("rt_fault", builder.getInt32Ty(), {builder.getPtrTy(), builder.getInt32Ty(), i64, i64, i64});
+  llvm::Function* function =
+      get("rt_fault", builder.getInt32Ty(), {builder.getPtrTy(), builder.getInt32Ty(), i64, i64, i64});
   function->addFnAttr(llvm::Attribute::Cold);
   const auto value = [&](llvm::Value* v) { return v ? v : builder.getInt64(0); };
-  return builder.CreateCall(function, {context, builder.getInt32(static_cast<std::uint32_t>(site)), value(a), value(b), value(c)});
+  return builder.CreateCall(
+      function, {context, builder.getInt32(static_cast<std::uint32_t>(site)), value(a), value(b), value(c)});
 }
 
 llvm::Value* RuntimeCalls::scratch(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* bytes) {
-  llvm::Function* function = get("rt_scratch", builder.getPtrTy(), {builder.getPtrTy(), builder.getInt64Ty()});
+  llvm::Function* function =
+      get("rt_scratch", builder.getPtrTy(), {builder.getPtrTy(), builder.getInt64Ty()});
   function->setReturnDoesNotAlias();
   function->addRetAttr(llvm::Attribute::getWithAlignment(builder.getContext(), llvm::Align(64)));
   llvm::Value* pointer = builder.CreateCall(function, {context, bytes});
@@ -59,9 +63,11 @@ llvm::Value* RuntimeCalls::byte_size(llvm::IRBuilder<>& builder, llvm::Value* co
   llvm::Type* ptr = builder.getPtrTy();
   llvm::Type* i32 = builder.getInt32Ty();
   llvm::Function* function = get("rt_byte_size", builder.getInt64Ty(), {ptr, i32, i32, ptr});
-  llvm::Value* bytes = builder.CreateCall(function, {context, builder.getInt32(static_cast<std::uint32_t>(dtype)),
-                                                     builder.getInt32(static_cast<std::uint32_t>(rank)), dims});
-  return_unless(builder, builder.CreateICmpSGE(bytes, builder.getInt64(0)), builder.getInt32(status_exception));
+  llvm::Value* bytes =
+      builder.CreateCall(function, {context, builder.getInt32(static_cast<std::uint32_t>(dtype)),
+                                    builder.getInt32(static_cast<std::uint32_t>(rank)), dims});
+  return_unless(builder, builder.CreateICmpSGE(bytes, builder.getInt64(0)),
+                builder.getInt32(status_exception));
   return bytes;
 }
 

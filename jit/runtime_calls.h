@@ -10,8 +10,8 @@ namespace relish::jit {
 
 // What code generation must know of the machine.
 struct TargetTraits {
-  bool fma = false;   // fused multiply-add in hardware
-  bool f16c = false;  // float16 conversions in hardware
+  bool fma = false;            // fused multiply-add in hardware
+  bool f16c = false;           // float16 conversions in hardware
   bool masked_memory = false;  // loads and stores under a mask at full speed
 };
 
@@ -19,7 +19,8 @@ class RuntimeCalls {
  public:
   explicit RuntimeCalls(llvm::Module& module) : module_(module) {}
 
-  // The declared runtime function; all of them neither unwind nor recurse into compiled code in a way that matters here.
+  // The declared runtime function; all of them neither unwind nor recurse into compiled code in a way that
+  // matters here.
   llvm::Function* get(llvm::StringRef name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> params);
   // A C math function of one or two arguments, "expf" or "exp" by type; without memory effects.
   llvm::Function* math(llvm::StringRef name, llvm::Type* type, unsigned arity);
@@ -31,11 +32,12 @@ class RuntimeCalls {
   llvm::Value* buffer(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t dtype, std::size_t rank,
                       llvm::Value* dims, bool zero);
   // Bytes of a tensor in whole lines; code returns with the runtime's failure when there is no such tensor.
-  llvm::Value* byte_size(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t dtype, std::size_t rank,
-                         llvm::Value* dims);
+  llvm::Value* byte_size(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t dtype,
+                         std::size_t rank, llvm::Value* dims);
   void scratch_release(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* pointer);
 
-  // Loads the interrupt flag and branches to `interrupted` when it is set; the builder goes on in a new block.
+  // Loads the interrupt flag and branches to `interrupted` when it is set; the builder goes on in a new
+  // block.
   static void poll(llvm::IRBuilder<>& builder, llvm::Value* flag, llvm::BasicBlock* interrupted);
   // Branches to a block that returns `status` unless `good`; the builder goes on in a new block.
   static void return_unless(llvm::IRBuilder<>& builder, llvm::Value* good, llvm::Value* status);

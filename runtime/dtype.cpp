@@ -12,8 +12,8 @@ struct DTypeEntry {
 
 // In the order of the enumeration.
 constexpr DTypeEntry dtype_table[dtype_count] = {
-    {"bool", 1, 6},   {"int8", 1, 0},   {"int16", 2, 0},   {"int32", 4, 0},    {"int64", 8, 0},
-    {"uint8", 1, 1},  {"uint16", 2, 1}, {"uint32", 4, 1},  {"uint64", 8, 1},   {"float16", 2, 2},
+    {"bool", 1, 6},     {"int8", 1, 0},    {"int16", 2, 0},   {"int32", 4, 0},  {"int64", 8, 0},
+    {"uint8", 1, 1},    {"uint16", 2, 1},  {"uint32", 4, 1},  {"uint64", 8, 1}, {"float16", 2, 2},
     {"bfloat16", 2, 4}, {"float32", 4, 2}, {"float64", 8, 2},
 };
 

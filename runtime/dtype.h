@@ -8,13 +8,25 @@
 namespace relish {
 
 enum class DType : std::uint8_t {
-  Bool, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, BFloat16, Float32, Float64,
+  Bool,
+  Int8,
+  Int16,
+  Int32,
+  Int64,
+  UInt8,
+  UInt16,
+  UInt32,
+  UInt64,
+  Float16,
+  BFloat16,
+  Float32,
+  Float64,
 };
 inline constexpr int dtype_count = 13;
 
-std::string_view name_of(DType dtype);                       // "float32"
+std::string_view name_of(DType dtype);                        // "float32"
 std::optional<DType> dtype_from_name(std::string_view name);  // also "uint1" for bool; none otherwise
-int size_of(DType dtype);                                    // bytes of an element; bool has 1
+int size_of(DType dtype);                                     // bytes of an element; bool has 1
 
 inline bool is_float(DType d) { return d >= DType::Float16; }
 inline bool is_signed_int(DType d) { return d >= DType::Int8 && d <= DType::Int64; }

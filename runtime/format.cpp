@@ -47,7 +47,8 @@ std::string shortest(T value) {
 std::string rounded(double value) {
   if (!std::isfinite(value)) return special_text(value);
   char buffer[64];
-  auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, short_digits).ptr;
+  auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, short_digits).ptr;
   return std::string(buffer, end);
 }
 
@@ -155,19 +156,25 @@ class TensorPrinter {
 
 std::string format_scalar(const ScalarValue& scalar) {
   switch (scalar.dtype) {
-    case DType::Bool: return scalar.integer != 0 ? "True" : "False";
-    case DType::UInt64: return std::to_string(static_cast<std::uint64_t>(scalar.integer));
-    case DType::Float64: return format_double(scalar.real);
+    case DType::Bool:
+      return scalar.integer != 0 ? "True" : "False";
+    case DType::UInt64:
+      return std::to_string(static_cast<std::uint64_t>(scalar.integer));
+    case DType::Float64:
+      return format_double(scalar.real);
     case DType::Float16:
     case DType::BFloat16:
-    case DType::Float32: return format_float(static_cast<float>(scalar.real));
-    default: return std::to_string(scalar.integer);
+    case DType::Float32:
+      return format_float(static_cast<float>(scalar.real));
+    default:
+      return std::to_string(scalar.integer);
   }
 }
 
 std::string format_field(const Value& field, const FormatOptions& options) {
-  std::string text = field.is_string() ? fmt::format("\"{}\"", printable(field.string(), field.string().size()))
-                                       : format_value(field, options);
+  std::string text = field.is_string()
+                         ? fmt::format("\"{}\"", printable(field.string(), field.string().size()))
+                         : format_value(field, options);
   std::string indented;
   for (char c : text) {
     indented += c;
@@ -184,13 +191,18 @@ std::string format_float(float value) { return shortest(value); }
 
 std::string format_element(const Tensor& tensor, std::int64_t index) {
   switch (tensor.dtype()) {
-    case DType::Bool: return tensor.get_int(index) != 0 ? "True" : "False";
-    case DType::UInt64: return std::to_string(static_cast<std::uint64_t>(tensor.get_int(index)));
-    case DType::Float64: return format_double(tensor.get_double(index));
+    case DType::Bool:
+      return tensor.get_int(index) != 0 ? "True" : "False";
+    case DType::UInt64:
+      return std::to_string(static_cast<std::uint64_t>(tensor.get_int(index)));
+    case DType::Float64:
+      return format_double(tensor.get_double(index));
     case DType::Float16:
     case DType::BFloat16:
-    case DType::Float32: return format_float(static_cast<float>(tensor.get_double(index)));
-    default: return std::to_string(tensor.get_int(index));
+    case DType::Float32:
+      return format_float(static_cast<float>(tensor.get_double(index)));
+    default:
+      return std::to_string(tensor.get_int(index));
   }
 }
 

@@ -1,5 +1,6 @@
-// Text of tensors and values as users see it: dtype, shape and elements, elided in the middle when large; `full` prints
-// every element with enough digits to read back exactly. The text of a tensor reads as nested lists.
+// Text of tensors and values as users see it: dtype, shape and elements, elided in the middle when large;
+// `full` prints every element with enough digits to read back exactly. The text of a tensor reads as nested
+// lists.
 #pragma once
 
 #include <string>
@@ -10,9 +11,9 @@ namespace relish {
 
 struct FormatOptions {
   bool full = false;
-  int edge_items = 3;         // elements kept at each end of a dimension when elided
-  int elide_above = 1000;     // element count above which a tensor is elided
-  int width = 100;            // columns before a row is broken
+  int edge_items = 3;      // elements kept at each end of a dimension when elided
+  int elide_above = 1000;  // element count above which a tensor is elided
+  int width = 100;         // columns before a row is broken
 };
 
 // "float32 (2, 3)\n[[1, 2, 3],\n [4, 5, 6]]"; rank 0: "float32 () 2.5".

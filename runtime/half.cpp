@@ -36,7 +36,8 @@ std::uint16_t encode(double value) {
   std::uint64_t half = std::uint64_t{1} << (shift - 1);
   if (dropped > half || (dropped == half && (kept & 1))) ++kept;
   // A carry out of the mantissa moves on into the exponent, up to infinity, by itself.
-  std::uint64_t exponent_part = subnormal ? 0 : static_cast<std::uint64_t>(exponent + bias - 1) << mantissa_bits;
+  std::uint64_t exponent_part =
+      subnormal ? 0 : static_cast<std::uint64_t>(exponent + bias - 1) << mantissa_bits;
   return sign | static_cast<std::uint16_t>(exponent_part + kept);
 }
 

@@ -1,5 +1,6 @@
-// Random bits: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011). The value at an
-// index depends on (key, index) only, so any part of a stream can be made anywhere, by any number of threads.
+// Random bits: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011). The value
+// at an index depends on (key, index) only, so any part of a stream can be made anywhere, by any number of
+// threads.
 #pragma once
 
 #include <array>
@@ -19,8 +20,8 @@ RandomKey key_from_seed(std::uint64_t seed);  // words = low, high
 // A new key that depends on (key, data) only.
 RandomKey fold_in(RandomKey key, std::uint64_t data);
 
-// A bijection of [0, n) chosen by the key, any position in O(1): a balanced Feistel network over Philox on the next
-// even power of two, with cycle walking. `i` < `n`.
+// A bijection of [0, n) chosen by the key, any position in O(1): a balanced Feistel network over Philox on
+// the next even power of two, with cycle walking. `i` < `n`.
 std::uint64_t permuted_index(RandomKey key, std::uint64_t n, std::uint64_t i);
 
 // [0, 1) with 24 bits, and a standard normal by a fixed polynomial inverse CDF in + - * / sqrt.

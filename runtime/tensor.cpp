@@ -21,8 +21,9 @@ std::atomic<std::uint64_t> bytes_in_use{0};
 [[noreturn]] void allocation_failure(std::uint64_t wanted, std::string_view reason) {
   std::uint64_t used = bytes_in_use.load(std::memory_order_relaxed);
   fail(ErrorClass::ResourceLimit, {}, "memory.limit",
-       fmt::format("a tensor of {} bytes {}; {} bytes are in use and {} are allowed; --memory-limit raises the limit",
-                   wanted, reason, used, memory_limit()));
+       fmt::format(
+           "a tensor of {} bytes {}; {} bytes are in use and {} are allowed; --memory-limit raises the limit",
+           wanted, reason, used, memory_limit()));
 }
 
 // Storage of at least one line of 64 bytes, so that the pointer of an empty tensor is valid too.
@@ -52,18 +53,22 @@ template <class T>
 T saturate(double value) {
   if (std::isnan(value)) return 0;
   // Both bounds of `T` are compared as powers of two, which doubles hold exactly.
-  constexpr double above = 2.0 * static_cast<double>(std::uint64_t{1} << (std::numeric_limits<T>::digits - 1));
+  constexpr double above =
+      2.0 * static_cast<double>(std::uint64_t{1} << (std::numeric_limits<T>::digits - 1));
   constexpr double least = static_cast<double>(std::numeric_limits<T>::min());
   if (value >= above) return std::numeric_limits<T>::max();
   if (value <= least) return std::numeric_limits<T>::min();
   return static_cast<T>(value);
 }
 
-// A double that rounds to every narrower float as the integer itself would: low bits are folded into the last one.
+// A double that rounds to every narrower float as the integer itself would: low bits are folded into the last
+// one.
 double rounding_image(std::int64_t value) {
-  std::uint64_t magnitude = value < 0 ? ~static_cast<std::uint64_t>(value) + 1 : static_cast<std::uint64_t>(value);
+  std::uint64_t magnitude =
+      value < 0 ? ~static_cast<std::uint64_t>(value) + 1 : static_cast<std::uint64_t>(value);
   constexpr std::uint64_t low_bits = (1u << 11) - 1;
-  if (magnitude >> 53 != 0 && (magnitude & low_bits) != 0) magnitude = (magnitude & ~low_bits) | (low_bits + 1);
+  if (magnitude >> 53 != 0 && (magnitude & low_bits) != 0)
+    magnitude = (magnitude & ~low_bits) | (low_bits + 1);
   return value < 0 ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
 }
 
@@ -168,11 +173,13 @@ Tensor Tensor::scalar_int(DType dtype, std::int64_t value) {
 }
 
 double Tensor::get_double(std::int64_t index) const {
-  return visit_dtype(dtype_, [&](auto type) { return to_double(static_cast<const decltype(type)*>(data_)[index]); });
+  return visit_dtype(dtype_,
+                     [&](auto type) { return to_double(static_cast<const decltype(type)*>(data_)[index]); });
 }
 
 std::int64_t Tensor::get_int(std::int64_t index) const {
-  return visit_dtype(dtype_, [&](auto type) { return to_int(static_cast<const decltype(type)*>(data_)[index]); });
+  return visit_dtype(dtype_,
+                     [&](auto type) { return to_int(static_cast<const decltype(type)*>(data_)[index]); });
 }
 
 void Tensor::set_double(std::int64_t index, double value) {

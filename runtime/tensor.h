@@ -1,5 +1,6 @@
-// Tensors: a counted, 64-byte aligned, compact row-major block with a shape and an element type. Values are immutable
-// by convention: only the maker of a tensor, before anybody else holds it, or code that has proved `unique()`, writes.
+// Tensors: a counted, 64-byte aligned, compact row-major block with a shape and an element type. Values are
+// immutable by convention: only the maker of a tensor, before anybody else holds it, or code that has proved
+// `unique()`, writes.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,8 @@ namespace relish {
 
 using Shape = std::vector<std::int64_t>;
 
-// Number of elements; throws ResourceLimit when the product or the byte size does not fit, or a dimension is negative.
+// Number of elements; throws ResourceLimit when the product or the byte size does not fit, or a dimension is
+// negative.
 std::int64_t element_count(std::span<const std::int64_t> shape);
 // Row-major strides in elements.
 Shape row_major_strides(std::span<const std::int64_t> shape);
@@ -53,7 +55,8 @@ class Tensor {
     return {static_cast<T*>(data_), static_cast<std::size_t>(size_)};
   }
 
-  // Element access by flat index, for clear (slow) code. Integers of 64 bits lose precision as double: use *_int.
+  // Element access by flat index, for clear (slow) code. Integers of 64 bits lose precision as double: use
+  // *_int.
   double get_double(std::int64_t index) const;
   std::int64_t get_int(std::int64_t index) const;  // floats saturate, NaN gives 0; uint64 by bit pattern
   void set_double(std::int64_t index, double value);
@@ -89,36 +92,88 @@ constexpr DType dtype_of();
 template <class F>
 decltype(auto) visit_dtype(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::Bool: return f(bool{});
-    case DType::Int8: return f(std::int8_t{});
-    case DType::Int16: return f(std::int16_t{});
-    case DType::Int32: return f(std::int32_t{});
-    case DType::Int64: return f(std::int64_t{});
-    case DType::UInt8: return f(std::uint8_t{});
-    case DType::UInt16: return f(std::uint16_t{});
-    case DType::UInt32: return f(std::uint32_t{});
-    case DType::UInt64: return f(std::uint64_t{});
-    case DType::Float16: return f(Half{});
-    case DType::BFloat16: return f(BFloat16{});
-    case DType::Float32: return f(float{});
-    case DType::Float64: return f(double{});
+    case DType::Bool:
+      return f(bool{});
+    case DType::Int8:
+      return f(std::int8_t{});
+    case DType::Int16:
+      return f(std::int16_t{});
+    case DType::Int32:
+      return f(std::int32_t{});
+    case DType::Int64:
+      return f(std::int64_t{});
+    case DType::UInt8:
+      return f(std::uint8_t{});
+    case DType::UInt16:
+      return f(std::uint16_t{});
+    case DType::UInt32:
+      return f(std::uint32_t{});
+    case DType::UInt64:
+      return f(std::uint64_t{});
+    case DType::Float16:
+      return f(Half{});
+    case DType::BFloat16:
+      return f(BFloat16{});
+    case DType::Float32:
+      return f(float{});
+    case DType::Float64:
+      return f(double{});
   }
   internal_failure(__FILE__, __LINE__, "dtype", "unknown dtype");
 }
 
-template <> constexpr DType dtype_of<bool>() { return DType::Bool; }
-template <> constexpr DType dtype_of<std::int8_t>() { return DType::Int8; }
-template <> constexpr DType dtype_of<std::int16_t>() { return DType::Int16; }
-template <> constexpr DType dtype_of<std::int32_t>() { return DType::Int32; }
-template <> constexpr DType dtype_of<std::int64_t>() { return DType::Int64; }
-template <> constexpr DType dtype_of<std::uint8_t>() { return DType::UInt8; }
-template <> constexpr DType dtype_of<std::uint16_t>() { return DType::UInt16; }
-template <> constexpr DType dtype_of<std::uint32_t>() { return DType::UInt32; }
-template <> constexpr DType dtype_of<std::uint64_t>() { return DType::UInt64; }
-template <> constexpr DType dtype_of<Half>() { return DType::Float16; }
-template <> constexpr DType dtype_of<BFloat16>() { return DType::BFloat16; }
-template <> constexpr DType dtype_of<float>() { return DType::Float32; }
-template <> constexpr DType dtype_of<double>() { return DType::Float64; }
+template <>
+constexpr DType dtype_of<bool>() {
+  return DType::Bool;
+}
+template <>
+constexpr DType dtype_of<std::int8_t>() {
+  return DType::Int8;
+}
+template <>
+constexpr DType dtype_of<std::int16_t>() {
+  return DType::Int16;
+}
+template <>
+constexpr DType dtype_of<std::int32_t>() {
+  return DType::Int32;
+}
+template <>
+constexpr DType dtype_of<std::int64_t>() {
+  return DType::Int64;
+}
+template <>
+constexpr DType dtype_of<std::uint8_t>() {
+  return DType::UInt8;
+}
+template <>
+constexpr DType dtype_of<std::uint16_t>() {
+  return DType::UInt16;
+}
+template <>
+constexpr DType dtype_of<std::uint32_t>() {
+  return DType::UInt32;
+}
+template <>
+constexpr DType dtype_of<std::uint64_t>() {
+  return DType::UInt64;
+}
+template <>
+constexpr DType dtype_of<Half>() {
+  return DType::Float16;
+}
+template <>
+constexpr DType dtype_of<BFloat16>() {
+  return DType::BFloat16;
+}
+template <>
+constexpr DType dtype_of<float>() {
+  return DType::Float32;
+}
+template <>
+constexpr DType dtype_of<double>() {
+  return DType::Float64;
+}
 
 template <class T>
 Tensor Tensor::from(Shape shape, std::span<const T> values) {

@@ -40,7 +40,9 @@ std::string describe(const Value& value) {
       return fmt::format("a tuple of {}", t->fields.size());
     }
     std::string operator()(const ShapeValue& s) const { return "a shape " + format_shape(s.dims); }
-    std::string operator()(const ScalarValue& s) const { return fmt::format("a scalar {}", name_of(s.dtype)); }
+    std::string operator()(const ScalarValue& s) const {
+      return fmt::format("a scalar {}", name_of(s.dtype));
+    }
     std::string operator()(const std::string&) const { return "a string"; }
     std::string operator()(const std::shared_ptr<const ObjectValue>& o) const { return o->describe(); }
   };

@@ -1,5 +1,5 @@
-// Values of Relax programs at run time: tensors, tuples, shapes, scalars, strings, void, and function values. The
-// runtime knows nothing of the IR, so a function value is an opaque object of whoever made it.
+// Values of Relax programs at run time: tensors, tuples, shapes, scalars, strings, void, and function values.
+// The runtime knows nothing of the IR, so a function value is an opaque object of whoever made it.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ struct ShapeValue {
   std::vector<std::int64_t> dims;
 };
 
-// A scalar (R.Prim / T.float32): `integer` holds bool and integer dtypes (uint64 by bit pattern), `real` the floats.
+// A scalar (R.Prim / T.float32): `integer` holds bool and integer dtypes (uint64 by bit pattern), `real` the
+// floats.
 struct ScalarValue {
   DType dtype = DType::Int64;
   std::int64_t integer = 0;
@@ -41,8 +42,8 @@ struct ObjectValue {
 
 class Value {
  public:
-  using Kind = std::variant<std::monostate, Tensor, std::shared_ptr<const TupleValue>, ShapeValue, ScalarValue,
-                            std::string, std::shared_ptr<const ObjectValue>>;
+  using Kind = std::variant<std::monostate, Tensor, std::shared_ptr<const TupleValue>, ShapeValue,
+                            ScalarValue, std::string, std::shared_ptr<const ObjectValue>>;
 
   Value() = default;  // void
   Value(Tensor t) : kind_(std::move(t)) {}

@@ -1,5 +1,5 @@
-// Writing through a temporary file beside the target. All names are resolved relative to one open descriptor of the
-// folder, so that nobody can exchange the folder in between.
+// Writing through a temporary file beside the target. All names are resolved relative to one open descriptor
+// of the folder, so that nobody can exchange the folder in between.
 #include "support/atomic_file.h"
 
 #include <fcntl.h>
@@ -114,7 +114,8 @@ int named_descriptor(const std::string& path) {
   return -1;
 }
 
-void write_directly(Descriptor descriptor, const std::string& path, const std::function<void(ByteSink&)>& produce) {
+void write_directly(Descriptor descriptor, const std::string& path,
+                    const std::function<void(ByteSink&)>& produce) {
   DescriptorSink sink(descriptor.get(), path);
   produce(sink);
   sink.flush();
@@ -132,7 +133,8 @@ Descriptor open_retrying(const std::string& path, int flags) {
 
 std::string random_name() {
   unsigned char bytes[8];
-  if (getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) std::memset(bytes, 0, sizeof bytes);
+  if (getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes))
+    std::memset(bytes, 0, sizeof bytes);
   std::string name = ".relish-";
   for (unsigned char byte : bytes) name += fmt::format("{:02x}", byte);
   return name + ".tmp";
@@ -175,7 +177,8 @@ class TemporaryFile {
     }
     renamed_ = true;
     // Some file systems have no sync of folders; what they say is not an error of the file.
-    if (::fsync(folder_) != 0 && errno != EINVAL && errno != EROFS) io_failure(target_path, "cannot sync", errno);
+    if (::fsync(folder_) != 0 && errno != EINVAL && errno != EROFS)
+      io_failure(target_path, "cannot sync", errno);
   }
 
  private:
@@ -210,7 +213,8 @@ void write_file_atomically(const std::string& path, const std::function<void(Byt
   TemporaryFile temporary(folder.get(), path);
   // A file that is replaced keeps its permissions: one made private stays so.
   struct stat replaced = {};
-  if (::fstatat(folder.get(), name.c_str(), &replaced, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(replaced.st_mode)) {
+  if (::fstatat(folder.get(), name.c_str(), &replaced, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISREG(replaced.st_mode)) {
     if (::fchmod(temporary.descriptor(), replaced.st_mode & 0777) != 0) {
       io_failure(path, "cannot keep the permissions", errno);
     }
@@ -237,7 +241,8 @@ std::string read_file(const std::string& path, std::uint64_t max_bytes, std::str
 
   auto too_large = [&](std::string_view found) {
     fail_at(ErrorClass::ResourceLimit, place, "source.size",
-            fmt::format("the file has {} bytes; at most {} are read; {} raises the limit", found, max_bytes, limit_flag));
+            fmt::format("the file has {} bytes; at most {} are read; {} raises the limit", found, max_bytes,
+                        limit_flag));
   };
   std::string contents;
   if (S_ISREG(status.st_mode)) {
@@ -255,7 +260,8 @@ std::string read_file(const std::string& path, std::uint64_t max_bytes, std::str
       continue;
     }
     if (got == 0) return contents;
-    if (contents.size() + static_cast<std::size_t>(got) > max_bytes) too_large(fmt::format("more than {}", max_bytes));
+    if (contents.size() + static_cast<std::size_t>(got) > max_bytes)
+      too_large(fmt::format("more than {}", max_bytes));
     contents.append(chunk.data(), static_cast<std::size_t>(got));
   }
 }

@@ -1,5 +1,6 @@
-// Writing and reading files so that a file is either the old one or the new one. A regular target is written as a
-// temporary file in its folder, synced and renamed; what is not a regular file (/dev/stdout, a FIFO) is written directly.
+// Writing and reading files so that a file is either the old one or the new one. A regular target is written
+// as a temporary file in its folder, synced and renamed; what is not a regular file (/dev/stdout, a FIFO) is
+// written directly.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ class ByteSink {
   void write(std::string_view text) { write(text.data(), text.size()); }
 };
 
-// Calls `produce` with a sink; the target appears only when it returns normally. Honours the umask; a symlink at the
-// target is replaced. Throws IOError.
+// Calls `produce` with a sink; the target appears only when it returns normally. Honours the umask; a symlink
+// at the target is replaced. Throws IOError.
 void write_file_atomically(const std::string& path, const std::function<void(ByteSink&)>& produce);
 void write_file_atomically(const std::string& path, std::string_view contents);
 

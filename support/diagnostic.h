@@ -1,6 +1,6 @@
-// Diagnostics: what a user is told about a fault. A diagnostic has a class, a place, one message, notes (each with
-// its own place, if any) and the id of the rule that was broken. The sink collects many per run, so that one bad
-// line does not hide the next; rendering is a pure function in support/render.h.
+// Diagnostics: what a user is told about a fault. A diagnostic has a class, a place, one message, notes (each
+// with its own place, if any) and the id of the rule that was broken. The sink collects many per run, so that
+// one bad line does not hide the next; rendering is a pure function in support/render.h.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,9 +25,9 @@ struct DiagnosticNote {
 struct Diagnostic {
   Severity severity = Severity::Error;
   ErrorClass error_class = ErrorClass::Type;
-  std::string id;       // rule id such as "permute_dims.axes" or "name.unknown"; may be empty
-  Span span;            // unknown: then `place` is printed in its stead
-  std::string place;    // for faults outside sources: "weights.npz:w0"; may be empty
+  std::string id;     // rule id such as "permute_dims.axes" or "name.unknown"; may be empty
+  Span span;          // unknown: then `place` is printed in its stead
+  std::string place;  // for faults outside sources: "weights.npz:w0"; may be empty
   std::string message;
   std::vector<DiagnosticNote> notes;
 

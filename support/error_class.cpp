@@ -11,9 +11,10 @@ struct ClassEntry {
 
 // In the order of the enumeration.
 constexpr ClassEntry class_table[] = {
-    {"RuntimeError", 1}, {"UsageError", 2},   {"SyntaxError", 3},     {"TypeError", 4},    {"DataError", 5},
-    {"ResourceLimit", 6}, {"IOError", 7},     {"NumericStop", 8},     {"CheckpointError", 9}, {"PolicyError", 10},
-    {"InternalError", 70}, {"TimeLimit", 75}, {"Interrupted", 130},
+    {"RuntimeError", 1},    {"UsageError", 2},    {"SyntaxError", 3},    {"TypeError", 4},
+    {"DataError", 5},       {"ResourceLimit", 6}, {"IOError", 7},        {"NumericStop", 8},
+    {"CheckpointError", 9}, {"PolicyError", 10},  {"InternalError", 70}, {"TimeLimit", 75},
+    {"Interrupted", 130},
 };
 
 }  // namespace

@@ -87,7 +87,8 @@ void internal_failure(const char* file, int line, const char* condition, std::st
   std::string text = fmt::format("{}:{}: '{}' does not hold", short_path(file), line, condition);
   if (!message.empty()) text += ": " + message;
   Diagnostic diagnostic = make_error(ErrorClass::Internal, "", std::move(text));
-  diagnostic.note("this is a defect of Relish, not of the program; please report it with this message and the input");
+  diagnostic.note(
+      "this is a defect of Relish, not of the program; please report it with this message and the input");
   throw Failure(std::move(diagnostic));
 }
 

@@ -1,6 +1,6 @@
-// Failure: the one exception of Relish. It unwinds a statement or a command with the diagnostics to show; it never
-// crosses a frame of compiled code. `RELISH_CHECK` states what must hold if Relish itself is right: its failure is an
-// InternalError, reported like any other and never an abort.
+// Failure: the one exception of Relish. It unwinds a statement or a command with the diagnostics to show; it
+// never crosses a frame of compiled code. `RELISH_CHECK` states what must hold if Relish itself is right: its
+// failure is an InternalError, reported like any other and never an abort.
 #pragma once
 
 #include <exception>
@@ -26,7 +26,8 @@ class Failure : public std::exception {
   void set_exit_code(int code) { exit_code_ = code; }
   const char* what() const noexcept override { return what_.c_str(); }
 
-  // Gives the place to diagnostics that have none yet: for errors raised by code that does not know the source.
+  // Gives the place to diagnostics that have none yet: for errors raised by code that does not know the
+  // source.
   Failure& at(Span span) &;
   Failure& note(Span span, std::string text) &;
 
@@ -41,7 +42,8 @@ class Failure : public std::exception {
 [[noreturn]] void fail(ErrorClass error_class, Span span, std::string_view id, std::string message,
                        std::vector<DiagnosticNote> notes);
 // For faults outside sources; `place` is "FILE" or "FILE:ENTRY" or empty.
-[[noreturn]] void fail_at(ErrorClass error_class, std::string place, std::string_view id, std::string message);
+[[noreturn]] void fail_at(ErrorClass error_class, std::string place, std::string_view id,
+                          std::string message);
 
 // Throws the sink's diagnostics when it holds an error.
 void throw_if_errors(Diagnostics& diagnostics);
@@ -50,7 +52,8 @@ void throw_if_errors(Diagnostics& diagnostics);
 
 }  // namespace relish
 
-#define RELISH_CHECK(condition, ...)                                                                        \
-  do {                                                                                                      \
-    if (!(condition)) ::relish::internal_failure(__FILE__, __LINE__, #condition, ::std::string{__VA_ARGS__}); \
+#define RELISH_CHECK(condition, ...)                                                          \
+  do {                                                                                        \
+    if (!(condition))                                                                         \
+      ::relish::internal_failure(__FILE__, __LINE__, #condition, ::std::string{__VA_ARGS__}); \
   } while (false)

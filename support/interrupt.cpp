@@ -1,8 +1,8 @@
 // Signal handlers that only set a flag; work stops where it polls.
 #include "support/interrupt.h"
 
-#include <csignal>
 #include <unistd.h>
+#include <csignal>
 
 #include "support/failure.h"
 
@@ -25,10 +25,14 @@ extern "C" void on_interrupt_signal(int signal_number) {
 
 std::string_view signal_name(int signal_number) {
   switch (signal_number) {
-    case SIGINT: return "SIGINT";
-    case SIGTERM: return "SIGTERM";
-    case SIGHUP: return "SIGHUP";
-    default: return "a signal";
+    case SIGINT:
+      return "SIGINT";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGHUP:
+      return "SIGHUP";
+    default:
+      return "a signal";
   }
 }
 

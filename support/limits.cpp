@@ -34,7 +34,8 @@ std::uint64_t free_memory() {
   return unlimited;
 }
 
-// The least limit of the control group of this process and of all its ancestors, for both versions of the hierarchy.
+// The least limit of the control group of this process and of all its ancestors, for both versions of the
+// hierarchy.
 std::uint64_t control_group_limit() {
   std::uint64_t least = std::min(read_number("/sys/fs/cgroup/memory.max"),
                                  read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
@@ -48,8 +49,9 @@ std::uint64_t control_group_limit() {
     bool version_two = controllers.empty();
     if (!version_two && controllers.find("memory") == std::string::npos) continue;
     for (; group.size() > 1; group.erase(group.rfind('/'))) {
-      least = std::min(least, version_two ? read_number("/sys/fs/cgroup" + group + "/memory.max")
-                                          : read_number("/sys/fs/cgroup/memory" + group + "/memory.limit_in_bytes"));
+      least = std::min(least, version_two
+                                  ? read_number("/sys/fs/cgroup" + group + "/memory.max")
+                                  : read_number("/sys/fs/cgroup/memory" + group + "/memory.limit_in_bytes"));
       if (group.rfind('/') == 0) break;
     }
   }
@@ -64,8 +66,8 @@ std::uint64_t address_space_limit() {
 
 [[noreturn]] void bad_size(std::string_view text, std::string_view flag) {
   fail(ErrorClass::Usage, {}, "usage.size",
-       fmt::format("{}: '{}' is not a size; expected a number of bytes such as 1048576, 500MB, 2GiB or 80%", flag,
-                   printable(text)));
+       fmt::format("{}: '{}' is not a size; expected a number of bytes such as 1048576, 500MB, 2GiB or 80%",
+                   flag, printable(text)));
 }
 
 }  // namespace
@@ -77,7 +79,8 @@ Limits& limits() {
 
 std::uint64_t parse_size(std::string_view text, std::string_view flag) {
   double number = 0;
-  auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  auto [rest, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   if (error != std::errc() || !(number >= 0)) bad_size(text, flag);
   std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
   if (unit == "%") {
@@ -88,10 +91,21 @@ std::uint64_t parse_size(std::string_view text, std::string_view flag) {
     std::string_view name;
     double bytes;
   };
-  constexpr Unit units[] = {{"", 1},     {"B", 1},     {"kB", 1e3},     {"KB", 1e3},     {"MB", 1e6},
-                            {"GB", 1e9}, {"TB", 1e12}, {"KiB", 1024.0}, {"K", 1024.0},   {"MiB", 1048576.0},
-                            {"M", 1048576.0},          {"GiB", 1073741824.0},           {"G", 1073741824.0},
-                            {"TiB", 1099511627776.0},  {"T", 1099511627776.0}};
+  constexpr Unit units[] = {{"", 1},
+                            {"B", 1},
+                            {"kB", 1e3},
+                            {"KB", 1e3},
+                            {"MB", 1e6},
+                            {"GB", 1e9},
+                            {"TB", 1e12},
+                            {"KiB", 1024.0},
+                            {"K", 1024.0},
+                            {"MiB", 1048576.0},
+                            {"M", 1048576.0},
+                            {"GiB", 1073741824.0},
+                            {"G", 1073741824.0},
+                            {"TiB", 1099511627776.0},
+                            {"T", 1099511627776.0}};
   for (const Unit& candidate : units) {
     if (unit != candidate.name) continue;
     double bytes = number * candidate.bytes;

@@ -1,4 +1,5 @@
-// Limits on what an input may cost. Each has a flag, which the message names. Defaults follow the reliability rules.
+// Limits on what an input may cost. Each has a flag, which the message names. Defaults follow the reliability
+// rules.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +9,14 @@
 namespace relish {
 
 struct Limits {
-  std::uint64_t max_source_bytes = 64ull << 20;   // --max-source-size
-  std::uint32_t max_nesting = 1000;               // --max-nesting: blocks and brackets
-  std::uint32_t max_scalar_nesting = 10000;       // scalar expressions of prim_funcs
+  std::uint64_t max_source_bytes = 64ull << 20;  // --max-source-size
+  std::uint32_t max_nesting = 1000;              // --max-nesting: blocks and brackets
+  std::uint32_t max_scalar_nesting = 10000;      // scalar expressions of prim_funcs
   std::uint32_t max_identifier_bytes = 4096;
   std::uint64_t max_string_bytes = 16ull << 20;
   std::uint32_t max_integer_digits = 4300;
   std::uint32_t max_rank = 32;
-  std::uint64_t memory_bytes = 0;                 // --memory-limit; 0: 80 % of available memory, found at first use
+  std::uint64_t memory_bytes = 0;  // --memory-limit; 0: 80 % of available memory, found at first use
   std::uint32_t max_call_depth = 10000;
 };
 

@@ -1,5 +1,5 @@
-// Rendering of diagnostics. Source lines and messages are shown with control characters made visible, so that no text
-// of a user can steer the terminal; columns are counted in code points.
+// Rendering of diagnostics. Source lines and messages are shown with control characters made visible, so that
+// no text of a user can steer the terminal; columns are counted in code points.
 #include "support/render.h"
 
 #include <algorithm>
@@ -40,8 +40,8 @@ CodePoint decode(std::string_view text, std::size_t offset) {
 
 // Characters that move the cursor, change direction or cannot be seen.
 bool is_control(char32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
-         (c >= 0x2060 && c <= 0x2069) || c == 0xFEFF;
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) ||
+         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x2069) || c == 0xFEFF;
 }
 
 // The visible text of the code point at `offset`.
@@ -49,10 +49,14 @@ std::string visible(std::string_view text, std::size_t offset, const CodePoint& 
   if (!point.valid) return "\xEF\xBF\xBD";
   if (!is_control(point.value)) return std::string(text.substr(offset, point.bytes));
   switch (point.value) {
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    default: break;
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      break;
   }
   auto value = static_cast<std::uint32_t>(point.value);
   return value < 0x100 ? fmt::format("\\x{:02x}", value) : fmt::format("\\u{:04x}", value);
@@ -91,7 +95,8 @@ ShownLine lay_out(std::string_view line) {
     shown.columns.push_back(column);
     shown.cells.push_back(std::move(cell));
     column += width;
-    // An invalid byte that continues no code point shares the column of the one before, as in SourceFile::position.
+    // An invalid byte that continues no code point shares the column of the one before, as in
+    // SourceFile::position.
     i += point.bytes;
   }
   shown.columns.push_back(column);
@@ -147,10 +152,12 @@ struct Palette {
   std::string_view bold, error, warning, note, mark, reset;
 };
 constexpr Palette plain_palette = {"", "", "", "", "", ""};
-constexpr Palette color_palette = {"\x1b[1m", "\x1b[1;31m", "\x1b[1;35m", "\x1b[1;36m", "\x1b[1;32m", "\x1b[0m"};
+constexpr Palette color_palette = {"\x1b[1m",    "\x1b[1;31m", "\x1b[1;35m",
+                                   "\x1b[1;36m", "\x1b[1;32m", "\x1b[0m"};
 
 // "file:line:col: ", or the place, or `fallback`.
-std::string render_place(Span span, std::string_view place, const Sources& sources, std::string_view fallback) {
+std::string render_place(Span span, std::string_view place, const Sources& sources,
+                         std::string_view fallback) {
   if (const SourceFile* file = sources.find(span.file)) {
     LineColumn position = file->position(span.begin);
     return fmt::format("{}:{}:{}: ", visible_text(file->name()), position.line, position.column);
@@ -159,7 +166,8 @@ std::string render_place(Span span, std::string_view place, const Sources& sourc
   return std::string(fallback);
 }
 
-void render_one(std::string& out, const Diagnostic& diagnostic, const Sources& sources, const Palette& colors) {
+void render_one(std::string& out, const Diagnostic& diagnostic, const Sources& sources,
+                const Palette& colors) {
   out += colors.bold;
   out += render_place(diagnostic.span, diagnostic.place, sources, "relish: ");
   out += colors.reset;
@@ -167,8 +175,12 @@ void render_one(std::string& out, const Diagnostic& diagnostic, const Sources& s
     case Severity::Error:
       out += fmt::format("{}error[{}]:{} ", colors.error, name_of(diagnostic.error_class), colors.reset);
       break;
-    case Severity::Warning: out += fmt::format("{}warning:{} ", colors.warning, colors.reset); break;
-    case Severity::Note: out += fmt::format("{}note:{} ", colors.note, colors.reset); break;
+    case Severity::Warning:
+      out += fmt::format("{}warning:{} ", colors.warning, colors.reset);
+      break;
+    case Severity::Note:
+      out += fmt::format("{}note:{} ", colors.note, colors.reset);
+      break;
   }
   out += visible_text(diagnostic.message);
   if (!diagnostic.id.empty()) out += fmt::format(" [{}]", diagnostic.id);
@@ -177,11 +189,12 @@ void render_one(std::string& out, const Diagnostic& diagnostic, const Sources& s
     std::string excerpt = render_excerpt(*file, diagnostic.span);
     std::size_t marks = excerpt.find('\n') + 1;
     out += excerpt.substr(0, marks);
-    out += fmt::format("{}{}{}\n", colors.mark, excerpt.substr(marks, excerpt.size() - marks - 1), colors.reset);
+    out +=
+        fmt::format("{}{}{}\n", colors.mark, excerpt.substr(marks, excerpt.size() - marks - 1), colors.reset);
   }
   for (const DiagnosticNote& note : diagnostic.notes) {
-    out += fmt::format("{}{}note:{} {}\n", render_place(note.span, "", sources, ""), colors.note, colors.reset,
-                       visible_text(note.text));
+    out += fmt::format("{}{}note:{} {}\n", render_place(note.span, "", sources, ""), colors.note,
+                       colors.reset, visible_text(note.text));
   }
 }
 
@@ -189,7 +202,8 @@ nlohmann::ordered_json json_place(Span span, std::string_view place, const Sourc
   nlohmann::ordered_json result;
   const SourceFile* file = sources.find(span.file);
   if (file == nullptr) {
-    result["file"] = place.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(std::string(place));
+    result["file"] =
+        place.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(std::string(place));
     for (const char* key : {"line", "column", "end_line", "end_column"}) result[key] = nullptr;
     return result;
   }
@@ -205,16 +219,20 @@ nlohmann::ordered_json json_place(Span span, std::string_view place, const Sourc
 
 std::string_view severity_name(Severity severity) {
   switch (severity) {
-    case Severity::Error: return "error";
-    case Severity::Warning: return "warning";
-    case Severity::Note: return "note";
+    case Severity::Error:
+      return "error";
+    case Severity::Warning:
+      return "warning";
+    case Severity::Note:
+      return "note";
   }
   return "error";
 }
 
 }  // namespace
 
-std::string render(std::span<const Diagnostic> diagnostics, const Sources& sources, const RenderOptions& options) {
+std::string render(std::span<const Diagnostic> diagnostics, const Sources& sources,
+                   const RenderOptions& options) {
   std::string out;
   const Palette& colors = options.color ? color_palette : plain_palette;
   std::size_t shown = std::min(options.limit, diagnostics.size());
@@ -225,7 +243,8 @@ std::string render(std::span<const Diagnostic> diagnostics, const Sources& sourc
     (diagnostic.severity == Severity::Error ? more_errors : more_warnings) += 1;
   }
   if (more_errors > 0) out += fmt::format("{} more error{}\n", more_errors, more_errors == 1 ? "" : "s");
-  if (more_warnings > 0) out += fmt::format("{} more warning{}\n", more_warnings, more_warnings == 1 ? "" : "s");
+  if (more_warnings > 0)
+    out += fmt::format("{} more warning{}\n", more_warnings, more_warnings == 1 ? "" : "s");
   return out;
 }
 

@@ -1,6 +1,6 @@
 // Source texts and the spans that point into them. A span is a file id and a byte range, so it costs twelve
-// bytes in every node; line and column are computed only when a diagnostic is printed. REPL inputs, `-e` texts
-// and standard input are files too, under names such as "<in 3>".
+// bytes in every node; line and column are computed only when a diagnostic is printed. REPL inputs, `-e`
+// texts and standard input are files too, under names such as "<in 3>".
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,8 @@ class SourceFile {
   std::vector<std::uint32_t> line_starts_;
 };
 
-// All sources of the process, by id from 1. Adding is thread-safe; files are never removed, so references stay valid.
+// All sources of the process, by id from 1. Adding is thread-safe; files are never removed, so references
+// stay valid.
 class Sources {
  public:
   static Sources& instance();

@@ -8,8 +8,8 @@
 
 namespace relish {
 
-// The candidate with the least Damerau-Levenshtein distance (case-insensitive matches first), when it is near enough
-// to be a likely misspelling; the first of equals. None otherwise.
+// The candidate with the least Damerau-Levenshtein distance (case-insensitive matches first), when it is near
+// enough to be a likely misspelling; the first of equals. None otherwise.
 std::optional<std::string> nearest_name(std::string_view wanted, std::span<const std::string> candidates);
 
 // "; did you mean 'relu'?" or an empty string.

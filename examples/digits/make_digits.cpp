@@ -1,7 +1,7 @@
-// Draws a data set of handwritten-looking digits and writes it in the file layout of MNIST, so that a script for one
-// reads the other. A digit is a few strokes in a unit box; every image bends, turns, shears, scales and shifts them by
-// random amounts, draws them with a pen of random width and adds noise. Image i of a set depends on the seed, the set
-// and i only.
+// Draws a data set of handwritten-looking digits and writes it in the file layout of MNIST, so that a script
+// for one reads the other. A digit is a few strokes in a unit box; every image bends, turns, shears, scales
+// and shifts them by random amounts, draws them with a pen of random width and adds noise. Image i of a set
+// depends on the seed, the set and i only.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -49,7 +49,8 @@ Stroke bend(Point a, Point b, Point c) {
   for (int i = 0; i <= steps; ++i) {
     double t = static_cast<double>(i) / steps;
     double s = 1 - t;
-    stroke.push_back({s * s * a.x + 2 * s * t * b.x + t * t * c.x, s * s * a.y + 2 * s * t * b.y + t * t * c.y});
+    stroke.push_back(
+        {s * s * a.x + 2 * s * t * b.x + t * t * c.x, s * s * a.y + 2 * s * t * b.y + t * t * c.y});
   }
   return stroke;
 }
@@ -82,8 +83,10 @@ std::vector<std::vector<Glyph>> make_alphabet() {
              {join({bend({.26, .02}, {.16, .55}, {.4, .55}), {{.72, .5}}}), {{.74, 0}, {.7, 1}}}};
   ways[5] = {{join({{{.76, 0}, {.28, .02}, {.25, .46}}, arc({.46, .69}, .32, .31, 225, 500)})},
              {join({{{.34, .04}, {.28, .45}}, arc({.44, .7}, .34, .3, 240, 490)}), {{.32, .05}, {.82, 0}}},
-             {join({{{.74, .03}, {.36, .0}}, bend({.36, 0}, {.2, .4}, {.5, .48}),
-                    bend({.5, .48}, {.95, .62}, {.62, .92}), {{.22, .98}}})}};
+             {join({{{.74, .03}, {.36, .0}},
+                    bend({.36, 0}, {.2, .4}, {.5, .48}),
+                    bend({.5, .48}, {.95, .62}, {.62, .92}),
+                    {{.22, .98}}})}};
   ways[6] = {{join({bend({.7, 0}, {.2, .2}, {.2, .7}), arc({.5, .72}, .3, .28, 180, 540)})},
              {join({{{.58, 0}, {.24, .6}}, arc({.5, .73}, .28, .27, 190, 530)})},
              {join({bend({.76, .08}, {.16, .0}, {.18, .72}), arc({.47, .76}, .29, .24, 180, 500)})}};
@@ -111,8 +114,12 @@ class Random {
  public:
   explicit Random(RandomKey key) : key_(key) {}
   std::uint32_t word() { return random_word(key_, next_++); }
-  std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>((std::uint64_t{word()} * bound) >> 32); }
-  double uniform(double low, double high) { return low + (high - low) * static_cast<double>(uniform_float(word())); }
+  std::uint32_t below(std::uint32_t bound) {
+    return static_cast<std::uint32_t>((std::uint64_t{word()} * bound) >> 32);
+  }
+  double uniform(double low, double high) {
+    return low + (high - low) * static_cast<double>(uniform_float(word()));
+  }
   double normal(double deviation) {
     std::uint32_t high = word();
     return deviation * standard_normal(high, word());
@@ -199,7 +206,8 @@ void draw_digit(const Glyph& glyph, Random& random, std::uint8_t* pixels) {
   for (const Stroke& stroke : glyph) {
     // A little of every point's place is its own, and the pen does not always reach the end.
     Stroke drawn;
-    for (Point p : stroke) drawn.push_back(distortion({p.x + random.normal(.008), p.y + random.normal(.008)}));
+    for (Point p : stroke)
+      drawn.push_back(distortion({p.x + random.normal(.008), p.y + random.normal(.008)}));
     for (std::size_t i = 1; i < drawn.size(); ++i) draw_segment(distances, drawn[i - 1], drawn[i], reach);
   }
   for (double distance : distances) {

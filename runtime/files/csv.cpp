@@ -1,5 +1,5 @@
-// Reading of CSV tables of numbers. The text is gone through twice: once to count rows and check widths, once to fill
-// the tensor, so that the tensor is the only large allocation beside the text.
+// Reading of CSV tables of numbers. The text is gone through twice: once to count rows and check widths, once
+// to fill the tensor, so that the tensor is the only large allocation beside the text.
 #include <charconv>
 #include <optional>
 
@@ -36,8 +36,8 @@ class CsvReader {
     DataFile file(path);
     if (file.size() > memory_limit()) {
       fail_at(ErrorClass::ResourceLimit, path, "memory.limit",
-              fmt::format("the file has {} bytes; {} are allowed; --memory-limit raises the limit", file.size(),
-                          memory_limit()));
+              fmt::format("the file has {} bytes; {} are allowed; --memory-limit raises the limit",
+                          file.size(), memory_limit()));
     }
     text_.resize(static_cast<std::size_t>(file.size()));
     file.read_at(0, text_.data(), file.size());
@@ -178,16 +178,26 @@ class CsvReader {
   bool store(std::string_view text, std::int64_t index) {
     if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
     switch (dtype_) {
-      case DType::Float32: return store_as<float>(text, index);
-      case DType::Float64: return store_as<double>(text, index);
-      case DType::Int8: return store_as<std::int8_t>(text, index);
-      case DType::Int16: return store_as<std::int16_t>(text, index);
-      case DType::Int32: return store_as<std::int32_t>(text, index);
-      case DType::Int64: return store_as<std::int64_t>(text, index);
-      case DType::UInt8: return store_as<std::uint8_t>(text, index);
-      case DType::UInt16: return store_as<std::uint16_t>(text, index);
-      case DType::UInt32: return store_as<std::uint32_t>(text, index);
-      case DType::UInt64: return store_as<std::uint64_t>(text, index);
+      case DType::Float32:
+        return store_as<float>(text, index);
+      case DType::Float64:
+        return store_as<double>(text, index);
+      case DType::Int8:
+        return store_as<std::int8_t>(text, index);
+      case DType::Int16:
+        return store_as<std::int16_t>(text, index);
+      case DType::Int32:
+        return store_as<std::int32_t>(text, index);
+      case DType::Int64:
+        return store_as<std::int64_t>(text, index);
+      case DType::UInt8:
+        return store_as<std::uint8_t>(text, index);
+      case DType::UInt16:
+        return store_as<std::uint16_t>(text, index);
+      case DType::UInt32:
+        return store_as<std::uint32_t>(text, index);
+      case DType::UInt64:
+        return store_as<std::uint64_t>(text, index);
       case DType::Bool:
         if (text != "0" && text != "1") return false;
         table_.values.set_int(index, text == "1");
@@ -239,7 +249,8 @@ class CsvReader {
 
 CsvTable read_csv(const std::string& path, DType dtype) { return CsvReader(path, dtype).read(); }
 
-std::pair<Tensor, Tensor> split_target(const CsvTable& table, const std::string& target, const std::string& path) {
+std::pair<Tensor, Tensor> split_target(const CsvTable& table, const std::string& target,
+                                       const std::string& path) {
   std::optional<std::int64_t> found;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (table.columns[i] != target) continue;

@@ -16,7 +16,8 @@
 
 namespace relish {
 
-static_assert(std::endian::native == std::endian::little, "the file formats are read as little-endian memory");
+static_assert(std::endian::native == std::endian::little,
+              "the file formats are read as little-endian memory");
 
 namespace {
 
@@ -138,8 +139,8 @@ std::size_t RangeStream::read_some(void* destination, std::size_t size) {
   return static_cast<std::size_t>(wanted);
 }
 
-InflateStream::InflateStream(const DataFile& file, std::string place, std::uint64_t offset, std::uint64_t size,
-                             Format format)
+InflateStream::InflateStream(const DataFile& file, std::string place, std::uint64_t offset,
+                             std::uint64_t size, Format format)
     : ByteStream(std::move(place)), file_(file), offset_(offset), end_(offset + size), input_(chunk_bytes) {
   constexpr int gzip_flag = 16;
   int window_bits = format == Format::Gzip ? MAX_WBITS + gzip_flag : -MAX_WBITS;
@@ -172,7 +173,8 @@ std::size_t InflateStream::read_some(void* destination, std::size_t size) {
     } else if (status == Z_MEM_ERROR) {
       fail_at(ErrorClass::ResourceLimit, place(), "memory.limit", "no memory to inflate");
     } else if (status != Z_OK && status != Z_BUF_ERROR) {
-      fail_here(fmt::format("damaged compressed data: {}", state_.msg != nullptr ? state_.msg : "bad stream"));
+      fail_here(
+          fmt::format("damaged compressed data: {}", state_.msg != nullptr ? state_.msg : "bad stream"));
     }
   }
   return size - state_.avail_out;
@@ -181,17 +183,25 @@ std::size_t InflateStream::read_some(void* destination, std::size_t size) {
 void settle_elements(Tensor& tensor, bool swap_bytes, const std::string& place) {
   if (swap_bytes) {
     switch (size_of(tensor.dtype())) {
-      case 2: swap_words<std::uint16_t, swap2>(tensor.mutable_data(), tensor.size()); break;
-      case 4: swap_words<std::uint32_t, swap4>(tensor.mutable_data(), tensor.size()); break;
-      case 8: swap_words<std::uint64_t, swap8>(tensor.mutable_data(), tensor.size()); break;
-      default: break;
+      case 2:
+        swap_words<std::uint16_t, swap2>(tensor.mutable_data(), tensor.size());
+        break;
+      case 4:
+        swap_words<std::uint32_t, swap4>(tensor.mutable_data(), tensor.size());
+        break;
+      case 8:
+        swap_words<std::uint64_t, swap8>(tensor.mutable_data(), tensor.size());
+        break;
+      default:
+        break;
     }
   }
   if (tensor.dtype() != DType::Bool) return;
   const auto* bytes = static_cast<const unsigned char*>(tensor.data());
   const auto* bad = std::find_if(bytes, bytes + tensor.size(), [](unsigned char byte) { return byte > 1; });
   if (bad != bytes + tensor.size()) {
-    data_failure(place, fmt::format("element {} of a bool array is {}; expected 0 or 1", bad - bytes, int{*bad}));
+    data_failure(place,
+                 fmt::format("element {} of a bool array is {}; expected 0 or 1", bad - bytes, int{*bad}));
   }
 }
 
@@ -203,7 +213,8 @@ std::int64_t checked_element_count(const Shape& shape, const std::string& place)
   std::int64_t bytes = 8;  // of the widest element, as in element_count
   bool overflow = false;
   for (std::int64_t dimension : shape) {
-    if (dimension < 0) data_failure(place, fmt::format("the shape {} has a negative dimension", format_shape(shape)));
+    if (dimension < 0)
+      data_failure(place, fmt::format("the shape {} has a negative dimension", format_shape(shape)));
     // A dimension of zero does not excuse the others from fitting.
     overflow = overflow || __builtin_mul_overflow(bytes, std::max<std::int64_t>(dimension, 1), &bytes);
   }

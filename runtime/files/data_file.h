@@ -1,5 +1,6 @@
-// Data files as the loaders see them: a regular file read by position, and sequential streams over a range of it, plain
-// or inflated. Nothing is mapped, so a file that another process cuts short gives an error and never a signal.
+// Data files as the loaders see them: a regular file read by position, and sequential streams over a range of
+// it, plain or inflated. Nothing is mapped, so a file that another process cuts short gives an error and
+// never a signal.
 #pragma once
 
 #include <zlib.h>
@@ -84,11 +85,13 @@ class RangeStream : public ByteStream {
   std::uint64_t end_;
 };
 
-// The inflated contents of such a range. Bytes of the range behind the end of the compressed data are an error.
+// The inflated contents of such a range. Bytes of the range behind the end of the compressed data are an
+// error.
 class InflateStream : public ByteStream {
  public:
   enum class Format { RawDeflate, Gzip };
-  InflateStream(const DataFile& file, std::string place, std::uint64_t offset, std::uint64_t size, Format format);
+  InflateStream(const DataFile& file, std::string place, std::uint64_t offset, std::uint64_t size,
+                Format format);
   ~InflateStream() override;
 
  protected:
@@ -105,8 +108,8 @@ class InflateStream : public ByteStream {
   bool ended_ = false;
 };
 
-// Brings elements as they stood in a file into the form of the machine: swaps bytes if asked, and refuses a bool that is
-// neither 0 nor 1.
+// Brings elements as they stood in a file into the form of the machine: swaps bytes if asked, and refuses a
+// bool that is neither 0 nor 1.
 void settle_elements(Tensor& tensor, bool swap_bytes, const std::string& place);
 
 // The number of elements of a shape read from a file, as DataError where `element_count` has a ResourceLimit.

@@ -1,5 +1,5 @@
-// Reading and writing of IDX, the layout of the MNIST files: two zero bytes, a type, a rank, big-endian dimensions, then
-// big-endian elements; often gzipped.
+// Reading and writing of IDX, the layout of the MNIST files: two zero bytes, a type, a rank, big-endian
+// dimensions, then big-endian elements; often gzipped.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -15,13 +15,20 @@ constexpr int max_idx_rank = 4;
 
 std::optional<DType> idx_type(unsigned char code) {
   switch (code) {
-    case 0x08: return DType::UInt8;
-    case 0x09: return DType::Int8;
-    case 0x0B: return DType::Int16;
-    case 0x0C: return DType::Int32;
-    case 0x0D: return DType::Float32;
-    case 0x0E: return DType::Float64;
-    default: return std::nullopt;
+    case 0x08:
+      return DType::UInt8;
+    case 0x09:
+      return DType::Int8;
+    case 0x0B:
+      return DType::Int16;
+    case 0x0C:
+      return DType::Int32;
+    case 0x0D:
+      return DType::Float32;
+    case 0x0E:
+      return DType::Float64;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -40,8 +47,9 @@ Tensor read_idx(const std::string& path) {
   stream->read(magic, sizeof magic);
   std::optional<DType> dtype = idx_type(magic[2]);
   if (magic[0] != 0 || magic[1] != 0 || !dtype) {
-    data_failure(path, fmt::format("not an IDX file: it begins with {:02x} {:02x} {:02x}", magic[0], magic[1],
-                                   magic[2]), 0);
+    data_failure(
+        path,
+        fmt::format("not an IDX file: it begins with {:02x} {:02x} {:02x}", magic[0], magic[1], magic[2]), 0);
   }
   int rank = magic[3];
   if (rank < 1 || rank > max_idx_rank) {
@@ -57,8 +65,9 @@ Tensor read_idx(const std::string& path) {
   auto data_bytes = static_cast<std::uint64_t>(checked_element_count(shape, path)) *
                     static_cast<std::uint64_t>(size_of(*dtype));
   auto wrong_size = [&](std::uint64_t present, std::string_view at_least) {
-    data_failure(path, fmt::format("{}: the dimensions announce {} bytes of elements, the file has {}{}",
-                                   present < data_bytes ? "truncated" : "too long", data_bytes, at_least, present),
+    data_failure(path,
+                 fmt::format("{}: the dimensions announce {} bytes of elements, the file has {}{}",
+                             present < data_bytes ? "truncated" : "too long", data_bytes, at_least, present),
                  header_bytes);
   };
   if (!gzipped && file.size() - header_bytes != data_bytes) wrong_size(file.size() - header_bytes, "");

@@ -1,4 +1,5 @@
-// Reading and writing of npy. The header is a Python dictionary; it is read by a parser for exactly its three keys.
+// Reading and writing of npy. The header is a Python dictionary; it is read by a parser for exactly its three
+// keys.
 #include "runtime/files/npy.h"
 
 #include <charconv>
@@ -22,8 +23,8 @@ struct Descr {
   DType dtype;
 };
 constexpr Descr descr_table[] = {
-    {"|b1", DType::Bool},    {"|i1", DType::Int8},    {"<i2", DType::Int16},   {"<i4", DType::Int32},
-    {"<i8", DType::Int64},   {"|u1", DType::UInt8},   {"<u2", DType::UInt16},  {"<u4", DType::UInt32},
+    {"|b1", DType::Bool},    {"|i1", DType::Int8},    {"<i2", DType::Int16},    {"<i4", DType::Int32},
+    {"<i8", DType::Int64},   {"|u1", DType::UInt8},   {"<u2", DType::UInt16},   {"<u4", DType::UInt32},
     {"<u8", DType::UInt64},  {"<f2", DType::Float16}, {"<V2", DType::BFloat16}, {"<f4", DType::Float32},
     {"<f8", DType::Float64},
 };
@@ -131,7 +132,8 @@ class HeaderParser {
     }
     std::string text(string());
     if (text.size() >= 2 && text[1] == 'O') {
-      fail_at_byte("the array holds Python objects (pickle), which are never read; save it with a number dtype", at);
+      fail_at_byte(
+          "the array holds Python objects (pickle), which are never read; save it with a number dtype", at);
     }
     bool big_endian = text.starts_with('>');
     if (big_endian) text[0] = '<';
@@ -181,10 +183,18 @@ void copy_transposed(const Tensor& source, Tensor& target) {
 Tensor from_fortran_order(const Tensor& source) {
   Tensor target = Tensor::empty(source.dtype(), source.shape());
   switch (size_of(source.dtype())) {
-    case 1: copy_transposed<std::uint8_t>(source, target); break;
-    case 2: copy_transposed<std::uint16_t>(source, target); break;
-    case 4: copy_transposed<std::uint32_t>(source, target); break;
-    default: copy_transposed<std::uint64_t>(source, target); break;
+    case 1:
+      copy_transposed<std::uint8_t>(source, target);
+      break;
+    case 2:
+      copy_transposed<std::uint16_t>(source, target);
+      break;
+    case 4:
+      copy_transposed<std::uint32_t>(source, target);
+      break;
+    default:
+      copy_transposed<std::uint64_t>(source, target);
+      break;
   }
   return target;
 }
@@ -231,7 +241,8 @@ Tensor read_npy(const std::string& path) {
   std::uint64_t present = file.size() - header.header_bytes;
   if (present != header.data_bytes) {
     stream.fail_here(fmt::format("{}: the header announces {} bytes of elements, the file has {}",
-                                 present < header.data_bytes ? "truncated" : "too long", header.data_bytes, present));
+                                 present < header.data_bytes ? "truncated" : "too long", header.data_bytes,
+                                 present));
   }
   return read_npy_elements(stream, header);
 }

@@ -14,8 +14,10 @@ namespace {
 
 constexpr std::string_view npy_suffix = ".npy";
 
-std::unique_ptr<ByteStream> open_entry(const DataFile& file, const ZipEntry& entry, const std::string& place) {
-  if (!entry.deflated) return std::make_unique<RangeStream>(file, place, entry.data_offset, entry.stored_bytes);
+std::unique_ptr<ByteStream> open_entry(const DataFile& file, const ZipEntry& entry,
+                                       const std::string& place) {
+  if (!entry.deflated)
+    return std::make_unique<RangeStream>(file, place, entry.data_offset, entry.stored_bytes);
   return std::make_unique<InflateStream>(file, place, entry.data_offset, entry.stored_bytes,
                                          InflateStream::Format::RawDeflate);
 }
@@ -24,12 +26,14 @@ Tensor read_entry(const DataFile& file, const ZipEntry& entry, const std::string
   std::unique_ptr<ByteStream> stream = open_entry(file, entry, place);
   NpyHeader header = read_npy_header(*stream);
   if (entry.bytes < header.header_bytes || entry.bytes - header.header_bytes != header.data_bytes) {
-    stream->fail_here(fmt::format("the header announces {} bytes of elements, the entry has {}", header.data_bytes,
+    stream->fail_here(fmt::format("the header announces {} bytes of elements, the entry has {}",
+                                  header.data_bytes,
                                   static_cast<std::int64_t>(entry.bytes - header.header_bytes)));
   }
   if (header.data_bytes > file.trusted_allocation()) {
     std::uint64_t present = open_entry(file, entry, place)->skip(entry.bytes);
-    if (present != entry.bytes) data_failure(place, "truncated: the entry is shorter than announced", present);
+    if (present != entry.bytes)
+      data_failure(place, "truncated: the entry is shorter than announced", present);
   }
   Tensor tensor = read_npy_elements(*stream, header);
   std::uint32_t crc = stream->crc();
@@ -78,7 +82,12 @@ bool is_wide(const WrittenEntry& entry) { return entry.bytes >= all_ones || entr
 std::string local_record(const WrittenEntry& entry) {
   bool wide = entry.bytes >= all_ones;
   Record record;
-  record.u32(0x04034b50).u16(wide ? version_zip64 : version_plain).u16(utf8_names).u16(0).u16(0).u16(first_of_1980);
+  record.u32(0x04034b50)
+      .u16(wide ? version_zip64 : version_plain)
+      .u16(utf8_names)
+      .u16(0)
+      .u16(0)
+      .u16(first_of_1980);
   record.u32(entry.crc).u32(wide ? all_ones : entry.bytes).u32(wide ? all_ones : entry.bytes);
   record.u16(entry.name.size()).u16(wide ? 20 : 0).text(entry.name);
   if (wide) record.u16(1).u16(16).u64(entry.bytes).u64(entry.bytes);
@@ -91,7 +100,12 @@ std::string central_record(const WrittenEntry& entry) {
   constexpr std::uint64_t mode_rw_r_r = std::uint64_t{0100644} << 16;
   Record record;
   record.u32(0x02014b50).u16(made_by_unix | (wide ? version_zip64 : version_plain));
-  record.u16(wide ? version_zip64 : version_plain).u16(utf8_names).u16(0).u16(0).u16(first_of_1980).u32(entry.crc);
+  record.u16(wide ? version_zip64 : version_plain)
+      .u16(utf8_names)
+      .u16(0)
+      .u16(0)
+      .u16(first_of_1980)
+      .u32(entry.crc);
   record.u32(wide ? all_ones : entry.bytes).u32(wide ? all_ones : entry.bytes);
   record.u16(entry.name.size()).u16(wide ? 28 : 0).u16(0).u16(0).u16(0).u32(mode_rw_r_r);
   record.u32(wide ? all_ones : entry.offset).text(entry.name);
@@ -147,11 +161,12 @@ void write_npz(const std::string& path, const NamedTensors& tensors) {
     std::vector<WrittenEntry> written;
     for (const auto& [name, tensor] : tensors) {
       std::string header = npy_header(tensor);
-      WrittenEntry entry{name + std::string(npy_suffix), 0, header.size() + static_cast<std::uint64_t>(tensor.byte_size()),
-                         offset};
-      entry.crc = static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(header.data()), header.size()));
+      WrittenEntry entry{name + std::string(npy_suffix), 0,
+                         header.size() + static_cast<std::uint64_t>(tensor.byte_size()), offset};
       entry.crc = static_cast<std::uint32_t>(
-          crc32_z(entry.crc, static_cast<const Bytef*>(tensor.data()), static_cast<std::size_t>(tensor.byte_size())));
+          crc32_z(0, reinterpret_cast<const Bytef*>(header.data()), header.size()));
+      entry.crc = static_cast<std::uint32_t>(crc32_z(entry.crc, static_cast<const Bytef*>(tensor.data()),
+                                                     static_cast<std::size_t>(tensor.byte_size())));
       put(local_record(entry));
       put(header);
       put({static_cast<const char*>(tensor.data()), static_cast<std::size_t>(tensor.byte_size())});

@@ -25,9 +25,9 @@ struct FormatName {
   DType dtype;
 };
 constexpr FormatName format_names[] = {
-    {"BOOL", DType::Bool}, {"I8", DType::Int8},    {"I16", DType::Int16},   {"I32", DType::Int32},
-    {"I64", DType::Int64}, {"U8", DType::UInt8},   {"U16", DType::UInt16},  {"U32", DType::UInt32},
-    {"U64", DType::UInt64}, {"F16", DType::Float16}, {"BF16", DType::BFloat16}, {"F32", DType::Float32},
+    {"BOOL", DType::Bool},   {"I8", DType::Int8},     {"I16", DType::Int16},     {"I32", DType::Int32},
+    {"I64", DType::Int64},   {"U8", DType::UInt8},    {"U16", DType::UInt16},    {"U32", DType::UInt32},
+    {"U64", DType::UInt64},  {"F16", DType::Float16}, {"BF16", DType::BFloat16}, {"F32", DType::Float32},
     {"F64", DType::Float64},
 };
 
@@ -80,9 +80,14 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool start_object(std::size_t) override {
     switch (where_) {
-      case Where::Start: where_ = Where::Names; return true;
-      case Where::Names: where_ = name_ == metadata_key ? Where::Metadata : Where::Tensor; break;
-      default: unexpected("an object");
+      case Where::Start:
+        where_ = Where::Names;
+        return true;
+      case Where::Names:
+        where_ = name_ == metadata_key ? Where::Metadata : Where::Tensor;
+        break;
+      default:
+        unexpected("an object");
     }
     fields_.clear();
     if (where_ == Where::Tensor) entries_.push_back({name_, std::nullopt, std::nullopt, {}});
@@ -102,7 +107,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool key(string_t& value) override {
     if (where_ == Where::Names) {
-      if (!names_.insert(value).second) fail_header(fmt::format("the key '{}' occurs twice", printable(value)));
+      if (!names_.insert(value).second)
+        fail_header(fmt::format("the key '{}' occurs twice", printable(value)));
       name_ = value;
       return true;
     }
@@ -126,7 +132,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    data_failure(path_, "the header is not valid JSON", length_bytes + std::max<std::size_t>(position, 1) - 1);
+    data_failure(path_, "the header is not valid JSON",
+                 length_bytes + std::max<std::size_t>(position, 1) - 1);
   }
 
  private:
@@ -135,9 +142,12 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   [[noreturn]] void fail_entry(const std::string& message) const {
     data_failure(fmt::format("{}:{}", path_, printable(name_)), message);
   }
-  [[noreturn]] void fail_header(const std::string& message) const { data_failure(path_, message, length_bytes); }
+  [[noreturn]] void fail_header(const std::string& message) const {
+    data_failure(path_, message, length_bytes);
+  }
   [[noreturn]] void unexpected(std::string_view what) const {
-    if (where_ == Where::Start || where_ == Where::Names) fail_header(fmt::format("unexpected {} in the header", what));
+    if (where_ == Where::Start || where_ == Where::Names)
+      fail_header(fmt::format("unexpected {} in the header", what));
     fail_entry(fmt::format("unexpected {} for '{}'", what, printable(field_)));
   }
 
@@ -168,7 +178,8 @@ void check_layout(const std::vector<Entry>& entries, std::uint64_t data_bytes, c
     }
     sorted.push_back(&entry);
   }
-  std::sort(sorted.begin(), sorted.end(), [](const Entry* a, const Entry* b) { return a->offsets < b->offsets; });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Entry* a, const Entry* b) { return a->offsets < b->offsets; });
   std::uint64_t expected = 0;
   for (const Entry* entry : sorted) {
     if (entry->offsets[0] != expected) {
@@ -188,14 +199,17 @@ void check_layout(const std::vector<Entry>& entries, std::uint64_t data_bytes, c
 NamedTensors read_safetensors_selected(const std::string& path, const std::string* only,
                                        std::map<std::string, std::string>* metadata) {
   DataFile file(path);
-  if (file.size() < length_bytes) data_failure(path, "truncated: the header's length is missing", file.size());
+  if (file.size() < length_bytes)
+    data_failure(path, "truncated: the header's length is missing", file.size());
   std::uint64_t header_bytes = 0;
   file.read_at(0, &header_bytes, length_bytes);
   if (header_bytes > max_header_bytes) {
-    data_failure(path, fmt::format("the header has {} bytes; at most {} are read", header_bytes, max_header_bytes), 0);
+    data_failure(
+        path, fmt::format("the header has {} bytes; at most {} are read", header_bytes, max_header_bytes), 0);
   }
   if (header_bytes > file.size() - length_bytes) {
-    data_failure(path, fmt::format("truncated: the header has {} bytes, the file {}", header_bytes, file.size()), 0);
+    data_failure(
+        path, fmt::format("truncated: the header has {} bytes, the file {}", header_bytes, file.size()), 0);
   }
   std::string header(static_cast<std::size_t>(header_bytes), '\0');
   file.read_at(length_bytes, header.data(), header_bytes);
@@ -229,7 +243,8 @@ NamedTensors read_safetensors(const std::string& path, std::map<std::string, std
 void write_safetensors(const std::string& path, const NamedTensors& tensors,
                        const std::map<std::string, std::string>& metadata) {
   check_names(path, tensors);
-  // The header keeps the given order; the data is laid out by falling element size, so that every tensor is aligned.
+  // The header keeps the given order; the data is laid out by falling element size, so that every tensor is
+  // aligned.
   std::vector<std::size_t> layout(tensors.size());
   for (std::size_t i = 0; i < layout.size(); ++i) layout[i] = i;
   std::stable_sort(layout.begin(), layout.end(), [&](std::size_t a, std::size_t b) {
@@ -247,7 +262,8 @@ void write_safetensors(const std::string& path, const NamedTensors& tensors,
   auto& object = header.get_ref<nlohmann::ordered_json::object_t&>();
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const auto& [name, tensor] = tensors[i];
-    if (name == metadata_key) fail_at(ErrorClass::Usage, path, "", fmt::format("'{}' cannot name a tensor", name));
+    if (name == metadata_key)
+      fail_at(ErrorClass::Usage, path, "", fmt::format("'{}' cannot name a tensor", name));
     nlohmann::ordered_json entry;
     for (const FormatName& candidate : format_names) {
       if (candidate.dtype == tensor.dtype()) entry["dtype"] = std::string(candidate.text);

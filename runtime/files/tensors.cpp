@@ -20,7 +20,8 @@ bool exists(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0;
 }
 
-// The first bytes decide; the extension where they cannot, so that a damaged file is refused by its own reader.
+// The first bytes decide; the extension where they cannot, so that a damaged file is refused by its own
+// reader.
 FileFormat format_of(const std::string& path) {
   if (path.ends_with(".safetensors")) return FileFormat::Safetensors;
   if (path.ends_with(".csv")) return FileFormat::Csv;
@@ -39,17 +40,23 @@ FileFormat format_of(const std::string& path) {
 
 NamedTensors read_selected(const std::string& path, const std::string* only) {
   auto single = [&](Tensor tensor) {
-    if (only != nullptr) data_failure(path, fmt::format("the file has no entries, so not '{}'", printable(*only)));
+    if (only != nullptr)
+      data_failure(path, fmt::format("the file has no entries, so not '{}'", printable(*only)));
     NamedTensors tensors;
     tensors.emplace_back("", std::move(tensor));
     return tensors;
   };
   switch (format_of(path)) {
-    case FileFormat::Npy: return single(read_npy(path));
-    case FileFormat::Idx: return single(read_idx(path));
-    case FileFormat::Csv: return single(read_csv(path).values);
-    case FileFormat::Npz: return read_npz_selected(path, only);
-    case FileFormat::Safetensors: return read_safetensors_selected(path, only, nullptr);
+    case FileFormat::Npy:
+      return single(read_npy(path));
+    case FileFormat::Idx:
+      return single(read_idx(path));
+    case FileFormat::Csv:
+      return single(read_csv(path).values);
+    case FileFormat::Npz:
+      return read_npz_selected(path, only);
+    case FileFormat::Safetensors:
+      return read_safetensors_selected(path, only, nullptr);
   }
   internal_failure(__FILE__, __LINE__, "format", "unknown file format");
 }
@@ -67,7 +74,8 @@ void check_names(const std::string& path, const NamedTensors& tensors) {
     bool usable = !name.empty() && name.size() <= max_name_bytes;
     if (!usable || !seen.insert(name).second) {
       fail_at(ErrorClass::Usage, path, "",
-              fmt::format("'{}' cannot name an entry: {}", printable(name), usable ? "it is taken" : "bad length"));
+              fmt::format("'{}' cannot name an entry: {}", printable(name),
+                          usable ? "it is taken" : "bad length"));
     }
   }
 }
@@ -90,11 +98,13 @@ void write_tensors(const std::string& path, const NamedTensors& tensors) {
   if (path.ends_with(".npz")) return write_npz(path, tensors);
   if (path.ends_with(".safetensors")) return write_safetensors(path, tensors);
   if (!path.ends_with(".npy")) {
-    fail_at(ErrorClass::Usage, path, "", "unknown extension of an output; expected .npz, .safetensors or .npy");
+    fail_at(ErrorClass::Usage, path, "",
+            "unknown extension of an output; expected .npz, .safetensors or .npy");
   }
   if (tensors.size() != 1) {
-    fail_at(ErrorClass::Usage, path, "",
-            fmt::format("an npy file holds one tensor, not {}; expected .npz or .safetensors", tensors.size()));
+    fail_at(
+        ErrorClass::Usage, path, "",
+        fmt::format("an npy file holds one tensor, not {}; expected .npz or .safetensors", tensors.size()));
   }
   write_npy(path, tensors.front().second);
 }

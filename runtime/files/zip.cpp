@@ -45,7 +45,8 @@ std::string read_bytes(const DataFile& file, std::uint64_t offset, std::uint64_t
 }
 
 Directory find_directory(const DataFile& file) {
-  if (file.size() < end_bytes) data_failure(file.path(), "not an npz file: too short for an archive", file.size());
+  if (file.size() < end_bytes)
+    data_failure(file.path(), "not an npz file: too short for an archive", file.size());
   std::uint64_t tail_bytes = std::min(file.size(), end_bytes + max_comment_bytes);
   std::uint64_t tail_offset = file.size() - tail_bytes;
   std::string tail = read_bytes(file, tail_offset, tail_bytes);
@@ -55,7 +56,8 @@ Directory find_directory(const DataFile& file) {
                    get<std::uint16_t>(tail, at + 20) == tail_bytes - at - end_bytes;
     if (matches) break;
     if (at == 0) {
-      data_failure(file.path(), "truncated or not an npz file: the archive's end record is missing", file.size());
+      data_failure(file.path(), "truncated or not an npz file: the archive's end record is missing",
+                   file.size());
     }
     --at;
   }
@@ -65,7 +67,8 @@ Directory find_directory(const DataFile& file) {
   }
   Directory directory{get<std::uint16_t>(tail, at + 10), get<std::uint32_t>(tail, at + 16),
                       get<std::uint32_t>(tail, at + 12)};
-  bool wide = directory.entries == 0xFFFF || directory.offset == in_zip64_field || directory.size == in_zip64_field;
+  bool wide =
+      directory.entries == 0xFFFF || directory.offset == in_zip64_field || directory.size == in_zip64_field;
   if (wide && limit >= locator64_bytes) {
     std::string locator = read_bytes(file, limit - locator64_bytes, locator64_bytes);
     if (get<std::uint32_t>(locator, 0) == locator64_signature) {
@@ -77,7 +80,8 @@ Directory find_directory(const DataFile& file) {
       if (get<std::uint32_t>(record, 0) != end64_signature) {
         data_failure(file.path(), "the 64-bit end record is damaged", end64);
       }
-      directory = {get<std::uint64_t>(record, 32), get<std::uint64_t>(record, 48), get<std::uint64_t>(record, 40)};
+      directory = {get<std::uint64_t>(record, 32), get<std::uint64_t>(record, 48),
+                   get<std::uint64_t>(record, 40)};
       limit = end64;
     }
   }
@@ -85,20 +89,24 @@ Directory find_directory(const DataFile& file) {
     data_failure(file.path(), "the archive's directory lies outside the file", limit);
   }
   if (directory.entries > max_entries) {
-    data_failure(file.path(), fmt::format("the archive has {} entries; at most {} are read", directory.entries,
-                                          max_entries), limit);
+    data_failure(
+        file.path(),
+        fmt::format("the archive has {} entries; at most {} are read", directory.entries, max_entries),
+        limit);
   }
   return directory;
 }
 
 // Replaces the fields of the directory that are all ones by those of the 64-bit extra field.
-void read_zip64_field(std::string_view extra, ZipEntry& entry, std::uint64_t& local_offset, const std::string& place) {
+void read_zip64_field(std::string_view extra, ZipEntry& entry, std::uint64_t& local_offset,
+                      const std::string& place) {
   std::uint64_t* fields[] = {&entry.bytes, &entry.stored_bytes, &local_offset};
   for (std::size_t at = 0; at + 4 <= extra.size();) {
     auto id = get<std::uint16_t>(extra, at);
     auto size = get<std::uint16_t>(extra, at + 2);
     at += 4;
-    if (size > extra.size() - at) data_failure(place, "an extra field of the archive's directory is too long");
+    if (size > extra.size() - at)
+      data_failure(place, "an extra field of the archive's directory is too long");
     if (id == 1) {
       std::string_view values = extra.substr(at, size);
       std::size_t next = 0;
@@ -117,14 +125,16 @@ void check_entry(const ZipEntry& entry, int flags, int method, const std::string
   constexpr int encrypted = 1;
   if (flags & encrypted) data_failure(place, "the entry is encrypted");
   if (method != 0 && method != 8) {
-    data_failure(place, fmt::format("compression method {} is not supported; expected stored or deflated", method));
+    data_failure(place,
+                 fmt::format("compression method {} is not supported; expected stored or deflated", method));
   }
   if (method == 0 && entry.stored_bytes != entry.bytes) {
-    data_failure(place, fmt::format("a stored entry of {} bytes announces {}", entry.stored_bytes, entry.bytes));
+    data_failure(place,
+                 fmt::format("a stored entry of {} bytes announces {}", entry.stored_bytes, entry.bytes));
   }
   if (entry.bytes / max_ratio > entry.stored_bytes) {
-    data_failure(place, fmt::format("{} bytes cannot inflate to {}: more than {} to 1", entry.stored_bytes, entry.bytes,
-                                    max_ratio));
+    data_failure(place, fmt::format("{} bytes cannot inflate to {}: more than {} to 1", entry.stored_bytes,
+                                    entry.bytes, max_ratio));
   }
 }
 
@@ -181,7 +191,8 @@ std::vector<ZipEntry> read_zip_directory(const DataFile& file) {
     entry.stored_bytes = get<std::uint32_t>(bytes, at + 20);
     entry.bytes = get<std::uint32_t>(bytes, at + 24);
     std::uint64_t local_offset = get<std::uint32_t>(bytes, at + 42);
-    std::string_view extra = std::string_view(bytes).substr(at + central_header_bytes + name_bytes, extra_bytes);
+    std::string_view extra =
+        std::string_view(bytes).substr(at + central_header_bytes + name_bytes, extra_bytes);
     read_zip64_field(extra, entry, local_offset, place);
     check_entry(entry, get<std::uint16_t>(bytes, at + 8), method, place);
     entry.data_offset = find_data(file, entry, method, local_offset, directory.offset, place);

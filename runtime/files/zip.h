@@ -1,5 +1,5 @@
-// The directory of a zip archive, checked as a whole before any entry is read: number of entries, methods, sizes,
-// ratios and overlaps. Names are labels and never paths.
+// The directory of a zip archive, checked as a whole before any entry is read: number of entries, methods,
+// sizes, ratios and overlaps. Names are labels and never paths.
 #pragma once
 
 #include "runtime/files/data_file.h"

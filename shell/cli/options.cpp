@@ -62,7 +62,8 @@ void apply_common_options(const CommonTexts& texts, Settings& settings) {
   if (!texts.threads.empty()) {
     settings.threads = parse_whole<int>(texts.threads, "--threads", 1);
     if (settings.threads > most_threads) {
-      usage("option.value", fmt::format("--threads: found {}; expected at most {}", settings.threads, most_threads));
+      usage("option.value",
+            fmt::format("--threads: found {}; expected at most {}", settings.threads, most_threads));
     }
   }
   if (!texts.seed.empty()) settings.seed = parse_whole<std::uint64_t>(texts.seed, "--seed", 0);
@@ -135,7 +136,8 @@ ScriptValue value_of(const Slot& slot, const Command& command) {
 // CLI11's words are its own; only what went wrong is taken from it.
 [[noreturn]] void wrong_use(const Command& command, const CLI::ParseError& error) {
   std::string what = error.what();
-  if (error.get_name() == "ArgumentMismatch") what = fmt::format("{} has no value", what.substr(0, what.find(':')));
+  if (error.get_name() == "ArgumentMismatch")
+    what = fmt::format("{} has no value", what.substr(0, what.find(':')));
   while (!what.empty() && (what.back() == '\n' || what.back() == '.')) what.pop_back();
   usage("option.use", fmt::format("{}: {}", shell_name(command.name), printable(what, 200)));
 }

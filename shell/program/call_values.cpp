@@ -57,7 +57,8 @@ Value value_of_literal(const Leaf& leaf, const ScriptValue& literal) {
     } catch (const Failure& failure) {
       if (failure.error_class() != ErrorClass::Type) throw;
       fail(ErrorClass::Data, {}, "call.argument",
-           fmt::format("argument '{}' is {}: {}", leaf.path, print(leaf.type), failure.diagnostics().front().message));
+           fmt::format("argument '{}' is {}: {}", leaf.path, print(leaf.type),
+                       failure.diagnostics().front().message));
     }
   }
   return to_runtime(literal, leaf.type, {}, fmt::format("argument '{}'", leaf.path));
@@ -92,7 +93,8 @@ void learn_dims(const Leaf& leaf, const Value& value, const SymbolValues& given,
     auto fixed = given.find(var.id());
     if (fixed == given.end() || fixed->second == extent) return;
     fail(ErrorClass::Data, {}, "call.argument",
-         fmt::format("argument '{}': {} is {}, but --dim says {}={}", leaf.path, var.name(), extent, var.name(), fixed->second));
+         fmt::format("argument '{}': {} is {}, but --dim says {}={}", leaf.path, var.name(), extent,
+                     var.name(), fixed->second));
   };
   const TensorType* tensor = type.tensor();
   if (tensor && tensor->has_shape() && value.is_tensor() &&
@@ -193,7 +195,8 @@ CallInputs call_inputs(const Invocation& invocation) {
     ScriptValue number = value.string() ? parse_literal(*value.string(), "--dim " + name) : value;
     const auto* dim = number.as<std::int64_t>();
     if (!dim || *dim < 0)
-      invocation.misuse("dim", fmt::format("found {} for '{}'; expected an int of at least 0", text_of(value), name));
+      invocation.misuse(
+          "dim", fmt::format("found {} for '{}'; expected an int of at least 0", text_of(value), name));
     inputs.dims.emplace_back(name, *dim);
   }
   inputs.ignore_extra = invocation.flag("ignore_extra");

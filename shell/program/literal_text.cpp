@@ -145,7 +145,8 @@ ArgumentText parse_argument_text(std::string_view text, std::string_view what) {
     result.kind = ArgumentText::File;
     result.text = std::string(text.substr(1));
     if (result.text.empty()) {
-      fail(ErrorClass::Usage, {}, "option.value", fmt::format("{}: found '@'; expected @FILE or @FILE:ENTRY", what));
+      fail(ErrorClass::Usage, {}, "option.value",
+           fmt::format("{}: found '@'; expected @FILE or @FILE:ENTRY", what));
     }
     return result;
   }

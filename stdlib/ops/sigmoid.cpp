@@ -27,6 +27,7 @@ extern const Op op_sigmoid = elementwise_unary(
      .rejects = rejects,
      .aliases = aliases,
      .doc = "Floating dtypes only. Neither large nor small inputs overflow."},
-    [](auto x) { return sigmoid(x); }, [](auto g, auto, auto y) { return g * y * (constant_like(y, 1) - y); });
+    [](auto x) { return sigmoid(x); },
+    [](auto g, auto, auto y) { return g * y * (constant_like(y, 1) - y); });
 
 }  // namespace relish

@@ -58,9 +58,10 @@ TEST_CASE("a call solves the callee's symbolic dims") {
   const Expr ranked = Var("r", TensorType{.dtype = DType::Float32, .shape = std::nullopt, .rank = 2});
   CHECK(print(function_call(f, {ranked, y}).type()) ==
         "R.Tuple(R.Tensor(dtype=\"float32\", ndim=1), R.Tensor(dtype=\"float32\", ndim=2))");
-  CHECK(failure_of([&] { function_call(f, {x, Var("c", f32({5}))}); }) ==
-        "TypeError: argument of type R.Tensor((5,), dtype=\"float32\") is given for parameter y of f; expected "
-        "R.Tensor((4,), dtype=\"float32\")");
+  CHECK(
+      failure_of([&] { function_call(f, {x, Var("c", f32({5}))}); }) ==
+      "TypeError: argument of type R.Tensor((5,), dtype=\"float32\") is given for parameter y of f; expected "
+      "R.Tensor((4,), dtype=\"float32\")");
   CHECK(failure_of([&] { function_call(f, {x}); }) == "TypeError: f is given 1 argument; it takes 2");
   CHECK(failure_of([&] { function_call(x, {x}); }) ==
         "TypeError: a is called; it has type R.Tensor((k, 4), dtype=\"float32\")");
@@ -90,7 +91,8 @@ TEST_CASE("a loop nest takes the symbols that no buffer binds as parameters") {
   loops.spatial_reduce(
       "C", {use(n)}, {use(m) * 2},
       [&](const std::vector<Scalar>& s, const std::vector<Scalar>& r) {
-        return loops.store(c, s, loops.load(c, s) + loops.load(a, {s[0], r[0]}) * cast(DType::Float32, use(k)));
+        return loops.store(c, s,
+                           loops.load(c, s) + loops.load(a, {s[0], r[0]}) * cast(DType::Float32, use(k)));
       },
       [&](const std::vector<Scalar>& s) { return loops.store(c, s, 0); });
   const PrimFunc function = loops.finish("row_sum");
@@ -108,7 +110,8 @@ TEST_CASE("a loop nest takes the symbols that no buffer binds as parameters") {
 TEST_CASE("rank 0 makes a block without axes") {
   LoopBuilder loops;
   const Buffer a = loops.input("A", f32({})), b = loops.output("B", f32({}));
-  loops.spatial("B", {}, [&](const std::vector<Scalar>& s) { return loops.store(b, s, loops.load(a, s) * 2); });
+  loops.spatial("B", {},
+                [&](const std::vector<Scalar>& s) { return loops.store(b, s, loops.load(a, s) * 2); });
   const PrimFunc function = loops.finish("twice");
   REQUIRE(function.body.as<BlockStmt>());
   CHECK(function.body.as<BlockStmt>()->iters.empty());
@@ -116,7 +119,9 @@ TEST_CASE("rank 0 makes a block without axes") {
 
 TEST_CASE("a store before the load makes no input; one branch alone does not count before the other") {
   const Buffer a("A", DType::Float32, {Scalar(4)}), b("B", DType::Float32, {Scalar(4)});
-  auto store = [](const Buffer& buffer, Scalar value) { return make_stmt(Store{buffer, {Scalar(0)}, std::move(value)}); };
+  auto store = [](const Buffer& buffer, Scalar value) {
+    return make_stmt(Store{buffer, {Scalar(0)}, std::move(value)});
+  };
   const Scalar load_a = load(a, {Scalar(0)}), load_b = load(b, {Scalar(0)});
   PrimFunc function;
   function.params = {{a}, {b}};

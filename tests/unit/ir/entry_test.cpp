@@ -40,7 +40,8 @@ TEST_CASE("a value of another type is refused with both") {
   CHECK(refused(zeros({4})) == "DataError: main: x has float32 (4,)" + parameter);
   CHECK(refused(ShapeValue{{4, 3}}) == "DataError: main: x has a shape (4, 3)" + parameter);
   CHECK(refused(zeros({4, 3})) == "no failure");
-  CHECK(failure_of([&] { bind_arguments("main", params, {}); }) == "DataError: main: 0 arguments are given; it takes 1");
+  CHECK(failure_of([&] { bind_arguments("main", params, {}); }) ==
+        "DataError: main: 0 arguments are given; it takes 1");
 }
 
 TEST_CASE("a conflict names both places") {
@@ -53,7 +54,8 @@ TEST_CASE("a conflict names both places") {
   } catch (const Failure& failure) {
     const Diagnostic& first = failure.diagnostics().front();
     CHECK(first.message ==
-          "main: y has float32 (5,); parameter is R.Tensor((n,), dtype=\"float32\"); dimension 0 of y must be 4");
+          "main: y has float32 (5,); parameter is R.Tensor((n,), dtype=\"float32\"); dimension 0 of y must "
+          "be 4");
     REQUIRE(first.notes.size() == 1);
     CHECK(first.notes[0].text == "n is 4, from dimension 0 of x");
   }
@@ -63,7 +65,8 @@ TEST_CASE("a scalar parameter stands for the dimension of its name") {
   const ScalarVar n("n", DType::Int64), k("k", DType::Int64);
   Function function;
   function.name = "main";
-  function.params = {Var("n", ScalarType{DType::Int64}), Var("k", ScalarType{DType::Int64}), Var("x", f32({use(n) * 2}))};
+  function.params = {Var("n", ScalarType{DType::Int64}), Var("k", ScalarType{DType::Int64}),
+                     Var("x", f32({use(n) * 2}))};
   function.result = shape_literal({use(k)});
   function.result_type = function.result.type();
   const std::vector<Value> args = {ScalarValue::of_int(3), ScalarValue::of_int(7), zeros({6})};

@@ -27,10 +27,15 @@ constexpr Param shaped_params[] = {
     {.name = "value", .kind = ParamKind::Scalar, .type = "float", .fallback = "0.5"},
 };
 constexpr std::string_view sample_aliases[] = {"sampled"};
-const Op sample_op = {.name = "nn.sample", .summary = "", .params = sample_params, .infer = first_argument,
+const Op sample_op = {.name = "nn.sample",
+                      .summary = "",
+                      .params = sample_params,
+                      .infer = first_argument,
                       .aliases = sample_aliases};
-const Op shaped_op = {.name = "shaped", .summary = "", .params = shaped_params,
-                      .infer = [](const CallView& call) { return call.args[0].type(); }};
+const Op shaped_op = {
+    .name = "shaped", .summary = "", .params = shaped_params, .infer = [](const CallView& call) {
+      return call.args[0].type();
+    }};
 
 const Expr x = Var("x", tensor_type({2}, DType::Float32));
 
@@ -48,13 +53,15 @@ TEST_CASE("arguments go by position and keyword, defaults fill in") {
   CHECK(arranged(sample_op, {{"", x, {}}}) == "x axes=None scale=1.0 out_dtype=None mode=\"mean\" ");
   CHECK(arranged(sample_op, {{"mode", "sum", {}}, {"x", x, {}}, {"bias", x, {}}}) ==
         "x x axes=None scale=1.0 out_dtype=None mode=\"sum\" ");
-  CHECK(arranged(sample_op, {{"", x, {}}, {"", Attribute(), {}}, {"", AttributeList{1, 0}, {}}, {"", 2, {}}}) ==
-        "x axes=[1, 0] scale=2.0 out_dtype=None mode=\"mean\" ");
+  CHECK(
+      arranged(sample_op, {{"", x, {}}, {"", Attribute(), {}}, {"", AttributeList{1, 0}, {}}, {"", 2, {}}}) ==
+      "x axes=[1, 0] scale=2.0 out_dtype=None mode=\"mean\" ");
   CHECK(arranged(sample_op, {{"", x, {}}, {"axes", tuple({scalar_value(1), scalar_value(0)}), {}}}) ==
         "x axes=[1, 0] scale=1.0 out_dtype=None mode=\"mean\" ");
   CHECK(arranged(sample_op, {{"", x, {}}, {"out_dtype", "void", {}}, {"axes", scalar_value(-1), {}}}) ==
         "x axes=-1 scale=1.0 out_dtype=None mode=\"mean\" ");
-  const ArrangedArguments typed = arrange_arguments(sample_op, {{"", x, {}}, {"out_dtype", "float16", {}}}, {});
+  const ArrangedArguments typed =
+      arrange_arguments(sample_op, {{"", x, {}}, {"out_dtype", "float16", {}}}, {});
   CHECK(*find_attribute(typed.attributes, "out_dtype") == Attribute(DType::Float16));
 }
 
@@ -85,7 +92,8 @@ TEST_CASE("wrong arguments are refused by name") {
   CHECK(arranged(sample_op, {{"", x, {}}, {"axes", x, {}}}) == "TypeError: sample: axes is not a constant");
   CHECK(arranged(sample_op, {{"", x, {}}, {"out_dtype", "float33", {}}}) ==
         "TypeError: sample: out_dtype is \"float33\"; expected dtype or None");
-  CHECK(arranged(sample_op, {{"", AttributeList{1, 2}, {}}}) == "TypeError: sample: x is [1, 2]; expected a tensor");
+  CHECK(arranged(sample_op, {{"", AttributeList{1, 2}, {}}}) ==
+        "TypeError: sample: x is [1, 2]; expected a tensor");
 }
 
 TEST_CASE("op_call completes attributes and infers the type") {

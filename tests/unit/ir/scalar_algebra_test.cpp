@@ -97,8 +97,8 @@ TEST_CASE("evaluation wraps and rounds as the dtype says") {
   CHECK(value(if_then_else(bool_literal(true), Scalar(1), floor_div(Scalar(1), Scalar(0)))) == 1);
 }
 
-// Random trees over three variables; every canonical form has the value of its expression, is a fixed point, and proves
-// equal to it.
+// Random trees over three variables; every canonical form has the value of its expression, is a fixed point,
+// and proves equal to it.
 class TreeMaker {
  public:
   explicit TreeMaker(const Vars& vars) : vars_(vars) {}
@@ -106,22 +106,36 @@ class TreeMaker {
   Scalar make(int depth) {
     if (depth == 0 || pick(4) == 0) {
       switch (pick(4)) {
-        case 0: return vars_.n;
-        case 1: return vars_.m;
-        case 2: return vars_.k;
-        default: return Scalar(static_cast<int>(pick(9)) - 4);
+        case 0:
+          return vars_.n;
+        case 1:
+          return vars_.m;
+        case 2:
+          return vars_.k;
+        default:
+          return Scalar(static_cast<int>(pick(9)) - 4);
       }
     }
     const Scalar a = make(depth - 1), b = make(depth - 1);
     switch (pick(10)) {
-      case 0: case 1: return a + b;
-      case 2: return a - b;
-      case 3: case 4: return a * b;
-      case 5: return floor_div(a, Scalar(static_cast<int>(pick(6)) + 1));
-      case 6: return floor_mod(a, Scalar(static_cast<int>(pick(6)) + 1));
-      case 7: return pick(2) ? min(a, b) : max(a, b);
-      case 8: return select(a < b, a, make(depth - 1));
-      default: return binary(pick(2) ? BinaryOp::Div : BinaryOp::TruncMod, a, Scalar(static_cast<int>(pick(3)) + 1));
+      case 0:
+      case 1:
+        return a + b;
+      case 2:
+        return a - b;
+      case 3:
+      case 4:
+        return a * b;
+      case 5:
+        return floor_div(a, Scalar(static_cast<int>(pick(6)) + 1));
+      case 6:
+        return floor_mod(a, Scalar(static_cast<int>(pick(6)) + 1));
+      case 7:
+        return pick(2) ? min(a, b) : max(a, b);
+      case 8:
+        return select(a < b, a, make(depth - 1));
+      default:
+        return binary(pick(2) ? BinaryOp::Div : BinaryOp::TruncMod, a, Scalar(static_cast<int>(pick(3)) + 1));
     }
   }
   std::uint64_t pick(std::uint64_t bound) { return random_() % bound; }
@@ -143,7 +157,9 @@ TEST_CASE("canonical forms keep the value") {
       for (const ScalarVar& var : {v.n_var, v.m_var, v.k_var}) {
         values[var.id()] = static_cast<std::int64_t>(maker.pick(41)) - 20;
       }
-      auto value_of = [&](const ScalarVar& var) -> std::optional<std::int64_t> { return values.at(var.id()); };
+      auto value_of = [&](const ScalarVar& var) -> std::optional<std::int64_t> {
+        return values.at(var.id());
+      };
       REQUIRE(evaluate_int(tree, value_of) == evaluate_int(form, value_of));
     }
     CHECK(prove_equal(tree, form));

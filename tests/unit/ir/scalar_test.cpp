@@ -46,9 +46,11 @@ TEST_CASE("ill-typed operands are refused") {
         "TypeError: operand of and has dtype int32; expected bool");
   CHECK(failure_of([&] { logical_not(i); }) == "TypeError: operand of not has dtype int32; expected bool");
   CHECK(failure_of([&] { select(i, x, x); }) == "TypeError: condition has dtype int32; expected bool");
-  CHECK(failure_of([&] { binary(BinaryOp::ShiftLeft, x, i); }) == "TypeError: << takes integers, found float32");
+  CHECK(failure_of([&] { binary(BinaryOp::ShiftLeft, x, i); }) ==
+        "TypeError: << takes integers, found float32");
   CHECK(failure_of([&] { intrinsic(Intrinsic::Exp, {i}); }) == "TypeError: T.exp takes floats, found int32");
-  CHECK(failure_of([&] { intrinsic(Intrinsic::Pow, {x}); }) == "TypeError: T.pow is given 1 arguments; it takes 2");
+  CHECK(failure_of([&] { intrinsic(Intrinsic::Pow, {x}); }) ==
+        "TypeError: T.pow is given 1 arguments; it takes 2");
   const Buffer buffer("A", DType::Float32, {Scalar(4), Scalar(4)});
   CHECK(failure_of([&] { load(buffer, {i}); }) == "TypeError: A is indexed with 1 indices; it has rank 2");
   CHECK(failure_of([&] { load(buffer, {i, x}); }) ==

@@ -21,7 +21,12 @@ PrimFunc fill(const std::function<Scalar(const Scalar&, const Buffer&)>& value, 
   PrimFunc function;
   function.name = "f";
   function.params = {{x}, {y}};
-  function.body = make_stmt(For{i, Scalar(0), Scalar(n), LoopKind::Serial, make_stmt(Store{y, {use(i)}, value(use(i), x)}, at(40)), {}});
+  function.body = make_stmt(For{i,
+                                Scalar(0),
+                                Scalar(n),
+                                LoopKind::Serial,
+                                make_stmt(Store{y, {use(i)}, value(use(i), x)}, at(40)),
+                                {}});
   return function;
 }
 
@@ -34,22 +39,26 @@ Tensor ints(std::int64_t n, std::int64_t value) {
 }  // namespace
 
 TEST_CASE("an index out of range is reported at its line", "[jit]") {
-  const ModulePtr module = module_of(fill([](const Scalar& i, const Buffer& x) { return load(x, {i + Scalar(1)}, at(50)); }, 10));
+  const ModulePtr module =
+      module_of(fill([](const Scalar& i, const Buffer& x) { return load(x, {i + Scalar(1)}, at(50)); }, 10));
   const Failure failure = failure_in_both_tiers(module, "f", {ints(10, 1)});
   CHECK(failure.error_class() == ErrorClass::Runtime);
   CHECK(failure.diagnostics()[0].span == at(50));
-  CHECK(failure.diagnostics()[0].message == "index 10 is out of range for dimension 0 of X, which has extent 10");
+  CHECK(failure.diagnostics()[0].message ==
+        "index 10 is out of range for dimension 0 of X, which has extent 10");
 }
 
 TEST_CASE("the first fault in program order is reported whatever the threads do", "[jit]") {
-  const ModulePtr module = module_of(fill([](const Scalar& i, const Buffer& x) { return load(x, {cast(DType::Int64, load(x, {i}))}, at(50)); }));
+  const ModulePtr module = module_of(fill(
+      [](const Scalar& i, const Buffer& x) { return load(x, {cast(DType::Int64, load(x, {i}))}, at(50)); }));
   Tensor x = ints(1000000, 5);
   x.set_int(700000, -3);
   x.set_int(300001, 1000000);
   x.set_int(999999, -1);
   for (int round = 0; round < 5; ++round) {
     const Failure failure = failure_in_both_tiers(module, "f", {x});
-    CHECK(failure.diagnostics()[0].message == "index 1000000 is out of range for dimension 0 of X, which has extent 1000000");
+    CHECK(failure.diagnostics()[0].message ==
+          "index 1000000 is out of range for dimension 0 of X, which has extent 1000000");
   }
 }
 
@@ -68,7 +77,10 @@ TEST_CASE("integer division by zero, negative shifts and failed asserts", "[jit]
 
   PrimFunc asserting = fill([](const Scalar& i, const Buffer& b) { return load(b, {i}); });
   const For& loop = *asserting.body.as<For>();
-  const Stmt check = make_stmt(AssertStmt{load(*asserting.params[0].buffer(), {use(loop.var)}) > int_literal(DType::Int32, 0), "positive"}, at(70));
+  const Stmt check = make_stmt(
+      AssertStmt{load(*asserting.params[0].buffer(), {use(loop.var)}) > int_literal(DType::Int32, 0),
+                 "positive"},
+      at(70));
   asserting.body = make_stmt(For{loop.var, loop.begin, loop.extent, loop.kind, seq({check, loop.body}), {}});
   const Failure failure = failure_in_both_tiers(module_of(std::move(asserting)), "f", {x});
   CHECK(failure.diagnostics()[0].message == "assertion failed: positive");
@@ -77,7 +89,8 @@ TEST_CASE("integer division by zero, negative shifts and failed asserts", "[jit]
 TEST_CASE("arguments that do not fit are refused before anything runs", "[jit]") {
   const ModulePtr module = module_of(fill([](const Scalar& i, const Buffer& x) { return load(x, {i}); }, 10));
   CHECK(failure_in_both_tiers(module, "f", {ints(9, 1)}).error_class() == ErrorClass::Data);
-  CHECK(failure_in_both_tiers(module, "f", {numbers(DType::Float32, {10})}).error_class() == ErrorClass::Data);
+  CHECK(failure_in_both_tiers(module, "f", {numbers(DType::Float32, {10})}).error_class() ==
+        ErrorClass::Data);
   CHECK(failure_in_both_tiers(module, "f", {}).error_class() == ErrorClass::Usage);
   CHECK(failure_in_both_tiers(module, "g", {}).error_class() == ErrorClass::Usage);
 }
@@ -89,12 +102,17 @@ TEST_CASE("an interrupt ends a long loop soon and leaves the evaluator usable", 
   const Buffer x("X", DType::Int32, {Scalar(n)}), y("Y", DType::Int32, {Scalar(n)});
   const ScalarVar i("i", DType::Int64), k("k", DType::Int64);
   const Scalar target = serial ? Scalar(0) : use(i);
-  const Stmt body = make_stmt(Store{y, {target}, load(y, {target}) + load(x, {floor_mod(use(i) * use(k), Scalar(n))})});
+  const Stmt body =
+      make_stmt(Store{y, {target}, load(y, {target}) + load(x, {floor_mod(use(i) * use(k), Scalar(n))})});
   PrimFunc function;
   function.name = "f";
   function.params = {{x}, {y}};
-  function.body = make_stmt(For{i, Scalar(0), Scalar(n), LoopKind::Serial,
-                                make_stmt(For{k, Scalar(0), Scalar(n), LoopKind::Serial, body, {}}), {}});
+  function.body = make_stmt(For{i,
+                                Scalar(0),
+                                Scalar(n),
+                                LoopKind::Serial,
+                                make_stmt(For{k, Scalar(0), Scalar(n), LoopKind::Serial, body, {}}),
+                                {}});
   const ModulePtr module = module_of(std::move(function));
   const Tensor ones = ints(n, 1);
   clear_interrupt();
@@ -123,7 +141,9 @@ TEST_CASE("an interrupt ends a long loop soon and leaves the evaluator usable", 
 
 TEST_CASE("memory of code is never writable and executable", "[jit]") {
   for (int round = 0; round < 5; ++round) {
-    const ModulePtr module = module_of(fill([&](const Scalar& i, const Buffer& x) { return load(x, {i}) + int_literal(DType::Int32, round); }, 10));
+    const ModulePtr module = module_of(fill(
+        [&](const Scalar& i, const Buffer& x) { return load(x, {i}) + int_literal(DType::Int32, round); },
+        10));
     in_both_tiers(module, "f", {ints(10, round)});
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) CHECK(line.find(" rwx") == std::string::npos);
@@ -138,7 +158,8 @@ TEST_CASE("code is freed with its module", "[jit][slow]") {
     return pages * 4096;
   };
   const auto round = [&](int i) {
-    const ModulePtr module = module_of(fill([&](const Scalar& v, const Buffer& x) { return load(x, {v}) * int_literal(DType::Int32, i); }, 10));
+    const ModulePtr module = module_of(fill(
+        [&](const Scalar& v, const Buffer& x) { return load(x, {v}) * int_literal(DType::Int32, i); }, 10));
     compiled_tier().call(module, "f", {ints(10, 1)});
   };
   for (int i = 0; i < 50; ++i) round(i);

@@ -28,8 +28,10 @@ inline Tensor numbers(DType dtype, Shape shape, int offset = 0) {
   Tensor tensor = Tensor::empty(dtype, std::move(shape));
   for (std::int64_t i = 0; i < tensor.size(); ++i) {
     const std::int64_t k = (7 * (i + offset)) % 13 - 6;
-    if (is_float(dtype)) tensor.set_double(i, 0.25 * static_cast<double>(k));
-    else tensor.set_int(i, k);
+    if (is_float(dtype))
+      tensor.set_double(i, 0.25 * static_cast<double>(k));
+    else
+      tensor.set_int(i, k);
   }
   return tensor;
 }
@@ -57,7 +59,8 @@ inline Value in_both_tiers(const ModulePtr& module, std::string_view name, const
     REQUIRE(a.tensor().dtype() == b.tensor().dtype());
     if (tolerance == 0) {
       for (std::int64_t i = 0; i < a.tensor().size(); ++i) {
-        INFO("element " << i << ": interp " << a.tensor().get_double(i) << ", jit " << b.tensor().get_double(i));
+        INFO("element " << i << ": interp " << a.tensor().get_double(i) << ", jit "
+                        << b.tensor().get_double(i));
         if (!(std::isnan(a.tensor().get_double(i)) && std::isnan(b.tensor().get_double(i)))) {
           REQUIRE(a.tensor().get_double(i) == b.tensor().get_double(i));
           REQUIRE(std::signbit(a.tensor().get_double(i)) == std::signbit(b.tensor().get_double(i)));
@@ -68,9 +71,12 @@ inline Value in_both_tiers(const ModulePtr& module, std::string_view name, const
     for (std::int64_t i = 0; i < a.tensor().size(); ++i) {
       const double x = a.tensor().get_double(i), y = b.tensor().get_double(i);
       INFO("element " << i << ": interp " << x << ", jit " << y);
-      if (std::isnan(x)) REQUIRE(std::isnan(y));
-      else if (std::isinf(x)) REQUIRE(x == y);
-      else REQUIRE(std::fabs(x - y) <= tolerance * std::fabs(x) + tolerance * 1e-6);
+      if (std::isnan(x))
+        REQUIRE(std::isnan(y));
+      else if (std::isinf(x))
+        REQUIRE(x == y);
+      else
+        REQUIRE(std::fabs(x - y) <= tolerance * std::fabs(x) + tolerance * 1e-6);
     }
   };
   compare(expected, found);
@@ -78,7 +84,8 @@ inline Value in_both_tiers(const ModulePtr& module, std::string_view name, const
 }
 
 // The failure of the call: both tiers must fail alike.
-inline Failure failure_in_both_tiers(const ModulePtr& module, std::string_view name, const std::vector<Value>& args) {
+inline Failure failure_in_both_tiers(const ModulePtr& module, std::string_view name,
+                                     const std::vector<Value>& args) {
   const auto failure_of = [&](Evaluator& evaluator) -> Failure {
     try {
       evaluator.call(module, name, args);

@@ -1,5 +1,5 @@
-// npy, npz, safetensors and IDX: files of others are read, our own come back unchanged, and each kind of damage is
-// refused. The fixtures in data/ were written by NumPy (data/make_fixtures.py).
+// npy, npz, safetensors and IDX: files of others are read, our own come back unchanged, and each kind of
+// damage is refused. The fixtures in data/ were written by NumPy (data/make_fixtures.py).
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -108,36 +108,44 @@ TEST_CASE("npy: refusals") {
       {"\x93NUMP", "truncated: 3 more bytes were expected (byte 5)"},
       {"not an npy file at all", "not an npy file: the magic bytes are missing (byte 0)"},
       {std::string("\x93NUMPY\x04\x00\x00\x00", 10), "unknown npy version 4.0 (byte 6)"},
-      {std::string("\x93NUMPY\x01\x00\xFF\xFF", 10), "the header has 65535 bytes; at most 10000 are read (byte 10)"},
+      {std::string("\x93NUMPY\x01\x00\xFF\xFF", 10),
+       "the header has 65535 bytes; at most 10000 are read (byte 10)"},
       {npy(good, "1234567"), "truncated: the header announces 8 bytes of elements, the file has 7 (byte 68)"},
-      {npy(good, "123456789"), "too long: the header announces 8 bytes of elements, the file has 9 (byte 68)"},
-      {npy("{'descr': '<f4', 'shape': (2,)}"), "the header lacks one of the keys descr, fortran_order, shape (byte 10)"},
+      {npy(good, "123456789"),
+       "too long: the header announces 8 bytes of elements, the file has 9 (byte 68)"},
+      {npy("{'descr': '<f4', 'shape': (2,)}"),
+       "the header lacks one of the keys descr, fortran_order, shape (byte 10)"},
       {npy("{'descr': '<f4', 'descr': '<f4'}"), "the key 'descr' occurs twice (byte 27)"},
       {npy("{'evil': 1}"), "unknown key 'evil' in the header (byte 11)"},
       {npy("{'descr': '<f4', 'fortran_order': 0, 'shape': (2,)}"),
        "bad header: fortran_order must be True or False (byte 44)"},
-      {npy("{'descr': '<f4', 'fortran_order': True, 'shape': (-2,)}"), "the shape has the negative dimension -2 (byte 60)"},
+      {npy("{'descr': '<f4', 'fortran_order': True, 'shape': (-2,)}"),
+       "the shape has the negative dimension -2 (byte 60)"},
       {npy("{'descr': '<f4', 'fortran_order': True, 'shape': (99999999999999999999,)}"),
        "bad header: expected a dimension of 64 bits (byte 60)"},
       {npy("{'descr': '<f4', 'fortran_order': True, 'shape': (4294967296,4294967296)}"),
        "the shape (4294967296, 4294967296) has too many elements"},
       {npy("{'descr': [('a', '<f4')], 'fortran_order': True, 'shape': (2,)}"),
        "the array has a structured dtype; expected a plain number type (byte 20)"},
-      {npy("{'descr': '<c8', 'fortran_order': True, 'shape': (2,)}"), "the dtype '<c8' is not supported (byte 20)"},
-      {npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2,)} import"), "text follows the header's closing brace (byte 65)"},
+      {npy("{'descr': '<c8', 'fortran_order': True, 'shape': (2,)}"),
+       "the dtype '<c8' is not supported (byte 20)"},
+      {npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2,)} import"),
+       "text follows the header's closing brace (byte 65)"},
       {npy("{'descr': '|b1', 'fortran_order': False, 'shape': (2,)}", "\x01\x02"),
        "element 1 of a bool array is 2; expected 0 or 1"},
-      {npy("{'descr': '|b1', 'fortran_order': False, 'shape': (" +
-           std::string(66, '1') + ")}"), "bad header: expected a dimension of 64 bits (byte 61)"},
+      {npy("{'descr': '|b1', 'fortran_order': False, 'shape': (" + std::string(66, '1') + ")}"),
+       "bad header: expected a dimension of 64 bits (byte 61)"},
   };
   for (const Case& c : cases) {
     std::string path = folder.put("bad.npy", c.bytes);
     CHECK(failure_of([&] { read_npy(path); }) == "DataError: " + path + ": " + c.message);
   }
-  CHECK(failure_of([&] { read_npy(fixture("objects.npy")); }).find("Python objects (pickle)") != std::string::npos);
+  CHECK(failure_of([&] { read_npy(fixture("objects.npy")); }).find("Python objects (pickle)") !=
+        std::string::npos);
   CHECK(failure_of([&] { read_npy(folder.file("none.npy")); }) ==
         "IOError: " + folder.file("none.npy") + ": cannot open: No such file or directory");
-  CHECK(failure_of([&] { read_npy(folder.path()); }) == "IOError: " + folder.path() + ": is not a regular file");
+  CHECK(failure_of([&] { read_npy(folder.path()); }) ==
+        "IOError: " + folder.path() + ": is not a regular file");
 }
 
 TEST_CASE("npz: what NumPy wrote") {
@@ -168,7 +176,8 @@ TEST_CASE("npz: there and back, the same bytes each time") {
 
 TEST_CASE("npz: truncated or damaged archives are refused") {
   TemporaryFolder folder;
-  write_npz(folder.file("good.npz"), {{"w0", sample(DType::Float32, {20})}, {"b0", sample(DType::Int8, {4})}});
+  write_npz(folder.file("good.npz"),
+            {{"w0", sample(DType::Float32, {20})}, {"b0", sample(DType::Int8, {4})}});
   std::string good = bytes_of(folder.file("good.npz"));
   for (std::size_t length = 0; length < good.size(); length += 7) {
     std::string path = folder.put("cut.npz", good.substr(0, length));
@@ -182,7 +191,8 @@ TEST_CASE("npz: truncated or damaged archives are refused") {
       std::string path = folder.put("bit.npz", changed);
       // A changed time stamp or attribute is no damage; anything else is told as a fault of the data.
       std::string text = failure_of([&] { read_npz(path); });
-      if (text != "no failure" && !text.starts_with("DataError: " + path)) FAIL("byte " << at << ": " << text);
+      if (text != "no failure" && !text.starts_with("DataError: " + path))
+        FAIL("byte " << at << ": " << text);
     }
   }
   std::string changed = good;
@@ -201,7 +211,8 @@ TEST_CASE("npz: ratios, overlaps and foreign entries are refused") {
   for (std::size_t i = 0; i < 4; ++i) overlapping[second + 42 + i] = overlapping[first + 42 + i];
   overlapping[second + 46] = 'a';
   std::string path = folder.put("overlap.npz", overlapping);
-  CHECK(failure_of([&] { read_npz(path); }) == "DataError: " + path + ":a.npy: the archive has two entries of this name");
+  CHECK(failure_of([&] { read_npz(path); }) ==
+        "DataError: " + path + ":a.npy: the archive has two entries of this name");
 
   std::string inflated = good;
   inflated[first + 10] = 8;
@@ -214,7 +225,8 @@ TEST_CASE("npz: ratios, overlaps and foreign entries are refused") {
     foreign.replace(at, 5, "a.txt");
   }
   path = folder.put("foreign.npz", foreign);
-  CHECK(failure_of([&] { read_npz(path); }) == "DataError: " + path + ":a.txt: the entry is not an npy array");
+  CHECK(failure_of([&] { read_npz(path); }) ==
+        "DataError: " + path + ":a.txt: the entry is not an npy array");
 }
 
 TEST_CASE("safetensors: there and back with metadata") {
@@ -254,7 +266,8 @@ TEST_CASE("safetensors: refusals") {
        ":w: the entry begins at 4 of the data; expected 0 (no gaps, no overlaps)"},
       {safetensors(R"({"w":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}})", "1"),
        ":w: the dtype 'F8_E4M3' is not supported"},
-      {safetensors(R"({"w":{"dtype":"F32","shape":[1]}})"), ":w: the entry lacks a dtype, a shape or two data_offsets"},
+      {safetensors(R"({"w":{"dtype":"F32","shape":[1]}})"),
+       ":w: the entry lacks a dtype, a shape or two data_offsets"},
       {safetensors(R"({"w":{"dtype":"F32","shape":[-1],"data_offsets":[0,0]}})"),
        ":w: unexpected a negative number for 'shape'"},
       {safetensors(R"({"w":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}})"),
@@ -295,7 +308,8 @@ TEST_CASE("IDX: refusals") {
   std::string start = "DataError: " + folder.file("bad-idx") + ": ";
   CHECK(text("") == start + "truncated: 4 more bytes were expected (byte 0)");
   CHECK(text("abcdefgh") == start + "not an IDX file: it begins with 61 62 63 (byte 0)");
-  CHECK(text(std::string("\0\0\x08\x09", 4)) == start + "the array has 9 dimensions; expected 1 to 4 (byte 3)");
+  CHECK(text(std::string("\0\0\x08\x09", 4)) ==
+        start + "the array has 9 dimensions; expected 1 to 4 (byte 3)");
   CHECK(text(std::string("\0\0\x08\x01\0\0\0\x02x", 9)) ==
         start + "truncated: the dimensions announce 2 bytes of elements, the file has 1 (byte 8)");
   CHECK(text(std::string("\0\0\x08\x01\0\0\0\x02xyz", 11)) ==
@@ -324,16 +338,20 @@ TEST_CASE("one name for all formats") {
     write_tensors(path, tensors);
     CHECK(same(read_tensors(path), tensors));
     CHECK(same(read_tensors(path + ":a:b"), {{"", tensors[1].second}}));
-    CHECK(failure_of([&] { read_tensors(path + ":w1"); }) == "DataError: " + path + ": no entry 'w1'; did you mean 'w0'?");
+    CHECK(failure_of([&] { read_tensors(path + ":w1"); }) ==
+          "DataError: " + path + ": no entry 'w1'; did you mean 'w0'?");
   }
   write_tensors(folder.file("m.npy"), {tensors[0]});
   CHECK(same(read_tensors(folder.file("m.npy")), {{"", tensors[0].second}}));
   CHECK(failure_of([&] { read_tensors(folder.file("m.npy:w0")); }).starts_with("DataError"));
   CHECK(failure_of([&] { write_tensors(folder.file("m.npy"), tensors); }).starts_with("UsageError"));
   CHECK(failure_of([&] { write_tensors(folder.file("m.txt"), tensors); }).starts_with("UsageError"));
-  CHECK(failure_of([&] { write_npz(folder.file("x.npz"), {tensors[0], tensors[0]}); }).starts_with("UsageError"));
+  CHECK(failure_of([&] {
+          write_npz(folder.file("x.npz"), {tensors[0], tensors[0]});
+        }).starts_with("UsageError"));
   CHECK(failure_of([&] { read_tensors(folder.put("x.bin", "hello")); }).starts_with("DataError"));
-  CHECK(failure_of([&] { read_tensors(folder.put("x.npz", "hello")); }).find("not an npz file") != std::string::npos);
+  CHECK(failure_of([&] { read_tensors(folder.put("x.npz", "hello")); }).find("not an npz file") !=
+        std::string::npos);
   CHECK(failure_of([&] { read_tensors(folder.file("none.npz:w0")); }).starts_with("IOError"));
   CHECK(failure_of([&] { read_tensors("/dev/zero"); }) == "IOError: /dev/zero: is not a regular file");
 }

@@ -62,7 +62,8 @@ TEST_CASE("large tensors are elided in the middle, unless in full") {
         "int32 (2000,)\n[   1,    2,    3, ..., 1998, 1999, 2000]");
   std::string rows = format_tensor(counted(DType::Int32, {1000, 2}));
   CHECK(rows ==
-        "int32 (1000, 2)\n[[   1,    2],\n [   3,    4],\n [   5,    6],\n ...,\n [1995, 1996],\n [1997, 1998],\n "
+        "int32 (1000, 2)\n[[   1,    2],\n [   3,    4],\n [   5,    6],\n ...,\n [1995, 1996],\n [1997, "
+        "1998],\n "
         "[1999, 2000]]");
   CHECK(format_tensor(counted(DType::Int32, {2000}), {.full = true}).find("...") == std::string::npos);
 }

@@ -15,8 +15,9 @@ TEST_CASE("every 16-bit float survives the way through float and double") {
     float brain = bfloat16_bits_to_float(bits);
     bool half_ok = std::isnan(half) ? std::isnan(half_bits_to_float(float_to_half_bits(half)))
                                     : float_to_half_bits(half) == bits && double_to_half_bits(half) == bits;
-    bool brain_ok = std::isnan(brain) ? std::isnan(bfloat16_bits_to_float(float_to_bfloat16_bits(brain)))
-                                      : float_to_bfloat16_bits(brain) == bits && double_to_bfloat16_bits(brain) == bits;
+    bool brain_ok = std::isnan(brain)
+                        ? std::isnan(bfloat16_bits_to_float(float_to_bfloat16_bits(brain)))
+                        : float_to_bfloat16_bits(brain) == bits && double_to_bfloat16_bits(brain) == bits;
     if (!half_ok || !brain_ok) FAIL("bits " << i);
   }
 }
@@ -46,7 +47,8 @@ TEST_CASE("a double is rounded once") {
 TEST_CASE("bfloat16 by float and by double agree on all floats tried") {
   for (std::uint32_t i = 0; i < 0x7F800000; i += 65003) {
     float value = std::bit_cast<float>(i);
-    if (float_to_bfloat16_bits(value) != double_to_bfloat16_bits(static_cast<double>(value))) FAIL("bits " << i);
+    if (float_to_bfloat16_bits(value) != double_to_bfloat16_bits(static_cast<double>(value)))
+      FAIL("bits " << i);
   }
 }
 

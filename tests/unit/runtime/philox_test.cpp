@@ -1,4 +1,5 @@
-// Random bits against published vectors, permutations, and normals against the quantiles of Python's statistics module.
+// Random bits against published vectors, permutations, and normals against the quantiles of Python's
+// statistics module.
 #include "runtime/philox.h"
 
 #include <catch2/catch.hpp>
@@ -85,7 +86,8 @@ TEST_CASE("normals are the quantiles of their word") {
            Sample{0xc000000000000000, 0.6744897501960821},
            Sample{0xffffffffffffffff, 8.209536151601386},
        }) {
-    double got = standard_normal(static_cast<std::uint32_t>(sample.word >> 32), static_cast<std::uint32_t>(sample.word));
+    double got = standard_normal(static_cast<std::uint32_t>(sample.word >> 32),
+                                 static_cast<std::uint32_t>(sample.word));
     CHECK(got == Approx(sample.expected).epsilon(1e-14).margin(0));
   }
 }

@@ -42,7 +42,8 @@ TEST_CASE("shapes are checked") {
   CHECK(failure_of([] { element_count(Shape{1LL << 32, 1LL << 32}); }) ==
         "ResourceLimit: the shape (4294967296, 4294967296) has more elements than 64 bits can address");
   CHECK(failure_of([] { element_count(Shape{INT64_MAX / 2}); }).starts_with("ResourceLimit"));
-  CHECK(failure_of([] { element_count(Shape{-1}); }) == "ResourceLimit: the shape (-1,) has a negative dimension");
+  CHECK(failure_of([] { element_count(Shape{-1}); }) ==
+        "ResourceLimit: the shape (-1,) has a negative dimension");
 }
 
 TEST_CASE("an allocation beyond the limit names wanted, allowed and the flag") {

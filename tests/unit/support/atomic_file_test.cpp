@@ -128,7 +128,8 @@ TEST_CASE("whole files are read up to a limit") {
   std::string path = folder.put("in", "12345");
   CHECK(read_file(path, 5, "--max-source-size") == "12345");
   CHECK(failure_of([&] { read_file(path, 4, "--max-source-size"); }) ==
-        "ResourceLimit: " + path + ": the file has 5 bytes; at most 4 are read; --max-source-size raises the limit");
+        "ResourceLimit: " + path +
+            ": the file has 5 bytes; at most 4 are read; --max-source-size raises the limit");
   CHECK(failure_of([&] { read_file(folder.file("none"), 4, ""); }) ==
         "IOError: " + folder.file("none") + ": cannot open: No such file or directory");
   CHECK(failure_of([&] { read_file(folder.path(), 4, ""); }) ==

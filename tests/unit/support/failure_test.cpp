@@ -89,7 +89,8 @@ TEST_CASE("deep recursion fits the big stack, and failures pass through it") {
   int result = 0;
   with_big_stack([&] { with_big_stack([&] { result = use_stack(20000); }); });
   CHECK(result == 20000);
-  CHECK(failure_of([] { with_big_stack([] { fail(ErrorClass::Type, {}, "", "deep"); }); }) == "TypeError: deep");
+  CHECK(failure_of([] { with_big_stack([] { fail(ErrorClass::Type, {}, "", "deep"); }); }) ==
+        "TypeError: deep");
 }
 
 // Runs `work` in a child process and gives its wait status.

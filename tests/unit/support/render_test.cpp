@@ -93,24 +93,26 @@ TEST_CASE("control characters of a program never reach the terminal") {
 TEST_CASE("long lines are cut around the fault") {
   std::uint32_t file = add(std::string(500, 'a') + "!" + std::string(500, 'b'));
   CHECK(text_of({type_error({file, 500, 501}, "bad")}) ==
-        "model.relish:1:501: error[TypeError]: bad\n    ..." + std::string(40, 'a') + "!" + std::string(79, 'b') +
-            "...\n" + std::string(47, ' ') + "^\n");
+        "model.relish:1:501: error[TypeError]: bad\n    ..." + std::string(40, 'a') + "!" +
+            std::string(79, 'b') + "...\n" + std::string(47, ' ') + "^\n");
 }
 
 TEST_CASE("colors only where asked for") {
   CHECK(text_of({type_error({}, "bad")}).find('\x1b') == std::string::npos);
-  CHECK(text_of({type_error({}, "bad")}, {.color = true}).find("\x1b[1;31merror[TypeError]:\x1b[0m") != std::string::npos);
+  CHECK(text_of({type_error({}, "bad")}, {.color = true}).find("\x1b[1;31merror[TypeError]:\x1b[0m") !=
+        std::string::npos);
 }
 
 TEST_CASE("a line of JSON for each diagnostic") {
   std::uint32_t file = add("ab\ncd");
   Diagnostic diagnostic = type_error({file, 3, 5}, "bad \"x\"", "a.b");
   diagnostic.note("see");
-  CHECK(render_json(std::vector{diagnostic}, Sources::instance()) ==
-        R"({"file":"model.relish","line":2,"column":1,"end_line":2,"end_column":3,"severity":"error",)"
-        R"("class":"TypeError","id":"a.b","message":"bad \"x\"","notes":[{"file":null,"line":null,"column":null,)"
-        R"("end_line":null,"end_column":null,"text":"see"}]})"
-        "\n");
+  CHECK(
+      render_json(std::vector{diagnostic}, Sources::instance()) ==
+      R"({"file":"model.relish","line":2,"column":1,"end_line":2,"end_column":3,"severity":"error",)"
+      R"("class":"TypeError","id":"a.b","message":"bad \"x\"","notes":[{"file":null,"line":null,"column":null,)"
+      R"("end_line":null,"end_column":null,"text":"see"}]})"
+      "\n");
 }
 
 TEST_CASE("printable shortens and replaces") {
