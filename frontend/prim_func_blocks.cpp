@@ -42,6 +42,18 @@ std::vector<const ast::Expr*> list_items(const ast::Expr& list) {
   return items;
 }
 
+// The extent of a range that is written with its end: `end` without `begin` where that is a part of it (n of
+// 1 and n + 1, 4 of v and v + 4), else the difference.
+Scalar extent_of(const Scalar& begin, const Scalar& end, const Scalar& difference) {
+  auto low = begin.as_int(), high = end.as_int();
+  if (low && high) return int_literal(end.dtype(), *high - *low, end.span());
+  if (low == 0) return end;
+  const auto* sum = end.as<Binary>();
+  if (!sum || sum->op != BinaryOp::Add) return difference;
+  if (low) return sum->b.as_int() == low ? sum->a : difference;
+  return structurally_equal(sum->a, begin) ? sum->b : difference;
+}
+
 }  // namespace
 
 Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& loop) {
@@ -120,11 +132,7 @@ Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& 
         DType dtype = difference.dtype();
         Scalar first = reader_.convert(dtype, begin, begin.value.span()).value;
         Scalar last = reader_.convert(dtype, end, end.value.span()).value;
-        auto low = first.as_int(), high = last.as_int();
-        Scalar extent = difference;
-        if (low == 0) extent = last;
-        if (low && high) extent = int_literal(dtype, *high - *low, end.value.span());
-        dimensions.push_back({first, extent});
+        dimensions.push_back({first, extent_of(first, last, difference)});
       }
     }
     if (dimensions.size() != targets.size()) {
@@ -267,8 +275,7 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
       type_error(domain.span, "axis.domain", "found a domain that is no pair of bounds");
     begin = reader_.read_index(*bounds[0]);
     Scalar end = reader_.read_index(*bounds[1]);
-    auto low = begin.as_int(), high = end.as_int();
-    extent = low && high ? int_literal(end.dtype(), *high - *low, domain.span) : low == 0 ? end : end - begin;
+    extent = extent_of(begin, end, end - begin);
   } else {
     extent = reader_.read_index(domain);
     begin = int_literal(extent.dtype(), 0, domain.span);
@@ -316,12 +323,10 @@ std::vector<BufferRegion> PrimFuncBuilder::read_regions(const ast::Call& call) {
         ScalarOperand begin =
             slice->begin ? reader_.operand(*slice->begin) : ScalarOperand{int_literal(dim.dtype(), 0)};
         ScalarOperand end = slice->end ? reader_.operand(*slice->end) : ScalarOperand{dim};
-        Scalar extent = reader_.combine(ast::Operator::Sub, end, begin, item.span).value;
-        Scalar first = reader_.convert(extent.dtype(), begin, item.span).value;
-        auto low = first.as_int(), high = end.value.as_int();
-        if (low && high) extent = int_literal(extent.dtype(), *high - *low, item.span);
-        if (low == 0 && !high) extent = reader_.convert(extent.dtype(), end, item.span).value;
-        result.dims.push_back({first, extent});
+        Scalar difference = reader_.combine(ast::Operator::Sub, end, begin, item.span).value;
+        Scalar first = reader_.convert(difference.dtype(), begin, item.span).value;
+        Scalar last = reader_.convert(difference.dtype(), end, item.span).value;
+        result.dims.push_back({first, extent_of(first, last, difference)});
       }
     }
     if (result.dims.size() != result.buffer.shape().size()) {

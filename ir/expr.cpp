@@ -97,6 +97,8 @@ Expr tuple_get(Expr from, int index, Span span) {
       fail(ErrorClass::Type, span, "tuple.index",
            fmt::format("index {} is out of range for a tuple of {}", index, fields->fields.size()));
     }
+    // A field of a literal is that field: the text of one reads as the other.
+    if (const auto* literal = from.as<TupleExpr>()) return literal->fields[static_cast<std::size_t>(index)];
     type = fields->fields[static_cast<std::size_t>(index)];
   }
   return make(std::move(type), TupleGet{std::move(from), index}, span);

@@ -128,7 +128,7 @@ void write_tuple(Writer& w, const Range& range, F&& item) {
 void write_scalar(Writer& w, const Scalar& scalar, int precedence = 0);
 void write_float(Writer& w, DType dtype, double value);
 void write_indices(Writer& w, const std::vector<Scalar>& indices);
-// begin + extent as short as it can be written so that reading it gives the extent again.
+// begin + extent, written so that reading it gives the extent again.
 Scalar range_end(const Scalar& begin, const Scalar& extent);
 
 // printer_type.cpp

@@ -293,10 +293,17 @@ Scalar range_end(const Scalar& begin, const Scalar& extent) {
   if (begin_value && extent_value)
     return int_literal(extent.dtype(), *begin_value + *extent_value, extent.span());
   if (begin_value == 0) return extent;
+  // Reading peels the begin off the end again, or else takes the difference.
+  const auto ends_in_begin = [&](const Scalar& end) {
+    const Binary* sum = end.as<Binary>();
+    return sum && sum->op == BinaryOp::Add && structurally_equal(begin_value ? sum->b : sum->a, begin);
+  };
   const Binary* difference = extent.as<Binary>();
-  if (difference && difference->op == BinaryOp::Sub && structurally_equal(difference->b, begin))
+  if (difference && difference->op == BinaryOp::Sub && structurally_equal(difference->b, begin) &&
+      !ends_in_begin(difference->a)) {
     return difference->a;
-  return canonical(binary(BinaryOp::Add, begin, extent));
+  }
+  return begin_value ? binary(BinaryOp::Add, extent, begin) : binary(BinaryOp::Add, begin, extent);
 }
 
 }  // namespace relish::printing

@@ -314,6 +314,11 @@ std::span<const RuntimeSymbol> runtime_symbols() {
       symbol<Binary64>("pow", ::pow),
       symbol<Binary32>("fmodf", ::fmodf),
       symbol<Binary64>("fmod", ::fmod),
+      // LLVM makes these of compare-selects whose operands it knows to be no NaN.
+      symbol<Binary32>("fminf", ::fminf),
+      symbol<Binary64>("fmin", ::fmin),
+      symbol<Binary32>("fmaxf", ::fmaxf),
+      symbol<Binary64>("fmax", ::fmax),
       symbol<Unary32>("floorf", ::floorf),
       symbol<Unary64>("floor", ::floor),
       symbol<Unary32>("ceilf", ::ceilf),

@@ -73,7 +73,10 @@ class GradientPass {
       } else {
         builder_.append(copy_binding(binding, vars_));
       }
-      by_name_[binding.var().name()] = vars_.at(binding.var().id());
+      // A variable that shadows a parameter leaves the name to the parameter.
+      const bool shadows = std::any_of(params_.begin(), params_.end(),
+                                       [&](const Var& param) { return param.name() == binding.var().name(); });
+      if (!shadows) by_name_[binding.var().name()] = vars_.at(binding.var().id());
     }
     return_ = substitute(source_.result, vars_);
     builder_.end_block();

@@ -244,20 +244,78 @@ class Legalizer {
     std::vector<Expr> scalars;  // arguments for the scalar parameters: symbolic sizes that no buffer tells
   };
 
-  Callee prim_func_for(const Expr& value, const OpCall& call) {
+  // The symbolic dims of a call, and the call with others in their place. Variables are told apart by
+  // identity: two of one name are two dims of the prim_func.
+  struct Renaming {
+    std::vector<ScalarVar> from, to;
+
+    ScalarMap map() const {
+      ScalarMap result;
+      for (std::size_t i = 0; i < from.size(); ++i) result.emplace(from[i].id(), Scalar(to[i]));
+      return result;
+    }
+  };
+
+  // An operand for inference and lowering: of the type under the renaming.
+  static Expr renamed(const Expr& arg, const ScalarMap& dims) {
+    if (const auto* literal = arg.as<TupleExpr>()) {
+      std::vector<Expr> fields;
+      for (const Expr& field : literal->fields) fields.push_back(renamed(field, dims));
+      return tuple(std::move(fields), arg.span());
+    }
+    if (const Var* var = arg.as_var())
+      return var_ref(Var(var->name(), substitute(var->type(), dims), false, var->span()), arg.span());
+    return substitute(arg, VarMap{}, dims);
+  }
+
+  static std::string key_of(const OpCall& call, const std::vector<Expr>& args, const Type& result) {
     std::string key(call.op->name);
+    for (const Expr& arg : args)
+      key += "|" + (arg.type().tensor() || arg.type().tuple() ? print(arg.type()) : print(arg));
+    for (const auto& [name, attribute] : call.attributes) key += "|" + name + "=" + print(attribute);
+    return key + "->" + print(result);
+  }
+
+  // The call's symbolic dims in order of first use.
+  static std::vector<ScalarVar> dims_of(const Expr& value, const OpCall& call) {
     std::vector<ScalarVar> vars;
     for (const Expr& arg : call.args) {
-      key += "|" + (arg.type().tensor() || arg.type().tuple() ? print(arg.type()) : print(arg));
       collect_vars(arg.type(), vars);
       if (const auto* shape = arg.as<ShapeLiteral>())
         for (const Scalar& dim : shape->dims) collect_vars(dim, vars);
     }
-    for (const auto& [name, attribute] : call.attributes) key += "|" + name + "=" + print(attribute);
-    key += "->" + print(value.type());
     collect_vars(value.type(), vars);
+    std::vector<ScalarVar> distinct;
+    for (const ScalarVar& var : vars)
+      if (std::find(distinct.begin(), distinct.end(), var) == distinct.end()) distinct.push_back(var);
+    return distinct;
+  }
+
+  // Names that parameters of the prim_func can have: apart from each other, from its tensors, and from words
+  // that its text uses.
+  static std::vector<ScalarVar> named_dims(const Op& op, const std::vector<ScalarVar>& vars) {
+    std::set<std::string> taken{"T", "range", "float", "result"};
+    for (const Param& param : op.params) taken.emplace(param.name);
+    std::vector<ScalarVar> result;
+    for (const ScalarVar& var : vars) {
+      std::string name = var.name();
+      for (int suffix = 1; !taken.insert(name).second; ++suffix)
+        name = fmt::format("{}_{}", var.name(), suffix);
+      result.emplace_back(name, var.dtype(), var.span());
+    }
+    return result;
+  }
+
+  Callee prim_func_for(const Expr& value, const OpCall& call) {
+    Renaming dims{dims_of(value, call), {}};
+    dims.to = named_dims(*call.op, dims.from);
+    const ScalarMap map = dims.map();
+    std::vector<Expr> args;
+    for (const Expr& arg : call.args) args.push_back(renamed(arg, map));
+    const Type result = substitute(value.type(), map);
 
     const Span span = value.span();
+    std::string key = key_of(call, args, result);
     const std::string at = fmt::format("@{}:{}", span.file, span.begin);
     auto found = lowered_.find(key);
     if (found != lowered_.end() && found->second->span != span && can_fail(*found->second)) {
@@ -265,9 +323,9 @@ class Legalizer {
       found = lowered_.find(key);
     }
     if (found == lowered_.end()) {
-      const CallView view{*call.op, call.args, call.attributes, value.span()};
+      const CallView view{*call.op, args, call.attributes, value.span()};
       const std::string name = result_.fresh_name(short_name(*call.op));
-      PrimFunc function = call.op->lower(LowerCall{view, value.type(), name});
+      PrimFunc function = call.op->lower(LowerCall{view, result, name});
       function.is_private = true;
       auto shared = std::make_shared<const PrimFunc>(std::move(function));
       result_.set(shared);
@@ -284,10 +342,11 @@ class Legalizer {
         operand = true;
       }
       if (operand) continue;
-      const auto var = std::find_if(vars.begin(), vars.end(),
+      const auto var = std::find_if(dims.to.begin(), dims.to.end(),
                                     [&](const ScalarVar& v) { return v.name() == param.scalar()->name(); });
-      RELISH_CHECK(var != vars.end(), param.name());
-      callee.scalars.push_back(scalar_value(*var, value.span()));
+      RELISH_CHECK(var != dims.to.end(), param.name());
+      callee.scalars.push_back(
+          scalar_value(dims.from[static_cast<std::size_t>(var - dims.to.begin())], value.span()));
     }
     return callee;
   }

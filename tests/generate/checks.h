@@ -1,0 +1,42 @@
+// The laws that generated programs are held to. Each check gives what it found wrong, one text a finding;
+// none when the program keeps the law.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/generate/program.h"
+
+namespace relish::generate {
+
+// Counted over all programs of a run, under names.
+using Tally = std::map<std::string, std::int64_t>;
+
+// roundtrip.cpp: in each dialect, the printed text reads back as an equal module, prints anew as the same
+// text and has kept its comments.
+std::vector<std::string> round_trip_findings(const Program& program, Tally& tally);
+// run.cpp: the interpreter gives the same bits, or the same fault, for the module and for what each dialect's
+// text reads as.
+std::vector<std::string> run_findings(const Program& program, Tally& tally);
+// tiers.cpp: the compiled tier agrees with the interpreter, and its bits do not depend on the thread count.
+std::vector<std::string> tier_findings(const Program& program, Tally& tally);
+// passes.cpp: each transform leaves a module that verifies, round-trips and computes what it should.
+std::vector<std::string> pass_findings(const Program& program, Tally& tally);
+// gradient.cpp: gradients against differences along random directions.
+std::vector<std::string> gradient_findings(const Program& program, Tally& tally);
+
+// --- Shared by the checks.
+
+// What became of a call: a value, or the fault as its class and message.
+struct Outcome {
+  std::optional<Value> value;
+  std::string fault;
+};
+Outcome outcome_of(Evaluator& engine, const ModulePtr& module, const std::string& function,
+                   std::vector<Value> args);
+// Reads a text that must hold one module; null after adding a finding.
+ModulePtr read_back(const std::string& text, const std::string& what, std::vector<std::string>& findings);
+// The first line of what a Failure says.
+std::string text_of(const Failure& failure);
+
+}  // namespace relish::generate

@@ -1,0 +1,137 @@
+// Gradients of generated programs in float64: the derivative along a random direction against five-point
+// differences. A direction along which two step lengths give different quotients crosses a kink and is drawn
+// anew.
+#include <cmath>
+
+#include "ir/entry.h"
+#include "tests/generate/checks.h"
+#include "tests/generate/values.h"
+#include "transform/gradient.h"
+
+namespace relish::generate {
+namespace {
+
+constexpr int directions = 4;
+constexpr double rtol = 1e-5, atol = 1e-7;
+
+// Whether values of the type carry derivatives.
+bool is_varied(const Value& value) {
+  if (value.is_tensor()) return value.tensor().dtype() == DType::Float64;
+  if (!value.is_tuple() || value.fields().empty()) return false;
+  for (const Value& field : value.fields()) {
+    if (!is_varied(field)) return false;
+  }
+  return true;
+}
+
+// Elements of a value in order, each passed to `visit` to be read or changed.
+template <class F>
+Value mapped(const Value& value, F&& visit) {
+  if (value.is_tuple()) {
+    std::vector<Value> fields;
+    for (const Value& field : value.fields()) fields.push_back(mapped(field, visit));
+    return Value::tuple(std::move(fields));
+  }
+  Tensor result = value.tensor().copy();
+  for (std::int64_t i = 0; i < result.size(); ++i) result.set_double(i, visit(result.get_double(i)));
+  return result;
+}
+
+class Line {
+ public:
+  Line(const Program& program, ModulePtr module) : program_(program), module_(std::move(module)) {
+    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+      if (is_varied(program.inputs[i])) varied_.push_back(i);
+    }
+  }
+
+  // The loss at `t` along the direction that `seed` draws.
+  double loss(std::uint64_t seed, double t) const {
+    Random draw(seed);
+    std::vector<Value> at = program_.inputs;
+    for (const std::size_t i : varied_)
+      at[i] = mapped(at[i], [&](double x) { return x + t * draw.uniform(-1, 1); });
+    return reference().call(module_, "main", at).tensor().get_double(0);
+  }
+
+  double quotient(std::uint64_t seed, double h) const {
+    return (8 * (loss(seed, h) - loss(seed, -h)) - (loss(seed, 2 * h) - loss(seed, -2 * h))) / (12 * h);
+  }
+
+  // The gradient times the direction.
+  double slope(std::uint64_t seed, const Value& gradients) const {
+    Random draw(seed);
+    double total = 0;
+    for (std::size_t k = 0; k < varied_.size(); ++k) {
+      mapped(gradients.fields()[k], [&](double g) {
+        total += g * draw.uniform(-1, 1);
+        return g;
+      });
+    }
+    return total;
+  }
+
+ private:
+  const Program& program_;
+  ModulePtr module_;
+  std::vector<std::size_t> varied_;
+};
+
+}  // namespace
+
+std::vector<std::string> gradient_findings(const Program& program, Tally& tally) {
+  const FunctionPtr main = program.module->function("main");
+  GradientOptions options;
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    if (is_varied(program.inputs[i])) options.wrt.push_back(main->params[i].name());
+  }
+  if (options.wrt.empty()) {
+    ++tally["without inputs to differentiate"];
+    return {};
+  }
+  Module adjoint;
+  try {
+    adjoint = gradient(*program.module, "main", options);
+  } catch (const Failure& failure) {
+    if (failure.error_class() == ErrorClass::Internal) throw;
+    ++tally[fmt::format("refused {}", failure.diagnostics().front().id)];
+    return {};
+  }
+  std::vector<std::string> findings;
+  Program printed = program;
+  printed.module = std::make_shared<const Module>(std::move(adjoint));
+  Tally ignored;
+  for (const std::string& finding : round_trip_findings(printed, ignored))
+    findings.push_back("adjoint: " + finding);
+
+  const Outcome found = outcome_of(reference(), printed.module, "main_adjoint", program.inputs);
+  if (!found.value) {
+    findings.push_back("the adjoint faults: " + found.fault);
+    return findings;
+  }
+  const Value& gradients = found.value->fields().at(1);
+  if (!is_finite(gradients)) {
+    findings.push_back("the gradient is not finite");
+    return findings;
+  }
+  Random random(program.options.seed ^ 0x5bd1e995);
+  const Line line(program, program.module);
+  for (int direction = 0; direction < directions; ++direction) {
+    for (int draw = 0; draw < 5; ++draw) {
+      const std::uint64_t seed = random.next();
+      ++tally["directions drawn"];
+      const double near = line.quotient(seed, 2.5e-4), far = line.quotient(seed, 1e-3);
+      const double slope = line.slope(seed, gradients);
+      const double allowed = rtol * std::abs(near) + atol;
+      if (!(std::abs(near - far) <= allowed)) continue;  // a kink, or a function too steep for the stencil
+      ++tally["directions kept"];
+      if (!(std::abs(slope - near) <= 2 * allowed))
+        findings.push_back(fmt::format("slope {} along a direction, differences give {}", slope, near));
+      break;
+    }
+  }
+  ++tally["checked"];
+  return findings;
+}
+
+}  // namespace relish::generate

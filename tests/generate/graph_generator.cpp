@@ -1,0 +1,386 @@
+// The frame of a generated Relax function, and the judgement of its bindings.
+#include "tests/generate/graph_generator.h"
+
+#include <algorithm>
+
+#include "ir/op.h"
+#include "ir/rewrite.h"
+#include "tests/generate/graph_forms.h"
+#include "tests/generate/names.h"
+#include "tests/generate/values.h"
+
+namespace relish::generate {
+namespace {
+
+constexpr std::int64_t most_elements = 2048;
+
+// Whether values of the type are small enough to be worked on many times.
+bool is_small(const Type& concrete) {
+  if (const TensorType* tensor = concrete.tensor()) {
+    if (!tensor->shape) return true;
+    std::int64_t size = 1;
+    for (const Scalar& dim : *tensor->shape) {
+      const auto number = dim.as_int();
+      if (!number) return true;
+      if (*number > most_elements) return false;
+      size *= std::max<std::int64_t>(*number, 1);
+      if (size > most_elements) return false;
+    }
+    return true;
+  }
+  if (const TupleType* tuple = concrete.tuple())
+    return std::all_of(tuple->fields.begin(), tuple->fields.end(), is_small);
+  return true;
+}
+
+}  // namespace
+
+GraphGenerator::GraphGenerator(ProgramState& state) : state_(state) {
+  constexpr DType homes[] = {DType::Float32, DType::Float32, DType::Float32,
+                             DType::Float64, DType::Float16, DType::BFloat16};
+  home_ = options().differentiable ? DType::Float64 : random().pick(homes);
+}
+
+CommentsPtr GraphGenerator::comments() {
+  if (!options().comments || !random().chance(0.1)) return nullptr;
+  Comments comments;
+  for (std::int64_t count = random().between(0, 2); count > 0; --count)
+    comments.before.push_back(comment_text(random()));
+  if (comments.before.empty() || random().chance(0.4)) comments.after = comment_text(random());
+  cover("comments");
+  return std::make_shared<const Comments>(std::move(comments));
+}
+
+DType GraphGenerator::dtype() {
+  if (options().differentiable) return DType::Float64;
+  constexpr DType all[] = {DType::Float32, DType::Float64, DType::Float16, DType::BFloat16, DType::Int8,
+                           DType::Int16,   DType::Int32,   DType::Int64,   DType::UInt8,    DType::UInt16,
+                           DType::UInt32,  DType::UInt64,  DType::Bool};
+  return random().chance(0.7) ? home_ : random().pick(all);
+}
+
+Scalar GraphGenerator::dimension() {
+  if (symbols_.empty() || random().chance(0.5)) return Scalar(random().between(1, 4));
+  const Scalar symbol = random().pick(symbols_);
+  switch (random().below(6)) {
+    case 0:
+      return canonical(symbol * Scalar(random().between(2, 3)));
+    case 1:
+      return canonical(symbol + Scalar(random().between(1, 2)));
+    case 2:
+      return canonical(floor_div(symbol + Scalar(1), Scalar(2)));
+    default:
+      return symbol;
+  }
+}
+
+std::vector<Scalar> GraphGenerator::shape() {
+  if (!shapes_.empty() && random().chance(0.8)) return random().pick(shapes_);
+  std::vector<Scalar> dims;
+  for (std::int64_t rank = random().between(0, 3); rank > 0; --rank) dims.push_back(dimension());
+  return dims;
+}
+
+Type GraphGenerator::parameter_type(int depth) {
+  const double choice = random().uniform();
+  if (choice < 0.1 && depth > 0) {
+    cover("tuple parameter");
+    TupleType tuple;
+    for (std::int64_t count = random().between(1, 3); count > 0; --count)
+      tuple.fields.push_back(parameter_type(depth - 1));
+    return Type(tuple);
+  }
+  if (choice < 0.15 && !options().differentiable) {
+    cover("shape parameter");
+    std::vector<Scalar> dims = shape();
+    const int rank = static_cast<int>(dims.size());
+    return Type(ShapeType{std::move(dims), rank});
+  }
+  if (choice < 0.22 && !options().differentiable && depth == 2) {
+    cover("scalar parameter");
+    constexpr DType kinds[] = {DType::Int64, DType::Int64, DType::Float32, DType::Bool};
+    return Type(ScalarType{random().pick(kinds)});
+  }
+  return tensor_type(shape(), dtype());
+}
+
+Var GraphGenerator::parameter(const Type& type, Value value) {
+  std::vector<std::string> taken{"R", "T", "I", "cls", "relish", "float", state_.module.name};
+  taken.insert(taken.end(), state_.names.begin(), state_.names.end());
+  for (const Var& param : params_) taken.push_back(param.name());
+  const Var var(parameter_name(random(), taken), type);
+  params_.push_back(var);
+  anchors_.emplace_back(var, value);
+  arguments_.push_back(std::move(value));
+  known_.push_back({var, arguments_.back(), ""});
+  return var;
+}
+
+Expr GraphGenerator::provide_value(const Type& type, const Value& sample) {
+  const auto same = those([&](const Type& other) { return same_type(other, type); });
+  if (!same.empty() && random().chance(0.7)) return random().pick(same)->var;
+  if (sample.is_tensor() && fully_known(concrete(type)) && same_type(concrete(type), type))
+    return provide(sample.tensor(), 0);
+  if (sample.is_scalar()) {
+    const ScalarValue& scalar = sample.scalar();
+    return scalar_value(is_float(scalar.dtype) ? float_literal(scalar.dtype, scalar.real)
+                                               : int_literal(scalar.dtype, scalar.integer));
+  }
+  if (sample.is_shape()) {
+    std::vector<Scalar> dims(sample.shape().dims.begin(), sample.shape().dims.end());
+    return shape_literal(std::move(dims));
+  }
+  if (sample.is_tuple() && type.tuple()) {
+    std::vector<Expr> fields;
+    for (std::size_t i = 0; i < sample.fields().size(); ++i)
+      fields.push_back(provide_value(type.tuple()->fields[i], sample.fields()[i]));
+    return tuple(std::move(fields));
+  }
+  return parameter(type, sample);
+}
+
+Expr GraphGenerator::provide(const Tensor& sample, double reuse) {
+  const Type type = type_of(Value(sample));
+  const auto same = those([&](const Type& other) { return same_type(other, type); });
+  if (!same.empty() && random().chance(reuse)) return random().pick(same)->var;
+  // A variable of the same size takes the shape.
+  if (random().chance(reuse)) {
+    const auto alike = those([&](const Type& other) {
+      const TensorType* tensor = other.tensor();
+      if (!tensor || tensor->dtype != sample.dtype() || !tensor->shape) return false;
+      return product(*tensor->shape).as_int() == sample.size() && sample.size() > 0;
+    });
+    if (!alike.empty()) {
+      const Var from = random().pick(alike)->var;
+      std::vector<Scalar> dims(sample.shape().begin(), sample.shape().end());
+      if (const auto var = bind(op_call("reshape", {from, shape_literal(dims)}), "reshape")) {
+        state_.program.operators.insert("reshape");
+        return *var;
+      }
+    }
+  }
+  if (random().chance(0.4) && !options().differentiable) return constant(sample);
+  return parameter(type, sample);
+}
+
+std::optional<Value> GraphGenerator::run_probe(const Expr& value, bool move) {
+  std::vector<Var> params;
+  std::vector<Value> args;
+  const auto add = [&](const Var& var, const Value& known) {
+    if (std::find(params.begin(), params.end(), var) != params.end()) return;
+    params.push_back(var);
+    args.push_back(move ? moved(random(), known) : known);
+  };
+  for (const auto& [var, known] : anchors_) add(var, known);
+  for_each_expr(value, [&](const Expr& expr) {
+    const Var* var = expr.as_var();
+    if (!var) return;
+    for (const Known& each : known_) {
+      if (each.var == *var) add(each.var, *each.value);
+    }
+  });
+  Function probe;
+  probe.name = "probe__";
+  probe.params = params;
+  const Var result("result", value.type());
+  probe.blocks.push_back({false, {Binding{VarBinding{result, value}, {}, nullptr}}, {}, nullptr});
+  probe.result = result;
+  probe.result_type = value.type();
+  Module module = state_.module;
+  module.set(std::make_shared<const Function>(std::move(probe)));
+  try {
+    return reference().call(std::make_shared<const Module>(std::move(module)), "probe__", std::move(args));
+  } catch (const Failure& failure) {
+    if (failure.error_class() == ErrorClass::Runtime || failure.error_class() == ErrorClass::Data ||
+        failure.error_class() == ErrorClass::ResourceLimit) {
+      return std::nullopt;
+    }
+    throw;
+  }
+}
+
+std::optional<Value> GraphGenerator::evaluate(const Expr& value, const Type& type) {
+  std::optional<Value> result = run_probe(value, false);
+  if (!result || !is_moderate(*result)) return std::nullopt;
+  if (result->is_tensor() && type.tensor()) {
+    RELISH_CHECK(fits(type_of(*result), concrete(type)) != Fit::Never,
+                 "the value of a binding does not have its inferred type");
+    if (!is_small(type_of(*result))) return std::nullopt;
+  }
+  const std::optional<Value> near = run_probe(value, true);
+  if (!near || !is_near(*result, *near)) return std::nullopt;
+  return result;
+}
+
+Var GraphGenerator::add(Binding binding, std::optional<Value> value, const std::string& maker) {
+  binding.comments = comments();
+  binding.annotated = true;
+  const Var var = binding.var();
+  block_.bindings.push_back(std::move(binding));
+  known_.push_back({var, std::move(value), maker});
+  return var;
+}
+
+std::optional<Var> GraphGenerator::bind(const Expr& value, const std::string& maker,
+                                        std::optional<Type> looser) {
+  std::optional<Value> result;
+  // What is compiled has known shapes.
+  if (!options().loose && (!fully_known(value.type()) || !is_small(concrete(value.type()))))
+    return std::nullopt;
+  if (options().evaluated) {
+    result = evaluate(value, value.type());
+    if (!result) return std::nullopt;
+  }
+  const bool hidden = block_.dataflow && random().chance(0.7);
+  const Var var(variable_name(random()), looser ? *looser : value.type(), hidden);
+  return add({VarBinding{var, value}, {}, nullptr}, std::move(result), maker);
+}
+
+std::optional<Var> GraphGenerator::bind_cast(const Expr& value, const Type& type, const SymbolValues& bound) {
+  std::optional<Value> result;
+  if (options().evaluated) {
+    result = run_probe(value, false);
+    if (!result) return std::nullopt;
+  }
+  for (const auto& [id, number] : bound) symbol_values_.emplace(id, number);
+  std::vector<ScalarVar> vars;
+  collect_vars(type, vars);
+  for (const ScalarVar& var : vars) {
+    if (bound.contains(var.id())) symbols_.push_back(var);
+  }
+  const bool hidden = block_.dataflow && random().chance(0.7);
+  const Var var(variable_name(random()), type, hidden);
+  if (result) anchors_.emplace_back(var, *result);
+  return add({MatchCast{var, value, type}, {}, nullptr}, std::move(result), "");
+}
+
+void GraphGenerator::block() {
+  block_ = {};
+  block_.dataflow = random().chance(0.7);
+  block_.comments = block_.dataflow ? comments() : nullptr;
+  std::vector<const BindingForm*> forms;
+  double total = 0;
+  for (const BindingForm& form : binding_forms()) {
+    if ((form.loose && !options().loose) || (options().differentiable && !form.differentiable)) continue;
+    forms.push_back(&form);
+    total += form.weight;
+  }
+  for (std::int64_t count = random().between(1, 6); count > 0; --count) {
+    double at = random().uniform(0, total);
+    for (const BindingForm* form : forms) {
+      at -= form->weight;
+      if (at > 0) continue;
+      form->make(*this);
+      break;
+    }
+  }
+  if (block_.bindings.empty()) return;
+  std::erase_if(known_, [](const Known& each) { return each.var.dataflow(); });
+  cover(block_.dataflow ? "dataflow block" : "plain bindings");
+  blocks_.push_back(std::move(block_));
+}
+
+Expr GraphGenerator::result() {
+  const auto some = [&]() -> Expr {
+    // What came last is computed from the most.
+    const auto count = static_cast<std::int64_t>(known_.size());
+    const std::int64_t first = random().chance(0.7) ? std::max<std::int64_t>(0, count - 4) : 0;
+    return known_[static_cast<std::size_t>(random().between(first, count - 1))].var;
+  };
+  if (options().differentiable || random().chance(0.4)) return some();
+  std::vector<Expr> fields;
+  for (std::int64_t count = random().between(1, 3); count > 0; --count) {
+    if (random().chance(0.15)) {
+      const Expr inner = some();
+      fields.push_back(tuple({inner}));
+    } else {
+      fields.push_back(some());
+    }
+  }
+  cover("tuple result");
+  return tuple(std::move(fields));
+}
+
+std::vector<Value> GraphGenerator::run(const std::string& name, bool is_main) {
+  Function function;
+  function.name = name;
+  pure_ = options().differentiable || !random().chance(0.1);
+  for (std::int64_t count = random().chance(0.5) ? random().between(1, 2) : 0; count > 0; --count) {
+    const ScalarVar symbol(dimension_name(random()), DType::Int64);
+    symbols_.push_back(symbol);
+    symbol_values_.emplace(symbol.id(), random().between(1, 5));
+  }
+  parameter_symbols_ = symbols_.size();
+  std::vector<Scalar> own(symbols_.begin(), symbols_.end());
+  if (!own.empty()) {
+    cover("symbolic dims");
+    // A parameter has them bare, so that its value determines them.
+    if (random().chance(0.5)) own.push_back(Scalar(random().between(1, 4)));
+    shapes_.push_back(own);
+    const Type type = tensor_type(own, home_);
+    parameter(type, value_of(random(), concrete(type)));
+  }
+  while (shapes_.size() < 3) {
+    std::vector<Scalar> dims;
+    for (std::int64_t rank = random().between(0, 3); rank > 0; --rank) dims.push_back(dimension());
+    shapes_.push_back(std::move(dims));
+  }
+  for (std::int64_t count = random().between(1, 3); count > 0; --count) {
+    const Type type = parameter_type(2);
+    parameter(type, value_of(random(), concrete(type)));
+  }
+  for (std::int64_t count = random().between(1, is_main ? 4 : 2); count > 0; --count) block();
+  if (options().differentiable && is_main) finish_with_sum();
+
+  function.result = result();
+  function.result_type = function.result.type();
+  if (options().loose && random().chance(0.1) && function.result_type.tensor()) {
+    TensorType looser = *function.result_type.tensor();
+    looser.shape.reset();
+    function.result_type = Type(looser);
+  }
+  function.params = params_;
+  function.blocks = std::move(blocks_);
+  function.pure = pure_;
+  function.is_private = !is_main && random().chance(0.3);
+  function.comments = comments();
+  function.result_comments = comments();
+  if (random().chance(0.15)) {
+    cover("function attributes");
+    function.attributes = {{"num_input", Attribute(static_cast<std::int64_t>(1))}};
+    if (random().chance(0.5)) function.attributes.emplace_back("some_text", Attribute("a \"text\"\n\\"));
+    if (random().chance(0.5))
+      function.attributes.emplace_back("nested", AttributeList{Attribute(1.5), Attribute(true)});
+  }
+  if (!pure_) cover("impure function");
+  state_.module.set(std::make_shared<const Function>(std::move(function)));
+  return arguments_;
+}
+
+// The result of a program for gradients: a weighted sum of what was computed.
+void GraphGenerator::finish_with_sum() {
+  const auto floats = those([&](const Type& type) {
+    return type.tensor() && type.tensor()->dtype == DType::Float64 && type.tensor()->shape;
+  });
+  std::vector<Var> terms;
+  for (std::size_t i = floats.size(); i-- > 0 && terms.size() < 4;) terms.push_back(floats[i]->var);
+  block_ = {};
+  block_.dataflow = true;
+  const auto step = [&](const Expr& value, bool last) {
+    const Var var(variable_name(random()), value.type(), !last);
+    return add({VarBinding{var, value}, {}, nullptr},
+               options().evaluated ? run_probe(value, false) : std::nullopt, "");
+  };
+  std::optional<Var> total;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const double weight = 0.25 * static_cast<double>(random().between(1, 8));
+    const Var weighted =
+        step(op_call("multiply", {terms[i], constant(Tensor::scalar(DType::Float64, weight))}), false);
+    const Var sum = step(op_call("sum", {weighted}), i == 0 && terms.size() == 1);
+    total = total ? step(op_call("add", {*total, sum}), i + 1 == terms.size()) : sum;
+  }
+  blocks_.push_back(std::move(block_));
+  known_.erase(known_.begin(), known_.end() - 1);
+}
+
+}  // namespace relish::generate

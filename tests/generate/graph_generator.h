@@ -1,0 +1,119 @@
+// Generation of one Relax function: parameters, blocks of bindings, a result. The construct families
+// (graph_*.cpp) add bindings through this class; each is a function that appends one or more bindings, or
+// none when nothing in scope suits it. In an evaluated program every variable carries its value for the
+// sample arguments, so that a binding which faults or is not steady is drawn anew.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ir/entry.h"
+#include "ir/expr.h"
+#include "tests/generate/loop_generator.h"
+#include "tests/generate/program.h"
+
+namespace relish::generate {
+
+// A function that later ones may call, with arguments that suit it.
+struct Callee {
+  std::string name;
+  bool prim_func = false;
+  GeneratedLoop loop;          // of a prim_func
+  std::vector<Value> samples;  // of a Relax function
+  bool pure = true;
+};
+
+// What the functions of a program share.
+struct ProgramState {
+  Program& program;
+  Module& module;
+  Random& random;
+  std::vector<Callee> callees = {};
+  std::vector<std::string> names = {};  // of all global functions
+};
+
+class GraphGenerator {
+ public:
+  explicit GraphGenerator(ProgramState& state);
+
+  // Appends the function to the module; gives its sample arguments.
+  std::vector<Value> run(const std::string& name, bool is_main);
+
+  // --- For the families.
+
+  struct Known {
+    Var var;
+    std::optional<Value> value;  // in evaluated programs
+    std::string maker;           // operator that gave it
+  };
+
+  Random& random() { return state_.random; }
+  const Options& options() const { return state_.program.options; }
+  ProgramState& state() { return state_; }
+  void cover(const std::string& construct) { state_.program.constructs.insert(construct); }
+  void loosen(int agreement) { state_.program.agreement = std::max(state_.program.agreement, agreement); }
+  CommentsPtr comments();
+
+  const std::vector<Known>& known() const { return known_; }
+  // Those in scope whose type passes `holds`.
+  template <class F>
+  std::vector<const Known*> those(F&& holds) const {
+    std::vector<const Known*> result;
+    for (const Known& each : known_) {
+      if (holds(each.var.type())) result.push_back(&each);
+    }
+    return result;
+  }
+  // Symbolic variables with a value here, and any dim expression of them.
+  const std::vector<ScalarVar>& symbols() const { return symbols_; }
+  // Those that the parameters determine: they may stand in the type of a new parameter.
+  std::span<const ScalarVar> parameter_symbols() const { return {symbols_.data(), parameter_symbols_}; }
+  Scalar dimension();
+  std::vector<Scalar> shape();
+  DType float_dtype() const { return home_; }
+  DType dtype();
+  // The type with every symbolic dim replaced by its value here.
+  Type concrete(const Type& type) const { return concrete_type(type, symbol_values_); }
+  std::int64_t value_of_symbol(const ScalarVar& symbol) const { return symbol_values_.at(symbol.id()); }
+  bool in_dataflow() const { return block_.dataflow; }
+  bool is_pure() const { return pure_; }
+
+  // Binds the expression to a new variable; nothing when the value does not suit an evaluated program.
+  // `looser`: the annotation. `maker`: the operator called.
+  std::optional<Var> bind(const Expr& value, const std::string& maker = "", std::optional<Type> looser = {});
+  // Binds `value` cast to `type`; `bound` are the dims that it makes known, with their values.
+  std::optional<Var> bind_cast(const Expr& value, const Type& type, const SymbolValues& bound);
+  // A new parameter with that value.
+  Var parameter(const Type& type, Value value);
+  // A variable, constant or new parameter of exactly that (concrete) tensor type; `sample` is its value when
+  // it has to be made.
+  Expr provide(const Tensor& sample, double reuse = 0.7);
+  Expr provide_value(const Type& type, const Value& sample);
+
+ private:
+  std::optional<Value> evaluate(const Expr& value, const Type& type);
+  std::optional<Value> run_probe(const Expr& value, bool move);
+  Var add(Binding binding, std::optional<Value> value, const std::string& maker);
+  void block();
+  Expr result();
+  Type parameter_type(int depth);
+  void finish_with_sum();
+
+  ProgramState& state_;
+  DType home_;
+  bool pure_ = true;
+  std::vector<ScalarVar> symbols_;
+  std::size_t parameter_symbols_ = 0;  // the leading ones
+  SymbolValues symbol_values_;
+  std::vector<std::vector<Scalar>> shapes_;  // that tensors of this function like to have
+  std::vector<Var> params_;
+  std::vector<Value> arguments_;
+  std::vector<std::pair<Var, Value>> anchors_;  // parameters and casts: they determine the symbols
+  std::vector<Known> known_;
+  BindingBlock block_;
+  std::vector<BindingBlock> blocks_;
+};
+
+}  // namespace relish::generate

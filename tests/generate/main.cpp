@@ -1,0 +1,257 @@
+// generated: makes programs from seeds and holds them to one of the laws of checks.h.
+//
+//   generated --mode roundtrip|run|tiers|passes|gradient [--seed N] [--count N] [--jobs N]
+//   generated --print SEED --mode MODE
+//
+// Programs are judged in child processes, some hundred to each, so that a crash costs one program and is told
+// with its seed. The report has the shares that the laws ask for and what of the language was covered.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "ir/op.h"
+#include "ir/printer.h"
+#include "shell/session.h"
+#include "support/big_stack.h"
+#include "tests/generate/checks.h"
+
+namespace relish::generate {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Mode {
+  const char* name;
+  std::vector<std::string> (*findings)(const Program&, Tally&);
+  bool evaluated;
+  bool loose;  // every other program
+  bool differentiable;
+  double special;  // share of programs with special values
+};
+constexpr Mode modes[] = {
+    {"roundtrip", round_trip_findings, false, true, false, 0},
+    {"run", run_findings, true, true, false, 0.05},
+    {"tiers", tier_findings, true, false, false, 0.05},
+    {"passes", pass_findings, true, false, false, 0},
+    {"gradient", gradient_findings, true, false, true, 0},
+};
+
+Options options_of(const Mode& mode, std::uint64_t seed) {
+  Options options;
+  options.seed = seed;
+  options.evaluated = mode.evaluated;
+  options.loose = mode.loose && seed % 2 == 1;
+  options.differentiable = mode.differentiable;
+  options.special_values = mode.special > 0 && seed % 20 == 7;
+  return options;
+}
+
+Json judge(const Mode& mode, std::uint64_t seed) {
+  Json report;
+  report["seed"] = seed;
+  Tally tally;
+  std::vector<std::string> findings;
+  try {
+    const Program program = generate_program(options_of(mode, seed));
+    findings = mode.findings(program, tally);
+    report["operators"] = program.operators;
+    report["constructs"] = program.constructs;
+    report["pairs"] = program.pairs;
+    ++tally[program.options.special_values ? "special values" : "ordinary values"];
+  } catch (const Failure& failure) {
+    findings.push_back("fails: " + text_of(failure));
+  } catch (const std::exception& error) {
+    findings.push_back(std::string("throws: ") + error.what());
+  }
+  report["tally"] = tally;
+  report["findings"] = findings;
+  return report;
+}
+
+// A child that judges the seeds [first, last) and writes a line before and after each.
+struct Child {
+  pid_t pid;
+  std::FILE* output;
+  std::uint64_t running = 0;  // the seed begun last
+  bool between = true;
+};
+
+Child start_child(const Mode& mode, std::uint64_t first, std::uint64_t last) {
+  int ends[2];
+  RELISH_CHECK(::pipe(ends) == 0);
+  const pid_t pid = ::fork();
+  RELISH_CHECK(pid >= 0);
+  if (pid != 0) {
+    ::close(ends[1]);
+    return {pid, ::fdopen(ends[0], "r")};
+  }
+  ::close(ends[0]);
+  std::FILE* output = ::fdopen(ends[1], "w");
+  with_big_stack([&] {
+    for (std::uint64_t seed = first; seed < last; ++seed) {
+      std::fprintf(output, "%llu\n", static_cast<unsigned long long>(seed));
+      std::fflush(output);
+      ::alarm(60);  // a program that hangs is a finding
+      std::fprintf(output, "%s\n",
+                   judge(mode, seed).dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+      std::fflush(output);
+    }
+  });
+  std::_Exit(0);
+}
+
+struct Totals {
+  Tally tally;
+  std::map<std::string, std::int64_t> operators, constructs;
+  std::set<std::string> pairs;
+  std::int64_t programs = 0, findings = 0;
+
+  void add(const Json& report) {
+    ++programs;
+    for (const auto& [name, count] : report["tally"].items()) tally[name] += count.get<std::int64_t>();
+    for (const auto& name : report.value("operators", Json::array())) ++operators[name];
+    for (const auto& name : report.value("constructs", Json::array())) ++constructs[name];
+    for (const auto& pair : report.value("pairs", Json::array())) pairs.insert(pair.dump());
+    for (const auto& finding : report["findings"]) tell(report["seed"], finding);
+  }
+  void tell(std::uint64_t seed, const std::string& finding) {
+    ++findings;
+    if (findings <= 40) fmt::print("finding: seed {}: {}\n", seed, finding);
+    std::fflush(stdout);
+  }
+};
+
+// One line from the child; false at its end.
+bool read_line(std::FILE* file, std::string& line) {
+  line.clear();
+  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) {
+    if (c == '\n') return true;
+    line += static_cast<char>(c);
+  }
+  return !line.empty();
+}
+
+void run_all(const Mode& mode, std::uint64_t first, std::uint64_t count, int jobs, Totals& totals) {
+  constexpr std::uint64_t chunk = 250;
+  std::uint64_t next = first;
+  const std::uint64_t end = first + count;
+  // The children of one round run at the same time; their pipes are read in turn.
+  while (next < end) {
+    std::vector<std::pair<Child, std::uint64_t>> children;
+    for (int job = 0; job < jobs && next < end; ++job) {
+      const std::uint64_t share =
+          std::max<std::uint64_t>(1, std::min(chunk, (end - next) / static_cast<std::uint64_t>(jobs - job)));
+      children.emplace_back(start_child(mode, next, next + share), next + share);
+      next += share;
+    }
+    for (auto& [child, last] : children) {
+      for (;;) {
+        std::string line;
+        std::uint64_t running = 0;
+        bool begun = false;
+        while (read_line(child.output, line)) {
+          if (line.front() == '{') {
+            totals.add(Json::parse(line));
+            begun = false;
+          } else {
+            running = std::stoull(line);
+            begun = true;
+          }
+        }
+        std::fclose(child.output);
+        int status = 0;
+        ::waitpid(child.pid, &status, 0);
+        if (!begun && WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
+        totals.tell(running,
+                    WIFSIGNALED(status) ? fmt::format("dies of signal {}", WTERMSIG(status)) : "ends early");
+        ++totals.programs;
+        if (running + 1 >= last) break;
+        child = start_child(mode, running + 1, last);
+      }
+    }
+  }
+}
+
+int report(const Mode& mode, const Totals& totals) {
+  fmt::print("{}: {} programs, {} findings\n", mode.name, totals.programs, totals.findings);
+  for (const auto& [name, count] : totals.tally) fmt::print("  {}: {}\n", name, count);
+  std::vector<std::string> missing;
+  for (const Op* op : all_ops()) {
+    const bool wanted = !mode.differentiable || op->vjp;
+    if (wanted && !totals.operators.contains(std::string(op->name))) missing.emplace_back(op->name);
+  }
+  fmt::print("  operators: {} of {}; pairs: {}\n", totals.operators.size(), all_ops().size(),
+             totals.pairs.size());
+  if (!missing.empty()) fmt::print("  never called: {}\n", fmt::join(missing, ", "));
+  std::vector<std::string> constructs;
+  for (const auto& [name, count] : totals.constructs) constructs.push_back(fmt::format("{} {}", name, count));
+  fmt::print("  constructs: {}\n", fmt::join(constructs, "; "));
+
+  int status = totals.findings == 0 ? 0 : 1;
+  const auto share = [&](const char* part, const char* whole, double least) {
+    const auto count = [&](const char* name) {
+      const auto found = totals.tally.find(name);
+      return found == totals.tally.end() ? 0.0 : static_cast<double>(found->second);
+    };
+    if (count(part) == 0 || count(whole) == 0) return;
+    const double found = count(part) / count(whole);
+    fmt::print("  {} of {}: {:.1f} % (at least {:.0f} %)\n", part, whole, 100 * found, 100 * least);
+    if (found < least) status = 1;
+  };
+  if (mode.evaluated && !mode.differentiable) share("finite", "ran", 0.95);
+  share("compiled", "ordinary values", 0.95);
+  share("directions kept", "directions drawn", 0.9);
+  return status;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("programs from seeds, held to the laws of the language");
+  std::string mode_name = "roundtrip";
+  std::uint64_t seed = 1, count = 100;
+  int jobs = 2;
+  bool print_only = false;
+  app.add_option("--mode", mode_name, "roundtrip, run, tiers, passes, gradient");
+  app.add_option("--seed", seed, "the first seed");
+  app.add_option("--count", count, "how many programs");
+  app.add_option("--jobs", jobs, "processes at a time");
+  app.add_flag("--print", print_only, "print the program of the seed and what is found in it");
+  CLI11_PARSE(app, argc, argv);
+  const Mode* mode = nullptr;
+  for (const Mode& each : modes) {
+    if (mode_name == each.name) mode = &each;
+  }
+  if (!mode) {
+    std::cerr << "no mode " << mode_name << "\n";
+    return 2;
+  }
+  start_language();
+  if (print_only) {
+    with_big_stack([&] {
+      const Program program = generate_program(options_of(*mode, seed));
+      std::cout << print(*program.module) << std::flush;
+      Tally tally;
+      for (const std::string& finding : mode->findings(program, tally))
+        std::cout << "# finding: " << finding << "\n";
+    });
+    return 0;
+  }
+  Totals totals;
+  run_all(*mode, seed, count, jobs, totals);
+  return report(*mode, totals);
+}
+
+}  // namespace
+}  // namespace relish::generate
+
+int main(int argc, char** argv) {
+  try {
+    return relish::generate::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "generated: " << error.what() << "\n";
+    return 70;
+  }
+}

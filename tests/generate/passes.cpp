@@ -1,0 +1,140 @@
+// Transforms on generated programs: the result verifies, keeps the round-trip law, and computes what it
+// should.
+#include <cmath>
+
+#include "ir/entry.h"
+#include "ir/printer.h"
+#include "ir/verify.h"
+#include "tests/generate/checks.h"
+#include "tests/generate/values.h"
+#include "tests/golden/tolerance.h"
+#include "transform/append_loss.h"
+#include "transform/bind_params.h"
+#include "transform/dead_code.h"
+#include "transform/legalize.h"
+
+namespace relish::generate {
+namespace {
+
+class PassCheck {
+ public:
+  PassCheck(const Program& program, Tally& tally)
+      : program_(program),
+        tally_(tally),
+        wanted_(outcome_of(reference(), program.module, "main", program.inputs)) {}
+
+  std::vector<std::string> run() {
+    if (!wanted_.value) return {};
+    check("dce", program_.inputs, true, [&] { return eliminate_dead_code(*program_.module); });
+    check("legalize", program_.inputs, program_.agreement <= 3, [&] { return legalize(*program_.module); });
+    bind();
+    loss();
+    return std::move(findings_);
+  }
+
+ private:
+  // A pass may refuse a program by its rules; what it accepts must hold. `exact`: to the bit.
+  template <class Pass>
+  void check(const char* name, const std::vector<Value>& inputs, bool exact, Pass&& pass) {
+    Module after;
+    try {
+      after = pass();
+    } catch (const Failure& failure) {
+      if (failure.error_class() == ErrorClass::Internal) throw;
+      ++tally_[fmt::format("{} refused {}", name, failure.diagnostics().front().id)];
+      return;
+    }
+    ++tally_[fmt::format("{} accepted", name)];
+    examine(name, after);
+    const Outcome found = outcome_of(reference(), std::make_shared<const Module>(after), "main", inputs);
+    if (!found.value) {
+      findings_.push_back(fmt::format("{}: faults afterwards: {}", name, found.fault));
+      return;
+    }
+    if (exact ? !same_bits(*found.value, *wanted_.value) : !is_near(*wanted_.value, *found.value))
+      findings_.push_back(fmt::format("{}: computes something else afterwards", name));
+  }
+
+  void examine(const char* name, const Module& after) {
+    Program result;
+    result.options = program_.options;
+    result.module = std::make_shared<const Module>(after);
+    Tally ignored;
+    for (const std::string& finding : round_trip_findings(result, ignored))
+      findings_.push_back(fmt::format("{}: {}", name, finding));
+  }
+
+  // Every other tensor parameter becomes a constant.
+  void bind() {
+    const FunctionPtr main = program_.module->function("main");
+    std::map<std::string, Tensor> values;
+    std::vector<Value> rest;
+    bool take = true;
+    for (std::size_t i = 0; i < main->params.size(); ++i) {
+      if (program_.inputs[i].is_tensor() && take)
+        values.emplace(main->params[i].name(), program_.inputs[i].tensor());
+      else
+        rest.push_back(program_.inputs[i]);
+      take = !take;
+    }
+    check("bind_params", rest, true, [&] { return bind_params(*program_.module, "main", values); });
+  }
+
+  // The mean square of the first result against targets, computed here in double.
+  void loss() {
+    const Value& value = *wanted_.value;
+    const Value& first = value.is_tuple() && !value.fields().empty() ? value.fields()[0] : value;
+    if (!first.is_tensor() || !is_float(first.tensor().dtype()) || first.tensor().size() == 0) return;
+    const Tensor& predictions = first.tensor();
+    Tensor targets = Tensor::empty(predictions.dtype(), predictions.shape());
+    double wanted = 0;
+    for (std::int64_t i = 0; i < targets.size(); ++i) {
+      targets.set_double(i, 0.5 * static_cast<double>(i % 3) - 0.5);
+      const double difference = predictions.get_double(i) - targets.get_double(i);
+      wanted += difference * difference / static_cast<double>(targets.size());
+    }
+    AppendLossOptions options;
+    options.loss = parse_named_spec("mse");
+    Module after;
+    try {
+      after = append_loss(*program_.module, "main", options);
+    } catch (const Failure& failure) {
+      if (failure.error_class() == ErrorClass::Internal) throw;
+      ++tally_[fmt::format("append_loss refused {}", failure.diagnostics().front().id)];
+      return;
+    }
+    ++tally_["append_loss accepted"];
+    examine("append_loss", after);
+    const ModulePtr module = std::make_shared<const Module>(std::move(after));
+    const Outcome same = outcome_of(reference(), module, "main", program_.inputs);
+    if (!same.value || !same_bits(*same.value, value))
+      findings_.push_back("append_loss: main is another function");
+    std::vector<Value> args = program_.inputs;
+    args.emplace_back(targets);
+    const Outcome found = outcome_of(reference(), module, "main_loss", args);
+    if (!found.value) {
+      findings_.push_back("append_loss: faults: " + found.fault);
+      return;
+    }
+    const Value& scalar = found.value->is_tuple() ? found.value->fields()[0] : *found.value;
+    const double relative =
+        16 * testing::rounding_unit(predictions.dtype()) * static_cast<double>(targets.size() + 4);
+    if (std::abs(scalar.tensor().get_double(0) - wanted) > relative * (wanted + 1)) {
+      findings_.push_back(
+          fmt::format("append_loss: the loss is {}, expected {}", scalar.tensor().get_double(0), wanted));
+    }
+  }
+
+  const Program& program_;
+  Tally& tally_;
+  Outcome wanted_;
+  std::vector<std::string> findings_;
+};
+
+}  // namespace
+
+std::vector<std::string> pass_findings(const Program& program, Tally& tally) {
+  return PassCheck(program, tally).run();
+}
+
+}  // namespace relish::generate

@@ -1,0 +1,128 @@
+// The law of the printer and the reader.
+#include <algorithm>
+
+#include "frontend/reader.h"
+#include "ir/equal.h"
+#include "ir/printer.h"
+#include "ir/rewrite.h"
+#include "ir/verify.h"
+#include "support/render.h"
+#include "tests/generate/checks.h"
+
+namespace relish::generate {
+namespace {
+
+struct NamedDialect {
+  Dialect dialect;
+  const char* name;
+};
+constexpr NamedDialect dialects[] = {
+    {Dialect::D026, "today"}, {Dialect::D2023, "2023"}, {Dialect::D2022, "2022"}};
+
+void collect(const CommentsPtr& comments, std::vector<std::string>& into) {
+  if (!comments) return;
+  into.insert(into.end(), comments->before.begin(), comments->before.end());
+  if (!comments->after.empty()) into.push_back(comments->after);
+}
+
+// All comments of a module, sorted: some move to the line above or behind, none vanishes.
+std::vector<std::string> comments_of(const Module& module) {
+  std::vector<std::string> result;
+  collect(module.comments, result);
+  for (const GlobalFunction& global : module.functions) {
+    if (const auto* function = std::get_if<FunctionPtr>(&global)) {
+      collect((*function)->comments, result);
+      collect((*function)->result_comments, result);
+      for (const BindingBlock& block : (*function)->blocks) {
+        collect(block.comments, result);
+        for (const Binding& binding : block.bindings) collect(binding.comments, result);
+      }
+    } else {
+      const PrimFunc& prim_func = *std::get<PrimFuncPtr>(global);
+      collect(prim_func.comments, result);
+      if (prim_func.body.defined())
+        for_each_stmt(prim_func.body, [&](const Stmt& stmt) { collect(stmt->comments, result); });
+    }
+  }
+  // The printer's own lines are none of the program's comments.
+  std::erase_if(result, [](const std::string& comment) {
+    return comment.starts_with("from tvm.script import ") || comment.starts_with("with T.sblock(\"root\")") ||
+           comment.starts_with("with T.block(\"root\")") || comment == "relish: 1";
+  });
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::string first_difference_of(const std::string& a, const std::string& b) {
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < a.size() && i < b.size() && a[i] == b[i]; ++i) {
+    if (a[i] == '\n') start = i + 1;
+  }
+  const auto line = [&](const std::string& text) {
+    return start < text.size() ? text.substr(start, text.find('\n', start) - start) : std::string("<end>");
+  };
+  return fmt::format("'{}' and '{}'", line(a), line(b));
+}
+
+}  // namespace
+
+std::string text_of(const Failure& failure) {
+  const Diagnostic& first = failure.diagnostics().front();
+  return fmt::format("{}: {} [{}]", name_of(first.error_class), first.message, first.id);
+}
+
+ModulePtr read_back(const std::string& text, const std::string& what, std::vector<std::string>& findings) {
+  Diagnostics diagnostics;
+  const ReadResult result = read_source(Sources::instance().add("<printed>", text), {}, diagnostics);
+  if (diagnostics.has_errors()) {
+    const std::string all = render(diagnostics.all(), Sources::instance(), {});
+    findings.push_back(
+        fmt::format("{} does not read back: {}", what, all.substr(0, all.find('\n', all.find('\n') + 1))));
+    return nullptr;
+  }
+  const std::vector<ModulePtr> modules = result.all_modules();
+  if (modules.size() == 1) return modules.front();
+  findings.push_back(fmt::format("{} reads back as {} modules", what, modules.size()));
+  return nullptr;
+}
+
+std::vector<std::string> round_trip_findings(const Program& program, Tally& tally) {
+  std::vector<std::string> findings;
+  const Module& module = *program.module;
+  Diagnostics verification;
+  verify(module, verification);
+  if (verification.has_errors()) findings.push_back("does not verify: " + verification.all().front().message);
+  const std::vector<std::string> comments = comments_of(module);
+  for (const NamedDialect& each : dialects) {
+    const PrintOptions options{.dialect = each.dialect};
+    std::string text;
+    try {
+      text = print(module, options);
+    } catch (const Failure& failure) {
+      // An older dialect has no spelling for some of today's constructs, and says so.
+      if (each.dialect == Dialect::D026 || failure.error_class() == ErrorClass::Internal) throw;
+      ++tally[fmt::format("not sayable in {}", each.name)];
+      continue;
+    }
+    const ModulePtr back = read_back(text, fmt::format("the text of {}", each.name), findings);
+    if (!back) continue;
+    if (!equal_modulo_names(module, *back)) {
+      findings.push_back(
+          fmt::format("the text of {} reads back different: {}", each.name, first_difference(module, *back)));
+    }
+    const std::string twice = print(*back, options);
+    if (twice != text) {
+      findings.push_back(fmt::format("the text of {} prints anew as another: {}", each.name,
+                                     first_difference_of(text, twice)));
+    }
+    const std::vector<std::string> kept = comments_of(*back);
+    if (kept != comments) {
+      const auto [lost, found] = std::mismatch(comments.begin(), comments.end(), kept.begin(), kept.end());
+      findings.push_back(fmt::format("the text of {} has other comments: '{}' and '{}'", each.name,
+                                     lost == comments.end() ? "" : *lost, found == kept.end() ? "" : *found));
+    }
+  }
+  return findings;
+}
+
+}  // namespace relish::generate

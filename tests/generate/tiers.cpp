@@ -1,0 +1,140 @@
+// The compiled tier against the interpreter: abs(jit - interpreted) <= 8 * max(abs(interpreted - wide), bound
+// of the loosest agreement class in the program), where `wide` is the interpreter on the program with all
+// floats widened to float64. Programs of exact steps only must agree to the bit. Integers must be equal: the
+// generator keeps away from ties that rounding could turn over.
+#include <cmath>
+
+#include "ir/printer.h"
+#include "jit/jit.h"
+#include "tests/generate/checks.h"
+#include "tests/generate/values.h"
+#include "tests/golden/tolerance.h"
+
+namespace relish::generate {
+namespace {
+
+Evaluator& compiled(int threads) {
+  static std::map<int, std::unique_ptr<Evaluator>> engines;
+  std::unique_ptr<Evaluator>& engine = engines[threads];
+  if (!engine) engine = make_jit({.threads = threads});
+  return *engine;
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+Value widened(const Value& value) {
+  if (value.is_tensor() && is_float(value.tensor().dtype())) {
+    Tensor result = Tensor::empty(DType::Float64, value.tensor().shape());
+    for (std::int64_t i = 0; i < result.size(); ++i) result.set_double(i, value.tensor().get_double(i));
+    return result;
+  }
+  if (value.is_scalar() && is_float(value.scalar().dtype)) return ScalarValue::of_real(value.scalar().real);
+  if (value.is_tuple()) {
+    std::vector<Value> fields;
+    for (const Value& field : value.fields()) fields.push_back(widened(field));
+    return Value::tuple(std::move(fields));
+  }
+  return value;
+}
+
+// The result of the program with every float dtype replaced; nothing when that program is not accepted (a
+// dtype that the text names otherwise).
+std::optional<Value> wide_result(const Program& program) {
+  std::string text = print(*program.module);
+  for (const char* narrow : {"\"bfloat16\"", "\"float16\"", "\"float32\""})
+    text = replaced(text, narrow, "\"float64\"");
+  for (const char* narrow : {"T.bfloat16(", "T.float16(", "T.float32("})
+    text = replaced(text, narrow, "T.float64(");
+  for (const char* narrow : {": T.bfloat16", ": T.float16", ": T.float32"})
+    text = replaced(text, narrow, ": T.float64");
+  std::vector<std::string> ignored;
+  const ModulePtr module = read_back(text, "", ignored);
+  if (!module) return std::nullopt;
+  std::vector<Value> inputs;
+  for (const Value& input : program.inputs) inputs.push_back(widened(input));
+  return outcome_of(reference(), module, "main", std::move(inputs)).value;
+}
+
+// The bound of a class for one element, where nothing is known of its terms.
+double class_bound(int agreement, DType dtype, double value) {
+  if (agreement <= 3) return 0;
+  const testing::Closeness allowed = testing::closeness(6, dtype);
+  return allowed.rtol * std::abs(value) + allowed.atol;
+}
+
+std::string compare(const Tensor& found, const Tensor& wanted, const Tensor* wide, int agreement) {
+  if (found.dtype() != wanted.dtype() || found.shape() != wanted.shape())
+    return "the types of the results differ";
+  double spread = 0;
+  const bool comparable = wide && wide->shape() == wanted.shape() && is_float(wide->dtype());
+  for (std::int64_t i = 0; comparable && i < wanted.size(); ++i) {
+    const double difference = std::abs(wanted.get_double(i) - wide->get_double(i));
+    if (std::isfinite(difference)) spread = std::max(spread, difference);
+  }
+  if (agreement <= 3) spread = 0;
+  for (std::int64_t i = 0; i < wanted.size(); ++i) {
+    if (!is_float(wanted.dtype())) {
+      if (found.get_int(i) == wanted.get_int(i)) continue;
+      return fmt::format("element {}: compiled {}, interpreted {}", i, found.get_int(i), wanted.get_int(i));
+    }
+    const double a = found.get_double(i), b = wanted.get_double(i);
+    if ((std::isnan(a) && std::isnan(b)) || a == b) continue;
+    if (std::abs(a - b) <= 8 * std::max(spread, class_bound(agreement, wanted.dtype(), b))) continue;
+    return fmt::format("element {}: compiled {}, interpreted {}, spread {}, class {}", i, a, b, spread,
+                       agreement);
+  }
+  return {};
+}
+
+std::string compare(const Value& found, const Value& wanted, const Value* wide, int agreement) {
+  if (found.is_tensor() && wanted.is_tensor())
+    return compare(found.tensor(), wanted.tensor(), wide && wide->is_tensor() ? &wide->tensor() : nullptr,
+                   agreement);
+  if (found.is_tuple() && wanted.is_tuple() && found.fields().size() == wanted.fields().size()) {
+    for (std::size_t i = 0; i < wanted.fields().size(); ++i) {
+      const Value* field = wide && wide->is_tuple() ? &wide->fields()[i] : nullptr;
+      std::string problem = compare(found.fields()[i], wanted.fields()[i], field, agreement);
+      if (!problem.empty()) return fmt::format("field {}: {}", i, problem);
+    }
+    return {};
+  }
+  return same_bits(found, wanted) ? "" : "the values differ";
+}
+
+}  // namespace
+
+std::vector<std::string> tier_findings(const Program& program, Tally& tally) {
+  std::vector<std::string> findings;
+  const Outcome wanted = outcome_of(reference(), program.module, "main", program.inputs);
+  const Outcome one = outcome_of(compiled(1), program.module, "main", program.inputs);
+  const Outcome two = outcome_of(compiled(2), program.module, "main", program.inputs);
+  if (wanted.value) ++tally["ran"];
+  if (wanted.value && is_finite(*wanted.value)) ++tally["finite"];
+  if (one.fault != two.fault || (one.value && two.value && !same_bits(*one.value, *two.value)))
+    findings.push_back("the bits depend on the number of threads");
+  // A lowering may need to know a dimension, and then says so by its name.
+  const bool not_lowered = one.fault.ends_with(".lowering]") || one.fault.ends_with("[legalize.shape]");
+  if (not_lowered) return findings;
+  ++tally["compiled"];
+  if (one.fault != wanted.fault) {
+    findings.push_back(fmt::format("compiled: '{}', interpreted: '{}'", one.fault, wanted.fault));
+    return findings;
+  }
+  if (!wanted.value) return findings;
+  if (program.options.special_values && program.agreement > 3) {
+    ++tally["special values, not exact"];
+    return findings;
+  }
+  const std::optional<Value> wide = wide_result(program);
+  if (wide) ++tally["widened"];
+  const std::string problem = compare(*one.value, *wanted.value, wide ? &*wide : nullptr, program.agreement);
+  if (!problem.empty()) findings.push_back(problem);
+  if (program.agreement <= 3) ++tally["held to the bit"];
+  return findings;
+}
+
+}  // namespace relish::generate
