@@ -13,6 +13,7 @@
 #include "runtime/format.h"
 #include "support/interrupt.h"
 #include "support/limits.h"
+#include "support/render.h"
 
 namespace relish {
 
@@ -26,7 +27,7 @@ constexpr std::size_t chunk_bytes = std::size_t{1} << 16;
 constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
 
 [[noreturn]] void system_failure(const std::string& path, std::string_view what) {
-  fail_at(ErrorClass::IO, path, "", fmt::format("{}: {}", what, std::strerror(errno)));
+  fail_at(ErrorClass::IO, path, "file.system", fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
 template <class Word, Word (*swap)(Word)>
@@ -46,12 +47,13 @@ std::uint64_t swap8(std::uint64_t v) { return __builtin_bswap64(v); }
 
 }  // namespace
 
-void data_failure(const std::string& place, std::string_view message, std::uint64_t byte) {
-  fail_at(ErrorClass::Data, place, "", fmt::format("{} (byte {})", message, byte));
+void data_failure(const std::string& place, std::string_view rule, std::string_view message,
+                  std::uint64_t byte) {
+  fail_at(ErrorClass::Data, place, rule, fmt::format("{} (byte {})", message, byte));
 }
 
-void data_failure(const std::string& place, std::string_view message) {
-  fail_at(ErrorClass::Data, place, "", std::string(message));
+void data_failure(const std::string& place, std::string_view rule, std::string_view message) {
+  fail_at(ErrorClass::Data, place, rule, std::string(message));
 }
 
 DataFile::DataFile(const std::string& path) : path_(path) {
@@ -64,7 +66,7 @@ DataFile::DataFile(const std::string& path) : path_(path) {
   bool known = ::fstat(descriptor_, &status) == 0;
   if (!known || !S_ISREG(status.st_mode)) {
     ::close(descriptor_);
-    fail_at(ErrorClass::IO, path, "", "is not a regular file");
+    fail_at(ErrorClass::IO, path, "file.regular", "is not a regular file");
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
@@ -73,7 +75,8 @@ DataFile::~DataFile() { ::close(descriptor_); }
 
 void DataFile::read_at(std::uint64_t offset, void* destination, std::uint64_t size) const {
   if (offset > size_ || size > size_ - offset) {
-    data_failure(path_, fmt::format("truncated: {} bytes wanted, the file has {}", size, size_), offset);
+    data_failure(path_, "file.truncated",
+                 fmt::format("truncated: {} bytes wanted, the file has {}", size, size_), offset);
   }
   auto* bytes = static_cast<char*>(destination);
   while (size > 0) {
@@ -84,7 +87,7 @@ void DataFile::read_at(std::uint64_t offset, void* destination, std::uint64_t si
       poll_interrupt();
       continue;
     }
-    if (got == 0) data_failure(path_, "the file was cut short while it was read", offset);
+    if (got == 0) data_failure(path_, "file.truncated", "the file was cut short while it was read", offset);
     bytes += got;
     offset += static_cast<std::uint64_t>(got);
     size -= static_cast<std::uint64_t>(got);
@@ -110,7 +113,7 @@ void ByteStream::read(void* destination, std::uint64_t size) {
   auto* bytes = static_cast<char*>(destination);
   while (size > 0) {
     std::size_t got = advance(bytes, size);
-    if (got == 0) fail_here(fmt::format("truncated: {} more bytes were expected", size));
+    if (got == 0) fail_here("file.truncated", fmt::format("truncated: {} more bytes were expected", size));
     bytes += got;
     size -= got;
   }
@@ -167,20 +170,21 @@ std::size_t InflateStream::read_some(void* destination, std::size_t size) {
     int status = inflate(&state_, Z_NO_FLUSH);
     if (status == Z_STREAM_END) {
       ended_ = true;
-      if (state_.avail_in != 0 || offset_ != end_) fail_here("bytes follow the end of the compressed data");
+      if (state_.avail_in != 0 || offset_ != end_)
+        fail_here("file.compressed", "bytes follow the end of the compressed data");
     } else if (status == Z_BUF_ERROR && state_.avail_in == 0 && offset_ == end_) {
-      fail_here("truncated: the compressed data breaks off");
+      fail_here("file.truncated", "truncated: the compressed data breaks off");
     } else if (status == Z_MEM_ERROR) {
       fail_at(ErrorClass::ResourceLimit, place(), "memory.limit", "no memory to inflate");
     } else if (status != Z_OK && status != Z_BUF_ERROR) {
-      fail_here(
-          fmt::format("damaged compressed data: {}", state_.msg != nullptr ? state_.msg : "bad stream"));
+      fail_here("file.compressed", fmt::format("damaged compressed data: {}",
+                                               state_.msg != nullptr ? state_.msg : "bad stream"));
     }
   }
   return size - state_.avail_out;
 }
 
-void settle_elements(Tensor& tensor, bool swap_bytes, const std::string& place) {
+void settle_elements(Tensor& tensor, bool swap_bytes, const std::string& place, std::uint64_t begin) {
   if (swap_bytes) {
     switch (size_of(tensor.dtype())) {
       case 2:
@@ -200,25 +204,33 @@ void settle_elements(Tensor& tensor, bool swap_bytes, const std::string& place) 
   const auto* bytes = static_cast<const unsigned char*>(tensor.data());
   const auto* bad = std::find_if(bytes, bytes + tensor.size(), [](unsigned char byte) { return byte > 1; });
   if (bad != bytes + tensor.size()) {
-    data_failure(place,
-                 fmt::format("element {} of a bool array is {}; expected 0 or 1", bad - bytes, int{*bad}));
+    data_failure(place, "file.bool",
+                 fmt::format("element {} of a bool array is {}; expected 0 or 1", bad - bytes, int{*bad}),
+                 begin + static_cast<std::uint64_t>(bad - bytes));
   }
 }
 
-std::int64_t checked_element_count(const Shape& shape, const std::string& place) {
+std::int64_t checked_element_count(const Shape& shape, const std::string& place, std::uint64_t byte) {
   if (shape.size() > limits().max_rank) {
-    data_failure(place, fmt::format("the array has {} dimensions; at most {} are read", shape.size(),
-                                    limits().max_rank));
+    data_failure(
+        place, "file.shape",
+        fmt::format("the array has {} dimensions; at most {} are read", shape.size(), limits().max_rank),
+        byte);
   }
   std::int64_t bytes = 8;  // of the widest element, as in element_count
   bool overflow = false;
   for (std::int64_t dimension : shape) {
-    if (dimension < 0)
-      data_failure(place, fmt::format("the shape {} has a negative dimension", format_shape(shape)));
+    if (dimension < 0) {
+      data_failure(place, "file.shape",
+                   fmt::format("the shape {} has a negative dimension", format_shape(shape)), byte);
+    }
     // A dimension of zero does not excuse the others from fitting.
     overflow = overflow || __builtin_mul_overflow(bytes, std::max<std::int64_t>(dimension, 1), &bytes);
   }
-  if (overflow) data_failure(place, fmt::format("the shape {} has too many elements", format_shape(shape)));
+  if (overflow) {
+    data_failure(place, "file.shape",
+                 fmt::format("the shape {} has too many elements", printable(format_shape(shape))), byte);
+  }
   return element_count(shape);
 }
 

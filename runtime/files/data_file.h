@@ -14,9 +14,11 @@
 
 namespace relish {
 
-// Throws DataError at `place`: "MESSAGE (byte N)".
-[[noreturn]] void data_failure(const std::string& place, std::string_view message, std::uint64_t byte);
-[[noreturn]] void data_failure(const std::string& place, std::string_view message);
+// Throws DataError at `place`: "MESSAGE (byte N)". `rule` is the id of the broken rule, "npy.header".
+[[noreturn]] void data_failure(const std::string& place, std::string_view rule, std::string_view message,
+                               std::uint64_t byte);
+// The same where the place names an entry, which tells more than a byte.
+[[noreturn]] void data_failure(const std::string& place, std::string_view rule, std::string_view message);
 
 class DataFile {
  public:
@@ -56,7 +58,9 @@ class ByteStream {
   const std::string& place() const { return place_; }
   std::uint64_t position() const { return position_; }
   std::uint32_t crc() const { return crc_; }
-  [[noreturn]] void fail_here(std::string_view message) const { data_failure(place_, message, position_); }
+  [[noreturn]] void fail_here(std::string_view rule, std::string_view message) const {
+    data_failure(place_, rule, message, position_);
+  }
 
  protected:
   // Up to `size` bytes; 0 at the end.
@@ -109,10 +113,11 @@ class InflateStream : public ByteStream {
 };
 
 // Brings elements as they stood in a file into the form of the machine: swaps bytes if asked, and refuses a
-// bool that is neither 0 nor 1.
-void settle_elements(Tensor& tensor, bool swap_bytes, const std::string& place);
+// bool that is neither 0 nor 1. `begin` is the byte at which the elements begin.
+void settle_elements(Tensor& tensor, bool swap_bytes, const std::string& place, std::uint64_t begin);
 
-// The number of elements of a shape read from a file, as DataError where `element_count` has a ResourceLimit.
-std::int64_t checked_element_count(const Shape& shape, const std::string& place);
+// The number of elements of a shape read from a file at `byte`, as DataError where `element_count` has a
+// ResourceLimit.
+std::int64_t checked_element_count(const Shape& shape, const std::string& place, std::uint64_t byte);
 
 }  // namespace relish

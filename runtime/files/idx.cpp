@@ -48,12 +48,13 @@ Tensor read_idx(const std::string& path) {
   std::optional<DType> dtype = idx_type(magic[2]);
   if (magic[0] != 0 || magic[1] != 0 || !dtype) {
     data_failure(
-        path,
+        path, "idx.magic",
         fmt::format("not an IDX file: it begins with {:02x} {:02x} {:02x}", magic[0], magic[1], magic[2]), 0);
   }
   int rank = magic[3];
   if (rank < 1 || rank > max_idx_rank) {
-    data_failure(path, fmt::format("the array has {} dimensions; expected 1 to {}", rank, max_idx_rank), 3);
+    data_failure(path, "idx.rank",
+                 fmt::format("the array has {} dimensions; expected 1 to {}", rank, max_idx_rank), 3);
   }
   Shape shape;
   for (int i = 0; i < rank; ++i) {
@@ -62,10 +63,10 @@ Tensor read_idx(const std::string& path) {
     shape.push_back(std::int64_t{bytes[0]} << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3]);
   }
   std::uint64_t header_bytes = stream->position();
-  auto data_bytes = static_cast<std::uint64_t>(checked_element_count(shape, path)) *
+  auto data_bytes = static_cast<std::uint64_t>(checked_element_count(shape, path, 4)) *
                     static_cast<std::uint64_t>(size_of(*dtype));
   auto wrong_size = [&](std::uint64_t present, std::string_view at_least) {
-    data_failure(path,
+    data_failure(path, "idx.size",
                  fmt::format("{}: the dimensions announce {} bytes of elements, the file has {}{}",
                              present < data_bytes ? "truncated" : "too long", data_bytes, at_least, present),
                  header_bytes);
@@ -78,7 +79,7 @@ Tensor read_idx(const std::string& path) {
   Tensor tensor = Tensor::empty(*dtype, shape);
   stream->read(tensor.mutable_data(), data_bytes);
   if (!stream->at_end()) wrong_size(data_bytes + 1, "at least ");
-  settle_elements(tensor, true, path);
+  settle_elements(tensor, true, path, header_bytes);
   return tensor;
 }
 

@@ -43,8 +43,9 @@ class HeaderParser {
       std::string_view key = string();
       expect(':');
       std::size_t number = key == "descr" ? 0 : key == "fortran_order" ? 1 : key == "shape" ? 2 : 3;
-      if (number == 3) fail_at_byte(fmt::format("unknown key '{}' in the header", printable(key)), key_at);
-      if (seen[number]) fail_at_byte(fmt::format("the key '{}' occurs twice", key), key_at);
+      if (number == 3)
+        fail_at_byte("npy.key", fmt::format("unknown key '{}' in the header", printable(key)), key_at);
+      if (seen[number]) fail_at_byte("npy.key", fmt::format("the key '{}' occurs twice", key), key_at);
       seen[number] = true;
       if (number == 0) descr(header);
       if (number == 1) header.fortran_order = boolean();
@@ -55,15 +56,15 @@ class HeaderParser {
       }
     }
     skip_space();
-    if (at_ != text_.size()) fail_at_byte("text follows the header's closing brace", at_);
+    if (at_ != text_.size()) fail_at_byte("npy.header", "text follows the header's closing brace", at_);
     if (!seen[0] || !seen[1] || !seen[2]) {
-      fail_at_byte("the header lacks one of the keys descr, fortran_order, shape", 0);
+      fail_at_byte("npy.key", "the header lacks one of the keys descr, fortran_order, shape", 0);
     }
   }
 
  private:
-  [[noreturn]] void fail_at_byte(std::string_view message, std::size_t at) const {
-    data_failure(place_, message, base_ + at);
+  [[noreturn]] void fail_at_byte(std::string_view rule, std::string_view message, std::size_t at) const {
+    data_failure(place_, rule, message, base_ + at);
   }
 
   void skip_space() {
@@ -78,15 +79,15 @@ class HeaderParser {
   }
 
   void expect(char c) {
-    if (!accept(c)) fail_at_byte(fmt::format("bad header: expected '{}'", c), at_);
+    if (!accept(c)) fail_at_byte("npy.header", fmt::format("bad header: expected '{}'", c), at_);
   }
 
   std::string_view string() {
     skip_space();
     char quote = accept('\'') ? '\'' : accept('"') ? '"' : '\0';
-    if (quote == '\0') fail_at_byte("bad header: expected a string", at_);
+    if (quote == '\0') fail_at_byte("npy.header", "bad header: expected a string", at_);
     std::size_t end = text_.find(quote, at_);
-    if (end == std::string_view::npos) fail_at_byte("bad header: a string has no end", at_);
+    if (end == std::string_view::npos) fail_at_byte("npy.header", "bad header: a string has no end", at_);
     std::string_view result = text_.substr(at_, end - at_);
     at_ = end + 1;
     return result;
@@ -101,7 +102,7 @@ class HeaderParser {
         return value;
       }
     }
-    fail_at_byte("bad header: fortran_order must be True or False", at_);
+    fail_at_byte("npy.header", "bad header: fortran_order must be True or False", at_);
   }
 
   void shape(NpyHeader& header) {
@@ -112,8 +113,9 @@ class HeaderParser {
       std::int64_t dimension = 0;
       const char* begin = text_.data() + at_;
       auto [rest, error] = std::from_chars(begin, text_.data() + text_.size(), dimension);
-      if (error != std::errc()) fail_at_byte("bad header: expected a dimension of 64 bits", at_);
-      if (dimension < 0) fail_at_byte(fmt::format("the shape has the negative dimension {}", dimension), at_);
+      if (error != std::errc()) fail_at_byte("npy.shape", "bad header: expected a dimension of 64 bits", at_);
+      if (dimension < 0)
+        fail_at_byte("npy.shape", fmt::format("the shape has the negative dimension {}", dimension), at_);
       at_ += static_cast<std::size_t>(rest - begin);
       accept('L');  // as Python 2 wrote long integers
       header.shape.push_back(dimension);
@@ -128,11 +130,12 @@ class HeaderParser {
     skip_space();
     std::size_t at = at_;
     if (at_ < text_.size() && text_[at_] == '[') {
-      fail_at_byte("the array has a structured dtype; expected a plain number type", at);
+      fail_at_byte("npy.dtype", "the array has a structured dtype; expected a plain number type", at);
     }
     std::string text(string());
     if (text.size() >= 2 && text[1] == 'O') {
       fail_at_byte(
+          "npy.pickle",
           "the array holds Python objects (pickle), which are never read; save it with a number dtype", at);
     }
     bool big_endian = text.starts_with('>');
@@ -147,7 +150,7 @@ class HeaderParser {
       header.swap_bytes = big_endian && size_of(candidate.dtype) > 1;
       return;
     }
-    fail_at_byte(fmt::format("the dtype '{}' is not supported", printable(text)), at);
+    fail_at_byte("npy.dtype", fmt::format("the dtype '{}' is not supported", printable(text)), at);
   }
 
   std::string_view text_;
@@ -205,16 +208,18 @@ NpyHeader read_npy_header(ByteStream& stream) {
   char start[8];
   stream.read(start, sizeof start);
   if (std::string_view(start, magic.size()) != magic) {
-    data_failure(stream.place(), "not an npy file: the magic bytes are missing", 0);
+    data_failure(stream.place(), "npy.magic", "not an npy file: the magic bytes are missing", 0);
   }
   int version = start[6];
   if (version < 1 || version > 3 || start[7] != 0) {
-    data_failure(stream.place(), fmt::format("unknown npy version {}.{}", int{start[6]}, int{start[7]}), 6);
+    data_failure(stream.place(), "npy.version",
+                 fmt::format("unknown npy version {}.{}", int{start[6]}, int{start[7]}), 6);
   }
   std::uint32_t length = 0;
   stream.read(&length, version == 1 ? 2 : 4);
   if (length > max_header_bytes) {
-    stream.fail_here(fmt::format("the header has {} bytes; at most {} are read", length, max_header_bytes));
+    stream.fail_here("npy.header",
+                     fmt::format("the header has {} bytes; at most {} are read", length, max_header_bytes));
   }
   std::uint64_t base = stream.position();
   std::string text(length, '\0');
@@ -222,7 +227,7 @@ NpyHeader read_npy_header(ByteStream& stream) {
   NpyHeader header;
   HeaderParser(text, base, stream.place()).parse(header);
   header.header_bytes = stream.position();
-  std::int64_t count = checked_element_count(header.shape, stream.place());
+  std::int64_t count = checked_element_count(header.shape, stream.place(), base);
   header.data_bytes = static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size_of(header.dtype));
   return header;
 }
@@ -230,7 +235,7 @@ NpyHeader read_npy_header(ByteStream& stream) {
 Tensor read_npy_elements(ByteStream& stream, const NpyHeader& header) {
   Tensor tensor = Tensor::empty(header.dtype, header.shape);
   stream.read(tensor.mutable_data(), header.data_bytes);
-  settle_elements(tensor, header.swap_bytes, stream.place());
+  settle_elements(tensor, header.swap_bytes, stream.place(), header.header_bytes);
   return header.fortran_order && tensor.rank() > 1 ? from_fortran_order(tensor) : tensor;
 }
 
@@ -240,9 +245,9 @@ Tensor read_npy(const std::string& path) {
   NpyHeader header = read_npy_header(stream);
   std::uint64_t present = file.size() - header.header_bytes;
   if (present != header.data_bytes) {
-    stream.fail_here(fmt::format("{}: the header announces {} bytes of elements, the file has {}",
-                                 present < header.data_bytes ? "truncated" : "too long", header.data_bytes,
-                                 present));
+    stream.fail_here("npy.size", fmt::format("{}: the header announces {} bytes of elements, the file has {}",
+                                             present < header.data_bytes ? "truncated" : "too long",
+                                             header.data_bytes, present));
   }
   return read_npy_elements(stream, header);
 }

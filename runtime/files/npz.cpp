@@ -26,20 +26,22 @@ Tensor read_entry(const DataFile& file, const ZipEntry& entry, const std::string
   std::unique_ptr<ByteStream> stream = open_entry(file, entry, place);
   NpyHeader header = read_npy_header(*stream);
   if (entry.bytes < header.header_bytes || entry.bytes - header.header_bytes != header.data_bytes) {
-    stream->fail_here(fmt::format("the header announces {} bytes of elements, the entry has {}",
-                                  header.data_bytes,
-                                  static_cast<std::int64_t>(entry.bytes - header.header_bytes)));
+    stream->fail_here(
+        "npz.size",
+        fmt::format("the header of {} bytes announces {} bytes of elements, the entry has {} bytes",
+                    header.header_bytes, header.data_bytes, entry.bytes));
   }
   if (header.data_bytes > file.trusted_allocation()) {
     std::uint64_t present = open_entry(file, entry, place)->skip(entry.bytes);
     if (present != entry.bytes)
-      data_failure(place, "truncated: the entry is shorter than announced", present);
+      data_failure(place, "file.truncated", "truncated: the entry is shorter than announced", present);
   }
   Tensor tensor = read_npy_elements(*stream, header);
   std::uint32_t crc = stream->crc();
-  if (!stream->at_end()) stream->fail_here("the entry is longer than announced");
+  if (!stream->at_end()) stream->fail_here("npz.size", "the entry is longer than announced");
   if (crc != entry.crc) {
-    data_failure(place, fmt::format("the checksum is {:08x}; expected {:08x}", crc, entry.crc), entry.bytes);
+    data_failure(place, "npz.checksum",
+                 fmt::format("the checksum is {:08x}; expected {:08x}", crc, entry.crc), entry.bytes);
   }
   return tensor;
 }
@@ -135,7 +137,8 @@ NamedTensors read_npz_selected(const std::string& path, const std::string* only)
   std::vector<std::string> names;
   for (const ZipEntry& entry : entries) {
     if (!entry.name.ends_with(npy_suffix)) {
-      data_failure(fmt::format("{}:{}", path, printable(entry.name)), "the entry is not an npy array");
+      data_failure(fmt::format("{}:{}", path, printable(entry.name)), "npz.entry",
+                   "the entry is not an npy array");
     }
     names.push_back(entry.name.substr(0, entry.name.size() - npy_suffix.size()));
   }
@@ -152,6 +155,11 @@ NamedTensors read_npz(const std::string& path) { return read_npz_selected(path, 
 
 void write_npz(const std::string& path, const NamedTensors& tensors) {
   check_names(path, tensors);
+  if (tensors.size() > max_zip_entries) {
+    fail_at(ErrorClass::Usage, path, "npz.entries",
+            fmt::format("{} tensors; an npz file holds at most {}; a safetensors file holds more",
+                        tensors.size(), max_zip_entries));
+  }
   write_file_atomically(path, [&](ByteSink& sink) {
     std::uint64_t offset = 0;
     auto put = [&](std::string_view text) {

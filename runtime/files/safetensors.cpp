@@ -55,11 +55,14 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   bool number_unsigned(number_unsigned_t value) override {
     if (where_ != Where::Array) unexpected("a number");
     if (field_ == "shape") {
-      if (value > static_cast<std::uint64_t>(INT64_MAX)) fail_entry("a dimension does not fit 64 bits");
-      if (entries_.back().shape->size() > limits().max_rank) fail_entry("the shape has too many dimensions");
+      if (value > static_cast<std::uint64_t>(INT64_MAX))
+        fail_entry("safetensors.shape", "a dimension does not fit 64 bits");
+      if (entries_.back().shape->size() > limits().max_rank)
+        fail_entry("safetensors.shape", "the shape has too many dimensions");
       entries_.back().shape->push_back(static_cast<std::int64_t>(value));
     } else {
-      if (entries_.back().offsets.size() == 2) fail_entry("data_offsets has more than two numbers");
+      if (entries_.back().offsets.size() == 2)
+        fail_entry("safetensors.offsets", "data_offsets has more than two numbers");
       entries_.back().offsets.push_back(value);
     }
     return true;
@@ -74,7 +77,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     for (const FormatName& candidate : format_names) {
       if (candidate.text == value) entries_.back().dtype = candidate.dtype;
     }
-    if (!entries_.back().dtype) fail_entry(fmt::format("the dtype '{}' is not supported", printable(value)));
+    if (!entries_.back().dtype)
+      fail_entry("safetensors.dtype", fmt::format("the dtype '{}' is not supported", printable(value)));
     return true;
   }
 
@@ -98,7 +102,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     if (where_ == Where::Tensor) {
       const Entry& entry = entries_.back();
       if (!entry.dtype || !entry.shape || entry.offsets.size() != 2) {
-        fail_entry("the entry lacks a dtype, a shape or two data_offsets");
+        fail_entry("safetensors.key", "the entry lacks a dtype, a shape or two data_offsets");
       }
     }
     where_ = where_ == Where::Names ? Where::End : Where::Names;
@@ -108,14 +112,16 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   bool key(string_t& value) override {
     if (where_ == Where::Names) {
       if (!names_.insert(value).second)
-        fail_header(fmt::format("the key '{}' occurs twice", printable(value)));
+        fail_header("safetensors.duplicate", fmt::format("the key '{}' occurs twice", printable(value)));
       name_ = value;
       return true;
     }
     field_ = value;
-    if (!fields_.insert(value).second) fail_entry(fmt::format("the key '{}' occurs twice", printable(value)));
+    if (!fields_.insert(value).second)
+      fail_entry("safetensors.duplicate", fmt::format("the key '{}' occurs twice", printable(value)));
     bool known = value == "dtype" || value == "shape" || value == "data_offsets";
-    if (where_ == Where::Tensor && !known) fail_entry(fmt::format("unknown key '{}'", printable(value)));
+    if (where_ == Where::Tensor && !known)
+      fail_entry("safetensors.key", fmt::format("unknown key '{}'", printable(value)));
     return true;
   }
 
@@ -132,23 +138,23 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    data_failure(path_, "the header is not valid JSON",
+    data_failure(path_, "safetensors.header", "the header is not valid JSON",
                  length_bytes + std::max<std::size_t>(position, 1) - 1);
   }
 
  private:
   enum class Where { Start, Names, Metadata, Tensor, Array, End };
 
-  [[noreturn]] void fail_entry(const std::string& message) const {
-    data_failure(fmt::format("{}:{}", path_, printable(name_)), message);
+  [[noreturn]] void fail_entry(std::string_view rule, const std::string& message) const {
+    data_failure(fmt::format("{}:{}", path_, printable(name_)), rule, message);
   }
-  [[noreturn]] void fail_header(const std::string& message) const {
-    data_failure(path_, message, length_bytes);
+  [[noreturn]] void fail_header(std::string_view rule, const std::string& message) const {
+    data_failure(path_, rule, message, length_bytes);
   }
   [[noreturn]] void unexpected(std::string_view what) const {
     if (where_ == Where::Start || where_ == Where::Names)
-      fail_header(fmt::format("unexpected {} in the header", what));
-    fail_entry(fmt::format("unexpected {} for '{}'", what, printable(field_)));
+      fail_header("safetensors.header", fmt::format("unexpected {} in the header", what));
+    fail_entry("safetensors.header", fmt::format("unexpected {} for '{}'", what, printable(field_)));
   }
 
   const std::string& path_;
@@ -162,19 +168,22 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 };
 
 // Every byte of the data belongs to exactly one entry, and every entry has the bytes of its shape.
-void check_layout(const std::vector<Entry>& entries, std::uint64_t data_bytes, const std::string& path) {
+void check_layout(const std::vector<Entry>& entries, std::uint64_t data_offset, std::uint64_t data_bytes,
+                  const std::string& path) {
   std::vector<const Entry*> sorted;
   for (const Entry& entry : entries) {
     std::string place = fmt::format("{}:{}", path, printable(entry.name));
     std::uint64_t begin = entry.offsets[0];
     std::uint64_t end = entry.offsets[1];
     if (begin > end || end > data_bytes) {
-      data_failure(place, fmt::format("the entry has bytes {} to {} of {}", begin, end, data_bytes));
+      data_failure(place, "safetensors.offsets",
+                   fmt::format("the entry has bytes {} to {} of {}", begin, end, data_bytes));
     }
-    auto count = static_cast<std::uint64_t>(checked_element_count(*entry.shape, place));
+    auto count = static_cast<std::uint64_t>(checked_element_count(*entry.shape, place, length_bytes));
     std::uint64_t wanted = count * static_cast<std::uint64_t>(size_of(*entry.dtype));
     if (end - begin != wanted) {
-      data_failure(place, fmt::format("the entry has {} bytes; its shape needs {}", end - begin, wanted));
+      data_failure(place, "safetensors.size",
+                   fmt::format("the entry has {} bytes; its shape needs {}", end - begin, wanted));
     }
     sorted.push_back(&entry);
   }
@@ -183,14 +192,16 @@ void check_layout(const std::vector<Entry>& entries, std::uint64_t data_bytes, c
   std::uint64_t expected = 0;
   for (const Entry* entry : sorted) {
     if (entry->offsets[0] != expected) {
-      data_failure(fmt::format("{}:{}", path, printable(entry->name)),
+      data_failure(fmt::format("{}:{}", path, printable(entry->name)), "safetensors.gap",
                    fmt::format("the entry begins at {} of the data; expected {} (no gaps, no overlaps)",
                                entry->offsets[0], expected));
     }
     expected = entry->offsets[1];
   }
   if (expected != data_bytes) {
-    data_failure(path, fmt::format("the entries end at {} of {} bytes of data", expected, data_bytes));
+    data_failure(path, "safetensors.gap",
+                 fmt::format("the entries end at {} of {} bytes of data", expected, data_bytes),
+                 data_offset + expected);
   }
 }
 
@@ -200,32 +211,36 @@ NamedTensors read_safetensors_selected(const std::string& path, const std::strin
                                        std::map<std::string, std::string>* metadata) {
   DataFile file(path);
   if (file.size() < length_bytes)
-    data_failure(path, "truncated: the header's length is missing", file.size());
+    data_failure(path, "file.truncated", "truncated: the header's length is missing", file.size());
   std::uint64_t header_bytes = 0;
   file.read_at(0, &header_bytes, length_bytes);
   if (header_bytes > max_header_bytes) {
-    data_failure(
-        path, fmt::format("the header has {} bytes; at most {} are read", header_bytes, max_header_bytes), 0);
+    data_failure(path, "safetensors.header",
+                 fmt::format("the header has {} bytes; at most {} are read", header_bytes, max_header_bytes),
+                 0);
   }
   if (header_bytes > file.size() - length_bytes) {
-    data_failure(
-        path, fmt::format("truncated: the header has {} bytes, the file {}", header_bytes, file.size()), 0);
+    data_failure(path, "file.truncated",
+                 fmt::format("truncated: the header has {} bytes, the file {}", header_bytes, file.size()),
+                 0);
   }
   std::string header(static_cast<std::size_t>(header_bytes), '\0');
   file.read_at(length_bytes, header.data(), header_bytes);
-  if (!header.starts_with('{')) data_failure(path, "the header does not begin with '{'", length_bytes);
+  if (!header.starts_with('{'))
+    data_failure(path, "safetensors.header", "the header does not begin with '{'", length_bytes);
   HeaderReader reader(path, metadata);
   nlohmann::json::sax_parse(header, &reader);
   const std::vector<Entry>& entries = reader.entries();
   std::uint64_t data_offset = length_bytes + header_bytes;
-  check_layout(entries, file.size() - data_offset, path);
+  check_layout(entries, data_offset, file.size() - data_offset, path);
 
   NamedTensors tensors;
   for (const Entry& entry : entries) {
     if (only != nullptr && entry.name != *only) continue;
     Tensor tensor = Tensor::empty(*entry.dtype, *entry.shape);
     file.read_at(data_offset + entry.offsets[0], tensor.mutable_data(), entry.offsets[1] - entry.offsets[0]);
-    settle_elements(tensor, false, fmt::format("{}:{}", path, printable(entry.name)));
+    settle_elements(tensor, false, fmt::format("{}:{}", path, printable(entry.name)),
+                    data_offset + entry.offsets[0]);
     tensors.emplace_back(entry.name, std::move(tensor));
   }
   if (only != nullptr && tensors.empty()) {
@@ -263,7 +278,7 @@ void write_safetensors(const std::string& path, const NamedTensors& tensors,
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const auto& [name, tensor] = tensors[i];
     if (name == metadata_key)
-      fail_at(ErrorClass::Usage, path, "", fmt::format("'{}' cannot name a tensor", name));
+      fail_at(ErrorClass::Usage, path, "file.name", fmt::format("'{}' cannot name a tensor", name));
     nlohmann::ordered_json entry;
     for (const FormatName& candidate : format_names) {
       if (candidate.dtype == tensor.dtype()) entry["dtype"] = std::string(candidate.text);
@@ -272,7 +287,12 @@ void write_safetensors(const std::string& path, const NamedTensors& tensors,
     entry["data_offsets"] = {begins[i], begins[i] + tensor.byte_size()};
     object.push_back({name, std::move(entry)});
   }
-  std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string text;
+  try {
+    text = header.dump();
+  } catch (const nlohmann::json::type_error&) {
+    fail_at(ErrorClass::Usage, path, "file.name", "a name or a text of the metadata is not UTF-8");
+  }
   text.append((8 - text.size() % 8) % 8, ' ');
   std::uint64_t length = text.size();
   write_file_atomically(path, [&](ByteSink& sink) {

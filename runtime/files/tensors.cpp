@@ -35,13 +35,13 @@ FileFormat format_of(const std::string& path) {
     return FileFormat::Idx;
   }
   if (head.size() == 9 && head[8] == '{') return FileFormat::Safetensors;
-  data_failure(path, "unknown format; expected npy, npz, safetensors, IDX or CSV", 0);
+  data_failure(path, "file.format", "unknown format; expected npy, npz, safetensors, IDX or CSV", 0);
 }
 
 NamedTensors read_selected(const std::string& path, const std::string* only) {
   auto single = [&](Tensor tensor) {
     if (only != nullptr)
-      data_failure(path, fmt::format("the file has no entries, so not '{}'", printable(*only)));
+      data_failure(path, "file.entry", fmt::format("the file has no entries, so not '{}'", printable(*only)));
     NamedTensors tensors;
     tensors.emplace_back("", std::move(tensor));
     return tensors;
@@ -64,7 +64,8 @@ NamedTensors read_selected(const std::string& path, const std::string* only) {
 }  // namespace
 
 void missing_entry(const std::string& path, const std::string& name, const std::vector<std::string>& names) {
-  data_failure(path, fmt::format("no entry '{}'{}", printable(name), did_you_mean(name, names)));
+  data_failure(path, "file.entry",
+               fmt::format("no entry '{}'{}", printable(name), did_you_mean(name, names)));
 }
 
 void check_names(const std::string& path, const NamedTensors& tensors) {
@@ -73,7 +74,7 @@ void check_names(const std::string& path, const NamedTensors& tensors) {
   for (const auto& [name, tensor] : tensors) {
     bool usable = !name.empty() && name.size() <= max_name_bytes;
     if (!usable || !seen.insert(name).second) {
-      fail_at(ErrorClass::Usage, path, "",
+      fail_at(ErrorClass::Usage, path, "file.name",
               fmt::format("'{}' cannot name an entry: {}", printable(name),
                           usable ? "it is taken" : "bad length"));
     }
@@ -98,12 +99,12 @@ void write_tensors(const std::string& path, const NamedTensors& tensors) {
   if (path.ends_with(".npz")) return write_npz(path, tensors);
   if (path.ends_with(".safetensors")) return write_safetensors(path, tensors);
   if (!path.ends_with(".npy")) {
-    fail_at(ErrorClass::Usage, path, "",
+    fail_at(ErrorClass::Usage, path, "file.format",
             "unknown extension of an output; expected .npz, .safetensors or .npy");
   }
   if (tensors.size() != 1) {
     fail_at(
-        ErrorClass::Usage, path, "",
+        ErrorClass::Usage, path, "file.format",
         fmt::format("an npy file holds one tensor, not {}; expected .npz or .safetensors", tensors.size()));
   }
   write_npy(path, tensors.front().second);

@@ -22,7 +22,6 @@ constexpr std::uint64_t end64_bytes = 56;
 constexpr std::uint64_t locator64_bytes = 20;
 constexpr std::uint64_t max_comment_bytes = 65535;
 constexpr std::uint32_t in_zip64_field = 0xFFFFFFFF;
-constexpr std::uint64_t max_entries = 10000;
 constexpr std::uint64_t max_ratio = 1032;  // of the deflate format itself
 
 template <class T>
@@ -46,7 +45,7 @@ std::string read_bytes(const DataFile& file, std::uint64_t offset, std::uint64_t
 
 Directory find_directory(const DataFile& file) {
   if (file.size() < end_bytes)
-    data_failure(file.path(), "not an npz file: too short for an archive", file.size());
+    data_failure(file.path(), "npz.archive", "not an npz file: too short for an archive", file.size());
   std::uint64_t tail_bytes = std::min(file.size(), end_bytes + max_comment_bytes);
   std::uint64_t tail_offset = file.size() - tail_bytes;
   std::string tail = read_bytes(file, tail_offset, tail_bytes);
@@ -56,14 +55,14 @@ Directory find_directory(const DataFile& file) {
                    get<std::uint16_t>(tail, at + 20) == tail_bytes - at - end_bytes;
     if (matches) break;
     if (at == 0) {
-      data_failure(file.path(), "truncated or not an npz file: the archive's end record is missing",
-                   file.size());
+      data_failure(file.path(), "npz.archive",
+                   "truncated or not an npz file: the archive's end record is missing", file.size());
     }
     --at;
   }
   std::uint64_t limit = tail_offset + at;  // the directory ends before it
   if (get<std::uint16_t>(tail, at + 4) != 0 || get<std::uint16_t>(tail, at + 6) != 0) {
-    data_failure(file.path(), "the archive is one part of several", limit + 4);
+    data_failure(file.path(), "npz.archive", "the archive is one part of several", limit + 4);
   }
   Directory directory{get<std::uint16_t>(tail, at + 10), get<std::uint32_t>(tail, at + 16),
                       get<std::uint32_t>(tail, at + 12)};
@@ -74,11 +73,12 @@ Directory find_directory(const DataFile& file) {
     if (get<std::uint32_t>(locator, 0) == locator64_signature) {
       std::uint64_t end64 = get<std::uint64_t>(locator, 8);
       if (end64 > limit || limit - end64 < end64_bytes + locator64_bytes) {
-        data_failure(file.path(), "the 64-bit end record lies outside the archive", limit - locator64_bytes);
+        data_failure(file.path(), "npz.archive", "the 64-bit end record lies outside the archive",
+                     limit - locator64_bytes);
       }
       std::string record = read_bytes(file, end64, end64_bytes);
       if (get<std::uint32_t>(record, 0) != end64_signature) {
-        data_failure(file.path(), "the 64-bit end record is damaged", end64);
+        data_failure(file.path(), "npz.archive", "the 64-bit end record is damaged", end64);
       }
       directory = {get<std::uint64_t>(record, 32), get<std::uint64_t>(record, 48),
                    get<std::uint64_t>(record, 40)};
@@ -86,12 +86,12 @@ Directory find_directory(const DataFile& file) {
     }
   }
   if (directory.offset > limit || directory.size > limit - directory.offset) {
-    data_failure(file.path(), "the archive's directory lies outside the file", limit);
+    data_failure(file.path(), "npz.archive", "the archive's directory lies outside the file", limit);
   }
-  if (directory.entries > max_entries) {
+  if (directory.entries > max_zip_entries) {
     data_failure(
-        file.path(),
-        fmt::format("the archive has {} entries; at most {} are read", directory.entries, max_entries),
+        file.path(), "npz.entries",
+        fmt::format("the archive has {} entries; at most {} are read", directory.entries, max_zip_entries),
         limit);
   }
   return directory;
@@ -106,13 +106,14 @@ void read_zip64_field(std::string_view extra, ZipEntry& entry, std::uint64_t& lo
     auto size = get<std::uint16_t>(extra, at + 2);
     at += 4;
     if (size > extra.size() - at)
-      data_failure(place, "an extra field of the archive's directory is too long");
+      data_failure(place, "npz.directory", "an extra field of the archive's directory is too long");
     if (id == 1) {
       std::string_view values = extra.substr(at, size);
       std::size_t next = 0;
       for (std::uint64_t* field : fields) {
         if (*field != in_zip64_field) continue;
-        if (next + 8 > values.size()) data_failure(place, "the 64-bit sizes of the entry are incomplete");
+        if (next + 8 > values.size())
+          data_failure(place, "npz.directory", "the 64-bit sizes of the entry are incomplete");
         *field = get<std::uint64_t>(values, next);
         next += 8;
       }
@@ -123,18 +124,19 @@ void read_zip64_field(std::string_view extra, ZipEntry& entry, std::uint64_t& lo
 
 void check_entry(const ZipEntry& entry, int flags, int method, const std::string& place) {
   constexpr int encrypted = 1;
-  if (flags & encrypted) data_failure(place, "the entry is encrypted");
+  if (flags & encrypted) data_failure(place, "npz.method", "the entry is encrypted");
   if (method != 0 && method != 8) {
-    data_failure(place,
+    data_failure(place, "npz.method",
                  fmt::format("compression method {} is not supported; expected stored or deflated", method));
   }
   if (method == 0 && entry.stored_bytes != entry.bytes) {
-    data_failure(place,
+    data_failure(place, "npz.size",
                  fmt::format("a stored entry of {} bytes announces {}", entry.stored_bytes, entry.bytes));
   }
-  if (entry.bytes / max_ratio > entry.stored_bytes) {
-    data_failure(place, fmt::format("{} bytes cannot inflate to {}: more than {} to 1", entry.stored_bytes,
-                                    entry.bytes, max_ratio));
+  if (entry.bytes / max_ratio + (entry.bytes % max_ratio != 0) > entry.stored_bytes) {
+    data_failure(place, "npz.ratio",
+                 fmt::format("{} bytes cannot inflate to {}: more than {} to 1", entry.stored_bytes,
+                             entry.bytes, max_ratio));
   }
 }
 
@@ -142,21 +144,22 @@ void check_entry(const ZipEntry& entry, int flags, int method, const std::string
 std::uint64_t find_data(const DataFile& file, const ZipEntry& entry, int method, std::uint64_t local_offset,
                         std::uint64_t limit, const std::string& place) {
   if (local_offset > limit || limit - local_offset < local_header_bytes) {
-    data_failure(place, "the entry lies outside the archive", local_offset);
+    data_failure(place, "npz.directory", "the entry lies outside the archive", local_offset);
   }
   std::string local = read_bytes(file, local_offset, local_header_bytes);
   if (get<std::uint32_t>(local, 0) != local_signature) {
-    data_failure(place, "the entry's local header is damaged", local_offset);
+    data_failure(place, "npz.directory", "the entry's local header is damaged", local_offset);
   }
   auto name_bytes = get<std::uint16_t>(local, 26);
   std::uint64_t data_offset = local_offset + local_header_bytes + name_bytes + get<std::uint16_t>(local, 28);
   if (data_offset > limit || entry.stored_bytes > limit - data_offset) {
-    data_failure(place, fmt::format("the entry's {} bytes do not fit into the archive", entry.stored_bytes),
+    data_failure(place, "npz.directory",
+                 fmt::format("the entry's {} bytes do not fit into the archive", entry.stored_bytes),
                  local_offset);
   }
   if (get<std::uint16_t>(local, 8) != method ||
       read_bytes(file, local_offset + local_header_bytes, name_bytes) != entry.name) {
-    data_failure(place, "the entry's local header differs from the directory", local_offset);
+    data_failure(place, "npz.directory", "the entry's local header differs from the directory", local_offset);
   }
   return data_offset;
 }
@@ -172,15 +175,15 @@ std::vector<ZipEntry> read_zip_directory(const DataFile& file) {
   std::uint64_t at = 0;
   for (std::uint64_t i = 0; i < directory.entries; ++i) {
     if (bytes.size() - at < central_header_bytes || get<std::uint32_t>(bytes, at) != central_signature) {
-      data_failure(file.path(), fmt::format("entry {} of the archive's directory is damaged", i),
-                   directory.offset + at);
+      data_failure(file.path(), "npz.directory",
+                   fmt::format("entry {} of the archive's directory is damaged", i), directory.offset + at);
     }
     std::uint64_t name_bytes = get<std::uint16_t>(bytes, at + 28);
     std::uint64_t extra_bytes = get<std::uint16_t>(bytes, at + 30);
     std::uint64_t comment_bytes = get<std::uint16_t>(bytes, at + 32);
     if (bytes.size() - at - central_header_bytes < name_bytes + extra_bytes + comment_bytes) {
-      data_failure(file.path(), fmt::format("entry {} of the archive's directory is cut off", i),
-                   directory.offset + at);
+      data_failure(file.path(), "npz.directory",
+                   fmt::format("entry {} of the archive's directory is cut off", i), directory.offset + at);
     }
     ZipEntry entry;
     entry.name = bytes.substr(at + central_header_bytes, name_bytes);
@@ -196,7 +199,8 @@ std::vector<ZipEntry> read_zip_directory(const DataFile& file) {
     read_zip64_field(extra, entry, local_offset, place);
     check_entry(entry, get<std::uint16_t>(bytes, at + 8), method, place);
     entry.data_offset = find_data(file, entry, method, local_offset, directory.offset, place);
-    if (!names.insert(entry.name).second) data_failure(place, "the archive has two entries of this name");
+    if (!names.insert(entry.name).second)
+      data_failure(place, "npz.duplicate", "the archive has two entries of this name");
     ranges.emplace_back(local_offset, entry.data_offset + entry.stored_bytes);
     entries.push_back(std::move(entry));
     at += central_header_bytes + name_bytes + extra_bytes + comment_bytes;
@@ -204,7 +208,7 @@ std::vector<ZipEntry> read_zip_directory(const DataFile& file) {
   std::sort(ranges.begin(), ranges.end());
   for (std::size_t i = 1; i < ranges.size(); ++i) {
     if (ranges[i].first < ranges[i - 1].second) {
-      data_failure(file.path(), "two entries of the archive overlap", ranges[i].first);
+      data_failure(file.path(), "npz.overlap", "two entries of the archive overlap", ranges[i].first);
     }
   }
   return entries;

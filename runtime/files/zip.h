@@ -6,6 +6,9 @@
 
 namespace relish {
 
+// More are neither read nor written.
+constexpr std::uint64_t max_zip_entries = 10000;
+
 struct ZipEntry {
   std::string name;
   bool deflated = false;

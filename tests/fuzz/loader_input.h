@@ -2,9 +2,11 @@
 // folder.
 #pragma once
 
+#include <sanitizer/allocator_interface.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -36,18 +38,37 @@ class MemoryFile {
   int descriptor_;
 };
 
-// Runs a loader on the input. It may refuse by a Failure that is no internal error, and may not take more
-// memory than a file of that size can hold.
+// The largest single allocation that is no finding; none while no loader runs.
+inline std::size_t allowed_allocation = SIZE_MAX;
+
+inline void check_allocation(const volatile void*, std::size_t size) {
+  if (size <= allowed_allocation) return;
+  std::fprintf(stderr, "finding: an allocation of %zu bytes; at most %zu are allowed\n", size,
+               allowed_allocation);
+  std::abort();
+}
+
+// Runs a loader on the input. It may refuse by a DataError, told with its rule; and may not allocate more at
+// a time than 64 MiB (and a page) or four times the file. Files of the fuzzer are too small to hold more
+// memory than the limit that is set here, so that a loader that meets it has trusted an announced size.
 template <class Load>
 void try_loader(const std::uint8_t* data, std::size_t size, Load&& load) {
-  limits().memory_bytes = std::uint64_t{64} << 20;
+  static const bool hooked =
+      __sanitizer_install_malloc_and_free_hooks(check_allocation, [](const volatile void*) {}) != 0;
+  if (!hooked) std::abort();
+  limits().memory_bytes = std::uint64_t{1} << 30;
   const MemoryFile file(data, size);
+  allowed_allocation = std::max<std::size_t>((std::size_t{64} << 20) + 4096, 4 * size);
   try {
     load(file.path());
+    allowed_allocation = SIZE_MAX;
   } catch (const Failure& failure) {
-    if (failure.error_class() != ErrorClass::Internal) return;
-    std::fprintf(stderr, "finding: an internal error: %s\n", failure.what());
-    std::abort();
+    allowed_allocation = SIZE_MAX;
+    for (const Diagnostic& diagnostic : failure.diagnostics()) {
+      if (diagnostic.error_class == ErrorClass::Data && !diagnostic.id.empty()) continue;
+      std::fprintf(stderr, "finding: no DataError with a rule: %s\n", failure.what());
+      std::abort();
+    }
   }
 }
 

@@ -22,4 +22,16 @@ std::string failure_of(Action&& action) {
   return "no failure";
 }
 
+// The id of the rule that `action` breaks, after "Class: ", or "no failure".
+template <class Action>
+std::string rule_of(Action&& action) {
+  try {
+    std::forward<Action>(action)();
+  } catch (const Failure& failure) {
+    const Diagnostic& first = failure.diagnostics().front();
+    return std::string(name_of(first.error_class)) + ": " + first.id;
+  }
+  return "no failure";
+}
+
 }  // namespace relish::testing

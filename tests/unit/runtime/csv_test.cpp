@@ -1,5 +1,6 @@
 // CSV tables.
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "runtime/files.h"
 #include "runtime/format.h"
@@ -10,6 +11,7 @@ namespace relish {
 namespace {
 
 using testing::failure_of;
+using testing::rule_of;
 using testing::TemporaryFolder;
 
 TEST_CASE("a numeric first row is data, any text makes it a header") {
@@ -73,6 +75,79 @@ TEST_CASE("a target column is split off") {
   CHECK(format_tensor(y) == "float32 (2,)\n[10, 30]");
   CHECK(failure_of([&] { split_target(table, "prize", path); }) ==
         "DataError: " + path + ": no column 'prize'; did you mean 'price'?");
+}
+
+TEST_CASE("bad widths and bad values are told in the order of the lines") {
+  TemporaryFolder folder;
+  std::string path = folder.put("bad.csv", "a,b\n1,x\n2\n3,4\n\"5,6\n7,8,9\n");
+  try {
+    read_csv(path);
+    FAIL("no failure");
+  } catch (const Failure& failure) {
+    std::vector<std::string> ids;
+    for (const Diagnostic& diagnostic : failure.diagnostics()) ids.push_back(diagnostic.id);
+    CHECK(ids == std::vector<std::string>{"csv.value", "csv.width", "csv.quote", "csv.width"});
+  }
+}
+
+TEST_CASE("numbers at the ends of a type") {
+  TemporaryFolder folder;
+  std::string path = folder.put("a.csv", "1e-50,-1e-50,1e-46\n");
+  CHECK(read_csv(path).values.get_double(0) == 0);
+  CHECK(std::signbit(read_csv(path).values.get_double(1)));
+  CHECK(read_csv(path).values.get_double(2) == 0);
+  CHECK(read_csv(folder.put("a.csv", "1e-400"), DType::Float64).values.get_double(0) == 0);
+  CHECK(read_csv(folder.put("a.csv", "1e-45")).values.get_double(0) == 1.401298464324817e-45);
+  CHECK(read_csv(folder.put("a.csv", "inf,-inf")).values.get_double(1) == -HUGE_VAL);
+  struct Case {
+    DType dtype;
+    const char* text;
+  };
+  for (const Case& c :
+       {Case{DType::Float32, "3.5e38"}, Case{DType::Float64, "1e400"}, Case{DType::Float16, "1e400"},
+        Case{DType::BFloat16, "-1e999"}, Case{DType::Int8, "128"}, Case{DType::UInt8, "-1"},
+        Case{DType::UInt64, "18446744073709551616"}, Case{DType::Bool, "2"}, Case{DType::Int32, "1.0"},
+        Case{DType::Float32, "0x10"}, Case{DType::Float32, "++1"}, Case{DType::Float32, "1e"}}) {
+    path = folder.put("a.csv", "0\n" + std::string(c.text) + "\n");
+    INFO(c.text);
+    CHECK(rule_of([&] { read_csv(path, c.dtype); }) == "DataError: csv.value");
+  }
+}
+
+TEST_CASE("limits of a line") {
+  TemporaryFolder folder;
+  std::string commas;
+  for (int i = 0; i < 999999; ++i) commas += "1,";
+  CHECK(read_csv(folder.put("a.csv", commas + "1\n")).values.shape() == Shape{1, 1000000});
+  std::string path = folder.put("a.csv", "1,2\n" + commas + "1,1\n");
+  CHECK(failure_of([&] { read_csv(path); }) ==
+        "DataError: " + path + ": line 2: 1000001 columns; expected 2 as in the first row (byte 4)");
+  path = folder.put("a.csv", commas + "1,1\n");
+  CHECK(failure_of([&] { read_csv(path); }) ==
+        "DataError: " + path + ": line 1: more than 1000000 columns (byte 2000000)");
+  CHECK(rule_of([&] { read_csv(path); }) == "DataError: csv.columns");
+
+  std::string longest = "1," + std::string((16 << 20) - 3, ' ') + "2";
+  CHECK(read_csv(folder.put("a.csv", longest)).values.shape() == Shape{1, 2});
+  path = folder.put("a.csv", "1,2\n1" + longest + "\n");
+  CHECK(failure_of([&] { read_csv(path); }) ==
+        "DataError: " + path + ": line 2: 16777217 bytes; at most 16777216 are read (byte 4)");
+  CHECK(rule_of([&] { read_csv(folder.put("a.csv", "1" + longest)); }) == "DataError: csv.line");
+}
+
+TEST_CASE("a wide first row and many short ones take no memory for the cells that are not there") {
+  TemporaryFolder folder;
+  std::string bytes;
+  for (int i = 0; i < 999999; ++i) bytes += "1,";
+  bytes += "1\n";
+  for (int i = 0; i < 1000000; ++i) bytes += "1\n";
+  try {
+    read_csv(folder.put("a.csv", bytes));
+    FAIL("no failure");
+  } catch (const Failure& failure) {
+    CHECK(failure.diagnostics().size() == 20);
+    CHECK(failure.diagnostics()[0].id == "csv.width");
+  }
 }
 
 }  // namespace

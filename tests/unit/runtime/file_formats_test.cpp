@@ -7,6 +7,7 @@
 #include "runtime/files.h"
 #include "runtime/format.h"
 #include "tests/unit/catch_failure.h"
+#include "tests/unit/runtime/file_builders.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace relish {
@@ -14,6 +15,9 @@ namespace {
 
 using testing::bytes_of;
 using testing::failure_of;
+using testing::npy_file;
+using testing::rule_of;
+using testing::safetensors_file;
 using testing::TemporaryFolder;
 
 std::string fixture(std::string_view name) {
@@ -45,22 +49,6 @@ bool same(const NamedTensors& a, const NamedTensors& b) {
   return true;
 }
 
-// An npy file of version 1.0 with the given dictionary and data.
-std::string npy(std::string header, std::string_view data = {}) {
-  std::string bytes("\x93NUMPY\x01\x00", 8);
-  header += '\n';
-  bytes += static_cast<char>(header.size() & 0xFF);
-  bytes += static_cast<char>(header.size() >> 8);
-  return bytes + header + std::string(data);
-}
-
-std::string safetensors(const std::string& header, std::string_view data = {}) {
-  std::uint64_t length = header.size();
-  std::string bytes(8, '\0');
-  std::memcpy(bytes.data(), &length, 8);
-  return bytes + header + std::string(data);
-}
-
 TEST_CASE("npy: what NumPy wrote") {
   Tensor fortran = read_npy(fixture("fortran.npy"));
   REQUIRE(fortran.shape() == Shape{2, 3, 4});
@@ -88,7 +76,7 @@ TEST_CASE("npy: headers of other writers") {
                              "{\"shape\": (2L,), \"fortran_order\": True, \"descr\": \"<i2\"}",
                              " { 'descr':'<i2','fortran_order':False,'shape':( 2 , ) }  "}) {
     INFO(header);
-    Tensor t = read_npy(folder.put("x.npy", npy(header, data)));
+    Tensor t = read_npy(folder.put("x.npy", npy_file(header, data)));
     CHECK(t.get_int(1) == 2);
   }
   std::string version_two("\x93NUMPY\x02\x00\x39\x00\x00\x00", 12);
@@ -110,30 +98,31 @@ TEST_CASE("npy: refusals") {
       {std::string("\x93NUMPY\x04\x00\x00\x00", 10), "unknown npy version 4.0 (byte 6)"},
       {std::string("\x93NUMPY\x01\x00\xFF\xFF", 10),
        "the header has 65535 bytes; at most 10000 are read (byte 10)"},
-      {npy(good, "1234567"), "truncated: the header announces 8 bytes of elements, the file has 7 (byte 68)"},
-      {npy(good, "123456789"),
+      {npy_file(good, "1234567"),
+       "truncated: the header announces 8 bytes of elements, the file has 7 (byte 68)"},
+      {npy_file(good, "123456789"),
        "too long: the header announces 8 bytes of elements, the file has 9 (byte 68)"},
-      {npy("{'descr': '<f4', 'shape': (2,)}"),
+      {npy_file("{'descr': '<f4', 'shape': (2,)}"),
        "the header lacks one of the keys descr, fortran_order, shape (byte 10)"},
-      {npy("{'descr': '<f4', 'descr': '<f4'}"), "the key 'descr' occurs twice (byte 27)"},
-      {npy("{'evil': 1}"), "unknown key 'evil' in the header (byte 11)"},
-      {npy("{'descr': '<f4', 'fortran_order': 0, 'shape': (2,)}"),
+      {npy_file("{'descr': '<f4', 'descr': '<f4'}"), "the key 'descr' occurs twice (byte 27)"},
+      {npy_file("{'evil': 1}"), "unknown key 'evil' in the header (byte 11)"},
+      {npy_file("{'descr': '<f4', 'fortran_order': 0, 'shape': (2,)}"),
        "bad header: fortran_order must be True or False (byte 44)"},
-      {npy("{'descr': '<f4', 'fortran_order': True, 'shape': (-2,)}"),
+      {npy_file("{'descr': '<f4', 'fortran_order': True, 'shape': (-2,)}"),
        "the shape has the negative dimension -2 (byte 60)"},
-      {npy("{'descr': '<f4', 'fortran_order': True, 'shape': (99999999999999999999,)}"),
+      {npy_file("{'descr': '<f4', 'fortran_order': True, 'shape': (99999999999999999999,)}"),
        "bad header: expected a dimension of 64 bits (byte 60)"},
-      {npy("{'descr': '<f4', 'fortran_order': True, 'shape': (4294967296,4294967296)}"),
-       "the shape (4294967296, 4294967296) has too many elements"},
-      {npy("{'descr': [('a', '<f4')], 'fortran_order': True, 'shape': (2,)}"),
+      {npy_file("{'descr': '<f4', 'fortran_order': True, 'shape': (4294967296,4294967296)}"),
+       "the shape (4294967296, 4294967296) has too many elements (byte 10)"},
+      {npy_file("{'descr': [('a', '<f4')], 'fortran_order': True, 'shape': (2,)}"),
        "the array has a structured dtype; expected a plain number type (byte 20)"},
-      {npy("{'descr': '<c8', 'fortran_order': True, 'shape': (2,)}"),
+      {npy_file("{'descr': '<c8', 'fortran_order': True, 'shape': (2,)}"),
        "the dtype '<c8' is not supported (byte 20)"},
-      {npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2,)} import"),
+      {npy_file("{'descr': '<f4', 'fortran_order': True, 'shape': (2,)} import"),
        "text follows the header's closing brace (byte 65)"},
-      {npy("{'descr': '|b1', 'fortran_order': False, 'shape': (2,)}", "\x01\x02"),
-       "element 1 of a bool array is 2; expected 0 or 1"},
-      {npy("{'descr': '|b1', 'fortran_order': False, 'shape': (" + std::string(66, '1') + ")}"),
+      {npy_file("{'descr': '|b1', 'fortran_order': False, 'shape': (2,)}", "\x01\x02"),
+       "element 1 of a bool array is 2; expected 0 or 1 (byte 67)"},
+      {npy_file("{'descr': '|b1', 'fortran_order': False, 'shape': (" + std::string(66, '1') + ")}"),
        "bad header: expected a dimension of 64 bits (byte 61)"},
   };
   for (const Case& c : cases) {
@@ -253,34 +242,67 @@ TEST_CASE("safetensors: refusals") {
       {"1234", ": truncated: the header's length is missing (byte 4)"},
       {std::string("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F", 8),
        ": the header has 9223372036854775807 bytes; at most 100000000 are read (byte 0)"},
-      {safetensors("{}").substr(0, 9), ": truncated: the header has 2 bytes, the file 9 (byte 0)"},
-      {safetensors("[1]"), ": the header does not begin with '{' (byte 8)"},
-      {safetensors("{\"w\":"), ": the header is not valid JSON (byte 13)"},
-      {safetensors("{\"w\":3}"), ": unexpected a number in the header (byte 8)"},
-      {safetensors("{" + entry + "," + entry + "}", "12345678"), ": the key 'w' occurs twice (byte 8)"},
-      {safetensors("{" + entry + "}", "1234567"), ":w: the entry has bytes 0 to 8 of 7"},
-      {safetensors("{" + entry + "}", "123456789"), ": the entries end at 8 of 9 bytes of data"},
-      {safetensors(R"({"w":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", "12345678"),
+      {safetensors_file("{}").substr(0, 9), ": truncated: the header has 2 bytes, the file 9 (byte 0)"},
+      {safetensors_file("[1]"), ": the header does not begin with '{' (byte 8)"},
+      {safetensors_file("{\"w\":"), ": the header is not valid JSON (byte 13)"},
+      {safetensors_file("{\"w\":3}"), ": unexpected a number in the header (byte 8)"},
+      {safetensors_file("{" + entry + "," + entry + "}", "12345678"), ": the key 'w' occurs twice (byte 8)"},
+      {safetensors_file("{" + entry + "}", "1234567"), ":w: the entry has bytes 0 to 8 of 7"},
+      {safetensors_file("{" + entry + "}", "123456789"),
+       ": the entries end at 8 of 9 bytes of data (byte 70)"},
+      {safetensors_file(R"({"w":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", "12345678"),
        ":w: the entry has 8 bytes; its shape needs 12"},
-      {safetensors(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", "12345678"),
+      {safetensors_file(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", "12345678"),
        ":w: the entry begins at 4 of the data; expected 0 (no gaps, no overlaps)"},
-      {safetensors(R"({"w":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}})", "1"),
+      {safetensors_file(R"({"w":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}})", "1"),
        ":w: the dtype 'F8_E4M3' is not supported"},
-      {safetensors(R"({"w":{"dtype":"F32","shape":[1]}})"),
+      {safetensors_file(R"({"w":{"dtype":"F32","shape":[1]}})"),
        ":w: the entry lacks a dtype, a shape or two data_offsets"},
-      {safetensors(R"({"w":{"dtype":"F32","shape":[-1],"data_offsets":[0,0]}})"),
+      {safetensors_file(R"({"w":{"dtype":"F32","shape":[-1],"data_offsets":[0,0]}})"),
        ":w: unexpected a negative number for 'shape'"},
-      {safetensors(R"({"w":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}})"),
-       ":w: the shape (4294967296, 4294967296) has too many elements"},
-      {safetensors(R"({"w":{"dtype":"F32","shape":[],"data_offsets":[0,4],"code":1}})", "1234"),
+      {safetensors_file(R"({"w":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}})"),
+       ":w: the shape (4294967296, 4294967296) has too many elements (byte 8)"},
+      {safetensors_file(R"({"w":{"dtype":"F32","shape":[],"data_offsets":[0,4],"code":1}})", "1234"),
        ":w: unknown key 'code'"},
-      {safetensors(R"({"__metadata__":{"a":1}})"), ":__metadata__: unexpected a number for 'a'"},
+      {safetensors_file(R"({"__metadata__":{"a":1}})"), ":__metadata__: unexpected a number for 'a'"},
   };
   for (const Case& c : cases) {
     std::string path = folder.put("bad.safetensors", c.bytes);
     CHECK(failure_of([&] { read_safetensors(path); }) == "DataError: " + path + c.message);
   }
-  std::string deep = safetensors("{\"w\":" + std::string(100000, '['));
+  auto rule = [&](const std::string& header, std::string_view data = {}) {
+    std::string path = folder.put("bad.safetensors", safetensors_file(header, data));
+    return rule_of([&] { read_safetensors(path); });
+  };
+  std::string a = R"("a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]})";
+  CHECK(rule("{" + a + R"(,"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})", "123") ==
+        "DataError: safetensors.gap");
+  CHECK(rule("{" + a + R"(,"b":{"dtype":"U8","shape":[2],"data_offsets":[3,5]}})", "12345") ==
+        "DataError: safetensors.gap");
+  CHECK(rule("{" + a + R"(,"b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", "12") ==
+        "DataError: safetensors.gap");
+  CHECK(rule("{" + a + "}", "123") == "DataError: safetensors.gap");
+  CHECK(rule("{" + a + "," + a + "}", "12") == "DataError: safetensors.duplicate");
+  CHECK(rule(R"({"a":{"dtype":"U8","dtype":"U8"}})") == "DataError: safetensors.duplicate");
+  CHECK(rule(R"({"__metadata__":{"k":"v","k":"w"}})") == "DataError: safetensors.duplicate");
+  CHECK(rule(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[2,0]}})", "12") ==
+        "DataError: safetensors.offsets");
+  CHECK(rule(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,18446744073709551615]}})", "12") ==
+        "DataError: safetensors.offsets");
+  CHECK(rule(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,1,2]}})", "12") ==
+        "DataError: safetensors.offsets");
+  CHECK(rule(R"({"a":{"dtype":"U8","shape":[18446744073709551615],"data_offsets":[0,0]}})") ==
+        "DataError: safetensors.shape");
+  CHECK(rule(R"({"a":{"dtype":"U8","shape":[99999999999999999999],"data_offsets":[0,0]}})") ==
+        "DataError: safetensors.header");
+  CHECK(rule(R"({"a":{"dtype":"U8","shape":[0,9223372036854775807,9],"data_offsets":[0,0]}})") ==
+        "DataError: file.shape");
+  CHECK(rule(R"({"a":{"dtype":"BOOL","shape":[2],"data_offsets":[0,2]}})", "\x01\x02") ==
+        "DataError: file.bool");
+  CHECK(rule("{\"\xFF\":1}") == "DataError: safetensors.header");
+  CHECK(rule("{} x") == "DataError: safetensors.header");
+  CHECK(rule("{}  ") == "no failure");
+  std::string deep = safetensors_file("{\"w\":" + std::string(100000, '['));
   CHECK(failure_of([&] { read_safetensors(folder.put("deep.safetensors", deep)); }).starts_with("DataError"));
 }
 
@@ -315,9 +337,9 @@ TEST_CASE("IDX: refusals") {
   CHECK(text(std::string("\0\0\x08\x01\0\0\0\x02xyz", 11)) ==
         start + "too long: the dimensions announce 2 bytes of elements, the file has 3 (byte 8)");
   std::string huge("\0\0\x0E\x04\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 20);
-  CHECK(text(huge).ends_with("has too many elements"));
+  CHECK(text(huge).ends_with("has too many elements (byte 4)"));
   std::string large("\0\0\x08\x02\x7F\xFF\xFF\xFF\x7F\xFF\xFF\xFF", 12);
-  CHECK(text(large) == start + "the shape (2147483647, 2147483647) has too many elements");
+  CHECK(text(large) == start + "the shape (2147483647, 2147483647) has too many elements (byte 4)");
 
   write_idx_gz(folder.file("good.gz"), sample(DType::UInt8, {1000}));
   std::string good = bytes_of(folder.file("good.gz"));
