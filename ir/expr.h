@@ -84,10 +84,13 @@ struct OpCall {
       args;  // the operator's non-attribute parameters in order; absent optional ones at the end dropped
   Attributes attributes;  // all attribute parameters in declared order, defaults filled in
 };
+// callee: GlobalRef of a Relax function, or a variable of function type. A GlobalRef of a prim_func is the
+// direct call of lowered modules: impure, the destinations stand among `args` and are written in place; the
+// result is void, or the scalar that the prim_func returns.
 struct FunctionCall {
   Expr callee;
   std::vector<Expr> args;
-};  // callee: GlobalRef of a Relax function, or a variable
+};
 // Calls a prim_func in destination-passing style: tensors and scalars of `args` in order, then freshly
 // allocated results of `out_types`. The result is the one tensor, or a tuple when `tuple_result`.
 struct CallTir {
@@ -95,6 +98,62 @@ struct CallTir {
   std::vector<Expr> args;
   std::vector<Type> out_types;
   bool tuple_result;
+  // R.call_tir_inplace when not empty: by result, the index of the argument whose storage it takes, -1 for a
+  // fresh one. An argument that somebody else still sees is copied first.
+  std::vector<std::int64_t> inplace_indices = {};
+  // R.call_tir_with_grad when not empty: the name of a gradient made elsewhere; kept, printed, not used.
+  std::string gradient_name = {};
+  Attributes gradient_arguments = {};
+};
+// Calls of functions outside the module: native ones (--native), and those of TVM's virtual machine.
+enum class PackedForm : std::uint8_t {
+  Dps,                // R.call_dps_packed: inputs, then freshly allocated results of out_types
+  Pure,               // R.call_pure_packed
+  Impure,             // R.call_packed
+  Inplace,            // R.call_inplace_packed
+  Builtin,            // R.call_builtin_with_ctx
+  MakeClosure,        // R.make_closure(f, (a, b)): f with its first arguments given
+  InvokeClosure,      // R.invoke_closure
+  InvokePureClosure,  // R.invoke_pure_closure
+};
+struct PackedCall {
+  PackedForm form;
+  Expr callee;  // ExternFunc, GlobalRef, or a variable of function type
+  std::vector<Expr> args;
+  // Dps: the tensors to allocate. Else the result's type, one entry; none: void (R.Tuple()) of the impure
+  // forms.
+  std::vector<Type> out_types;
+  bool tuple_result = false;  // Dps: a list of types was written
+  std::vector<std::int64_t> inplace_indices = {};
+  Attributes attributes = {};
+};
+// A function of a native library or of TVM's virtual machine, by its symbol.
+struct ExternFunc {
+  std::string symbol;
+};
+struct Function;
+// A nested function. It sees the variables around it; it may call itself by the variable bound to it.
+struct FunctionExpr {
+  std::shared_ptr<const Function> function;
+};
+struct Region;
+// The value of an if: of one result that result, else the tuple of all. `condition`: a bool 0-d tensor or a
+// bool scalar. Not in dataflow blocks.
+struct If {
+  Expr condition;
+  std::shared_ptr<const Region> then_region, else_region;  // no parameters, results of the same number
+};
+// A loop over range(begin, end, step) when `index` is defined (the bounds are int64 scalar leaves, `index` is
+// a symbol of the body), else a while with its `condition` region (parameters as the body's, one bool
+// result). `initial`: first values of the carried variables; the body's parameters are the variables at the
+// head of an iteration, its results their next values. The value is the carried variable, or the tuple of all
+// when they are not exactly one. The parameters' types are the joins of first and next values.
+struct Loop {
+  ScalarVar index;
+  Expr begin, end, step;
+  std::shared_ptr<const Region> condition;
+  std::vector<Expr> initial;
+  std::shared_ptr<const Region> body;
 };
 struct ShapeLiteral {
   std::vector<Scalar> dims;
@@ -113,7 +172,8 @@ struct GlobalRef {
 };
 
 using ExprKind = std::variant<VarRef, Constant, TupleExpr, TupleGet, OpCall, FunctionCall, CallTir,
-                              ShapeLiteral, ScalarValueExpr, StringLiteral, DTypeLiteral, GlobalRef>;
+                              PackedCall, ShapeLiteral, ScalarValueExpr, StringLiteral, DTypeLiteral,
+                              GlobalRef, ExternFunc, FunctionExpr, If, Loop>;
 
 struct ExprNode {
   Span span;
@@ -154,6 +214,16 @@ struct BindingBlock {
   CommentsPtr comments;
 };
 
+// A body inside a function: a branch, the body or the condition of a loop. It sees the variables around it;
+// what it binds is invisible outside, but for its results (leaves).
+struct Region {
+  std::vector<Var> params;
+  std::vector<BindingBlock> blocks;
+  std::vector<Expr> results;
+  CommentsPtr end_comments;  // of lines behind the last binding
+};
+using RegionPtr = std::shared_ptr<const Region>;
+
 struct Function {
   std::string name;
   std::vector<Var> params;
@@ -186,6 +256,14 @@ Expr op_call(std::string_view op_name, std::vector<Expr> args, Attributes attrib
 Expr function_call(Expr callee, std::vector<Expr> args, Span span = {});
 Expr call_tir(Expr callee, std::vector<Expr> args, std::vector<Type> out_types, bool tuple_result,
               Span span = {});
+Expr call_tir(CallTir call, Span span = {});
+Expr packed_call(PackedCall call, Span span = {});
+Expr extern_func(std::string symbol, Span span = {});
+Expr function_expr(FunctionPtr function, Span span = {});
+// TypeError when the condition is no bool, or when results of the two sides have no common type.
+Expr if_expr(Expr condition, Region then_region, Region else_region, Span span = {});
+// The parameters' types must be joins already (see join in ir/type.h).
+Expr loop_expr(Loop loop, Span span = {});
 
 FunctionType function_type_of(const Function& function);
 

@@ -2,6 +2,7 @@
 // shared.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -12,19 +13,32 @@
 
 namespace relish {
 
-using GlobalFunction = std::variant<FunctionPtr, PrimFuncPtr>;
+// `name = R.ExternFunc("symbol")` of a class, perhaps with a type.
+struct ExternFunction {
+  std::string name;
+  std::string symbol;
+  std::optional<Type> type;
+  Span span;
+  CommentsPtr comments;
+};
+using ExternFunctionPtr = std::shared_ptr<const ExternFunction>;
+using GlobalFunction = std::variant<FunctionPtr, PrimFuncPtr, ExternFunctionPtr>;
 
 struct Module {
   std::string name = "Module";
   std::vector<GlobalFunction> functions;  // in the order of the text
   Attributes attributes;                  // I.module_attrs
+  // I.module_global_infos: lists by name; an entry such as I.vdevice("llvm", 0) is a dictionary of its call's
+  // name ("form") and arguments ("args"). Kept and printed, otherwise ignored.
+  Attributes global_infos = {};
   bool check_well_formed = true;
   Span span;
   CommentsPtr comments;
 
   const GlobalFunction* find(std::string_view name) const;
-  FunctionPtr function(std::string_view name) const;   // null when absent or a prim_func
-  PrimFuncPtr prim_func(std::string_view name) const;  // null when absent or a Relax function
+  FunctionPtr function(std::string_view name) const;               // null when absent or a prim_func
+  PrimFuncPtr prim_func(std::string_view name) const;              // null when absent or something else
+  ExternFunctionPtr extern_function(std::string_view name) const;  // likewise
   // Replaces the function of that name in place, or appends.
   void set(GlobalFunction function);
   void remove(std::string_view name);
@@ -35,7 +49,8 @@ struct Module {
 using ModulePtr = std::shared_ptr<const Module>;
 
 const std::string& name_of(const GlobalFunction& function);
-// A GlobalRef with the function's type: FunctionType of a Relax function; R.Any for a prim_func.
+// A GlobalRef with the function's type: FunctionType of a Relax function; R.Any for a prim_func; of an extern
+// function its type, else an opaque impure R.Callable.
 Expr global_ref(const GlobalFunction& function, Span span = {});
 
 }  // namespace relish

@@ -21,6 +21,8 @@ enum class ParamKind : std::uint8_t {
   Shape,           // a shape value: tuple, list, R.shape or shape variable
   Scalar,          // a scalar expression (R.Prim)
   Attribute,       // compile-time, printed as a keyword
+  Any,             // a value of any type: dtype, string, tuple, function, opaque object
+  AnyRest,         // any number of values; only as the last non-attribute parameter
 };
 
 struct Param {
@@ -108,6 +110,7 @@ struct Op {
   // by the scalar attributes as R.Prim parameters. Then eval and lower are absent.
   std::string_view body = "";
   BodyFn body_function = nullptr;
+  bool pure = true;  // false: has effects; only in functions with pure=False
   Agreement agreement = Agreement::Exact;
   std::span<const Sample> samples = {};
   std::span<const Reject> rejects = {};

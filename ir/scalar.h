@@ -122,6 +122,14 @@ struct Select {
 struct Cast {
   Scalar a;
 };
+struct Reinterpret {
+  Scalar a;
+};  // the same bits as a dtype of equal width
+// `body` with `var` standing for `value`, which is computed once.
+struct Let {
+  ScalarVar var;
+  Scalar value, body;
+};
 struct Load {
   std::shared_ptr<const Buffer> buffer;
   std::vector<Scalar> indices;
@@ -132,7 +140,7 @@ struct IntrinsicCall {
 };
 
 using ScalarKind = std::variant<IntLiteral, FloatLiteral, VarUse, Binary, Compare, Logical, Not, Select, Cast,
-                                Load, IntrinsicCall>;
+                                Reinterpret, Let, Load, IntrinsicCall>;
 
 struct ScalarNode {
   Span span;
@@ -162,7 +170,9 @@ Scalar logical(LogicalOp op, Scalar a, Scalar b, Span span = {});
 Scalar logical_not(Scalar a, Span span = {});
 Scalar select(Scalar condition, Scalar a, Scalar b, Span span = {});
 Scalar if_then_else(Scalar condition, Scalar a, Scalar b, Span span = {});
-Scalar cast(DType dtype, Scalar a, Span span = {});  // returns `a` itself when it has the dtype
+Scalar cast(DType dtype, Scalar a, Span span = {});         // returns `a` itself when it has the dtype
+Scalar reinterpret(DType dtype, Scalar a, Span span = {});  // Failure(TypeError) when the widths differ
+Scalar let(ScalarVar var, Scalar value, Scalar body, Span span = {});
 Scalar load(const Buffer& buffer, std::vector<Scalar> indices, Span span = {});
 Scalar intrinsic(Intrinsic which, std::vector<Scalar> args, Span span = {});
 
@@ -193,10 +203,17 @@ class Buffer {
   Buffer() = default;
   Buffer(std::string name, DType dtype, std::vector<Scalar> shape, std::string scope = "global",
          Span span = {});
+  // The same identity is not kept: a fresh buffer with a layout of its own.
+  Buffer with_layout(std::vector<Scalar> strides, Scalar elem_offset) const;
 
   std::uint64_t id() const { return node_->id; }
   const std::string& name() const { return node_->name; }
   DType dtype() const { return node_->dtype; }
+  // Elements from one index to the next, by dimension; empty: row-major without gaps. Of a parameter a
+  // declaration that its (always row-major) argument must meet; variables in it are solved.
+  const std::vector<Scalar>& strides() const { return node_->strides; }
+  // First element; undefined: 0.
+  const Scalar& elem_offset() const { return node_->elem_offset; }
   const std::vector<Scalar>& shape() const { return node_->shape; }
   int rank() const { return static_cast<int>(node_->shape.size()); }
   const std::string& scope() const { return node_->scope; }
@@ -212,6 +229,8 @@ class Buffer {
     std::vector<Scalar> shape;
     std::string scope;
     Span span;
+    std::vector<Scalar> strides;
+    Scalar elem_offset;
   };
   std::shared_ptr<const Node> node_;
 };

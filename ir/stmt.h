@@ -31,7 +31,8 @@ class Stmt {
   std::shared_ptr<const StmtNode> node_;
 };
 
-enum class LoopKind : std::uint8_t { Serial, Parallel, Vectorized, Unrolled };
+// ThreadBinding: iterations stand for threads of a device; run here one after the other.
+enum class LoopKind : std::uint8_t { Serial, Parallel, Vectorized, Unrolled, ThreadBinding };
 enum class IterKind : std::uint8_t { Spatial, Reduce };
 
 struct IterVar {
@@ -55,10 +56,20 @@ struct For {
   LoopKind kind;
   Stmt body;
   Attributes annotations;
+  Scalar step = {};         // undefined: 1; else positive
+  std::string thread = {};  // of a ThreadBinding: "blockIdx.x"
 };
 struct While {
   Scalar condition;
   Stmt body;
+};
+// A buffer over the elements of another, with its own shape, strides and offset (Buffer::strides,
+// Buffer::elem_offset). `region`: T.match_buffer on a region, whose dims and offset the view takes; else
+// T.decl_buffer(..., data=source.data).
+struct BufferView {
+  Buffer buffer;
+  Buffer source;
+  std::optional<BufferRegion> region;
 };
 // One computation over block variables. `init` runs before the body for instances where every reduce variable
 // equals the begin of its domain. `reads`/`writes` are declarative.
@@ -71,6 +82,7 @@ struct BlockStmt {
   Stmt init;  // undefined: none
   Stmt body;
   Attributes attributes;
+  std::vector<BufferView> views = {};  // seen by init and body
 };
 struct Store {
   Buffer buffer;
@@ -80,10 +92,15 @@ struct Store {
 struct AllocateStmt {
   Buffer buffer;
 };  // visible in the statements that follow it in its sequence
+struct ViewStmt {
+  BufferView view;
+};  // likewise
+// A new local. `let`: immutable; else assignable. Undefined `value`: zero.
 struct DefineScalar {
   ScalarVar var;
   Scalar value;
-};  // a new assignable local
+  bool let = false;
+};
 struct AssignScalar {
   ScalarVar var;
   Scalar value;
@@ -96,6 +113,12 @@ struct AssertStmt {
   Scalar condition;
   std::string message;
 };
+struct Break {};     // of the innermost For or While
+struct Continue {};  // likewise
+// Ends a prim_func that has a result dtype.
+struct Return {
+  Scalar value;
+};
 struct Evaluate {
   Scalar value;
 };  // T.evaluate(0): nothing
@@ -103,8 +126,8 @@ struct SeqStmt {
   std::vector<Stmt> body;
 };
 
-using StmtKind = std::variant<For, While, BlockStmt, Store, AllocateStmt, DefineScalar, AssignScalar, IfStmt,
-                              AssertStmt, Evaluate, SeqStmt>;
+using StmtKind = std::variant<For, While, BlockStmt, Store, AllocateStmt, ViewStmt, DefineScalar,
+                              AssignScalar, IfStmt, AssertStmt, Break, Continue, Return, Evaluate, SeqStmt>;
 
 struct StmtNode {
   Span span;
@@ -137,6 +160,7 @@ struct PrimFunc {
   bool is_private = false;
   Span span;  // of the name
   CommentsPtr comments;
+  std::optional<DType> result_dtype = {};  // of a function that returns a scalar
 };
 using PrimFuncPtr = std::shared_ptr<const PrimFunc>;
 

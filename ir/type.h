@@ -18,6 +18,7 @@ struct TensorType {
   std::optional<DType> dtype;                // unknown when absent
   std::optional<std::vector<Scalar>> shape;  // dims known (int64 scalars); else only the rank, perhaps
   int rank = -1;                             // -1 unknown; equals shape->size() when the shape is known
+  std::string vdevice = {};  // "llvm:0:global" as written; read, printed and otherwise ignored
 
   bool has_shape() const { return shape.has_value(); }
 };
@@ -34,12 +35,16 @@ struct ScalarType {
 struct StringType {};
 struct DTypeType {};
 struct FunctionType;
+// R.Stack(T), an extension: a last-in first-out tape of values of one type.
+struct StackType {
+  std::shared_ptr<const Type> element;
+};
 struct AnyType {};    // R.Any
 struct ErrorType {};  // only inside the front end: silences follow-up errors
 
 struct FunctionType;
 using TypeKind = std::variant<TensorType, TupleType, ShapeType, ScalarType, StringType, DTypeType,
-                              std::shared_ptr<const FunctionType>, AnyType, ErrorType>;
+                              std::shared_ptr<const FunctionType>, StackType, AnyType, ErrorType>;
 
 class Type {
  public:
@@ -74,7 +79,8 @@ struct FunctionType {
   std::vector<Type> params;
   Type result;
   bool pure = true;
-  bool opaque = false;                        // bare R.Callable: nothing known
+  // The parameters are unknown: a bare R.Callable, R.PackedFunc, or R.Callable(ret=T).
+  bool opaque = false;
   std::vector<std::string> param_names = {};  // of a global function, for messages only; else empty
 };
 
