@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "ir/call_layout.h"
-#include "ir/evaluator.h"
+#include "interp/graph_activation.h"
 #include "ir/fault.h"
+#include "ir/rewrite.h"
 #include "support/interrupt.h"
 #include "support/limits.h"
 #include "support/overloaded.h"
@@ -27,40 +27,7 @@ struct DepthGuard {
   ~DepthGuard() { --call_depth; }
 };
 
-ScalarValue scalar_constant(const Attribute& attribute) {
-  if (const bool* b = attribute.as<bool>()) return ScalarValue::of_bool(*b);
-  if (const std::int64_t* i = attribute.as<std::int64_t>()) return ScalarValue::of_int(*i);
-  if (const double* d = attribute.as<double>()) return ScalarValue::of_real(*d);
-  RELISH_CHECK(false, "attribute of an operator body is not a scalar");
-}
-
-bool is_scalar_attribute(const Attribute& attribute) {
-  return attribute.as<bool>() || attribute.as<std::int64_t>() || attribute.as<double>();
-}
-
-// A leaf that has the type of `value`, for inference on what is really there.
-Expr concrete_leaf(const Value& value, const Expr& written) {
-  if (value.is_shape()) {
-    std::vector<Scalar> dims(value.shape().dims.begin(), value.shape().dims.end());
-    return shape_literal(std::move(dims), written.span());
-  }
-  if (value.is_scalar()) {
-    const ScalarValue& scalar = value.scalar();
-    return scalar_value(is_float(scalar.dtype) ? float_literal(scalar.dtype, scalar.real)
-                                               : int_literal(scalar.dtype, scalar.integer),
-                        written.span());
-  }
-  if (value.is_tensor() || value.is_tuple()) return var_ref(Var("x", type_of(value)), written.span());
-  return written;
-}
-
 }  // namespace
-
-struct GraphEvaluator::Activation {
-  const Function& function;
-  SymbolValues symbols;
-  std::unordered_map<std::uint64_t, Value> values;
-};
 
 Value GraphEvaluator::call(std::string_view name, std::vector<Value> args) {
   if (FunctionPtr function = module_->function(name)) return call_function(*function, std::move(args));
@@ -71,52 +38,71 @@ Value GraphEvaluator::call(std::string_view name, std::vector<Value> args) {
 }
 
 Value GraphEvaluator::call_function(const Function& function, std::vector<Value> args) {
-  DepthGuard guard(function);
   Activation frame{function, bind_arguments(function, args), {}};
-  for (std::size_t i = 0; i < args.size(); ++i)
-    frame.values.emplace(function.params[i].id(), std::move(args[i]));
+  return run_function(function, frame, std::move(args));
+}
 
-  // The binding after which a variable is dead, so that memory follows liveness.
+Value GraphEvaluator::run_function(const Function& function, Activation& frame, std::vector<Value> args) {
+  DepthGuard guard(function);
+  for (std::size_t i = 0; i < args.size(); ++i)
+    frame.values.insert_or_assign(function.params[i].id(), std::move(args[i]));
+  run_blocks(function.blocks, {function.result}, frame);
+  return evaluate(function.result, frame);
+}
+
+const GraphEvaluator::Lifetimes& GraphEvaluator::lifetimes(const std::vector<BindingBlock>& blocks,
+                                                           const std::vector<Expr>& results) {
+  const auto known = lifetimes_.find(&blocks);
+  if (known != lifetimes_.end()) return known->second;
+  Lifetimes lifetimes;
   std::unordered_map<std::uint64_t, std::size_t> last_use;
   std::size_t position = 0;
-  const std::function<void(const Expr&)> note_uses = [&](const Expr& expr) {
-    if (const Var* var = expr.as_var())
-      last_use[var->id()] = position;
-    else if (const auto* t = expr.as<TupleExpr>())
-      for (const Expr& e : t->fields) note_uses(e);
-    else if (const auto* g = expr.as<TupleGet>())
-      note_uses(g->tuple);
-    else if (const auto* o = expr.as<OpCall>())
-      for (const Expr& e : o->args) note_uses(e);
-    else if (const auto* f = expr.as<FunctionCall>())
-      for (const Expr& e : f->args) note_uses(e);
-    else if (const auto* c = expr.as<CallTir>())
-      for (const Expr& e : c->args) note_uses(e);
+  const auto note_uses = [&](const Expr& value) {
+    for_each_expr(value, [&](const Expr& expr) {
+      const Var* var = expr.as_var();
+      const auto own = var ? last_use.find(var->id()) : last_use.end();
+      if (own != last_use.end()) own->second = position;
+    });
   };
-  for (const BindingBlock& block : function.blocks)
+  for (const BindingBlock& block : blocks) {
     for (const Binding& binding : block.bindings) {
-      last_use[binding.var().id()] = position;
       note_uses(binding.value());
-      ++position;
-    }
-  note_uses(function.result);
-  std::vector<std::vector<std::uint64_t>> dying(position + 1);
-  for (const auto& [id, at] : last_use) dying[at].push_back(id);
-
-  position = 0;
-  for (const BindingBlock& block : function.blocks) {
-    for (const Binding& binding : block.bindings) {
-      poll_interrupt(binding.span);
-      Value value = evaluate(binding.value(), frame);
-      if (const auto* match = std::get_if<MatchCast>(&binding.kind)) {
-        match_value(value, match->type, frame.symbols, ErrorClass::Runtime, binding.span, "match_cast");
-      }
-      frame.values.insert_or_assign(binding.var().id(), std::move(value));
-      for (const std::uint64_t id : dying[position]) frame.values.erase(id);
+      last_use[binding.var().id()] = position;
+      lifetimes.bound.push_back(binding.var().id());
       ++position;
     }
   }
-  return evaluate(function.result, frame);
+  for (const Expr& result : results) note_uses(result);
+  lifetimes.dying.resize(position + 1);
+  for (const auto& [id, at] : last_use) lifetimes.dying[at].push_back(id);
+  return lifetimes_.emplace(&blocks, std::move(lifetimes)).first->second;
+}
+
+// Memory follows liveness: a value goes after its last use. Those of the results stay.
+void GraphEvaluator::run_blocks(const std::vector<BindingBlock>& blocks, const std::vector<Expr>& results,
+                                Activation& frame) {
+  const Lifetimes& plan = lifetimes(blocks, results);
+  std::size_t position = 0;
+  for (const BindingBlock& block : blocks) {
+    for (const Binding& binding : block.bindings) {
+      poll_interrupt(binding.span);
+      const auto* nested = binding.value().as<FunctionExpr>();
+      Value value =
+          nested ? make_closure(nested->function, &binding.var(), frame) : evaluate(binding.value(), frame);
+      if (const auto* match = std::get_if<MatchCast>(&binding.kind))
+        match_value(value, match->type, frame.symbols, ErrorClass::Runtime, binding.span, "match_cast");
+      frame.values.insert_or_assign(binding.var().id(), std::move(value));
+      for (const std::uint64_t id : plan.dying[position]) frame.values.erase(id);
+      ++position;
+    }
+  }
+}
+
+std::vector<Value> GraphEvaluator::evaluate_all(const std::vector<Expr>& exprs, Activation& frame) {
+  std::vector<Value> values;
+  values.reserve(exprs.size());
+  for (const Expr& expr : exprs) values.push_back(evaluate(expr, frame));
+  return values;
 }
 
 Value GraphEvaluator::call_prim_func(const PrimFuncPtr& function, std::vector<Value> args) {
@@ -170,19 +156,7 @@ Value GraphEvaluator::call_prim_func(const PrimFuncPtr& function, std::vector<Va
   return Value::tuple(std::move(fields));
 }
 
-const PrimProgram& GraphEvaluator::prepared(const PrimFuncPtr& function) {
-  std::unique_ptr<PrimProgram>& program = prim_programs_[function.get()];
-  if (!program) program = std::make_unique<PrimProgram>(function);
-  return *program;
-}
-
 Value GraphEvaluator::evaluate(const Expr& expr, Activation& frame) {
-  const auto each = [&](const std::vector<Expr>& exprs) {
-    std::vector<Value> values;
-    values.reserve(exprs.size());
-    for (const Expr& e : exprs) values.push_back(evaluate(e, frame));
-    return values;
-  };
   const auto symbol = [&](const ScalarVar& var) -> std::optional<std::int64_t> {
     const auto found = frame.symbols.find(var.id());
     return found == frame.symbols.end() ? std::nullopt : std::optional(found->second);
@@ -229,18 +203,12 @@ Value GraphEvaluator::evaluate(const Expr& expr, Activation& frame) {
             return found->second;
           },
           [&](const Constant& n) -> Value { return n.value; },
-          [&](const TupleExpr& n) -> Value { return Value::tuple(each(n.fields)); },
+          [&](const TupleExpr& n) -> Value { return Value::tuple(evaluate_all(n.fields, frame)); },
           [&](const TupleGet& n) -> Value {
             return evaluate(n.tuple, frame).fields().at(static_cast<std::size_t>(n.index));
           },
           [&](const OpCall& n) -> Value { return evaluate_op(n, expr, frame); },
-          [&](const FunctionCall& n) -> Value {
-            const auto* global = n.callee.as<GlobalRef>();
-            RELISH_CHECK(global != nullptr, "callee is not a global function");
-            FunctionPtr callee = module_->function(global->name);
-            RELISH_CHECK(callee != nullptr, global->name);
-            return call_function(*callee, each(n.args));
-          },
+          [&](const FunctionCall& n) -> Value { return evaluate_call(n, expr, frame); },
           [&](const CallTir& n) -> Value { return evaluate_call_tir(n, expr, frame); },
           [&](const ShapeLiteral& n) -> Value {
             ShapeValue shape;
@@ -253,71 +221,14 @@ Value GraphEvaluator::evaluate(const Expr& expr, Activation& frame) {
           },
           [&](const StringLiteral& n) -> Value { return n.value; },
           [&](const DTypeLiteral& n) -> Value { return std::string(name_of(n.value)); },
-          [&](const GlobalRef&) -> Value { RELISH_CHECK(false, "a function is not a value here"); },
+          [&](const GlobalRef& n) -> Value { return global_value(n, expr.span()); },
+          [&](const PackedCall& n) -> Value { return evaluate_packed(n, expr, frame); },
+          [&](const ExternFunc& n) -> Value { return n.symbol; },
+          [&](const FunctionExpr& n) -> Value { return make_closure(n.function, nullptr, frame); },
+          [&](const If& n) -> Value { return evaluate_if(n, expr, frame); },
+          [&](const Loop& n) -> Value { return evaluate_loop(n, expr, frame); },
       },
       expr.node().kind);
-}
-
-Value GraphEvaluator::evaluate_op(const OpCall& call, const Expr& expr, Activation& frame) {
-  std::vector<Value> args;
-  std::vector<Expr> leaves;
-  for (const Expr& arg : call.args) {
-    args.push_back(evaluate(arg, frame));
-    leaves.push_back(concrete_leaf(args.back(), arg));
-  }
-  const CallView view{*call.op, leaves, call.attributes, expr.span()};
-  try {
-    // Inference on the real shapes: it gives the result's shape and refuses what only the values show.
-    const Type result = call.op->infer(view);
-    if (!call.op->eval) return evaluate_body(call, view, std::move(args));
-    return call.op->eval(EvalCall{view, args, result});
-  } catch (Failure& failure) {
-    for (Diagnostic& diagnostic : failure.diagnostics()) {
-      if (diagnostic.error_class == ErrorClass::Type) diagnostic.error_class = ErrorClass::Runtime;
-      if (!call.op->eval) diagnostic.span = expr.span();  // not the line of the library's text
-    }
-    failure.at(expr.span());
-    throw;
-  }
-}
-
-Value GraphEvaluator::evaluate_body(const OpCall& call, const CallView& view, std::vector<Value> args) {
-  RELISH_CHECK(!call.op->body.empty() && call.op->body_function, std::string(call.op->name));
-  const ModulePtr body = body_loader().load(call.op->body);
-  for (const auto& [name, attribute] : call.attributes)
-    if (is_scalar_attribute(attribute)) args.emplace_back(scalar_constant(attribute));
-  return body_evaluator(body).call(call.op->body_function(view), std::move(args));
-}
-
-GraphEvaluator& GraphEvaluator::body_evaluator(const ModulePtr& body) {
-  std::unique_ptr<GraphEvaluator>& evaluator = bodies_[body.get()];
-  if (!evaluator) evaluator = std::make_unique<GraphEvaluator>(body);
-  return *evaluator;
-}
-
-Value GraphEvaluator::evaluate_call_tir(const CallTir& call, const Expr& expr, Activation& frame) {
-  const auto* global = call.callee.as<GlobalRef>();
-  RELISH_CHECK(global != nullptr, "callee of call_tir is not a global function");
-  PrimFuncPtr callee = module_->prim_func(global->name);
-  RELISH_CHECK(callee != nullptr, global->name);
-  const std::vector<ParamAccess> accesses = param_accesses(*callee);
-  const std::vector<ParamSource> layout = call_layout(*callee, call, expr.span());
-  std::vector<Value> params, results(call.out_types.size());
-  for (std::size_t i = 0; i < layout.size(); ++i) {
-    const std::size_t index = layout[i].index;
-    if (layout[i].kind == ParamSource::Argument) {
-      Value value = evaluate(call.args[index], frame);
-      // A prim_func that writes to an input must not change a value that others hold.
-      if (accesses[i].written && value.is_tensor()) value = value.tensor().copy();
-      params.push_back(std::move(value));
-    } else {
-      const Type type = concrete_type(call.out_types[index], frame.symbols);
-      results[index] = Tensor::zeros(*type.tensor()->dtype, concrete_shape(*type.tensor()));
-      params.push_back(results[index]);
-    }
-  }
-  prepared(callee).run(params, ErrorClass::Runtime, expr.span());
-  return call.tuple_result ? Value::tuple(std::move(results)) : results.at(0);
 }
 
 }  // namespace relish::interp

@@ -17,20 +17,47 @@ class GraphEvaluator {
   Value call(std::string_view name, std::vector<Value> args);
 
  private:
-  struct Activation;
+  struct Activation;    // the values of one call (graph_activation.h)
+  struct ClosureValue;  // a function value
 
+  // Which variables die after which binding of a list of blocks.
+  struct Lifetimes {
+    std::vector<std::vector<std::uint64_t>> dying;  // by position of the binding
+    std::vector<std::uint64_t> bound;               // all that the blocks bind
+  };
+
+  // graph_evaluator.cpp: entries, blocks and leaves.
   Value call_function(const Function& function, std::vector<Value> args);
+  Value run_function(const Function& function, Activation& frame, std::vector<Value> args);
   Value call_prim_func(const PrimFuncPtr& function, std::vector<Value> args);
+  void run_blocks(const std::vector<BindingBlock>& blocks, const std::vector<Expr>& results,
+                  Activation& frame);
+  const Lifetimes& lifetimes(const std::vector<BindingBlock>& blocks, const std::vector<Expr>& results);
   Value evaluate(const Expr& expr, Activation& frame);
+  std::vector<Value> evaluate_all(const std::vector<Expr>& exprs, Activation& frame);
+
+  // graph_control.cpp: ifs, loops and function values.
+  Value evaluate_if(const If& branch, const Expr& expr, Activation& frame);
+  Value evaluate_loop(const Loop& loop, const Expr& expr, Activation& frame);
+  std::vector<Value> run_region(const Region& region, std::vector<Value> args, Activation& frame);
+  bool condition(const Value& value, Span span) const;
+  Value make_closure(const FunctionPtr& function, const Var* self, Activation& frame);
+  Value call_value(const Value& callee, std::vector<Value> args, Span span);
+
+  // graph_calls.cpp: operators, functions, prim_funcs and functions outside the module.
   Value evaluate_op(const OpCall& call, const Expr& expr, Activation& frame);
   Value evaluate_body(const OpCall& call, const CallView& view, std::vector<Value> args);
+  Value evaluate_call(const FunctionCall& call, const Expr& expr, Activation& frame);
   Value evaluate_call_tir(const CallTir& call, const Expr& expr, Activation& frame);
+  Value evaluate_packed(const PackedCall& call, const Expr& expr, Activation& frame);
+  Value global_value(const GlobalRef& global, Span span);
   const PrimProgram& prepared(const PrimFuncPtr& function);
   GraphEvaluator& body_evaluator(const ModulePtr& body);
 
   ModulePtr module_;
   std::unordered_map<const PrimFunc*, std::unique_ptr<PrimProgram>> prim_programs_;
   std::unordered_map<const Module*, std::unique_ptr<GraphEvaluator>> bodies_;
+  std::unordered_map<const void*, Lifetimes> lifetimes_;  // by list of blocks
 };
 
 }  // namespace relish::interp

@@ -27,7 +27,7 @@ PrimProgram::PrimProgram(PrimFuncPtr function) : function_(std::move(function)) 
   body_ = prepare(function_->body, slots_);
 }
 
-void PrimProgram::run(std::vector<Value>& args, ErrorClass error_class, Span call) const {
+Value PrimProgram::run(std::vector<Value>& args, ErrorClass error_class, Span call) const {
   RELISH_CHECK(args.size() == function_->params.size());
   Slots slots = slots_;  // lookups only: every slot exists
   Frame frame;
@@ -80,6 +80,7 @@ void PrimProgram::run(std::vector<Value>& args, ErrorClass error_class, Span cal
         Tensor::zeros(allocation.buffer.dtype(), std::move(shape)));
   }
   body_->run(frame);
+  return Value();
 }
 
 }  // namespace relish::interp

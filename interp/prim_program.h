@@ -16,7 +16,8 @@ class PrimProgram {
   const PrimFunc& function() const { return *function_; }
   // One value per parameter in order; buffers of written parameters are written. Values that do not fit the
   // parameters fail with `error_class` (DataError at the program's entry, RuntimeError inside it) at `call`.
-  void run(std::vector<Value>& args, ErrorClass error_class, Span call) const;
+  // The result is what the function returns: a scalar, or void.
+  Value run(std::vector<Value>& args, ErrorClass error_class, Span call) const;
 
  private:
   PrimFuncPtr function_;

@@ -12,7 +12,8 @@ bool is_leaf(const Expr& expr) {
   if (const auto* fields = expr.as<TupleExpr>()) {
     return std::all_of(fields->fields.begin(), fields->fields.end(), is_leaf);
   }
-  return !expr.as<TupleGet>() && !expr.as<OpCall>() && !expr.as<FunctionCall>() && !expr.as<CallTir>();
+  return !expr.as<TupleGet>() && !expr.as<OpCall>() && !expr.as<FunctionCall>() && !expr.as<CallTir>() &&
+         !expr.as<PackedCall>() && !expr.as<FunctionExpr>() && !expr.as<If>() && !expr.as<Loop>();
 }
 
 void FunctionBuilder::reserve_name(std::string_view name) { names_.emplace(name); }

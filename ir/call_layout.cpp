@@ -13,15 +13,19 @@ std::vector<ParamSource> call_layout(const PrimFunc& function, const CallTir& ca
     const bool scalar = call.args[i].type().as<ScalarType>() != nullptr;
     (scalar ? scalars : tensors).push_back(i);
   }
+  std::vector<std::size_t> fresh;
+  for (std::size_t i = 0; i < call.out_types.size(); ++i) {
+    if (i >= call.inplace_indices.size() || call.inplace_indices[i] < 0) fresh.push_back(i);
+  }
   std::size_t buffer_params = 0, scalar_params = 0;
   for (const PrimParam& param : function.params) ++(param.buffer() ? buffer_params : scalar_params);
-  if (scalars.size() != scalar_params || tensors.size() + call.out_types.size() != buffer_params) {
+  if (scalars.size() != scalar_params || tensors.size() + fresh.size() != buffer_params) {
     fail(
         ErrorClass::Type, span, "call_tir.arity",
         fmt::format(
             "{} has {} buffer and {} scalar parameters; the call gives {} tensors, {} scalars and {} results",
             function.name, buffer_params, scalar_params, tensors.size(), scalars.size(),
-            call.out_types.size()),
+            fresh.size()),
         {{function.span, "the function is declared here"}});
   }
   std::vector<ParamSource> layout;
@@ -32,7 +36,7 @@ std::vector<ParamSource> call_layout(const PrimFunc& function, const CallTir& ca
     else if (next_tensor < tensors.size())
       layout.push_back({ParamSource::Argument, tensors[next_tensor++]});
     else
-      layout.push_back({ParamSource::Result, next_result++});
+      layout.push_back({ParamSource::Result, fresh[next_result++]});
   }
   return layout;
 }

@@ -1,6 +1,7 @@
 // How the arguments and results of a call_tir meet the parameters of the prim_func: scalars go to scalar
 // parameters in order, tensors to buffer parameters in order, results to the buffer parameters that remain.
-// One rule for both tiers.
+// Results that take an
+// argument's storage (call_tir_inplace) have no parameter of their own. One rule for both tiers.
 #pragma once
 
 #include <vector>

@@ -70,7 +70,7 @@ class Matcher {
       if (!value.is_scalar() || value.scalar().dtype != scalar->dtype) mismatch();
     } else if (type.as<StringType>() || type.as<DTypeType>()) {
       if (!value.is_string()) mismatch();
-    } else if (type.function()) {
+    } else if (type.function() || type.as<StackType>()) {
       if (!std::holds_alternative<std::shared_ptr<const ObjectValue>>(value.kind())) mismatch();
     }
   }

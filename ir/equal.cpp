@@ -62,9 +62,9 @@ struct BlockView {
   bool dataflow;
   std::vector<const Binding*> bindings;
 };
-std::vector<BlockView> blocks_of(const Function& function) {
+std::vector<BlockView> blocks_of(const std::vector<BindingBlock>& blocks) {
   std::vector<BlockView> views;
-  for (const BindingBlock& block : function.blocks) {
+  for (const BindingBlock& block : blocks) {
     if (block.bindings.empty()) continue;
     if (views.empty() || block.dataflow || views.back().dataflow) views.push_back({block.dataflow, {}});
     for (const Binding& binding : block.bindings) views.back().bindings.push_back(&binding);
@@ -116,6 +116,7 @@ bool Comparison::types(const Type& a, const Type& b) {
   if (a.kind().index() != b.kind().index()) return mismatch();
   if (const TensorType* x = a.tensor()) {
     const TensorType* y = b.tensor();
+    if (x->vdevice != y->vdevice) return mismatch();
     if (x->dtype != y->dtype || x->has_shape() != y->has_shape() || x->rank != y->rank) return mismatch();
     return !x->shape || dims(*x->shape, *y->shape);
   }
@@ -129,8 +130,9 @@ bool Comparison::types(const Type& a, const Type& b) {
   if (const FunctionType* x = a.function()) {
     const FunctionType* y = b.function();
     if (x->opaque != y->opaque || x->pure != y->pure) return mismatch();
-    return x->opaque || (type_lists(x->params, y->params) && types(x->result, y->result));
+    return types(x->result, y->result) && (x->opaque || type_lists(x->params, y->params));
   }
+  if (const StackType* x = a.as<StackType>()) return types(*x->element, *b.as<StackType>()->element);
   return true;
 }
 
@@ -177,8 +179,36 @@ class ExprComparison {
   }
   bool operator()(const CallTir& a, const CallTir& b) {
     if (a.tuple_result != b.tuple_result) return c_.differ("one call_tir gives a tuple, the other a tensor");
+    if (a.inplace_indices != b.inplace_indices || a.gradient_name != b.gradient_name)
+      return c_.differ("the forms of a call_tir differ");
     return c_.exprs(a.callee, b.callee) && c_.expr_lists(a.args, b.args) &&
-           c_.type_lists(a.out_types, b.out_types);
+           c_.type_lists(a.out_types, b.out_types) &&
+           c_.attributes(a.gradient_arguments, b.gradient_arguments);
+  }
+  bool operator()(const PackedCall& a, const PackedCall& b) {
+    if (a.form != b.form || a.tuple_result != b.tuple_result || a.inplace_indices != b.inplace_indices)
+      return c_.differ("the forms of a packed call differ");
+    return c_.exprs(a.callee, b.callee) && c_.expr_lists(a.args, b.args) &&
+           c_.type_lists(a.out_types, b.out_types) && c_.attributes(a.attributes, b.attributes);
+  }
+  bool operator()(const ExternFunc& a, const ExternFunc& b) {
+    return a.symbol == b.symbol || c_.differ(fmt::format("extern {} and {}", a.symbol, b.symbol));
+  }
+  bool operator()(const FunctionExpr& a, const FunctionExpr& b) {
+    return c_.functions(*a.function, *b.function);
+  }
+  bool operator()(const If& a, const If& b) {
+    return c_.exprs(a.condition, b.condition) && c_.regions(a.then_region, b.then_region) &&
+           c_.regions(a.else_region, b.else_region);
+  }
+  bool operator()(const Loop& a, const Loop& b) {
+    if (a.index.defined() != b.index.defined()) return c_.differ("one loop is a while, the other a for");
+    if (!c_.expr_lists(a.initial, b.initial)) return false;
+    if (a.index.defined() && (!c_.exprs(a.begin, b.begin) || !c_.exprs(a.end, b.end) ||
+                              !c_.exprs(a.step, b.step) || !c_.vars(a.index, b.index))) {
+      return false;
+    }
+    return c_.regions(a.condition, b.condition) && c_.regions(a.body, b.body);
   }
   bool operator()(const ShapeLiteral& a, const ShapeLiteral& b) { return c_.dims(a.dims, b.dims); }
   bool operator()(const ScalarValueExpr& a, const ScalarValueExpr& b) {
@@ -215,6 +245,9 @@ bool Comparison::exprs(const Expr& a, const Expr& b) {
 
 bool Comparison::bindings(const Binding& a, const Binding& b) {
   if (a.kind.index() != b.kind.index()) return differ("one is a match_cast, the other is not");
+  // A nested function may mention the variable that is bound to it.
+  if (a.value().as<FunctionExpr>() && b.value().as<FunctionExpr>() && !graph_vars(a.var(), b.var()))
+    return false;
   if (!exprs(a.value(), b.value())) return false;
   if (const MatchCast* cast = std::get_if<MatchCast>(&a.kind)) {
     if (!types(cast->type, std::get<MatchCast>(b.kind).type)) return false;
@@ -225,6 +258,37 @@ bool Comparison::bindings(const Binding& a, const Binding& b) {
     return differ("one variable is visible outside the dataflow block, the other is not");
   }
   return types(a.var().type(), b.var().type()) && graph_vars(a.var(), b.var());
+}
+
+bool Comparison::block_lists(const std::vector<BindingBlock>& a, const std::vector<BindingBlock>& b) {
+  std::vector<BlockView> left = blocks_of(a), right = blocks_of(b);
+  for (std::size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
+    if (i >= left.size() || i >= right.size() || left[i].dataflow != right[i].dataflow) {
+      return differ("the blocks differ");
+    }
+    const auto &ours = left[i].bindings, &theirs = right[i].bindings;
+    for (std::size_t k = 0; k < std::min(ours.size(), theirs.size()); ++k) {
+      place_.push_back("binding " + ours[k]->var().name());
+      if (!bindings(*ours[k], *theirs[k])) return false;
+      place_.pop_back();
+    }
+    if (ours.size() != theirs.size()) {
+      return differ(fmt::format("{} bindings and {} in block {}", ours.size(), theirs.size(), i + 1));
+    }
+  }
+  return true;
+}
+
+bool Comparison::regions(const RegionPtr& a, const RegionPtr& b) {
+  if (!a != !b) return differ("a region is missing in one of them");
+  if (!a) return true;
+  if (a->params.size() != b->params.size() || a->results.size() != b->results.size())
+    return differ("the regions carry other numbers of values");
+  for (std::size_t i = 0; i < a->params.size(); ++i) {
+    if (!types(a->params[i].type(), b->params[i].type()) || !graph_vars(a->params[i], b->params[i]))
+      return false;
+  }
+  return block_lists(a->blocks, b->blocks) && expr_lists(a->results, b->results);
 }
 
 bool Comparison::functions(const Function& a, const Function& b) {
@@ -243,21 +307,7 @@ bool Comparison::functions(const Function& a, const Function& b) {
     if (!types(a.params[i].type(), b.params[i].type()) || !graph_vars(a.params[i], b.params[i])) return false;
     place_.pop_back();
   }
-  std::vector<BlockView> left = blocks_of(a), right = blocks_of(b);
-  for (std::size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
-    if (i >= left.size() || i >= right.size() || left[i].dataflow != right[i].dataflow) {
-      return differ("the blocks differ");
-    }
-    const auto &ours = left[i].bindings, &theirs = right[i].bindings;
-    for (std::size_t k = 0; k < std::min(ours.size(), theirs.size()); ++k) {
-      place_.push_back("binding " + ours[k]->var().name());
-      if (!bindings(*ours[k], *theirs[k])) return false;
-      place_.pop_back();
-    }
-    if (ours.size() != theirs.size()) {
-      return differ(fmt::format("{} bindings and {} in block {}", ours.size(), theirs.size(), i + 1));
-    }
-  }
+  if (!block_lists(a.blocks, b.blocks)) return false;
   place_.push_back("result");
   if (!exprs(a.result, b.result) || !types(a.result_type, b.result_type)) return false;
   place_.resize(place_.size() - 2);
@@ -270,6 +320,7 @@ bool modules(Comparison& comparison, const Module& a, const Module& b) {
   if (a.name != b.name) return comparison.differ(fmt::format("module {} and {}", a.name, b.name));
   if (a.check_well_formed != b.check_well_formed) return comparison.differ("check_well_formed differs");
   if (!comparison.attributes(a.attributes, b.attributes)) return false;
+  if (!comparison.attributes(a.global_infos, b.global_infos)) return false;
   for (std::size_t i = 0; i < std::min(a.functions.size(), b.functions.size()); ++i) {
     const GlobalFunction &ours = a.functions[i], &theirs = b.functions[i];
     if (name_of(ours) != name_of(theirs)) {
@@ -277,9 +328,19 @@ bool modules(Comparison& comparison, const Module& a, const Module& b) {
           fmt::format("function {} is called {} in the second", name_of(ours), name_of(theirs)));
     }
     if (ours.index() != theirs.index()) {
-      return comparison.differ(fmt::format("function {} is a prim_func in one of them only", name_of(ours)));
+      return comparison.differ(fmt::format("{} is of another kind in the second", name_of(ours)));
     }
     if (ours == theirs) continue;
+    if (const ExternFunctionPtr* external = std::get_if<ExternFunctionPtr>(&ours)) {
+      const ExternFunctionPtr& other = std::get<ExternFunctionPtr>(theirs);
+      Comparison own;
+      const bool typed = (*external)->type.has_value();
+      if ((*external)->symbol != other->symbol || typed != other->type.has_value() ||
+          (typed && !own.types(*(*external)->type, *other->type))) {
+        return comparison.differ(fmt::format("extern function {} differs", name_of(ours)));
+      }
+      continue;
+    }
     const FunctionPtr* graph = std::get_if<FunctionPtr>(&ours);
     // Variables belong to their function, also where a pass has left one identity in several.
     Comparison own;

@@ -54,6 +54,8 @@ class Comparison {
   bool buffers(const Buffer& a, const Buffer& b);
   bool graph_vars(const Var& a, const Var& b);
   bool bindings(const Binding& a, const Binding& b);
+  bool block_lists(const std::vector<BindingBlock>& a, const std::vector<BindingBlock>& b);
+  bool regions(const RegionPtr& a, const RegionPtr& b);
   bool scalar_lists(const std::vector<Scalar>& a, const std::vector<Scalar>& b);
   bool type_lists(const std::vector<Type>& a, const std::vector<Type>& b);
   bool expr_lists(const std::vector<Expr>& a, const std::vector<Expr>& b);

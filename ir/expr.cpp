@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 
 #include "ir/identity.h"
@@ -206,7 +207,7 @@ Type infer_function_call(const Expr& callee, const std::vector<Expr>& args, Span
     fail(ErrorClass::Type, span, "call.callee",
          fmt::format("{} is called; it has type {}", name, print(callee.type())));
   }
-  if (function->opaque) return Type();
+  if (function->opaque) return function->result;
   if (function->params.size() != args.size()) {
     fail(ErrorClass::Type, span, "call.arity",
          fmt::format("{} is given {} argument{}; it takes {}", name, args.size(), args.size() == 1 ? "" : "s",
@@ -237,10 +238,136 @@ Expr function_call(Expr callee, std::vector<Expr> args, Span span) {
 
 Expr call_tir(Expr callee, std::vector<Expr> args, std::vector<Type> out_types, bool tuple_result,
               Span span) {
-  RELISH_CHECK(tuple_result || out_types.size() == 1);
-  Type type = tuple_result ? Type(TupleType{out_types}) : out_types[0];
-  return make(std::move(type),
-              CallTir{std::move(callee), std::move(args), std::move(out_types), tuple_result}, span);
+  return call_tir(CallTir{std::move(callee), std::move(args), std::move(out_types), tuple_result}, span);
+}
+
+Expr call_tir(CallTir call, Span span) {
+  RELISH_CHECK(call.tuple_result || call.out_types.size() == 1);
+  Type type = call.tuple_result ? Type(TupleType{call.out_types}) : call.out_types[0];
+  return make(std::move(type), std::move(call), span);
+}
+
+Expr packed_call(PackedCall call, Span span) {
+  RELISH_CHECK(call.tuple_result || call.out_types.size() <= 1);
+  Type type = call.tuple_result ? Type(TupleType{call.out_types})
+                                : (call.out_types.empty() ? void_type() : call.out_types[0]);
+  return make(std::move(type), std::move(call), span);
+}
+
+Expr extern_func(std::string symbol, Span span) {
+  FunctionType type{.params = {}, .result = Type(), .pure = false, .opaque = true};
+  return make(Type(std::move(type)), ExternFunc{std::move(symbol)}, span);
+}
+
+Expr function_expr(FunctionPtr function, Span span) {
+  RELISH_CHECK(function != nullptr);
+  Type type = function_type_of(*function);
+  return make(std::move(type), FunctionExpr{std::move(function)}, span);
+}
+
+namespace {
+
+bool is_condition(const Type& type) {
+  if (const auto* scalar = type.as<ScalarType>()) return is_bool(scalar->dtype);
+  const TensorType* tensor = type.tensor();
+  if (!tensor) return type.as<AnyType>() || type.is_error();
+  return (!tensor->dtype || is_bool(*tensor->dtype)) && tensor->rank <= 0;
+}
+
+void check_condition(const Expr& condition, std::string_view of, Span span) {
+  if (is_condition(condition.type())) return;
+  fail(ErrorClass::Type, condition.span().known() ? condition.span() : span, "control.condition",
+       fmt::format("the condition of {} has type {}; expected a bool scalar or a 0-d bool tensor", of,
+                   print(condition.type())));
+}
+
+// One type for several ways to a value. R.Any would hide that the ways have nothing in common.
+Type common_type(const Expr& a, const Expr& b, Span span) {
+  Type joined = join(a.type(), b.type());
+  auto mixed = [](const Type& whole, const Type& x, const Type& y) {
+    if (whole.as<AnyType>()) return !x.as<AnyType>() && !y.as<AnyType>();
+    const TensorType *t = whole.tensor(), *left = x.tensor(), *right = y.tensor();
+    if (!t || !left || !right) return false;
+    return (!t->dtype && left->dtype && right->dtype) || (t->rank < 0 && left->rank >= 0 && right->rank >= 0);
+  };
+  if (mixed(joined, a.type(), b.type())) {
+    std::vector<DiagnosticNote> notes;
+    for (const Expr* side : {&a, &b}) {
+      if (side->span().known()) notes.push_back({side->span(), "it is " + print(side->type()) + " here"});
+    }
+    fail(ErrorClass::Type, span, "control.join",
+         fmt::format("a value is {} on one way and {} on the other; expected one dtype and rank",
+                     print(a.type()), print(b.type())),
+         std::move(notes));
+  }
+  return joined;
+}
+
+Type one_or_tuple(std::vector<Type> types) {
+  if (types.size() == 1) return std::move(types[0]);
+  return TupleType{std::move(types)};
+}
+
+}  // namespace
+
+Expr if_expr(Expr condition, Region then_region, Region else_region, Span span) {
+  check_condition(condition, "an if", span);
+  RELISH_CHECK(then_region.params.empty() && else_region.params.empty());
+  RELISH_CHECK(then_region.results.size() == else_region.results.size());
+  std::vector<Type> types;
+  for (std::size_t i = 0; i < then_region.results.size(); ++i)
+    types.push_back(common_type(then_region.results[i], else_region.results[i], span));
+  return make(one_or_tuple(std::move(types)),
+              If{std::move(condition), std::make_shared<const Region>(std::move(then_region)),
+                 std::make_shared<const Region>(std::move(else_region))},
+              span);
+}
+
+Expr loop_expr(Loop loop, Span span) {
+  RELISH_CHECK(loop.body && loop.initial.size() == loop.body->params.size());
+  RELISH_CHECK(loop.body->results.size() == loop.initial.size());
+  if (!loop.index.defined()) {
+    RELISH_CHECK(loop.condition && loop.condition->results.size() == 1);
+    check_condition(loop.condition->results[0], "a while", span);
+  }
+  std::vector<Type> types;
+  for (std::size_t i = 0; i < loop.initial.size(); ++i) {
+    const Var& param = loop.body->params[i];
+    for (const Expr* value : std::array<const Expr*, 2>{&loop.initial[i], &loop.body->results[i]}) {
+      if (fits(value->type(), param.type()) != Fit::Never) continue;
+      fail(ErrorClass::Type, value->span().known() ? value->span() : span, "loop.carried",
+           fmt::format("{} is {} here; the loop carries it as {}", param.name(), print(value->type()),
+                       print(param.type())));
+    }
+    types.push_back(param.type());
+  }
+  return make(one_or_tuple(std::move(types)), std::move(loop), span);
+}
+
+bool has_effects(const Region& region) {
+  for (const BindingBlock& block : region.blocks) {
+    for (const Binding& binding : block.bindings) {
+      if (has_effects(binding.value())) return true;
+    }
+  }
+  return false;
+}
+
+bool has_effects(const Expr& expr) {
+  if (const auto* call = expr.as<OpCall>()) return !call->op->pure;
+  if (const auto* call = expr.as<FunctionCall>()) {
+    const FunctionType* callee = call->callee.type().function();
+    return !callee || !callee->pure;
+  }
+  if (const auto* call = expr.as<PackedCall>()) {
+    return call->form == PackedForm::Impure || call->form == PackedForm::Builtin ||
+           call->form == PackedForm::InvokeClosure;
+  }
+  if (const auto* branch = expr.as<If>())
+    return has_effects(*branch->then_region) || has_effects(*branch->else_region);
+  if (const auto* loop = expr.as<Loop>())
+    return has_effects(*loop->body) || (loop->condition && has_effects(*loop->condition));
+  return false;
 }
 
 FunctionType function_type_of(const Function& function) {

@@ -267,4 +267,9 @@ Expr loop_expr(Loop loop, Span span = {});
 
 FunctionType function_type_of(const Function& function);
 
+// Whether evaluating it may do more than give a value: prints, asserts, calls what is or may be impure, or
+// holds a region that does.
+bool has_effects(const Expr& expr);
+bool has_effects(const Region& region);
+
 }  // namespace relish

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "ir/equal.h"
+#include "ir/expr_mapper.h"
 #include "ir/op.h"
 #include "ir/rewrite.h"
 #include "ir/symbols.h"
@@ -32,6 +33,8 @@ class Importer {
     if (known == names_.end()) {
       if (const PrimFuncPtr* prim = std::get_if<PrimFuncPtr>(&function)) {
         known = names_.emplace(name, import_prim(**prim)).first;
+      } else if (const ExternFunctionPtr* external = std::get_if<ExternFunctionPtr>(&function)) {
+        known = names_.emplace(name, import_extern(**external)).first;
       } else {
         import_function(*std::get<FunctionPtr>(function));
         known = names_.find(name);
@@ -56,6 +59,15 @@ class Importer {
     return copy.name;
   }
 
+  std::string import_extern(const ExternFunction& function) {
+    ExternFunctionPtr present = target_.extern_function(function.name);
+    if (present && present->symbol == function.symbol) return function.name;
+    ExternFunction copy = function;
+    copy.name = target_.fresh_name(function.name);
+    target_.set(std::make_shared<const ExternFunction>(copy));
+    return copy.name;
+  }
+
   // The name is taken before the body is copied: the function may be recursive.
   void import_function(const Function& function) {
     FunctionPtr present = target_.function(function.name);
@@ -76,26 +88,21 @@ class Importer {
     target_.set(std::make_shared<const Function>(std::move(copy)));
   }
 
-  Expr with_imports(const Expr& expr) {
-    auto all = [&](std::vector<Expr> exprs) {
-      for (Expr& each : exprs) each = with_imports(each);
-      return exprs;
-    };
-    if (const GlobalRef* global = expr.as<GlobalRef>()) return import(global->name, expr.span());
-    if (const TupleExpr* node = expr.as<TupleExpr>()) return tuple(all(node->fields), expr.span());
-    if (const TupleGet* node = expr.as<TupleGet>())
-      return tuple_get(with_imports(node->tuple), node->index, expr.span());
-    if (const OpCall* node = expr.as<OpCall>())
-      return op_call(*node->op, all(node->args), node->attributes, expr.span());
-    if (const FunctionCall* node = expr.as<FunctionCall>()) {
-      return function_call(with_imports(node->callee), all(node->args), expr.span());
+  Expr with_imports(const Expr& expr) { return Relinked(*this).map(expr); }
+
+  // References to functions of the source become references to their copies.
+  class Relinked final : public ExprMapper {
+   public:
+    explicit Relinked(Importer& importer) : importer_(importer) {}
+
+   protected:
+    Expr map_global(const Expr& expr, const GlobalRef& global) override {
+      return importer_.import(global.name, expr.span());
     }
-    if (const CallTir* node = expr.as<CallTir>()) {
-      return call_tir(with_imports(node->callee), all(node->args), node->out_types, node->tuple_result,
-                      expr.span());
-    }
-    return expr;
-  }
+
+   private:
+    Importer& importer_;
+  };
 
   Module& target_;
   const Module& source_;
@@ -239,13 +246,54 @@ class Inliner {
     }
     if (const FunctionCall* node = expr.as<FunctionCall>()) return rebuilt_call(expr, *node);
     if (const CallTir* node = expr.as<CallTir>()) {
-      std::vector<Type> out_types = node->out_types;
-      for (Type& type : out_types) type = substitute(type, scalars_);
-      return call_tir(rebuilt(node->callee), rebuilt_all(node->args), std::move(out_types),
-                      node->tuple_result, expr.span());
+      CallTir call = *node;
+      for (Type& type : call.out_types) type = substitute(type, scalars_);
+      call.callee = rebuilt(node->callee);
+      call.args = rebuilt_all(node->args);
+      return call_tir(std::move(call), expr.span());
+    }
+    if (expr.as<If>() || expr.as<Loop>() || expr.as<FunctionExpr>() || expr.as<PackedCall>()) {
+      const bool control = expr.as<If>() || expr.as<Loop>();
+      if (control && builder_.in_dataflow()) {
+        fail(ErrorClass::Type, builder_.origin(), "inline.control",
+             fmt::format("{} has an if or a loop, and is used inside a dataflow block; expected the call "
+                         "outside of it",
+                         callee_.name));
+      }
+      return Bodies(*this).map(expr);
     }
     return substitute(expr, vars_, scalars_);
   }
+
+  // Values with bodies of their own: copied with fresh variables, over what the callee's variables became.
+  class Bodies final : public ExprMapper {
+   public:
+    explicit Bodies(Inliner& inliner) : inliner_(inliner) {}
+
+   protected:
+    Expr map_var(const Expr& expr, const Var& var) override {
+      const auto found = inliner_.vars_.find(var.id());
+      return found == inliner_.vars_.end() ? expr : found->second;
+    }
+    Expr map_global(const Expr& expr, const GlobalRef& global) override {
+      return inliner_.importer_.import(global.name, expr.span());
+    }
+    Type map_type(const Type& type) override { return substitute(type, inliner_.scalars_); }
+    Scalar map_scalar(const Scalar& scalar) override { return substitute(scalar, inliner_.scalars_); }
+    Var map_bound(const Var& var) override {
+      inliner_.make_fresh(var.type());
+      return Var(inliner_.builder_.fresh_name(var.name()), map_type(var.type()), var.dataflow(), var.span());
+    }
+    ScalarVar map_index(const ScalarVar& index) override {
+      ScalarVar fresh(inliner_.builder_.fresh_name(index.name()), index.dtype(), index.span());
+      inliner_.scalars_.insert_or_assign(index.id(), use(fresh));
+      return fresh;
+    }
+    void enter_type(const Type& type) override { inliner_.make_fresh(type); }
+
+   private:
+    Inliner& inliner_;
+  };
 
   // An item of a tuple that is known to be a literal is the field itself.
   Expr rebuilt_item(const Expr& expr, const TupleGet& node) {

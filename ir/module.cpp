@@ -34,6 +34,12 @@ PrimFuncPtr Module::prim_func(std::string_view wanted) const {
   return function ? *function : nullptr;
 }
 
+ExternFunctionPtr Module::extern_function(std::string_view wanted) const {
+  const GlobalFunction* found = find(wanted);
+  const auto* function = found ? std::get_if<ExternFunctionPtr>(found) : nullptr;
+  return function ? *function : nullptr;
+}
+
 void Module::set(GlobalFunction function) {
   auto found = position_of(functions, name_of(function));
   if (found == functions.end())
@@ -61,8 +67,16 @@ std::string Module::fresh_name(std::string_view wanted) const {
 }
 
 Expr global_ref(const GlobalFunction& function, Span span) {
-  const auto* graph = std::get_if<FunctionPtr>(&function);
-  return global_ref(name_of(function), graph ? Type(function_type_of(**graph)) : Type(), span);
+  if (const auto* graph = std::get_if<FunctionPtr>(&function))
+    return global_ref(name_of(function), Type(function_type_of(**graph)), span);
+  FunctionType type{.params = {}, .result = Type(), .pure = false, .opaque = true};
+  if (const auto* external = std::get_if<ExternFunctionPtr>(&function)) {
+    if ((*external)->type) return global_ref(name_of(function), *(*external)->type, span);
+  } else {
+    const PrimFunc& prim = *std::get<PrimFuncPtr>(function);
+    type.result = prim.result_dtype ? Type(ScalarType{*prim.result_dtype}) : void_type();
+  }
+  return global_ref(name_of(function), Type(std::move(type)), span);
 }
 
 }  // namespace relish

@@ -13,6 +13,8 @@ void write_global_function(TextState& text, int indent, const GlobalFunction& fu
   w.indent = indent;
   if (const FunctionPtr* graph = std::get_if<FunctionPtr>(&function)) {
     write_function(w, **graph);
+  } else if (const ExternFunctionPtr* external = std::get_if<ExternFunctionPtr>(&function)) {
+    write_extern_function(w, **external);
   } else {
     write_prim_func(w, *std::get<PrimFuncPtr>(function));
   }

@@ -82,12 +82,26 @@ void write_kind(Writer& w, const ScalarType& scalar) {
 void write_kind(Writer& w, const std::shared_ptr<const FunctionType>& function) {
   w.text.uses_graph = true;
   w.out += "R.Callable";
-  if (function->opaque) return;
+  if (function->opaque) {
+    const bool bare = !function->pure && function->result.as<AnyType>();
+    if (bare) return;
+    w.out += "(ret=";
+    write_type(w, function->result);
+    w.out += function->pure ? ", purity=True)" : ", purity=False)";
+    return;
+  }
   w.out += '(';
   write_tuple(w, function->params, [&](const Type& param) { write_type(w, param); });
   w.out += ", ";
   write_type(w, function->result);
   w.out += function->pure ? ", True)" : ", False)";
+}
+
+void write_kind(Writer& w, const StackType& stack) {
+  w.text.uses_graph = true;
+  w.out += "R.Stack(";
+  write_type(w, *stack.element);
+  w.out += ')';
 }
 
 void write_any(Writer& w) {

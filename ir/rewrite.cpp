@@ -4,90 +4,25 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ir/expr_mapper.h"
 #include "ir/op.h"
 
 namespace relish {
 namespace {
 
-class GraphSubstitution {
+class GraphSubstitution final : public ExprMapper {
  public:
   GraphSubstitution(const VarMap& vars, const ScalarMap& scalars) : vars_(vars), scalars_(scalars) {}
 
-  Expr operator()(const Expr& expr) const {
-    return std::visit([&](const auto& kind) { return apply(expr, kind); }, expr.node().kind);
-  }
-
- private:
-  Expr apply(const Expr& expr, const VarRef& ref) const {
-    auto found = vars_.find(ref.var.id());
+ protected:
+  Expr map_var(const Expr& expr, const Var& var) override {
+    auto found = vars_.find(var.id());
     return found == vars_.end() ? expr : found->second;
   }
-  Expr apply(const Expr& expr, const Constant&) const { return expr; }
-  Expr apply(const Expr& expr, const StringLiteral&) const { return expr; }
-  Expr apply(const Expr& expr, const DTypeLiteral&) const { return expr; }
-  Expr apply(const Expr& expr, const GlobalRef&) const { return expr; }
+  Type map_type(const Type& type) override { return substitute(type, scalars_); }
+  Scalar map_scalar(const Scalar& scalar) override { return substitute(scalar, scalars_); }
 
-  Expr apply(const Expr& expr, const TupleExpr& node) const {
-    std::vector<Expr> fields = node.fields;
-    return apply_all(fields) ? tuple(std::move(fields), expr.span()) : expr;
-  }
-  Expr apply(const Expr& expr, const TupleGet& node) const {
-    Expr from = (*this)(node.tuple);
-    return from.same_as(node.tuple) ? expr : tuple_get(std::move(from), node.index, expr.span());
-  }
-  Expr apply(const Expr& expr, const OpCall& node) const {
-    std::vector<Expr> args = node.args;
-    return apply_all(args) ? op_call(*node.op, std::move(args), node.attributes, expr.span()) : expr;
-  }
-  Expr apply(const Expr& expr, const FunctionCall& node) const {
-    Expr callee = (*this)(node.callee);
-    std::vector<Expr> args = node.args;
-    bool changed = apply_all(args);
-    if (!changed && callee.same_as(node.callee)) return expr;
-    return function_call(std::move(callee), std::move(args), expr.span());
-  }
-  Expr apply(const Expr& expr, const CallTir& node) const {
-    std::vector<Expr> args = node.args;
-    bool changed = apply_all(args);
-    std::vector<Type> out_types = node.out_types;
-    for (Type& type : out_types) {
-      Type replaced = substitute(type, scalars_);
-      if (replaced.same_as(type)) continue;
-      type = std::move(replaced);
-      changed = true;
-    }
-    if (!changed) return expr;
-    return call_tir(node.callee, std::move(args), std::move(out_types), node.tuple_result, expr.span());
-  }
-  Expr apply(const Expr& expr, const ShapeLiteral& node) const {
-    std::vector<Scalar> dims = node.dims;
-    bool changed = false;
-    for (Scalar& dim : dims) {
-      Scalar replaced = substitute(dim, scalars_);
-      if (replaced.same_as(dim)) continue;
-      dim = canonical(replaced);
-      changed = true;
-    }
-    return changed ? shape_literal(std::move(dims), expr.span()) : expr;
-  }
-  Expr apply(const Expr& expr, const ScalarValueExpr& node) const {
-    Scalar value = substitute(node.value, scalars_);
-    if (value.same_as(node.value)) return expr;
-    bool integer = is_int(value.dtype());
-    return scalar_value(integer ? canonical(value) : std::move(value), expr.span());
-  }
-
-  bool apply_all(std::vector<Expr>& exprs) const {
-    bool changed = false;
-    for (Expr& expr : exprs) {
-      Expr replaced = (*this)(expr);
-      if (replaced.same_as(expr)) continue;
-      expr = std::move(replaced);
-      changed = true;
-    }
-    return changed;
-  }
-
+ private:
   const VarMap& vars_;
   const ScalarMap& scalars_;
 };
@@ -96,7 +31,7 @@ class GraphSubstitution {
 
 Expr substitute(const Expr& expr, const VarMap& vars, const ScalarMap& scalars) {
   if (vars.empty() && scalars.empty()) return expr;
-  return GraphSubstitution(vars, scalars)(expr);
+  return GraphSubstitution(vars, scalars).map(expr);
 }
 
 Binding substitute(const Binding& binding, const VarMap& vars, const ScalarMap& scalars) {
@@ -123,7 +58,7 @@ namespace {
 
 // Copies a function binding by binding: what a type or a value mentions has its new identity before it is
 // reached.
-class FreshCopy {
+class FreshCopy final : public ExprMapper {
  public:
   explicit FreshCopy(VarMap* renamed) : vars_(renamed ? *renamed : own_) { vars_.clear(); }
 
@@ -132,18 +67,31 @@ class FreshCopy {
     for (Var& param : result.params) rename_symbols(param.type());
     for (Var& param : result.params) param = fresh(param);
     for (BindingBlock& block : result.blocks) {
-      for (Binding& binding : block.bindings) {
-        if (const MatchCast* cast = std::get_if<MatchCast>(&binding.kind)) rename_symbols(cast->type);
-        rename_symbols(binding.var().type());
-        fresh(binding.var());
-        binding = substitute(binding, vars_, scalars_);
-      }
+      for (Binding& binding : block.bindings) binding = map(binding);
     }
-    result.result = substitute(function.result, vars_, scalars_);
+    result.result = map(function.result);
     rename_symbols(function.result_type);
     result.result_type = substitute(function.result_type, scalars_);
     return result;
   }
+
+ protected:
+  Expr map_var(const Expr& expr, const Var& var) override {
+    auto found = vars_.find(var.id());
+    return found == vars_.end() ? expr : found->second;
+  }
+  Type map_type(const Type& type) override { return substitute(type, scalars_); }
+  Scalar map_scalar(const Scalar& scalar) override { return substitute(scalar, scalars_); }
+  Var map_bound(const Var& var) override {
+    rename_symbols(var.type());
+    return fresh(var);
+  }
+  ScalarVar map_index(const ScalarVar& index) override {
+    ScalarVar copy(index.name(), index.dtype(), index.span());
+    scalars_.insert_or_assign(index.id(), use(copy));
+    return copy;
+  }
+  void enter_type(const Type& type) override { rename_symbols(type); }
 
  private:
   void rename_symbols(const Type& type) {
@@ -181,22 +129,67 @@ void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& vis
           for (const Expr& field : kind.fields) for_each_expr(field, visit);
         } else if constexpr (std::is_same_v<K, TupleGet>) {
           for_each_expr(kind.tuple, visit);
-        } else if constexpr (std::is_same_v<K, FunctionCall> || std::is_same_v<K, CallTir>) {
+        } else if constexpr (std::is_same_v<K, FunctionCall> || std::is_same_v<K, CallTir> ||
+                             std::is_same_v<K, PackedCall>) {
           for_each_expr(kind.callee, visit);
           for (const Expr& arg : kind.args) for_each_expr(arg, visit);
         } else if constexpr (std::is_same_v<K, OpCall>) {
           for (const Expr& arg : kind.args) for_each_expr(arg, visit);
+        } else if constexpr (std::is_same_v<K, FunctionExpr>) {
+          for_each_expr(*kind.function, visit);
+        } else if constexpr (std::is_same_v<K, If>) {
+          for_each_expr(kind.condition, visit);
+          for_each_expr(*kind.then_region, visit);
+          for_each_expr(*kind.else_region, visit);
+        } else if constexpr (std::is_same_v<K, Loop>) {
+          for (const Expr* bound : {&kind.begin, &kind.end, &kind.step})
+            if (bound->defined()) for_each_expr(*bound, visit);
+          for (const Expr& value : kind.initial) for_each_expr(value, visit);
+          if (kind.condition) for_each_expr(*kind.condition, visit);
+          for_each_expr(*kind.body, visit);
         }
       },
       expr.node().kind);
   visit(expr);
 }
 
-void for_each_expr(const Function& function, const std::function<void(const Expr&)>& visit) {
-  for (const BindingBlock& block : function.blocks) {
+namespace {
+
+void for_each_expr(const std::vector<BindingBlock>& blocks, const std::function<void(const Expr&)>& visit) {
+  for (const BindingBlock& block : blocks) {
     for (const Binding& binding : block.bindings) for_each_expr(binding.value(), visit);
   }
+}
+
+}  // namespace
+
+void for_each_expr(const Region& region, const std::function<void(const Expr&)>& visit) {
+  for_each_expr(region.blocks, visit);
+  for (const Expr& result : region.results) for_each_expr(result, visit);
+}
+
+void for_each_expr(const Function& function, const std::function<void(const Expr&)>& visit) {
+  for_each_expr(function.blocks, visit);
   for_each_expr(function.result, visit);
+}
+
+void for_each_binding(const Binding& binding, const std::function<void(const Binding&)>& visit) {
+  auto direct = [&](const std::vector<BindingBlock>& blocks) {
+    for (const BindingBlock& block : blocks)
+      for (const Binding& each : block.bindings) visit(each);
+  };
+  for_each_expr(binding.value(), [&](const Expr& expr) {
+    if (const auto* branch = expr.as<If>()) {
+      direct(branch->then_region->blocks);
+      direct(branch->else_region->blocks);
+    } else if (const auto* loop = expr.as<Loop>()) {
+      if (loop->condition) direct(loop->condition->blocks);
+      direct(loop->body->blocks);
+    } else if (const auto* nested = expr.as<FunctionExpr>()) {
+      direct(nested->function->blocks);
+    }
+  });
+  visit(binding);
 }
 
 std::vector<std::string> global_references(const Function& function) {

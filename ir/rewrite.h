@@ -24,8 +24,12 @@ Function copy_with_fresh_vars(const Function& function, VarMap* renamed = nullpt
 // Calls `visit` for every expression of the function in order: values of bindings, then the result, with
 // operands before the node that holds them.
 void for_each_expr(const Function& function, const std::function<void(const Expr&)>& visit);
-// The same for one expression: its operands, then itself.
+// Regions and nested functions are walked where they stand.
+// The same for one expression: its operands, regions and nested functions, then itself.
 void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& visit);
+void for_each_expr(const Region& region, const std::function<void(const Expr&)>& visit);
+// The bindings of regions and nested functions in it, then the binding itself.
+void for_each_binding(const Binding& binding, const std::function<void(const Binding&)>& visit);
 // Scalar expressions and statements of a loop body, pre-order, with the scalars inside scalars. Declared
 // regions of blocks are left out: they repeat what the statements access.
 void for_each_scalar(const Stmt& stmt, const std::function<void(const Scalar&)>& visit);

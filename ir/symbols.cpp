@@ -20,6 +20,9 @@ class SymbolVisitor {
  public:
   explicit SymbolVisitor(const std::function<void(const ScalarVar&)>& visit) : visit_(visit) {}
 
+  // An index of a loop is no symbol of the function.
+  void leave_out(const ScalarVar& index) { seen_.insert(index.id()); }
+
   void scalar(const Scalar& scalar) {
     for_each_scalar(scalar, [&](const Scalar& inner) {
       if (auto var = inner.as_var(); var && seen_.insert(var->id()).second) visit_(*var);
@@ -39,6 +42,8 @@ class SymbolVisitor {
       scalar(value->value);
     } else if (const CallTir* call = expr.as<CallTir>()) {
       for (const Type& out : call->out_types) type(out);
+    } else if (const PackedCall* packed = expr.as<PackedCall>()) {
+      for (const Type& out : packed->out_types) type(out);
     }
   }
 
@@ -64,9 +69,14 @@ void for_each_symbol(const Function& function, const std::function<void(const Sc
   for (const Var& param : function.params) visitor.type(param.type());
   for (const BindingBlock& block : function.blocks) {
     for (const Binding& binding : block.bindings) {
+      for_each_expr(binding.value(), [&](const Expr& expr) {
+        if (const Loop* loop = expr.as<Loop>(); loop && loop->index.defined()) visitor.leave_out(loop->index);
+      });
       for_each_expr(binding.value(), [&](const Expr& expr) { visitor.expr(expr); });
-      if (const MatchCast* cast = std::get_if<MatchCast>(&binding.kind)) visitor.type(cast->type);
-      visitor.type(binding.var().type());
+      for_each_binding(binding, [&](const Binding& each) {
+        if (const MatchCast* cast = std::get_if<MatchCast>(&each.kind)) visitor.type(cast->type);
+        visitor.type(each.var().type());
+      });
     }
   }
   for_each_expr(function.result, [&](const Expr& expr) { visitor.expr(expr); });

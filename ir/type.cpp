@@ -115,11 +115,13 @@ bool same_type(const Type& a, const Type& b) {
     same = same_dims(x.dims, x.rank, y.dims, y.rank);
   });
   both<ScalarType>(a, b, [&](const ScalarType& x, const ScalarType& y) { same = x.dtype == y.dtype; });
+  both<StackType>(
+      a, b, [&](const StackType& x, const StackType& y) { same = same_type(*x.element, *y.element); });
   if (const FunctionType *x = a.function(), *y = b.function(); x && y) {
     same = x->pure == y->pure && x->opaque == y->opaque &&
+           same_type(x->result, y->result) &&
            (x->opaque ||
-            (same_type(x->result, y->result) &&
-             std::equal(x->params.begin(), x->params.end(), y->params.begin(), y->params.end(), same_type)));
+            (std::equal(x->params.begin(), x->params.end(), y->params.begin(), y->params.end(), same_type)));
   }
   return same;
 }
@@ -150,11 +152,15 @@ Fit fits(const Type& value, const Type& wanted) {
   both<ScalarType>(value, wanted, [&](const ScalarType& v, const ScalarType& w) {
     if (v.dtype != w.dtype) fit = Fit::Never;
   });
+  both<StackType>(value, wanted, [&](const StackType& v, const StackType& w) {
+    fit = same_type(*v.element, *w.element) ? Fit::Always : fits(*v.element, *w.element);
+  });
   if (const FunctionType *v = value.function(), *w = wanted.function(); v && w) {
-    if (w->opaque) return Fit::Always;
-    if (v->opaque) return Fit::Maybe;
-    if (v->params.size() != w->params.size() || (w->pure && !v->pure)) return Fit::Never;
     fit = fits(v->result, w->result);
+    if (w->pure && !v->pure) return Fit::Never;
+    if (w->opaque) return fit;
+    if (v->opaque) return worst(fit, Fit::Maybe);
+    if (v->params.size() != w->params.size()) return Fit::Never;
     for (std::size_t i = 0; i < v->params.size(); ++i) fit = worst(fit, fits(w->params[i], v->params[i]));
   }
   return fit;
@@ -189,8 +195,14 @@ Type join(const Type& a, const Type& b) {
     if (x.dtype != y.dtype) joined = Type();
   });
   if (const FunctionType *x = a.function(), *y = b.function(); x && y && !same_type(a, b)) {
-    joined = FunctionType{.params = {}, .result = Type(), .pure = x->pure && y->pure, .opaque = true};
+    joined = FunctionType{.params = {},
+                          .result = join(x->result, y->result),
+                          .pure = x->pure && y->pure,
+                          .opaque = true};
   }
+  both<StackType>(a, b, [&](const StackType& x, const StackType& y) {
+    joined = Type(StackType{std::make_shared<const Type>(join(*x.element, *y.element))});
+  });
   return joined;
 }
 
@@ -243,6 +255,11 @@ Type substitute(const Type& type, const ScalarMap& scalars) {
     copy.result = std::move(result);
     return substitute_all(copy.params, scalars) || result_changed ? Type(std::move(copy)) : type;
   }
+  if (const auto* stack = type.as<StackType>()) {
+    Type element = substitute(*stack->element, scalars);
+    if (element.same_as(*stack->element)) return type;
+    return StackType{std::make_shared<const Type>(std::move(element))};
+  }
   return type;
 }
 
@@ -262,6 +279,7 @@ void collect_vars(const Type& type, std::vector<ScalarVar>& into) {
     for (const Type& param : function->params) collect_vars(param, into);
     collect_vars(function->result, into);
   }
+  if (const auto* stack = type.as<StackType>()) collect_vars(*stack->element, into);
 }
 
 bool fully_known(const Type& type) {
@@ -274,6 +292,7 @@ bool fully_known(const Type& type) {
     return !function->opaque && fully_known(function->result) &&
            std::all_of(function->params.begin(), function->params.end(), fully_known);
   }
+  if (const auto* stack = type.as<StackType>()) return fully_known(*stack->element);
   return !type.as<AnyType>() && !type.is_error();
 }
 

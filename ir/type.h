@@ -54,6 +54,7 @@ class Type {
   Type(TupleType t) : Type(TypeKind(std::move(t))) {}
   Type(ShapeType t) : Type(TypeKind(std::move(t))) {}
   Type(ScalarType t) : Type(TypeKind(t)) {}
+  Type(StackType t) : Type(TypeKind(std::move(t))) {}
   Type(FunctionType t);
 
   const TypeKind& kind() const { return *kind_; }

@@ -33,6 +33,8 @@ class FunctionVerifier {
     for (const ScalarVar& symbol : determined_) symbols_.insert(symbol.id());
     for (const Var& param : function_.params) check_symbols(param.type(), function_.span, parameter(param));
     for (const BindingBlock& block : function_.blocks) verify_block(block);
+    const bool forced = find_attribute(function_.attributes, "relax.force_pure") != nullptr;
+    if (function_.pure && !forced) check_pure(function_.blocks);
     check_operand(function_.result, function_.result_span);
     check_expr(function_.result, function_.result_span);
     check_symbols(function_.result_type, function_.span, "the result type");
@@ -53,6 +55,80 @@ class FunctionVerifier {
     visible_.insert(var.id());
   }
 
+  void check_pure(const std::vector<BindingBlock>& blocks) {
+    for (const BindingBlock& block : blocks) {
+      for (const Binding& binding : block.bindings) {
+        if (!has_effects(binding.value())) continue;
+        report_.error(binding.span, "verify.purity",
+                      fmt::format("the function is pure; {} has effects", binding.var().name()));
+      }
+    }
+  }
+
+  // What is bound in a nested body is invisible behind it; `body` verifies it.
+  template <class F>
+  void nested(F&& body) {
+    const auto visible = visible_;
+    const auto symbols = symbols_;
+    body();
+    visible_ = visible;
+    symbols_ = symbols;
+  }
+
+  void verify_region(const Region& region, const Binding& holder) {
+    for (const Var& param : region.params) define(param, holder.span);
+    for (const BindingBlock& block : region.blocks) verify_block(block);
+    for (const Expr& result : region.results) {
+      check_operand(result, holder.span);
+      check_expr(result, holder.span);
+    }
+  }
+
+  void verify_nested_function(const Function& function, const Binding& holder) {
+    for (const Var& param : function.params) {
+      std::vector<ScalarVar> bound;
+      collect_determined(param.type(), bound);
+      for (const ScalarVar& symbol : bound) symbols_.insert(symbol.id());
+      define(param, function.span);
+    }
+    for (const BindingBlock& block : function.blocks) verify_block(block);
+    if (function.pure && !find_attribute(function.attributes, "relax.force_pure")) check_pure(function.blocks);
+    check_operand(function.result, function.result_span);
+    check_expr(function.result, function.result_span);
+    if (fits(function.result.type(), function.result_type) == Fit::Never) {
+      report_.error(holder.span, "verify.result",
+                    fmt::format("the result of {} has type {}; it says {}", function.name,
+                                print(function.result.type()), print(function.result_type)));
+    }
+  }
+
+  // Values that hold bodies of their own.
+  void verify_bodies(const Expr& value, const Binding& holder, bool dataflow) {
+    const bool control = value.as<If>() || value.as<Loop>();
+    if (control && dataflow) {
+      report_.error(holder.span, "verify.dataflow", "control flow stands inside a dataflow block");
+    }
+    if (const auto* branch = value.as<If>()) {
+      check_args({branch->condition}, holder.span);
+      nested([&] { verify_region(*branch->then_region, holder); });
+      nested([&] { verify_region(*branch->else_region, holder); });
+    } else if (const auto* loop = value.as<Loop>()) {
+      check_args(loop->initial, holder.span);
+      for (const Expr* bound : {&loop->begin, &loop->end, &loop->step})
+        if (bound->defined()) check_args({*bound}, holder.span);
+      if (loop->condition) nested([&] { verify_region(*loop->condition, holder); });
+      nested([&] {
+        if (loop->index.defined()) symbols_.insert(loop->index.id());
+        verify_region(*loop->body, holder);
+      });
+    } else if (const auto* function = value.as<FunctionExpr>()) {
+      nested([&] {
+        visible_.insert(holder.var().id());  // it may call itself
+        verify_nested_function(*function->function, holder);
+      });
+    }
+  }
+
   void verify_block(const BindingBlock& block) {
     for (const Binding& binding : block.bindings) verify_binding(binding, block.dataflow);
     for (const Binding& binding : block.bindings) {
@@ -64,6 +140,7 @@ class FunctionVerifier {
     const Var& var = binding.var();
     const Expr& value = binding.value();
     check_expr(value, binding.span);
+    verify_bodies(value, binding, dataflow);
     if (var.dataflow() && !dataflow) {
       report_.error(binding.span, "verify.dataflow",
                     fmt::format("dataflow variable {} is bound outside a dataflow block", var.name()));
@@ -145,6 +222,22 @@ class FunctionVerifier {
   }
   void check_kind(const Expr&, const Constant&, Span) {}
   void check_kind(const Expr&, const StringLiteral&, Span) {}
+  void check_kind(const Expr&, const ExternFunc&, Span) {}
+  // Their bodies are verified where they are bound (verify_bodies).
+  void check_kind(const Expr&, const FunctionExpr&, Span) {}
+  void check_kind(const Expr&, const If&, Span) {}
+  void check_kind(const Expr&, const Loop&, Span) {}
+  void check_kind(const Expr&, const PackedCall& node, Span span) {
+    check_expr(node.callee, span);
+    check_args(node.args, span);
+    for (const Type& type : node.out_types) check_symbols(type, span, "a result of a packed call");
+    for (const std::int64_t index : node.inplace_indices) check_inplace(index, node.args.size(), span);
+  }
+  void check_inplace(std::int64_t index, std::size_t args, Span span) {
+    if (index >= -1 && index < static_cast<std::int64_t>(args)) return;
+    report_.error(span, "verify.inplace",
+                  fmt::format("inplace index {} is out of range for {} arguments", index, args));
+  }
   void check_kind(const Expr&, const DTypeLiteral&, Span) {}
   void check_kind(const Expr&, const TupleExpr& node, Span span) { check_args(node.fields, span); }
   void check_kind(const Expr&, const ShapeLiteral& node, Span span) {
@@ -163,17 +256,13 @@ class FunctionVerifier {
   void check_kind(const Expr& expr, const FunctionCall& node, Span span) {
     check_expr(node.callee, span);
     check_args(node.args, span);
-    if (const GlobalRef* global = node.callee.as<GlobalRef>(); global && module_.prim_func(global->name)) {
-      report_.error(span, "verify.callee",
-                    fmt::format("prim_func {} is called as a Relax function", global->name));
-      return;
-    }
     check_inferred(expr, span, [&] { return function_call(node.callee, node.args, span); });
   }
   void check_kind(const Expr&, const CallTir& node, Span span) {
     check_expr(node.callee, span);
     check_args(node.args, span);
     for (const Type& type : node.out_types) check_symbols(type, span, "a result of call_tir");
+    for (const std::int64_t index : node.inplace_indices) check_inplace(index, node.args.size(), span);
     const GlobalRef* global = node.callee.as<GlobalRef>();
     if (!global) {
       report_.error(span, "verify.callee", "call_tir needs the name of a prim_func");
@@ -258,13 +347,14 @@ void verify(const Module& module, Diagnostics& diagnostics) {
   for (const GlobalFunction& function : module.functions) {
     verifying::Reporter report(diagnostics, name_of(function));
     const FunctionPtr* graph = std::get_if<FunctionPtr>(&function);
-    Span span = graph ? (*graph)->span : std::get<PrimFuncPtr>(function)->span;
+    const PrimFuncPtr* prim = std::get_if<PrimFuncPtr>(&function);
+    Span span = std::visit([](const auto& held) { return held->span; }, function);
     if (!names.insert(name_of(function)).second)
       report.error(span, "verify.duplicate", "the module has this name twice");
     if (graph) {
       verifying::FunctionVerifier(module, **graph, report).verify();
-    } else {
-      verifying::verify_prim_func(*std::get<PrimFuncPtr>(function), report);
+    } else if (prim) {
+      verifying::verify_prim_func(**prim, report);
     }
   }
 }

@@ -19,7 +19,7 @@ Function eliminate_dead_bindings(const Function& function) {
     std::vector<Binding> kept;
     for (auto binding = block->bindings.rbegin(); binding != block->bindings.rend(); ++binding) {
       // A match_cast checks and binds sizes: it has an effect.
-      const bool effect = std::holds_alternative<MatchCast>(binding->kind);
+      const bool effect = std::holds_alternative<MatchCast>(binding->kind) || has_effects(binding->value());
       if (!effect && !live.contains(binding->var().id())) {
         changed = true;
         continue;
@@ -45,8 +45,10 @@ Module eliminate_dead_code(const Module& module) {
     if (reached.insert(name).second) pending.push_back(name);
   };
   for (const GlobalFunction& global : result.functions) {
-    const bool is_private = std::visit([](const auto& f) { return f->is_private; }, global);
-    if (!is_private) reach(name_of(global));
+    const auto* function = std::get_if<FunctionPtr>(&global);
+    const auto* prim = std::get_if<PrimFuncPtr>(&global);
+    const bool is_public = (function && !(*function)->is_private) || (prim && !(*prim)->is_private);
+    if (is_public) reach(name_of(global));
   }
   while (!pending.empty()) {
     const std::string name = std::move(pending.back());

@@ -28,7 +28,19 @@ void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t
                "this call_tir is on the gradient's path, and a prim_func has no gradient rule; expected "
                "operators")
         .note("take the gradient before legalize, while the function is made of operators");
+    return;
   }
+  std::string_view what = value.as<If>()             ? "an if"
+                          : value.as<Loop>()         ? "a loop"
+                          : value.as<PackedCall>()   ? "a native call"
+                          : value.as<FunctionExpr>() ? "a nested function"
+                                                     : "";
+  if (what.empty()) return;
+  bool reached = false;
+  for (const Var& var : used_vars(value)) reached = reached || varied.contains(var.id());
+  if (!reached) return;
+  diagnostics.error(ErrorClass::Type, value.span(), "gradient.missing",
+                    fmt::format("{} is on the gradient's path, and has no gradient rule", what));
 }
 
 namespace {

@@ -63,30 +63,42 @@ class Legalizer {
 
  private:
   static bool needs_bodies(const Function& function) {
-    for (const BindingBlock& block : function.blocks)
-      for (const Binding& binding : block.bindings)
-        if (has_body(binding.value())) return true;
-    return false;
+    bool found = false;
+    for_each_expr(function, [&](const Expr& expr) { found = found || has_body(expr); });
+    return found;
   }
 
   static bool needs_lowering(const Function& function) {
-    for (const BindingBlock& block : function.blocks)
-      for (const Binding& binding : block.bindings)
-        if (binding.value().as<OpCall>()) return true;
-    return false;
+    bool found = false;
+    for_each_expr(function, [&](const Expr& expr) { found = found || expr.as<OpCall>(); });
+    return found;
+  }
+
+  static FunctionBuilder names_of_function(const Function& function) {
+    FunctionBuilder names;
+    for (const Var& param : function.params) names.reserve_name(param.name());
+    for (const Binding& binding : all_bindings(function))
+      for_each_binding(binding, [&](const Binding& each) { names.reserve_name(each.var().name()); });
+    return names;
   }
 
   Function inline_bodies(const Function& function) {
     Function copy = function;
-    FunctionBuilder builder;
-    for (const Var& param : function.params) builder.reserve_name(param.name());
-    for (const Binding& binding : all_bindings(function)) builder.reserve_name(binding.var().name());
+    FunctionBuilder builder = names_of_function(function);
     VarMap vars;
-    for (BindingBlock& block : copy.blocks) {
+    inline_bodies(copy.blocks, vars, builder);
+    copy.result = substitute(function.result, vars);
+    return copy;
+  }
+
+  void inline_bodies(std::vector<BindingBlock>& blocks, VarMap& vars, FunctionBuilder& builder) {
+    for (BindingBlock& block : blocks) {
       std::vector<Binding> bindings;
       for (const Binding& binding : block.bindings) {
         if (!has_body(binding.value())) {
-          bindings.push_back(copy_binding(binding, vars));
+          Binding plain = copy_binding(binding, vars);
+          change_bodies(plain, vars, [&](std::vector<BindingBlock>& inner) { inline_bodies(inner, vars, builder); });
+          bindings.push_back(std::move(plain));
           continue;
         }
         const Expr result = inline_body(builder, substitute(binding.value(), vars), block.dataflow, bindings);
@@ -100,8 +112,11 @@ class Legalizer {
       }
       block.bindings = std::move(bindings);
     }
-    copy.result = substitute(function.result, vars);
-    return copy;
+  }
+
+  static void change_bodies(Binding& binding, VarMap& vars, const ChangeBlocks& change) {
+    if (auto* plain = std::get_if<VarBinding>(&binding.kind))
+      plain->value = rebuild_bodies(plain->value, vars, change);
   }
 
   Expr inline_body(FunctionBuilder& builder, const Expr& value, bool dataflow, std::vector<Binding>& into) {
@@ -166,15 +181,21 @@ class Legalizer {
 
   Function lower(const Function& function) {
     Function copy = function;
-    FunctionBuilder names;
-    for (const Var& param : function.params) names.reserve_name(param.name());
-    for (const Binding& binding : all_bindings(function)) names.reserve_name(binding.var().name());
+    FunctionBuilder names = names_of_function(function);
     VarMap vars;
-    for (BindingBlock& block : copy.blocks) {
+    lower(copy.blocks, vars, names);
+    copy.result = substitute(function.result, vars);
+    return copy;
+  }
+
+  void lower(std::vector<BindingBlock>& blocks, VarMap& vars, FunctionBuilder& names) {
+    for (BindingBlock& block : blocks) {
       std::vector<Binding> bindings;
       for (const Binding& binding : block.bindings) {
         Binding lowered = copy_binding(binding, vars);
-        if (lowered.value().as<OpCall>()) {
+        change_bodies(lowered, vars, [&](std::vector<BindingBlock>& inner) { lower(inner, vars, names); });
+        const auto* call = lowered.value().as<OpCall>();
+        if (call && !is_runtime_call(*call->op)) {
           const Expr value = lower_call(lowered.value(), block.dataflow, names, bindings);
           if (auto* plain = std::get_if<VarBinding>(&lowered.kind))
             plain->value = value;
@@ -185,8 +206,6 @@ class Legalizer {
       }
       block.bindings = std::move(bindings);
     }
-    copy.result = substitute(function.result, vars);
-    return copy;
   }
 
   static Expr bind(const Expr& value, std::string_view hint, bool dataflow, FunctionBuilder& names,
@@ -203,9 +222,6 @@ class Legalizer {
   Expr lower_call(const Expr& value, bool dataflow, FunctionBuilder& names, std::vector<Binding>& into) {
     const OpCall& call = *value.as<OpCall>();
     const Span span = value.span();
-    if (!call.op->lower) {
-      fail(ErrorClass::Type, span, "legalize.missing", fmt::format("{} has no lowering", call.op->name));
-    }
     if (!fully_known(value.type())) {
       fail(ErrorClass::Type, span, "legalize.shape",
            fmt::format("the shape of {}'s result is not known: {}; bind it with R.match_cast first",

@@ -44,6 +44,8 @@ Binding copy_binding(const Binding& binding, VarMap& vars, const ScalarMap& scal
   Binding copy = binding;
   const Var& old = binding.var();
   const Var fresh(old.name(), substitute(old.type(), scalars), old.dataflow(), old.span());
+  // A nested function may call itself by the variable bound to it.
+  if (binding.value().as<FunctionExpr>()) vars.insert_or_assign(old.id(), Expr(fresh));
   if (const auto* plain = std::get_if<VarBinding>(&binding.kind)) {
     copy.kind = VarBinding{fresh, substitute(plain->value, vars, scalars)};
   } else {
@@ -70,21 +72,35 @@ void collect_leaf_vars(const Expr& expr, std::vector<Var>& into) {
 
 std::vector<Var> used_vars(const Expr& value) {
   std::vector<Var> vars;
-  const auto each = [&](const std::vector<Expr>& exprs) {
-    for (const Expr& e : exprs) collect_leaf_vars(e, vars);
-  };
-  if (const auto* g = value.as<TupleGet>())
-    collect_leaf_vars(g->tuple, vars);
-  else if (const auto* o = value.as<OpCall>())
-    each(o->args);
-  else if (const auto* f = value.as<FunctionCall>()) {
-    collect_leaf_vars(f->callee, vars);
-    each(f->args);
-  } else if (const auto* c = value.as<CallTir>())
-    each(c->args);
-  else
-    collect_leaf_vars(value, vars);
+  for_each_expr(value, [&](const Expr& expr) {
+    if (const Var* var = expr.as_var()) vars.push_back(*var);
+  });
   return vars;
+}
+
+Expr rebuild_bodies(const Expr& value, VarMap& vars, const ChangeBlocks& change) {
+  const auto region = [&](const RegionPtr& from) {
+    Region copy = *from;
+    change(copy.blocks);
+    for (Expr& result : copy.results) result = substitute(result, vars);
+    return copy;
+  };
+  if (const auto* branch = value.as<If>()) {
+    return if_expr(branch->condition, region(branch->then_region), region(branch->else_region), value.span());
+  }
+  if (const auto* loop = value.as<Loop>()) {
+    Loop copy = *loop;
+    if (loop->condition) copy.condition = std::make_shared<const Region>(region(loop->condition));
+    copy.body = std::make_shared<const Region>(region(loop->body));
+    return loop_expr(std::move(copy), value.span());
+  }
+  if (const auto* nested = value.as<FunctionExpr>()) {
+    Function copy = *nested->function;
+    change(copy.blocks);
+    copy.result = substitute(copy.result, vars);
+    return function_expr(std::make_shared<const Function>(std::move(copy)), value.span());
+  }
+  return value;
 }
 
 void close_function(Function& function, std::vector<Binding> bindings, const Expr& result,

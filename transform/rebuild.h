@@ -36,4 +36,9 @@ void collect_leaf_vars(const Expr& expr, std::vector<Var>& into);
 // Variables that the value of a binding mentions.
 std::vector<Var> used_vars(const Expr& value);
 
+// The value of an if, a loop or a nested function with `change` applied to the blocks of its bodies and the
+// results of these replaced by `vars`, into which `change` puts what it renames; any other value as it is.
+using ChangeBlocks = std::function<void(std::vector<BindingBlock>&)>;
+Expr rebuild_bodies(const Expr& value, VarMap& vars, const ChangeBlocks& change);
+
 }  // namespace relish

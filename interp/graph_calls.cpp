@@ -1,0 +1,167 @@
+// Calls: operators by their reference evaluation, functions of the module, prim_funcs, and what lies outside.
+#include <fmt/format.h>
+
+#include "interp/graph_activation.h"
+#include "ir/call_layout.h"
+#include "ir/evaluator.h"
+#include "ir/fault.h"
+
+namespace relish::interp {
+namespace {
+
+ScalarValue scalar_constant(const Attribute& attribute) {
+  if (const bool* b = attribute.as<bool>()) return ScalarValue::of_bool(*b);
+  if (const std::int64_t* i = attribute.as<std::int64_t>()) return ScalarValue::of_int(*i);
+  if (const double* d = attribute.as<double>()) return ScalarValue::of_real(*d);
+  RELISH_CHECK(false, "attribute of an operator body is not a scalar");
+}
+
+bool is_scalar_attribute(const Attribute& attribute) {
+  return attribute.as<bool>() || attribute.as<std::int64_t>() || attribute.as<double>();
+}
+
+// A leaf that has the type of `value`, for inference on what is really there.
+Expr concrete_leaf(const Value& value, const Expr& written) {
+  if (value.is_shape()) {
+    std::vector<Scalar> dims(value.shape().dims.begin(), value.shape().dims.end());
+    return shape_literal(std::move(dims), written.span());
+  }
+  if (value.is_scalar()) {
+    const ScalarValue& scalar = value.scalar();
+    return scalar_value(is_float(scalar.dtype) ? float_literal(scalar.dtype, scalar.real)
+                                               : int_literal(scalar.dtype, scalar.integer),
+                        written.span());
+  }
+  if (value.is_tensor() || value.is_tuple()) return var_ref(Var("x", type_of(value)), written.span());
+  return written;
+}
+
+}  // namespace
+
+const PrimProgram& GraphEvaluator::prepared(const PrimFuncPtr& function) {
+  std::unique_ptr<PrimProgram>& program = prim_programs_[function.get()];
+  if (!program) program = std::make_unique<PrimProgram>(function);
+  return *program;
+}
+
+Value GraphEvaluator::evaluate_op(const OpCall& call, const Expr& expr, Activation& frame) {
+  std::vector<Value> args;
+  std::vector<Expr> leaves;
+  for (const Expr& arg : call.args) {
+    args.push_back(evaluate(arg, frame));
+    leaves.push_back(concrete_leaf(args.back(), arg));
+  }
+  const CallView view{*call.op, leaves, call.attributes, expr.span()};
+  try {
+    // Inference on the real shapes: it gives the result's shape and refuses what only the values show.
+    const Type result = call.op->infer(view);
+    if (!call.op->eval) return evaluate_body(call, view, std::move(args));
+    return call.op->eval(EvalCall{view, args, result});
+  } catch (Failure& failure) {
+    for (Diagnostic& diagnostic : failure.diagnostics()) {
+      if (diagnostic.error_class == ErrorClass::Type) diagnostic.error_class = ErrorClass::Runtime;
+      if (!call.op->eval) diagnostic.span = expr.span();  // not the line of the library's text
+    }
+    failure.at(expr.span());
+    throw;
+  }
+}
+
+Value GraphEvaluator::evaluate_body(const OpCall& call, const CallView& view, std::vector<Value> args) {
+  RELISH_CHECK(!call.op->body.empty() && call.op->body_function, std::string(call.op->name));
+  const ModulePtr body = body_loader().load(call.op->body);
+  for (const auto& [name, attribute] : call.attributes)
+    if (is_scalar_attribute(attribute)) args.emplace_back(scalar_constant(attribute));
+  return body_evaluator(body).call(call.op->body_function(view), std::move(args));
+}
+
+GraphEvaluator& GraphEvaluator::body_evaluator(const ModulePtr& body) {
+  std::unique_ptr<GraphEvaluator>& evaluator = bodies_[body.get()];
+  if (!evaluator) evaluator = std::make_unique<GraphEvaluator>(body);
+  return *evaluator;
+}
+
+Value GraphEvaluator::global_value(const GlobalRef& global, Span span) {
+  auto closure = std::make_shared<ClosureValue>();
+  closure->owner = this;
+  closure->function = module_->function(global.name);
+  closure->prim = module_->prim_func(global.name);
+  if (ExternFunctionPtr external = module_->extern_function(global.name)) return external->symbol;
+  RELISH_CHECK(closure->function || closure->prim, global.name);
+  static_cast<void>(span);
+  return Value(std::shared_ptr<const ObjectValue>(std::move(closure)));
+}
+
+Value GraphEvaluator::evaluate_call(const FunctionCall& call, const Expr& expr, Activation& frame) {
+  const auto* global = call.callee.as<GlobalRef>();
+  if (!global) return call_value(evaluate(call.callee, frame), evaluate_all(call.args, frame), expr.span());
+  if (FunctionPtr callee = module_->function(global->name))
+    return call_function(*callee, evaluate_all(call.args, frame));
+  PrimFuncPtr callee = module_->prim_func(global->name);
+  RELISH_CHECK(callee != nullptr, global->name);
+  // The direct call of lowered modules: destinations are arguments like the others, and are written.
+  std::vector<Value> args = evaluate_all(call.args, frame);
+  if (args.size() != callee->params.size()) {
+    fail(ErrorClass::Runtime, expr.span(), "call.arity",
+         fmt::format("{} is given {} arguments; it takes {}", callee->name, args.size(),
+                     callee->params.size()));
+  }
+  return prepared(callee).run(args, ErrorClass::Runtime, expr.span());
+}
+
+Value GraphEvaluator::evaluate_call_tir(const CallTir& call, const Expr& expr, Activation& frame) {
+  const auto* global = call.callee.as<GlobalRef>();
+  RELISH_CHECK(global != nullptr, "callee of call_tir is not a global function");
+  PrimFuncPtr callee = module_->prim_func(global->name);
+  RELISH_CHECK(callee != nullptr, global->name);
+  const std::vector<ParamAccess> accesses = param_accesses(*callee);
+  const std::vector<ParamSource> layout = call_layout(*callee, call, expr.span());
+  std::vector<Value> params, results(call.out_types.size());
+  for (std::size_t i = 0; i < layout.size(); ++i) {
+    const std::size_t index = layout[i].index;
+    if (layout[i].kind == ParamSource::Argument) {
+      Value value = evaluate(call.args[index], frame);
+      // A prim_func that writes to an input must not change a value that others hold.
+      if (accesses[i].written && value.is_tensor()) value = value.tensor().copy();
+      params.push_back(std::move(value));
+    } else {
+      const Type type = concrete_type(call.out_types[index], frame.symbols);
+      results[index] = Tensor::zeros(*type.tensor()->dtype, concrete_shape(*type.tensor()));
+      params.push_back(results[index]);
+    }
+  }
+  prepared(callee).run(params, ErrorClass::Runtime, expr.span());
+  // A result in place is the (copied) argument that the function wrote to.
+  for (std::size_t i = 0; i < call.inplace_indices.size(); ++i) {
+    if (call.inplace_indices[i] < 0) continue;
+    for (std::size_t p = 0; p < layout.size(); ++p) {
+      const bool taken = layout[p].kind == ParamSource::Argument &&
+                         layout[p].index == static_cast<std::size_t>(call.inplace_indices[i]);
+      if (taken) results[i] = params[p];
+    }
+  }
+  return call.tuple_result ? Value::tuple(std::move(results)) : results.at(0);
+}
+
+// Functions outside the module, by symbol. Those of closures are the evaluator's own.
+Value GraphEvaluator::evaluate_packed(const PackedCall& call, const Expr& expr, Activation& frame) {
+  std::vector<Value> args = evaluate_all(call.args, frame);
+  const Value callee = evaluate(call.callee, frame);
+  const bool closure = !callee.is_string();
+  if (call.form == PackedForm::MakeClosure) {
+    const auto* object = std::get_if<std::shared_ptr<const ObjectValue>>(&callee.kind());
+    const auto* function = object ? dynamic_cast<const ClosureValue*>(object->get()) : nullptr;
+    if (!function) {
+      fail(ErrorClass::Runtime, expr.span(), "call.callee",
+           fmt::format("R.make_closure is given {}; expected a function", describe(callee)));
+    }
+    auto made = std::make_shared<ClosureValue>(*function);
+    for (Value& arg : args) made->given.push_back(std::move(arg));
+    return Value(std::shared_ptr<const ObjectValue>(std::move(made)));
+  }
+  if (closure) return call_value(callee, std::move(args), expr.span());
+  fail(ErrorClass::Policy, expr.span(), "native.unknown",
+       fmt::format("native function '{}' is not opted in; name its library with --native", callee.string()));
+}
+
+}  // namespace relish::interp
