@@ -34,7 +34,11 @@ struct BoundBuffer {
 struct Frame {
   std::vector<Cell> cells;
   std::vector<BoundBuffer> buffers;
+  Cell result{};  // of a function that returns a scalar
 };
+
+// What comes after a statement.
+enum class Flow : std::uint8_t { Next, Break, Continue, Return };
 
 // A prepared scalar expression.
 struct ScalarNodeProgram {
@@ -46,7 +50,7 @@ using ScalarProgram = std::unique_ptr<const ScalarNodeProgram>;
 // A prepared statement.
 struct StmtNodeProgram {
   virtual ~StmtNodeProgram() = default;
-  virtual void run(Frame& frame) const = 0;
+  virtual Flow run(Frame& frame) const = 0;
 };
 using StmtProgram = std::unique_ptr<const StmtNodeProgram>;
 

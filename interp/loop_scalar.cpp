@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include <cstring>
+
 #include "interp/loop_slots.h"
 #include "ir/fault.h"
 #include "support/overloaded.h"
@@ -415,6 +417,44 @@ ScalarProgram prepare_math(const IntrinsicCall& node, DType dtype, Slots& slots)
   RELISH_CHECK(false, "intrinsic without a meaning");
 }
 
+struct LetNode final : ScalarNodeProgram {
+  std::size_t slot;
+  ScalarProgram value, body;
+  LetNode(std::size_t s, ScalarProgram v, ScalarProgram b)
+      : slot(s), value(std::move(v)), body(std::move(b)) {}
+  Cell eval(Frame& frame) const override {
+    frame.cells[slot] = value->eval(frame);
+    return body->eval(frame);
+  }
+};
+
+// The same bits as another dtype of the same width.
+template <class From, class To>
+struct ReinterpretNode final : ScalarNodeProgram {
+  ScalarProgram a;
+  explicit ReinterpretNode(ScalarProgram from) : a(std::move(from)) {}
+  Cell eval(Frame& frame) const override {
+    const From from = from_cell<From>(a->eval(frame));
+    To to;
+    std::memcpy(&to, &from, sizeof(To));
+    return to_cell<To>(to);
+  }
+};
+
+ScalarProgram prepare_reinterpret(DType from, DType to, ScalarProgram a) {
+  return visit_dtype(from, [&](auto source) -> ScalarProgram {
+    return visit_dtype(to, [&](auto target) -> ScalarProgram {
+      using From = decltype(source);
+      using To = decltype(target);
+      if constexpr (sizeof(From) == sizeof(To)) {
+        return std::make_unique<ReinterpretNode<From, To>>(std::move(a));
+      } else {
+        RELISH_CHECK(false, "reinterpretation between widths");
+      }
+    });
+  });
+}
+
 }  // namespace
 
 AccessProgram::AccessProgram(const Buffer& buffer, const std::vector<Scalar>& indices, Span span,
@@ -431,47 +471,52 @@ void AccessProgram::out_of_range(std::size_t dimension, std::int64_t index, std:
 ScalarProgram prepare(const Scalar& scalar, Slots& slots) {
   const DType dtype = scalar.dtype();
   const Span span = scalar.span();
-  return std::visit(Overloaded{
-                        [&](const IntLiteral& n) -> ScalarProgram {
-                          return std::make_unique<LiteralNode>(integer(n.value));
-                        },
-                        [&](const FloatLiteral& n) -> ScalarProgram {
-                          return visit_dtype(dtype, [&](auto tag) -> ScalarProgram {
-                            return std::make_unique<LiteralNode>(stored<decltype(tag)>(real(n.value)));
-                          });
-                        },
-                        [&](const VarUse& n) -> ScalarProgram {
-                          return std::make_unique<VarNode>(static_cast<std::size_t>(slots.scalar(n.var)));
-                        },
-                        [&](const Binary& n) { return prepare_binary(n, dtype, span, slots); },
-                        [&](const Compare& n) { return prepare_compare(n, slots); },
-                        [&](const Logical& n) -> ScalarProgram {
-                          ScalarProgram a = prepare(n.a, slots), b = prepare(n.b, slots);
-                          if (n.op == LogicalOp::And)
-                            return binary_node(std::move(a), std::move(b), [](Cell x, Cell y) {
-                              return integer((x.integer != 0) & (y.integer != 0));
-                            });
-                          return binary_node(std::move(a), std::move(b), [](Cell x, Cell y) {
-                            return integer((x.integer != 0) | (y.integer != 0));
-                          });
-                        },
-                        [&](const Not& n) -> ScalarProgram {
-                          return unary(prepare(n.a, slots), [](Cell c) { return integer(c.integer == 0); });
-                        },
-                        [&](const Select& n) -> ScalarProgram {
-                          return std::make_unique<SelectNode>(
-                              prepare(n.condition, slots), prepare(n.a, slots), prepare(n.b, slots), n.lazy);
-                        },
-                        [&](const Cast& n) { return prepare_cast(n.a.dtype(), dtype, prepare(n.a, slots)); },
-                        [&](const Load& n) -> ScalarProgram {
-                          AccessProgram access(*n.buffer, n.indices, span, slots);
-                          return visit_dtype(n.buffer->dtype(), [&](auto tag) -> ScalarProgram {
-                            return std::make_unique<LoadNode<decltype(tag)>>(std::move(access));
-                          });
-                        },
-                        [&](const IntrinsicCall& n) { return prepare_math(n, dtype, slots); },
-                    },
-                    scalar.node().kind);
+  return std::visit(
+      Overloaded{
+          [&](const IntLiteral& n) -> ScalarProgram {
+            return std::make_unique<LiteralNode>(integer(n.value));
+          },
+          [&](const FloatLiteral& n) -> ScalarProgram {
+            return visit_dtype(dtype, [&](auto tag) -> ScalarProgram {
+              return std::make_unique<LiteralNode>(stored<decltype(tag)>(real(n.value)));
+            });
+          },
+          [&](const VarUse& n) -> ScalarProgram {
+            return std::make_unique<VarNode>(static_cast<std::size_t>(slots.scalar(n.var)));
+          },
+          [&](const Binary& n) { return prepare_binary(n, dtype, span, slots); },
+          [&](const Compare& n) { return prepare_compare(n, slots); },
+          [&](const Logical& n) -> ScalarProgram {
+            ScalarProgram a = prepare(n.a, slots), b = prepare(n.b, slots);
+            if (n.op == LogicalOp::And)
+              return binary_node(std::move(a), std::move(b),
+                                 [](Cell x, Cell y) { return integer((x.integer != 0) & (y.integer != 0)); });
+            return binary_node(std::move(a), std::move(b),
+                               [](Cell x, Cell y) { return integer((x.integer != 0) | (y.integer != 0)); });
+          },
+          [&](const Not& n) -> ScalarProgram {
+            return unary(prepare(n.a, slots), [](Cell c) { return integer(c.integer == 0); });
+          },
+          [&](const Select& n) -> ScalarProgram {
+            return std::make_unique<SelectNode>(prepare(n.condition, slots), prepare(n.a, slots),
+                                                prepare(n.b, slots), n.lazy);
+          },
+          [&](const Cast& n) { return prepare_cast(n.a.dtype(), dtype, prepare(n.a, slots)); },
+          [&](const Reinterpret& n) { return prepare_reinterpret(n.a.dtype(), dtype, prepare(n.a, slots)); },
+          [&](const Let& n) -> ScalarProgram {
+            const auto slot = static_cast<std::size_t>(slots.scalar(n.var));
+            ScalarProgram value = prepare(n.value, slots);
+            return std::make_unique<LetNode>(slot, std::move(value), prepare(n.body, slots));
+          },
+          [&](const Load& n) -> ScalarProgram {
+            AccessProgram access(*n.buffer, n.indices, span, slots);
+            return visit_dtype(n.buffer->dtype(), [&](auto tag) -> ScalarProgram {
+              return std::make_unique<LoadNode<decltype(tag)>>(std::move(access));
+            });
+          },
+          [&](const IntrinsicCall& n) { return prepare_math(n, dtype, slots); },
+      },
+      scalar.node().kind);
 }
 
 }  // namespace relish::interp

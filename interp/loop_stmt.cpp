@@ -1,5 +1,7 @@
 // Preparation of statements: loops, blocks with iteration variables, stores and control flow, run in program
 // order.
+#include <fmt/format.h>
+
 #include "interp/loop_slots.h"
 #include "ir/fault.h"
 #include "support/interrupt.h"
@@ -10,24 +12,36 @@ namespace {
 
 struct SeqProgram final : StmtNodeProgram {
   std::vector<StmtProgram> body;
-  void run(Frame& frame) const override {
-    for (const StmtProgram& stmt : body) stmt->run(frame);
+  Flow run(Frame& frame) const override {
+    for (const StmtProgram& stmt : body) {
+      if (const Flow flow = stmt->run(frame); flow != Flow::Next) return flow;
+    }
+    return Flow::Next;
   }
 };
 
 struct ForProgram final : StmtNodeProgram {
   std::size_t slot;
   ScalarProgram begin, extent;
+  ScalarProgram step;  // null: 1
   StmtProgram body;
   Span span;
-  void run(Frame& frame) const override {
+  Flow run(Frame& frame) const override {
     const std::int64_t first = begin->eval(frame).integer;
     const std::int64_t end = first + extent->eval(frame).integer;
-    for (std::int64_t i = first; i < end; ++i) {
+    const std::int64_t stride = step ? step->eval(frame).integer : 1;
+    if (stride <= 0) {
+      fail(ErrorClass::Runtime, span, "loop.step",
+           fmt::format("the step of the loop is {}; expected a positive one", stride));
+    }
+    for (std::int64_t i = first; i < end; i += stride) {
       if (interrupt_flag.load(std::memory_order_relaxed) != 0) poll_interrupt(span);
       frame.cells[slot].integer = i;
-      body->run(frame);
+      const Flow flow = body->run(frame);
+      if (flow == Flow::Return) return flow;
+      if (flow == Flow::Break) break;
     }
+    return Flow::Next;
   }
 };
 
@@ -35,11 +49,14 @@ struct WhileProgram final : StmtNodeProgram {
   ScalarProgram condition;
   StmtProgram body;
   Span span;
-  void run(Frame& frame) const override {
+  Flow run(Frame& frame) const override {
     while (condition->eval(frame).integer != 0) {
       if (interrupt_flag.load(std::memory_order_relaxed) != 0) poll_interrupt(span);
-      body->run(frame);
+      const Flow flow = body->run(frame);
+      if (flow == Flow::Return) return flow;
+      if (flow == Flow::Break) break;
     }
+    return Flow::Next;
   }
 };
 
@@ -59,10 +76,121 @@ struct Allocation {
   }
 };
 
+// Binds a view: the address of its first element and the strides of its dims over the source's storage.
+struct View {
+  struct Dim {
+    ScalarProgram begin, extent;
+  };
+  std::size_t slot, source;
+  std::vector<ScalarProgram> shape, strides;  // no strides: row-major
+  std::vector<Dim> region;
+  bool of_region;
+  ScalarProgram offset;  // null: 0
+  std::string name;
+  Span span;
+
+  View(const BufferView& view, Span at, Slots& slots)
+      : slot(static_cast<std::size_t>(slots.buffer(view.buffer))),
+        source(static_cast<std::size_t>(slots.buffer(view.source))),
+        of_region(view.region.has_value()),
+        name(view.buffer.name()),
+        span(at) {
+    if (view.buffer.dtype() != view.source.dtype()) {
+      fail(ErrorClass::Type, at, "view.dtype",
+           fmt::format("view {} is {} over a buffer of {}; expected the same dtype", name,
+                       name_of(view.buffer.dtype()), name_of(view.source.dtype())));
+    }
+    for (const Scalar& dim : view.buffer.shape()) shape.push_back(prepare(dim, slots));
+    // Those of a region are its source's; what the text declares (often fresh variables) describes them.
+    if (of_region) {
+      for (const RegionDim& dim : view.region->dims)
+        region.push_back({prepare(dim.begin, slots), prepare(dim.extent, slots)});
+      return;
+    }
+    for (const Scalar& stride : view.buffer.strides()) strides.push_back(prepare(stride, slots));
+    if (view.buffer.elem_offset().defined()) offset = prepare(view.buffer.elem_offset(), slots);
+  }
+
+  void run(Frame& frame) const {
+    const BoundBuffer from = frame.buffers[source];
+    BoundBuffer bound;
+    bound.tensor = from.tensor;
+    for (const ScalarProgram& dim : shape) bound.shape.push_back(dim->eval(frame).integer);
+    std::int64_t first = offset ? offset->eval(frame).integer : 0;
+    if (of_region) {
+      Shape extents, steps;
+      for (std::size_t d = 0; d < region.size(); ++d) {
+        const std::int64_t begin = region[d].begin->eval(frame).integer;
+        extents.push_back(region[d].extent->eval(frame).integer);
+        steps.push_back(from.strides[d]);
+        if (begin < 0 || extents[d] < 0 || begin + extents[d] > from.shape[d])
+          fail_fault({FaultKind::IndexOutOfRange, name, {static_cast<std::int64_t>(d), begin, from.shape[d]}},
+                     span);
+        first += begin * from.strides[d];
+      }
+      // Leading dims of extent 1 that the view leaves out.
+      const std::size_t skipped = extents.size() - std::min(extents.size(), bound.shape.size());
+      bound.strides.assign(steps.begin() + static_cast<std::ptrdiff_t>(skipped), steps.end());
+      extents.erase(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(skipped));
+      if (extents != bound.shape) {
+        fail(ErrorClass::Runtime, span, "view.shape",
+             fmt::format("view {} has another shape than its region", name));
+      }
+    } else if (strides.empty()) {
+      bound.strides = row_major_strides(bound.shape);
+    } else {
+      for (const ScalarProgram& stride : strides) bound.strides.push_back(stride->eval(frame).integer);
+    }
+    const std::int64_t base =
+        static_cast<std::int64_t>(from.data - static_cast<char*>(from.tensor.mutable_data())) /
+        size_of(from.tensor.dtype());
+    std::int64_t last = base + first, least = base + first;
+    bool empty = false;
+    for (std::size_t d = 0; d < bound.shape.size(); ++d) {
+      empty = empty || bound.shape[d] <= 0;
+      (bound.strides[d] < 0 ? least : last) += (bound.shape[d] - 1) * bound.strides[d];
+    }
+    if (!empty && (least < 0 || last >= from.tensor.size())) {
+      fail(ErrorClass::Runtime, span, "view.range",
+           fmt::format("view {} reaches element {}; its source has {}", name, least < 0 ? least : last,
+                       from.tensor.size()));
+    }
+    bound.data = from.data + first * size_of(from.tensor.dtype());
+    frame.buffers[slot] = std::move(bound);
+  }
+};
+
+struct ViewProgram final : StmtNodeProgram {
+  View view;
+  ViewProgram(const BufferView& from, Span span, Slots& slots) : view(from, span, slots) {}
+  Flow run(Frame& frame) const override {
+    view.run(frame);
+    return Flow::Next;
+  }
+};
+
+struct JumpProgram final : StmtNodeProgram {
+  Flow flow;
+  explicit JumpProgram(Flow f) : flow(f) {}
+  Flow run(Frame&) const override { return flow; }
+};
+
+struct ReturnProgram final : StmtNodeProgram {
+  ScalarProgram value;
+  explicit ReturnProgram(ScalarProgram v) : value(std::move(v)) {}
+  Flow run(Frame& frame) const override {
+    frame.result = value->eval(frame);
+    return Flow::Return;
+  }
+};
+
 struct AllocateProgram final : StmtNodeProgram {
   Allocation allocation;
   AllocateProgram(const Buffer& buffer, Slots& slots) : allocation(buffer, slots) {}
-  void run(Frame& frame) const override { allocation.run(frame); }
+  Flow run(Frame& frame) const override {
+    allocation.run(frame);
+    return Flow::Next;
+  }
 };
 
 struct BlockProgram final : StmtNodeProgram {
@@ -74,20 +202,22 @@ struct BlockProgram final : StmtNodeProgram {
   std::vector<Iter> iters;
   ScalarProgram predicate;  // null: always
   std::vector<Allocation> allocations;
+  std::vector<View> views;
   StmtProgram init;  // null: none
   StmtProgram body;
 
-  void run(Frame& frame) const override {
+  Flow run(Frame& frame) const override {
     bool first_reduction = true;
     for (const Iter& iter : iters) {
       const std::int64_t value = iter.binding->eval(frame).integer;
       frame.cells[iter.slot].integer = value;
       if (iter.reduce && value != iter.begin->eval(frame).integer) first_reduction = false;
     }
-    if (predicate && predicate->eval(frame).integer == 0) return;
+    if (predicate && predicate->eval(frame).integer == 0) return Flow::Next;
     for (const Allocation& allocation : allocations) allocation.run(frame);
+    for (const View& view : views) view.run(frame);
     if (init && first_reduction) init->run(frame);
-    body->run(frame);
+    return body->run(frame);
   }
 };
 
@@ -96,10 +226,11 @@ struct StoreProgram final : StmtNodeProgram {
   AccessProgram access;
   ScalarProgram value;
   StoreProgram(AccessProgram a, ScalarProgram v) : access(std::move(a)), value(std::move(v)) {}
-  void run(Frame& frame) const override {
+  Flow run(Frame& frame) const override {
     const Cell cell = value->eval(frame);  // the value before the target, as the text is evaluated
     const std::int64_t offset = access.offset(frame);
     reinterpret_cast<T*>(access.data(frame))[offset] = from_cell<T>(cell);
+    return Flow::Next;
   }
 };
 
@@ -107,17 +238,18 @@ struct AssignProgram final : StmtNodeProgram {
   std::size_t slot;
   ScalarProgram value;
   AssignProgram(std::size_t s, ScalarProgram v) : slot(s), value(std::move(v)) {}
-  void run(Frame& frame) const override { frame.cells[slot] = value->eval(frame); }
+  Flow run(Frame& frame) const override {
+    frame.cells[slot] = value ? value->eval(frame) : Cell{};
+    return Flow::Next;
+  }
 };
 
 struct IfProgram final : StmtNodeProgram {
   ScalarProgram condition;
   StmtProgram then_body, else_body;
-  void run(Frame& frame) const override {
-    if (condition->eval(frame).integer != 0)
-      then_body->run(frame);
-    else if (else_body)
-      else_body->run(frame);
+  Flow run(Frame& frame) const override {
+    if (condition->eval(frame).integer != 0) return then_body->run(frame);
+    return else_body ? else_body->run(frame) : Flow::Next;
   }
 };
 
@@ -125,18 +257,22 @@ struct AssertProgram final : StmtNodeProgram {
   ScalarProgram condition;
   std::string message;
   Span span;
-  void run(Frame& frame) const override {
+  Flow run(Frame& frame) const override {
     if (condition->eval(frame).integer == 0) fail_fault({FaultKind::AssertFailed, message}, span);
+    return Flow::Next;
   }
 };
 
 struct EvaluateProgram final : StmtNodeProgram {
   ScalarProgram value;
   explicit EvaluateProgram(ScalarProgram v) : value(std::move(v)) {}
-  void run(Frame& frame) const override { value->eval(frame); }
+  Flow run(Frame& frame) const override {
+    value->eval(frame);
+    return Flow::Next;
+  }
 };
 
-StmtProgram prepare_block(const BlockStmt& block, Slots& slots) {
+StmtProgram prepare_block(const BlockStmt& block, Span block_span, Slots& slots) {
   auto program = std::make_unique<BlockProgram>();
   for (const IterVar& iter : block.iters) {
     program->iters.push_back({static_cast<std::size_t>(slots.scalar(iter.var)), iter.kind == IterKind::Reduce,
@@ -144,6 +280,7 @@ StmtProgram prepare_block(const BlockStmt& block, Slots& slots) {
   }
   if (block.predicate.defined()) program->predicate = prepare(block.predicate, slots);
   for (const Buffer& buffer : block.allocations) program->allocations.emplace_back(buffer, slots);
+  for (const BufferView& view : block.views) program->views.emplace_back(view, block_span, slots);
   if (block.init.defined()) program->init = prepare(block.init, slots);
   program->body = prepare(block.body, slots);
   return program;
@@ -153,67 +290,76 @@ StmtProgram prepare_block(const BlockStmt& block, Slots& slots) {
 
 StmtProgram prepare(const Stmt& stmt, Slots& slots) {
   const Span span = stmt->span;
-  return std::visit(Overloaded{
-                        [&](const For& n) -> StmtProgram {
-                          auto program = std::make_unique<ForProgram>();
-                          program->slot = static_cast<std::size_t>(slots.scalar(n.var));
-                          program->begin = prepare(n.begin, slots);
-                          program->extent = prepare(n.extent, slots);
-                          program->body = prepare(n.body, slots);
-                          program->span = span;
-                          return program;
-                        },
-                        [&](const While& n) -> StmtProgram {
-                          auto program = std::make_unique<WhileProgram>();
-                          program->condition = prepare(n.condition, slots);
-                          program->body = prepare(n.body, slots);
-                          program->span = span;
-                          return program;
-                        },
-                        [&](const BlockStmt& n) { return prepare_block(n, slots); },
-                        [&](const Store& n) -> StmtProgram {
-                          AccessProgram access(n.buffer, n.indices, span, slots);
-                          ScalarProgram value = prepare(n.value, slots);
-                          return visit_dtype(n.buffer.dtype(), [&](auto tag) -> StmtProgram {
-                            return std::make_unique<StoreProgram<decltype(tag)>>(std::move(access),
-                                                                                 std::move(value));
-                          });
-                        },
-                        [&](const AllocateStmt& n) -> StmtProgram {
-                          return std::make_unique<AllocateProgram>(n.buffer, slots);
-                        },
-                        [&](const DefineScalar& n) -> StmtProgram {
-                          return std::make_unique<AssignProgram>(
-                              static_cast<std::size_t>(slots.scalar(n.var)), prepare(n.value, slots));
-                        },
-                        [&](const AssignScalar& n) -> StmtProgram {
-                          return std::make_unique<AssignProgram>(
-                              static_cast<std::size_t>(slots.scalar(n.var)), prepare(n.value, slots));
-                        },
-                        [&](const IfStmt& n) -> StmtProgram {
-                          auto program = std::make_unique<IfProgram>();
-                          program->condition = prepare(n.condition, slots);
-                          program->then_body = prepare(n.then_body, slots);
-                          if (n.else_body.defined()) program->else_body = prepare(n.else_body, slots);
-                          return program;
-                        },
-                        [&](const AssertStmt& n) -> StmtProgram {
-                          auto program = std::make_unique<AssertProgram>();
-                          program->condition = prepare(n.condition, slots);
-                          program->message = n.message;
-                          program->span = span;
-                          return program;
-                        },
-                        [&](const Evaluate& n) -> StmtProgram {
-                          return std::make_unique<EvaluateProgram>(prepare(n.value, slots));
-                        },
-                        [&](const SeqStmt& n) -> StmtProgram {
-                          auto program = std::make_unique<SeqProgram>();
-                          for (const Stmt& child : n.body) program->body.push_back(prepare(child, slots));
-                          return program;
-                        },
-                    },
-                    stmt->kind);
+  return std::visit(
+      Overloaded{
+          [&](const For& n) -> StmtProgram {
+            auto program = std::make_unique<ForProgram>();
+            program->slot = static_cast<std::size_t>(slots.scalar(n.var));
+            program->begin = prepare(n.begin, slots);
+            program->extent = prepare(n.extent, slots);
+            if (n.step.defined()) program->step = prepare(n.step, slots);
+            program->body = prepare(n.body, slots);
+            program->span = span;
+            return program;
+          },
+          [&](const While& n) -> StmtProgram {
+            auto program = std::make_unique<WhileProgram>();
+            program->condition = prepare(n.condition, slots);
+            program->body = prepare(n.body, slots);
+            program->span = span;
+            return program;
+          },
+          [&](const BlockStmt& n) { return prepare_block(n, span, slots); },
+          [&](const Store& n) -> StmtProgram {
+            AccessProgram access(n.buffer, n.indices, span, slots);
+            ScalarProgram value = prepare(n.value, slots);
+            return visit_dtype(n.buffer.dtype(), [&](auto tag) -> StmtProgram {
+              return std::make_unique<StoreProgram<decltype(tag)>>(std::move(access), std::move(value));
+            });
+          },
+          [&](const AllocateStmt& n) -> StmtProgram {
+            return std::make_unique<AllocateProgram>(n.buffer, slots);
+          },
+          [&](const ViewStmt& n) -> StmtProgram {
+            return std::make_unique<ViewProgram>(n.view, span, slots);
+          },
+          [&](const Break&) -> StmtProgram { return std::make_unique<JumpProgram>(Flow::Break); },
+          [&](const Continue&) -> StmtProgram { return std::make_unique<JumpProgram>(Flow::Continue); },
+          [&](const Return& n) -> StmtProgram {
+            return std::make_unique<ReturnProgram>(prepare(n.value, slots));
+          },
+          [&](const DefineScalar& n) -> StmtProgram {
+            return std::make_unique<AssignProgram>(static_cast<std::size_t>(slots.scalar(n.var)),
+                                                   n.value.defined() ? prepare(n.value, slots) : nullptr);
+          },
+          [&](const AssignScalar& n) -> StmtProgram {
+            return std::make_unique<AssignProgram>(static_cast<std::size_t>(slots.scalar(n.var)),
+                                                   prepare(n.value, slots));
+          },
+          [&](const IfStmt& n) -> StmtProgram {
+            auto program = std::make_unique<IfProgram>();
+            program->condition = prepare(n.condition, slots);
+            program->then_body = prepare(n.then_body, slots);
+            if (n.else_body.defined()) program->else_body = prepare(n.else_body, slots);
+            return program;
+          },
+          [&](const AssertStmt& n) -> StmtProgram {
+            auto program = std::make_unique<AssertProgram>();
+            program->condition = prepare(n.condition, slots);
+            program->message = n.message;
+            program->span = span;
+            return program;
+          },
+          [&](const Evaluate& n) -> StmtProgram {
+            return std::make_unique<EvaluateProgram>(prepare(n.value, slots));
+          },
+          [&](const SeqStmt& n) -> StmtProgram {
+            auto program = std::make_unique<SeqProgram>();
+            for (const Stmt& child : n.body) program->body.push_back(prepare(child, slots));
+            return program;
+          },
+      },
+      stmt->kind);
 }
 
 }  // namespace relish::interp

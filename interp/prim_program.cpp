@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/buffer_layout.h"
 #include "ir/printer.h"
 
 namespace relish::interp {
@@ -16,6 +17,8 @@ PrimProgram::PrimProgram(PrimFuncPtr function) : function_(std::move(function)) 
     }
     slots_.buffer(*param.buffer());
     for (const Scalar& dim : param.buffer()->shape()) collect_vars(dim, symbols_);
+    for (const Scalar& stride : param.buffer()->strides()) collect_vars(stride, symbols_);
+    if (param.buffer()->elem_offset().defined()) collect_vars(param.buffer()->elem_offset(), symbols_);
   }
   for (const ScalarVar& var : symbols_) slots_.scalar(var);
   for (const Buffer& buffer : function_->allocations) {
@@ -57,12 +60,14 @@ Value PrimProgram::run(std::vector<Value>& args, ErrorClass error_class, Span ca
       if (auto var = buffer->shape()[static_cast<std::size_t>(d)].as_var())
         symbols.emplace(var->id(), shape[static_cast<std::size_t>(d)]);
     }
+    bind_layout(*buffer, shape, symbols);
   }
   for (std::size_t i = 0; i < args.size(); ++i) {
     const Buffer* buffer = function_->params[i].buffer();
     if (!buffer) continue;
     const std::string what = fmt::format("{}: {}", function_->name, buffer->name());
     match_value(args[i], tensor_type(buffer->shape(), buffer->dtype()), symbols, error_class, call, what);
+    check_layout(*buffer, args[i].tensor().shape(), symbols, error_class, call, what);
     frame.buffers[static_cast<std::size_t>(slots.buffer(*buffer))].bind(args[i].tensor());
   }
   for (const ScalarVar& var : symbols_) {
@@ -80,7 +85,10 @@ Value PrimProgram::run(std::vector<Value>& args, ErrorClass error_class, Span ca
         Tensor::zeros(allocation.buffer.dtype(), std::move(shape)));
   }
   body_->run(frame);
-  return Value();
+  if (!function_->result_dtype) return Value();
+  const DType dtype = *function_->result_dtype;
+  return is_float(dtype) ? ScalarValue::of_real(frame.result.real, dtype)
+                         : ScalarValue::of_int(frame.result.integer, dtype);
 }
 
 }  // namespace relish::interp

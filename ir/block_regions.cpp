@@ -2,6 +2,7 @@
 #include "ir/block_regions.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "ir/rewrite.h"
@@ -13,6 +14,7 @@ class RegionFinder {
  public:
   explicit RegionFinder(const BlockStmt& block) : block_(block) {
     for (const Buffer& buffer : block.allocations) hidden_.insert(buffer.id());
+    for (const BufferView& view : block.views) hide(view);
     if (block.init.defined()) collect_bound(block.init);
     if (block.body.defined()) collect_bound(block.body);
   }
@@ -31,11 +33,19 @@ class RegionFinder {
       if (const For* loop = inner.as<For>()) bound_.insert(loop->var.id());
       if (const DefineScalar* scalar = inner.as<DefineScalar>()) bound_.insert(scalar->var.id());
       if (const AllocateStmt* allocate = inner.as<AllocateStmt>()) hidden_.insert(allocate->buffer.id());
+      if (const ViewStmt* declared = inner.as<ViewStmt>()) hide(declared->view);
       if (const BlockStmt* nested = inner.as<BlockStmt>()) {
         for (const IterVar& iter : nested->iters) bound_.insert(iter.var.id());
         for (const Buffer& buffer : nested->allocations) hidden_.insert(buffer.id());
+        for (const BufferView& view : nested->views) hide(view);
       }
     });
+  }
+
+  // A view stands for its source: where the block does not declare its regions, the whole of it is meant.
+  void hide(const BufferView& view) {
+    hidden_.insert(view.buffer.id());
+    views_.insert_or_assign(view.buffer.id(), view.source);
   }
 
   void visit(const Stmt& stmt, bool updates) {
@@ -47,6 +57,9 @@ class RegionFinder {
       } else if (const For* loop = inner.as<For>()) {
         add_loads(loop->begin);
         add_loads(loop->extent);
+        if (loop->step.defined()) add_loads(loop->step);
+      } else if (const Return* returned = inner.as<Return>()) {
+        add_loads(returned->value);
       } else if (const While* loop = inner.as<While>()) {
         add_loads(loop->condition);
       } else if (const IfStmt* branch = inner.as<IfStmt>()) {
@@ -90,6 +103,7 @@ class RegionFinder {
   }
 
   void add(std::vector<BufferRegion>& regions, const Buffer& buffer, const std::vector<Scalar>& indices) {
+    if (auto view = views_.find(buffer.id()); view != views_.end()) return add_whole(regions, view->second);
     if (hidden_.contains(buffer.id()) || indices.size() != buffer.shape().size()) return;
     auto found = std::find_if(regions.begin(), regions.end(),
                               [&](const BufferRegion& region) { return region.buffer == buffer; });
@@ -110,8 +124,22 @@ class RegionFinder {
     }
   }
 
+  void add_whole(std::vector<BufferRegion>& regions, const Buffer& buffer) {
+    if (auto view = views_.find(buffer.id()); view != views_.end()) return add_whole(regions, view->second);
+    if (hidden_.contains(buffer.id())) return;
+    auto found = std::find_if(regions.begin(), regions.end(),
+                              [&](const BufferRegion& region) { return region.buffer == buffer; });
+    if (found == regions.end()) {
+      regions.push_back({buffer, std::vector<RegionDim>(buffer.shape().size())});
+      found = regions.end() - 1;
+    }
+    for (std::size_t i = 0; i < found->dims.size(); ++i)
+      found->dims[i] = {int_literal(buffer.shape()[i].dtype(), 0), buffer.shape()[i]};
+  }
+
   const BlockStmt& block_;
   std::unordered_set<std::uint64_t> bound_, hidden_;
+  std::unordered_map<std::uint64_t, Buffer> views_;  // their sources
   BlockRegions regions_;
 };
 

@@ -24,8 +24,7 @@ std::vector<ParamSource> call_layout(const PrimFunc& function, const CallTir& ca
         ErrorClass::Type, span, "call_tir.arity",
         fmt::format(
             "{} has {} buffer and {} scalar parameters; the call gives {} tensors, {} scalars and {} results",
-            function.name, buffer_params, scalar_params, tensors.size(), scalars.size(),
-            fresh.size()),
+            function.name, buffer_params, scalar_params, tensors.size(), scalars.size(), fresh.size()),
         {{function.span, "the function is declared here"}});
   }
   std::vector<ParamSource> layout;

@@ -26,7 +26,10 @@ bool Comparison::buffers(const Buffer& a, const Buffer& b) {
     return differ(
         fmt::format("buffer {} has dtype {} and {}", a.name(), name_of(a.dtype()), name_of(b.dtype())));
   }
-  return scalar_lists(a.shape(), b.shape());
+  if (a.elem_offset().defined() != b.elem_offset().defined())
+    return differ(fmt::format("buffer {} has an offset in one of them only", a.name()));
+  return scalar_lists(a.shape(), b.shape()) && scalar_lists(a.strides(), b.strides()) &&
+         scalars(a.elem_offset(), b.elem_offset());
 }
 
 class ScalarComparison {
@@ -44,6 +47,10 @@ class ScalarComparison {
   bool operator()(const Logical& a, const Logical& b) { return pair(a, b); }
   bool operator()(const Not& a, const Not& b) { return c_.scalars(a.a, b.a); }
   bool operator()(const Cast& a, const Cast& b) { return c_.scalars(a.a, b.a); }
+  bool operator()(const Reinterpret& a, const Reinterpret& b) { return c_.scalars(a.a, b.a); }
+  bool operator()(const Let& a, const Let& b) {
+    return c_.scalars(a.value, b.value) && c_.vars(a.var, b.var) && c_.scalars(a.body, b.body);
+  }
   bool operator()(const Select& a, const Select& b) {
     return a.lazy == b.lazy && c_.scalars(a.condition, b.condition) && c_.scalars(a.a, b.a) &&
            c_.scalars(a.b, b.b);
@@ -105,8 +112,9 @@ class StmtComparison {
 
   bool operator()(const For& a, const For& b) {
     if (a.kind != b.kind) return c_.differ(fmt::format("the kinds of loop {} differ", a.var.name()));
-    return c_.scalars(a.begin, b.begin) && c_.scalars(a.extent, b.extent) && c_.vars(a.var, b.var) &&
-           c_.attributes(a.annotations, b.annotations) && c_.stmts(a.body, b.body);
+    if (a.thread != b.thread) return c_.differ(fmt::format("the threads of loop {} differ", a.var.name()));
+    return c_.scalars(a.begin, b.begin) && c_.scalars(a.extent, b.extent) && c_.scalars(a.step, b.step) &&
+           c_.vars(a.var, b.var) && c_.attributes(a.annotations, b.annotations) && c_.stmts(a.body, b.body);
   }
   bool operator()(const While& a, const While& b) {
     return c_.scalars(a.condition, b.condition) && c_.stmts(a.body, b.body);
@@ -114,7 +122,7 @@ class StmtComparison {
   bool operator()(const BlockStmt& a, const BlockStmt& b) {
     c_.place_.push_back("block " + a.name);
     bool same = iters(a, b) && predicates(a.predicate, b.predicate) &&
-                allocations(a.allocations, b.allocations) && declared(a, b) &&
+                allocations(a.allocations, b.allocations) && view_lists(a.views, b.views) && declared(a, b) &&
                 c_.attributes(a.attributes, b.attributes) && c_.stmts(a.init, b.init) &&
                 c_.stmts(a.body, b.body);
     if (same) c_.place_.pop_back();
@@ -125,7 +133,12 @@ class StmtComparison {
            c_.scalars(a.value, b.value);
   }
   bool operator()(const AllocateStmt& a, const AllocateStmt& b) { return c_.buffers(a.buffer, b.buffer); }
+  bool operator()(const ViewStmt& a, const ViewStmt& b) { return views(a.view, b.view); }
+  bool operator()(const Break&, const Break&) { return true; }
+  bool operator()(const Continue&, const Continue&) { return true; }
+  bool operator()(const Return& a, const Return& b) { return c_.scalars(a.value, b.value); }
   bool operator()(const DefineScalar& a, const DefineScalar& b) {
+    // Older dialects have one spelling for both, so a let equals a local that is never assigned.
     return c_.scalars(a.value, b.value) && c_.vars(a.var, b.var);
   }
   bool operator()(const AssignScalar& a, const AssignScalar& b) {
@@ -151,6 +164,18 @@ class StmtComparison {
   }
 
  private:
+  bool views(const BufferView& a, const BufferView& b) {
+    if (a.region.has_value() != b.region.has_value()) return c_.differ("the forms of a view differ");
+    return c_.buffers(a.source, b.source) && (!a.region || regions({*a.region}, {*b.region})) &&
+           c_.buffers(a.buffer, b.buffer);
+  }
+  bool view_lists(const std::vector<BufferView>& a, const std::vector<BufferView>& b) {
+    if (a.size() != b.size()) return c_.differ(fmt::format("{} views and {}", a.size(), b.size()));
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (!views(a[i], b[i])) return false;
+    }
+    return true;
+  }
   bool iters(const BlockStmt& a, const BlockStmt& b) {
     if (a.iters.size() != b.iters.size()) {
       return c_.differ(fmt::format("{} axes and {}", a.iters.size(), b.iters.size()));
@@ -222,6 +247,7 @@ bool Comparison::prim_funcs(const PrimFunc& a, const PrimFunc& b) {
   place_.push_back("prim_func " + a.name);
   if (a.name != b.name) return differ("is called " + b.name + " in the second");
   if (a.is_private != b.is_private) return differ("is private in one of them only");
+  if (a.result_dtype != b.result_dtype) return differ("the result dtypes differ");
   if (!attributes(a.attributes, b.attributes)) return false;
   if (a.params.size() != b.params.size()) {
     return differ(fmt::format("{} parameters and {}", a.params.size(), b.params.size()));

@@ -204,8 +204,8 @@ FunctionPtr ExprMapper::map(const FunctionPtr& function) {
   changed = map_blocks(copy.blocks) || changed;
   copy.result = map(function->result);
   copy.result_type = map_type(function->result_type);
-  changed = changed || !copy.result.same_as(function->result) ||
-            !copy.result_type.same_as(function->result_type);
+  changed =
+      changed || !copy.result.same_as(function->result) || !copy.result_type.same_as(function->result_type);
   return changed ? std::make_shared<const Function>(std::move(copy)) : function;
 }
 

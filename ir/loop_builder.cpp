@@ -23,6 +23,16 @@ class FreeVars {
   }
   void use(const Buffer& buffer) {
     for (const Scalar& dim : buffer.shape()) use(dim);
+    for (const Scalar& stride : buffer.strides()) use(stride);
+    use(buffer.elem_offset());
+  }
+  void use(const BufferView& view) {
+    use(view.buffer);
+    if (!view.region) return;
+    for (const RegionDim& dim : view.region->dims) {
+      use(dim.begin);
+      use(dim.extent);
+    }
   }
 
   void visit(const Stmt& stmt) {
@@ -42,8 +52,13 @@ class FreeVars {
     define(loop.var);
     use(loop.begin);
     use(loop.extent);
+    use(loop.step);
     visit(loop.body);
   }
+  void walk(const ViewStmt& declared) { use(declared.view); }
+  void walk(const Break&) {}
+  void walk(const Continue&) {}
+  void walk(const Return& returned) { use(returned.value); }
   void walk(const While& loop) {
     use(loop.condition);
     visit(loop.body);
@@ -57,6 +72,7 @@ class FreeVars {
     }
     use(block.predicate);
     for (const Buffer& buffer : block.allocations) use(buffer);
+    for (const BufferView& view : block.views) use(view);
     visit(block.init);
     visit(block.body);
   }

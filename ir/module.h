@@ -49,8 +49,9 @@ struct Module {
 using ModulePtr = std::shared_ptr<const Module>;
 
 const std::string& name_of(const GlobalFunction& function);
-// A GlobalRef with the function's type: of a prim_func an opaque impure one whose result is what a direct call
-// gives (void, or the scalar that it returns); of an extern function its type, else an opaque impure one.
+// A GlobalRef with the function's type: of a prim_func an opaque impure one whose result is what a direct
+// call gives (void, or the scalar that it returns); of an extern function its type, else an opaque impure
+// one.
 Expr global_ref(const GlobalFunction& function, Span span = {});
 
 }  // namespace relish

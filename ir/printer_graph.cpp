@@ -137,6 +137,101 @@ void write_kind(Writer& w, const CallTir& call) {
   w.out += ')';
 }
 
+void write_kind(Writer& w, const ExternFunc& external) {
+  w.text.uses_graph = true;
+  w.out += "R.ExternFunc(";
+  write_string(w, external.symbol);
+  w.out += ')';
+}
+
+std::string_view name_of(PackedForm form) {
+  switch (form) {
+    case PackedForm::Dps:
+      return "R.call_dps_packed(";
+    case PackedForm::Pure:
+      return "R.call_pure_packed(";
+    case PackedForm::Impure:
+      return "R.call_packed(";
+    case PackedForm::Inplace:
+      return "R.call_inplace_packed(";
+    case PackedForm::Builtin:
+      return "R.call_builtin_with_ctx(";
+    case PackedForm::MakeClosure:
+      return "R.make_closure(";
+    case PackedForm::InvokeClosure:
+      return "R.invoke_closure(";
+    case PackedForm::InvokePureClosure:
+      return "R.invoke_pure_closure(";
+  }
+  return "";
+}
+
+void write_kind(Writer& w, const PackedCall& call) {
+  w.text.uses_graph = true;
+  w.out += name_of(call.form);
+  if (const auto* external = call.callee.as<ExternFunc>())
+    write_string(w, external->symbol);
+  else
+    write_expr(w, call.callee);
+  const bool separate = call.form == PackedForm::Pure || call.form == PackedForm::Impure ||
+                        call.form == PackedForm::Inplace;  // arguments one by one, else a tuple
+  w.out += ", ";
+  if (separate) {
+    for (const Expr& arg : call.args) {
+      write_expr(w, arg);
+      w.out += ", ";
+    }
+  } else {
+    write_kind(w, TupleExpr{call.args});
+    w.out += ", ";
+  }
+  if (call.form == PackedForm::MakeClosure) {
+    w.out.resize(w.out.size() - 2);
+    w.out += ')';
+    return;
+  }
+  if (!call.inplace_indices.empty()) {
+    w.out += "inplace_indices=[";
+    write_list(w, call.inplace_indices, [&](std::int64_t index) { w.out += std::to_string(index); });
+    w.out += "], ";
+  }
+  const bool current = w.text.dialect(Dialect::D026);
+  w.out += call.form == PackedForm::Dps ? (current ? "out_ty=" : "out_sinfo=")
+                                        : (current ? "ty_args=" : "sinfo_args=");
+  if (call.tuple_result) {
+    w.out += '[';
+    write_list(w, call.out_types, [&](const Type& type) { write_type(w, type); });
+    w.out += ']';
+  } else {
+    write_type(w, call.out_types.empty() ? void_type() : call.out_types[0]);
+  }
+  for (const auto& [key, value] : call.attributes) {
+    w.out += fmt::format(", {}=", key);
+    write_attribute(w, value);
+  }
+  w.out += ')';
+}
+
+// Within a line, as messages show them; as statements they are written by FunctionWriter.
+void write_kind(Writer& w, const FunctionExpr& nested) { w.out += nested.function->name; }
+void write_kind(Writer& w, const If& branch) {
+  w.out += "if ";
+  write_expr(w, branch.condition);
+}
+void write_kind(Writer& w, const Loop& loop) {
+  if (!loop.index.defined()) {
+    w.out += "while";
+    return;
+  }
+  w.out += fmt::format("for {} in range(", w.name(loop.index));
+  write_expr(w, loop.begin);
+  w.out += ", ";
+  write_expr(w, loop.end);
+  w.out += ", ";
+  write_expr(w, loop.step);
+  w.out += ')';
+}
+
 void write_kind(Writer& w, const ShapeLiteral& shape) {
   w.text.uses_graph = true;
   w.out += "R.shape([";
@@ -296,7 +391,7 @@ class FunctionWriter {
     const Expr& value = binding.value();
     return std::holds_alternative<VarBinding>(binding.kind) && var.type().is_void() &&
            !used_.contains(var.id()) && !listed &&
-           (value.as<OpCall>() || value.as<FunctionCall>() || value.as<CallTir>());
+           (value.as<OpCall>() || value.as<FunctionCall>() || value.as<CallTir>() || value.as<PackedCall>());
   }
 
   bool needs_annotation(const Binding& binding) const {
@@ -339,6 +434,20 @@ class FunctionWriter {
 
 void write_expr(Writer& w, const Expr& expr) {
   std::visit([&](const auto& kind) { write_kind(w, kind); }, expr.node().kind);
+}
+
+void write_extern_function(Writer& w, const ExternFunction& function) {
+  w.text.uses_graph = true;
+  w.comments_before(function.comments);
+  w.begin_line();
+  w.out += identifier(function.name) + " = R.ExternFunc(";
+  write_string(w, function.symbol);
+  if (function.type) {
+    w.out += ", ";
+    write_type(w, *function.type);
+  }
+  w.out += ')';
+  w.end_line(function.comments);
 }
 
 void write_function(Writer& w, const Function& function) { FunctionWriter(w, function).write(); }

@@ -144,6 +144,7 @@ void write_dictionary(Writer& w, const Attributes& attributes, bool prim_func = 
 // printer_graph.cpp
 void write_expr(Writer& w, const Expr& expr);
 void write_function(Writer& w, const Function& function);
+void write_extern_function(Writer& w, const ExternFunction& function);
 
 // printer_loop.cpp
 void write_stmt(Writer& w, const Stmt& stmt);

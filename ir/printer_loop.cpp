@@ -23,11 +23,22 @@ void write_buffer_arguments(Writer& w, const Buffer& buffer, bool always_dtype) 
     w.out += ", scope=";
     write_string(w, buffer.scope());
   }
+  if (!buffer.strides().empty()) {
+    w.out += ", strides=[";
+    write_list(w, buffer.strides(), [&](const Scalar& stride) { write_scalar(w, stride); });
+    w.out += ']';
+  }
+  if (buffer.elem_offset().defined()) {
+    w.out += ", elem_offset=";
+    write_scalar(w, buffer.elem_offset());
+  }
 }
 
 bool is_constant_shape(const Buffer& buffer) {
-  return std::all_of(buffer.shape().begin(), buffer.shape().end(),
-                     [](const Scalar& dim) { return dim.as_int().has_value(); });
+  const auto constant = [](const Scalar& value) { return value.as_int().has_value(); };
+  return std::all_of(buffer.shape().begin(), buffer.shape().end(), constant) &&
+         std::all_of(buffer.strides().begin(), buffer.strides().end(), constant) &&
+         (!buffer.elem_offset().defined() || constant(buffer.elem_offset()));
 }
 
 bool is_nothing(const Stmt& stmt) {
@@ -93,7 +104,8 @@ class StmtWriter {
     return loops;
   }
   static bool is_grid_loop(const For& loop) {
-    return loop.kind == LoopKind::Serial && loop.annotations.empty() && loop.begin.as_int() == 0;
+    return loop.kind == LoopKind::Serial && loop.annotations.empty() && loop.begin.as_int() == 0 &&
+           !loop.step.defined();
   }
 
   void write_kind(const Stmt& stmt, const For& outer) {
@@ -135,12 +147,24 @@ class StmtWriter {
         case LoopKind::Unrolled:
           w_.out = "T.unroll(";
           break;
+        case LoopKind::ThreadBinding:
+          w_.out = "T.thread_binding(";
+          break;
       }
-      if (loop.begin.as_int() != 0) {
+      const bool named = w_.out != "range(";  // T.serial and its like take the step by name
+      if (loop.begin.as_int() != 0 || (loop.step.defined() && !named)) {
         write_scalar(w_, loop.begin);
         w_.out += ", ";
       }
       write_scalar(w_, range_end(loop.begin, loop.extent));
+      if (loop.kind == LoopKind::ThreadBinding) {
+        w_.out += ", thread=";
+        write_string(w_, loop.thread);
+      }
+      if (loop.step.defined()) {
+        w_.out += named ? ", step=" : ", ";
+        write_scalar(w_, loop.step);
+      }
       if (!loop.annotations.empty()) {
         w_.out += ", annotations=";
         write_dictionary(w_, loop.annotations);
@@ -208,6 +232,7 @@ class StmtWriter {
       w_.out += ")\n";
     }
     allocations(block.allocations);
+    for (const BufferView& view : block.views) write_view(view, nullptr);
     if (block.init.defined()) {
       w_.line("with T.init():");
       body(block.init);
@@ -281,22 +306,57 @@ class StmtWriter {
   void write_regions(std::string_view call, const std::vector<BufferRegion>& regions) {
     w_.begin_line();
     w_.out += call;
-    write_list(w_, regions, [&](const BufferRegion& region) {
-      w_.out += w_.name(region.buffer);
-      if (region.dims.empty()) {
-        w_.out += "[()]";
-        return;
-      }
-      w_.out += '[';
-      write_list(w_, region.dims, [&](const RegionDim& dim) {
-        write_scalar(w_, dim.begin);
-        if (dim.extent.as_int() == 1) return;
-        w_.out += ':';
-        write_scalar(w_, range_end(dim.begin, dim.extent));
-      });
-      w_.out += ']';
-    });
+    write_list(w_, regions, [&](const BufferRegion& region) { write_region(region); });
     w_.out += ")\n";
+  }
+  void write_region(const BufferRegion& region) {
+    w_.out += w_.name(region.buffer);
+    if (region.dims.empty()) {
+      w_.out += "[()]";
+      return;
+    }
+    w_.out += '[';
+    write_list(w_, region.dims, [&](const RegionDim& dim) {
+      write_scalar(w_, dim.begin);
+      if (dim.extent.as_int() == 1) return;
+      w_.out += ':';
+      write_scalar(w_, range_end(dim.begin, dim.extent));
+    });
+    w_.out += ']';
+  }
+
+  void write_view(const BufferView& view, const CommentsPtr& comments) {
+    w_.begin_line();
+    const std::string source = w_.name(view.source);
+    w_.out += w_.name(view.buffer);
+    w_.out += " = ";
+    if (view.region) {
+      w_.out += "T.match_buffer(";
+      write_region(*view.region);
+      w_.out += ", ";
+      write_buffer_arguments(w_, view.buffer, false);
+    } else {
+      w_.out += "T.decl_buffer(";
+      write_buffer_arguments(w_, view.buffer, false);
+      w_.out += fmt::format(", data={}.data", source);
+    }
+    w_.out += ')';
+    w_.end_line(comments);
+  }
+  void write_kind(const Stmt& stmt, const ViewStmt& declared) { write_view(declared.view, stmt->comments); }
+
+  void write_kind(const Stmt& stmt, const Break&) { write_word("break", stmt->comments); }
+  void write_kind(const Stmt& stmt, const Continue&) { write_word("continue", stmt->comments); }
+  void write_word(std::string_view word, const CommentsPtr& comments) {
+    w_.begin_line();
+    w_.out += word;
+    w_.end_line(comments);
+  }
+  void write_kind(const Stmt& stmt, const Return& returned) {
+    w_.begin_line();
+    w_.out += "return ";
+    write_scalar(w_, returned.value);
+    w_.end_line(stmt->comments);
   }
 
   void write_kind(const Stmt& stmt, const Store& store) {
@@ -323,7 +383,9 @@ class StmtWriter {
     std::string value = std::move(w_.out);
     w_.out = std::move(before);
     w_.begin_line();
-    w_.out += fmt::format("{}: T.{}{}", w_.name(define.var), name_of(define.var.dtype()), value);
+    std::string type = fmt::format("T.{}", name_of(define.var.dtype()));
+    if (define.let && w_.text.dialect(Dialect::D026)) type = fmt::format("T.let[{}]", type);
+    w_.out += fmt::format("{}: {}{}", w_.name(define.var), type, value);
     w_.end_line(stmt->comments);
   }
 
@@ -411,7 +473,7 @@ class PrimFuncWriter {
     w_.begin_line();
     w_.out += fmt::format("def {}(", identifier(function_.name));
     write_list(w_, function_.params, [&](const PrimParam& param) { write_param(param); });
-    w_.out += "):";
+    w_.out += function_.result_dtype ? fmt::format(") -> T.{}:", name_of(*function_.result_dtype)) : "):";
     w_.end_line(function_.comments);
   }
 
@@ -423,7 +485,7 @@ class PrimFuncWriter {
       return;
     }
     const Buffer& buffer = *param.buffer();
-    if (!is_constant_shape(buffer)) {
+    if (!is_constant_shape(buffer)) {  // or layout
       std::string handle = w_.names.fresh("var_" + w_.name(buffer));
       w_.out += fmt::format("{}: T.handle", handle);
       handles_.emplace_back(std::move(handle), buffer);
@@ -445,6 +507,8 @@ class PrimFuncWriter {
     std::vector<ScalarVar> symbols;
     for (const auto& [handle, buffer] : handles_) {
       for (const Scalar& dim : buffer.shape()) collect_vars(dim, symbols);
+      for (const Scalar& stride : buffer.strides()) collect_vars(stride, symbols);
+      if (buffer.elem_offset().defined()) collect_vars(buffer.elem_offset(), symbols);
     }
     std::unordered_set<std::uint64_t> declared;
     for (const PrimParam& param : function_.params) {

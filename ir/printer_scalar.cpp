@@ -213,6 +213,25 @@ class ScalarWriter {
     w_.out += ')';
   }
 
+  void write_kind(const Scalar& scalar, const Reinterpret& bits, int) {
+    w_.text.uses_loops = true;
+    w_.out += fmt::format("T.reinterpret(\"{}\", ", name_of(scalar.dtype()));
+    write(bits.a, Any);
+    w_.out += ')';
+  }
+
+  void write_kind(const Scalar&, const Let& let, int) {
+    w_.text.uses_loops = true;
+    // The value is written before the variable has its name, which it might shadow.
+    std::string before = std::move(w_.out);
+    w_.out.clear();
+    write(let.value, Any);
+    std::string value = std::exchange(w_.out, std::move(before));
+    w_.out += "T.Let(";
+    write(let.body, Any);
+    w_.out += fmt::format(", where={{{}: {}}})", w_.name(let.var), value);
+  }
+
   void write_kind(const Scalar&, const Load& load, int) {
     w_.out += w_.name(*load.buffer);
     write_indices(w_, load.indices);

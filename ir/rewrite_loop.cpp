@@ -65,6 +65,15 @@ class ScalarRewriter {
     Scalar a = (*this)(node.a);
     return a.same_as(node.a) ? scalar : cast(scalar.dtype(), std::move(a), scalar.span());
   }
+  Scalar children(const Scalar& scalar, const Reinterpret& node) const {
+    Scalar a = (*this)(node.a);
+    return a.same_as(node.a) ? scalar : reinterpret(scalar.dtype(), std::move(a), scalar.span());
+  }
+  Scalar children(const Scalar& scalar, const Let& node) const {
+    Scalar value = (*this)(node.value), body = (*this)(node.body);
+    if (value.same_as(node.value) && body.same_as(node.body)) return scalar;
+    return let(node.var, std::move(value), std::move(body), scalar.span());
+  }
   Scalar children(const Scalar& scalar, const Load& node) const {
     std::vector<Scalar> indices = node.indices;
     bool changed = rewrite_list(indices, *this);
@@ -138,6 +147,7 @@ class StmtRewriter {
     For copy = loop;
     copy.begin = scalar(loop.begin, changed);
     copy.extent = scalar(loop.extent, changed);
+    copy.step = scalar(loop.step, changed);
     copy.var = var(loop.var, changed);
     copy.body = body(loop.body, changed);
     return result(stmt, changed, std::move(copy));
@@ -162,16 +172,36 @@ class StmtRewriter {
     for (Buffer& made : copy.allocations) made = allocated(made, changed);
     for (auto* regions : {&copy.reads, &copy.writes}) {
       if (!*regions) continue;
-      for (BufferRegion& region : **regions) {
-        region.buffer = buffer(region.buffer, changed);
-        for (RegionDim& dim : region.dims) {
-          dim.begin = scalar(dim.begin, changed);
-          dim.extent = scalar(dim.extent, changed);
-        }
-      }
+      for (BufferRegion& region : **regions) this->region(region, changed);
     }
+    for (BufferView& each : copy.views) view(each, changed);
     copy.init = body(block.init, changed);
     copy.body = body(block.body, changed);
+    return result(stmt, changed, std::move(copy));
+  }
+  void region(BufferRegion& region, bool& changed) {
+    region.buffer = buffer(region.buffer, changed);
+    for (RegionDim& dim : region.dims) {
+      dim.begin = scalar(dim.begin, changed);
+      dim.extent = scalar(dim.extent, changed);
+    }
+  }
+  void view(BufferView& view, bool& changed) {
+    view.source = buffer(view.source, changed);
+    if (view.region) region(*view.region, changed);
+    view.buffer = allocated(view.buffer, changed);
+  }
+  Stmt children(const Stmt& stmt, const ViewStmt& declared) {
+    bool changed = false;
+    ViewStmt copy = declared;
+    view(copy.view, changed);
+    return result(stmt, changed, std::move(copy));
+  }
+  Stmt children(const Stmt& stmt, const Break&) { return stmt; }
+  Stmt children(const Stmt& stmt, const Continue&) { return stmt; }
+  Stmt children(const Stmt& stmt, const Return& returned) {
+    bool changed = false;
+    Return copy{scalar(returned.value, changed)};
     return result(stmt, changed, std::move(copy));
   }
   Stmt children(const Stmt& stmt, const Store& store) {
@@ -262,9 +292,20 @@ struct SubstitutionPolicy {
   }
   Buffer allocated(const Buffer& made) {
     if (buffers.contains(made.id())) return buffer(made);
-    std::vector<Scalar> shape = made.shape();
-    if (!rewrite_list(shape, [&](const Scalar& dim) { return scalar(dim); })) return made;
+    std::vector<Scalar> shape = made.shape(), strides = made.strides();
+    const auto replace = [&](const Scalar& value) { return scalar(value); };
+    bool changed = rewrite_list(shape, replace);
+    changed = rewrite_list(strides, replace) || changed;
+    Scalar offset = made.elem_offset();
+    if (offset.defined()) {
+      Scalar replaced_offset = scalar(offset);
+      changed = changed || !replaced_offset.same_as(offset);
+      offset = std::move(replaced_offset);
+    }
+    if (!changed) return made;
     Buffer replaced(made.name(), made.dtype(), std::move(shape), made.scope(), made.span());
+    if (!strides.empty() || offset.defined())
+      replaced = replaced.with_layout(std::move(strides), std::move(offset));
     buffers.emplace(made.id(), replaced);
     return replaced;
   }
@@ -301,8 +342,12 @@ void for_each_scalar(const Scalar& scalar, const std::function<void(const Scalar
           if constexpr (requires { kind.op; }) {
             stack.push_back(&kind.b);
             stack.push_back(&kind.a);
-          } else if constexpr (std::is_same_v<K, Not> || std::is_same_v<K, Cast>) {
+          } else if constexpr (std::is_same_v<K, Not> || std::is_same_v<K, Cast> ||
+                               std::is_same_v<K, Reinterpret>) {
             stack.push_back(&kind.a);
+          } else if constexpr (std::is_same_v<K, Let>) {
+            stack.push_back(&kind.body);
+            stack.push_back(&kind.value);
           } else if constexpr (std::is_same_v<K, Select>) {
             stack.push_back(&kind.b);
             stack.push_back(&kind.a);
@@ -342,6 +387,17 @@ void for_each_scalar(const Stmt& stmt, const std::function<void(const Scalar&)>&
   auto one = [&](const Scalar& scalar) {
     if (scalar.defined()) for_each_scalar(scalar, visit);
   };
+  auto made = [&](const Buffer& buffer) {
+    for (const Scalar& dim : buffer.shape()) one(dim);
+    for (const Scalar& stride : buffer.strides()) one(stride);
+    one(buffer.elem_offset());
+  };
+  auto viewed = [&](const BufferView& view) {
+    if (view.region) {
+      for (const RegionDim& dim : view.region->dims) one(dim.begin), one(dim.extent);
+    }
+    made(view.buffer);
+  };
   for_each_stmt(stmt, [&](const Stmt& inner) {
     std::visit(
         [&](const auto& kind) {
@@ -352,15 +408,14 @@ void for_each_scalar(const Stmt& stmt, const std::function<void(const Scalar&)>&
             for (const Scalar& index : kind.indices) one(index);
           }
           if constexpr (requires { kind.value; }) one(kind.value);
-          if constexpr (std::is_same_v<K, AllocateStmt>) {
-            for (const Scalar& dim : kind.buffer.shape()) one(dim);
-          }
+          if constexpr (requires { kind.step; }) one(kind.step);
+          if constexpr (std::is_same_v<K, AllocateStmt>) made(kind.buffer);
+          if constexpr (std::is_same_v<K, ViewStmt>) viewed(kind.view);
           if constexpr (std::is_same_v<K, BlockStmt>) {
             for (const IterVar& iter : kind.iters) one(iter.begin), one(iter.extent), one(iter.binding);
             one(kind.predicate);
-            for (const Buffer& buffer : kind.allocations) {
-              for (const Scalar& dim : buffer.shape()) one(dim);
-            }
+            for (const Buffer& buffer : kind.allocations) made(buffer);
+            for (const BufferView& view : kind.views) viewed(view);
           }
         },
         inner->kind);

@@ -163,7 +163,16 @@ std::optional<ScalarVar> Scalar::as_var() const {
 
 Buffer::Buffer(std::string name, DType dtype, std::vector<Scalar> shape, std::string scope, Span span)
     : node_(std::make_shared<const Node>(
-          Node{next_identity(), std::move(name), dtype, std::move(shape), std::move(scope), span})) {}
+          Node{next_identity(), std::move(name), dtype, std::move(shape), std::move(scope), span, {}, {}})) {}
+
+Buffer Buffer::with_layout(std::vector<Scalar> strides, Scalar elem_offset) const {
+  RELISH_CHECK(strides.empty() || strides.size() == node_->shape.size());
+  Buffer copy;
+  copy.node_ = std::make_shared<const Node>(Node{next_identity(), node_->name, node_->dtype, node_->shape,
+                                                 node_->scope, node_->span, std::move(strides),
+                                                 std::move(elem_offset)});
+  return copy;
+}
 
 Scalar int_literal(DType dtype, std::int64_t value, Span span) {
   RELISH_CHECK(!is_float(dtype));
@@ -270,6 +279,23 @@ Scalar cast(DType dtype, Scalar a, Span span) {
   if (a.dtype() == dtype) return a;
   const Span at = span.known() ? span : a.span();
   return make(dtype, Cast{std::move(a)}, at);
+}
+
+Scalar reinterpret(DType dtype, Scalar a, Span span) {
+  if (a.dtype() == dtype) return a;
+  const Span at = span.known() ? span : a.span();
+  if (size_of(a.dtype()) != size_of(dtype) || is_bool(dtype) || is_bool(a.dtype())) {
+    ill_typed(at, "scalar.reinterpret",
+              fmt::format("{} is reinterpreted as {}; expected a dtype of the same width", name_of(a.dtype()),
+                          name_of(dtype)));
+  }
+  return make(dtype, Reinterpret{std::move(a)}, at);
+}
+
+Scalar let(ScalarVar var, Scalar value, Scalar body, Span span) {
+  RELISH_CHECK(var.dtype() == value.dtype());
+  const DType dtype = body.dtype();
+  return make(dtype, Let{std::move(var), std::move(value), std::move(body)}, span);
 }
 
 Scalar load(const Buffer& buffer, std::vector<Scalar> indices, Span span) {

@@ -389,6 +389,10 @@ class Canonicalizer {
     }
     return rebuilt(s, Cast{std::move(a)});
   }
+  Scalar apply(const Scalar& s, const Reinterpret& n) { return rebuilt(s, Reinterpret{canonical(n.a)}); }
+  Scalar apply(const Scalar& s, const Let& n) {
+    return rebuilt(s, Let{n.var, canonical(n.value), canonical(n.body)});
+  }
   Scalar apply(const Scalar& s, const Load& n) { return rebuilt(s, Load{n.buffer, all(n.indices)}); }
   Scalar apply(const Scalar& s, const IntrinsicCall& n) {
     return rebuilt(s, IntrinsicCall{n.intrinsic, all(n.args)});

@@ -26,8 +26,12 @@ void for_each_operand(const Scalar& scalar, F&& visit) {
           visit(node.condition);
           visit(node.a);
           visit(node.b);
-        } else if constexpr (std::is_same_v<K, Not> || std::is_same_v<K, Cast>) {
+        } else if constexpr (std::is_same_v<K, Not> || std::is_same_v<K, Cast> ||
+                             std::is_same_v<K, Reinterpret>) {
           visit(node.a);
+        } else if constexpr (std::is_same_v<K, Let>) {
+          visit(node.value);
+          visit(node.body);
         } else if constexpr (std::is_same_v<K, Load>) {
           for (const Scalar& index : node.indices) visit(index);
         } else if constexpr (std::is_same_v<K, IntrinsicCall>) {

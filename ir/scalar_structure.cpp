@@ -41,6 +41,12 @@ struct NodeOrder {
     return compare_structure(a.b, b.b);
   }
   int operator()(const Cast& a, const Cast& b) const { return compare_structure(a.a, b.a); }
+  int operator()(const Reinterpret& a, const Reinterpret& b) const { return compare_structure(a.a, b.a); }
+  int operator()(const Let& a, const Let& b) const {
+    if (int c = order(a.var.id(), b.var.id())) return c;
+    if (int c = compare_structure(a.value, b.value)) return c;
+    return compare_structure(a.body, b.body);
+  }
   int operator()(const Load& a, const Load& b) const {
     if (int c = order(a.buffer->id(), b.buffer->id())) return c;
     return compare_lists(a.indices, b.indices);
@@ -109,6 +115,17 @@ class Substitution {
   Scalar apply(const Scalar& s, const Cast& n) const {
     Scalar a = (*this)(n.a);
     return a.same_as(n.a) ? s : rebuilt(s, Cast{std::move(a)});
+  }
+  Scalar apply(const Scalar& s, const Reinterpret& n) const {
+    Scalar a = (*this)(n.a);
+    return a.same_as(n.a) ? s : rebuilt(s, Reinterpret{std::move(a)});
+  }
+  Scalar apply(const Scalar& s, const Let& n) const {
+    const auto found = scalars_.find(n.var.id());
+    const std::optional<ScalarVar> renamed = found == scalars_.end() ? std::nullopt : found->second.as_var();
+    Scalar value = (*this)(n.value), body = (*this)(n.body);
+    if (!renamed && value.same_as(n.value) && body.same_as(n.body)) return s;
+    return rebuilt(s, Let{renamed.value_or(n.var), std::move(value), std::move(body)});
   }
   Scalar apply(const Scalar& s, const Select& n) const {
     Scalar condition = (*this)(n.condition), a = (*this)(n.a), b = (*this)(n.b);
@@ -315,6 +332,13 @@ struct IntEvaluator {
   OptionalInt apply(const Scalar& s, const Cast& n) const {
     const OptionalInt a = (*this)(n.a);
     return a ? OptionalInt(wrap_to(s.dtype(), *a)) : std::nullopt;
+  }
+  OptionalInt apply(const Scalar&, const Reinterpret&) const { return std::nullopt; }
+  OptionalInt apply(const Scalar&, const Let& n) const {
+    const OptionalInt value = (*this)(n.value);
+    if (!value) return std::nullopt;
+    const VarValue inside = [&](const ScalarVar& var) { return var == n.var ? value : value_of(var); };
+    return IntEvaluator{inside}(n.body);
   }
   OptionalInt apply(const Scalar&, const Load&) const { return std::nullopt; }
   OptionalInt apply(const Scalar& s, const IntrinsicCall& n) const {

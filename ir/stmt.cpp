@@ -50,6 +50,7 @@ class AccessWalk {
   void walk(const For& loop) {
     loads(loop.begin);
     loads(loop.extent);
+    if (loop.step.defined()) loads(loop.step);
     visit(loop.body);
   }
   void walk(const While& loop) {
@@ -63,6 +64,7 @@ class AccessWalk {
       loads(iter.binding);
     }
     if (block.predicate.defined()) loads(block.predicate);
+    for (const BufferView& each : block.views) view(each);
     if (block.init.defined()) visit(block.init);
     visit(block.body);
   }
@@ -73,6 +75,15 @@ class AccessWalk {
     if (found != index_of_.end()) accesses_[found->second].written = true;
   }
   void walk(const AllocateStmt&) {}
+  void walk(const ViewStmt& declared) { view(declared.view); }
+  void walk(const Break&) {}
+  void walk(const Continue&) {}
+  void walk(const Return& returned) { loads(returned.value); }
+  // What goes through a view of a parameter goes to the parameter.
+  void view(const BufferView& view) {
+    auto source = index_of_.find(view.source.id());
+    if (source != index_of_.end()) index_of_.insert_or_assign(view.buffer.id(), source->second);
+  }
   void walk(const DefineScalar& define) {
     if (define.value.defined()) loads(define.value);
   }

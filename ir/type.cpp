@@ -115,11 +115,10 @@ bool same_type(const Type& a, const Type& b) {
     same = same_dims(x.dims, x.rank, y.dims, y.rank);
   });
   both<ScalarType>(a, b, [&](const ScalarType& x, const ScalarType& y) { same = x.dtype == y.dtype; });
-  both<StackType>(
-      a, b, [&](const StackType& x, const StackType& y) { same = same_type(*x.element, *y.element); });
+  both<StackType>(a, b,
+                  [&](const StackType& x, const StackType& y) { same = same_type(*x.element, *y.element); });
   if (const FunctionType *x = a.function(), *y = b.function(); x && y) {
-    same = x->pure == y->pure && x->opaque == y->opaque &&
-           same_type(x->result, y->result) &&
+    same = x->pure == y->pure && x->opaque == y->opaque && same_type(x->result, y->result) &&
            (x->opaque ||
             (std::equal(x->params.begin(), x->params.end(), y->params.begin(), y->params.end(), same_type)));
   }
@@ -195,10 +194,8 @@ Type join(const Type& a, const Type& b) {
     if (x.dtype != y.dtype) joined = Type();
   });
   if (const FunctionType *x = a.function(), *y = b.function(); x && y && !same_type(a, b)) {
-    joined = FunctionType{.params = {},
-                          .result = join(x->result, y->result),
-                          .pure = x->pure && y->pure,
-                          .opaque = true};
+    joined = FunctionType{
+        .params = {}, .result = join(x->result, y->result), .pure = x->pure && y->pure, .opaque = true};
   }
   both<StackType>(a, b, [&](const StackType& x, const StackType& y) {
     joined = Type(StackType{std::make_shared<const Type>(join(*x.element, *y.element))});

@@ -92,7 +92,8 @@ class FunctionVerifier {
       define(param, function.span);
     }
     for (const BindingBlock& block : function.blocks) verify_block(block);
-    if (function.pure && !find_attribute(function.attributes, "relax.force_pure")) check_pure(function.blocks);
+    if (function.pure && !find_attribute(function.attributes, "relax.force_pure"))
+      check_pure(function.blocks);
     check_operand(function.result, function.result_span);
     check_expr(function.result, function.result_span);
     if (fits(function.result.type(), function.result_type) == Fit::Never) {

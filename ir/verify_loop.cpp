@@ -33,6 +33,8 @@ class PrimFuncVerifier {
       if (!param.buffer()) continue;
       std::vector<ScalarVar> vars;
       for (const Scalar& dim : param.buffer()->shape()) collect_vars(dim, vars);
+      for (const Scalar& stride : param.buffer()->strides()) collect_vars(stride, vars);
+      if (param.buffer()->elem_offset().defined()) collect_vars(param.buffer()->elem_offset(), vars);
       for (const ScalarVar& var : vars) {
         if (scope_.emplace(var.id(), Role::Fixed).second) ever_bound_.insert(var.id());
       }
@@ -87,19 +89,44 @@ class PrimFuncVerifier {
   void check(const For& loop, Span span) {
     index(loop.begin, span);
     index(loop.extent, span);
+    if (loop.step.defined()) index(loop.step, span);
     if (loop.var.dtype() != loop.extent.dtype() || loop.var.dtype() != loop.begin.dtype()) {
       report_.error(span, "verify.loop_type",
                     fmt::format("loop variable {} is {}; its range is {}", loop.var.name(),
                                 name_of(loop.var.dtype()), name_of(loop.extent.dtype())));
     }
+    ++loops_;
     scoped([&] {
       define(loop.var, Role::Fixed, span);
       body(loop.body, span);
     });
+    --loops_;
   }
   void check(const While& loop, Span span) {
     condition(loop.condition, span);
+    ++loops_;
     body(loop.body, span);
+    --loops_;
+  }
+  void check(const ViewStmt& declared, Span span) { view(declared.view, span); }
+  void view(const BufferView& view, Span span) {
+    use(view.source, view.source.shape().size(), span);
+    if (view.region) check_region(*view.region, span);
+    for (const Scalar& stride : view.buffer.strides()) index(stride, span);
+    if (view.buffer.elem_offset().defined()) index(view.buffer.elem_offset(), span);
+    allocate(view.buffer, span);
+  }
+  void check(const Break&, Span span) { inside_loop("break", span); }
+  void check(const Continue&, Span span) { inside_loop("continue", span); }
+  void inside_loop(std::string_view what, Span span) {
+    if (loops_ == 0) report_.error(span, "verify.control", fmt::format("{} stands outside a loop", what));
+  }
+  void check(const Return& returned, Span span) {
+    scalar(returned.value, span);
+    if (function_.result_dtype == returned.value.dtype()) return;
+    report_.error(span, "verify.return",
+                  fmt::format("{} is returned; the function returns {}", name_of(returned.value.dtype()),
+                              function_.result_dtype ? name_of(*function_.result_dtype) : "nothing"));
   }
   void check(const BlockStmt& block, Span span) {
     for (const IterVar& iter : block.iters) {
@@ -111,6 +138,7 @@ class PrimFuncVerifier {
       for (const IterVar& iter : block.iters) define(iter.var, Role::Fixed, span);
       if (block.predicate.defined()) condition(block.predicate, span);
       for (const Buffer& buffer : block.allocations) allocate(buffer, span);
+      for (const BufferView& each : block.views) view(each, span);
       for (const auto* regions : {&block.reads, &block.writes}) {
         if (!*regions) continue;
         for (const BufferRegion& region : **regions) check_region(region, span);
@@ -139,7 +167,7 @@ class PrimFuncVerifier {
   void check(const AllocateStmt& allocation, Span span) { allocate(allocation.buffer, span); }
   void check(const DefineScalar& define_scalar, Span span) {
     if (define_scalar.value.defined()) typed(define_scalar.value, define_scalar.var, span);
-    define(define_scalar.var, Role::Local, span);
+    define(define_scalar.var, define_scalar.let ? Role::Fixed : Role::Local, span);
   }
   void check(const AssignScalar& assign, Span span) {
     typed(assign.value, assign.var, span);
@@ -182,6 +210,10 @@ class PrimFuncVerifier {
     report_.error(span, "verify.index", fmt::format("index {} is {}", print(value), name_of(value.dtype())));
   }
   void scalar(const Scalar& value, Span outer) {
+    // Variables of lets are visible in their bodies; an expression binds each once.
+    for_each_scalar(value, [&](const Scalar& inner) {
+      if (const Let* binding = inner.as<Let>()) scope_.insert_or_assign(binding->var.id(), Role::Fixed);
+    });
     for_each_scalar(value, [&](const Scalar& inner) {
       Span span = inner.span().known() ? inner.span() : outer;
       if (auto var = inner.as_var(); var && !scope_.contains(var->id())) {
@@ -214,6 +246,7 @@ class PrimFuncVerifier {
   std::unordered_map<std::uint64_t, Role> scope_;
   std::unordered_set<std::uint64_t> ever_bound_, buffers_;
   std::vector<std::uint64_t> opened_, opened_buffers_;
+  int loops_ = 0;  // around the statement
 };
 
 }  // namespace

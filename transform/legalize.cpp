@@ -97,7 +97,8 @@ class Legalizer {
       for (const Binding& binding : block.bindings) {
         if (!has_body(binding.value())) {
           Binding plain = copy_binding(binding, vars);
-          change_bodies(plain, vars, [&](std::vector<BindingBlock>& inner) { inline_bodies(inner, vars, builder); });
+          change_bodies(plain, vars,
+                        [&](std::vector<BindingBlock>& inner) { inline_bodies(inner, vars, builder); });
           bindings.push_back(std::move(plain));
           continue;
         }
