@@ -202,7 +202,8 @@ std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name,
     return GlobalMeaning{global_ref(name, failed, use), nullptr, declaration.prim_func};
   if (declaration.prim_func) {
     build_declaration(declaration);
-    return GlobalMeaning{global_ref(name, Type(), use), declaration.prim, true};
+    if (!declaration.prim) return GlobalMeaning{global_ref(name, failed, use), nullptr, true};
+    return GlobalMeaning{global_ref(GlobalFunction(declaration.prim), use), declaration.prim, true};
   }
   ensure_header(declaration);
   if (declaration.graph->header_failed()) return GlobalMeaning{global_ref(name, failed, use), nullptr, false};

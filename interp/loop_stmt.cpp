@@ -142,7 +142,7 @@ struct View {
       for (const ScalarProgram& stride : strides) bound.strides.push_back(stride->eval(frame).integer);
     }
     const std::int64_t base =
-        static_cast<std::int64_t>(from.data - static_cast<char*>(from.tensor.mutable_data())) /
+        static_cast<std::int64_t>(from.data - static_cast<const char*>(from.tensor.data())) /
         size_of(from.tensor.dtype());
     std::int64_t last = base + first, least = base + first;
     bool empty = false;

@@ -118,6 +118,10 @@ struct Op {
   std::string_view doc = "";  // longer text: semantics, kinks, sources
 };
 
+// An operator without lowering and without a body is called by its evaluation in compiled code too: printing,
+// sorts, shapes that depend on data.
+inline bool runs_as_call(const Op& op) { return !op.lower && op.body.empty(); }
+
 // The table of operators, installed once at start by the standard library; sorted by name.
 void install_ops(std::span<const Op* const> ops);
 std::span<const Op* const> all_ops();

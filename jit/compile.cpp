@@ -7,6 +7,7 @@
 
 #include "ir/rewrite.h"
 #include "jit/codegen_graph.h"
+#include "jit/compilable.h"
 #include "transform/legalize.h"
 
 namespace relish::jit {
@@ -30,6 +31,7 @@ std::vector<GlobalFunction> reachable_functions(const Module& module, std::strin
 
 std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
                                         const std::vector<GlobalFunction>& functions) {
+  require_compilable(functions);
   auto compiled = std::make_shared<Compiled>();
   Module part;
   part.name = module.name;

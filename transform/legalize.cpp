@@ -196,7 +196,7 @@ class Legalizer {
         Binding lowered = copy_binding(binding, vars);
         change_bodies(lowered, vars, [&](std::vector<BindingBlock>& inner) { lower(inner, vars, names); });
         const auto* call = lowered.value().as<OpCall>();
-        if (call && !is_runtime_call(*call->op)) {
+        if (call && !runs_as_call(*call->op)) {
           const Expr value = lower_call(lowered.value(), block.dataflow, names, bindings);
           if (auto* plain = std::get_if<VarBinding>(&lowered.kind))
             plain->value = value;
