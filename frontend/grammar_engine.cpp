@@ -1,4 +1,4 @@
-// The process's one ANTLR lexer and parser, made at first use, and the wording of syntax errors.
+// The process's one ANTLR parser, made at first use, and the wording of syntax errors.
 #include "frontend/grammar_engine.h"
 
 #include <algorithm>
@@ -14,60 +14,7 @@
 namespace relish {
 namespace {
 
-using grammar::RelishLexer;
 using grammar::RelishParser;
-
-// Characters of the grammar are bytes of the source, so token positions are byte offsets. Bytes beyond ASCII
-// occur in strings and comments only; the scanner has checked them.
-class SliceStream : public antlr4::CharStream {
- public:
-  explicit SliceStream(const Slice& slice) : slice_(slice), at_(slice.begin) {}
-
-  void consume() override { at_ = after(at_); }
-  std::size_t LA(ssize_t offset) override {
-    if (offset < 0) {
-      std::size_t back = static_cast<std::size_t>(-offset);
-      return at_ - slice_.begin < back ? IntStream::EOF : byte(at_ - back);
-    }
-    std::size_t at = at_;
-    for (ssize_t i = 1; i < offset; ++i) at = after(at);
-    if (at >= slice_.end) return IntStream::EOF;
-    return list_at(at) ? number_list_character : byte(at);
-  }
-  ssize_t mark() override { return -1; }
-  void release(ssize_t) override {}
-  std::size_t index() override { return at_; }
-  void seek(std::size_t index) override { at_ = index; }
-  std::size_t size() override { return slice_.end; }
-  std::string getSourceName() const override { return "text"; }
-  std::string getText(const antlr4::misc::Interval& interval) override {
-    std::size_t begin = static_cast<std::size_t>(std::max<ssize_t>(interval.a, 0));
-    std::size_t end = std::min(static_cast<std::size_t>(interval.b + 1), slice_.end);
-    return begin < end ? std::string(slice_.text.substr(begin, end - begin)) : std::string();
-  }
-  std::string toString() const override {
-    return std::string(slice_.text.substr(slice_.begin, slice_.end - slice_.begin));
-  }
-
- private:
-  static constexpr std::size_t number_list_character = 1;
-
-  std::size_t byte(std::size_t at) const { return static_cast<unsigned char>(slice_.text[at]); }
-  const NumberRange* list_at(std::size_t at) const {
-    if (slice_.number_lists.empty()) return nullptr;
-    auto found =
-        std::lower_bound(slice_.number_lists.begin(), slice_.number_lists.end(), at,
-                         [](const NumberRange& range, std::size_t begin) { return range.begin < begin; });
-    return found != slice_.number_lists.end() && found->begin == at ? &*found : nullptr;
-  }
-  std::size_t after(std::size_t at) const {
-    const NumberRange* list = list_at(at);
-    return std::min<std::size_t>(list ? list->end : at + 1, slice_.end);
-  }
-
-  Slice slice_;
-  std::size_t at_;
-};
 
 // Thrown by the listener at the first error of a line; unwinds ANTLR's frames only.
 struct SyntaxFault {
@@ -188,6 +135,17 @@ class FaultListener : public antlr4::BaseErrorListener {
   const Slice& slice_;
 };
 
+// Of the first run: stops at the first fault, without a word, and spares the check before every loop that the
+// default strategy needs to recover.
+class StopAtFault : public antlr4::DefaultErrorStrategy {
+ public:
+  struct Fault {};
+  void reportError(antlr4::Parser*, const antlr4::RecognitionException&) override { throw Fault{}; }
+  void recover(antlr4::Parser*, std::exception_ptr) override { throw Fault{}; }
+  antlr4::Token* recoverInline(antlr4::Parser*) override { throw Fault{}; }
+  void sync(antlr4::Parser*) override {}
+};
+
 class Engine {
  public:
   static Engine& instance() {
@@ -199,26 +157,25 @@ class Engine {
              const std::function<void(antlr4::ParserRuleContext&)>& use);
 
  private:
-  Engine()
-      : empty_{},
-        stream_(std::make_unique<SliceStream>(empty_)),
-        lexer_(stream_.get()),
-        tokens_(&lexer_),
-        parser_(&tokens_) {}
+  Engine() : quick_(std::make_shared<StopAtFault>()), parser_(&tokens_), careful_(parser_.getErrorHandler()) {
+    parser_.removeErrorListeners();
+  }
 
-  antlr4::ParserRuleContext* run(EntryRule rule, antlr4::atn::PredictionMode mode);
+  antlr4::ParserRuleContext* run(EntryRule rule, antlr4::atn::PredictionMode mode,
+                                 const std::shared_ptr<antlr4::ANTLRErrorStrategy>& strategy);
   void bound_cache();
 
   std::mutex mutex_;
-  Slice empty_;
-  std::unique_ptr<SliceStream> stream_;
-  RelishLexer lexer_;
-  antlr4::CommonTokenStream tokens_;
+  LineTokens tokens_;
+  std::shared_ptr<antlr4::ANTLRErrorStrategy> quick_;
   RelishParser parser_;
+  std::shared_ptr<antlr4::ANTLRErrorStrategy> careful_;
   std::size_t parsed_ = 0;
 };
 
-antlr4::ParserRuleContext* Engine::run(EntryRule rule, antlr4::atn::PredictionMode mode) {
+antlr4::ParserRuleContext* Engine::run(EntryRule rule, antlr4::atn::PredictionMode mode,
+                                       const std::shared_ptr<antlr4::ANTLRErrorStrategy>& strategy) {
+  parser_.setErrorHandler(strategy);
   parser_.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(mode);
   return rule(parser_);
 }
@@ -237,24 +194,18 @@ bool Engine::parse(const Slice& slice, EntryRule rule, Diagnostics& diagnostics,
                    const std::function<void(antlr4::ParserRuleContext&)>& use) {
   std::lock_guard lock(mutex_);
   bound_cache();
-  FaultListener listener(slice);
-  auto stream = std::make_unique<SliceStream>(slice);
-  lexer_.setInputStream(stream.get());
-  lexer_.removeErrorListeners();
-  lexer_.addErrorListener(&listener);
-  parser_.removeErrorListeners();
-  parser_.addErrorListener(&listener);
-  tokens_.setTokenSource(&lexer_);
-  parser_.setTokenStream(&tokens_);
-  stream_ = std::move(stream);
+  tokens_.read(slice);
+  parser_.reset();
   try {
     antlr4::ParserRuleContext* tree = nullptr;
     try {
-      tree = run(rule, antlr4::atn::PredictionMode::SLL);
-    } catch (const SyntaxFault&) {
-      tokens_.seek(0);
+      tree = run(rule, antlr4::atn::PredictionMode::SLL, quick_);
+    } catch (const StopAtFault::Fault&) {
+      FaultListener listener(slice);
       parser_.reset();
-      tree = run(rule, antlr4::atn::PredictionMode::LL);
+      parser_.addErrorListener(&listener);
+      auto remove = antlrcpp::finally([this] { parser_.removeErrorListeners(); });
+      tree = run(rule, antlr4::atn::PredictionMode::LL, careful_);
     }
     use(*tree);
     parser_.reset();  // drops the tree

@@ -1,28 +1,15 @@
-// Runs the ANTLR grammar over a slice of a source: its own character stream (bytes of the source, a long
-// number list as one character), SLL prediction first and LL on failure, errors in our words. Internal to
-// frontend/: ANTLR types.
+// Runs the ANTLR grammar over a slice of a source: our own tokens, a first run that stops at the first fault, a
+// second one to find words for it. Internal to frontend/: ANTLR types.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <span>
-#include <string_view>
 
 #include "antlr4-runtime.h"
-#include "frontend/scanner.h"
-#include "grammar/RelishLexer.h"
+#include "frontend/line_tokens.h"
 #include "grammar/RelishParser.h"
 #include "support/diagnostic.h"
 
 namespace relish {
-
-// A slice of a source to parse.
-struct Slice {
-  std::uint32_t file = 0;
-  std::string_view text;  // of the whole source: token positions are offsets into it
-  std::size_t begin = 0, end = 0;
-  std::span<const NumberRange> number_lists;
-};
 
 using EntryRule = antlr4::ParserRuleContext* (*)(grammar::RelishParser&);
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <unordered_map>
 #include <utility>
 
 #include "frontend/literals.h"
@@ -14,6 +15,23 @@ namespace relish {
 
 using Parser = grammar::RelishParser;
 
+namespace {
+
+using Node = antlr4::tree::ParseTree;
+
+// The generated accessors look through all children with casts that are checked at run time, so what occurs in
+// every line goes by the place of a child in its rule. Each rule matches at least one token, so only tokens have no
+// children.
+bool is_token(const Node* node) { return node->children.empty(); }
+antlr4::Token* token_of(Node* node) { return static_cast<antlr4::tree::TerminalNode*>(node)->getSymbol(); }
+antlr4::ParserRuleContext* rule_of(Node* node) { return static_cast<antlr4::ParserRuleContext*>(node); }
+template <class Context>
+Context* child(antlr4::ParserRuleContext* tree, std::size_t index) {
+  return static_cast<Context*>(tree->children[index]);
+}
+
+}  // namespace
+
 Span TreeConverter::span_of(antlr4::ParserRuleContext* tree) const {
   std::size_t begin = tree->start->getStartIndex();
   std::size_t end = tree->stop ? tree->stop->getStopIndex() + 1 : begin;
@@ -23,6 +41,10 @@ Span TreeConverter::span_of(antlr4::ParserRuleContext* tree) const {
 Span TreeConverter::span_of(antlr4::Token* token) const {
   return {slice_.file, static_cast<std::uint32_t>(token->getStartIndex()),
           static_cast<std::uint32_t>(token->getStopIndex() + 1)};
+}
+
+std::string_view TreeConverter::text_of(Span span) const {
+  return slice_.text.substr(span.begin, span.end - span.begin);
 }
 
 std::string_view TreeConverter::text_of(antlr4::Token* token) const {
@@ -48,8 +70,10 @@ void TreeConverter::enter(std::size_t levels, Span at) {
 // --- Statements.
 
 ast::Statement TreeConverter::simple(Parser::SimpleStatementContext* tree) {
+  if (rule_of(tree->children[0])->getRuleIndex() == Parser::RuleAssignment) {
+    return assignment(child<Parser::AssignmentContext>(tree, 0));
+  }
   ast::Statement statement{span_of(tree), ast::Pass{}, nullptr, {}};
-  if (auto* assigned = tree->assignment()) return assignment(assigned);
   if (tree->breakStatement()) statement.kind = ast::Break{};
   if (tree->continueStatement()) statement.kind = ast::Continue{};
   if (auto* returned = tree->returnStatement()) {
@@ -100,10 +124,10 @@ ast::Import TreeConverter::import(Parser::ImportStatementContext* tree) {
 
 ast::Statement TreeConverter::assignment(Parser::AssignmentContext* tree) {
   ast::Statement statement{span_of(tree), ast::Pass{}, nullptr, {}};
-  auto lists = tree->expressionList();
-  if (auto* augmentation = tree->augmentation()) {
+  using List = Parser::ExpressionListContext;
+  if (tree->children.size() == 3 && !is_token(tree->children[1])) {
     ast::Operator op = ast::Operator::Add;
-    switch (augmentation->start->getType()) {
+    switch (rule_of(tree->children[1])->start->getType()) {
       case Parser::SUB_ASSIGN:
         op = ast::Operator::Sub;
         break;
@@ -140,23 +164,24 @@ ast::Statement TreeConverter::assignment(Parser::AssignmentContext* tree) {
       default:
         break;
     }
-    ast::ExprPtr target = expression_list(lists[0]);
-    statement.kind = ast::AugmentedAssignment{std::move(target), op, expression_list(lists[1])};
+    ast::ExprPtr target = expression_list(child<List>(tree, 0));
+    statement.kind = ast::AugmentedAssignment{std::move(target), op, expression_list(child<List>(tree, 2))};
     return statement;
   }
-  ast::ExprPtr first = expression_list(lists[0]);
-  if (lists.size() == 1 && !tree->COLON()) {
+  ast::ExprPtr first = expression_list(child<List>(tree, 0));
+  std::size_t count = tree->children.size();
+  if (count == 1) {
     statement.kind = ast::ExpressionStatement{std::move(first)};
     return statement;
   }
   ast::Assignment result;
   result.targets.push_back(std::move(first));
-  if (tree->COLON()) {
-    result.annotation = expression(tree->expression());
-    if (lists.size() > 1) result.value = expression_list(lists[1]);
+  if (token_of(tree->children[1])->getType() == Parser::COLON) {
+    result.annotation = expression(child<Parser::ExpressionContext>(tree, 2));
+    if (count > 3) result.value = expression_list(child<List>(tree, 4));
   } else {
-    for (std::size_t i = 1; i + 1 < lists.size(); ++i) result.targets.push_back(expression_list(lists[i]));
-    result.value = expression_list(lists.back());
+    for (std::size_t i = 2; i + 1 < count; i += 2) result.targets.push_back(expression_list(child<List>(tree, i)));
+    result.value = expression_list(child<List>(tree, count - 1));
   }
   statement.kind = std::move(result);
   return statement;
@@ -249,25 +274,27 @@ ast::ExprPtr TreeConverter::target(Parser::TargetContext* tree) {
 }
 
 ast::ExprPtr TreeConverter::expression_list(Parser::ExpressionListContext* tree) {
-  auto items = tree->listItem();
-  if (items.size() == 1 && tree->COMMA().empty()) return list_item(items[0]);
+  std::size_t count = tree->children.size();
+  if (count == 1) return list_item(child<Parser::ListItemContext>(tree, 0));
   ast::TupleValue tuple;
-  tuple.items.reserve(items.size());
-  for (auto* item : items) tuple.items.push_back(list_item(item));
+  tuple.items.reserve((count + 1) / 2);
+  for (std::size_t i = 0; i < count; i += 2)
+    tuple.items.push_back(list_item(child<Parser::ListItemContext>(tree, i)));
   return make(span_of(tree), std::move(tuple));
 }
 
 ast::ExprPtr TreeConverter::list_item(Parser::ListItemContext* tree) {
-  if (tree->MUL()) {
+  if (tree->children.size() > 1) {
     refuse(span_of(tree), "syntax.star", "found a starred expression; expected each item written out");
   }
-  return expression(tree->expression());
+  return expression(child<Parser::ExpressionContext>(tree, 0));
 }
 
 ast::ExprPtr TreeConverter::expression(Parser::ExpressionContext* tree) {
-  if (auto* l = tree->lambda()) return lambda(l);
+  if (rule_of(tree->children[0])->getRuleIndex() == Parser::RuleLambda)
+    return lambda(child<Parser::LambdaContext>(tree, 0));
+  if (tree->children.size() == 1) return operation(child<Parser::OperationContext>(tree, 0));
   auto operations = tree->operation();
-  if (operations.size() == 1) return operation(operations[0]);
   // a if c else b if d else e: nested from the right.
   std::size_t levels = operations.size() / 2;
   enter(levels, span_of(tree));
@@ -388,44 +415,56 @@ ast::ExprPtr TreeConverter::operation(Parser::OperationContext* tree) {
 }
 
 ast::ExprPtr TreeConverter::primary(Parser::PrimaryContext* tree) {
-  auto trailers = tree->trailer();
+  std::size_t trailers = tree->children.size() - 1;
   // The scanner has counted the brackets; a long chain of trailers nests without any.
-  std::size_t levels = trailers.size() > 4 ? trailers.size() : 0;
+  std::size_t levels = trailers > 4 ? trailers : 0;
   enter(levels, span_of(tree));
-  ast::ExprPtr result = atom(tree->atom());
-  for (auto* t : trailers) result = trailer(t, std::move(result));
+  ast::ExprPtr result = atom(child<Parser::AtomContext>(tree, 0));
+  for (std::size_t i = 1; i <= trailers; ++i)
+    result = trailer(child<Parser::TrailerContext>(tree, i), std::move(result));
   depth_ -= levels;
   return result;
 }
 
 ast::ExprPtr TreeConverter::trailer(Parser::TrailerContext* tree, ast::ExprPtr object) {
   Span span = cover(object->span, span_of(tree));
-  if (tree->DOT()) {
-    antlr4::Token* name = tree->NAME()->getSymbol();
+  std::size_t opening = tree->start->getType();
+  if (opening == Parser::DOT) {
+    antlr4::Token* name = tree->stop;
     return make(span, ast::Attribute{std::move(object), std::string(text_of(name)), span_of(name)});
   }
-  if (tree->LPAREN()) {
+  if (opening == Parser::LPAREN) {
     std::vector<ast::Argument> written;
     auto* callee = object->as<ast::Attribute>();
     bool outer = std::exchange(in_uint64_, callee && callee->name == "uint64");
-    if (tree->arguments()) written = arguments(tree->arguments());
+    if (tree->children.size() == 3) written = arguments(child<Parser::ArgumentsContext>(tree, 1));
     in_uint64_ = outer;
     return make(span, ast::Call{std::move(object), std::move(written)});
   }
-  ast::Subscript result{std::move(object), {}, !tree->subscripts()->COMMA().empty()};
-  for (auto* s : tree->subscripts()->subscript()) result.items.push_back(subscript(s));
+  auto* written = child<Parser::SubscriptsContext>(tree, 1);
+  std::size_t count = written->children.size();
+  ast::Subscript result{std::move(object), {}, count > 1};
+  result.items.reserve((count + 1) / 2);
+  for (std::size_t i = 0; i < count; i += 2)
+    result.items.push_back(subscript(child<Parser::SubscriptContext>(written, i)));
   return make(span, std::move(result));
 }
 
 std::vector<ast::Argument> TreeConverter::arguments(Parser::ArgumentsContext* tree) {
+  using Written = Parser::ExpressionContext;
   std::vector<ast::Argument> result;
-  for (auto* a : tree->argument()) {
+  std::size_t count = tree->children.size();
+  result.reserve((count + 1) / 2);
+  std::unordered_map<std::string_view, Span> named;
+  for (std::size_t i = 0; i < count; i += 2) {
+    auto* a = child<Parser::ArgumentContext>(tree, i);
     ast::Argument argument;
-    argument.stars = a->MUL() ? 1 : a->POW() ? 2 : 0;
-    argument.value = expression(a->expression(0));
-    if (a->comprehension()) {
+    std::size_t next = 0;
+    if (is_token(a->children[0])) argument.stars = token_of(a->children[next++])->getType() == Parser::MUL ? 1 : 2;
+    argument.value = expression(child<Written>(a, next++));
+    if (next < a->children.size() && !is_token(a->children[next])) {
       argument.value = make(span_of(a), ast::Unsupported{"a comprehension"});
-    } else if (a->ASSIGN()) {
+    } else if (next < a->children.size()) {
       const std::string* name = ast::name_of(*argument.value);
       if (!name || argument.stars) {
         refuse(argument.value->span, "syntax.keyword",
@@ -434,16 +473,15 @@ std::vector<ast::Argument> TreeConverter::arguments(Parser::ArgumentsContext* tr
       }
       argument.name = *name;
       argument.name_span = argument.value->span;
-      for (const ast::Argument& earlier : result) {
-        if (earlier.name == argument.name) {
-          diagnostics_
-              .error(ErrorClass::Syntax, argument.name_span, "syntax.keyword",
-                     fmt::format("found the argument '{}' twice", printable(argument.name)))
-              .note(earlier.name_span, "it is given here first");
-          throw Refused{};
-        }
+      auto [earlier, fresh] = named.emplace(text_of(argument.name_span), argument.name_span);
+      if (!fresh) {
+        diagnostics_
+            .error(ErrorClass::Syntax, argument.name_span, "syntax.keyword",
+                   fmt::format("found the argument '{}' twice", printable(argument.name)))
+            .note(earlier->second, "it is given here first");
+        throw Refused{};
       }
-      argument.value = expression(a->expression(1));
+      argument.value = expression(child<Written>(a, next + 1));
     } else if (!argument.stars && !result.empty() && !result.back().name.empty()) {
       refuse(argument.value->span, "syntax.keyword", "found a positional argument behind a named one");
     }
@@ -453,8 +491,9 @@ std::vector<ast::Argument> TreeConverter::arguments(Parser::ArgumentsContext* tr
 }
 
 ast::ExprPtr TreeConverter::subscript(Parser::SubscriptContext* tree) {
+  if (tree->children.size() == 1 && rule_of(tree->children[0])->getRuleIndex() == Parser::RuleExpression)
+    return expression(child<Parser::ExpressionContext>(tree, 0));
   auto* slice = tree->slice();
-  if (!slice) return expression(tree->expression());
   ast::Slice result;
   if (tree->expression()) result.begin = expression(tree->expression());
   // The parts behind ':' are told apart by their places relative to the second ':'.
@@ -548,11 +587,15 @@ ast::ExprPtr TreeConverter::strings(const std::vector<antlr4::tree::TerminalNode
 
 ast::ExprPtr TreeConverter::bracketed(Parser::AtomContext* tree) {
   Span span = span_of(tree);
-  if (tree->comprehension()) return make(span, ast::Unsupported{"a comprehension"});
+  if (tree->children.size() == 4 && !is_token(tree->children[2]))
+    return make(span, ast::Unsupported{"a comprehension"});
   std::vector<ast::ExprPtr> items;
-  for (auto* item : tree->listItem()) items.push_back(list_item(item));
+  std::size_t count = tree->children.size();
+  items.reserve(count / 2);
+  for (std::size_t i = 1; i + 1 < count; i += 2)
+    items.push_back(list_item(child<Parser::ListItemContext>(tree, i)));
   if (tree->start->getType() == Parser::LBRACKET) return make(span, ast::ListValue{std::move(items)});
-  if (items.size() == 1 && tree->COMMA().empty()) return std::move(items[0]);  // plain parentheses
+  if (count == 3) return std::move(items[0]);  // plain parentheses
   return make(span, ast::TupleValue{std::move(items)});
 }
 

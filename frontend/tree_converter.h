@@ -54,6 +54,7 @@ class TreeConverter {
   Span span_of(antlr4::ParserRuleContext* tree) const;
   Span span_of(antlr4::Token* token) const;
   std::string_view text_of(antlr4::Token* token) const;
+  std::string_view text_of(Span span) const;
   ast::ExprPtr make(Span span, ast::ExprKind kind) const {
     return std::make_unique<ast::Expr>(ast::Expr{span, std::move(kind)});
   }
