@@ -1,5 +1,5 @@
-// Runs the ANTLR grammar over a slice of a source: our own tokens, a first run that stops at the first fault, a
-// second one to find words for it. Internal to frontend/: ANTLR types.
+// Runs the ANTLR grammar over a slice of a source: our own tokens, a first run that stops at the first fault,
+// a second one to find words for it. Internal to frontend/: ANTLR types.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,7 @@
-// The tokens of one logical line, as the lexer grammar defines them, in the slim form that the parser walks: a kind
-// and a byte range each. The words and signs come from the grammar's vocabulary; only names, numbers and strings are
-// recognised by hand, because the generated lexer takes more time than all the rest of reading. Internal to
-// frontend/: ANTLR types.
+// The tokens of one logical line, as the lexer grammar defines them, in the slim form that the parser walks:
+// a kind and a byte range each. The words and signs come from the grammar's vocabulary; only names, numbers
+// and strings are recognised by hand, because the generated lexer takes more time than all the rest of
+// reading. Internal to frontend/: ANTLR types.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ struct Slice {
   std::span<const NumberRange> number_lists;
 };
 
-// Characters of the grammar are bytes of the source, so positions are byte offsets. Bytes beyond ASCII occur in
-// strings and comments only; the scanner has checked them.
+// Characters of the grammar are bytes of the source, so positions are byte offsets. Bytes beyond ASCII occur
+// in strings and comments only; the scanner has checked them.
 class LineToken final : public antlr4::Token {
  public:
   LineToken(std::size_t type, std::size_t begin, std::size_t end, std::size_t index)

@@ -19,9 +19,9 @@ namespace {
 
 using Node = antlr4::tree::ParseTree;
 
-// The generated accessors look through all children with casts that are checked at run time, so what occurs in
-// every line goes by the place of a child in its rule. Each rule matches at least one token, so only tokens have no
-// children.
+// The generated accessors look through all children with casts that are checked at run time, so what occurs
+// in every line goes by the place of a child in its rule. Each rule matches at least one token, so only
+// tokens have no children.
 bool is_token(const Node* node) { return node->children.empty(); }
 antlr4::Token* token_of(Node* node) { return static_cast<antlr4::tree::TerminalNode*>(node)->getSymbol(); }
 antlr4::ParserRuleContext* rule_of(Node* node) { return static_cast<antlr4::ParserRuleContext*>(node); }
@@ -180,7 +180,8 @@ ast::Statement TreeConverter::assignment(Parser::AssignmentContext* tree) {
     result.annotation = expression(child<Parser::ExpressionContext>(tree, 2));
     if (count > 3) result.value = expression_list(child<List>(tree, 4));
   } else {
-    for (std::size_t i = 2; i + 1 < count; i += 2) result.targets.push_back(expression_list(child<List>(tree, i)));
+    for (std::size_t i = 2; i + 1 < count; i += 2)
+      result.targets.push_back(expression_list(child<List>(tree, i)));
     result.value = expression_list(child<List>(tree, count - 1));
   }
   statement.kind = std::move(result);
@@ -460,7 +461,8 @@ std::vector<ast::Argument> TreeConverter::arguments(Parser::ArgumentsContext* tr
     auto* a = child<Parser::ArgumentContext>(tree, i);
     ast::Argument argument;
     std::size_t next = 0;
-    if (is_token(a->children[0])) argument.stars = token_of(a->children[next++])->getType() == Parser::MUL ? 1 : 2;
+    if (is_token(a->children[0]))
+      argument.stars = token_of(a->children[next++])->getType() == Parser::MUL ? 1 : 2;
     argument.value = expression(child<Written>(a, next++));
     if (next < a->children.size() && !is_token(a->children[next])) {
       argument.value = make(span_of(a), ast::Unsupported{"a comprehension"});

@@ -17,7 +17,8 @@ std::string repeat(std::string_view part, std::size_t n) {
 }
 
 // One Relax function of x: the lines of its body, which end in the return.
-std::string relax_function(std::string_view body, std::string_view params = "x: R.Tensor((2, 3), \"float32\")") {
+std::string relax_function(std::string_view body,
+                           std::string_view params = "x: R.Tensor((2, 3), \"float32\")") {
   return fmt::format("@R.function\ndef main({}):\n{}", params, body);
 }
 
@@ -59,11 +60,12 @@ void append_bindings(std::string& text, std::size_t from, std::size_t count) {
 }
 
 void append_relax_function(std::string& text, std::string_view name, std::size_t count) {
-  fmt::format_to(std::back_inserter(text),
-                 "    @R.function\n    def {}(x: R.Tensor((32, 128), dtype=\"float32\"), w: R.Tensor((128, 128), "
-                 "dtype=\"float32\"), b: R.Tensor((128,), dtype=\"float32\")) -> R.Tensor((32, 128), "
-                 "dtype=\"float32\"):\n        with R.dataflow():\n",
-                 name);
+  fmt::format_to(
+      std::back_inserter(text),
+      "    @R.function\n    def {}(x: R.Tensor((32, 128), dtype=\"float32\"), w: R.Tensor((128, 128), "
+      "dtype=\"float32\"), b: R.Tensor((128,), dtype=\"float32\")) -> R.Tensor((32, 128), "
+      "dtype=\"float32\"):\n        with R.dataflow():\n",
+      name);
   append_bindings(text, 0, count);
   text += "            R.output(gv)\n        return gv\n\n";
 }
@@ -72,7 +74,8 @@ constexpr std::string_view module_head = "@I.ir_module\nclass Module:\n";
 
 std::string many_bindings(std::size_t bytes) {
   std::string text(module_head);
-  for (std::size_t i = 0; text.size() < bytes; ++i) append_relax_function(text, fmt::format("main{}", i), 200);
+  for (std::size_t i = 0; text.size() < bytes; ++i)
+    append_relax_function(text, fmt::format("main{}", i), 200);
   return text;
 }
 
@@ -124,15 +127,14 @@ std::string prim_funcs(std::size_t bytes) {
 std::string script(std::size_t bytes) {
   std::string text = "a0 = 1\n";
   for (std::size_t i = 1; text.size() < bytes; ++i)
-    fmt::format_to(std::back_inserter(text), "a{} = (a{} * 3 + [1, 2, {}][1]) % 1000  # line {}\n", i, i - 1, i, i);
+    fmt::format_to(std::back_inserter(text), "a{} = (a{} * 3 + [1, 2, {}][1]) % 1000  # line {}\n", i, i - 1,
+                   i, i);
   return text;
 }
 
 // --- Nesting.
 
-std::string round_brackets(std::size_t n) {
-  return "x = " + repeat("(", n) + "1" + repeat(")", n) + "\n";
-}
+std::string round_brackets(std::size_t n) { return "x = " + repeat("(", n) + "1" + repeat(")", n) + "\n"; }
 std::string tuples(std::size_t n) {
   return relax_function("    return " + repeat("(", n) + "x" + repeat(",)", n) + "\n");
 }
@@ -224,8 +226,7 @@ std::string casts(std::size_t n) {
   return relax_function("    return x" + repeat(".astype(\"float16\").astype(\"float32\")", n / 2) + "\n");
 }
 std::string subscripts(std::size_t n) {
-  return relax_function("    return x" + repeat("[0]", n) + "\n",
-                        "x: R.Tuple(R.Tensor((2,), \"float32\"))");
+  return relax_function("    return x" + repeat("[0]", n) + "\n", "x: R.Tuple(R.Tensor((2,), \"float32\"))");
 }
 std::string calls_of_calls(std::size_t n) { return "x = f" + repeat("()", n) + "\n"; }
 std::string attributes(std::size_t n) { return "x = a" + repeat(".b", n) + "\n"; }
@@ -302,7 +303,8 @@ std::string dataflow_blocks(std::size_t n) {
   std::string body;
   for (std::size_t i = 0; i < n; ++i) {
     fmt::format_to(std::back_inserter(body),
-                   "    # {0}\n    with R.dataflow():\n        y{0} = R.nn.relu(x)\n        R.output(y{0})\n", i);
+                   "    # {0}\n    with R.dataflow():\n        y{0} = R.nn.relu(x)\n        R.output(y{0})\n",
+                   i);
   }
   return relax_function(body + "    return x\n");
 }
@@ -331,10 +333,11 @@ std::string loops(std::size_t n) {
 std::string sblocks(std::size_t n) {
   std::string text = "@T.prim_func\ndef main(A: T.Buffer((4,), \"float32\")):\n";
   for (std::size_t i = 0; i < n; ++i) {
-    fmt::format_to(std::back_inserter(text),
-                   "    for i in range(4):\n        with T.sblock(\"b{}\"):\n            v = T.axis.spatial(4, i)\n"
-                   "            A[v] = A[v] + T.float32(1)\n",
-                   i);
+    fmt::format_to(
+        std::back_inserter(text),
+        "    for i in range(4):\n        with T.sblock(\"b{}\"):\n            v = T.axis.spatial(4, i)\n"
+        "            A[v] = A[v] + T.float32(1)\n",
+        i);
   }
   return text;
 }
@@ -352,7 +355,9 @@ std::string rows_of_numbers(std::size_t n) {
                         "], \"float32\")\n    return y\n");
 }
 // Numbers up to the last entry, which is none: looked at as a list of numbers again and again.
-std::string almost_number_lists(std::size_t n) { return "x = [" + repeat("[1, ", 900) + repeat("1, ", n) + "\n"; }
+std::string almost_number_lists(std::size_t n) {
+  return "x = [" + repeat("[1, ", 900) + repeat("1, ", n) + "\n";
+}
 std::string nested_almost_number_lists(std::size_t n) {
   return "x = " + repeat("(", 900) + repeat("1, ", n) + "a" + repeat(")", 900) + "\n";
 }
@@ -385,7 +390,8 @@ std::string unknown_functions(std::size_t n) {
   std::string text(module_head);
   for (std::size_t i = 0; i < n; ++i) {
     fmt::format_to(std::back_inserter(text),
-                   "    @R.function\n    def f{0}(x: R.Tensor((2,), \"float32\")):\n        return g{0}(x)\n", i);
+                   "    @R.function\n    def f{0}(x: R.Tensor((2,), \"float32\")):\n        return g{0}(x)\n",
+                   i);
   }
   return text;
 }
@@ -508,7 +514,8 @@ constexpr TextKind growth_kinds[] = {
     {"imports", "many imports", imports, Outcome::Good},
 
     {"unknown_names", "many unknown names beside many names", unknown_names, Outcome::Refused},
-    {"unknown_functions", "many unknown functions beside many functions", unknown_functions, Outcome::Refused},
+    {"unknown_functions", "many unknown functions beside many functions", unknown_functions,
+     Outcome::Refused},
     {"unknown_operators", "many unknown operators", unknown_operators, Outcome::Refused},
     {"unknown_scalars", "many unknown scalars", unknown_scalars, Outcome::Refused},
     {"wrong_shapes", "many wrong shapes", wrong_shapes, Outcome::Refused},

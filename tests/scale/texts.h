@@ -1,6 +1,6 @@
-// Texts of any size for tests of scale: long modules as TVM prints them, and texts whose one dimension (nesting,
-// width, number of names or of faults) grows without end. Each kind says what becomes of it, so that a test can
-// walk all of them.
+// Texts of any size for tests of scale: long modules as TVM prints them, and texts whose one dimension
+// (nesting, width, number of names or of faults) grows without end. Each kind says what becomes of it, so
+// that a test can walk all of them.
 #pragma once
 
 #include <cstddef>
