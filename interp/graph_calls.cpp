@@ -5,6 +5,9 @@
 #include "ir/call_layout.h"
 #include "ir/evaluator.h"
 #include "ir/fault.h"
+#include "ir/packed_result.h"
+#include "runtime/native.h"
+#include "support/render.h"
 
 namespace relish::interp {
 namespace {
@@ -97,6 +100,10 @@ Value GraphEvaluator::evaluate_call(const FunctionCall& call, const Expr& expr, 
   if (!global) return call_value(evaluate(call.callee, frame), evaluate_all(call.args, frame), expr.span());
   if (FunctionPtr callee = module_->function(global->name))
     return call_function(*callee, evaluate_all(call.args, frame));
+  if (ExternFunctionPtr external = module_->extern_function(global->name)) {
+    const PackedCall packed{PackedForm::Impure, call.callee, call.args, {}};
+    return call_native_function(external->symbol, packed, evaluate_all(call.args, frame), expr, frame);
+  }
   PrimFuncPtr callee = module_->prim_func(global->name);
   RELISH_CHECK(callee != nullptr, global->name);
   // The direct call of lowered modules: destinations are arguments like the others, and are written.
@@ -160,8 +167,45 @@ Value GraphEvaluator::evaluate_packed(const PackedCall& call, const Expr& expr, 
     return Value(std::shared_ptr<const ObjectValue>(std::move(made)));
   }
   if (closure) return call_value(callee, std::move(args), expr.span());
-  fail(ErrorClass::Policy, expr.span(), "native.unknown",
-       fmt::format("native function '{}' is not opted in; name its library with --native", callee.string()));
+  if (call.form != PackedForm::Dps && call.form != PackedForm::Pure && call.form != PackedForm::Impure &&
+      call.form != PackedForm::Inplace) {
+    fail(ErrorClass::Policy, expr.span(), "native.form",
+         fmt::format("'{}' is called with the context of TVM's virtual machine, which is not here",
+                     printable(callee.string())));
+  }
+  return call_native_function(callee.string(), call, std::move(args), expr, frame);
+}
+
+// A function of a library: destinations behind the arguments, or what it returns, or what it changed.
+Value GraphEvaluator::call_native_function(const std::string& name, const PackedCall& call,
+                                           std::vector<Value> args, const Expr& expr, Activation& frame) {
+  // Before anything is allocated, and before the arguments are looked at.
+  NativeFunctions::instance().find(name, expr.span());
+  std::vector<Value> results;
+  if (call.form == PackedForm::Dps) {
+    for (const Type& out : call.out_types) {
+      const DType dtype = *destination_type(out, expr.span()).dtype;
+      const Type type = concrete_type(out, frame.symbols);
+      results.push_back(Tensor::zeros(dtype, concrete_shape(*type.tensor())));
+      args.push_back(results.back());
+    }
+  }
+  const bool in_place = results_in_place(call, expr.span());
+  std::vector<NativeArgument> given;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    // Values are immutable: the function changes a copy.
+    if (is_changed_in_place(call, i) && args[i].is_tensor()) args[i] = args[i].tensor().copy();
+    given.push_back(native_argument(args[i], name, i, expr.span()));
+  }
+  Value returned = call_native(name, given, expr.span());
+  if (call.form == PackedForm::Dps)
+    return call.tuple_result ? Value::tuple(std::move(results)) : results.at(0);
+  if (in_place) {
+    for (const std::int64_t index : call.inplace_indices)
+      results.push_back(args.at(static_cast<std::size_t>(index)));
+    returned = results.size() == 1 ? results[0] : Value::tuple(std::move(results));
+  }
+  return packed_result(name, std::move(returned), expr.type(), frame.symbols, expr.span());
 }
 
 }  // namespace relish::interp

@@ -50,6 +50,8 @@ class GraphEvaluator {
   Value evaluate_call(const FunctionCall& call, const Expr& expr, Activation& frame);
   Value evaluate_call_tir(const CallTir& call, const Expr& expr, Activation& frame);
   Value evaluate_packed(const PackedCall& call, const Expr& expr, Activation& frame);
+  Value call_native_function(const std::string& name, const PackedCall& call, std::vector<Value> args,
+                             const Expr& expr, Activation& frame);
   Value global_value(const GlobalRef& global, Span span);
   const PrimProgram& prepared(const PrimFuncPtr& function);
   GraphEvaluator& body_evaluator(const ModulePtr& body);

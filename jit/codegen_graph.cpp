@@ -336,6 +336,7 @@ GraphEmitter::Live GraphEmitter::value(const Expr& expr) {
     return value(n->tuple).fields.at(static_cast<std::size_t>(n->index));
   if (const auto* n = expr.as<CallTir>()) return call_tir(*n, expr);
   if (const auto* n = expr.as<FunctionCall>()) return function_call(*n, expr);
+  if (const auto* n = expr.as<PackedCall>()) return packed_call(*n, expr);
   Live live;
   if (const auto* n = expr.as<Constant>()) {
     // The storage of this constant: constants are told apart by the memory that they hold.
@@ -370,6 +371,7 @@ GraphEmitter::Live GraphEmitter::value(const Expr& expr) {
     return live;
   }
   live.tree.kind = ValueTree::TextLeaf;
+  live.tree.text = text_of(expr);
   return live;
 }
 

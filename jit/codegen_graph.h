@@ -69,6 +69,7 @@ class GraphEmitter {
   Live value(const Expr& expr);
   Live call_tir(const CallTir& call, const Expr& expr);
   Live function_call(const FunctionCall& call, const Expr& expr);
+  Live packed_call(const PackedCall& call, const Expr& expr);  // codegen_native.cpp
   Live leaf(const ValueTree& tree);
   void match(const Live& live, const Type& type, Span span, const std::string& what);
   void match_dims(const std::vector<llvm::Value*>& found, const std::optional<std::vector<Scalar>>& dims,

@@ -41,8 +41,8 @@ void check(const Function& function) {
     if (expr.as<If>()) refuse(span, "an if in an R.function");
     if (expr.as<Loop>()) refuse(span, "a loop in an R.function");
     if (expr.as<FunctionExpr>()) refuse(span, "a nested function");
-    if (expr.as<PackedCall>()) refuse(span, "a native call");
-    if (expr.as<ExternFunc>()) refuse(span, "a native function");
+    if (const auto* packed = expr.as<PackedCall>(); packed && packed->form > PackedForm::Inplace)
+      refuse(span, "a call of TVM's virtual machine");
     if (const auto* tir = expr.as<CallTir>(); tir && !tir->inplace_indices.empty())
       refuse(span, "R.call_tir_inplace");
     if (const auto* call = expr.as<OpCall>(); call && runs_as_call(*call->op))

@@ -5,6 +5,7 @@
 
 #include "ir/call_layout.h"
 #include "ir/op.h"
+#include "ir/packed_result.h"
 #include "ir/printer.h"
 
 namespace relish::jit {
@@ -88,6 +89,7 @@ class Analysis {
     }
     if (const auto* n = expr.as<CallTir>()) return call_tir(*n, expr);
     if (const auto* n = expr.as<FunctionCall>()) return function_call(*n, expr);
+    if (const auto* n = expr.as<PackedCall>()) return packed_call(*n, expr);
     if (const auto* n = expr.as<ShapeLiteral>()) {
       ValueTree tree;
       tree.kind = ValueTree::ShapeLeaf;
@@ -103,6 +105,7 @@ class Analysis {
     if (expr.as<StringLiteral>() || expr.as<DTypeLiteral>()) {
       ValueTree tree;
       tree.kind = ValueTree::TextLeaf;
+      tree.text = text_of(expr);
       return tree;
     }
     if (const auto* n = expr.as<OpCall>())
@@ -203,6 +206,45 @@ class Analysis {
     return import(inner->result);
   }
 
+  ValueTree packed_call(const PackedCall& call, const Expr& expr) {
+    if (!packed_symbol(module_, call.callee))
+      not_compiled(expr.span(), "a call of a function value is not compiled");
+    std::vector<ValueTree> args;
+    for (std::size_t i = 0; i < call.args.size(); ++i) {
+      ValueTree tree = value(call.args[i]);
+      use(tree);
+      if (is_changed_in_place(call, i) && tree.kind == ValueTree::TensorLeaf) {
+        const TensorType* type = call.args[i].type().tensor();
+        if (!type || !type->shape)
+          not_compiled(expr.span(), "an argument of unknown shape that is changed is not compiled");
+        tree.storage = temporary(tree.dtype, *type->shape);
+      }
+      args.push_back(std::move(tree));
+    }
+    ValueTree results;
+    if (call.form == PackedForm::Dps) {
+      for (const Type& type : call.out_types) {
+        const TensorType& tensor = destination_type(type, expr.span());
+        const std::size_t id = temporary(*tensor.dtype, *tensor.shape);
+        results.fields.push_back(tensor_leaf(id, static_cast<int>(tensor.shape->size()), *tensor.dtype));
+      }
+      return call.tuple_result ? results : results.fields.at(0);
+    }
+    if (results_in_place(call, expr.span())) {
+      for (const std::int64_t index : call.inplace_indices)
+        results.fields.push_back(args.at(static_cast<std::size_t>(index)));
+      return results.fields.size() == 1 ? results.fields[0] : results;
+    }
+    return tree_of(expr.type(), expr.span(), [&](const TensorType& tensor) {
+      Storage storage;
+      storage.kind = Storage::Returned;
+      storage.dtype = *tensor.dtype;
+      const std::size_t id = add(std::move(storage));
+      values_.made.back().push_back(id);
+      return id;
+    });
+  }
+
   const Module& module_;
   const Function& function_;
   const CalleeValues& callee_;
@@ -212,6 +254,19 @@ class Analysis {
 };
 
 }  // namespace
+
+std::string text_of(const Expr& literal) {
+  if (const auto* text = literal.as<StringLiteral>()) return text->value;
+  if (const auto* dtype = literal.as<DTypeLiteral>()) return std::string(name_of(dtype->value));
+  return {};
+}
+
+std::optional<std::string> packed_symbol(const Module& module, const Expr& callee) {
+  if (const auto* external = callee.as<ExternFunc>()) return external->symbol;
+  const auto* global = callee.as<GlobalRef>();
+  const ExternFunctionPtr function = global ? module.extern_function(global->name) : nullptr;
+  return function ? std::optional(function->symbol) : std::nullopt;
+}
 
 std::size_t slot_count(const ValueTree& tree) {
   switch (tree.kind) {

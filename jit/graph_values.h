@@ -4,6 +4,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -33,6 +35,7 @@ struct ValueTree {
   std::size_t storage = 0;       // of a tensor leaf
   int rank = 0;                  // of tensor and shape leaves
   DType dtype = DType::Float32;  // of tensor and scalar leaves
+  std::string text;              // of a text leaf
   std::vector<ValueTree> fields;
 };
 
@@ -56,6 +59,11 @@ struct GraphValues {
 // function is itself being analysed. TypeError for what is not compiled: unknown rank or dtype, function
 // values.
 using CalleeValues = std::function<const GraphValues*(const Function&)>;
+// The text of a string or dtype literal.
+std::string text_of(const Expr& literal);
+// The symbol of the native function that a packed call names; none when the callee is a value.
+std::optional<std::string> packed_symbol(const Module& module, const Expr& callee);
+
 GraphValues analyse(const Module& module, const Function& function, const CalleeValues& callee);
 
 // The tree of a type; tensor leaves get storages from `make_storage`.

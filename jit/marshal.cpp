@@ -12,8 +12,6 @@ std::int64_t slot_of(const ScalarValue& scalar) {
   return scalar.integer;
 }
 
-namespace {
-
 ScalarValue scalar_of_slot(std::int64_t slot, DType dtype) {
   if (dtype == DType::Float64) return ScalarValue::of_real(std::bit_cast<double>(slot), dtype);
   if (is_float(dtype))
@@ -28,8 +26,6 @@ ScalarValue scalar_of_slot(std::int64_t slot, DType dtype) {
       return ScalarValue::of_int(slot, dtype);
   });
 }
-
-}  // namespace
 
 void append_slots(const Value& value, std::vector<std::int64_t>& slots, std::vector<Tensor>& tensors) {
   if (value.is_tensor()) {

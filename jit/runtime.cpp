@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "jit/native_calls.h"
 #include "runtime/half.h"
 
 // Conversions of the compiler's support library that LLVM calls on machines without the instructions. Their
@@ -277,6 +278,7 @@ std::span<const RuntimeSymbol> runtime_symbols() {
       symbol("rt_tensor", rt_tensor),
       symbol("rt_tensor_release", rt_tensor_release),
       symbol("rt_parallel_for", rt_parallel_for),
+      symbol("rt_native_call", rt_native_call),
       symbol("rt_half_to_float", rt_half_to_float),
       symbol("rt_float_to_half", rt_float_to_half),
       symbol("rt_double_to_half", rt_double_to_half),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,13 @@ class SiteTable {
     sites_.push_back(std::move(site));
     return static_cast<std::int32_t>(sites_.size()) - 1;
   }
+  // Keeps what compiled code holds the address of.
+  void keep(std::shared_ptr<const void> data) { kept_.push_back(std::move(data)); }
   const Site& operator[](std::int32_t site) const { return sites_.at(static_cast<std::size_t>(site)); }
 
  private:
   std::vector<Site> sites_;
+  std::vector<std::shared_ptr<const void>> kept_;
 };
 
 }  // namespace relish::jit

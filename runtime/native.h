@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "runtime/native_library.h"
@@ -44,9 +45,23 @@ class NativeFunctions {
 // "env.linear" is the symbol "__tvm_ffi_env_linear".
 std::string native_symbol(std::string_view name);
 
+// One argument of a call. What it points to is borrowed.
+struct NativeTensor {
+  void* data = nullptr;
+  DType dtype = DType::Float32;
+  std::span<const std::int64_t> shape;
+};
+struct NativeShape {
+  std::span<const std::int64_t> dims;
+};
+using NativeArgument = std::variant<std::monostate, NativeTensor, ScalarValue, NativeShape, std::string>;
+
+// RuntimeError at `span` for a value of a kind that does not cross the interface; `index` is its position.
+NativeArgument native_argument(const Value& value, const std::string& name, std::size_t index, Span span);
+
 // Calls a function with tensors, scalars, strings, shapes and void; destinations are tensors among them.
-// RuntimeError at `span` with the library's text when it fails, or when an argument or the result is of a
-// kind that does not cross the interface. A tensor that the function returns is copied.
-Value call_native(const std::string& name, std::span<const Value> args, Span span);
+// RuntimeError at `span` with the library's text when it fails, or when the result is of a kind that does not
+// cross the interface. A tensor that the function returns is copied.
+Value call_native(const std::string& name, std::span<const NativeArgument> args, Span span);
 
 }  // namespace relish

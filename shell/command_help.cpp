@@ -124,6 +124,7 @@ constexpr GlobalOption global_options[] = {
     {"--max-nesting N", "deepest nesting of blocks and brackets (default: 1000)"},
     {"--cache DIR|off", "folder of compiled objects (default: $XDG_CACHE_HOME/relish)"},
     {"--root DIR", "folder whose files a script may name by any path; may be repeated"},
+    {"--native LIB", "library whose functions may be called, or NAME=LIB:SYMBOL; may be repeated"},
     {"--debug", "details of internal errors"},
     {"--help", "this page"},
 };

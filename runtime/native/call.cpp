@@ -71,11 +71,11 @@ void release(RelishObject* object) {
   if (counts.fetch_sub(one_weak, std::memory_order_acq_rel) >> 32 == 1) object->release(object, 2);
 }
 
-// The arguments of one call, and what they point to.
+// The arguments of one call as the interface has them, and what they point to.
 class Arguments {
  public:
-  Arguments(const std::string& name, std::span<const Value> values, Span span) : name_(name), span_(span) {
-    for (const Value& value : values) add(value);
+  explicit Arguments(std::span<const NativeArgument> given) {
+    for (const NativeArgument& argument : given) values_.push_back(std::visit(*this, argument));
   }
   Arguments(const Arguments&) = delete;
   ~Arguments() {
@@ -85,80 +85,69 @@ class Arguments {
   const RelishAny* data() const { return values_.data(); }
   std::int32_t count() const { return static_cast<std::int32_t>(values_.size()); }
 
- private:
-  struct TensorView {
-    RelishTensor tensor;
-    Shape shape;
-    Shape strides;
-  };
+  RelishAny operator()(std::monostate) const { return {}; }
 
-  [[noreturn]] void refuse(std::string_view what) const {
-    fail(ErrorClass::Runtime, span_, "native.argument",
-         fmt::format(
-             "native function '{}': argument {} is {}; expected a tensor, a number, a string or a shape",
-             printable(name_), values_.size() + 1, what));
-  }
-
-  void add(const Value& value) {
+  RelishAny operator()(const ScalarValue& scalar) const {
     RelishAny any = {};
-    if (value.is_tensor()) {
-      any.kind = RELISH_TENSOR;
-      any.as.tensor = view_of(value.tensor());
-    } else if (value.is_scalar()) {
-      const ScalarValue& scalar = value.scalar();
-      any.kind = is_float(scalar.dtype) ? RELISH_FLOAT : is_bool(scalar.dtype) ? RELISH_BOOL : RELISH_INT;
-      if (is_float(scalar.dtype)) {
-        any.as.real = scalar.real;
-      } else {
-        any.as.integer = scalar.integer;
-      }
-    } else if (value.is_string()) {
-      if (value.string().find('\0') != std::string::npos) refuse("a string with a zero byte");
-      any.kind = RELISH_STRING;
-      any.as.text = texts_.emplace_back(value.string()).c_str();
-    } else if (value.is_shape()) {
-      any.kind = RELISH_SHAPE_OBJECT;
-      any.as.object = &shape_of(value.shape())->head;
-    } else if (!value.is_void()) {
-      refuse(describe(value));
+    any.kind = is_float(scalar.dtype) ? RELISH_FLOAT : is_bool(scalar.dtype) ? RELISH_BOOL : RELISH_INT;
+    if (is_float(scalar.dtype)) {
+      any.as.real = scalar.real;
+    } else {
+      any.as.integer = scalar.integer;
     }
-    values_.push_back(any);
+    return any;
   }
 
-  RelishTensor* view_of(const Tensor& tensor) {
+  RelishAny operator()(const std::string& text) const {
+    RelishAny any = {};
+    any.kind = RELISH_STRING;
+    any.as.text = text.c_str();
+    return any;
+  }
+
+  RelishAny operator()(const NativeTensor& tensor) {
     TensorView& view = tensors_.emplace_back();
-    view.shape = tensor.shape();
+    view.shape.assign(tensor.shape.begin(), tensor.shape.end());
     view.strides = row_strides(view.shape);
     RelishElement element = {};
     for (const ElementCode& candidate : element_codes) {
-      if (candidate.dtype == tensor.dtype()) element = candidate.element;
+      if (candidate.dtype == tensor.dtype) element = candidate.element;
     }
-    view.tensor = {const_cast<void*>(tensor.data()),
-                   {host_memory, 0},
-                   tensor.rank(),
-                   element,
-                   view.shape.data(),
-                   view.strides.data(),
-                   0};
-    return &view.tensor;
+    view.tensor.data = tensor.data;
+    view.tensor.device = {host_memory, 0};
+    view.tensor.rank = static_cast<std::int32_t>(view.shape.size());
+    view.tensor.element = element;
+    view.tensor.shape = view.shape.data();
+    view.tensor.strides = view.strides.data();
+    RelishAny any = {};
+    any.kind = RELISH_TENSOR;
+    any.as.tensor = &view.tensor;
+    return any;
   }
 
-  ShapeObject* shape_of(const ShapeValue& shape) {
+  RelishAny operator()(const NativeShape& shape) {
     auto* object = new ShapeObject;
-    object->values = Shape(shape.dims.begin(), shape.dims.end());
+    object->values.assign(shape.dims.begin(), shape.dims.end());
     object->dims = {object->values.data(), object->values.size()};
     object->head = {one_strong + one_weak, RELISH_SHAPE_OBJECT, 0, [](void* self, int which) {
                       if (which & 2) delete static_cast<ShapeObject*>(self);
                     }};
     shapes_.push_back(object);
-    return object;
+    RelishAny any = {};
+    any.kind = RELISH_SHAPE_OBJECT;
+    any.as.object = &object->head;
+    return any;
   }
 
-  const std::string& name_;
-  Span span_;
+ private:
+  struct TensorView {
+    RelishTensor tensor = {};
+    Shape shape;
+    Shape strides;
+  };
+
   std::vector<RelishAny> values_;
   std::deque<TensorView> tensors_;
-  std::deque<std::string> texts_;
   std::vector<ShapeObject*> shapes_;
 };
 
@@ -261,9 +250,28 @@ class ResultReader {
 
 }  // namespace
 
-Value call_native(const std::string& name, std::span<const Value> args, Span span) {
+NativeArgument native_argument(const Value& value, const std::string& name, std::size_t index, Span span) {
+  auto refuse = [&](std::string_view what) {
+    fail(ErrorClass::Runtime, span, "native.argument",
+         fmt::format(
+             "native function '{}': argument {} is {}; expected a tensor, a number, a string or a shape",
+             printable(name), index + 1, what));
+  };
+  if (value.is_void()) return {};
+  if (value.is_scalar()) return value.scalar();
+  if (value.is_shape()) return NativeShape{value.shape().dims};
+  if (value.is_string()) {
+    if (value.string().find('\0') != std::string::npos) refuse("a string with a zero byte");
+    return value.string();
+  }
+  if (!value.is_tensor()) refuse(describe(value));
+  const Tensor& tensor = value.tensor();
+  return NativeTensor{const_cast<void*>(tensor.data()), tensor.dtype(), tensor.shape()};
+}
+
+Value call_native(const std::string& name, std::span<const NativeArgument> args, Span span) {
   RelishNativeFunction code = NativeFunctions::instance().find(name, span);
-  const Arguments arguments(name, args, span);
+  const Arguments arguments(args);
   RelishAny result = {};
   raised = {};
   int status = 0;

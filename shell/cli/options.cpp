@@ -6,6 +6,7 @@
 #include <deque>
 #include <thread>
 
+#include "runtime/native.h"
 #include "support/limits.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -20,7 +21,7 @@ namespace {
 // Common options as text, turned into settings after parsing.
 struct CommonTexts {
   std::string tier, threads, seed, memory_limit, max_source_size, max_nesting, cache;
-  std::vector<std::string> roots;
+  std::vector<std::string> roots, natives;
   bool debug = false;
 };
 
@@ -33,6 +34,7 @@ void add_common_options(CLI::App& app, CommonTexts& texts) {
   app.add_option("--max-nesting", texts.max_nesting);
   app.add_option("--cache", texts.cache);
   app.add_option("--root", texts.roots)->allow_extra_args(false);
+  app.add_option("--native", texts.natives)->allow_extra_args(false);
   app.add_flag("--debug", texts.debug);
 }
 
@@ -74,6 +76,7 @@ void apply_common_options(const CommonTexts& texts, Settings& settings) {
     limits().max_nesting = parse_whole<std::uint32_t>(texts.max_nesting, "--max-nesting", 1);
   if (!texts.cache.empty()) settings.cache = texts.cache;
   settings.roots = texts.roots;
+  for (const std::string& native : texts.natives) NativeFunctions::instance().opt_in(native);
   settings.debug = settings.debug || texts.debug;
 }
 

@@ -6,6 +6,7 @@
 //   # given: x.npy from tests/models/mlp/x.npy [first BYTES]
 //   # given: notes.txt text some words
 //   # given: there folder
+//   # given: linear.so native [mode 0666]   a library of tests/native
 //   # shows: out.relish                  its text (of a folder, its files) follows the output
 //   # stdin: x.npy
 //   # stdout: closed
@@ -41,6 +42,10 @@ void provide(const GoldenFile& file, const TemporaryFolder& folder, const std::s
     if (bytes.empty()) bad_directive(file, text);
     if (words.size() == 5 && words[3] == "first") bytes.resize(std::stoul(words[4]));
     folder.put(words[0], bytes);
+  } else if (words.size() >= 2 && words[1] == "native") {
+    const std::string path = folder.put(words[0], bytes_of(RELISH_NATIVE_FOLDER "/" + words[0]));
+    const bool has_mode = words.size() == 4 && words[2] == "mode";
+    fs::permissions(path, fs::perms(has_mode ? std::stoul(words[3], nullptr, 8) : 0644));
   } else if (words.size() >= 2 && words[1] == "text") {
     const std::size_t at = text.find(" text");
     const std::string contents = text.size() > at + 6 ? text.substr(at + 6) : "";

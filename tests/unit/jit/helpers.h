@@ -53,6 +53,17 @@ inline Value in_both_tiers(const ModulePtr& module, std::string_view name, const
       for (std::size_t i = 0; i < a.fields().size(); ++i) compare(a.fields()[i], b.fields()[i]);
       return;
     }
+    if (a.is_scalar()) {
+      REQUIRE(b.is_scalar());
+      REQUIRE(a.scalar().dtype == b.scalar().dtype);
+      REQUIRE(a.scalar().integer == b.scalar().integer);
+      REQUIRE(a.scalar().real == b.scalar().real);
+      return;
+    }
+    if (a.is_void()) {
+      REQUIRE(b.is_void());
+      return;
+    }
     REQUIRE(a.is_tensor());
     REQUIRE(b.is_tensor());
     REQUIRE(a.tensor().shape() == b.tensor().shape());

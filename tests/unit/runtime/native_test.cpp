@@ -30,7 +30,11 @@ Tensor floats(const std::vector<float>& values) {
   return matrix({static_cast<std::int64_t>(values.size())}, values);
 }
 
-Value call(const std::string& name, std::vector<Value> args = {}) { return call_native(name, args, {}); }
+Value call(const std::string& name, const std::vector<Value>& args = {}) {
+  std::vector<NativeArgument> given;
+  for (std::size_t i = 0; i < args.size(); ++i) given.push_back(native_argument(args[i], name, i, {}));
+  return call_native(name, given, {});
+}
 
 struct OptedIn {
   OptedIn() {
@@ -76,7 +80,7 @@ TEST_CASE("native: numbers, bools, strings and shapes as arguments") {
                         ScalarValue::of_bool(negate), how, y});
     return format_tensor(y);
   };
-  CHECK(affine(false, "scale") == "float32 (2,)\n[1.5, 3]");
+  CHECK(affine(false, "scale") == "float32 (2,)\n[1.5,   3]");
   CHECK(affine(true, "shift") == "float32 (2,)\n[2, 1]");
   CHECK(failure_of([&] { affine(false, "turn"); }) ==
         "RuntimeError: native function 'env.affine': ValueError: unknown mode 'turn'");

@@ -1,0 +1,96 @@
+// Code generation of calls of native functions.
+#include "ir/packed_result.h"
+#include "jit/codegen_graph.h"
+#include "jit/native_calls.h"
+#include "support/render.h"
+
+namespace relish::jit {
+namespace {
+
+// The type of what a function returns, as far as the runtime checks it: dims belong to compiled code.
+Type without_dims(const Type& type) {
+  if (const TensorType* tensor = type.tensor()) {
+    TensorType open = *tensor;
+    open.rank = tensor->shape ? static_cast<int>(tensor->shape->size()) : tensor->rank;
+    open.shape.reset();
+    return open;
+  }
+  if (const auto* shape = type.as<ShapeType>()) {
+    ShapeType open = *shape;
+    open.rank = shape->dims ? static_cast<int>(shape->dims->size()) : shape->rank;
+    open.dims.reset();
+    return open;
+  }
+  return type;
+}
+
+}  // namespace
+
+// The storages that the binding makes are, in this order: copies of arguments that are changed in place; then
+// the destinations, or those of the value that the function returns.
+GraphEmitter::Live GraphEmitter::packed_call(const PackedCall& call, const Expr& expr) {
+  const std::vector<std::size_t>& made = frame_.values->made[static_cast<std::size_t>(frame_.position)];
+  std::size_t next = 0;
+  auto native = std::make_shared<NativeCall>();
+  native->name = *packed_symbol(module_, call.callee);
+  native->span = expr.span();
+  std::vector<Live> args;
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    args.push_back(value(call.args[i]));
+    ValueTree& tree = args.back().tree;
+    if (!is_changed_in_place(call, i) || tree.kind != ValueTree::TensorLeaf) continue;
+    const std::size_t copy = made.at(next++);
+    make_storage(copy, false);
+    builder_.CreateMemCpy(frame_.storages[copy].pointer, llvm::MaybeAlign(64),
+                          frame_.storages[tree.storage].pointer, llvm::MaybeAlign(64),
+                          byte_size(frame_.values->storages[copy]));
+    tree.storage = copy;
+  }
+  Live results;
+  if (call.form == PackedForm::Dps) {
+    for (const Type& type : call.out_types) {
+      const std::size_t id = made.at(next++);
+      make_storage(id, true);
+      const ValueTree tree = tree_of(type, expr.span(), [&](const TensorType&) { return id; });
+      args.push_back(leaf(tree));
+      results.fields.push_back(leaf(tree));
+      results.tree.fields.push_back(tree);
+    }
+  } else if (results_in_place(call, expr.span())) {
+    for (const std::int64_t index : call.inplace_indices) {
+      results.fields.push_back(args.at(static_cast<std::size_t>(index)));
+      results.tree.fields.push_back(results.fields.back().tree);
+    }
+  }
+  const bool returns = call.form != PackedForm::Dps && results.fields.empty();
+  native->result_type = returns ? expr.type() : void_type();
+  native->checked_type = without_dims(native->result_type);
+  if (returns)
+    native->result = tree_of(expr.type(), expr.span(), [&](const TensorType&) { return made.at(next++); });
+
+  std::size_t slots = 0, position = 0;
+  for (const Live& arg : args) {
+    native->args.push_back(arg.tree);
+    slots += slot_count(arg.tree);
+  }
+  llvm::Value* in = RuntimeCalls::stack_slots(builder_, slots);
+  for (const Live& arg : args) write_slots(arg, in, position);
+  llvm::Value* out = RuntimeCalls::stack_slots(builder_, slot_count(native->result));
+  llvm::Type* ptr = builder_.getPtrTy();
+  llvm::Function* function = runtime_.get("rt_native_call", builder_.getInt32Ty(), {ptr, ptr, ptr, ptr});
+  const auto address = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(native.get()));
+  llvm::Value* status =
+      builder_.CreateCall(function, {frame_.context, builder_.CreateIntToPtr(int64(address), ptr), in, out});
+  sites_.keep(native);
+  RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
+
+  if (call.form == PackedForm::Dps) return call.tuple_result ? results : results.fields.at(0);
+  position = 0;
+  Live live = returns                      ? read_slots(native->result, out, position)
+              : results.fields.size() == 1 ? results.fields[0]
+                                           : results;
+  match(live, expr.type(), expr.span(), fmt::format("native function '{}'", printable(native->name)));
+  return live;
+}
+
+}  // namespace relish::jit
