@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "support/fix.h"
 #include "support/render.h"
 
 namespace relish {
@@ -21,6 +22,7 @@ struct SyntaxFault {
   std::size_t begin, end;
   std::string message;
   std::string note;
+  std::vector<DiagnosticNote> fixes;
 };
 
 // What may stand at the place of the error, in few words.
@@ -115,7 +117,7 @@ class FaultListener : public antlr4::BaseErrorListener {
     bool at_end = token->getType() == antlr4::Token::EOF;
     std::size_t begin = at_end ? slice_.end : token->getStartIndex();
     std::size_t end = at_end ? slice_.end : token->getStopIndex() + 1;
-    SyntaxFault fault{begin, end, {}, {}};
+    SyntaxFault fault{begin, end, {}, {}, {}};
     std::string found = at_end ? "the end of the line"
                         : token->getType() == RelishParser::NUMBER_LIST
                             ? "a list of numbers"
@@ -128,10 +130,57 @@ class FaultListener : public antlr4::BaseErrorListener {
     } else if (token->getType() == RelishParser::WALRUS) {
       fault.note = "assignments inside expressions are not supported; write it on a line before";
     }
+    fault.fixes = fixes(*parser, *token, at_end);
     throw fault;
   }
 
  private:
+  Span span(std::size_t begin, std::size_t end) const {
+    return {slice_.file, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
+  }
+  Span span(const antlr4::Token& token) const {
+    return span(token.getStartIndex(), token.getStopIndex() + 1);
+  }
+
+  // What most likely mends the line: a keyword spelt right, a ':' or ',' put in, a surplus ',' taken out.
+  std::vector<DiagnosticNote> fixes(RelishParser& parser, antlr4::Token& token, bool at_end) const {
+    const antlr4::misc::IntervalSet expected = parser.getExpectedTokens();
+    antlr4::TokenStream& tokens = *parser.getTokenStream();
+    const std::size_t index = token.getTokenIndex();
+    antlr4::Token* before = index > 0 ? tokens.get(index - 1) : nullptr;
+    antlr4::Token& first = *tokens.get(0);
+    // A statement does not begin with two names.
+    if (first.getType() == RelishParser::NAME && (&token == &first || before == &first || at_end)) {
+      static const std::vector<std::string> keywords = {"def",  "class", "with",   "for",    "while",
+                                                        "elif", "else",  "return", "import", "assert"};
+      const Span at = span(first);
+      std::vector<DiagnosticNote> spelt =
+          write_nearest(at, slice_.text.substr(at.begin, at.end - at.begin), keywords);
+      if (!spelt.empty()) return spelt;
+    }
+    if (!before) return {};
+    if (at_end && expected.contains(static_cast<std::size_t>(RelishParser::COLON)))
+      return {insert_here(span(*before), ":")};
+    const bool operand = token.getType() == RelishParser::NAME || token.getType() == RelishParser::NUMBER ||
+                         token.getType() == RelishParser::STRING || token.getType() == RelishParser::LPAREN ||
+                         token.getType() == RelishParser::LBRACKET;
+    if (token.getType() == RelishParser::NAME &&
+        expected.contains(static_cast<std::size_t>(RelishParser::IN)) &&
+        first.getType() == RelishParser::FOR) {
+      return {write_here(span(token), "in")};
+    }
+    if (operand && (expected.contains(static_cast<std::size_t>(RelishParser::RPAREN)) ||
+                    expected.contains(static_cast<std::size_t>(RelishParser::RBRACKET)))) {
+      return {insert_here(span(*before), ",")};
+    }
+    if (token.getType() == RelishParser::COMMA &&
+        (before->getType() == RelishParser::COMMA || before->getType() == RelishParser::LPAREN ||
+         before->getType() == RelishParser::LBRACKET)) {
+      return {remove_this(span(token))};
+    }
+    return {};
+  }
+
   const Slice& slice_;
 };
 
@@ -217,6 +266,7 @@ bool Engine::parse(const Slice& slice, EntryRule rule, Diagnostics& diagnostics,
         Span{slice.file, static_cast<std::uint32_t>(fault.begin), static_cast<std::uint32_t>(fault.end)},
         "syntax.grammar", fault.message);
     if (!fault.note.empty()) diagnostic.note(fault.note);
+    diagnostic.notes.insert(diagnostic.notes.end(), fault.fixes.begin(), fault.fixes.end());
     return false;
   }
 }

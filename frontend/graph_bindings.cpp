@@ -6,6 +6,7 @@
 #include "frontend/attribute_reader.h"
 #include "frontend/binding_names.h"
 #include "ir/printer.h"
+#include "support/fix.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -62,8 +63,10 @@ void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::Wit
   auto* call = with.items.size() == 1 ? with.items[0].value->as<ast::Call>() : nullptr;
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   if (name != "R.dataflow" || !call->arguments.empty() || with.items[0].target) {
-    type_error(statement.span, "with.unknown",
-               fmt::format("found 'with' on {}; expected R.dataflow()", ast::describe(*with.items[0].value)));
+    fail(ErrorClass::Type, statement.span, "with.unknown",
+         fmt::format("found 'with' on {}; expected R.dataflow()", ast::describe(*with.items[0].value)),
+         call ? write_nearest(call->callee->span, name, std::vector<std::string>{"R.dataflow"})
+              : std::vector<DiagnosticNote>{});
   }
   // R.output comes last, but decides about the variables before it.
   struct Output {
@@ -71,10 +74,15 @@ void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::Wit
     Span span;
   };
   std::vector<Output> outputs;
+  Hidden hidden;
   for (const ast::Statement& inner : with.body) {
     auto* expression = inner.as<ast::ExpressionStatement>();
     auto* output = expression ? expression->value->as<ast::Call>() : nullptr;
     if (!output || context_.namespaces.canonical(*output->callee) != "R.output") continue;
+    const std::uint32_t bracket = output->callee->span.end;
+    hidden = {output->arguments.empty() ? Span{output->callee->span.file, bracket, bracket + 1}
+                                        : output->arguments.back().value->span,
+              output->arguments.empty()};
     for (const ast::Argument& argument : output->arguments) {
       if (const std::string* written = ast::name_of(*argument.value))
         outputs.push_back({*written, argument.value->span});
@@ -108,7 +116,7 @@ void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::Wit
     if (output || refused || scalar) {
       frames_.back().insert_or_assign(bound, entry);
     } else if (!frames_.back().count(bound)) {
-      frames_.back().emplace(bound, Entry{Hidden{}, entry.span});
+      frames_.back().emplace(bound, Entry{hidden, entry.span});
     }
   }
   for (const Output& output : outputs) {
@@ -244,7 +252,8 @@ Type GraphBuilder::annotated_type(const ast::Expr& annotation, const Type& infer
         .error(ErrorClass::Type, annotation.span, "binding.annotation",
                fmt::format("found the type {} for '{}'; its value has type {}", print(type), printable(name),
                            print(inferred)))
-        .note(value_span, fmt::format("this has type {}", print(inferred)));
+        .note(value_span, fmt::format("this has type {}", print(inferred)))
+        .notes.push_back(write_here(annotation.span, print(inferred)));
   }
   return type;
 }

@@ -9,6 +9,7 @@
 #include "frontend/binding_names.h"
 #include "ir/printer.h"
 #include "ir/symbols.h"
+#include "support/fix.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -295,11 +296,18 @@ void GraphBuilder::finish_result_type(Span at) {
   function_.result_type = *annotated_result_;
   if (annotated_result_->is_error() || inferred.is_error()) return;
   if (fits(inferred, *annotated_result_) == Fit::Never) {
-    context_.diagnostics
-        .error(ErrorClass::Type, at, "function.result",
-               fmt::format("'{}' returns {}; its annotation says {}", printable(definition_.name),
-                           print(inferred), print(*annotated_result_)))
-        .note(definition_.result_annotation->span, "the annotation is here");
+    Diagnostic& diagnostic =
+        context_.diagnostics
+            .error(ErrorClass::Type, at, "function.result",
+                   fmt::format("'{}' returns {}; its annotation says {}", printable(definition_.name),
+                               print(inferred), print(*annotated_result_)))
+            .note(definition_.result_annotation->span, "the annotation is here");
+    // In a signature dims stand in quotes: only what has none is written as it is printed.
+    std::vector<ScalarVar> dims;
+    collect_vars(inferred, dims);
+    if (dims.empty()) {
+      diagnostic.notes.push_back(write_here(definition_.result_annotation->span, print(inferred)));
+    }
   }
 }
 

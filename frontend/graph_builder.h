@@ -61,7 +61,10 @@ class GraphBuilder : public ScalarScope {
   };  // scalar: what the variable is as a dimension
   struct ModuleAlias {};
   struct Refused {};  // its binding was wrong: silent
-  struct Hidden {};   // local to a dataflow block that has ended
+  struct Hidden {     // local to a dataflow block that has ended
+    Span behind;      // where R.output would list it: its last name, or its bracket when it lists none
+    bool first = false;
+  };
   using Meaning = std::variant<Bound, Scalar, ModuleAlias, Refused, Hidden>;
   struct Entry {
     Meaning meaning;
@@ -114,7 +117,8 @@ class GraphBuilder : public ScalarScope {
   Expr call_tir(const ast::Expr& expr, const ast::Call& call);
   void read_out_types(const ast::Call& call, const ast::Expr* third, const ast::Expr* dtype,
                       std::vector<Type>& types, bool& tuple_result);
-  void check_call_tir(const PrimFunc& function, const CallTir& call, Span span);
+  // `types`: of the result, as written.
+  void check_call_tir(const PrimFunc& function, const CallTir& call, Span span, Span types);
   Expr constant_of(const ast::Expr& expr, const ast::Call& call);
   Expr named_constant(const ast::Expr& expr, const ast::Call& call);
 

@@ -6,6 +6,7 @@
 #include "frontend/graph_builder.h"
 #include "ir/call_layout.h"
 #include "ir/printer.h"
+#include "support/fix.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -43,6 +44,10 @@ void GraphBuilder::read_out_types(const ast::Call& call, const ast::Expr* third,
       shapes.clear();
       for (const ast::ExprPtr& item : *items) shapes.push_back(item.get());
       tuple_result = shapes.size() != 1;
+    }
+    if (!dtype && (third->as<ast::Call>() || (items && !items->empty() && items->front()->as<ast::Call>()))) {
+      // Meant as a type: what it lacks is told by its reader.
+      types_.read(third->as<ast::Call>() ? *third : *items->front());
     }
     if (!dtype) {
       type_error(third->span, "call_tir.dtype",
@@ -114,6 +119,7 @@ Expr GraphBuilder::call_tir(const ast::Expr& expr, const ast::Call& call) {
     type_error(callee.span, "call_tir.callee",
                fmt::format("found {} in R.call_tir; expected a prim_func", ast::describe(callee)));
   }
+  if (!meaning->is_prim_func && meaning->reference.type().is_error()) throw ReadContext::Silent{};
   if (!meaning->is_prim_func) {
     type_error(
         callee.span, "call_tir.callee",
@@ -150,13 +156,14 @@ Expr GraphBuilder::call_tir(const ast::Expr& expr, const ast::Call& call) {
   Expr result = relish::call_tir(meaning->reference, args, types, tuple_result, expr.span);
   bool silent = std::any_of(args.begin(), args.end(), [](const Expr& arg) { return arg.type().is_error(); });
   if (meaning->prim_func && !silent) {
-    context_.attempt_typed([&] { check_call_tir(*meaning->prim_func, *result.as<CallTir>(), expr.span); });
+    context_.attempt_typed(
+        [&] { check_call_tir(*meaning->prim_func, *result.as<CallTir>(), expr.span, third->span); });
   }
   return result;
 }
 
 // What is known of arguments and results must not contradict the buffers of the prim_func.
-void GraphBuilder::check_call_tir(const PrimFunc& function, const CallTir& call, Span span) {
+void GraphBuilder::check_call_tir(const PrimFunc& function, const CallTir& call, Span span, Span types) {
   std::vector<ParamSource> layout = call_layout(function, call, span);
   for (std::size_t i = 0; i < layout.size(); ++i) {
     const Buffer* buffer = function.params[i].buffer();
@@ -187,11 +194,22 @@ void GraphBuilder::check_call_tir(const PrimFunc& function, const CallTir& call,
       }
     }
     if (clash) {
+      std::vector<DiagnosticNote> notes{
+          {buffer->span(), fmt::format("'{}' is declared here", buffer->name())}};
+      // The given shape with the right dtype, or the right type where it can be said here.
+      std::vector<ScalarVar> dims;
+      collect_vars(wanted, dims);
+      std::optional<Type> right;
+      if (tensor && tensor->shape && tensor->rank == buffer->rank() && tensor->dtype != buffer->dtype())
+        right = tensor_type(*tensor->shape, buffer->dtype());
+      else if (dims.empty())
+        right = wanted;
+      if (result && call.out_types.size() == 1 && right) notes.push_back(write_here(types, print(*right)));
       fail(ErrorClass::Type, at, result ? "call_tir.result" : "call_tir.argument",
            fmt::format("{} of type {} is given for '{}' of {}; expected {}",
                        result ? "a result" : "an argument", print(type), buffer->name(), function.name,
                        print(wanted)),
-           {{buffer->span(), fmt::format("'{}' is declared here", buffer->name())}});
+           std::move(notes));
     }
   }
 }

@@ -7,6 +7,7 @@
 
 #include "frontend/attribute_reader.h"
 #include "frontend/graph_builder.h"
+#include "support/fix.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -70,6 +71,10 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
     }
     if (suggestion.empty()) {
       for (std::string& candidate : candidates) candidate = "R." + candidate;
+      for (const char* other : {"const", "shape", "tuple", "match_cast", "call_tir", "call_dps_packed",
+                                "output", "prim_value", "str", "dtype", "func_attr", "null_value"}) {
+        candidates.push_back(fmt::format("R.{}", other));
+      }
       suggestion = did_you_mean(name, candidates);
     }
     type_error(call.callee->span, "op.unknown",
@@ -78,7 +83,7 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
   std::vector<WrittenArgument> written;
   std::vector<std::pair<std::size_t, const ast::Expr*>>
       numbers;  // for tensor parameters: they wait for a dtype
-  auto add = [&](const std::string& argument_name, const ast::Expr& value) {
+  auto add = [&](const std::string& argument_name, const ast::Expr& value, Span name_span = {}) {
     const Param* param = nullptr;
     if (argument_name.empty()) {
       if (written.size() < op->params.size()) param = &op->params[written.size()];
@@ -90,7 +95,9 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
     bool null_value = false;
     if (auto* inner = value.as<ast::Call>())
       null_value = context_.namespaces.canonical(*inner->callee) == "R.null_value";
-    WrittenArgument argument{argument_name, Attribute(), value.span};
+    // An unknown keyword is told of at its name.
+    WrittenArgument argument{argument_name, Attribute(),
+                             param || !name_span.known() ? value.span : name_span};
     bool tensor = param && (param->kind == ParamKind::Tensor || param->kind == ParamKind::OptionalTensor);
     if (null_value) {
       // an absent argument
@@ -109,7 +116,7 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
     if (argument.stars)
       type_error(argument.value->span, "call.star",
                  "found a starred argument; expected each one written out");
-    add(argument.name, *argument.value);
+    add(argument.name, *argument.value, argument.name_span);
   }
   if (!numbers.empty()) {
     std::optional<DType> dtype;

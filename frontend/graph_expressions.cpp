@@ -3,6 +3,7 @@
 
 #include "frontend/graph_builder.h"
 #include "ir/printer.h"
+#include "support/fix.h"
 #include "support/render.h"
 
 namespace relish {
@@ -149,11 +150,14 @@ Expr GraphBuilder::name_value(const ast::Expr& expr, const std::string& name) {
     if (auto* bound = std::get_if<Bound>(&entry->meaning)) return var_ref(bound->var, expr.span);
     if (auto* scalar = std::get_if<Scalar>(&entry->meaning)) return scalar_value(*scalar, expr.span);
     if (std::get_if<Refused>(&entry->meaning)) throw ReadContext::Silent{};
-    if (std::get_if<Hidden>(&entry->meaning)) {
+    if (auto* hidden = std::get_if<Hidden>(&entry->meaning)) {
+      std::vector<DiagnosticNote> notes{{entry->span, "it is bound here"}};
+      if (hidden->behind.known())
+        notes.push_back(insert_here(hidden->behind, (hidden->first ? "" : ", ") + name));
       fail(ErrorClass::Type, expr.span, "dataflow.local",
            fmt::format("found '{}', which is local to a dataflow block that has ended; list it in R.output",
                        printable(name)),
-           {{entry->span, "it is bound here"}});
+           std::move(notes));
     }
     type_error(
         expr.span, "name.module",
@@ -434,12 +438,14 @@ Expr GraphBuilder::call(const ast::Expr& expr, const ast::Call& call) {
                fmt::format("found a call of {}; expected a function", ast::describe(callee)));
   }
   if (name.find('.') != std::string::npos) {
-    type_error(
-        callee.span, "call.callee",
-        fmt::format(
-            "found a call of '{}', which an R.function cannot call; expected an operator of R or a function "
-            "of the module",
-            printable(name)));
+    const std::string root = name.substr(0, name.find('.'));
+    const Span at{callee.span.file, callee.span.begin,
+                  static_cast<std::uint32_t>(callee.span.begin + root.size())};
+    fail(ErrorClass::Type, callee.span, "call.callee",
+         fmt::format("found a call of '{}', which an R.function cannot call; expected an operator of R or a "
+                     "function of the module",
+                     printable(name)),
+         write_nearest(at, root, std::vector<std::string>{"R", "T", "cls"}));
   }
   unknown_name(name, callee.span);
 }

@@ -7,6 +7,7 @@
 
 #include "frontend/attribute_reader.h"
 #include "frontend/prim_func_builder.h"
+#include "support/fix.h"
 #include "support/render.h"
 
 namespace relish {
@@ -92,9 +93,12 @@ void ModuleBuilder::read_decorators(Declaration& declaration) {
       continue;
     }
     if (kind != "function" && kind != "prim_func") {
-      error(decorator->span, "decorator.unknown",
-            fmt::format("found the decorator '{}'; expected R.function or T.prim_func",
-                        printable(context_.text_of(decorator->span), 40)));
+      const ast::Expr& word = call ? *call->callee : *decorator;
+      fail(ErrorClass::Type, decorator->span, "decorator.unknown",
+           fmt::format("found the decorator '{}'; expected R.function or T.prim_func",
+                       printable(context_.text_of(decorator->span), 40)),
+           write_nearest(word.span, context_.text_of(word.span),
+                         std::vector<std::string>{"R.function", "T.prim_func"}));
     }
     declaration.prim_func = kind == "prim_func";
     if (!call) continue;
@@ -118,7 +122,10 @@ void ModuleBuilder::read_decorators(Declaration& declaration) {
 void ModuleBuilder::declare_class_statement(const ast::Statement& statement) {
   context_.attempt([&] {
     if (statement.as<ast::Pass>()) return;
-    if (statement.as<ast::Damaged>()) throw ReadContext::Silent{};
+    if (auto* damaged = statement.as<ast::Damaged>()) {
+      damaged_names_.insert(damaged->names.begin(), damaged->names.end());
+      throw ReadContext::Silent{};
+    }
     auto* expression = statement.as<ast::ExpressionStatement>();
     if (expression && expression->value->as<ast::StringValue>()) return;  // a docstring
     auto* call = expression ? expression->value->as<ast::Call>() : nullptr;
@@ -190,6 +197,7 @@ std::optional<GlobalFunction> ModuleBuilder::built(const ast::FunctionDefinition
 std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name, Span use) {
   auto found = by_name_.find(name);
   if (found == by_name_.end()) {
+    if (damaged_names_.contains(name)) throw ReadContext::Silent{};
     const GlobalFunction* known = session_ ? session_->find(name) : nullptr;
     if (!known) return std::nullopt;
     GlobalMeaning meaning{global_ref(*known, use), nullptr, false};

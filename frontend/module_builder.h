@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -51,6 +52,8 @@ class ModuleBuilder : public Globals {
   Module module_;
   std::vector<std::unique_ptr<Declaration>> declarations_;
   std::unordered_map<std::string, Declaration*> by_name_;
+  std::set<std::string>
+      damaged_names_;  // of functions whose text was refused: uses are no errors of their own
 };
 
 // "function" for @R.function, "prim_func" for @T.prim_func, "module" for @I.ir_module, empty for others.

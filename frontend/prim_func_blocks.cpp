@@ -5,6 +5,7 @@
 
 #include "frontend/attribute_reader.h"
 #include "frontend/prim_func_builder.h"
+#include "support/fix.h"
 #include "support/render.h"
 
 namespace relish {
@@ -87,10 +88,17 @@ Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& 
           type_error(loop.iterable->span, "loop.thread",
                      "T.thread_binding: GPU threads are not supported; expected T.parallel");
         }
-        type_error(loop.iterable->span, "loop.range",
-                   fmt::format("found a loop over {}; expected T.grid, range, T.serial, T.parallel, "
-                               "T.vectorized or T.unroll",
-                               ast::describe(*loop.iterable)));
+        std::vector<DiagnosticNote> notes;
+        if (call) {
+          std::vector<std::string> candidates{"T.grid"};
+          for (const LoopName& entry : loop_names) candidates.emplace_back(entry.name);
+          notes = write_nearest(call->callee->span, name, candidates);
+        }
+        fail(ErrorClass::Type, loop.iterable->span, "loop.range",
+             fmt::format("found a loop over {}; expected T.grid, range, T.serial, T.parallel, "
+                         "T.vectorized or T.unroll",
+                         ast::describe(*loop.iterable)),
+             std::move(notes));
       }
       kind = found->kind;
       std::vector<const ast::Expr*> bounds;
@@ -181,9 +189,12 @@ Stmt PrimFuncBuilder::read_with(const ast::Statement& statement, const ast::With
     return {};
   }
   if (name != "T.sblock" && name != "T.block") {
-    type_error(statement.span, "with.unknown",
-               fmt::format("found 'with' on {}; expected T.sblock or T.init in a prim_func",
-                           ast::describe(*with.items[0].value)));
+    fail(ErrorClass::Type, statement.span, "with.unknown",
+         fmt::format("found 'with' on {}; expected T.sblock or T.init in a prim_func",
+                     ast::describe(*with.items[0].value)),
+         call ? write_nearest(call->callee->span, name,
+                              std::vector<std::string>{"T.sblock", "T.block", "T.init"})
+              : std::vector<DiagnosticNote>{});
   }
   if (with.items[0].target)
     type_error(with.items[0].target->span, "block.name", "found 'as' on a block; expected none");
@@ -232,11 +243,17 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
     std::vector<const ast::Expr*> variables = list_items(*call->arguments[1].value);
     std::vector<const ast::Expr*> targets = target_names(target);
     if (letters->value.size() != variables.size() || targets.size() != variables.size()) {
-      type_error(
-          value.span, "axis.remap",
-          fmt::format(
-              "found {} names, {} letters and {} loop variables in T.axis.remap; expected as many of each",
-              targets.size(), letters->value.size(), variables.size()));
+      std::vector<DiagnosticNote> notes;
+      const std::size_t axes = std::min(targets.size(), variables.size());
+      if (letters->value.size() > axes && targets.size() == variables.size()) {
+        notes.push_back(write_here(call->arguments[0].value->span,
+                                   fmt::format("\"{}\"", letters->value.substr(0, axes))));
+      }
+      fail(ErrorClass::Type, value.span, "axis.remap",
+           fmt::format(
+               "found {} names, {} letters and {} loop variables in T.axis.remap; expected as many of each",
+               targets.size(), letters->value.size(), variables.size()),
+           std::move(notes));
     }
     for (std::size_t i = 0; i < variables.size(); ++i) {
       char letter = letters->value[i];
@@ -260,8 +277,10 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
   }
   bool spatial = kind == "spatial" || kind == "S";
   if (!spatial && kind != "reduce" && kind != "R") {
-    type_error(call->callee->span, "axis.kind",
-               fmt::format("T.axis.{} is not supported; expected remap, spatial or reduce", printable(kind)));
+    fail(ErrorClass::Type, call->callee->span, "axis.kind",
+         fmt::format("T.axis.{} is not supported; expected remap, spatial or reduce", printable(kind)),
+         write_nearest(call->callee->as<ast::Attribute>()->name_span, kind,
+                       std::vector<std::string>{"remap", "spatial", "reduce"}));
   }
   if (call->arguments.size() != 2) {
     type_error(value.span, "axis.arguments", fmt::format("T.axis.{} takes a domain and a value", kind));

@@ -5,6 +5,7 @@
 
 #include "frontend/attribute_reader.h"
 #include "frontend/binding_names.h"
+#include "support/fix.h"
 #include "support/render.h"
 
 namespace relish {
@@ -29,7 +30,7 @@ PrimFuncPtr PrimFuncBuilder::build(const ast::FunctionDefinition& definition, Co
   }
   function_.body = read_body(definition.body, nullptr);
   context_.attempt([&] { check_params(definition); });
-  if (context_.diagnostics.error_count() != errors) return nullptr;
+  if (!refused_.empty() || context_.diagnostics.error_count() != errors) return nullptr;
 
   // A root block that is written out is the implicit one.
   if (const auto* root = function_.body.as<BlockStmt>(); root && root->name == "root" &&
@@ -93,7 +94,9 @@ Stmt PrimFuncBuilder::read_body(const ast::Block& body, BlockStmt* block) {
   std::vector<Stmt> statements;
   for (const ast::Statement& statement : body) {
     bool good = context_.attempt([&] { read_statement(statement, block, statements); });
-    if (!good) refuse_names(statement);
+    if (good) continue;
+    refuse_names(statement);
+    refused_.push_back(statement.span);
   }
   return seq(std::move(statements));
 }
@@ -141,11 +144,13 @@ void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt*
                              take_comments(statement.comments)));
   } else if (auto* s = statement.as<ast::Return>()) {
     if (s->value && !s->value->as<ast::NoneValue>()) {
-      type_error(statement.span, "prim_func.return",
-                 "found a return of a value; a prim_func writes its results into buffers");
+      fail(ErrorClass::Type, statement.span, "prim_func.return",
+           "found a return of a value; a prim_func writes its results into buffers",
+           {remove_this(statement.span)});
     }
-    type_error(statement.span, "prim_func.return",
-               "found a return in a prim_func; expected its end to be the end of its body");
+    fail(ErrorClass::Type, statement.span, "prim_func.return",
+         "found a return in a prim_func; expected its end to be the end of its body",
+         {remove_this(statement.span)});
   } else if (statement.as<ast::Break>() || statement.as<ast::Continue>()) {
     type_error(statement.span, "loop.leave",
                fmt::format("found {}; expected the condition in an if or in while",

@@ -96,6 +96,7 @@ class PrimFuncBuilder : public ScalarScope {
   ScalarReader reader_;
   SymbolTable symbols_;
   std::vector<std::map<std::string, Entry>> frames_;
+  std::vector<Span> refused_;  // statements of the body
   struct LoopRange {
     Scalar begin, extent;
   };

@@ -6,6 +6,7 @@
 
 #include "frontend/binding_names.h"
 #include "frontend/prim_func_builder.h"
+#include "support/fix.h"
 #include "support/render.h"
 
 namespace relish {
@@ -96,11 +97,15 @@ void PrimFuncBuilder::read_param(const ast::Parameter& parameter) {
     return;
   }
   if (name != "T.Buffer" || (!call && !subscript)) {
-    type_error(
-        annotation.span, "param.type",
-        fmt::format(
-            "found {} as the type of a parameter; expected T.Buffer, T.handle or a scalar such as T.int64",
-            ast::describe(annotation)));
+    std::vector<std::string> candidates{"T.Buffer", "T.handle"};
+    for (int i = 0; i < dtype_count; ++i)
+      candidates.push_back(fmt::format("T.{}", name_of(static_cast<DType>(i))));
+    const ast::Expr& word = call ? *call->callee : subscript ? *subscript->object : annotation;
+    fail(ErrorClass::Type, annotation.span, "param.type",
+         fmt::format(
+             "found {} as the type of a parameter; expected T.Buffer, T.handle or a scalar such as T.int64",
+             ast::describe(annotation)),
+         write_nearest(word.span, name, candidates));
   }
   std::vector<BufferArgument> arguments;
   if (call) {
@@ -208,6 +213,15 @@ void PrimFuncBuilder::check_params(const ast::FunctionDefinition& definition) {
       continue;
     }
     if (!param.buffer()->defined()) {
+      // A refused statement that names it may be the one that would have matched it.
+      const bool told = i < definition.parameters.size() &&
+                        std::any_of(
+                            refused_.begin(), refused_.end(),
+                            [&](Span refused) {
+                              return context_.text_of(refused).find(definition.parameters[i].name) !=
+                                     std::string_view::npos;
+                            });
+      if (told) throw ReadContext::Silent{};
       Span at = i < definition.parameters.size() ? definition.parameters[i].span : definition.name_span;
       type_error(at, "param.handle", "found a handle that no T.match_buffer makes a buffer of");
     }

@@ -17,6 +17,7 @@
 #include "ir/constant_section.h"
 #include "stdlib/embedded.h"
 #include "support/big_stack.h"
+#include "support/fix.h"
 #include "support/render.h"
 
 namespace relish {
@@ -276,9 +277,12 @@ void SourceReader::build_class(ast::Statement& statement) {
   for (const ast::ExprPtr& decorator : definition.decorators) {
     good &= context_.attempt([&] {
       if (decorator_kind(context_.namespaces, *decorator) != "module") {
+        auto* call = decorator->as<ast::Call>();
+        const ast::Expr& word = call ? *call->callee : *decorator;
         fail(ErrorClass::Type, decorator->span, "decorator.unknown",
              fmt::format("found the decorator '{}'; expected I.ir_module",
-                         printable(context_.text_of(decorator->span), 40)));
+                         printable(context_.text_of(decorator->span), 40)),
+             write_nearest(word.span, context_.text_of(word.span), std::vector<std::string>{"I.ir_module"}));
       }
       auto* call = decorator->as<ast::Call>();
       if (!call) return;

@@ -6,6 +6,7 @@
 
 #include "frontend/literals.h"
 #include "frontend/scalar_reader.h"
+#include "support/fix.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -55,9 +56,16 @@ constexpr std::array<CompareName, 6> compare_names = {{{"LT", CompareOp::Lt},
                                                        {"NE", CompareOp::Ne}}};
 
 // Other functions behind "T.", for suggestions.
-constexpr std::array<std::string_view, 16> other_names = {
-    "Select",    "if_then_else", "Cast",     "cast",     "And",    "Or",     "Not",         "ceildiv",
-    "min_value", "max_value",    "infinity", "FloatImm", "IntImm", "likely", "bitwise_not", "nan"};
+constexpr std::array<std::string_view, 30> other_names = {
+    "reads",        "writes",       "where",        "func_attr",
+    "sblock_attr",  "block_attr",   "alloc_buffer", "sblock_alloc_buffer",
+    "match_buffer", "evaluate",     "decl_buffer",  "attr",
+    "meta_var",     "axis",
+
+    "Select",       "if_then_else", "Cast",         "cast",
+    "And",          "Or",           "Not",          "ceildiv",
+    "min_value",    "max_value",    "infinity",     "FloatImm",
+    "IntImm",       "likely",       "bitwise_not",  "nan"};
 
 [[noreturn]] void type_error(Span at, std::string_view id, std::string message) {
   fail(ErrorClass::Type, at, id, std::move(message));
@@ -155,11 +163,16 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
     arguments.push_back(argument.value.get());
   }
   auto expect = [&](std::size_t count) {
-    if (arguments.size() != count) {
-      type_error(
-          expr.span, "scalar.arguments",
-          fmt::format("found {} arguments of T.{}; expected {}", arguments.size(), printable(name), count));
+    if (arguments.size() == count) return;
+    std::vector<DiagnosticNote> notes;
+    // The surplus goes, with the ',' before it.
+    if (count > 0 && arguments.size() > count) {
+      notes.push_back(
+          remove_this({expr.span.file, arguments[count - 1]->span.end, arguments.back()->span.end}));
     }
+    fail(ErrorClass::Type, expr.span, "scalar.arguments",
+         fmt::format("found {} arguments of T.{}; expected {}", arguments.size(), printable(name), count),
+         std::move(notes));
   };
   if (auto dtype = dtype_from_name(name)) return typed_literal(*dtype, expr, call);
   for (const BinaryName& entry : binary_names) {

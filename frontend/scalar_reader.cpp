@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "support/fix.h"
 #include "support/limits.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -259,8 +260,17 @@ Scalar ScalarReader::read_condition(const ast::Expr& expr) {
 Scalar ScalarReader::read_index(const ast::Expr& expr) {
   Scalar index = read(expr);
   if (!is_int(index.dtype())) {
-    type_error(expr.span, "scalar.index",
-               fmt::format("found an index of dtype {}; expected an integer", name_of(index.dtype())));
+    const SourceFile* file = Sources::instance().find(expr.span.file);
+    std::vector<DiagnosticNote> notes;
+    if (file && expr.span.end - expr.span.begin < 80 && !expr.as<ast::FloatValue>() &&
+        !is_bool(index.dtype())) {
+      notes.push_back(write_here(
+          expr.span, fmt::format("T.Cast(\"int32\", {})",
+                                 file->text().substr(expr.span.begin, expr.span.end - expr.span.begin))));
+    }
+    fail(ErrorClass::Type, expr.span, "scalar.index",
+         fmt::format("found an index of dtype {}; expected an integer", name_of(index.dtype())),
+         std::move(notes));
   }
   return index;
 }
@@ -279,10 +289,16 @@ std::vector<Scalar> ScalarReader::read_indices(const Buffer& buffer, const ast::
     }
   }
   if (static_cast<int>(indices.size()) != buffer.rank()) {
+    std::vector<DiagnosticNote> notes{
+        {buffer.span(), fmt::format("{} has rank {}", printable(buffer.name()), buffer.rank())}};
+    const auto rank = static_cast<std::size_t>(buffer.rank());
+    if (rank > 0 && indices.size() > rank)
+      notes.push_back(
+          remove_this({at.file, subscript.items[rank - 1]->span.end, subscript.items.back()->span.end}));
     fail(ErrorClass::Type, at, "buffer.rank",
          fmt::format("found {} indices for {}; expected {}", indices.size(), printable(buffer.name()),
                      buffer.rank()),
-         {{buffer.span(), fmt::format("{} has rank {}", printable(buffer.name()), buffer.rank())}});
+         std::move(notes));
   }
   return indices;
 }

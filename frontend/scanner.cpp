@@ -7,6 +7,7 @@
 #include <array>
 
 #include "frontend/text_scanner.h"
+#include "support/fix.h"
 #include "support/limits.h"
 
 namespace relish {
@@ -62,10 +63,10 @@ void BlockBuilder::report_missing_body(Span at) {
   if (expecting_->damaged || !has_colon(*expecting_)) return;
   Span header = expecting_->span;
   expecting_->damaged = true;
-  Diagnostic& diagnostic = diagnostics_.error(
-      ErrorClass::Syntax, at == header ? Span{header.file, header.end - 1, header.end} : at, "syntax.indent",
-      fmt::format("expected an indented block after '{}'", expecting_->first_word));
-  if (at != header) diagnostic.note(header, "the block's header is here");
+  Diagnostic& diagnostic =
+      diagnostics_.error(ErrorClass::Syntax, Span{header.file, header.end - 1, header.end}, "syntax.indent",
+                         fmt::format("expected an indented block after '{}'", expecting_->first_word));
+  if (at != header) diagnostic.note(at, "this line is not deeper than the header");
 }
 
 void BlockBuilder::place(FlatLine flat) {
@@ -123,6 +124,11 @@ void BlockBuilder::place(FlatLine flat) {
         diagnostics_.error(ErrorClass::Syntax, flat.line.span, "syntax.indent",
                            "found an indented line; expected one that aligns with its block");
     if (frames_.back().header.known()) diagnostic.note(frames_.back().header, "the block begins here");
+    const std::uint32_t surplus = indentation.column - frames_.back().indentation.column,
+                        begin = flat.line.span.begin;
+    if (begin >= surplus &&
+        text_.substr(begin - surplus, surplus).find_first_not_of(' ') == std::string_view::npos)
+      diagnostic.notes.push_back(remove_this({flat.line.span.file, begin - surplus, begin}));
     frames_.push_back({indentation, frames_.back().lines, frames_.back().header});
   } else if (!same(indentation, frames_.back().indentation)) {
     Frame inner = frames_.back();
@@ -131,8 +137,14 @@ void BlockBuilder::place(FlatLine flat) {
       frames_.pop_back();
     }
     if (!same(indentation, frames_.back().indentation)) {
-      diagnostics_.error(ErrorClass::Syntax, flat.line.span, "syntax.indent",
-                         "found an unindent that matches no outer block");
+      Diagnostic& diagnostic = diagnostics_.error(ErrorClass::Syntax, flat.line.span, "syntax.indent",
+                                                  "found an unindent that matches no outer block");
+      const std::uint32_t begin = flat.line.span.begin;
+      if (indentation.column > 0 && begin > 0) {
+        diagnostic.notes.push_back(
+            insert_here({flat.line.span.file, begin - 1, begin},
+                        std::string(inner.indentation.column - indentation.column, ' ')));
+      }
       // The line most likely belongs to the block that it stands deeper than, so it causes no second error.
       frames_.push_back({indentation, inner.lines, inner.header});
     }

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "support/suggest.h"
+
 namespace relish {
 namespace {
 
@@ -24,6 +26,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> refused_
     {"await", "statements run one after another"},
 }};
 
+const std::vector<std::string> definition_words = {"def", "class"};
+
 // Names that the text of a line seems to bind; for lines that could not be parsed.
 void guess_names(const ReadContext& context, const Line& line, std::set<std::string>& names) {
   std::string_view text = context.text_of(line.span);
@@ -35,7 +39,8 @@ void guess_names(const ReadContext& context, const Line& line, std::set<std::str
   };
   std::size_t at = 0;
   std::string first = word_at(at);
-  if (first == "def" || first == "class" || first == "for") {
+  const bool misspelt = line.header && nearest_name(first, definition_words).has_value();
+  if (first == "def" || first == "class" || first == "for" || misspelt) {
     std::string name = word_at(at);
     if (!name.empty()) names.insert(name);
   } else if (!first.empty()) {
@@ -116,7 +121,9 @@ void StatementReader::read_line(const Line& line, ast::Block& into) {
   Pending before = std::exchange(pending_, {});
   bool decorated = !before.decorators.empty() || before.damaged;
   bool definition = line.first_word == "def" || line.first_word == "class";
-  if (decorated && !definition) {
+  // A header whose first word is nearly one of those that a decorator wants is told of as that.
+  const bool misspelt = line.header && nearest_name(line.first_word, definition_words).has_value();
+  if (decorated && !definition && !misspelt) {
     context_.diagnostics.error(ErrorClass::Syntax, before.span, "syntax.decorator",
                                "found a decorator without a function or class behind it");
     context_.unresolved = true;

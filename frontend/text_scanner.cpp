@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "support/fix.h"
 #include "support/limits.h"
 #include "support/render.h"
 
@@ -233,6 +234,21 @@ void TextScanner::report_unclosed(std::string_view why, Span note_at) {
   } else {
     diagnostic.note(std::string(why));
   }
+  // The closing ones stand behind what was written last; where the text ends, that is the bracket's own line.
+  std::string closing;
+  for (auto bracket = brackets_.rbegin(); bracket != brackets_.rend(); ++bracket)
+    closing += bracket->kind == '(' ? ')' : bracket->kind == '[' ? ']' : '}';
+  std::size_t end = content_end_;
+  const std::size_t line_end = std::min(text_.find('\n', open.at), text_.size());
+  const std::size_t next = text_.find_first_not_of(" \r\n", line_end);
+  const std::size_t column = next == std::string_view::npos ? 0 : next - text_.rfind('\n', next) - 1;
+  // A line after it that is no deeper than the statement is most likely one of its own.
+  if (at_end() || column <= indentation_.alternate) {
+    end = line_end;
+    while (end > open.at && (text_[end - 1] == ' ' || text_[end - 1] == '\r')) --end;
+  }
+  if (end > open.at + 1 && text_[end - 1] == ':') --end;  // a header's
+  diagnostic.notes.push_back(insert_here(span(end - 1, end), closing));
   brackets_.clear();
 }
 
@@ -245,7 +261,8 @@ void TextScanner::scan_comment() {
       error(at_, at_ + 1, length == 0 ? "syntax.utf8" : "syntax.nul",
             length == 0 ? fmt::format("found the byte 0x{:02X}; expected UTF-8 text",
                                       static_cast<unsigned char>(peek()))
-                        : std::string("found a NUL byte; expected text"));
+                        : std::string("found a NUL byte; expected text"))
+          .notes.push_back(remove_this(span(at_, at_ + 1)));
       text += '?';
       ++at_;
       continue;
@@ -276,9 +293,32 @@ void TextScanner::scan_string(std::size_t begin) {
   while (true) {
     if (at_end() || (!triple && at_line_end())) {
       if (triple) open_at_end_ = Missing::String;
-      error(opening, opening + (triple ? 3 : 1), "syntax.string",
-            fmt::format("found a string that is never closed; expected {}",
-                        triple ? std::string(3, quote) : std::string(1, quote)));
+      Diagnostic& diagnostic = error(opening, opening + (triple ? 3 : 1), "syntax.string",
+                                     fmt::format("found a string that is never closed; expected {}",
+                                                 triple ? std::string(3, quote) : std::string(1, quote)));
+      if (!triple) {
+        // The first string of the line that is a word before code is the open one; else the last, to the end.
+        std::size_t word = opening + 1;
+        const std::size_t line_begin = text_.rfind('\n', opening) + 1;  // 0 when there is none
+        for (std::size_t open = text_.find(quote, line_begin); open < at_;) {
+          word = open + 1;
+          while (word < at_ && is_name_part(text_[word])) ++word;
+          if (word > open + 1 && word < at_ &&
+              std::string_view(",)]}").find(text_[word]) != std::string_view::npos) {
+            opening = open;
+            break;
+          }
+          open = text_.find(quote, word);
+          if (open < at_) open = text_.find(quote, open + 1);
+        }
+        const bool whole = word > opening + 1 && (word >= at_ || std::string_view(",)]}").find(text_[word]) !=
+                                                                     std::string_view::npos);
+        const std::size_t end = whole ? word : at_;
+        diagnostic.notes.push_back(insert_here(span(end - 1, end), std::string(1, quote)));
+        // What stands behind it is no code, so brackets that it would close are none of its faults.
+        brackets_.clear();
+        if (current_) current_->damaged = true;
+      }
       return;
     }
     char c = peek();
@@ -293,7 +333,10 @@ void TextScanner::scan_string(std::size_t begin) {
       at_ += triple ? 3 : 1;
       break;
     }
-    if (c == '\0') error(at_, at_ + 1, "syntax.nul", "found a NUL byte; expected text");
+    if (c == '\0') {
+      error(at_, at_ + 1, "syntax.nul", "found a NUL byte; expected text")
+          .notes.push_back(remove_this(span(at_, at_ + 1)));
+    }
     std::size_t length = utf8_length(text_, at_);
     if (length == 0) {
       error(at_, at_ + 1, "syntax.utf8",
@@ -313,7 +356,8 @@ void TextScanner::scan_string(std::size_t begin) {
 void TextScanner::scan_other() {
   unsigned char c = static_cast<unsigned char>(peek());
   if (c == 0) {
-    error(at_, at_ + 1, "syntax.nul", "found a NUL byte; expected text");
+    error(at_, at_ + 1, "syntax.nul", "found a NUL byte; expected text")
+        .notes.push_back(remove_this(span(at_, at_ + 1)));
     ++at_;
   } else if (c >= 0x80) {
     std::size_t length = utf8_length(text_, at_);
@@ -358,12 +402,16 @@ void TextScanner::close_bracket(char kind) {
   if (!brackets_.empty() && brackets_.back().kind == opener) {
     brackets_.pop_back();
   } else if (brackets_.empty()) {
-    error(at_, at_ + 1, "syntax.bracket", fmt::format("found '{}' without an opening '{}'", kind, opener));
+    Diagnostic& diagnostic = error(at_, at_ + 1, "syntax.bracket",
+                                   fmt::format("found '{}' without an opening '{}'", kind, opener));
+    diagnostic.notes.push_back(remove_this(span(at_, at_ + 1)));
   } else {
     OpenBracket open = brackets_.back();
     char wanted = open.kind == '(' ? ')' : open.kind == '[' ? ']' : '}';
-    error(at_, at_ + 1, "syntax.bracket", fmt::format("found '{}'; expected '{}'", kind, wanted))
-        .note(span(open.at, open.at + 1), fmt::format("the open '{}' is here", open.kind));
+    Diagnostic& diagnostic =
+        error(at_, at_ + 1, "syntax.bracket", fmt::format("found '{}'; expected '{}'", kind, wanted));
+    diagnostic.note(span(open.at, open.at + 1), fmt::format("the open '{}' is here", open.kind));
+    diagnostic.notes.push_back(write_here(span(at_, at_ + 1), std::string(1, wanted)));
     while (!brackets_.empty() && brackets_.back().kind != opener) brackets_.pop_back();
     if (!brackets_.empty()) brackets_.pop_back();
   }

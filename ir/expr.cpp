@@ -11,6 +11,7 @@
 #include "ir/op.h"
 #include "ir/printer.h"
 #include "support/failure.h"
+#include "support/fix.h"
 
 namespace relish {
 namespace {
@@ -209,9 +210,15 @@ Type infer_function_call(const Expr& callee, const std::vector<Expr>& args, Span
   }
   if (function->opaque) return function->result;
   if (function->params.size() != args.size()) {
+    // The surplus goes, with the ',' before it.
+    std::vector<DiagnosticNote> notes;
+    const std::size_t wanted = function->params.size();
+    if (wanted > 0 && args.size() > wanted && args[wanted - 1].span().known() && args.back().span().known())
+      notes.push_back(remove_this({span.file, args[wanted - 1].span().end, args.back().span().end}));
     fail(ErrorClass::Type, span, "call.arity",
          fmt::format("{} is given {} argument{}; it takes {}", name, args.size(), args.size() == 1 ? "" : "s",
-                     function->params.size()));
+                     wanted),
+         std::move(notes));
   }
   DimSolver solver;
   for (std::size_t i = 0; i < args.size(); ++i) solver.unify(function->params[i], args[i].type());

@@ -9,6 +9,7 @@
 
 #include "ir/printer.h"
 #include "support/failure.h"
+#include "support/fix.h"
 #include "support/suggest.h"
 
 namespace relish {
@@ -210,8 +211,15 @@ std::vector<const WrittenArgument*> match_parameters(const Op& op,
       if (position++ >= op.params.size()) {
         const auto count =
             std::count_if(written.begin(), written.end(), [](const auto& w) { return w.name.empty(); });
-        refuse(op, "surplus", at,
-               fmt::format("{} arguments are given; it takes at most {}", count, op.params.size()));
+        // What goes is the argument with the ',' before it.
+        const std::size_t which = static_cast<std::size_t>(&argument - written.data());
+        std::vector<DiagnosticNote> notes;
+        if (which > 0 && written[which - 1].span.known() && argument.span.known())
+          notes.push_back(remove_this({at.file, written[which - 1].span.end, at.end}));
+        fail(ErrorClass::Type, at, fmt::format("{}.surplus", short_name_of(op)),
+             fmt::format("{}: {} arguments are given; it takes at most {}", short_name_of(op), count,
+                         op.params.size()),
+             std::move(notes));
       }
     } else {
       auto found = std::find_if(op.params.begin(), op.params.end(),

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/fix.h"
+
 namespace relish {
 namespace {
 
@@ -263,6 +265,12 @@ std::string render_json(std::span<const Diagnostic> diagnostics, const Sources& 
       nlohmann::ordered_json entry = json_place(note.span, "", sources);
       entry["text"] = note.text;
       line["notes"].push_back(std::move(entry));
+    }
+    line["fixes"] = nlohmann::ordered_json::array();
+    for (const Fix& fix : fixes_of(diagnostic)) {
+      nlohmann::ordered_json entry = json_place(fix.at, "", sources);
+      entry["replacement"] = fix.text;
+      line["fixes"].push_back(std::move(entry));
     }
     out += line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
     out += '\n';

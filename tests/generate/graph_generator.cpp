@@ -33,6 +33,24 @@ bool is_small(const Type& concrete) {
   return true;
 }
 
+// The type without dims that only the body of the function makes known: its callers cannot tell them.
+Type seen_outside(const Type& type, std::span<const ScalarVar> known) {
+  if (const TupleType* tuple = type.tuple()) {
+    TupleType result;
+    for (const Type& field : tuple->fields) result.fields.push_back(seen_outside(field, known));
+    return Type(result);
+  }
+  std::vector<ScalarVar> vars;
+  collect_vars(type, vars);
+  const bool all = std::all_of(vars.begin(), vars.end(), [&](const ScalarVar& var) {
+    return std::find(known.begin(), known.end(), var) != known.end();
+  });
+  if (all) return type;
+  if (const TensorType* tensor = type.tensor())
+    return Type(TensorType{tensor->dtype, std::nullopt, tensor->rank});
+  return Type(ShapeType{std::nullopt, type.as<ShapeType>()->rank});
+}
+
 }  // namespace
 
 GraphGenerator::GraphGenerator(ProgramState& state) : state_(state) {
@@ -333,7 +351,7 @@ std::vector<Value> GraphGenerator::run(const std::string& name, bool is_main) {
   if (options().differentiable && is_main) finish_with_sum();
 
   function.result = result();
-  function.result_type = function.result.type();
+  function.result_type = seen_outside(function.result.type(), parameter_symbols());
   if (options().loose && random().chance(0.1) && function.result_type.tensor()) {
     TensorType looser = *function.result_type.tensor();
     looser.shape.reset();

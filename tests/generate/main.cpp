@@ -1,7 +1,8 @@
 // generated: makes programs from seeds and holds them to one of the laws of checks.h.
 //
 //   generated --mode roundtrip|run|tiers|passes|gradient [--seed N] [--count N] [--jobs N]
-//   generated --print SEED --mode MODE
+//   generated --mode MODE --seed N --print      the program of one seed
+//   generated --mode mutate [--seed N] [--count N] [--print]      wrong programs (mutation.h)
 //
 // Programs are judged in child processes, some hundred to each, so that a crash costs one program and is told
 // with its seed. The report has the shares that the laws ask for and what of the language was covered.
@@ -12,12 +13,14 @@
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "ir/op.h"
 #include "ir/printer.h"
 #include "shell/session.h"
 #include "support/big_stack.h"
 #include "tests/generate/checks.h"
+#include "tests/generate/mutation.h"
 
 namespace relish::generate {
 namespace {
@@ -208,18 +211,102 @@ int report(const Mode& mode, const Totals& totals) {
   return status;
 }
 
+// --- Wrong programs: `count` distinct mutants, the rules in turn.
+
+struct RuleTotals {
+  std::int64_t mutants = 0, refused = 0, class_right = 0, line_right = 0, mended = 0;
+
+  void add(const Verdict& verdict) {
+    ++mutants;
+    refused += verdict.refused;
+    class_right += verdict.class_right;
+    line_right += verdict.line_right;
+    mended += verdict.mended;
+  }
+};
+
+int run_mutants(std::uint64_t seed, std::uint64_t count, bool show) {
+  const std::vector<MutationRule> rules = mutation_rules();
+  std::map<std::string, RuleTotals> by_rule;
+  RuleTotals all;
+  std::set<std::string> texts;
+  std::int64_t started = 0, different = 0;
+  for (std::uint64_t turn = 0; texts.size() < count && turn < 2 * count; ++turn) {
+    const std::size_t which = turn % rules.size();
+    // Programs until one has a place for the rule.
+    std::optional<Mutant> mutant;
+    std::uint64_t at = (seed + turn) * 1000;
+    for (int attempt = 0; !mutant && attempt < 200; ++attempt) mutant = mutant_of(rules[which], at++);
+    if (!mutant || !texts.insert(mutant->text).second) continue;
+    const Verdict verdict = verdict_on(*mutant);
+    by_rule[mutant->rule].add(verdict);
+    all.add(verdict);
+    // Starting the program is slow: a part of them.
+    if (turn % 16 == 0) {
+      ++started;
+      const std::string difference = refusal_of_program(*mutant);
+      if (!difference.empty()) {
+        ++different;
+        fmt::print("finding: seed {}, rule '{}': {}\n", at - 1, mutant->rule, difference);
+      }
+    }
+    const bool right = verdict.refused && verdict.class_right && verdict.line_right;
+    if (!right || (show && !verdict.mended)) {
+      std::istringstream lines(mutant->text);
+      std::string line;
+      for (std::uint32_t i = 0; i < mutant->line; ++i) std::getline(lines, line);
+      fmt::print("{}: seed {}, rule '{}', line {}: {}\n    told {}\n", right ? "not mended" : "finding",
+                 at - 1, mutant->rule, mutant->line, line.substr(0, 200),
+                 verdict.refused ? verdict.told : "nothing");
+    }
+  }
+  fmt::print("{:44} {:>7} {:>7} {:>7} {:>7} {:>7}\n", "rule", "mutants", "refused", "class", "line",
+             "mended");
+  const auto row = [](const std::string& name, const RuleTotals& totals) {
+    fmt::print("{:44} {:7} {:7} {:7} {:7} {:7}\n", name, totals.mutants, totals.refused, totals.class_right,
+               totals.line_right, totals.mended);
+  };
+  for (const auto& [name, totals] : by_rule) row(name, totals);
+  row("all", all);
+  const auto share = [&](const char* what, std::int64_t part, double least) {
+    const double found =
+        static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(all.mutants, 1));
+    fmt::print("  {}: {:.1f} % (at least {:.0f} %)\n", what, 100 * found, 100 * least);
+    return found >= least;
+  };
+  bool good = by_rule.size() == rules.size() && static_cast<std::uint64_t>(all.mutants) == count;
+  if (!good)
+    fmt::print("  {} of {} rules, {} of {} mutants\n", by_rule.size(), rules.size(), all.mutants, count);
+  for (const MutationRule& rule : rules) {
+    if (!by_rule.contains(rule.name)) fmt::print("  no place found for the rule '{}'\n", rule.name);
+  }
+  fmt::print("  both tiers refuse alike: {} of {}\n", started - different, started);
+  good &= different == 0;
+  good &= share("refused", all.refused, 1);
+  good &= share("of the right class", all.class_right, 1);
+  good &= share("at the right line", all.line_right, 0.99);
+  good &= share("mended by the suggestion", all.mended, 0.6);
+  return good ? 0 : 1;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("programs from seeds, held to the laws of the language");
   std::string mode_name = "roundtrip";
   std::uint64_t seed = 1, count = 100;
   int jobs = 2;
   bool print_only = false;
-  app.add_option("--mode", mode_name, "roundtrip, run, tiers, passes, gradient");
+  app.add_option("--mode", mode_name, "roundtrip, run, tiers, passes, gradient, mutate");
   app.add_option("--seed", seed, "the first seed");
   app.add_option("--count", count, "how many programs");
   app.add_option("--jobs", jobs, "processes at a time");
   app.add_flag("--print", print_only, "print the program of the seed and what is found in it");
   CLI11_PARSE(app, argc, argv);
+  if (mode_name == "mutate") {
+    start_language();
+    int status = 0;
+    with_big_stack([&] { status = run_mutants(seed, count, print_only); });
+    return status;
+  }
   const Mode* mode = nullptr;
   for (const Mode& each : modes) {
     if (mode_name == each.name) mode = &each;

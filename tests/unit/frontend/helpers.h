@@ -9,6 +9,7 @@
 
 #include "frontend/ast.h"
 #include "support/diagnostic.h"
+#include "support/fix.h"
 #include "support/source.h"
 
 namespace relish::test {
@@ -17,7 +18,7 @@ inline std::uint32_t add_source(std::string text, std::string name = "t.relish")
   return Sources::instance().add(std::move(name), std::move(text));
 }
 
-// "2:5 SyntaxError message" a line, notes as "  note 1:1 text".
+// "2:5 SyntaxError message" a line, notes as "  note 1:1 text"; without fixes.
 inline std::string short_text(const Diagnostics& diagnostics) {
   std::string result;
   auto place = [](Span span) {
@@ -32,8 +33,10 @@ inline std::string short_text(const Diagnostics& diagnostics) {
                           : d.severity == Severity::Note ? std::string_view("note")
                                                          : std::string_view("warning"),
                           d.message);
-    for (const DiagnosticNote& note : d.notes)
+    for (const DiagnosticNote& note : d.notes) {
+      if (is_fix(note)) continue;  // fix_test.cpp applies them
       result += fmt::format("  note {} {}\n", place(note.span), note.text);
+    }
   }
   return result;
 }

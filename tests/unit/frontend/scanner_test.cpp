@@ -94,7 +94,8 @@ TEST_CASE("faults of the text have their exact place") {
 
 TEST_CASE("faults of indentation") {
   CHECK(scan("if a:\nb\n").errors ==
-        "2:1 SyntaxError expected an indented block after 'if'\n  note 1:1 the block's header is here\n");
+        "1:5 SyntaxError expected an indented block after 'if'\n  note 2:1 this line is not deeper than the "
+        "header\n");
   CHECK(scan("if a:\n").errors == "1:5 SyntaxError expected an indented block after 'if'\n");
   CHECK(scan("a\n  b\nc\n").errors ==
         "2:3 SyntaxError found an indented line; expected one that aligns with its block\n");

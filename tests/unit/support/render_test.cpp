@@ -111,7 +111,7 @@ TEST_CASE("a line of JSON for each diagnostic") {
       render_json(std::vector{diagnostic}, Sources::instance()) ==
       R"({"file":"model.relish","line":2,"column":1,"end_line":2,"end_column":3,"severity":"error",)"
       R"("class":"TypeError","id":"a.b","message":"bad \"x\"","notes":[{"file":null,"line":null,"column":null,)"
-      R"("end_line":null,"end_column":null,"text":"see"}]})"
+      R"("end_line":null,"end_column":null,"text":"see"}],"fixes":[]})"
       "\n");
 }
 
