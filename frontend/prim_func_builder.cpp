@@ -105,6 +105,7 @@ void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt*
                                      std::vector<Stmt>& into) {
   if (auto* damaged = statement.as<ast::Damaged>()) {
     (void)damaged;
+    damaged_ = true;
     throw ReadContext::Silent{};
   }
   std::size_t before = into.size();

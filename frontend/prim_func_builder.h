@@ -97,6 +97,7 @@ class PrimFuncBuilder : public ScalarScope {
   SymbolTable symbols_;
   std::vector<std::map<std::string, Entry>> frames_;
   std::vector<Span> refused_;  // statements of the body
+  bool damaged_ = false;       // one of them is no statement at all
   struct LoopRange {
     Scalar begin, extent;
   };

@@ -214,13 +214,11 @@ void PrimFuncBuilder::check_params(const ast::FunctionDefinition& definition) {
     }
     if (!param.buffer()->defined()) {
       // A refused statement that names it may be the one that would have matched it.
-      const bool told = i < definition.parameters.size() &&
-                        std::any_of(
-                            refused_.begin(), refused_.end(),
-                            [&](Span refused) {
-                              return context_.text_of(refused).find(definition.parameters[i].name) !=
-                                     std::string_view::npos;
-                            });
+      const bool told =
+          damaged_ || i >= definition.parameters.size() ||
+          std::any_of(refused_.begin(), refused_.end(), [&](Span refused) {
+            return context_.text_of(refused).find(definition.parameters[i].name) != std::string_view::npos;
+          });
       if (told) throw ReadContext::Silent{};
       Span at = i < definition.parameters.size() ? definition.parameters[i].span : definition.name_span;
       type_error(at, "param.handle", "found a handle that no T.match_buffer makes a buffer of");

@@ -13,7 +13,7 @@ namespace relish::generate {
 using Tally = std::map<std::string, std::int64_t>;
 
 // roundtrip.cpp: in each dialect, the printed text reads back as an equal module, prints anew as the same
-// text and has kept its comments.
+// text and has kept its comments; another spelling of it (variants.h) reads as the same module.
 std::vector<std::string> round_trip_findings(const Program& program, Tally& tally);
 // run.cpp: the interpreter gives the same bits, or the same fault, for the module and for what each dialect's
 // text reads as.

@@ -65,6 +65,7 @@ Json judge(const Mode& mode, std::uint64_t seed) {
     report["constructs"] = program.constructs;
     report["pairs"] = program.pairs;
     ++tally[program.options.special_values ? "special values" : "ordinary values"];
+    ++tally["judged"];
   } catch (const Failure& failure) {
     findings.push_back("fails: " + text_of(failure));
   } catch (const std::exception& error) {
@@ -206,7 +207,7 @@ int report(const Mode& mode, const Totals& totals) {
     if (found < least) status = 1;
   };
   if (mode.evaluated && !mode.differentiable) share("finite", "ran", 0.95);
-  share("compiled", "ordinary values", 0.95);
+  share("compiled", "judged", 0.95);
   share("directions kept", "directions drawn", 0.9);
   return status;
 }

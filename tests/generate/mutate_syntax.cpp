@@ -120,7 +120,7 @@ MaybeLine strange_character(Draft& draft) {
                                   return is_sign(text, tokens[i], ',');
                                 });
   if (!place) return std::nullopt;
-  constexpr const char* strange[] = {"?", "$", ";,", "!", "“", "\x01"};
+  constexpr const char* strange[] = {"?", "$", "!", "“", "\x01"};
   draft.replace(place->line, place->token, draft.random.pick(strange));
   return place->line;
 }

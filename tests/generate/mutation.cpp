@@ -81,7 +81,7 @@ std::size_t value_begin(const std::string& line) {
     const char sign = line[token.begin];
     if (sign == '(' || sign == '[' || sign == '{') ++depth;
     if (sign == ')' || sign == ']' || sign == '}') --depth;
-    if (sign == '=' && depth == 0) return token.end + 1;
+    if (depth == 0 && is_assignment_sign(line, token)) return token.end + 1;
   }
   return std::string::npos;
 }

@@ -8,6 +8,7 @@
 #include "ir/verify.h"
 #include "support/render.h"
 #include "tests/generate/checks.h"
+#include "tests/generate/variants.h"
 
 namespace relish::generate {
 namespace {
@@ -114,6 +115,14 @@ std::vector<std::string> round_trip_findings(const Program& program, Tally& tall
     if (twice != text) {
       findings.push_back(fmt::format("the text of {} prints anew as another: {}", each.name,
                                      first_difference_of(text, twice)));
+    }
+    if (each.dialect == Dialect::D026) {
+      Random random(program.options.seed ^ 0x76617269);
+      const std::string variant = variant_of(text, random, !program.options.loose);
+      const ModulePtr respelt = read_back(variant, "another spelling", findings);
+      if (respelt && !equal_modulo_names(module, *respelt))
+        findings.push_back("another spelling reads different: " + first_difference(module, *respelt));
+      if (respelt && comments_of(*respelt) != comments) findings.push_back("another spelling loses comments");
     }
     const std::vector<std::string> kept = comments_of(*back);
     if (kept != comments) {

@@ -28,12 +28,19 @@ SourceLine::Kind kind_of(const std::string& text) {
     if (sign == '[' && i == 1) subscript = true;
     if (sign == '(' || sign == '[') ++depth;
     if (sign == ')' || sign == ']') --depth;
-    if (sign == '=' && depth == 0) return subscript ? SourceLine::Store : SourceLine::Binding;
+    if (depth == 0 && is_assignment_sign(text, tokens[i]))
+      return subscript ? SourceLine::Store : SourceLine::Binding;
   }
   return text.back() == ')' ? SourceLine::Call : SourceLine::Other;
 }
 
 }  // namespace
+
+bool is_assignment_sign(const std::string& line, const Token& token) {
+  if (token.kind != Token::Sign || line[token.begin] != '=') return false;
+  const bool before = token.begin > 0 && std::string("<>=!").find(line[token.begin - 1]) != std::string::npos;
+  return !before && (token.end >= line.size() || line[token.end] != '=');
+}
 
 std::vector<Token> tokens_of(const std::string& line) {
   std::vector<Token> tokens;
@@ -55,8 +62,8 @@ std::vector<Token> tokens_of(const std::string& line) {
         ++i;
       }
       tokens.push_back({Token::Number, begin, i});
-    } else if (c == '"') {
-      for (++i; i < line.size() && line[i] != '"'; ++i)
+    } else if (c == '"' || c == '\'') {
+      for (++i; i < line.size() && line[i] != static_cast<char>(c); ++i)
         if (line[i] == '\\') ++i;
       i = std::min(i + 1, line.size());
       tokens.push_back({Token::String, begin, i});

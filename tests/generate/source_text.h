@@ -46,6 +46,8 @@ class SourceText {
   std::set<std::string> names() const;
 };
 
+// Whether the token is the '=' of an assignment or keyword, and no part of a comparison.
+bool is_assignment_sign(const std::string& line, const Token& token);
 std::vector<Token> tokens_of(const std::string& line);
 inline std::string text_of(const std::string& line, const Token& token) {
   return line.substr(token.begin, token.end - token.begin);
