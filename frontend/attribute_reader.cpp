@@ -61,6 +61,12 @@ Attribute read_attribute(const ReadContext& context, const ast::Expr& expr) {
     return list;
   }
   if (auto* dictionary = expr.as<ast::DictValue>()) {
+    // Entries are few and looked up one by one wherever they are used.
+    constexpr std::size_t most_entries = 10000;
+    if (dictionary->items.size() > most_entries) {
+      fail(ErrorClass::ResourceLimit, expr.span, "limit.attributes",
+           fmt::format("found {} attributes; expected at most {}", dictionary->items.size(), most_entries));
+    }
     Attributes entries;
     for (const auto& [key, value] : dictionary->items) {
       auto* name = key->as<ast::StringValue>();

@@ -1,7 +1,9 @@
 // What the parts of the front end share while one source is read.
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,8 +24,17 @@ struct ReadContext {
   Diagnostics& diagnostics;
   LineParser parser;
   Namespaces namespaces;
-  std::vector<std::string> type_variables;  // module-level `n = TypeVar("n")`
-  std::vector<std::string> script_names;    // assigned by top-level statements: functions must not use them
+  std::set<std::string> type_variables;  // module-level `n = TypeVar("n")`
+  // Assigned by top-level statements: functions must not use them. Sorted.
+  std::vector<std::string> script_names;
+  bool is_script_name(const std::string& name) const {
+    return std::binary_search(script_names.begin(), script_names.end(), name);
+  }
+  // Names that may still be looked at for "did you mean": a text of many unknown names beside many known ones
+  // would cost the product of their numbers. The first errors are what is read.
+  std::size_t suggestion_budget = 2'000'000;
+  bool may_suggest() const { return suggestion_budget > 0; }
+  void count_suggestion(std::size_t names) { suggestion_budget -= std::min(suggestion_budget, names + 1); }
   bool unresolved = false;  // an error other than of type inference: the result cannot be printed
 
   // Runs `work`; a Failure becomes diagnostics and false. For one statement or declaration at a time.

@@ -20,13 +20,11 @@ Type error_type() { return Type(TypeKind(ErrorType{})); }
 
 // The type with every shape that mentions a variable outside `known` reduced to its rank: what callers may
 // see.
-Type without_hidden_symbols(const Type& type, const std::vector<ScalarVar>& known) {
+Type without_hidden_symbols(const Type& type, const SymbolList& known) {
   auto visible = [&](const std::vector<Scalar>& dims) {
     std::vector<ScalarVar> used;
     for (const Scalar& dim : dims) collect_vars(dim, used);
-    return std::all_of(used.begin(), used.end(), [&](const ScalarVar& var) {
-      return std::find(known.begin(), known.end(), var) != known.end();
-    });
+    return std::all_of(used.begin(), used.end(), [&](const ScalarVar& var) { return known.contains(var); });
   };
   if (const TensorType* tensor = type.tensor()) {
     if (!tensor->shape || visible(*tensor->shape)) return type;
@@ -77,8 +75,7 @@ void GraphBuilder::declare_symbols() {
       for (const DeclaredSymbol& symbol : declared) symbols_.declare(symbol.name, DType::Int64, symbol.span);
     }
   }
-  for (const std::string& name : context_.type_variables)
-    symbols_.declare(name, DType::Int64, definition_.name_span);
+  symbols_.declare_outer(context_.type_variables, DType::Int64, definition_.name_span);
 }
 
 void GraphBuilder::read_header() {
@@ -175,8 +172,7 @@ ScalarMeaning GraphBuilder::find(const std::string& name, Span use) {
   }
   ScalarMeaning symbol = symbols_.find(name, use);
   if (std::holds_alternative<std::monostate>(symbol) && frames_.size() == 1 && !look_up(name) &&
-      std::find(context_.script_names.begin(), context_.script_names.end(), name) ==
-          context_.script_names.end()) {
+      !context_.is_script_name(name)) {
     return fmt::format("found '{}', which no dimension introduces{}; expected a dimension \"{}\" of its own",
                        printable(name), did_you_mean(name, names()), printable(name));
   }
@@ -184,18 +180,19 @@ ScalarMeaning GraphBuilder::find(const std::string& name, Span use) {
 }
 
 std::vector<std::string> GraphBuilder::names() const {
+  if (!context_.may_suggest()) return {};
   std::vector<std::string> result = symbols_.names();
   for (const Frame& frame : frames_) {
     for (const auto& [name, entry] : frame) {
       if (!std::get_if<Hidden>(&entry.meaning)) result.push_back(name);
     }
   }
+  context_.count_suggestion(result.size());
   return result;
 }
 
 void GraphBuilder::unknown_name(const std::string& name, Span at) {
-  const auto& script = context_.script_names;
-  if (std::find(script.begin(), script.end(), name) != script.end()) {
+  if (context_.is_script_name(name)) {
     type_error(
         at, "name.script",
         fmt::format(
@@ -282,12 +279,12 @@ void GraphBuilder::read_return(const ast::Statement& statement, const ast::Retur
 
 void GraphBuilder::finish_result_type(Span at) {
   const Type& inferred = function_.result.type();
-  std::vector<ScalarVar> known;
-  for (const Var& param : params_) collect_vars(param.type(), known);
+  SymbolList known;
+  for (const Var& param : params_) known.add_mentioned(param.type());
   for (const auto& [name, entry] : frames_.front()) {
     auto* bound = std::get_if<Bound>(&entry.meaning);
     if (!bound || !bound->scalar) continue;
-    if (auto var = bound->scalar->as_var()) known.push_back(*var);
+    if (auto var = bound->scalar->as_var()) known.add(*var);
   }
   if (!annotated_result_) {
     function_.result_type = without_hidden_symbols(inferred, known);
@@ -313,16 +310,16 @@ void GraphBuilder::finish_result_type(Span at) {
 
 // Every symbolic dimension that the function mentions must be known when it runs.
 void GraphBuilder::check_symbols() {
-  std::vector<ScalarVar> determined;
-  for (const Var& param : params_) collect_determined(param.type(), determined);
+  SymbolList determined;
+  for (const Var& param : params_) determined.add_determined(param.type());
+  const ScalarParameters scalars(function_);
   for (const BindingBlock& block : function_.blocks) {
     for (const Binding& binding : block.bindings) {
-      if (auto* cast = std::get_if<MatchCast>(&binding.kind)) collect_determined(cast->type, determined);
+      if (auto* cast = std::get_if<MatchCast>(&binding.kind)) determined.add_determined(cast->type);
     }
   }
   for_each_symbol(function_, [&](const ScalarVar& symbol) {
-    if (std::find(determined.begin(), determined.end(), symbol) != determined.end()) return;
-    if (scalar_parameter_of(function_, symbol)) return;
+    if (determined.contains(symbol) || scalars.of(symbol)) return;
     type_error(
         symbol.span().known() ? symbol.span() : definition_.name_span, "symbol.undetermined",
         fmt::format(

@@ -95,6 +95,7 @@ class GraphBuilder : public ScalarScope {
 
   // graph_expressions.cpp: values.
   Expr value(const ast::Expr& expr);
+  Expr single_value(const ast::Expr& expr);
   Expr leaf(const ast::Expr& expr);
   Expr name_value(const ast::Expr& expr, const std::string& name);
   Expr call(const ast::Expr& expr, const ast::Call& call);
@@ -147,6 +148,7 @@ class GraphBuilder : public ScalarScope {
   std::optional<Type> annotated_result_;
   bool header_failed_ = false;
 
+  std::unordered_map<const ast::Expr*, Expr> receivers_;  // of the long chain that is being built
   Function function_;
   bool block_open_ = false;
   bool returned_ = false;

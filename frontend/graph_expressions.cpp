@@ -96,7 +96,39 @@ Expr GraphBuilder::leaf(const ast::Expr& expr) {
   return builder_.emit(result);
 }
 
+namespace {
+
+// What a method or subscript is applied to, when that is a call or subscript itself; else null.
+const ast::Expr* receiver_of(const ast::Expr& expr) {
+  const ast::Expr* object = nullptr;
+  if (auto* call = expr.as<ast::Call>()) {
+    if (auto* method = call->callee->as<ast::Attribute>()) object = method->object.get();
+  } else if (auto* subscript = expr.as<ast::Subscript>()) {
+    object = subscript->object.get();
+  }
+  return object && (object->as<ast::Call>() || object->as<ast::Subscript>()) ? object : nullptr;
+}
+
+}  // namespace
+
+// A long chain of methods and subscripts is built from its innermost end, so that it needs no stack as deep
+// as it is long.
 Expr GraphBuilder::value(const ast::Expr& expr) {
+  if (!receivers_.empty()) {
+    if (auto built = receivers_.find(&expr); built != receivers_.end()) return built->second;
+  }
+  constexpr std::size_t shortest = 16;
+  std::vector<const ast::Expr*> chain;
+  for (const ast::Expr* at = receiver_of(expr); at && !receivers_.count(at); at = receiver_of(*at))
+    chain.push_back(at);
+  if (chain.size() < shortest) return single_value(expr);
+  for (std::size_t i = chain.size(); i-- > 0;) receivers_.insert_or_assign(chain[i], leaf(*chain[i]));
+  Expr result = single_value(expr);
+  for (const ast::Expr* at : chain) receivers_.erase(at);
+  return result;
+}
+
+Expr GraphBuilder::single_value(const ast::Expr& expr) {
   if (auto* v = expr.as<ast::Name>()) return name_value(expr, v->id);
   if (expr.as<ast::IntValue>() || expr.as<ast::FloatValue>() || expr.as<ast::BoolValue>()) {
     return scalar_value(scalars_.read(expr), expr.span);

@@ -12,6 +12,7 @@ struct LineParser::Impl {
   std::uint32_t file;
   std::string_view text;
   Diagnostics& diagnostics;
+  bool long_chains = false;
 
   // Parses by `rule` and converts with `convert(converter, tree)`; fields of f-strings are parsed afterwards,
   // one level after another. False after an error.
@@ -25,7 +26,7 @@ bool LineParser::Impl::parse(const relish::Slice& slice, EntryRule rule, Convert
   bool converted = false;
   std::vector<PendingField> pending;
   bool parsed = parse_slice(slice, rule, diagnostics, [&](antlr4::ParserRuleContext& tree) {
-    TreeConverter converter(slice, diagnostics);
+    TreeConverter converter(slice, diagnostics, long_chains);
     try {
       convert(converter, tree);
       converted = true;
@@ -53,9 +54,12 @@ bool LineParser::Impl::parse_fields(std::vector<PendingField> pending) {
 }
 
 LineParser::LineParser(std::uint32_t file, std::string_view text, Diagnostics& diagnostics)
-    : impl_(new Impl{file, text, diagnostics}) {}
+    : impl_(new Impl{file, text, diagnostics, false}) {}
 
 LineParser::~LineParser() = default;
+
+bool LineParser::long_chains() const { return impl_->long_chains; }
+void LineParser::set_long_chains(bool allowed) { impl_->long_chains = allowed; }
 
 namespace {
 

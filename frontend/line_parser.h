@@ -26,6 +26,11 @@ class LineParser {
   // A slice of the source that holds one expression, such as the inside of a string that is a dimension.
   ast::ExprPtr expression(std::size_t begin, std::size_t end);
 
+  // Whether chains of calls and subscripts (x.astype(...).astype(...), t[0][0]) may be longer than the
+  // nesting limit: in the body of a function, which flattens them to bindings.
+  bool long_chains() const;
+  void set_long_chains(bool allowed);
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -256,12 +256,6 @@ bool StringReader::read_field() {
 }  // namespace
 
 std::optional<NumberText> read_number(std::string_view text, Span span, Diagnostics& diagnostics) {
-  if (text.size() > limits().max_integer_digits + std::size_t{400}) {
-    diagnostics.error(ErrorClass::ResourceLimit, span, "limit.digits",
-                      fmt::format("found a number of {} digits; expected at most {}", text.size(),
-                                  limits().max_integer_digits));
-    return std::nullopt;
-  }
   std::string digits;
   digits.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -276,6 +270,12 @@ std::optional<NumberText> read_number(std::string_view text, Span span, Diagnost
       continue;
     }
     digits += text[i];
+  }
+  if (digits.size() > limits().max_integer_digits) {
+    diagnostics.error(ErrorClass::ResourceLimit, span, "limit.digits",
+                      fmt::format("found a number of {} characters; expected at most {}", digits.size(),
+                                  limits().max_integer_digits));
+    return std::nullopt;
   }
   NumberText number;
   int base = 10;

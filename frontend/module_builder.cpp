@@ -8,6 +8,7 @@
 #include "frontend/attribute_reader.h"
 #include "frontend/prim_func_builder.h"
 #include "support/fix.h"
+#include "support/limits.h"
 #include "support/render.h"
 
 namespace relish {
@@ -142,7 +143,7 @@ void ModuleBuilder::declare_class_statement(const ast::Statement& statement) {
       std::string maker = made ? context_.namespaces.canonical(*made->callee) : std::string();
       const std::string* variable = ast::name_of(*assignment->targets[0]);
       if (variable && (maker == "TypeVar" || maker == "typing.TypeVar")) {
-        context_.type_variables.push_back(*variable);
+        context_.type_variables.insert(*variable);
         return;
       }
       if (maker == "R.ExternFunc") {
@@ -226,22 +227,33 @@ std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name,
                      printable(name)),
          {{declaration.definition->name_span, "it is defined here"}});
   }
+  // Each result type that is inferred from the next costs stack.
+  if (inferring_ >= limits().max_call_depth) {
+    fail(ErrorClass::ResourceLimit, use, "limit.inference",
+         fmt::format(
+             "found more than {} functions whose result types depend on each other; expected -> and a type",
+             limits().max_call_depth));
+  }
+  ++inferring_;
   build_declaration(declaration);
+  --inferring_;
   if (!declaration.function) return GlobalMeaning{global_ref(name, failed, use), nullptr, false};
   return GlobalMeaning{global_ref(name, Type(function_type_of(*declaration.function)), use), nullptr, false};
 }
 
 bool ModuleBuilder::is_other_module(const std::string& name) const {
-  return name != module_.name && std::find(modules_.begin(), modules_.end(), name) != modules_.end();
+  return name != module_.name && std::binary_search(modules_.begin(), modules_.end(), name);
 }
 
 std::vector<std::string> ModuleBuilder::global_names() const {
+  if (!context_.may_suggest()) return {};
   std::vector<std::string> names;
   for (const auto& [name, declaration] : by_name_) names.push_back(name);
   if (session_) {
     for (std::string& name : session_->names()) names.push_back(std::move(name));
   }
   std::sort(names.begin(), names.end());
+  context_.count_suggestion(names.size());
   return names;
 }
 

@@ -48,7 +48,8 @@ class ModuleBuilder : public Globals {
   ReadContext& context_;
   const Module* session_;
   const ConstantTable& constants_;
-  const std::vector<std::string>& modules_;
+  const std::vector<std::string>& modules_;  // sorted
+  std::uint32_t inferring_ = 0;              // functions being built because another needs their result type
   Module module_;
   std::vector<std::unique_ptr<Declaration>> declarations_;
   std::unordered_map<std::string, Declaration*> by_name_;

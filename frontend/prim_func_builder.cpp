@@ -65,10 +65,12 @@ ScalarMeaning PrimFuncBuilder::find(const std::string& name, Span use) {
 }
 
 std::vector<std::string> PrimFuncBuilder::names() const {
+  if (!context_.may_suggest()) return {};
   std::vector<std::string> result = symbols_.names();
   for (const auto& frame : frames_) {
     for (const auto& [name, entry] : frame) result.push_back(name);
   }
+  context_.count_suggestion(result.size());
   return result;
 }
 

@@ -6,6 +6,7 @@
 
 #include "frontend/binding_names.h"
 #include "frontend/prim_func_builder.h"
+#include "ir/symbols.h"
 #include "support/fix.h"
 #include "support/render.h"
 
@@ -48,8 +49,7 @@ void PrimFuncBuilder::declare_symbols(const ast::FunctionDefinition& definition)
   for (const ast::TypeParameter& parameter : definition.type_parameters) {
     symbols_.declare(parameter.name, DType::Int64, parameter.span);
   }
-  for (const std::string& name : context_.type_variables)
-    symbols_.declare(name, DType::Int64, definition.name_span);
+  symbols_.declare_outer(context_.type_variables, DType::Int64, definition.name_span);
   for (const ast::Parameter& parameter : definition.parameters) {
     if (parameter.annotation) symbols_.declare_strings(*parameter.annotation, DType::Int32);
   }
@@ -205,11 +205,11 @@ void PrimFuncBuilder::match_buffer(const std::string& name, const ast::Expr& tar
 
 // Every handle must have become a buffer, and every symbolic variable must be found from the arguments.
 void PrimFuncBuilder::check_params(const ast::FunctionDefinition& definition) {
-  std::vector<ScalarVar> used, determined;
+  SymbolList used, determined;
   for (std::size_t i = 0; i < function_.params.size(); ++i) {
     const PrimParam& param = function_.params[i];
     if (const ScalarVar* scalar = param.scalar()) {
-      determined.push_back(*scalar);
+      determined.add(*scalar);
       continue;
     }
     if (!param.buffer()->defined()) {
@@ -224,12 +224,12 @@ void PrimFuncBuilder::check_params(const ast::FunctionDefinition& definition) {
       type_error(at, "param.handle", "found a handle that no T.match_buffer makes a buffer of");
     }
     for (const Scalar& dim : param.buffer()->shape()) {
-      collect_vars(dim, used);
-      if (auto var = dim.as_var()) determined.push_back(*var);
+      used.add_mentioned(dim);
+      if (auto var = dim.as_var()) determined.add(*var);
     }
   }
-  for (const ScalarVar& var : used) {
-    if (std::find(determined.begin(), determined.end(), var) == determined.end()) {
+  for (const ScalarVar& var : used.vars()) {
+    if (!determined.contains(var)) {
       type_error(
           var.span(), "symbol.undetermined",
           fmt::format(

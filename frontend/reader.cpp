@@ -93,7 +93,7 @@ void SourceReader::bind_quietly(const Line& line) {
     auto* call = assignment->value ? assignment->value->as<ast::Call>() : nullptr;
     const std::string* name = ast::name_of(*assignment->targets[0]);
     if (call && name && context_.namespaces.canonical(*call->callee) == "TypeVar") {
-      context_.type_variables.push_back(*name);
+      context_.type_variables.insert(*name);
     }
   }
 }
@@ -177,7 +177,7 @@ void SourceReader::collect_names(const ast::Block& statements) {
     auto* call = assignment && assignment->value ? assignment->value->as<ast::Call>() : nullptr;
     const std::string* target = assignment ? ast::name_of(*assignment->targets[0]) : nullptr;
     if (call && target && context_.namespaces.canonical(*call->callee) == "TypeVar") {
-      context_.type_variables.push_back(*target);
+      context_.type_variables.insert(*target);
       continue;
     }
     for_each_bound_name(statement, [&](const std::string& name, Span) { names.insert(name); });
@@ -187,6 +187,7 @@ void SourceReader::collect_names(const ast::Block& statements) {
   for (const ast::Statement& statement : statements) {
     if (auto* module = statement.as<ast::ClassDefinition>()) module_names_.push_back(module->name);
   }
+  std::sort(module_names_.begin(), module_names_.end());
 }
 
 void SourceReader::refuse_nested_definitions(const ast::Block& block) {

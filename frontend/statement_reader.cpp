@@ -158,7 +158,17 @@ void StatementReader::read_line(const Line& line, ast::Block& into) {
 }
 
 void StatementReader::attach_body(const Line& line, ast::Statement& statement) {
+  // Definitions at the top level and in its classes become functions, whose chains are flattened; what stands
+  // in other blocks stays as it is written.
+  const bool long_chains = context_.parser.long_chains();
+  const bool outside = outside_;
+  if (!statement.as<ast::ClassDefinition>()) {
+    if (outside && statement.as<ast::FunctionDefinition>()) context_.parser.set_long_chains(true);
+    outside_ = false;
+  }
   ast::Block body = read(line.body);
+  outside_ = outside;
+  context_.parser.set_long_chains(long_chains);
   if (auto* s = statement.as<ast::FunctionDefinition>()) s->body = std::move(body);
   if (auto* s = statement.as<ast::ClassDefinition>()) s->body = std::move(body);
   if (auto* s = statement.as<ast::For>()) s->body = std::move(body);

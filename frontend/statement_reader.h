@@ -31,6 +31,7 @@ class StatementReader {
     bool damaged = false;
   };
   Pending pending_;
+  bool outside_ = true;  // only classes enclose the line
 };
 
 // The end of the last line of a block, and the place of a line with its block.

@@ -415,10 +415,24 @@ ast::ExprPtr TreeConverter::operation(Parser::OperationContext* tree) {
   return result;
 }
 
+// The scanner has counted the brackets; a long chain of trailers nests without any. Where functions flatten
+// calls and subscripts only names behind dots count.
+std::size_t TreeConverter::levels_of_chain(Parser::PrimaryContext* tree) const {
+  constexpr std::size_t free_trailers = 4, longest_flat_chain = 250000;
+  std::size_t trailers = tree->children.size() - 1;
+  if (trailers <= free_trailers) return 0;
+  if (!long_chains_ || trailers > longest_flat_chain) return trailers;
+  std::size_t longest = 0, dots = 0;
+  for (std::size_t i = 1; i <= trailers; ++i) {
+    dots = rule_of(tree->children[i])->start->getType() == Parser::DOT ? dots + 1 : 0;
+    longest = std::max(longest, dots);
+  }
+  return longest <= free_trailers ? 0 : longest;
+}
+
 ast::ExprPtr TreeConverter::primary(Parser::PrimaryContext* tree) {
   std::size_t trailers = tree->children.size() - 1;
-  // The scanner has counted the brackets; a long chain of trailers nests without any.
-  std::size_t levels = trailers > 4 ? trailers : 0;
+  std::size_t levels = levels_of_chain(tree);
   enter(levels, span_of(tree));
   ast::ExprPtr result = atom(child<Parser::AtomContext>(tree, 0));
   for (std::size_t i = 1; i <= trailers; ++i)

@@ -19,7 +19,9 @@ class TreeConverter {
  public:
   using Parser = grammar::RelishParser;
 
-  TreeConverter(const Slice& slice, Diagnostics& diagnostics) : slice_(slice), diagnostics_(diagnostics) {}
+  // `long_chains`: see LineParser.
+  TreeConverter(const Slice& slice, Diagnostics& diagnostics, bool long_chains)
+      : slice_(slice), diagnostics_(diagnostics), long_chains_(long_chains) {}
 
   // Each throws Refused after reporting what is wrong with a literal or a name.
   struct Refused {};
@@ -60,9 +62,11 @@ class TreeConverter {
   }
   [[noreturn]] void refuse(Span span, std::string_view id, std::string message);
   void enter(std::size_t levels, Span at);
+  std::size_t levels_of_chain(Parser::PrimaryContext* tree) const;
 
   const Slice& slice_;
   Diagnostics& diagnostics_;
+  bool long_chains_;
   std::size_t depth_ = 0;
   bool minus_before_ = false;  // the number being read stands directly behind a minus
   bool in_uint64_ = false;     // the arguments being read are those of T.uint64

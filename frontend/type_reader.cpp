@@ -74,7 +74,8 @@ constexpr std::array<std::string_view, 12> known_types = {
 
 void SymbolTable::declare_strings(const ast::Expr& annotation, DType dtype) {
   if (auto* text = annotation.as<ast::StringValue>()) {
-    if (is_identifier(text->value) && !dtype_from_name(text->value))
+    if (is_identifier(text->value) && !dtype_from_name(text->value) &&
+        !(outer_ && outer_->count(text->value)))
       declare(text->value, dtype, annotation.span);
   } else if (auto* call = annotation.as<ast::Call>()) {
     for (const ast::Argument& argument : call->arguments) {
@@ -93,8 +94,9 @@ ScalarMeaning SymbolTable::find(const std::string& name, Span) {
   auto found = vars_.find(name);
   if (found == vars_.end()) {
     auto declared = declared_.find(name);
-    if (declared == declared_.end()) return std::monostate{};
-    found = vars_.emplace(name, ScalarVar(name, declared->second.dtype, declared->second.span)).first;
+    if (declared == declared_.end() && !declares(name)) return std::monostate{};
+    const Declared& from = declared == declared_.end() ? outer_declared_ : declared->second;
+    found = vars_.emplace(name, ScalarVar(name, from.dtype, from.span)).first;
   }
   return Scalar(found->second);
 }
@@ -103,6 +105,7 @@ std::vector<std::string> SymbolTable::names() const {
   std::vector<std::string> result;
   for (auto& [name, declared] : declared_) result.push_back(name);
   for (auto& [name, var] : vars_) result.push_back(name);
+  if (outer_) result.insert(result.end(), outer_->begin(), outer_->end());
   return result;
 }
 

@@ -20,7 +20,14 @@ class SymbolTable : public ScalarScope {
   void declare(const std::string& name, DType dtype, Span at) {
     declared_.emplace(name, Declared{dtype, at});
   }
-  bool declares(const std::string& name) const { return declared_.count(name) > 0; }
+  // Names from outside the function; its own come first. `names` must outlive this.
+  void declare_outer(const std::set<std::string>& names, DType dtype, Span at) {
+    outer_ = &names;
+    outer_declared_ = {dtype, at};
+  }
+  bool declares(const std::string& name) const {
+    return declared_.count(name) > 0 || (outer_ && outer_->count(name) > 0);
+  }
   void define(const std::string& name, ScalarVar var) { vars_.insert_or_assign(name, std::move(var)); }
   // All string dimensions that are plain names, anywhere in an annotation; each declares itself.
   void declare_strings(const ast::Expr& annotation, DType dtype);
@@ -34,6 +41,8 @@ class SymbolTable : public ScalarScope {
     Span span;
   };
   std::map<std::string, Declared> declared_;
+  const std::set<std::string>* outer_ = nullptr;
+  Declared outer_declared_;
   std::map<std::string, ScalarVar> vars_;
 };
 

@@ -309,8 +309,9 @@ class FunctionWriter {
     bool any = std::any_of(function_.params.begin(), function_.params.end(),
                            [](const Var& param) { return param.type().as<ScalarType>() != nullptr; });
     if (!any) return;
+    const ScalarParameters scalars(function_);
     for_each_symbol(function_, [&](const ScalarVar& symbol) {
-      if (auto param = scalar_parameter_of(function_, symbol)) {
+      if (auto param = scalars.of(symbol)) {
         w_.names.alias(NameTable::Kind::Scalar, symbol.id(), w_.name(*param));
         w_.declared.insert(symbol.id());
       }

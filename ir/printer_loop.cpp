@@ -6,6 +6,7 @@
 #include "ir/block_regions.h"
 #include "ir/printer_internal.h"
 #include "ir/rewrite.h"
+#include "ir/symbols.h"
 
 namespace relish::printing {
 namespace {
@@ -504,17 +505,17 @@ class PrimFuncWriter {
       write_dictionary(w_, function_.attributes, /*prim_func=*/true);
       w_.out += ")\n";
     }
-    std::vector<ScalarVar> symbols;
+    SymbolList symbols;
     for (const auto& [handle, buffer] : handles_) {
-      for (const Scalar& dim : buffer.shape()) collect_vars(dim, symbols);
-      for (const Scalar& stride : buffer.strides()) collect_vars(stride, symbols);
-      if (buffer.elem_offset().defined()) collect_vars(buffer.elem_offset(), symbols);
+      for (const Scalar& dim : buffer.shape()) symbols.add_mentioned(dim);
+      for (const Scalar& stride : buffer.strides()) symbols.add_mentioned(stride);
+      if (buffer.elem_offset().defined()) symbols.add_mentioned(buffer.elem_offset());
     }
     std::unordered_set<std::uint64_t> declared;
     for (const PrimParam& param : function_.params) {
       if (param.scalar()) declared.insert(param.scalar()->id());
     }
-    for (const ScalarVar& symbol : symbols) {
+    for (const ScalarVar& symbol : symbols.vars()) {
       if (!declared.insert(symbol.id()).second) continue;
       bool old = w_.text.dialect(Dialect::D2022);
       w_.line(old ? fmt::format("{} = T.var(\"{}\")", w_.name(symbol), name_of(symbol.dtype()))

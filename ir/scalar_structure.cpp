@@ -188,6 +188,10 @@ Scalar substitute(const Scalar& expression, const ScalarMap& scalars, const Buff
 }
 
 void collect_vars(const Scalar& expression, std::vector<ScalarVar>& into) {
+  if (auto var = expression.as_var()) {  // what a dimension mostly is
+    if (std::find(into.begin(), into.end(), *var) == into.end()) into.push_back(*var);
+    return;
+  }
   std::unordered_set<std::uint64_t> seen;
   for (const ScalarVar& var : into) seen.insert(var.id());
   each_var(expression, [&](const ScalarVar& var) {

@@ -83,15 +83,43 @@ void for_each_symbol(const Function& function, const std::function<void(const Sc
   visitor.type(function.result_type);
 }
 
-std::optional<Var> scalar_parameter_of(const Function& function, const ScalarVar& symbol) {
-  std::vector<ScalarVar> determined;
-  for (const Var& param : function.params) collect_determined(param.type(), determined);
-  if (std::find(determined.begin(), determined.end(), symbol) != determined.end()) return std::nullopt;
+ScalarParameters::ScalarParameters(const Function& function) {
   for (const Var& param : function.params) {
-    const ScalarType* scalar = param.type().as<ScalarType>();
-    if (scalar && scalar->dtype == symbol.dtype() && param.name() == symbol.name()) return param;
+    if (param.type().as<ScalarType>()) scalars_.emplace(param.name(), param);
+  }
+  if (scalars_.empty()) return;
+  for (const Var& param : function.params) determined_.add_determined(param.type());
+}
+
+std::optional<Var> ScalarParameters::of(const ScalarVar& symbol) const {
+  if (scalars_.empty() || determined_.contains(symbol)) return std::nullopt;
+  auto [first, last] = scalars_.equal_range(symbol.name());
+  for (; first != last; ++first) {
+    if (first->second.type().as<ScalarType>()->dtype == symbol.dtype()) return first->second;
   }
   return std::nullopt;
+}
+
+std::optional<Var> scalar_parameter_of(const Function& function, const ScalarVar& symbol) {
+  return ScalarParameters(function).of(symbol);
+}
+
+void SymbolList::add_mentioned(const Type& type) {
+  std::vector<ScalarVar> vars;
+  collect_vars(type, vars);
+  add_all(vars);
+}
+
+void SymbolList::add_mentioned(const Scalar& scalar) {
+  std::vector<ScalarVar> vars;
+  collect_vars(scalar, vars);
+  add_all(vars);
+}
+
+void SymbolList::add_determined(const Type& type) {
+  std::vector<ScalarVar> vars;
+  collect_determined(type, vars);
+  add_all(vars);
 }
 
 }  // namespace relish

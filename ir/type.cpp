@@ -2,6 +2,7 @@
 #include "ir/type.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "support/failure.h"
 
@@ -260,24 +261,54 @@ Type substitute(const Type& type, const ScalarMap& scalars) {
   return type;
 }
 
-void collect_vars(const Type& type, std::vector<ScalarVar>& into) {
-  auto collect = [&](const Dims& dims) {
+namespace {
+
+// Variables of a type, each once: also of a function type of many parameters in time linear in its size.
+class VarCollector {
+ public:
+  explicit VarCollector(std::vector<ScalarVar>& into) : into_(into) {}
+
+  void collect(const Type& type) {
+    if (const TensorType* tensor = type.tensor()) collect(tensor->shape);
+    if (const auto* shape = type.as<ShapeType>()) collect(shape->dims);
+    if (const TupleType* tuple = type.tuple()) {
+      for (const Type& field : tuple->fields) collect(field);
+    }
+    if (const FunctionType* function = type.function()) {
+      for (const Type& param : function->params) collect(param);
+      collect(function->result);
+    }
+    if (const auto* stack = type.as<StackType>()) collect(*stack->element);
+  }
+
+ private:
+  void collect(const Dims& dims) {
     if (!dims) return;
     for (const Scalar& dim : *dims) {
-      if (!dim.as<IntLiteral>()) collect_vars(dim, into);
+      if (dim.as<IntLiteral>()) continue;
+      if (auto var = dim.as_var()) {
+        add(*var);
+        continue;
+      }
+      std::vector<ScalarVar> own;
+      collect_vars(dim, own);
+      for (const ScalarVar& var : own) add(var);
     }
-  };
-  if (const TensorType* tensor = type.tensor()) collect(tensor->shape);
-  if (const auto* shape = type.as<ShapeType>()) collect(shape->dims);
-  if (const TupleType* tuple = type.tuple()) {
-    for (const Type& field : tuple->fields) collect_vars(field, into);
   }
-  if (const FunctionType* function = type.function()) {
-    for (const Type& param : function->params) collect_vars(param, into);
-    collect_vars(function->result, into);
+  void add(const ScalarVar& var) {
+    if (seen_.empty()) {
+      for (const ScalarVar& earlier : into_) seen_.insert(earlier.id());
+    }
+    if (seen_.insert(var.id()).second) into_.push_back(var);
   }
-  if (const auto* stack = type.as<StackType>()) collect_vars(*stack->element, into);
-}
+
+  std::vector<ScalarVar>& into_;
+  std::unordered_set<std::uint64_t> seen_;
+};
+
+}  // namespace
+
+void collect_vars(const Type& type, std::vector<ScalarVar>& into) { VarCollector(into).collect(type); }
 
 bool fully_known(const Type& type) {
   if (const TensorType* tensor = type.tensor()) return tensor->dtype && tensor->shape;

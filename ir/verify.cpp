@@ -2,6 +2,7 @@
 #include "ir/verify.h"
 
 #include <fmt/format.h>
+#include <optional>
 
 #include <algorithm>
 #include <unordered_map>
@@ -18,19 +19,23 @@ namespace relish {
 namespace verifying {
 namespace {
 
+// The functions of the module by their names.
+using FunctionIndex = std::unordered_map<std::string_view, const GlobalFunction*>;
+
 class FunctionVerifier {
  public:
-  FunctionVerifier(const Module& module, const Function& function, Reporter& report)
-      : module_(module), function_(function), report_(report) {}
+  FunctionVerifier(const FunctionIndex& functions, const Function& function, Reporter& report)
+      : functions_(functions), function_(function), report_(report) {}
 
   void verify() {
     for (const Var& param : function_.params) {
-      collect_determined(param.type(), determined_);
+      std::vector<ScalarVar> determined;
+      collect_determined(param.type(), determined);
+      for (const ScalarVar& symbol : determined) symbols_.insert(symbol.id());
       define(param, function_.span);
       if (param.dataflow())
         report_.error(param.span(), "verify.dataflow", parameter(param) + " is a dataflow variable");
     }
-    for (const ScalarVar& symbol : determined_) symbols_.insert(symbol.id());
     for (const Var& param : function_.params) check_symbols(param.type(), function_.span, parameter(param));
     for (const BindingBlock& block : function_.blocks) verify_block(block);
     const bool forced = find_attribute(function_.attributes, "relax.force_pure") != nullptr;
@@ -167,7 +172,8 @@ class FunctionVerifier {
   // Every dimension variable must have its value from a parameter or an earlier match_cast.
   void check_symbol(const ScalarVar& symbol, Span span, std::string_view where) {
     if (symbols_.contains(symbol.id())) return;
-    bool stands_for_parameter = scalar_parameter_of(function_, symbol).has_value();
+    if (!scalars_) scalars_.emplace(function_);
+    bool stands_for_parameter = scalars_->of(symbol).has_value();
     if (!stands_for_parameter) {
       report_.error(
           span, "verify.symbol",
@@ -267,9 +273,9 @@ class FunctionVerifier {
     const GlobalRef* global = node.callee.as<GlobalRef>();
     if (!global) {
       report_.error(span, "verify.callee", "call_tir needs the name of a prim_func");
-    } else if (PrimFuncPtr callee = module_.prim_func(global->name)) {
+    } else if (PrimFuncPtr callee = find_prim_func(global->name)) {
       check_layout(*callee, node, span);
-    } else if (module_.find(global->name)) {
+    } else if (find(global->name)) {
       report_.error(span, "verify.callee",
                     fmt::format("call_tir calls {}, which is no prim_func", global->name));
     }
@@ -297,7 +303,7 @@ class FunctionVerifier {
   }
 
   void check_kind(const Expr& expr, const GlobalRef& global, Span span) {
-    const GlobalFunction* found = module_.find(global.name);
+    const GlobalFunction* found = find(global.name);
     if (!found) {
       report_.error(span, "verify.global", fmt::format("the module has no function {}", global.name));
       return;
@@ -333,10 +339,20 @@ class FunctionVerifier {
                               print(inferred)));
   }
 
-  const Module& module_;
+  const GlobalFunction* find(const std::string& name) const {
+    auto found = functions_.find(name);
+    return found == functions_.end() ? nullptr : found->second;
+  }
+  PrimFuncPtr find_prim_func(const std::string& name) const {
+    const GlobalFunction* found = find(name);
+    const auto* prim = found ? std::get_if<PrimFuncPtr>(found) : nullptr;
+    return prim ? *prim : nullptr;
+  }
+
+  const FunctionIndex& functions_;
   const Function& function_;
   Reporter& report_;
-  std::vector<ScalarVar> determined_;
+  std::optional<ScalarParameters> scalars_;  // made when the first symbol is not determined
   std::unordered_set<std::uint64_t> ever_bound_, visible_, symbols_;
 };
 
@@ -345,6 +361,8 @@ class FunctionVerifier {
 
 void verify(const Module& module, Diagnostics& diagnostics) {
   std::unordered_set<std::string> names;
+  verifying::FunctionIndex index;
+  for (const GlobalFunction& function : module.functions) index.emplace(name_of(function), &function);
   for (const GlobalFunction& function : module.functions) {
     verifying::Reporter report(diagnostics, name_of(function));
     const FunctionPtr* graph = std::get_if<FunctionPtr>(&function);
@@ -353,7 +371,7 @@ void verify(const Module& module, Diagnostics& diagnostics) {
     if (!names.insert(name_of(function)).second)
       report.error(span, "verify.duplicate", "the module has this name twice");
     if (graph) {
-      verifying::FunctionVerifier(module, **graph, report).verify();
+      verifying::FunctionVerifier(index, **graph, report).verify();
     } else if (prim) {
       verifying::verify_prim_func(**prim, report);
     }

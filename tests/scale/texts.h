@@ -12,7 +12,7 @@ namespace relish::scale {
 
 enum class Outcome {
   Good,     // reads, checks and prints
-  Limit,    // ResourceLimit
+  Limit,    // ResourceLimit, perhaps beside other errors
   Refused,  // SyntaxError or TypeError
 };
 
