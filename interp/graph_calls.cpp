@@ -5,6 +5,7 @@
 #include "ir/call_layout.h"
 #include "ir/evaluator.h"
 #include "ir/fault.h"
+#include "ir/op_evaluation.h"
 #include "ir/packed_result.h"
 #include "runtime/native.h"
 #include "support/render.h"
@@ -23,22 +24,6 @@ bool is_scalar_attribute(const Attribute& attribute) {
   return attribute.as<bool>() || attribute.as<std::int64_t>() || attribute.as<double>();
 }
 
-// A leaf that has the type of `value`, for inference on what is really there.
-Expr concrete_leaf(const Value& value, const Expr& written) {
-  if (value.is_shape()) {
-    std::vector<Scalar> dims(value.shape().dims.begin(), value.shape().dims.end());
-    return shape_literal(std::move(dims), written.span());
-  }
-  if (value.is_scalar()) {
-    const ScalarValue& scalar = value.scalar();
-    return scalar_value(is_float(scalar.dtype) ? float_literal(scalar.dtype, scalar.real)
-                                               : int_literal(scalar.dtype, scalar.integer),
-                        written.span());
-  }
-  if (value.is_tensor() || value.is_tuple()) return var_ref(Var("x", type_of(value)), written.span());
-  return written;
-}
-
 }  // namespace
 
 const PrimProgram& GraphEvaluator::prepared(const PrimFuncPtr& function) {
@@ -48,24 +33,19 @@ const PrimProgram& GraphEvaluator::prepared(const PrimFuncPtr& function) {
 }
 
 Value GraphEvaluator::evaluate_op(const OpCall& call, const Expr& expr, Activation& frame) {
-  std::vector<Value> args;
+  std::vector<Value> args = evaluate_all(call.args, frame);
+  if (call.op->eval) return evaluate_operator(call, args, expr.span());
   std::vector<Expr> leaves;
-  for (const Expr& arg : call.args) {
-    args.push_back(evaluate(arg, frame));
-    leaves.push_back(concrete_leaf(args.back(), arg));
-  }
+  for (std::size_t i = 0; i < args.size(); ++i) leaves.push_back(concrete_leaf(args[i], call.args[i]));
   const CallView view{*call.op, leaves, call.attributes, expr.span()};
   try {
-    // Inference on the real shapes: it gives the result's shape and refuses what only the values show.
-    const Type result = call.op->infer(view);
-    if (!call.op->eval) return evaluate_body(call, view, std::move(args));
-    return call.op->eval(EvalCall{view, args, result});
+    call.op->infer(view);  // refuses what only the values show
+    return evaluate_body(call, view, std::move(args));
   } catch (Failure& failure) {
     for (Diagnostic& diagnostic : failure.diagnostics()) {
       if (diagnostic.error_class == ErrorClass::Type) diagnostic.error_class = ErrorClass::Runtime;
-      if (!call.op->eval) diagnostic.span = expr.span();  // not the line of the library's text
+      diagnostic.span = expr.span();  // not the line of the library's text
     }
-    failure.at(expr.span());
     throw;
   }
 }

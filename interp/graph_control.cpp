@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "interp/graph_activation.h"
+#include "ir/fault.h"
 #include "ir/rewrite.h"
 #include "support/interrupt.h"
 
@@ -53,7 +54,7 @@ Value GraphEvaluator::evaluate_loop(const Loop& loop, const Expr& expr, Activati
   }
   const auto bound = [&](const Expr& value) { return evaluate(value, frame).scalar().integer; };
   const std::int64_t begin = bound(loop.begin), end = bound(loop.end), step = bound(loop.step);
-  if (step == 0) fail(ErrorClass::Runtime, expr.span(), "loop.step", "the step of the range is 0");
+  if (step == 0) fail_fault({FaultKind::ZeroStep}, expr.span());
   std::int64_t index = begin;
   while (step > 0 ? index < end : index > end) {
     poll_interrupt(expr.span());

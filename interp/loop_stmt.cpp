@@ -30,10 +30,7 @@ struct ForProgram final : StmtNodeProgram {
     const std::int64_t first = begin->eval(frame).integer;
     const std::int64_t end = first + extent->eval(frame).integer;
     const std::int64_t stride = step ? step->eval(frame).integer : 1;
-    if (stride <= 0) {
-      fail(ErrorClass::Runtime, span, "loop.step",
-           fmt::format("the step of the loop is {}; expected a positive one", stride));
-    }
+    if (stride <= 0) fail_fault({FaultKind::ZeroStep, "", {stride}}, span);
     for (std::int64_t i = first; i < end; i += stride) {
       if (interrupt_flag.load(std::memory_order_relaxed) != 0) poll_interrupt(span);
       frame.cells[slot].integer = i;

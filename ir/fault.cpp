@@ -14,6 +14,7 @@ ErrorClass fault_class(FaultKind kind) {
     case FaultKind::NegativeShift:
     case FaultKind::AssertFailed:
     case FaultKind::ShapeMismatch:
+    case FaultKind::ZeroStep:
     case FaultKind::CallDepth:
       return ErrorClass::Runtime;
     case FaultKind::AllocationFailed:
@@ -40,6 +41,8 @@ std::string_view fault_id(FaultKind kind) {
       return "limit.memory";
     case FaultKind::CallDepth:
       return "run.depth";
+    case FaultKind::ZeroStep:
+      return "run.step";
     case FaultKind::Interrupted:
       return "run.interrupted";
   }
@@ -64,6 +67,8 @@ std::string fault_message(const Fault& fault) {
       return fmt::format("cannot allocate {} bytes", v[0]);
     case FaultKind::CallDepth:
       return fmt::format("calls of {} nest deeper than {}", fault.subject, v[0]);
+    case FaultKind::ZeroStep:
+      return fmt::format("the step of the loop is {}", v[0]);
     case FaultKind::Interrupted:
       return "interrupted";
   }

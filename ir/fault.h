@@ -19,6 +19,7 @@ enum class FaultKind : std::uint8_t {
   ShapeMismatch,     // subject: what has the shape; values: dimension (from 0), found, expected
   AllocationFailed,  // values: bytes wanted
   CallDepth,         // subject: the function called; values: depth allowed
+  ZeroStep,          // of a loop; values: the step, which must not be zero, in a prim_func positive
   Interrupted,
 };
 

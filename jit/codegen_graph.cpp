@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ir/call_layout.h"
 #include "ir/symbols.h"
-#include "support/limits.h"
+#include "support/failure.h"
+#include "transform/lift_bodies.h"
 
 namespace relish::jit {
 namespace {
@@ -21,12 +23,13 @@ std::size_t slot_count_of(const std::vector<ValueTree>& trees) {
 }  // namespace
 
 GraphEmitter::GraphEmitter(const Module& module, llvm::Module& code, const TargetTraits& target,
-                           SiteTable& sites)
+                           SiteTable& sites, std::vector<HostCall>* host_calls)
     : module_(module),
       code_(code),
       builder_(code.getContext()),
       runtime_(code),
       sites_(sites),
+      host_calls_(host_calls),
       kernels_(code, target, sites) {}
 
 llvm::Value* GraphEmitter::int64(std::int64_t value) const {
@@ -153,31 +156,31 @@ llvm::Function* GraphEmitter::function(const Function& source) {
   frame_.flag = builder_.CreateLoad(ptr, frame_.context);
   frame_.interrupted = llvm::BasicBlock::Create(code_.getContext(), "interrupted", code);
   llvm::IRBuilder<>(frame_.interrupted).CreateRet(builder_.getInt32(status_interrupted));
-  if (emit_body()) builder_.CreateRet(builder_.getInt32(status_ok));
+  const Attribute* recursive = find_attribute(source.attributes, recursive_function);
+  if (recursive) {
+    const std::int32_t site =
+        sites_.add({source.span, FaultKind::CallDepth, *recursive->as<std::string>(), {}, {}});
+    llvm::Value* status =
+        builder_.CreateCall(runtime_.get("rt_enter", builder_.getInt32Ty(), {ptr, builder_.getInt32Ty()}),
+                            {frame_.context, builder_.getInt32(static_cast<std::uint32_t>(site))});
+    RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
+  }
+  emit_body();
+  if (recursive) builder_.CreateCall(runtime_.get("rt_leave", builder_.getVoidTy(), {ptr}), {frame_.context});
+  builder_.CreateRet(builder_.getInt32(status_ok));
   if (frame_.interrupted->hasNPredecessors(0)) frame_.interrupted->eraseFromParent();
   frame_ = std::move(outside);
   builder_.restoreIP(resume);
   return code;
 }
 
-bool GraphEmitter::emit_body() {
+void GraphEmitter::emit_body() {
   const Function& source = *frame_.source;
   read_params();
   check_params();
   plan_arena();
   for (const BindingBlock& block : source.blocks) {
     for (const Binding& binding : block.bindings) {
-      const std::size_t at = static_cast<std::size_t>(frame_.position);
-      if (!frame_.values->returns && at + 1 == frame_.values->made.size()) {
-        // The binding where the function calls itself, directly or through others, with nothing to stop it.
-        const auto* call = binding.value().as<FunctionCall>();
-        RELISH_CHECK(call != nullptr);
-        const FunctionPtr callee = module_.function(call->callee.as<GlobalRef>()->name);
-        const std::int32_t site = sites_.add({callee->span, FaultKind::CallDepth, callee->name, {}, {}});
-        builder_.CreateRet(
-            runtime_.fault(builder_, frame_.context, site, int64(limits().max_call_depth), nullptr, nullptr));
-        return false;
-      }
       RuntimeCalls::poll(builder_, frame_.flag, frame_.interrupted);
       Live live = value(binding.value());
       if (const auto* cast = std::get_if<MatchCast>(&binding.kind))
@@ -187,11 +190,27 @@ bool GraphEmitter::emit_body() {
       ++frame_.position;
     }
   }
-  const Live result = value(source.result);
-  std::size_t position = 0;
-  write_slots(result, frame_.code->getArg(2), position);
+  write_result();
   if (frame_.arena) runtime_.scratch_release(builder_, frame_.context, frame_.arena);
-  return true;
+}
+
+// A function that owns its results hands out each tensor once: those that it has made itself as they are,
+// others shared or copied.
+void GraphEmitter::write_result() {
+  const Live result = value(frame_.source->result);
+  std::size_t position = 0;
+  llvm::Value* out = frame_.code->getArg(2);
+  write_slots(result, out, position);
+  if (!frame_.values->owns_results) return;
+  std::unordered_set<std::size_t> given;
+  position = 0;
+  for_each_tensor_slot(result.tree, position, [&](std::size_t at, const ValueTree& tree) {
+    const Storage& storage = frame_.values->storages[tree.storage];
+    const bool made = storage.kind == Storage::Temporary || storage.kind == Storage::Returned;
+    if (made && given.insert(tree.storage).second) return;
+    const StorageValue& live = frame_.storages[tree.storage];
+    builder_.CreateStore(own(live.pointer, tree.dtype, live.dims), slot(out, at));
+  });
 }
 
 void GraphEmitter::read_params() {
@@ -310,9 +329,7 @@ void GraphEmitter::release_dead() {
     const bool own_tensor =
         storage.kind == Storage::Returned || (storage.kind == Storage::Temporary && !frame_.planned[id]);
     if (!own_tensor || storage.escapes || storage.last_use != frame_.position) continue;
-    llvm::Type* ptr = builder_.getPtrTy();
-    builder_.CreateCall(runtime_.get("rt_tensor_release", builder_.getVoidTy(), {ptr, ptr}),
-                        {frame_.context, frame_.storages[id].pointer});
+    release(frame_.storages[id].pointer);
   }
 }
 
@@ -336,6 +353,9 @@ GraphEmitter::Live GraphEmitter::value(const Expr& expr) {
     return value(n->tuple).fields.at(static_cast<std::size_t>(n->index));
   if (const auto* n = expr.as<CallTir>()) return call_tir(*n, expr);
   if (const auto* n = expr.as<FunctionCall>()) return function_call(*n, expr);
+  if (const auto* n = expr.as<If>()) return if_value(*n, expr);
+  if (const auto* n = expr.as<Loop>()) return loop_value(*n, expr);
+  if (const auto* n = expr.as<OpCall>()) return operator_call(*n, expr);
   if (const auto* n = expr.as<PackedCall>()) return packed_call(*n, expr);
   Live live;
   if (const auto* n = expr.as<Constant>()) {
@@ -376,7 +396,12 @@ GraphEmitter::Live GraphEmitter::value(const Expr& expr) {
 }
 
 GraphEmitter::Live GraphEmitter::call_tir(const CallTir& call, const Expr& expr) {
-  const PrimFuncPtr callee = module_.prim_func(call.callee.as<GlobalRef>()->name);
+  return call_kernel(*module_.prim_func(call.callee.as<GlobalRef>()->name), call, expr, /*copies=*/true);
+}
+
+GraphEmitter::Live GraphEmitter::call_kernel(const PrimFunc& function, const CallTir& call, const Expr& expr,
+                                             bool copies_written) {
+  const PrimFunc* callee = &function;
   const Kernel& code = kernel(*callee);
   const std::vector<ParamAccess> accesses = param_accesses(*callee);
   const std::vector<ParamSource> layout = call_layout(*callee, call, expr.span());
@@ -410,8 +435,13 @@ GraphEmitter::Live GraphEmitter::call_tir(const CallTir& call, const Expr& expr)
       make_storage(id, code.clear[i]);
     } else {
       id = args[index].tree.storage;
-      if (accesses[i].written) {  // values are immutable: the kernel writes to a copy
-        const std::size_t copy = made[copies++];
+      const auto taken = std::find(call.inplace_indices.begin(), call.inplace_indices.end(),
+                                   static_cast<std::int64_t>(index));
+      const bool inplace = taken != call.inplace_indices.end();
+      if (copies_written &&
+          (accesses[i].written || inplace)) {  // values are immutable: the kernel writes to a copy
+        const std::size_t copy =
+            inplace ? made[static_cast<std::size_t>(taken - call.inplace_indices.begin())] : made[copies++];
         make_storage(copy, false);
         const StorageValue& from = frame_.storages[id];
         builder_.CreateMemCpy(frame_.storages[copy].pointer, llvm::MaybeAlign(64), from.pointer,
@@ -475,9 +505,11 @@ GraphEmitter::Live GraphEmitter::call_tir(const CallTir& call, const Expr& expr)
   return call.tuple_result ? results : results.fields.at(0);
 }
 
-GraphEmitter::Live GraphEmitter::function_call(const FunctionCall& call, const Expr&) {
+GraphEmitter::Live GraphEmitter::function_call(const FunctionCall& call, const Expr& expr) {
+  if (const PrimFuncPtr prim = module_.prim_func(call.callee.as<GlobalRef>()->name))
+    return prim_call(*prim, call, expr);
   const FunctionPtr callee = module_.function(call.callee.as<GlobalRef>()->name);
-  const GraphValues& inner = values(*callee);
+  const bool owned = find_attribute(callee->attributes, owns_results) != nullptr;
   std::vector<Live> args;
   for (const Expr& arg : call.args) args.push_back(value(arg));
   std::vector<std::size_t> tensors;  // our storages of the tensor leaves of the arguments
@@ -485,17 +517,25 @@ GraphEmitter::Live GraphEmitter::function_call(const FunctionCall& call, const E
     if (live.tree.kind == ValueTree::TensorLeaf) tensors.push_back(live.tree.storage);
     for (const Live& field : live.fields) flatten(field);
   };
-  llvm::Value* in = RuntimeCalls::stack_slots(builder_, slot_count_of(inner.params));
+  std::vector<ValueTree> arg_trees;
+  for (const Live& arg : args) arg_trees.push_back(arg.tree);
+  llvm::Value* in = RuntimeCalls::stack_slots(builder_, slot_count_of(arg_trees));
   std::size_t position = 0;
   for (const Live& arg : args) {
     write_slots(arg, in, position);
     flatten(arg);
   }
-  llvm::Value* out = RuntimeCalls::stack_slots(builder_, slot_count(inner.result));
+  const ValueTree& own_tree = frame_.values->bound[static_cast<std::size_t>(frame_.position)];
+  llvm::Value* out = RuntimeCalls::stack_slots(builder_, slot_count(own_tree));
   llvm::Function* code = function(*callee);
   llvm::Value* status = builder_.CreateCall(code, {frame_.context, in, out});
   RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
 
+  if (owned) {
+    position = 0;
+    return read_slots(own_tree, out, position);
+  }
+  const GraphValues& inner = values(*callee);
   // The result's storages become ours in the order in which the analysis numbered them.
   const std::vector<std::size_t>& made = frame_.values->made[static_cast<std::size_t>(frame_.position)];
   std::map<std::size_t, std::size_t> here;
@@ -514,6 +554,20 @@ GraphEmitter::Live GraphEmitter::function_call(const FunctionCall& call, const E
   const ValueTree tree = import(inner.result);
   position = 0;
   return read_slots(tree, out, position);
+}
+
+// The direct call of lowered modules: destinations are arguments like the others.
+GraphEmitter::Live GraphEmitter::prim_call(const PrimFunc& callee, const FunctionCall& call,
+                                           const Expr& expr) {
+  if (callee.result_dtype) {
+    fail(ErrorClass::Type, expr.span(), "jit.unsupported",
+         fmt::format("the call of {}, which returns a scalar, is not compiled; run it with --tier interp",
+                     callee.name));
+  }
+  // As a call_tir without results, on the tensors themselves.
+  CallTir direct{call.callee, call.args, {}, true};
+  call_layout(callee, direct, expr.span());  // refuses wrong counts
+  return call_kernel(callee, direct, expr, /*copies=*/false);
 }
 
 llvm::Function* GraphEmitter::entry_of(const PrimFunc& source) {

@@ -9,13 +9,16 @@
 
 #include "jit/codegen_kernel.h"
 #include "jit/graph_values.h"
+#include "jit/host_calls.h"
 #include "jit/plan.h"
 
 namespace relish::jit {
 
 class GraphEmitter {
  public:
-  GraphEmitter(const Module& module, llvm::Module& code, const TargetTraits& target, SiteTable& sites);
+  // `host_calls` receives the calls into the program; null where there are none (a prim_func by itself).
+  GraphEmitter(const Module& module, llvm::Module& code, const TargetTraits& target, SiteTable& sites,
+               std::vector<HostCall>* host_calls = nullptr);
 
   // The function and everything that it calls. The analysis lives as long as the emitter.
   llvm::Function* function(const Function& function);
@@ -59,7 +62,8 @@ class GraphEmitter {
 
   const Kernel& kernel(const PrimFunc& function);
   const GraphValues* callee_values(const Function& function);
-  bool emit_body();  // false: the function never returns
+  void emit_body();
+  void write_result();
   void read_params();
   void check_params();
   void plan_arena();
@@ -68,8 +72,33 @@ class GraphEmitter {
   llvm::Value* slot(llvm::Value* slots, std::size_t position);
   Live value(const Expr& expr);
   Live call_tir(const CallTir& call, const Expr& expr);
+  Live call_kernel(const PrimFunc& function, const CallTir& call, const Expr& expr, bool copies_written);
   Live function_call(const FunctionCall& call, const Expr& expr);
   Live packed_call(const PackedCall& call, const Expr& expr);  // codegen_native.cpp
+  Live prim_call(const PrimFunc& callee, const FunctionCall& call, const Expr& expr);
+
+  // codegen_control.cpp: ifs, loops, and calls into the program.
+  Live if_value(const If& branch, const Expr& expr);
+  Live loop_value(const Loop& loop, const Expr& expr);
+  Live host_call(const std::vector<Live>& args, HostCall call);
+  Live operator_call(const OpCall& call, const Expr& expr);
+  llvm::Value* condition_of(const Live& live);
+  llvm::Value* loop_condition(const Region& region, llvm::Value* carried, std::size_t count);
+  void call_lifted(const Region& region, llvm::Value* carried, std::size_t carried_slots, llvm::Value* out);
+  // Calls `visit(address slot, tree)` for every tensor among the slots of a tree.
+  void for_each_tensor_slot(const ValueTree& tree, std::size_t& position,
+                            const std::function<void(std::size_t, const ValueTree&)>& visit);
+  llvm::Value* own(llvm::Value* pointer, DType dtype, const std::vector<llvm::Value*>& dims);
+  void release(llvm::Value* pointer);
+  // Runs `emit` with the caches of computed dims as they are now: what it computes is not seen behind it.
+  template <class F>
+  void apart(F&& emit) {
+    const auto dims = frame_.dims;
+    const auto sizes = frame_.sizes;
+    emit();
+    frame_.dims = dims;
+    frame_.sizes = sizes;
+  }
   Live leaf(const ValueTree& tree);
   void match(const Live& live, const Type& type, Span span, const std::string& what);
   void match_dims(const std::vector<llvm::Value*>& found, const std::optional<std::vector<Scalar>>& dims,
@@ -90,6 +119,7 @@ class GraphEmitter {
   llvm::IRBuilder<> builder_;
   RuntimeCalls runtime_;
   SiteTable& sites_;
+  std::vector<HostCall>* host_calls_;
   KernelEmitter kernels_;
   Frame frame_;
   std::unordered_map<const Function*, llvm::Function*> functions_;

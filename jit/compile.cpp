@@ -9,6 +9,7 @@
 #include "jit/codegen_graph.h"
 #include "jit/compilable.h"
 #include "transform/legalize.h"
+#include "transform/lift_bodies.h"
 
 namespace relish::jit {
 
@@ -44,14 +45,16 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
     GraphEmitter emitter(part, *code, engine.traits(), compiled->sites);
     entry = emitter.entry_of(**prim);
   } else {
-    const Module lowered = legalize(part);
+    const Module lowered = legalize(lift_bodies(part));
     const FunctionPtr function = lowered.function(name);
-    GraphEmitter emitter(lowered, *code, engine.traits(), compiled->sites);
+    GraphEmitter emitter(lowered, *code, engine.traits(), compiled->sites, &compiled->host_calls);
     entry = emitter.function(*function);
     compiled->values = emitter.values(*function);
     for (const GlobalFunction& each : lowered.functions) {
       const auto* graph = std::get_if<FunctionPtr>(&each);
       if (!graph) continue;
+      compiled->recursive =
+          compiled->recursive || find_attribute((*graph)->attributes, recursive_function) != nullptr;
       for_each_expr(**graph, [&](const Expr& expr) {
         if (const auto* constant = expr.as<Constant>()) compiled->constants.push_back(constant->value);
       });

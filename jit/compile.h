@@ -9,6 +9,7 @@
 #include "jit/context.h"
 #include "jit/engine.h"
 #include "jit/graph_values.h"
+#include "jit/host_calls.h"
 #include "jit/sites.h"
 
 namespace relish::jit {
@@ -22,6 +23,8 @@ struct Compiled {
   EntryFn entry = nullptr;
   SiteTable sites;
   std::vector<Tensor> constants;
+  std::vector<HostCall> host_calls;
+  bool recursive = false;  // needs a large stack
   // Of a Relax function: the trees of its parameters and result, and the storages that they refer to.
   std::optional<GraphValues> values;
 };

@@ -228,7 +228,14 @@ class Jit final : public Evaluator {
     static_assert(sizeof(interrupt_flag) == sizeof(std::int32_t));
     RtContext context{reinterpret_cast<const std::int32_t*>(&interrupt_flag), &state, scratch.get(), {}};
     std::int32_t status = status_ok;
-    const auto execute = [&] { status = code.entry(&context, in.data(), out.data()); };
+    state.host_calls = &code.host_calls;
+    const auto enter = [&] { status = code.entry(&context, in.data(), out.data()); };
+    const auto execute = [&] {
+      if (code.recursive)
+        with_big_stack(enter);
+      else
+        enter();
+    };
     if (threads_ == 1)
       execute();
     else

@@ -3,16 +3,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ir/call_layout.h"
 #include "ir/op.h"
 #include "ir/packed_result.h"
 #include "ir/printer.h"
+#include "transform/lift_bodies.h"
 
 namespace relish::jit {
 namespace {
 
 [[noreturn]] void not_compiled(Span span, const std::string& what) {
   fail(ErrorClass::Type, span, "jit.unsupported", what + "; run it with --tier interp");
+}
+
+bool is_inplace(const CallTir& call, std::size_t argument) {
+  return std::find(call.inplace_indices.begin(), call.inplace_indices.end(),
+                   static_cast<std::int64_t>(argument)) != call.inplace_indices.end();
 }
 
 class Analysis {
@@ -36,12 +44,13 @@ class Analysis {
       for (const Binding& binding : block.bindings) {
         values_.made.emplace_back();
         ValueTree tree = value(binding.value());
-        if (!values_.returns) return std::move(values_);
+        values_.bound.push_back(tree);
         if (std::holds_alternative<MatchCast>(binding.kind)) use(tree);
         values_.vars.insert_or_assign(binding.var().id(), std::move(tree));
         ++position_;
       }
     }
+    values_.owns_results = find_attribute(function_.attributes, owns_results) != nullptr;
     values_.result = value(function_.result);
     use(values_.result);
     mark_result(values_.result);
@@ -90,6 +99,24 @@ class Analysis {
     if (const auto* n = expr.as<CallTir>()) return call_tir(*n, expr);
     if (const auto* n = expr.as<FunctionCall>()) return function_call(*n, expr);
     if (const auto* n = expr.as<PackedCall>()) return packed_call(*n, expr);
+    if (const auto* n = expr.as<If>()) {
+      use(value(n->condition));
+      use_captured(*n->then_region);
+      use_captured(*n->else_region);
+      return returned(expr);
+    }
+    if (const auto* n = expr.as<Loop>()) {
+      for (const Expr& initial : n->initial) use(value(initial));
+      for (const Expr* bound : {&n->begin, &n->end, &n->step})
+        if (bound->defined()) use(value(*bound));
+      if (n->condition) use_captured(*n->condition);
+      use_captured(*n->body);
+      return returned(expr);
+    }
+    if (const auto* n = expr.as<OpCall>()) {
+      for (const Expr& arg : n->args) use(value(arg));
+      return returned(expr);
+    }
     if (const auto* n = expr.as<ShapeLiteral>()) {
       ValueTree tree;
       tree.kind = ValueTree::ShapeLeaf;
@@ -108,8 +135,6 @@ class Analysis {
       tree.text = text_of(expr);
       return tree;
     }
-    if (const auto* n = expr.as<OpCall>())
-      not_compiled(expr.span(), fmt::format("R.{} is not compiled", n->op->name));
     not_compiled(expr.span(), "a function as a value is not compiled");
   }
 
@@ -134,7 +159,18 @@ class Analysis {
       use(args.back());
     }
     ValueTree results;
-    for (const Type& type : call.out_types) {
+    for (std::size_t i = 0; i < call.out_types.size(); ++i) {
+      const Type& type = call.out_types[i];
+      if (i < call.inplace_indices.size() && call.inplace_indices[i] >= 0) {
+        // A copy of the argument, which the function then writes to.
+        const TensorType* given =
+            call.args[static_cast<std::size_t>(call.inplace_indices[i])].type().tensor();
+        if (!given || !given->shape || !given->dtype)
+          not_compiled(expr.span(), "an argument of unknown shape that is written is not compiled");
+        results.fields.push_back(
+            tensor_leaf(temporary(*given->dtype, *given->shape), given->rank, *given->dtype));
+        continue;
+      }
       results.fields.push_back(tree_of(type, expr.span(), [&](const TensorType& tensor) {
         if (!tensor.shape) not_compiled(expr.span(), "a call_tir result of unknown shape is not compiled");
         return temporary(*tensor.dtype, *tensor.shape);
@@ -143,6 +179,7 @@ class Analysis {
     for (std::size_t i = 0; i < layout.size(); ++i) {
       const Buffer* buffer = callee->params[i].buffer();
       if (!buffer || layout[i].kind != ParamSource::Argument || !accesses[i].written) continue;
+      if (is_inplace(call, layout[i].index)) continue;
       const TensorType* type = call.args[layout[i].index].type().tensor();
       if (!type || !type->shape)
         not_compiled(expr.span(), "an argument of unknown shape that is written is not compiled");
@@ -161,9 +198,31 @@ class Analysis {
     return id;
   }
 
+  // The tree of a value whose tensors come from outside this function, each for itself.
+  ValueTree returned(const Expr& expr) {
+    return tree_of(expr.type(), expr.span(), [&](const TensorType& type) {
+      Storage storage;
+      storage.kind = Storage::Returned;
+      storage.dtype = *type.dtype;
+      const std::size_t id = add(std::move(storage));
+      values_.made.back().push_back(id);
+      return id;
+    });
+  }
+
+  // Uses of what the call of a lifted region takes beyond the region's own parameters.
+  void use_captured(const Region& region) {
+    const std::vector<Expr>& args = lifted_call(region).args;
+    for (std::size_t i = region.params.size(); i < args.size(); ++i) use(value(args[i]));
+  }
+
   ValueTree function_call(const FunctionCall& call, const Expr& expr) {
     const auto* global = call.callee.as<GlobalRef>();
     const FunctionPtr callee = global ? module_.function(global->name) : nullptr;
+    if (const PrimFuncPtr prim = global ? module_.prim_func(global->name) : nullptr) {
+      for (const Expr& arg : call.args) use(value(arg));
+      return returned(expr);
+    }
     if (!callee) not_compiled(expr.span(), "a call of a function value is not compiled");
     std::vector<std::size_t> tensors;  // storages of the tensor leaves of the arguments
     const std::function<void(const ValueTree&)> flatten = [&](const ValueTree& tree) {
@@ -175,11 +234,9 @@ class Analysis {
       use(tree);
       flatten(tree);
     }
+    if (find_attribute(callee->attributes, owns_results)) return returned(expr);
     const GraphValues* inner = callee_(*callee);
-    if (!inner || !inner->returns) {
-      values_.returns = false;
-      return {};
-    }
+    RELISH_CHECK(inner != nullptr, callee->name);
     std::map<std::size_t, std::size_t> here;  // the callee's storage -> ours
     const std::function<ValueTree(const ValueTree&)> import = [&](const ValueTree& tree) {
       ValueTree result = tree;

@@ -19,7 +19,7 @@ struct Storage {
     Param,      // of a tensor argument; `param` numbers the tensor leaves of the parameters
     Constant,   // a constant of the program
     Temporary,  // made by a call_tir of this function
-    Returned,   // made by a called Relax function
+    Returned,   // made by a called function, a branch, a loop or the runtime
   } kind = Temporary;
   DType dtype = DType::Float32;
   std::vector<Scalar> dims;  // of a Temporary: as its type says
@@ -52,11 +52,13 @@ struct GraphValues {
   // By binding position: storages that the binding makes, in order of its results; then copies of arguments
   // that a prim_func overwrites.
   std::vector<std::vector<std::size_t>> made;
-  bool returns = true;  // false: it recurses without end
+  std::vector<ValueTree> bound;  // by binding position: the tree of its value
+  // Each tensor of the result is made for the caller alone (the function has the attribute owns_results).
+  bool owns_results = false;
 };
 
-// Analyses a legalized function; `callee` gives the values of a Relax function that it calls, null while that
-// function is itself being analysed. TypeError for what is not compiled: unknown rank or dtype, function
+// Analyses a legalized function with lifted bodies; `callee` gives the values of a Relax function that it
+// calls. TypeError for what is not compiled: unknown rank or dtype, function
 // values.
 using CalleeValues = std::function<const GraphValues*(const Function&)>;
 // The text of a string or dtype literal.

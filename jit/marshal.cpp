@@ -1,6 +1,8 @@
 // Values to slots and back.
 #include "jit/marshal.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstring>
 
@@ -40,6 +42,75 @@ void append_slots(const Value& value, std::vector<std::int64_t>& slots, std::vec
   } else if (value.is_scalar()) {
     slots.push_back(slot_of(value.scalar()));
   }
+}
+
+Value argument_of_slots(const ValueTree& tree, CallState& state, const std::int64_t* slots,
+                        std::size_t& position) {
+  switch (tree.kind) {
+    case ValueTree::TensorLeaf: {
+      void* address = reinterpret_cast<void*>(static_cast<std::intptr_t>(slots[position]));
+      Shape shape(slots + position + 1, slots + position + 1 + tree.rank);
+      position += slot_count(tree);
+      const auto made = state.tensors.find(address);
+      if (made != state.tensors.end() && made->second.shape() == shape) return made->second;
+      Tensor copy = Tensor::empty(tree.dtype, std::move(shape));
+      if (copy.byte_size() > 0)
+        std::memcpy(copy.mutable_data(), address, static_cast<std::size_t>(copy.byte_size()));
+      return copy;
+    }
+    case ValueTree::ShapeLeaf: {
+      ShapeValue shape{{slots + position, slots + position + tree.rank}};
+      position += slot_count(tree);
+      return shape;
+    }
+    case ValueTree::ScalarLeaf:
+      return scalar_of_slot(slots[position++], tree.dtype);
+    case ValueTree::TextLeaf:
+      return std::string();
+    case ValueTree::Tuple:
+      break;
+  }
+  std::vector<Value> fields;
+  for (const ValueTree& field : tree.fields)
+    fields.push_back(argument_of_slots(field, state, slots, position));
+  return Value::tuple(std::move(fields));
+}
+
+void result_to_slots(const Value& value, const ValueTree& tree, Span span, CallState& state,
+                     std::int64_t* slots, std::size_t& position) {
+  const auto mismatch = [&]() {
+    fail(ErrorClass::Runtime, span, "call.result",
+         fmt::format("the call gives {}, which is not of the type that the text says", describe(value)));
+  };
+  switch (tree.kind) {
+    case ValueTree::TensorLeaf: {
+      if (!value.is_tensor() || value.tensor().dtype() != tree.dtype || value.tensor().rank() != tree.rank)
+        mismatch();
+      Tensor tensor = value.tensor();
+      void* data = const_cast<void*>(tensor.data());
+      // The value may be one that compiled code passed in.
+      if (!state.tensors.emplace(data, tensor).second) ++state.shares[data];
+      slots[position++] = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(data));
+      for (const std::int64_t dim : tensor.shape()) slots[position++] = dim;
+      return;
+    }
+    case ValueTree::ShapeLeaf:
+      if (!value.is_shape() || static_cast<int>(value.shape().dims.size()) != tree.rank) mismatch();
+      for (const std::int64_t dim : value.shape().dims) slots[position++] = dim;
+      return;
+    case ValueTree::ScalarLeaf:
+      if (!value.is_scalar() || value.scalar().dtype != tree.dtype) mismatch();
+      slots[position++] = slot_of(value.scalar());
+      return;
+    case ValueTree::TextLeaf:
+      return;
+    case ValueTree::Tuple:
+      break;
+  }
+  if (tree.fields.empty() && value.is_void()) return;
+  if (!value.is_tuple() || value.fields().size() != tree.fields.size()) mismatch();
+  for (std::size_t i = 0; i < tree.fields.size(); ++i)
+    result_to_slots(value.fields()[i], tree.fields[i], span, state, slots, position);
 }
 
 Value value_of_slots(const ValueTree& tree, const GraphValues& values, const std::vector<Tensor>& arguments,

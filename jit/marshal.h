@@ -14,6 +14,15 @@ void append_slots(const Value& value, std::vector<std::int64_t>& slots, std::vec
 std::int64_t slot_of(const ScalarValue& scalar);
 ScalarValue scalar_of_slot(std::int64_t slot, DType dtype);
 
+// The value of an argument that compiled code passes to the program: tensors that it made are shared, other
+// memory is copied. Text has no slots and comes as an empty string.
+Value argument_of_slots(const ValueTree& tree, CallState& state, const std::int64_t* slots,
+                        std::size_t& position);
+// The slots of a result that the program hands to compiled code; its tensors become the call's. RuntimeError
+// at `span` when the value is not of the shape of the tree.
+void result_to_slots(const Value& value, const ValueTree& tree, Span span, CallState& state,
+                     std::int64_t* slots, std::size_t& position);
+
 // The value that compiled code left in `slots`: tensors are parameters, constants or made by the call.
 Value value_of_slots(const ValueTree& tree, const GraphValues& values, const std::vector<Tensor>& arguments,
                      CallState& state, const std::int64_t* slots, std::size_t& position);

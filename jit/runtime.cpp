@@ -9,8 +9,10 @@
 #include <cmath>
 #include <cstring>
 
+#include "jit/marshal.h"
 #include "jit/native_calls.h"
 #include "runtime/half.h"
+#include "support/limits.h"
 
 // Conversions of the compiler's support library that LLVM calls on machines without the instructions. Their
 // real signatures use the 16-bit float type; only the addresses are needed here.
@@ -199,7 +201,53 @@ void* rt_tensor(RtContext* context, std::int32_t dtype, std::int32_t rank, const
   }
 }
 
-void rt_tensor_release(RtContext* context, void* data) { context->state->tensors.erase(data); }
+void rt_tensor_release(RtContext* context, void* data) {
+  const auto shared = context->state->shares.find(data);
+  if (shared == context->state->shares.end()) {
+    context->state->tensors.erase(data);
+  } else if (--shared->second == 0) {
+    context->state->shares.erase(shared);
+  }
+}
+
+// A tensor of the same elements that belongs to the caller: what compiled code made is shared, what it does
+// not own (arguments, constants, arena memory) is copied. Null when memory is refused.
+void* rt_own(RtContext* context, void* data, std::int32_t dtype, std::int32_t rank,
+             const std::int64_t* dims) {
+  if (context->state->tensors.contains(data)) {
+    ++context->state->shares[data];
+    return data;
+  }
+  void* copy = rt_tensor(context, dtype, rank, dims, 0);
+  const std::int64_t count = element_count(std::span(dims, static_cast<std::size_t>(rank)));
+  if (copy && count > 0)
+    std::memcpy(copy, data, static_cast<std::size_t>(count * size_of(static_cast<DType>(dtype))));
+  return copy;
+}
+
+// Around the body of a recursive function; a fault at `site` when calls nest too deep.
+std::int32_t rt_enter(RtContext* context, std::int32_t site) {
+  const std::int64_t most = limits().max_call_depth;
+  if (++context->state->depth <= most) return status_ok;
+  return rt_fault(context, site, most, 0, 0);
+}
+void rt_leave(RtContext* context) { --context->state->depth; }
+
+std::int32_t rt_host_call(RtContext* context, std::int32_t index, const std::int64_t* in, std::int64_t* out) {
+  CallState& state = *context->state;
+  try {
+    const HostCall& host = (*state.host_calls)[static_cast<std::size_t>(index)];
+    std::vector<Value> args;
+    std::size_t position = 0;
+    for (const ValueTree& param : host.params) args.push_back(argument_of_slots(param, state, in, position));
+    position = 0;
+    result_to_slots(host.call(std::move(args)), host.result, host.span, state, out, position);
+    return status_ok;
+  } catch (...) {
+    state.keep_failure();
+    return status_exception;
+  }
+}
 
 // Runs fn over [0, n) in chunks of `chunk` iterations. Chunks depend on shapes only; every chunk below a
 // failed one still runs, so that the reported fault is the first in program order for any number of threads.
@@ -277,6 +325,10 @@ std::span<const RuntimeSymbol> runtime_symbols() {
       symbol("rt_buffer", rt_buffer),
       symbol("rt_tensor", rt_tensor),
       symbol("rt_tensor_release", rt_tensor_release),
+      symbol("rt_own", rt_own),
+      symbol("rt_enter", rt_enter),
+      symbol("rt_leave", rt_leave),
+      symbol("rt_host_call", rt_host_call),
       symbol("rt_parallel_for", rt_parallel_for),
       symbol("rt_native_call", rt_native_call),
       symbol("rt_half_to_float", rt_half_to_float),

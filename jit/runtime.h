@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "jit/context.h"
+#include "jit/host_calls.h"
 #include "runtime/tensor.h"
 
 namespace relish::jit {
@@ -55,10 +56,13 @@ class CallState {
 
   ScratchPool& pool;
   const int threads;
-  std::exception_ptr failure;                 // the first caught Failure
-  std::unordered_map<void*, Tensor> tensors;  // made by compiled code, by data pointer
-  std::vector<std::int64_t> fault_values;     // found dims, then symbol values, of a failed shape check
-  std::mutex mutex;                           // guards `failure`
+  std::exception_ptr failure;                      // the first caught Failure
+  std::unordered_map<void*, Tensor> tensors;       // made by compiled code, by data pointer
+  std::unordered_map<void*, std::int64_t> shares;  // further owners of a tensor that compiled code made
+  const std::vector<HostCall>* host_calls = nullptr;
+  std::int64_t depth = 0;                  // of calls of recursive functions
+  std::vector<std::int64_t> fault_values;  // found dims, then symbol values, of a failed shape check
+  std::mutex mutex;                        // guards `failure`
 
   void keep_failure();  // call inside a catch block
 };

@@ -1,0 +1,205 @@
+// Code generation of ifs and loops around calls of lifted bodies, and of calls into the program.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/op.h"
+#include "jit/codegen_graph.h"
+#include "transform/lift_bodies.h"
+
+namespace relish::jit {
+
+void GraphEmitter::for_each_tensor_slot(const ValueTree& tree, std::size_t& position,
+                                        const std::function<void(std::size_t, const ValueTree&)>& visit) {
+  if (tree.kind == ValueTree::TensorLeaf) visit(position, tree);
+  if (tree.kind != ValueTree::Tuple) {
+    position += slot_count(tree);
+    return;
+  }
+  for (const ValueTree& field : tree.fields) for_each_tensor_slot(field, position, visit);
+}
+
+llvm::Value* GraphEmitter::own(llvm::Value* pointer, DType dtype, const std::vector<llvm::Value*>& dims) {
+  llvm::Type *ptr = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
+  llvm::Value* owned = builder_.CreateCall(
+      runtime_.get("rt_own", ptr, {ptr, ptr, i32, i32, ptr}),
+      {frame_.context, pointer, builder_.getInt32(static_cast<std::uint32_t>(dtype)),
+       builder_.getInt32(static_cast<std::uint32_t>(dims.size())), RuntimeCalls::array_of(builder_, dims)});
+  RuntimeCalls::check_allocated(builder_, owned);
+  return owned;
+}
+
+void GraphEmitter::release(llvm::Value* pointer) {
+  llvm::Type* ptr = builder_.getPtrTy();
+  builder_.CreateCall(runtime_.get("rt_tensor_release", builder_.getVoidTy(), {ptr, ptr}),
+                      {frame_.context, pointer});
+}
+
+// An i1 of a bool scalar or a 0-d bool tensor.
+llvm::Value* GraphEmitter::condition_of(const Live& live) {
+  if (live.tree.kind == ValueTree::ScalarLeaf) return live.values.at(0);
+  RELISH_CHECK(live.tree.kind == ValueTree::TensorLeaf && live.tree.rank == 0);
+  return builder_.CreateIsNotNull(
+      builder_.CreateLoad(builder_.getInt8Ty(), frame_.storages[live.tree.storage].pointer));
+}
+
+// Calls the function of a region: the carried values as they stand in their slots, then what it captured.
+void GraphEmitter::call_lifted(const Region& region, llvm::Value* carried, std::size_t carried_slots,
+                               llvm::Value* out) {
+  const FunctionCall& call = lifted_call(region);
+  std::vector<Live> captured;
+  std::size_t count = carried_slots;
+  for (std::size_t i = region.params.size(); i < call.args.size(); ++i) {
+    captured.push_back(value(call.args[i]));
+    count += slot_count(captured.back().tree);
+  }
+  llvm::Value* in = RuntimeCalls::stack_slots(builder_, count);
+  for (std::size_t i = 0; i < carried_slots; ++i)
+    builder_.CreateStore(builder_.CreateLoad(builder_.getInt64Ty(), slot(carried, i)), slot(in, i));
+  std::size_t position = carried_slots;
+  for (const Live& live : captured) write_slots(live, in, position);
+  llvm::Function* code = function(*module_.function(call.callee.as<GlobalRef>()->name));
+  llvm::Value* status = builder_.CreateCall(code, {frame_.context, in, out});
+  RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
+}
+
+GraphEmitter::Live GraphEmitter::if_value(const If& branch, const Expr&) {
+  const ValueTree& tree = frame_.values->bound[static_cast<std::size_t>(frame_.position)];
+  llvm::Value* out = RuntimeCalls::stack_slots(builder_, slot_count(tree));
+  llvm::Value* condition = condition_of(value(branch.condition));
+  llvm::LLVMContext& context = code_.getContext();
+  auto* then_block = llvm::BasicBlock::Create(context, "then", frame_.code);
+  auto* else_block = llvm::BasicBlock::Create(context, "else", frame_.code);
+  auto* after = llvm::BasicBlock::Create(context, "after", frame_.code);
+  builder_.CreateCondBr(condition, then_block, else_block);
+  builder_.SetInsertPoint(then_block);
+  apart([&] { call_lifted(*branch.then_region, nullptr, 0, out); });
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(else_block);
+  apart([&] { call_lifted(*branch.else_region, nullptr, 0, out); });
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+  std::size_t position = 0;
+  return read_slots(tree, out, position);
+}
+
+GraphEmitter::Live GraphEmitter::loop_value(const Loop& loop, const Expr& expr) {
+  const ValueTree& tree = frame_.values->bound[static_cast<std::size_t>(frame_.position)];
+  const std::size_t count = slot_count(tree);
+  llvm::Type* i64 = builder_.getInt64Ty();
+  llvm::LLVMContext& context = code_.getContext();
+
+  // Every value of the loop belongs to it, so each round may free those of the round before.
+  llvm::Value* carried = RuntimeCalls::stack_slots(builder_, count);
+  llvm::Value* next = RuntimeCalls::stack_slots(builder_, count);
+  std::size_t position = 0;
+  for (const Expr& initial : loop.initial) {
+    const Live live = value(initial);
+    std::size_t at = position;
+    write_slots(live, carried, position);
+    for_each_tensor_slot(live.tree, at, [&](std::size_t address, const ValueTree& leaf) {
+      const StorageValue& storage = frame_.storages[leaf.storage];
+      builder_.CreateStore(own(storage.pointer, leaf.dtype, storage.dims), slot(carried, address));
+    });
+  }
+
+  llvm::Value *index = nullptr, *end = nullptr, *step = nullptr;
+  if (loop.index.defined()) {
+    index = RuntimeCalls::stack_slots(builder_, 1);
+    builder_.CreateStore(value(loop.begin).values.at(0), index);
+    end = value(loop.end).values.at(0);
+    step = value(loop.step).values.at(0);
+    const std::int32_t site = sites_.add({expr.span(), FaultKind::ZeroStep, {}, {}, {}});
+    auto* zero = llvm::BasicBlock::Create(context, "zero_step", frame_.code);
+    auto* good = llvm::BasicBlock::Create(context, "loop", frame_.code);
+    builder_.CreateCondBr(builder_.CreateIsNull(step), zero, good);
+    builder_.SetInsertPoint(zero);
+    builder_.CreateRet(runtime_.fault(builder_, frame_.context, site, step, nullptr, nullptr));
+    builder_.SetInsertPoint(good);
+  }
+
+  auto* head = llvm::BasicBlock::Create(context, "head", frame_.code);
+  auto* body = llvm::BasicBlock::Create(context, "body", frame_.code);
+  auto* after = llvm::BasicBlock::Create(context, "after", frame_.code);
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(head);
+  apart([&] {
+    llvm::Value* goes_on = nullptr;
+    if (loop.index.defined()) {
+      llvm::Value* at = builder_.CreateLoad(i64, index);
+      goes_on = builder_.CreateSelect(builder_.CreateICmpSGT(step, int64(0)), builder_.CreateICmpSLT(at, end),
+                                      builder_.CreateICmpSGT(at, end));
+    } else {
+      goes_on = loop_condition(*loop.condition, carried, count);
+    }
+    builder_.CreateCondBr(goes_on, body, after);
+    builder_.SetInsertPoint(body);
+    RuntimeCalls::poll(builder_, frame_.flag, frame_.interrupted);
+    if (loop.index.defined()) {
+      symbol_vars_.insert_or_assign(loop.index.id(), loop.index);
+      frame_.symbols[loop.index.id()] = builder_.CreateLoad(i64, index);
+    }
+    call_lifted(*loop.body, carried, count, next);
+    position = 0;
+    for_each_tensor_slot(tree, position, [&](std::size_t at, const ValueTree&) {
+      release(builder_.CreateLoad(builder_.getPtrTy(), slot(carried, at)));
+    });
+    for (std::size_t i = 0; i < count; ++i)
+      builder_.CreateStore(builder_.CreateLoad(i64, slot(next, i)), slot(carried, i));
+    if (loop.index.defined()) {
+      // A range that reaches the end of int64 ends there.
+      llvm::Value* sum =
+          builder_.CreateBinaryIntrinsic(llvm::Intrinsic::sadd_sat, builder_.CreateLoad(i64, index), step);
+      builder_.CreateStore(sum, index);
+      frame_.symbols.erase(loop.index.id());
+    }
+  });
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(after);
+  position = 0;
+  return read_slots(tree, carried, position);
+}
+
+llvm::Value* GraphEmitter::loop_condition(const Region& region, llvm::Value* carried, std::size_t count) {
+  const Type& type = region.results.at(0).type();
+  const bool scalar = type.as<ScalarType>() != nullptr;
+  llvm::Value* out = RuntimeCalls::stack_slots(builder_, 1);
+  call_lifted(region, carried, count, out);
+  if (scalar) return builder_.CreateIsNotNull(builder_.CreateLoad(builder_.getInt8Ty(), out));
+  llvm::Value* pointer = builder_.CreateLoad(builder_.getPtrTy(), out);
+  llvm::Value* truth = builder_.CreateIsNotNull(builder_.CreateLoad(builder_.getInt8Ty(), pointer));
+  release(pointer);
+  return truth;
+}
+
+GraphEmitter::Live GraphEmitter::host_call(const std::vector<Live>& args, HostCall call) {
+  RELISH_CHECK(host_calls_ != nullptr);
+  std::size_t count = 0;
+  for (const Live& arg : args) count += slot_count(arg.tree);
+  llvm::Value* in = RuntimeCalls::stack_slots(builder_, count);
+  llvm::Value* out = RuntimeCalls::stack_slots(builder_, slot_count(call.result));
+  std::size_t position = 0;
+  for (const Live& arg : args) write_slots(arg, in, position);
+  const ValueTree tree = call.result;
+  host_calls_->push_back(std::move(call));
+  llvm::Type *ptr = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
+  llvm::Value* status = builder_.CreateCall(
+      runtime_.get("rt_host_call", i32, {ptr, i32, ptr, ptr}),
+      {frame_.context, builder_.getInt32(static_cast<std::uint32_t>(host_calls_->size() - 1)), in, out});
+  RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
+  position = 0;
+  return read_slots(tree, out, position);
+}
+
+GraphEmitter::Live GraphEmitter::operator_call(const OpCall& call, const Expr& expr) {
+  std::vector<Live> args;
+  std::vector<ValueTree> trees;
+  for (const Expr& arg : call.args) {
+    args.push_back(value(arg));
+    trees.push_back(args.back().tree);
+  }
+  const ValueTree& result = frame_.values->bound[static_cast<std::size_t>(frame_.position)];
+  return host_call(args, operator_host_call(call, std::move(trees), result, expr.span()));
+}
+
+}  // namespace relish::jit

@@ -1,0 +1,25 @@
+// Calls from compiled code into the program itself: operators that are not lowered (printing, sorts, shapes
+// that depend on data). Compiled code passes slots, as at its entry; the table of one piece of code says what
+// each call does with the values. (Native functions have calls of their own, jit/native_calls.h.)
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "ir/expr.h"
+#include "jit/graph_values.h"
+#include "runtime/value.h"
+
+namespace relish::jit {
+
+struct HostCall {
+  std::vector<ValueTree> params;
+  ValueTree result;
+  Span span;
+  std::function<Value(std::vector<Value>)> call;  // may throw a Failure
+};
+
+// The call of an operator by its evaluation. It holds what it needs of the function.
+HostCall operator_host_call(const OpCall& call, std::vector<ValueTree> params, ValueTree result, Span span);
+
+}  // namespace relish::jit

@@ -1,0 +1,329 @@
+// Lifting of nested functions and of the bodies of control flow.
+#include "transform/lift_bodies.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/builder.h"
+#include "ir/expr_mapper.h"
+#include "ir/rewrite.h"
+#include "ir/symbols.h"
+#include "ir/verify.h"
+#include "support/failure.h"
+
+namespace relish {
+namespace {
+
+using Ids = std::unordered_set<std::uint64_t>;
+
+// A nested function that has become one of the module.
+struct Lifted {
+  std::string name;
+  Type type;
+  std::vector<Expr> captured;  // further arguments: variables, then the shape of symbols
+};
+
+// Replaces calls of lifted functions by calls of their globals; any other use of one is refused.
+class CallsOfLifted final : public ExprMapper {
+ public:
+  CallsOfLifted(const std::unordered_map<std::uint64_t, Lifted>& lifted, const std::string& user)
+      : lifted_(lifted), user_(user) {}
+
+  Expr rewrite(const Expr& value) {
+    if (const auto* call = value.as<FunctionCall>()) {
+      const Var* callee = call->callee.as_var();
+      const auto found = callee ? lifted_.find(callee->id()) : lifted_.end();
+      if (found != lifted_.end()) {
+        std::vector<Expr> args;
+        for (const Expr& arg : call->args) args.push_back(map(arg));
+        args.insert(args.end(), found->second.captured.begin(), found->second.captured.end());
+        return function_call(global_ref(found->second.name, found->second.type, value.span()),
+                             std::move(args), value.span());
+      }
+    }
+    return map(value);
+  }
+
+ protected:
+  Expr map_var(const Expr& expr, const Var& var) override {
+    if (!lifted_.contains(var.id())) return expr;
+    fail(ErrorClass::Type, expr.span(), "lift.value",
+         fmt::format("{}: the nested function {} is used as a value; compiled code can only call it", user_,
+                     var.name()));
+  }
+
+ private:
+  const std::unordered_map<std::uint64_t, Lifted>& lifted_;
+  const std::string& user_;
+};
+
+class Lifter {
+ public:
+  explicit Lifter(const Module& module) : result_(module) {}
+
+  Module run() {
+    for (const std::string& name : result_.names()) {
+      FunctionPtr function = result_.function(name);
+      if (!function || !has_bodies(*function)) continue;
+      Function copy = *function;
+      lifted_.clear();
+      Ids symbols;
+      note_params(copy, symbols);
+      lift_blocks(copy.blocks, symbols, copy.name);
+      copy.result = CallsOfLifted(lifted_, copy.name).rewrite(copy.result);
+      result_.set(std::make_shared<const Function>(std::move(copy)));
+    }
+    mark_recursive();
+    return std::move(result_);
+  }
+
+ private:
+  static bool has_bodies(const Function& function) {
+    bool found = false;
+    for_each_expr(function, [&](const Expr& expr) {
+      found = found || expr.as<If>() || expr.as<Loop>() || expr.as<FunctionExpr>();
+    });
+    return found;
+  }
+
+  static void note(const Type& type, Ids& symbols) {
+    std::vector<ScalarVar> vars;
+    collect_vars(type, vars);
+    for (const ScalarVar& var : vars) symbols.insert(var.id());
+  }
+
+  static void note_params(const Function& function, Ids& symbols) {
+    for (const Var& param : function.params) note(param.type(), symbols);
+    for_each_symbol(function, [&](const ScalarVar& symbol) {
+      if (scalar_parameter_of(function, symbol)) symbols.insert(symbol.id());
+    });
+  }
+
+  // `symbols`: those that have a value where the blocks begin; grows by what match_casts bind.
+  void lift_blocks(std::vector<BindingBlock>& blocks, Ids& symbols, const std::string& owner) {
+    for (BindingBlock& block : blocks) {
+      std::vector<Binding> kept;
+      for (Binding& binding : block.bindings) {
+        if (const auto* nested = binding.value().as<FunctionExpr>()) {
+          lift_function(*nested->function, binding.var(), symbols, owner);
+          continue;
+        }
+        const Var* alias = binding.value().as_var();
+        if (const auto known = alias ? lifted_.find(alias->id()) : lifted_.end(); known != lifted_.end()) {
+          lifted_.insert_or_assign(binding.var().id(), Lifted(known->second));
+          continue;
+        }
+        if (auto* plain = std::get_if<VarBinding>(&binding.kind))
+          plain->value = lift_value(plain->value, symbols, owner);
+        if (const auto* cast = std::get_if<MatchCast>(&binding.kind)) note(cast->type, symbols);
+        kept.push_back(std::move(binding));
+      }
+      block.bindings = std::move(kept);
+    }
+    std::erase_if(blocks, [](const BindingBlock& block) { return block.bindings.empty(); });
+  }
+
+  Expr lift_value(const Expr& value, const Ids& symbols, const std::string& owner) {
+    CallsOfLifted calls(lifted_, owner);
+    if (const auto* branch = value.as<If>()) {
+      return if_expr(calls.rewrite(branch->condition),
+                     outlined(*branch->then_region, symbols, owner, "then", value.span()),
+                     outlined(*branch->else_region, symbols, owner, "else", value.span()), value.span());
+    }
+    if (const auto* loop = value.as<Loop>()) {
+      Loop copy = *loop;
+      for (Expr& initial : copy.initial) initial = calls.rewrite(initial);
+      Ids inside = symbols;
+      if (loop->index.defined()) inside.insert(loop->index.id());
+      if (loop->condition) {
+        copy.condition = std::make_shared<const Region>(
+            outlined(*loop->condition, symbols, owner, "condition", value.span()));
+      }
+      copy.body = std::make_shared<const Region>(outlined(*loop->body, inside, owner, "body", value.span()));
+      return loop_expr(std::move(copy), value.span());
+    }
+    return calls.rewrite(value);
+  }
+
+  // The region as one call of a made function.
+  Region outlined(const Region& region, const Ids& symbols, const std::string& owner, std::string_view what,
+                  Span span) {
+    Function made;
+    made.name = result_.fresh_name(fmt::format("{}_{}", owner, what));
+    made.span = span;
+    made.result_span = span;
+    made.is_private = true;
+    made.params = region.params;
+    made.blocks = region.blocks;
+    // The name is taken while inner bodies are lifted.
+    result_.set(std::make_shared<const Function>(made));
+    Ids inside = symbols;
+    lift_blocks(made.blocks, inside, owner);
+    CallsOfLifted calls(lifted_, owner);
+    std::vector<Expr> results;
+    for (const Expr& each : region.results) results.push_back(calls.rewrite(each));
+    made.result = tuple(std::move(results), span);
+    made.result_type = made.result.type();
+    const std::vector<Expr> captured = capture(made, nullptr, symbols);
+    finish(made);
+
+    // The call and the taking apart of its results.
+    Region call;
+    for (const Var& param : region.params)
+      call.params.emplace_back(param.name(), param.type(), false, param.span());
+    std::vector<Expr> args(call.params.begin(), call.params.end());
+    args.insert(args.end(), captured.begin(), captured.end());
+    const FunctionPtr callee = result_.function(made.name);
+    FunctionBuilder builder;
+    builder.set_origin(span);
+    builder.begin_block(false);
+    const Expr whole =
+        builder.emit(function_call(global_ref(GlobalFunction(callee), span), std::move(args), span));
+    for (std::size_t i = 0; i < region.results.size(); ++i)
+      call.results.push_back(builder.emit(tuple_get(whole, static_cast<int>(i), span)));
+    builder.end_block();
+    call.blocks = builder.take_blocks();
+    return call;
+  }
+
+  void lift_function(const Function& nested, const Var& self, const Ids& symbols, const std::string& owner) {
+    Function made = nested;
+    made.name = result_.fresh_name(fmt::format("{}_{}", owner, nested.name));
+    made.is_private = true;
+    result_.set(std::make_shared<const Function>(made));
+    Ids inside = symbols;
+    note_params(made, inside);
+    // While its own body is read, the function calls itself with what it captured: first what that is.
+    Function probe = nested;
+    const std::vector<Expr> captured = capture(probe, &self, symbols);
+    FunctionType type = function_type_of(probe);
+    lifted_.insert_or_assign(self.id(), Lifted{made.name, Type(type), captured});
+    lift_blocks(made.blocks, inside, made.name);
+    made.result = CallsOfLifted(lifted_, made.name).rewrite(made.result);
+    made.params = probe.params;
+    finish(made, nested.name);
+    lifted_.insert_or_assign(
+        self.id(), Lifted{made.name, Type(function_type_of(*result_.function(made.name))), captured});
+  }
+
+  // Appends parameters for what the function uses and does not bind: the variables themselves (renamed when
+  // the function is finished) and a shape of the symbols. The arguments for them.
+  std::vector<Expr> capture(Function& made, const Var* self, const Ids& symbols) {
+    Ids bound;
+    for (const Var& param : made.params) bound.insert(param.id());
+    if (self) bound.insert(self->id());
+    for (const BindingBlock& block : made.blocks) {
+      for (const Binding& binding : block.bindings) {
+        for_each_binding(binding, [&](const Binding& each) { bound.insert(each.var().id()); });
+        for_each_expr(binding.value(), [&](const Expr& expr) { note_bound(expr, bound); });
+      }
+    }
+    std::vector<Expr> args;
+    Ids taken;
+    const auto take = [&](const Var& var) {
+      if (bound.contains(var.id()) || !taken.insert(var.id()).second) return;
+      made.params.push_back(var);
+      args.push_back(Expr(var));
+    };
+    for_each_expr(made, [&](const Expr& expr) {
+      const Var* var = expr.as_var();
+      if (!var) return;
+      // A lifted function that is called inside needs what it captured.
+      if (const auto known = lifted_.find(var->id()); known != lifted_.end()) {
+        for (const Expr& each : known->second.captured)
+          if (const Var* outer = each.as_var()) take(*outer);
+        return;
+      }
+      take(*var);
+    });
+    std::vector<ScalarVar> used;
+    for_each_symbol(made, [&](const ScalarVar& symbol) {
+      if (symbols.contains(symbol.id())) used.push_back(symbol);
+    });
+    if (!used.empty()) {
+      std::vector<Scalar> dims(used.begin(), used.end());
+      made.params.emplace_back("sizes", Type(ShapeType{.dims = dims, .rank = -1}), false, made.span);
+      args.push_back(shape_literal(dims, made.span));
+    }
+    return args;
+  }
+
+  static void note_bound(const Expr& expr, Ids& bound) {
+    const auto params = [&](const std::vector<Var>& vars) {
+      for (const Var& var : vars) bound.insert(var.id());
+    };
+    if (const auto* loop = expr.as<Loop>()) {
+      params(loop->body->params);
+      if (loop->condition) params(loop->condition->params);
+    } else if (const auto* nested = expr.as<FunctionExpr>()) {
+      params(nested->function->params);
+    }
+  }
+
+  void finish(Function made, const std::string& written_name = "") {
+    if (!written_name.empty())
+      written_names_[made.name] = written_name;
+    else
+      regions_.insert(made.name);
+    for (BindingBlock& block : made.blocks)
+      for (Binding& binding : block.bindings) made.pure = made.pure && !has_effects(binding.value());
+    made.attributes = with_attribute(std::move(made.attributes), owns_results, Attribute(true));
+    const std::string name = made.name;
+    Function copy = copy_with_fresh_vars(made);
+    copy.name = name;
+    result_.set(std::make_shared<const Function>(std::move(copy)));
+  }
+
+  // Functions that can come to call themselves.
+  void mark_recursive() {
+    std::unordered_map<std::string, std::vector<std::string>> calls;
+    for (const GlobalFunction& global : result_.functions)
+      if (const auto* function = std::get_if<FunctionPtr>(&global))
+        calls[(*function)->name] = global_references(**function);
+    for (const auto& [name, direct] : calls) {
+      std::unordered_set<std::string> reached;
+      std::vector<std::string> pending = direct;
+      while (!pending.empty() && !reached.contains(name)) {
+        const std::string next = std::move(pending.back());
+        pending.pop_back();
+        if (!reached.insert(next).second) continue;
+        if (const auto found = calls.find(next); found != calls.end())
+          pending.insert(pending.end(), found->second.begin(), found->second.end());
+      }
+      if (!reached.contains(name)) continue;
+      Function copy = *result_.function(name);
+      copy.attributes = with_attribute(std::move(copy.attributes), owns_results, Attribute(true));
+      const auto written = written_names_.find(name);
+      if (!regions_.contains(name)) {
+        copy.attributes = with_attribute(std::move(copy.attributes), recursive_function,
+                                         Attribute(written == written_names_.end() ? name : written->second));
+      }
+      result_.set(std::make_shared<const Function>(std::move(copy)));
+    }
+  }
+
+  Module result_;
+  std::unordered_map<std::uint64_t, Lifted> lifted_;
+  std::unordered_set<std::string> regions_;                     // functions made of branches and loop bodies
+  std::unordered_map<std::string, std::string> written_names_;  // of lifted nested functions
+};
+
+}  // namespace
+
+Module lift_bodies(const Module& module) {
+  Module lifted = Lifter(module).run();
+  verify_after(lifted, "lift_bodies");
+  return lifted;
+}
+
+const FunctionCall& lifted_call(const Region& region) {
+  RELISH_CHECK(!region.blocks.empty() && !region.blocks[0].bindings.empty());
+  const auto* call = region.blocks[0].bindings[0].value().as<FunctionCall>();
+  RELISH_CHECK(call != nullptr, "a region is not lifted");
+  return *call;
+}
+
+}  // namespace relish
