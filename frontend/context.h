@@ -8,6 +8,7 @@
 
 #include "frontend/line_parser.h"
 #include "frontend/namespaces.h"
+#include "runtime/tensor.h"
 #include "support/diagnostic.h"
 #include "support/failure.h"
 
@@ -23,7 +24,9 @@ struct ReadContext {
   LineParser parser;
   Namespaces namespaces;
   std::vector<std::string> type_variables;  // module-level `n = TypeVar("n")`
-  std::vector<std::string> script_names;    // assigned by top-level statements: functions must not use them
+  std::vector<Tensor> metadata_constants;   // metadata["relax.expr.Constant"] of a text that TVM wrote
+  bool has_metadata = false;
+  std::vector<std::string> script_names;  // assigned by top-level statements: functions must not use them
   bool unresolved = false;  // an error other than of type inference: the result cannot be printed
 
   // Runs `work`; a Failure becomes diagnostics and false. For one statement or declaration at a time.
