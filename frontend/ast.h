@@ -219,11 +219,13 @@ struct Branch {
   ExprPtr condition;
   Block body;
   Span span;
-};  // span of the header
+  CommentsPtr comments = nullptr;
+};  // span and comments of the header
 struct If {
   std::vector<Branch> branches;
   Block else_body;
   bool has_else = false;
+  CommentsPtr else_comments = nullptr;
 };
 struct WithItem {
   ExprPtr value;

@@ -10,6 +10,7 @@
 
 #include "frontend/line_parser.h"
 #include "frontend/namespaces.h"
+#include "runtime/tensor.h"
 #include "support/diagnostic.h"
 #include "support/failure.h"
 
@@ -35,6 +36,8 @@ struct ReadContext {
   std::size_t suggestion_budget = 2'000'000;
   bool may_suggest() const { return suggestion_budget > 0; }
   void count_suggestion(std::size_t names) { suggestion_budget -= std::min(suggestion_budget, names + 1); }
+  std::vector<Tensor> metadata_constants;  // metadata["relax.expr.Constant"] of a text that TVM wrote
+  bool has_metadata = false;
   bool unresolved = false;  // an error other than of type inference: the result cannot be printed
 
   // Runs `work`; a Failure becomes diagnostics and false. For one statement or declaration at a time.

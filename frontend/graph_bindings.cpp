@@ -7,29 +7,38 @@
 #include "frontend/binding_names.h"
 #include "ir/printer.h"
 #include "support/fix.h"
+#include "ir/symbols.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
 namespace relish {
 
-void GraphBuilder::read_block(const ast::Block& body, bool top_level) {
+void GraphBuilder::read_block(const ast::Block& body, Place place) {
   for (const ast::Statement& statement : body) {
-    if (!context_.attempt([&] { read_statement(statement, top_level); })) refuse_names(statement);
+    if (!context_.attempt([&] { read_statement(statement, place); })) refuse_names(statement);
   }
 }
 
-void GraphBuilder::read_statement(const ast::Statement& statement, bool top_level) {
+void GraphBuilder::read_statement(const ast::Statement& statement, Place place) {
   if (statement.as<ast::Damaged>()) throw ReadContext::Silent{};
   if (returned_)
     type_error(statement.span, "function.end", "found a statement behind the return; expected none");
   builder_.set_origin(statement.span);
   if (auto* s = statement.as<ast::With>()) {
-    if (!top_level) type_error(statement.span, "dataflow.nested", "found a block inside a dataflow block");
+    if (place == Place::Dataflow)
+      type_error(statement.span, "dataflow.nested", "found a block inside a dataflow block");
     read_dataflow(statement, *s);
   } else if (auto* s = statement.as<ast::Return>()) {
-    if (!top_level)
+    if (place == Place::Dataflow)
       type_error(statement.span, "dataflow.return",
                  "found a return inside a dataflow block; expected it behind");
+    if (place == Place::Branch)
+      type_error(statement.span, "if.return",
+                 "found a return inside an if; a function returns once, at its end: bind the result in both "
+                 "branches");
+    if (place == Place::Loop)
+      type_error(statement.span, "loop.return",
+                 "found a return inside a loop; a function returns once, at its end");
     read_return(statement, *s);
   } else if (auto* s = statement.as<ast::ExpressionStatement>()) {
     read_expression(statement, *s->value);
@@ -38,23 +47,27 @@ void GraphBuilder::read_statement(const ast::Statement& statement, bool top_leve
   } else if (statement.as<ast::AugmentedAssignment>()) {
     type_error(statement.span, "binding.augmented",
                "found an augmented assignment in an R.function; expected y = x + z");
-  } else if (statement.as<ast::For>()) {
-    type_error(statement.span, "loop.function",
-               "found a for loop in an R.function; loops over ranges stand in prim_funcs, and at the top "
-               "level of a script");
-  } else if (statement.as<ast::While>()) {
-    type_error(statement.span, "loop.function",
-               "found a while loop in an R.function; expected straight-line bindings");
-  } else if (statement.as<ast::If>()) {
-    type_error(statement.span, "if.function",
-               "found an if in an R.function; expected straight-line bindings, such as R.where");
-  } else if (statement.as<ast::FunctionDefinition>()) {
-    type_error(statement.span, "function.nested",
-               "found a function inside a function; expected it in the module");
+  } else if (auto* s = statement.as<ast::For>()) {
+    read_for(statement, *s);
+  } else if (auto* s = statement.as<ast::While>()) {
+    read_while(statement, *s);
+  } else if (auto* s = statement.as<ast::If>()) {
+    read_if(statement, *s);
+  } else if (auto* s = statement.as<ast::FunctionDefinition>()) {
+    read_nested(statement, *s);
+  } else if (statement.as<ast::Break>() || statement.as<ast::Continue>()) {
+    type_error(
+        statement.span, "loop.jump",
+        fmt::format("found {} in an R.function; its loops run to their end, end a while by its condition",
+                    statement.as<ast::Break>() ? "break" : "continue"));
   } else if (statement.as<ast::Assert>()) {
     type_error(statement.span, "assert.function",
-               "found an assert in an R.function; expected it in a script or a prim_func");
-  } else if (!statement.as<ast::Pass>()) {
+               "found an assert in an R.function; expected R.assert_op(condition, format=\"...\")");
+  } else if (statement.as<ast::Pass>()) {
+    if (statement.comments)
+      pending_.before.insert(pending_.before.end(), statement.comments->before.begin(),
+                             statement.comments->before.end());
+  } else {
     type_error(statement.span, "function.statement", "found a statement that an R.function cannot have");
   }
 }
@@ -104,7 +117,7 @@ void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::Wit
   block_open_ = false;
   in_dataflow_ = true;
   frames_.emplace_back();
-  read_block(with.body, false);
+  read_block(with.body, Place::Dataflow);
   Frame inside = std::move(frames_.back());
   frames_.pop_back();
   in_dataflow_ = false;
@@ -112,7 +125,8 @@ void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::Wit
   for (auto& [bound, entry] : inside) {
     bool output = outputs_.count(bound) > 0;
     bool refused = std::get_if<Refused>(&entry.meaning) != nullptr;
-    bool scalar = std::get_if<Scalar>(&entry.meaning) || std::get_if<ModuleAlias>(&entry.meaning);
+    bool scalar = std::get_if<Scalar>(&entry.meaning) || std::get_if<ModuleAlias>(&entry.meaning) ||
+                  std::get_if<Unavailable>(&entry.meaning);
     if (output || refused || scalar) {
       frames_.back().insert_or_assign(bound, entry);
     } else if (!frames_.back().count(bound)) {
@@ -162,6 +176,8 @@ void GraphBuilder::read_expression(const ast::Statement& statement, const ast::E
     }
     return keep_comments();
   }
+  if (name == "R.match_cast") return read_match_cast(statement, nullptr, nullptr, *call);
+  if (name == "R.match_shape") return read_match_shape(statement, nullptr, nullptr, *call);
   Expr result = value(expr);
   if (!result.type().is_void() && !result.type().is_error()) {
     context_.diagnostics.error(
@@ -205,10 +221,15 @@ void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::A
   }
   auto* call = written.as<ast::Call>();
   std::string callee = call ? context_.namespaces.canonical(*call->callee) : std::string();
-  if (callee == "R.match_cast") return read_match_cast(statement, target, assignment.annotation.get(), *call);
-  if (callee == "R.match_shape") {
-    type_error(call->callee->span, "match_shape",
-               "R.match_shape is not supported; expected R.match_cast(x, R.Tensor(...))");
+  if (callee == "R.match_cast")
+    return read_match_cast(statement, &target, assignment.annotation.get(), *call);
+  if (callee == "R.match_shape")
+    return read_match_shape(statement, &target, assignment.annotation.get(), *call);
+  // `m = I.meta_var(n + 1)` names a scalar expression; nothing is bound.
+  if (callee == "I.meta_var" && ast::name_of(target)) {
+    if (call->arguments.size() != 1)
+      type_error(call->callee->span, "meta_var.arguments", "I.meta_var takes one scalar expression");
+    return bind(*ast::name_of(target), scalars_.read(*call->arguments[0].value), target.span);
   }
   // A plain number takes the dtype of its annotation.
   if (assignment.annotation && (written.as<ast::IntValue>() || written.as<ast::FloatValue>())) {
@@ -260,15 +281,13 @@ Type GraphBuilder::annotated_type(const ast::Expr& annotation, const Type& infer
 
 void GraphBuilder::append_binding(const ast::Statement& statement, const std::string& name, Span name_span,
                                   Type type, Expr result, bool annotated) {
-  auto output = outputs_.find(name);
-  bool is_output = output != outputs_.end() && output->second == &statement;
   if (!in_dataflow_) open_plain_block();
-  Var var(name, type, in_dataflow_ && !is_output, name_span);
+  Var var(name, type, in_dataflow_ && !is_output(name, statement), name_span);
   builder_.append(
       Binding{VarBinding{var, result}, statement.span, take_comments(statement.comments), annotated});
   std::optional<Scalar> scalar;
-  if (auto* value = result.as<ScalarValueExpr>(); value && is_int(value->value.dtype()))
-    scalar = value->value;
+  if (auto* value = result.as<ScalarValueExpr>()) scalar = value->value;
+  if (const Var* same = result.as_var(); same && type.as<ScalarType>()) scalar = known_scalar(result);
   bind(name, Bound{var, scalar}, name_span);
 }
 
@@ -307,27 +326,71 @@ void GraphBuilder::bind_tuple(const ast::Statement& statement, const ast::TupleV
   }
 }
 
-void GraphBuilder::read_match_cast(const ast::Statement& statement, const ast::Expr& target,
+void GraphBuilder::read_match_cast(const ast::Statement& statement, const ast::Expr* target,
                                    const ast::Expr* annotation, const ast::Call& call) {
-  const std::string* name = ast::name_of(target);
-  if (!name) type_error(target.span, "assignment.target", "found a match_cast to something that is no name");
-  if (call.arguments.size() != 2)
+  const ast::Expr *from = nullptr, *written = nullptr;
+  for (const ast::Argument& argument : call.arguments) {
+    const bool type = argument.name == "ty" || argument.name == "struct_info";
+    if (argument.stars || (!argument.name.empty() && !type && argument.name != "value")) {
+      type_error(argument.stars ? argument.value->span : argument.name_span, "match_cast.arguments",
+                 "R.match_cast takes a value and a type");
+    }
+    (type || (argument.name.empty() && from) ? written : from) = argument.value.get();
+  }
+  if (!from || !written || call.arguments.size() != 2)
     type_error(call.callee->span, "match_cast.arguments", "R.match_cast takes a value and a type");
-  symbols_.declare_strings(*call.arguments[1].value, DType::Int64);
+  symbols_.declare_strings(*written, DType::Int64);
+  Expr value = leaf(*from);
+  Type type = types_.read(*written);
+  if (!value.type().is_error() && fits(value.type(), type) == Fit::Never) {
+    type_error(from->span, "match_cast.type",
+               fmt::format("found a value of type {}, which is never {}", print(value.type()), print(type)));
+  }
+  append_match_cast(statement, target, annotation, value, type, call.callee->span);
+}
+
+// The form of 2022: the dims alone, of a tensor or of a shape, with or without a name for the result.
+void GraphBuilder::read_match_shape(const ast::Statement& statement, const ast::Expr* target,
+                                    const ast::Expr* annotation, const ast::Call& call) {
+  bool plain = call.arguments.size() == 2 && call.arguments[0].name.empty() && call.arguments[1].name.empty();
+  if (!plain)
+    type_error(call.callee->span, "match_shape.arguments", "R.match_shape takes a value and its dimensions");
   Expr from = leaf(*call.arguments[0].value);
-  Type type = types_.read(*call.arguments[1].value);
-  if (!from.type().is_error() && fits(from.type(), type) == Fit::Never) {
-    type_error(call.arguments[0].value->span, "match_cast.type",
+  const ast::Expr& written = *call.arguments[1].value;
+  symbols_.declare_strings(written, DType::Int64);
+  std::vector<Scalar> dims = types_.read_dims(written);
+  if (from.type().is_error()) throw ReadContext::Silent{};
+  int rank = static_cast<int>(dims.size());
+  Type type;
+  if (const TensorType* tensor = from.type().tensor()) {
+    type = TensorType{tensor->dtype, std::move(dims), rank};
+  } else if (from.type().as<ShapeType>()) {
+    type = ShapeType{std::move(dims), rank};
+  } else {
+    type_error(call.arguments[0].value->span, "match_shape.type",
+               fmt::format("found a value of type {}; expected a tensor or a shape", print(from.type())));
+  }
+  if (fits(from.type(), type) == Fit::Never) {
+    type_error(written.span, "match_shape.type",
                fmt::format("found a value of type {}, which is never {}", print(from.type()), print(type)));
   }
-  Type bound = annotation ? annotated_type(*annotation, type, *name, call.callee->span) : type;
-  auto output = outputs_.find(*name);
-  bool is_output = output != outputs_.end() && output->second == &statement;
+  append_match_cast(statement, target, annotation, from, type, call.callee->span);
+}
+
+void GraphBuilder::append_match_cast(const ast::Statement& statement, const ast::Expr* target,
+                                     const ast::Expr* annotation, Expr from, const Type& type, Span at) {
+  const std::string* name = target ? ast::name_of(*target) : nullptr;
+  if (target && !name)
+    type_error(target->span, "assignment.target", "found a match_cast to something that is no name");
+  const std::string bound_name = name ? *name : "_";
+  Type bound = annotation ? annotated_type(*annotation, type, bound_name, at) : type;
   if (!in_dataflow_) open_plain_block();
-  Var var(*name, bound, in_dataflow_ && !is_output, target.span);
+  Span span = target ? target->span : statement.span;
+  Var var(bound_name, bound, in_dataflow_ && !is_output(bound_name, statement), span);
   builder_.append(Binding{MatchCast{var, from, type}, statement.span, take_comments(statement.comments),
                           annotation != nullptr});
-  bind(*name, Bound{var, std::nullopt}, target.span);
+  collect_determined(type, determined_);
+  bind(bound_name, Bound{var, std::nullopt}, span);
 }
 
 }  // namespace relish

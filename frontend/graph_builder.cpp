@@ -8,6 +8,7 @@
 
 #include "frontend/binding_names.h"
 #include "ir/printer.h"
+#include "ir/rewrite.h"
 #include "ir/symbols.h"
 #include "support/fix.h"
 #include "support/render.h"
@@ -18,8 +19,8 @@ namespace {
 
 Type error_type() { return Type(TypeKind(ErrorType{})); }
 
-// The type with every shape that mentions a variable outside `known` reduced to its rank: what callers may
-// see.
+}  // namespace
+
 Type without_hidden_symbols(const Type& type, const SymbolList& known) {
   auto visible = [&](const std::vector<Scalar>& dims) {
     std::vector<ScalarVar> used;
@@ -28,7 +29,7 @@ Type without_hidden_symbols(const Type& type, const SymbolList& known) {
   };
   if (const TensorType* tensor = type.tensor()) {
     if (!tensor->shape || visible(*tensor->shape)) return type;
-    return Type(TensorType{tensor->dtype, std::nullopt, tensor->rank});
+    return Type(TensorType{tensor->dtype, std::nullopt, tensor->rank, tensor->vdevice});
   }
   if (const ShapeType* shape = type.as<ShapeType>()) {
     if (!shape->dims || visible(*shape->dims)) return type;
@@ -39,17 +40,21 @@ Type without_hidden_symbols(const Type& type, const SymbolList& known) {
     for (const Type& field : tuple->fields) result.fields.push_back(without_hidden_symbols(field, known));
     return Type(std::move(result));
   }
+  if (const auto* stack = type.as<StackType>()) {
+    return Type(StackType{std::make_shared<const Type>(without_hidden_symbols(*stack->element, known))});
+  }
   return type;
 }
 
-}  // namespace
-
-GraphBuilder::GraphBuilder(ReadContext& context, Globals& globals, const ast::FunctionDefinition& definition)
+GraphBuilder::GraphBuilder(ReadContext& context, Globals& globals, const ast::FunctionDefinition& definition,
+                           GraphBuilder* outer)
     : context_(context),
       globals_(globals),
       definition_(definition),
+      outer_(outer),
+      symbols_(outer ? outer->symbols_ : own_symbols_),
       scalars_(context, *this, DType::Int64),
-      types_(context, *this) {}
+      types_(context, *this, this) {}
 
 // --- Header.
 
@@ -68,6 +73,12 @@ void GraphBuilder::declare_symbols() {
     blocks.pop_back();
     for (const ast::Statement& statement : block) {
       if (auto* with = statement.as<ast::With>()) blocks.push_back(&with->body);
+      if (auto* loop = statement.as<ast::For>()) blocks.push_back(&loop->body);
+      if (auto* loop = statement.as<ast::While>()) blocks.push_back(&loop->body);
+      if (auto* branches = statement.as<ast::If>()) {
+        for (const ast::Branch& branch : branches->branches) blocks.push_back(&branch.body);
+        blocks.push_back(&branches->else_body);
+      }
       auto* assignment = statement.as<ast::Assignment>();
       if (!assignment || !assignment->value || assignment->targets.size() != 1) continue;
       std::vector<DeclaredSymbol> declared;
@@ -81,23 +92,25 @@ void GraphBuilder::declare_symbols() {
 void GraphBuilder::read_header() {
   std::size_t errors = context_.diagnostics.error_count();
   frames_.emplace_back();
+  if (outer_) determined_ = outer_->determined_;
   declare_symbols();
   // Scalar parameters may be dimensions of parameters that stand before them.
   for (const ast::Parameter& parameter : definition_.parameters) {
-    if (!parameter.annotation || !types_.is_type(*parameter.annotation)) continue;
-    auto* call = parameter.annotation->as<ast::Call>();
-    std::string name = context_.namespaces.canonical(call ? *call->callee : *parameter.annotation);
-    auto* dtype =
-        call && !call->arguments.empty() ? call->arguments[0].value->as<ast::StringValue>() : nullptr;
-    if (name == "T.int64" || (name == "R.Prim" && dtype && dtype->value == "int64")) {
-      symbols_.declare(parameter.name, DType::Int64, parameter.span);
-    }
+    if (!parameter.annotation) continue;
+    if (auto dtype = types_.scalar_dtype(*parameter.annotation))
+      symbols_.declare(parameter.name, *dtype, parameter.span);
   }
   for (const ast::Parameter& parameter : definition_.parameters) {
     if (context_.attempt([&] { read_param(parameter); })) continue;
     Var var(parameter.name, error_type(), false, parameter.span);
     params_.push_back(var);
     bind(parameter.name, Bound{var, std::nullopt}, parameter.span);
+  }
+  for (const Var& param : params_) collect_determined(param.type(), determined_);
+  for (const auto& [name, entry] : frames_.back()) {
+    auto* bound = std::get_if<Bound>(&entry.meaning);
+    if (!bound || !bound->scalar) continue;
+    if (auto var = bound->scalar->as_var()) determined_.push_back(*var);
   }
   if (definition_.result_annotation) {
     Type result = error_type();
@@ -130,7 +143,7 @@ void GraphBuilder::read_param(const ast::Parameter& parameter) {
   Var var(parameter.name, types_.read(*parameter.annotation), false, parameter.span);
   std::optional<Scalar> scalar;
   const ScalarType* type = var.type().as<ScalarType>();
-  if (type && type->dtype == DType::Int64) {
+  if (type) {
     ScalarMeaning symbol = symbols_.find(parameter.name, parameter.span);
     if (auto* found = std::get_if<Scalar>(&symbol)) scalar = *found;
   }
@@ -155,7 +168,7 @@ GraphBuilder::Entry* GraphBuilder::look_up(const std::string& name) {
     auto found = frame->find(name);
     if (found != frame->end()) return &found->second;
   }
-  return nullptr;
+  return outer_ ? outer_->look_up(name) : nullptr;
 }
 
 // What the name is in a dimension or other scalar expression.
@@ -169,6 +182,8 @@ ScalarMeaning GraphBuilder::find(const std::string& name, Span use) {
                          print(bound->var.type()));
     }
     if (std::get_if<Refused>(&entry->meaning)) return Scalar();
+    if (auto* unavailable = std::get_if<Unavailable>(&entry->meaning))
+      return fmt::format("found '{}', {}", printable(name), unavailable->why);
   }
   ScalarMeaning symbol = symbols_.find(name, use);
   if (std::holds_alternative<std::monostate>(symbol) && frames_.size() == 1 && !look_up(name) &&
@@ -179,15 +194,27 @@ ScalarMeaning GraphBuilder::find(const std::string& name, Span use) {
   return symbol;
 }
 
+std::optional<ShapeType> GraphBuilder::shape_of(const ast::Expr& expr) {
+  const std::string* name = ast::name_of(expr);
+  Entry* entry = name ? look_up(*name) : nullptr;
+  auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
+  const ShapeType* shape = bound ? bound->var.type().as<ShapeType>() : nullptr;
+  return shape ? std::optional(*shape) : std::nullopt;
+}
+
 std::vector<std::string> GraphBuilder::names() const {
   if (!context_.may_suggest()) return {};
   std::vector<std::string> result = symbols_.names();
   for (const Frame& frame : frames_) {
     for (const auto& [name, entry] : frame) {
-      if (!std::get_if<Hidden>(&entry.meaning)) result.push_back(name);
+      if (!std::get_if<Hidden>(&entry.meaning) && !std::get_if<Unavailable>(&entry.meaning))
+        result.push_back(name);
     }
   }
   context_.count_suggestion(result.size());
+  if (outer_) {
+    for (std::string& name : outer_->names()) result.push_back(std::move(name));
+  }
   return result;
 }
 
@@ -222,13 +249,13 @@ CommentsPtr GraphBuilder::take_comments(const CommentsPtr& own) {
 
 // --- The function.
 
-FunctionPtr GraphBuilder::build(CommentsPtr comments, bool is_private, bool pure, Attributes attributes) {
+FunctionPtr GraphBuilder::build(CommentsPtr comments, const FunctionOptions& options) {
   function_.name = definition_.name;
   function_.span = definition_.name_span;
   function_.comments = std::move(comments);
-  function_.is_private = is_private;
-  function_.pure = pure;
-  function_.attributes = std::move(attributes);
+  function_.is_private = options.is_private;
+  function_.pure = options.pure;
+  function_.attributes = options.attributes;
   function_.params = params_;
   for (const Var& param : params_) builder_.reserve_name(param.name());
   for (const ast::Statement& statement : definition_.body) {
@@ -236,20 +263,16 @@ FunctionPtr GraphBuilder::build(CommentsPtr comments, bool is_private, bool pure
   }
   bool unresolved = context_.unresolved;
   context_.unresolved = header_failed_;
-  read_block(definition_.body, true);
+  read_block(definition_.body, Place::Function);
   if (!returned_ && !context_.unresolved) {
     context_.attempt([&] {
       type_error(definition_.name_span, "function.return",
                  fmt::format("the function '{}' does not end in a return", printable(definition_.name)));
     });
   }
-  function_.blocks = builder_.take_blocks();
-  for (BindingBlock& block : function_.blocks) {
-    for (const auto& [span, own] : block_comments_) {
-      if (block.dataflow && block.span == span) block.comments = own;
-    }
-  }
-  if (!context_.unresolved) context_.attempt_typed([&] { check_symbols(); });
+  function_.blocks = take_blocks();
+  if (!context_.unresolved && !outer_) context_.attempt_typed([&] { check_symbols(); });
+  if (!context_.unresolved && options.check_well_formed) check_purity();
   bool failed = context_.unresolved;
   context_.unresolved |= unresolved;
   if (failed) return nullptr;
@@ -280,6 +303,7 @@ void GraphBuilder::read_return(const ast::Statement& statement, const ast::Retur
 void GraphBuilder::finish_result_type(Span at) {
   const Type& inferred = function_.result.type();
   SymbolList known;
+  if (outer_) known.add_all(outer_->determined_);
   for (const Var& param : params_) known.add_mentioned(param.type());
   for (const auto& [name, entry] : frames_.front()) {
     auto* bound = std::get_if<Bound>(&entry.meaning);
@@ -313,13 +337,23 @@ void GraphBuilder::check_symbols() {
   SymbolList determined;
   for (const Var& param : params_) determined.add_determined(param.type());
   const ScalarParameters scalars(function_);
+  std::vector<const Function*> nested;
   for (const BindingBlock& block : function_.blocks) {
-    for (const Binding& binding : block.bindings) {
-      if (auto* cast = std::get_if<MatchCast>(&binding.kind)) determined.add_determined(cast->type);
+    for (const Binding& outermost : block.bindings) {
+      for_each_binding(outermost, [&](const Binding& binding) {
+        if (auto* cast = std::get_if<MatchCast>(&binding.kind)) determined.add_determined(cast->type);
+        if (auto* inner = binding.value().as<FunctionExpr>()) nested.push_back(inner->function.get());
+      });
     }
+  }
+  for (const Function* inner : nested) {
+    for (const Var& param : inner->params) determined.add_determined(param.type());
   }
   for_each_symbol(function_, [&](const ScalarVar& symbol) {
     if (determined.contains(symbol) || scalars.of(symbol)) return;
+    for (const Function* inner : nested) {
+      if (scalar_parameter_of(*inner, symbol)) return;
+    }
     type_error(
         symbol.span().known() ? symbol.span() : definition_.name_span, "symbol.undetermined",
         fmt::format(

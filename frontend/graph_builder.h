@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -10,10 +11,13 @@
 #include <vector>
 
 #include "frontend/context.h"
+#include "frontend/decorators.h"
+#include "frontend/liveness.h"
 #include "frontend/scalar_reader.h"
 #include "frontend/type_reader.h"
 #include "ir/builder.h"
 #include "ir/op.h"
+#include "ir/symbols.h"
 
 namespace relish {
 
@@ -22,6 +26,7 @@ struct GlobalMeaning {
   Expr reference;  // a GlobalRef with the function's type; the error type when its declaration is wrong
   PrimFuncPtr prim_func;  // null for Relax functions, and for prim_funcs that are wrong
   bool is_prim_func = false;
+  bool is_extern = false;
 };
 
 class Globals {
@@ -37,9 +42,14 @@ class Globals {
   virtual const Tensor* find_constant(const std::string& name) = 0;
 };
 
-class GraphBuilder : public ScalarScope {
+// The type with every shape that mentions a variable outside `known` reduced to its rank.
+Type without_hidden_symbols(const Type& type, const SymbolList& known);
+
+class GraphBuilder final : public ScalarScope, public ShapeScope {
  public:
-  GraphBuilder(ReadContext& context, Globals& globals, const ast::FunctionDefinition& definition);
+  // `outer`: of the function that this one is nested in, or null.
+  GraphBuilder(ReadContext& context, Globals& globals, const ast::FunctionDefinition& definition,
+               GraphBuilder* outer = nullptr);
 
   // The signature alone; called once, before `build`. Reports what is wrong in it.
   void read_header();
@@ -49,10 +59,11 @@ class GraphBuilder : public ScalarScope {
   bool header_failed() const { return header_failed_; }
 
   // Reports what is wrong, statement by statement; null when the function cannot be made at all.
-  FunctionPtr build(CommentsPtr comments, bool is_private, bool pure, Attributes attributes);
+  FunctionPtr build(CommentsPtr comments, const FunctionOptions& options);
 
   ScalarMeaning find(const std::string& name, Span use) override;
   std::vector<std::string> names() const override;
+  std::optional<ShapeType> shape_of(const ast::Expr& expr) override;
 
  private:
   struct Bound {
@@ -65,23 +76,34 @@ class GraphBuilder : public ScalarScope {
     Span behind;      // where R.output would list it: its last name, or its bracket when it lists none
     bool first = false;
   };
-  using Meaning = std::variant<Bound, Scalar, ModuleAlias, Refused, Hidden>;
+  // Bound in the text, but not for this use; `why` completes "found 'y', ".
+  struct Unavailable {
+    std::string why;
+    std::string note;
+  };
+  using Meaning = std::variant<Bound, Scalar, ModuleAlias, Refused, Hidden, Unavailable>;
   struct Entry {
     Meaning meaning;
     Span span;
   };
   using Frame = std::map<std::string, Entry>;
+  // What a statement stands in.
+  enum class Place : std::uint8_t { Function, Dataflow, Branch, Loop };
 
   // graph_builder.cpp: the function and its statements.
   void read_param(const ast::Parameter& parameter);
   void declare_symbols();
-  void read_block(const ast::Block& body, bool top_level);
-  void read_statement(const ast::Statement& statement, bool top_level);
+  void read_block(const ast::Block& body, Place place);
+  void read_statement(const ast::Statement& statement, Place place);
   void read_dataflow(const ast::Statement& statement, const ast::With& with);
   void read_expression(const ast::Statement& statement, const ast::Expr& expr);
   void read_assignment(const ast::Statement& statement, const ast::Assignment& assignment);
-  void read_match_cast(const ast::Statement& statement, const ast::Expr& target, const ast::Expr* annotation,
+  void read_match_cast(const ast::Statement& statement, const ast::Expr* target, const ast::Expr* annotation,
                        const ast::Call& call);
+  void read_match_shape(const ast::Statement& statement, const ast::Expr* target, const ast::Expr* annotation,
+                        const ast::Call& call);
+  void append_match_cast(const ast::Statement& statement, const ast::Expr* target,
+                         const ast::Expr* annotation, Expr from, const Type& type, Span at);
   void bind_target(const ast::Statement& statement, const ast::Expr& target, const ast::Expr* annotation,
                    Expr value, const ast::Expr* written);
   void bind_tuple(const ast::Statement& statement, const ast::TupleValue& names, Expr value, Span at);
@@ -92,6 +114,38 @@ class GraphBuilder : public ScalarScope {
   void check_symbols();
   Type annotated_type(const ast::Expr& annotation, const Type& inferred, const std::string& name,
                       Span value_span);
+
+  // graph_control.cpp: ifs and loops.
+  struct OpenRegion {
+    std::vector<BindingBlock> outer;
+    std::size_t determined;
+  };
+  struct Arm {
+    Region region;
+    Frame names;
+  };
+  struct LoopText;
+  OpenRegion open_region();
+  Arm close_region(OpenRegion outer);
+  std::vector<BindingBlock> take_blocks();
+  const Liveness& liveness();
+  std::optional<Expr> value_before(const std::string& name, Span at);
+  void read_if(const ast::Statement& statement, const ast::If& branches);
+  void read_branches(const ast::Statement& statement, const ast::If& branches, std::size_t at,
+                     const std::string& last);
+  void read_for(const ast::Statement& statement, const ast::For& loop);
+  void read_while(const ast::Statement& statement, const ast::While& loop);
+  void read_loop(const ast::Statement& statement, LoopText text);
+  bool read_loop_body(const ast::Statement& statement, const LoopText& text,
+                      const std::vector<std::string>& names, std::vector<Type>& types, Loop& loop);
+  Expr range_bound(const ast::Expr& expr);
+  void bind_results(const ast::Statement& statement, const std::vector<std::string>& names,
+                    const std::vector<Type>& types, Expr value, CommentsPtr comments);
+
+  // graph_functions.cpp: nested functions, purity.
+  void read_nested(const ast::Statement& statement, const ast::FunctionDefinition& definition);
+  void check_purity();
+  void check_pure(const std::vector<BindingBlock>& blocks);
 
   // graph_expressions.cpp: values.
   Expr value(const ast::Expr& expr);
@@ -115,15 +169,29 @@ class GraphBuilder : public ScalarScope {
   Expr operator_call(const std::string& name, const ast::Expr& expr, const ast::Call& call,
                      const ast::Expr* receiver);
   std::optional<Expr> special_call(const std::string& name, const ast::Expr& expr, const ast::Call& call);
-  Expr call_tir(const ast::Expr& expr, const ast::Call& call);
+  Expr call_tir(const std::string& name, const ast::Expr& expr, const ast::Call& call);
+  // graph_packed.cpp: calls of functions outside the module, and closures of the virtual machine.
+  Expr packed_call(PackedForm form, const std::string& name, const ast::Expr& expr, const ast::Call& call);
+  Expr packed_callee(const ast::Expr& callee, std::string_view name);
+  Expr checked_packed(PackedCall call, Span span);
+  std::vector<Type> result_types(const ast::Expr& written);
+  std::vector<Expr> argument_tuple(const ast::Expr& given);
+  std::vector<std::int64_t> inplace_indices(const ast::Expr& written, std::size_t args, std::size_t results);
+  Attribute attribute_argument(const ast::Expr& value);
+  std::optional<Expr> metadata_constant(const ast::Expr& expr, const ast::Subscript& subscript);
   void read_out_types(const ast::Call& call, const ast::Expr* third, const ast::Expr* dtype,
                       std::vector<Type>& types, bool& tuple_result);
   // `types`: of the result, as written.
   void check_call_tir(const PrimFunc& function, const CallTir& call, Span span, Span types);
+  Expr shape_of_dims(const ast::Expr& written);
   Expr constant_of(const ast::Expr& expr, const ast::Call& call);
   Expr named_constant(const ast::Expr& expr, const ast::Call& call);
 
   Entry* look_up(const std::string& name);
+  bool is_output(const std::string& name, const ast::Statement& statement) const {
+    auto output = outputs_.find(name);
+    return output != outputs_.end() && output->second == &statement;
+  }
   std::optional<std::string> module_member(const ast::Expr& callee);
   [[noreturn]] void unknown_name(const std::string& name, Span at);
   [[noreturn]] void type_error(Span at, std::string_view id, std::string message) const {
@@ -139,7 +207,9 @@ class GraphBuilder : public ScalarScope {
   ReadContext& context_;
   Globals& globals_;
   const ast::FunctionDefinition& definition_;
-  SymbolTable symbols_;
+  GraphBuilder* const outer_;
+  SymbolTable own_symbols_;
+  SymbolTable& symbols_;  // nested functions share those of the outermost
   ScalarReader scalars_;
   TypeReader types_;
   FunctionBuilder builder_;
@@ -156,6 +226,11 @@ class GraphBuilder : public ScalarScope {
   // In a dataflow block: for each output, the statement that binds it last.
   std::map<std::string, const ast::Statement*> outputs_;
   bool in_dataflow_ = false;
+  std::vector<ScalarVar> determined_;  // symbols with a value at this place of the text
+  std::vector<BindingBlock> blocks_;   // of the region that is being read
+  std::unique_ptr<Liveness> liveness_;
+  std::map<const ast::Statement*, std::vector<Type>>
+      loop_types_;  // of carried variables, from earlier rounds
   std::vector<std::pair<Span, CommentsPtr>>
       block_comments_;  // of dataflow blocks, by the place of their header
 };

@@ -1,8 +1,9 @@
-// call_tir in its three spellings, and its check against the prim_func.
+// call_tir in its spellings of all years, in place and with a gradient, and its check against the prim_func.
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "frontend/attribute_reader.h"
 #include "frontend/graph_builder.h"
 #include "ir/call_layout.h"
 #include "ir/printer.h"
@@ -18,7 +19,8 @@ void GraphBuilder::read_out_types(const ast::Call& call, const ast::Expr* third,
                                   std::vector<Type>& types, bool& tuple_result) {
   if (!third) {
     type_error(call.callee->span, "call_tir.result",
-               "R.call_tir is given no type of its result; expected out_ty=R.Tensor(shape, dtype)");
+               fmt::format("{} is given no type of its result; expected out_ty=R.Tensor(shape, dtype)",
+                           ast::dotted_name(*call.callee)));
   }
   auto items_of = [](const ast::Expr& expr) -> const std::vector<ast::ExprPtr>* {
     if (auto* list = expr.as<ast::ListValue>()) return &list->items;
@@ -73,87 +75,178 @@ void GraphBuilder::read_out_types(const ast::Call& call, const ast::Expr* third,
   }
 }
 
-Expr GraphBuilder::call_tir(const ast::Expr& expr, const ast::Call& call) {
-  std::vector<const ast::Expr*> positional;
-  const ast::Expr* third = nullptr;
-  const ast::Expr* dtype = nullptr;
-  const ast::Expr* scalar_args = nullptr;
-  for (const ast::Argument& argument : call.arguments) {
-    if (argument.name.empty() && !argument.stars) {
-      positional.push_back(argument.value.get());
-    } else if (argument.name == "out_ty" || argument.name == "out_sinfo" || argument.name == "shape" ||
-               argument.name == "output_shape") {
-      third = argument.value.get();
-    } else if (argument.name == "dtype") {
-      dtype = argument.value.get();
-    } else if (argument.name == "tir_vars") {
-      scalar_args = argument.value.get();
-    } else if (argument.name == "args") {
-      positional.push_back(argument.value.get());
-    } else {
-      type_error(argument.stars ? argument.value->span : argument.name_span, "call_tir.argument",
-                 fmt::format("R.call_tir has no argument '{}'{}", printable(argument.name),
-                             did_you_mean(argument.name, std::vector<std::string>{"out_ty", "out_sinfo",
-                                                                                  "dtype", "tir_vars"})));
-    }
-  }
-  if (!third && positional.size() > 2) third = positional[2];
-  if (positional.size() < 2 || positional.size() > 3) {
-    type_error(expr.span, "call_tir.arguments",
-               fmt::format("found {} positional arguments of R.call_tir; expected a prim_func, its arguments "
-                           "and the type of "
-                           "the result",
-                           positional.size()));
-  }
-  const ast::Expr& callee = *positional[0];
-  if (callee.as<ast::StringValue>()) {
-    fail(ErrorClass::Policy, callee.span, "native.call",
-         fmt::format("R.call_tir of {} calls a native function, which was not opted in",
-                     ast::describe(callee)));
-  }
-  std::optional<std::string> global = module_member(callee);
-  if (!global && ast::name_of(callee)) global = *ast::name_of(callee);
-  std::optional<GlobalMeaning> meaning = global ? globals_.find_global(*global, callee.span) : std::nullopt;
-  if (!meaning) {
-    if (global && !look_up(*global)) unknown_name(*global, callee.span);
-    type_error(callee.span, "call_tir.callee",
-               fmt::format("found {} in R.call_tir; expected a prim_func", ast::describe(callee)));
-  }
-  if (!meaning->is_prim_func && meaning->reference.type().is_error()) throw ReadContext::Silent{};
-  if (!meaning->is_prim_func) {
-    type_error(
-        callee.span, "call_tir.callee",
-        fmt::format("found the Relax function '{}' in R.call_tir; expected a prim_func", printable(*global)));
-  }
-
+// The values that one argument gives: a tuple or list of them, a value alone, or a variable that is a tuple.
+std::vector<Expr> GraphBuilder::argument_tuple(const ast::Expr& given) {
   std::vector<Expr> args;
-  const ast::Expr& given = *positional[1];
   if (auto* tuple = given.as<ast::TupleValue>()) {
     for (const ast::ExprPtr& item : tuple->items) args.push_back(leaf(*item));
-  } else if (auto* list = given.as<ast::ListValue>()) {
+    return args;
+  }
+  if (auto* list = given.as<ast::ListValue>()) {
     for (const ast::ExprPtr& item : list->items) args.push_back(leaf(*item));
-  } else {
-    Expr single = leaf(given);
-    if (const TupleType* fields = single.type().tuple()) {
-      // A tuple of values is its fields, each taken out.
-      auto* written = single.as<TupleExpr>();
-      for (std::size_t i = 0; i < fields->fields.size(); ++i) {
-        if (!written && !in_dataflow_) open_plain_block();
-        args.push_back(written ? written->fields[i]
-                               : builder_.emit(tuple_get(single, static_cast<int>(i), given.span)));
-      }
-    } else {
-      args.push_back(single);
+    return args;
+  }
+  Expr single = leaf(given);
+  const TupleType* fields = single.type().tuple();
+  if (!fields) return {single};
+  if (auto* written = single.as<TupleExpr>()) return written->fields;
+  for (std::size_t i = 0; i < fields->fields.size(); ++i) {
+    if (!in_dataflow_) open_plain_block();
+    args.push_back(builder_.emit(tuple_get(single, static_cast<int>(i), given.span)));
+  }
+  return args;
+}
+
+std::vector<std::int64_t> GraphBuilder::inplace_indices(const ast::Expr& written, std::size_t args,
+                                                        std::size_t results) {
+  Attribute value = read_attribute(context_, written);
+  auto* list = value.as<AttributeList>();
+  bool integers = value.as<std::int64_t>() ||
+                  (list && std::all_of(list->begin(), list->end(),
+                                       [](const Attribute& item) { return item.as<std::int64_t>(); }));
+  if (!integers) {
+    type_error(written.span, "inplace.indices",
+               fmt::format("found {} as indices; expected a list of integers", ast::describe(written)));
+  }
+  std::vector<std::int64_t> indices = int_list(value);
+  if (indices.size() != results) {
+    type_error(written.span, "inplace.indices",
+               fmt::format("found {} indices for {} result{}; expected one each, -1 for a fresh one",
+                           indices.size(), results, results == 1 ? "" : "s"));
+  }
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] < -1 || indices[i] >= static_cast<std::int64_t>(args)) {
+      type_error(written.span, "inplace.indices",
+                 fmt::format("found the index {} of {} argument{}; expected -1 to {}", indices[i], args,
+                             args == 1 ? "" : "s", static_cast<std::int64_t>(args) - 1));
+    }
+    if (indices[i] >= 0 && std::count(indices.begin(), indices.end(), indices[i]) > 1) {
+      type_error(written.span, "inplace.indices",
+                 fmt::format("found the argument {} for two results; expected each once", indices[i]));
     }
   }
+  return indices;
+}
+
+// A keyword of a call that is known when the text is read.
+Attribute GraphBuilder::attribute_argument(const ast::Expr& value) { return read_attribute(context_, value); }
+
+// R.call_tir, R.call_tir_inplace (indices before the type) and R.call_tir_with_grad.
+Expr GraphBuilder::call_tir(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
+  const bool inplace = name == "R.call_tir_inplace", with_gradient = name == "R.call_tir_with_grad";
+  std::vector<const ast::Expr*> positional;
+  const ast::Expr *callee_written = nullptr, *given = nullptr, *third = nullptr, *dtype = nullptr,
+                  *scalar_args = nullptr, *indices = nullptr, *gradient = nullptr, *gradient_args = nullptr;
+  for (const ast::Argument& argument : call.arguments) {
+    const ast::Expr* value = argument.value.get();
+    if (argument.name.empty() && !argument.stars) {
+      positional.push_back(value);
+    } else if (argument.name == "out_ty" || argument.name == "out_sinfo" || argument.name == "shape" ||
+               argument.name == "output_shape") {
+      third = value;
+    } else if (argument.name == "gvar" || argument.name == "func") {
+      callee_written = value;
+    } else if (argument.name == "args") {
+      given = value;
+    } else if (argument.name == "dtype" && !inplace && !with_gradient) {
+      dtype = value;
+    } else if (argument.name == "tir_vars") {
+      scalar_args = value;
+    } else if (argument.name == "inplace_indices" && inplace) {
+      indices = value;
+    } else if (argument.name == "te_grad_name" && with_gradient) {
+      gradient = value;
+    } else if (argument.name == "te_grad_kwargs" && with_gradient) {
+      gradient_args = value;
+    } else {
+      std::vector<std::string> known{"args", "out_ty", "out_sinfo", "dtype", "tir_vars"};
+      if (inplace) known.emplace_back("inplace_indices");
+      if (with_gradient) known.insert(known.end(), {"te_grad_name", "te_grad_kwargs"});
+      type_error(argument.stars ? argument.value->span : argument.name_span, "call_tir.argument",
+                 fmt::format("{} has no argument '{}'{}", name, printable(argument.name),
+                             did_you_mean(argument.name, known)));
+    }
+  }
+  std::size_t next = 0;
+  std::vector<const ast::Expr**> order{&callee_written, &given};
+  if (inplace) order.push_back(&indices);
+  order.push_back(&third);
+  if (name == "R.call_tir") order.push_back(&scalar_args);
+  for (const ast::Expr** slot : order) {
+    if (!*slot && next < positional.size()) *slot = positional[next++];
+  }
+  if (!callee_written || !given || next < positional.size()) {
+    type_error(
+        expr.span, "call_tir.arguments",
+        fmt::format("found {} positional arguments of {}; expected a prim_func, its arguments{} and the "
+                    "type of the result",
+                    positional.size(), name, inplace ? ", inplace_indices" : ""));
+  }
+  const ast::Expr& callee = *callee_written;
+  std::optional<std::string> global = module_member(callee);
+  if (!global && ast::name_of(callee)) global = *ast::name_of(callee);
+  std::optional<GlobalMeaning> meaning = global && !(ast::name_of(callee) && look_up(*global))
+                                             ? globals_.find_global(*global, callee.span)
+                                             : std::nullopt;
+  // The form of 2022: a native function by its symbol.
+  auto* maker = callee.as<ast::Call>();
+  bool native = callee.as<ast::StringValue>() || (meaning && meaning->is_extern) ||
+                (maker && context_.namespaces.canonical(*maker->callee) == "R.ExternFunc");
+  if (native && (inplace || with_gradient)) {
+    type_error(callee.span, "call_tir.callee",
+               fmt::format("found a native function in {}; expected a prim_func", name));
+  }
+  if (!meaning && !native) {
+    if (global && !look_up(*global)) unknown_name(*global, callee.span);
+    type_error(callee.span, "call_tir.callee",
+               fmt::format("found {} in {}; expected a prim_func", ast::describe(callee), name));
+  }
+  if (!native && !meaning->is_prim_func && meaning->reference.type().is_error()) throw ReadContext::Silent{};
+  if (!native && !meaning->is_prim_func) {
+    type_error(
+        callee.span, "call_tir.callee",
+        fmt::format("found the Relax function '{}' in {}; expected a prim_func", printable(*global), name));
+  }
+  std::vector<Expr> args = argument_tuple(*given);
   if (scalar_args) {
-    for (const Scalar& scalar : types_.read_dims(*scalar_args))
+    auto* tuple = scalar_args->as<ast::Call>();
+    const ast::Expr& dims = tuple && tuple->arguments.size() == 1 ? *tuple->arguments[0].value : *scalar_args;
+    for (const Scalar& scalar : types_.read_dims(dims))
       args.push_back(scalar_value(scalar, scalar_args->span));
   }
   std::vector<Type> types;
   bool tuple_result = false;
   read_out_types(call, third, dtype, types, tuple_result);
-  Expr result = relish::call_tir(meaning->reference, args, types, tuple_result, expr.span);
+  if (native) {
+    return checked_packed({PackedForm::Dps,
+                           packed_callee(callee, name),
+                           std::move(args),
+                           std::move(types),
+                           tuple_result,
+                           {},
+                           {}},
+                          expr.span);
+  }
+  CallTir made{meaning->reference, args, std::move(types), tuple_result, {}, {}, {}};
+  if (inplace) {
+    if (!indices) type_error(expr.span, "inplace.indices", "R.call_tir_inplace is given no inplace_indices");
+    made.inplace_indices = inplace_indices(*indices, args.size(), made.out_types.size());
+  }
+  if (with_gradient) {
+    auto* text = gradient ? gradient->as<ast::StringValue>() : nullptr;
+    if (!text || text->value.empty()) {
+      type_error(gradient ? gradient->span : expr.span, "call_tir.gradient",
+                 "R.call_tir_with_grad is given no te_grad_name");
+    }
+    made.gradient_name = text->value;
+    if (gradient_args && !gradient_args->as<ast::NoneValue>()) {
+      Attribute value = read_attribute(context_, *gradient_args);
+      if (!value.as<Attributes>())
+        type_error(gradient_args->span, "call_tir.gradient", "te_grad_kwargs is no dictionary");
+      made.gradient_arguments = *value.as<Attributes>();
+    }
+  }
+  Expr result = relish::call_tir(std::move(made), expr.span);
   bool silent = std::any_of(args.begin(), args.end(), [](const Expr& arg) { return arg.type().is_error(); });
   if (meaning->prim_func && !silent) {
     context_.attempt_typed(

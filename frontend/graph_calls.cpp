@@ -37,22 +37,47 @@ struct Refusal {
   std::string_view name;
   std::string_view reason;
 };
-constexpr std::array<Refusal, 9> refusals = {{
+constexpr std::array<Refusal, 8> refusals = {{
     {"R.match_cast", "found R.match_cast inside an expression; expected y = R.match_cast(x, type)"},
+    {"R.match_shape", "found R.match_shape inside an expression; expected y = R.match_shape(x, dims)"},
     {"R.func_attr", "found R.func_attr inside an expression; expected it as a statement"},
     {"R.output", "found R.output inside an expression; expected it as a statement"},
     {"R.dataflow", "found R.dataflow inside an expression; expected with R.dataflow():"},
     {"R.emit_te", "R.emit_te needs Python, which Relish does not run; expected a prim_func and R.call_tir"},
-    {"R.call_tir_with_grad", "R.call_tir_with_grad names a Python function; expected R.call_tir"},
-    {"R.call_tir_inplace", "R.call_tir_inplace is not supported; expected R.call_tir"},
     {"R.call_py_func", "R.call_py_func needs Python, which Relish does not run"},
-    {"R.null_value", "found R.null_value() as a value; it stands for an absent argument only"},
+    {"R.rewriter", "R.rewriter needs Python, which Relish does not run"},
 }};
-constexpr std::array<std::string_view, 6> native_calls = {"R.call_dps_packed",  "R.call_packed",
-                                                          "R.call_pure_packed", "R.call_inplace_packed",
-                                                          "R.ExternFunc",       "R.call_builtin_with_ctx"};
+
+struct Packed {
+  std::string_view name;
+  PackedForm form;
+};
+constexpr std::array<Packed, 8> packed_forms = {{
+    {"R.call_dps_packed", PackedForm::Dps},
+    {"R.call_pure_packed", PackedForm::Pure},
+    {"R.call_packed", PackedForm::Impure},
+    {"R.call_inplace_packed", PackedForm::Inplace},
+    {"R.call_builtin_with_ctx", PackedForm::Builtin},
+    {"R.make_closure", PackedForm::MakeClosure},
+    {"R.invoke_closure", PackedForm::InvokeClosure},
+    {"R.invoke_pure_closure", PackedForm::InvokePureClosure},
+}};
 
 }  // namespace
+
+// Dimensions in a tuple or list as a shape.
+Expr GraphBuilder::shape_of_dims(const ast::Expr& written) {
+  std::vector<Scalar> dims;
+  for (Scalar& dim : scalars_.read_list(written)) {
+    if (dim.defined() && !is_int(dim.dtype())) {
+      type_error(written.span, "shape.dtype",
+                 fmt::format("found a dimension of dtype {}; expected int64", name_of(dim.dtype())));
+    }
+    if (!dim.defined()) throw ReadContext::Silent{};
+    dims.push_back(dim);
+  }
+  return shape_literal(std::move(dims), written.span);
+}
 
 Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr, const ast::Call& call,
                                  const ast::Expr* receiver) {
@@ -87,6 +112,10 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
     const Param* param = nullptr;
     if (argument_name.empty()) {
       if (written.size() < op->params.size()) param = &op->params[written.size()];
+      // Behind a parameter that takes any number, all are its.
+      for (std::size_t i = 0; i < std::min(written.size(), op->params.size()); ++i) {
+        if (op->params[i].kind == ParamKind::AnyRest) param = &op->params[i];
+      }
     } else {
       for (const Param& candidate : op->params) {
         if (candidate.name == argument_name) param = &candidate;
@@ -98,6 +127,9 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
     // An unknown keyword is told of at its name.
     WrittenArgument argument{argument_name, Attribute(),
                              param || !name_span.known() ? value.span : name_span};
+    // Where a value of any type stands, `R.null_value()` is one.
+    bool any = param && (param->kind == ParamKind::Any || param->kind == ParamKind::AnyRest);
+    null_value &= !any;
     bool tensor = param && (param->kind == ParamKind::Tensor || param->kind == ParamKind::OptionalTensor);
     if (null_value) {
       // an absent argument
@@ -106,6 +138,9 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
       argument.value = read_attribute(context_, value);
     } else if (is_literal(context_, value)) {
       argument.value = read_attribute(context_, value);
+    } else if (param && param->kind == ParamKind::Shape &&
+               (value.as<ast::TupleValue>() || value.as<ast::ListValue>())) {
+      argument.value = shape_of_dims(value);
     } else {
       argument.value = leaf(value);
     }
@@ -116,7 +151,15 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
     if (argument.stars)
       type_error(argument.value->span, "call.star",
                  "found a starred argument; expected each one written out");
-    add(argument.name, *argument.value, argument.name_span);
+    // R.assert_op(condition, [a, b]) lists what it formats.
+    auto* list = argument.value->as<ast::ListValue>();
+    const Param* rest = nullptr;
+    for (const Param& param : op->params) {
+      if (param.kind == ParamKind::AnyRest) rest = &param;
+    }
+    bool listed = rest && list && (argument.name.empty() || argument.name == rest->name);
+    if (!listed) add(argument.name, *argument.value, argument.name_span);
+    for (std::size_t i = 0; listed && i < list->items.size(); ++i) add("", *list->items[i]);
   }
   if (!numbers.empty()) {
     std::optional<DType> dtype;
@@ -141,21 +184,26 @@ std::optional<Expr> GraphBuilder::special_call(const std::string& name, const as
                  fmt::format("found {} arguments of {}", call.arguments.size(), printable(name)));
     }
   };
-  if (name == "R.call_tir") return call_tir(expr, call);
+  if (name == "R.call_tir" || name == "R.call_tir_inplace" || name == "R.call_tir_with_grad")
+    return call_tir(name, expr, call);
+  for (const Packed& packed : packed_forms) {
+    if (packed.name == name) return packed_call(packed.form, name, expr, call);
+  }
+  if (name == "R.ExternFunc") {
+    auto* symbol = call.arguments.empty() ? nullptr : call.arguments[0].value->as<ast::StringValue>();
+    if (!symbol || symbol->value.empty() || call.arguments.size() > 2)
+      type_error(expr.span, "native.symbol", "R.ExternFunc takes the symbol of a native function");
+    return extern_func(symbol->value, expr.span);
+  }
   if (name == "R.const") return constant_of(expr, call);
   if (name == "relish.constant") return named_constant(expr, call);
   if (name == "R.shape" || name == "R.ShapeExpr") {
     expect(1, 1);
     const ast::Expr& dims = *call.arguments[0].value;
-    std::vector<Scalar> read;
-    for (Scalar& dim : scalars_.read_list(dims)) {
-      if (!is_int(dim.dtype())) {
-        type_error(dims.span, "shape.dtype",
-                   fmt::format("found a dimension of dtype {}; expected int64", name_of(dim.dtype())));
-      }
-      read.push_back(dim);
-    }
-    return shape_literal(std::move(read), expr.span);
+    if (!dims.as<ast::TupleValue>() && !dims.as<ast::ListValue>() && !dims.as<ast::NumberListValue>())
+      type_error(dims.span, "shape.dims",
+                 fmt::format("found {} in {}; expected a list of dimensions", ast::describe(dims), name));
+    return shape_of_dims(dims);
   }
   if (name == "R.prim_value") {
     expect(1, 1);
@@ -183,9 +231,9 @@ std::optional<Expr> GraphBuilder::special_call(const std::string& name, const as
   for (const Refusal& refusal : refusals) {
     if (refusal.name == name) type_error(expr.span, "unsupported", std::string(refusal.reason));
   }
-  if (std::find(native_calls.begin(), native_calls.end(), name) != native_calls.end()) {
-    fail(ErrorClass::Policy, expr.span, "native.call",
-         fmt::format("{} calls a native function, which was not opted in", printable(name)));
+  if (name.substr(0, 7) == "R.dist.") {
+    type_error(expr.span, "unsupported",
+               fmt::format("{}: distributed tensors are not supported", printable(name)));
   }
   return std::nullopt;
 }

@@ -164,6 +164,33 @@ Expr GraphBuilder::constant_of(const ast::Expr& expr, const ast::Call& call) {
   return constant(reader.tensor(element, written->span), expr.span);
 }
 
+// metadata["relax.expr.Constant"][k], meta[relax.Constant][k] of 2022; nothing for another subscript.
+std::optional<Expr> GraphBuilder::metadata_constant(const ast::Expr& expr, const ast::Subscript& subscript) {
+  auto* table = subscript.object->as<ast::Subscript>();
+  const std::string* name = table ? ast::name_of(*table->object) : nullptr;
+  if (!name || (*name != "metadata" && *name != "meta") || look_up(*name)) return std::nullopt;
+  if (table->items.size() != 1 || subscript.items.size() != 1) return std::nullopt;
+  auto* key = table->items[0]->as<ast::StringValue>();
+  std::string kind = key ? key->value : ast::dotted_name(*table->items[0]);
+  if (kind != "relax.expr.Constant" && kind != "relax.Constant" && kind != "relay.Constant") {
+    type_error(table->items[0]->span, "metadata.kind",
+               fmt::format("found the metadata of '{}'; only relax.expr.Constant is read", printable(kind)));
+  }
+  if (!context_.has_metadata) {
+    type_error(expr.span, "metadata.missing",
+               "found a constant in metadata, which the text does not have: it was printed without "
+               "show_meta=True");
+  }
+  auto* index = subscript.items[0]->as<ast::IntValue>();
+  if (!index || index->value < 0 ||
+      static_cast<std::size_t>(index->value) >= context_.metadata_constants.size()) {
+    type_error(subscript.items[0]->span, "metadata.index",
+               fmt::format("found {} as the index of a constant; the metadata has {}",
+                           ast::describe(*subscript.items[0]), context_.metadata_constants.size()));
+  }
+  return constant(context_.metadata_constants[static_cast<std::size_t>(index->value)], expr.span);
+}
+
 Expr GraphBuilder::named_constant(const ast::Expr& expr, const ast::Call& call) {
   auto* name = call.arguments.size() == 1 ? call.arguments[0].value->as<ast::StringValue>() : nullptr;
   if (!name) type_error(expr.span, "constants.name", "relish.constant takes the name of an entry");

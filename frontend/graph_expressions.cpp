@@ -191,6 +191,11 @@ Expr GraphBuilder::name_value(const ast::Expr& expr, const std::string& name) {
                        printable(name)),
            std::move(notes));
     }
+    if (auto* unavailable = std::get_if<Unavailable>(&entry->meaning)) {
+      fail(ErrorClass::Type, expr.span, "name.unavailable",
+           fmt::format("found '{}', {}", printable(name), unavailable->why),
+           {{entry->span, unavailable->note}});
+    }
     type_error(
         expr.span, "name.module",
         fmt::format("found the module '{}' as a value; expected one of its functions", printable(name)));
@@ -235,7 +240,8 @@ std::optional<Scalar> GraphBuilder::known_scalar(const Expr& value) {
   if (!var) return std::nullopt;
   Entry* entry = look_up(var->name());
   auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
-  return bound && bound->var == *var ? bound->scalar : std::nullopt;
+  if (bound && bound->var == *var) return bound->scalar;
+  return std::nullopt;
 }
 
 // A number beside a tensor is a tensor of its dtype, if it is a value of it.
@@ -383,6 +389,7 @@ Expr GraphBuilder::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
 }
 
 Expr GraphBuilder::subscript(const ast::Expr& expr, const ast::Subscript& subscript) {
+  if (auto constant = metadata_constant(expr, subscript)) return *constant;
   Expr object = leaf(*subscript.object);
   if (object.type().is_error()) throw ReadContext::Silent{};
   auto* index =
@@ -419,13 +426,21 @@ std::vector<Expr> GraphBuilder::call_arguments(const ast::Call& call) {
 }
 
 Expr GraphBuilder::call_global(const GlobalMeaning& meaning, const ast::Expr& expr, const ast::Call& call) {
-  if (meaning.is_prim_func) {
-    type_error(expr.span, "call.prim_func",
-               fmt::format("found a call of the prim_func {}; expected R.call_tir({}, (...), out_ty=...)",
-                           ast::describe(*call.callee), ast::dotted_name(*call.callee)));
-  }
   std::vector<Expr> args = call_arguments(call);
   if (meaning.reference.type().is_error()) throw ReadContext::Silent{};
+  if (meaning.prim_func && args.size() != meaning.prim_func->params.size()) {
+    type_error(expr.span, "call.prim_func",
+               fmt::format("found a call of the prim_func {} with {} arguments; expected its {}, with the "
+                           "destinations, or R.call_tir({}, (...), out_ty=...)",
+                           ast::describe(*call.callee), args.size(), meaning.prim_func->params.size(),
+                           ast::dotted_name(*call.callee)));
+  }
+  if (meaning.is_extern) {
+    type_error(
+        expr.span, "call.extern",
+        fmt::format("found a call of the native function {}; expected R.call_packed or R.call_dps_packed",
+                    ast::describe(*call.callee)));
+  }
   return checked([&] { return function_call(meaning.reference, args, expr.span); }, expr.span,
                  FunctionCall{meaning.reference, args});
 }
@@ -460,6 +475,13 @@ Expr GraphBuilder::call(const ast::Expr& expr, const ast::Call& call) {
       }
       return operator_call("R.astype", expr, call, attribute->object.get());
     }
+  }
+  if (callee.as<ast::Call>()) {
+    Expr function = leaf(callee);
+    if (function.type().is_error()) throw ReadContext::Silent{};
+    std::vector<Expr> args = call_arguments(call);
+    return checked([&] { return function_call(function, args, expr.span); }, expr.span,
+                   FunctionCall{function, args});
   }
   std::string name = context_.namespaces.canonical(callee);
   if (auto special = special_call(name, expr, call)) return *special;

@@ -7,6 +7,7 @@
 
 #include "frontend/attribute_reader.h"
 #include "frontend/prim_func_builder.h"
+#include "ir/printer.h"
 #include "support/fix.h"
 #include "support/limits.h"
 #include "support/render.h"
@@ -16,26 +17,13 @@ namespace relish {
 struct ModuleBuilder::Declaration {
   const ast::FunctionDefinition* definition = nullptr;
   CommentsPtr comments;
-  bool prim_func = false;
-  bool is_private = false;
-  bool pure = true;
-  Attributes attributes;
+  FunctionOptions options;
   bool refused = false;  // its decorators are wrong
   enum class State : std::uint8_t { Declared, Building, Built } state = State::Declared;
   std::unique_ptr<GraphBuilder> graph;
   FunctionPtr function;
   PrimFuncPtr prim;
 };
-
-std::string_view decorator_kind(const Namespaces& namespaces, const ast::Expr& decorator) {
-  auto* call = decorator.as<ast::Call>();
-  std::string name = namespaces.canonical(call ? *call->callee : decorator);
-  if (name == "R.function") return "function";
-  if (name == "R.gradient") return "gradient";
-  if (name == "T.prim_func") return "prim_func";
-  if (name == "I.ir_module") return "module";
-  return {};
-}
 
 ModuleBuilder::ModuleBuilder(ReadContext& context, std::string name, const Module* session,
                              const ConstantTable& constants, const std::vector<std::string>& modules)
@@ -50,7 +38,8 @@ void ModuleBuilder::declare(const ast::Statement& statement) {
   auto declaration = std::make_unique<Declaration>();
   declaration->definition = &definition;
   declaration->comments = statement.comments;
-  declaration->refused = !context_.attempt([&] { read_decorators(*declaration); });
+  declaration->refused =
+      !context_.attempt([&] { declaration->options = read_decorators(context_, definition); });
   auto earlier = by_name_.find(definition.name);
   if (earlier != by_name_.end()) {
     context_.diagnostics
@@ -62,62 +51,6 @@ void ModuleBuilder::declare(const ast::Statement& statement) {
     by_name_[definition.name] = declaration.get();
   }
   declarations_.push_back(std::move(declaration));
-}
-
-void ModuleBuilder::read_decorators(Declaration& declaration) {
-  const ast::FunctionDefinition& definition = *declaration.definition;
-  auto error = [&](Span at, std::string_view id, std::string message) {
-    fail(ErrorClass::Type, at, id, std::move(message));
-  };
-  if (definition.decorators.empty()) {
-    fail(ErrorClass::Syntax, definition.name_span, "refused.def",
-         fmt::format("plain functions are not supported: found def {} without a decorator; expected "
-                     "@R.function or @T.prim_func",
-                     printable(definition.name)));
-  }
-  for (const ast::ExprPtr& decorator : definition.decorators) {
-    auto* call = decorator->as<ast::Call>();
-    std::string_view kind = decorator_kind(context_.namespaces, *decorator);
-    if (kind == "gradient") {
-      const std::string* target =
-          call && call->arguments.size() == 1 ? ast::name_of(*call->arguments[0].value) : nullptr;
-      auto* text =
-          call && call->arguments.size() == 1 ? call->arguments[0].value->as<ast::StringValue>() : nullptr;
-      std::string name = target ? *target : text ? text->value : std::string();
-      if (name.empty() && call && call->arguments.size() == 1)
-        name = ast::dotted_name(*call->arguments[0].value);
-      std::size_t dot = name.rfind('.');
-      if (!text && dot != std::string::npos) name = name.substr(dot + 1);
-      if (name.empty())
-        error(decorator->span, "decorator.gradient", "R.gradient takes the function whose gradient this is");
-      declaration.attributes = with_attribute(std::move(declaration.attributes), "relish.gradient_of", name);
-      continue;
-    }
-    if (kind != "function" && kind != "prim_func") {
-      const ast::Expr& word = call ? *call->callee : *decorator;
-      fail(ErrorClass::Type, decorator->span, "decorator.unknown",
-           fmt::format("found the decorator '{}'; expected R.function or T.prim_func",
-                       printable(context_.text_of(decorator->span), 40)),
-           write_nearest(word.span, context_.text_of(word.span),
-                         std::vector<std::string>{"R.function", "T.prim_func"}));
-    }
-    declaration.prim_func = kind == "prim_func";
-    if (!call) continue;
-    for (const ast::Argument& argument : call->arguments) {
-      auto* value = argument.value->as<ast::BoolValue>();
-      bool harmless =
-          argument.name == "check_well_formed" || (declaration.prim_func && argument.name == "s_tir");
-      if (value && argument.name == "private") {
-        declaration.is_private = value->value;
-      } else if (value && argument.name == "pure" && !declaration.prim_func) {
-        declaration.pure = value->value;
-      } else if (!value || !harmless) {
-        error(argument.name.empty() ? argument.value->span : argument.name_span, "decorator.argument",
-              fmt::format("found an argument of {} that it does not have; expected private=True or False",
-                          ast::dotted_name(*call->callee)));
-      }
-    }
-  }
 }
 
 void ModuleBuilder::declare_class_statement(const ast::Statement& statement) {
@@ -137,7 +70,7 @@ void ModuleBuilder::declare_class_statement(const ast::Statement& statement) {
       }
       return;
     }
-    if (name == "I.module_global_infos") return;  // devices: there is one
+    if (name == "I.module_global_infos") return read_global_infos(*call);
     if (auto* assignment = statement.as<ast::Assignment>(); assignment && assignment->value) {
       auto* made = assignment->value->as<ast::Call>();
       std::string maker = made ? context_.namespaces.canonical(*made->callee) : std::string();
@@ -146,14 +79,75 @@ void ModuleBuilder::declare_class_statement(const ast::Statement& statement) {
         context_.type_variables.insert(*variable);
         return;
       }
-      if (maker == "R.ExternFunc") {
-        fail(ErrorClass::Policy, assignment->value->span, "native.call",
-             "R.ExternFunc names a native function, which was not opted in");
-      }
+      if (variable && maker == "R.ExternFunc") return declare_extern(statement, *variable, *made);
+    }
+    if (auto* inner = statement.as<ast::ClassDefinition>()) {
+      fail(ErrorClass::Syntax, inner->name_span, "refused.nested",
+           fmt::format("found the class '{}' inside a module; expected functions", printable(inner->name)));
     }
     fail(ErrorClass::Type, statement.span, "class.statement",
          "found a statement in a module; expected functions, I.module_attrs or a docstring");
   });
+}
+
+// I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), ...]}): kept as written, each entry as the name of
+// its call and its arguments.
+void ModuleBuilder::read_global_infos(const ast::Call& call) {
+  auto* dictionary = call.arguments.size() == 1 ? call.arguments[0].value->as<ast::DictValue>() : nullptr;
+  if (!dictionary) {
+    fail(ErrorClass::Type, call.callee->span, "module.global_infos",
+         "I.module_global_infos takes one dictionary of lists");
+  }
+  for (const auto& [key, value] : dictionary->items) {
+    auto* name = key->as<ast::StringValue>();
+    auto* list = value->as<ast::ListValue>();
+    if (!name || !list) {
+      fail(ErrorClass::Type, name ? value->span : key->span, "module.global_infos",
+           fmt::format("found {} in I.module_global_infos; expected a string and a list",
+                       ast::describe(name ? *value : *key)));
+    }
+    AttributeList entries;
+    for (const ast::ExprPtr& item : list->items) {
+      auto* made = item->as<ast::Call>();
+      std::string form = made ? context_.namespaces.canonical(*made->callee) : std::string();
+      if (form.substr(0, 2) != "I." && form.substr(0, 2) != "R.") {
+        fail(ErrorClass::Type, item->span, "module.global_infos",
+             fmt::format("found {}; expected a device such as I.vdevice(\"llvm\")", ast::describe(*item)));
+      }
+      AttributeList args;
+      for (const ast::Argument& argument : made->arguments)
+        args.push_back(read_attribute(context_, *argument.value));
+      entries.emplace_back(Attributes{{"form", Attribute(form)}, {"args", Attribute(std::move(args))}});
+    }
+    module_.global_infos =
+        with_attribute(std::move(module_.global_infos), name->value, Attribute(std::move(entries)));
+  }
+}
+
+// `name = R.ExternFunc("symbol")`, perhaps with a type.
+void ModuleBuilder::declare_extern(const ast::Statement& statement, const std::string& name,
+                                   const ast::Call& call) {
+  auto* symbol = call.arguments.empty() ? nullptr : call.arguments[0].value->as<ast::StringValue>();
+  if (!symbol || symbol->value.empty() || call.arguments.size() > 2) {
+    fail(ErrorClass::Type, call.callee->span, "native.symbol",
+         "R.ExternFunc takes the symbol of a native function and perhaps its type");
+  }
+  auto function = std::make_shared<ExternFunction>();
+  function->name = name;
+  function->symbol = symbol->value;
+  function->span = statement.span;
+  function->comments = statement.comments;
+  if (call.arguments.size() == 2) {
+    SymbolTable symbols;
+    symbols.declare_strings(*call.arguments[1].value, DType::Int64);
+    function->type = TypeReader(context_, symbols).read(*call.arguments[1].value);
+  }
+  if (by_name_.count(name) || module_.extern_function(name)) {
+    fail(ErrorClass::Type, statement.span, "function.twice",
+         fmt::format("found the function '{}' twice", printable(name)));
+  }
+  extern_order_.push_back(declarations_.size());
+  externs_.push_back(std::move(function));
 }
 
 void ModuleBuilder::ensure_header(Declaration& declaration) {
@@ -166,25 +160,114 @@ void ModuleBuilder::build_declaration(Declaration& declaration) {
   if (declaration.state != Declaration::State::Declared) return;
   declaration.state = declaration.refused ? Declaration::State::Built : Declaration::State::Building;
   if (declaration.refused) return;
-  if (declaration.prim_func) {
+  if (declaration.options.prim_func) {
     declaration.prim = PrimFuncBuilder(context_).build(*declaration.definition, declaration.comments,
-                                                       declaration.is_private);
+                                                       declaration.options.is_private);
   } else {
     ensure_header(declaration);
-    declaration.function = declaration.graph->build(declaration.comments, declaration.is_private,
-                                                    declaration.pure, declaration.attributes);
+    declaration.function = declaration.graph->build(declaration.comments, declaration.options);
   }
   declaration.state = Declaration::State::Built;
 }
 
 Module ModuleBuilder::build() {
   for (auto& declaration : declarations_) build_declaration(*declaration);
-  for (auto& declaration : declarations_) {
+  std::size_t next_extern = 0;
+  for (std::size_t i = 0; i <= declarations_.size(); ++i) {
+    // Native functions stand where the text has them.
+    while (next_extern < externs_.size() && extern_order_[next_extern] == i)
+      module_.functions.emplace_back(externs_[next_extern++]);
+    if (i == declarations_.size()) break;
+    auto& declaration = declarations_[i];
     if (by_name_.at(declaration->definition->name) != declaration.get()) continue;
     if (auto function = built(*declaration->definition)) module_.functions.push_back(std::move(*function));
     declaration->graph.reset();
   }
+  check_gradients();
   return std::move(module_);
+}
+
+// A user's gradient of f: a function of f's inputs, its outputs and their cotangents, which gives the
+// cotangents of the inputs.
+void ModuleBuilder::check_gradients() {
+  auto flat = [](const Type& type) { return type.tuple() ? type.tuple()->fields : std::vector<Type>{type}; };
+  for (const GlobalFunction& global : module_.functions) {
+    auto* graph = std::get_if<FunctionPtr>(&global);
+    const Attribute* of = graph ? find_attribute((*graph)->attributes, "relish.gradient_of") : nullptr;
+    if (!of) continue;
+    const Function& gradient = **graph;
+    context_.attempt_typed([&] {
+      auto refuse = [&](std::string_view id, const std::string& message, const Function* target) {
+        std::vector<DiagnosticNote> notes;
+        if (target) notes.push_back({target->span, fmt::format("'{}' is here", printable(target->name))});
+        fail(ErrorClass::Type, gradient.span, id, message, std::move(notes));
+      };
+      auto* name = of->as<std::string>();
+      FunctionPtr target = name ? module_.function(*name) : nullptr;
+      if (!target && name && session_) target = session_->function(*name);
+      if (!target) {
+        if (name && by_name_.count(*name)) return;  // it is wrong itself
+        refuse(
+            "gradient.target",
+            fmt::format("'{}' is the gradient of {}; expected a Relax function of the module",
+                        printable(gradient.name), name ? fmt::format("'{}'", printable(*name)) : "no name"),
+            nullptr);
+      }
+      std::vector<Type> wanted;
+      for (const Var& param : target->params) wanted.push_back(param.type());
+      const std::vector<Type> outputs = flat(target->result_type);
+      wanted.insert(wanted.end(), outputs.begin(), outputs.end());
+      wanted.insert(wanted.end(), outputs.begin(), outputs.end());
+      if (gradient.params.size() != wanted.size()) {
+        refuse(
+            "gradient.parameters",
+            fmt::format("the gradient '{}' has {} parameters; expected {}: the {} of '{}', its {} and their "
+                        "cotangents",
+                        printable(gradient.name), gradient.params.size(), wanted.size(),
+                        target->params.size() == 1 ? "input" : "inputs", printable(target->name),
+                        outputs.size() == 1 ? "output" : "outputs"),
+            target.get());
+      }
+      // Dimensions have names of their own in each function: compared are dtypes, ranks and known sizes.
+      auto clash = [](const Type& a, const Type& b) {
+        const TensorType *x = a.tensor(), *y = b.tensor();
+        if (!x || !y) return fits(a, b) == Fit::Never;
+        if ((x->dtype && y->dtype && *x->dtype != *y->dtype) ||
+            (x->rank >= 0 && y->rank >= 0 && x->rank != y->rank))
+          return true;
+        for (std::size_t d = 0; x->shape && y->shape && d < x->shape->size(); ++d) {
+          auto m = (*x->shape)[d].as_int(), n = (*y->shape)[d].as_int();
+          if (m && n && *m != *n) return true;
+        }
+        return false;
+      };
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (!clash(gradient.params[i].type(), wanted[i])) continue;
+        refuse("gradient.parameters",
+               fmt::format("parameter '{}' of the gradient '{}' has type {}; expected {}",
+                           printable(gradient.params[i].name()), printable(gradient.name),
+                           print(gradient.params[i].type()), print(wanted[i])),
+               target.get());
+      }
+      const std::vector<Type> results = flat(gradient.result_type);
+      if (results.size() != target->params.size()) {
+        refuse("gradient.result",
+               fmt::format(
+                   "the gradient '{}' returns {}; expected a cotangent for each of the {} inputs of '{}'",
+                   printable(gradient.name), print(gradient.result_type), target->params.size(),
+                   printable(target->name)),
+               target.get());
+      }
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        if (!clash(results[i], target->params[i].type())) continue;
+        refuse("gradient.result",
+               fmt::format("the gradient '{}' returns {} for the input '{}'; expected {}",
+                           printable(gradient.name), print(results[i]), printable(target->params[i].name()),
+                           print(target->params[i].type())),
+               target.get());
+      }
+    });
+  }
 }
 
 std::optional<GlobalFunction> ModuleBuilder::built(const ast::FunctionDefinition& definition) const {
@@ -199,27 +282,33 @@ std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name,
   auto found = by_name_.find(name);
   if (found == by_name_.end()) {
     if (damaged_names_.contains(name)) throw ReadContext::Silent{};
+    for (const ExternFunctionPtr& external : externs_) {
+      if (external->name == name)
+        return GlobalMeaning{global_ref(GlobalFunction(external), use), nullptr, false, true};
+    }
     const GlobalFunction* known = session_ ? session_->find(name) : nullptr;
     if (!known) return std::nullopt;
-    GlobalMeaning meaning{global_ref(*known, use), nullptr, false};
-    if (auto* prim = std::get_if<PrimFuncPtr>(known)) meaning = {meaning.reference, *prim, true};
+    GlobalMeaning meaning{global_ref(*known, use), nullptr, false, false};
+    meaning.is_extern = std::holds_alternative<ExternFunctionPtr>(*known);
+    if (auto* prim = std::get_if<PrimFuncPtr>(known)) meaning = {meaning.reference, *prim, true, false};
     return meaning;
   }
   Declaration& declaration = *found->second;
   Type failed(TypeKind(ErrorType{}));
   if (declaration.refused)
-    return GlobalMeaning{global_ref(name, failed, use), nullptr, declaration.prim_func};
-  if (declaration.prim_func) {
+    return GlobalMeaning{global_ref(name, failed, use), nullptr, declaration.options.prim_func, false};
+  if (declaration.options.prim_func) {
     build_declaration(declaration);
-    if (!declaration.prim) return GlobalMeaning{global_ref(name, failed, use), nullptr, true};
-    return GlobalMeaning{global_ref(GlobalFunction(declaration.prim), use), declaration.prim, true};
+    if (!declaration.prim) return GlobalMeaning{global_ref(name, failed, use), nullptr, true, false};
+    return GlobalMeaning{global_ref(GlobalFunction(declaration.prim), use), declaration.prim, true, false};
   }
   ensure_header(declaration);
-  if (declaration.graph->header_failed()) return GlobalMeaning{global_ref(name, failed, use), nullptr, false};
+  if (declaration.graph->header_failed())
+    return GlobalMeaning{global_ref(name, failed, use), nullptr, false, false};
   if (declaration.graph->has_result_annotation()) {
     FunctionType type = declaration.graph->signature();
-    type.pure = declaration.pure;
-    return GlobalMeaning{global_ref(name, Type(std::move(type)), use), nullptr, false};
+    type.pure = declaration.options.pure;
+    return GlobalMeaning{global_ref(name, Type(std::move(type)), use), nullptr, false, false};
   }
   if (declaration.state == Declaration::State::Building) {
     fail(ErrorClass::Type, use, "function.recursive",
@@ -237,8 +326,9 @@ std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name,
   ++inferring_;
   build_declaration(declaration);
   --inferring_;
-  if (!declaration.function) return GlobalMeaning{global_ref(name, failed, use), nullptr, false};
-  return GlobalMeaning{global_ref(name, Type(function_type_of(*declaration.function)), use), nullptr, false};
+  if (!declaration.function) return GlobalMeaning{global_ref(name, failed, use), nullptr, false, false};
+  return GlobalMeaning{global_ref(name, Type(function_type_of(*declaration.function)), use), nullptr, false,
+                       false};
 }
 
 bool ModuleBuilder::is_other_module(const std::string& name) const {
@@ -249,6 +339,7 @@ std::vector<std::string> ModuleBuilder::global_names() const {
   if (!context_.may_suggest()) return {};
   std::vector<std::string> names;
   for (const auto& [name, declaration] : by_name_) names.push_back(name);
+  for (const ExternFunctionPtr& external : externs_) names.push_back(external->name);
   if (session_) {
     for (std::string& name : session_->names()) names.push_back(std::move(name));
   }

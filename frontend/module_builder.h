@@ -41,8 +41,10 @@ class ModuleBuilder : public Globals {
 
  private:
   struct Declaration;
-  void read_decorators(Declaration& declaration);
   void build_declaration(Declaration& declaration);
+  void read_global_infos(const ast::Call& call);
+  void declare_extern(const ast::Statement& statement, const std::string& name, const ast::Call& call);
+  void check_gradients();
   void ensure_header(Declaration& declaration);
 
   ReadContext& context_;
@@ -55,9 +57,8 @@ class ModuleBuilder : public Globals {
   std::unordered_map<std::string, Declaration*> by_name_;
   std::set<std::string>
       damaged_names_;  // of functions whose text was refused: uses are no errors of their own
+  std::vector<ExternFunctionPtr> externs_;
+  std::vector<std::size_t> extern_order_;  // of each, how many functions stand before it
 };
-
-// "function" for @R.function, "prim_func" for @T.prim_func, "module" for @I.ir_module, empty for others.
-std::string_view decorator_kind(const Namespaces& namespaces, const ast::Expr& decorator);
 
 }  // namespace relish

@@ -198,8 +198,10 @@ void StatementReader::read_branch(const Line& line, ast::Block& into) {
   if (!read_header.condition) {
     branches->has_else = true;
     branches->else_body = std::move(body);
+    branches->else_comments = comments_of(line);
   } else {
-    branches->branches.push_back({std::move(read_header.condition), std::move(body), line.span});
+    branches->branches.push_back(
+        {std::move(read_header.condition), std::move(body), line.span, comments_of(line)});
   }
 }
 

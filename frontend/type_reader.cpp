@@ -64,9 +64,9 @@ int rank_argument(const ast::Expr& expr) {
   return static_cast<int>(value->value);
 }
 
-constexpr std::array<std::string_view, 12> known_types = {
-    "R.Tensor", "R.Tuple",      "R.Shape", "R.Prim",    "R.Callable", "R.Any",
-    "R.Object", "R.PackedFunc", "T.int64", "T.float32", "T.bool",     "T.int32"};
+constexpr std::array<std::string_view, 14> known_types = {
+    "R.Tensor", "R.Tuple",      "R.Shape", "R.Prim",    "R.Callable", "R.Any",   "R.Stack",
+    "R.Object", "R.PackedFunc", "T.int64", "T.float32", "T.bool",     "T.int32", "R.DTensor"};
 
 }  // namespace
 
@@ -114,11 +114,18 @@ std::vector<std::string> SymbolTable::names() const {
 // The canonical name of the type's constructor: old texts write `Tensor` without a namespace.
 std::string TypeReader::type_name(const ast::Expr& expr) const {
   std::string name = context_.namespaces.canonical(expr);
-  static constexpr std::array<std::string_view, 7> bare = {"Tensor",   "Tuple", "Shape", "Object",
-                                                           "Callable", "Any",   "Prim"};
+  static constexpr std::array<std::string_view, 8> bare = {"Tensor",   "Tuple", "Shape", "Object",
+                                                           "Callable", "Any",   "Prim",  "PackedFunc"};
   if (std::find(bare.begin(), bare.end(), name) != bare.end()) name = "R." + name;
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> old = {
-      {{"R.TensorStructInfo", "R.Tensor"},
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 14> old = {
+      {{"R.TensorType", "R.Tensor"},
+       {"R.DynTensorType", "R.Tensor"},
+       {"R.TupleType", "R.Tuple"},
+       {"R.ShapeType", "R.Shape"},
+       {"R.FuncType", "R.Callable"},
+       {"R.AnyType", "R.Any"},
+       {"R.ObjectType", "R.Any"},
+       {"R.TensorStructInfo", "R.Tensor"},
        {"R.TupleStructInfo", "R.Tuple"},
        {"R.ShapeStructInfo", "R.Shape"},
        {"R.PrimStructInfo", "R.Prim"},
@@ -142,6 +149,15 @@ bool TypeReader::is_type(const ast::Expr& expr) const {
          (name.substr(0, 2) == "T." && dtype_from_name(name.substr(2)));
 }
 
+std::optional<DType> TypeReader::scalar_dtype(const ast::Expr& annotation) const {
+  auto* call = annotation.as<ast::Call>();
+  std::string name = type_name(call ? *call->callee : annotation);
+  if (name.substr(0, 2) == "T." && (!call || call->arguments.empty())) return dtype_from_name(name.substr(2));
+  if (name != "R.Prim" || !call || call->arguments.empty()) return std::nullopt;
+  auto* text = call->arguments[0].value->as<ast::StringValue>();
+  return text && call->arguments[0].name != "value" ? dtype_from_name(text->value) : std::nullopt;
+}
+
 Type TypeReader::read(const ast::Expr& expr) {
   auto* call = expr.as<ast::Call>();
   std::string name = type_name(call ? *call->callee : expr);
@@ -158,12 +174,13 @@ Type TypeReader::read(const ast::Expr& expr) {
     return Type(std::move(function));
   }
   if (name == "R.Callable") return callable(*call);
+  if (name == "R.Stack") return stack(expr, call);
   if (name.substr(0, 2) == "T.") {
     if (auto dtype = dtype_from_name(name.substr(2)); dtype && (!call || call->arguments.empty())) {
       return Type(ScalarType{*dtype});
     }
   }
-  if (name == "R.DTensor")
+  if (name == "R.DTensor" || name.substr(0, 7) == "R.dist.")
     type_error(expr.span, "type.unsupported", "R.DTensor: distributed tensors are not supported");
   if (expr.as<ast::StringValue>()) {
     type_error(expr.span, "type.string",
@@ -187,8 +204,14 @@ Type TypeReader::tensor(const ast::Expr& expr, const ast::Call* call) {
   std::vector<const ast::Expr*> given = positional(*call);
   const ast::Expr* shape = argument_named(*call, "shape");
   const ast::Expr* dtype = argument_named(*call, "dtype");
-  if (const ast::Expr* device = argument_named(*call, "vdevice"); device && !device->as<ast::StringValue>()) {
-    type_error(device->span, "type.device", "found a device that is no string");
+  if (const ast::Expr* device = argument_named(*call, "vdevice"); device && !device->as<ast::NoneValue>()) {
+    auto* text = device->as<ast::StringValue>();
+    if (!text) {
+      type_error(
+          device->span, "type.device",
+          fmt::format("found {} as a device; expected a string such as \"llvm:0\"", ast::describe(*device)));
+    }
+    result.vdevice = text->value;
   }
   std::size_t next = 0;
   // R.Tensor("float32") gives the dtype alone.
@@ -207,13 +230,19 @@ Type TypeReader::tensor(const ast::Expr& expr, const ast::Call* call) {
     if (!name->value.empty()) result.dtype = read_dtype(name->value, dtype->span);
   }
   if (shape && !is_nothing(*shape)) {
-    if (!shape->as<ast::TupleValue>() && !shape->as<ast::ListValue>() && !shape->as<ast::NumberListValue>()) {
+    if (auto whole = shapes_ ? shapes_->shape_of(*shape) : std::nullopt) {
+      // A variable of shape type: its dims, as far as they are known.
+      result.shape = whole->dims;
+      result.rank = whole->rank;
+    } else if (!shape->as<ast::TupleValue>() && !shape->as<ast::ListValue>() &&
+               !shape->as<ast::NumberListValue>()) {
       type_error(shape->span, "type.shape",
                  fmt::format("found {} as a shape; expected a tuple of dimensions such as (2, 3)",
                              ast::describe(*shape)));
+    } else {
+      result.shape = read_dims(*shape);
+      result.rank = static_cast<int>(result.shape->size());
     }
-    result.shape = read_dims(*shape);
-    result.rank = static_cast<int>(result.shape->size());
   }
   if (const ast::Expr* rank = argument_named(*call, "ndim")) {
     int given_rank = rank_argument(*rank);
@@ -323,9 +352,11 @@ Type TypeReader::shape(const ast::Expr&, const ast::Call* call) {
 }
 
 Type TypeReader::scalar(const ast::Expr& expr, const ast::Call& call) {
-  if (argument_named(call, "value")) {
-    type_error(expr.span, "type.unsupported",
-               "R.Prim(value=...) is not supported; expected R.Prim(\"int64\")");
+  // R.Prim(value=n) of 2023 to 2025: the dtype of the expression; that the value is this one is not kept.
+  if (const ast::Expr* value = argument_named(call, "value")) {
+    check_names(call, "R.Prim", {"value"});
+    Scalar known = read_dim(*value);
+    return Type(ScalarType{known.defined() ? known.dtype() : DType::Int64});
   }
   check_names(call, "R.Prim", {"dtype"});
   std::vector<const ast::Expr*> given = positional(call);
@@ -335,6 +366,13 @@ Type TypeReader::scalar(const ast::Expr& expr, const ast::Call& call) {
   return Type(ScalarType{read_dtype(name->value, given[0]->span)});
 }
 
+Type TypeReader::stack(const ast::Expr& expr, const ast::Call* call) {
+  if (!call || call->arguments.size() != 1 || !call->arguments[0].name.empty())
+    type_error(expr.span, "type.stack",
+               "R.Stack takes the type of its elements, as in R.Stack(R.Tensor((2,), \"float32\"))");
+  return Type(StackType{std::make_shared<const Type>(read(*call->arguments[0].value))});
+}
+
 Type TypeReader::callable(const ast::Call& call) {
   check_names(call, "R.Callable", {"params", "ret", "purity"});
   std::vector<const ast::Expr*> given = positional(call);
@@ -342,11 +380,13 @@ Type TypeReader::callable(const ast::Call& call) {
   const ast::Expr* params = given.empty() ? argument_named(call, "params") : given[0];
   const ast::Expr* ret = given.size() > 1 ? given[1] : argument_named(call, "ret");
   const ast::Expr* purity = given.size() > 2 ? given[2] : argument_named(call, "purity");
-  if (params) {
+  if (params && !params->as<ast::NoneValue>()) {
     result.params = read_types(*params);
   } else {
     result.opaque = true;
+    result.pure = false;  // unless it is said
   }
+  if (given.size() > 3) type_error(given[3]->span, "type.argument", "found a fourth argument of R.Callable");
   if (ret) result.result = read(*ret);
   if (purity) {
     auto* value = purity->as<ast::BoolValue>();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -46,15 +47,26 @@ class SymbolTable : public ScalarScope {
   std::map<std::string, ScalarVar> vars_;
 };
 
+// Variables of shape type, which a tensor's type may name as its whole shape.
+class ShapeScope {
+ public:
+  virtual ~ShapeScope() = default;
+  // The type of the variable that the expression names; nothing when it is no name of a shape.
+  virtual std::optional<ShapeType> shape_of(const ast::Expr& expr) = 0;
+};
+
 class TypeReader {
  public:
-  // `scope` gives the names in dimensions.
-  TypeReader(ReadContext& context, ScalarScope& scope) : context_(context), scope_(scope) {}
+  // `scope` gives the names in dimensions, `shapes` those of whole shapes (none when null).
+  TypeReader(ReadContext& context, ScalarScope& scope, ShapeScope* shapes = nullptr)
+      : context_(context), scope_(scope), shapes_(shapes) {}
 
   // Throws TypeError at the place of the fault.
   Type read(const ast::Expr& expr);
   // Whether the expression is meant as a type (and not, say, as a shape).
   bool is_type(const ast::Expr& expr) const;
+  // The dtype of a scalar's annotation (R.Prim("int64"), T.int64); nothing for other types.
+  std::optional<DType> scalar_dtype(const ast::Expr& annotation) const;
   // Dimensions in a tuple or list; strings are dimensions too. `plain_integer`: dtype of plain numbers.
   std::vector<Scalar> read_dims(const ast::Expr& expr, DType plain_integer = DType::Int64);
   Scalar read_dim(const ast::Expr& expr, DType plain_integer = DType::Int64);
@@ -66,10 +78,12 @@ class TypeReader {
   Type shape(const ast::Expr& expr, const ast::Call* call);
   Type scalar(const ast::Expr& expr, const ast::Call& call);
   Type callable(const ast::Call& call);
+  Type stack(const ast::Expr& expr, const ast::Call* call);
   std::vector<Type> read_types(const ast::Expr& expr);
 
   ReadContext& context_;
   ScalarScope& scope_;
+  ShapeScope* shapes_;
 };
 
 }  // namespace relish

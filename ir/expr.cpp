@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "ir/identity.h"
+#include "ir/join.h"
 #include "ir/op.h"
 #include "ir/printer.h"
 #include "support/failure.h"
@@ -128,6 +129,13 @@ namespace {
 // one wins.
 class DimSolver {
  public:
+  // `nested`: the function may mention variables of the function around it.
+  DimSolver(const FunctionType& function, bool nested) : function_(function), nested_(nested) {
+    std::vector<ScalarVar> vars;
+    for (const Type& param : function.params) collect_vars(param, vars);
+    for (const ScalarVar& var : vars) own_.insert(var.id());
+  }
+
   void unify(const Type& param, const Type& arg) {
     if (const TensorType *p = param.tensor(), *a = arg.tensor(); p && a) unify(p->shape, a->shape);
     if (const auto *p = param.as<ShapeType>(), *a = arg.as<ShapeType>(); p && a) unify(p->dims, a->dims);
@@ -183,13 +191,24 @@ class DimSolver {
     }
   }
 
+  // A variable of the function's own must have been found; one of the function around it means itself.
   bool solved(const std::vector<Scalar>& dims) const {
     std::vector<ScalarVar> vars;
     for (const Scalar& dim : dims) collect_vars(dim, vars);
     return std::all_of(vars.begin(), vars.end(),
-                       [&](const ScalarVar& var) { return solution_.contains(var.id()); });
+                       [&](const ScalarVar& var) { return solution_.contains(var.id()) || !is_own(var); });
+  }
+  bool is_own(const ScalarVar& var) const {
+    if (!nested_ || own_.contains(var.id())) return true;
+    for (std::size_t i = 0; i < function_.param_names.size() && i < function_.params.size(); ++i) {
+      if (function_.param_names[i] == var.name() && function_.params[i].as<ScalarType>()) return true;
+    }
+    return false;
   }
 
+  const FunctionType& function_;
+  bool nested_;
+  std::unordered_set<std::uint64_t> own_;
   ScalarMap solution_;
 };
 
@@ -220,7 +239,7 @@ Type infer_function_call(const Expr& callee, const std::vector<Expr>& args, Span
                      wanted),
          std::move(notes));
   }
-  DimSolver solver;
+  DimSolver solver(*function, callee.as_var() != nullptr);
   for (std::size_t i = 0; i < args.size(); ++i) solver.unify(function->params[i], args[i].type());
   solver.unify_scalars(*function, args);
   for (std::size_t i = 0; i < args.size(); ++i) {
@@ -288,8 +307,15 @@ void check_condition(const Expr& condition, std::string_view of, Span span) {
                    print(condition.type())));
 }
 
-// One type for several ways to a value. R.Any would hide that the ways have nothing in common.
-Type common_type(const Expr& a, const Expr& b, Span span) {
+Type one_or_tuple(std::vector<Type> types) {
+  if (types.size() == 1) return std::move(types[0]);
+  return TupleType{std::move(types)};
+}
+
+}  // namespace
+
+// R.Any would hide that the ways have nothing in common.
+Type common_type(const Expr& a, const Expr& b, std::string_view what, Span span) {
   Type joined = join(a.type(), b.type());
   auto mixed = [](const Type& whole, const Type& x, const Type& y) {
     if (whole.as<AnyType>()) return !x.as<AnyType>() && !y.as<AnyType>();
@@ -303,19 +329,12 @@ Type common_type(const Expr& a, const Expr& b, Span span) {
       if (side->span().known()) notes.push_back({side->span(), "it is " + print(side->type()) + " here"});
     }
     fail(ErrorClass::Type, span, "control.join",
-         fmt::format("a value is {} on one way and {} on the other; expected one dtype and rank",
+         fmt::format("{} is {} on one way and {} on the other; expected one dtype and rank", what,
                      print(a.type()), print(b.type())),
          std::move(notes));
   }
   return joined;
 }
-
-Type one_or_tuple(std::vector<Type> types) {
-  if (types.size() == 1) return std::move(types[0]);
-  return TupleType{std::move(types)};
-}
-
-}  // namespace
 
 Expr if_expr(Expr condition, Region then_region, Region else_region, Span span) {
   check_condition(condition, "an if", span);
@@ -323,7 +342,7 @@ Expr if_expr(Expr condition, Region then_region, Region else_region, Span span) 
   RELISH_CHECK(then_region.results.size() == else_region.results.size());
   std::vector<Type> types;
   for (std::size_t i = 0; i < then_region.results.size(); ++i)
-    types.push_back(common_type(then_region.results[i], else_region.results[i], span));
+    types.push_back(common_type(then_region.results[i], else_region.results[i], "a value", span));
   return make(one_or_tuple(std::move(types)),
               If{std::move(condition), std::make_shared<const Region>(std::move(then_region)),
                  std::make_shared<const Region>(std::move(else_region))},

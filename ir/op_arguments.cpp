@@ -173,8 +173,23 @@ Expr shape_of(const Op& op, const Param& param, const WrittenArgument& written) 
   return shape_literal(std::move(dims), written.span);
 }
 
+// A literal as a value of its own kind; a list is a tuple.
+Expr value_of(const Op& op, const Param& param, const Attribute& value, Span span) {
+  if (const auto* text = value.as<std::string>()) return string_literal(*text, span);
+  if (const auto* dtype = value.as<DType>()) return dtype_literal(*dtype, span);
+  const auto* list = value.as<AttributeList>();
+  if (!list) return expr_of(op, param, value, span);
+  std::vector<Expr> fields;
+  for (const Attribute& item : *list) fields.push_back(value_of(op, param, item, span));
+  return tuple(std::move(fields), span);
+}
+
 Expr argument_of(const Op& op, const Param& param, const WrittenArgument& written) {
   if (param.kind == ParamKind::Shape) return shape_of(op, param, written);
+  if (param.kind == ParamKind::Any || param.kind == ParamKind::AnyRest) {
+    const auto* literal = std::get_if<Attribute>(&written.value);
+    return literal ? value_of(op, param, *literal, written.span) : std::get<Expr>(written.value);
+  }
   const auto* value = std::get_if<Attribute>(&written.value);
   if (param.kind == ParamKind::TensorTuple) {
     const auto* list = value ? value->as<AttributeList>() : nullptr;
@@ -199,15 +214,20 @@ bool is_none(const WrittenArgument& written) {
   return value && value->is_none();
 }
 
-// The written argument of each parameter, or null.
+// The written argument of each parameter, or null. `rest`: those of a parameter that takes any number.
 std::vector<const WrittenArgument*> match_parameters(const Op& op,
-                                                     const std::vector<WrittenArgument>& written, Span call) {
+                                                     const std::vector<WrittenArgument>& written, Span call,
+                                                     std::vector<const WrittenArgument*>& rest) {
   std::vector<const WrittenArgument*> given(op.params.size(), nullptr);
   std::size_t position = 0;
   for (const WrittenArgument& argument : written) {
     const Span at = argument.span.known() ? argument.span : call;
     std::size_t index = position;
     if (argument.name.empty()) {
+      if (position < op.params.size() && op.params[position].kind == ParamKind::AnyRest) {
+        rest.push_back(&argument);
+        continue;
+      }
       if (position++ >= op.params.size()) {
         const auto count =
             std::count_if(written.begin(), written.end(), [](const auto& w) { return w.name.empty(); });
@@ -333,6 +353,8 @@ void complete_call(const Op& op, std::vector<Expr>& args, Attributes& attributes
   std::size_t position = 0, used = 0;
   for (const Param& param : op.params) {
     if (param.kind != ParamKind::Attribute) {
+      if (param.kind == ParamKind::AnyRest) position = std::max(position, args.size());
+      if (param.kind == ParamKind::AnyRest) continue;
       if (position++ < args.size() || param.kind == ParamKind::OptionalTensor) continue;
       RELISH_CHECK(!param.fallback.empty(), fmt::format("{} is called without {}", op.name, param.name));
       std::optional<Expr> value = default_argument(op, param, Span{});
@@ -352,12 +374,18 @@ void complete_call(const Op& op, std::vector<Expr>& args, Attributes& attributes
 }
 
 ArrangedArguments arrange_arguments(const Op& op, std::vector<WrittenArgument> written, Span call) {
-  const std::vector<const WrittenArgument*> given = match_parameters(op, written, call);
+  std::vector<const WrittenArgument*> rest;
+  const std::vector<const WrittenArgument*> given = match_parameters(op, written, call, rest);
   ArgumentList args(op, call);
   Attributes attributes;
   for (std::size_t i = 0; i < op.params.size(); ++i) {
     const Param& param = op.params[i];
     const WrittenArgument* argument = given[i];
+    if (param.kind == ParamKind::AnyRest) {
+      if (argument) args.add(param, argument_of(op, param, *argument));
+      for (const WrittenArgument* more : rest) args.add(param, argument_of(op, param, *more));
+      continue;
+    }
     const bool optional = param.kind == ParamKind::OptionalTensor;
     if (!argument && !optional && param.fallback.empty()) {
       refuse(op, "missing", call, fmt::format("argument '{}' is missing", param.name));

@@ -1,4 +1,4 @@
-// Printing of Relax functions: signatures, blocks, bindings and operands.
+// Printing of the values of Relax functions: operands and calls.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,8 +6,6 @@
 
 #include "ir/op.h"
 #include "ir/printer_internal.h"
-#include "ir/rewrite.h"
-#include "ir/symbols.h"
 #include "runtime/format.h"
 
 namespace relish::printing {
@@ -47,7 +45,11 @@ void write_global(Writer& w, const std::string& name) {
   w.out += identifier(name);
 }
 
-void write_kind(Writer& w, const VarRef& ref) { w.out += w.name(ref.var); }
+void write_kind(Writer& w, const VarRef& ref) {
+  auto inlined = w.inlined.find(ref.var.id());
+  if (inlined != w.inlined.end()) return write_expr(w, inlined->second);
+  w.out += w.name(ref.var);
+}
 
 void write_kind(Writer& w, const Constant& constant) {
   if (!has_exact_text(constant.value)) {
@@ -78,6 +80,8 @@ void write_kind(Writer& w, const TupleGet& get) {
 
 void write_kind(Writer& w, const OpCall& call) {
   w.text.uses_graph = true;
+  if (call.op->name.starts_with("random.") || call.op->name.starts_with("stack."))
+    w.text.uses_extensions = true;
   w.out += "R.";
   w.out += call.op->name;
   w.out += '(';
@@ -108,7 +112,8 @@ void write_kind(Writer& w, const FunctionCall& call) {
 void write_out_types(Writer& w, const CallTir& call) {
   const TensorType* only =
       call.out_types.size() == 1 && !call.tuple_result ? call.out_types[0].tensor() : nullptr;
-  if (w.text.dialect(Dialect::D2022)) {
+  const bool plain = call.inplace_indices.empty() && call.gradient_name.empty();
+  if (plain && w.text.dialect(Dialect::D2022)) {
     if (only && only->shape && only->dtype) {
       write_tuple(w, *only->shape, [&](const Scalar& dim) { write_scalar(w, dim); });
       w.out += fmt::format(", dtype=\"{}\"", name_of(*only->dtype));
@@ -126,14 +131,34 @@ void write_out_types(Writer& w, const CallTir& call) {
   w.out += ']';
 }
 
+void write_inplace(Writer& w, const std::vector<std::int64_t>& indices) {
+  w.out += "inplace_indices=[";
+  write_list(w, indices, [&](std::int64_t index) { w.out += std::to_string(index); });
+  w.out += ']';
+}
+
 void write_kind(Writer& w, const CallTir& call) {
   w.text.uses_graph = true;
-  w.out += "R.call_tir(";
+  w.out += !call.inplace_indices.empty() ? "R.call_tir_inplace("
+           : !call.gradient_name.empty() ? "R.call_tir_with_grad("
+                                         : "R.call_tir(";
   write_expr(w, call.callee);
   w.out += ", ";
   write_kind(w, TupleExpr{call.args});
   w.out += ", ";
+  if (!call.inplace_indices.empty()) {
+    write_inplace(w, call.inplace_indices);
+    w.out += ", ";
+  }
   write_out_types(w, call);
+  if (!call.gradient_name.empty()) {
+    w.out += ", te_grad_name=";
+    write_string(w, call.gradient_name);
+    if (!call.gradient_arguments.empty()) {
+      w.out += ", te_grad_kwargs=";
+      write_dictionary(w, call.gradient_arguments);
+    }
+  }
   w.out += ')';
 }
 
@@ -191,9 +216,8 @@ void write_kind(Writer& w, const PackedCall& call) {
     return;
   }
   if (!call.inplace_indices.empty()) {
-    w.out += "inplace_indices=[";
-    write_list(w, call.inplace_indices, [&](std::int64_t index) { w.out += std::to_string(index); });
-    w.out += "], ";
+    write_inplace(w, call.inplace_indices);
+    w.out += ", ";
   }
   const bool current = w.text.dialect(Dialect::D026);
   w.out += call.form == PackedForm::Dps ? (current ? "out_ty=" : "out_sinfo=")
@@ -264,173 +288,6 @@ void write_kind(Writer& w, const DTypeLiteral& dtype) {
 
 void write_kind(Writer& w, const GlobalRef& global) { write_global(w, global.name); }
 
-class FunctionWriter {
- public:
-  FunctionWriter(Writer& writer, const Function& function) : w_(writer), function_(function) {}
-
-  void write() {
-    w_.graph_level = true;
-    w_.text.uses_graph = true;
-    w_.names.reserve_graph_names();
-    if (!w_.text.class_name.empty()) w_.names.reserve(w_.text.class_name);
-    if (w_.text.class_name.empty() || w_.text.dialect(Dialect::D2022)) {
-      for (const std::string& name : w_.text.function_names) w_.names.reserve(name);
-    }
-    collect_uses();
-    w_.comments_before(function_.comments);
-    write_signature();
-
-    // The body comes first, as the lines before it depend on what it uses.
-    ++w_.indent;
-    std::string head = std::move(w_.out);
-    w_.out.clear();
-    for (const BindingBlock& block : function_.blocks) write_block(block);
-    w_.comments_before(function_.result_comments);
-    w_.begin_line();
-    w_.out += "return ";
-    write_expr(w_, function_.result);
-    w_.end_line(function_.result_comments);
-    std::string body = std::move(w_.out);
-    w_.out = std::move(head);
-    write_declarations();
-    w_.out += body;
-    --w_.indent;
-  }
-
- private:
-  void collect_uses() {
-    for_each_expr(function_, [&](const Expr& expr) {
-      if (const Var* var = expr.as_var()) used_.insert(var->id());
-    });
-  }
-
-  // A dimension variable that stands for a scalar parameter has its name and is declared by it.
-  void name_scalar_parameters() {
-    bool any = std::any_of(function_.params.begin(), function_.params.end(),
-                           [](const Var& param) { return param.type().as<ScalarType>() != nullptr; });
-    if (!any) return;
-    const ScalarParameters scalars(function_);
-    for_each_symbol(function_, [&](const ScalarVar& symbol) {
-      if (auto param = scalars.of(symbol)) {
-        w_.names.alias(NameTable::Kind::Scalar, symbol.id(), w_.name(*param));
-        w_.declared.insert(symbol.id());
-      }
-    });
-  }
-
-  void write_signature() {
-    for (const Var& param : function_.params) w_.name(param);
-    name_scalar_parameters();
-    w_.begin_line();
-    w_.out += "@R.function";
-    if (!function_.pure || function_.is_private) {
-      w_.out += fmt::format("({}{}{})", function_.pure ? "" : "pure=False",
-                            !function_.pure && function_.is_private ? ", " : "",
-                            function_.is_private ? "private=True" : "");
-    }
-    w_.end_line();
-    w_.begin_line();
-    w_.out += fmt::format("def {}(", identifier(function_.name));
-    w_.signature = true;
-    write_list(w_, function_.params, [&](const Var& param) {
-      w_.out += w_.name(param);
-      w_.out += ": ";
-      write_type(w_, param.type());
-    });
-    w_.out += ")";
-    if (has_spelling(function_.result_type)) {
-      w_.out += " -> ";
-      write_type(w_, function_.result_type);
-    }
-    w_.signature = false;
-    w_.out += ':';
-    w_.end_line(function_.comments);
-  }
-
-  void write_declarations() {
-    for (const ScalarVar& symbol : w_.symbols) {
-      w_.text.uses_loops = true;
-      std::string_view spelling = w_.text.dialect(Dialect::D2022) ? "{} = T.var(\"{}\")" : "{} = T.{}()";
-      w_.line(fmt::format(fmt::runtime(spelling), w_.name(symbol), name_of(symbol.dtype())));
-    }
-    if (w_.uses_globals) w_.line(fmt::format("cls = {}", w_.text.class_name));
-    if (!function_.attributes.empty()) {
-      w_.begin_line();
-      w_.out += "R.func_attr(";
-      write_dictionary(w_, function_.attributes);
-      w_.out += ")\n";
-    }
-  }
-
-  void write_block(const BindingBlock& block) {
-    if (!block.dataflow) {
-      for (const Binding& binding : block.bindings) write_binding(binding, false);
-      return;
-    }
-    w_.comments_before(block.comments);
-    w_.begin_line();
-    w_.out += "with R.dataflow():";
-    w_.end_line(block.comments);
-    ++w_.indent;
-    std::vector<Var> outputs;
-    for (const Binding& binding : block.bindings) {
-      write_binding(binding, true);
-      if (!binding.var().dataflow()) outputs.push_back(binding.var());
-    }
-    w_.begin_line();
-    w_.out += "R.output(";
-    write_list(w_, outputs, [&](const Var& var) { w_.out += w_.name(var); });
-    w_.out += ")\n";
-    --w_.indent;
-  }
-
-  // A void call that nobody refers to stands as a statement. An output of a dataflow block must have its
-  // name.
-  bool is_statement(const Binding& binding, bool dataflow) const {
-    const Var& var = binding.var();
-    bool listed = dataflow && !var.dataflow();
-    const Expr& value = binding.value();
-    return std::holds_alternative<VarBinding>(binding.kind) && var.type().is_void() &&
-           !used_.contains(var.id()) && !listed &&
-           (value.as<OpCall>() || value.as<FunctionCall>() || value.as<CallTir>() || value.as<PackedCall>());
-  }
-
-  bool needs_annotation(const Binding& binding) const {
-    const Type& type = binding.var().type();
-    if (!has_spelling(type)) return false;
-    return !binding.value().as<CallTir>() || !same_type(type, binding.value().type());
-  }
-
-  void write_binding(const Binding& binding, bool dataflow) {
-    w_.comments_before(binding.comments);
-    w_.begin_line();
-    const Var& var = binding.var();
-    if (!is_statement(binding, dataflow)) {
-      bool thrown_away = var.name() == "_" && !used_.contains(var.id()) && !(dataflow && !var.dataflow());
-      w_.out += thrown_away ? "_" : w_.name(var);
-      if (needs_annotation(binding)) {
-        w_.out += ": ";
-        write_type(w_, var.type());
-      }
-      w_.out += " = ";
-    }
-    if (const MatchCast* cast = std::get_if<MatchCast>(&binding.kind)) {
-      w_.out += "R.match_cast(";
-      write_expr(w_, cast->value);
-      w_.out += ", ";
-      write_type(w_, cast->type);
-      w_.out += ')';
-    } else {
-      write_expr(w_, binding.value());
-    }
-    w_.end_line(binding.comments);
-  }
-
-  Writer& w_;
-  const Function& function_;
-  std::unordered_set<std::uint64_t> used_;
-};
-
 }  // namespace
 
 void write_expr(Writer& w, const Expr& expr) {
@@ -450,7 +307,5 @@ void write_extern_function(Writer& w, const ExternFunction& function) {
   w.out += ')';
   w.end_line(function.comments);
 }
-
-void write_function(Writer& w, const Function& function) { FunctionWriter(w, function).write(); }
 
 }  // namespace relish::printing

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -31,6 +32,14 @@ class NameTable {
   const std::string& of(Kind kind, std::uint64_t id, std::string_view hint);
   // Lets a variable share a name that is already given.
   void alias(Kind kind, std::uint64_t id, const std::string& name);
+  // Makes a name a graph variable's, whoever had it: the text rebinds it.
+  void take(std::uint64_t id, const std::string& name);
+  // The graph variable that a name means at this place of the text.
+  std::optional<std::uint64_t> holder(const std::string& name) const;
+  void set_holder(const std::string& name, std::optional<std::uint64_t> id);
+  bool used(const std::string& name) const { return used_.contains(name); }
+  // Frees the name of a scalar variable whose scope has ended.
+  void forget(const ScalarVar& var);
   // A name for what is no variable of the IR.
   std::string fresh(std::string_view hint);
 
@@ -47,6 +56,7 @@ class NameTable {
 
   std::unordered_map<std::uint64_t, std::string> names_;
   std::unordered_map<std::string, int> next_suffix_;
+  std::unordered_map<std::string, std::uint64_t> holders_;
   std::unordered_set<std::string> used_;
   std::vector<Given> given_;
 };
@@ -63,6 +73,7 @@ struct TextState {
   bool uses_loops = false;                  // "T."
   bool uses_graph = false;                  // "R."
   bool uses_constants = false;
+  bool uses_extensions = false;  // of the language, which TVM does not read
 
   bool dialect(Dialect which) const { return options.dialect == which; }
 };
@@ -81,6 +92,7 @@ struct Writer {
   std::vector<ScalarVar> symbols;  // used outside the signature, in order of first use
   std::unordered_set<std::uint64_t> symbol_ids;
   std::unordered_set<std::uint64_t> declared;           // scalar variables that need no declaration
+  std::unordered_map<std::uint64_t, Expr> inlined;      // variables whose value stands in their place
   std::unordered_map<std::uint64_t, const For*> loops;  // loop variables in scope, for T.axis.remap
 
   void begin_line() { out.append(static_cast<std::size_t>(indent) * 4, ' '); }
@@ -143,8 +155,10 @@ void write_dictionary(Writer& w, const Attributes& attributes, bool prim_func = 
 
 // printer_graph.cpp
 void write_expr(Writer& w, const Expr& expr);
-void write_function(Writer& w, const Function& function);
 void write_extern_function(Writer& w, const ExternFunction& function);
+
+// printer_function.cpp
+void write_function(Writer& w, const Function& function);
 
 // printer_loop.cpp
 void write_stmt(Writer& w, const Stmt& stmt);

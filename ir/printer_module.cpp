@@ -21,6 +21,26 @@ void write_global_function(TextState& text, int indent, const GlobalFunction& fu
   out += w.out;
 }
 
+// I.module_global_infos({"vdevice": [I.vdevice("llvm", 0)]}).
+void write_global_infos(Writer& w, const Attributes& infos) {
+  w.begin_line();
+  w.out += "I.module_global_infos({";
+  write_list(w, infos, [&](const auto& info) {
+    write_string(w, info.first);
+    w.out += ": [";
+    write_list(w, *info.second.template as<AttributeList>(), [&](const Attribute& entry) {
+      const Attributes& call = *entry.as<Attributes>();
+      w.out += *find_attribute(call, "form")->as<std::string>();
+      w.out += '(';
+      write_list(w, *find_attribute(call, "args")->as<AttributeList>(),
+                 [&](const Attribute& arg) { write_attribute(w, arg); });
+      w.out += ')';
+    });
+    w.out += ']';
+  });
+  w.out += "})\n";
+}
+
 // The declarations alone. What they use is noted in `text` for the heading.
 std::string module_body(TextState& text, const Module& module) {
   text.function_names = module.names();
@@ -46,10 +66,10 @@ std::string module_body(TextState& text, const Module& module) {
     w.out += "I.module_attrs(";
     write_dictionary(w, module.attributes);
     w.out += ")\n";
-  } else if (module.functions.empty()) {
-    w.line("pass");
   }
-  bool separate = !module.attributes.empty();
+  if (!module.global_infos.empty()) write_global_infos(w, module.global_infos);
+  bool separate = !module.attributes.empty() || !module.global_infos.empty();
+  if (!separate && module.functions.empty()) w.line("pass");
   for (const GlobalFunction& function : module.functions) {
     if (separate) w.out += '\n';
     separate = true;
@@ -60,7 +80,7 @@ std::string module_body(TextState& text, const Module& module) {
 
 // The comment lines that TVM prints above a text, for the namespaces in use.
 std::string heading(const TextState& text) {
-  std::string out = text.uses_constants ? "# relish: 1\n" : "";
+  std::string out = text.uses_constants || text.uses_extensions ? "# relish: 1\n" : "";
   bool uses_module = !text.options.free_functions && !text.dialect(Dialect::D2022);
   if (uses_module) out += "# from tvm.script import ir as I\n";
   if (text.uses_loops) {

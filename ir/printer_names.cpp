@@ -61,11 +61,38 @@ const std::string& NameTable::of(Kind kind, std::uint64_t id, std::string_view h
   std::string base = identifier(hint);
   std::string name = unique(base);
   given_.push_back({key, std::move(base), name});
+  if (kind == Kind::Graph) holders_[name] = id;
   return names_.emplace(key, std::move(name)).first->second;
 }
 
 void NameTable::alias(Kind kind, std::uint64_t id, const std::string& name) {
   names_[key_of(kind, id)] = name;
+}
+
+void NameTable::take(std::uint64_t id, const std::string& name) {
+  used_.insert(name);
+  holders_[name] = id;
+  names_[key_of(Kind::Graph, id)] = name;
+}
+
+std::optional<std::uint64_t> NameTable::holder(const std::string& name) const {
+  auto found = holders_.find(name);
+  return found == holders_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void NameTable::set_holder(const std::string& name, std::optional<std::uint64_t> id) {
+  if (id)
+    holders_[name] = *id;
+  else
+    holders_.erase(name);
+}
+
+void NameTable::forget(const ScalarVar& var) {
+  auto found = names_.find(key_of(Kind::Scalar, var.id()));
+  if (found == names_.end()) return;
+  used_.erase(found->second);
+  next_suffix_.erase(identifier(var.name()));
+  names_.erase(found);
 }
 
 std::string NameTable::fresh(std::string_view hint) { return unique(identifier(hint)); }
@@ -75,6 +102,7 @@ void NameTable::release(std::size_t mark) {
     const Given& last = given_.back();
     names_.erase(last.key);
     used_.erase(last.name);
+    holders_.erase(last.name);
     next_suffix_.erase(last.base);
     given_.pop_back();
   }

@@ -26,14 +26,14 @@ void write_dim(Writer& w, const Scalar& dim) {
 void write_kind(Writer& w, const TensorType& tensor) {
   w.text.uses_graph = true;
   bool whole = tensor.shape && tensor.dtype;
-  if (whole && w.text.dialect(Dialect::D2022)) {
+  if (whole && tensor.vdevice.empty() && w.text.dialect(Dialect::D2022)) {
     w.out += "Tensor(";
     write_tuple(w, *tensor.shape, [&](const Scalar& dim) { write_dim(w, dim); });
     w.out += fmt::format(", \"{}\")", name_of(*tensor.dtype));
     return;
   }
   w.out += "R.Tensor";
-  if (!tensor.shape && !tensor.dtype && tensor.rank < 0) return;
+  if (!tensor.shape && !tensor.dtype && tensor.rank < 0 && tensor.vdevice.empty()) return;
   w.out += '(';
   std::string_view separator = "";
   if (tensor.shape) {
@@ -44,7 +44,14 @@ void write_kind(Writer& w, const TensorType& tensor) {
     w.out += fmt::format("{}dtype=\"{}\"", separator, name_of(*tensor.dtype));
     separator = ", ";
   }
-  if (!tensor.shape && tensor.rank >= 0) w.out += fmt::format("{}ndim={}", separator, tensor.rank);
+  if (!tensor.shape && tensor.rank >= 0) {
+    w.out += fmt::format("{}ndim={}", separator, tensor.rank);
+    separator = ", ";
+  }
+  if (!tensor.vdevice.empty()) {
+    w.out += fmt::format("{}vdevice=", separator);
+    write_string(w, tensor.vdevice);
+  }
   w.out += ')';
 }
 
@@ -98,7 +105,7 @@ void write_kind(Writer& w, const std::shared_ptr<const FunctionType>& function) 
 }
 
 void write_kind(Writer& w, const StackType& stack) {
-  w.text.uses_graph = true;
+  w.text.uses_graph = w.text.uses_extensions = true;
   w.out += "R.Stack(";
   write_type(w, *stack.element);
   w.out += ')';

@@ -1,0 +1,137 @@
+// Calls of functions outside the module, and the calls of TVM's virtual machine: callee, arguments, the types
+// of the results, further keywords.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "frontend/attribute_reader.h"
+#include "frontend/graph_builder.h"
+#include "ir/printer.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+// Arguments stand one by one, or in a tuple.
+bool takes_tuple(PackedForm form) {
+  return form == PackedForm::Dps || form == PackedForm::Builtin || form == PackedForm::MakeClosure ||
+         form == PackedForm::InvokeClosure || form == PackedForm::InvokePureClosure;
+}
+
+bool is_result_keyword(PackedForm form, const std::string& name) {
+  if (form == PackedForm::MakeClosure) return false;
+  if (form == PackedForm::Dps) return name == "out_ty" || name == "out_sinfo" || name == "shape";
+  return name == "ty_args" || name == "sinfo_args" || name == "type_args";
+}
+
+}  // namespace
+
+// A symbol, an R.ExternFunc, a function of the module, or a variable that holds a function.
+Expr GraphBuilder::packed_callee(const ast::Expr& callee, std::string_view name) {
+  if (auto* text = callee.as<ast::StringValue>()) {
+    if (text->value.empty())
+      type_error(callee.span, "native.symbol", fmt::format("found an empty symbol in {}", name));
+    return extern_func(text->value, callee.span);
+  }
+  Expr function = leaf(callee);
+  const Type& type = function.type();
+  if (!type.function() && !type.as<AnyType>() && !type.is_error()) {
+    type_error(callee.span, "native.callee",
+               fmt::format("found a value of type {} as the function of {}; expected a symbol or a function",
+                           print(type), name));
+  }
+  return function;
+}
+
+Expr GraphBuilder::checked_packed(PackedCall call, Span span) {
+  return checked([&] { return relish::packed_call(call, span); }, span, call);
+}
+
+// One type, or a list: of several the value is a tuple. Void gives no entry.
+std::vector<Type> GraphBuilder::result_types(const ast::Expr& written) {
+  std::vector<Type> types;
+  const std::vector<ast::ExprPtr>* items = nullptr;
+  if (auto* list = written.as<ast::ListValue>()) items = &list->items;
+  if (auto* tuple = written.as<ast::TupleValue>()) items = &tuple->items;
+  if (items) {
+    for (const ast::ExprPtr& item : *items) types.push_back(types_.read(*item));
+    if (types.size() > 1) types = {Type(TupleType{std::move(types)})};
+  } else {
+    types.push_back(types_.read(written));
+  }
+  if (types.size() == 1 && types[0].is_void()) types.clear();
+  return types;
+}
+
+Expr GraphBuilder::packed_call(PackedForm form, const std::string& name, const ast::Expr& expr,
+                               const ast::Call& call) {
+  std::vector<const ast::Expr*> positional;
+  const ast::Expr *results = nullptr, *dtype = nullptr, *indices = nullptr;
+  PackedCall made{form, {}, {}, {}, false, {}, {}};
+  for (const ast::Argument& argument : call.arguments) {
+    const ast::Expr* value = argument.value.get();
+    if (argument.stars)
+      type_error(value->span, "call.star", "found a starred argument; expected each one written out");
+    if (argument.name.empty() || argument.name == "func" || (takes_tuple(form) && argument.name == "args")) {
+      positional.push_back(value);
+    } else if (is_result_keyword(form, argument.name)) {
+      results = value;
+    } else if (form == PackedForm::Dps && argument.name == "dtype") {
+      dtype = value;
+    } else if (form == PackedForm::Inplace && argument.name == "inplace_indices") {
+      indices = value;
+    } else if (form == PackedForm::Impure || form == PackedForm::Pure || form == PackedForm::Inplace) {
+      made.attributes = with_attribute(std::move(made.attributes), argument.name, attribute_argument(*value));
+    } else {
+      std::vector<std::string> known{form == PackedForm::Dps ? "out_ty" : "ty_args", "args"};
+      type_error(argument.name_span, "native.argument",
+                 fmt::format("{} has no argument '{}'{}", name, printable(argument.name),
+                             did_you_mean(argument.name, known)));
+    }
+  }
+  if (positional.empty())
+    type_error(expr.span, "native.callee", fmt::format("{} is given no function", name));
+  made.callee = packed_callee(*positional[0], name);
+  if (takes_tuple(form)) {
+    if (positional.size() > 2 && !results && form != PackedForm::MakeClosure) {
+      results = positional[2];
+      positional.erase(positional.begin() + 2);
+    }
+    if (positional.size() != 2) {
+      type_error(expr.span, "native.arguments",
+                 fmt::format("found {} positional arguments of {}; expected a function and a tuple of its "
+                             "arguments",
+                             positional.size(), name));
+    }
+    made.args = argument_tuple(*positional[1]);
+  } else {
+    for (std::size_t i = 1; i < positional.size(); ++i) made.args.push_back(leaf(*positional[i]));
+  }
+  if (form == PackedForm::MakeClosure) {
+    // What is left of the function's parameters is not followed: a value of any type.
+    made.out_types = {Type()};
+    return checked_packed(std::move(made), expr.span);
+  }
+  if (form == PackedForm::Dps) {
+    read_out_types(call, results, dtype, made.out_types, made.tuple_result);
+  } else if (results) {
+    made.out_types = result_types(*results);
+  } else if (form == PackedForm::Pure || form == PackedForm::Inplace ||
+             form == PackedForm::InvokePureClosure) {
+    type_error(
+        call.callee->span, "native.result",
+        fmt::format("{} is given no type of its result; expected ty_args=R.Tensor(shape, dtype)", name));
+  }
+  if (form == PackedForm::Inplace) {
+    if (!indices)
+      type_error(expr.span, "inplace.indices", "R.call_inplace_packed is given no inplace_indices");
+    const TupleType* fields = made.out_types.size() == 1 ? made.out_types[0].tuple() : nullptr;
+    made.inplace_indices =
+        inplace_indices(*indices, made.args.size(), fields ? fields->fields.size() : made.out_types.size());
+  }
+  return checked_packed(std::move(made), expr.span);
+}
+
+}  // namespace relish
