@@ -499,6 +499,8 @@ GraphEmitter::Live GraphEmitter::call_kernel(const PrimFunc& function, const Cal
   frame_.symbols = outer_symbols;
   frame_.dims = outer_dims;
 
+  // What a kernel returns besides its buffers is dropped.
+  if (callee->result_dtype) operands.push_back(RuntimeCalls::stack_slots(builder_, 1));
   llvm::Value* status = builder_.CreateCall(code.code, operands);
   RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
   Live results;
