@@ -1,184 +1,20 @@
-// Loops and blocks of prim_funcs: grids and ranges, axes, regions, init, allocations.
-#include <array>
+// Blocks of prim_funcs: axes, regions, init, attributes; and other scopes that are written with `with`.
 
 #include <fmt/format.h>
 
 #include "frontend/attribute_reader.h"
 #include "frontend/prim_func_builder.h"
+#include "frontend/prim_func_parts.h"
 #include "support/fix.h"
 #include "support/render.h"
 
 namespace relish {
-namespace {
 
-struct LoopName {
-  std::string_view name;
-  LoopKind kind;
-};
-constexpr std::array<LoopName, 5> loop_names = {{{"range", LoopKind::Serial},
-                                                 {"T.serial", LoopKind::Serial},
-                                                 {"T.parallel", LoopKind::Parallel},
-                                                 {"T.vectorized", LoopKind::Vectorized},
-                                                 {"T.unroll", LoopKind::Unrolled}}};
-
-std::vector<const ast::Expr*> target_names(const ast::Expr& target) {
-  std::vector<const ast::Expr*> names;
-  if (auto* tuple = target.as<ast::TupleValue>()) {
-    for (const ast::ExprPtr& item : tuple->items) names.push_back(item.get());
-  } else {
-    names.push_back(&target);
-  }
-  return names;
-}
-
-std::vector<const ast::Expr*> list_items(const ast::Expr& list) {
-  std::vector<const ast::Expr*> items;
-  if (auto* l = list.as<ast::ListValue>()) {
-    for (const ast::ExprPtr& item : l->items) items.push_back(item.get());
-  } else if (auto* t = list.as<ast::TupleValue>()) {
-    for (const ast::ExprPtr& item : t->items) items.push_back(item.get());
-  } else {
-    items.push_back(&list);
-  }
-  return items;
-}
-
-// The extent of a range that is written with its end: `end` without `begin` where that is a part of it (n of
-// 1 and n + 1, 4 of v and v + 4), else the difference.
-Scalar extent_of(const Scalar& begin, const Scalar& end, const Scalar& difference) {
-  auto low = begin.as_int(), high = end.as_int();
-  if (low && high) return int_literal(end.dtype(), *high - *low, end.span());
-  if (low == 0) return end;
-  const auto* sum = end.as<Binary>();
-  if (!sum || sum->op != BinaryOp::Add) return difference;
-  if (low) return sum->b.as_int() == low ? sum->a : difference;
-  return structurally_equal(sum->a, begin) ? sum->b : difference;
-}
-
-}  // namespace
-
-Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& loop) {
-  CommentsPtr comments = take_comments(statement.comments);
-  auto* call = loop.iterable->as<ast::Call>();
-  std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
-  std::vector<const ast::Expr*> targets = target_names(*loop.target);
-  struct Dimension {
-    Scalar begin, extent;
-  };
-  std::vector<Dimension> dimensions;
-  LoopKind kind = LoopKind::Serial;
-  Attributes annotations;
-
-  auto read_header = [&] {
-    if (name == "T.grid") {
-      for (const ast::Argument& argument : call->arguments) {
-        if (!argument.name.empty() || argument.stars) {
-          type_error(argument.value->span, "loop.grid", "found a named argument of T.grid; expected extents");
-        }
-        Scalar extent = reader_.read_index(*argument.value);
-        dimensions.push_back({int_literal(extent.dtype(), 0, argument.value->span), extent});
-      }
-    } else {
-      const LoopName* found = nullptr;
-      for (const LoopName& entry : loop_names) {
-        if (entry.name == name) found = &entry;
-      }
-      if (!found) {
-        if (name == "T.thread_binding") {
-          type_error(loop.iterable->span, "loop.thread",
-                     "T.thread_binding: GPU threads are not supported; expected T.parallel");
-        }
-        std::vector<DiagnosticNote> notes;
-        if (call) {
-          std::vector<std::string> candidates{"T.grid"};
-          for (const LoopName& entry : loop_names) candidates.emplace_back(entry.name);
-          notes = write_nearest(call->callee->span, name, candidates);
-        }
-        fail(ErrorClass::Type, loop.iterable->span, "loop.range",
-             fmt::format("found a loop over {}; expected T.grid, range, T.serial, T.parallel, "
-                         "T.vectorized or T.unroll",
-                         ast::describe(*loop.iterable)),
-             std::move(notes));
-      }
-      kind = found->kind;
-      std::vector<const ast::Expr*> bounds;
-      for (const ast::Argument& argument : call->arguments) {
-        if (argument.name == "annotations") {
-          if (!argument.value->as<ast::NoneValue>()) {
-            Attribute read = read_attribute(context_, *argument.value);
-            auto* dictionary = read.as<Attributes>();
-            if (!dictionary)
-              type_error(argument.value->span, "loop.annotations",
-                         "found annotations that are no dictionary");
-            annotations = *dictionary;
-          }
-        } else if (argument.name == "start" || argument.name == "stop" || argument.name.empty()) {
-          bounds.push_back(argument.value.get());
-        } else {
-          type_error(argument.name_span, "loop.argument",
-                     fmt::format("{} has no argument '{}' here", name, printable(argument.name)));
-        }
-      }
-      if (bounds.size() == 3) {
-        type_error(bounds[2]->span, "loop.step",
-                   "found a loop with a step; expected a loop from 0 and an index computed of it");
-      }
-      if (bounds.empty() || bounds.size() > 3) {
-        type_error(loop.iterable->span, "loop.bounds",
-                   fmt::format("found {} bounds of {}; expected one or two", bounds.size(), name));
-      }
-      if (bounds.size() == 1) {
-        Scalar extent = reader_.read_index(*bounds[0]);
-        dimensions.push_back({int_literal(extent.dtype(), 0, bounds[0]->span), extent});
-      } else {
-        ScalarOperand begin = reader_.operand(*bounds[0]), end = reader_.operand(*bounds[1]);
-        for (const ScalarOperand* bound : {&begin, &end}) {
-          if (!is_int(bound->value.dtype()))
-            type_error(bound->value.span(), "loop.bounds", "found a bound that is no integer");
-        }
-        Scalar difference = reader_.combine(ast::Operator::Sub, end, begin, loop.iterable->span).value;
-        DType dtype = difference.dtype();
-        Scalar first = reader_.convert(dtype, begin, begin.value.span()).value;
-        Scalar last = reader_.convert(dtype, end, end.value.span()).value;
-        dimensions.push_back({first, extent_of(first, last, difference)});
-      }
-    }
-    if (dimensions.size() != targets.size()) {
-      type_error(
-          loop.target->span, "loop.variables",
-          fmt::format("found {} variables for a loop of {} dimensions", targets.size(), dimensions.size()));
-    }
-    for (const ast::Expr* target : targets) name_target(*target);
-  };
-  bool good = context_.attempt(read_header);
-
-  frames_.emplace_back();
-  std::vector<ScalarVar> variables;
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    const std::string* variable = ast::name_of(*targets[i]);
-    if (!variable) continue;
-    if (!good) {
-      bind(*variable, Refused{}, targets[i]->span);
-      continue;
-    }
-    variables.emplace_back(*variable, dimensions[i].extent.dtype(), targets[i]->span);
-    loops_[variables.back().id()] = {dimensions[i].begin, dimensions[i].extent};
-    bind(*variable, Scalar(variables.back()), targets[i]->span);
-  }
-  Stmt body = read_body(loop.body, nullptr);
-  frames_.pop_back();
-  if (!good) throw ReadContext::Silent{};
-  for (std::size_t i = targets.size(); i-- > 0;) {
-    body = make_stmt(For{variables[i], dimensions[i].begin, dimensions[i].extent, kind, body,
-                         i == 0 ? annotations : Attributes{}},
-                     statement.span, i == 0 ? comments : nullptr);
-  }
-  return body;
-}
-
-Stmt PrimFuncBuilder::read_with(const ast::Statement& statement, const ast::With& with, BlockStmt* block) {
+void PrimFuncBuilder::read_with(const ast::Statement& statement, const ast::With& with, BlockStmt* block,
+                                std::vector<Stmt>& into) {
   auto* call = with.items.size() == 1 ? with.items[0].value->as<ast::Call>() : nullptr;
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
+  const ast::Expr* target = with.items.empty() ? nullptr : with.items[0].target.get();
   if (name == "T.init" && call->arguments.empty()) {
     if (!block) type_error(statement.span, "block.init", "found T.init outside a block");
     if (block->init.defined()) type_error(statement.span, "block.init", "found a second T.init in a block");
@@ -186,22 +22,62 @@ Stmt PrimFuncBuilder::read_with(const ast::Statement& statement, const ast::With
     block->init = read_body(with.body, nullptr);
     frames_.pop_back();
     if (!block->init.defined()) block->init = seq({});
-    return {};
+    return;
   }
-  if (name != "T.sblock" && name != "T.block") {
+  if (name == "T.sblock" || name == "T.block") {
+    if (target) type_error(target->span, "block.name", "found 'as' on a block; expected none");
+    into.push_back(read_block(statement, with, *call));
+    return;
+  }
+  // Scopes: what they declare is seen in their body.
+  std::vector<Stmt> inside;
+  std::optional<For> launched;
+  CommentsPtr comments;
+  frames_.emplace_back();
+  ++flat_scopes_;
+  struct Frame {
+    PrimFuncBuilder& builder;
+    ~Frame() {
+      builder.frames_.pop_back();
+      --builder.flat_scopes_;
+    }
+  } frame{*this};
+  if (call && (launched = read_launch(name, *call, target))) {
+    comments = take_comments(statement.comments);
+    ++loop_depth_;
+    --flat_scopes_;
+  } else if (name == "T.attr" || name == "T.target" || name == "T.assume") {
+    note_ignored(with.items[0].value->span, name);
+  } else if (call && read_let(name, statement, *call, target, inside)) {
+  } else if (name == "T.Assert" && call->arguments.size() == 2) {
+    read_assert(statement, *call->arguments[0].value, call->arguments[1].value.get(), inside);
+  } else if (call && target && read_allocation(statement, *target, *with.items[0].value, nullptr, inside)) {
+  } else {
     fail(ErrorClass::Type, statement.span, "with.unknown",
          fmt::format("found 'with' on {}; expected T.sblock or T.init in a prim_func",
                      ast::describe(*with.items[0].value)),
          call ? write_nearest(call->callee->span, name,
-                              std::vector<std::string>{"T.sblock", "T.block", "T.init"})
+                              std::vector<std::string>{"T.sblock", "T.block", "T.init", "T.launch_thread"})
               : std::vector<DiagnosticNote>{});
   }
-  if (with.items[0].target)
-    type_error(with.items[0].target->span, "block.name", "found 'as' on a block; expected none");
+  Stmt body = read_body(with.body, launched ? nullptr : block);
+  if (launched) {
+    --loop_depth_;
+    ++flat_scopes_;
+    launched->body = body;
+    into.push_back(make_stmt(*launched, statement.span, comments));
+    return;
+  }
+  inside.push_back(body);
+  into.push_back(seq(std::move(inside)));
+}
+
+Stmt PrimFuncBuilder::read_block(const ast::Statement& statement, const ast::With& with,
+                                 const ast::Call& call) {
   BlockStmt result;
-  for (const ast::Argument& argument : call->arguments) {
+  for (const ast::Argument& argument : call.arguments) {
     auto* text = argument.value->as<ast::StringValue>();
-    if (argument.name == "no_realize") continue;
+    if (argument.name == "no_realize" || argument.name == "exec_scope") continue;
     if (!text || (!argument.name.empty() && argument.name != "name")) {
       type_error(argument.value->span, "block.name", "found a block's name that is no string");
     }
@@ -275,14 +151,24 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
     }
     return true;
   }
-  bool spatial = kind == "spatial" || kind == "S";
-  if (!spatial && kind != "reduce" && kind != "R") {
+  IterKind iter_kind = IterKind::Spatial;
+  if (kind == "reduce" || kind == "R") {
+    iter_kind = IterKind::Reduce;
+  } else if (kind == "scan") {
+    iter_kind = IterKind::Ordered;
+  } else if (kind == "opaque") {
+    iter_kind = IterKind::Opaque;
+  } else if (kind != "spatial" && kind != "S") {
     fail(ErrorClass::Type, call->callee->span, "axis.kind",
-         fmt::format("T.axis.{} is not supported; expected remap, spatial or reduce", printable(kind)),
+         fmt::format("T.axis.{} is not known; expected remap, spatial, reduce, scan or opaque",
+                     printable(kind)),
          write_nearest(call->callee->as<ast::Attribute>()->name_span, kind,
-                       std::vector<std::string>{"remap", "spatial", "reduce"}));
+                       std::vector<std::string>{"remap", "spatial", "reduce", "scan", "opaque"}));
   }
-  if (call->arguments.size() != 2) {
+  // A dtype may follow; it is that of the value.
+  std::size_t given = call->arguments.size();
+  bool typed = given == 3 && (call->arguments[2].name.empty() || call->arguments[2].name == "dtype");
+  if (given != 2 && !typed) {
     type_error(value.span, "axis.arguments", fmt::format("T.axis.{} takes a domain and a value", kind));
   }
   const ast::Expr& domain = *call->arguments[0].value;
@@ -299,8 +185,43 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
     extent = reader_.read_index(domain);
     begin = int_literal(extent.dtype(), 0, domain.span);
   }
-  add_axis(*block, target, spatial ? IterKind::Spatial : IterKind::Reduce, begin, extent, binding);
+  add_axis(*block, target, iter_kind, begin, extent, binding);
   return true;
+}
+
+// The dims of A[i, 0:4]: a plain index has extent 1.
+std::vector<RegionDim> PrimFuncBuilder::read_region_dims(const Buffer& buffer,
+                                                         const ast::Subscript& subscript) {
+  std::vector<RegionDim> dims;
+  auto* empty = subscript.items.size() == 1 ? subscript.items[0]->as<ast::TupleValue>() : nullptr;
+  if (!(empty && empty->items.empty())) {
+    for (std::size_t i = 0; i < subscript.items.size(); ++i) {
+      const ast::Expr& item = *subscript.items[i];
+      auto* slice = item.as<ast::Slice>();
+      if (!slice) {
+        Scalar begin = reader_.read_index(item);
+        dims.push_back({begin, int_literal(begin.dtype(), 1, item.span)});
+        continue;
+      }
+      if (slice->step)
+        type_error(slice->step->span, "block.region", "found a step in a region; expected none");
+      if (i >= buffer.shape().size()) break;
+      const Scalar& dim = buffer.shape()[i];
+      ScalarOperand begin =
+          slice->begin ? reader_.operand(*slice->begin) : ScalarOperand{int_literal(dim.dtype(), 0)};
+      ScalarOperand end = slice->end ? reader_.operand(*slice->end) : ScalarOperand{dim};
+      Scalar difference = reader_.combine(ast::Operator::Sub, end, begin, item.span).value;
+      Scalar first = reader_.convert(difference.dtype(), begin, item.span).value;
+      Scalar last = reader_.convert(difference.dtype(), end, item.span).value;
+      dims.push_back({first, extent_of(first, last, difference)});
+    }
+  }
+  if (dims.size() != buffer.shape().size()) {
+    type_error(subscript.object->span, "block.region",
+               fmt::format("found a region of {} dimensions; {} has {}", subscript.items.size(),
+                           printable(buffer.name()), buffer.rank()));
+  }
+  return dims;
 }
 
 std::vector<BufferRegion> PrimFuncBuilder::read_regions(const ast::Call& call) {
@@ -325,34 +246,7 @@ std::vector<BufferRegion> PrimFuncBuilder::read_regions(const ast::Call& call) {
       continue;
     }
     result.buffer = buffer_target(*subscript);
-    auto* empty = subscript->items.size() == 1 ? subscript->items[0]->as<ast::TupleValue>() : nullptr;
-    if (!(empty && empty->items.empty())) {
-      for (std::size_t i = 0; i < subscript->items.size(); ++i) {
-        const ast::Expr& item = *subscript->items[i];
-        auto* slice = item.as<ast::Slice>();
-        if (!slice) {
-          Scalar begin = reader_.read_index(item);
-          result.dims.push_back({begin, int_literal(begin.dtype(), 1, item.span)});
-          continue;
-        }
-        if (slice->step)
-          type_error(slice->step->span, "block.region", "found a step in a region; expected none");
-        if (i >= result.buffer.shape().size()) break;
-        const Scalar& dim = result.buffer.shape()[i];
-        ScalarOperand begin =
-            slice->begin ? reader_.operand(*slice->begin) : ScalarOperand{int_literal(dim.dtype(), 0)};
-        ScalarOperand end = slice->end ? reader_.operand(*slice->end) : ScalarOperand{dim};
-        Scalar difference = reader_.combine(ast::Operator::Sub, end, begin, item.span).value;
-        Scalar first = reader_.convert(difference.dtype(), begin, item.span).value;
-        Scalar last = reader_.convert(difference.dtype(), end, item.span).value;
-        result.dims.push_back({first, extent_of(first, last, difference)});
-      }
-    }
-    if (result.dims.size() != result.buffer.shape().size()) {
-      type_error(region->span, "block.region",
-                 fmt::format("found a region of {} dimensions; {} has {}", subscript->items.size(),
-                             printable(result.buffer.name()), result.buffer.rank()));
-    }
+    result.dims = read_region_dims(result.buffer, *subscript);
     regions.push_back(std::move(result));
   }
   return regions;
@@ -381,33 +275,6 @@ bool PrimFuncBuilder::read_block_call(const std::string& name, const ast::Expr& 
     for (auto& [key, value] : read_attribute_dictionary(context_, expr)) {
       block->attributes = with_attribute(std::move(block->attributes), key, std::move(value));
     }
-  }
-  return true;
-}
-
-// T.alloc_buffer, T.sblock_alloc_buffer, T.match_buffer; buffers in the middle of loops are allocations of
-// their own.
-bool PrimFuncBuilder::read_allocation(const ast::Statement& statement, const ast::Expr& target,
-                                      const ast::Expr& value, BlockStmt* block, std::vector<Stmt>& into) {
-  auto* call = value.as<ast::Call>();
-  std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
-  if (name == "T.match_buffer") {
-    match_buffer(name_target(target), target, *call);
-    return true;
-  }
-  if (name == "T.decl_buffer" || name == "T.allocate" || name == "T.Buffer" || name == "T.buffer_decl") {
-    type_error(value.span, "buffer.view", fmt::format("{} is not supported; expected T.alloc_buffer", name));
-  }
-  if (name != "T.alloc_buffer" && name != "T.sblock_alloc_buffer") return false;
-  const std::string& variable = name_target(target);
-  Buffer buffer = read_buffer(variable, target.span, buffer_arguments(call->arguments, 0));
-  bind(variable, buffer, target.span);
-  if (block) {
-    block->allocations.push_back(buffer);
-  } else if (frames_.size() == 1) {
-    function_.allocations.push_back(buffer);
-  } else {
-    into.push_back(make_stmt(AllocateStmt{buffer}, statement.span, take_comments(statement.comments)));
   }
   return true;
 }

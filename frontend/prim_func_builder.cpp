@@ -1,10 +1,13 @@
 // Bodies of prim_funcs: statements, scalars, stores, branches. One refused statement does not hide the next.
 #include "frontend/prim_func_builder.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "frontend/attribute_reader.h"
 #include "frontend/binding_names.h"
+#include "frontend/prim_func_parts.h"
 #include "support/fix.h"
 #include "support/render.h"
 
@@ -20,16 +23,11 @@ PrimFuncPtr PrimFuncBuilder::build(const ast::FunctionDefinition& definition, Co
   frames_.emplace_back();
   declare_symbols(definition);
   read_params(definition);
-  if (definition.result_annotation) {
-    context_.attempt([&] {
-      if (!definition.result_annotation->as<ast::NoneValue>()) {
-        type_error(definition.result_annotation->span, "prim_func.result",
-                   "found a result type other than None; a prim_func writes its results into buffers");
-      }
-    });
-  }
+  context_.attempt([&] { read_result(definition); });
   function_.body = read_body(definition.body, nullptr);
   context_.attempt([&] { check_params(definition); });
+  if (context_.diagnostics.error_count() == errors) context_.attempt([&] { check_result(); });
+  context_.attempt([&] { check_device(); });
   if (!refused_.empty() || context_.diagnostics.error_count() != errors) return nullptr;
 
   // A root block that is written out is the implicit one.
@@ -54,14 +52,29 @@ PrimFuncBuilder::Entry* PrimFuncBuilder::look_up(const std::string& name) {
 ScalarMeaning PrimFuncBuilder::find(const std::string& name, Span use) {
   if (Entry* entry = look_up(name)) {
     if (auto* buffer = std::get_if<Buffer>(&entry->meaning)) return *buffer;
-    if (auto* scalar = std::get_if<Scalar>(&entry->meaning)) return *scalar;
+    if (auto* scalar = std::get_if<Scalar>(&entry->meaning)) {
+      // A let may have taken the name of a variable that is declared.
+      auto var = scalar->as_var();
+      if (var && symbols_.declares(name) && std::get<Scalar>(symbols_.find(name, use)).as_var() == var)
+        symbols_used_.emplace(var->id(), use);
+      return *scalar;
+    }
     if (auto* local = std::get_if<Local>(&entry->meaning)) return Scalar(local->var);
     if (std::get_if<Refused>(&entry->meaning)) return Scalar();
+    if (std::get_if<Pointer>(&entry->meaning)) {
+      return fmt::format("found '{}', which points to a buffer, as a value; expected it in data=",
+                         printable(name));
+    }
+    if (std::get_if<EnvThread>(&entry->meaning)) {
+      return fmt::format("found the thread '{}' before T.launch_thread gives its extent", printable(name));
+    }
     return fmt::format(
         "found the handle '{}' as a value; expected the buffer that T.match_buffer makes of it",
         printable(name));
   }
-  return symbols_.find(name, use);
+  ScalarMeaning meaning = symbols_.find(name, use);
+  if (auto* scalar = std::get_if<Scalar>(&meaning)) symbols_used_.emplace(scalar->as_var()->id(), use);
+  return meaning;
 }
 
 std::vector<std::string> PrimFuncBuilder::names() const {
@@ -94,12 +107,21 @@ CommentsPtr PrimFuncBuilder::take_comments(const CommentsPtr& own) {
 
 Stmt PrimFuncBuilder::read_body(const ast::Block& body, BlockStmt* block) {
   std::vector<Stmt> statements;
+  std::vector<OpenScope> around = std::exchange(scopes_, {});
   for (const ast::Statement& statement : body) {
     bool good = context_.attempt([&] { read_statement(statement, block, statements); });
     if (good) continue;
     refuse_names(statement);
     refused_.push_back(statement.span);
   }
+  // Scopes that last to the end of the body, the last one innermost.
+  for (std::size_t i = scopes_.size(); i-- > 0;) {
+    auto first = statements.begin() + static_cast<std::ptrdiff_t>(scopes_[i].first);
+    std::vector<Stmt> inside(first, statements.end());
+    statements.erase(first, statements.end());
+    statements.push_back(scopes_[i].wrap(seq(std::move(inside))));
+  }
+  scopes_ = std::move(around);
   return seq(std::move(statements));
 }
 
@@ -123,41 +145,32 @@ void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt*
     CommentsPtr comments = take_comments(statement.comments);
     Scalar condition = reader_.read_condition(*s->condition);
     frames_.emplace_back();
+    ++loop_depth_;
     Stmt body = read_body(s->body, nullptr);
+    --loop_depth_;
     frames_.pop_back();
     into.push_back(make_stmt(While{condition, body}, statement.span, comments));
   } else if (auto* s = statement.as<ast::If>()) {
-    into.push_back(read_if(statement, *s));
+    if (Stmt stmt = read_if(statement, *s); stmt.defined()) into.push_back(stmt);
   } else if (auto* s = statement.as<ast::With>()) {
-    if (Stmt stmt = read_with(statement, *s, block); stmt.defined()) into.push_back(stmt);
+    read_with(statement, *s, block, into);
   } else if (auto* s = statement.as<ast::Assert>()) {
-    std::string message = "assertion failed";
-    if (s->message) {
-      // The newer form names a class of error: ("ValueError", ["message"]).
-      const ast::Expr* text = s->message.get();
-      if (auto* pair = text->as<ast::TupleValue>(); pair && pair->items.size() == 2)
-        text = pair->items[1].get();
-      if (auto* list = text->as<ast::ListValue>(); list && list->items.size() == 1)
-        text = list->items[0].get();
-      auto* string = text->as<ast::StringValue>();
-      if (!string) type_error(s->message->span, "assert.message", "found a message that is no string");
-      message = string->value;
-    }
-    into.push_back(make_stmt(AssertStmt{reader_.read_condition(*s->condition), message}, statement.span,
-                             take_comments(statement.comments)));
+    read_assert(statement, *s->condition, s->message.get(), into);
   } else if (auto* s = statement.as<ast::Return>()) {
-    if (s->value && !s->value->as<ast::NoneValue>()) {
+    if (!s->value || s->value->as<ast::NoneValue>()) {
       fail(ErrorClass::Type, statement.span, "prim_func.return",
-           "found a return of a value; a prim_func writes its results into buffers",
+           "found a return without a value; expected the end of the function to be that of its body",
            {remove_this(statement.span)});
     }
-    fail(ErrorClass::Type, statement.span, "prim_func.return",
-         "found a return in a prim_func; expected its end to be the end of its body",
-         {remove_this(statement.span)});
+    read_return(statement, *s->value, into);
   } else if (statement.as<ast::Break>() || statement.as<ast::Continue>()) {
-    type_error(statement.span, "loop.leave",
-               fmt::format("found {}; expected the condition in an if or in while",
-                           statement.as<ast::Break>() ? "break" : "continue"));
+    const bool leaves = statement.as<ast::Break>() != nullptr;
+    if (loop_depth_ == 0) {
+      type_error(statement.span, "loop.leave",
+                 fmt::format("found {} outside a loop", leaves ? "break" : "continue"));
+    }
+    into.push_back(make_stmt(leaves ? StmtKind(Break{}) : StmtKind(Continue{}), statement.span,
+                             take_comments(statement.comments)));
   } else if (statement.as<ast::FunctionDefinition>()) {
     type_error(statement.span, "function.nested",
                "found a function inside a prim_func; expected it in the module");
@@ -182,9 +195,25 @@ void PrimFuncBuilder::read_expression(const ast::Statement& statement, const ast
       if (key == "global_symbol" && text && *text == function_.name) continue;
       function_.attributes = with_attribute(std::move(function_.attributes), key, std::move(value));
     }
+  } else if (name == "T.ret" && call->arguments.size() == 1) {
+    read_return(statement, *call->arguments[0].value, into);
+  } else if (name == "T.Assert" && call->arguments.size() == 2) {
+    read_assert(statement, *call->arguments[0].value, call->arguments[1].value.get(), into);
+  } else if (name == "T.launch_thread" || name == "T.attr" || name == "T.target" || name == "T.assume") {
+    auto launched = read_launch(name, *call, nullptr);
+    if (!launched) return note_ignored(expr.span, name);
+    scopes_.push_back({into.size(), [loop = *launched, span = statement.span](Stmt body) mutable {
+                         loop.body = std::move(body);
+                         return make_stmt(std::move(loop), span);
+                       }});
+  } else if (call && read_let(name, statement, *call, nullptr, into)) {
+    return;
   } else if (name == "T.evaluate") {
     if (call->arguments.size() != 1)
       type_error(expr.span, "scalar.arguments", "T.evaluate takes one expression");
+    auto* inner = call->arguments[0].value->as<ast::Call>();
+    if (inner && context_.namespaces.canonical(*inner->callee) == "T.ret" && inner->arguments.size() == 1)
+      return read_return(statement, *inner->arguments[0].value, into);
     Scalar value = reader_.read(*call->arguments[0].value);
     // T.evaluate(0) is how an empty body is written.
     if (value.as_int()) return;
@@ -245,111 +274,111 @@ const std::string& PrimFuncBuilder::name_target(const ast::Expr& target) const {
   return *name;
 }
 
-// Scalars are locals that can be assigned again; what TVM calls a let is one that is not.
-void PrimFuncBuilder::read_scalar(const ast::Statement& statement, const ast::Expr& target,
-                                  const ast::Expr* annotation, const ast::Expr* value,
+void PrimFuncBuilder::read_return(const ast::Statement& statement, const ast::Expr& value,
                                   std::vector<Stmt>& into) {
-  const std::string& name = name_target(target);
-  if (auto* call = value ? value->as<ast::Call>() : nullptr) {
-    std::string callee = context_.namespaces.canonical(*call->callee);
-    if ((callee == "T.meta_var" || callee == "I.meta_var") && call->arguments.size() == 1) {
-      bind(name, reader_.read(*call->arguments[0].value), target.span);
-      return;
-    }
-  }
-  std::optional<DType> dtype;
-  if (annotation) {
-    const ast::Expr* type = annotation;
-    // T.let[T.int32], and T.let alone.
-    auto* let = type->as<ast::Subscript>();
-    if (let && context_.namespaces.canonical(*let->object) == "T.let" && let->items.size() == 1)
-      type = let->items[0].get();
-    auto* called = type->as<ast::Call>();
-    std::string spelt = context_.namespaces.canonical(called ? *called->callee : *type);
-    if (spelt != "T.let") {
-      if (spelt.substr(0, 2) == "T.") dtype = dtype_from_name(spelt.substr(2));
-      if (!dtype) {
-        type_error(annotation->span, "scalar.annotation",
-                   fmt::format("found {} as the type of a scalar; expected one such as T.int32",
-                               ast::describe(*annotation)));
-      }
-    }
-  }
-  CommentsPtr comments = take_comments(statement.comments);
-  ScalarOperand operand;
-  if (value) operand = reader_.operand(*value);
-  Entry* known = annotation ? nullptr : look_up(name);
-  if (known) {
-    if (auto* local = std::get_if<Local>(&known->meaning)) {
-      Scalar converted = reader_.convert(local->var.dtype(), operand, value->span).value;
-      into.push_back(make_stmt(AssignScalar{local->var, converted}, statement.span, comments));
-      return;
-    }
-    if (!std::get_if<Refused>(&known->meaning)) {
-      fail(ErrorClass::Type, target.span, "assignment.constant",
-           fmt::format("found an assignment to '{}', which is no scalar of the body", printable(name)),
-           {{known->span, "it is bound here"}});
-    }
-  }
-  if (!value && !dtype) type_error(statement.span, "scalar.value", "found a scalar without a value");
-  if (!dtype) dtype = reader_.settled(operand).value.dtype();
-  ScalarVar var(name, *dtype, target.span);
-  Scalar initial = value ? reader_.convert(*dtype, operand, value->span).value : zero(*dtype);
-  into.push_back(make_stmt(DefineScalar{var, initial}, statement.span, comments));
-  bind(name, Local{var}, target.span);
+  ScalarOperand operand = reader_.operand(value);
+  reader_.refuse_vector(operand.value, value.span);
+  if (!function_.result_dtype) function_.result_dtype = reader_.settled(operand).value.dtype();
+  into.push_back(make_stmt(Return{reader_.convert(*function_.result_dtype, operand, value.span).value},
+                           statement.span, take_comments(statement.comments)));
 }
 
-Buffer PrimFuncBuilder::buffer_target(const ast::Subscript& subscript) {
-  const std::string& name = name_target(*subscript.object);
-  ScalarMeaning meaning = find(name, subscript.object->span);
-  if (auto* buffer = std::get_if<Buffer>(&meaning)) return *buffer;
-  if (std::holds_alternative<std::monostate>(meaning))
-    fail_unknown_name(name, subscript.object->span, names());
-  if (auto* scalar = std::get_if<Scalar>(&meaning); scalar && !scalar->defined()) throw ReadContext::Silent{};
-  type_error(subscript.object->span, "store.target",
-             fmt::format("found a store into '{}', which is no buffer", printable(name)));
-}
-
-void PrimFuncBuilder::store(const ast::Statement& statement, const ast::Expr& target,
-                            const ast::Subscript& subscript, const ast::Expr& value,
-                            std::vector<Stmt>& into) {
-  Buffer buffer = buffer_target(subscript);
-  std::vector<Scalar> indices = reader_.read_indices(buffer, subscript, target.span);
-  Scalar stored = reader_.read_as(buffer.dtype(), value);
-  into.push_back(make_stmt(Store{buffer, std::move(indices), stored}, statement.span,
+void PrimFuncBuilder::read_assert(const ast::Statement& statement, const ast::Expr& condition,
+                                  const ast::Expr* message, std::vector<Stmt>& into) {
+  std::string text = message ? "" : "assertion failed";
+  if (message) {
+    // The newer form names a class of error and gives the message in parts: ("ValueError", ["a ", "b"]).
+    if (auto* pair = message->as<ast::TupleValue>(); pair && pair->items.size() == 2)
+      message = pair->items[1].get();
+    for (const ast::Expr* part : list_items(*message)) {
+      auto* string = part->as<ast::StringValue>();
+      if (!string) type_error(part->span, "assert.message", "found a message that is no string");
+      text += string->value;
+    }
+  }
+  into.push_back(make_stmt(AssertStmt{reader_.read_condition(condition), text}, statement.span,
                            take_comments(statement.comments)));
 }
 
-void PrimFuncBuilder::read_augmented(const ast::Statement& statement,
-                                     const ast::AugmentedAssignment& assignment, std::vector<Stmt>& into) {
-  auto* subscript = assignment.target->as<ast::Subscript>();
-  if (subscript) {
-    Buffer buffer = buffer_target(*subscript);
-    std::vector<Scalar> indices = reader_.read_indices(buffer, *subscript, assignment.target->span);
-    ScalarOperand old{load(buffer, indices, assignment.target->span)};
-    ScalarOperand result =
-        reader_.combine(assignment.op, old, reader_.operand(*assignment.value), statement.span);
-    Scalar stored = reader_.convert(buffer.dtype(), result, statement.span).value;
-    into.push_back(make_stmt(Store{buffer, std::move(indices), stored}, statement.span,
-                             take_comments(statement.comments)));
-    return;
+// What only advises other compilers is left out; the first one of a function is told of.
+void PrimFuncBuilder::note_ignored(Span at, std::string_view what) {
+  if (std::exchange(noted_, true)) return;
+  Diagnostic note;
+  note.severity = Severity::Note;
+  note.id = "prim_func.ignored";
+  note.span = at;
+  note.message = fmt::format("{} says nothing about what is computed; it is left out", what);
+  context_.diagnostics.add(std::move(note));
+}
+
+namespace {
+
+bool always_returns(const Stmt& stmt) {
+  if (!stmt.defined()) return false;
+  if (stmt.as<Return>()) return true;
+  if (auto* branch = stmt.as<IfStmt>())
+    return always_returns(branch->then_body) && always_returns(branch->else_body);
+  if (auto* block = stmt.as<BlockStmt>()) return !block->predicate.defined() && always_returns(block->body);
+  auto* sequence = stmt.as<SeqStmt>();
+  return sequence && std::any_of(sequence->body.begin(), sequence->body.end(), always_returns);
+}
+
+// A condition that is known when the text is read, as Python would decide it: True, not False, 1 < 2.
+std::optional<bool> known_condition(const ast::Expr& expr) {
+  if (auto* value = expr.as<ast::BoolValue>()) return value->value;
+  if (auto* prefix = expr.as<ast::Prefix>(); prefix && prefix->op == ast::PrefixOperator::Not) {
+    auto inner = known_condition(*prefix->operand);
+    return inner ? std::optional(!*inner) : std::nullopt;
   }
-  const std::string& name = name_target(*assignment.target);
-  Entry* entry = look_up(name);
-  if (!entry) fail_unknown_name(name, assignment.target->span, names());
-  if (std::get_if<Refused>(&entry->meaning)) throw ReadContext::Silent{};
-  auto* local = std::get_if<Local>(&entry->meaning);
-  if (!local) {
-    fail(ErrorClass::Type, assignment.target->span, "assignment.constant",
-         fmt::format("found an assignment to '{}', which is no scalar of the body", printable(name)),
-         {{entry->span, "it is bound here"}});
+  if (auto* logic = expr.as<ast::Logic>()) {
+    bool all = true, any = false;
+    for (const ast::ExprPtr& operand : logic->operands) {
+      auto value = known_condition(*operand);
+      if (!value) return std::nullopt;
+      all = all && *value;
+      any = any || *value;
+    }
+    return logic->op == ast::Operator::And ? all : any;
   }
-  ScalarVar var = local->var;
-  ScalarOperand old{use(var, assignment.target->span)};
-  ScalarOperand result =
-      reader_.combine(assignment.op, old, reader_.operand(*assignment.value), statement.span);
-  Scalar converted = reader_.convert(var.dtype(), result, statement.span).value;
-  into.push_back(make_stmt(AssignScalar{var, converted}, statement.span, take_comments(statement.comments)));
+  auto* comparison = expr.as<ast::Comparison>();
+  if (!comparison || comparison->links.size() != 1) return std::nullopt;
+  auto* a = comparison->first->as<ast::IntValue>();
+  auto* b = comparison->links[0].operand->as<ast::IntValue>();
+  if (!a || !b) return std::nullopt;
+  switch (comparison->links[0].op) {
+    case ast::Operator::Lt:
+      return a->value < b->value;
+    case ast::Operator::Le:
+      return a->value <= b->value;
+    case ast::Operator::Gt:
+      return a->value > b->value;
+    case ast::Operator::Ge:
+      return a->value >= b->value;
+    case ast::Operator::Eq:
+      return a->value == b->value;
+    case ast::Operator::Ne:
+      return a->value != b->value;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void PrimFuncBuilder::check_result() {
+  if (!function_.result_dtype || always_returns(function_.body)) return;
+  type_error(function_.span, "prim_func.result",
+             fmt::format("{} returns a {}; found a way through it without a return",
+                         printable(function_.name), name_of(*function_.result_dtype)));
+}
+
+// Threads run one after the other, so memory that they share is not supported.
+void PrimFuncBuilder::check_device() {
+  if (!threads_ || device_buffers_.empty()) return;
+  const Buffer& buffer = device_buffers_.front();
+  fail(ErrorClass::Type, buffer.span(), "unsupported.device",
+       fmt::format("the buffer {} of scope \"{}\" is shared by GPU threads, which is not supported",
+                   printable(buffer.name()), printable(buffer.scope())));
 }
 
 Stmt PrimFuncBuilder::read_if(const ast::Statement& statement, const ast::If& branches) {
@@ -367,14 +396,21 @@ Stmt PrimFuncBuilder::read_if(const ast::Statement& statement, const ast::If& br
   };
   std::vector<Read> read;
   bool good = true;
+  const ast::Block* decided = nullptr;  // a branch that is always taken when it is come to
   for (const ast::Branch& branch : branches.branches) {
+    if (auto known = known_condition(*branch.condition)) {
+      if (!*known) continue;
+      decided = &branch.body;
+      break;
+    }
     Scalar condition;
     good &= context_.attempt([&] { condition = reader_.read_condition(*branch.condition); });
     Stmt body = read_branch(branch.body);
     read.push_back({condition, body, branch.span});
   }
   Stmt rest;
-  if (branches.has_else) rest = read_branch(branches.else_body);
+  if (!decided && branches.has_else) decided = &branches.else_body;
+  if (decided) rest = read.empty() ? read_body(*decided, nullptr) : read_branch(*decided);
   if (!good) throw ReadContext::Silent{};
   for (std::size_t i = read.size(); i-- > 0;) {
     rest =

@@ -1,7 +1,11 @@
-// Builds a prim_func from its definition: parameters, loops, blocks, buffers, scalars.
+// Builds a prim_func from its definition: parameters, loops, blocks, buffers, scalars, in the spellings of
+// all versions. What the IR has no node for (vectors, pointers, scopes that last to the end of a body) is
+// written out in its terms here.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <variant>
@@ -31,8 +35,14 @@ class PrimFuncBuilder : public ScalarScope {
   struct Handle {
     std::size_t param;
   };  // a parameter that match_buffer makes a buffer of
+  struct Pointer {
+    Buffer buffer;
+  };  // the elements of a buffer, for data=
+  struct EnvThread {
+    std::string thread;
+  };  // "blockIdx.x", until a launch makes a loop of it
   struct Refused {};  // its declaration was wrong: silent
-  using Meaning = std::variant<Buffer, Scalar, Local, Handle, Refused>;
+  using Meaning = std::variant<Buffer, Scalar, Local, Handle, Pointer, EnvThread, Refused>;
   struct Entry {
     Meaning meaning;
     Span span;
@@ -49,9 +59,12 @@ class PrimFuncBuilder : public ScalarScope {
   };
   std::vector<BufferArgument> buffer_arguments(const std::vector<ast::Argument>& arguments,
                                                std::size_t first) const;
-  Buffer read_buffer(const std::string& name, Span at, const std::vector<BufferArgument>& arguments);
+  // `data`, when not null, receives the argument data=.
+  Buffer read_buffer(const std::string& name, Span at, const std::vector<BufferArgument>& arguments,
+                     const ast::Expr** data = nullptr);
   void match_buffer(const std::string& name, const ast::Expr& target, const ast::Call& call);
   void check_params(const ast::FunctionDefinition& definition);
+  void read_result(const ast::FunctionDefinition& definition);
 
   // prim_func_builder.cpp
   Stmt read_body(const ast::Block& body, BlockStmt* block);
@@ -61,17 +74,81 @@ class PrimFuncBuilder : public ScalarScope {
   void read_assignment(const ast::Statement& statement, const ast::Assignment& assignment, BlockStmt* block,
                        std::vector<Stmt>& into);
   bool read_declaration(const ast::Expr& target, const ast::Expr& value);
+  void read_return(const ast::Statement& statement, const ast::Expr& value, std::vector<Stmt>& into);
+  void read_assert(const ast::Statement& statement, const ast::Expr& condition, const ast::Expr* message,
+                   std::vector<Stmt>& into);
+  void check_result();
+  void check_device();
+  void note_ignored(Span at, std::string_view what);
+  // A statement whose effect lasts to the end of the body that it stands in: `wrap` receives what follows.
+  struct OpenScope {
+    std::size_t first;  // position among the statements of the body
+    std::function<Stmt(Stmt)> wrap;
+  };
+
+  // prim_func_scalars.cpp
   void read_scalar(const ast::Statement& statement, const ast::Expr& target, const ast::Expr* annotation,
                    const ast::Expr* value, std::vector<Stmt>& into);
+  bool read_special_value(const ast::Statement& statement, const ast::Expr& target, const ast::Expr& value,
+                          std::vector<Stmt>& into);
+  // What an annotation of a scalar says: T.int32, T.let, T.let[T.int32], T.float32[4].
+  struct ScalarAnnotation {
+    std::optional<DType> dtype;
+    bool let = false;
+    std::optional<std::int64_t> length;
+  };
+  ScalarAnnotation read_annotation(const ast::Expr& annotation);
+  void define_let(const ast::Statement& statement, const std::string& name, Span at, Scalar value,
+                  std::vector<Stmt>& into);
+  // T.LetStmt(e, var=v), T.bind(e, var=v), T.let(v, e) as a statement or in a with: false for other calls.
+  bool read_let(const std::string& name, const ast::Statement& statement, const ast::Call& call,
+                const ast::Expr* target, std::vector<Stmt>& into);
   void read_augmented(const ast::Statement& statement, const ast::AugmentedAssignment& assignment,
                       std::vector<Stmt>& into);
+
+  // prim_func_buffers.cpp
   void store(const ast::Statement& statement, const ast::Expr& target, const ast::Subscript& subscript,
              const ast::Expr& value, std::vector<Stmt>& into);
+  void store_lanes(const Buffer& buffer, const std::vector<Scalar>& indices, const Scalar& value, int lanes,
+                   Span at, CommentsPtr comments, std::vector<Stmt>& into);
+  int stored_lanes(const std::vector<Scalar>& indices, const ScalarOperand& value, Span at) const;
+  // Whether what is declared here belongs to the whole function.
+  bool at_function_level() const { return frames_.size() - flat_scopes_ == 1; }
+  Buffer allocate(const std::string& name, Span at, Buffer buffer, BlockStmt* block,
+                  const ast::Statement& statement, std::vector<Stmt>& into);
+  void allocate_local(const Buffer& buffer, Span at, std::vector<Stmt>& into);
+  // The buffer whose elements an expression points to: p, A.data.
+  Buffer pointed_to(const ast::Expr& expr);
+  void declare_view(const std::string& name, const ast::Statement& statement, BufferView view,
+                    BlockStmt* block, std::vector<Stmt>& into);
+  bool read_view_method(const ast::Statement& statement, const ast::Expr& target, const ast::Call& call,
+                        BlockStmt* block, std::vector<Stmt>& into);
+  void match_region(const ast::Statement& statement, const ast::Expr& target, const ast::Call& call,
+                    BlockStmt* block, std::vector<Stmt>& into);
   Stmt read_if(const ast::Statement& statement, const ast::If& branches);
 
-  // prim_func_blocks.cpp
+  // prim_func_loops.cpp
+  struct LoopRange {
+    Scalar begin, extent;
+  };
+  struct LoopHeader {
+    std::vector<LoopRange> dimensions;
+    LoopKind kind = LoopKind::Serial;
+    Attributes annotations;
+    Scalar step;
+    std::string thread;
+  };
+  LoopHeader read_loop_header(const ast::Expr& iterable);
+  void read_bounds(const std::string& name, const ast::Expr& iterable, LoopHeader& header);
   Stmt read_for(const ast::Statement& statement, const ast::For& loop);
-  Stmt read_with(const ast::Statement& statement, const ast::With& with, BlockStmt* block);
+  // T.launch_thread and T.attr(…, "thread_extent", n): the loop over the threads around `body`.
+  std::optional<For> read_launch(const std::string& name, const ast::Call& call, const ast::Expr* target);
+
+  // prim_func_blocks.cpp
+  void read_with(const ast::Statement& statement, const ast::With& with, BlockStmt* block,
+                 std::vector<Stmt>& into);
+  Stmt read_block(const ast::Statement& statement, const ast::With& with, const ast::Call& call);
+  std::vector<RegionDim> read_region_dims(const Buffer& buffer, const ast::Subscript& subscript);
   bool read_axes(const ast::Expr& target, const ast::Expr& value, BlockStmt* block);
   void add_axis(BlockStmt& block, const ast::Expr& target, IterKind kind, Scalar begin, Scalar extent,
                 Scalar binding);
@@ -96,12 +173,15 @@ class PrimFuncBuilder : public ScalarScope {
   ScalarReader reader_;
   SymbolTable symbols_;
   std::vector<std::map<std::string, Entry>> frames_;
-  std::vector<Span> refused_;  // statements of the body
-  bool damaged_ = false;       // one of them is no statement at all
-  struct LoopRange {
-    Scalar begin, extent;
-  };
   std::unordered_map<std::uint64_t, LoopRange> loops_;
+  std::vector<OpenScope> scopes_;                         // of the body that is being read
+  std::unordered_map<std::uint64_t, Span> symbols_used_;  // where each symbolic variable was used first
+  std::vector<Buffer> device_buffers_;                    // of scopes that threads share
+  std::vector<Span> refused_;                             // statements of the body
+  bool damaged_ = false;                                  // one of them is no statement at all
+  bool threads_ = false, has_views_ = false, noted_ = false;
+  int loop_depth_ = 0;
+  std::size_t flat_scopes_ = 0;  // open scopes whose statements join those around them
   PrimFunc function_;
   Comments pending_;  // of lines that are no statements of the IR: kept for the next one
 };

@@ -1,11 +1,13 @@
 // Parameters of prim_funcs: buffers in both spellings, handles with match_buffer, scalars, and the symbolic
 // variables of their shapes.
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
 #include "frontend/binding_names.h"
 #include "frontend/prim_func_builder.h"
+#include "ir/rewrite.h"
 #include "ir/symbols.h"
 #include "support/fix.h"
 #include "support/render.h"
@@ -91,7 +93,7 @@ void PrimFuncBuilder::read_param(const ast::Parameter& parameter) {
   std::string name = context_.namespaces.canonical(call        ? *call->callee
                                                    : subscript ? *subscript->object
                                                                : annotation);
-  if (name == "T.handle") {
+  if (name == "T.handle") {  // also T.handle("float32")
     bind(parameter.name, Handle{function_.params.size()}, parameter.span);
     function_.params.push_back({Buffer()});
     return;
@@ -131,41 +133,45 @@ std::vector<PrimFuncBuilder::BufferArgument> PrimFuncBuilder::buffer_arguments(
 
 // A shape, a dtype (float32 by default) and keywords.
 Buffer PrimFuncBuilder::read_buffer(const std::string& name, Span at,
-                                    const std::vector<BufferArgument>& arguments) {
+                                    const std::vector<BufferArgument>& arguments, const ast::Expr** data) {
+  constexpr std::array<std::string_view, 10> positions = {
+      "shape", "dtype", "data",          "strides",     "elem_offset",
+      "scope", "align", "offset_factor", "buffer_type", "axis_separators"};
   const ast::Expr* shape = nullptr;
   const ast::Expr* dtype = nullptr;
+  const ast::Expr* strides = nullptr;
+  const ast::Expr* offset = nullptr;
   std::string scope = "global";
   std::size_t position = 0;
   for (const BufferArgument& argument : arguments) {
     const ast::Expr& value = *argument.value;
-    if (argument.name.empty()) {
-      std::size_t place = position++;
-      if (place == 0) {
-        shape = &value;
-      } else if (place == 1) {
-        dtype = &value;
-      } else {
-        type_error(value.span, "buffer.argument",
-                   "found one argument too many; expected a shape and a dtype");
-      }
-    } else if (argument.name == "shape") {
+    std::string_view name_of_argument = argument.name;
+    if (name_of_argument.empty()) {
+      if (position == positions.size())
+        type_error(value.span, "buffer.argument", "found one argument too many of a buffer");
+      name_of_argument = positions[position++];
+    }
+    const bool absent = value.as<ast::NoneValue>() != nullptr;
+    if (name_of_argument == "shape") {
       shape = &value;
-    } else if (argument.name == "dtype") {
+    } else if (name_of_argument == "dtype") {
       dtype = &value;
-    } else if (argument.name == "scope") {
+    } else if (name_of_argument == "scope") {
       auto* text = value.as<ast::StringValue>();
       if (!text) type_error(value.span, "buffer.scope", "found a scope that is no string");
       if (!text->value.empty()) scope = text->value;
-    } else if (argument.name == "strides" || argument.name == "elem_offset" || argument.name == "data") {
-      auto* zero = value.as<ast::IntValue>();
-      auto* list = value.as<ast::ListValue>();
-      bool absent = value.as<ast::NoneValue>() || (zero && zero->value == 0) || (list && list->items.empty());
-      if (!absent) {
-        type_error(argument.name_span, "buffer.view",
-                   fmt::format("{}= of a buffer is not supported; buffers are compact", argument.name));
-      }
-    } else if (argument.name != "align" && argument.name != "offset_factor" &&
-               argument.name != "buffer_type" && argument.name != "axis_separators") {
+    } else if (name_of_argument == "strides") {
+      if (!absent) strides = &value;
+    } else if (name_of_argument == "elem_offset") {
+      if (!absent) offset = &value;
+    } else if (name_of_argument == "data") {
+      if (absent) continue;
+      if (!data) type_error(value.span, "buffer.data", "found data= of a parameter; expected none");
+      *data = &value;
+    } else if (name_of_argument == "layout") {
+      if (!absent && !value.as<ast::StringValue>())
+        type_error(value.span, "unsupported.layout", "layouts of a GPU are not supported");
+    } else if (std::find(positions.begin(), positions.end(), name_of_argument) == positions.end()) {
       type_error(argument.name_span, "buffer.argument",
                  fmt::format("a buffer has no argument '{}'", printable(argument.name)));
     }
@@ -182,7 +188,18 @@ Buffer PrimFuncBuilder::read_buffer(const std::string& name, Span at,
     element = read_dtype(text->value, dtype->span);
   }
   TypeReader types(context_, *this);
-  return Buffer(name, element, types.read_dims(*shape, DType::Int32), scope, at);
+  Buffer buffer(name, element, types.read_dims(*shape, DType::Int32), scope, at);
+  std::vector<Scalar> written;
+  if (strides) written = types.read_dims(*strides, DType::Int32);
+  if (!written.empty() && static_cast<int>(written.size()) != buffer.rank()) {
+    type_error(strides->span, "buffer.strides",
+               fmt::format("found {} strides of a buffer of {} dimensions; expected as many", written.size(),
+                           buffer.rank()));
+  }
+  Scalar first;
+  if (offset) first = types.read_dim(*offset, DType::Int32);
+  if (first.defined() && first.as_int() == 0) first = {};
+  return written.empty() && !first.defined() ? buffer : buffer.with_layout(std::move(written), first);
 }
 
 void PrimFuncBuilder::match_buffer(const std::string& name, const ast::Expr& target, const ast::Call& call) {
@@ -223,20 +240,41 @@ void PrimFuncBuilder::check_params(const ast::FunctionDefinition& definition) {
       Span at = i < definition.parameters.size() ? definition.parameters[i].span : definition.name_span;
       type_error(at, "param.handle", "found a handle that no T.match_buffer makes a buffer of");
     }
-    for (const Scalar& dim : param.buffer()->shape()) {
+    std::vector<Scalar> solved = param.buffer()->shape();
+    solved.insert(solved.end(), param.buffer()->strides().begin(), param.buffer()->strides().end());
+    if (param.buffer()->elem_offset().defined()) solved.push_back(param.buffer()->elem_offset());
+    for (const Scalar& dim : solved) {
       used.add_mentioned(dim);
       if (auto var = dim.as_var()) determined.add(*var);
     }
   }
+  auto fail_undetermined = [&](const ScalarVar& var, Span at) {
+    type_error(at, "symbol.undetermined",
+               fmt::format("the variable '{}' cannot be found from the arguments; expected it alone as a "
+                           "dimension of a buffer, or as a scalar parameter",
+                           printable(var.name())));
+  };
   for (const ScalarVar& var : used.vars()) {
-    if (!determined.contains(var)) {
-      type_error(
-          var.span(), "symbol.undetermined",
-          fmt::format(
-              "the variable '{}' cannot be found from the arguments; expected it alone as a dimension of a "
-              "buffer, or as a scalar parameter",
-              printable(var.name())));
-    }
+    if (!determined.contains(var)) fail_undetermined(var, var.span());
+  }
+  // Uses in the body of variables that nothing determines.
+  for_each_scalar(function_.body, [&](const Scalar& scalar) {
+    auto var = scalar.as_var();
+    auto use = var ? symbols_used_.find(var->id()) : symbols_used_.end();
+    if (use == symbols_used_.end()) return;
+    if (!determined.contains(*var)) fail_undetermined(*var, use->second);
+  });
+}
+
+// `-> None`, or the dtype of the scalar that the function returns.
+void PrimFuncBuilder::read_result(const ast::FunctionDefinition& definition) {
+  const ast::Expr* annotation = definition.result_annotation.get();
+  if (!annotation || annotation->as<ast::NoneValue>()) return;
+  function_.result_dtype = scalar_annotation(context_, *annotation);
+  if (!function_.result_dtype) {
+    type_error(annotation->span, "prim_func.result",
+               fmt::format("found {} as the result of a prim_func; expected None or a scalar such as T.int32",
+                           ast::describe(*annotation)));
   }
 }
 

@@ -1,8 +1,10 @@
 // Calls in scalar expressions: typed literals, casts, and the functions of T, by tables.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 
 #include "frontend/literals.h"
 #include "frontend/scalar_reader.h"
@@ -56,16 +58,42 @@ constexpr std::array<CompareName, 6> compare_names = {{{"LT", CompareOp::Lt},
                                                        {"NE", CompareOp::Ne}}};
 
 // Other functions behind "T.", for suggestions.
-constexpr std::array<std::string_view, 30> other_names = {
-    "reads",        "writes",       "where",        "func_attr",
-    "sblock_attr",  "block_attr",   "alloc_buffer", "sblock_alloc_buffer",
-    "match_buffer", "evaluate",     "decl_buffer",  "attr",
-    "meta_var",     "axis",
+constexpr std::array<std::string_view, 39> other_names = {
+    "reads",        "writes",       "where",
+    "func_attr",    "sblock_attr",  "block_attr",
+    "alloc_buffer", "match_buffer", "sblock_alloc_buffer",
+    "evaluate",     "decl_buffer",  "attr",
+    "meta_var",     "axis",         "launch_thread",
+    "env_thread",   "Select",       "if_then_else",
+    "Cast",         "cast",         "And",
+    "Or",           "Not",          "ceildiv",
+    "min_value",    "max_value",    "infinity",
+    "FloatImm",     "IntImm",       "likely",
+    "fmod",         "bitwise_not",  "nan",
+    "reinterpret",  "Broadcast",    "Ramp",
+    "Shuffle",      "Let",          "q_multiply_shift"};
 
-    "Select",       "if_then_else", "Cast",         "cast",
-    "And",          "Or",           "Not",          "ceildiv",
-    "min_value",    "max_value",    "infinity",     "FloatImm",
-    "IntImm",       "likely",       "bitwise_not",  "nan"};
+// Division of integers by name; the operators // and % take floats as well.
+constexpr std::array<std::string_view, 6> integer_only = {"floordiv", "floormod", "indexdiv",
+                                                          "indexmod", "truncdiv", "truncmod"};
+// Names of arguments that are also given by position.
+constexpr std::array<std::string_view, 16> argument_names = {
+    "value",       "a",    "b",     "c",      "x",     "y",  "condition", "true_value",
+    "false_value", "base", "lanes", "stride", "dtype", "x1", "x2",        "span"};
+
+// Functions that only a GPU has, or that need its memory; by the beginning of their names.
+constexpr std::array<std::string_view, 18> device_names = {
+    "tvm_storage_sync", "tvm_warp",     "tvm_thread",       "ptx_", "cuda", "mma_",       "tvm_mma",
+    "tvm_load_matrix",  "tvm_fill",     "tvm_store_matrix", "tile", "warp", "simdgroup_", "cta_id",
+    "thread_id",        "alloc_shared", "alloc_tmem",       "sync_"};
+constexpr std::array<std::string_view, 6> native_names = {"call_", "tvm_",       "anylist_",
+                                                          "vm_",   "texture2d_", "dma_"};
+
+bool begins_with_one_of(std::string_view name, std::span<const std::string_view> beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view beginning) {
+    return name.substr(0, beginning.size()) == beginning;
+  });
+}
 
 [[noreturn]] void type_error(Span at, std::string_view id, std::string message) {
   fail(ErrorClass::Type, at, id, std::move(message));
@@ -86,7 +114,7 @@ ScalarOperand ScalarReader::call(const ast::Expr& expr, const ast::Call& call) {
   if (auto* attribute = call.callee->as<ast::Attribute>(); attribute && attribute->name == "astype") {
     if (call.arguments.size() != 1) type_error(expr.span, "scalar.arguments", "astype takes one dtype");
     DType dtype = dtype_argument(*call.arguments[0].value);
-    return {cast(dtype, read(*attribute->object), expr.span)};
+    return {cast(dtype, value(*attribute->object), expr.span)};
   }
   std::string name = context_.namespaces.canonical(*call.callee);
   if (name == "min" || name == "max" || name == "abs") name = "T." + name;
@@ -149,13 +177,102 @@ ScalarOperand ScalarReader::typed_literal(DType dtype, const ast::Expr& expr, co
   return {result.value};
 }
 
+// T.Let(body, where={v: e}).
+ScalarOperand ScalarReader::let_expression(const ast::Expr& expr, const ast::Call& call) {
+  const ast::DictValue* where = nullptr;
+  const ast::Expr* body = nullptr;
+  for (const ast::Argument& argument : call.arguments) {
+    if (argument.name == "where")
+      where = argument.value->as<ast::DictValue>();
+    else if (argument.name.empty() || argument.name == "body" || argument.name == "expr")
+      body = argument.value.get();
+  }
+  if (!body || !where || where->items.empty() || call.arguments.size() != 2)
+    type_error(expr.span, "scalar.let", "T.Let takes an expression and where={variable: value}");
+  std::size_t outer = lets_.size();
+  std::vector<Scalar> values;
+  for (const auto& [key, given] : where->items) {
+    const std::string* variable = ast::name_of(*key);
+    if (!variable) {
+      type_error(key->span, "scalar.let",
+                 fmt::format("found {} as a variable of T.Let; expected a name", ast::describe(*key)));
+    }
+    Scalar bound = value(*given);
+    values.push_back(bound);
+    lets_.emplace_back(*variable, use(ScalarVar(*variable, bound.dtype(), key->span)));
+  }
+  Scalar result = value(*body);
+  for (std::size_t i = values.size(); i-- > 0;)
+    result = let(*lets_[outer + i].second.as_var(), values[i], result, expr.span);
+  lets_.resize(outer);
+  return {result};
+}
+
+// T.q_multiply_shift(x, y, q, s): x * y * 2^(s - q) of fixed-point numbers with q fractional bits, rounded
+// half up, in 64 bits.
+ScalarOperand ScalarReader::multiply_shift(const ast::Expr& expr,
+                                           const std::vector<const ast::Expr*>& arguments) {
+  std::array<Scalar, 4> given;
+  for (std::size_t i = 0; i < 4; ++i) {
+    given[i] = value(*arguments[i]);
+    if (!is_int(given[i].dtype())) {
+      type_error(arguments[i]->span, "scalar.dtype",
+                 fmt::format("T.q_multiply_shift takes integers, found {}", name_of(given[i].dtype())));
+    }
+    given[i] = cast(DType::Int64, given[i], arguments[i]->span);
+  }
+  const auto number = [&](std::int64_t v) { return int_literal(DType::Int64, v, expr.span); };
+  const auto both = [&](BinaryOp op, const Scalar& a, const Scalar& b) {
+    return binary(op, a, b, expr.span);
+  };
+  const auto& [x, y, q, s] = given;
+  Scalar left = both(BinaryOp::Max, s, number(0));
+  Scalar right = both(BinaryOp::Add, both(BinaryOp::Max, both(BinaryOp::Sub, number(0), s), number(0)), q);
+  Scalar product = both(BinaryOp::Mul, both(BinaryOp::ShiftLeft, x, left), y);
+  Scalar half = both(BinaryOp::ShiftLeft, number(1), both(BinaryOp::Sub, right, number(1)));
+  Scalar shifted = both(BinaryOp::ShiftRight, both(BinaryOp::Add, product, half), right);
+  return {cast(DType::Int32, shifted, expr.span)};
+}
+
+// -((-a) // b); of a positive literal b the shorter (a + b - 1) // b.
+ScalarOperand ScalarReader::ceiling_division(const ast::Expr& expr, ScalarOperand a, ScalarOperand b) {
+  for (const ScalarOperand* side : {&a, &b}) {
+    if (!is_int(side->value.dtype()))
+      type_error(expr.span, "scalar.dtype",
+                 fmt::format("T.ceildiv takes integers, found {}", name_of(settled(*side).value.dtype())));
+  }
+  if (b.value.as_int().value_or(0) > 0) {
+    ScalarOperand one{int_literal(plain_integer_, 1, expr.span), true};
+    ScalarOperand padded =
+        combine(ast::Operator::Add, a, combine(ast::Operator::Sub, b, one, expr.span), expr.span);
+    return combine(ast::Operator::FloorDiv, padded, b, expr.span);
+  }
+  ScalarOperand nothing{int_literal(plain_integer_, 0, expr.span), true};
+  ScalarOperand floored =
+      combine(ast::Operator::FloorDiv, combine(ast::Operator::Sub, nothing, a, expr.span), b, expr.span);
+  return combine(ast::Operator::Sub, nothing, floored, expr.span);
+}
+
 ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
+  if (begins_with_one_of(name, device_names)) {
+    fail(ErrorClass::Type, expr.span, "unsupported.device",
+         fmt::format("T.{} needs a GPU, which is not supported", printable(name)));
+  }
+  if (begins_with_one_of(name, native_names)) {
+    fail(ErrorClass::Policy, expr.span, "native.call",
+         fmt::format("T.{} calls native code, which a text cannot turn on", printable(name)));
+  }
+  if (name == "reduce" || name == "comm_reducer") {
+    type_error(expr.span, "unsupported.reduction",
+               fmt::format("T.{} is not supported; expected a block with T.init", name));
+  }
+  if (name == "Let") return let_expression(expr, call);
   std::vector<const ast::Expr*> arguments;
   for (const ast::Argument& argument : call.arguments) {
     // Older texts give intrinsics their dtype, which follows from the operands.
     if (argument.name == "dtype" || argument.name == "span") continue;
-    if (!argument.name.empty() && argument.name != "value" && argument.name != "a" && argument.name != "b" &&
-        argument.name != "x" && argument.name != "condition") {
+    if (!argument.name.empty() &&
+        std::find(argument_names.begin(), argument_names.end(), argument.name) == argument_names.end()) {
       type_error(argument.name_span, "scalar.arguments",
                  fmt::format("T.{} has no argument '{}'", printable(name), printable(argument.name)));
     }
@@ -180,6 +297,11 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
     expect(2);
     ScalarOperand a = operand(*arguments[0]), b = operand(*arguments[1]);
     promote(a, b, expr.span);
+    if (is_float(a.value.dtype()) &&
+        std::find(integer_only.begin(), integer_only.end(), name) != integer_only.end()) {
+      type_error(expr.span, "scalar.dtype",
+                 fmt::format("T.{} takes integers, found {}", name, name_of(a.value.dtype())));
+    }
     return {binary(entry.op, a.value, b.value, expr.span)};
   }
   for (const CompareName& entry : compare_names) {
@@ -191,16 +313,17 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
   }
   if (name == "And" || name == "Or") {
     expect(2);
-    Scalar a = read(*arguments[0]);
-    return {logical(name == "And" ? LogicalOp::And : LogicalOp::Or, a, read(*arguments[1]), expr.span)};
+    Scalar a = value(*arguments[0]);
+    return {logical(name == "And" ? LogicalOp::And : LogicalOp::Or, a, value(*arguments[1]), expr.span)};
   }
   if (name == "Not") {
     expect(1);
-    return {logical_not(read(*arguments[0]), expr.span)};
+    return {logical_not(value(*arguments[0]), expr.span)};
   }
   if (name == "Select" || name == "if_then_else") {
     expect(3);
-    Scalar condition = read_condition(*arguments[0]);
+    Scalar condition = value(*arguments[0]);
+    expect_bool(condition, arguments[0]->span);
     ScalarOperand a = operand(*arguments[1]), b = operand(*arguments[2]);
     promote(a, b, expr.span);
     return {name == "Select" ? select(condition, a.value, b.value, expr.span)
@@ -215,16 +338,59 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
     }
     expect(2);
     bool first = arguments[0]->as<ast::StringValue>() != nullptr;
-    DType dtype = dtype_argument(first ? *arguments[0] : *arguments[1]);
-    return {cast(dtype, read(first ? *arguments[1] : *arguments[0]), expr.span)};
+    auto [dtype, lanes] = dtype_and_lanes(first ? *arguments[0] : *arguments[1]);
+    Scalar from = value(first ? *arguments[1] : *arguments[0]);
+    int found = lanes_of(from, expr.span);
+    if (found > 1 && lanes != found) {
+      type_error(expr.span, "vector.lanes",
+                 fmt::format("found a vector of {} lanes cast to {} lanes; expected as many", found, lanes));
+    }
+    return {cast(dtype, from, expr.span), false, lanes};
+  }
+  if (name == "reinterpret") {
+    for (const ast::Argument& argument : call.arguments) {
+      if (argument.name == "dtype") arguments.insert(arguments.begin(), argument.value.get());
+    }
+    expect(2);
+    bool first = arguments[0]->as<ast::StringValue>() != nullptr;
+    auto [dtype, lanes] = dtype_and_lanes(first ? *arguments[0] : *arguments[1]);
+    return {reinterpret(dtype, value(first ? *arguments[1] : *arguments[0]), expr.span), false, lanes};
+  }
+  if (name == "Ramp") {
+    expect(3);
+    std::int64_t lanes = lanes_argument(*arguments[2]);
+    ScalarOperand base = operand(*arguments[0]), stride = operand(*arguments[1]);
+    return {ramp(base, stride, lanes, expr.span)};
+  }
+  if (name == "Broadcast") {
+    expect(2);
+    std::int64_t lanes = lanes_argument(*arguments[1]);
+    ScalarOperand all = operand(*arguments[0]);
+    refuse_vector(all.value, arguments[0]->span);
+    return {settled(all).value, false, static_cast<int>(lanes)};
+  }
+  if (name == "Shuffle") {
+    expect(2);
+    return shuffle(expr, *arguments[0], *arguments[1]);
+  }
+  if (name == "q_multiply_shift") {
+    expect(4);
+    return multiply_shift(expr, arguments);
+  }
+  if (name == "fmod") {
+    expect(2);
+    ScalarOperand a = operand(*arguments[0]), b = operand(*arguments[1]);
+    promote(a, b, expr.span);
+    if (!is_float(a.value.dtype())) {
+      type_error(expr.span, "intrinsic.dtype",
+                 fmt::format("T.fmod takes floats, found {}", name_of(a.value.dtype())));
+    }
+    return {binary(BinaryOp::TruncMod, a.value, b.value, expr.span)};
   }
   if (name == "ceildiv") {
     expect(2);
     ScalarOperand a = operand(*arguments[0]), b = operand(*arguments[1]);
-    ScalarOperand one{int_literal(plain_integer_, 1, expr.span), true};
-    ScalarOperand padded =
-        combine(ast::Operator::Add, a, combine(ast::Operator::Sub, b, one, expr.span), expr.span);
-    return combine(ast::Operator::FloorDiv, padded, b, expr.span);
+    return ceiling_division(expr, a, b);
   }
   if (name == "min_value" || name == "max_value" || name == "infinity" || name == "nan") {
     expect(1);
@@ -256,23 +422,22 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
   }
   if (name == "bitwise_not") {
     expect(1);
-    Scalar value = read(*arguments[0]);
-    if (!is_int(value.dtype())) type_error(expr.span, "scalar.dtype", "T.bitwise_not needs an integer");
-    return {binary(BinaryOp::BitXor, value, int_literal(value.dtype(), -1, expr.span), expr.span)};
+    Scalar bits = value(*arguments[0]);
+    if (!is_int(bits.dtype())) type_error(expr.span, "scalar.dtype", "T.bitwise_not needs an integer");
+    return {binary(BinaryOp::BitXor, bits, int_literal(bits.dtype(), -1, expr.span), expr.span)};
   }
   if (auto which = intrinsic_from_name(name)) {
     const IntrinsicInfo& info = info_of(*which);
     expect(static_cast<std::size_t>(info.arity));
     std::vector<ScalarOperand> operands;
     for (const ast::Expr* argument : arguments) operands.push_back(operand(*argument));
-    if (operands.size() == 2) promote(operands[0], operands[1], expr.span);
+    if (info.operands != IntrinsicOperands::FloatAndInt32) {
+      for (std::size_t round = 1; round < operands.size(); ++round)
+        for (std::size_t i = 1; i < operands.size(); ++i) promote(operands[0], operands[i], expr.span);
+    }
     std::vector<Scalar> values;
     for (ScalarOperand& value : operands) values.push_back(settled(value).value);
     return {intrinsic(*which, std::move(values), expr.span)};
-  }
-  if (name.substr(0, 5) == "call_" || name.substr(0, 4) == "tvm_") {
-    fail(ErrorClass::Policy, expr.span, "native.call",
-         fmt::format("T.{} calls native code, which a text cannot turn on", printable(name)));
   }
   std::vector<std::string> candidates;
   for (const BinaryName& entry : binary_names) candidates.push_back("T." + std::string(entry.name));

@@ -219,7 +219,8 @@ ScalarOperand ScalarReader::operand(const ast::Expr& expr) {
       return result;
     }
     if (auto* v = expr.as<ast::Conditional>()) {
-      Scalar condition = read_condition(*v->condition);
+      Scalar condition = value(*v->condition);
+      expect_bool(condition, v->condition->span);
       ScalarOperand then_value = operand(*v->then_value), else_value = operand(*v->else_value);
       promote(then_value, else_value, expr.span);
       return {if_then_else(condition, then_value.value, else_value.value, expr.span)};
@@ -232,8 +233,9 @@ ScalarOperand ScalarReader::operand(const ast::Expr& expr) {
 }
 
 Scalar ScalarReader::read(const ast::Expr& expr) {
-  ScalarOperand result = operand(expr);
-  return settled(result).value;
+  Scalar result = value(expr);
+  refuse_vector(result, expr.span);
+  return result;
 }
 
 ScalarOperand ScalarReader::settled(const ScalarOperand& operand) const {
@@ -249,30 +251,34 @@ Scalar ScalarReader::read_as(DType dtype, const ast::Expr& expr) {
 
 Scalar ScalarReader::read_condition(const ast::Expr& expr) {
   Scalar condition = read(expr);
-  if (!is_bool(condition.dtype())) {
-    type_error(expr.span, "scalar.condition",
-               fmt::format("found a condition of dtype {}; expected a comparison or a bool",
-                           name_of(condition.dtype())));
-  }
+  expect_bool(condition, expr.span);
   return condition;
 }
 
 Scalar ScalarReader::read_index(const ast::Expr& expr) {
   Scalar index = read(expr);
-  if (!is_int(index.dtype())) {
-    const SourceFile* file = Sources::instance().find(expr.span.file);
-    std::vector<DiagnosticNote> notes;
-    if (file && expr.span.end - expr.span.begin < 80 && !expr.as<ast::FloatValue>() &&
-        !is_bool(index.dtype())) {
-      notes.push_back(write_here(
-          expr.span, fmt::format("T.Cast(\"int32\", {})",
-                                 file->text().substr(expr.span.begin, expr.span.end - expr.span.begin))));
-    }
-    fail(ErrorClass::Type, expr.span, "scalar.index",
-         fmt::format("found an index of dtype {}; expected an integer", name_of(index.dtype())),
-         std::move(notes));
-  }
+  expect_index(index, expr.span);
   return index;
+}
+
+void ScalarReader::expect_bool(const Scalar& condition, Span at) const {
+  if (is_bool(condition.dtype())) return;
+  type_error(at, "scalar.condition",
+             fmt::format("found a condition of dtype {}; expected a comparison or a bool",
+                         name_of(condition.dtype())));
+}
+
+void ScalarReader::expect_index(const Scalar& index, Span at) const {
+  if (is_int(index.dtype())) return;
+  const SourceFile* file = Sources::instance().find(at.file);
+  std::vector<DiagnosticNote> notes;
+  if (file && at.end - at.begin < 80 && !index.as<FloatLiteral>() && !is_bool(index.dtype())) {
+    notes.push_back(write_here(
+        at, fmt::format("T.Cast(\"int32\", {})", file->text().substr(at.begin, at.end - at.begin))));
+  }
+  fail(ErrorClass::Type, at, "scalar.index",
+       fmt::format("found an index of dtype {}; expected an integer", name_of(index.dtype())),
+       std::move(notes));
 }
 
 std::vector<Scalar> ScalarReader::read_indices(const Buffer& buffer, const ast::Subscript& subscript,
@@ -280,12 +286,22 @@ std::vector<Scalar> ScalarReader::read_indices(const Buffer& buffer, const ast::
   std::vector<Scalar> indices;
   auto* empty = subscript.items.size() == 1 ? subscript.items[0]->as<ast::TupleValue>() : nullptr;
   if (!(empty && empty->items.empty())) {
-    for (const ast::ExprPtr& item : subscript.items) {
-      if (item->as<ast::Slice>()) {
-        type_error(item->span, "buffer.slice",
-                   "found a slice of a buffer; expected a loop over its elements");
+    for (std::size_t i = 0; i < subscript.items.size(); ++i) {
+      const ast::Expr& item = *subscript.items[i];
+      auto* slice = item.as<ast::Slice>();
+      if (slice && i >= buffer.shape().size()) {
+        type_error(item.span, "buffer.slice",
+                   fmt::format("found a slice behind the last dimension of {}", printable(buffer.name())));
       }
-      indices.push_back(read_index(*item));
+      Scalar index = slice ? slice_index(*slice, buffer.shape()[i], item.span) : value(item);
+      expect_index(index, item.span);
+      if (!lanes_.empty() && lanes_of(index, item.span) > 1) {
+        for (const Scalar& earlier : indices) {
+          if (lanes_of(earlier, item.span) > 1)
+            type_error(item.span, "buffer.slice", "found a second vector among the indices; expected one");
+        }
+      }
+      indices.push_back(std::move(index));
     }
   }
   if (static_cast<int>(indices.size()) != buffer.rank()) {
@@ -326,6 +342,8 @@ std::vector<Scalar> ScalarReader::read_list(const ast::Expr& expr) {
 }
 
 ScalarOperand ScalarReader::name(const ast::Expr& expr, const std::string& id) {
+  for (auto let = lets_.rbegin(); let != lets_.rend(); ++let)
+    if (let->first == id) return {use(*let->second.as_var(), expr.span)};
   ScalarMeaning meaning = scope_.find(id, expr.span);
   if (auto* scalar = std::get_if<Scalar>(&meaning)) {
     if (!scalar->defined()) throw ReadContext::Silent{};

@@ -149,7 +149,8 @@ Value GraphEvaluator::call_prim_func(const PrimFuncPtr& function, std::vector<Va
     const Type type = concrete_type(tensor_type(buffer.shape(), buffer.dtype()), symbols);
     all[i] = Tensor::zeros(buffer.dtype(), concrete_shape(*type.tensor()));
   }
-  prepared(function).run(all, ErrorClass::Data, function->span);
+  Value returned = prepared(function).run(all, ErrorClass::Data, function->span);
+  if (function->result_dtype) return returned;
   if (results.size() == 1) return all[results[0]];
   std::vector<Value> fields;
   for (const std::size_t i : results) fields.push_back(all[i]);

@@ -6,32 +6,12 @@
 
 #include <cstring>
 
-#include "interp/loop_slots.h"
+#include "interp/loop_nodes.h"
 #include "ir/fault.h"
 #include "support/overloaded.h"
 
 namespace relish::interp {
 namespace {
-
-template <class F>
-struct Unary final : ScalarNodeProgram {
-  ScalarProgram a;
-  F f;
-  Unary(ScalarProgram a_, F f_) : a(std::move(a_)), f(std::move(f_)) {}
-  Cell eval(Frame& frame) const override { return f(a->eval(frame)); }
-};
-
-template <class F>
-struct BinaryNode final : ScalarNodeProgram {
-  ScalarProgram a, b;
-  F f;
-  BinaryNode(ScalarProgram a_, ScalarProgram b_, F f_)
-      : a(std::move(a_)), b(std::move(b_)), f(std::move(f_)) {}
-  Cell eval(Frame& frame) const override {
-    const Cell left = a->eval(frame);
-    return f(left, b->eval(frame));
-  }
-};
 
 struct LiteralNode final : ScalarNodeProgram {
   Cell cell;
@@ -68,42 +48,6 @@ struct LoadNode final : ScalarNodeProgram {
     return to_cell(reinterpret_cast<const T*>(access.data(frame))[offset]);
   }
 };
-
-template <class F>
-ScalarProgram unary(ScalarProgram a, F f) {
-  return std::make_unique<Unary<F>>(std::move(a), std::move(f));
-}
-template <class F>
-ScalarProgram binary_node(ScalarProgram a, ScalarProgram b, F f) {
-  return std::make_unique<BinaryNode<F>>(std::move(a), std::move(b), std::move(f));
-}
-
-Cell integer(std::int64_t v) {
-  Cell c;
-  c.integer = v;
-  return c;
-}
-Cell real(double v) {
-  Cell c;
-  c.real = v;
-  return c;
-}
-
-// A value of the storage type T as the cell of that type: the wrap or the one rounding.
-template <class T>
-Cell stored(Cell c) {
-  return to_cell(from_cell<T>(c));
-}
-
-template <class T>
-inline constexpr bool is_real_v = std::is_same_v<T, float> || std::is_same_v<T, double> ||
-                                  std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
-
-// Integers as their own type, so that signedness and width are those of the dtype.
-template <class T>
-T typed(Cell c) {
-  return static_cast<T>(c.integer);
-}
 
 template <class T>
 T divide_checked(T a, T b, Span span) {
@@ -301,122 +245,6 @@ T saturate(double value) {
   return static_cast<T>(value);
 }
 
-ScalarProgram prepare_cast(DType from, DType to, ScalarProgram a) {
-  return visit_dtype(to, [&](auto tag) -> ScalarProgram {
-    using T = decltype(tag);
-    if (is_float(from)) {
-      if constexpr (is_real_v<T>)
-        return unary(std::move(a), [](Cell c) { return stored<T>(c); });
-      else if constexpr (std::is_same_v<T, bool>)
-        return unary(std::move(a), [](Cell c) { return integer(c.real != 0); });
-      else
-        return unary(std::move(a), [](Cell c) { return to_cell(saturate<T>(c.real)); });
-    }
-    if constexpr (std::is_same_v<T, float>) {  // 64-bit integers round once, not through double
-      if (from == DType::UInt64)
-        return unary(std::move(a), [](Cell c) {
-          return to_cell(static_cast<float>(static_cast<std::uint64_t>(c.integer)));
-        });
-      return unary(std::move(a), [](Cell c) { return to_cell(static_cast<float>(c.integer)); });
-    } else if constexpr (is_real_v<T>) {
-      if (from == DType::UInt64)
-        return unary(std::move(a), [](Cell c) {
-          return stored<T>(real(static_cast<double>(static_cast<std::uint64_t>(c.integer))));
-        });
-      return unary(std::move(a), [](Cell c) { return stored<T>(real(static_cast<double>(c.integer))); });
-    } else if constexpr (std::is_same_v<T, bool>) {
-      return unary(std::move(a), [](Cell c) { return integer(c.integer != 0); });
-    } else {
-      return unary(std::move(a), [](Cell c) { return stored<T>(c); });
-    }
-  });
-}
-
-// Math functions: computed in double and rounded once to the dtype of the expression.
-ScalarProgram prepare_math(const IntrinsicCall& node, DType dtype, Slots& slots) {
-  ScalarProgram a = prepare(node.args[0], slots);
-  const DType operand = node.args[0].dtype();
-  const auto test = [&](auto f) { return unary(std::move(a), [f](Cell c) { return integer(f(c.real)); }); };
-  if (info_of(node.intrinsic).result_bool && is_float(operand)) {
-    switch (node.intrinsic) {
-      case Intrinsic::IsNan:
-        return test([](double x) { return std::isnan(x); });
-      case Intrinsic::IsInf:
-        return test([](double x) { return std::isinf(x); });
-      default:
-        return test([](double x) { return std::isfinite(x); });
-    }
-  }
-  if (info_of(node.intrinsic).result_bool) {
-    return unary(std::move(a),
-                 [finite = node.intrinsic == Intrinsic::IsFinite](Cell) { return integer(finite); });
-  }
-  if (!is_float(dtype)) {  // floor, ceil, round, trunc leave integers alone; abs wraps
-    if (node.intrinsic != Intrinsic::Abs || is_unsigned_int(dtype) || is_bool(dtype)) return a;
-    ScalarProgram magnitude = unary(std::move(a), [](Cell c) {
-      return integer(c.integer < 0 ? static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(c.integer))
-                                   : c.integer);
-    });
-    return prepare_cast(DType::Int64, dtype, std::move(magnitude));
-  }
-  ScalarProgram second = node.args.size() > 1 ? prepare(node.args[1], slots) : nullptr;
-  const auto math = [&](auto f) -> ScalarProgram {
-    return visit_dtype(dtype, [&](auto tag) -> ScalarProgram {
-      using T = decltype(tag);
-      return unary(std::move(a), [f](Cell c) { return stored<T>(real(f(c.real))); });
-    });
-  };
-  switch (node.intrinsic) {
-    case Intrinsic::Exp:
-      return math([](double x) { return std::exp(x); });
-    case Intrinsic::Exp2:
-      return math([](double x) { return std::exp2(x); });
-    case Intrinsic::Expm1:
-      return math([](double x) { return std::expm1(x); });
-    case Intrinsic::Log:
-      return math([](double x) { return std::log(x); });
-    case Intrinsic::Log2:
-      return math([](double x) { return std::log2(x); });
-    case Intrinsic::Log1p:
-      return math([](double x) { return std::log1p(x); });
-    case Intrinsic::Sqrt:
-      return math([](double x) { return std::sqrt(x); });
-    case Intrinsic::Rsqrt:
-      return math([](double x) { return 1.0 / std::sqrt(x); });
-    case Intrinsic::Tanh:
-      return math([](double x) { return std::tanh(x); });
-    case Intrinsic::Sigmoid:
-      return math([](double x) { return 1.0 / (1.0 + std::exp(-x)); });
-    case Intrinsic::Erf:
-      return math([](double x) { return std::erf(x); });
-    case Intrinsic::Sin:
-      return math([](double x) { return std::sin(x); });
-    case Intrinsic::Cos:
-      return math([](double x) { return std::cos(x); });
-    case Intrinsic::Tan:
-      return math([](double x) { return std::tan(x); });
-    case Intrinsic::Floor:
-      return math([](double x) { return std::floor(x); });
-    case Intrinsic::Ceil:
-      return math([](double x) { return std::ceil(x); });
-    case Intrinsic::Round:
-      return math([](double x) { return std::nearbyint(x); });  // half to even
-    case Intrinsic::Trunc:
-      return math([](double x) { return std::trunc(x); });
-    case Intrinsic::Abs:
-      return math([](double x) { return std::fabs(x); });
-    case Intrinsic::Pow:
-      return visit_dtype(dtype, [&](auto tag) -> ScalarProgram {
-        using T = decltype(tag);
-        return binary_node(std::move(a), std::move(second),
-                           [](Cell x, Cell y) { return stored<T>(real(std::pow(x.real, y.real))); });
-      });
-    default:
-      break;
-  }
-  RELISH_CHECK(false, "intrinsic without a meaning");
-}
-
 struct LetNode final : ScalarNodeProgram {
   std::size_t slot;
   ScalarProgram value, body;
@@ -456,6 +284,37 @@ ScalarProgram prepare_reinterpret(DType from, DType to, ScalarProgram a) {
 }
 
 }  // namespace
+
+ScalarProgram prepare_cast(DType from, DType to, ScalarProgram a) {
+  return visit_dtype(to, [&](auto tag) -> ScalarProgram {
+    using T = decltype(tag);
+    if (is_float(from)) {
+      if constexpr (is_real_v<T>)
+        return unary(std::move(a), [](Cell c) { return stored<T>(c); });
+      else if constexpr (std::is_same_v<T, bool>)
+        return unary(std::move(a), [](Cell c) { return integer(c.real != 0); });
+      else
+        return unary(std::move(a), [](Cell c) { return to_cell(saturate<T>(c.real)); });
+    }
+    if constexpr (std::is_same_v<T, float>) {  // 64-bit integers round once, not through double
+      if (from == DType::UInt64)
+        return unary(std::move(a), [](Cell c) {
+          return to_cell(static_cast<float>(static_cast<std::uint64_t>(c.integer)));
+        });
+      return unary(std::move(a), [](Cell c) { return to_cell(static_cast<float>(c.integer)); });
+    } else if constexpr (is_real_v<T>) {
+      if (from == DType::UInt64)
+        return unary(std::move(a), [](Cell c) {
+          return stored<T>(real(static_cast<double>(static_cast<std::uint64_t>(c.integer))));
+        });
+      return unary(std::move(a), [](Cell c) { return stored<T>(real(static_cast<double>(c.integer))); });
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return unary(std::move(a), [](Cell c) { return integer(c.integer != 0); });
+    } else {
+      return unary(std::move(a), [](Cell c) { return stored<T>(c); });
+    }
+  });
+}
 
 AccessProgram::AccessProgram(const Buffer& buffer, const std::vector<Scalar>& indices, Span span,
                              Slots& slots)

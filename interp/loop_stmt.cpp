@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "interp/loop_slots.h"
+#include "ir/empty_reduction.h"
 #include "ir/fault.h"
 #include "support/interrupt.h"
 #include "support/overloaded.h"
@@ -25,15 +26,18 @@ struct ForProgram final : StmtNodeProgram {
   ScalarProgram begin, extent;
   ScalarProgram step;  // null: 1
   StmtProgram body;
+  StmtProgram when_empty;  // null: nothing
   Span span;
   Flow run(Frame& frame) const override {
     const std::int64_t first = begin->eval(frame).integer;
-    const std::int64_t end = first + extent->eval(frame).integer;
+    const std::int64_t length = extent->eval(frame).integer;
     const std::int64_t stride = step ? step->eval(frame).integer : 1;
-    if (stride <= 0) fail_fault({FaultKind::ZeroStep, "", {stride}}, span);
-    for (std::int64_t i = first; i < end; i += stride) {
+    if (stride <= 0) fail_fault({FaultKind::ZeroStep, {}, {stride}}, span);
+    if (length <= 0) return when_empty ? when_empty->run(frame) : Flow::Next;
+    const std::int64_t last = (length - 1) / stride;
+    for (std::int64_t turn = 0; turn <= last; ++turn) {
       if (interrupt_flag.load(std::memory_order_relaxed) != 0) poll_interrupt(span);
-      frame.cells[slot].integer = i;
+      frame.cells[slot].integer = first + turn * stride;
       const Flow flow = body->run(frame);
       if (flow == Flow::Return) return flow;
       if (flow == Flow::Break) break;
@@ -130,8 +134,7 @@ struct View {
       bound.strides.assign(steps.begin() + static_cast<std::ptrdiff_t>(skipped), steps.end());
       extents.erase(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(skipped));
       if (extents != bound.shape) {
-        fail(ErrorClass::Runtime, span, "view.shape",
-             fmt::format("view {} has another shape than its region", name));
+        fail_fault({FaultKind::ViewShape, name}, span);
       }
     } else if (strides.empty()) {
       bound.strides = row_major_strides(bound.shape);
@@ -148,9 +151,7 @@ struct View {
       (bound.strides[d] < 0 ? least : last) += (bound.shape[d] - 1) * bound.strides[d];
     }
     if (!empty && (least < 0 || last >= from.tensor.size())) {
-      fail(ErrorClass::Runtime, span, "view.range",
-           fmt::format("view {} reaches element {}; its source has {}", name, least < 0 ? least : last,
-                       from.tensor.size()));
+      fail_fault({FaultKind::ViewRange, name, {least < 0 ? least : last, from.tensor.size()}}, span);
     }
     bound.data = from.data + first * size_of(from.tensor.dtype());
     frame.buffers[slot] = std::move(bound);
@@ -295,6 +296,8 @@ StmtProgram prepare(const Stmt& stmt, Slots& slots) {
             program->begin = prepare(n.begin, slots);
             program->extent = prepare(n.extent, slots);
             if (n.step.defined()) program->step = prepare(n.step, slots);
+            if (const Stmt init = init_of_empty(stmt); init.defined())
+              program->when_empty = prepare(init, slots);
             program->body = prepare(n.body, slots);
             program->span = span;
             return program;

@@ -16,6 +16,8 @@ ErrorClass fault_class(FaultKind kind) {
     case FaultKind::ShapeMismatch:
     case FaultKind::ZeroStep:
     case FaultKind::CallDepth:
+    case FaultKind::ViewShape:
+    case FaultKind::ViewRange:
       return ErrorClass::Runtime;
     case FaultKind::AllocationFailed:
       return ErrorClass::ResourceLimit;
@@ -45,6 +47,10 @@ std::string_view fault_id(FaultKind kind) {
       return "run.step";
     case FaultKind::Interrupted:
       return "run.interrupted";
+    case FaultKind::ViewShape:
+      return "view.shape";
+    case FaultKind::ViewRange:
+      return "view.range";
   }
   return "";
 }
@@ -71,6 +77,10 @@ std::string fault_message(const Fault& fault) {
       return fmt::format("the step of the loop is {}", v[0]);
     case FaultKind::Interrupted:
       return "interrupted";
+    case FaultKind::ViewShape:
+      return fmt::format("the view {} has another shape than its region", fault.subject);
+    case FaultKind::ViewRange:
+      return fmt::format("the view {} reaches element {}; its source has {}", fault.subject, v[0], v[1]);
   }
   return "unknown fault";
 }

@@ -21,6 +21,8 @@ enum class FaultKind : std::uint8_t {
   CallDepth,         // subject: the function called; values: depth allowed
   ZeroStep,          // of a loop; values: the step, which must not be zero, in a prim_func positive
   Interrupted,
+  ViewShape,  // subject: the view, whose shape is not that of its region
+  ViewRange,  // subject: the view; values: the element it reaches, the elements of its source
 };
 
 struct Fault {

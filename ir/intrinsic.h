@@ -33,14 +33,43 @@ enum class Intrinsic : std::uint8_t {
   Log2,
   Log1p,
   Expm1,
+  Acos,
+  Acosh,
+  Asin,
+  Asinh,
+  Atan,
+  Atanh,
+  Cosh,
+  Sinh,
+  Exp10,
+  Log10,
+  Atan2,
+  Copysign,
+  Hypot,
+  Nextafter,
+  Fma,    // a * b + c, rounded once
+  Ldexp,  // a * 2^b, b an int32
+  Clz,
+  Popcount,
 };
+
+// What the operands may be.
+enum class IntrinsicOperands : std::uint8_t {
+  Floats,
+  WideFloats,  // float32 and float64
+  Numbers,     // floats or integers
+  Integers,
+  FloatAndInt32,  // a float, then an int32
+};
+// Bool; int32; or the dtype of the (first) operand.
+enum class IntrinsicResult : std::uint8_t { Operand, Bool, Int32 };
 
 struct IntrinsicInfo {
   Intrinsic which;
   std::string_view name;  // after "T."
   int arity;
-  bool float_only;  // integer operands are refused; floor, ceil, round, trunc and abs take any dtype
-  bool result_bool;
+  IntrinsicOperands operands;  // others are refused; floor, ceil, round, trunc and abs take any dtype
+  IntrinsicResult result;
   std::string_view alias;  // "fabs" for abs, "nearbyint" for round; may be empty
 };
 

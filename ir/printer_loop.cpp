@@ -259,10 +259,29 @@ class StmtWriter {
     return same ? loop : nullptr;
   }
 
+  // T.axis.remap has letters for two kinds.
+  bool in_remap(const IterVar& iter) const {
+    return (iter.kind == IterKind::Spatial || iter.kind == IterKind::Reduce) && repeated_loop(iter);
+  }
+
+  static std::string_view axis_of(IterKind kind) {
+    switch (kind) {
+      case IterKind::Spatial:
+        return "spatial";
+      case IterKind::Reduce:
+        return "reduce";
+      case IterKind::Ordered:
+        return "scan";
+      case IterKind::Opaque:
+        return "opaque";
+    }
+    internal_failure(__FILE__, __LINE__, "kind", "unknown kind of axis");
+  }
+
   void write_iters(const std::vector<IterVar>& iters) {
     for (std::size_t at = 0; at < iters.size();) {
       std::size_t end = at;
-      while (end < iters.size() && repeated_loop(iters[end])) ++end;
+      while (end < iters.size() && in_remap(iters[end])) ++end;
       if (end - at >= 2) {
         write_remap(iters, at, end);
         at = end;
@@ -289,7 +308,7 @@ class StmtWriter {
   void write_axis(const IterVar& iter) {
     w_.begin_line();
     w_.out += w_.name(iter.var);
-    w_.out += iter.kind == IterKind::Spatial ? " = T.axis.spatial(" : " = T.axis.reduce(";
+    w_.out += fmt::format(" = T.axis.{}(", axis_of(iter.kind));
     if (iter.begin.as_int() == 0) {
       write_scalar(w_, iter.extent);
     } else {
@@ -408,10 +427,12 @@ class StmtWriter {
   }
 
   void write_kind(const Stmt& stmt, const Evaluate& evaluate) {
+    // Calls stand alone.
+    const bool call = evaluate.value.as<IntrinsicCall>() != nullptr;
     w_.begin_line();
-    w_.out += "T.evaluate(";
+    if (!call) w_.out += "T.evaluate(";
     write_scalar(w_, evaluate.value);
-    w_.out += ')';
+    if (!call) w_.out += ')';
     w_.end_line(stmt->comments);
   }
 
@@ -478,15 +499,18 @@ class PrimFuncWriter {
     w_.end_line(function_.comments);
   }
 
-  // A buffer whose shape has variables comes as a handle and is matched in the body, where they can be
-  // declared.
+  // A buffer whose shape or layout has variables comes as a handle and is matched in the body, where they can
+  // be declared.
   void write_param(const PrimParam& param) {
     if (const ScalarVar* scalar = param.scalar()) {
       w_.out += fmt::format("{}: T.{}", w_.name(*scalar), name_of(scalar->dtype()));
       return;
     }
     const Buffer& buffer = *param.buffer();
-    if (!is_constant_shape(buffer)) {  // or layout
+    // So does one with keywords in the dialect of 2022, whose brackets have no place for them.
+    const bool keywords =
+        buffer.scope() != "global" || !buffer.strides().empty() || buffer.elem_offset().defined();
+    if (!is_constant_shape(buffer) || (keywords && w_.text.dialect(Dialect::D2022))) {
       std::string handle = w_.names.fresh("var_" + w_.name(buffer));
       w_.out += fmt::format("{}: T.handle", handle);
       handles_.emplace_back(std::move(handle), buffer);
@@ -521,12 +545,27 @@ class PrimFuncWriter {
       w_.line(old ? fmt::format("{} = T.var(\"{}\")", w_.name(symbol), name_of(symbol.dtype()))
                   : fmt::format("{} = T.{}()", w_.name(symbol), name_of(symbol.dtype())));
     }
+    write_let_variables();
     for (const auto& [handle, buffer] : handles_) {
       w_.begin_line();
       w_.out += fmt::format("{} = T.match_buffer({}, ", w_.name(buffer), handle);
       write_buffer_arguments(w_, buffer, false);
       w_.out += ")\n";
     }
+  }
+
+  // Variables of T.Let are declared before the body, as other readers of the text want them.
+  void write_let_variables() {
+    if (!function_.body.defined()) return;
+    std::unordered_set<std::uint64_t> written;
+    for_each_scalar(function_.body, [&](const Scalar& scalar) {
+      const Let* binding = scalar.as<Let>();
+      if (!binding || !written.insert(binding->var.id()).second) return;
+      const std::string& name = w_.name(binding->var);
+      const std::string_view dtype = name_of(binding->var.dtype());
+      w_.line(w_.text.dialect(Dialect::D2022) ? fmt::format("{} = T.var(\"{}\")", name, dtype)
+                                              : fmt::format("{} = T.{}()", name, dtype));
+    });
   }
 
   Writer& w_;

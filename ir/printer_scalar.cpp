@@ -41,7 +41,8 @@ Infix infix_of(BinaryOp op, DType dtype) {
   }
 }
 
-std::string_view call_of(BinaryOp op) {
+std::string_view call_of(BinaryOp op, DType dtype) {
+  if (op == BinaryOp::TruncMod && is_float(dtype)) return "T.fmod";
   switch (op) {
     case BinaryOp::Div:
       return "T.Div";
@@ -166,7 +167,7 @@ class ScalarWriter {
     }
     if (spine.empty()) {
       const Binary& binary = *scalar.as<Binary>();
-      call(call_of(binary.op), binary.a, binary.b);
+      call(call_of(binary.op, scalar.dtype()), binary.a, binary.b);
       return;
     }
     if (parentheses > 0) w_.out += '(';

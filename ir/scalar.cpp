@@ -320,13 +320,40 @@ Scalar intrinsic(Intrinsic which, std::vector<Scalar> args, Span span) {
     ill_typed(span, "intrinsic.arity",
               fmt::format("T.{} is given {} arguments; it takes {}", info.name, args.size(), info.arity));
   }
-  if (args.size() == 2) unify(args[0], args[1], span);
+  const bool mixed = info.operands == IntrinsicOperands::FloatAndInt32;
+  if (!mixed) {
+    // Each with each, so that all get the widest dtype.
+    for (std::size_t i = 1; i < args.size(); ++i) unify(args[0], args[i], span);
+    for (std::size_t i = 1; i < args.size(); ++i) unify(args[0], args[i], span);
+  }
   const DType dtype = args[0].dtype();
   const Span at = span.known() ? span : args[0].span();
-  if (info.float_only && !is_float(dtype)) {
-    ill_typed(at, "intrinsic.dtype", fmt::format("T.{} takes floats, found {}", info.name, name_of(dtype)));
+  const auto expect = [&](bool good, std::string_view wanted, DType found) {
+    if (good) return;
+    ill_typed(at, "intrinsic.dtype",
+              fmt::format("T.{} takes {}, found {}", info.name, wanted, name_of(found)));
+  };
+  switch (info.operands) {
+    case IntrinsicOperands::Floats:
+      expect(is_float(dtype), "floats", dtype);
+      break;
+    case IntrinsicOperands::WideFloats:
+      expect(dtype == DType::Float32 || dtype == DType::Float64, "float32 or float64", dtype);
+      break;
+    case IntrinsicOperands::Numbers:
+      break;
+    case IntrinsicOperands::Integers:
+      expect(!is_float(dtype) && !is_bool(dtype), "integers", dtype);
+      break;
+    case IntrinsicOperands::FloatAndInt32:
+      expect(is_float(dtype), "a float first", dtype);
+      expect(args[1].dtype() == DType::Int32, "an int32 behind the float", args[1].dtype());
+      break;
   }
-  return make(info.result_bool ? DType::Bool : dtype, IntrinsicCall{which, std::move(args)}, at);
+  const DType result = info.result == IntrinsicResult::Bool    ? DType::Bool
+                       : info.result == IntrinsicResult::Int32 ? DType::Int32
+                                                               : dtype;
+  return make(result, IntrinsicCall{which, std::move(args)}, at);
 }
 
 Scalar floor_div(const Scalar& a, const Scalar& b) { return binary(BinaryOp::FloorDiv, a, b); }

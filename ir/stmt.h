@@ -33,7 +33,9 @@ class Stmt {
 
 // ThreadBinding: iterations stand for threads of a device; run here one after the other.
 enum class LoopKind : std::uint8_t { Serial, Parallel, Vectorized, Unrolled, ThreadBinding };
-enum class IterKind : std::uint8_t { Spatial, Reduce };
+// Ordered (T.axis.scan) and Opaque axes promise nothing about their iterations, which run in the order of the
+// text.
+enum class IterKind : std::uint8_t { Spatial, Reduce, Ordered, Opaque };
 
 struct IterVar {
   ScalarVar var;

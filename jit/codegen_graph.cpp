@@ -455,6 +455,15 @@ GraphEmitter::Live GraphEmitter::call_kernel(const PrimFunc& function, const Cal
       const auto var = param.buffer()->shape()[static_cast<std::size_t>(d)].as_var();
       if (var) symbols.try_emplace(var->id(), buffers[i]->dims[static_cast<std::size_t>(d)]);
     }
+    // Tensors are row-major from their first element.
+    const std::vector<Scalar>& strides = param.buffer()->strides();
+    llvm::Value* stride = int64(1);
+    for (std::size_t d = std::min(strides.size(), buffers[i]->dims.size()); d-- > 0;) {
+      if (const auto var = strides[d].as_var()) symbols.try_emplace(var->id(), stride);
+      stride = builder_.CreateMul(stride, buffers[i]->dims[d]);
+    }
+    if (const Scalar& offset = param.buffer()->elem_offset(); offset.defined())
+      if (const auto var = offset.as_var()) symbols.try_emplace(var->id(), int64(0));
   }
 
   // Every dim of every buffer against what the prim_func declares, as the values really are.
@@ -490,6 +499,8 @@ GraphEmitter::Live GraphEmitter::call_kernel(const PrimFunc& function, const Cal
   frame_.symbols = outer_symbols;
   frame_.dims = outer_dims;
 
+  // What a kernel returns besides its buffers is dropped.
+  if (callee->result_dtype) operands.push_back(RuntimeCalls::stack_slots(builder_, 1));
   llvm::Value* status = builder_.CreateCall(code.code, operands);
   RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
   Live results;
@@ -588,6 +599,7 @@ llvm::Function* GraphEmitter::entry_of(const PrimFunc& source) {
   }
   for (std::size_t i = 0; i < kernel_symbols(source).size(); ++i)
     operands.push_back(builder_.CreateLoad(builder_.getInt64Ty(), slot(in, position++)));
+  if (source.result_dtype) operands.push_back(entry->getArg(2));
   builder_.CreateRet(builder_.CreateCall(code, operands));
   return entry;
 }

@@ -23,8 +23,8 @@ class GraphEmitter {
   // The function and everything that it calls. The analysis lives as long as the emitter.
   llvm::Function* function(const Function& function);
   const GraphValues& values(const Function& function);
-  // A prim_func behind the same signature: `in` holds its parameters, then its kernel_symbols; `out` is not
-  // used.
+  // A prim_func behind the same signature: `in` holds its parameters, then its kernel_symbols; `out` receives
+  // the scalar that it returns, if any.
   llvm::Function* entry_of(const PrimFunc& function);
 
  private:

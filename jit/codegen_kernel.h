@@ -25,7 +25,7 @@ class KernelEmitter {
   KernelEmitter(llvm::Module& module, const TargetTraits& target, SiteTable& sites);
 
   // Parameters: the context; a pointer for each buffer and a value for each scalar parameter; kernel_symbols
-  // as int64.
+  // as int64; the address of the result, of a function that returns a scalar.
   llvm::Function* emit(const PrimFunc& function, const std::string& symbol);
 
  private:
@@ -38,6 +38,16 @@ class KernelEmitter {
   struct BufferSlot {
     llvm::Value* pointer = nullptr;
     std::vector<llvm::Value*> dims;  // int64
+    // Of a view: elements from one index to the next, its first element in the storage, the elements there.
+    std::vector<llvm::Value*> strides = {};
+    llvm::Value* base = nullptr;
+    llvm::Value* total = nullptr;
+  };
+  // Where break and continue of an open loop go; temporary memory taken inside it is given back first.
+  struct JumpTarget {
+    llvm::BasicBlock* on_break = nullptr;
+    llvm::BasicBlock* on_continue = nullptr;
+    std::size_t scratch = 0;
   };
   // State of the LLVM function that is being filled. Parallel loop bodies are functions of their own.
   struct Frame {
@@ -50,6 +60,9 @@ class KernelEmitter {
     std::vector<ScalarVar> scalar_order;  // for captures, deterministic
     std::vector<Buffer> buffer_order;
     std::vector<ScalarVar> loops;  // open loops, outermost first
+    std::vector<JumpTarget> targets;
+    std::vector<llvm::Value*> scratch;  // first temporary of each open scope that has any
+    llvm::Value* result = nullptr;      // address of the scalar result
   };
 
   // codegen_stmt.cpp
@@ -58,23 +71,34 @@ class KernelEmitter {
   void define(const ScalarVar& var, ScalarSlot slot);
   void define(const Buffer& buffer, BufferSlot slot);
   void statement(const Stmt& stmt);
-  void for_loop(const Stmt& stmt);
   void leave_scope(std::size_t scalars,
                    std::size_t buffers);  // forgets what was defined since the two were counted
+  void jump(llvm::BasicBlock* target, std::size_t scratch);
+  void give_back(std::size_t scratch);
+  void unreachable_from_here();
+  void block(const BlockStmt& block, Span span);
+  void store(const Store& store, Span span);
+  void if_stmt(const IfStmt& node);
+  void allocate(const Buffer& buffer, bool clear);
+  void view(const BufferView& view, Span span);
+  void return_value(const Return& returned);
+
+  // codegen_loops.cpp
+  void for_loop(const Stmt& stmt);
   void loop_over(const For& loop, llvm::Value* first, llvm::Value* count);
+  // `jumps`: break and continue in the body mean this loop.
   void counted_loop(llvm::Value* first, llvm::Value* count, std::int64_t step,
-                    const std::function<void(llvm::Value*)>& body, llvm::MDNode* hints = nullptr);
+                    const std::function<void(llvm::Value*)>& body, llvm::MDNode* hints = nullptr,
+                    bool jumps = false);
+  llvm::Value* iterations(const For& loop);
+  For with_known_step(const For& loop, Span span);
   llvm::MDNode* vector_hints(const For& loop, bool hot);
   void iteration(const For& loop, llvm::Value* counter, llvm::Value* begin);
   void jammed_loop(const For& loop, std::int64_t factor, llvm::Value* begin, llvm::Value* first,
                    llvm::Value* count);
   void strips(const For& loop, llvm::Value* first, llvm::Value* count, llvm::Value* begin);
   bool parallel_loop(const Stmt& stmt);
-  void block(const BlockStmt& block);
-  void store(const Store& store, Span span);
   void while_loop(const While& loop);
-  void if_stmt(const IfStmt& node);
-  void allocate(const Buffer& buffer, bool clear);
   llvm::Value* work_of(const Stmt& stmt);  // simple statements run, as int64
   bool polls_rarely(const For& loop) const;
 
@@ -94,7 +118,12 @@ class KernelEmitter {
   llvm::Value* intrinsic(const IntrinsicCall& node, DType dtype);
   llvm::Value* variable(const ScalarVar& var);
   llvm::Value* element_address(const Buffer& buffer, const std::vector<Scalar>& indices, Span span);
+  llvm::Value* stride_of(const BufferSlot& slot, std::size_t dimension);
   llvm::Value* load_element(llvm::Value* address, DType dtype);
+  llvm::Value* in_memory(llvm::Value* value, DType dtype);  // of the memory type
+  llvm::Value* from_memory(llvm::Value* raw, DType dtype);
+  llvm::Value* math_intrinsic(const IntrinsicCall& node, llvm::Value* x, DType dtype);
+  llvm::Value* bit_intrinsic(Intrinsic which, llvm::Value* x, DType dtype);
   void store_element(llvm::Value* value, llvm::Value* address, DType dtype);
   llvm::Value* update(const Store& store, const Update& update);
   llvm::Value* rounded(llvm::Value* value, DType dtype);  // to float16 or bfloat16 precision, kept as float
@@ -118,6 +147,7 @@ class KernelEmitter {
   std::string symbol_;
   int nests_ = 0;
   bool in_parallel_ = false;
+  bool has_views_ = false;       // buffers may share elements: nothing is reordered or run at once
   std::size_t chunk_depth_ = 0;  // open loops in the body of a parallel loop
 };
 

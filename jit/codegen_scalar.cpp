@@ -78,9 +78,7 @@ llvm::Value* KernelEmitter::rounded(llvm::Value* value, DType dtype) {
   return builder_.CreateBitCast(kept, builder_.getFloatTy());
 }
 
-llvm::Value* KernelEmitter::load_element(llvm::Value* address, DType dtype) {
-  const llvm::Align align(static_cast<std::uint64_t>(size_of(dtype)));
-  llvm::Value* raw = builder_.CreateAlignedLoad(memory_type(dtype), address, align);
+llvm::Value* KernelEmitter::from_memory(llvm::Value* raw, DType dtype) {
   switch (dtype) {
     case DType::Bool:
       return builder_.CreateIsNotNull(raw);
@@ -98,31 +96,35 @@ llvm::Value* KernelEmitter::load_element(llvm::Value* address, DType dtype) {
   }
 }
 
-void KernelEmitter::store_element(llvm::Value* value, llvm::Value* address, DType dtype) {
-  const llvm::Align align(static_cast<std::uint64_t>(size_of(dtype)));
+llvm::Value* KernelEmitter::in_memory(llvm::Value* value, DType dtype) {
   switch (dtype) {
     case DType::Bool:
-      value = builder_.CreateZExt(value, builder_.getInt8Ty());
-      break;
+      return builder_.CreateZExt(value, builder_.getInt8Ty());
     case DType::BFloat16:
-      value =
-          builder_.CreateTrunc(builder_.CreateLShr(builder_.CreateBitCast(value, builder_.getInt32Ty()), 16),
-                               builder_.getInt16Ty());
-      break;
-    case DType::Float16:
-      if (target_.f16c) {
-        value = builder_.CreateBitCast(builder_.CreateFPTrunc(value, builder_.getHalfTy()),
-                                       builder_.getInt16Ty());
-      } else {
-        llvm::Function* convert =
-            runtime_.get("rt_float_to_half", builder_.getInt32Ty(), {builder_.getFloatTy()});
-        value = builder_.CreateTrunc(builder_.CreateCall(convert, {value}), builder_.getInt16Ty());
-      }
-      break;
+      return builder_.CreateTrunc(
+          builder_.CreateLShr(builder_.CreateBitCast(value, builder_.getInt32Ty()), 16),
+          builder_.getInt16Ty());
+    case DType::Float16: {
+      if (target_.f16c)
+        return builder_.CreateBitCast(builder_.CreateFPTrunc(value, builder_.getHalfTy()),
+                                      builder_.getInt16Ty());
+      llvm::Function* convert =
+          runtime_.get("rt_float_to_half", builder_.getInt32Ty(), {builder_.getFloatTy()});
+      return builder_.CreateTrunc(builder_.CreateCall(convert, {value}), builder_.getInt16Ty());
+    }
     default:
-      break;
+      return value;
   }
-  builder_.CreateAlignedStore(value, address, align);
+}
+
+llvm::Value* KernelEmitter::load_element(llvm::Value* address, DType dtype) {
+  const llvm::Align align(static_cast<std::uint64_t>(size_of(dtype)));
+  return from_memory(builder_.CreateAlignedLoad(memory_type(dtype), address, align), dtype);
+}
+
+void KernelEmitter::store_element(llvm::Value* value, llvm::Value* address, DType dtype) {
+  const llvm::Align align(static_cast<std::uint64_t>(size_of(dtype)));
+  builder_.CreateAlignedStore(in_memory(value, dtype), address, align);
 }
 
 llvm::Value* KernelEmitter::variable(const ScalarVar& var) {
@@ -184,7 +186,10 @@ llvm::Value* KernelEmitter::element_address(const Buffer& buffer, const std::vec
                    {span, FaultKind::IndexOutOfRange, buffer.name(), {}, {}},
                    int64(static_cast<std::int64_t>(d)), at, slot.dims[d]);
     }
-    flat = d == 0 ? at : builder_.CreateNSWAdd(builder_.CreateNSWMul(flat, slot.dims[d]), at);
+    if (!slot.strides.empty())
+      flat = builder_.CreateNSWAdd(flat, builder_.CreateNSWMul(at, slot.strides[d]));
+    else
+      flat = d == 0 ? at : builder_.CreateNSWAdd(builder_.CreateNSWMul(flat, slot.dims[d]), at);
   }
   return builder_.CreateInBoundsGEP(memory_type(buffer.dtype()), slot.pointer, flat);
 }
@@ -217,6 +222,17 @@ llvm::Value* KernelEmitter::scalar(const Scalar& value) {
   if (const auto* n = value.as<Load>())
     return load_element(element_address(*n->buffer, n->indices, span), n->buffer->dtype());
   if (const auto* n = value.as<IntrinsicCall>()) return intrinsic(*n, dtype);
+  if (const auto* n = value.as<Reinterpret>()) {
+    llvm::Value* bits = in_memory(scalar(n->a), n->a.dtype());
+    return from_memory(builder_.CreateBitCast(bits, memory_type(dtype)), dtype);
+  }
+  if (const auto* n = value.as<Let>()) {
+    const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
+    define(n->var, {scalar(n->value), nullptr, nullptr});
+    llvm::Value* body = scalar(n->body);
+    leave_scope(scalars, buffers);
+    return body;
+  }
   RELISH_CHECK(false, "scalar kind without code generation");
 }
 
@@ -401,7 +417,7 @@ bool KernelEmitter::cheap_and_safe(const Scalar& value) {
     if (const auto* n = v.as<Compare>()) return cheap(n->a) && cheap(n->b);
     if (const auto* n = v.as<Cast>()) return cheap(n->a);
     if (const auto* n = v.as<Select>()) return cheap(n->condition) && cheap(n->a) && cheap(n->b);
-    return !v.as<IntrinsicCall>();
+    return !v.as<IntrinsicCall>() && !v.as<Let>();
   };
   return cheap(value);
 }
@@ -468,83 +484,6 @@ llvm::Value* KernelEmitter::cast(llvm::Value* value, DType from, DType to) {
   if (is_bool(to)) return builder_.CreateIsNotNull(value);
   return is_signed_int(from) ? builder_.CreateSExtOrTrunc(value, type)
                              : builder_.CreateZExtOrTrunc(value, type);
-}
-
-llvm::Value* KernelEmitter::intrinsic(const IntrinsicCall& node, DType dtype) {
-  llvm::Value* x = scalar(node.args[0]);
-  const DType operand = node.args[0].dtype();
-  llvm::Type* type = x->getType();
-  if (info_of(node.intrinsic).result_bool) {
-    if (!is_float(operand)) return builder_.getInt1(node.intrinsic == Intrinsic::IsFinite);
-    if (node.intrinsic == Intrinsic::IsNan) return builder_.CreateFCmpUNO(x, x);
-    llvm::Value* magnitude = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-    llvm::Value* infinity = llvm::ConstantFP::getInfinity(type);
-    return node.intrinsic == Intrinsic::IsInf ? builder_.CreateFCmpOEQ(magnitude, infinity)
-                                              : builder_.CreateFCmpONE(magnitude, infinity);
-  }
-  if (!is_float(dtype)) {
-    if (node.intrinsic != Intrinsic::Abs || !is_signed_int(dtype)) return x;
-    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, builder_.getFalse());
-  }
-  const auto machine = [&](llvm::Intrinsic::ID id) { return builder_.CreateUnaryIntrinsic(id, x); };
-  const auto library = [&](const char* name) -> llvm::Value* {
-    return builder_.CreateCall(runtime_.math(name, type, 1), {x});
-  };
-  llvm::Value* one = llvm::ConstantFP::get(type, 1.0);
-  const auto value = [&]() -> llvm::Value* {
-    switch (node.intrinsic) {
-      case Intrinsic::Exp:
-        return library("exp");
-      case Intrinsic::Exp2:
-        return library("exp2");
-      case Intrinsic::Expm1:
-        return library("expm1");
-      case Intrinsic::Log:
-        return library("log");
-      case Intrinsic::Log2:
-        return library("log2");
-      case Intrinsic::Log1p:
-        return library("log1p");
-      case Intrinsic::Tanh:
-        return library("tanh");
-      case Intrinsic::Erf:
-        return library("erf");
-      case Intrinsic::Sin:
-        return library("sin");
-      case Intrinsic::Cos:
-        return library("cos");
-      case Intrinsic::Tan:
-        return library("tan");
-      case Intrinsic::Pow:
-        return builder_.CreateCall(runtime_.math("pow", type, 2), {x, scalar(node.args[1])});
-      case Intrinsic::Sqrt:
-        return machine(llvm::Intrinsic::sqrt);
-      case Intrinsic::Rsqrt:
-        return builder_.CreateFDiv(one, machine(llvm::Intrinsic::sqrt));
-      case Intrinsic::Sigmoid: {
-        // exp of a negative number only, so that nothing overflows where the result is small but not zero.
-        llvm::Value* negative = builder_.CreateFNeg(machine(llvm::Intrinsic::fabs));
-        llvm::Value* e = builder_.CreateCall(runtime_.math("exp", type, 1), {negative});
-        llvm::Value* numerator =
-            builder_.CreateSelect(builder_.CreateFCmpOLT(x, llvm::ConstantFP::get(type, 0.0)), e, one);
-        return builder_.CreateFDiv(numerator, builder_.CreateFAdd(one, e));
-      }
-      case Intrinsic::Floor:
-        return machine(llvm::Intrinsic::floor);
-      case Intrinsic::Ceil:
-        return machine(llvm::Intrinsic::ceil);
-      case Intrinsic::Round:
-        return machine(llvm::Intrinsic::roundeven);
-      case Intrinsic::Trunc:
-        return machine(llvm::Intrinsic::trunc);
-      case Intrinsic::Abs:
-        return machine(llvm::Intrinsic::fabs);
-      default:
-        break;
-    }
-    RELISH_CHECK(false, "intrinsic without code generation");
-  }();
-  return rounded(value, dtype);
 }
 
 // The value of a reduction's store. Products are fused into the sum, and when the innermost loop is the one

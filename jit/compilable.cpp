@@ -15,24 +15,24 @@ namespace {
        fmt::format("{} is not compiled yet; the interpreter runs it (--tier interp)", what));
 }
 
+// Tensors are row-major from their first element; a kernel takes no others.
 void check(const PrimFunc& function) {
-  if (!function.body.defined()) return;
-  for_each_stmt(function.body, [&](const Stmt& stmt) {
-    if (const auto* loop = stmt.as<For>(); loop && loop->step.defined())
-      refuse(stmt->span, "a loop with a step");
-    if (stmt.as<ViewStmt>()) refuse(stmt->span, "a view of a buffer");
-    if (const auto* block = stmt.as<BlockStmt>(); block && !block->views.empty())
-      refuse(stmt->span, "a view of a region");
-    if (stmt.as<Break>()) refuse(stmt->span, "break");
-    if (stmt.as<Continue>()) refuse(stmt->span, "continue");
-    if (stmt.as<Return>()) refuse(stmt->span, "a prim_func that returns a scalar");
-    if (const auto* define = stmt.as<DefineScalar>(); define && !define->value.defined())
-      refuse(stmt->span, "a scalar without a first value");
-  });
-  for_each_scalar(function.body, [&](const Scalar& scalar) {
-    if (scalar.as<Let>()) refuse(scalar.span(), "T.Let");
-    if (scalar.as<Reinterpret>()) refuse(scalar.span(), "T.reinterpret");
-  });
+  for (const PrimParam& param : function.params) {
+    const Buffer* buffer = param.buffer();
+    if (!buffer) continue;
+    Scalar wanted(1);
+    for (std::size_t d = buffer->strides().size(); d-- > 0;) {
+      const Scalar& stride = buffer->strides()[d];
+      const auto written = stride.as_int(), expected = canonical(wanted).as_int();
+      const bool same =
+          written && expected ? written == expected : prove_equal(cast(DType::Int64, stride), wanted);
+      if (!stride.as_var() && !same) refuse(function.span, "a parameter whose strides are not row-major");
+      wanted = wanted * buffer->shape()[d];
+    }
+    const Scalar& offset = buffer->elem_offset();
+    if (offset.defined() && !offset.as_var() && offset.as_int() != 0)
+      refuse(function.span, "a parameter that does not begin at element 0");
+  }
 }
 
 void check(const Function& function) {

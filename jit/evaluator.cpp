@@ -10,6 +10,7 @@
 #include <list>
 #include <mutex>
 
+#include "ir/buffer_layout.h"
 #include "ir/entry.h"
 #include "ir/fault.h"
 #include "ir/printer.h"
@@ -314,8 +315,10 @@ class Jit final : public Evaluator {
       }
       in.push_back(found->second);
     }
+    if (function->result_dtype) out.push_back(0);
     CallState state(pool_, threads_);
     run(*code, state, in, out, function->span);
+    if (function->result_dtype) return scalar_of_slot(out[0], *function->result_dtype);
     if (results.size() == 1) return all[results[0]];
     std::vector<Value> fields;
     for (const std::size_t i : results) fields.push_back(all[i]);
@@ -341,6 +344,7 @@ class Jit final : public Evaluator {
       const Shape& shape = all[i].tensor().shape();
       for (std::size_t d = 0; d < buffer->shape().size() && d < shape.size(); ++d)
         if (const auto var = buffer->shape()[d].as_var()) symbols.emplace(var->id(), shape[d]);
+      bind_layout(*buffer, shape, symbols);
     }
     for (const std::size_t i : results) {
       if (!all[i].is_void()) continue;
@@ -350,9 +354,10 @@ class Jit final : public Evaluator {
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Buffer* buffer = function.params[i].buffer();
-      if (buffer)
-        match_value(all[i], tensor_type(buffer->shape(), buffer->dtype()), symbols, ErrorClass::Data,
-                    function.span, what(i));
+      if (!buffer) continue;
+      match_value(all[i], tensor_type(buffer->shape(), buffer->dtype()), symbols, ErrorClass::Data,
+                  function.span, what(i));
+      check_layout(*buffer, all[i].tensor().shape(), symbols, ErrorClass::Data, function.span, what(i));
     }
     return symbols;
   }

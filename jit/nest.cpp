@@ -31,7 +31,12 @@ void for_each_operand(const Scalar& value, const std::function<void(const Scalar
     visit(n->b);
   } else if (const auto* n = value.as<Cast>())
     visit(n->a);
-  else if (const auto* n = value.as<Load>())
+  else if (const auto* n = value.as<Reinterpret>())
+    visit(n->a);
+  else if (const auto* n = value.as<Let>()) {
+    visit(n->value);
+    visit(n->body);
+  } else if (const auto* n = value.as<Load>())
     for (const Scalar& index : n->indices) visit(index);
   else if (const auto* n = value.as<IntrinsicCall>())
     for (const Scalar& arg : n->args) visit(arg);
@@ -48,6 +53,7 @@ struct Body {
   std::vector<Access> accesses;
   std::unordered_set<std::uint64_t> own_buffers, own_scalars;
   bool assigns_outside = false;
+  bool has_views = false, has_jumps = false;
 
   void scalar(const Scalar& value) {
     if (value.defined()) collect_loads(value, accesses);
@@ -58,6 +64,7 @@ struct Body {
     if (const auto* n = stmt.as<For>()) {
       scalar(n->begin);
       scalar(n->extent);
+      scalar(n->step);
       visit(n->body);
     } else if (const auto* n = stmt.as<While>()) {
       scalar(n->condition);
@@ -69,6 +76,7 @@ struct Body {
       }
       scalar(n->predicate);
       for (const Buffer& buffer : n->allocations) own_buffers.insert(buffer.id());
+      if (!n->views.empty()) has_views = true;
       visit(n->init);
       visit(n->body);
     } else if (const auto* n = stmt.as<Store>()) {
@@ -93,6 +101,13 @@ struct Body {
       scalar(n->value);
     } else if (const auto* n = stmt.as<SeqStmt>()) {
       for (const Stmt& child : n->body) visit(child);
+    } else if (const auto* n = stmt.as<Return>()) {
+      scalar(n->value);
+      has_jumps = true;
+    } else if (stmt.as<Break>() || stmt.as<Continue>()) {
+      has_jumps = true;
+    } else if (stmt.as<ViewStmt>()) {
+      has_views = true;
     }
   }
 };
@@ -122,13 +137,14 @@ std::optional<Nest> perfect_nest(const Stmt& stmt) {
   Nest nest;
   Stmt at = stmt;
   while (const auto* loop = at.as<For>()) {
-    if (loop->begin.as_int() != 0) return std::nullopt;
+    if (loop->begin.as_int() != 0 || loop->step.defined()) return std::nullopt;
     nest.axes.push_back({loop, at->span, loop->var});
     at = loop->body;
   }
   if (nest.axes.empty()) return std::nullopt;
   if (const auto* block = at.as<BlockStmt>()) {
-    if (block->predicate.defined() || !block->allocations.empty() || block->iters.size() != nest.axes.size())
+    if (block->predicate.defined() || !block->allocations.empty() || !block->views.empty() ||
+        block->iters.size() != nest.axes.size())
       return std::nullopt;
     for (Axis& axis : nest.axes) {
       for (const IterVar& iter : block->iters) {
@@ -350,7 +366,7 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover) {
     BlockStmt first;
     first.name = nest.block->name + "_init";
     for (const IterVar& iter : nest.block->iters)
-      if (iter.kind == IterKind::Spatial) first.iters.push_back(iter);
+      if (iter.kind != IterKind::Reduce) first.iters.push_back(iter);
     first.body = nest.block->init;
     body = seq({wrap(init_loops, make_stmt(std::move(first), nest.block_stmt->span)), body}, stmt->span);
   }
@@ -360,7 +376,7 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover) {
 bool independent_iterations(const For& loop, RangeProver& prover) {
   Body body{prover, {}, {}, {}};
   body.visit(loop.body);
-  if (body.assigns_outside) return false;
+  if (body.assigns_outside || body.has_views) return false;
   const auto fixed = [&](const Polynomial& p) {
     // Nothing in it may change within the loop: constants and dims only.
     for (const auto& term : p.terms())
@@ -390,6 +406,7 @@ bool writes_all_first(const Stmt& body, const Buffer& buffer, RangeProver& prove
     for (const Stmt& child : sequence->body) {
       Body touched{prover, {}, {}, {}};
       touched.visit(child);
+      if (touched.has_views || touched.has_jumps) return false;
       const bool touches = std::any_of(touched.accesses.begin(), touched.accesses.end(),
                                        [&](const Access& access) { return *access.buffer == buffer; });
       if (touches) return writes_all_first(child, buffer, prover);

@@ -244,11 +244,11 @@ MaybeLine loop_over_nothing(Draft& draft) {
   return at;
 }
 
-MaybeLine return_of_value(Draft& draft) {
+MaybeLine return_of_nothing(Draft& draft) {
   const MaybeLine at = draft.some_line(is_store);
   if (!at) return std::nullopt;
   SourceLine line = draft.line(*at);
-  line.text = std::string(static_cast<std::size_t>(line.indent), ' ') + "return 1";
+  line.text = std::string(static_cast<std::size_t>(line.indent), ' ') + "return";
   draft.source.lines.insert(draft.source.lines.begin() + static_cast<std::ptrdiff_t>(*at), line);
   return at;
 }
@@ -278,7 +278,7 @@ std::span<const MutationRule> loop_mutations() {
       {"condition that is no bool", ErrorClass::Type, condition_not_bool},
       {"handle that is not matched", ErrorClass::Type, handle_not_matched},
       {"loop over a list", ErrorClass::Type, loop_over_nothing},
-      {"return of a value", ErrorClass::Type, return_of_value},
+      {"return without a value", ErrorClass::Type, return_of_nothing},
   };
   return rules;
 }

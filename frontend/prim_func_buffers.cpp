@@ -1,0 +1,332 @@
+// Buffers inside prim_funcs: allocations of all versions, views of other buffers, stores of elements and of
+// vectors.
+#include <fmt/format.h>
+
+#include "frontend/prim_func_builder.h"
+#include "frontend/prim_func_parts.h"
+#include "ir/rewrite.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+bool shared_by_threads(const std::string& scope) {
+  for (std::string_view prefix : {"shared", "warp", "wmma", "m16n8k8", "mma", "metal", "tmem"}) {
+    if (std::string_view(scope).substr(0, prefix.size()) == prefix) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Buffer PrimFuncBuilder::buffer_target(const ast::Subscript& subscript) {
+  const std::string& name = name_target(*subscript.object);
+  ScalarMeaning meaning = find(name, subscript.object->span);
+  if (auto* buffer = std::get_if<Buffer>(&meaning)) return *buffer;
+  if (std::holds_alternative<std::monostate>(meaning))
+    fail_unknown_name(name, subscript.object->span, names());
+  if (auto* scalar = std::get_if<Scalar>(&meaning); scalar && !scalar->defined()) throw ReadContext::Silent{};
+  type_error(subscript.object->span, "store.target",
+             fmt::format("found a store into '{}', which is no buffer", printable(name)));
+}
+
+// The lanes of a store: those of its indices, which the value must have, or be a scalar.
+int PrimFuncBuilder::stored_lanes(const std::vector<Scalar>& indices, const ScalarOperand& value,
+                                  Span at) const {
+  int lanes = 1;
+  for (const Scalar& index : indices) lanes = std::max(lanes, reader_.lanes_of(index, at));
+  int given = std::max(value.lanes, reader_.lanes_of(value.value, at));
+  if (given != 1 && given != lanes) {
+    type_error(at, "vector.store",
+               fmt::format("found a store of {} lanes into {} elements; expected as many", given, lanes));
+  }
+  return lanes;
+}
+
+void PrimFuncBuilder::store(const ast::Statement& statement, const ast::Expr& target,
+                            const ast::Subscript& subscript, const ast::Expr& value,
+                            std::vector<Stmt>& into) {
+  Buffer buffer = buffer_target(subscript);
+  std::vector<Scalar> indices = reader_.read_indices(buffer, subscript, target.span);
+  ScalarOperand operand = reader_.operand(value);
+  int lanes = stored_lanes(indices, operand, statement.span);
+  Scalar stored = reader_.convert(buffer.dtype(), operand, value.span).value;
+  store_lanes(buffer, indices, stored, lanes, statement.span, take_comments(statement.comments), into);
+}
+
+// A loop over the lanes. A value that reads other elements of what it writes goes through a temporary, since
+// all of it is read before anything is written.
+void PrimFuncBuilder::store_lanes(const Buffer& buffer, const std::vector<Scalar>& indices,
+                                  const Scalar& value, int lanes, Span at, CommentsPtr comments,
+                                  std::vector<Stmt>& into) {
+  if (lanes == 1) {
+    into.push_back(make_stmt(Store{buffer, indices, value}, at, comments));
+    return;
+  }
+  const std::uint64_t lane = reader_.lane(lanes).id();
+  bool overlaps = false;
+  for_each_scalar(value, [&](const Scalar& inner) {
+    const Load* load = inner.as<Load>();
+    if (!load) return;
+    if (*load->buffer == buffer) {
+      overlaps = overlaps || !std::equal(load->indices.begin(), load->indices.end(), indices.begin(),
+                                         indices.end(), structurally_equal);
+    } else {
+      overlaps = overlaps || has_views_;
+    }
+  });
+  auto loop = [&](const Buffer& to, auto&& make_indices, const Scalar& element) {
+    ScalarVar variable("lane", DType::Int32, at);
+    ScalarMap map{{lane, use(variable, at)}};
+    std::vector<Scalar> places = make_indices(map);
+    Stmt body = make_stmt(Store{to, std::move(places), substitute(element, map)}, at);
+    Scalar extent = int_literal(DType::Int32, lanes, at);
+    into.push_back(
+        make_stmt(For{variable, int_literal(DType::Int32, 0, at), extent, LoopKind::Vectorized, body, {}}, at,
+                  std::exchange(comments, nullptr)));
+  };
+  auto substituted = [&](const ScalarMap& map) {
+    std::vector<Scalar> places;
+    for (const Scalar& index : indices) places.push_back(substitute(index, map));
+    return places;
+  };
+  if (!overlaps) return loop(buffer, substituted, value);
+  Buffer all("lanes", buffer.dtype(), {int_literal(DType::Int32, lanes, at)}, "local", at);
+  allocate_local(all, at, into);
+  loop(all, [&](const ScalarMap& map) { return std::vector<Scalar>{map.at(lane)}; }, value);
+  loop(buffer, substituted, load(all, {use(reader_.lane(lanes), at)}, at));
+}
+
+void PrimFuncBuilder::allocate_local(const Buffer& buffer, Span at, std::vector<Stmt>& into) {
+  if (at_function_level())
+    function_.allocations.push_back(buffer);
+  else
+    into.push_back(make_stmt(AllocateStmt{buffer}, at));
+}
+
+Buffer PrimFuncBuilder::allocate(const std::string& name, Span at, Buffer buffer, BlockStmt* block,
+                                 const ast::Statement& statement, std::vector<Stmt>& into) {
+  if (shared_by_threads(buffer.scope())) device_buffers_.push_back(buffer);
+  bind(name, buffer, at);
+  if (block) {
+    block->allocations.push_back(buffer);
+  } else if (at_function_level()) {
+    function_.allocations.push_back(buffer);
+  } else {
+    into.push_back(make_stmt(AllocateStmt{buffer}, statement.span, take_comments(statement.comments)));
+  }
+  return buffer;
+}
+
+Buffer PrimFuncBuilder::pointed_to(const ast::Expr& expr) {
+  const ast::Expr* at = &expr;
+  if (auto* attribute = expr.as<ast::Attribute>(); attribute && attribute->name == "data")
+    at = attribute->object.get();
+  const std::string* name = ast::name_of(*at);
+  Entry* entry = name ? look_up(*name) : nullptr;
+  if (entry) {
+    if (auto* buffer = std::get_if<Buffer>(&entry->meaning)) return *buffer;
+    if (auto* pointer = std::get_if<Pointer>(&entry->meaning)) return pointer->buffer;
+    if (std::get_if<Refused>(&entry->meaning)) throw ReadContext::Silent{};
+  }
+  if (name && !entry) fail_unknown_name(*name, at->span, names());
+  type_error(
+      expr.span, "view.data",
+      fmt::format("found {} as the data of a buffer; expected A.data of a buffer, or what T.allocate gives",
+                  ast::describe(expr)));
+}
+
+void PrimFuncBuilder::declare_view(const std::string& name, const ast::Statement& statement, BufferView view,
+                                   BlockStmt* block, std::vector<Stmt>& into) {
+  if (view.buffer.dtype() != view.source.dtype()) {
+    fail(ErrorClass::Type, statement.span, "view.dtype",
+         fmt::format("found a view of dtype {} over {} of {}; expected the same dtype",
+                     name_of(view.buffer.dtype()), printable(view.source.name()),
+                     name_of(view.source.dtype())),
+         {{view.source.span(), "it is declared here"}});
+  }
+  has_views_ = true;
+  bind(name, view.buffer, statement.span);
+  if (block && view.region) {
+    block->views.push_back(std::move(view));
+  } else {
+    into.push_back(make_stmt(ViewStmt{std::move(view)}, statement.span, take_comments(statement.comments)));
+  }
+}
+
+// T.match_buffer(A[0:4, 0:4], (4, 4), strides=[s, 1], elem_offset=o): strides and offset follow from the
+// region; variables there are names for them.
+void PrimFuncBuilder::match_region(const ast::Statement& statement, const ast::Expr& target,
+                                   const ast::Call& call, BlockStmt* block, std::vector<Stmt>& into) {
+  const auto& subscript = *call.arguments[0].value->as<ast::Subscript>();
+  Buffer source = buffer_target(subscript);
+  BufferRegion region{source, read_region_dims(source, subscript)};
+  std::vector<Scalar> strides(source.shape().size());
+  Scalar next = int_literal(source.shape().empty() ? DType::Int32 : source.shape().back().dtype(), 1);
+  for (std::size_t d = strides.size(); d-- > 0;) {
+    strides[d] = source.strides().empty() ? next : source.strides()[d];
+    next = canonical(next * source.shape()[d]);
+  }
+  Scalar offset = source.elem_offset();
+  for (std::size_t d = 0; d < strides.size(); ++d) {
+    Scalar part = region.dims[d].begin * strides[d];
+    offset = offset.defined() ? offset + part : part;
+  }
+  std::vector<ast::Expr const*> named;
+  std::vector<BufferArgument> arguments;
+  for (const BufferArgument& argument : buffer_arguments(call.arguments, 1)) {
+    if (argument.name != "strides" && argument.name != "elem_offset") {
+      arguments.push_back(argument);
+      continue;
+    }
+    std::vector<const ast::Expr*> items = list_items(*argument.value);
+    const bool offsets = argument.name == "elem_offset";
+    if (!offsets && items.size() > strides.size()) {
+      type_error(argument.value->span, "view.strides",
+                 fmt::format("found {} strides for {} dimensions", items.size(), strides.size()));
+    }
+    const std::size_t skipped = offsets ? 0 : strides.size() - items.size();
+    for (std::size_t d = 0; d < items.size(); ++d) {
+      const std::string* name = ast::name_of(*items[d]);
+      if (!name || !symbols_.declares(*name)) continue;
+      if (offsets && !offset.defined()) offset = int_literal(DType::Int32, 0);
+      bind(*name, offsets ? offset : strides[d + skipped], items[d]->span);
+    }
+  }
+  const std::string& name = name_target(target);
+  Buffer buffer = read_buffer(name, target.span, arguments);
+  if (buffer.rank() > source.rank()) {
+    type_error(target.span, "view.shape",
+               fmt::format("found a view of {} dimensions of a region of {}", buffer.rank(), source.rank()));
+  }
+  declare_view(name, statement, {buffer, source, std::move(region)}, block, into);
+}
+
+// A.view(2, 8), A.permute(1, 0), A.local(16).
+bool PrimFuncBuilder::read_view_method(const ast::Statement& statement, const ast::Expr& target,
+                                       const ast::Call& call, BlockStmt* block, std::vector<Stmt>& into) {
+  auto* method = call.callee->as<ast::Attribute>();
+  const std::string* object = method ? ast::name_of(*method->object) : nullptr;
+  Entry* entry = object ? look_up(*object) : nullptr;
+  auto* found = entry ? std::get_if<Buffer>(&entry->meaning) : nullptr;
+  if (!found) return false;
+  Buffer source = *found;
+  const std::string& name = name_target(target);
+  std::vector<Scalar> given;
+  for (const ast::Argument& argument : call.arguments) {
+    if (!argument.name.empty() || argument.value->as<ast::StringValue>()) {
+      type_error(argument.value->span, "unsupported.layout",
+                 fmt::format("found {} of A.{}, which belongs to layouts of a GPU; expected extents",
+                             argument.name.empty() ? "a string" : argument.name, method->name));
+    }
+    for (Scalar& extent : reader_.read_list(*argument.value)) given.push_back(std::move(extent));
+  }
+  Scalar size = int_literal(source.shape().empty() ? DType::Int32 : source.shape()[0].dtype(), 1);
+  for (const Scalar& dim : source.shape()) size = canonical(size * dim);
+  Buffer buffer;
+  if (method->name == "view" || method->name == "local") {
+    if (given.empty()) given.push_back(size);
+    Scalar wanted = given[0];
+    for (std::size_t i = 1; i < given.size(); ++i) wanted = wanted * given[i];
+    if (prove_different(cast(DType::Int64, wanted), cast(DType::Int64, size))) {
+      type_error(
+          statement.span, "view.shape",
+          fmt::format("found a view of another number of elements than {} has", printable(source.name())));
+    }
+    buffer = Buffer(name, source.dtype(), given, source.scope(), target.span);
+  } else if (method->name == "permute") {
+    std::vector<Scalar> shape, strides;
+    std::vector<bool> seen(source.shape().size(), false);
+    for (const Scalar& axis : given) {
+      auto at = axis.as_int();
+      if (!at || *at < 0 || *at >= source.rank() || seen[static_cast<std::size_t>(*at)] ||
+          given.size() != seen.size()) {
+        type_error(statement.span, "view.axes",
+                   fmt::format("A.permute takes each of the {} axes once", source.rank()));
+      }
+      const auto d = static_cast<std::size_t>(*at);
+      seen[d] = true;
+      shape.push_back(source.shape()[d]);
+      Scalar stride = int_literal(source.shape()[d].dtype(), 1);
+      for (std::size_t k = d + 1; k < seen.size(); ++k) stride = canonical(stride * source.shape()[k]);
+      strides.push_back(source.strides().empty() ? stride : source.strides()[d]);
+    }
+    if (given.size() != seen.size()) {
+      type_error(statement.span, "view.axes",
+                 fmt::format("A.permute takes each of the {} axes once", source.rank()));
+    }
+    buffer = Buffer(name, source.dtype(), shape, source.scope(), target.span).with_layout(strides, {});
+  } else {
+    type_error(call.callee->span, "unsupported.method",
+               fmt::format("{}.{} is not supported; expected view, permute or local",
+                           printable(source.name()), printable(method->name)));
+  }
+  declare_view(name, statement, {buffer, source, std::nullopt}, block, into);
+  return true;
+}
+
+// What makes a buffer: allocations, views, and T.match_buffer. False for any other value.
+bool PrimFuncBuilder::read_allocation(const ast::Statement& statement, const ast::Expr& target,
+                                      const ast::Expr& value, BlockStmt* block, std::vector<Stmt>& into) {
+  auto* call = value.as<ast::Call>();
+  if (!call) return false;
+  std::string name = context_.namespaces.canonical(*call->callee);
+  if (name.substr(0, 2) != "T.") return read_view_method(statement, target, *call, block, into);
+  if (name == "T.match_buffer") {
+    bool region = !call->arguments.empty() && call->arguments[0].value->as<ast::Subscript>();
+    if (region)
+      match_region(statement, target, *call, block, into);
+    else
+      match_buffer(name_target(target), target, *call);
+    return true;
+  }
+  if (name == "T.allocate_const") {
+    type_error(value.span, "unsupported.constant",
+               "T.allocate_const is not supported; expected a parameter for the constant");
+  }
+  if (name == "T.allocate") {
+    // T.allocate([n], "float32", "global"): the scope by position, then a condition.
+    std::vector<BufferArgument> arguments = buffer_arguments(call->arguments, 0);
+    std::vector<BufferArgument> kept;
+    std::string scope = "global";
+    std::size_t position = 0;
+    for (const BufferArgument& argument : arguments) {
+      std::size_t place = argument.name.empty() ? position++ : 0;
+      auto* text = argument.value->as<ast::StringValue>();
+      if ((place == 2 || argument.name == "scope") && text) {
+        if (!text->value.empty()) scope = text->value;
+      } else if (argument.name == "extents") {
+        kept.push_back({"shape", argument.name_span, argument.value});
+      } else if (place < 2 && argument.name != "condition" && argument.name != "annotations") {
+        kept.push_back(argument);
+      }
+    }
+    const std::string& variable = name_target(target);
+    Buffer read = read_buffer(variable, target.span, kept);
+    allocate(variable, target.span, Buffer(variable, read.dtype(), read.shape(), scope, target.span), nullptr,
+             statement, into);
+    return true;
+  }
+  const bool declares = name == "T.decl_buffer" || name == "T.buffer_decl" || name == "T.Buffer";
+  if (!declares && name != "T.alloc_buffer" && name != "T.sblock_alloc_buffer" && name != "T.alloc_local")
+    return false;
+  const std::string& variable = name_target(target);
+  const ast::Expr* data = nullptr;
+  Buffer buffer = read_buffer(variable, target.span, buffer_arguments(call->arguments, 0), &data);
+  if (data) {
+    if (!declares)
+      type_error(data->span, "buffer.data", fmt::format("found data= of {}; expected none", name));
+    declare_view(variable, statement, {buffer, pointed_to(*data), std::nullopt}, block, into);
+    return true;
+  }
+  if (!buffer.strides().empty() || buffer.elem_offset().defined()) {
+    type_error(value.span, "buffer.layout",
+               "found strides or elem_offset of a fresh buffer; expected them on a view (data=)");
+  }
+  if (name == "T.alloc_local")
+    buffer = Buffer(variable, buffer.dtype(), buffer.shape(), "local", target.span);
+  allocate(variable, target.span, buffer, block, statement, into);
+  return true;
+}
+
+}  // namespace relish

@@ -1,0 +1,224 @@
+// Loops of prim_funcs: grids, ranges with bounds and steps, and threads of a device, which run here one after
+// the other.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "frontend/attribute_reader.h"
+#include "frontend/prim_func_builder.h"
+#include "frontend/prim_func_parts.h"
+#include "support/fix.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+struct LoopName {
+  std::string_view name;
+  LoopKind kind;
+};
+constexpr std::array<LoopName, 6> loop_names = {{{"range", LoopKind::Serial},
+                                                 {"T.serial", LoopKind::Serial},
+                                                 {"T.parallel", LoopKind::Parallel},
+                                                 {"T.vectorized", LoopKind::Vectorized},
+                                                 {"T.unroll", LoopKind::Unrolled},
+                                                 {"T.thread_binding", LoopKind::ThreadBinding}}};
+
+}  // namespace
+
+PrimFuncBuilder::LoopHeader PrimFuncBuilder::read_loop_header(const ast::Expr& iterable) {
+  auto* call = iterable.as<ast::Call>();
+  std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
+  LoopHeader header;
+  if (name == "T.grid") {
+    for (const ast::Argument& argument : call->arguments) {
+      if (!argument.name.empty() || argument.stars) {
+        type_error(argument.value->span, "loop.grid", "found a named argument of T.grid; expected extents");
+      }
+      Scalar extent = reader_.read_index(*argument.value);
+      header.dimensions.push_back({int_literal(extent.dtype(), 0, argument.value->span), extent});
+    }
+    return header;
+  }
+  const LoopName* found = nullptr;
+  for (const LoopName& entry : loop_names) {
+    if (entry.name == name) found = &entry;
+  }
+  if (!found) {
+    std::vector<DiagnosticNote> notes;
+    if (call) {
+      std::vector<std::string> candidates{"T.grid"};
+      for (const LoopName& entry : loop_names) candidates.emplace_back(entry.name);
+      notes = write_nearest(call->callee->span, name, candidates);
+    }
+    fail(ErrorClass::Type, iterable.span, "loop.range",
+         fmt::format("found a loop over {}; expected T.grid, range, T.serial, T.parallel, "
+                     "T.vectorized, T.unroll or T.thread_binding",
+                     ast::describe(iterable)),
+         std::move(notes));
+  }
+  header.kind = found->kind;
+  read_bounds(name, iterable, header);
+  if (header.kind == LoopKind::ThreadBinding) {
+    if (header.thread.empty())
+      type_error(iterable.span, "loop.thread",
+                 "found T.thread_binding without thread=, such as \"blockIdx.x\"");
+    threads_ = true;
+  }
+  return header;
+}
+
+// `n`, `lo, hi` and `lo, hi, step`, by position or by name, and what else the calls take.
+void PrimFuncBuilder::read_bounds(const std::string& name, const ast::Expr& iterable, LoopHeader& header) {
+  std::vector<const ast::Expr*> bounds;
+  const ast::Expr* step = nullptr;
+  for (const ast::Argument& argument : iterable.as<ast::Call>()->arguments) {
+    auto* text = argument.value->as<ast::StringValue>();
+    const bool threads = header.kind == LoopKind::ThreadBinding;
+    if (argument.stars)
+      type_error(argument.value->span, "loop.argument", "found a starred argument of a loop");
+    if (argument.name == "annotations") {
+      if (argument.value->as<ast::NoneValue>()) continue;
+      Attribute read = read_attribute(context_, *argument.value);
+      auto* dictionary = read.as<Attributes>();
+      if (!dictionary)
+        type_error(argument.value->span, "loop.annotations", "found annotations that are no dictionary");
+      header.annotations = *dictionary;
+    } else if (threads && text && (argument.name.empty() || argument.name == "thread")) {
+      header.thread = text->value;
+    } else if (argument.name == "step" && name != "range") {
+      if (!argument.value->as<ast::NoneValue>()) step = argument.value.get();
+    } else if (argument.name == "unroll" && name == "T.serial") {
+      continue;  // advice
+    } else if (argument.name == "start" || argument.name == "stop" || argument.name.empty()) {
+      if (!(argument.name == "stop" && argument.value->as<ast::NoneValue>()))
+        bounds.push_back(argument.value.get());
+    } else {
+      type_error(argument.name_span, "loop.argument",
+                 fmt::format("{} has no argument '{}' here", name, printable(argument.name)));
+    }
+  }
+  if (bounds.size() == 3 && name == "range") {
+    step = bounds[2];
+    bounds.pop_back();
+  }
+  if (bounds.empty() || bounds.size() > 2) {
+    type_error(iterable.span, "loop.bounds",
+               fmt::format("found {} bounds of {}; expected one or two", bounds.size(), name));
+  }
+  DType dtype;
+  if (bounds.size() == 1) {
+    Scalar extent = reader_.read_index(*bounds[0]);
+    dtype = extent.dtype();
+    header.dimensions.push_back({int_literal(dtype, 0, bounds[0]->span), extent});
+  } else {
+    ScalarOperand begin = reader_.operand(*bounds[0]), end = reader_.operand(*bounds[1]);
+    for (const ScalarOperand* bound : {&begin, &end}) {
+      if (!is_int(bound->value.dtype()))
+        type_error(bound->value.span(), "loop.bounds", "found a bound that is no integer");
+      reader_.refuse_vector(bound->value, bound->value.span());
+    }
+    Scalar difference = reader_.combine(ast::Operator::Sub, end, begin, iterable.span).value;
+    dtype = difference.dtype();
+    Scalar first = reader_.convert(dtype, begin, begin.value.span()).value;
+    Scalar last = reader_.convert(dtype, end, end.value.span()).value;
+    header.dimensions.push_back({first, extent_of(first, last, difference)});
+  }
+  if (!step) return;
+  header.step = reader_.convert(dtype, reader_.operand(*step), step->span).value;
+  reader_.refuse_vector(header.step, step->span);
+  auto known = header.step.as_int();
+  if (known && *known <= 0) {
+    type_error(step->span, "loop.step",
+               fmt::format("found a loop with the step {}; expected a positive one", *known));
+  }
+  if (known == 1) header.step = {};
+}
+
+Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& loop) {
+  CommentsPtr comments = take_comments(statement.comments);
+  std::vector<const ast::Expr*> targets = target_names(*loop.target);
+  LoopHeader header;
+  bool good = context_.attempt([&] {
+    header = read_loop_header(*loop.iterable);
+    if (header.dimensions.size() != targets.size()) {
+      type_error(loop.target->span, "loop.variables",
+                 fmt::format("found {} variables for a loop of {} dimensions", targets.size(),
+                             header.dimensions.size()));
+    }
+    for (const ast::Expr* target : targets) name_target(*target);
+  });
+
+  frames_.emplace_back();
+  std::vector<ScalarVar> variables;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const std::string* variable = ast::name_of(*targets[i]);
+    if (!variable) continue;
+    if (!good) {
+      bind(*variable, Refused{}, targets[i]->span);
+      continue;
+    }
+    const LoopRange& range = header.dimensions[i];
+    variables.emplace_back(*variable, range.extent.dtype(), targets[i]->span);
+    loops_[variables.back().id()] = range;
+    bind(*variable, Scalar(variables.back()), targets[i]->span);
+  }
+  ++loop_depth_;
+  Stmt body = read_body(loop.body, nullptr);
+  --loop_depth_;
+  frames_.pop_back();
+  if (!good) throw ReadContext::Silent{};
+  for (std::size_t i = targets.size(); i-- > 0;) {
+    const LoopRange& range = header.dimensions[i];
+    For node{variables[i], range.begin, range.extent,
+             header.kind,  body,        i == 0 ? header.annotations : Attributes{}};
+    node.step = header.step;
+    node.thread = header.thread;
+    body = make_stmt(std::move(node), statement.span, i == 0 ? comments : nullptr);
+  }
+  return body;
+}
+
+std::optional<For> PrimFuncBuilder::read_launch(const std::string& name, const ast::Call& call,
+                                                const ast::Expr* target) {
+  const bool attribute = name == "T.attr" && call.arguments.size() == 3;
+  if (attribute) {
+    auto* key = call.arguments[1].value->as<ast::StringValue>();
+    if (!key || (key->value != "thread_extent" && key->value != "virtual_thread")) return std::nullopt;
+  } else if (name != "T.launch_thread") {
+    return std::nullopt;
+  } else if (call.arguments.size() != 2) {
+    type_error(call.callee->span, "loop.thread", "T.launch_thread takes a thread and an extent");
+  }
+  const ast::Expr& who = *call.arguments[0].value;
+  std::string variable = target ? name_target(*target) : std::string();
+  For loop;
+  if (auto* tag = who.as<ast::StringValue>()) {
+    loop.thread = tag->value;
+    if (variable.empty()) variable = "thread";
+  } else {
+    const std::string* handle = ast::name_of(who);
+    Entry* entry = handle ? look_up(*handle) : nullptr;
+    auto* thread = entry ? std::get_if<EnvThread>(&entry->meaning) : nullptr;
+    if (!thread) {
+      if (attribute) return std::nullopt;
+      type_error(who.span, "loop.thread",
+                 fmt::format("found {} as a thread; expected a name such as \"threadIdx.x\" or what "
+                             "T.env_thread gives",
+                             ast::describe(who)));
+    }
+    loop.thread = thread->thread;
+    if (variable.empty()) variable = *handle;
+  }
+  loop.extent = reader_.read_index(*call.arguments.back().value);
+  loop.begin = int_literal(loop.extent.dtype(), 0, loop.extent.span());
+  loop.kind = LoopKind::ThreadBinding;
+  Span at = target ? target->span : who.span;
+  loop.var = ScalarVar(variable, loop.extent.dtype(), at);
+  loops_[loop.var.id()] = {loop.begin, loop.extent};
+  bind(variable, Scalar(loop.var), at);
+  threads_ = true;
+  return loop;
+}
+
+}  // namespace relish

@@ -1,0 +1,406 @@
+// Code generation of loops: with interrupt polls, in strips that the vectorizer takes, several iterations of
+// a reduction in one sweep, and parallel ones as functions of their own.
+#include <llvm/IR/Intrinsics.h>
+
+#include <algorithm>
+
+#include "ir/empty_reduction.h"
+#include "ir/rewrite.h"
+#include "jit/codegen_kernel.h"
+
+namespace relish::jit {
+namespace {
+
+constexpr std::int64_t iterations_between_polls = 1 << 20;  // of simple statements: about a millisecond
+constexpr std::int64_t strip_iterations = 1 << 16;
+constexpr std::int64_t parallel_threshold = 1 << 15;  // below it, waking a thread costs more than it saves
+constexpr std::int64_t chunk_work = 1 << 17;
+constexpr std::int64_t guessed_extent = 16;
+
+bool has_loop(const Stmt& stmt) {
+  if (!stmt.defined()) return false;
+  if (stmt.as<For>() || stmt.as<While>()) return true;
+  if (const auto* n = stmt.as<BlockStmt>()) return has_loop(n->init) || has_loop(n->body);
+  if (const auto* n = stmt.as<IfStmt>()) return has_loop(n->then_body) || has_loop(n->else_body);
+  if (const auto* n = stmt.as<SeqStmt>()) return std::any_of(n->body.begin(), n->body.end(), has_loop);
+  return false;
+}
+
+// Whether a break or continue in the body of a loop means that loop.
+bool has_own_jump(const Stmt& stmt, bool breaks_only) {
+  if (!stmt.defined()) return false;
+  const auto inside = [&](const Stmt& child) { return has_own_jump(child, breaks_only); };
+  if (stmt.as<Break>() || (!breaks_only && stmt.as<Continue>())) return true;
+  if (const auto* n = stmt.as<BlockStmt>()) return inside(n->init) || inside(n->body);
+  if (const auto* n = stmt.as<IfStmt>()) return inside(n->then_body) || inside(n->else_body);
+  if (const auto* n = stmt.as<SeqStmt>()) return std::any_of(n->body.begin(), n->body.end(), inside);
+  return false;
+}
+
+bool has_return(const Stmt& stmt) {
+  bool found = false;
+  for_each_stmt(stmt, [&](const Stmt& inner) { found = found || inner.as<Return>(); });
+  return found;
+}
+
+// Iterations of simple statements below, when all extents are literals.
+std::optional<std::int64_t> constant_work(const Stmt& stmt) {
+  if (!stmt.defined()) return 0;
+  if (stmt.as<While>()) return std::nullopt;
+  if (const auto* n = stmt.as<For>()) {
+    const auto extent = n->extent.as_int();
+    const auto inner = constant_work(n->body);
+    std::int64_t product = 0;
+    if (!extent || !inner || __builtin_mul_overflow(*extent, *inner, &product)) return std::nullopt;
+    return product;
+  }
+  const auto sum = [](std::optional<std::int64_t> a,
+                      std::optional<std::int64_t> b) -> std::optional<std::int64_t> {
+    std::int64_t total = 0;
+    if (!a || !b || __builtin_add_overflow(*a, *b, &total)) return std::nullopt;
+    return total;
+  };
+  if (const auto* n = stmt.as<BlockStmt>()) return sum(constant_work(n->init), constant_work(n->body));
+  if (const auto* n = stmt.as<IfStmt>()) return sum(constant_work(n->then_body), constant_work(n->else_body));
+  if (const auto* n = stmt.as<SeqStmt>()) {
+    std::optional<std::int64_t> total = 0;
+    for (const Stmt& child : n->body) total = sum(total, constant_work(child));
+    return total;
+  }
+  return 1;
+}
+
+}  // namespace
+
+void KernelEmitter::counted_loop(llvm::Value* first, llvm::Value* count, std::int64_t step,
+                                 const std::function<void(llvm::Value*)>& body, llvm::MDNode* hints,
+                                 bool jumps) {
+  auto& context = builder_.getContext();
+  auto* loop = llvm::BasicBlock::Create(context, "loop", frame_.function);
+  auto* done = llvm::BasicBlock::Create(context, "done", frame_.function);
+  auto* onward = jumps ? llvm::BasicBlock::Create(context, "onward", frame_.function) : nullptr;
+  if (jumps) frame_.targets.push_back({done, onward, frame_.scratch.size()});
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  builder_.CreateCondBr(builder_.CreateICmpSLT(first, count), loop, done);
+  builder_.SetInsertPoint(loop);
+  llvm::PHINode* counter = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+  counter->addIncoming(first, before);
+  const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
+  body(counter);
+  leave_scope(scalars, buffers);
+  if (jumps) {
+    frame_.targets.pop_back();
+    builder_.CreateBr(onward);
+    builder_.SetInsertPoint(onward);
+  }
+  llvm::Value* next = builder_.CreateAdd(counter, int64(step), "", true, true);
+  counter->addIncoming(next, builder_.GetInsertBlock());
+  llvm::BranchInst* latch = builder_.CreateCondBr(builder_.CreateICmpSLT(next, count), loop, done);
+  if (hints) latch->setMetadata(llvm::LLVMContext::MD_loop, hints);
+  builder_.SetInsertPoint(done);
+}
+
+// Advice for the vectorizer about an innermost loop: code that brings little costs compilation time all the
+// same.
+llvm::MDNode* KernelEmitter::vector_hints(const For& loop, bool hot) {
+  auto& context = builder_.getContext();
+  const auto hint = [&](const char* name, llvm::Constant* value) {
+    return llvm::MDNode::get(context,
+                             {llvm::MDString::get(context, name), llvm::ConstantAsMetadata::get(value)});
+  };
+  std::vector<llvm::Metadata*> hints{nullptr};
+  const LoopTraits traits = traits_of(loop, prover_);
+  const auto extent = loop.extent.as_int();
+  // LLVM's own analysis of indices such as 3 * i % 16 misses that they wrap: what is not affine is left
+  // scalar.
+  if (!traits.affine || (extent && *extent < 8))
+    hints.push_back(hint("llvm.loop.vectorize.enable", builder_.getFalse()));
+  else if (!traits.reduces && !hot)
+    hints.push_back(hint("llvm.loop.interleave.count", builder_.getInt32(1)));
+  if (target_.masked_memory && traits.affine && !traits.calls && !traits.reduces &&
+      !(extent && *extent % 16 == 0))
+    hints.push_back(hint("llvm.loop.vectorize.predicate.enable", builder_.getTrue()));
+  llvm::MDNode* node = llvm::MDNode::getDistinct(context, hints);
+  node->replaceOperandWith(0, node);
+  return node;
+}
+
+// The loop with a step that is a literal or a variable: it is computed once, before the first iteration.
+For KernelEmitter::with_known_step(const For& loop, Span span) {
+  For known = loop;
+  if (!loop.step.defined() || loop.step.as_int().value_or(0) > 0) return known;
+  llvm::Value* step = index(loop.step);
+  fault_unless(builder_.CreateICmpSGT(step, int64(0)), {span, FaultKind::ZeroStep, {}, {}, {}}, step);
+  const ScalarVar variable("step", DType::Int64);
+  define(variable, {nullptr, step, nullptr});
+  known.step = use(variable);
+  return known;
+}
+
+llvm::Value* KernelEmitter::iterations(const For& loop) {
+  llvm::Value* extent = index(loop.extent);
+  if (!loop.step.defined()) return extent;
+  // (extent - 1) / step + 1 for a positive extent.
+  llvm::Value* last = builder_.CreateSDiv(builder_.CreateSub(extent, int64(1)), index(loop.step));
+  return builder_.CreateSelect(builder_.CreateICmpSGT(extent, int64(0)), builder_.CreateAdd(last, int64(1)),
+                               int64(0));
+}
+
+void KernelEmitter::iteration(const For& loop, llvm::Value* counter, llvm::Value* begin) {
+  if (loop.step.defined()) counter = builder_.CreateNSWMul(counter, index(loop.step));
+  define(loop.var, {nullptr, builder_.CreateNSWAdd(begin, counter), nullptr});
+  statement(loop.body);
+}
+
+void KernelEmitter::for_loop(const Stmt& stmt) {
+  const Stmt arranged = has_views_ ? stmt : arrange(stmt, prover_);
+  const auto* loop = arranged.as<For>();
+  if (!loop) return statement(arranged);
+  // What was arranged has its init apart.
+  const Stmt otherwise = arranged.same_as(stmt) ? init_of_empty(stmt) : Stmt();
+  const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
+  llvm::BasicBlock* done = nullptr;
+  if (otherwise.defined()) {
+    auto& context = builder_.getContext();
+    auto* some = llvm::BasicBlock::Create(context, "", frame_.function);
+    auto* none = llvm::BasicBlock::Create(context, "", frame_.function);
+    done = llvm::BasicBlock::Create(context, "", frame_.function);
+    builder_.CreateCondBr(builder_.CreateICmpSGT(index(loop->extent), int64(0)), some, none);
+    builder_.SetInsertPoint(none);
+    statement(otherwise);
+    leave_scope(scalars, buffers);
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(some);
+  }
+  const For known = with_known_step(*loop, arranged->span);
+  const bool alone = in_parallel_ || has_views_ || has_own_jump(loop->body, true) || has_return(loop->body);
+  if (alone || !parallel_loop(make_stmt(known, arranged->span)))
+    loop_over(known, int64(0), iterations(known));
+  leave_scope(scalars, buffers);
+  if (!done) return;
+  builder_.CreateBr(done);
+  builder_.SetInsertPoint(done);
+}
+
+// Iterations [first, count) of the loop, counted from its begin.
+void KernelEmitter::loop_over(const For& loop, llvm::Value* first, llvm::Value* count) {
+  llvm::Value* begin = index(loop.begin);
+  prover_.enter_loop(loop.var, loop.begin, loop.extent);
+  frame_.loops.push_back(loop.var);
+  const auto* inner = loop.body.as<For>();
+  const Attribute* jam = find_attribute(loop.annotations, jam_annotation);
+  if (jam && inner) {
+    jammed_loop(loop, *jam->as<std::int64_t>(), begin, first, count);
+  } else if (!has_loop(loop.body) && !has_own_jump(loop.body, true)) {
+    strips(loop, first, count, begin);
+  } else {
+    const bool polls = !polls_rarely(loop);
+    counted_loop(
+        first, count, 1,
+        [&](llvm::Value* counter) {
+          if (polls) RuntimeCalls::poll(builder_, frame_.flag, frame_.interrupted);
+          iteration(loop, counter, begin);
+        },
+        nullptr, has_own_jump(loop.body, false));
+  }
+  frame_.loops.pop_back();
+  prover_.leave_loop();
+}
+
+// A loop so short that the loops around it poll often enough.
+bool KernelEmitter::polls_rarely(const For& loop) const {
+  const auto extent = loop.extent.as_int();
+  const auto inner = constant_work(loop.body);
+  std::int64_t total = 0;
+  return extent && inner && !__builtin_mul_overflow(*extent, *inner, &total) &&
+         total <= iterations_between_polls;
+}
+
+// An innermost loop. It must stay free of polls to be vectorized, so a long one is cut into strips.
+void KernelEmitter::strips(const For& loop, llvm::Value* first, llvm::Value* count, llvm::Value* begin) {
+  llvm::MDNode* const hints = vector_hints(loop, false);
+  const auto run = [&](llvm::Value* from, llvm::Value* to) {
+    counted_loop(
+        from, to, 1, [&](llvm::Value* counter) { iteration(loop, counter, begin); }, hints,
+        has_own_jump(loop.body, false));
+  };
+  const bool is_chunk = in_parallel_ && frame_.loops.size() == chunk_depth_;
+  if (polls_rarely(loop) || is_chunk) return run(first, count);
+  counted_loop(first, count, strip_iterations, [&](llvm::Value* start) {
+    RuntimeCalls::poll(builder_, frame_.flag, frame_.interrupted);
+    llvm::Value* end = builder_.CreateNSWAdd(start, int64(strip_iterations));
+    run(start, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, count));
+  });
+}
+
+// `factor` iterations of a reduce loop in one sweep of the loop inside it: each element is loaded and stored
+// once for all of them, and still sees its updates in their order.
+void KernelEmitter::jammed_loop(const For& loop, std::int64_t factor, llvm::Value* begin, llvm::Value* first,
+                                llvm::Value* count) {
+  const For& inner = *loop.body.as<For>();
+  llvm::Value* length = builder_.CreateNSWSub(count, first);
+  llvm::Value* rest = builder_.CreateSRem(length, int64(factor));
+  llvm::Value* main_end = builder_.CreateNSWSub(count, rest);
+  const bool polls = !polls_rarely(loop);
+  counted_loop(first, main_end, factor, [&](llvm::Value* counter) {
+    if (polls) RuntimeCalls::poll(builder_, frame_.flag, frame_.interrupted);
+    llvm::Value* inner_begin = index(inner.begin);
+    llvm::Value* inner_count = index(inner.extent);
+    prover_.enter_loop(inner.var, inner.begin, inner.extent);
+    frame_.loops.push_back(inner.var);
+    counted_loop(
+        int64(0), inner_count, 1,
+        [&](llvm::Value* inner_counter) {
+          define(inner.var, {nullptr, builder_.CreateNSWAdd(inner_begin, inner_counter), nullptr});
+          for (std::int64_t u = 0; u < factor; ++u) {
+            const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
+            define(loop.var, {nullptr, builder_.CreateNSWAdd(begin, builder_.CreateNSWAdd(counter, int64(u))),
+                              nullptr});
+            statement(inner.body);
+            leave_scope(scalars, buffers);
+          }
+        },
+        vector_hints(inner, true));
+    frame_.loops.pop_back();
+    prover_.leave_loop();
+  });
+  counted_loop(main_end, count, 1, [&](llvm::Value* counter) { iteration(loop, counter, begin); });
+}
+
+llvm::Value* KernelEmitter::work_of(const Stmt& stmt) {
+  if (!stmt.defined()) return int64(0);
+  if (const auto* n = stmt.as<For>()) {
+    std::vector<ScalarVar> vars;
+    collect_vars(n->extent, vars);
+    const bool known = std::all_of(vars.begin(), vars.end(), [&](const ScalarVar& var) {
+      const auto found = frame_.scalars.find(var.id());
+      return found != frame_.scalars.end() && found->second.index;
+    });
+    return builder_.CreateMul(known ? index(n->extent) : int64(guessed_extent), work_of(n->body));
+  }
+  if (const auto* n = stmt.as<While>()) return builder_.CreateMul(int64(guessed_extent), work_of(n->body));
+  if (const auto* n = stmt.as<BlockStmt>()) return work_of(n->body);
+  if (const auto* n = stmt.as<IfStmt>())
+    return builder_.CreateAdd(work_of(n->then_body), work_of(n->else_body));
+  if (const auto* n = stmt.as<SeqStmt>()) {
+    llvm::Value* total = int64(0);
+    for (const Stmt& child : n->body) total = builder_.CreateAdd(total, work_of(child));
+    return total;
+  }
+  if (const auto* n = stmt.as<Store>()) return int64(1 + 10 * count_intrinsics(n->value));
+  return int64(1);
+}
+
+bool KernelEmitter::parallel_loop(const Stmt& stmt) {
+  const For& loop = *stmt.as<For>();
+  const auto extent = loop.extent.as_int();
+  if (extent && *extent <= 1) return false;
+  const auto whole = constant_work(stmt);
+  if (!independent_iterations(loop, prover_)) return false;
+  llvm::Value* count = iterations(loop);
+  llvm::Value* work = work_of(loop.body);
+  llvm::Value* total = builder_.CreateMul(count, work);
+  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(total);
+      whole && known && known->getSExtValue() < parallel_threshold)
+    return false;
+
+  // Everything visible here goes along by value.
+  const std::vector<ScalarVar> scalars = frame_.scalar_order;
+  const std::vector<Buffer> buffers = frame_.buffer_order;
+  std::vector<llvm::Value*> captured;
+  for (const ScalarVar& var : scalars) {
+    const ScalarSlot& slot = frame_.scalars[var.id()];
+    captured.push_back(slot.index ? slot.index : variable(var));
+  }
+  for (const Buffer& buffer : buffers) {
+    captured.push_back(frame_.buffers[buffer.id()].pointer);
+    for (llvm::Value* dim : frame_.buffers[buffer.id()].dims) captured.push_back(dim);
+  }
+  std::vector<llvm::Type*> fields;
+  for (llvm::Value* value : captured) fields.push_back(value->getType());
+  auto& context = builder_.getContext();
+  auto* data_type = llvm::StructType::get(context, fields);
+  llvm::Type* i64 = builder_.getInt64Ty();
+  llvm::Type* ptr = builder_.getPtrTy();
+  std::vector<llvm::Type*> types{ptr, i64, i64};
+  types.insert(types.end(), fields.begin(), fields.end());
+  const std::string name = symbol_ + ".loop" + std::to_string(++nests_);
+  auto* body = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), types, false),
+                                      llvm::Function::InternalLinkage, name, module_);
+  auto* entry =
+      llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), {ptr, i64, i64, ptr}, false),
+                             llvm::Function::InternalLinkage, name + ".entry", module_);
+  finish_function(*entry);
+  {
+    llvm::IRBuilder<> at(llvm::BasicBlock::Create(context, "entry", entry));
+    std::vector<llvm::Value*> args{entry->getArg(0), entry->getArg(1), entry->getArg(2)};
+    for (unsigned i = 0; i < fields.size(); ++i)
+      args.push_back(at.CreateLoad(fields[i], at.CreateStructGEP(data_type, entry->getArg(3), i)));
+    at.CreateRet(at.CreateCall(body, args));
+  }
+  llvm::BasicBlock& first_block = frame_.function->getEntryBlock();
+  llvm::Value* data = llvm::IRBuilder<>(&first_block, first_block.begin()).CreateAlloca(data_type);
+  for (unsigned i = 0; i < captured.size(); ++i)
+    builder_.CreateStore(captured[i], builder_.CreateStructGEP(data_type, data, i));
+  llvm::Value* per_iteration = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, work, int64(1));
+  llvm::Value* chunk = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, int64(1),
+                                                      builder_.CreateSDiv(int64(chunk_work), per_iteration));
+  chunk = builder_.CreateSelect(builder_.CreateICmpSLT(total, int64(parallel_threshold)), count, chunk);
+  llvm::Function* run = runtime_.get("rt_parallel_for", builder_.getInt32Ty(), {ptr, i64, i64, ptr, ptr});
+  llvm::Value* status = builder_.CreateCall(run, {frame_.context, count, chunk, entry, data});
+  RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
+
+  // The body: the loop over [begin, end) in a function of its own.
+  const Frame outside = frame_;
+  const llvm::IRBuilder<>::InsertPoint resume = builder_.saveIP();
+  frame_.scalars.clear();
+  frame_.buffers.clear();
+  frame_.scalar_order.clear();
+  frame_.buffer_order.clear();
+  frame_.targets.clear();
+  frame_.scratch.clear();
+  start_frame(body);
+  unsigned argument = 3;
+  for (const ScalarVar& var : scalars) {
+    llvm::Value* value = body->getArg(argument++);
+    const bool as_index = outside.scalars.at(var.id()).index != nullptr;
+    define(var, as_index ? ScalarSlot{nullptr, value, nullptr} : ScalarSlot{value, nullptr, nullptr});
+  }
+  for (const Buffer& buffer : buffers) {
+    llvm::Argument* pointer = body->getArg(argument++);
+    pointer->addAttr(llvm::Attribute::NoAlias);
+    pointer->addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(64)));
+    BufferSlot slot{pointer, {}};
+    for (int d = 0; d < buffer.rank(); ++d) slot.dims.push_back(body->getArg(argument++));
+    define(buffer, std::move(slot));
+  }
+  in_parallel_ = true;
+  chunk_depth_ = frame_.loops.size() + 1;
+  loop_over(loop, body->getArg(1), body->getArg(2));
+  in_parallel_ = false;
+  finish_frame();
+  frame_ = outside;
+  builder_.restoreIP(resume);
+  return true;
+}
+
+void KernelEmitter::while_loop(const While& loop) {
+  auto& context = builder_.getContext();
+  auto* head = llvm::BasicBlock::Create(context, "while", frame_.function);
+  auto* body = llvm::BasicBlock::Create(context, "", frame_.function);
+  auto* done = llvm::BasicBlock::Create(context, "", frame_.function);
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(head);
+  RuntimeCalls::poll(builder_, frame_.flag, frame_.interrupted);
+  builder_.CreateCondBr(scalar(loop.condition), body, done);
+  builder_.SetInsertPoint(body);
+  const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
+  frame_.targets.push_back({done, head, frame_.scratch.size()});
+  statement(loop.body);
+  frame_.targets.pop_back();
+  leave_scope(scalars, buffers);
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(done);
+}
+
+}  // namespace relish::jit
