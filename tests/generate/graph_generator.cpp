@@ -123,6 +123,13 @@ Type GraphGenerator::parameter_type(int depth) {
 }
 
 Var GraphGenerator::parameter(const Type& type, Value value) {
+  // Samples have round numbers, which is where kinks and ties are.
+  if (options().differentiable && value.is_tensor() && is_float(value.tensor().dtype())) {
+    Tensor off = value.tensor().copy();
+    for (std::int64_t i = 0; i < off.size(); ++i)
+      off.set_double(i, off.get_double(i) + random().uniform(0.011, 0.04));
+    value = off;
+  }
   std::vector<std::string> taken{"R", "T", "I", "cls", "relish", "float", state_.module.name};
   taken.insert(taken.end(), state_.names.begin(), state_.names.end());
   for (const Var& param : params_) taken.push_back(param.name());
