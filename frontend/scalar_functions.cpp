@@ -271,8 +271,13 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
     return {intrinsic(*which, std::move(values), expr.span)};
   }
   if (name.substr(0, 5) == "call_" || name.substr(0, 4) == "tvm_") {
+    // The function's name, behind a dtype in T.call_extern.
+    const ast::StringValue* text = nullptr;
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, arguments.size()); ++i)
+      if (const auto* found = arguments[i]->as<ast::StringValue>()) text = found;
     fail(ErrorClass::Policy, expr.span, "native.call",
-         fmt::format("T.{} calls native code, which a text cannot turn on", printable(name)));
+         fmt::format("T.{}{} calls native code, which is not opted in; R.call_dps_packed can, with --native",
+                     printable(name), text ? fmt::format(" of '{}'", printable(text->value)) : ""));
   }
   std::vector<std::string> candidates;
   for (const BinaryName& entry : binary_names) candidates.push_back("T." + std::string(entry.name));
