@@ -149,9 +149,7 @@ Value GraphEvaluator::evaluate_packed(const PackedCall& call, const Expr& expr, 
   if (closure) return call_value(callee, std::move(args), expr.span());
   if (call.form != PackedForm::Dps && call.form != PackedForm::Pure && call.form != PackedForm::Impure &&
       call.form != PackedForm::Inplace) {
-    fail(ErrorClass::Policy, expr.span(), "native.form",
-         fmt::format("'{}' is called with the context of TVM's virtual machine, which is not here",
-                     printable(callee.string())));
+    refuse_machine_call(callee.string(), expr.span());
   }
   return call_native_function(callee.string(), call, std::move(args), expr, frame);
 }

@@ -40,6 +40,13 @@ Value packed_result(const std::string& name, Value returned, const Type& type, S
   return returned;
 }
 
+void refuse_machine_call(const std::string& name, Span span) {
+  fail(ErrorClass::Policy, span, "native.form",
+       fmt::format("native function '{}' is called with the context of TVM's virtual machine; --native opens "
+                   "functions that need none",
+                   printable(name)));
+}
+
 const TensorType& destination_type(const Type& type, Span span) {
   const TensorType* tensor = type.tensor();
   if (tensor && tensor->shape && tensor->dtype) return *tensor;

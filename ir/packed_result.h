@@ -13,6 +13,9 @@ namespace relish {
 Value packed_result(const std::string& name, Value returned, const Type& type, SymbolValues& symbols,
                     Span span);
 
+// PolicyError: R.call_builtin_with_ctx, which gives a function the context of TVM's virtual machine.
+[[noreturn]] void refuse_machine_call(const std::string& name, Span span);
+
 // The type of one destination of R.call_dps_packed; TypeError at `span` when it does not tell what to
 // allocate.
 const TensorType& destination_type(const Type& type, Span span);

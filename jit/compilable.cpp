@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "ir/op.h"
+#include "ir/packed_result.h"
 #include "ir/rewrite.h"
 #include "support/failure.h"
 
@@ -38,8 +39,11 @@ void check(const PrimFunc& function) {
 void check(const Function& function) {
   for_each_expr(function, [&](const Expr& expr) {
     const Span span = expr.span().known() ? expr.span() : function.span;
-    if (const auto* packed = expr.as<PackedCall>(); packed && packed->form > PackedForm::Inplace)
-      refuse(span, "a call of TVM's virtual machine");
+    if (const auto* packed = expr.as<PackedCall>()) {
+      const auto* external = packed->callee.as<ExternFunc>();
+      if (packed->form == PackedForm::Builtin && external) refuse_machine_call(external->symbol, span);
+      if (packed->form > PackedForm::Inplace) refuse(span, "a call of TVM's virtual machine");
+    }
     const auto* call = expr.as<FunctionCall>();
     if (call && call->callee.type().as<AnyType>()) refuse(span, "a call of a value of type R.Any");
   });

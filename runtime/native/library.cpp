@@ -26,7 +26,7 @@ std::string folder_of(const std::string& path) {
 }
 
 // Whoever can write here can have us run what he likes.
-void check_owner_only(const std::string& path, const std::string& checked, std::string_view what) {
+void check_owner_only(const std::string& path, const std::string& checked, const std::string& what) {
   struct stat status = {};
   if (::stat(checked.c_str(), &status) != 0) cannot_open(path);
   const char* who = (status.st_mode & S_IWOTH)   ? "everybody"
@@ -34,7 +34,7 @@ void check_owner_only(const std::string& path, const std::string& checked, std::
                                                  : nullptr;
   if (who == nullptr) return;
   fail_at(ErrorClass::Policy, path, "native.writable",
-          fmt::format("{} {} is writable by {}; expected by its owner alone", what, printable(checked), who));
+          fmt::format("{} is writable by {}; expected by its owner alone", what, who));
 }
 
 }  // namespace
@@ -48,9 +48,10 @@ NativeLibrary::NativeLibrary(const std::string& path) {
   if (::stat(path_.c_str(), &status) != 0) cannot_open(path);
   if (!S_ISREG(status.st_mode)) fail_at(ErrorClass::IO, path, "native.library", "is not a regular file");
   check_owner_only(path, path_, "the library");
-  check_owner_only(path, folder_of(path_), "the folder");
+  check_owner_only(path, folder_of(path_), "its folder " + printable(folder_of(path_)));
   // A link that can be turned elsewhere is as good as the file.
-  if (folder_of(path) != folder_of(path_)) check_owner_only(path, folder_of(path), "the folder");
+  if (folder_of(path) != folder_of(path_))
+    check_owner_only(path, folder_of(path), "its folder " + printable(folder_of(path)));
 
   handle_ = ::dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_ == nullptr) {

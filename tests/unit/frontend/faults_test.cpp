@@ -313,7 +313,8 @@ TEST_CASE("faults of prim_funcs") {
       {"T.func_attr(3)", "3:3 TypeError expected one dictionary of attributes\n"},
       {"T.evaluate(1, 2)", "3:3 TypeError T.evaluate takes one expression\n"},
       {"T.evaluate(T.call_packed(\"f\"))",
-       "3:14 PolicyError T.call_packed calls native code, which a text cannot turn on\n"},
+       "3:14 PolicyError T.call_packed of 'f' calls native code, which is not opted in; R.call_dps_packed "
+       "can, with --native\n"},
       {"A[T.infinity(\"float32\")] = 3",
        "3:5 TypeError found an index of dtype float32; expected an integer\n"},
       {"A[0] = T.infinity(\"int32\")", "3:10 TypeError T.infinity needs a float dtype\n"},

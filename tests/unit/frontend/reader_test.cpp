@@ -451,7 +451,8 @@ TEST_CASE("faults of prim_funcs, with their places") {
   CHECK(loop_errors("C[0, 0] = T.expp(A[0, 0])") ==
         "3:13 TypeError T.expp is not a function that Relish knows; did you mean 'T.exp'?\n");
   CHECK(loop_errors("C[0, 0] = T.call_extern(\"float32\", \"system\", 1)") ==
-        "3:13 PolicyError T.call_extern calls native code, which a text cannot turn on\n");
+        "3:13 PolicyError T.call_extern of 'system' calls native code, which is not opted in; "
+        "R.call_dps_packed can, with --native\n");
   CHECK(loop_errors("for i in T.grid(8, 8):\n  C[i, i] = 1") ==
         "3:7 TypeError found 1 variables for a loop of 2 dimensions\n");
   CHECK(
