@@ -38,8 +38,9 @@ std::string_view decorator_kind(const Namespaces& namespaces, const ast::Expr& d
 }
 
 ModuleBuilder::ModuleBuilder(ReadContext& context, std::string name, const Module* session,
-                             const ConstantTable& constants, const std::vector<std::string>& modules)
-    : context_(context), session_(session), constants_(constants), modules_(modules) {
+                             const ConstantTable& constants, const std::vector<std::string>& modules,
+                             ModuleLinks& links)
+    : context_(context), session_(session), constants_(constants), modules_(modules), links_(links) {
   module_.name = std::move(name);
 }
 
@@ -184,6 +185,7 @@ Module ModuleBuilder::build() {
     if (auto function = built(*declaration->definition)) module_.functions.push_back(std::move(*function));
     declaration->graph.reset();
   }
+  for (GlobalFunction& function : linked_.functions) module_.functions.push_back(std::move(function));
   return std::move(module_);
 }
 
@@ -199,7 +201,8 @@ std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name,
   auto found = by_name_.find(name);
   if (found == by_name_.end()) {
     if (damaged_names_.contains(name)) throw ReadContext::Silent{};
-    const GlobalFunction* known = session_ ? session_->find(name) : nullptr;
+    const GlobalFunction* known = linked_.find(name);
+    if (!known && session_) known = session_->find(name);
     if (!known) return std::nullopt;
     GlobalMeaning meaning{global_ref(*known, use), nullptr, false};
     if (auto* prim = std::get_if<PrimFuncPtr>(known)) meaning = {meaning.reference, *prim, true};
@@ -243,6 +246,30 @@ std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name,
 
 bool ModuleBuilder::is_other_module(const std::string& name) const {
   return name != module_.name && std::binary_search(modules_.begin(), modules_.end(), name);
+}
+
+// The function and all that it refers to come in by copy; a name that the module has already is a clash.
+std::optional<std::string> ModuleBuilder::linked_function(const std::string& module,
+                                                          const std::string& function, Span use) {
+  auto copies = links_.link(module, function, use);
+  if (!copies) return std::nullopt;
+  for (const GlobalFunction& copy : *copies) {
+    const std::string& name = name_of(copy);
+    auto own = by_name_.find(name);
+    bool declared = own != by_name_.end();
+    const GlobalFunction* earlier = session_ ? session_->find(name) : nullptr;
+    bool foreign = earlier && *earlier != copy && !links_.linked_before(name);
+    if (declared || foreign) {
+      std::vector<DiagnosticNote> notes;
+      if (declared) notes.push_back({own->second->definition->name_span, "it is defined here"});
+      fail(ErrorClass::Type, use, "link.clash",
+           fmt::format("'{}.{}' comes in as '{}', which the module has already; rename one of them",
+                       printable(module), printable(function), printable(name)),
+           std::move(notes));
+    }
+    if (!linked_.find(name)) linked_.set(copy);
+  }
+  return links_.linked_name(module, function);
 }
 
 std::vector<std::string> ModuleBuilder::global_names() const {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "frontend/script_checks.h"
 #include "runtime/format.h"
 #include "shell/script/builtins.h"
 #include "shell/script/format_spec.h"
@@ -163,8 +164,7 @@ ScriptValue Script::value_of(const ast::Expr& expr) {
     return value_of(condition(*node->condition, "if") ? *node->then_value : *node->else_value);
   }
   if (const auto* node = expr.as<ast::Unsupported>()) {
-    fail(ErrorClass::Type, span, "script.unsupported",
-         fmt::format("{} is not part of the language; write a loop or an R.function", node->what));
+    fail(ErrorClass::Type, span, "script.unsupported", refusal_of(*node));
   }
   fail(ErrorClass::Type, span, "script.expression",
        fmt::format("found {}; expected a value", ast::describe(expr)));
