@@ -245,6 +245,7 @@ std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name,
 }
 
 bool ModuleBuilder::is_other_module(const std::string& name) const {
+  if (links_.loads(name)) return true;
   return name != module_.name && std::binary_search(modules_.begin(), modules_.end(), name);
 }
 

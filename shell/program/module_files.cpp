@@ -42,8 +42,9 @@ LoadedModule load_module_file(const std::string& path, const PathRules& rules,
   try {
     program = read_program(resolved, beside, chain);
   } catch (Failure& failure) {
-    bool placed = failure.diagnostics().front().span.known();
-    if (placed && failure.diagnostics().front().id != "load.cycle") failure.note(span, "it is loaded here");
+    const Diagnostic& first = failure.diagnostics().front();
+    bool elsewhere = first.span.known() || !first.place.empty();
+    if (elsewhere && first.id != "load.cycle") failure.note(span, "it is loaded here");
     failure.at(span);
     throw;
   }

@@ -339,7 +339,9 @@ ScriptValue Script::call_command(const Command& command, std::vector<NamedValue>
   } catch (Failure& failure) {
     failure.at(span);
     // What is wrong with a file is told by the file's name; the line that names it comes with it.
-    if (!failure.diagnostics().front().place.empty()) failure.note(span, "in the call made here");
+    const Diagnostic& first = failure.diagnostics().front();
+    bool told = !first.notes.empty() && first.notes.back().span == span;
+    if (!first.place.empty() && !told) failure.note(span, "in the call made here");
     throw;
   }
 }

@@ -381,8 +381,17 @@ void for_each_item(const ScriptValue& iterable, Span span,
     }
     return;
   }
+  // The samples of a data set: the rows of a tensor.
+  if (const Tensor* tensor = iterable.tensor(); tensor && tensor->rank() > 0) {
+    for (std::int64_t i = 0; i < tensor->shape()[0]; ++i) {
+      if (i % items_between_polls == 0) poll_interrupt(span);
+      if (!visit(relish::subscript(iterable, {{ScriptValue(i), span}}, span))) return;
+    }
+    return;
+  }
   fail(ErrorClass::Type, span, "script.iterate",
-       fmt::format("found {}; expected a range, list, tuple or dict to iterate over", describe(iterable)));
+       fmt::format("found {}; expected a range, list, tuple, dict or the rows of a tensor",
+                   describe(iterable)));
 }
 
 }  // namespace relish

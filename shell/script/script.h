@@ -122,7 +122,8 @@ class Script {
   std::vector<std::string> chain_;                 // the file that runs
 };
 
-// Iterates as `for` does: range, list, tuple, dict (its keys). TypeError for other kinds.
+// Iterates as `for` does: range, list, tuple, dict (its keys), shape, the rows of a tensor. TypeError for
+// other kinds.
 void for_each_item(const ScriptValue& iterable, Span span,
                    const std::function<bool(const ScriptValue&)>& visit);
 
