@@ -284,6 +284,7 @@ struct DeclareModule {
 };
 struct DeclareFunction {
   GlobalFunction function;
+  bool linked = false;  // a copy of another file's function: it stands in no statement of the text
 };
 
 using StatementKind = std::variant<ExpressionStatement, Assignment, AugmentedAssignment, Assert, Pass, Break,

@@ -219,6 +219,10 @@ std::vector<std::string> GraphBuilder::names() const {
 }
 
 void GraphBuilder::unknown_name(const std::string& name, Span at) {
+  if (globals_.is_other_module(name)) {
+    type_error(at, "name.module",
+               fmt::format("found the module '{}' as a value; expected one of its functions", printable(name)));
+  }
   if (context_.is_script_name(name)) {
     type_error(
         at, "name.script",

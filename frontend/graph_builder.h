@@ -37,6 +37,10 @@ class Globals {
   virtual bool is_module(const std::string& name) const = 0;
   // Whether `name` is another module of the text or session.
   virtual bool is_other_module(const std::string& name) const = 0;
+  // The name under which a function of a loaded module is linked into this one; nothing when `module` is none
+  // of those that the text loads.
+  virtual std::optional<std::string> linked_function(const std::string& module, const std::string& function,
+                                                     Span use) = 0;
   virtual std::vector<std::string> global_names() const = 0;
   // A tensor of the section of large constants; null when it has no such entry.
   virtual const Tensor* find_constant(const std::string& name) = 0;

@@ -219,6 +219,7 @@ std::optional<std::string> GraphBuilder::module_member(const ast::Expr& callee) 
   Entry* entry = look_up(*base);
   if (entry) return std::get_if<ModuleAlias>(&entry->meaning) ? std::optional(attribute->name) : std::nullopt;
   if (globals_.is_module(*base)) return attribute->name;
+  if (auto linked = globals_.linked_function(*base, attribute->name, attribute->name_span)) return linked;
   if (globals_.is_other_module(*base)) {
     type_error(callee.span, "name.other_module",
                fmt::format("found '{}' of another module; a function calls functions of its own module only",

@@ -26,8 +26,9 @@ struct ModuleBuilder::Declaration {
 };
 
 ModuleBuilder::ModuleBuilder(ReadContext& context, std::string name, const Module* session,
-                             const ConstantTable& constants, const std::vector<std::string>& modules)
-    : context_(context), session_(session), constants_(constants), modules_(modules) {
+                             const ConstantTable& constants, const std::vector<std::string>& modules,
+                             ModuleLinks& links)
+    : context_(context), session_(session), constants_(constants), modules_(modules), links_(links) {
   module_.name = std::move(name);
 }
 
@@ -184,6 +185,7 @@ Module ModuleBuilder::build() {
     declaration->graph.reset();
   }
   check_gradients();
+  for (GlobalFunction& function : linked_.functions) module_.functions.push_back(std::move(function));
   return std::move(module_);
 }
 
@@ -286,7 +288,8 @@ std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name,
       if (external->name == name)
         return GlobalMeaning{global_ref(GlobalFunction(external), use), nullptr, false, true};
     }
-    const GlobalFunction* known = session_ ? session_->find(name) : nullptr;
+    const GlobalFunction* known = linked_.find(name);
+    if (!known && session_) known = session_->find(name);
     if (!known) return std::nullopt;
     GlobalMeaning meaning{global_ref(*known, use), nullptr, false, false};
     meaning.is_extern = std::holds_alternative<ExternFunctionPtr>(*known);
@@ -332,7 +335,32 @@ std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name,
 }
 
 bool ModuleBuilder::is_other_module(const std::string& name) const {
+  if (links_.loads(name)) return true;
   return name != module_.name && std::binary_search(modules_.begin(), modules_.end(), name);
+}
+
+// The function and all that it refers to come in by copy; a name that the module has already is a clash.
+std::optional<std::string> ModuleBuilder::linked_function(const std::string& module,
+                                                          const std::string& function, Span use) {
+  auto copies = links_.link(module, function, use);
+  if (!copies) return std::nullopt;
+  for (const GlobalFunction& copy : *copies) {
+    const std::string& name = name_of(copy);
+    auto own = by_name_.find(name);
+    bool declared = own != by_name_.end();
+    const GlobalFunction* earlier = session_ ? session_->find(name) : nullptr;
+    bool foreign = earlier && *earlier != copy && !links_.linked_before(name);
+    if (declared || foreign) {
+      std::vector<DiagnosticNote> notes;
+      if (declared) notes.push_back({own->second->definition->name_span, "it is defined here"});
+      fail(ErrorClass::Type, use, "link.clash",
+           fmt::format("'{}.{}' comes in as '{}', which the module has already; rename one of them",
+                       printable(module), printable(function), printable(name)),
+           std::move(notes));
+    }
+    if (!linked_.find(name)) linked_.set(copy);
+  }
+  return links_.linked_name(module, function);
 }
 
 std::vector<std::string> ModuleBuilder::global_names() const {

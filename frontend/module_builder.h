@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "frontend/graph_builder.h"
+#include "frontend/module_links.h"
 #include "ir/module.h"
 
 namespace relish {
@@ -19,9 +20,9 @@ using ConstantTable = std::unordered_map<std::string, Tensor>;
 class ModuleBuilder : public Globals {
  public:
   // `session`: functions that are declared already (free functions only), or null. `modules`: names of all
-  // modules.
+  // modules. `links`: the modules of other files.
   ModuleBuilder(ReadContext& context, std::string name, const Module* session, const ConstantTable& constants,
-                const std::vector<std::string>& modules);
+                const std::vector<std::string>& modules, ModuleLinks& links);
   ~ModuleBuilder() override;
 
   // Reports duplicates and what is no function of a module.
@@ -29,6 +30,7 @@ class ModuleBuilder : public Globals {
   // Class-level statements other than functions: attributes, docstrings, type variables.
   void declare_class_statement(const ast::Statement& statement);
   // Functions that could not be built are missing; what is wrong has been reported.
+  // Those that were linked in from other files stand behind its own.
   Module build();
   // The function of a definition after `build`; nothing when it could not be built.
   std::optional<GlobalFunction> built(const ast::FunctionDefinition& definition) const;
@@ -36,6 +38,8 @@ class ModuleBuilder : public Globals {
   std::optional<GlobalMeaning> find_global(const std::string& name, Span use) override;
   bool is_module(const std::string& name) const override { return name == module_.name; }
   bool is_other_module(const std::string& name) const override;
+  std::optional<std::string> linked_function(const std::string& module, const std::string& function,
+                                             Span use) override;
   std::vector<std::string> global_names() const override;
   const Tensor* find_constant(const std::string& name) override;
 
@@ -51,7 +55,9 @@ class ModuleBuilder : public Globals {
   const Module* session_;
   const ConstantTable& constants_;
   const std::vector<std::string>& modules_;  // sorted
-  std::uint32_t inferring_ = 0;              // functions being built because another needs their result type
+  ModuleLinks& links_;
+  Module linked_;                // copies that this module uses
+  std::uint32_t inferring_ = 0;  // functions being built because another needs their result type
   Module module_;
   std::vector<std::unique_ptr<Declaration>> declarations_;
   std::unordered_map<std::string, Declaration*> by_name_;

@@ -13,6 +13,8 @@
 
 #include "frontend/binding_names.h"
 #include "frontend/module_builder.h"
+#include "frontend/module_links.h"
+#include "frontend/script_checks.h"
 #include "frontend/statement_reader.h"
 #include "ir/constant_section.h"
 #include "stdlib/embedded.h"
@@ -27,7 +29,9 @@ class SourceReader {
  public:
   SourceReader(std::uint32_t file, std::string_view text, const ReadOptions& options,
                Diagnostics& diagnostics)
-      : options_(options), context_(file, text, diagnostics) {}
+      : options_(options), context_(file, text, diagnostics), links_(context_, options) {
+    context_.namespaces = options.namespaces;
+  }
 
   ReadResult read();
 
@@ -36,16 +40,17 @@ class SourceReader {
   void read_constants(std::size_t heading, std::string_view whole);
   std::vector<Line> relevant_lines(std::vector<Line> lines, Diagnostics& faults);
   bool is_relevant(const Line& decorator);
-  void bind_quietly(const Line& line);
+  bool bind_quietly(const Line& line);
+  bool bind_import(const ast::Import::Bound& bound);
   void bind_imports(ast::Block& statements);
   void collect_names(const ast::Block& statements);
-  void refuse_nested_definitions(const ast::Block& block);
   void build_free_functions(ast::Block& statements);
   void build_class(ast::Statement& statement);
   void refuse_class(ast::Statement& statement);
 
   const ReadOptions& options_;
   ReadContext context_;
+  ModuleLinks links_;
   ConstantTable constants_;
   std::vector<std::string> module_names_;
   ReadResult result_;
@@ -78,17 +83,20 @@ void SourceReader::read_constants(std::size_t heading, std::string_view whole) {
 
 // --- Python files.
 
-// Imports and type variables of a Python file count, whatever else its other statements are.
-void SourceReader::bind_quietly(const Line& line) {
-  if (line.damaged || line.header) return;
+// Imports and type variables of a Python file count, whatever else its other statements are. Whether the line
+// is an import of TVM's namespaces alone.
+bool SourceReader::bind_quietly(const Line& line) {
+  if (line.damaged || line.header) return false;
   bool import = line.first_word == "import" || line.first_word == "from";
-  if (!import && context_.text_of(line.span).find("TypeVar(") == std::string_view::npos) return;
+  if (!import && context_.text_of(line.span).find("TypeVar(") == std::string_view::npos) return false;
   Diagnostics ignored;
   LineParser parser(context_.file, context_.text, ignored);
   auto statement = parser.simple(line);
-  if (!statement) return;
+  if (!statement) return false;
   if (auto* imported = statement->as<ast::Import>()) {
-    for (const auto& bound : imported->bound) context_.namespaces.bind(bound.name, bound.target);
+    bool known = true;
+    for (const auto& bound : imported->bound) known &= bind_import(bound);
+    return known;
   } else if (auto* assignment = statement->as<ast::Assignment>()) {
     auto* call = assignment->value ? assignment->value->as<ast::Call>() : nullptr;
     const std::string* name = ast::name_of(*assignment->targets[0]);
@@ -96,6 +104,7 @@ void SourceReader::bind_quietly(const Line& line) {
       context_.type_variables.insert(*name);
     }
   }
+  return false;
 }
 
 bool SourceReader::is_relevant(const Line& decorator) {
@@ -120,8 +129,7 @@ std::vector<Line> SourceReader::relevant_lines(std::vector<Line> lines, Diagnost
       read.push_back({context_.file, lines[begin].span.begin, end_of(lines[i])});
       for (std::size_t k = begin; k <= i; ++k) kept.push_back(std::move(lines[k]));
     } else if (i < lines.size()) {
-      bind_quietly(lines[i]);
-      bool import = lines[i].first_word == "import" || lines[i].first_word == "from";
+      bool import = bind_quietly(lines[i]);
       bool docstring = !lines[i].header && lines[i].first_word.empty();
       if (!import && !docstring && ++skipped == 1) first_skipped = lines[i].span;
     }
@@ -148,14 +156,18 @@ std::vector<Line> SourceReader::relevant_lines(std::vector<Line> lines, Diagnost
 
 // --- Statements.
 
+// False when it is no namespace of TVM's.
+bool SourceReader::bind_import(const ast::Import::Bound& bound) {
+  if (bound.name == "*") return bound.target.substr(0, 3) == "tvm";
+  return context_.namespaces.bind(bound.name, bound.target);
+}
+
 void SourceReader::bind_imports(ast::Block& statements) {
   for (ast::Statement& statement : statements) {
     auto* imported = statement.as<ast::Import>();
     if (!imported) continue;
     for (const auto& bound : imported->bound) {
-      bool known = bound.name == "*" ? bound.target.substr(0, 3) == "tvm"
-                                     : context_.namespaces.bind(bound.name, bound.target);
-      if (known) continue;
+      if (bind_import(bound)) continue;
       context_.unresolved = true;
       context_.diagnostics.error(
           ErrorClass::Syntax, bound.span, "refused.import",
@@ -164,9 +176,6 @@ void SourceReader::bind_imports(ast::Block& statements) {
               printable(bound.target)));
     }
   }
-  statements.erase(std::remove_if(statements.begin(), statements.end(),
-                                  [](const ast::Statement& s) { return s.as<ast::Import>() != nullptr; }),
-                   statements.end());
 }
 
 void SourceReader::collect_names(const ast::Block& statements) {
@@ -190,28 +199,6 @@ void SourceReader::collect_names(const ast::Block& statements) {
   std::sort(module_names_.begin(), module_names_.end());
 }
 
-void SourceReader::refuse_nested_definitions(const ast::Block& block) {
-  for (const ast::Statement& statement : block) {
-    if (statement.as<ast::FunctionDefinition>() || statement.as<ast::ClassDefinition>()) {
-      context_.diagnostics.error(ErrorClass::Syntax, statement.span, "refused.nested",
-                                 "found a definition inside a statement; expected it at the top level");
-      context_.unresolved = true;
-    } else if (auto* with = statement.as<ast::With>()) {
-      context_.diagnostics.error(ErrorClass::Syntax, statement.span, "refused.with",
-                                 "'with' is not supported in a script; it stands in functions only");
-      context_.unresolved = true;
-      refuse_nested_definitions(with->body);
-    } else if (auto* loop = statement.as<ast::For>()) {
-      refuse_nested_definitions(loop->body);
-    } else if (auto* repeated = statement.as<ast::While>()) {
-      refuse_nested_definitions(repeated->body);
-    } else if (auto* branches = statement.as<ast::If>()) {
-      for (const ast::Branch& branch : branches->branches) refuse_nested_definitions(branch.body);
-      refuse_nested_definitions(branches->else_body);
-    }
-  }
-}
-
 // --- Free functions.
 
 // The functions form one module; a redefinition begins a group that is read against the functions before it.
@@ -220,8 +207,9 @@ void SourceReader::build_free_functions(ast::Block& statements) {
   if (options_.session_functions) known = *options_.session_functions;
   auto declared = std::make_shared<Module>();
   declared->name = "Module";
+  std::vector<std::pair<std::size_t, GlobalFunction>> linked;
   for (std::size_t begin = 0; begin < statements.size();) {
-    ModuleBuilder builder(context_, "Module", &known, constants_, module_names_);
+    ModuleBuilder builder(context_, "Module", &known, constants_, module_names_, links_);
     std::set<std::string> group;
     std::size_t end = begin;
     for (; end < statements.size(); ++end) {
@@ -231,6 +219,10 @@ void SourceReader::build_free_functions(ast::Block& statements) {
       builder.declare(statements[end]);
     }
     Module module = builder.build();
+    for (const GlobalFunction& function : module.functions) {
+      bool fresh = links_.is_linked(name_of(function)) && !declared->find(name_of(function));
+      if (fresh) linked.emplace_back(begin, function);
+    }
     for (; begin < end; ++begin) {
       auto* definition = statements[begin].as<ast::FunctionDefinition>();
       if (!definition) continue;
@@ -251,6 +243,12 @@ void SourceReader::build_free_functions(ast::Block& statements) {
       known.set(function);
       declared->set(function);
     }
+  }
+  // What was linked in is declared before the functions that use it.
+  for (auto copy = linked.rbegin(); copy != linked.rend(); ++copy) {
+    ast::Statement statement{
+        links_.span_of(name_of(copy->second)), ast::DeclareFunction{copy->second, true}, nullptr, {}};
+    statements.insert(statements.begin() + static_cast<std::ptrdiff_t>(copy->first), std::move(statement));
   }
 }
 
@@ -299,7 +297,7 @@ void SourceReader::build_class(ast::Statement& statement) {
       }
     });
   }
-  ModuleBuilder builder(context_, definition.name, nullptr, constants_, module_names_);
+  ModuleBuilder builder(context_, definition.name, nullptr, constants_, module_names_, links_);
   for (const ast::Statement& inner : definition.body) {
     if (inner.as<ast::FunctionDefinition>()) {
       builder.declare(inner);
@@ -334,13 +332,16 @@ ReadResult SourceReader::read() {
   ast::Block statements = StatementReader(context_).read(scanned.lines);
   bind_imports(statements);
   collect_names(statements);
+  links_.collect(statements);
 
   build_free_functions(statements);
   for (ast::Statement& statement : statements) {
     if (statement.as<ast::ClassDefinition>()) build_class(statement);
   }
-  refuse_nested_definitions(statements);
+  check_script(context_, statements);
   result_.script = std::move(statements);
+  result_.namespaces = context_.namespaces;
+  result_.linked = links_.linked();
   result_.printable = !context_.unresolved;
   return std::move(result_);
 }

@@ -7,11 +7,15 @@
 // sink, many faults a run. Work follows the nesting of the text on a thread with a large stack.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "frontend/ast.h"
+#include "frontend/namespaces.h"
 #include "frontend/scanner.h"
 #include "ir/evaluator.h"
 #include "ir/module.h"
@@ -30,6 +34,17 @@ struct ReadOptions {
   // A script, as a session writes it: a free function may be defined anew; what stands before means the old
   // one.
   bool redefinitions = false;
+  // What imports of earlier inputs bound.
+  Namespaces namespaces;
+  // The module that `NAME = load("FILE.relish")` names; throws Failure. Without it functions see no loaded
+  // modules.
+  std::function<ModulePtr(const std::string& path, Span at)> load_module;
+  // Every such file is read, used or not: for texts whose statements are not run. One that is not there is
+  // passed over unless a function uses it, as a statement may make it.
+  bool load_all = false;
+  // Modules that earlier inputs loaded, by the names that hold them, and the functions linked in from them.
+  std::vector<std::pair<std::string, ModulePtr>> session_loads;
+  std::map<std::string, std::string> session_links;
 };
 
 struct ReadResult {
@@ -38,8 +53,12 @@ struct ReadResult {
   // The free functions, as module "Module"; null when there are none.
   ModulePtr free_functions;
   // All top-level statements in order. A declaration stands as DeclareModule or DeclareFunction; one that was
-  // refused as Damaged. Imports of TVM's namespaces are gone.
+  // refused as Damaged. What an import binds is bound for the whole text; running it does nothing.
   ast::Block script;
+  // With what the text's imports bound.
+  Namespaces namespaces;
+  // Functions that came in by copy, and what the text calls them: lib_f -> lib.f.
+  std::map<std::string, std::string> linked;
   std::vector<std::string> end_comments;
   // False when something could not be resolved or parsed: with only type errors the modules are whole and
   // print.

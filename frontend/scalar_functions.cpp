@@ -261,8 +261,8 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
   if (begins_with_one_of(name, native_names)) {
     // The function's name, behind a dtype in T.call_extern.
     const ast::StringValue* text = nullptr;
-    for (std::size_t i = 0; i < std::min<std::size_t>(2, arguments.size()); ++i)
-      if (const auto* found = arguments[i]->as<ast::StringValue>()) text = found;
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, call.arguments.size()); ++i)
+      if (const auto* found = call.arguments[i].value->as<ast::StringValue>()) text = found;
     fail(ErrorClass::Policy, expr.span, "native.call",
          fmt::format("T.{}{} calls native code, which is not opted in; R.call_dps_packed can, with --native",
                      printable(name), text ? fmt::format(" of '{}'", printable(text->value)) : ""));

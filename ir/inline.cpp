@@ -19,7 +19,9 @@ namespace {
 // Copies functions of one module into another; the names under which they are there.
 class Importer {
  public:
-  Importer(Module& target, const Module& source) : target_(target), source_(source) {}
+  // With a prefix every function is copied under that and its own name, equal ones too.
+  Importer(Module& target, const Module& source, std::string prefix = {})
+      : target_(target), source_(source), prefix_(std::move(prefix)) {}
 
   const Module& source() const { return source_; }
 
@@ -47,6 +49,11 @@ class Importer {
   // An equal one under the wanted name, or under one that an earlier import made of it, is shared.
   std::string import_prim(const PrimFunc& function) {
     PrimFunc copy = function;
+    if (!prefix_.empty()) {
+      copy.name = prefix_ + function.name;
+      target_.set(std::make_shared<const PrimFunc>(copy));
+      return copy.name;
+    }
     for (int suffix = 0;; ++suffix) {
       copy.name = suffix == 0 ? function.name : function.name + std::to_string(suffix);
       const GlobalFunction* present = target_.find(copy.name);
@@ -60,10 +67,11 @@ class Importer {
   }
 
   std::string import_extern(const ExternFunction& function) {
-    ExternFunctionPtr present = target_.extern_function(function.name);
-    if (present && present->symbol == function.symbol) return function.name;
+    const std::string wanted = prefix_ + function.name;
+    ExternFunctionPtr present = target_.extern_function(wanted);
+    if (present && present->symbol == function.symbol) return wanted;
     ExternFunction copy = function;
-    copy.name = target_.fresh_name(function.name);
+    copy.name = target_.fresh_name(wanted);
     target_.set(std::make_shared<const ExternFunction>(copy));
     return copy.name;
   }
@@ -76,7 +84,7 @@ class Importer {
       return;
     }
     Function copy = copy_with_fresh_vars(function);
-    copy.name = target_.fresh_name(function.name);
+    copy.name = target_.fresh_name(prefix_ + function.name);
     names_.emplace(function.name, copy.name);
     target_.set(std::make_shared<const Function>(copy));
     for (BindingBlock& block : copy.blocks) {
@@ -106,6 +114,7 @@ class Importer {
 
   Module& target_;
   const Module& source_;
+  std::string prefix_;
   std::unordered_map<std::string, std::string> names_;
 };
 
@@ -114,7 +123,10 @@ class Inliner {
  public:
   Inliner(FunctionBuilder& builder, Importer& importer, const Function& callee,
           std::unordered_set<std::string>& open_calls)
-      : builder_(builder), importer_(importer), callee_(callee), open_calls_(open_calls) {}
+      : builder_(builder), importer_(importer), callee_(callee), open_calls_(open_calls) {
+    const SourceFile* source = Sources::instance().find(callee.span.file);
+    library_text_ = source && source->name().starts_with("<stdlib>/") && builder.origin().known();
+  }
 
   Expr inline_body(const std::vector<Expr>& args, Span call_span) {
     if (args.size() != callee_.params.size()) {
@@ -134,6 +146,10 @@ class Inliner {
   }
 
  private:
+  // Where a node of the callee's text belongs: what comes from a text of the standard library is placed where
+  // its caller stands, as faults are told to users in their own lines.
+  Span placed(Span own) const { return library_text_ ? builder_.origin() : own; }
+
   // Dimension variables that stand alone take the argument's dimension; the first one wins, as at a call.
   void unify(const Type& param, const Type& arg) {
     auto dims = [&](const auto& wanted, const auto& given) {
@@ -209,7 +225,7 @@ class Inliner {
     if (const MatchCast* cast = std::get_if<MatchCast>(&binding.kind)) {
       make_fresh(cast->type);
       Expr value = rebuilt(cast->value);
-      append_cast(cast->var, value, substitute(cast->type, scalars_), binding.span, binding.comments);
+      append_cast(cast->var, value, substitute(cast->type, scalars_), placed(binding.span), binding.comments);
       return;
     }
     const Var& var = binding.var();
@@ -224,12 +240,12 @@ class Inliner {
     bool narrower =
         fits(value.type(), annotated) == Fit::Maybe && fits(annotated, value.type()) == Fit::Always;
     Var copy(builder_.fresh_name(var.name()), narrower ? annotated : value.type(), builder_.in_dataflow(),
-             var.span());
+             placed(var.span()));
     builder_.append(Binding{.kind = VarBinding{copy, value},
-                            .span = binding.span,
+                            .span = placed(binding.span),
                             .comments = binding.comments,
                             .annotated = narrower});
-    vars_.insert_or_assign(var.id(), var_ref(copy, binding.span));
+    vars_.insert_or_assign(var.id(), var_ref(copy, placed(binding.span)));
   }
 
   std::vector<Expr> rebuilt_all(std::vector<Expr> exprs) {
@@ -238,11 +254,13 @@ class Inliner {
   }
 
   Expr rebuilt(const Expr& expr) {
-    if (const GlobalRef* global = expr.as<GlobalRef>()) return importer_.import(global->name, expr.span());
-    if (const TupleExpr* node = expr.as<TupleExpr>()) return tuple(rebuilt_all(node->fields), expr.span());
+    if (const GlobalRef* global = expr.as<GlobalRef>())
+      return importer_.import(global->name, placed(expr.span()));
+    if (const TupleExpr* node = expr.as<TupleExpr>())
+      return tuple(rebuilt_all(node->fields), placed(expr.span()));
     if (const TupleGet* node = expr.as<TupleGet>()) return rebuilt_item(expr, *node);
     if (const OpCall* node = expr.as<OpCall>()) {
-      return op_call(*node->op, rebuilt_all(node->args), node->attributes, expr.span());
+      return op_call(*node->op, rebuilt_all(node->args), node->attributes, placed(expr.span()));
     }
     if (const FunctionCall* node = expr.as<FunctionCall>()) return rebuilt_call(expr, *node);
     if (const CallTir* node = expr.as<CallTir>()) {
@@ -250,7 +268,7 @@ class Inliner {
       for (Type& type : call.out_types) type = substitute(type, scalars_);
       call.callee = rebuilt(node->callee);
       call.args = rebuilt_all(node->args);
-      return call_tir(std::move(call), expr.span());
+      return call_tir(std::move(call), placed(expr.span()));
     }
     if (expr.as<If>() || expr.as<Loop>() || expr.as<FunctionExpr>() || expr.as<PackedCall>()) {
       const bool control = expr.as<If>() || expr.as<Loop>();
@@ -302,7 +320,7 @@ class Inliner {
     if (literal && static_cast<std::size_t>(node.index) < literal->fields.size()) {
       return literal->fields[static_cast<std::size_t>(node.index)];
     }
-    return tuple_get(std::move(from), node.index, expr.span());
+    return tuple_get(std::move(from), node.index, placed(expr.span()));
   }
 
   // Calls of the module's functions are inlined too, except inside themselves.
@@ -311,9 +329,9 @@ class Inliner {
     FunctionPtr function = global ? importer_.source().function(global->name) : nullptr;
     std::vector<Expr> args = rebuilt_all(call.args);
     if (!function || !open_calls_.insert(global->name).second) {
-      return function_call(rebuilt(call.callee), std::move(args), expr.span());
+      return function_call(rebuilt(call.callee), std::move(args), placed(expr.span()));
     }
-    Expr result = Inliner(builder_, importer_, *function, open_calls_).inline_body(args, expr.span());
+    Expr result = Inliner(builder_, importer_, *function, open_calls_).inline_body(args, placed(expr.span()));
     open_calls_.erase(global->name);
     return result;
   }
@@ -324,9 +342,18 @@ class Inliner {
   std::unordered_set<std::string>& open_calls_;
   VarMap vars_;
   ScalarMap scalars_;
+  bool library_text_ = false;
 };
 
 }  // namespace
+
+Module with_prefix(const Module& module, const std::string& prefix) {
+  Module result;
+  result.name = module.name;
+  Importer importer(result, module, prefix);
+  for (const GlobalFunction& function : module.functions) importer.import(name_of(function), {});
+  return result;
+}
 
 Expr inline_call(FunctionBuilder& builder, Module& target, const Module& callee_module,
                  const Function& callee, const std::vector<Expr>& args) {

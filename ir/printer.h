@@ -2,6 +2,7 @@
 // reading a printed module gives an equal module, and printing that gives the same text.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "ir/module.h"
@@ -16,6 +17,9 @@ struct PrintOptions {
   Dialect dialect = Dialect::D026;
   bool comments = true;
   bool free_functions = false;  // of a module: its functions without a class, as they stand in a file
+  // Functions that were linked in from other files, and how the text names them: lib_f -> lib.f. They are not
+  // printed themselves.
+  std::map<std::string, std::string> linked = {};
 };
 
 std::string print(const Module& module, const PrintOptions& options = {});

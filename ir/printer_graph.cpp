@@ -38,6 +38,10 @@ void write_elements(Writer& w, const Tensor& tensor, int axis, std::int64_t& nex
 }
 
 void write_global(Writer& w, const std::string& name) {
+  if (auto linked = w.text.options.linked.find(name); linked != w.text.options.linked.end()) {
+    w.out += linked->second;
+    return;
+  }
   if (!w.text.class_name.empty() && !w.text.dialect(Dialect::D2022)) {
     w.uses_globals = true;
     w.out += "cls.";

@@ -47,6 +47,7 @@ std::string module_body(TextState& text, const Module& module) {
   std::string out;
   if (text.options.free_functions) {
     for (const GlobalFunction& function : module.functions) {
+      if (text.options.linked.count(name_of(function))) continue;
       if (!out.empty()) out += "\n\n";
       write_global_function(text, 0, function, out);
     }
@@ -71,6 +72,7 @@ std::string module_body(TextState& text, const Module& module) {
   bool separate = !module.attributes.empty() || !module.global_infos.empty();
   if (!separate && module.functions.empty()) w.line("pass");
   for (const GlobalFunction& function : module.functions) {
+    if (text.options.linked.count(name_of(function))) continue;
     if (separate) w.out += '\n';
     separate = true;
     write_global_function(text, 1, function, w.out);

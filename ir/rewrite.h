@@ -44,6 +44,10 @@ Stmt rewrite(const Stmt& stmt, const std::function<std::optional<Scalar>(const S
 // Names of global functions that the function refers to, in order of first use.
 std::vector<std::string> global_references(const Function& function);
 
+// A copy of the module whose functions are called `prefix` + their names; references among them follow.
+// prim_funcs and functions of the copy share no identities with the original.
+Module with_prefix(const Module& module, const std::string& prefix);
+
 // Splices `callee`'s body into `builder` with `args` for its parameters, re-inferring every type from the
 // arguments (so a callee written for unknown shapes becomes one for the arguments' shapes); prim_funcs and
 // functions of `callee_module` that it refers to are copied into `target` under fresh names. Returns the

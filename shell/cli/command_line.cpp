@@ -31,18 +31,6 @@ bool color_wanted() {
   return isatty(STDERR_FILENO) && kind && std::string_view(kind) != "dumb" && !(no_color && *no_color);
 }
 
-// The position of the command's name: behind options that all commands take, such as `relish --tier interp
-// run x`.
-std::size_t command_position(const std::vector<std::string>& arguments) {
-  std::size_t at = 0;
-  while (at < arguments.size() && arguments[at].starts_with("--") && arguments[at] != "--help" &&
-         arguments[at] != "--version") {
-    bool alone = arguments[at] == "--debug" || arguments[at].find('=') != std::string::npos;
-    at += alone ? 1 : 2;
-  }
-  return std::min(at, arguments.size());
-}
-
 const Command& command_named(const std::string& name) {
   if (const Command* command = find_command(name); command && (command->surfaces & in_shell)) return *command;
   std::vector<std::string> names;
@@ -112,7 +100,8 @@ void run_on_file(Invocation& invocation, const ParsedCommand& parsed) {
     if (!function.empty()) usage("command.subject", "a function and -f contradict each other");
     function = parsed.positionals[1];
   }
-  ProgramFile program = read_program(parsed.positionals[0]);
+  ProgramFile program =
+      read_program(parsed.positionals[0], path_rules_beside(invocation.session, parsed.positionals[0]));
   invocation.session.report(program.warnings);
   invocation.program = &program;
   std::vector<ModulePtr> modules = program.modules();
@@ -173,7 +162,7 @@ int run_command(const Command& command, const std::vector<std::string>& argument
 }
 
 int dispatch(const std::vector<std::string>& arguments, Session& session) {
-  std::size_t at = command_position(arguments);
+  std::size_t at = leading_options(arguments);
   std::vector<std::string> rest(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(at));
   if (at == arguments.size()) {
     return run_command(*find_command("repl"), rest, session);

@@ -2,6 +2,7 @@
 #include "shell/cli/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <deque>
 #include <thread>
@@ -146,6 +147,31 @@ ScriptValue value_of(const Slot& slot, const Command& command) {
 }
 
 }  // namespace
+
+std::size_t leading_options(const std::vector<std::string>& arguments) {
+  CLI::App app;
+  CommonTexts common;
+  app.set_help_flag();
+  add_common_options(app, common);
+  static const std::vector<std::string> commands = {"--help", "-h", "--version", "-V", "-e"};
+  std::size_t at = 0;
+  while (at < arguments.size() && arguments[at].size() > 1 && arguments[at][0] == '-') {
+    if (std::find(commands.begin(), commands.end(), arguments[at]) != commands.end()) break;
+    std::string name = arguments[at].substr(0, arguments[at].find('='));
+    const CLI::Option* option = app.get_option_no_throw(name);
+    if (!option) {
+      std::vector<std::string> names = commands;
+      for (const CLI::Option* known : app.get_options()) {
+        for (const std::string& long_name : known->get_lnames()) names.push_back("--" + long_name);
+      }
+      usage("option.unknown", fmt::format("unknown option '{}' before the command{}", printable(name),
+                                          did_you_mean(name, names)));
+    }
+    bool alone = option->get_items_expected_max() == 0 || name.size() != arguments[at].size();
+    at += alone ? 1 : 2;
+  }
+  return std::min(at, arguments.size());
+}
 
 ParsedCommand parse_command_line(const Command& command, const std::vector<std::string>& arguments,
                                  Settings& settings) {

@@ -16,6 +16,10 @@ struct ParsedCommand {
   std::vector<std::pair<std::string, ScriptValue>> options;
 };
 
+// How many words before the command's name are common options with their values, as in `relish --tier interp
+// run x`. UsageError with the nearest name for an option that is none of them.
+std::size_t leading_options(const std::vector<std::string>& arguments);
+
 // `arguments` are those behind the command's name. Fills the settings and the process's limits. UsageError
 // with the nearest name for an unknown flag.
 ParsedCommand parse_command_line(const Command& command, const std::vector<std::string>& arguments,

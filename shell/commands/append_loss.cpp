@@ -42,6 +42,9 @@ void check_name(const Invocation& invocation, const std::string& name) {
   if (!is_name) invocation.misuse("name", fmt::format("found '{}'; expected a name", printable(name)));
 }
 
+// No function returns so many results.
+constexpr std::int64_t most_outputs = 1 << 20;
+
 constexpr Option options[] = {
     {"loss", OptionKind::Spec, "",
      "NAME(option=value, …) of the standard library, or a function MODULE.FUNCTION", 0, everywhere, true},
@@ -78,9 +81,18 @@ AppendLossOptions loss_options(const Invocation& invocation) {
     std::string text = invocation.text("loss");
     if (!find_user_loss(invocation, text, result)) result.loss = parse_named_spec(text);
   }
-  result.outputs = static_cast<int>(std::clamp<std::int64_t>(invocation.integer("outputs", 1), 0, 1 << 20));
+  const std::int64_t outputs = invocation.integer("outputs", 1);
+  if (outputs < 1 || outputs > most_outputs) {
+    invocation.misuse("outputs", fmt::format("found {}; expected an int of at least 1", outputs));
+  }
+  result.outputs = static_cast<int>(outputs);
   result.new_name = invocation.text("name");
-  if (!result.new_name.empty()) check_name(invocation, result.new_name);
+  if (result.new_name.empty()) return result;
+  check_name(invocation, result.new_name);
+  if (invocation.module->find(result.new_name)) {
+    invocation.misuse("name", fmt::format("'{}' is a function of the module already; expected a new name",
+                                          result.new_name));
+  }
   return result;
 }
 

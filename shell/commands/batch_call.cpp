@@ -67,7 +67,9 @@ Json run_line(Session& session, const std::string& text, Programs& programs) {
   std::string path = text_field(line, "file");
   if (path.empty()) bad_line("field 'file' is missing");
   auto program = programs.find(path);
-  if (program == programs.end()) program = programs.emplace(path, read_program(path)).first;
+  if (program == programs.end()) {
+    program = programs.emplace(path, read_program(path, path_rules_beside(session, path))).first;
+  }
   FunctionReference function = find_function(program->second, text_field(line, "function"));
 
   CallInputs inputs;

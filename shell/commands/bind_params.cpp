@@ -13,7 +13,8 @@ namespace {
 
 constexpr Option options[] = {
     {"params", OptionKind::Tensors, "", "file (npz, safetensors) with values by parameter name"},
-    {"set", OptionKind::Assignments, "", "value of one parameter: NAME=LITERAL or NAME=@FILE[:ENTRY]"},
+    {"set", OptionKind::Assignments, "",
+     "value of one parameter: NAME=LITERAL, NAME=@FILE[:ENTRY], NAME=zeros"},
     {"ignore_extra", OptionKind::Flag, "", "let the file hold names that are no parameters"},
     output_option,
     dialect_option,
@@ -52,7 +53,8 @@ ScriptValue run(Invocation& invocation) {
   }
   for (const auto& [name, given] : invocation.assignments("set")) {
     if (position(name) >= names.size()) unknown(name);
-    Value value = parse_argument(name, function->params[position(name)].type(), given);
+    Value value = parse_argument(name, function->params[position(name)].type(), given,
+                                 invocation.session.settings().seed, "--set");
     if (!value.is_tensor()) {
       fail(ErrorClass::Usage, invocation.span, "bind_params.name",
            fmt::format("'{}' is no tensor parameter", name));

@@ -5,6 +5,7 @@
 
 #include "frontend/reader.h"
 #include "ir/constant_section.h"
+#include "shell/program/module_files.h"
 #include "shell/program/program_file.h"
 #include "shell/program/reading.h"
 #include "shell/session.h"
@@ -123,20 +124,34 @@ std::string text_in_order(const ReadResult& result, std::string_view source, con
 }  // namespace
 
 std::optional<std::string> canonical_text(std::uint32_t source, const PrintOptions& options,
-                                          Diagnostics& diagnostics) {
+                                          const PathRules& rules, Diagnostics& diagnostics) {
   start_language();
   const SourceFile* file = Sources::instance().find(source);
   ReadOptions reading;
   reading.python_file = is_python_file(file->name());
   reading.redefinitions = !reading.python_file;
+  allow_loads(reading, rules, {file->name()});
+  reading.load_all = true;
   ReadResult result = read_source(source, reading, diagnostics);
   if (!result.printable) return std::nullopt;
-  bool only_declarations = std::all_of(result.script.begin(), result.script.end(), is_declaration);
+  // The text says lib.f, as it did; the copies belong to the modules, not to it.
+  std::erase_if(result.script, [](const ast::Statement& statement) {
+    const auto* function = statement.as<ast::DeclareFunction>();
+    return function && function->linked;
+  });
+  // Declarations alone need no imports: the heading says what their names are.
+  auto is_import = [](const ast::Statement& statement) { return statement.as<ast::Import>() != nullptr; };
+  bool only_declarations = std::all_of(
+      result.script.begin(), result.script.end(),
+      [&](const ast::Statement& statement) { return is_declaration(statement) || is_import(statement); });
+  if (only_declarations) std::erase_if(result.script, is_import);
   std::vector<ModulePtr> modules = result.all_modules();
   if (only_declarations && result.end_comments.empty() && modules.size() == 1) {
     return text_of_modules(modules, result.free_functions, options);
   }
-  return text_in_order(result, file->text(), options);
+  PrintOptions with_links = options;
+  with_links.linked = result.linked;
+  return text_in_order(result, file->text(), with_links);
 }
 
 }  // namespace relish

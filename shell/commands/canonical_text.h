@@ -6,12 +6,14 @@
 #include <string>
 
 #include "ir/printer.h"
+#include "shell/program/path_rules.h"
 #include "support/diagnostic.h"
 
 namespace relish {
 
 // Nothing when the text has errors other than those of types. A Python file gives its declarations only.
+// Files that the text loads are read by the rules.
 std::optional<std::string> canonical_text(std::uint32_t source, const PrintOptions& options,
-                                          Diagnostics& diagnostics);
+                                          const PathRules& rules, Diagnostics& diagnostics);
 
 }  // namespace relish

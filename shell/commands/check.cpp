@@ -13,9 +13,9 @@ constexpr Option options[] = {
 constexpr Example examples[] = {{"relish check a.relish b.relish", "check(M)"}};
 
 // All diagnostics of a file; the exit code of its first error.
-int check_file(const std::string& path, std::vector<Diagnostic>& into) {
+int check_file(const Session& session, const std::string& path, std::vector<Diagnostic>& into) {
   try {
-    ProgramFile program = read_program(path);
+    ProgramFile program = read_program(path, path_rules_beside(session, path));
     into.insert(into.end(), program.warnings.begin(), program.warnings.end());
     Diagnostics diagnostics;
     for (const ModulePtr& module : program.modules()) {
@@ -45,7 +45,7 @@ ScriptValue run(Invocation& invocation) {
   }
   std::vector<Diagnostic> all;
   for (const std::string& path : invocation.files) {
-    int code = check_file(path, all);
+    int code = check_file(invocation.session, path, all);
     invocation.exit_code = std::max(invocation.exit_code, code);
   }
   if (invocation.flag("json")) {

@@ -21,7 +21,7 @@ int format_file(Invocation& invocation, const std::string& path, const PrintOpti
   Session& session = invocation.session;
   std::uint32_t source = read_text(path).source;
   Diagnostics diagnostics;
-  auto text = canonical_text(source, print_options, diagnostics);
+  auto text = canonical_text(source, print_options, path_rules_beside(session, path), diagnostics);
   session.report(diagnostics.all());
   int code = diagnostics.has_errors() ? exit_code_of(diagnostics.first_error_class()) : 0;
   if (!text) return code;

@@ -1,8 +1,10 @@
 // The command `load`: tensors of a data file, or the declarations of another text.
+#include "frontend/module_links.h"
 #include "ir/entry.h"
 #include "ir/printer.h"
 #include "runtime/files.h"
 #include "shell/commands/subject.h"
+#include "shell/program/module_files.h"
 #include "shell/script/convert.h"
 #include "shell/script/script.h"
 #include "support/render.h"
@@ -20,29 +22,6 @@ constexpr Example examples[] = {
     {"relish load weights.npz", "p = load(\"weights.npz\")"},
     {"", "layers = load(\"layers.relish\")"},
 };
-
-bool is_program(const std::string& path) {
-  auto ends = [&](std::string_view extension) {
-    return path.size() > extension.size() && path.ends_with(extension);
-  };
-  return ends(".relish") || ends(".py");
-}
-
-// The one module of a text: its class, or the free functions.
-ModulePtr load_module(Invocation& invocation, const std::string& path) {
-  ProgramFile program = read_program(path);
-  invocation.session.report(program.warnings);
-  std::vector<ModulePtr> modules = program.modules();
-  if (modules.empty()) {
-    fail(ErrorClass::Usage, invocation.span, "load.empty",
-         fmt::format("'{}' declares no functions", printable(path)));
-  }
-  if (modules.size() == 1) return modules.front();
-  std::string names;
-  for (const ModulePtr& module : modules) names += (names.empty() ? "" : ", ") + module->name;
-  fail(ErrorClass::Usage, invocation.span, "load.several",
-       fmt::format("'{}' declares several modules ({}); load takes a file with one", printable(path), names));
-}
 
 ScriptValue value_of_tensors(NamedTensors tensors) {
   if (tensors.size() == 1 && tensors.front().first.empty()) return tensors.front().second;
@@ -66,14 +45,17 @@ ScriptValue run(Invocation& invocation) {
          fmt::format("load: found {}; expected a path", describe(invocation.value)));
   }
   std::string path = invocation.files.front();
-  if (invocation.script) path = invocation.script->resolve_path(path, false, invocation.span);
-  if (is_program(path)) {
-    ModulePtr module = load_module(invocation, path);
-    if (invocation.surface == Surface::Script) return module;
+  if (is_program_path(path)) {
+    if (invocation.script) return invocation.script->load_module(invocation.files.front(), invocation.span);
+    LoadedModule loaded =
+        load_module_file(path, path_rules(invocation.session, "", false), {}, invocation.span);
+    invocation.session.report(loaded.warnings);
+    const ModulePtr& module = loaded.module;
     std::string text = fmt::format("module {}", module->name);
     for (const std::string& name : module->names()) text += "\n  " + name;
     return text;
   }
+  if (invocation.script) path = invocation.script->resolve_path(path, false, invocation.span);
   if (invocation.given("target") || invocation.given("dtype")) {
     DType dtype = invocation.given("dtype")
                       ? dtype_of_value(invocation.text("dtype"), invocation.span_of("dtype"))

@@ -5,6 +5,7 @@
 #include "ir/verify.h"
 #include "shell/commands/pass_text.h"
 #include "shell/commands/subject.h"
+#include "shell/program/text_diff.h"
 #include "support/suggest.h"
 
 namespace relish {
@@ -14,6 +15,7 @@ constexpr Option options[] = {
     {"passes", OptionKind::Text, "", "transforms: \"append_loss(cross_entropy), gradient(wrt=[w0])\"", 'p',
      everywhere, true},
     {"print_each", OptionKind::Flag, "", "print the module after every pass"},
+    {"diff", OptionKind::Flag, "", "print what every pass changed, as a unified diff of the texts"},
     {"check_each", OptionKind::Flag, "", "verify the module after every pass"},
     output_option,
     dialect_option,
@@ -92,12 +94,18 @@ ScriptValue run(Invocation& invocation) {
       invocation.session.print(fmt::format("# after {}", command.name));
       invocation.session.output().write(print(*result));
     }
+    if (invocation.flag("diff")) {
+      std::string changes = text_diff(print(*module), print(*result));
+      invocation.session.print(
+          fmt::format("# after {}{}", command.name, changes.empty() ? ": no change" : ""));
+      invocation.session.output().write(changes);
+    }
     if (!function.empty()) function = next_function(*module, *result, function);
     module = result;
   }
-  // With --print-each the last text stands there already.
-  if (invocation.surface == Surface::Shell && invocation.flag("print_each") && !invocation.given("output"))
-    return {};
+  // With --print-each the last text stands there already; with --diff the texts are not wanted.
+  bool shown = invocation.flag("print_each") || invocation.flag("diff");
+  if (invocation.surface == Surface::Shell && shown && !invocation.given("output")) return {};
   return module;
 }
 

@@ -199,7 +199,7 @@ ScriptValue run(Invocation& invocation) {
     return json ? ScriptValue(json_of(timing).dump()) : ScriptValue(line_of(function, timing));
   std::string other = invocation.text("vs");
   std::size_t colon = other.rfind(':');
-  ProgramFile file = read_program(other.substr(0, colon));
+  ProgramFile file = read_program(other.substr(0, colon), path_rules_beside(session, other.substr(0, colon)));
   FunctionReference reference =
       find_function(file, colon == std::string::npos ? function : other.substr(colon + 1));
   std::vector<Value> other_arguments = make_arguments(*reference.module, reference.name, inputs);

@@ -111,6 +111,14 @@ void learn_dims(const Leaf& leaf, const Value& value, const SymbolValues& given,
   }
 }
 
+// The seed of a parameter whose rand has none: different for each name, the same in every run.
+std::uint64_t seed_of(std::string_view path, std::uint64_t seed) {
+  constexpr std::uint64_t basis = 0xcbf29ce484222325, prime = 0x100000001b3;  // FNV-1a
+  std::uint64_t hash = basis;
+  for (char c : path) hash = (hash ^ static_cast<unsigned char>(c)) * prime;
+  return hash ^ seed;
+}
+
 // A tensor made for a leaf, whose dimensions must be known by now.
 Value made_value(const Leaf& leaf, const ArgumentText& text, const SymbolValues& symbols,
                  std::uint64_t seed) {
@@ -134,7 +142,7 @@ Value made_value(const Leaf& leaf, const ArgumentText& text, const SymbolValues&
   switch (text.kind) {
     case ArgumentText::Rand:
       try {
-        return random_tensor(*tensor->dtype, shape, text.seed.value_or(seed), {});
+        return random_tensor(*tensor->dtype, shape, text.seed.value_or(seed_of(leaf.path, seed)), {});
       } catch (const Failure& failure) {
         if (failure.error_class() != ErrorClass::Type) throw;
         no_fit(leaf, "rand");
@@ -163,7 +171,7 @@ Value assembled(const std::string& path, const Type& type, std::map<std::string,
 constexpr Option call_option_table[] = {
     {"arg", OptionKind::Assignments, "",
      "value of a parameter: NAME=LITERAL, NAME=@FILE[:ENTRY], NAME=rand(seed=1), "
-     "NAME=zeros, NAME=ones; t.0 for a field of a tuple"},
+     "NAME=zeros, NAME=ones; t.0 for a field of a tuple; rand without a seed draws from --seed and the name"},
     {"params", OptionKind::Tensors, "",
      "file (npz, safetensors) with the values of the other parameters, by name"},
     {"dim", OptionKind::Assignments, "", "value of a symbolic dimension: n=8"},
@@ -204,11 +212,14 @@ CallInputs call_inputs(const Invocation& invocation) {
   return inputs;
 }
 
-Value parse_argument(const std::string& name, const Type& type, const ScriptValue& given) {
+Value parse_argument(const std::string& name, const Type& type, const ScriptValue& given, std::uint64_t seed,
+                     std::string_view flag) {
   Leaf leaf{name, type};
   if (!given.string()) return value_of_literal(leaf, given);
-  std::string what = "--arg " + name;
+  std::string what = fmt::format("{} {}", flag, name);
   ArgumentText argument = parse_argument_text(*given.string(), what);
+  bool made = argument.kind != ArgumentText::Literal && argument.kind != ArgumentText::File;
+  if (made) return made_value(leaf, argument, {}, seed);
   if (argument.kind == ArgumentText::File) {
     NamedTensors entries = read_tensors(argument.text);
     if (entries.size() != 1) {

@@ -30,9 +30,10 @@ CallInputs call_inputs(const Invocation& invocation);
 std::vector<Value> make_arguments(const Module& module, const std::string& function,
                                   const CallInputs& inputs);
 
-// One value for a parameter or field `name` of that type: a literal, a file (`@…`) or a script's value; not
-// rand and the like.
-Value parse_argument(const std::string& name, const Type& type, const ScriptValue& given);
+// One value for a parameter or field `name` of that type: a literal, a file (`@…`), rand, zeros or ones for a
+// type without unknown dimensions, or a script's value. `flag` begins the messages.
+Value parse_argument(const std::string& name, const Type& type, const ScriptValue& given,
+                     std::uint64_t seed = 0, std::string_view flag = "--arg");
 
 // The tensors of a result: "out", or "out.0", "out.1.0", ... Scalars are 0-d, shapes 1-d int64 arrays; void
 // is absent.

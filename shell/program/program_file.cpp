@@ -5,6 +5,7 @@
 
 #include "frontend/reader.h"
 #include "ir/constant_section.h"
+#include "shell/program/module_files.h"
 #include "shell/program/reading.h"
 #include "shell/session.h"
 #include "support/atomic_file.h"
@@ -43,18 +44,21 @@ std::string& standard_input_text() {
 }
 bool standard_input_read = false;
 
-std::vector<std::string> relax_names(const Module& module) {
+using Links = std::map<std::string, std::string>;
+
+std::vector<std::string> relax_names(const Module& module, const Links& linked) {
   std::vector<std::string> names;
   for (const GlobalFunction& function : module.functions) {
+    if (linked.count(name_of(function))) continue;
     if (std::holds_alternative<FunctionPtr>(function)) names.push_back(name_of(function));
   }
   return names;
 }
 
-// "main", or the only Relax function; empty when neither is there.
-std::string chosen_function(const Module& module) {
+// "main", or the only Relax function that is the module's own; empty when neither is there.
+std::string chosen_function(const Module& module, const Links& linked) {
   if (module.function("main")) return "main";
-  std::vector<std::string> names = relax_names(module);
+  std::vector<std::string> names = relax_names(module, linked);
   if (names.size() == 1) return names.front();
   // A module of one prim_func alone means that one.
   if (names.empty() && module.functions.size() == 1) return name_of(module.functions.front());
@@ -90,7 +94,7 @@ SourceText read_text(const std::string& path) {
           Sources::instance().add(path, read_file(path, limits().max_source_bytes, "--max-source-size"))};
 }
 
-ProgramFile read_program(const std::string& path) {
+ProgramFile read_program(const std::string& path, const PathRules& rules, std::vector<std::string> chain) {
   start_language();
   ProgramFile program;
   program.path = path;
@@ -98,14 +102,19 @@ ProgramFile read_program(const std::string& path) {
   ReadOptions options;
   options.python_file = is_python_file(path);
   options.redefinitions = !options.python_file;
+  if (path != "-") chain.push_back(path);
+  allow_loads(options, rules, std::move(chain));
+  options.load_all = true;
   Diagnostics diagnostics;
   ReadResult result = read_source(program.source, options, diagnostics);
   throw_if_errors(diagnostics);
   program.warnings = diagnostics.all();
+  program.linked = std::move(result.linked);
   program.classes = std::move(result.modules);
   program.free_functions = std::move(result.free_functions);
   for (const ast::Statement& statement : result.script) {
-    bool declaration = statement.as<ast::DeclareModule>() || statement.as<ast::DeclareFunction>();
+    bool declaration = statement.as<ast::DeclareModule>() || statement.as<ast::DeclareFunction>() ||
+                       statement.as<ast::Import>();
     const auto* text = statement.as<ast::ExpressionStatement>();
     bool description = text && text->value->as<ast::StringValue>();
     if (!declaration && !description) program.has_statements = true;
@@ -115,7 +124,7 @@ ProgramFile read_program(const std::string& path) {
 }
 
 std::string default_function(const Module& module, Span span) {
-  std::string name = chosen_function(module);
+  std::string name = chosen_function(module, {});
   if (!name.empty()) return name;
   std::vector<std::string> names = module.names();
   fail(ErrorClass::Usage, span, "function.choice",
@@ -130,7 +139,7 @@ FunctionReference find_function(const ProgramFile& program, std::string_view nam
   if (name.empty()) {
     std::vector<FunctionReference> candidates;
     for (const ModulePtr& module : modules) {
-      std::string chosen = chosen_function(*module);
+      std::string chosen = chosen_function(*module, program.linked);
       if (!chosen.empty()) candidates.push_back({module, chosen});
     }
     if (candidates.size() == 1) return candidates.front();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "frontend/ast.h"
 #include "ir/module.h"
 #include "ir/printer.h"
+#include "shell/program/path_rules.h"
 #include "shell/script/script_value.h"
 #include "support/diagnostic.h"
 
@@ -21,14 +23,17 @@ struct ProgramFile {
   ModulePtr free_functions;             // module `Module`; null when there are none
   std::vector<std::string> made_names;  // bound by statements, which are not run
   bool has_statements = false;
+  std::map<std::string, std::string> linked;  // functions of other files: lib_f -> lib.f
   std::vector<Diagnostic> warnings;
 
   // All modules that hold functions.
   std::vector<ModulePtr> modules() const;
 };
 
-// Reads a file's declarations; all errors of the text are thrown together. IOError, ResourceLimit.
-ProgramFile read_program(const std::string& path);
+// Reads a file's declarations, with those of files that it loads by the rules given; `chain`: the files that
+// are being read. All errors of the text are thrown together. IOError, ResourceLimit.
+ProgramFile read_program(const std::string& path, const PathRules& rules,
+                         std::vector<std::string> chain = {});
 
 // The function that a command means by `name`: "main", "Module.main", or empty for the only Relax function or
 // `main`. UsageError with the nearest name when there is none.

@@ -1,7 +1,6 @@
 // Reading of texts through the front end.
 #include "shell/program/reading.h"
 
-#include "frontend/reader.h"
 #include "shell/session.h"
 #include "stdlib/stdlib.h"
 #include "support/failure.h"
@@ -19,21 +18,16 @@ void start_language() {
 
 bool is_python_file(std::string_view path) { return path.size() > 3 && path.ends_with(".py"); }
 
-ast::Block read_statements(std::uint32_t file, const ReadingContext& context,
-                           std::vector<Diagnostic>& warnings) {
+ReadResult read_script(std::uint32_t file, ReadOptions options, std::vector<Diagnostic>& warnings) {
   start_language();
-  ReadOptions options;
   const SourceFile* source = Sources::instance().find(file);
   options.python_file = source && is_python_file(source->name());
-  options.session_functions = context.free_functions.get();
-  options.session_names = context.names;
-  options.session_modules = context.modules;
   options.redefinitions = !options.python_file;
   Diagnostics diagnostics;
   ReadResult result = read_source(file, options, diagnostics);
   throw_if_errors(diagnostics);
   warnings = diagnostics.all();
-  return std::move(result.script);
+  return result;
 }
 
 ast::ExprPtr read_one_expression(std::uint32_t file) {

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "shell/script/numbers.h"
 #include "shell/script/script.h"
@@ -81,6 +82,10 @@ ScriptValue call_abs(Script& script, CallArguments& arguments) {
   if (!x.value.is_number()) number_of(x, "abs");
   bool negative = compare_numbers(x.value, 0) < 0;
   if (x.value.as<double>()) return std::fabs(*x.value.as<double>());
+  if (*integer_of(x.value) == std::numeric_limits<std::int64_t>::min()) {
+    fail(ErrorClass::Runtime, arguments.span(), "script.overflow",
+         "the result of 'abs' does not fit a 64-bit int; use floats");
+  }
   return number_prefix(negative ? ast::PrefixOperator::Minus : ast::PrefixOperator::Plus, x.value, x.span);
 }
 

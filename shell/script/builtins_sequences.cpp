@@ -12,6 +12,8 @@ namespace {
 
 std::vector<ScriptValue> items_of(const NamedValue& iterable) {
   if (const auto* range = iterable.value.as<ScriptRange>()) check_item_count(range->size(), iterable.span);
+  const Tensor* tensor = iterable.value.tensor();
+  if (tensor && tensor->rank() > 0) check_item_count(tensor->shape()[0], iterable.span);
   std::vector<ScriptValue> items;
   for_each_item(iterable.value, iterable.span, [&](const ScriptValue& item) {
     items.push_back(item);
@@ -172,7 +174,7 @@ constexpr Builtin sequence_table[] = {
     {"min", "min(values…) · min(list) · min(tensor)", call_min},
     {"max", "max(values…) · max(list) · max(tensor)", call_max},
     {"sum", "sum(list) · sum(tensor)", call_sum},
-    {"zip", "zip(lists…)", call_zip},
+    {"zip", "zip(lists or tensors…)", call_zip},
     {"enumerate", "enumerate(list, start=0)", call_enumerate},
     {"sorted", "sorted(list, reverse=False)", call_sorted},
 };

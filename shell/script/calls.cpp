@@ -244,12 +244,14 @@ ScriptValue Script::call_function(const FunctionReference& function, std::vector
     given[at] = &arguments[i];
   }
   std::vector<Value> values;
+  std::vector<Span> places;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (!given[i]) {
       fail(ErrorClass::Usage, span, "call.arguments",
            fmt::format("{}: the argument '{}' is missing; it takes {}", function.name, parameters[i].name,
                        parameters.size()));
     }
+    places.push_back(given[i]->span);
     values.push_back(to_runtime(given[i]->value, parameters[i].type, given[i]->span,
                                 fmt::format("argument '{}' of {}", parameters[i].name, function.name)));
   }
@@ -259,6 +261,14 @@ ScriptValue Script::call_function(const FunctionReference& function, std::vector
     poll_interrupt(span);
     return from_runtime(session_.evaluator().call(function.module, function.name, std::move(values)));
   } catch (Failure& failure) {
+    // A value that does not fit is the argument's fault; what its parameter takes is a note.
+    Diagnostic& first = failure.diagnostics().front();
+    for (std::size_t i = 0; i < parameters.size() && first.id.starts_with("entry."); ++i) {
+      if (!parameters[i].span.known() || parameters[i].span != first.span) continue;
+      first.note(first.span, fmt::format("parameter '{}' of {}", parameters[i].name, function.name));
+      first.span = places[i];
+      throw;
+    }
     bool elsewhere = !failure.diagnostics().empty() && failure.diagnostics().front().span.known();
     if (elsewhere && failure.error_class() != ErrorClass::Interrupted)
       failure.note(span, "in the call made here");
@@ -328,6 +338,10 @@ ScriptValue Script::call_command(const Command& command, std::vector<NamedValue>
     return command.run(invocation);
   } catch (Failure& failure) {
     failure.at(span);
+    // What is wrong with a file is told by the file's name; the line that names it comes with it.
+    const Diagnostic& first = failure.diagnostics().front();
+    bool told = !first.notes.empty() && first.notes.back().span == span;
+    if (!first.place.empty() && !told) failure.note(span, "in the call made here");
     throw;
   }
 }

@@ -124,7 +124,7 @@ void fill(const ScriptValue& value, Tensor& tensor, std::int64_t& at, Span span)
 std::vector<CallParameter> call_parameters(const Module& module, std::string_view function) {
   std::vector<CallParameter> result;
   if (FunctionPtr graph = module.function(function)) {
-    for (const Var& param : graph->params) result.push_back({param.name(), param.type()});
+    for (const Var& param : graph->params) result.push_back({param.name(), param.type(), param.span()});
     return result;
   }
   PrimFuncPtr loops = module.prim_func(function);
@@ -139,9 +139,9 @@ std::vector<CallParameter> call_parameters(const Module& module, std::string_vie
     const PrimParam& param = loops->params[i];
     if (const Buffer* buffer = param.buffer()) {
       if (accesses[i].written && !accesses[i].read) continue;
-      result.push_back({buffer->name(), tensor_type(buffer->shape(), buffer->dtype())});
+      result.push_back({buffer->name(), tensor_type(buffer->shape(), buffer->dtype()), buffer->span()});
     } else {
-      result.push_back({param.name(), ScalarType{param.scalar()->dtype()}});
+      result.push_back({param.name(), ScalarType{param.scalar()->dtype()}, param.scalar()->span()});
     }
   }
   return result;

@@ -15,6 +15,7 @@ namespace relish {
 struct CallParameter {
   std::string name;
   Type type;
+  Span span;
 };
 // TypeError when the module has no such function.
 std::vector<CallParameter> call_parameters(const Module& module, std::string_view function);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "frontend/script_checks.h"
 #include "runtime/format.h"
 #include "shell/script/builtins.h"
 #include "shell/script/format_spec.h"
@@ -163,8 +164,7 @@ ScriptValue Script::value_of(const ast::Expr& expr) {
     return value_of(condition(*node->condition, "if") ? *node->then_value : *node->else_value);
   }
   if (const auto* node = expr.as<ast::Unsupported>()) {
-    fail(ErrorClass::Type, span, "script.unsupported",
-         fmt::format("{} is not part of the language; write a loop or an R.function", node->what));
+    fail(ErrorClass::Type, span, "script.unsupported", refusal_of(*node));
   }
   fail(ErrorClass::Type, span, "script.expression",
        fmt::format("found {}; expected a value", ast::describe(expr)));
@@ -381,8 +381,17 @@ void for_each_item(const ScriptValue& iterable, Span span,
     }
     return;
   }
+  // The samples of a data set: the rows of a tensor.
+  if (const Tensor* tensor = iterable.tensor(); tensor && tensor->rank() > 0) {
+    for (std::int64_t i = 0; i < tensor->shape()[0]; ++i) {
+      if (i % items_between_polls == 0) poll_interrupt(span);
+      if (!visit(relish::subscript(iterable, {{ScriptValue(i), span}}, span))) return;
+    }
+    return;
+  }
   fail(ErrorClass::Type, span, "script.iterate",
-       fmt::format("found {}; expected a range, list, tuple or dict to iterate over", describe(iterable)));
+       fmt::format("found {}; expected a range, list, tuple, dict or the rows of a tensor",
+                   describe(iterable)));
 }
 
 }  // namespace relish

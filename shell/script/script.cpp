@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <set>
 
-#include <sys/stat.h>
-
 #include "shell/program/literal_text.h"
+#include "shell/program/module_files.h"
 #include "shell/program/reading.h"
 #include "support/big_stack.h"
 #include "support/render.h"
@@ -17,8 +15,6 @@
 
 namespace relish {
 namespace {
-
-namespace fs = std::filesystem;
 
 [[noreturn]] void bad_value(const std::string& name, const std::string& text, std::string_view expected) {
   fail(ErrorClass::Usage, {}, "arg.value",
@@ -59,39 +55,6 @@ ScriptValue converted(const std::string& name, const std::string& text, const Sc
   return literal ? parse_literal(text, "--set " + name) : ScriptValue(text);
 }
 
-bool is_below(const fs::path& path, const fs::path& folder) {
-  auto [rest, mark] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-  return rest == folder.end() || (std::next(rest) == folder.end() && rest->empty());
-}
-
-// No component below `folder` is a symlink, and the file is a regular one with one name.
-void check_components(const fs::path& folder, const fs::path& relative, const std::string& shown, Span span) {
-  fs::path walked = folder.empty() ? fs::path(".") : folder;
-  for (auto part = relative.begin(); part != relative.end(); ++part) {
-    walked /= *part;
-    struct stat info{};
-    bool last = std::next(part) == relative.end();
-    bool found = lstat(walked.c_str(), &info) == 0;
-    if (!found && last) {
-      // FILE:ENTRY
-      std::string name = part->string();
-      walked.replace_filename(name.substr(0, name.rfind(':')));
-      found = lstat(walked.c_str(), &info) == 0;
-    }
-    if (!found) return;  // opening it will say why
-    if (S_ISLNK(info.st_mode)) {
-      fail(ErrorClass::Policy, span, "path.symlink",
-           fmt::format("'{}' leads through a symlink; name its folder with --root", printable(shown)));
-    }
-    bool ordinary = S_ISREG(info.st_mode) && info.st_nlink == 1;
-    if (last && !ordinary && !S_ISDIR(info.st_mode)) {
-      fail(ErrorClass::Policy, span, "path.kind",
-           fmt::format("'{}' is no regular file with one name; name its folder with --root",
-                       printable(shown)));
-    }
-  }
-}
-
 }  // namespace
 
 Script::Script(Session& session, ScriptOptions options)
@@ -99,16 +62,38 @@ Script::Script(Session& session, ScriptOptions options)
   start_language();
 }
 
-ReadingContext Script::reading_context() const {
-  ReadingContext context;
-  context.free_functions = free_functions_;
+ReadOptions Script::reading_options() {
+  ReadOptions options;
+  options.session_functions = free_functions_.get();
+  options.namespaces = namespaces_;
+  options.session_links = linked_;
   for (const std::string& name : environment_.names()) {
     const ScriptValue& value = *environment_.find(name);
-    if (value.as<ModulePtr>()) context.modules.push_back(name);
+    const ModulePtr* module = value.as<ModulePtr>();
+    if (module) options.session_modules.push_back(name);
+    auto loaded = loads_.find(name);
+    if (module && loaded != loads_.end() && loaded->second == *module)
+      options.session_loads.emplace_back(name, *module);
     bool declared = free_functions_ && value.as<FunctionReference>() && free_functions_->find(name);
-    if (!value.as<ModulePtr>() && !declared) context.names.push_back(name);
+    if (!module && !declared) options.session_names.push_back(name);
   }
-  return context;
+  options.load_module = [this](const std::string& path, Span span) {
+    ModulePtr& module = read_ahead_[path];
+    if (!module) module = read_module_file(path, span);
+    return module;
+  };
+  return options;
+}
+
+ModulePtr Script::read_module_file(const std::string& path, Span span) {
+  LoadedModule loaded = load_module_file(path, path_rules(), chain_, span);
+  session_.report(loaded.warnings);
+  return loaded.module;
+}
+
+ModulePtr Script::load_module(const std::string& path, Span span) {
+  auto ahead = read_ahead_.find(path);
+  return ahead != read_ahead_.end() && ahead->second ? ahead->second : read_module_file(path, span);
 }
 
 void Script::run_text(std::string name, std::string text) {
@@ -119,8 +104,14 @@ void Script::run(std::uint32_t file) {
   with_big_stack([&] {
     text_functions_.clear();
     std::vector<Diagnostic> warnings;
-    ast::Block statements = read_statements(file, reading_context(), warnings);
+    read_ahead_.clear();
+    const std::string& name = Sources::instance().find(file)->name();
+    chain_ = name.starts_with('<') ? std::vector<std::string>() : std::vector<std::string>{name};
+    ReadResult read = read_script(file, reading_options(), warnings);
     session_.report(warnings);
+    namespaces_ = std::move(read.namespaces);
+    text_links_ = std::move(read.linked);
+    const ast::Block& statements = read.script;
     declare_arguments(statements);
     if (!options_.interactive) {
       for (const auto& [name, value] : session_.settings().sets) {
@@ -179,28 +170,17 @@ ScriptValue Script::argument(const std::string& name, const ScriptValue& fallbac
   return given ? converted(name, *given, fallback) : fallback;
 }
 
-std::string Script::resolve_path(const std::string& path, bool for_writing, Span span) {
-  // A path may carry an entry, FILE:ENTRY; the policy is about the file.
-  fs::path written(path);
-  fs::path resolved =
-      written.is_absolute() || options_.folder.empty() ? written : fs::path(options_.folder) / written;
-  if (!options_.confined) return resolved.string();
+PathRules Script::path_rules() const {
+  PathRules rules = relish::path_rules(session_, options_.folder, options_.confined);
   // What the command line gave is named by the user.
   for (const auto& [name, text] : session_.settings().sets) {
-    if (!text.empty() && is_below(written, fs::path(text))) return written.string();
+    if (!text.empty()) rules.given.push_back(text);
   }
-  fs::path normal = fs::absolute(resolved).lexically_normal();
-  for (const std::string& root : session_.settings().roots) {
-    if (is_below(normal, fs::absolute(root).lexically_normal())) return resolved.string();
-  }
-  bool climbs = std::find(written.begin(), written.end(), fs::path("..")) != written.end();
-  if (written.is_absolute() || climbs) {
-    fail(ErrorClass::Policy, span, "path.outside",
-         fmt::format("'{}' may lie outside the script's folder; name its folder with --root",
-                     printable(path)));
-  }
-  if (!for_writing) check_components(options_.folder, written, path, span);
-  return resolved.string();
+  return rules;
+}
+
+std::string Script::resolve_path(const std::string& path, bool for_writing, Span span) {
+  return resolve(path_rules(), path, for_writing, span);
 }
 
 }  // namespace relish

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -12,8 +13,9 @@
 
 #include "frontend/ast.h"
 #include "frontend/namespaces.h"
+#include "frontend/reader.h"
 #include "shell/command.h"
-#include "shell/program/reading.h"
+#include "shell/program/path_rules.h"
 #include "shell/script/call_arguments.h"
 #include "shell/script/environment.h"
 #include "shell/script/operator_call.h"
@@ -49,7 +51,7 @@ class Script {
   // The implicit module of free functions; null when there are none.
   const ModulePtr& free_functions() const { return free_functions_; }
   // What the next text may refer to.
-  ReadingContext reading_context() const;
+  ReadOptions reading_options();
 
   // Calls a function of a module with script values.
   ScriptValue call_function(const FunctionReference& function, std::vector<NamedValue> arguments, Span span);
@@ -57,24 +59,27 @@ class Script {
   ScriptValue argument(const std::string& name, const ScriptValue& fallback, Span span);
   // The path that a script's text names, as it may be opened; PolicyError when it may not.
   std::string resolve_path(const std::string& path, bool for_writing, Span span);
+  // The module of a program file: the one that the text's functions were linked with, if they use it.
+  ModulePtr load_module(const std::string& path, Span span);
 
  private:
+  PathRules path_rules() const;
+  ModulePtr read_module_file(const std::string& path, Span span);
   enum class Flow { Next, Break, Continue };
 
   void run_statement(const ast::Statement& statement);
   Flow execute(const ast::Statement& statement);
   Flow execute(const ast::Block& block);
-  void execute_assignment(const ast::Assignment& assignment, Span span);
+  void execute_assignment(const ast::Assignment& assignment);
   void execute_augmented(const ast::AugmentedAssignment& assignment, Span span);
   void execute_assert(const ast::Assert& statement, Span span);
-  void execute_import(const ast::Import& statement);
   Flow execute_for(const ast::For& loop, Span span);
   Flow execute_while(const ast::While& loop, Span span);
   Flow execute_if(const ast::If& statement);
   void bind(const ast::Expr& target, ScriptValue value);
   void set_name(const std::string& name, ScriptValue value, Span span);
   void declare(const ModulePtr& module, Span span);
-  void declare(const GlobalFunction& function, Span span);
+  void declare(const ast::DeclareFunction& declaration, Span span);
 
   ScriptValue value_of(const ast::Expr& expr);
   ScriptValue value_of_name(const std::string& name, Span span);
@@ -110,9 +115,15 @@ class Script {
       text_functions_;  // declared by the text that is running: they may call each other
   Namespaces namespaces_;
   std::set<std::string> declared_arguments_;
+  std::map<std::string, ModulePtr> loads_;       // modules of files, by the names that they were loaded into
+  std::map<std::string, ModulePtr> read_ahead_;  // of the text that runs, by path as written
+  std::map<std::string, std::string> linked_;    // functions of files in `free_functions_`: lib_f -> lib.f
+  std::map<std::string, std::string> text_links_;  // the same, as the text that runs has them
+  std::vector<std::string> chain_;                 // the file that runs
 };
 
-// Iterates as `for` does: range, list, tuple, dict (its keys). TypeError for other kinds.
+// Iterates as `for` does: range, list, tuple, dict (its keys), shape, the rows of a tensor. TypeError for
+// other kinds.
 void for_each_item(const ScriptValue& iterable, Span span,
                    const std::function<bool(const ScriptValue&)>& visit);
 

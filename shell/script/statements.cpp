@@ -3,6 +3,8 @@
 #include <functional>
 #include <map>
 
+#include "frontend/ast_walk.h"
+#include "frontend/module_links.h"
 #include "shell/script/builtins.h"
 #include "shell/script/redefinition.h"
 #include "shell/script/script.h"
@@ -12,101 +14,23 @@ namespace relish {
 namespace {
 
 // Calls `visit` for every call of `arg` in the expression and what it holds.
-void find_arg_calls(const ast::Expr& expr, const std::function<void(const ast::Call&, Span)>& visit);
-
-void find_in_all(const std::vector<ast::ExprPtr>& items,
-                 const std::function<void(const ast::Call&, Span)>& visit) {
-  for (const ast::ExprPtr& item : items) {
-    if (item) find_arg_calls(*item, visit);
-  }
-}
-
-void find_in_links(const ast::ExprPtr& first, const std::vector<ast::Link>& links,
-                   const std::function<void(const ast::Call&, Span)>& visit) {
-  find_arg_calls(*first, visit);
-  for (const ast::Link& link : links) find_arg_calls(*link.operand, visit);
-}
-
 void find_arg_calls(const ast::Expr& expr, const std::function<void(const ast::Call&, Span)>& visit) {
-  if (const auto* call = expr.as<ast::Call>()) {
-    const std::string* name = ast::name_of(*call->callee);
-    if (name && *name == "arg") visit(*call, expr.span);
-    find_arg_calls(*call->callee, visit);
-    for (const ast::Argument& argument : call->arguments) find_arg_calls(*argument.value, visit);
-  } else if (const auto* list = expr.as<ast::ListValue>()) {
-    find_in_all(list->items, visit);
-  } else if (const auto* tuple = expr.as<ast::TupleValue>()) {
-    find_in_all(tuple->items, visit);
-  } else if (const auto* dict = expr.as<ast::DictValue>()) {
-    for (const auto& [key, value] : dict->items) {
-      if (key) find_arg_calls(*key, visit);
-      find_arg_calls(*value, visit);
-    }
-  } else if (const auto* chain = expr.as<ast::Chain>()) {
-    find_in_links(chain->first, chain->links, visit);
-  } else if (const auto* comparison = expr.as<ast::Comparison>()) {
-    find_in_links(comparison->first, comparison->links, visit);
-  } else if (const auto* logic = expr.as<ast::Logic>()) {
-    find_in_all(logic->operands, visit);
-  } else if (const auto* conditional = expr.as<ast::Conditional>()) {
-    find_arg_calls(*conditional->condition, visit);
-    find_arg_calls(*conditional->then_value, visit);
-    find_arg_calls(*conditional->else_value, visit);
-  } else if (const auto* prefix = expr.as<ast::Prefix>()) {
-    find_arg_calls(*prefix->operand, visit);
-  } else if (const auto* attribute = expr.as<ast::Attribute>()) {
-    find_arg_calls(*attribute->object, visit);
-  } else if (const auto* subscript = expr.as<ast::Subscript>()) {
-    find_arg_calls(*subscript->object, visit);
-    find_in_all(subscript->items, visit);
-  } else if (const auto* text = expr.as<ast::FormatString>()) {
-    for (const ast::FormatPart& part : text->parts) {
-      if (part.field) find_arg_calls(*part.field, visit);
-    }
-  }
-}
-
-// The expressions of a statement itself, without those of blocks inside it.
-std::vector<const ast::Expr*> expressions_of(const ast::Statement& statement) {
-  std::vector<const ast::Expr*> result;
-  auto add = [&](const ast::ExprPtr& expr) {
-    if (expr) result.push_back(expr.get());
-  };
-  if (const auto* node = statement.as<ast::ExpressionStatement>()) add(node->value);
-  if (const auto* node = statement.as<ast::Assignment>()) add(node->value);
-  if (const auto* node = statement.as<ast::AugmentedAssignment>()) add(node->value);
-  if (const auto* node = statement.as<ast::Assert>()) {
-    add(node->condition);
-    add(node->message);
-  }
-  if (const auto* node = statement.as<ast::For>()) add(node->iterable);
-  if (const auto* node = statement.as<ast::While>()) add(node->condition);
-  if (const auto* node = statement.as<ast::If>()) {
-    for (const ast::Branch& branch : node->branches) add(branch.condition);
-  }
-  return result;
-}
-
-std::vector<const ast::Block*> blocks_of(const ast::Statement& statement) {
-  std::vector<const ast::Block*> result;
-  if (const auto* node = statement.as<ast::For>()) result.push_back(&node->body);
-  if (const auto* node = statement.as<ast::While>()) result.push_back(&node->body);
-  if (const auto* node = statement.as<ast::If>()) {
-    for (const ast::Branch& branch : node->branches) result.push_back(&branch.body);
-    result.push_back(&node->else_body);
-  }
-  return result;
+  ast::for_each_expr(expr, [&](const ast::Expr& inner) {
+    const auto* call = inner.as<ast::Call>();
+    const std::string* name = call ? ast::name_of(*call->callee) : nullptr;
+    if (name && *name == "arg") visit(*call, inner.span);
+  });
 }
 
 void refuse_arg_calls(const ast::Block& block) {
   for (const ast::Statement& statement : block) {
-    for (const ast::Expr* expr : expressions_of(statement)) {
+    for (const ast::Expr* expr : ast::own_expressions(statement)) {
       find_arg_calls(*expr, [](const ast::Call&, Span span) {
         fail(ErrorClass::Type, span, "arg.place",
              "arg() stands inside a block; expected it at top level, outside loops and ifs");
       });
     }
-    for (const ast::Block* inner : blocks_of(statement)) refuse_arg_calls(*inner);
+    for (const ast::Block* inner : ast::inner_blocks(statement)) refuse_arg_calls(*inner);
   }
 }
 
@@ -115,7 +39,7 @@ void refuse_arg_calls(const ast::Block& block) {
 void Script::declare_arguments(const ast::Block& statements) {
   std::map<std::string, Span> declared;
   for (const ast::Statement& statement : statements) {
-    for (const ast::Expr* expr : expressions_of(statement)) {
+    for (const ast::Expr* expr : ast::own_expressions(statement)) {
       // The header of a `while` runs many times, that of an `if` or `for` once.
       bool in_condition = statement.as<ast::While>() != nullptr;
       find_arg_calls(*expr, [&](const ast::Call& call, Span span) {
@@ -133,7 +57,7 @@ void Script::declare_arguments(const ast::Block& statements) {
         }
       });
     }
-    for (const ast::Block* block : blocks_of(statement)) refuse_arg_calls(*block);
+    for (const ast::Block* block : ast::inner_blocks(statement)) refuse_arg_calls(*block);
   }
   for (const auto& [name, span] : declared) declared_arguments_.insert(name);
 }
@@ -176,13 +100,11 @@ Script::Flow Script::execute(const ast::Statement& statement) {
     ScriptValue value = value_of(*node->value);
     if (!value.is_none()) session_.print(text_of(value));
   } else if (const auto* node = statement.as<ast::Assignment>()) {
-    execute_assignment(*node, span);
+    execute_assignment(*node);
   } else if (const auto* node = statement.as<ast::AugmentedAssignment>()) {
     execute_augmented(*node, span);
   } else if (const auto* node = statement.as<ast::Assert>()) {
     execute_assert(*node, span);
-  } else if (const auto* node = statement.as<ast::Import>()) {
-    execute_import(*node);
   } else if (const auto* node = statement.as<ast::For>()) {
     return execute_for(*node, span);
   } else if (const auto* node = statement.as<ast::While>()) {
@@ -192,23 +114,11 @@ Script::Flow Script::execute(const ast::Statement& statement) {
   } else if (const auto* node = statement.as<ast::DeclareModule>()) {
     declare(node->module, span);
   } else if (const auto* node = statement.as<ast::DeclareFunction>()) {
-    declare(node->function, span);
+    declare(*node, span);
   } else if (statement.as<ast::Break>()) {
     return Flow::Break;
   } else if (statement.as<ast::Continue>()) {
     return Flow::Continue;
-  } else if (statement.as<ast::Return>()) {
-    fail(ErrorClass::Syntax, span, "script.return",
-         "found 'return' at top level; expected it inside a function");
-  } else if (statement.as<ast::With>()) {
-    fail(ErrorClass::Type, span, "script.unsupported",
-         "'with' at top level is not part of the language; write plain statements");
-  } else if (statement.as<ast::FunctionDefinition>()) {
-    fail(ErrorClass::Type, span, "script.unsupported",
-         "a plain 'def' is not part of the language; decorate it with @R.function or @T.prim_func");
-  } else if (statement.as<ast::ClassDefinition>()) {
-    fail(ErrorClass::Type, span, "script.unsupported",
-         "a plain 'class' is not part of the language; decorate it with @I.ir_module");
   }
   return Flow::Next;
 }
@@ -234,9 +144,8 @@ void Script::bind(const ast::Expr& target, ScriptValue value) {
   if (const auto* tuple = target.as<ast::TupleValue>()) targets = &tuple->items;
   if (const auto* list = target.as<ast::ListValue>()) targets = &list->items;
   if (!targets) {
-    std::string hint = target.as<ast::Subscript>() ? "; values are immutable, make a new one" : "";
     fail(ErrorClass::Type, target.span, "script.target",
-         fmt::format("cannot assign to {}; expected a name{}", ast::describe(target), hint));
+         fmt::format("cannot assign to {}; expected a name", ast::describe(target)));
   }
   std::vector<ScriptValue> items;
   for_each_item(value, target.span, [&](const ScriptValue& item) {
@@ -251,17 +160,17 @@ void Script::bind(const ast::Expr& target, ScriptValue value) {
   for (std::size_t i = 0; i < items.size(); ++i) bind(*(*targets)[i], std::move(items[i]));
 }
 
-void Script::execute_assignment(const ast::Assignment& assignment, Span span) {
-  if (assignment.annotation) {
-    fail(ErrorClass::Type, assignment.annotation->span, "script.annotation",
-         "found a type annotation in a script statement; expected NAME = VALUE");
-  }
-  if (!assignment.value) fail(ErrorClass::Syntax, span, "script.target", "expected a value");
+void Script::execute_assignment(const ast::Assignment& assignment) {
   ScriptValue value = value_of(*assignment.value);
   for (std::size_t i = 0; i < assignment.targets.size(); ++i) {
     bool last = i + 1 == assignment.targets.size();
     bind(*assignment.targets[i], last ? std::move(value) : value);
   }
+  // A module that was loaded is one that functions of later inputs may use.
+  const std::string* name = assignment.targets.size() == 1 ? ast::name_of(*assignment.targets[0]) : nullptr;
+  const ScriptValue* bound = name ? environment_.find(*name) : nullptr;
+  const ModulePtr* module = bound ? bound->as<ModulePtr>() : nullptr;
+  if (module && loaded_program_path(*assignment.value)) loads_[*name] = *module;
 }
 
 void Script::execute_augmented(const ast::AugmentedAssignment& assignment, Span span) {
@@ -307,17 +216,6 @@ void Script::execute_assert(const ast::Assert& statement, Span) {
   fail(ErrorClass::Runtime, statement.condition->span, "script.assert", std::move(message));
 }
 
-void Script::execute_import(const ast::Import& statement) {
-  for (const ast::Import::Bound& bound : statement.bound) {
-    if (!namespaces_.bind(bound.name, bound.target)) {
-      fail(ErrorClass::Type, bound.span, "script.import",
-           fmt::format(
-               "cannot import '{}'; expected a namespace of tvm.script, or load(\"FILE\") for another file",
-               bound.target));
-    }
-  }
-}
-
 Script::Flow Script::execute_for(const ast::For& loop, Span span) {
   ScriptValue iterable = value_of(*loop.iterable);
   for_each_item(iterable, loop.iterable->span, [&](const ScriptValue& item) {
@@ -345,7 +243,8 @@ Script::Flow Script::execute_if(const ast::If& statement) {
 
 void Script::declare(const ModulePtr& module, Span span) { set_name(module->name, module, span); }
 
-void Script::declare(const GlobalFunction& function, Span span) {
+void Script::declare(const ast::DeclareFunction& declaration, Span span) {
+  const GlobalFunction& function = declaration.function;
   bool present = free_functions_ && free_functions_->find(name_of(function)) &&
                  *free_functions_->find(name_of(function)) == function;
   if (!present) {
@@ -353,7 +252,11 @@ void Script::declare(const GlobalFunction& function, Span span) {
     Module base = free_functions_ ? *free_functions_ : Module();
     free_functions_ = with_functions(base, text_functions_, span);
   }
-  environment_.set(name_of(function), FunctionReference{free_functions_, name_of(function)});
+  if (declaration.linked) {
+    linked_[name_of(function)] = text_links_.at(name_of(function));
+  } else {
+    environment_.set(name_of(function), FunctionReference{free_functions_, name_of(function)});
+  }
   // References held under the functions' own names follow the module as it is now.
   for (const std::string& name : free_functions_->names()) {
     const ScriptValue* bound = environment_.find(name);

@@ -8,6 +8,7 @@
 #include "ir/printer.h"
 #include "ir/verify.h"
 #include "shell/commands/canonical_text.h"
+#include "shell/program/module_files.h"
 #include "support/failure.h"
 #include "support/render.h"
 
@@ -106,6 +107,20 @@ std::uint32_t add_source(const GoldenFile& file) {
   return Sources::instance().add(std::filesystem::path(file.path).filename().string(), file.source);
 }
 
+PathRules rules_of(const GoldenFile& file) {
+  PathRules rules;
+  rules.folder = std::filesystem::path(file.path).parent_path().string();
+  return rules;
+}
+
+ReadOptions reading_options(const GoldenFile& file) {
+  ReadOptions options;
+  options.python_file = is_python(file);
+  allow_loads(options, rules_of(file), {file.path});
+  options.load_all = true;
+  return options;
+}
+
 std::vector<std::string> round_trip_problems(const Module& module, const std::string& what) {
   std::vector<std::string> problems;
   check_module(module, what, problems);
@@ -115,9 +130,7 @@ std::vector<std::string> round_trip_problems(const Module& module, const std::st
 std::vector<std::string> round_trip_problems(const GoldenFile& file) {
   std::vector<std::string> problems;
   Diagnostics diagnostics;
-  ReadOptions options;
-  options.python_file = is_python(file);
-  const ReadResult result = read_source(add_source(file), options, diagnostics);
+  const ReadResult result = read_source(add_source(file), reading_options(file), diagnostics);
   if (diagnostics.has_errors()) return problems;  // the law is about accepted programs
   for (const ModulePtr& module : result.all_modules()) {
     check_module(*module, fmt::format("module {}", module->name), problems);
@@ -126,7 +139,7 @@ std::vector<std::string> round_trip_problems(const GoldenFile& file) {
   const std::string text = printed_source(file);
   Diagnostics again;
   const std::optional<std::string> twice =
-      canonical_text(Sources::instance().add("<printed>", text), {}, again);
+      canonical_text(Sources::instance().add("<printed>", text), {}, rules_of(file), again);
   if (again.has_errors()) {
     problems.push_back("the file as printed does not read back: " + first_line_of(again));
   } else if (twice && *twice != text) {
@@ -137,7 +150,7 @@ std::vector<std::string> round_trip_problems(const GoldenFile& file) {
 
 std::string printed_source(const GoldenFile& file) {
   Diagnostics diagnostics;
-  const std::optional<std::string> text = canonical_text(add_source(file), {}, diagnostics);
+  const std::optional<std::string> text = canonical_text(add_source(file), {}, rules_of(file), diagnostics);
   return text && !diagnostics.has_errors() ? *text : std::string();
 }
 

@@ -4,13 +4,18 @@
 #include <string>
 #include <vector>
 
+#include "frontend/reader.h"
 #include "ir/module.h"
+#include "shell/program/path_rules.h"
 #include "tests/golden/golden_file.h"
 
 namespace relish::testing {
 
 // Python files have statements that are skipped.
 bool is_python(const GoldenFile& file);
+// By which a file of this folder may load others, and how it is read.
+PathRules rules_of(const GoldenFile& file);
+ReadOptions reading_options(const GoldenFile& file);
 // The text under test as a source of its own.
 std::uint32_t add_source(const GoldenFile& file);
 

@@ -22,9 +22,7 @@ struct Reading {
 
 Reading read(const GoldenFile& file) {
   Reading reading;
-  ReadOptions options;
-  options.python_file = is_python(file);
-  reading.result = read_source(add_source(file), options, reading.diagnostics);
+  reading.result = read_source(add_source(file), reading_options(file), reading.diagnostics);
   return reading;
 }
 
@@ -113,7 +111,7 @@ Outcome run_print(const GoldenFile& file) {
   PrintOptions options;
   options.dialect = dialect_named(file);
   Diagnostics ignored;  // reported by the first reading
-  outcome.output = canonical_text(add_source(file), options, ignored).value_or("");
+  outcome.output = canonical_text(add_source(file), options, rules_of(file), ignored).value_or("");
   if (!file.like.empty()) {
     const std::filesystem::path path = std::filesystem::path(file.path).parent_path() / file.like;
     const std::string wanted = printed_source(read_golden_file(path.string(), file.like));

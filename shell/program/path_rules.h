@@ -1,0 +1,26 @@
+// Which files a text may name: those below its own folder, or of a folder that the user named.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shell/session.h"
+#include "support/source.h"
+
+namespace relish {
+
+struct PathRules {
+  std::string folder;              // against which relative paths are resolved; empty: the current one
+  bool confined = false;           // only files below `folder`, `roots` and `given`
+  std::vector<std::string> roots;  // of --root
+  std::vector<std::string> given;  // paths that the command line gave as values
+};
+PathRules path_rules(const Session& session, std::string folder, bool confined);
+// Of a file that the command line names: what it names in turn lies below its folder.
+PathRules path_rules_beside(const Session& session, const std::string& path);
+
+// The path as it may be opened. PolicyError at `span` for one that is absolute or climbs, leads through a
+// symlink, or is no regular file with one name, outside the roots. It may carry an entry, FILE:ENTRY.
+std::string resolve(const PathRules& rules, const std::string& path, bool for_writing, Span span);
+
+}  // namespace relish

@@ -1,0 +1,229 @@
+// The examples of the manual are run: `manual_examples [--update]`. In docs/language.md
+//
+//   ```relish                 is a script of its own, run in both tiers;
+//   ```relish again           goes on where the script before it stopped;
+//   ```relish layers.relish   is a file that the scripts behind it may load, checked but not run;
+//   ```python model.py        the same, a Python file;
+//   ```output                 behind a script: what it prints, exactly;
+//   ```error                  behind a script: the diagnostics with which it ends, as the program shows them.
+//
+// A script without a block of output prints nothing, and one without a block of error succeeds. --update
+// writes what was found in the place of what is there.
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "ir/verify.h"
+#include "shell/program/program_file.h"
+#include "shell/script/script.h"
+#include "shell/session.h"
+#include "support/big_stack.h"
+#include "support/failure.h"
+#include "support/render.h"
+#include "tests/golden/captured_errors.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace relish::testing {
+namespace {
+
+struct Fence {
+  std::size_t line;  // of the opening fence
+  std::string kind;  // "relish", "output", …
+  std::string rest;  // what stands behind it
+  std::string text;
+  std::size_t begin, end;  // of the text in the page
+};
+
+std::vector<Fence> fences_of(const std::string& page) {
+  std::vector<Fence> fences;
+  bool open = false;
+  std::size_t line = 0;
+  for (std::size_t at = 0; at < page.size();) {
+    const std::size_t end = std::min(page.find('\n', at), page.size() - 1);
+    const std::string text = page.substr(at, end - at);
+    ++line;
+    if (text.starts_with("```")) {
+      if (!open) {
+        const std::string info = text.substr(3);
+        const std::size_t blank = std::min(info.find(' '), info.size());
+        const std::string rest = blank < info.size() ? info.substr(blank + 1) : "";
+        fences.push_back({line, info.substr(0, blank), rest, "", end + 1, end + 1});
+      } else {
+        fences.back().end = at;
+        fences.back().text = page.substr(fences.back().begin, at - fences.back().begin);
+      }
+      open = !open;
+    }
+    at = end + 1;
+  }
+  return fences;
+}
+
+struct Ending {
+  std::string output, errors;
+};
+
+// A script of the manual in one tier; blocks that go on share it.
+class Example {
+ public:
+  Example(const char* tier, const std::string& folder)
+      : output_(new StringOutput),
+        session_(settings(tier), std::unique_ptr<Output>(output_)),
+        script_(session_, options(folder)) {}
+
+  Ending run(const std::string& text) {
+    const std::size_t before = output_->text().size();
+    CapturedErrors notes;
+    Ending ending;
+    with_big_stack([&] {
+      try {
+        script_.run_text("example.relish", text);
+      } catch (const Failure& failure) {
+        ending.errors = render(failure.diagnostics(), Sources::instance(), {});
+      }
+    });
+    ending.output = output_->text().substr(before);
+    ending.errors = notes.take() + ending.errors;
+    return ending;
+  }
+
+ private:
+  static Settings settings(const char* tier) {
+    Settings settings;
+    settings.tier = tier;
+    settings.cache = "off";
+    return settings;
+  }
+  static ScriptOptions options(const std::string& folder) {
+    ScriptOptions options;
+    options.folder = folder;
+    options.confined = true;
+    return options;
+  }
+
+  StringOutput* output_;
+  Session session_;
+  Script script_;
+};
+
+class Page {
+ public:
+  explicit Page(std::string path)
+      : path_(std::move(path)), text_(bytes_of(path_)), fences_(fences_of(text_)) {}
+
+  // How many examples ran, and how many are not as the page says.
+  int examples() const { return examples_; }
+  int failures() const { return failures_; }
+
+  void run() {
+    for (std::size_t i = 0; i < fences_.size(); ++i) {
+      const Fence& fence = fences_[i];
+      const bool program = fence.kind == "relish" || fence.kind == "python";
+      if (!program) continue;
+      ++examples_;
+      const bool file = !fence.rest.empty() && fence.rest != "again";
+      if (file) {
+        check_file(fence);
+      } else {
+        run_script(i);
+      }
+    }
+    if (examples_ == 0) complain(0, "the page has no examples");
+  }
+
+  void update() {
+    for (auto change = changes_.rbegin(); change != changes_.rend(); ++change)
+      text_.replace(change->begin, change->end - change->begin, change->text);
+    if (!changes_.empty()) std::ofstream(path_, std::ios::binary) << text_;
+  }
+
+ private:
+  void complain(std::size_t line, const std::string& what) {
+    ++failures_;
+    std::cout << fmt::format("{}:{}: {}\n", path_, line, what);
+  }
+
+  void check_file(const Fence& fence) {
+    const std::string path = folder_.put(fence.rest, fence.text);
+    Session session({}, std::make_unique<StringOutput>());
+    CapturedErrors notes;
+    try {
+      const ProgramFile program = read_program(path, path_rules_beside(session, path));
+      for (const ModulePtr& module : program.modules()) {
+        Diagnostics diagnostics;
+        verify(*module, diagnostics);
+        throw_if_errors(diagnostics);
+      }
+    } catch (const Failure& failure) {
+      complain(fence.line, render(failure.diagnostics(), Sources::instance(), {}));
+    }
+  }
+
+  void run_script(std::size_t position) {
+    const Fence& fence = fences_[position];
+    if (fence.rest != "again") {
+      interpreted_ = std::make_unique<Example>("interp", folder_.path());
+      compiled_ = std::make_unique<Example>("jit", folder_.path());
+    }
+    const Ending found = interpreted_->run(fence.text);
+    const Ending again = compiled_->run(fence.text);
+    if (found.output != again.output || found.errors != again.errors) {
+      complain(fence.line, fmt::format("the tiers differ:\n{}{}\nand\n{}{}", found.output, found.errors,
+                                       again.output, again.errors));
+    }
+    bool output_shown = false, errors_shown = false;
+    for (std::size_t i = position + 1; i < fences_.size(); ++i) {
+      const Fence& behind = fences_[i];
+      if (behind.kind == "output") {
+        output_shown = true;
+        compare(behind, found.output);
+      } else if (behind.kind == "error") {
+        errors_shown = true;
+        compare(behind, found.errors);
+      } else {
+        break;
+      }
+    }
+    if (!output_shown && !found.output.empty())
+      complain(fence.line, "the example prints what the page does not show:\n" + found.output);
+    if (!errors_shown && !found.errors.empty())
+      complain(fence.line, "the example is refused, and the page does not say so:\n" + found.errors);
+  }
+
+  void compare(const Fence& shown, const std::string& found) {
+    if (shown.text == found) return;
+    complain(shown.line, fmt::format("found\n{}", found));
+    changes_.push_back({shown.begin, shown.end, found});
+  }
+
+  struct Change {
+    std::size_t begin, end;
+    std::string text;
+  };
+
+  std::string path_;
+  std::string text_;
+  std::vector<Fence> fences_;
+  TemporaryFolder folder_;
+  std::unique_ptr<Example> interpreted_, compiled_;
+  std::vector<Change> changes_;
+  int examples_ = 0, failures_ = 0;
+};
+
+}  // namespace
+}  // namespace relish::testing
+
+int main(int argc, char** argv) {
+  using namespace relish::testing;
+  relish::start_language();
+  Page page(std::string(RELISH_SOURCE_DIR) + "/docs/language.md");
+  page.run();
+  if (argc > 1 && std::string(argv[1]) == "--update") page.update();
+  std::cout << page.examples() << " examples, " << page.failures() << " not as the page says\n";
+  return page.failures() == 0 ? 0 : 1;
+}
