@@ -82,6 +82,9 @@ Expr GraphBuilder::shape_of_dims(const ast::Expr& written) {
 Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr, const ast::Call& call,
                                  const ast::Expr* receiver) {
   std::string short_name = name.substr(2);
+  if (name == "R.null_value")
+    type_error(expr.span, "op.null_value",
+               "found R.null_value() as a value; it stands for an absent argument only");
   const Op* op = find_op(short_name);
   if (!op) {
     std::vector<std::string> candidates = op_names();

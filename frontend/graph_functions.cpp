@@ -73,7 +73,7 @@ void GraphBuilder::check_pure(const std::vector<BindingBlock>& blocks) {
       } else if (auto* loop = value.as<Loop>()) {
         if (loop->condition) check_pure(loop->condition->blocks);
         check_pure(loop->body->blocks);
-      } else if (has_effects(value)) {
+      } else if (!value.type().is_error() && has_effects(value)) {
         Span at = value.span().known() ? value.span() : binding.span;
         context_.attempt_typed([&] {
           fail(ErrorClass::Type, at, "function.purity",

@@ -368,7 +368,7 @@ std::optional<bool> known_condition(const ast::Expr& expr) {
 void PrimFuncBuilder::check_result() {
   if (!function_.result_dtype || always_returns(function_.body)) return;
   type_error(function_.span, "prim_func.result",
-             fmt::format("{} returns a {}; found a way through it without a return",
+             fmt::format("{} returns {}; found a way through it without a return",
                          printable(function_.name), name_of(*function_.result_dtype)));
 }
 

@@ -84,7 +84,7 @@ void SourceReader::read_constants(std::size_t heading, std::string_view whole) {
 // --- Python files.
 
 // Imports and type variables of a Python file count, whatever else its other statements are. Whether the line
-// is an import of TVM's namespaces alone.
+// is a type variable or an import of TVM's namespaces alone.
 bool SourceReader::bind_quietly(const Line& line) {
   if (line.damaged || line.header) return false;
   bool import = line.first_word == "import" || line.first_word == "from";
@@ -102,6 +102,7 @@ bool SourceReader::bind_quietly(const Line& line) {
     const std::string* name = ast::name_of(*assignment->targets[0]);
     if (call && name && context_.namespaces.canonical(*call->callee) == "TypeVar") {
       context_.type_variables.insert(*name);
+      return true;
     }
   }
   return false;
