@@ -217,8 +217,13 @@ MaybeLine dataflow_variable_outside(Draft& draft) {
 MaybeLine use_before_binding(Draft& draft) {
   std::vector<std::pair<Place, std::string>> choices;
   for (const Place& use : uses(draft)) {
-    for (const auto& [name, at] : bound_in(draft, draft.line(use.line).function)) {
-      if (at > use.line && name != "_") choices.emplace_back(use, name);
+    // A name may be bound several times: one that stands before the use already is no fault.
+    const auto bound = bound_in(draft, draft.line(use.line).function);
+    for (const auto& [name, at] : bound) {
+      const bool earlier = std::any_of(bound.begin(), bound.end(), [&, &wanted = name](const auto& other) {
+        return other.first == wanted && other.second < use.line;
+      });
+      if (at > use.line && name != "_" && !earlier) choices.emplace_back(use, name);
     }
   }
   if (choices.empty()) return std::nullopt;
