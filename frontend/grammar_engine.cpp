@@ -2,6 +2,7 @@
 #include "frontend/grammar_engine.h"
 
 #include <algorithm>
+#include <cctype>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -266,6 +267,13 @@ bool Engine::parse(const Slice& slice, EntryRule rule, Diagnostics& diagnostics,
         Span{slice.file, static_cast<std::uint32_t>(fault.begin), static_cast<std::uint32_t>(fault.end)},
         "syntax.grammar", fault.message);
     if (!fault.note.empty()) diagnostic.note(fault.note);
+    // A command of the interactive session, typed into a script.
+    const std::string_view line = slice.text.substr(slice.begin, slice.end - slice.begin);
+    if (fault.begin == slice.begin && line.size() > 1 && line[0] == ':' &&
+        std::isalpha(static_cast<unsigned char>(line[1])))
+      diagnostic.note(
+          "commands that begin with ':' are of the interactive session; in a script they are calls, such as "
+          "call(M.f)");
     diagnostic.notes.insert(diagnostic.notes.end(), fault.fixes.begin(), fault.fixes.end());
     return false;
   }

@@ -9,30 +9,36 @@
 
 namespace relish::jit {
 
-void GraphEmitter::for_each_tensor_slot(const ValueTree& tree, std::size_t& position,
+void GraphEmitter::for_each_stored_slot(const ValueTree& tree, std::size_t& position,
                                         const std::function<void(std::size_t, const ValueTree&)>& visit) {
-  if (tree.kind == ValueTree::TensorLeaf) visit(position, tree);
+  if (tree.has_storage()) visit(position, tree);
   if (tree.kind != ValueTree::Tuple) {
     position += slot_count(tree);
     return;
   }
-  for (const ValueTree& field : tree.fields) for_each_tensor_slot(field, position, visit);
+  for (const ValueTree& field : tree.fields) for_each_stored_slot(field, position, visit);
 }
 
-llvm::Value* GraphEmitter::own(llvm::Value* pointer, DType dtype, const std::vector<llvm::Value*>& dims) {
+llvm::Value* GraphEmitter::own(const ValueTree& leaf, const StorageValue& storage) {
   llvm::Type *ptr = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
+  if (leaf.kind == ValueTree::BoxLeaf) {
+    builder_.CreateCall(runtime_.get("rt_box_own", builder_.getVoidTy(), {ptr, ptr}),
+                        {frame_.context, storage.pointer});
+    return storage.pointer;
+  }
   llvm::Value* owned = builder_.CreateCall(
       runtime_.get("rt_own", ptr, {ptr, ptr, i32, i32, ptr}),
-      {frame_.context, pointer, builder_.getInt32(static_cast<std::uint32_t>(dtype)),
-       builder_.getInt32(static_cast<std::uint32_t>(dims.size())), RuntimeCalls::array_of(builder_, dims)});
+      {frame_.context, storage.pointer, builder_.getInt32(static_cast<std::uint32_t>(leaf.dtype)),
+       builder_.getInt32(static_cast<std::uint32_t>(storage.dims.size())),
+       RuntimeCalls::array_of(builder_, storage.dims)});
   RuntimeCalls::check_allocated(builder_, owned);
   return owned;
 }
 
-void GraphEmitter::release(llvm::Value* pointer) {
+void GraphEmitter::release(llvm::Value* pointer, bool boxed) {
   llvm::Type* ptr = builder_.getPtrTy();
-  builder_.CreateCall(runtime_.get("rt_tensor_release", builder_.getVoidTy(), {ptr, ptr}),
-                      {frame_.context, pointer});
+  const char* name = boxed ? "rt_box_release" : "rt_tensor_release";
+  builder_.CreateCall(runtime_.get(name, builder_.getVoidTy(), {ptr, ptr}), {frame_.context, pointer});
 }
 
 // An i1 of a bool scalar or a 0-d bool tensor.
@@ -43,14 +49,26 @@ llvm::Value* GraphEmitter::condition_of(const Live& live) {
       builder_.CreateLoad(builder_.getInt8Ty(), frame_.storages[live.tree.storage].pointer));
 }
 
+// Values that are boxed for the call belong to the binding, so they are made before its branches.
+GraphEmitter::Captured GraphEmitter::captured_of(const Region& region) {
+  const FunctionCall& call = lifted_call(region);
+  const Function& callee = *module_.function(call.callee.as<GlobalRef>()->name);
+  Captured captured;
+  for (std::size_t i = region.params.size(); i < call.args.size(); ++i) {
+    captured.emplace_back();
+    if (!call.args[i].as<ShapeLiteral>()) captured.back() = argument(call.args[i], callee.params[i]);
+  }
+  return captured;
+}
+
 // Calls the function of a region: the carried values as they stand in their slots, then what it captured.
-void GraphEmitter::call_lifted(const Region& region, llvm::Value* carried, std::size_t carried_slots,
-                               llvm::Value* out) {
+void GraphEmitter::call_lifted(const Region& region, const Captured& before, llvm::Value* carried,
+                               std::size_t carried_slots, llvm::Value* out) {
   const FunctionCall& call = lifted_call(region);
   std::vector<Live> captured;
   std::size_t count = carried_slots;
-  for (std::size_t i = region.params.size(); i < call.args.size(); ++i) {
-    captured.push_back(value(call.args[i]));
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    captured.push_back(before[i] ? *before[i] : value(call.args[region.params.size() + i]));
     count += slot_count(captured.back().tree);
   }
   llvm::Value* in = RuntimeCalls::stack_slots(builder_, count);
@@ -63,20 +81,23 @@ void GraphEmitter::call_lifted(const Region& region, llvm::Value* carried, std::
   RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
 }
 
-GraphEmitter::Live GraphEmitter::if_value(const If& branch, const Expr&) {
+GraphEmitter::Live GraphEmitter::if_value(const If& branch, const Expr& expr) {
   const ValueTree& tree = frame_.values->bound[static_cast<std::size_t>(frame_.position)];
   llvm::Value* out = RuntimeCalls::stack_slots(builder_, slot_count(tree));
-  llvm::Value* condition = condition_of(value(branch.condition));
+  llvm::Value* condition = condition_of(
+      argument(branch.condition, condition_type(branch.condition.type()), expr.span(), "the condition"));
+  const Captured then_captured = captured_of(*branch.then_region);
+  const Captured else_captured = captured_of(*branch.else_region);
   llvm::LLVMContext& context = code_.getContext();
   auto* then_block = llvm::BasicBlock::Create(context, "then", frame_.code);
   auto* else_block = llvm::BasicBlock::Create(context, "else", frame_.code);
   auto* after = llvm::BasicBlock::Create(context, "after", frame_.code);
   builder_.CreateCondBr(condition, then_block, else_block);
   builder_.SetInsertPoint(then_block);
-  apart([&] { call_lifted(*branch.then_region, nullptr, 0, out); });
+  apart([&] { call_lifted(*branch.then_region, then_captured, nullptr, 0, out); });
   builder_.CreateBr(after);
   builder_.SetInsertPoint(else_block);
-  apart([&] { call_lifted(*branch.else_region, nullptr, 0, out); });
+  apart([&] { call_lifted(*branch.else_region, else_captured, nullptr, 0, out); });
   builder_.CreateBr(after);
   builder_.SetInsertPoint(after);
   std::size_t position = 0;
@@ -93,13 +114,12 @@ GraphEmitter::Live GraphEmitter::loop_value(const Loop& loop, const Expr& expr) 
   llvm::Value* carried = RuntimeCalls::stack_slots(builder_, count);
   llvm::Value* next = RuntimeCalls::stack_slots(builder_, count);
   std::size_t position = 0;
-  for (const Expr& initial : loop.initial) {
-    const Live live = value(initial);
+  for (std::size_t i = 0; i < loop.initial.size(); ++i) {
+    const Live live = argument(loop.initial[i], loop.body->params[i]);
     std::size_t at = position;
     write_slots(live, carried, position);
-    for_each_tensor_slot(live.tree, at, [&](std::size_t address, const ValueTree& leaf) {
-      const StorageValue& storage = frame_.storages[leaf.storage];
-      builder_.CreateStore(own(storage.pointer, leaf.dtype, storage.dims), slot(carried, address));
+    for_each_stored_slot(live.tree, at, [&](std::size_t address, const ValueTree& leaf) {
+      builder_.CreateStore(own(leaf, frame_.storages[leaf.storage]), slot(carried, address));
     });
   }
 
@@ -118,6 +138,8 @@ GraphEmitter::Live GraphEmitter::loop_value(const Loop& loop, const Expr& expr) 
     builder_.SetInsertPoint(good);
   }
 
+  const Captured condition_captured = loop.condition ? captured_of(*loop.condition) : Captured();
+  const Captured body_captured = captured_of(*loop.body);
   auto* head = llvm::BasicBlock::Create(context, "head", frame_.code);
   auto* body = llvm::BasicBlock::Create(context, "body", frame_.code);
   auto* after = llvm::BasicBlock::Create(context, "after", frame_.code);
@@ -130,7 +152,7 @@ GraphEmitter::Live GraphEmitter::loop_value(const Loop& loop, const Expr& expr) 
       goes_on = builder_.CreateSelect(builder_.CreateICmpSGT(step, int64(0)), builder_.CreateICmpSLT(at, end),
                                       builder_.CreateICmpSGT(at, end));
     } else {
-      goes_on = loop_condition(*loop.condition, carried, count);
+      goes_on = loop_condition(*loop.condition, condition_captured, carried, count);
     }
     builder_.CreateCondBr(goes_on, body, after);
     builder_.SetInsertPoint(body);
@@ -139,10 +161,10 @@ GraphEmitter::Live GraphEmitter::loop_value(const Loop& loop, const Expr& expr) 
       symbol_vars_.insert_or_assign(loop.index.id(), loop.index);
       frame_.symbols[loop.index.id()] = builder_.CreateLoad(i64, index);
     }
-    call_lifted(*loop.body, carried, count, next);
+    call_lifted(*loop.body, body_captured, carried, count, next);
     position = 0;
-    for_each_tensor_slot(tree, position, [&](std::size_t at, const ValueTree&) {
-      release(builder_.CreateLoad(builder_.getPtrTy(), slot(carried, at)));
+    for_each_stored_slot(tree, position, [&](std::size_t at, const ValueTree& leaf) {
+      release(builder_.CreateLoad(builder_.getPtrTy(), slot(carried, at)), leaf.kind == ValueTree::BoxLeaf);
     });
     for (std::size_t i = 0; i < count; ++i)
       builder_.CreateStore(builder_.CreateLoad(i64, slot(next, i)), slot(carried, i));
@@ -160,19 +182,25 @@ GraphEmitter::Live GraphEmitter::loop_value(const Loop& loop, const Expr& expr) 
   return read_slots(tree, carried, position);
 }
 
-llvm::Value* GraphEmitter::loop_condition(const Region& region, llvm::Value* carried, std::size_t count) {
+llvm::Value* GraphEmitter::loop_condition(const Region& region, const Captured& captured,
+                                          llvm::Value* carried, std::size_t count) {
   const Type& type = region.results.at(0).type();
   const bool scalar = type.as<ScalarType>() != nullptr;
   llvm::Value* out = RuntimeCalls::stack_slots(builder_, 1);
-  call_lifted(region, carried, count, out);
+  call_lifted(region, captured, carried, count, out);
   if (scalar) return builder_.CreateIsNotNull(builder_.CreateLoad(builder_.getInt8Ty(), out));
   llvm::Value* pointer = builder_.CreateLoad(builder_.getPtrTy(), out);
   llvm::Value* truth = builder_.CreateIsNotNull(builder_.CreateLoad(builder_.getInt8Ty(), pointer));
-  release(pointer);
+  release(pointer, false);
   return truth;
 }
 
 GraphEmitter::Live GraphEmitter::host_call(const std::vector<Live>& args, HostCall call) {
+  return host_call_by("rt_host_call", args, std::move(call), nullptr);
+}
+
+GraphEmitter::Live GraphEmitter::host_call_by(const char* name, const std::vector<Live>& args, HostCall call,
+                                              llvm::Function* code) {
   RELISH_CHECK(host_calls_ != nullptr);
   std::size_t count = 0;
   for (const Live& arg : args) count += slot_count(arg.tree);
@@ -183,9 +211,11 @@ GraphEmitter::Live GraphEmitter::host_call(const std::vector<Live>& args, HostCa
   const ValueTree tree = call.result;
   host_calls_->push_back(std::move(call));
   llvm::Type *ptr = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
-  llvm::Value* status = builder_.CreateCall(
-      runtime_.get("rt_host_call", i32, {ptr, i32, ptr, ptr}),
-      {frame_.context, builder_.getInt32(static_cast<std::uint32_t>(host_calls_->size() - 1)), in, out});
+  llvm::Value* index = builder_.getInt32(static_cast<std::uint32_t>(host_calls_->size() - 1));
+  llvm::Value* status = code ? builder_.CreateCall(runtime_.get(name, i32, {ptr, i32, ptr, ptr, ptr}),
+                                                   {frame_.context, index, code, in, out})
+                             : builder_.CreateCall(runtime_.get(name, i32, {ptr, i32, ptr, ptr}),
+                                                   {frame_.context, index, in, out});
   RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
   position = 0;
   return read_slots(tree, out, position);

@@ -141,6 +141,7 @@ void GraphEmitter::bind_dims(const Live& live, const Type& type) {
 
 void GraphEmitter::match(const Live& live, const Type& type, Span span, const std::string& what) {
   bind_dims(live, type);
+  if (live.tree.kind == ValueTree::BoxLeaf) return check_box(live, type, span, what);
   Site site{span, FaultKind::ShapeMismatch, what, type, {}, live.tree.dtype};
   if (const TensorType* tensor = type.tensor()) {
     const bool possible =

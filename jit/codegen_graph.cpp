@@ -96,6 +96,10 @@ GraphEmitter::Live GraphEmitter::read_slots(const ValueTree& tree, llvm::Value* 
       for (int d = 0; d < tree.rank; ++d) storage.dims.push_back(next());
       break;
     }
+    case ValueTree::BoxLeaf:
+      frame_.storages[tree.storage].pointer =
+          builder_.CreateLoad(builder_.getPtrTy(), slot(slots, position++));
+      break;
     case ValueTree::ShapeLeaf:
       for (int d = 0; d < tree.rank; ++d) live.values.push_back(next());
       break;
@@ -119,6 +123,9 @@ void GraphEmitter::write_slots(const Live& live, llvm::Value* slots, std::size_t
       for (llvm::Value* dim : storage.dims) builder_.CreateStore(dim, slot(slots, position++));
       break;
     }
+    case ValueTree::BoxLeaf:
+      builder_.CreateStore(frame_.storages[live.tree.storage].pointer, slot(slots, position++));
+      break;
     case ValueTree::ShapeLeaf:
     case ValueTree::ScalarLeaf:
       for (llvm::Value* value : live.values) {
@@ -183,11 +190,14 @@ void GraphEmitter::emit_body() {
     for (const Binding& binding : block.bindings) {
       RuntimeCalls::poll(builder_, frame_.flag, frame_.interrupted);
       Live live = value(binding.value());
-      if (const auto* cast = std::get_if<MatchCast>(&binding.kind))
+      if (const auto* cast = std::get_if<MatchCast>(&binding.kind)) {
+        live = convert(live, cast->type, binding.span, "match_cast");
         match(live, cast->type, binding.span, "match_cast");
+      }
       frame_.vars.insert_or_assign(binding.var().id(), std::move(live));
       release_dead();
       ++frame_.position;
+      frame_.conversion = 0;
     }
   }
   write_result();
@@ -197,19 +207,21 @@ void GraphEmitter::emit_body() {
 // A function that owns its results hands out each tensor once: those that it has made itself as they are,
 // others shared or copied.
 void GraphEmitter::write_result() {
-  const Live result = value(frame_.source->result);
+  Live result = value(frame_.source->result);
+  if (frame_.values->owns_results)
+    result = convert(result, frame_.source->result_type, frame_.source->result_span,
+                     frame_.source->name + ": the result");
   std::size_t position = 0;
   llvm::Value* out = frame_.code->getArg(2);
   write_slots(result, out, position);
   if (!frame_.values->owns_results) return;
   std::unordered_set<std::size_t> given;
   position = 0;
-  for_each_tensor_slot(result.tree, position, [&](std::size_t at, const ValueTree& tree) {
+  for_each_stored_slot(result.tree, position, [&](std::size_t at, const ValueTree& tree) {
     const Storage& storage = frame_.values->storages[tree.storage];
     const bool made = storage.kind == Storage::Temporary || storage.kind == Storage::Returned;
     if (made && given.insert(tree.storage).second) return;
-    const StorageValue& live = frame_.storages[tree.storage];
-    builder_.CreateStore(own(live.pointer, tree.dtype, live.dims), slot(out, at));
+    builder_.CreateStore(own(tree, frame_.storages[tree.storage]), slot(out, at));
   });
 }
 
@@ -329,7 +341,7 @@ void GraphEmitter::release_dead() {
     const bool own_tensor =
         storage.kind == Storage::Returned || (storage.kind == Storage::Temporary && !frame_.planned[id]);
     if (!own_tensor || storage.escapes || storage.last_use != frame_.position) continue;
-    release(frame_.storages[id].pointer);
+    release(frame_.storages[id].pointer, storage.boxed);
   }
 }
 
@@ -357,6 +369,12 @@ GraphEmitter::Live GraphEmitter::value(const Expr& expr) {
   if (const auto* n = expr.as<Loop>()) return loop_value(*n, expr);
   if (const auto* n = expr.as<OpCall>()) return operator_call(*n, expr);
   if (const auto* n = expr.as<PackedCall>()) return packed_call(*n, expr);
+  if (const auto* n = expr.as<GlobalRef>()) {
+    if (const FunctionPtr callee = module_.function(n->name)) {
+      const ValueTree result = next_conversion();
+      return function_value(*callee, {}, false, result, expr.span());
+    }
+  }
   Live live;
   if (const auto* n = expr.as<Constant>()) {
     // The storage of this constant: constants are told apart by the memory that they hold.
@@ -391,7 +409,7 @@ GraphEmitter::Live GraphEmitter::value(const Expr& expr) {
     return live;
   }
   live.tree.kind = ValueTree::TextLeaf;
-  live.tree.text = text_of(expr);
+  live.tree.text = packed_symbol(module_, expr).value_or(text_of(expr));
   return live;
 }
 
@@ -406,7 +424,9 @@ GraphEmitter::Live GraphEmitter::call_kernel(const PrimFunc& function, const Cal
   const std::vector<ParamAccess> accesses = param_accesses(*callee);
   const std::vector<ParamSource> layout = call_layout(*callee, call, expr.span());
   std::vector<Live> args;
-  for (const Expr& arg : call.args) args.push_back(value(arg));
+  for (std::size_t i = 0; i < call.args.size(); ++i)
+    args.push_back(argument(call.args[i], buffer_type(*callee, layout, i, call.args[i].type()), expr.span(),
+                            callee->name));
 
   const std::vector<std::size_t>& made = frame_.values->made[static_cast<std::size_t>(frame_.position)];
   std::size_t copies = call.out_types.size();
@@ -517,15 +537,18 @@ GraphEmitter::Live GraphEmitter::call_kernel(const PrimFunc& function, const Cal
 }
 
 GraphEmitter::Live GraphEmitter::function_call(const FunctionCall& call, const Expr& expr) {
-  if (const PrimFuncPtr prim = module_.prim_func(call.callee.as<GlobalRef>()->name))
+  const auto* global = call.callee.as<GlobalRef>();
+  if (const PrimFuncPtr prim = global ? module_.prim_func(global->name) : nullptr)
     return prim_call(*prim, call, expr);
-  const FunctionPtr callee = module_.function(call.callee.as<GlobalRef>()->name);
+  const FunctionPtr callee = global ? module_.function(global->name) : nullptr;
+  if (!callee) return call_value(call.callee, call.args, expr);
   const bool owned = find_attribute(callee->attributes, owns_results) != nullptr;
   std::vector<Live> args;
-  for (const Expr& arg : call.args) args.push_back(value(arg));
-  std::vector<std::size_t> tensors;  // our storages of the tensor leaves of the arguments
+  for (std::size_t i = 0; i < call.args.size(); ++i)
+    args.push_back(argument(call.args[i], callee->params[i]));
+  std::vector<std::size_t> tensors;  // our storages of the leaves of the arguments
   const std::function<void(const Live&)> flatten = [&](const Live& live) {
-    if (live.tree.kind == ValueTree::TensorLeaf) tensors.push_back(live.tree.storage);
+    if (live.tree.has_storage()) tensors.push_back(live.tree.storage);
     for (const Live& field : live.fields) flatten(field);
   };
   std::vector<ValueTree> arg_trees;
@@ -553,7 +576,7 @@ GraphEmitter::Live GraphEmitter::function_call(const FunctionCall& call, const E
   std::size_t next = 0;
   const std::function<ValueTree(const ValueTree&)> import = [&](const ValueTree& tree) {
     ValueTree result = tree;
-    if (tree.kind == ValueTree::TensorLeaf) {
+    if (tree.has_storage()) {
       const Storage& storage = inner.storages[tree.storage];
       if (!here.contains(tree.storage))
         here[tree.storage] = storage.kind == Storage::Param ? tensors.at(storage.param) : made.at(next++);

@@ -58,6 +58,7 @@ class GraphEmitter {
     std::vector<StorageValue> storages;
     std::vector<llvm::Value*> planned;  // address in the arena, by storage
     std::int64_t position = 0;
+    std::size_t conversion = 0;  // of those at this position: the next one
   };
 
   const Kernel& kernel(const PrimFunc& function);
@@ -77,19 +78,40 @@ class GraphEmitter {
   Live packed_call(const PackedCall& call, const Expr& expr);  // codegen_native.cpp
   Live prim_call(const PrimFunc& callee, const FunctionCall& call, const Expr& expr);
 
+  // codegen_boxes.cpp: values in boxes, and function values.
+  // The value as one of `type`: boxed, or taken out of its box; a RuntimeError at `span` that names `what`
+  // when it does not fit.
+  Live convert(const Live& live, const Type& type, Span span, const std::string& what);
+  Live argument(const Expr& expr, const Type& type, Span span, const std::string& what);
+  Live argument(const Expr& expr, const Var& param);
+  const ValueTree& next_conversion();
+  void check_box(const Live& live, const Type& type, Span span, const std::string& what);
+  Live function_value(const Function& callee, const std::vector<Expr>& given, bool behind,
+                      const ValueTree& result, Span span);
+  Live closure_call(const PackedCall& call, const Expr& expr);
+  Live call_value(const Expr& callee, const std::vector<Expr>& args, const Expr& expr);
+  // Calls the runtime function `name`(context, index of the call, in, out), with `code` in front of `in` when
+  // it is given.
+  Live host_call_by(const char* name, const std::vector<Live>& args, HostCall call, llvm::Function* code);
+
   // codegen_control.cpp: ifs, loops, and calls into the program.
   Live if_value(const If& branch, const Expr& expr);
   Live loop_value(const Loop& loop, const Expr& expr);
   Live host_call(const std::vector<Live>& args, HostCall call);
   Live operator_call(const OpCall& call, const Expr& expr);
+  // What a lifted region captured, as its function takes it; sizes, which the region may change, are empty.
+  using Captured = std::vector<std::optional<Live>>;
   llvm::Value* condition_of(const Live& live);
-  llvm::Value* loop_condition(const Region& region, llvm::Value* carried, std::size_t count);
-  void call_lifted(const Region& region, llvm::Value* carried, std::size_t carried_slots, llvm::Value* out);
-  // Calls `visit(address slot, tree)` for every tensor among the slots of a tree.
-  void for_each_tensor_slot(const ValueTree& tree, std::size_t& position,
+  llvm::Value* loop_condition(const Region& region, const Captured& captured, llvm::Value* carried,
+                              std::size_t count);
+  Captured captured_of(const Region& region);
+  void call_lifted(const Region& region, const Captured& captured, llvm::Value* carried,
+                   std::size_t carried_slots, llvm::Value* out);
+  // Calls `visit(address slot, tree)` for every tensor and box among the slots of a tree.
+  void for_each_stored_slot(const ValueTree& tree, std::size_t& position,
                             const std::function<void(std::size_t, const ValueTree&)>& visit);
-  llvm::Value* own(llvm::Value* pointer, DType dtype, const std::vector<llvm::Value*>& dims);
-  void release(llvm::Value* pointer);
+  llvm::Value* own(const ValueTree& leaf, const StorageValue& storage);
+  void release(llvm::Value* pointer, bool boxed);
   // Runs `emit` with the caches of computed dims as they are now: what it computes is not seen behind it.
   template <class F>
   void apart(F&& emit) {

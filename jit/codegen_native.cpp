@@ -1,34 +1,16 @@
 // Code generation of calls of native functions.
 #include "ir/packed_result.h"
+#include "jit/closure.h"
 #include "jit/codegen_graph.h"
 #include "jit/native_calls.h"
 #include "support/render.h"
 
 namespace relish::jit {
-namespace {
-
-// The type of what a function returns, as far as the runtime checks it: dims belong to compiled code.
-Type without_dims(const Type& type) {
-  if (const TensorType* tensor = type.tensor()) {
-    TensorType open = *tensor;
-    open.rank = tensor->shape ? static_cast<int>(tensor->shape->size()) : tensor->rank;
-    open.shape.reset();
-    return open;
-  }
-  if (const auto* shape = type.as<ShapeType>()) {
-    ShapeType open = *shape;
-    open.rank = shape->dims ? static_cast<int>(shape->dims->size()) : shape->rank;
-    open.dims.reset();
-    return open;
-  }
-  return type;
-}
-
-}  // namespace
-
 // The storages that the binding makes are, in this order: copies of arguments that are changed in place; then
 // the destinations, or those of the value that the function returns.
 GraphEmitter::Live GraphEmitter::packed_call(const PackedCall& call, const Expr& expr) {
+  if (call.form == PackedForm::MakeClosure || !packed_symbol(module_, call.callee))
+    return closure_call(call, expr);
   const std::vector<std::size_t>& made = frame_.values->made[static_cast<std::size_t>(frame_.position)];
   std::size_t next = 0;
   auto native = std::make_shared<NativeCall>();
@@ -51,7 +33,7 @@ GraphEmitter::Live GraphEmitter::packed_call(const PackedCall& call, const Expr&
     for (const Type& type : call.out_types) {
       const std::size_t id = made.at(next++);
       make_storage(id, true);
-      const ValueTree tree = tree_of(type, expr.span(), [&](const TensorType&) { return id; });
+      const ValueTree tree = tree_of(type, [&](const TensorType*) { return id; });
       args.push_back(leaf(tree));
       results.fields.push_back(leaf(tree));
       results.tree.fields.push_back(tree);
@@ -65,8 +47,7 @@ GraphEmitter::Live GraphEmitter::packed_call(const PackedCall& call, const Expr&
   const bool returns = call.form != PackedForm::Dps && results.fields.empty();
   native->result_type = returns ? expr.type() : void_type();
   native->checked_type = without_dims(native->result_type);
-  if (returns)
-    native->result = tree_of(expr.type(), expr.span(), [&](const TensorType&) { return made.at(next++); });
+  if (returns) native->result = tree_of(expr.type(), [&](const TensorType*) { return made.at(next++); });
 
   std::size_t slots = 0, position = 0;
   for (const Live& arg : args) {

@@ -42,10 +42,7 @@ void check(const Function& function) {
     if (const auto* packed = expr.as<PackedCall>()) {
       const auto* external = packed->callee.as<ExternFunc>();
       if (packed->form == PackedForm::Builtin && external) refuse_machine_call(external->symbol, span);
-      if (packed->form > PackedForm::Inplace) refuse(span, "a call of TVM's virtual machine");
     }
-    const auto* call = expr.as<FunctionCall>();
-    if (call && call->callee.type().as<AnyType>()) refuse(span, "a call of a value of type R.Any");
   });
 }
 

@@ -31,7 +31,7 @@ std::vector<GlobalFunction> reachable_functions(const Module& module, std::strin
 }
 
 std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
-                                        const std::vector<GlobalFunction>& functions) {
+                                        const std::vector<GlobalFunction>& functions, UnknownShapes unknown) {
   require_compilable(functions);
   auto compiled = std::make_shared<Compiled>();
   Module part;
@@ -45,7 +45,7 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
     GraphEmitter emitter(part, *code, engine.traits(), compiled->sites);
     entry = emitter.entry_of(**prim);
   } else {
-    const Module lowered = legalize(lift_bodies(part));
+    const Module lowered = legalize(lift_bodies(part), unknown);
     const FunctionPtr function = lowered.function(name);
     GraphEmitter emitter(lowered, *code, engine.traits(), compiled->sites, &compiled->host_calls);
     entry = emitter.function(*function);
@@ -56,6 +56,9 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
       compiled->recursive =
           compiled->recursive || find_attribute((*graph)->attributes, recursive_function) != nullptr;
       for_each_expr(**graph, [&](const Expr& expr) {
+        // Function values may call each other without end.
+        const auto* call = expr.as<FunctionCall>();
+        compiled->recursive = compiled->recursive || (call && !call->callee.as<GlobalRef>());
         if (const auto* constant = expr.as<Constant>()) compiled->constants.push_back(constant->value);
       });
     }

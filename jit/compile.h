@@ -11,6 +11,7 @@
 #include "jit/graph_values.h"
 #include "jit/host_calls.h"
 #include "jit/sites.h"
+#include "transform/legalize.h"
 
 namespace relish::jit {
 
@@ -32,8 +33,9 @@ struct Compiled {
 // The functions that `name` reaches in the module, itself first. The compiled code depends on nothing else.
 std::vector<GlobalFunction> reachable_functions(const Module& module, std::string_view name);
 
-// `functions` as reachable_functions gives them. Failure(TypeError) for what cannot be compiled.
+// `functions` as reachable_functions gives them. Failure(TypeError) for what cannot be compiled; operators on
+// shapes that only the run shows are evaluated by the program, or refused, as `unknown` says.
 std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
-                                        const std::vector<GlobalFunction>& functions);
+                                        const std::vector<GlobalFunction>& functions, UnknownShapes unknown);
 
 }  // namespace relish::jit

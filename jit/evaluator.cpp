@@ -54,6 +54,17 @@ std::weak_ptr<const void> weak_of(const GlobalFunction& function) {
       function);
 }
 
+bool holds_object(const Value& value) {
+  if (value.is_tuple()) return std::any_of(value.fields().begin(), value.fields().end(), holds_object);
+  return std::holds_alternative<std::shared_ptr<const ObjectValue>>(value.kind());
+}
+
+bool has_box(const Type& type) {
+  if (const TupleType* tuple = type.tuple())
+    return std::any_of(tuple->fields.begin(), tuple->fields.end(), has_box);
+  return jit::is_boxed(type);
+}
+
 class Jit final : public Evaluator {
  public:
   explicit Jit(const JitOptions& options)
@@ -77,24 +88,28 @@ class Jit final : public Evaluator {
     const bool known = std::all_of(graph->params.begin(), graph->params.end(),
                                    [](const Var& param) { return fully_known(param.type()); });
     std::shared_ptr<const Compiled> code;
+    bool open = false;  // what is boxed has a type of its own here, and code for that is better
+    for (std::size_t i = 0; i < args.size(); ++i)
+      open = open || (has_box(graph->params[i].type()) && !holds_object(args[i]));
     if (known) {
       code = compiled(module, name);
-    } else if (!has_variants(graph)) {
+    } else if (!open && !has_variants(graph)) {
       try {
-        code = compiled(module, name);  // unknown dims alone may do no harm
+        code = compiled(module, name, UnknownShapes::Refused);  // unknown dims alone may do no harm
       } catch (const Failure& failure) {
         if (failure.error_class() != ErrorClass::Type) throw;
       }
     }
     if (!code) code = variant(module, graph, args);
     std::vector<std::int64_t> in;
-    std::vector<Tensor> tensors;
-    for (const Value& arg : args) append_slots(arg, in, tensors);
-    std::vector<std::int64_t> out(slot_count(code->values->result));
+    std::vector<Value> leaves;
     CallState state(pool_, threads_);
+    for (std::size_t i = 0; i < args.size(); ++i)
+      append_slots(args[i], code->values->params.at(i), state, in, leaves);
+    std::vector<std::int64_t> out(slot_count(code->values->result));
     run(*code, state, in, out, graph->span);
     std::size_t position = 0;
-    return value_of_slots(code->values->result, *code->values, tensors, state, out.data(), position);
+    return value_of_slots(code->values->result, *code->values, leaves, state, out.data(), position);
   }
 
  private:
@@ -120,7 +135,8 @@ class Jit final : public Evaluator {
   static constexpr std::size_t kept_recent = 16;
   static constexpr std::size_t kept_variants = 64;
 
-  std::shared_ptr<const Compiled> compiled(const ModulePtr& module, std::string_view name) {
+  std::shared_ptr<const Compiled> compiled(const ModulePtr& module, std::string_view name,
+                                           UnknownShapes unknown = UnknownShapes::Kept) {
     std::lock_guard lock(mutex_);
     for (auto it = recent_.begin(); it != recent_.end();) {
       if (it->alive.expired()) {
@@ -130,7 +146,7 @@ class Jit final : public Evaluator {
       if (it->module == module.get() && it->name == name) return it->code;
       ++it;
     }
-    std::shared_ptr<const Compiled> code = find_or_compile(module, name);
+    std::shared_ptr<const Compiled> code = find_or_compile(module, name, unknown);
     if (recent_.size() == kept_recent) recent_.erase(recent_.begin());
     recent_.push_back({module.get(), module, std::string(name), code});
     return code;
@@ -146,7 +162,7 @@ class Jit final : public Evaluator {
   std::shared_ptr<const Compiled> variant(const ModulePtr& module, const FunctionPtr& function,
                                           const std::vector<Value>& args) {
     std::string types;
-    for (const Value& arg : args) types += print(type_of(arg)) + "|";
+    for (const Value& arg : args) types += (holds_object(arg) ? "object" : print(type_of(arg))) + "|";
     std::unique_lock lock(mutex_);
     ModulePtr specialised;
     for (auto it = variants_.begin(); it != variants_.end();) {
@@ -170,7 +186,8 @@ class Jit final : public Evaluator {
       for (std::size_t i = 0; i < args.size(); ++i) {
         const Var& param = function->params[i];
         builder.reserve_name(param.name());
-        concrete->params.emplace_back(param.name(), type_of(args[i]), false, param.span());
+        concrete->params.emplace_back(param.name(), holds_object(args[i]) ? param.type() : type_of(args[i]),
+                                      false, param.span());
         params.emplace_back(concrete->params.back());
       }
       builder.begin_block(false);
@@ -194,7 +211,8 @@ class Jit final : public Evaluator {
     return compiled(specialised, function->name);
   }
 
-  std::shared_ptr<const Compiled> find_or_compile(const ModulePtr& module, std::string_view name) {
+  std::shared_ptr<const Compiled> find_or_compile(const ModulePtr& module, std::string_view name,
+                                                  UnknownShapes unknown) {
     const std::vector<GlobalFunction> functions = reachable_functions(*module, name);
     std::vector<const void*> key;
     for (const GlobalFunction& function : functions) key.push_back(identity_of(function));
@@ -214,7 +232,7 @@ class Jit final : public Evaluator {
     std::shared_ptr<const Compiled> code;
     with_big_stack([&] {
       if (!engine_) engine_ = std::make_unique<Engine>();
-      code = compile(*engine_, *module, functions);
+      code = compile(*engine_, *module, functions, unknown);
     });
     std::vector<std::weak_ptr<const void>> alive;
     for (const GlobalFunction& function : functions) alive.push_back(weak_of(function));

@@ -29,13 +29,12 @@ class Analysis {
       : module_(module), function_(function), callee_(callee) {}
 
   GraphValues run() {
+    values_.converted.emplace_back();
     for (const Var& param : function_.params) {
-      ValueTree tree = tree_of(param.type(), param.span(), [&](const TensorType& type) {
-        Storage storage;
-        storage.kind = Storage::Param;
-        storage.param = next_param_++;
-        storage.dtype = *type.dtype;
-        return add(std::move(storage));
+      ValueTree tree = tree_of(param.type(), [&](const TensorType* type) {
+        const std::size_t id = storage_of(type, Storage::Param);
+        values_.storages[id].param = next_param_++;
+        return id;
       });
       values_.vars.emplace(param.id(), tree);
       values_.params.push_back(std::move(tree));
@@ -45,13 +44,19 @@ class Analysis {
         values_.made.emplace_back();
         ValueTree tree = value(binding.value());
         values_.bound.push_back(tree);
-        if (std::holds_alternative<MatchCast>(binding.kind)) use(tree);
+        if (const auto* cast = std::get_if<MatchCast>(&binding.kind)) {
+          tree = convert(tree, cast->type);
+          use(tree);
+        }
         values_.vars.insert_or_assign(binding.var().id(), std::move(tree));
         ++position_;
+        values_.converted.emplace_back();
       }
     }
     values_.owns_results = find_attribute(function_.attributes, owns_results) != nullptr;
     values_.result = value(function_.result);
+    // Callers read what belongs to them by the type that the function declares.
+    if (values_.owns_results) values_.result = convert(values_.result, function_.result_type);
     use(values_.result);
     mark_result(values_.result);
     return std::move(values_);
@@ -64,13 +69,49 @@ class Analysis {
     return values_.storages.size() - 1;
   }
 
+  std::size_t storage_of(const TensorType* type, Storage::Kind kind) {
+    Storage storage;
+    storage.kind = kind;
+    storage.boxed = type == nullptr;
+    if (type) storage.dtype = *type->dtype;
+    return add(std::move(storage));
+  }
+
+  // A storage that the current binding makes.
+  std::size_t made_storage(const TensorType* type) {
+    values_.made.back().push_back(storage_of(type, Storage::Returned));
+    return values_.made.back().back();
+  }
+
+  // The tree of a value that is made by a conversion.
+  ValueTree conversion(const Type& type) {
+    ValueTree tree =
+        tree_of(type, [&](const TensorType* tensor) { return storage_of(tensor, Storage::Returned); });
+    values_.converted.back().push_back(tree);
+    return tree;
+  }
+
+  ValueTree convert(const ValueTree& from, const Type& type) {
+    return converted_tree(from, type, [&](const ValueTree& leaf, const Type& wanted) {
+      use(leaf);
+      return conversion(wanted);
+    });
+  }
+
+  // The argument of a parameter.
+  ValueTree argument(const Expr& expr, const Type& type) {
+    const ValueTree tree = convert(value(expr), type);
+    use(tree);
+    return tree;
+  }
+
   void use(const ValueTree& tree) {
-    if (tree.kind == ValueTree::TensorLeaf) values_.storages[tree.storage].last_use = position_;
+    if (tree.has_storage()) values_.storages[tree.storage].last_use = position_;
     for (const ValueTree& field : tree.fields) use(field);
   }
 
   void mark_result(const ValueTree& tree) {
-    if (tree.kind == ValueTree::TensorLeaf) values_.storages[tree.storage].escapes = true;
+    if (tree.has_storage()) values_.storages[tree.storage].escapes = true;
     for (const ValueTree& field : tree.fields) mark_result(field);
   }
 
@@ -100,13 +141,13 @@ class Analysis {
     if (const auto* n = expr.as<FunctionCall>()) return function_call(*n, expr);
     if (const auto* n = expr.as<PackedCall>()) return packed_call(*n, expr);
     if (const auto* n = expr.as<If>()) {
-      use(value(n->condition));
+      argument(n->condition, condition_type(n->condition.type()));
       use_captured(*n->then_region);
       use_captured(*n->else_region);
       return returned(expr);
     }
     if (const auto* n = expr.as<Loop>()) {
-      for (const Expr& initial : n->initial) use(value(initial));
+      for (std::size_t i = 0; i < n->initial.size(); ++i) argument(n->initial[i], n->body->params[i].type());
       for (const Expr* bound : {&n->begin, &n->end, &n->step})
         if (bound->defined()) use(value(*bound));
       if (n->condition) use_captured(*n->condition);
@@ -129,13 +170,14 @@ class Analysis {
       tree.dtype = n->value.dtype();
       return tree;
     }
-    if (expr.as<StringLiteral>() || expr.as<DTypeLiteral>()) {
-      ValueTree tree;
-      tree.kind = ValueTree::TextLeaf;
-      tree.text = text_of(expr);
-      return tree;
-    }
-    not_compiled(expr.span(), "a function as a value is not compiled");
+    if (const auto* n = expr.as<GlobalRef>(); n && module_.function(n->name)) return conversion(Type());
+    if (expr.as<GlobalRef>() && !packed_symbol(module_, expr))
+      not_compiled(expr.span(), "a prim_func as a value is not compiled");
+    // Literals, and functions outside the module, which are their symbols.
+    ValueTree tree;
+    tree.kind = ValueTree::TextLeaf;
+    tree.text = packed_symbol(module_, expr).value_or(text_of(expr));
+    return tree;
   }
 
   static ValueTree tensor_leaf(std::size_t storage, int rank, DType dtype) {
@@ -153,11 +195,8 @@ class Analysis {
     RELISH_CHECK(callee != nullptr, "callee of call_tir is not a prim_func of the module");
     const std::vector<ParamAccess> accesses = param_accesses(*callee);
     const std::vector<ParamSource> layout = call_layout(*callee, call, expr.span());
-    std::vector<ValueTree> args;
-    for (const Expr& arg : call.args) {
-      args.push_back(value(arg));
-      use(args.back());
-    }
+    for (std::size_t i = 0; i < call.args.size(); ++i)
+      argument(call.args[i], buffer_type(*callee, layout, i, call.args[i].type()));
     ValueTree results;
     for (std::size_t i = 0; i < call.out_types.size(); ++i) {
       const Type& type = call.out_types[i];
@@ -171,9 +210,10 @@ class Analysis {
             tensor_leaf(temporary(*given->dtype, *given->shape), given->rank, *given->dtype));
         continue;
       }
-      results.fields.push_back(tree_of(type, expr.span(), [&](const TensorType& tensor) {
-        if (!tensor.shape) not_compiled(expr.span(), "a call_tir result of unknown shape is not compiled");
-        return temporary(*tensor.dtype, *tensor.shape);
+      results.fields.push_back(tree_of(type, [&](const TensorType* tensor) {
+        if (!tensor || !tensor->shape)
+          not_compiled(expr.span(), "a call_tir result of unknown shape is not compiled");
+        return temporary(*tensor->dtype, *tensor->shape);
       }));
     }
     for (std::size_t i = 0; i < layout.size(); ++i) {
@@ -200,47 +240,46 @@ class Analysis {
 
   // The tree of a value whose tensors come from outside this function, each for itself.
   ValueTree returned(const Expr& expr) {
-    return tree_of(expr.type(), expr.span(), [&](const TensorType& type) {
-      Storage storage;
-      storage.kind = Storage::Returned;
-      storage.dtype = *type.dtype;
-      const std::size_t id = add(std::move(storage));
-      values_.made.back().push_back(id);
-      return id;
-    });
+    return tree_of(expr.type(), [&](const TensorType* type) { return made_storage(type); });
   }
 
   // Uses of what the call of a lifted region takes beyond the region's own parameters.
   void use_captured(const Region& region) {
-    const std::vector<Expr>& args = lifted_call(region).args;
-    for (std::size_t i = region.params.size(); i < args.size(); ++i) use(value(args[i]));
+    const FunctionCall& call = lifted_call(region);
+    const Function& callee = *module_.function(call.callee.as<GlobalRef>()->name);
+    for (std::size_t i = region.params.size(); i < call.args.size(); ++i)
+      argument(call.args[i], callee.params[i].type());
   }
 
   ValueTree function_call(const FunctionCall& call, const Expr& expr) {
     const auto* global = call.callee.as<GlobalRef>();
     const FunctionPtr callee = global ? module_.function(global->name) : nullptr;
     if (const PrimFuncPtr prim = global ? module_.prim_func(global->name) : nullptr) {
+      const std::vector<ParamSource> layout =
+          call_layout(*prim, CallTir{call.callee, call.args, {}, true}, expr.span());
+      for (std::size_t i = 0; i < call.args.size(); ++i)
+        argument(call.args[i], buffer_type(*prim, layout, i, call.args[i].type()));
+      return returned(expr);
+    }
+    if (!callee) {
+      if (!global) use(value(call.callee));
       for (const Expr& arg : call.args) use(value(arg));
       return returned(expr);
     }
-    if (!callee) not_compiled(expr.span(), "a call of a function value is not compiled");
-    std::vector<std::size_t> tensors;  // storages of the tensor leaves of the arguments
+    std::vector<std::size_t> tensors;  // storages of the leaves of the arguments
     const std::function<void(const ValueTree&)> flatten = [&](const ValueTree& tree) {
-      if (tree.kind == ValueTree::TensorLeaf) tensors.push_back(tree.storage);
+      if (tree.has_storage()) tensors.push_back(tree.storage);
       for (const ValueTree& field : tree.fields) flatten(field);
     };
-    for (const Expr& arg : call.args) {
-      const ValueTree tree = value(arg);
-      use(tree);
-      flatten(tree);
-    }
+    for (std::size_t i = 0; i < call.args.size(); ++i)
+      flatten(argument(call.args[i], callee->params[i].type()));
     if (find_attribute(callee->attributes, owns_results)) return returned(expr);
     const GraphValues* inner = callee_(*callee);
     RELISH_CHECK(inner != nullptr, callee->name);
     std::map<std::size_t, std::size_t> here;  // the callee's storage -> ours
     const std::function<ValueTree(const ValueTree&)> import = [&](const ValueTree& tree) {
       ValueTree result = tree;
-      if (tree.kind == ValueTree::TensorLeaf) {
+      if (tree.has_storage()) {
         const Storage& storage = inner->storages[tree.storage];
         const auto known = here.find(tree.storage);
         if (known != here.end()) {
@@ -252,6 +291,7 @@ class Analysis {
           own.kind = storage.kind == Storage::Constant ? Storage::Constant : Storage::Returned;
           own.constant = storage.constant;
           own.dtype = storage.dtype;
+          own.boxed = storage.boxed;
           result.storage = add(std::move(own));
           values_.made.back().push_back(result.storage);
         }
@@ -264,12 +304,19 @@ class Analysis {
   }
 
   ValueTree packed_call(const PackedCall& call, const Expr& expr) {
-    if (!packed_symbol(module_, call.callee))
-      not_compiled(expr.span(), "a call of a function value is not compiled");
+    if (call.form == PackedForm::MakeClosure || !packed_symbol(module_, call.callee)) {
+      // A function with arguments that are fixed, or the call of a function value.
+      if (!call.callee.as<GlobalRef>()) use(value(call.callee));
+      for (const Expr& arg : call.args) use(value(arg));
+      return returned(expr);
+    }
     std::vector<ValueTree> args;
     for (std::size_t i = 0; i < call.args.size(); ++i) {
       ValueTree tree = value(call.args[i]);
       use(tree);
+      if (tree.kind == ValueTree::BoxLeaf)
+        not_compiled(call.args[i].span(),
+                     "an argument of a native function whose type is not known is not compiled");
       if (is_changed_in_place(call, i) && tree.kind == ValueTree::TensorLeaf) {
         const TensorType* type = call.args[i].type().tensor();
         if (!type || !type->shape)
@@ -292,14 +339,9 @@ class Analysis {
         results.fields.push_back(args.at(static_cast<std::size_t>(index)));
       return results.fields.size() == 1 ? results.fields[0] : results;
     }
-    return tree_of(expr.type(), expr.span(), [&](const TensorType& tensor) {
-      Storage storage;
-      storage.kind = Storage::Returned;
-      storage.dtype = *tensor.dtype;
-      const std::size_t id = add(std::move(storage));
-      values_.made.back().push_back(id);
-      return id;
-    });
+    if (is_boxed(expr.type()))
+      not_compiled(expr.span(), "the result of a native function whose type is not known is not compiled");
+    return returned(expr);
   }
 
   const Module& module_;
@@ -332,6 +374,7 @@ std::size_t slot_count(const ValueTree& tree) {
     case ValueTree::ShapeLeaf:
       return static_cast<std::size_t>(tree.rank);
     case ValueTree::ScalarLeaf:
+    case ValueTree::BoxLeaf:
       return 1;
     case ValueTree::TextLeaf:
       return 0;
@@ -343,29 +386,66 @@ std::size_t slot_count(const ValueTree& tree) {
   return count;
 }
 
-ValueTree tree_of(const Type& type, Span span,
-                  const std::function<std::size_t(const TensorType&)>& make_storage) {
+bool is_boxed(const Type& type) {
+  if (const TensorType* tensor = type.tensor()) return !tensor->dtype || (!tensor->shape && tensor->rank < 0);
+  if (const auto* shape = type.as<ShapeType>()) return !shape->dims && shape->rank < 0;
+  return !type.as<ScalarType>() && !type.tuple() && !type.as<StringType>() && !type.as<DTypeType>();
+}
+
+ValueTree tree_of(const Type& type, const std::function<std::size_t(const TensorType*)>& make_storage) {
   ValueTree tree;
-  if (const TensorType* tensor = type.tensor()) {
-    const int rank = tensor->shape ? static_cast<int>(tensor->shape->size()) : tensor->rank;
-    if (rank < 0 || !tensor->dtype) not_compiled(span, "a tensor of unknown rank or dtype is not compiled");
+  if (is_boxed(type)) {
+    tree.kind = ValueTree::BoxLeaf;
+    tree.storage = make_storage(nullptr);
+  } else if (const TensorType* tensor = type.tensor()) {
     tree.kind = ValueTree::TensorLeaf;
-    tree.rank = rank;
+    tree.rank = tensor->shape ? static_cast<int>(tensor->shape->size()) : tensor->rank;
     tree.dtype = *tensor->dtype;
-    tree.storage = make_storage(*tensor);
+    tree.storage = make_storage(tensor);
   } else if (const auto* shape = type.as<ShapeType>()) {
     tree.kind = ValueTree::ShapeLeaf;
     tree.rank = shape->dims ? static_cast<int>(shape->dims->size()) : shape->rank;
-    if (tree.rank < 0) not_compiled(span, "a shape of unknown rank is not compiled");
   } else if (const auto* scalar = type.as<ScalarType>()) {
     tree.kind = ValueTree::ScalarLeaf;
     tree.dtype = scalar->dtype;
   } else if (const TupleType* fields = type.tuple()) {
-    for (const Type& field : fields->fields) tree.fields.push_back(tree_of(field, span, make_storage));
+    for (const Type& field : fields->fields) tree.fields.push_back(tree_of(field, make_storage));
   } else {
-    not_compiled(span, fmt::format("a value of type {} is not compiled", print(type)));
+    tree.kind = ValueTree::TextLeaf;
   }
   return tree;
+}
+
+ValueTree converted_tree(const ValueTree& from, const Type& type,
+                         const std::function<ValueTree(const ValueTree& from, const Type& type)>& convert) {
+  if ((from.kind == ValueTree::BoxLeaf) != is_boxed(type)) return convert(from, type);
+  const TupleType* tuple = type.tuple();
+  if (from.kind != ValueTree::Tuple || !tuple || tuple->fields.size() != from.fields.size()) return from;
+  ValueTree result = from;
+  for (std::size_t i = 0; i < from.fields.size(); ++i)
+    result.fields[i] = converted_tree(from.fields[i], tuple->fields[i], convert);
+  return result;
+}
+
+Type open_type(const Buffer& buffer) {
+  TensorType open;
+  open.dtype = buffer.dtype();
+  open.rank = buffer.rank();
+  return open;
+}
+
+Type buffer_type(const PrimFunc& callee, const std::vector<ParamSource>& layout, std::size_t argument,
+                 const Type& given) {
+  for (std::size_t i = 0; i < layout.size(); ++i) {
+    const Buffer* buffer = callee.params[i].buffer();
+    if (buffer && layout[i].kind == ParamSource::Argument && layout[i].index == argument)
+      return open_type(*buffer);
+  }
+  return given;
+}
+
+Type condition_type(const Type& given) {
+  return given.as<ScalarType>() ? given : tensor_type({}, DType::Bool);
 }
 
 GraphValues analyse(const Module& module, const Function& function, const CalleeValues& callee) {

@@ -9,11 +9,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ir/call_layout.h"
 #include "ir/module.h"
 
 namespace relish::jit {
 
-// Storage of tensor elements.
+// Storage of tensor elements, or of a boxed value.
 struct Storage {
   enum Kind {
     Param,      // of a tensor argument; `param` numbers the tensor leaves of the parameters
@@ -28,19 +29,24 @@ struct Storage {
   std::int64_t made = 0;  // position of the binding
   std::int64_t last_use = 0;
   bool escapes = false;  // part of the function's result
+  bool boxed = false;    // a handle of a value that the program keeps for compiled code
 };
 
 struct ValueTree {
-  enum Kind { TensorLeaf, ShapeLeaf, ScalarLeaf, TextLeaf, Tuple } kind = Tuple;
-  std::size_t storage = 0;       // of a tensor leaf
+  // A BoxLeaf is a value whose make only the run shows: of type R.Any, a function, a stack, a storage, a
+  // tensor or a shape of unknown rank.
+  enum Kind { TensorLeaf, ShapeLeaf, ScalarLeaf, TextLeaf, BoxLeaf, Tuple } kind = Tuple;
+  std::size_t storage = 0;       // of a tensor leaf or a box
   int rank = 0;                  // of tensor and shape leaves
   DType dtype = DType::Float32;  // of tensor and scalar leaves
   std::string text;              // of a text leaf
   std::vector<ValueTree> fields;
+
+  bool has_storage() const { return kind == TensorLeaf || kind == BoxLeaf; }
 };
 
 // Slots of 8 bytes that a value takes in an argument or result list: a tensor its address and dims, a shape
-// its dims, a scalar one; text none.
+// its dims, a scalar and a box one; text none.
 std::size_t slot_count(const ValueTree& tree);
 
 // The analysed values of one function.
@@ -53,13 +59,15 @@ struct GraphValues {
   // that a prim_func overwrites.
   std::vector<std::vector<std::size_t>> made;
   std::vector<ValueTree> bound;  // by binding position: the tree of its value
+  // By binding position, the result's last: the trees of values that are boxed or taken out of their boxes
+  // there, in the order in which they are used.
+  std::vector<std::vector<ValueTree>> converted;
   // Each tensor of the result is made for the caller alone (the function has the attribute owns_results).
   bool owns_results = false;
 };
 
 // Analyses a legalized function with lifted bodies; `callee` gives the values of a Relax function that it
-// calls. TypeError for what is not compiled: unknown rank or dtype, function
-// values.
+// calls. TypeError for what is not compiled.
 using CalleeValues = std::function<const GraphValues*(const Function&)>;
 // The text of a string or dtype literal.
 std::string text_of(const Expr& literal);
@@ -68,8 +76,21 @@ std::optional<std::string> packed_symbol(const Module& module, const Expr& calle
 
 GraphValues analyse(const Module& module, const Function& function, const CalleeValues& callee);
 
-// The tree of a type; tensor leaves get storages from `make_storage`.
-ValueTree tree_of(const Type& type, Span span,
-                  const std::function<std::size_t(const TensorType&)>& make_storage);
+// Whether values of the type travel in boxes.
+bool is_boxed(const Type& type);
+// The tree of a type; tensor leaves and boxes (null) get storages from `make_storage`.
+ValueTree tree_of(const Type& type, const std::function<std::size_t(const TensorType*)>& make_storage);
+// `from` as a value of `type`: what is boxed on one side only is converted, which `convert` does for the two
+// trees' leaves, in order.
+ValueTree converted_tree(const ValueTree& from, const Type& type,
+                         const std::function<ValueTree(const ValueTree& from, const Type& type)>& convert);
+
+// What a value must be to be passed to a buffer: its rank and dtype. That of argument number `argument` of a
+// call_tir: `given` where no buffer takes it.
+Type open_type(const Buffer& buffer);
+Type buffer_type(const PrimFunc& callee, const std::vector<ParamSource>& layout, std::size_t argument,
+                 const Type& given);
+// What the condition of an if is taken as: its own type, a scalar, or a 0-d bool tensor.
+Type condition_type(const Type& given);
 
 }  // namespace relish::jit

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/expr.h"
+#include "jit/closure.h"
 #include "jit/graph_values.h"
 #include "runtime/value.h"
 
@@ -16,7 +17,8 @@ struct HostCall {
   std::vector<ValueTree> params;
   ValueTree result;
   Span span;
-  std::function<Value(std::vector<Value>)> call;  // may throw a Failure
+  std::function<Value(std::vector<Value>)> call;           // may throw a Failure
+  std::shared_ptr<const CallableCode> callable = nullptr;  // of a function value: what it calls
 };
 
 // The call of an operator by its evaluation. It holds what it needs of the function.

@@ -29,6 +29,22 @@ ScalarValue scalar_of_slot(std::int64_t slot, DType dtype) {
   });
 }
 
+void append_slots(const Value& value, const ValueTree& tree, CallState& state,
+                  std::vector<std::int64_t>& slots, std::vector<Value>& leaves) {
+  if (tree.kind == ValueTree::Tuple) {
+    for (std::size_t i = 0; i < tree.fields.size(); ++i)
+      append_slots(value.fields().at(i), tree.fields[i], state, slots, leaves);
+    return;
+  }
+  if (tree.has_storage()) leaves.push_back(value);
+  if (tree.kind == ValueTree::BoxLeaf) {
+    slots.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(state.box(value))));
+    return;
+  }
+  std::vector<Tensor> tensors;
+  append_slots(value, slots, tensors);
+}
+
 void append_slots(const Value& value, std::vector<std::int64_t>& slots, std::vector<Tensor>& tensors) {
   if (value.is_tensor()) {
     const Tensor& tensor = value.tensor();
@@ -66,7 +82,9 @@ Value argument_of_slots(const ValueTree& tree, CallState& state, const std::int6
     case ValueTree::ScalarLeaf:
       return scalar_of_slot(slots[position++], tree.dtype);
     case ValueTree::TextLeaf:
-      return std::string();
+      return tree.text;
+    case ValueTree::BoxLeaf:
+      return reinterpret_cast<const Box*>(static_cast<std::intptr_t>(slots[position++]))->value;
     case ValueTree::Tuple:
       break;
   }
@@ -104,6 +122,9 @@ void result_to_slots(const Value& value, const ValueTree& tree, Span span, CallS
       return;
     case ValueTree::TextLeaf:
       return;
+    case ValueTree::BoxLeaf:
+      slots[position++] = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(state.box(value)));
+      return;
     case ValueTree::Tuple:
       break;
   }
@@ -113,7 +134,7 @@ void result_to_slots(const Value& value, const ValueTree& tree, Span span, CallS
     result_to_slots(value.fields()[i], tree.fields[i], span, state, slots, position);
 }
 
-Value value_of_slots(const ValueTree& tree, const GraphValues& values, const std::vector<Tensor>& arguments,
+Value value_of_slots(const ValueTree& tree, const GraphValues& values, const std::vector<Value>& arguments,
                      CallState& state, const std::int64_t* slots, std::size_t& position) {
   switch (tree.kind) {
     case ValueTree::TensorLeaf: {
@@ -134,7 +155,9 @@ Value value_of_slots(const ValueTree& tree, const GraphValues& values, const std
     case ValueTree::ScalarLeaf:
       return scalar_of_slot(slots[position++], tree.dtype);
     case ValueTree::TextLeaf:
-      return std::string();
+      return tree.text;
+    case ValueTree::BoxLeaf:
+      return reinterpret_cast<const Box*>(static_cast<std::intptr_t>(slots[position++]))->value;
     case ValueTree::Tuple:
       break;
   }

@@ -9,6 +9,10 @@
 
 namespace relish::jit {
 
+// Appends the slots of an argument of the whole call, `tree` being its parameter's. `leaves` receives the
+// tensors and boxed values in order.
+void append_slots(const Value& value, const ValueTree& tree, CallState& state,
+                  std::vector<std::int64_t>& slots, std::vector<Value>& leaves);
 // Appends the leaves of `value`. `tensors` receives the tensor leaves in order.
 void append_slots(const Value& value, std::vector<std::int64_t>& slots, std::vector<Tensor>& tensors);
 std::int64_t slot_of(const ScalarValue& scalar);
@@ -24,7 +28,8 @@ void result_to_slots(const Value& value, const ValueTree& tree, Span span, CallS
                      std::int64_t* slots, std::size_t& position);
 
 // The value that compiled code left in `slots`: tensors are parameters, constants or made by the call.
-Value value_of_slots(const ValueTree& tree, const GraphValues& values, const std::vector<Tensor>& arguments,
+// `arguments`: the leaves of the call's arguments.
+Value value_of_slots(const ValueTree& tree, const GraphValues& values, const std::vector<Value>& arguments,
                      CallState& state, const std::int64_t* slots, std::size_t& position);
 
 }  // namespace relish::jit

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "jit/closure.h"
 #include "jit/marshal.h"
 #include "jit/native_calls.h"
 #include "runtime/half.h"
@@ -90,6 +91,28 @@ void ScratchPool::give_back(std::unique_ptr<Scratch> scratch) {
   scratch->trim(kept_bytes);
   std::lock_guard lock(mutex_);
   free_.push_back(std::move(scratch));
+}
+
+void CallState::release_tensor(void* data) {
+  const auto shared = shares.find(data);
+  if (shared == shares.end()) {
+    tensors.erase(data);
+  } else if (--shared->second == 0) {
+    shares.erase(shared);
+  }
+}
+
+void* CallState::box(Value value) {
+  auto made = std::make_unique<Box>();
+  made->value = std::move(value);
+  void* address = made.get();
+  boxes.emplace(address, std::move(made));
+  return address;
+}
+
+void CallState::release_box(void* box) {
+  const auto found = boxes.find(box);
+  if (found != boxes.end() && --found->second->owners == 0) boxes.erase(found);
 }
 
 void CallState::keep_failure() {
@@ -201,14 +224,10 @@ void* rt_tensor(RtContext* context, std::int32_t dtype, std::int32_t rank, const
   }
 }
 
-void rt_tensor_release(RtContext* context, void* data) {
-  const auto shared = context->state->shares.find(data);
-  if (shared == context->state->shares.end()) {
-    context->state->tensors.erase(data);
-  } else if (--shared->second == 0) {
-    context->state->shares.erase(shared);
-  }
-}
+void rt_tensor_release(RtContext* context, void* data) { context->state->release_tensor(data); }
+
+void rt_box_own(RtContext*, void* box) { ++static_cast<Box*>(box)->owners; }
+void rt_box_release(RtContext* context, void* box) { context->state->release_box(box); }
 
 // A tensor of the same elements that belongs to the caller: what compiled code made is shared, what it does
 // not own (arguments, constants, arena memory) is copied. Null when memory is refused.
@@ -326,6 +345,10 @@ std::span<const RuntimeSymbol> runtime_symbols() {
       symbol("rt_tensor", rt_tensor),
       symbol("rt_tensor_release", rt_tensor_release),
       symbol("rt_own", rt_own),
+      symbol("rt_box_own", rt_box_own),
+      symbol("rt_box_release", rt_box_release),
+      symbol("rt_function_value", rt_function_value),
+      symbol("rt_call_value", rt_call_value),
       symbol("rt_enter", rt_enter),
       symbol("rt_leave", rt_leave),
       symbol("rt_host_call", rt_host_call),

@@ -49,6 +49,12 @@ class ScratchPool {
   std::vector<std::unique_ptr<Scratch>> free_;
 };
 
+// A value that compiled code holds by its address.
+struct Box {
+  Value value;
+  std::int64_t owners = 1;
+};
+
 // State of one call from its entry to its return.
 class CallState {
  public:
@@ -59,12 +65,17 @@ class CallState {
   std::exception_ptr failure;                      // the first caught Failure
   std::unordered_map<void*, Tensor> tensors;       // made by compiled code, by data pointer
   std::unordered_map<void*, std::int64_t> shares;  // further owners of a tensor that compiled code made
+  std::unordered_map<void*, std::unique_ptr<Box>> boxes;
   const std::vector<HostCall>* host_calls = nullptr;
   std::int64_t depth = 0;                  // of calls of recursive functions
   std::vector<std::int64_t> fault_values;  // found dims, then symbol values, of a failed shape check
   std::mutex mutex;                        // guards `failure`
 
   void keep_failure();  // call inside a catch block
+  void release_tensor(void* data);
+  // A box of the value, with one owner.
+  void* box(Value value);
+  void release_box(void* box);
 };
 
 struct RuntimeSymbol {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -46,7 +47,8 @@ bool can_fail(const PrimFunc& function) {
 
 class Legalizer {
  public:
-  explicit Legalizer(const Module& module) : result_(module) {}
+  Legalizer(const Module& module, UnknownShapes unknown)
+      : result_(module), keep_(unknown == UnknownShapes::Kept) {}
 
   Module run() {
     for (const std::string& name : result_.names()) {
@@ -196,8 +198,10 @@ class Legalizer {
         Binding lowered = copy_binding(binding, vars);
         change_bodies(lowered, vars, [&](std::vector<BindingBlock>& inner) { lower(inner, vars, names); });
         const auto* call = lowered.value().as<OpCall>();
-        if (call && !runs_as_call(*call->op)) {
-          const Expr value = lower_call(lowered.value(), block.dataflow, names, bindings);
+        const Expr value = call && !runs_as_call(*call->op)
+                               ? lower_call(lowered.value(), block.dataflow, names, bindings)
+                               : lowered.value();
+        if (!value.same_as(lowered.value())) {
           if (auto* plain = std::get_if<VarBinding>(&lowered.kind))
             plain->value = value;
           else
@@ -219,19 +223,30 @@ class Legalizer {
     return Expr(var);
   }
 
-  // The call as a call_tir; tuple arguments are taken apart into `into` first.
+  // The call as a call_tir; tuple arguments are taken apart into `into` first. A call whose shapes only the
+  // run shows stays as it is when the operator can be evaluated there.
   Expr lower_call(const Expr& value, bool dataflow, FunctionBuilder& names, std::vector<Binding>& into) {
     const OpCall& call = *value.as<OpCall>();
     const Span span = value.span();
-    if (!fully_known(value.type())) {
+    const auto known = [](const Expr& arg) { return fully_known(arg.type()); };
+    const bool may_stay = keep_ && call.op->eval;
+    if (may_stay && !(known(value) && std::all_of(call.args.begin(), call.args.end(), known))) return value;
+    if (!known(value)) {
       fail(ErrorClass::Type, span, "legalize.shape",
            fmt::format("the shape of {}'s result is not known: {}; bind it with R.match_cast first",
                        call.op->name, print(value.type())));
     }
+    Callee lowered;
+    try {
+      lowered = prim_func_for(value, call);
+    } catch (const Failure& failure) {
+      // The loop nest depends on a number that the types do not tell.
+      if (may_stay && failure.diagnostics().front().id.ends_with(".lowering")) return value;
+      throw;
+    }
+    const auto& [callee, scalars] = lowered;
     std::vector<Expr> tensors;
     for (const Expr& arg : call.args) flatten(arg, dataflow, names, into, tensors);
-
-    const auto [callee, scalars] = prim_func_for(value, call);
     std::vector<Expr> args = tensors;
     args.insert(args.end(), scalars.begin(), scalars.end());
     std::vector<Type> outs;
@@ -369,13 +384,14 @@ class Legalizer {
   }
 
   Module result_;
+  const bool keep_;
   std::map<std::string, PrimFuncPtr> lowered_;  // by operator, types and attributes
 };
 
 }  // namespace
 
-Module legalize(const Module& module) {
-  Module result = Legalizer(module).run();
+Module legalize(const Module& module, UnknownShapes unknown) {
+  Module result = Legalizer(module, unknown).run();
   verify_after(result, "legalize");
   return result;
 }

@@ -26,11 +26,10 @@ struct Lifted {
   std::vector<Expr> captured;  // further arguments: variables, then the shape of symbols
 };
 
-// Replaces calls of lifted functions by calls of their globals; any other use of one is refused.
+// Replaces calls of lifted functions by calls of their globals.
 class CallsOfLifted final : public ExprMapper {
  public:
-  CallsOfLifted(const std::unordered_map<std::uint64_t, Lifted>& lifted, const std::string& user)
-      : lifted_(lifted), user_(user) {}
+  explicit CallsOfLifted(const std::unordered_map<std::uint64_t, Lifted>& lifted) : lifted_(lifted) {}
 
   Expr rewrite(const Expr& value) {
     if (const auto* call = value.as<FunctionCall>()) {
@@ -47,17 +46,8 @@ class CallsOfLifted final : public ExprMapper {
     return map(value);
   }
 
- protected:
-  Expr map_var(const Expr& expr, const Var& var) override {
-    if (!lifted_.contains(var.id())) return expr;
-    fail(ErrorClass::Type, expr.span(), "lift.value",
-         fmt::format("{}: the nested function {} is used as a value; compiled code can only call it", user_,
-                     var.name()));
-  }
-
  private:
   const std::unordered_map<std::uint64_t, Lifted>& lifted_;
-  const std::string& user_;
 };
 
 class Lifter {
@@ -70,12 +60,14 @@ class Lifter {
       if (!function || !has_bodies(*function)) continue;
       Function copy = *function;
       lifted_.clear();
+      note_values(copy);
       Ids symbols;
       note_params(copy, symbols);
       lift_blocks(copy.blocks, symbols, copy.name);
-      copy.result = CallsOfLifted(lifted_, copy.name).rewrite(copy.result);
+      copy.result = CallsOfLifted(lifted_).rewrite(copy.result);
       result_.set(std::make_shared<const Function>(std::move(copy)));
     }
+    mark_values();
     mark_recursive();
     return std::move(result_);
   }
@@ -87,6 +79,29 @@ class Lifter {
       found = found || expr.as<If>() || expr.as<Loop>() || expr.as<FunctionExpr>();
     });
     return found;
+  }
+
+  // The variables of functions that are used other than as the callee of a call.
+  void note_values(const Function& function) {
+    values_.clear();
+    std::unordered_map<std::uint64_t, std::int64_t> uses;
+    for_each_expr(function, [&](const Expr& expr) {
+      if (const Var* var = expr.as_var()) ++uses[var->id()];
+      if (const auto* call = expr.as<FunctionCall>())
+        if (const Var* callee = call->callee.as_var()) --uses[callee->id()];
+    });
+    for (const auto& [id, count] : uses)
+      if (count > 0) values_.insert(id);
+  }
+
+  bool is_value(const Var& var) const { return values_.contains(var.id()); }
+
+  Binding function_value(const Var& var, Span span) const {
+    const Lifted& lifted = lifted_.at(var.id());
+    PackedCall made{PackedForm::MakeClosure, global_ref(lifted.name, lifted.type, span), lifted.captured, {}};
+    made.out_types = {var.type()};
+    made.attributes = with_attribute({}, captures_behind, Attribute(true));
+    return Binding{VarBinding{var, packed_call(std::move(made), span)}, span, nullptr, false};
   }
 
   static void note(const Type& type, Ids& symbols) {
@@ -109,11 +124,13 @@ class Lifter {
       for (Binding& binding : block.bindings) {
         if (const auto* nested = binding.value().as<FunctionExpr>()) {
           lift_function(*nested->function, binding.var(), symbols, owner);
+          if (is_value(binding.var())) kept.push_back(function_value(binding.var(), binding.span));
           continue;
         }
         const Var* alias = binding.value().as_var();
         if (const auto known = alias ? lifted_.find(alias->id()) : lifted_.end(); known != lifted_.end()) {
           lifted_.insert_or_assign(binding.var().id(), Lifted(known->second));
+          if (is_value(binding.var())) kept.push_back(std::move(binding));
           continue;
         }
         if (auto* plain = std::get_if<VarBinding>(&binding.kind))
@@ -127,11 +144,16 @@ class Lifter {
   }
 
   Expr lift_value(const Expr& value, const Ids& symbols, const std::string& owner) {
-    CallsOfLifted calls(lifted_, owner);
+    CallsOfLifted calls(lifted_);
     if (const auto* branch = value.as<If>()) {
+      std::vector<Type> joined;
+      const std::size_t count = branch->then_region->results.size();
+      for (std::size_t i = 0; i < count; ++i)
+        joined.push_back(count == 1 ? value.type() : value.type().tuple()->fields[i]);
       return if_expr(calls.rewrite(branch->condition),
-                     outlined(*branch->then_region, symbols, owner, "then", value.span()),
-                     outlined(*branch->else_region, symbols, owner, "else", value.span()), value.span());
+                     outlined(*branch->then_region, joined, symbols, owner, "then", value.span()),
+                     outlined(*branch->else_region, joined, symbols, owner, "else", value.span()),
+                     value.span());
     }
     if (const auto* loop = value.as<Loop>()) {
       Loop copy = *loop;
@@ -139,18 +161,26 @@ class Lifter {
       Ids inside = symbols;
       if (loop->index.defined()) inside.insert(loop->index.id());
       if (loop->condition) {
-        copy.condition = std::make_shared<const Region>(
-            outlined(*loop->condition, symbols, owner, "condition", value.span()));
+        copy.condition = std::make_shared<const Region>(outlined(
+            *loop->condition, types_of(loop->condition->results), symbols, owner, "condition", value.span()));
       }
-      copy.body = std::make_shared<const Region>(outlined(*loop->body, inside, owner, "body", value.span()));
+      copy.body = std::make_shared<const Region>(
+          outlined(*loop->body, types_of(loop->body->params), inside, owner, "body", value.span()));
       return loop_expr(std::move(copy), value.span());
     }
     return calls.rewrite(value);
   }
 
-  // The region as one call of a made function.
-  Region outlined(const Region& region, const Ids& symbols, const std::string& owner, std::string_view what,
-                  Span span) {
+  template <class Typed>
+  static std::vector<Type> types_of(const std::vector<Typed>& all) {
+    std::vector<Type> types;
+    for (const Typed& each : all) types.push_back(each.type());
+    return types;
+  }
+
+  // The region as one call of a made function, whose results have the types that whoever takes them expects.
+  Region outlined(const Region& region, std::vector<Type> result_types, const Ids& symbols,
+                  const std::string& owner, std::string_view what, Span span) {
     Function made;
     made.name = result_.fresh_name(fmt::format("{}_{}", owner, what));
     made.span = span;
@@ -162,11 +192,11 @@ class Lifter {
     result_.set(std::make_shared<const Function>(made));
     Ids inside = symbols;
     lift_blocks(made.blocks, inside, owner);
-    CallsOfLifted calls(lifted_, owner);
+    CallsOfLifted calls(lifted_);
     std::vector<Expr> results;
     for (const Expr& each : region.results) results.push_back(calls.rewrite(each));
     made.result = tuple(std::move(results), span);
-    made.result_type = made.result.type();
+    made.result_type = Type(TupleType{std::move(result_types)});
     const std::vector<Expr> captured = capture(made, nullptr, symbols);
     finish(made);
 
@@ -202,8 +232,14 @@ class Lifter {
     FunctionType type = function_type_of(probe);
     lifted_.insert_or_assign(self.id(), Lifted{made.name, Type(type), captured});
     lift_blocks(made.blocks, inside, made.name);
-    made.result = CallsOfLifted(lifted_, made.name).rewrite(made.result);
+    made.result = CallsOfLifted(lifted_).rewrite(made.result);
     made.params = probe.params;
+    if (is_value(self)) {
+      BindingBlock first;
+      first.bindings.push_back(function_value(self, nested.span));
+      made.blocks.insert(made.blocks.begin(), std::move(first));
+    }
+    made.attributes = with_attribute(std::move(made.attributes), function_name, Attribute(nested.name));
     finish(made, nested.name);
     lifted_.insert_or_assign(
         self.id(), Lifted{made.name, Type(function_type_of(*result_.function(made.name))), captured});
@@ -235,6 +271,7 @@ class Lifter {
       if (const auto known = lifted_.find(var->id()); known != lifted_.end()) {
         for (const Expr& each : known->second.captured)
           if (const Var* outer = each.as_var()) take(*outer);
+        if (is_value(*var)) take(*var);
         return;
       }
       take(*var);
@@ -277,6 +314,27 @@ class Lifter {
     result_.set(std::make_shared<const Function>(std::move(copy)));
   }
 
+  // Functions of the module that are used other than as callees.
+  void mark_values() {
+    std::unordered_map<std::string, std::int64_t> uses;
+    for (const GlobalFunction& global : result_.functions) {
+      const auto* function = std::get_if<FunctionPtr>(&global);
+      if (!function) continue;
+      for_each_expr(**function, [&](const Expr& expr) {
+        if (const auto* used = expr.as<GlobalRef>()) ++uses[used->name];
+        if (const auto* call = expr.as<FunctionCall>())
+          if (const auto* callee = call->callee.as<GlobalRef>()) --uses[callee->name];
+      });
+    }
+    for (const auto& [name, count] : uses) {
+      const FunctionPtr function = count > 0 ? result_.function(name) : nullptr;
+      if (!function) continue;
+      Function copy = *function;
+      copy.attributes = with_attribute(std::move(copy.attributes), owns_results, Attribute(true));
+      result_.set(std::make_shared<const Function>(std::move(copy)));
+    }
+  }
+
   // Functions that can come to call themselves.
   void mark_recursive() {
     std::unordered_map<std::string, std::vector<std::string>> calls;
@@ -307,7 +365,8 @@ class Lifter {
 
   Module result_;
   std::unordered_map<std::uint64_t, Lifted> lifted_;
-  std::unordered_set<std::string> regions_;                     // functions made of branches and loop bodies
+  Ids values_;                               // variables of functions that are used as values
+  std::unordered_set<std::string> regions_;  // functions made of branches and loop bodies
   std::unordered_map<std::string, std::string> written_names_;  // of lifted nested functions
 };
 

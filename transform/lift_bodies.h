@@ -13,9 +13,15 @@ inline constexpr std::string_view owns_results = "relish.owns_results";
 // The attribute of functions of the text that may come to call themselves; its value is their name there.
 inline constexpr std::string_view recursive_function = "relish.recursive";
 
+// The attribute of a lifted function: its name in the text.
+inline constexpr std::string_view function_name = "relish.function_name";
+// The attribute of an R.make_closure whose arguments stand behind those of the calls.
+inline constexpr std::string_view captures_behind = "relish.captures_behind";
+
 // Every region of the result holds one call of a made function and takes its results apart. The functions'
 // parameters: those of the region or nested function, the captured variables, then a shape of the symbols in
-// use. TypeError at a nested function that is used other than by a call.
+// use. A nested function that is used other than by a call is bound to an R.make_closure of what it captured.
+// Functions of the module that are used as values own their results.
 Module lift_bodies(const Module& module);
 
 // The call in a lifted region.

@@ -93,8 +93,12 @@ void run_on_file(Invocation& invocation, const ParsedCommand& parsed) {
   if (parsed.positionals.empty())
     usage("command.subject", fmt::format("{}: FILE is missing", shell_name(command.name)));
   if (parsed.positionals.size() > most) {
-    usage("command.subject", fmt::format("{}: found '{}' behind the file", shell_name(command.name),
-                                         printable(parsed.positionals[most])));
+    const std::string found = printable(parsed.positionals[most]);
+    const bool takes_function =
+        command.subject == Subject::Function || command.subject == Subject::Expression;
+    usage("command.subject",
+          fmt::format("{}: found '{}' behind the file{}", shell_name(command.name), found,
+                      takes_function ? fmt::format("; a function is named by -f {}", found) : ""));
   }
   if (parsed.positionals.size() == 2) {
     if (!function.empty()) usage("command.subject", "a function and -f contradict each other");
