@@ -177,8 +177,8 @@ void GraphBuilder::read_if(const ast::Statement& statement, const ast::If& branc
   }
   if (branches.branches.size() > limits().max_nesting) {
     fail(ErrorClass::ResourceLimit, statement.span, "limit.nesting",
-         fmt::format("found {} branches of one if; expected at most {}", branches.branches.size(),
-                     limits().max_nesting));
+         fmt::format("found {} branches of one if; expected at most {}, raise --max-nesting",
+                     branches.branches.size(), limits().max_nesting));
   }
   read_branches(statement, branches, 0, last_of(branches));
 }

@@ -273,8 +273,8 @@ std::optional<NumberText> read_number(std::string_view text, Span span, Diagnost
   }
   if (digits.size() > limits().max_integer_digits) {
     diagnostics.error(ErrorClass::ResourceLimit, span, "limit.digits",
-                      fmt::format("found a number of {} characters; expected at most {}", digits.size(),
-                                  limits().max_integer_digits));
+                      fmt::format("found a number of {} characters; expected at most {}, raise --max-digits",
+                                  digits.size(), limits().max_integer_digits));
     return std::nullopt;
   }
   NumberText number;

@@ -322,9 +322,10 @@ std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name,
   // Each result type that is inferred from the next costs stack.
   if (inferring_ >= limits().max_call_depth) {
     fail(ErrorClass::ResourceLimit, use, "limit.inference",
-         fmt::format(
-             "found more than {} functions whose result types depend on each other; expected -> and a type",
-             limits().max_call_depth));
+         fmt::format("found more than {} functions whose result types depend on each other; expected -> and "
+                     "a type, or "
+                     "raise --max-call-depth",
+                     limits().max_call_depth));
   }
   ++inferring_;
   build_declaration(declaration);

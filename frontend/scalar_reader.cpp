@@ -110,9 +110,10 @@ void ScalarReader::check_depth(std::size_t levels, Span at) {
   depth_ += levels;
   if (depth_ > limits().max_scalar_nesting) {
     fail(ErrorClass::ResourceLimit, at, "limit.scalar",
-         fmt::format(
-             "found a scalar expression nested deeper than {}; expected a local scalar for a part of it",
-             limits().max_scalar_nesting));
+         fmt::format("found a scalar expression nested deeper than {}; expected a local scalar for a part of "
+                     "it, or raise "
+                     "--max-scalar-nesting",
+                     limits().max_scalar_nesting));
   }
 }
 
@@ -336,7 +337,8 @@ std::vector<Scalar> ScalarReader::read_list(const ast::Expr& expr) {
   }
   if (result.size() > limits().max_rank) {
     fail(ErrorClass::ResourceLimit, expr.span, "limit.rank",
-         fmt::format("found {} dimensions; expected at most {}", result.size(), limits().max_rank));
+         fmt::format("found {} dimensions; expected at most {}, raise --max-rank", result.size(),
+                     limits().max_rank));
   }
   return result;
 }

@@ -279,8 +279,8 @@ void TextScanner::scan_name() {
   std::string_view word = text_.substr(begin, at_ - begin);
   if (word.size() > limits().max_identifier_bytes) {
     limit_error(begin, at_, "limit.identifier",
-                fmt::format("found a name of {} bytes; expected at most {}", word.size(),
-                            limits().max_identifier_bytes));
+                fmt::format("found a name of {} bytes; expected at most {}, raise --max-identifier-size",
+                            word.size(), limits().max_identifier_bytes));
   }
   if ((peek() == '"' || peek() == '\'') && is_string_prefix(word)) scan_string(begin);
 }
@@ -345,9 +345,10 @@ void TextScanner::scan_string(std::size_t begin) {
     }
     at_ += length;
   }
-  if (at_ - begin > limits().max_string_bytes) {
+  const std::size_t quotes = triple ? 6 : 2, size = at_ - opening - std::min(quotes, at_ - opening);
+  if (size > limits().max_string_bytes) {
     limit_error(begin, opening + 1, "limit.string",
-                fmt::format("found a string of {} bytes; expected at most {}", at_ - begin,
+                fmt::format("found a string of {} bytes; expected at most {}, raise --max-string-size", size,
                             limits().max_string_bytes));
   }
 }

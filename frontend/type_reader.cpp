@@ -58,8 +58,8 @@ int rank_argument(const ast::Expr& expr) {
   auto* value = expr.as<ast::IntValue>();
   if (!value || value->value < -1 || value->value > static_cast<std::int64_t>(limits().max_rank)) {
     type_error(expr.span, "type.rank",
-               fmt::format("found {} as a rank; expected a number up to {}", ast::describe(expr),
-                           limits().max_rank));
+               fmt::format("found {} as a rank; expected a number up to {}, raise --max-rank",
+                           ast::describe(expr), limits().max_rank));
   }
   return static_cast<int>(value->value);
 }
@@ -300,13 +300,14 @@ std::vector<Scalar> TypeReader::read_dims(const ast::Expr& expr, DType plain_int
     return read_dims(*call->arguments[0].value, plain_integer);
   } else if (expr.as<ast::NumberListValue>()) {
     fail(ErrorClass::ResourceLimit, expr.span, "limit.rank",
-         fmt::format("found a shape of more than {} dimensions", limits().max_rank));
+         fmt::format("found a shape of more than {} dimensions; raise --max-rank", limits().max_rank));
   } else {
     dims.push_back(read_dim(expr, plain_integer));
   }
   if (dims.size() > limits().max_rank) {
     fail(ErrorClass::ResourceLimit, expr.span, "limit.rank",
-         fmt::format("found {} dimensions; expected at most {}", dims.size(), limits().max_rank));
+         fmt::format("found {} dimensions; expected at most {}, raise --max-rank", dims.size(),
+                     limits().max_rank));
   }
   return dims;
 }

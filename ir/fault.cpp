@@ -72,7 +72,8 @@ std::string fault_message(const Fault& fault) {
     case FaultKind::AllocationFailed:
       return fmt::format("cannot allocate {} bytes", v[0]);
     case FaultKind::CallDepth:
-      return fmt::format("calls of {} nest deeper than {}", fault.subject, v[0]);
+      return fmt::format("calls of {} nest deeper than {}; --max-call-depth raises the limit", fault.subject,
+                         v[0]);
     case FaultKind::ZeroStep:
       return fmt::format("the step of the loop is {}", v[0]);
     case FaultKind::Interrupted:

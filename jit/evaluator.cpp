@@ -266,7 +266,12 @@ class Jit final : public Evaluator {
       case status_interrupted:
         fail_fault({FaultKind::Interrupted}, entry);
       case status_exception:
-        std::rethrow_exception(state.failure);
+        try {
+          std::rethrow_exception(state.failure);
+        } catch (Failure& failure) {
+          failure.at(entry);  // of what has no place yet: memory that was refused
+          throw;
+        }
       default:
         fail_at_site(code.sites[context.error.site], context.error, state);
     }

@@ -1,6 +1,7 @@
 // Pages of commands and the list of all, made from the declarations.
 #include "shell/command.h"
 #include "shell/version.h"
+#include "support/limits.h"
 
 namespace relish {
 namespace {
@@ -113,21 +114,26 @@ std::string option_doc(const Option& option) {
 }
 
 struct GlobalOption {
-  std::string_view flags, doc;
+  std::string flags, doc;
 };
-constexpr GlobalOption global_options[] = {
-    {"--tier interp|jit", "engine that runs functions (default: jit)"},
-    {"--threads N", "threads of compiled code (default: affinity and quota of the process)"},
-    {"--seed N", "seed of what is random and has no seed of its own (default: 0)"},
-    {"--memory-limit SIZE", "tensor memory: 2GiB, 500MB, 80% (default: 80% of what is available)"},
-    {"--max-source-size SIZE", "largest text that is read (default: 64MiB)"},
-    {"--max-nesting N", "deepest nesting of blocks and brackets (default: 1000)"},
-    {"--cache DIR|off", "folder of compiled objects (default: $XDG_CACHE_HOME/relish)"},
-    {"--root DIR", "folder whose files a script may name by any path; may be repeated"},
-    {"--native LIB", "library whose functions may be called, or NAME=LIB:SYMBOL; may be repeated"},
-    {"--debug", "details of internal errors"},
-    {"--help", "this page"},
-};
+
+std::vector<GlobalOption> global_options() {
+  std::vector<GlobalOption> options = {
+      {"--tier interp|jit", "engine that runs functions (default: jit)"},
+      {"--threads N", "threads of compiled code (default: affinity and quota of the process)"},
+      {"--seed N", "seed of what is random and has no seed of its own (default: 0)"},
+      {"--cache DIR|off", "folder of compiled objects (default: $XDG_CACHE_HOME/relish)"},
+      {"--root DIR", "folder whose files a script may name by any path; may be repeated"},
+      {"--native LIB", "library whose functions may be called, or NAME=LIB:SYMBOL; may be repeated"},
+      {"--debug", "details of internal errors"},
+      {"--help", "this page"},
+  };
+  std::vector<GlobalOption> limits;
+  for (const LimitFlag& flag : limit_flags())
+    limits.push_back({fmt::format("{} {}", flag.flag, flag.argument), std::string(flag.doc)});
+  options.insert(options.begin() + 3, limits.begin(), limits.end());
+  return options;
+}
 
 }  // namespace
 
@@ -185,8 +191,8 @@ std::string command_list_help() {
       text += fmt::format("  {:<14} {}\n", shell_name(command->name), command->summary);
   }
   text += "\nOptions of all commands:\n";
-  for (const GlobalOption& option : global_options)
-    text += fmt::format("  {:<23} {}\n", option.flags, option.doc);
+  for (const GlobalOption& option : global_options())
+    text += fmt::format("  {:<27} {}\n", option.flags, option.doc);
   while (text.ends_with('\n')) text.pop_back();
   return text;
 }
@@ -198,7 +204,7 @@ std::string commands_manual() {
       "function in scripts, `:name` in the REPL and a subcommand of `relish`; `_` in scripts is `-` "
       "elsewhere.\n\n"
       "Options of all commands:\n\n| option | meaning |\n|---|---|\n";
-  for (const GlobalOption& option : global_options)
+  for (const GlobalOption& option : global_options())
     text += fmt::format("| `{}` | {} |\n", option.flags, option.doc);
   for (const Command* command : all_commands()) text += "\n" + command_help(*command, true) + "\n";
   return text.substr(0, text.size() - 1);

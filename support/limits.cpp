@@ -1,6 +1,7 @@
 // Limits of the process and the memory that the machine and its control group leave it.
 #include "support/limits.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -71,6 +72,51 @@ std::uint64_t address_space_limit() {
 }
 
 }  // namespace
+
+std::span<const LimitFlag> limit_flags() {
+  static constexpr LimitFlag flags[] = {
+      {"--memory-limit", "SIZE", "tensor memory: 2GiB, 500MB, 80% (default: 80% of what is available)",
+       &Limits::memory_bytes},
+      {"--max-source-size", "SIZE", "largest text that is read (default: 64MiB)", &Limits::max_source_bytes},
+      {"--max-nesting", "N", "deepest nesting of blocks and brackets (default: 1000, at most 10000)",
+       &Limits::max_nesting, 10000},
+      {"--max-scalar-nesting", "N",
+       "deepest nesting of scalar expressions of prim_funcs (default: 10000, at most 50000)",
+       &Limits::max_scalar_nesting, 50000},
+      {"--max-call-depth", "N", "deepest nesting of calls in a run (default: 10000, at most 50000)",
+       &Limits::max_call_depth, 50000},
+      {"--max-rank", "N", "most dimensions of a tensor (default: 32)", &Limits::max_rank, 1024},
+      {"--max-string-size", "SIZE", "longest string of a text (default: 16MiB)", &Limits::max_string_bytes},
+      {"--max-identifier-size", "SIZE", "longest name of a text (default: 4KiB)",
+       &Limits::max_identifier_bytes, UINT32_MAX},
+      {"--max-digits", "N", "most digits of an integer (default: 4300)", &Limits::max_integer_digits,
+       1000000},
+  };
+  return flags;
+}
+
+void set_limit(const LimitFlag& flag, std::string_view text) {
+  std::uint64_t value = 0;
+  if (flag.argument == "SIZE") {
+    value = parse_size(text, flag.flag);
+  } else {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value == 0) {
+      fail(ErrorClass::Usage, {}, "option.value",
+           fmt::format("{}: found '{}'; expected an int of at least 1", flag.flag, printable(text)));
+    }
+  }
+  if (value > flag.most) {
+    fail(ErrorClass::Usage, {}, "option.value",
+         fmt::format("{}: found {}; expected at most {}", flag.flag, value, flag.most));
+  }
+  std::visit(
+      [&](auto member) {
+        using T = std::remove_reference_t<decltype(limits().*member)>;
+        limits().*member = static_cast<T>(value);
+      },
+      flag.limit);
+}
 
 Limits& limits() {
   static Limits instance;

@@ -3,15 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace relish {
 
 struct Limits {
-  std::uint64_t max_source_bytes = 64ull << 20;  // --max-source-size
-  std::uint32_t max_nesting = 1000;              // --max-nesting: blocks and brackets
-  std::uint32_t max_scalar_nesting = 10000;      // scalar expressions of prim_funcs
+  std::uint64_t max_source_bytes = 64ull << 20;
+  std::uint32_t max_nesting = 1000;          // blocks and brackets
+  std::uint32_t max_scalar_nesting = 10000;  // scalar expressions of prim_funcs
   std::uint32_t max_identifier_bytes = 4096;
   std::uint64_t max_string_bytes = 16ull << 20;
   std::uint32_t max_integer_digits = 4300;
@@ -22,6 +24,16 @@ struct Limits {
 
 // The limits of this process; set once from the command line.
 Limits& limits();
+
+// The flag of a limit. `most`: what the reserved stack bears, where nesting takes stack.
+struct LimitFlag {
+  std::string_view flag, argument, doc;
+  std::variant<std::uint64_t Limits::*, std::uint32_t Limits::*> limit;
+  std::uint64_t most = UINT64_MAX;
+};
+std::span<const LimitFlag> limit_flags();
+// Sets the limit to what the user wrote; UsageError for what is no number or size, 0, or above the most.
+void set_limit(const LimitFlag& flag, std::string_view text);
 
 // "2GiB", "500MB", "80%", "1048576" to bytes (percent of available memory); throws UsageError otherwise.
 std::uint64_t parse_size(std::string_view text, std::string_view flag);

@@ -212,10 +212,10 @@ void settle_elements(Tensor& tensor, bool swap_bytes, const std::string& place, 
 
 std::int64_t checked_element_count(const Shape& shape, const std::string& place, std::uint64_t byte) {
   if (shape.size() > limits().max_rank) {
-    data_failure(
-        place, "file.shape",
-        fmt::format("the array has {} dimensions; at most {} are read", shape.size(), limits().max_rank),
-        byte);
+    data_failure(place, "file.shape",
+                 fmt::format("the array has {} dimensions; at most {} are read, --max-rank raises the limit",
+                             shape.size(), limits().max_rank),
+                 byte);
   }
   std::int64_t bytes = 8;  // of the widest element, as in element_count
   bool overflow = false;

@@ -58,7 +58,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
       if (value > static_cast<std::uint64_t>(INT64_MAX))
         fail_entry("safetensors.shape", "a dimension does not fit 64 bits");
       if (entries_.back().shape->size() > limits().max_rank)
-        fail_entry("safetensors.shape", "the shape has too many dimensions");
+        fail_entry("safetensors.shape", "the shape has too many dimensions; --max-rank raises the limit");
       entries_.back().shape->push_back(static_cast<std::int64_t>(value));
     } else {
       if (entries_.back().offsets.size() == 2)

@@ -21,7 +21,8 @@ namespace {
 
 // Common options as text, turned into settings after parsing.
 struct CommonTexts {
-  std::string tier, threads, seed, memory_limit, max_source_size, max_nesting, cache;
+  std::string tier, threads, seed, cache;
+  std::vector<std::string> limits = std::vector<std::string>(limit_flags().size());  // in the flags' order
   std::vector<std::string> roots, natives;
   bool debug = false;
 };
@@ -30,9 +31,8 @@ void add_common_options(CLI::App& app, CommonTexts& texts) {
   app.add_option("--tier", texts.tier);
   app.add_option("--threads", texts.threads);
   app.add_option("--seed", texts.seed);
-  app.add_option("--memory-limit", texts.memory_limit);
-  app.add_option("--max-source-size", texts.max_source_size);
-  app.add_option("--max-nesting", texts.max_nesting);
+  for (std::size_t i = 0; i < limit_flags().size(); ++i)
+    app.add_option(std::string(limit_flags()[i].flag), texts.limits[i]);
   app.add_option("--cache", texts.cache);
   app.add_option("--root", texts.roots)->allow_extra_args(false);
   app.add_option("--native", texts.natives)->allow_extra_args(false);
@@ -70,11 +70,8 @@ void apply_common_options(const CommonTexts& texts, Settings& settings) {
     }
   }
   if (!texts.seed.empty()) settings.seed = parse_whole<std::uint64_t>(texts.seed, "--seed", 0);
-  if (!texts.memory_limit.empty()) limits().memory_bytes = parse_size(texts.memory_limit, "--memory-limit");
-  if (!texts.max_source_size.empty())
-    limits().max_source_bytes = parse_size(texts.max_source_size, "--max-source-size");
-  if (!texts.max_nesting.empty())
-    limits().max_nesting = parse_whole<std::uint32_t>(texts.max_nesting, "--max-nesting", 1);
+  for (std::size_t i = 0; i < limit_flags().size(); ++i)
+    if (!texts.limits[i].empty()) set_limit(limit_flags()[i], texts.limits[i]);
   if (!texts.cache.empty()) settings.cache = texts.cache;
   settings.roots = texts.roots;
   for (const std::string& native : texts.natives) NativeFunctions::instance().opt_in(native);

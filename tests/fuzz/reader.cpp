@@ -1,9 +1,11 @@
 // Bytes as a source text: scanner, parser, resolution, inference, verifier; and what is accepted prints and
-// reads back. The first byte chooses how the text is read.
+// reads back. A text whose first byte is P is read as a Python file, without that byte.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <string>
 
 #include "frontend/reader.h"
@@ -13,6 +15,8 @@
 #include "stdlib/stdlib.h"
 #include "support/failure.h"
 #include "support/render.h"
+#include "tests/fuzz/structured.h"
+#include "tests/fuzz/token_mutator.h"
 
 namespace {
 
@@ -54,12 +58,25 @@ void check_accepted(const Module& module) {
 
 }  // namespace
 
+// Three of four mutations keep tokens whole.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
+                                               unsigned seed) {
+  std::mt19937 random(seed);
+  if (size == 0 || random() % 4 == 0) return LLVMFuzzerMutate(data, size, max_size);
+  std::string text(reinterpret_cast<const char*>(data), size);
+  for (unsigned left = 1 + random() % 4; left > 0; --left) text = fuzzing::mutated(std::move(text), random);
+  const std::size_t length = std::min(text.size(), max_size);
+  std::copy_n(text.data(), length, data);
+  return length;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   start();
   if (size == 0) return 0;
   ReadOptions options;
   options.python_file = data[0] == 'P';
-  std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const std::size_t skipped = options.python_file ? 1 : 0;
+  std::string text(reinterpret_cast<const char*>(data) + skipped, size - skipped);
   Diagnostics diagnostics;
   const ReadResult result =
       read_source(Sources::instance().add("<fuzz>", std::move(text)), options, diagnostics);
