@@ -15,9 +15,7 @@ constexpr std::uint64_t parameter_domain = 0x706172616D;
 // [0, 1) with as many bits as the type resolves: 24, or 53 for float64 from two words.
 double uniform(RandomKey key, DType dtype, std::uint64_t index) {
   if (dtype != DType::Float64) return uniform_float(random_word(key, index));
-  std::uint64_t high = random_word(key, 2 * index);
-  std::uint64_t low = random_word(key, 2 * index + 1);
-  return static_cast<double>((high << 32 | low) >> 11) * 0x1p-53;
+  return uniform_double(random_double_word(key, index));
 }
 
 }  // namespace

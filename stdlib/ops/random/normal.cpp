@@ -1,0 +1,75 @@
+// Normal random numbers.
+#include "stdlib/families/random.h"
+
+namespace relish {
+namespace {
+
+constexpr Param params[] = {key_param,
+                            {"shape", ParamKind::Shape, "shape", "", "shape of the result"},
+                            {"dtype", ParamKind::Attribute, "dtype", "\"float32\"", "a floating dtype"}};
+
+Type infer(const CallView& call) {
+  require_key(call, 0);
+  const DType dtype = *dtype_attribute(call, "dtype");
+  if (!is_float(dtype)) {
+    call.reject("dtype", call.span, fmt::format("dtype is {}, expected a floating dtype", name_of(dtype)));
+  }
+  return drawn_type(call, 1, dtype);
+}
+
+Value evaluate(const EvalCall& c) {
+  const RandomKey key = key_value(c, 0);
+  Tensor result = Tensor::empty(*c.result_type.tensor()->dtype, result_shape(c));
+  for (std::int64_t i = 0; i < result.size(); ++i)
+    result.set_double(i, standard_normal(random_double_word(key, static_cast<std::uint64_t>(i))));
+  return result;
+}
+
+PrimFunc lower(const LowerCall& c) {
+  return lower_draw(c, "normal", [](const Draw& draw) {
+    const Scalar word = double_word_at(draw.locals, draw.key, draw.position());
+    const Scalar high = binary(BinaryOp::ShiftRight, word, int_literal(DType::UInt64, 12));
+    const Scalar p = draw.locals.let("p", (cast(DType::Float64, high) + float_literal(DType::Float64, 0.5)) *
+                                              float_literal(DType::Float64, 0x1p-52));
+    return normal_quantile_of(draw.locals, p);
+  });
+}
+
+// The quantiles are those of Python's statistics module.
+constexpr Sample samples[] = {
+    {"tensor([1, 2], \"uint32\"), R.shape([2, 3])",
+     "[[-2.0166919231414795, -1.025425672531128, -0.32885774970054626], "
+     "[-1.0048003196716309, -0.34968772530555725, -0.05944023281335831]]"},
+    {"tensor([1, 2], \"uint32\"), R.shape([])", "-2.0166919231414795"},
+    {"tensor([1, 2], \"uint32\"), R.shape([6]), dtype=\"float64\""},
+    {"tensor([1, 2], \"uint32\"), R.shape([40]), dtype=\"float16\""},
+    {"tensor([1, 2], \"uint32\"), R.shape([40]), dtype=\"bfloat16\""},
+    {"tensor([1, 2], \"uint32\"), R.shape([0])"},
+    {"tensor([5, 6], \"uint32\"), R.shape([9, 11, 13]), dtype=\"float64\""},
+};
+constexpr Reject rejects[] = {
+    {"normal.key", "tensor([0.0, 0.0]), R.shape([2])", "expected a key"},
+    {"normal.dtype", "tensor([0, 0], \"uint32\"), R.shape([2]), dtype=\"uint32\"",
+     "expected a floating dtype"},
+};
+
+}  // namespace
+
+extern const Op op_random_normal{
+    .name = "random.normal",
+    .summary = "Random numbers of the normal distribution with mean 0 and variance 1.",
+    .params = params,
+    .infer = infer,
+    .eval = evaluate,
+    .lower = lower,
+    .no_gradient = no_random_gradient,
+    .zero_gradient = true,
+    .agreement = Agreement::Random,
+    .samples = samples,
+    .rejects = rejects,
+    .doc =
+        "Element i is the quantile of (b + 0.5) * 2^-52, where b is the highest 52 bits of the words 2 i and "
+        "2 i + 1 of the key, computed in float64 and rounded once. The quantile is Wichura's AS 241 in "
+        "+ - * / and square roots alone, so it has the same bits everywhere; its magnitude is at most 8.21."};
+
+}  // namespace relish
