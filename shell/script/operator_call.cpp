@@ -141,6 +141,11 @@ struct ArgumentBuilder {
     return tuple(std::move(fields));
   }
 
+  // Of a parameter that takes values of any type: tensors and numbers as they are.
+  Expr any(const ScriptValue& value, Span span) {
+    return value.tensor() ? parameter(*value.tensor()) : scalar(value, span);
+  }
+
   Expr scalar(const ScriptValue& value, Span span) {
     key += fmt::format("|{} {}", kind_name(value), text_of(value));
     if (const auto* flag = value.as<bool>()) return scalar_value(bool_literal(*flag));
@@ -198,6 +203,10 @@ ScriptValue OperatorCalls::call(const Op& op, const std::vector<NamedValue>& arg
       case ParamKind::Scalar:
         result.value = builder.scalar(argument.value, argument.span);
         break;
+      case ParamKind::Any:
+        result.value = builder.any(argument.value, argument.span);
+        break;
+      case ParamKind::AnyRest:
       case ParamKind::Attribute: {
         Attribute attribute =
             attribute_of_value(argument.value, param ? param->name : argument.name, argument.span);

@@ -96,6 +96,7 @@ decltype(CaseArgument::value) argument_of_script(const ScriptValue& value, Param
     case ParamKind::Tensor:
     case ParamKind::OptionalTensor:
     case ParamKind::Scalar:
+    case ParamKind::Any:
       if (value.is_none()) return Attribute();
       if (!number) return tensor_of_script(value);
       if (const auto* flag = value.as<bool>()) return ScalarValue::of_bool(*flag);

@@ -4,9 +4,9 @@
 namespace relish {
 namespace {
 
-constexpr Param params[] = {key_param,
-                            {"data", ParamKind::Tensor, "tensor or scalar", "",
-                             "an integer: a scalar, or a tensor without dimensions"}};
+constexpr Param params[] = {
+    key_param,
+    {"data", ParamKind::Any, "tensor or scalar", "", "an integer: a scalar, or a tensor without dimensions"}};
 
 Type infer(const CallView& call) {
   require_key(call, 0);

@@ -2,15 +2,29 @@
 // statistics module.
 #include "runtime/philox.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 #include <set>
 #include <vector>
 
 namespace relish {
 namespace {
 
-TEST_CASE("the known answer of the all-zero block") {
+// The vectors that the authors publish with their library: counter and key of zeros, of ones, of digits of
+// pi.
+TEST_CASE("known answers") {
+  using Words = std::array<std::uint32_t, 4>;
+  constexpr std::uint32_t ones = 0xffffffff;
+  CHECK(philox_block({{0, 0}}, {0, 0, 0, 0}) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+  CHECK(philox_block({{ones, ones}}, {ones, ones, ones, ones}) ==
+        Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+  CHECK(philox_block({{0xa4093822, 0x299f31d0}}, {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}) ==
+        Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+}
+
+TEST_CASE("words are those of the counter's blocks") {
   CHECK(philox({{0, 0}}, 0) == std::array<std::uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   CHECK(random_word({{0, 0}}, 2) == 0xbc57ac4c);
   CHECK(random_word({{0, 0}}, 5) == philox({{0, 0}}, 1)[1]);
@@ -47,22 +61,61 @@ TEST_CASE("a permutation hits every index once and depends on the key") {
   CHECK(equal < 8);
 }
 
-TEST_CASE("all orders of three occur about equally often") {
-  std::vector<int> counts(27, 0);
-  constexpr int draws = 6000;
-  for (std::uint64_t seed = 0; seed < draws; ++seed) {
-    RandomKey key = key_from_seed(seed);
-    std::uint64_t code = 0;
-    for (std::uint64_t i = 0; i < 3; ++i) code = 3 * code + permuted_index(key, 3, i);
-    ++counts[code];
+// A chi-squared statistic of `freedom` degrees as a deviation of the normal distribution.
+double deviation(double statistic, double freedom) { return (statistic - freedom) / std::sqrt(2 * freedom); }
+
+TEST_CASE("all orders of a few elements are equally frequent") {
+  for (std::uint64_t n : {2, 3, 4, 5}) {
+    std::map<std::vector<std::uint64_t>, int> counts;
+    double orders = 1;
+    for (std::uint64_t i = 2; i <= n; ++i) orders *= static_cast<double>(i);
+    constexpr int draws = 12000;
+    for (std::uint64_t seed = 0; seed < draws; ++seed) {
+      std::vector<std::uint64_t> order;
+      for (std::uint64_t i = 0; i < n; ++i) order.push_back(permuted_index(key_from_seed(seed), n, i));
+      ++counts[order];
+    }
+    const double expected = draws / orders;
+    double statistic = (orders - static_cast<double>(counts.size())) * expected;
+    for (const auto& [order, count] : counts) statistic += (count - expected) * (count - expected) / expected;
+    INFO(n << " elements");
+    CHECK(counts.size() == static_cast<std::size_t>(orders));
+    CHECK(deviation(statistic, orders - 1) < 4);
   }
-  int occurring = 0;
-  for (int count : counts) {
-    if (count == 0) continue;
-    ++occurring;
-    CHECK(std::abs(count - draws / 6) < 150);
+}
+
+TEST_CASE("half of all permutations are odd, and every element reaches every place") {
+  for (std::uint64_t n : {2, 15, 16, 17, 64, 256}) {
+    constexpr int draws = 4000;
+    int odd = 0;
+    std::vector<int> first(n, 0);
+    for (std::uint64_t seed = 0; seed < draws; ++seed) {
+      std::vector<std::uint64_t> image;
+      for (std::uint64_t i = 0; i < n; ++i) image.push_back(permuted_index(key_from_seed(seed), n, i));
+      ++first[image[0]];
+      std::uint64_t cycles = 0;
+      std::vector<bool> seen(n, false);
+      for (std::uint64_t i = 0; i < n; ++i) {
+        if (seen[i]) continue;
+        ++cycles;
+        for (std::uint64_t j = i; !seen[j]; j = image[j]) seen[j] = true;
+      }
+      odd += static_cast<int>((n - cycles) % 2);
+    }
+    INFO(n << " elements");
+    CHECK(std::abs(odd - draws / 2) < 4 * std::sqrt(draws) / 2);
+    const double expected = draws / static_cast<double>(n);
+    double statistic = 0;
+    for (int count : first) statistic += (count - expected) * (count - expected) / expected;
+    CHECK(deviation(statistic, static_cast<double>(n - 1)) < 4);
   }
-  CHECK(occurring == 6);
+}
+
+TEST_CASE("rows of a key are permuted independently") {
+  int equal = 0;
+  for (std::uint64_t i = 0; i < 1000; ++i)
+    equal += permuted_index(key_from_seed(3), 1000, i, 0) == permuted_index(key_from_seed(3), 1000, i, 1);
+  CHECK(equal < 8);
 }
 
 TEST_CASE("uniform floats lie in [0, 1)") {
@@ -107,6 +160,57 @@ TEST_CASE("normals are symmetric and have mean 0 and variance 1") {
   }
   CHECK(std::abs(sum / count) < 0.012);
   CHECK(std::abs(squares / count - 1) < 0.018);
+}
+
+// Kolmogorov and Smirnov: the largest distance of a sample's distribution from `cdf`, times sqrt(count);
+// above 1.95 in one of a thousand samples.
+template <class Cdf>
+double distance(std::vector<double> sample, Cdf&& cdf) {
+  std::sort(sample.begin(), sample.end());
+  const double count = static_cast<double>(sample.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    const double value = cdf(sample[i]);
+    largest = std::max({largest, std::abs(value - static_cast<double>(i) / count),
+                        std::abs(value - static_cast<double>(i + 1) / count)});
+  }
+  return largest * std::sqrt(count);
+}
+
+TEST_CASE("uniforms and normals have their distributions") {
+  for (std::uint64_t seed : {0, 1, 12345}) {
+    const RandomKey key = key_from_seed(seed);
+    std::vector<double> narrow, wide, normal;
+    for (std::uint64_t i = 0; i < 50000; ++i) {
+      narrow.push_back(uniform_float(random_word(key, i)));
+      wide.push_back(uniform_double(random_double_word(key, i)));
+      normal.push_back(standard_normal(random_double_word(key, i)));
+    }
+    const auto identity = [](double x) { return x; };
+    CHECK(distance(narrow, identity) < 1.95);
+    CHECK(distance(wide, identity) < 1.95);
+    CHECK(distance(normal, [](double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }) < 1.95);
+    CHECK(distance(normal, identity) > 100);
+  }
+}
+
+TEST_CASE("neighbouring words and keys are not correlated") {
+  constexpr int count = 50000;
+  const auto correlation = [](auto&& first, auto&& second) {
+    double sum = 0;
+    for (std::uint64_t i = 0; i < count; ++i) sum += (first(i) - 0.5) * (second(i) - 0.5);
+    return sum * 12 / std::sqrt(static_cast<double>(count));
+  };
+  const RandomKey key = key_from_seed(5), other = fold_in(key, 1), split = split_key(key, 1);
+  const auto of = [](RandomKey k) {
+    return [k](std::uint64_t i) { return static_cast<double>(uniform_float(random_word(k, i))); };
+  };
+  const auto next = [&](std::uint64_t i) { return of(key)(i + 1); };
+  CHECK(std::abs(correlation(of(key), next)) < 4);
+  CHECK(std::abs(correlation(of(key), of(other))) < 4);
+  CHECK(std::abs(correlation(of(key), of(split))) < 4);
+  CHECK(std::abs(correlation(of(key), of(key_from_seed(6)))) < 4);
+  CHECK(correlation(of(key), of(key)) > 100);
 }
 
 }  // namespace
