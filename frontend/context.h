@@ -46,6 +46,7 @@ struct ReadContext {
       work();
       return true;
     } catch (const Failure& failure) {
+      if (failure.error_class() == ErrorClass::Interrupted) throw;  // ends the reading
       for (const Diagnostic& diagnostic : failure.diagnostics()) diagnostics.add(diagnostic);
       unresolved = true;
     } catch (const Silent&) {

@@ -6,8 +6,9 @@
 #include "frontend/attribute_reader.h"
 #include "frontend/binding_names.h"
 #include "ir/printer.h"
-#include "support/fix.h"
 #include "ir/symbols.h"
+#include "support/fix.h"
+#include "support/interrupt.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -20,6 +21,7 @@ void GraphBuilder::read_block(const ast::Block& body, Place place) {
 }
 
 void GraphBuilder::read_statement(const ast::Statement& statement, Place place) {
+  poll_interrupt();
   if (statement.as<ast::Damaged>()) throw ReadContext::Silent{};
   if (returned_)
     type_error(statement.span, "function.end", "found a statement behind the return; expected none");

@@ -3,6 +3,7 @@
 #include "frontend/line_parser.h"
 
 #include "frontend/tree_converter.h"
+#include "support/interrupt.h"
 
 namespace relish {
 
@@ -70,6 +71,7 @@ relish::Slice slice_of(std::uint32_t file, std::string_view text, const Line& li
 }  // namespace
 
 std::optional<ast::Statement> LineParser::simple(const Line& line) {
+  poll_interrupt();
   std::optional<ast::Statement> result;
   bool good = impl_->parse(
       slice_of(impl_->file, impl_->text, line),
@@ -81,6 +83,7 @@ std::optional<ast::Statement> LineParser::simple(const Line& line) {
 }
 
 std::optional<ast::Statement> LineParser::header(const Line& line) {
+  poll_interrupt();
   std::optional<ast::Statement> result;
   bool good = impl_->parse(
       slice_of(impl_->file, impl_->text, line),

@@ -9,6 +9,7 @@
 #include "frontend/binding_names.h"
 #include "frontend/prim_func_parts.h"
 #include "support/fix.h"
+#include "support/interrupt.h"
 #include "support/render.h"
 
 namespace relish {
@@ -127,6 +128,7 @@ Stmt PrimFuncBuilder::read_body(const ast::Block& body, BlockStmt* block) {
 
 void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt* block,
                                      std::vector<Stmt>& into) {
+  poll_interrupt();
   if (auto* damaged = statement.as<ast::Damaged>()) {
     (void)damaged;
     damaged_ = true;
@@ -368,8 +370,8 @@ std::optional<bool> known_condition(const ast::Expr& expr) {
 void PrimFuncBuilder::check_result() {
   if (!function_.result_dtype || always_returns(function_.body)) return;
   type_error(function_.span, "prim_func.result",
-             fmt::format("{} returns {}; found a way through it without a return",
-                         printable(function_.name), name_of(*function_.result_dtype)));
+             fmt::format("{} returns {}; found a way through it without a return", printable(function_.name),
+                         name_of(*function_.result_dtype)));
 }
 
 // Threads run one after the other, so memory that they share is not supported.

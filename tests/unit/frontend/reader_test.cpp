@@ -4,11 +4,15 @@
 
 #include <catch2/catch.hpp>
 
+#include <csignal>
+
 #include "helpers.h"
 #include "ir/equal.h"
 #include "ir/printer.h"
 #include "ir/verify.h"
 #include "stdlib/stdlib.h"
+#include "support/failure.h"
+#include "support/interrupt.h"
 
 namespace relish {
 namespace {
@@ -522,6 +526,21 @@ TEST_CASE("operator chains of 100,000 terms are read") {
   for (int i = 0; i < 20000; ++i) scalar += " + A[0, 1]";
   CHECK(loop_errors(scalar).find("ResourceLimit found a scalar expression nested deeper than 10000") !=
         std::string::npos);
+}
+
+TEST_CASE("an interrupt ends the reading of a text") {
+  install_stdlib();
+  interrupt_flag.store(SIGINT);
+  Diagnostics diagnostics;
+  const std::uint32_t file = Sources::instance().add("<test>", "@R.function\ndef f(x: R.Any):\n  return x\n");
+  try {
+    read_source(file, {}, diagnostics);
+    FAIL("the text was read");
+  } catch (const Failure& failure) {
+    CHECK(failure.error_class() == ErrorClass::Interrupted);
+  }
+  CHECK(interrupt_flag.load() == 0);
+  CHECK_FALSE(diagnostics.has_errors());
 }
 
 }  // namespace
