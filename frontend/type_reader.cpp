@@ -56,10 +56,11 @@ bool is_nothing(const ast::Expr& expr) {
 
 int rank_argument(const ast::Expr& expr) {
   auto* value = expr.as<ast::IntValue>();
-  if (!value || value->value < -1 || value->value > static_cast<std::int64_t>(limits().max_rank)) {
+  const std::int64_t most = limits().max_rank;
+  if (!value || value->value < -1 || value->value > most) {
     type_error(expr.span, "type.rank",
-               fmt::format("found {} as a rank; expected a number up to {}, raise --max-rank",
-                           ast::describe(expr), limits().max_rank));
+               fmt::format("found {} as a rank; expected a number up to {}{}", ast::describe(expr), most,
+                           value && value->value > most ? ", raise --max-rank" : ""));
   }
   return static_cast<int>(value->value);
 }
