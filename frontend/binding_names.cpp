@@ -1,6 +1,8 @@
 // Walks over the targets of statements.
 #include "frontend/binding_names.h"
 
+#include <algorithm>
+
 namespace relish {
 namespace {
 
@@ -55,7 +57,10 @@ bool declared_symbols(const ast::Expr& target, const ast::Expr& value, std::vect
   if (!name || !call) return false;
   auto* attribute = call->callee->as<ast::Attribute>();
   if (!attribute) return false;
-  bool by_dtype = call->arguments.empty() && dtype_from_name(attribute->name).has_value();
+  // That a variable is a size goes without saying.
+  const bool bare = std::all_of(call->arguments.begin(), call->arguments.end(),
+                                [](const ast::Argument& argument) { return argument.name == "is_size_var"; });
+  bool by_dtype = bare && dtype_from_name(attribute->name).has_value();
   bool by_var = attribute->name == "var" && call->arguments.size() == 1 &&
                 call->arguments[0].value->as<ast::StringValue>();
   if (!by_dtype && !by_var) return false;

@@ -275,7 +275,7 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
   std::vector<const ast::Expr*> arguments;
   for (const ast::Argument& argument : call.arguments) {
     // Older texts give intrinsics their dtype, which follows from the operands.
-    if (argument.name == "dtype" || argument.name == "span") continue;
+    if (argument.name == "dtype" || argument.name == "span" || argument.name == "is_size_var") continue;
     if (!argument.name.empty() &&
         std::find(argument_names.begin(), argument_names.end(), argument.name) == argument_names.end()) {
       type_error(argument.name_span, "scalar.arguments",
