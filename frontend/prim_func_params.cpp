@@ -217,6 +217,7 @@ void PrimFuncBuilder::match_buffer(const std::string& name, const ast::Expr& tar
   }
   Buffer buffer = read_buffer(name, target.span, buffer_arguments(call.arguments, 1));
   function_.params[param].value = buffer;
+  function_.params[param].handle = *handle;
   bind(name, buffer, target.span);
 }
 

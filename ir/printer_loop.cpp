@@ -511,7 +511,8 @@ class PrimFuncWriter {
     const bool keywords =
         buffer.scope() != "global" || !buffer.strides().empty() || buffer.elem_offset().defined();
     if (!is_constant_shape(buffer) || (keywords && w_.text.dialect(Dialect::D2022))) {
-      std::string handle = w_.names.fresh("var_" + w_.name(buffer));
+      const std::string wanted = param.handle.empty() ? "var_" + w_.name(buffer) : param.handle;
+      std::string handle = w_.names.fresh(wanted);
       w_.out += fmt::format("{}: T.handle", handle);
       handles_.emplace_back(std::move(handle), buffer);
       return;

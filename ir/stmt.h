@@ -147,6 +147,7 @@ Stmt seq(std::vector<Stmt> body, Span span = {});  // flattens nested sequences;
 
 struct PrimParam {
   std::variant<Buffer, ScalarVar> value;
+  std::string handle = {};  // of a buffer that came as a T.handle: the handle's name in the text
   const Buffer* buffer() const { return std::get_if<Buffer>(&value); }
   const ScalarVar* scalar() const { return std::get_if<ScalarVar>(&value); }
   const std::string& name() const { return buffer() ? buffer()->name() : scalar()->name(); }

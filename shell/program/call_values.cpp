@@ -247,15 +247,24 @@ std::vector<Value> make_arguments(const Module& module, const std::string& funct
          fmt::format("{}: '{}' is no parameter of {}{}", where, printable(name), function,
                      did_you_mean(name, names)));
   };
+  // A buffer also goes by the name of its handle.
+  auto own_name = [&](const std::string& name) {
+    for (const CallParameter& parameter : parameters)
+      if (parameter.handle == name && std::find(names.begin(), names.end(), name) == names.end())
+        return parameter.name;
+    return name;
+  };
   std::map<std::string, const ScriptValue*> given;
-  for (const auto& [name, value] : inputs.arguments) {
+  for (const auto& [written, value] : inputs.arguments) {
+    const std::string name = own_name(written);
     if (std::find(names.begin(), names.end(), name) == names.end()) surplus(name, "--arg");
     if (!given.emplace(name, &value).second) {
       fail(ErrorClass::Usage, {}, "call.arguments", fmt::format("--arg: '{}' is given twice", name));
     }
   }
   std::map<std::string, const Tensor*> from_file;
-  for (const auto& [name, tensor] : inputs.params) {
+  for (const auto& [written, tensor] : inputs.params) {
+    const std::string name = own_name(written);
     bool known = std::find(names.begin(), names.end(), name) != names.end();
     if (!known && !inputs.ignore_extra) surplus(name, "--params");
     if (known) from_file.emplace(name, &tensor);

@@ -225,6 +225,10 @@ ScriptValue Script::call_function(const FunctionReference& function, std::vector
     if (!arguments[i].name.empty()) {
       auto found = std::find_if(parameters.begin(), parameters.end(),
                                 [&](const CallParameter& p) { return p.name == arguments[i].name; });
+      if (found == parameters.end()) {
+        found = std::find_if(parameters.begin(), parameters.end(),
+                             [&](const CallParameter& p) { return p.handle == arguments[i].name; });
+      }
       at = static_cast<std::size_t>(found - parameters.begin());
     }
     if (at >= parameters.size()) {

@@ -139,7 +139,8 @@ std::vector<CallParameter> call_parameters(const Module& module, std::string_vie
     const PrimParam& param = loops->params[i];
     if (const Buffer* buffer = param.buffer()) {
       if (accesses[i].written && !accesses[i].read) continue;
-      result.push_back({buffer->name(), tensor_type(buffer->shape(), buffer->dtype()), buffer->span()});
+      result.push_back(
+          {buffer->name(), tensor_type(buffer->shape(), buffer->dtype()), buffer->span(), param.handle});
     } else {
       result.push_back({param.name(), ScalarType{param.scalar()->dtype()}, param.scalar()->span()});
     }

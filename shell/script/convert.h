@@ -16,6 +16,7 @@ struct CallParameter {
   std::string name;
   Type type;
   Span span;
+  std::string handle = {};  // its other name: of the T.handle of a prim_func's buffer
 };
 // TypeError when the module has no such function.
 std::vector<CallParameter> call_parameters(const Module& module, std::string_view function);
