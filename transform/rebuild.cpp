@@ -113,10 +113,16 @@ void close_function(Function& function, std::vector<Binding> bindings, const Exp
   VarMap vars;
   BindingBlock block;
   block.dataflow = true;
+  for (const Binding& binding : bindings) {
+    const Expr& value = binding.value();
+    const bool effects = has_effects(value);
+    function.pure = function.pure && !effects;
+    block.dataflow = block.dataflow && !effects && !value.as<If>() && !value.as<Loop>();
+  }
   block.span = function.span;
   for (const Binding& binding : bindings) {
     const Var& old = binding.var();
-    const bool dataflow = !output_ids.contains(old.id());
+    const bool dataflow = block.dataflow && !output_ids.contains(old.id());
     const auto renamed = names.find(old.id());
     const Var fresh(renamed == names.end() ? old.name() : renamed->second, old.type(), dataflow, old.span());
     Binding copy = binding;

@@ -1,6 +1,6 @@
 // Rebuilding of functions by passes: copying bindings under a substitution of variables and symbolic dims,
-// and closing a list of bindings into a function of one dataflow block whose outputs are exactly the
-// variables of the result.
+// and closing a list of bindings into a function of one block whose outputs are exactly the variables of
+// the result.
 #pragma once
 
 #include <string>
@@ -22,7 +22,8 @@ Binding copy_binding(const Binding& binding, VarMap& vars, const ScalarMap& scal
 std::vector<Binding> all_bindings(const Function& function);
 
 // One dataflow block: variables that `result` mentions become its outputs, all others are local to it;
-// bindings that nothing uses vanish. `names` renames variables, by id.
+// bindings that nothing uses vanish. With ifs, loops or effects among them it is a plain block, and a
+// function with effects is not pure. `names` renames variables, by id.
 using VarNames = std::unordered_map<std::uint64_t, std::string>;
 void close_function(Function& function, std::vector<Binding> bindings, const Expr& result,
                     const VarNames& names = {});
