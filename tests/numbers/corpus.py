@@ -54,8 +54,9 @@ def element_text(value):
 
 
 def rows_text(array):
-    if array.ndim == 0:
-        return element_text(array[()])
+    if array.ndim == 0:  # exact to the bit, as float64 is compared
+        exact = array.dtype.kind == "f"
+        return str(array[()]).removesuffix(".0") if exact else element_text(array[()])
     if array.ndim == 1:
         return "[" + ", ".join(element_text(value) for value in array) + "]"
     return "[" + (",\n" + " " * array.ndim).join(rows_text(row) for row in array) + "]"
