@@ -131,6 +131,16 @@ std::vector<std::int64_t> GraphBuilder::inplace_indices(const ast::Expr& written
 // A keyword of a call that is known when the text is read.
 Attribute GraphBuilder::attribute_argument(const ast::Expr& value) { return read_attribute(context_, value); }
 
+// A string, or several in a list or tuple.
+static bool is_dtypes(const ast::Expr& expr) {
+  auto* tuple = expr.as<ast::TupleValue>();
+  auto* list = expr.as<ast::ListValue>();
+  if (!tuple && !list) return expr.as<ast::StringValue>();
+  const std::vector<ast::ExprPtr>& items = tuple ? tuple->items : list->items;
+  return !items.empty() && std::all_of(items.begin(), items.end(),
+                                       [](const ast::ExprPtr& item) { return item->as<ast::StringValue>(); });
+}
+
 // R.call_tir, R.call_tir_inplace (indices before the type) and R.call_tir_with_grad.
 Expr GraphBuilder::call_tir(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
   const bool inplace = name == "R.call_tir_inplace", with_gradient = name == "R.call_tir_with_grad";
@@ -171,7 +181,12 @@ Expr GraphBuilder::call_tir(const std::string& name, const ast::Expr& expr, cons
   std::vector<const ast::Expr**> order{&callee_written, &given};
   if (inplace) order.push_back(&indices);
   order.push_back(&third);
-  if (name == "R.call_tir") order.push_back(&scalar_args);
+  if (name == "R.call_tir") {
+    // In 2022 the dtypes stood behind the shapes.
+    const std::size_t behind = order.size();
+    if (!dtype && behind < positional.size() && is_dtypes(*positional[behind])) order.push_back(&dtype);
+    order.push_back(&scalar_args);
+  }
   for (const ast::Expr** slot : order) {
     if (!*slot && next < positional.size()) *slot = positional[next++];
   }

@@ -82,6 +82,7 @@ def printed_by(name, source):
         "rand": as_random,
         "ones": lambda shape, dtype="float32": np.ones(shape, dtype),
         "zeros": lambda shape, dtype="float32": np.zeros(shape, dtype),
+        "TypeVar": str,
         "R": types.SimpleNamespace(shape=tuple, const=as_constant),
         "print": lambda *values: lines.append(" ".join(map(text_of, values))),
     }

@@ -138,3 +138,136 @@ def interpolate(a):
 @of("2022/relational-operators")
 def main(x):
     return ((np.abs(x) <= 1) | (np.arange(8) == 7)).astype(np.uint8)
+
+
+@of("2022/flat-scratch-memory")
+def main(x):
+    return x[::-1] * 2
+
+
+@of("2022/lstm-cell")
+def main(x, h, c, wx, wh):
+    def s(t):
+        return 1 / (1 + np.exp(-t))
+    i, f, g, o = np.split(x @ wx + h @ wh, 4, axis=1)
+    c = s(f) * c + s(i) * np.tanh(g)
+    return s(o) * np.tanh(c), c
+
+
+@of("2022/forward-substitution")
+def main(l, b):
+    return np.linalg.solve(l, b)
+
+
+@of("2022/fourier-transform")
+def main(x):
+    return (np.abs(np.fft.fft(x)) ** 2).astype(np.float32)
+
+
+@of("2022/moving-average")
+def smooth(a):
+    return np.convolve(a, np.ones(3, np.float32) / np.float32(3), "valid").astype(np.float32)
+
+
+@of("2022/nearest-center")
+def main(points, centers):
+    return ((points[:, None] - centers) ** 2).sum(2).argmin(1).astype(np.int32)
+
+
+@of("2022/list-of-arguments")
+def main(a, b):
+    return (a + b) / 2
+
+
+@of("2022/helper-of-the-module")
+def main(x, y):
+    return ((x - y) ** 2).mean() / (y * y).mean()
+
+
+@of("2022/match-shape-of-a-shape")
+def main(x, y):
+    return y @ x
+
+
+@of("2022/plain-names-as-dimensions")
+def main(x, y):
+    return np.outer(x, y).reshape(-1)
+
+
+@of("2022/exponent-bits")
+def exponent(a):
+    return np.floor(np.log2(np.abs(a))).astype(np.int32)
+
+
+@of("2022/heat-equation")
+def main(x):
+    x = x.copy()
+    for _ in range(10):
+        x[1:-1] += np.float32(0.25) * (x[:-2] - 2 * x[1:-1] + x[2:])
+    return x
+
+
+@of("2022/dropout-with-a-mask")
+def main(x, drawn):
+    return np.where(drawn >= 0.25, x / np.float32(0.75), np.float32(0))
+
+
+@of("2022/three-dimensional-mean")
+def main(x):
+    return (x - x.mean()).sum((0, 1))
+
+
+@of("2022/bilinear-resize")
+def resize(a):
+    wide = np.stack([np.interp(np.arange(5) / 2, np.arange(3), row) for row in a])
+    return np.stack([wide[0], wide.mean(0), wide[1]]).astype(np.float32)
+
+
+@of("2022/cumulative-maximum")
+def main(x):
+    return np.maximum.accumulate(x)
+
+
+@of("2022/vector-adds-of-a-course")
+def main(a, b):
+    return a + b
+
+
+@of("2022/window-of-local-memory")
+def blur(a):
+    return np.convolve(a, np.full(3, 10), "valid").astype(np.int32)
+
+
+@of("2022/log-sum-exp")
+def main(x):
+    return np.logaddexp(x[:, 0], x[:, 1])
+
+
+@of("2022/several-modules")
+def main(x):
+    return x * 9
+
+
+@of("2022/nested-choice")
+def main(step, rate):
+    return np.float32(0.1 if step < 10 else 0.01 if step > 100 else 1) * rate
+
+
+@of("2022/tuple-of-parameters")
+def main(x, p):
+    return x @ p[0] + p[1]
+
+
+@of("2022/tokens-to-one-hot")
+def main(t, table):
+    return table[t]
+
+
+@of("2022/empty-block-and-evaluate")
+def quiet(a):
+    return np.abs(a)
+
+
+@of("2022/sum-over-many-threads")
+def rows(a):
+    return a.sum(1)

@@ -149,3 +149,143 @@ def main(pixels):
 @of("2023/virtual-devices-and-attributes")
 def main(x, y):
     return np.maximum(x, y) - x
+
+
+@of("2023/scalar-parameters")
+def main(p, steps):
+    return p / np.float32(1 + steps / 2) / np.float32(2)
+
+
+@of("2023/primitive-function-inlined")
+def main(x):
+    return np.exp(x + 1)
+
+
+@of("2023/module-name-as-prefix")
+def main(x):
+    return x * 9
+
+
+@of("2023/pair-of-unknown-lengths")
+def main(x, y):
+    return np.concatenate([x, y])
+
+
+@of("2023/operators-as-signs")
+def main(x, a):
+    y = x * x - a * x
+    return -y / (a + 1) < y
+
+
+@of("2023/empty-tuples")
+def main(x, extra):
+    return x + x
+
+
+@of("2023/constants-from-a-loop-nest")
+def main(x):
+    i, j = np.arange(3)[:, None], np.arange(4)
+    return (x + np.where(j % 2 == 0, np.sin(i / (j + 1)), np.cos(i / np.maximum(j, 1)))).astype(np.float32)
+
+
+@of("2023/branch-with-a-match")
+def main(flag, x, y):
+    return x + x if flag else y * y
+
+
+@of("2023/gradient-written-by-hand")
+def main(x, w, b):
+    a = np.maximum(x @ w + b, 0)
+    return (a * a).sum(), (x.T @ (2 * a), 2 * a.sum(0))
+
+
+@of("2023/broadcast-and-squeeze")
+def main(a, b):
+    return a[:, None] - b[:, 0]
+
+
+@of("2023/while-as-recursion")
+def main(a):
+    return np.sqrt(a)
+
+
+@of("2023/composite-pattern")
+def main(x, w, b):
+    return x @ w.T + b
+
+
+@of("2023/parameters-packed-before")
+def main_transform_params(params):
+    return params[0].T, params[1]
+
+
+@of("2023/parameters-packed-before")
+def main(x, wt, b):
+    return x @ wt.T + b
+
+
+@of("2023/inner-function-with-a-dataflow")
+def main(x):
+    return x**6
+
+
+@of("2023/ceiling-of-a-size")
+def main(x):
+    return np.pad(x, (0, -len(x) % 4)).reshape(-1, 4)
+
+
+@of("2023/annotation-that-tells-less")
+def main(x):
+    return -(x + x)
+
+
+@of("2023/segment-sums")
+def main(rows, segment):
+    out = np.zeros((3, 2), np.float32)
+    np.add.at(out, segment, rows)
+    return out
+
+
+@of("2023/group-normalization")
+def main(x, scale):
+    g = x.reshape(-1, 2, 4)
+    y = (g - g.mean(2, keepdims=True)) / np.sqrt(g.var(2, keepdims=True) + np.float32(1e-5))
+    return y.reshape(x.shape) * scale
+
+
+@of("2023/two-dimensional-prefix")
+def main(x):
+    return x.cumsum(0).cumsum(1)
+
+
+@of("2023/transposed-convolution")
+def main(x, w):
+    y = np.zeros(7, np.float32)
+    for i in range(3):
+        y[2 * i:2 * i + 3] += x[i] * w
+    return y
+
+
+@of("2023/beam-of-scores")
+def main(beam, words):
+    lp = words - np.log(np.exp(words).sum(1, keepdims=True))
+    return (lp + beam[:, None]).reshape(-1)
+
+
+@of("2023/integer-attention-mask")
+def main(lengths, places):
+    return (1 - (places < lengths).astype(np.float16)) * np.float16(-1000)
+
+
+@of("2023/loop-over-the-diagonal")
+def main(a, b):
+    from itertools import combinations
+    def parts(t, k):
+        return set(combinations(t.tolist(), k))
+    best = max(k for k in range(6) if k == 0 or parts(a, k) & parts(b, k))
+    return np.full((7, 6), best, np.int32)
+
+
+@of("2023/not-checked-by-the-parser")
+def main(x):
+    return x

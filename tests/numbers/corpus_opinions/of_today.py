@@ -127,3 +127,161 @@ def main(x, t, w):
 @of("today/three-functions-deep")
 def main(a, b):
     return (a - a.mean()) / a.var(), (b - b.mean()) / b.var()
+
+
+@of("today/buffers-with-named-sizes")
+def main(x):
+    return x[::2] * x[1::2]
+
+
+@of("today/early-exit")
+def first(a, limit):
+    hits = np.flatnonzero(a > limit)
+    return int(hits[0]) if len(hits) else -1
+
+
+@of("today/sieve-of-primes")
+def main():
+    return np.array([n > 1 and all(n % d for d in range(2, n)) for n in range(30)]).astype(np.int32)
+
+
+@of("today/local-vector")
+def rank_update(a, b):
+    return np.outer(b, a * 2)
+
+
+@of("today/vector-stores")
+def axpy(x, y):
+    return x * np.float32(3) + y
+
+
+@of("today/views-of-a-buffer")
+def views(a):
+    return a.reshape(-1) * 10, a.T
+
+
+@of("today/tiles-by-sub-regions")
+def transpose(a):
+    return a.T
+
+
+@of("today/launched-threads")
+def fill(a, s):
+    return np.where(np.arange(8) <= np.arange(4)[:, None], a, np.float32(s))
+
+
+@of("today/checked-arguments")
+def normalize(p):
+    return p / p.sum()
+
+
+@of("today/ternary-and-let")
+def leaky(a, slope):
+    return np.where(a > 0, a, a * np.float32(slope))
+
+
+@of("today/scratch-at-statement-level")
+def median3(a):
+    return np.array([np.median(a[i:i + 3]) for i in range(4)]).astype(np.int32)
+
+
+@of("today/scalar-functions-of-loops")
+def gcd(a, b):
+    return int(np.gcd(a, b))
+
+
+@of("today/hash-of-bytes")
+def fnv(a):
+    h = 2166136261
+    for byte in a.tolist():
+        h = (h ^ byte) * 16777619 % 2**32
+    return np.uint32(h)
+
+
+@of("today/random-walk-of-a-generator")
+def draw(seed):
+    out = []
+    for _ in range(5):
+        seed = (seed * 1103515245 + 12345) % 2147483648
+        out.append(seed / 2147483648)
+    return np.array(out)
+
+
+@of("today/strassen-of-two-by-two")
+def main(a, b):
+    m = np.block([[a[0], a[1]], [a[2], a[3]]]) @ np.block([[b[0], b[1]], [b[2], b[3]]])
+    return m[:2, :2], m[:2, 2:], m[2:, :2], m[2:, 2:]
+
+
+@of("today/curried-layers")
+def main(x, w0, w1):
+    return np.maximum(np.maximum(x @ w0, 0) @ w1, 0)
+
+
+@of("today/even-and-odd")
+def even(n):
+    return n % 2 == 0
+
+
+@of("today/even-and-odd")
+def odd(n):
+    return n % 2 == 1
+
+
+@of("today/shape-of-a-parameter")
+def main(x, s):
+    return np.full(s, x.sum() ** 2, np.float32)
+
+
+@of("today/unknown-rank")
+def double(x):
+    return x + x
+
+
+@of("today/unknown-rank")
+def main(x):
+    return (x + x).T
+
+
+@of("today/accumulated-gradients")
+def main(total, g, weight):
+    return total + g * np.float32(weight)
+
+
+@of("today/two-blocks-of-a-transformer")
+def main(x, up, down):
+    for _ in range(2):
+        u = x / ((x * x).mean(1, keepdims=True) + 1) @ up
+        x = x + u / (1 + np.exp(-u)) @ down
+    return x
+
+
+@of("today/top-of-a-window")
+def main(x):
+    return np.maximum(np.maximum(x[:, :-2], x[:, 1:-1]), x[:, 2:])
+
+
+@of("today/sparse-rows")
+def main(start, column, value, x):
+    m = np.zeros((3, 4), np.float32)
+    for i in range(3):
+        m[i, column[start[i]:start[i + 1]]] = value[start[i]:start[i + 1]]
+    return m @ x
+
+
+@of("today/floats-of-many-widths")
+def main(x):
+    a = x.astype(np.float32)
+    b = a.astype(np.float16)
+    c = b.astype(np.int8)
+    return a, b, c, c.astype(bool)
+
+
+@of("today/global-infos")
+def main(x, y):
+    return x + y
+
+
+@of("today/type-variable-as-size")
+def main(x):
+    return x + x[::-1]
