@@ -87,14 +87,18 @@ std::vector<Expr> GraphBuilder::argument_tuple(const ast::Expr& given) {
     return args;
   }
   Expr single = leaf(given);
-  const TupleType* fields = single.type().tuple();
-  if (!fields) return {single};
-  if (auto* written = single.as<TupleExpr>()) return written->fields;
-  for (std::size_t i = 0; i < fields->fields.size(); ++i) {
+  if (!single.type().tuple()) return {single};
+  return fields_of(single, given.span);
+}
+
+std::vector<Expr> GraphBuilder::fields_of(const Expr& tuple, Span span) {
+  if (auto* written = tuple.as<TupleExpr>()) return written->fields;
+  std::vector<Expr> fields;
+  for (std::size_t i = 0; i < tuple.type().tuple()->fields.size(); ++i) {
     if (!in_dataflow_) open_plain_block();
-    args.push_back(builder_.emit(tuple_get(single, static_cast<int>(i), given.span)));
+    fields.push_back(builder_.emit(tuple_get(tuple, static_cast<int>(i), span)));
   }
-  return args;
+  return fields;
 }
 
 std::vector<std::int64_t> GraphBuilder::inplace_indices(const ast::Expr& written, std::size_t args,

@@ -89,7 +89,8 @@ def printed_by(name, source):
     own = opinions[name]
     scope.update(own)
     statements = []
-    for statement in ast.parse(source).body:
+    older = re.sub(r"^( *def \w+)\[[^\]]*\]", r"\1", source, flags=re.M)  # type parameters are younger than Python 3.11
+    for statement in ast.parse(older).body:
         if isinstance(statement, ast.ClassDef):
             scope[statement.name] = types.SimpleNamespace(**own)
         elif not isinstance(statement, (ast.FunctionDef, ast.Import, ast.ImportFrom)):

@@ -271,3 +271,14 @@ def quiet(a):
 @of("2022/sum-over-many-threads")
 def rows(a):
     return a.sum(1)
+
+
+@of("2022/tuple-types-without-prefix")
+def main(p, any):
+    c = p[0] + p[1]
+    return c, (c * c).sum()
+
+
+@of("2022/printed-names-of-a-builder")
+def main(x, w):
+    return np.maximum(x @ w, 0)

@@ -289,3 +289,28 @@ def main(a, b):
 @of("2023/not-checked-by-the-parser")
 def main(x):
     return x
+
+
+@of("2023/condition-from-a-shape")
+def main(x, limit):
+    return x.sum(0) if len(x) < limit else x.mean(0)
+
+
+@of("2023/zero-rows")
+def main(x):
+    return x.sum(0), x - x.sum(0)
+
+
+@of("2023/whole-shape-in-a-type")
+def main(x):
+    return x.reshape(x.shape[::-1]) + 1
+
+
+@of("2023/string-and-dtype-values")
+def main(x):
+    return -x[:, None], (2, 1), 7
+
+
+@of("2023/winograd-of-one-tile")
+def main(d, g):
+    return np.array([d[:3] @ g, d[1:] @ g], np.float32)

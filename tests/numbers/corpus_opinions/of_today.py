@@ -285,3 +285,70 @@ def main(x, y):
 @of("today/type-variable-as-size")
 def main(x):
     return x + x[::-1]
+
+
+@of("today/size-parameters-of-a-function")
+def main(x, w):
+    return x @ w
+
+
+@of("today/nested-calls-in-a-return")
+def main(x, y):
+    return ((x - y) ** 2).sum(1), np.abs(x).mean()
+
+
+@of("today/scalar-operands")
+def main(x, s):
+    return x * np.float32(s) + np.float32(0.5)
+
+
+@of("today/branch-on-a-scalar")
+def main(x, train):
+    y = x * 2 if train else x
+    return -y if len(x) == 1 else y
+
+
+@of("today/sizes-with-names")
+def main(x):
+    return np.pad(x, 1, constant_values=-1) + np.int32(1)
+
+
+@of("today/joined-tuples")
+def main(a, b):
+    return (a[1][0] * a[1][1],) + b
+
+
+@of("today/match-of-a-tuple")
+def main(t):
+    return t[0] + t[1]
+
+
+@of("today/any-that-is-a-tensor")
+def main(v):
+    return v + v
+
+
+@of("today/functions-with-effects")
+def main(x):
+    return x - np.exp(x)
+
+
+@of("today/serial-with-a-step")
+def comb(a):
+    b = np.zeros(10, np.int32)
+    b[1::3] = a[1::3]
+    b[0:9:4] += 100
+    return b
+
+
+@of("today/rare-functions")
+def rare(x, n):
+    y = [np.hypot(x, 2), np.log1p(np.abs(x)), np.fmod(x, 0.75), np.copysign(3.0, x), np.rint(x), np.trunc(x),
+         np.arctan2(x, -1), np.exp2(x)]
+    bits = np.array([bin(v & 0xFFFFFFFF).count("1") for v in n.tolist()])
+    return np.stack(y, 1), np.stack([bits, np.fmod(n, 5), (n % 5) ^ ~n], 1).astype(np.int32)
+
+
+@of("today/prefix-sum-of-blocks")
+def main(x):
+    return np.cumsum(x)
