@@ -66,6 +66,9 @@ void GraphBuilder::declare_symbols() {
   for (const ast::TypeParameter& parameter : definition_.type_parameters) {
     symbols_.declare(parameter.name, DType::Int64, parameter.span);
   }
+  for (const ast::Parameter& parameter : definition_.parameters) {
+    if (parameter.annotation) symbols_.declare_bare_names(*parameter.annotation, DType::Int64);
+  }
   // Declarations may stand anywhere in the body, also in its dataflow blocks.
   std::vector<const ast::Block*> blocks{&definition_.body};
   while (!blocks.empty()) {
@@ -220,8 +223,9 @@ std::vector<std::string> GraphBuilder::names() const {
 
 void GraphBuilder::unknown_name(const std::string& name, Span at) {
   if (globals_.is_other_module(name)) {
-    type_error(at, "name.module",
-               fmt::format("found the module '{}' as a value; expected one of its functions", printable(name)));
+    type_error(
+        at, "name.module",
+        fmt::format("found the module '{}' as a value; expected one of its functions", printable(name)));
   }
   if (context_.is_script_name(name)) {
     type_error(

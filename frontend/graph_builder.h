@@ -180,6 +180,7 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   Expr checked_packed(PackedCall call, Span span);
   std::vector<Type> result_types(const ast::Expr& written);
   std::vector<Expr> argument_tuple(const ast::Expr& given);
+  std::vector<Expr> fields_of(const Expr& tuple, Span span);
   std::vector<std::int64_t> inplace_indices(const ast::Expr& written, std::size_t args, std::size_t results);
   Attribute attribute_argument(const ast::Expr& value);
   std::optional<Expr> metadata_constant(const ast::Expr& expr, const ast::Subscript& subscript);

@@ -87,14 +87,18 @@ std::vector<Expr> GraphBuilder::argument_tuple(const ast::Expr& given) {
     return args;
   }
   Expr single = leaf(given);
-  const TupleType* fields = single.type().tuple();
-  if (!fields) return {single};
-  if (auto* written = single.as<TupleExpr>()) return written->fields;
-  for (std::size_t i = 0; i < fields->fields.size(); ++i) {
+  if (!single.type().tuple()) return {single};
+  return fields_of(single, given.span);
+}
+
+std::vector<Expr> GraphBuilder::fields_of(const Expr& tuple, Span span) {
+  if (auto* written = tuple.as<TupleExpr>()) return written->fields;
+  std::vector<Expr> fields;
+  for (std::size_t i = 0; i < tuple.type().tuple()->fields.size(); ++i) {
     if (!in_dataflow_) open_plain_block();
-    args.push_back(builder_.emit(tuple_get(single, static_cast<int>(i), given.span)));
+    fields.push_back(builder_.emit(tuple_get(tuple, static_cast<int>(i), span)));
   }
-  return args;
+  return fields;
 }
 
 std::vector<std::int64_t> GraphBuilder::inplace_indices(const ast::Expr& written, std::size_t args,
@@ -130,6 +134,16 @@ std::vector<std::int64_t> GraphBuilder::inplace_indices(const ast::Expr& written
 
 // A keyword of a call that is known when the text is read.
 Attribute GraphBuilder::attribute_argument(const ast::Expr& value) { return read_attribute(context_, value); }
+
+// A string, or several in a list or tuple.
+static bool is_dtypes(const ast::Expr& expr) {
+  auto* tuple = expr.as<ast::TupleValue>();
+  auto* list = expr.as<ast::ListValue>();
+  if (!tuple && !list) return expr.as<ast::StringValue>();
+  const std::vector<ast::ExprPtr>& items = tuple ? tuple->items : list->items;
+  return !items.empty() && std::all_of(items.begin(), items.end(),
+                                       [](const ast::ExprPtr& item) { return item->as<ast::StringValue>(); });
+}
 
 // R.call_tir, R.call_tir_inplace (indices before the type) and R.call_tir_with_grad.
 Expr GraphBuilder::call_tir(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
@@ -171,7 +185,12 @@ Expr GraphBuilder::call_tir(const std::string& name, const ast::Expr& expr, cons
   std::vector<const ast::Expr**> order{&callee_written, &given};
   if (inplace) order.push_back(&indices);
   order.push_back(&third);
-  if (name == "R.call_tir") order.push_back(&scalar_args);
+  if (name == "R.call_tir") {
+    // In 2022 the dtypes stood behind the shapes.
+    const std::size_t behind = order.size();
+    if (!dtype && behind < positional.size() && is_dtypes(*positional[behind])) order.push_back(&dtype);
+    order.push_back(&scalar_args);
+  }
   for (const ast::Expr** slot : order) {
     if (!*slot && next < positional.size()) *slot = positional[next++];
   }

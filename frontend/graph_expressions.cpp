@@ -322,6 +322,12 @@ Expr GraphBuilder::combine(const ast::Link& link, const ast::Expr* left_written,
   const Type& other = right_number ? left.type() : right.type();
   if (!left_number && left.type().is_error()) throw ReadContext::Silent{};
   if (!right_number && right.type().is_error()) throw ReadContext::Silent{};
+  if (link.op == ast::Operator::Add && !left_number && !right_number && type.tuple() && other.tuple()) {
+    // The sum of tuples is one behind the other.
+    std::vector<Expr> fields = fields_of(left, span);
+    for (Expr& field : fields_of(right, span)) fields.push_back(std::move(field));
+    return tuple(std::move(fields), span);
+  }
   std::string_view name = operator_name(link.op);
   const TensorType* tensor = left_number ? right.type().tensor() : left.type().tensor();
   if (!tensor && right.defined() && right.type().tensor()) tensor = right.type().tensor();

@@ -91,6 +91,26 @@ void SymbolTable::declare_strings(const ast::Expr& annotation, DType dtype) {
   }
 }
 
+void SymbolTable::declare_bare_names(const ast::Expr& annotation, DType dtype) {
+  auto* call = annotation.as<ast::Call>();
+  if (!call) return;
+  const std::string* callee = ast::name_of(*call->callee);
+  if (callee && *callee == "Tensor") {
+    for (const ast::Argument& argument : call->arguments) {
+      if (!argument.name.empty() && argument.name != "shape") continue;
+      auto* tuple = argument.value->as<ast::TupleValue>();
+      auto* list = argument.value->as<ast::ListValue>();
+      if (!tuple && !list) continue;
+      for (const ast::ExprPtr& item : tuple ? tuple->items : list->items) {
+        const std::string* name = ast::name_of(*item);
+        if (name && *name != "_" && !declares(*name)) declare(*name, dtype, item->span);
+      }
+    }
+    return;
+  }
+  for (const ast::Argument& argument : call->arguments) declare_bare_names(*argument.value, dtype);
+}
+
 ScalarMeaning SymbolTable::find(const std::string& name, Span) {
   auto found = vars_.find(name);
   if (found == vars_.end()) {

@@ -32,6 +32,8 @@ class SymbolTable : public ScalarScope {
   void define(const std::string& name, ScalarVar var) { vars_.insert_or_assign(name, std::move(var)); }
   // All string dimensions that are plain names, anywhere in an annotation; each declares itself.
   void declare_strings(const ast::Expr& annotation, DType dtype);
+  // The form of 2022: in `Tensor((n, m), "float32")`, without a namespace, plain names declare themselves.
+  void declare_bare_names(const ast::Expr& annotation, DType dtype);
 
   ScalarMeaning find(const std::string& name, Span use) override;
   std::vector<std::string> names() const override;

@@ -81,6 +81,13 @@ void Script::run_statement(const ast::Statement& statement) {
   }
 }
 
+// `n = TypeVar("n")` names a dimension of the functions below it, which the reader has seen; no value.
+static bool is_type_variable(const ast::Assignment& assignment) {
+  const auto* call = assignment.value ? assignment.value->as<ast::Call>() : nullptr;
+  const std::string callee = call ? ast::dotted_name(*call->callee) : std::string();
+  return callee == "TypeVar" || callee == "typing.TypeVar";
+}
+
 Script::Flow Script::execute(const ast::Block& block) {
   for (const ast::Statement& statement : block) {
     try {
@@ -100,7 +107,7 @@ Script::Flow Script::execute(const ast::Statement& statement) {
     ScriptValue value = value_of(*node->value);
     if (!value.is_none()) session_.print(text_of(value));
   } else if (const auto* node = statement.as<ast::Assignment>()) {
-    execute_assignment(*node);
+    if (!is_type_variable(*node)) execute_assignment(*node);
   } else if (const auto* node = statement.as<ast::AugmentedAssignment>()) {
     execute_augmented(*node, span);
   } else if (const auto* node = statement.as<ast::Assert>()) {

@@ -11,11 +11,12 @@ struct Unavailable {
   std::string what;
 };
 
-Outcome run_parse(const GoldenFile& file);     // parse: the declarations, one line each
-Outcome run_print(const GoldenFile& file);     // print [--dialect D]: the canonical text
-Outcome run_check(const GoldenFile& file);     // check: the diagnostics
-Outcome run_pass(const GoldenFile& file);      // pass EXPRESSION: the module that a script's expression makes
-Outcome run_script(const GoldenFile& file);    // run [--set N=V] [--tier T]: in every configuration
+Outcome run_parse(const GoldenFile& file);  // parse: the declarations, one line each
+Outcome run_print(const GoldenFile& file);  // print [--dialect D]: the canonical text
+Outcome run_check(const GoldenFile& file);  // check: the diagnostics
+Outcome run_pass(const GoldenFile& file);   // pass EXPRESSION: the module that a script's expression makes
+Outcome run_script(
+    const GoldenFile& file);  // run [--dialect D] [--set N=V] [--tier T]: in every configuration
 Outcome run_training(const GoldenFile& file);  // train: as run, with a run folder
 Outcome run_session(const GoldenFile& file);   // repl: a transcript; Unavailable without a pseudo-terminal
 Outcome run_command_line(const GoldenFile& file);  // cli ARGUMENTS: the program itself

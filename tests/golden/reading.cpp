@@ -148,9 +148,20 @@ std::vector<std::string> round_trip_problems(const GoldenFile& file) {
   return problems;
 }
 
-std::string printed_source(const GoldenFile& file) {
+Dialect dialect_of(const GoldenFile& file) {
+  const std::optional<std::string> name = file.option("--dialect");
+  if (!name || *name == "0.26") return Dialect::D026;
+  if (*name == "2023") return Dialect::D2023;
+  if (*name == "2022") return Dialect::D2022;
+  fail_at(ErrorClass::Usage, file.path, "golden.dialect", fmt::format("unknown dialect '{}'", *name));
+}
+
+std::string printed_source(const GoldenFile& file, Dialect dialect) {
   Diagnostics diagnostics;
-  const std::optional<std::string> text = canonical_text(add_source(file), {}, rules_of(file), diagnostics);
+  PrintOptions options;
+  options.dialect = dialect;
+  const std::optional<std::string> text =
+      canonical_text(add_source(file), options, rules_of(file), diagnostics);
   return text && !diagnostics.has_errors() ? *text : std::string();
 }
 

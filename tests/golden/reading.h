@@ -6,6 +6,7 @@
 
 #include "frontend/reader.h"
 #include "ir/module.h"
+#include "ir/printer.h"
 #include "shell/program/path_rules.h"
 #include "tests/golden/golden_file.h"
 
@@ -25,7 +26,10 @@ std::vector<std::string> round_trip_problems(const GoldenFile& file);
 // The same for one module.
 std::vector<std::string> round_trip_problems(const Module& module, const std::string& what);
 
-// The canonical text of the whole file, statements included; empty when the file is not accepted.
-std::string printed_source(const GoldenFile& file);
+// That of "--dialect D" in the file's head; today's without.
+Dialect dialect_of(const GoldenFile& file);
+// The canonical text of the whole file, statements included, in its dialect; empty when the file is not
+// accepted.
+std::string printed_source(const GoldenFile& file, Dialect dialect = Dialect::D026);
 
 }  // namespace relish::testing

@@ -113,7 +113,8 @@ void compare(Outcome& problems, const Outcome& wanted, const Outcome& other,
 Outcome run_matrix(const GoldenFile& file, int default_class, bool with_run_folder) {
   const int agreement_class = file.tolerance.empty() ? default_class : std::stoi(file.tolerance);
   const std::optional<std::string> only_tier = file.option("--tier");
-  const std::string printed = printed_source(file);
+  // In its own dialect, which must be able to say what the file says.
+  const std::string printed = printed_source(file, dialect_of(file));
 
   std::vector<std::pair<std::string, Outcome>> done;
   std::vector<std::string> problems;

@@ -85,14 +85,6 @@ std::string describe_statement(const ast::Statement& statement) {
   return fmt::format("statement in line {}\n", at.line);
 }
 
-Dialect dialect_named(const GoldenFile& file) {
-  const std::optional<std::string> name = file.option("--dialect");
-  if (!name || *name == "0.26") return Dialect::D026;
-  if (*name == "2023") return Dialect::D2023;
-  if (*name == "2022") return Dialect::D2022;
-  fail_at(ErrorClass::Usage, file.path, "golden.dialect", fmt::format("unknown dialect '{}'", *name));
-}
-
 }  // namespace
 
 Outcome run_parse(const GoldenFile& file) {
@@ -109,7 +101,7 @@ Outcome run_print(const GoldenFile& file) {
   Reading reading = read(file);
   Outcome outcome = outcome_of(file, reading);
   PrintOptions options;
-  options.dialect = dialect_named(file);
+  options.dialect = dialect_of(file);
   Diagnostics ignored;  // reported by the first reading
   outcome.output = canonical_text(add_source(file), options, rules_of(file), ignored).value_or("");
   if (!file.like.empty()) {
