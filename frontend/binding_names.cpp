@@ -55,7 +55,11 @@ bool declared_symbols(const ast::Expr& target, const ast::Expr& value, std::vect
   if (!name || !call) return false;
   auto* attribute = call->callee->as<ast::Attribute>();
   if (!attribute) return false;
-  bool by_dtype = call->arguments.empty() && dtype_from_name(attribute->name).has_value();
+  // T.int64(is_size_var=True) says that the size is not negative, as every dimension.
+  bool bare =
+      call->arguments.empty() || (call->arguments.size() == 1 && call->arguments[0].name == "is_size_var" &&
+                                  call->arguments[0].value->as<ast::BoolValue>());
+  bool by_dtype = bare && dtype_from_name(attribute->name).has_value();
   bool by_var = attribute->name == "var" && call->arguments.size() == 1 &&
                 call->arguments[0].value->as<ast::StringValue>();
   if (!by_dtype && !by_var) return false;

@@ -279,6 +279,7 @@ void SourceReader::build_class(ast::Statement& statement) {
       if (decorator_kind(context_.namespaces, *decorator) != "module") {
         auto* call = decorator->as<ast::Call>();
         const ast::Expr& word = call ? *call->callee : *decorator;
+        refuse_python(context_, *decorator);
         fail(ErrorClass::Type, decorator->span, "decorator.unknown",
              fmt::format("found the decorator '{}'; expected I.ir_module",
                          printable(context_.text_of(decorator->span), 40)),
