@@ -35,7 +35,7 @@ Attribute read_call(const ReadContext& context, const ast::Expr& expr, const ast
     if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
     refuse(expr);
   }
-  if (name == "R.str" || name == "R.prim_value") return value;
+  if (name == "R.str" || name == "R.prim_value" || name == "R.PrimValue") return value;
   if (name.substr(0, 2) != "T.") refuse(expr);
   auto dtype = dtype_from_name(name.substr(2));
   if (!dtype) refuse(expr);

@@ -1,8 +1,6 @@
 // Walks over the targets of statements.
 #include "frontend/binding_names.h"
 
-#include <algorithm>
-
 namespace relish {
 namespace {
 
@@ -57,9 +55,10 @@ bool declared_symbols(const ast::Expr& target, const ast::Expr& value, std::vect
   if (!name || !call) return false;
   auto* attribute = call->callee->as<ast::Attribute>();
   if (!attribute) return false;
-  // That a variable is a size goes without saying.
-  const bool bare = std::all_of(call->arguments.begin(), call->arguments.end(),
-                                [](const ast::Argument& argument) { return argument.name == "is_size_var"; });
+  // T.int64(is_size_var=True) says that the size is not negative, as every dimension.
+  bool bare =
+      call->arguments.empty() || (call->arguments.size() == 1 && call->arguments[0].name == "is_size_var" &&
+                                  call->arguments[0].value->as<ast::BoolValue>());
   bool by_dtype = bare && dtype_from_name(attribute->name).has_value();
   bool by_var = attribute->name == "var" && call->arguments.size() == 1 &&
                 call->arguments[0].value->as<ast::StringValue>();

@@ -53,6 +53,17 @@ std::string_view decorator_kind(const Namespaces& namespaces, const ast::Expr& d
   return {};
 }
 
+void refuse_python(const ReadContext& context, const ast::Expr& decorator) {
+  auto* call = decorator.as<ast::Call>();
+  std::string name = context.namespaces.canonical(call ? *call->callee : decorator);
+  for (auto [refused, advice] : needs_python) {
+    if (name == refused) {
+      fail(ErrorClass::Syntax, decorator.span, "refused.python",
+           fmt::format("'@{}' is not supported: {}", name, advice));
+    }
+  }
+}
+
 FunctionOptions read_decorators(const ReadContext& context, const ast::FunctionDefinition& definition) {
   FunctionOptions options;
   if (definition.decorators.empty()) {
@@ -70,13 +81,7 @@ FunctionOptions read_decorators(const ReadContext& context, const ast::FunctionD
       continue;
     }
     if (kind != "function" && kind != "prim_func") {
-      std::string name = context.namespaces.canonical(call ? *call->callee : *decorator);
-      for (auto [refused, advice] : needs_python) {
-        if (name == refused) {
-          fail(ErrorClass::Syntax, decorator->span, "refused.python",
-               fmt::format("'@{}' is not supported: {}", name, advice));
-        }
-      }
+      refuse_python(context, *decorator);
       const ast::Expr& word = call ? *call->callee : *decorator;
       fail(ErrorClass::Type, decorator->span, "decorator.unknown",
            fmt::format("found the decorator '{}'; expected R.function or T.prim_func",

@@ -18,6 +18,9 @@ struct FunctionOptions {
 // @I.ir_module, empty for others.
 std::string_view decorator_kind(const Namespaces& namespaces, const ast::Expr& decorator);
 
+// Throws SyntaxError for a decorator that needs Python.
+void refuse_python(const ReadContext& context, const ast::Expr& decorator);
+
 // Throws SyntaxError for a function without decorators and for features of TVM that need Python, TypeError
 // for an unknown decorator or argument.
 FunctionOptions read_decorators(const ReadContext& context, const ast::FunctionDefinition& definition);

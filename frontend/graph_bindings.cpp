@@ -119,7 +119,20 @@ void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::Wit
   block_open_ = false;
   in_dataflow_ = true;
   frames_.emplace_back();
-  read_block(with.body, Place::Dataflow);
+  const ast::Statement* last = nullptr;  // R.output, once it has been read
+  for (const ast::Statement& inner : with.body) {
+    if (last && !inner.as<ast::Pass>()) {
+      context_.attempt([&] {
+        fail(ErrorClass::Type, inner.span, "dataflow.end",
+             "found a statement behind R.output; expected R.output at the end of the block",
+             {{last->span, "R.output is here"}});
+      });
+    }
+    if (!context_.attempt([&] { read_statement(inner, Place::Dataflow); })) refuse_names(inner);
+    auto* expression = inner.as<ast::ExpressionStatement>();
+    auto* output = expression ? expression->value->as<ast::Call>() : nullptr;
+    if (output && context_.namespaces.canonical(*output->callee) == "R.output") last = &inner;
+  }
   Frame inside = std::move(frames_.back());
   frames_.pop_back();
   in_dataflow_ = false;
@@ -163,6 +176,11 @@ void GraphBuilder::read_expression(const ast::Statement& statement, const ast::E
   if (name == "R.func_attr") {
     for (auto& [key, value] : read_attribute_dictionary(context_, expr)) {
       const auto* text = value.as<std::string>();
+      if (key == "global_symbol" && function_.is_private) {
+        type_error(expr.span, "function.private",
+                   fmt::format("found a global_symbol of the private function '{}'; expected none",
+                               printable(function_.name)));
+      }
       if (key == "global_symbol" && text && *text == function_.name) continue;
       function_.attributes = with_attribute(std::move(function_.attributes), key, std::move(value));
     }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "frontend/binding_names.h"
+#include "frontend/symbol_order.h"
 #include "ir/printer.h"
 #include "ir/rewrite.h"
 #include "ir/symbols.h"
@@ -279,7 +280,10 @@ FunctionPtr GraphBuilder::build(CommentsPtr comments, const FunctionOptions& opt
     });
   }
   function_.blocks = take_blocks();
-  if (!context_.unresolved && !outer_) context_.attempt_typed([&] { check_symbols(); });
+  if (!context_.unresolved && !outer_ && context_.attempt_typed([&] { check_symbols(); }) &&
+      options.check_well_formed) {
+    context_.attempt_typed([&] { check_symbol_order(function_); });
+  }
   if (!context_.unresolved && options.check_well_formed) check_purity();
   bool failed = context_.unresolved;
   context_.unresolved |= unresolved;

@@ -149,6 +149,7 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   // graph_functions.cpp: nested functions, purity.
   void read_nested(const ast::Statement& statement, const ast::FunctionDefinition& definition);
   void check_purity();
+  void check_dataflow_purity();
   void check_pure(const std::vector<BindingBlock>& blocks);
 
   // graph_expressions.cpp: values.
@@ -159,6 +160,8 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   Expr call(const ast::Expr& expr, const ast::Call& call);
   Expr call_global(const GlobalMeaning& meaning, const ast::Expr& expr, const ast::Call& call);
   Expr chain(const ast::Expr& expr, const ast::Expr& first, const std::vector<ast::Link>& links);
+  Expr concatenation(const Expr& left, const Expr& right, Span span);
+  void check_prim_func_argument(const PrimFunc& function, std::size_t at, const Expr& value);
   Expr combine(const ast::Link& link, const ast::Expr* left_written, Expr left, Span span);
   std::optional<Scalar> known_scalar(const Expr& value);
   Expr prefix(const ast::Expr& expr, const ast::Prefix& prefix);

@@ -250,6 +250,14 @@ Expr GraphBuilder::call_tir(const std::string& name, const ast::Expr& expr, cons
   if (inplace) {
     if (!indices) type_error(expr.span, "inplace.indices", "R.call_tir_inplace is given no inplace_indices");
     made.inplace_indices = inplace_indices(*indices, args.size(), made.out_types.size());
+    for (std::size_t i = 0; i < made.out_types.size(); ++i) {
+      if (made.inplace_indices[i] < 0) continue;
+      const Expr& arg = args[static_cast<std::size_t>(made.inplace_indices[i])];
+      if (arg.type().is_error() || fits(arg.type(), made.out_types[i]) != Fit::Never) continue;
+      type_error(third->span, "inplace.type",
+                 fmt::format("found a result of type {} in the place of argument {}, which has type {}",
+                             print(made.out_types[i]), made.inplace_indices[i], print(arg.type())));
+    }
   }
   if (with_gradient) {
     auto* text = gradient ? gradient->as<ast::StringValue>() : nullptr;

@@ -208,7 +208,7 @@ std::optional<Expr> GraphBuilder::special_call(const std::string& name, const as
                  fmt::format("found {} in {}; expected a list of dimensions", ast::describe(dims), name));
     return shape_of_dims(dims);
   }
-  if (name == "R.prim_value") {
+  if (name == "R.prim_value" || name == "R.PrimValue") {
     expect(1, 1);
     return scalar_value(scalars_.read(*call.arguments[0].value), expr.span);
   }

@@ -301,6 +301,20 @@ Expr GraphBuilder::chain(const ast::Expr& expr, const ast::Expr& first, const st
   return result;
 }
 
+// The fields of both tuples in one.
+Expr GraphBuilder::concatenation(const Expr& left, const Expr& right, Span span) {
+  std::vector<Expr> fields;
+  for (const Expr* tuple : {&left, &right}) {
+    auto* written = tuple->as<TupleExpr>();
+    for (std::size_t i = 0; i < tuple->type().tuple()->fields.size(); ++i) {
+      if (!written && !in_dataflow_) open_plain_block();
+      fields.push_back(written ? written->fields[i]
+                               : builder_.emit(tuple_get(*tuple, static_cast<int>(i), span)));
+    }
+  }
+  return tuple(std::move(fields), span);
+}
+
 Expr GraphBuilder::combine(const ast::Link& link, const ast::Expr* left_written, Expr left, Span span) {
   bool left_number = left_written && is_number(*left_written);
   bool right_number = is_number(*link.operand);
@@ -322,11 +336,9 @@ Expr GraphBuilder::combine(const ast::Link& link, const ast::Expr* left_written,
   const Type& other = right_number ? left.type() : right.type();
   if (!left_number && left.type().is_error()) throw ReadContext::Silent{};
   if (!right_number && right.type().is_error()) throw ReadContext::Silent{};
-  if (link.op == ast::Operator::Add && !left_number && !right_number && type.tuple() && other.tuple()) {
-    // The sum of tuples is one behind the other.
-    std::vector<Expr> fields = fields_of(left, span);
-    for (Expr& field : fields_of(right, span)) fields.push_back(std::move(field));
-    return tuple(std::move(fields), span);
+  if (link.op == ast::Operator::Add && !left_number && !right_number && left.type().tuple() &&
+      right.type().tuple()) {
+    return concatenation(left, right, span);
   }
   std::string_view name = operator_name(link.op);
   const TensorType* tensor = left_number ? right.type().tensor() : left.type().tensor();
@@ -416,6 +428,12 @@ Expr GraphBuilder::subscript(const ast::Expr& expr, const ast::Subscript& subscr
       fields && index->value >= 0 && static_cast<std::size_t>(index->value) < fields->fields.size()) {
     return fields->fields[static_cast<std::size_t>(index->value)];
   }
+  if (const TupleType* fields = object.type().tuple();
+      fields && (index->value < 0 || index->value > INT32_MAX)) {
+    type_error(
+        expr.span, "subscript.index",
+        fmt::format("index {} is out of range for a tuple of {}", index->value, fields->fields.size()));
+  }
   std::int64_t at = index->value < 0 || index->value > INT32_MAX ? INT32_MAX : index->value;
   return tuple_get(object, static_cast<int>(at), expr.span);
 }
@@ -432,6 +450,35 @@ std::vector<Expr> GraphBuilder::call_arguments(const ast::Call& call) {
   return args;
 }
 
+// What is known of a value that a prim_func is called with must not contradict its parameter.
+void GraphBuilder::check_prim_func_argument(const PrimFunc& function, std::size_t at, const Expr& value) {
+  const Buffer* buffer = function.params[at].buffer();
+  const Type& type = value.type();
+  if (type.is_error() || type.as<AnyType>()) return;
+  bool clash = false;
+  if (!buffer) {
+    const ScalarType* scalar = type.as<ScalarType>();
+    DType wanted = function.params[at].scalar()->dtype();
+    clash = !scalar || (scalar->dtype != wanted && !(is_int(scalar->dtype) && is_int(wanted)));
+  } else if (const TensorType* tensor = type.tensor()) {
+    clash = (tensor->dtype && *tensor->dtype != buffer->dtype()) ||
+            (tensor->rank >= 0 && tensor->rank != buffer->rank());
+    for (std::size_t d = 0; !clash && tensor->shape && d < tensor->shape->size(); ++d) {
+      auto found = (*tensor->shape)[d].as_int(), expected = buffer->shape()[d].as_int();
+      clash = found && expected && *found != *expected;
+    }
+  } else {
+    clash = true;
+  }
+  if (!clash) return;
+  Type wanted = buffer ? tensor_type(buffer->shape(), buffer->dtype())
+                       : Type(ScalarType{function.params[at].scalar()->dtype()});
+  fail(ErrorClass::Type, value.span(), "call.prim_func",
+       fmt::format("argument of type {} is given for '{}' of {}; expected {}", print(type),
+                   buffer ? buffer->name() : function.params[at].name(), printable(function.name),
+                   print(wanted)));
+}
+
 Expr GraphBuilder::call_global(const GlobalMeaning& meaning, const ast::Expr& expr, const ast::Call& call) {
   std::vector<Expr> args = call_arguments(call);
   if (meaning.reference.type().is_error()) throw ReadContext::Silent{};
@@ -441,6 +488,9 @@ Expr GraphBuilder::call_global(const GlobalMeaning& meaning, const ast::Expr& ex
                            "destinations, or R.call_tir({}, (...), out_ty=...)",
                            ast::describe(*call.callee), args.size(), meaning.prim_func->params.size(),
                            ast::dotted_name(*call.callee)));
+  }
+  if (meaning.prim_func) {
+    for (std::size_t i = 0; i < args.size(); ++i) check_prim_func_argument(*meaning.prim_func, i, args[i]);
   }
   if (meaning.is_extern) {
     type_error(
@@ -466,7 +516,7 @@ Expr GraphBuilder::call(const ast::Expr& expr, const ast::Call& call) {
   }
   if (auto member = module_member(callee)) {
     auto meaning = globals_.find_global(*member, callee.span);
-    if (!meaning) unknown_name(*member, callee.as<ast::Attribute>()->name_span);
+    if (!meaning) fail_unknown_name(*member, callee.as<ast::Attribute>()->name_span, globals_.global_names());
     return call_global(*meaning, expr, call);
   }
   // x.astype("float16"): a method of a value, whose first name is a variable or which is no name at all.
@@ -474,6 +524,8 @@ Expr GraphBuilder::call(const ast::Expr& expr, const ast::Call& call) {
   if (attribute) {
     std::string dotted = ast::dotted_name(callee);
     std::string base = dotted.substr(0, dotted.find('.'));
+    if (Entry* entry = look_up(base); entry && std::get_if<Refused>(&entry->meaning))
+      throw ReadContext::Silent{};
     if (dotted.empty() || look_up(base)) {
       if (attribute->name != "astype") {
         type_error(attribute->name_span, "method.unknown",

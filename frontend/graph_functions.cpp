@@ -1,4 +1,6 @@
 // Functions inside Relax functions, and the rule of purity.
+#include <functional>
+
 #include <fmt/format.h>
 
 #include "frontend/graph_builder.h"
@@ -21,6 +23,24 @@ std::string effect_of(const Expr& value) {
     return "R.call_packed";
   }
   return "a function";
+}
+
+// The block and those of the branches and loops in it.
+void for_each_block(const BindingBlock& block, const std::function<void(const BindingBlock&)>& visit) {
+  visit(block);
+  auto inside = [&](const std::shared_ptr<const Region>& region) {
+    if (!region) return;
+    for (const BindingBlock& inner : region->blocks) for_each_block(inner, visit);
+  };
+  for (const Binding& binding : block.bindings) {
+    if (auto* branch = binding.value().as<If>()) {
+      inside(branch->then_region);
+      inside(branch->else_region);
+    } else if (auto* loop = binding.value().as<Loop>()) {
+      inside(loop->condition);
+      inside(loop->body);
+    }
+  }
 }
 
 }  // namespace
@@ -87,11 +107,34 @@ void GraphBuilder::check_pure(const std::vector<BindingBlock>& blocks) {
   }
 }
 
+// Also an impure function has nothing with effects inside its dataflow blocks.
+void GraphBuilder::check_dataflow_purity() {
+  for (const BindingBlock& top : function_.blocks) {
+    for_each_block(top, [&](const BindingBlock& block) {
+      for (const Binding& binding : block.bindings) {
+        const Expr& value = binding.value();
+        if (!block.dataflow || value.type().is_error() || !has_effects(value)) continue;
+        context_.attempt_typed([&] {
+          fail(ErrorClass::Type, value.span().known() ? value.span() : binding.span, "dataflow.purity",
+               fmt::format(
+                   "found a call of {}, which has effects, inside a dataflow block; expected it outside",
+                   effect_of(value)));
+        });
+      }
+    });
+  }
+}
+
 void GraphBuilder::check_purity() {
   const Attribute* forced = find_attribute(function_.attributes, "relax.force_pure");
   bool force = forced && !(forced->as<bool>() && !*forced->as<bool>()) &&
                !(forced->as<std::int64_t>() && *forced->as<std::int64_t>() == 0);
-  if (function_.pure && !force) check_pure(function_.blocks);
+  if (force) return;
+  if (function_.pure) {
+    check_pure(function_.blocks);
+  } else {
+    check_dataflow_purity();
+  }
 }
 
 }  // namespace relish

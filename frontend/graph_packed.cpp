@@ -110,6 +110,13 @@ Expr GraphBuilder::packed_call(PackedForm form, const std::string& name, const a
     for (std::size_t i = 1; i < positional.size(); ++i) made.args.push_back(leaf(*positional[i]));
   }
   if (form == PackedForm::MakeClosure) {
+    if (const FunctionType* function = made.callee.type().function(); function && !function->opaque) {
+      if (made.args.size() > function->params.size()) {
+        type_error(expr.span, "closure.arguments",
+                   fmt::format("found {} arguments for a closure of a function of {}", made.args.size(),
+                               function->params.size()));
+      }
+    }
     // What is left of the function's parameters is not followed: a value of any type.
     made.out_types = {Type()};
     return checked_packed(std::move(made), expr.span);

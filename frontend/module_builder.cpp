@@ -115,6 +115,14 @@ void ModuleBuilder::read_global_infos(const ast::Call& call) {
         fail(ErrorClass::Type, item->span, "module.global_infos",
              fmt::format("found {}; expected a device such as I.vdevice(\"llvm\")", ast::describe(*item)));
       }
+      if (form == "I.mesh" || form == "R.device_mesh" || form == "R.dist.device_mesh") {
+        fail(ErrorClass::Type, item->span, "unsupported",
+             fmt::format("{}: distributed tensors are not supported", form));
+      }
+      if (form == "I.vdevice" && made->arguments.empty()) {
+        fail(ErrorClass::Type, item->span, "module.global_infos",
+             "found a device without a target; expected one such as I.vdevice(\"llvm\")");
+      }
       AttributeList args;
       for (const ast::Argument& argument : made->arguments)
         args.push_back(read_attribute(context_, *argument.value));

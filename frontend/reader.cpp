@@ -47,6 +47,8 @@ class SourceReader {
   void build_free_functions(ast::Block& statements);
   void build_class(ast::Statement& statement);
   void refuse_class(ast::Statement& statement);
+  void refuse_base(const ast::ClassDefinition& definition);
+  void leave_out_unsupported();
 
   const ReadOptions& options_;
   ReadContext context_;
@@ -263,22 +265,55 @@ void SourceReader::refuse_class(ast::Statement& statement) {
              "classes without decorator are not supported: found class {}; expected @I.ir_module before it",
              printable(definition.name)));
   }
-  if (!definition.bases.empty()) {
-    fail(ErrorClass::Syntax, definition.bases[0].value->span, "refused.base",
-         "found a base class of a module; modules have none");
+}
+
+// A module for callbacks into Python derives from a class; its other functions are functions as any.
+void SourceReader::refuse_base(const ast::ClassDefinition& definition) {
+  if (definition.bases.empty()) return;
+  const ast::Expr& base = *definition.bases[0].value;
+  const std::string* name = ast::name_of(base);
+  if (name && *name == "BasePyModule") {
+    fail(ErrorClass::Syntax, base.span, "refused.python",
+         "found the base class BasePyModule, which needs Python; modules have no base class");
   }
+  fail(ErrorClass::Syntax, base.span, "refused.base", "found a base class of a module; modules have none");
+}
+
+// What a Python file has that needs Python or a distributed runtime is left out with a warning, so that its
+// other functions can be used; with any other fault the whole file is refused.
+void SourceReader::leave_out_unsupported() {
+  auto unsupported = [&](const Diagnostic& each) {
+    return each.span.file == context_.file && (each.id == "refused.python" || each.id == "type.unsupported" ||
+                                               each.id.starts_with("unsupported"));
+  };
+  std::vector<Diagnostic> all = context_.diagnostics.all();
+  const bool others = std::any_of(all.begin(), all.end(), [&](const Diagnostic& each) {
+    return each.severity == Severity::Error && !unsupported(each);
+  });
+  if (others || !context_.diagnostics.has_errors()) return;
+  context_.diagnostics.clear();
+  for (Diagnostic& each : all) {
+    if (each.severity == Severity::Error) {
+      each.severity = Severity::Warning;
+      each.message += "; left out";
+    }
+    context_.diagnostics.add(std::move(each));
+  }
+  context_.unresolved = false;
 }
 
 void SourceReader::build_class(ast::Statement& statement) {
   auto& definition = *statement.as<ast::ClassDefinition>();
   std::size_t errors = context_.diagnostics.error_count();
   bool good = context_.attempt([&] { refuse_class(statement); });
+  context_.attempt([&] { refuse_base(definition); });
   bool check_well_formed = true;
   for (const ast::ExprPtr& decorator : definition.decorators) {
     good &= context_.attempt([&] {
       if (decorator_kind(context_.namespaces, *decorator) != "module") {
         auto* call = decorator->as<ast::Call>();
         const ast::Expr& word = call ? *call->callee : *decorator;
+        refuse_python(context_, *decorator);
         fail(ErrorClass::Type, decorator->span, "decorator.unknown",
              fmt::format("found the decorator '{}'; expected I.ir_module",
                          printable(context_.text_of(decorator->span), 40)),
@@ -340,6 +375,7 @@ ReadResult SourceReader::read() {
     if (statement.as<ast::ClassDefinition>()) build_class(statement);
   }
   check_script(context_, statements);
+  if (options_.python_file) leave_out_unsupported();
   result_.script = std::move(statements);
   result_.namespaces = context_.namespaces;
   result_.linked = links_.linked();

@@ -225,7 +225,13 @@ Type TypeReader::tensor(const ast::Expr& expr, const ast::Call* call) {
   std::vector<const ast::Expr*> given = positional(*call);
   const ast::Expr* shape = argument_named(*call, "shape");
   const ast::Expr* dtype = argument_named(*call, "dtype");
-  if (const ast::Expr* device = argument_named(*call, "vdevice"); device && !device->as<ast::NoneValue>()) {
+  std::size_t next = 0;
+  // R.Tensor("float32") gives the dtype alone.
+  if (!shape && next < given.size() && !given[next]->as<ast::StringValue>()) shape = given[next++];
+  if (!dtype && next < given.size()) dtype = given[next++];
+  const ast::Expr* device = argument_named(*call, "vdevice");
+  if (!device && shape && next < given.size()) device = given[next++];
+  if (device && !device->as<ast::NoneValue>()) {
     auto* text = device->as<ast::StringValue>();
     if (!text) {
       type_error(
@@ -234,13 +240,9 @@ Type TypeReader::tensor(const ast::Expr& expr, const ast::Call* call) {
     }
     result.vdevice = text->value;
   }
-  std::size_t next = 0;
-  // R.Tensor("float32") gives the dtype alone.
-  if (!shape && next < given.size() && !given[next]->as<ast::StringValue>()) shape = given[next++];
-  if (!dtype && next < given.size()) dtype = given[next++];
   if (next < given.size()) {
     type_error(given[next]->span, "type.argument",
-               "found one argument too many; expected a shape and a dtype");
+               "found one argument too many; expected a shape, a dtype and a device");
   }
   if (dtype && !is_nothing(*dtype)) {
     auto* name = dtype->as<ast::StringValue>();
@@ -297,6 +299,13 @@ Scalar TypeReader::read_dim(const ast::Expr& expr, DType plain_integer) {
     type_error(expr.span, "type.dimension",
                fmt::format("found a dimension of dtype {}; expected {}", name_of(dim.dtype()),
                            plain_integer == DType::Int64 ? "int64" : "an integer"));
+  }
+  // Arithmetic on numbers alone is done: (1 + 1, 3) is (2, 3).
+  std::vector<ScalarVar> vars;
+  collect_vars(dim, vars);
+  if (vars.empty() && !dim.as_int()) {
+    if (auto value = evaluate_int(dim, [](const ScalarVar&) { return std::optional<std::int64_t>(); }))
+      dim = int_literal(dim.dtype(), *value, expr.span);
   }
   if (auto value = dim.as_int(); value && *value < 0) {
     type_error(expr.span, "type.dimension",
@@ -365,11 +374,23 @@ Type TypeReader::shape(const ast::Expr&, const ast::Call* call) {
   std::vector<const ast::Expr*> given = positional(*call);
   if (const ast::Expr* values = argument_named(*call, "values")) given.push_back(values);
   if (!given.empty() && !is_nothing(*given[0])) {
-    result.dims = read_dims(*given[0]);
+    const ast::Expr& values = *given[0];
+    if (!values.as<ast::TupleValue>() && !values.as<ast::ListValue>() && !values.as<ast::NumberListValue>()) {
+      type_error(values.span, "type.shape",
+                 fmt::format("found {} in R.Shape; expected a list of dimensions such as [2, 3]",
+                             ast::describe(values)));
+    }
+    result.dims = read_dims(values);
     result.rank = static_cast<int>(result.dims->size());
   }
-  if (const ast::Expr* rank = argument_named(*call, "ndim"); rank && !result.dims)
-    result.rank = rank_argument(*rank);
+  if (const ast::Expr* rank = argument_named(*call, "ndim")) {
+    const int given_rank = rank_argument(*rank);
+    if (result.dims && given_rank >= 0 && given_rank != result.rank) {
+      type_error(rank->span, "type.rank",
+                 fmt::format("found ndim={} beside a shape of {} dimensions", given_rank, result.rank));
+    }
+    if (!result.dims) result.rank = given_rank;
+  }
   return Type(std::move(result));
 }
 

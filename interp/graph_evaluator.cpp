@@ -1,6 +1,8 @@
 // The meaning of graph functions, binding by binding.
 #include "interp/graph_evaluator.h"
 
+#include <bit>
+
 #include <fmt/format.h>
 
 #include "interp/graph_activation.h"
@@ -170,6 +172,9 @@ Value GraphEvaluator::evaluate(const Expr& expr, Activation& frame) {
   // A float scalar: literals, sizes cast to it, and arithmetic that rounds once to the dtype.
   const std::function<double(const Scalar&)> real_value = [&](const Scalar& scalar) -> double {
     if (const auto* literal = scalar.as<FloatLiteral>()) return literal->value;
+    if (const auto var = scalar.as_var()) {
+      if (const auto bits = symbol(*var)) return std::bit_cast<double>(*bits);
+    }
     double value = 0;
     if (const auto* cast = scalar.as<Cast>()) {
       value = is_float(cast->a.dtype()) ? real_value(cast->a) : static_cast<double>(dim_value(cast->a));

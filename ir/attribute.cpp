@@ -1,6 +1,7 @@
 // Attribute values: equality and lookup.
 #include "ir/attribute.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "support/failure.h"
@@ -11,6 +12,14 @@ bool operator==(const Attribute& a, const Attribute& b) {
   if (const auto* x = a.as<double>()) {
     const auto* y = b.as<double>();
     return y && (*x == *y || (std::isnan(*x) && std::isnan(*y)));
+  }
+  // The order of a dictionary's keys says nothing.
+  if (const auto* x = a.as<Attributes>()) {
+    const auto* y = b.as<Attributes>();
+    return y && x->size() == y->size() && std::all_of(x->begin(), x->end(), [&](const auto& entry) {
+             const Attribute* other = find_attribute(*y, entry.first);
+             return other && entry.second == *other;
+           });
   }
   return a.kind == b.kind;
 }

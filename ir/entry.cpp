@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "ir/printer.h"
 #include "ir/symbols.h"
@@ -227,7 +228,9 @@ SymbolValues bind_arguments(const Function& function, std::span<const Value> arg
     if (!param) return;
     const auto position =
         std::find(function.params.begin(), function.params.end(), *param) - function.params.begin();
-    symbols.emplace(symbol.id(), args[static_cast<std::size_t>(position)].scalar().integer);
+    const ScalarValue& given = args[static_cast<std::size_t>(position)].scalar();
+    symbols.emplace(symbol.id(),
+                    is_float(given.dtype) ? std::bit_cast<std::int64_t>(given.real) : given.integer);
   });
   return symbols;
 }

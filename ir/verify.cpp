@@ -96,11 +96,13 @@ class FunctionVerifier {
       for (const ScalarVar& symbol : bound) symbols_.insert(symbol.id());
       define(param, function.span);
     }
+    enclosing_.push_back(&function);
     for (const BindingBlock& block : function.blocks) verify_block(block);
     if (function.pure && !find_attribute(function.attributes, "relax.force_pure"))
       check_pure(function.blocks);
     check_operand(function.result, function.result_span);
     check_expr(function.result, function.result_span);
+    enclosing_.pop_back();
     if (fits(function.result.type(), function.result_type) == Fit::Never) {
       report_.error(holder.span, "verify.result",
                     fmt::format("the result of {} has type {}; it says {}", function.name,
@@ -173,7 +175,10 @@ class FunctionVerifier {
   void check_symbol(const ScalarVar& symbol, Span span, std::string_view where) {
     if (symbols_.contains(symbol.id())) return;
     if (!scalars_) scalars_.emplace(function_);
-    bool stands_for_parameter = scalars_->of(symbol).has_value();
+    bool stands_for_parameter =
+        scalars_->of(symbol).has_value() ||
+        std::any_of(enclosing_.begin(), enclosing_.end(),
+                    [&](const Function* nested) { return scalar_parameter_of(*nested, symbol).has_value(); });
     if (!stands_for_parameter) {
       report_.error(
           span, "verify.symbol",
@@ -352,6 +357,7 @@ class FunctionVerifier {
   const FunctionIndex& functions_;
   const Function& function_;
   Reporter& report_;
+  std::vector<const Function*> enclosing_;   // nested functions around what is verified
   std::optional<ScalarParameters> scalars_;  // made when the first symbol is not determined
   std::unordered_set<std::uint64_t> ever_bound_, visible_, symbols_;
 };

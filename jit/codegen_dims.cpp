@@ -93,6 +93,11 @@ llvm::Value* GraphEmitter::scalar_value_of(const Scalar& scalar) {
   llvm::Type* type = scalar_type(scalar.dtype());
   if (!is_float(scalar.dtype())) return builder_.CreateTrunc(dim(scalar), type);
   if (const auto* literal = scalar.as<FloatLiteral>()) return llvm::ConstantFP::get(type, literal->value);
+  if (const auto var = scalar.as_var()) {
+    // A float parameter is held as the bits of its double.
+    if (const auto found = frame_.symbols.find(var->id()); found != frame_.symbols.end())
+      return builder_.CreateFPCast(builder_.CreateBitCast(found->second, builder_.getDoubleTy()), type);
+  }
   if (const auto* n = scalar.as<Cast>()) {
     const DType from = n->a.dtype();
     if (!is_float(from)) return builder_.CreateSIToFP(dim(n->a), type);

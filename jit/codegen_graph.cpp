@@ -237,9 +237,13 @@ void GraphEmitter::read_params() {
   for_each_symbol(*frame_.source, [&](const ScalarVar& symbol) {
     symbol_vars_.insert_or_assign(symbol.id(), symbol);
     const auto param = scalar_parameter_of(*frame_.source, symbol);
-    if (param && !frame_.symbols.contains(symbol.id()))
-      frame_.symbols[symbol.id()] =
-          builder_.CreateSExt(frame_.vars.at(param->id()).values.at(0), builder_.getInt64Ty());
+    if (!param || frame_.symbols.contains(symbol.id())) return;
+    llvm::Value* value = frame_.vars.at(param->id()).values.at(0);
+    frame_.symbols[symbol.id()] =
+        is_float(symbol.dtype())
+            ? builder_.CreateBitCast(builder_.CreateFPCast(value, builder_.getDoubleTy()),
+                                     builder_.getInt64Ty())
+            : builder_.CreateSExt(value, builder_.getInt64Ty());
   });
 }
 

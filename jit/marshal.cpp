@@ -161,7 +161,7 @@ Value value_of_slots(const ValueTree& tree, const GraphValues& values, const std
     case ValueTree::Tuple:
       break;
   }
-  if (tree.fields.empty()) return {};
+  if (tree.fields.empty()) return Value::tuple({});
   std::vector<Value> fields;
   for (const ValueTree& field : tree.fields)
     fields.push_back(value_of_slots(field, values, arguments, state, slots, position));

@@ -246,7 +246,8 @@ class Lifter {
   }
 
   // Appends parameters for what the function uses and does not bind: the variables themselves (renamed when
-  // the function is finished) and a shape of the symbols. The arguments for them.
+  // the function is finished), a shape of the symbols that are sizes, and the others one by one. The
+  // arguments for them.
   std::vector<Expr> capture(Function& made, const Var* self, const Ids& symbols) {
     Ids bound;
     for (const Var& param : made.params) bound.insert(param.id());
@@ -278,7 +279,14 @@ class Lifter {
     });
     std::vector<ScalarVar> used;
     for_each_symbol(made, [&](const ScalarVar& symbol) {
-      if (symbols.contains(symbol.id())) used.push_back(symbol);
+      if (!symbols.contains(symbol.id())) return;
+      if (is_int(symbol.dtype())) {
+        used.push_back(symbol);
+        return;
+      }
+      // A float or bool is no dimension: a scalar parameter of its name.
+      made.params.emplace_back(symbol.name(), Type(ScalarType{symbol.dtype()}), false, made.span);
+      args.push_back(scalar_value(Scalar(symbol), made.span));
     });
     if (!used.empty()) {
       std::vector<Scalar> dims(used.begin(), used.end());

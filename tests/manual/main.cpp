@@ -1,3 +1,5 @@
+// `manual_examples --coverage` prints docs/coverage.md (coverage.h).
+//
 // The examples of the manual are run: `manual_examples [--update]`. In docs/language.md
 //
 //   ```relish                 is a script of its own, run in both tiers;
@@ -26,6 +28,7 @@
 #include "support/failure.h"
 #include "support/render.h"
 #include "tests/golden/captured_errors.h"
+#include "tests/manual/coverage.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace relish::testing {
@@ -215,11 +218,20 @@ class Page {
   int examples_ = 0, failures_ = 0;
 };
 
+// The page of coverage on standard output; what is wrong with it on standard error.
+int print_coverage() {
+  const Coverage coverage = coverage_of(RELISH_SOURCE_DIR);
+  for (const std::string& problem : coverage.problems) std::cerr << problem << "\n";
+  std::cout << coverage.page;
+  return coverage.problems.empty() ? 0 : 1;
+}
+
 }  // namespace
 }  // namespace relish::testing
 
 int main(int argc, char** argv) {
   using namespace relish::testing;
+  if (argc > 1 && std::string(argv[1]) == "--coverage") return print_coverage();
   relish::start_language();
   Page page(std::string(RELISH_SOURCE_DIR) + "/docs/language.md");
   page.run();
