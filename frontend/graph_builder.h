@@ -178,6 +178,7 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   Expr packed_call(PackedForm form, const std::string& name, const ast::Expr& expr, const ast::Call& call);
   Expr packed_callee(const ast::Expr& callee, std::string_view name);
   Expr checked_packed(PackedCall call, Span span);
+  void check_dynamic_call(PackedCall& call, Span span);
   std::vector<Type> result_types(const ast::Expr& written);
   std::vector<Expr> argument_tuple(const ast::Expr& given);
   std::vector<std::int64_t> inplace_indices(const ast::Expr& written, std::size_t args, std::size_t results);

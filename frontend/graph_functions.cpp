@@ -18,6 +18,7 @@ std::string effect_of(const Expr& value) {
   if (auto* call = value.as<PackedCall>()) {
     if (call->form == PackedForm::Builtin) return "R.call_builtin_with_ctx";
     if (call->form == PackedForm::InvokeClosure) return "R.invoke_closure";
+    if (call->form == PackedForm::CallTirDyn) return "R.vm.call_tir_dyn";
     return "R.call_packed";
   }
   return "a function";

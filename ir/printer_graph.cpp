@@ -191,6 +191,8 @@ std::string_view name_of(PackedForm form) {
       return "R.invoke_closure(";
     case PackedForm::InvokePureClosure:
       return "R.invoke_pure_closure(";
+    case PackedForm::CallTirDyn:
+      return "R.vm.call_tir_dyn(";
   }
   return "";
 }
@@ -214,7 +216,7 @@ void write_kind(Writer& w, const PackedCall& call) {
     write_kind(w, TupleExpr{call.args});
     w.out += ", ";
   }
-  if (call.form == PackedForm::MakeClosure) {
+  if (call.form == PackedForm::MakeClosure || call.form == PackedForm::CallTirDyn) {
     w.out.resize(w.out.size() - 2);
     w.out += ')';
     return;
