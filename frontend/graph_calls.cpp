@@ -140,11 +140,46 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
     }
     written.push_back(std::move(argument));
   };
+  // R.device(device_type=1, index=0) stands for two arguments.
+  auto add_device = [&](const ast::Call& device) {
+    static constexpr std::array<std::array<std::string_view, 3>, 2> spellings = {
+        {{"device_type", "dev_type", ""}, {"index", "device_id", "dev_id"}}};
+    std::size_t position = 0;
+    for (const ast::Argument& argument : device.arguments) {
+      std::size_t at = position;
+      if (argument.name.empty()) {
+        ++position;
+      } else {
+        const auto found = std::find_if(spellings.begin(), spellings.end(), [&](const auto& names) {
+          return std::find(names.begin(), names.end(), argument.name) != names.end();
+        });
+        at = static_cast<std::size_t>(found - spellings.begin());
+      }
+      if (at >= spellings.size() || argument.stars) {
+        type_error(argument.value->span, "device.arguments",
+                   "found an argument that R.device has not; expected R.device(device_type=1, index=0)");
+      }
+      add(std::string(spellings[at][0]), *argument.value, argument.name_span);
+    }
+  };
+  bool behind_device = false;
   if (receiver) add("", *receiver);
   for (const ast::Argument& argument : call.arguments) {
     if (argument.stars)
       type_error(argument.value->span, "call.star",
                  "found a starred argument; expected each one written out");
+    auto* device = argument.value->as<ast::Call>();
+    if (device && context_.namespaces.canonical(*device->callee) == "R.device" &&
+        written_parameter(*op, "device_type", 0)) {
+      add_device(*device);
+      behind_device = true;
+      continue;
+    }
+    // What stands behind the device is the memory of it.
+    if (behind_device && argument.name.empty()) {
+      add("memory_scope", *argument.value, argument.value->span);
+      continue;
+    }
     // R.assert_op(condition, [a, b]) lists what it formats.
     auto* list = argument.value->as<ast::ListValue>();
     const Param* rest = nullptr;

@@ -81,8 +81,8 @@ void GraphBuilder::check_dynamic_call(PackedCall& call, Span span) {
   }
   const auto* global = call.callee.as<GlobalRef>();
   if (call.callee.as<ExternFunc>() || call.callee.type().is_error()) return;
-  const FunctionType* function = call.callee.type().function();
-  if (!global || !function || !globals_.find_global(global->name, span)->is_prim_func) {
+  const auto meaning = global ? globals_.find_global(global->name, span) : std::nullopt;
+  if (!meaning || !meaning->is_prim_func) {
     type_error(call.callee.span(), "native.callee",
                "found no prim_func as the function of R.vm.call_tir_dyn; expected one of the module");
   }
@@ -92,11 +92,12 @@ void GraphBuilder::check_dynamic_call(PackedCall& call, Span span) {
     args.pop_back();
     for (const Scalar& dim : *shape->dims) args.push_back(scalar_value(dim, span));
   }
-  if (args.size() != function->params.size()) {
+  if (meaning->prim_func && args.size() != meaning->prim_func->params.size()) {
     type_error(span, "call.prim_func",
-               fmt::format("found {} arguments for the prim_func {}, the dims of the shape among them; expected "
-                           "its {}",
-                           args.size(), printable(global->name), function->params.size()));
+               fmt::format("found {} argument{} for the prim_func {}, the dims of the shape among them; "
+                           "expected its {}",
+                           args.size(), args.size() == 1 ? "" : "s", printable(global->name),
+                           meaning->prim_func->params.size()));
   }
 }
 

@@ -90,7 +90,7 @@ Value GraphEvaluator::evaluate_call(const FunctionCall& call, const Expr& expr, 
 }
 
 // The direct call of lowered modules: destinations are arguments like the others, and are written.
-Value GraphEvaluator::call_directly(const PrimFuncPtr& callee, const std::vector<Value>& args, Span span) {
+Value GraphEvaluator::call_directly(const PrimFuncPtr& callee, std::vector<Value> args, Span span) {
   if (args.size() != callee->params.size()) {
     fail(ErrorClass::Runtime, span, "call.arity",
          fmt::format("{} is given {} arguments; it takes {}", callee->name, args.size(),
@@ -148,7 +148,7 @@ Value GraphEvaluator::evaluate_packed(const PackedCall& call, const Expr& expr, 
         args.emplace_back(ScalarValue::of_int(dim, param ? param->dtype() : DType::Int64));
       }
     }
-    call_directly(prim, args, expr.span());
+    call_directly(prim, std::move(args), expr.span());
     return {};
   }
   const Value callee = evaluate(call.callee, frame);
@@ -166,7 +166,7 @@ Value GraphEvaluator::evaluate_packed(const PackedCall& call, const Expr& expr, 
   }
   if (closure) return call_value(callee, std::move(args), expr.span());
   if (call.form != PackedForm::Dps && call.form != PackedForm::Pure && call.form != PackedForm::Impure &&
-      call.form != PackedForm::Inplace) {
+      call.form != PackedForm::Inplace && call.form != PackedForm::CallTirDyn) {
     refuse_machine_call(callee.string(), expr.span());
   }
   return call_native_function(callee.string(), call, std::move(args), expr, frame);

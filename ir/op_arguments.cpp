@@ -146,7 +146,9 @@ Expr expr_of(const Op& op, const Param& param, const Attribute& value, Span span
     return scalar_value(int_literal(DType::Int64, *v, span), span);
   if (const auto* v = value.as<double>()) return scalar_value(float_literal(DType::Float64, *v, span), span);
   const bool any = param.kind == ParamKind::Any || param.kind == ParamKind::AnyRest;
-  const std::string_view expected = any ? "a value" : param.kind == ParamKind::Scalar ? "a scalar" : "a tensor";
+  const std::string_view expected = any                               ? "a value"
+                                    : param.kind == ParamKind::Scalar ? "a scalar"
+                                                                      : "a tensor";
   refuse_kind(op, param, span, print(value), expected);
 }
 

@@ -217,8 +217,8 @@ class Legalizer {
     }
   }
 
-  // R.vm.call_tir_dyn with the dims of its shape spelt out; those of a shape that is a variable are bound by a
-  // match_cast.
+  // R.vm.call_tir_dyn with the dims of its shape spelt out; those of a shape that is a variable are bound by
+  // a match_cast.
   Expr direct_call(const PackedCall& call, Span span, FunctionBuilder& names, std::vector<Binding>& into) {
     const PrimFuncPtr callee = result_.prim_func(call.callee.as<GlobalRef>()->name);
     RELISH_CHECK(callee != nullptr, "callee of call_tir_dyn is not a prim_func of the module");
@@ -240,7 +240,8 @@ class Legalizer {
     }
     args.pop_back();
     for (const Scalar& dim : dims) {
-      const ScalarVar* param = args.size() < callee->params.size() ? callee->params[args.size()].scalar() : nullptr;
+      const ScalarVar* param =
+          args.size() < callee->params.size() ? callee->params[args.size()].scalar() : nullptr;
       args.push_back(scalar_value(param ? cast(param->dtype(), dim) : dim, span));
     }
     return function_call(call.callee, std::move(args), span);

@@ -1,4 +1,5 @@
-// Format texts of R.print and R.assert_op: Python's `{}` and `{0}` for values that are shown as text, `{{` and
+// Format texts of R.print and R.assert_op: Python's `{}` and `{0}` for values that are shown as text, `{{`
+// and
 // `}}` for braces.
 #pragma once
 

@@ -48,9 +48,9 @@ void require_integer(const CallView& call, std::size_t i) {
 
 void require_storage(const CallView& call, std::size_t i) {
   if (call.args[i].type().as<AnyType>()) return;
-  call.reject("storage", call.span_of(i),
-              fmt::format("storage has type {}; expected a storage, which is an R.Any",
-                          print(call.args[i].type())));
+  call.reject(
+      "storage", call.span_of(i),
+      fmt::format("storage has type {}; expected a storage, which is an R.Any", print(call.args[i].type())));
 }
 
 Type allocated_type(const CallView& call, std::size_t shape, std::size_t dtype) {
@@ -89,8 +89,8 @@ Value tensor_in_storage(const EvalCall& c) {
   const std::int64_t bytes = bytes_of(c.args[2].shape().dims, dtype_value(c.args[3]));
   if (offset < 0 || offset > storage->bytes || bytes > storage->bytes - offset) {
     fail(ErrorClass::Runtime, c.call.span, id,
-         fmt::format("{}: a tensor of {} bytes at byte {} does not fit in {}", short_name_of(c.call.op), bytes,
-                     offset, storage->describe()));
+         fmt::format("{}: a tensor of {} bytes at byte {} does not fit in {}", short_name_of(c.call.op),
+                     bytes, offset, storage->describe()));
   }
   return allocated_tensor(c, 2, 3);
 }

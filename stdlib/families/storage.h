@@ -1,6 +1,6 @@
-// Memory as lowered modules ask for it: storages, tensors in them, and the arguments of these operators (device
-// numbers and scopes, which have one meaning on a CPU; dtypes as values). A storage is a promise of room: each
-// tensor in it gets memory of its own, so no plan can make one tensor overwrite another.
+// Memory as lowered modules ask for it: storages, tensors in them, and the arguments of these operators
+// (device numbers and scopes, which have one meaning on a CPU; dtypes as values). A storage is a promise of
+// room: each tensor in it gets memory of its own, so no plan can make one tensor overwrite another.
 #pragma once
 
 #include <optional>

@@ -34,28 +34,27 @@ constexpr Reject rejects[] = {
     {"alloc_tensor.scope", "R.shape([2]), \"float32\", 0, 7", "expected R.str"},
 };
 constexpr Sample stop_samples[] = {
-    {"[1.0, 2.0]", "[1.0, 2.0]"},
-    {"R.const([[1], [2]], \"int32\")", "[[1], [2]]"},
-    {"R.const(3.5, \"float64\")", "3.5"},
-    {"[True]", "[True]"},
+    {"[1.0, 2.0]", "[1.0, 2.0]"},         {"R.const([[1], [2]], \"int32\")", "[[1], [2]]"},
+    {"R.const(3.5, \"float64\")", "3.5"}, {"[True]", "[True]"},
     {"[[0.5, -0.5]]", "[[0.5, -0.5]]"},
 };
 constexpr Reject stop_rejects[] = {{"stop_lift_params.tensor", "R.shape([2])", "expected a tensor"}};
 
 }  // namespace
 
-extern const Op op_builtin_alloc_tensor{
-    .name = "builtin.alloc_tensor",
-    .summary = "A tensor for a prim_func to write to.",
-    .params = params,
-    .infer = infer,
-    .eval = evaluate,
-    .no_gradient = "its elements are written by other calls",
-    .agreement = Agreement::DataMovement,
-    .samples = samples,
-    .rejects = rejects,
-    .doc = "Lowered modules give it to a direct call: out = R.builtin.alloc_tensor(...), then cls.f(x, out). Its "
-           "elements are zero before that."};
+extern const Op op_builtin_alloc_tensor{.name = "builtin.alloc_tensor",
+                                        .summary = "A tensor for a prim_func to write to.",
+                                        .params = params,
+                                        .infer = infer,
+                                        .eval = evaluate,
+                                        .no_gradient = "its elements are written by other calls",
+                                        .agreement = Agreement::DataMovement,
+                                        .samples = samples,
+                                        .rejects = rejects,
+                                        .doc =
+                                            "Lowered modules give it to a direct call: out = "
+                                            "R.builtin.alloc_tensor(...), then cls.f(x, out). Its "
+                                            "elements are zero before that."};
 extern const Op op_builtin_stop_lift_params =
     identity_of_tensor({.name = "builtin.stop_lift_params",
                         .summary = "The tensor; passes that lift computations of parameters stop here.",

@@ -47,7 +47,8 @@ std::string message_of(const EvalCall& c) {
 
 Value evaluate(const EvalCall& c) {
   const Value& condition = c.args[0];
-  const bool holds = condition.is_tensor() ? condition.tensor().get_int(0) != 0 : condition.scalar().integer != 0;
+  const bool holds =
+      condition.is_tensor() ? condition.tensor().get_int(0) != 0 : condition.scalar().integer != 0;
   if (!holds) fail_fault({FaultKind::AssertFailed, message_of(c)}, c.call.span);
   return {};
 }
@@ -58,7 +59,8 @@ constexpr Sample samples[] = {
     {"R.const(True, \"bool\"), [1.0]", "None", false},
 };
 constexpr Reject rejects[] = {
-    {"assert_op.condition", "R.const([True, False], \"bool\")", "expected a bool scalar or a 0-d bool tensor"},
+    {"assert_op.condition", "R.const([True, False], \"bool\")",
+     "expected a bool scalar or a 0-d bool tensor"},
     {"assert_op.condition", "R.const(1, \"int32\")", "expected a bool scalar or a 0-d bool tensor"},
     {"assert_op.condition", "1", "expected a bool scalar or a 0-d bool tensor"},
     {"assert_op.format", "True, format=\"{}\"", "format shows value 0; 0 values are given"},
@@ -77,7 +79,8 @@ extern const Op op_assert_op{
     .agreement = Agreement::DataMovement,
     .samples = samples,
     .rejects = rejects,
-    .doc = "It has an effect, as R.print has. The values of the message are written one by one, or as one list: "
-           "R.assert_op(c, [a, b], format=\"{} {}\"). They are shown as R.print shows them, in one line."};
+    .doc =
+        "It has an effect, as R.print has. The values of the message are written one by one, or as one list: "
+        "R.assert_op(c, [a, b], format=\"{} {}\"). They are shown as R.print shows them, in one line."};
 
 }  // namespace relish

@@ -51,13 +51,14 @@ extern const Op op_to_vdevice =
                         .samples = to_vdevice_samples,
                         .rejects = to_vdevice_rejects,
                         .doc = "The device becomes part of the type; every tensor is computed on the CPU."});
-extern const Op op_hint_on_device = identity_of_tensor(
-    {.name = "hint_on_device",
-     .summary = "The tensor, with the wish that it be computed on a device.",
-     .params = hint_on_device_params,
-     .samples = hint_on_device_samples,
-     .rejects = hint_on_device_rejects,
-     .doc = "Written R.hint_on_device(x, R.device(device_type=1, index=0), \"global\"). Every tensor is computed "
-            "on the CPU."});
+extern const Op op_hint_on_device =
+    identity_of_tensor({.name = "hint_on_device",
+                        .summary = "The tensor, with the wish that it be computed on a device.",
+                        .params = hint_on_device_params,
+                        .samples = hint_on_device_samples,
+                        .rejects = hint_on_device_rejects,
+                        .doc = "Written R.hint_on_device(x, R.device(device_type=1, index=0), \"global\"). "
+                               "Every tensor is computed "
+                               "on the CPU."});
 
 }  // namespace relish

@@ -49,7 +49,9 @@ Value evaluate(const EvalCall& c) {
 }
 
 std::int64_t rank_of(const Tensor& x, std::int64_t) { return x.rank(); }
-std::int64_t extent_of(const Tensor& x, std::int64_t axis) { return x.shape()[static_cast<std::size_t>(axis)]; }
+std::int64_t extent_of(const Tensor& x, std::int64_t axis) {
+  return x.shape()[static_cast<std::size_t>(axis)];
+}
 std::int64_t stride_of(const Tensor& x, std::int64_t axis) {
   std::int64_t stride = 1;
   for (std::size_t i = static_cast<std::size_t>(axis) + 1; i < x.shape().size(); ++i) stride *= x.shape()[i];
@@ -143,37 +145,37 @@ extern const Op op_inspect_tensor_stride_i =
                                          .rejects = stride_rejects,
                                          .doc = "Written x.strides[i], too."},
                                         true);
-extern const Op op_inspect_tensor_dtype_code =
-    inspection<code_of, DType::UInt8>({.name = "inspect.tensor_dtype_code",
-                                       .summary = "The kind of a tensor's elements, a uint8 scalar.",
-                                       .samples = code_samples,
-                                       .rejects = code_rejects,
-                                       .doc = "0 is int, 1 uint, 2 float, 4 bfloat, 6 bool, as in DLPack. Written "
-                                              "x.dtype.type_code, too."});
+extern const Op op_inspect_tensor_dtype_code = inspection<code_of, DType::UInt8>(
+    {.name = "inspect.tensor_dtype_code",
+     .summary = "The kind of a tensor's elements, a uint8 scalar.",
+     .samples = code_samples,
+     .rejects = code_rejects,
+     .doc = "0 is int, 1 uint, 2 float, 4 bfloat, 6 bool, as in DLPack. Written "
+            "x.dtype.type_code, too."});
 extern const Op op_inspect_tensor_dtype_bits =
     inspection<bits_of, DType::UInt8>({.name = "inspect.tensor_dtype_bits",
                                        .summary = "The bits of a tensor's elements, a uint8 scalar.",
                                        .samples = bits_samples,
                                        .rejects = bits_rejects,
                                        .doc = "Written x.dtype.bits, too."});
-extern const Op op_inspect_tensor_dtype_lanes =
-    inspection<one, DType::UInt16>({.name = "inspect.tensor_dtype_lanes",
-                                    .summary = "The lanes of a tensor's elements, a uint16 scalar.",
-                                    .samples = lanes_samples,
-                                    .rejects = lanes_rejects,
-                                    .doc = "Elements of tensors are no vectors: always 1. Written x.dtype.lanes, "
-                                           "too."});
+extern const Op op_inspect_tensor_dtype_lanes = inspection<one, DType::UInt16>(
+    {.name = "inspect.tensor_dtype_lanes",
+     .summary = "The lanes of a tensor's elements, a uint16 scalar.",
+     .samples = lanes_samples,
+     .rejects = lanes_rejects,
+     .doc = "Elements of tensors are no vectors: always 1. Written x.dtype.lanes, "
+            "too."});
 extern const Op op_inspect_tensor_byte_offset =
     inspection<zero, DType::UInt64>({.name = "inspect.tensor_byte_offset",
                                      .summary = "The first byte of a tensor in its memory, a uint64 scalar.",
                                      .samples = offset_samples,
                                      .rejects = byte_rejects,
                                      .doc = "Always 0. Written x.byte_offset, too."});
-extern const Op op_inspect_tensor_elem_offset =
-    inspection<zero, DType::UInt64>({.name = "inspect.tensor_elem_offset",
-                                     .summary = "The first element of a tensor in its memory, a uint64 scalar.",
-                                     .samples = offset_samples,
-                                     .rejects = element_rejects,
-                                     .doc = "Always 0. Written x.elem_offset, too."});
+extern const Op op_inspect_tensor_elem_offset = inspection<zero, DType::UInt64>(
+    {.name = "inspect.tensor_elem_offset",
+     .summary = "The first element of a tensor in its memory, a uint64 scalar.",
+     .samples = offset_samples,
+     .rejects = element_rejects,
+     .doc = "Always 0. Written x.elem_offset, too."});
 
 }  // namespace relish

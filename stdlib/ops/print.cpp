@@ -55,8 +55,9 @@ extern const Op op_print{
     .agreement = Agreement::DataMovement,
     .samples = samples,
     .rejects = rejects,
-    .doc = "It has an effect: it stands outside dataflow blocks, in functions with pure=False or with the "
-           "attribute relax.force_pure. Lines come in the order of the program, with those that a script "
-           "prints. A tensor is shown as `print` of a script shows it, a 0-d tensor as its number."};
+    .doc =
+        "It has an effect: it stands outside dataflow blocks, in functions with pure=False or with the "
+        "attribute relax.force_pure. Lines come in the order of the program, with those that a script "
+        "prints. A tensor is shown as `print` of a script shows it, a 0-d tensor as its number."};
 
 }  // namespace relish

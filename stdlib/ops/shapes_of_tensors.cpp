@@ -37,10 +37,8 @@ Type infer_size(const CallView& call) {
 Value evaluate_size(const EvalCall& c) { return Tensor::scalar_int(DType::Int64, c.in(0).size()); }
 
 constexpr Sample size_samples[] = {
-    {"[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]", "6", false},
-    {"R.const(1, \"int32\")", "1", false},
-    {"rand((0, 4), \"float64\")", "0", false},
-    {"[True]", "1", false},
+    {"[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]", "6", false}, {"R.const(1, \"int32\")", "1", false},
+    {"rand((0, 4), \"float64\")", "0", false},          {"[True]", "1", false},
     {"rand((1, 2, 3, 4), \"float32\")", "24", false},
 };
 constexpr Reject size_rejects[] = {{"size.tensor", "R.shape([2])", "expected a tensor"}};
@@ -50,8 +48,7 @@ constexpr Reject size_rejects[] = {{"size.tensor", "R.shape([2])", "expected a t
 Type infer_tensor_to_shape(const CallView& call) {
   const TensorType& x = call.tensor(0);
   if (x.dtype && *x.dtype != DType::Int64) {
-    call.reject("dtype", call.span_of(0),
-                fmt::format("x has dtype {}, expected int64", name_of(*x.dtype)));
+    call.reject("dtype", call.span_of(0), fmt::format("x has dtype {}, expected int64", name_of(*x.dtype)));
   }
   if (x.rank >= 0 && x.rank != 1)
     call.reject("rank", call.span_of(0), fmt::format("x has rank {}, expected 1", x.rank));
@@ -98,12 +95,11 @@ Value evaluate_shape_to_tensor(const EvalCall& c) {
 }
 
 constexpr Sample shape_to_tensor_samples[] = {
-    {"R.shape([2, 3])", "[2, 3]", false},   {"R.shape([])", "", false},
-    {"(4, 0, 1)", "[4, 0, 1]", false},      {"R.shape([7])", "[7]", false},
+    {"R.shape([2, 3])", "[2, 3]", false},    {"R.shape([])", "", false},
+    {"(4, 0, 1)", "[4, 0, 1]", false},       {"R.shape([7])", "[7]", false},
     {"[1, 2, 3, 4]", "[1, 2, 3, 4]", false}, {"R.shape([9])", "[9]", false},
 };
-constexpr Reject shape_to_tensor_rejects[] = {
-    {"shape_to_tensor.missing", "", "argument 'shape' is missing"}};
+constexpr Reject shape_to_tensor_rejects[] = {{"shape_to_tensor.missing", "", "argument 'shape' is missing"}};
 
 }  // namespace
 
@@ -136,8 +132,9 @@ extern const Op op_tensor_to_shape{
     .agreement = Agreement::DataMovement,
     .samples = tensor_to_shape_samples,
     .rejects = tensor_to_shape_rejects,
-    .doc = "The dimensions are known only at run time: R.match_cast(s, R.Shape([\"m\", \"n\"])) names them. A "
-           "negative element is a RuntimeError."};
+    .doc =
+        "The dimensions are known only at run time: R.match_cast(s, R.Shape([\"m\", \"n\"])) names them. A "
+        "negative element is a RuntimeError."};
 extern const Op op_shape_to_tensor{.name = "shape_to_tensor",
                                    .summary = "The dimensions of a shape as a 1-D int64 tensor.",
                                    .params = shape_params,

@@ -39,7 +39,7 @@ Type infer_kill_storage(const CallView& call) {
 }
 
 Type infer_kill_tensor(const CallView& call) {
-  call.tensor(0);
+  if (!call.args[0].type().as<AnyType>()) call.tensor(0);
   return void_type();
 }
 
@@ -58,8 +58,8 @@ constexpr Reject storage_rejects[] = {
 constexpr Sample tensor_samples[] = {
     {"R.memory.alloc_storage(R.shape([16]), 0, \"global\", \"uint8\"), 0, R.shape([2]), \"float32\"",
      "[0.0, 0.0]", false},
-    {"R.memory.alloc_storage(R.shape([16]), 0, \"global\", \"uint8\"), 8, [2, 1], \"int32\", 0",
-     "[[0], [0]]", false}};
+    {"R.memory.alloc_storage(R.shape([16]), 0, \"global\", \"uint8\"), 8, [2, 1], \"int32\", 0", "[[0], [0]]",
+     false}};
 constexpr Reject tensor_rejects[] = {
     {"alloc_tensor.storage", "[1.0, 2.0], 0, R.shape([2]), \"float32\"", "expected a storage"},
     {"alloc_tensor.index",
@@ -69,8 +69,7 @@ constexpr Sample kill_storage_samples[] = {
     {"R.memory.alloc_storage(R.shape([16]), 0, \"global\", \"uint8\")", "None", false},
     {"R.memory.alloc_storage(R.shape([0]), 0, \"global\", \"uint8\")", "None", false}};
 constexpr Reject kill_storage_rejects[] = {{"kill_storage.storage", "[1.0]", "expected a storage"}};
-constexpr Sample kill_tensor_samples[] = {{"[1.0]", "None", false},
-                                          {"R.const(1, \"int32\")", "None", false}};
+constexpr Sample kill_tensor_samples[] = {{"[1.0]", "None", false}, {"R.const(1, \"int32\")", "None", false}};
 constexpr Reject kill_tensor_rejects[] = {{"kill_tensor.tensor", "R.shape([1])", "expected a tensor"}};
 
 }  // namespace
@@ -85,8 +84,9 @@ extern const Op op_memory_alloc_storage{
     .agreement = Agreement::DataMovement,
     .samples = storage_samples,
     .rejects = storage_rejects,
-    .doc = "A storage is a promise of room: each tensor in it gets memory of its own, so a wrong plan cannot "
-           "make tensors overwrite each other."};
+    .doc =
+        "A storage is a promise of room: each tensor in it gets memory of its own, so a wrong plan cannot "
+        "make tensors overwrite each other."};
 extern const Op op_memory_alloc_tensor{
     .name = "memory.alloc_tensor",
     .summary = "A tensor in a storage, for a prim_func to write to.",

@@ -67,7 +67,8 @@ Value evaluate(const EvalCall& c) {
   const std::int64_t bytes = result.byte_size();
   if (offset < 0 || bytes > x.byte_size() || offset > x.byte_size() - bytes) {
     fail(ErrorClass::Runtime, c.call.span, "view.bounds",
-         fmt::format("view: a view of {} bytes at byte {} is taken of {} bytes", bytes, offset, x.byte_size()));
+         fmt::format("view: a view of {} bytes at byte {} is taken of {} bytes", bytes, offset,
+                     x.byte_size()));
   }
   const char* from = static_cast<const char*>(x.data()) + offset;
   char* to = static_cast<char*>(result.mutable_data());
@@ -87,16 +88,15 @@ constexpr Sample samples[] = {
 };
 constexpr Reject rejects[] = {
     {"view.bounds", "R.const([1.0, 2.0], \"float32\"), R.shape([3])", "a view of 12 bytes at byte 0"},
-    {"view.bounds", "R.const([1.0, 2.0], \"float32\"), relative_byte_offset=4", "at byte 4 is taken of 8 bytes"},
+    {"view.bounds", "R.const([1.0, 2.0], \"float32\"), relative_byte_offset=4",
+     "at byte 4 is taken of 8 bytes"},
     {"view.shape", "[1.0, 2.0], 2.5", "expected a shape or R.tuple()"},
     {"view.offset", "[1.0, 2.0], R.shape([1]), \"float32\", 0.5", "expected an int64 scalar"},
     {"view.dtype", "[1.0, 2.0], R.shape([1]), 3", "expected R.dtype"},
 };
 constexpr Sample zero_samples[] = {
-    {"[1.0, 2.0]", "[1.0, 2.0]"},
-    {"R.const([[1], [2]], \"int32\")", "[[1], [2]]"},
-    {"R.const(3.5, \"float64\")", "3.5"},
-    {"[True]", "[True]"},
+    {"[1.0, 2.0]", "[1.0, 2.0]"},         {"R.const([[1], [2]], \"int32\")", "[[1], [2]]"},
+    {"R.const(3.5, \"float64\")", "3.5"}, {"[True]", "[True]"},
     {"[[0.5, -0.5]]", "[[0.5, -0.5]]"},
 };
 constexpr Reject zero_rejects[] = {{"ensure_zero_offset.tensor", "R.shape([2])", "expected a tensor"}};
@@ -113,7 +113,9 @@ extern const Op op_memory_view{
     .agreement = Agreement::DataMovement,
     .samples = samples,
     .rejects = rejects,
-    .doc = "Values are immutable, so the view is a tensor of its own: what is written to it does not show in x."};
+    .doc =
+        "Values are immutable, so the view is a tensor of its own: what is written to it does not show in "
+        "x."};
 extern const Op op_memory_ensure_zero_offset =
     identity_of_tensor({.name = "memory.ensure_zero_offset",
                         .summary = "The tensor, which begins at the first byte of its memory.",

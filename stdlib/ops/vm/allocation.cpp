@@ -46,29 +46,28 @@ constexpr Reject storage_rejects[] = {
     {"alloc_storage.scope", "R.shape([16]), 0, \"uint8\", 1", "expected R.str"}};
 constexpr Sample tensor_samples[] = {
     {"R.vm.alloc_storage(R.shape([16]), 0, \"uint8\"), 0, R.shape([2]), \"float32\"", "[0.0, 0.0]", false},
-    {"R.vm.alloc_storage(R.shape([16]), 0, \"uint8\"), offset=8, shape=[2, 1], dtype=\"int32\"",
-     "[[0], [0]]", false}};
+    {"R.vm.alloc_storage(R.shape([16]), 0, \"uint8\"), offset=8, shape=[2, 1], dtype=\"int32\"", "[[0], [0]]",
+     false}};
 constexpr Reject tensor_rejects[] = {
     {"alloc_tensor.storage", "[1.0, 2.0], 0, R.shape([2]), \"float32\"", "expected a storage"},
-    {"alloc_tensor.shape",
-     "R.vm.alloc_storage(R.shape([16]), 0, \"uint8\"), 0, R.shape([-2]), \"float32\"", "is negative"}};
+    {"alloc_tensor.shape", "R.vm.alloc_storage(R.shape([16]), 0, \"uint8\"), 0, R.shape([-2]), \"float32\"",
+     "is negative"}};
 constexpr Sample kill_samples[] = {{"[1.0]", "None", false},
                                    {"R.vm.alloc_storage(R.shape([16]), 0, \"uint8\")", "None", false}};
 constexpr Reject kill_rejects[] = {{"kill_object.missing", "", "argument 'obj' is missing"}};
 
 }  // namespace
 
-extern const Op op_vm_alloc_storage{
-    .name = "vm.alloc_storage",
-    .summary = "Room for tensors.",
-    .params = storage_params,
-    .infer = infer_storage,
-    .eval = evaluate_storage,
-    .no_gradient = "the result is no tensor",
-    .agreement = Agreement::DataMovement,
-    .samples = storage_samples,
-    .rejects = storage_rejects,
-    .doc = "As R.memory.alloc_storage: a promise of room."};
+extern const Op op_vm_alloc_storage{.name = "vm.alloc_storage",
+                                    .summary = "Room for tensors.",
+                                    .params = storage_params,
+                                    .infer = infer_storage,
+                                    .eval = evaluate_storage,
+                                    .no_gradient = "the result is no tensor",
+                                    .agreement = Agreement::DataMovement,
+                                    .samples = storage_samples,
+                                    .rejects = storage_rejects,
+                                    .doc = "As R.memory.alloc_storage: a promise of room."};
 extern const Op op_vm_alloc_tensor{
     .name = "vm.alloc_tensor",
     .summary = "A tensor in a storage, for a prim_func to write to.",
