@@ -42,11 +42,12 @@ const OperatorPool& pool_of(const Op& op) {
   return pools.emplace(&op, std::move(pool)).first->second;
 }
 
-// Effects and values of any type have forms of their own in programs.
+// Effects, and memory as lowered modules ask for it, have forms of their own in programs.
 bool is_generated(const Op& op) {
   return op.pure && std::none_of(op.params.begin(), op.params.end(), [](const Param& param) {
-           return param.kind == ParamKind::Any || param.kind == ParamKind::AnyRest;
-         });
+    return param.kind == ParamKind::AnyRest ||
+           (param.kind == ParamKind::Any && (param.type == "dtype" || param.type == "storage"));
+  });
 }
 
 const Op& some_operator(GraphGenerator& g) {

@@ -109,7 +109,6 @@ decltype(CaseArgument::value) argument_of_script(const ScriptValue& value, const
     case ParamKind::Tensor:
     case ParamKind::OptionalTensor:
     case ParamKind::Scalar:
-    case ParamKind::Any:
       if (value.is_none()) return Attribute();
       if (const auto* shape = value.as<ShapeValue>()) return shape->dims;
       return number ? decltype(CaseArgument::value)(scalar_of_script(value)) : tensor_of_script(value);
