@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "frontend/scalar_reader.h"
+
 namespace relish {
 namespace {
 
@@ -24,10 +26,8 @@ Attribute read_call(const ReadContext& context, const ast::Expr& expr, const ast
   std::string name = context.namespaces.canonical(*call.callee);
   if (call.arguments.size() != 1 || !call.arguments[0].name.empty()) refuse(expr);
   Attribute value = read_attribute(context, *call.arguments[0].value);
-  if (name == "R.dtype" && value.as<std::string>()) {
-    if (auto dtype = dtype_from_name(*value.as<std::string>())) return *dtype;
-    refuse(expr);
-  }
+  if (name == "R.dtype" && value.as<std::string>())
+    return read_dtype(*value.as<std::string>(), call.arguments[0].value->span);
   if (name == "float" && value.as<std::string>()) {
     const std::string& word = *value.as<std::string>();
     if (word == "inf") return std::numeric_limits<double>::infinity();

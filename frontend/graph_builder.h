@@ -149,8 +149,7 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   // graph_functions.cpp: nested functions, purity.
   void read_nested(const ast::Statement& statement, const ast::FunctionDefinition& definition);
   void check_purity();
-  void check_dataflow_purity();
-  void check_pure(const std::vector<BindingBlock>& blocks);
+  void check_effects(const std::vector<BindingBlock>& blocks, bool pure);
 
   // graph_expressions.cpp: values.
   Expr value(const ast::Expr& expr);
@@ -166,6 +165,10 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   std::optional<Scalar> known_scalar(const Expr& value);
   Expr prefix(const ast::Expr& expr, const ast::Prefix& prefix);
   Expr subscript(const ast::Expr& expr, const ast::Subscript& subscript);
+  // graph_inspection.cpp: x.ndim, x.dtype.bits, x.shape[0].
+  std::optional<Expr> inspected_value(const ast::Expr& expr, const ast::Attribute& attribute);
+  std::optional<Expr> inspected_axis(const ast::Expr& expr, const ast::Subscript& subscript);
+  bool is_value(const ast::Expr& expr);
   Expr tuple_of(const std::vector<ast::ExprPtr>& items, Span at);
   Expr make_op_call(const Op& op, std::vector<Expr> args, Attributes attributes, Span span);
   Expr literal_beside(const ast::Expr& literal, DType dtype);
@@ -181,6 +184,7 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   Expr packed_call(PackedForm form, const std::string& name, const ast::Expr& expr, const ast::Call& call);
   Expr packed_callee(const ast::Expr& callee, std::string_view name);
   Expr checked_packed(PackedCall call, Span span);
+  void check_dynamic_call(PackedCall& call, Span span);
   std::vector<Type> result_types(const ast::Expr& written);
   std::vector<Expr> argument_tuple(const ast::Expr& given);
   std::vector<Expr> fields_of(const Expr& tuple, Span span);

@@ -7,6 +7,7 @@
 
 #include "frontend/attribute_reader.h"
 #include "frontend/graph_builder.h"
+#include "ir/op_arguments.h"
 #include "support/fix.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -52,7 +53,7 @@ struct Packed {
   std::string_view name;
   PackedForm form;
 };
-constexpr std::array<Packed, 8> packed_forms = {{
+constexpr std::array<Packed, 9> packed_forms = {{
     {"R.call_dps_packed", PackedForm::Dps},
     {"R.call_pure_packed", PackedForm::Pure},
     {"R.call_packed", PackedForm::Impure},
@@ -61,6 +62,7 @@ constexpr std::array<Packed, 8> packed_forms = {{
     {"R.make_closure", PackedForm::MakeClosure},
     {"R.invoke_closure", PackedForm::InvokeClosure},
     {"R.invoke_pure_closure", PackedForm::InvokePureClosure},
+    {"R.vm.call_tir_dyn", PackedForm::CallTirDyn},
 }};
 
 }  // namespace
@@ -112,27 +114,16 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
   std::vector<std::pair<std::size_t, const ast::Expr*>>
       numbers;  // for tensor parameters: they wait for a dtype
   auto add = [&](const std::string& argument_name, const ast::Expr& value, Span name_span = {}) {
-    const Param* param = nullptr;
-    if (argument_name.empty()) {
-      if (written.size() < op->params.size()) param = &op->params[written.size()];
-      // Behind a parameter that takes any number, all are its.
-      for (std::size_t i = 0; i < std::min(written.size(), op->params.size()); ++i) {
-        if (op->params[i].kind == ParamKind::AnyRest) param = &op->params[i];
-      }
-    } else {
-      for (const Param& candidate : op->params) {
-        if (candidate.name == argument_name) param = &candidate;
-      }
-    }
+    const Param* param = written_parameter(*op, argument_name, written.size());
     bool null_value = false;
     if (auto* inner = value.as<ast::Call>())
       null_value = context_.namespaces.canonical(*inner->callee) == "R.null_value";
     // An unknown keyword is told of at its name.
     WrittenArgument argument{argument_name, Attribute(),
                              param || !name_span.known() ? value.span : name_span};
-    // Where a value of any type stands, `R.null_value()` is one.
+    // It stands for an absent argument; where a value must be, it is none.
     bool any = param && (param->kind == ParamKind::Any || param->kind == ParamKind::AnyRest);
-    null_value &= !any;
+    null_value &= !any || !param->fallback.empty();
     bool tensor = param && (param->kind == ParamKind::Tensor || param->kind == ParamKind::OptionalTensor);
     if (null_value) {
       // an absent argument
@@ -149,11 +140,46 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
     }
     written.push_back(std::move(argument));
   };
+  // R.device(device_type=1, index=0) stands for two arguments.
+  auto add_device = [&](const ast::Call& device) {
+    static constexpr std::array<std::array<std::string_view, 3>, 2> spellings = {
+        {{"device_type", "dev_type", ""}, {"index", "device_id", "dev_id"}}};
+    std::size_t position = 0;
+    for (const ast::Argument& argument : device.arguments) {
+      std::size_t at = position;
+      if (argument.name.empty()) {
+        ++position;
+      } else {
+        const auto found = std::find_if(spellings.begin(), spellings.end(), [&](const auto& names) {
+          return std::find(names.begin(), names.end(), argument.name) != names.end();
+        });
+        at = static_cast<std::size_t>(found - spellings.begin());
+      }
+      if (at >= spellings.size() || argument.stars) {
+        type_error(argument.value->span, "device.arguments",
+                   "found an argument that R.device has not; expected R.device(device_type=1, index=0)");
+      }
+      add(std::string(spellings[at][0]), *argument.value, argument.name_span);
+    }
+  };
+  bool behind_device = false;
   if (receiver) add("", *receiver);
   for (const ast::Argument& argument : call.arguments) {
     if (argument.stars)
       type_error(argument.value->span, "call.star",
                  "found a starred argument; expected each one written out");
+    auto* device = argument.value->as<ast::Call>();
+    if (device && context_.namespaces.canonical(*device->callee) == "R.device" &&
+        written_parameter(*op, "device_type", 0)) {
+      add_device(*device);
+      behind_device = true;
+      continue;
+    }
+    // What stands behind the device is the memory of it.
+    if (behind_device && argument.name.empty()) {
+      add("memory_scope", *argument.value, argument.value->span);
+      continue;
+    }
     // R.assert_op(condition, [a, b]) lists what it formats.
     auto* list = argument.value->as<ast::ListValue>();
     const Param* rest = nullptr;

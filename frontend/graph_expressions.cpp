@@ -154,7 +154,8 @@ Expr GraphBuilder::single_value(const ast::Expr& expr) {
   if (expr.as<ast::Conditional>()) {
     type_error(expr.span, "conditional", "found a conditional expression in an R.function; expected R.where");
   }
-  if (expr.as<ast::Attribute>()) {
+  if (auto* attribute = expr.as<ast::Attribute>()) {
+    if (auto inspected = inspected_value(expr, *attribute)) return *inspected;
     if (auto global = module_member(expr)) {
       auto meaning = globals_.find_global(*global, expr.span);
       if (!meaning) unknown_name(*global, expr.span);
@@ -409,6 +410,7 @@ Expr GraphBuilder::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
 
 Expr GraphBuilder::subscript(const ast::Expr& expr, const ast::Subscript& subscript) {
   if (auto constant = metadata_constant(expr, subscript)) return *constant;
+  if (auto inspected = inspected_axis(expr, subscript)) return *inspected;
   Expr object = leaf(*subscript.object);
   if (object.type().is_error()) throw ReadContext::Silent{};
   auto* index =

@@ -20,6 +20,7 @@ std::string effect_of(const Expr& value) {
   if (auto* call = value.as<PackedCall>()) {
     if (call->form == PackedForm::Builtin) return "R.call_builtin_with_ctx";
     if (call->form == PackedForm::InvokeClosure) return "R.invoke_closure";
+    if (call->form == PackedForm::CallTirDyn) return "R.vm.call_tir_dyn";
     return "R.call_packed";
   }
   return "a function";
@@ -83,18 +84,28 @@ void GraphBuilder::read_nested(const ast::Statement& statement, const ast::Funct
   bind(definition.name, Bound{*self, std::nullopt}, definition.name_span);
 }
 
-void GraphBuilder::check_pure(const std::vector<BindingBlock>& blocks) {
+// `pure`: of the function; effects in dataflow blocks are refused in any.
+void GraphBuilder::check_effects(const std::vector<BindingBlock>& blocks, bool pure) {
   for (const BindingBlock& block : blocks) {
     for (const Binding& binding : block.bindings) {
       const Expr& value = binding.value();
       if (auto* branch = value.as<If>()) {
-        check_pure(branch->then_region->blocks);
-        check_pure(branch->else_region->blocks);
+        check_effects(branch->then_region->blocks, pure);
+        check_effects(branch->else_region->blocks, pure);
       } else if (auto* loop = value.as<Loop>()) {
-        if (loop->condition) check_pure(loop->condition->blocks);
-        check_pure(loop->body->blocks);
-      } else if (!value.type().is_error() && has_effects(value)) {
+        if (loop->condition) check_effects(loop->condition->blocks, pure);
+        check_effects(loop->body->blocks, pure);
+      } else if ((pure || block.dataflow) && !value.type().is_error() && has_effects(value)) {
         Span at = value.span().known() ? value.span() : binding.span;
+        if (block.dataflow) {
+          context_.attempt_typed([&] {
+            type_error(at, "dataflow.effect",
+                       fmt::format("found a call of {}, which has effects, inside a dataflow block; expected "
+                                   "it outside",
+                                   effect_of(value)));
+          });
+          continue;
+        }
         context_.attempt_typed([&] {
           fail(ErrorClass::Type, at, "function.purity",
                fmt::format("found a call of {}, which has effects, in the pure function '{}'; expected "
@@ -107,34 +118,11 @@ void GraphBuilder::check_pure(const std::vector<BindingBlock>& blocks) {
   }
 }
 
-// Also an impure function has nothing with effects inside its dataflow blocks.
-void GraphBuilder::check_dataflow_purity() {
-  for (const BindingBlock& top : function_.blocks) {
-    for_each_block(top, [&](const BindingBlock& block) {
-      for (const Binding& binding : block.bindings) {
-        const Expr& value = binding.value();
-        if (!block.dataflow || value.type().is_error() || !has_effects(value)) continue;
-        context_.attempt_typed([&] {
-          fail(ErrorClass::Type, value.span().known() ? value.span() : binding.span, "dataflow.purity",
-               fmt::format(
-                   "found a call of {}, which has effects, inside a dataflow block; expected it outside",
-                   effect_of(value)));
-        });
-      }
-    });
-  }
-}
-
 void GraphBuilder::check_purity() {
   const Attribute* forced = find_attribute(function_.attributes, "relax.force_pure");
   bool force = forced && !(forced->as<bool>() && !*forced->as<bool>()) &&
                !(forced->as<std::int64_t>() && *forced->as<std::int64_t>() == 0);
-  if (force) return;
-  if (function_.pure) {
-    check_pure(function_.blocks);
-  } else {
-    check_dataflow_purity();
-  }
+  if (!force) check_effects(function_.blocks, function_.pure);
 }
 
 }  // namespace relish

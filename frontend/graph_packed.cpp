@@ -17,11 +17,12 @@ namespace {
 // Arguments stand one by one, or in a tuple.
 bool takes_tuple(PackedForm form) {
   return form == PackedForm::Dps || form == PackedForm::Builtin || form == PackedForm::MakeClosure ||
-         form == PackedForm::InvokeClosure || form == PackedForm::InvokePureClosure;
+         form == PackedForm::InvokeClosure || form == PackedForm::InvokePureClosure ||
+         form == PackedForm::CallTirDyn;
 }
 
 bool is_result_keyword(PackedForm form, const std::string& name) {
-  if (form == PackedForm::MakeClosure) return false;
+  if (form == PackedForm::MakeClosure || form == PackedForm::CallTirDyn) return false;
   if (form == PackedForm::Dps) return name == "out_ty" || name == "out_sinfo" || name == "shape";
   return name == "ty_args" || name == "sinfo_args" || name == "type_args";
 }
@@ -65,6 +66,41 @@ std::vector<Type> GraphBuilder::result_types(const ast::Expr& written) {
   return types;
 }
 
+// R.vm.call_tir_dyn as the direct call that it is: a shape behind the arguments gives its dims one by one. A
+// shape whose dims are known only at run time is checked then.
+void GraphBuilder::check_dynamic_call(PackedCall& call, Span span) {
+  // A shape may be written as a tuple of dimensions.
+  if (const auto* dims = call.args.empty() ? nullptr : call.args.back().as<TupleExpr>()) {
+    std::vector<Scalar> shape;
+    for (const Expr& dim : dims->fields) {
+      const auto* scalar = dim.as<ScalarValueExpr>();
+      if (!scalar) return;
+      shape.push_back(scalar->value);
+    }
+    call.args.back() = shape_literal(std::move(shape), call.args.back().span());
+  }
+  const auto* global = call.callee.as<GlobalRef>();
+  if (call.callee.as<ExternFunc>() || call.callee.type().is_error()) return;
+  const auto meaning = global ? globals_.find_global(global->name, span) : std::nullopt;
+  if (!meaning || !meaning->is_prim_func) {
+    type_error(call.callee.span(), "native.callee",
+               "found no prim_func as the function of R.vm.call_tir_dyn; expected one of the module");
+  }
+  std::vector<Expr> args = call.args;
+  if (const auto* shape = args.empty() ? nullptr : args.back().type().as<ShapeType>()) {
+    if (!shape->dims) return;
+    args.pop_back();
+    for (const Scalar& dim : *shape->dims) args.push_back(scalar_value(dim, span));
+  }
+  if (meaning->prim_func && args.size() != meaning->prim_func->params.size()) {
+    type_error(span, "call.prim_func",
+               fmt::format("found {} argument{} for the prim_func {}, the dims of the shape among them; "
+                           "expected its {}",
+                           args.size(), args.size() == 1 ? "" : "s", printable(global->name),
+                           meaning->prim_func->params.size()));
+  }
+}
+
 Expr GraphBuilder::packed_call(PackedForm form, const std::string& name, const ast::Expr& expr,
                                const ast::Call& call) {
   std::vector<const ast::Expr*> positional;
@@ -95,7 +131,8 @@ Expr GraphBuilder::packed_call(PackedForm form, const std::string& name, const a
     type_error(expr.span, "native.callee", fmt::format("{} is given no function", name));
   made.callee = packed_callee(*positional[0], name);
   if (takes_tuple(form)) {
-    if (positional.size() > 2 && !results && form != PackedForm::MakeClosure) {
+    if (positional.size() > 2 && !results && form != PackedForm::MakeClosure &&
+        form != PackedForm::CallTirDyn) {
       results = positional[2];
       positional.erase(positional.begin() + 2);
     }
@@ -119,6 +156,10 @@ Expr GraphBuilder::packed_call(PackedForm form, const std::string& name, const a
     }
     // What is left of the function's parameters is not followed: a value of any type.
     made.out_types = {Type()};
+    return checked_packed(std::move(made), expr.span);
+  }
+  if (form == PackedForm::CallTirDyn) {
+    check_dynamic_call(made, expr.span);
     return checked_packed(std::move(made), expr.span);
   }
   if (form == PackedForm::Dps) {

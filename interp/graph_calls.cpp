@@ -86,14 +86,17 @@ Value GraphEvaluator::evaluate_call(const FunctionCall& call, const Expr& expr, 
   }
   PrimFuncPtr callee = module_->prim_func(global->name);
   RELISH_CHECK(callee != nullptr, global->name);
-  // The direct call of lowered modules: destinations are arguments like the others, and are written.
-  std::vector<Value> args = evaluate_all(call.args, frame);
+  return call_directly(callee, evaluate_all(call.args, frame), expr.span());
+}
+
+// The direct call of lowered modules: destinations are arguments like the others, and are written.
+Value GraphEvaluator::call_directly(const PrimFuncPtr& callee, std::vector<Value> args, Span span) {
   if (args.size() != callee->params.size()) {
-    fail(ErrorClass::Runtime, expr.span(), "call.arity",
+    fail(ErrorClass::Runtime, span, "call.arity",
          fmt::format("{} is given {} arguments; it takes {}", callee->name, args.size(),
                      callee->params.size()));
   }
-  return prepared(callee).run(args, ErrorClass::Runtime, expr.span());
+  return prepared(callee).run(args, ErrorClass::Runtime, span);
 }
 
 Value GraphEvaluator::evaluate_call_tir(const CallTir& call, const Expr& expr, Activation& frame) {
@@ -133,6 +136,21 @@ Value GraphEvaluator::evaluate_call_tir(const CallTir& call, const Expr& expr, A
 // Functions outside the module, by symbol. Those of closures are the evaluator's own.
 Value GraphEvaluator::evaluate_packed(const PackedCall& call, const Expr& expr, Activation& frame) {
   std::vector<Value> args = evaluate_all(call.args, frame);
+  if (call.form == PackedForm::CallTirDyn && call.callee.as<GlobalRef>()) {
+    const PrimFuncPtr prim = module_->prim_func(call.callee.as<GlobalRef>()->name);
+    RELISH_CHECK(prim != nullptr, call.callee.as<GlobalRef>()->name);
+    if (!args.empty() && args.back().is_shape()) {
+      const ShapeValue shape = args.back().shape();
+      args.pop_back();
+      for (const std::int64_t dim : shape.dims) {
+        const ScalarVar* param =
+            args.size() < prim->params.size() ? prim->params[args.size()].scalar() : nullptr;
+        args.emplace_back(ScalarValue::of_int(dim, param ? param->dtype() : DType::Int64));
+      }
+    }
+    call_directly(prim, std::move(args), expr.span());
+    return {};
+  }
   const Value callee = evaluate(call.callee, frame);
   const bool closure = !callee.is_string();
   if (call.form == PackedForm::MakeClosure) {
@@ -148,7 +166,7 @@ Value GraphEvaluator::evaluate_packed(const PackedCall& call, const Expr& expr, 
   }
   if (closure) return call_value(callee, std::move(args), expr.span());
   if (call.form != PackedForm::Dps && call.form != PackedForm::Pure && call.form != PackedForm::Impure &&
-      call.form != PackedForm::Inplace) {
+      call.form != PackedForm::Inplace && call.form != PackedForm::CallTirDyn) {
     refuse_machine_call(callee.string(), expr.span());
   }
   return call_native_function(callee.string(), call, std::move(args), expr, frame);

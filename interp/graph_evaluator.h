@@ -53,6 +53,7 @@ class GraphEvaluator {
   Value call_native_function(const std::string& name, const PackedCall& call, std::vector<Value> args,
                              const Expr& expr, Activation& frame);
   Value global_value(const GlobalRef& global, Span span);
+  Value call_directly(const PrimFuncPtr& callee, std::vector<Value> args, Span span);
   const PrimProgram& prepared(const PrimFuncPtr& function);
   GraphEvaluator& body_evaluator(const ModulePtr& body);
 

@@ -387,7 +387,7 @@ bool has_effects(const Expr& expr) {
   }
   if (const auto* call = expr.as<PackedCall>()) {
     return call->form == PackedForm::Impure || call->form == PackedForm::Builtin ||
-           call->form == PackedForm::InvokeClosure;
+           call->form == PackedForm::InvokeClosure || call->form == PackedForm::CallTirDyn;
   }
   if (const auto* branch = expr.as<If>())
     return has_effects(*branch->then_region) || has_effects(*branch->else_region);

@@ -115,6 +115,9 @@ enum class PackedForm : std::uint8_t {
   MakeClosure,        // R.make_closure(f, (a, b)): f with its first arguments given
   InvokeClosure,      // R.invoke_closure
   InvokePureClosure,  // R.invoke_pure_closure
+  // R.vm.call_tir_dyn(f, (a, b, shape)): the direct call of a prim_func, whose last parameters are scalars
+  // that take the dims of the shape.
+  CallTirDyn,
 };
 struct PackedCall {
   PackedForm form;

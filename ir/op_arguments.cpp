@@ -145,7 +145,11 @@ Expr expr_of(const Op& op, const Param& param, const Attribute& value, Span span
   if (const auto* v = value.as<std::int64_t>())
     return scalar_value(int_literal(DType::Int64, *v, span), span);
   if (const auto* v = value.as<double>()) return scalar_value(float_literal(DType::Float64, *v, span), span);
-  refuse_kind(op, param, span, print(value), param.kind == ParamKind::Scalar ? "a scalar" : "a tensor");
+  const bool any = param.kind == ParamKind::Any || param.kind == ParamKind::AnyRest;
+  const std::string_view expected = any                               ? "a value"
+                                    : param.kind == ParamKind::Scalar ? "a scalar"
+                                                                      : "a tensor";
+  refuse_kind(op, param, span, print(value), expected);
 }
 
 bool is_open(const Expr& expr) { return expr.type().as<AnyType>() || expr.type().is_error(); }
@@ -184,12 +188,33 @@ Expr value_of(const Op& op, const Param& param, const Attribute& value, Span spa
   return tuple(std::move(fields), span);
 }
 
+// A value of any type. What the parameter's documented type says refines literals: lists of dimensions are
+// shapes for "shape", names are dtypes for "dtype".
+Expr any_value_of(const Op& op, const Param& param, const WrittenArgument& written) {
+  const std::vector<std::string_view> words = words_of(param.type);
+  const auto documented = [&](std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  const auto* literal = std::get_if<Attribute>(&written.value);
+  if (!literal) {
+    const Expr& expr = std::get<Expr>(written.value);
+    const auto* fields = expr.as<TupleExpr>();
+    return documented("shape") && fields && !fields->fields.empty() ? shape_of(op, param, written) : expr;
+  }
+  if (const auto* list = literal->as<AttributeList>(); list && !list->empty() && documented("shape"))
+    return shape_of(op, param, written);
+  if (const auto* name = literal->as<std::string>(); name && documented("dtype")) {
+    const std::optional<DType> dtype = dtype_from_name(*name);
+    if (!dtype) refuse_kind(op, param, written.span, print(*literal), "a dtype");
+    return dtype_literal(*dtype, written.span);
+  }
+  return value_of(op, param, *literal, written.span);
+}
+
 Expr argument_of(const Op& op, const Param& param, const WrittenArgument& written) {
   if (param.kind == ParamKind::Shape) return shape_of(op, param, written);
-  if (param.kind == ParamKind::Any || param.kind == ParamKind::AnyRest) {
-    const auto* literal = std::get_if<Attribute>(&written.value);
-    return literal ? value_of(op, param, *literal, written.span) : std::get<Expr>(written.value);
-  }
+  if (param.kind == ParamKind::Any || param.kind == ParamKind::AnyRest)
+    return any_value_of(op, param, written);
   const auto* value = std::get_if<Attribute>(&written.value);
   if (param.kind == ParamKind::TensorTuple) {
     const auto* list = value ? value->as<AttributeList>() : nullptr;
@@ -293,6 +318,19 @@ class ArgumentList {
 
 }  // namespace
 
+const Param* written_parameter(const Op& op, std::string_view name, std::size_t position) {
+  if (name.empty()) {
+    for (std::size_t i = 0; i < std::min(position + 1, op.params.size()); ++i) {
+      if (i == position || op.params[i].kind == ParamKind::AnyRest) return &op.params[i];
+    }
+    return nullptr;
+  }
+  for (const Param& param : op.params) {
+    if (param.name == name) return &param;
+  }
+  return nullptr;
+}
+
 std::optional<Attribute> attribute_of_literals(const Expr& expr) {
   if (const auto* scalar = expr.as<ScalarValueExpr>()) {
     if (const auto* real = scalar->value.as<FloatLiteral>()) return Attribute(real->value);
@@ -392,7 +430,9 @@ ArrangedArguments arrange_arguments(const Op& op, std::vector<WrittenArgument> w
     }
     if (param.kind != ParamKind::Attribute) {
       const bool none = argument && is_none(*argument) && (optional || param.fallback == "None");
-      if (argument && !none)
+      const bool default_of_any =
+          argument && is_none(*argument) && param.kind == ParamKind::Any && !param.fallback.empty();
+      if (argument && !none && !default_of_any)
         args.add(param, argument_of(op, param, *argument));
       else if (optional || none)
         args.add(param, std::nullopt);

@@ -8,6 +8,9 @@
 
 namespace relish {
 
+// The parameter of an argument written as `name`, or by its position when that is empty: behind a parameter
+// that takes any number all are its. Null when there is none.
+const Param* written_parameter(const Op& op, std::string_view name, std::size_t position);
 // The compile-time value of an expression of literals; nullopt for anything else.
 std::optional<Attribute> attribute_of_literals(const Expr& expr);
 // The attribute in the form that the parameter's documented type asks for: dtype names become dtypes, ints

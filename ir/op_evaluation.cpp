@@ -32,8 +32,11 @@ Value evaluate_operator(const OpCall& call, const std::vector<Value>& args, Span
     const Type result = call.op->infer(view);
     return call.op->eval(EvalCall{view, args, result});
   } catch (Failure& failure) {
-    for (Diagnostic& diagnostic : failure.diagnostics())
-      if (diagnostic.error_class == ErrorClass::Type) diagnostic.error_class = ErrorClass::Runtime;
+    for (Diagnostic& diagnostic : failure.diagnostics()) {
+      if (diagnostic.error_class != ErrorClass::Type) continue;
+      diagnostic.error_class = ErrorClass::Runtime;
+      diagnostic.span = span;  // compiled code knows no place within the call
+    }
     failure.at(span);
     throw;
   }

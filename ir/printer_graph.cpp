@@ -82,8 +82,22 @@ void write_kind(Writer& w, const TupleGet& get) {
   w.out += fmt::format("[{}]", get.index);
 }
 
+// R.hint_on_device has a form of its own: R.hint_on_device(x, R.device(device_type=1, index=0), "global").
+void write_hint_on_device(Writer& w, const OpCall& call) {
+  w.out += "R.hint_on_device(";
+  write_expr(w, call.args.at(0));
+  w.out += ", R.device(device_type=";
+  write_attribute(w, call.attributes.at(0).second);
+  w.out += ", index=";
+  write_attribute(w, call.attributes.at(1).second);
+  w.out += "), ";
+  write_attribute(w, call.attributes.at(2).second);
+  w.out += ')';
+}
+
 void write_kind(Writer& w, const OpCall& call) {
   w.text.uses_graph = true;
+  if (call.op->name == "hint_on_device") return write_hint_on_device(w, call);
   if (call.op->name.starts_with("random.") || call.op->name.starts_with("stack."))
     w.text.uses_extensions = true;
   w.out += "R.";
@@ -191,6 +205,8 @@ std::string_view name_of(PackedForm form) {
       return "R.invoke_closure(";
     case PackedForm::InvokePureClosure:
       return "R.invoke_pure_closure(";
+    case PackedForm::CallTirDyn:
+      return "R.vm.call_tir_dyn(";
   }
   return "";
 }
@@ -214,7 +230,7 @@ void write_kind(Writer& w, const PackedCall& call) {
     write_kind(w, TupleExpr{call.args});
     w.out += ", ";
   }
-  if (call.form == PackedForm::MakeClosure) {
+  if (call.form == PackedForm::MakeClosure || call.form == PackedForm::CallTirDyn) {
     w.out.resize(w.out.size() - 2);
     w.out += ')';
     return;

@@ -149,6 +149,10 @@ class FunctionVerifier {
     const Expr& value = binding.value();
     check_expr(value, binding.span);
     verify_bodies(value, binding, dataflow);
+    if (dataflow && has_effects(value)) {
+      report_.error(binding.span, "verify.dataflow",
+                    fmt::format("{} has effects and stands in a dataflow block", var.name()));
+    }
     if (var.dataflow() && !dataflow) {
       report_.error(binding.span, "verify.dataflow",
                     fmt::format("dataflow variable {} is bound outside a dataflow block", var.name()));

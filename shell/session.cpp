@@ -8,6 +8,7 @@
 
 #include "interp/interpreter.h"
 #include "jit/jit.h"
+#include "runtime/program_output.h"
 #include "support/failure.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -56,7 +57,7 @@ Session::Session(Settings settings, std::unique_ptr<Output> output)
     : settings_(std::move(settings)),
       output_(output ? std::move(output) : std::unique_ptr<Output>(std::make_unique<StandardOutput>())) {}
 
-Session::~Session() = default;
+Session::~Session() { detach_program_output(this); }
 
 void Session::print(std::string_view line) {
   output_->write(line);
@@ -75,6 +76,8 @@ void Session::report(const std::vector<Diagnostic>& diagnostics) {
 Evaluator& Session::evaluator() { return evaluator(settings_.tier); }
 
 Evaluator& Session::evaluator(std::string_view tier) {
+  // Who takes an engine runs a program next: its lines go to this session.
+  attach_program_output(this, [this](std::string_view line) { print(line); });
   if (tier == "interp") {
     if (!interpreter_) interpreter_ = make_interpreter();
     return *interpreter_;

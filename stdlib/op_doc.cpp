@@ -81,6 +81,7 @@ std::string op_signature(const Op& op) {
   std::string text = fmt::format("R.{}(", op.name);
   for (const Param& param : op.params) {
     if (&param != op.params.data()) text += ", ";
+    if (param.kind == ParamKind::AnyRest) text += '*';
     text += param.name;
     if (param.kind == ParamKind::OptionalTensor)
       text += "=None";

@@ -207,10 +207,44 @@ class Legalizer {
           else
             std::get<MatchCast>(lowered.kind).value = bind(value, "lv", block.dataflow, names, bindings);
         }
+        const auto* packed = lowered.value().as<PackedCall>();
+        auto* plain = std::get_if<VarBinding>(&lowered.kind);
+        if (packed && plain && packed->form == PackedForm::CallTirDyn && packed->callee.as<GlobalRef>())
+          plain->value = direct_call(*packed, plain->value.span(), names, bindings);
         bindings.push_back(std::move(lowered));
       }
       block.bindings = std::move(bindings);
     }
+  }
+
+  // R.vm.call_tir_dyn with the dims of its shape spelt out; those of a shape that is a variable are bound by
+  // a match_cast.
+  Expr direct_call(const PackedCall& call, Span span, FunctionBuilder& names, std::vector<Binding>& into) {
+    const PrimFuncPtr callee = result_.prim_func(call.callee.as<GlobalRef>()->name);
+    RELISH_CHECK(callee != nullptr, "callee of call_tir_dyn is not a prim_func of the module");
+    std::vector<Expr> args = call.args;
+    const auto* shape = args.empty() ? nullptr : args.back().type().as<ShapeType>();
+    if (!shape) return function_call(call.callee, std::move(args), span);
+    std::vector<Scalar> dims;
+    if (const auto* literal = args.back().as<ShapeLiteral>()) {
+      dims = literal->dims;
+    } else {
+      const std::size_t tensors = args.size() - 1;
+      for (std::size_t i = tensors; i < callee->params.size(); ++i)
+        dims.emplace_back(ScalarVar(names.fresh_name("dim"), DType::Int64));
+      const Type type = ShapeType{.dims = dims, .rank = -1};
+      Binding binding;
+      binding.kind = MatchCast{Var(names.fresh_name("shape"), type, false, span), args.back(), type};
+      binding.span = span;
+      into.push_back(std::move(binding));
+    }
+    args.pop_back();
+    for (const Scalar& dim : dims) {
+      const ScalarVar* param =
+          args.size() < callee->params.size() ? callee->params[args.size()].scalar() : nullptr;
+      args.push_back(scalar_value(param ? cast(param->dtype(), dim) : dim, span));
+    }
+    return function_call(call.callee, std::move(args), span);
   }
 
   static Expr bind(const Expr& value, std::string_view hint, bool dataflow, FunctionBuilder& names,

@@ -1,8 +1,10 @@
 // One-binding functions for operators at top level.
 #include "shell/script/operator_call.h"
 
+#include <algorithm>
 #include <optional>
 
+#include "ir/op_arguments.h"
 #include "ir/printer.h"
 #include "shell/script/convert.h"
 #include "support/render.h"
@@ -141,9 +143,31 @@ struct ArgumentBuilder {
     return tuple(std::move(fields));
   }
 
-  // Of a parameter that takes values of any type: tensors and numbers as they are.
-  Expr any(const ScriptValue& value, Span span) {
-    return value.tensor() ? parameter(*value.tensor()) : scalar(value, span);
+  // A value of any type.
+  std::variant<Expr, Attribute> any(const ScriptValue& value, std::string_view name, Span span) {
+    if (value.tensor()) return parameter(*value.tensor());
+    if (value.is_number()) return scalar(value, span);
+    if (value.as<ShapeValue>()) return shape(value, span);
+    if (const auto* object = value.as<std::shared_ptr<const ObjectValue>>()) {
+      params.emplace_back(fmt::format("x{}", params.size()), Type());
+      values.emplace_back(*object);
+      key += "|object";
+      return Expr(params.back());
+    }
+    const ScriptList* list = value.sequence();
+    const bool tensors = list && std::any_of(list->items.begin(), list->items.end(),
+                                             [](const ScriptValue& item) { return item.tensor(); });
+    if (!tensors) {
+      Attribute attribute = attribute_of_value(value, name, span);
+      key += "|" + print(attribute);
+      return attribute;
+    }
+    key += "|tuple(";
+    std::vector<Expr> fields;
+    for (const ScriptValue& item : list->items)
+      fields.push_back(item.is_number() ? scalar(item, span) : tensor(item, span));
+    key += ")";
+    return tuple(std::move(fields));
   }
 
   Expr scalar(const ScriptValue& value, Span span) {
@@ -157,12 +181,19 @@ struct ArgumentBuilder {
   }
 };
 
-const Param* parameter_of(const Op& op, const NamedValue& argument, std::size_t position) {
-  if (argument.name.empty()) return position < op.params.size() ? &op.params[position] : nullptr;
-  for (const Param& param : op.params) {
-    if (param.name == argument.name) return &param;
+// A list that stands for the rest of the arguments is spelt out: R.assert_op(c, [a, b]).
+std::vector<NamedValue> spelt_out(const Op& op, const std::vector<NamedValue>& arguments) {
+  std::vector<NamedValue> result;
+  for (const NamedValue& argument : arguments) {
+    const Param* param = written_parameter(op, argument.name, result.size());
+    const ScriptList* list = argument.value.sequence();
+    if (!param || param->kind != ParamKind::AnyRest || !list || list->tuple) {
+      result.push_back(argument);
+      continue;
+    }
+    for (const ScriptValue& item : list->items) result.push_back({"", item, argument.span});
   }
-  return nullptr;
+  return result;
 }
 
 }  // namespace
@@ -178,12 +209,13 @@ ScriptValue OperatorCalls::call(std::string_view op_name, const std::vector<Name
   return call(*op, arguments, span);
 }
 
-ScriptValue OperatorCalls::call(const Op& op, const std::vector<NamedValue>& arguments, Span span) {
+ScriptValue OperatorCalls::call(const Op& op, const std::vector<NamedValue>& given, Span span) {
+  const std::vector<NamedValue> arguments = spelt_out(op, given);
   ArgumentBuilder builder{op, first_tensor(arguments), {}, {}, std::string(op.name)};
   std::vector<WrittenArgument> written;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const NamedValue& argument = arguments[i];
-    const Param* param = parameter_of(op, argument, i);
+    const Param* param = written_parameter(op, argument.name, i);
     ParamKind kind = param ? param->kind : ParamKind::Attribute;
     builder.key += fmt::format(";{}=", param ? param->name : argument.name);
     WrittenArgument result{argument.name, Attribute(), argument.span};
@@ -204,9 +236,9 @@ ScriptValue OperatorCalls::call(const Op& op, const std::vector<NamedValue>& arg
         result.value = builder.scalar(argument.value, argument.span);
         break;
       case ParamKind::Any:
-        result.value = builder.any(argument.value, argument.span);
-        break;
       case ParamKind::AnyRest:
+        result.value = builder.any(argument.value, param->name, argument.span);
+        break;
       case ParamKind::Attribute: {
         Attribute attribute =
             attribute_of_value(argument.value, param ? param->name : argument.name, argument.span);
@@ -233,7 +265,7 @@ ModulePtr OperatorCalls::function_for(const Op& op, std::vector<WrittenArgument>
   ArrangedArguments arranged = arrange_arguments(op, std::move(written), span);
   FunctionBuilder builder;
   for (const Var& param : params) builder.reserve_name(param.name());
-  builder.begin_block(true);
+  builder.begin_block(op.pure);
   // Nodes carry no place: the function serves calls from many lines, and a fault gets the line of its call.
   Var result =
       builder.bind(op_call(op, std::move(arranged.args), std::move(arranged.attributes)), "gv", true);
@@ -244,6 +276,7 @@ ModulePtr OperatorCalls::function_for(const Op& op, std::vector<WrittenArgument>
   function.result_type = result.type();
   function.blocks = builder.take_blocks();
   function.result = result;
+  function.pure = op.pure;
   Module module;
   module.set(std::make_shared<const Function>(std::move(function)));
   auto shared = std::make_shared<const Module>(std::move(module));

@@ -1,6 +1,7 @@
 // Calls of operators, chosen by their declarations alone, so that a new operator is covered as it is
 // declared: parameters by their kinds, numbers and attributes from the declared samples, refusals by its own
 // inference.
+#include <algorithm>
 #include <map>
 
 #include "ir/op.h"
@@ -41,10 +42,19 @@ const OperatorPool& pool_of(const Op& op) {
   return pools.emplace(&op, std::move(pool)).first->second;
 }
 
+// Effects, and memory as lowered modules ask for it, have forms of their own in programs.
+bool is_generated(const Op& op) {
+  return op.pure && std::none_of(op.params.begin(), op.params.end(), [](const Param& param) {
+           return param.kind == ParamKind::AnyRest ||
+                  (param.kind == ParamKind::Any && (param.type == "dtype" || param.type == "storage"));
+         });
+}
+
 const Op& some_operator(GraphGenerator& g) {
   const std::span<const Op* const> all = all_ops();
   for (;;) {
     const Op& op = *g.random().pick(all);
+    if (!is_generated(op)) continue;
     if (!g.options().differentiable || op.vjp) return op;
   }
 }

@@ -5,6 +5,7 @@
 
 #include "ir/entry.h"
 #include "ir/printer.h"
+#include "shell/script/script_value.h"
 #include "tests/golden/reading.h"
 #include "tests/golden/tolerance.h"
 #include "tests/ops/operator_case.h"
@@ -69,9 +70,13 @@ TEST_CASE("samples agree with their numbers and between the tiers", "[ops]") {
   for_each_sample([](const OperatorCase& operator_case, const Sample& sample) {
     const BuiltCall call = build_call(operator_case);
     const Value value = run_all(operator_case, call);
-    CHECK(same_type(type_of(value), call.type));  // every dimension of a sample is known
+    // Every dimension of a sample is known, but where it is the data of a tensor.
+    if (fully_known(call.type)) CHECK(same_type(type_of(value), call.type));
     if (sample.expect.empty()) return;
-    REQUIRE(value.is_tensor());
+    if (!value.is_tensor()) {
+      CHECK(text_of(from_runtime(value)) == text_of_sample(sample.expect));
+      return;
+    }
     const Tensor expected = tensor_of_text(sample.expect, value.tensor().dtype());
     CHECK(disagreement_by_class(operator_case, value, expected) == "");
   });

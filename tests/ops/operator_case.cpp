@@ -12,6 +12,7 @@
 
 #include "frontend/line_parser.h"
 #include "interp/interpreter.h"
+#include "ir/op_arguments.h"
 #include "jit/jit.h"
 #include "shell/script/convert.h"
 #include "shell/script/script.h"
@@ -62,14 +63,6 @@ std::vector<WrittenText> split_arguments(std::string_view arguments) {
   return result;
 }
 
-const Param* parameter(const Op& op, const CaseArgument& argument, std::size_t position) {
-  if (argument.name.empty()) return position < op.params.size() ? &op.params[position] : nullptr;
-  for (const Param& param : op.params) {
-    if (param.name == argument.name) return &param;
-  }
-  return nullptr;
-}
-
 Attribute attribute_of_script(const ScriptValue& value) {
   if (value.is_none()) return {};
   if (const auto* flag = value.as<bool>()) return *flag;
@@ -90,18 +83,35 @@ Tensor tensor_of_script(const ScriptValue& value) {
   return tensor_of(value, std::nullopt, DType::Int64, DType::Float32, {});
 }
 
-decltype(CaseArgument::value) argument_of_script(const ScriptValue& value, ParamKind kind) {
+ScalarValue scalar_of_script(const ScriptValue& value) {
+  if (const auto* flag = value.as<bool>()) return ScalarValue::of_bool(*flag);
+  if (const auto integer = integer_of(value)) return ScalarValue::of_int(*integer);
+  return ScalarValue::of_real(*real_of(value));
+}
+
+// A value of any type; a list is a tensor where no shape is meant, and an empty one a tuple.
+decltype(CaseArgument::value) any_of_script(const ScriptValue& value, const Param& param) {
+  if (const auto* object = value.as<std::shared_ptr<const ObjectValue>>()) return *object;
+  if (const auto* shape = value.as<ShapeValue>()) return shape->dims;
+  if (value.is_number()) return scalar_of_script(value);
+  const ScriptList* list = value.sequence();
+  const bool tensor = value.tensor() || (list && !list->items.empty() && param.type != "shape");
+  if (tensor) return tensor_of_script(value);
+  return attribute_of_script(value);
+}
+
+decltype(CaseArgument::value) argument_of_script(const ScriptValue& value, const Param* param) {
   const bool number = value.is_number();
-  switch (kind) {
+  switch (param ? param->kind : ParamKind::Attribute) {
+    case ParamKind::Any:
+    case ParamKind::AnyRest:
+      return any_of_script(value, *param);
     case ParamKind::Tensor:
     case ParamKind::OptionalTensor:
     case ParamKind::Scalar:
-    case ParamKind::Any:
       if (value.is_none()) return Attribute();
-      if (!number) return tensor_of_script(value);
-      if (const auto* flag = value.as<bool>()) return ScalarValue::of_bool(*flag);
-      if (const auto integer = integer_of(value)) return ScalarValue::of_int(*integer);
-      return ScalarValue::of_real(*real_of(value));
+      if (const auto* shape = value.as<ShapeValue>()) return shape->dims;
+      return number ? decltype(CaseArgument::value)(scalar_of_script(value)) : tensor_of_script(value);
     case ParamKind::TensorTuple: {
       std::vector<Tensor> fields;
       const ScriptList* list = value.sequence();
@@ -155,6 +165,10 @@ class CallBuilder {
     } else if (const auto* scalar = std::get_if<ScalarValue>(&argument.value)) {
       written.value = scalar_value(is_float(scalar->dtype) ? float_literal(scalar->dtype, scalar->real)
                                                            : int_literal(scalar->dtype, scalar->integer));
+    } else if (const auto* object = std::get_if<std::shared_ptr<const ObjectValue>>(&argument.value)) {
+      params.emplace_back(fmt::format("x{}", params.size()), Type());
+      values.emplace_back(*object);
+      written.value = Expr(params.back());
     } else {
       written.value = std::get<Attribute>(argument.value);
     }
@@ -213,12 +227,14 @@ OperatorCase case_of_sample(const Op& op, std::string_view arguments, std::strin
   OperatorCase result{&op, std::move(label), {}};
   for (const WrittenText& written : split_arguments(arguments)) {
     CaseArgument argument{written.name, {}};
-    const Param* param = parameter(op, argument, result.arguments.size());
-    argument.value = argument_of_script(evaluate(written.text), param ? param->kind : ParamKind::Attribute);
+    const Param* param = written_parameter(op, argument.name, result.arguments.size());
+    argument.value = argument_of_script(evaluate(written.text), param);
     result.arguments.push_back(std::move(argument));
   }
   return result;
 }
+
+std::string text_of_sample(std::string_view text) { return text_of(evaluate(text)); }
 
 Tensor tensor_of_text(std::string_view text, DType dtype) {
   const ScriptValue value = evaluate(text);
@@ -258,7 +274,7 @@ OperatorCase case_of_json(const Op& op, const nlohmann::json& json) {
   }
   for (const auto& [name, value] : json.at("attributes").items()) {
     const CaseArgument argument{name, Attribute()};
-    const Param* param = parameter(op, argument, 0);
+    const Param* param = written_parameter(op, argument.name, 0);
     if (param && param->kind == ParamKind::Shape)
       result.arguments.push_back({name, value.get<Shape>()});
     else
@@ -311,12 +327,13 @@ BuiltCall build_call(const OperatorCase& operator_case, const std::set<std::int6
 
   FunctionBuilder body;
   for (const Var& param : builder.params) body.reserve_name(param.name());
-  body.begin_block(true);
+  body.begin_block(operator_case.op->pure);
   const Var result = body.bind(
       op_call(*operator_case.op, std::move(arranged.args), std::move(arranged.attributes)), "result", true);
   body.end_block();
   Function function;
   function.name = "main";
+  function.pure = operator_case.op->pure;
   function.params = builder.params;
   function.result_type = result.type();
   function.blocks = body.take_blocks();

@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,10 +20,12 @@
 
 namespace relish::testing {
 
-// An argument as written: a tensor, a tuple of tensors, a shape, a scalar, or a compile-time value.
+// An argument as written: a tensor, a tuple of tensors, a shape, a scalar, a compile-time value, or an object
+// that an operator gave.
 struct CaseArgument {
   std::string name;  // empty: positional
-  std::variant<Tensor, std::vector<Tensor>, Shape, ScalarValue, Attribute> value;
+  std::variant<Tensor, std::vector<Tensor>, Shape, ScalarValue, Attribute, std::shared_ptr<const ObjectValue>>
+      value;
 };
 
 struct OperatorCase {
@@ -47,6 +50,8 @@ struct BuiltCall {
 
 // A sample's arguments, in the syntax of scripts: "[[1.0, 2.0]], axis=0" or "rand((2, 3), \"float32\")".
 OperatorCase case_of_sample(const Op& op, std::string_view arguments, std::string label);
+// The value of `expect` as text: of results that are no tensors.
+std::string text_of_sample(std::string_view text);
 // The value of `expect` as a tensor of that dtype.
 Tensor tensor_of_text(std::string_view text, DType dtype);
 // A case of tests/numbers/operators/<operator>.json.

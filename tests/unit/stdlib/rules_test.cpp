@@ -101,7 +101,6 @@ TEST_CASE("every operator is declared completely", "[fast]") {
     if (op->vjp != nullptr) CHECK_FALSE(op->gradient_doc.empty());
     if (op->body.empty()) {
       CHECK(op->eval != nullptr);
-      CHECK(op->lower != nullptr);
     } else {
       CHECK(op->body_function != nullptr);
       CHECK(embedded_text(op->body).has_value());

@@ -1,0 +1,37 @@
+// Memory as lowered modules ask for it: storages, tensors in them, and the arguments of these operators
+// (device numbers and scopes, which have one meaning on a CPU; dtypes as values). A storage is a promise of
+// room: each tensor in it gets memory of its own, so no plan can make one tensor overwrite another.
+#pragma once
+
+#include <optional>
+
+#include "stdlib/families/shapes.h"
+
+namespace relish {
+
+struct StorageObject final : ObjectValue {
+  explicit StorageObject(std::int64_t bytes) : bytes(bytes) {}
+  std::string describe() const override;
+  std::int64_t bytes;
+};
+
+// The dtype that argument `i` is; nothing when only a run tells. Rejects by "dtype".
+std::optional<DType> dtype_argument(const CallView& call, std::size_t i);
+DType dtype_value(const Value& value);
+// Rejects by "scope" when argument `i` is there and no text.
+void require_scope(const CallView& call, std::size_t i);
+// Rejects by "index" when argument `i` is there and no integer.
+void require_integer(const CallView& call, std::size_t i);
+// Rejects by "storage" when argument `i` cannot be a storage.
+void require_storage(const CallView& call, std::size_t i);
+
+// The type of a tensor with the shape and the dtype that are arguments.
+Type allocated_type(const CallView& call, std::size_t shape, std::size_t dtype);
+Value allocated_tensor(const EvalCall& c, std::size_t shape, std::size_t dtype);
+// A storage for a shape of elements of a dtype.
+Value allocated_storage(const EvalCall& c, std::size_t shape, std::size_t dtype);
+// A tensor at an offset of a storage: (storage, offset, shape, dtype). RuntimeError when it does not fit.
+Type tensor_in_storage_type(const CallView& call);
+Value tensor_in_storage(const EvalCall& c);
+
+}  // namespace relish

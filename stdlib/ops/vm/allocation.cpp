@@ -1,0 +1,95 @@
+// Memory as modules ask for it that are lowered to the virtual machine.
+#include "stdlib/families/storage.h"
+
+namespace relish {
+namespace {
+
+constexpr Param storage_params[] = {
+    {"shape", ParamKind::Shape, "shape", "", "number of elements"},
+    {"runtime_device_index", ParamKind::Scalar, "int", "", "number of the device; there is one"},
+    {"dtype", ParamKind::Any, "dtype", "", "element type that the shape counts"},
+    {"storage_scope", ParamKind::Any, "str", "\"global\"", "memory of the device"}};
+constexpr Param tensor_params[] = {
+    {"storage", ParamKind::Any, "storage", "", "what R.vm.alloc_storage gave"},
+    {"offset", ParamKind::Scalar, "int", "", "first byte in the storage"},
+    {"shape", ParamKind::Shape, "shape", "", "shape of the tensor"},
+    {"dtype", ParamKind::Any, "dtype", "", "its element type"},
+    {"runtime_device_index", ParamKind::Scalar, "int or None", "None", "number of the device; there is one"}};
+constexpr Param kill_params[] = {{"obj", ParamKind::Any, "any value", "", "no longer used"}};
+
+Type infer_storage(const CallView& call) {
+  shape_argument(call, 0);
+  require_integer(call, 1);
+  dtype_argument(call, 2);
+  require_scope(call, 3);
+  return Type();
+}
+
+Value evaluate_storage(const EvalCall& c) { return allocated_storage(c, 0, 2); }
+
+Type infer_tensor(const CallView& call) {
+  require_integer(call, 4);
+  return tensor_in_storage_type(call);
+}
+
+Type infer_kill(const CallView&) { return void_type(); }
+
+// Memory is freed behind the last use of a value.
+Value evaluate_kill(const EvalCall&) { return {}; }
+
+constexpr Sample storage_samples[] = {
+    {"R.shape([16]), 0, \"uint8\", \"global\"", "\"a storage of 16 bytes\"", false},
+    {"[2, 3], 0, \"float32\"", "\"a storage of 24 bytes\"", false}};
+constexpr Reject storage_rejects[] = {
+    {"alloc_storage.dtype", "R.shape([16]), 0, 1", "expected R.dtype"},
+    {"alloc_storage.index", "R.shape([16]), 0.5, \"uint8\"", "expected an integer"},
+    {"alloc_storage.scope", "R.shape([16]), 0, \"uint8\", 1", "expected R.str"}};
+constexpr Sample tensor_samples[] = {
+    {"R.vm.alloc_storage(R.shape([16]), 0, \"uint8\"), 0, R.shape([2]), \"float32\"", "[0.0, 0.0]", false},
+    {"R.vm.alloc_storage(R.shape([16]), 0, \"uint8\"), offset=8, shape=[2, 1], dtype=\"int32\"", "[[0], [0]]",
+     false}};
+constexpr Reject tensor_rejects[] = {
+    {"alloc_tensor.storage", "[1.0, 2.0], 0, R.shape([2]), \"float32\"", "expected a storage"},
+    {"alloc_tensor.shape", "R.vm.alloc_storage(R.shape([16]), 0, \"uint8\"), 0, R.shape([-2]), \"float32\"",
+     "is negative"}};
+constexpr Sample kill_samples[] = {{"[1.0]", "None", false},
+                                   {"R.vm.alloc_storage(R.shape([16]), 0, \"uint8\")", "None", false}};
+constexpr Reject kill_rejects[] = {{"kill_object.missing", "", "argument 'obj' is missing"}};
+
+}  // namespace
+
+extern const Op op_vm_alloc_storage{.name = "vm.alloc_storage",
+                                    .summary = "Room for tensors.",
+                                    .params = storage_params,
+                                    .infer = infer_storage,
+                                    .eval = evaluate_storage,
+                                    .no_gradient = "the result is no tensor",
+                                    .agreement = Agreement::DataMovement,
+                                    .samples = storage_samples,
+                                    .rejects = storage_rejects,
+                                    .doc = "As R.memory.alloc_storage: a promise of room."};
+extern const Op op_vm_alloc_tensor{
+    .name = "vm.alloc_tensor",
+    .summary = "A tensor in a storage, for a prim_func to write to.",
+    .params = tensor_params,
+    .infer = infer_tensor,
+    .eval = tensor_in_storage,
+    .no_gradient = "its elements are written by other calls",
+    .agreement = Agreement::DataMovement,
+    .samples = tensor_samples,
+    .rejects = tensor_rejects,
+    .doc = "A tensor that does not fit is a RuntimeError. Its elements are zero before they are written."};
+extern const Op op_vm_kill_object{
+    .name = "vm.kill_object",
+    .summary = "Says that a value is no longer used.",
+    .params = kill_params,
+    .infer = infer_kill,
+    .eval = evaluate_kill,
+    .no_gradient = "it has no result",
+    .pure = false,
+    .agreement = Agreement::DataMovement,
+    .samples = kill_samples,
+    .rejects = kill_rejects,
+    .doc = "Memory is freed behind the last use of a value, with or without it."};
+
+}  // namespace relish
