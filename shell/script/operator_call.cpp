@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "ir/entry.h"
 #include "ir/printer.h"
 #include "shell/script/convert.h"
 #include "support/render.h"
@@ -141,9 +142,16 @@ struct ArgumentBuilder {
     return tuple(std::move(fields));
   }
 
-  // Of a parameter that takes values of any type: tensors and numbers as they are.
+  // Of a parameter that takes values of any type: numbers as they are, everything else as a parameter.
   Expr any(const ScriptValue& value, Span span) {
-    return value.tensor() ? parameter(*value.tensor()) : scalar(value, span);
+    if (value.tensor()) return parameter(*value.tensor());
+    if (value.is_number()) return scalar(value, span);
+    Value held = to_runtime(value, Type(), span, op.name);
+    Var var(fmt::format("x{}", params.size()), type_of(held));
+    key += fmt::format("|{}", print(var.type()));
+    params.push_back(var);
+    values.push_back(std::move(held));
+    return var;
   }
 
   Expr scalar(const ScriptValue& value, Span span) {

@@ -32,7 +32,7 @@ TEST_CASE("every operator is declared in full", "[ops]") {
     CHECK(!op->samples.empty());
     const bool has_body = !op->body.empty();
     CHECK((has_body || op->eval != nullptr));
-    CHECK((has_body || op->lower != nullptr));
+    CHECK((has_body || op->lower != nullptr || !computes_numbers(*op)));
     CHECK((op->vjp != nullptr || !op->no_gradient.empty()));
     CHECK((op->vjp == nullptr || !op->gradient_doc.empty()));
     CHECK((op->vjp == nullptr || op->no_gradient.empty()));
@@ -50,6 +50,7 @@ TEST_CASE("every operator is declared in full", "[ops]") {
 
 TEST_CASE("every operator has numbers from outside", "[ops]") {
   for (const Op* op : operators_under_test()) {
+    if (!computes_numbers(*op)) continue;
     bool inline_numbers = false;
     for (const Sample& sample : op->samples) inline_numbers = inline_numbers || !sample.expect.empty();
     const std::string file = fmt::format("{}/tests/numbers/operators/{}.json", RELISH_SOURCE_DIR, op->name);

@@ -69,7 +69,9 @@ TEST_CASE("samples agree with their numbers and between the tiers", "[ops]") {
   for_each_sample([](const OperatorCase& operator_case, const Sample& sample) {
     const BuiltCall call = build_call(operator_case);
     const Value value = run_all(operator_case, call);
-    CHECK(same_type(type_of(value), call.type));  // every dimension of a sample is known
+    // Every dimension of a sample is known; of values that are only moved less may be.
+    const bool moved = !computes_numbers(*operator_case.op) && fits(type_of(value), call.type) != Fit::Never;
+    CHECK((moved || same_type(type_of(value), call.type)));
     if (sample.expect.empty()) return;
     REQUIRE(value.is_tensor());
     const Tensor expected = tensor_of_text(sample.expect, value.tensor().dtype());

@@ -12,6 +12,7 @@
 
 #include "frontend/line_parser.h"
 #include "interp/interpreter.h"
+#include "ir/entry.h"
 #include "jit/jit.h"
 #include "shell/script/convert.h"
 #include "shell/script/script.h"
@@ -91,6 +92,7 @@ Tensor tensor_of_script(const ScriptValue& value) {
 }
 
 decltype(CaseArgument::value) argument_of_script(const ScriptValue& value, ParamKind kind) {
+  if (const auto* object = value.as<std::shared_ptr<const ObjectValue>>()) return Value(*object);
   const bool number = value.is_number();
   switch (kind) {
     case ParamKind::Tensor:
@@ -155,6 +157,10 @@ class CallBuilder {
     } else if (const auto* scalar = std::get_if<ScalarValue>(&argument.value)) {
       written.value = scalar_value(is_float(scalar->dtype) ? float_literal(scalar->dtype, scalar->real)
                                                            : int_literal(scalar->dtype, scalar->integer));
+    } else if (const auto* object = std::get_if<Value>(&argument.value)) {
+      params.emplace_back(fmt::format("x{}", params.size()), type_of(*object));
+      values.push_back(*object);
+      written.value = Expr(params.back());
     } else {
       written.value = std::get<Attribute>(argument.value);
     }
@@ -207,6 +213,12 @@ std::set<std::int64_t> OperatorCase::extents() const {
   std::set<std::int64_t> result;
   for (const Tensor* tensor : tensors()) result.insert(tensor->shape().begin(), tensor->shape().end());
   return result;
+}
+
+bool computes_numbers(const Op& op) {
+  return std::any_of(op.params.begin(), op.params.end(), [](const Param& param) {
+    return param.kind != ParamKind::Any && param.kind != ParamKind::AnyRest;
+  });
 }
 
 OperatorCase case_of_sample(const Op& op, std::string_view arguments, std::string label) {

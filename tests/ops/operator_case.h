@@ -21,8 +21,8 @@ namespace relish::testing {
 
 // An argument as written: a tensor, a tuple of tensors, a shape, a scalar, or a compile-time value.
 struct CaseArgument {
-  std::string name;  // empty: positional
-  std::variant<Tensor, std::vector<Tensor>, Shape, ScalarValue, Attribute> value;
+  std::string name;                                                                       // empty: positional
+  std::variant<Tensor, std::vector<Tensor>, Shape, ScalarValue, Attribute, Value> value;  // Value: an object
 };
 
 struct OperatorCase {
@@ -44,6 +44,10 @@ struct BuiltCall {
   std::vector<Value> values;
   Type type;  // inferred for the result
 };
+
+// Whether outside numbers can say anything of the operator: not when all that it takes are values of any
+// type, which it only moves.
+bool computes_numbers(const Op& op);
 
 // A sample's arguments, in the syntax of scripts: "[[1.0, 2.0]], axis=0" or "rand((2, 3), \"float32\")".
 OperatorCase case_of_sample(const Op& op, std::string_view arguments, std::string label);
