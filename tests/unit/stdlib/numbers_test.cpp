@@ -58,11 +58,7 @@ class Runner {
 TEST_CASE("reference evaluations agree with numbers from outside", "[fast]") {
   install_stdlib();
   for (const Op* op : all_ops()) {
-    // Operators that take nothing but values of any type move them and compute no numbers.
-    const bool computes = std::any_of(op->params.begin(), op->params.end(), [](const Param& param) {
-      return param.kind != ParamKind::Any && param.kind != ParamKind::AnyRest;
-    });
-    if (!computes) continue;
+    if (moves_values(*op)) continue;
     const std::vector<NumbersCase> cases = numbers_of(op->name);
     INFO(op->name);
     // Files hold most numbers; an operator may instead give them all beside its declaration, where tests/ops
