@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/user_gradient.h"
 #include "support/fix.h"
 #include "support/render.h"
 
@@ -77,7 +78,7 @@ FunctionOptions read_decorators(const ReadContext& context, const ast::FunctionD
     std::string_view kind = decorator_kind(context.namespaces, *decorator);
     if (kind == "gradient") {
       options.attributes =
-          with_attribute(std::move(options.attributes), "relish.gradient_of", gradient_target(*decorator));
+          with_attribute(std::move(options.attributes), gradient_attribute, gradient_target(*decorator));
       continue;
     }
     if (kind != "function" && kind != "prim_func") {

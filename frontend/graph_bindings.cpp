@@ -243,6 +243,10 @@ void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::A
   std::string callee = call ? context_.namespaces.canonical(*call->callee) : std::string();
   if (callee == "R.match_cast")
     return read_match_cast(statement, &target, assignment.annotation.get(), *call);
+  if (callee == "R.stack.new" && ast::name_of(target) &&
+      (assignment.annotation || !call->arguments.empty()) &&
+      !(call->arguments.empty() && is_untyped_stack(*assignment.annotation)))
+    return read_new_stack(statement, target, assignment.annotation.get(), *call);
   if (callee == "R.match_shape")
     return read_match_shape(statement, &target, assignment.annotation.get(), *call);
   // `m = I.meta_var(n + 1)` names a scalar expression; nothing is bound.
@@ -367,6 +371,41 @@ void GraphBuilder::read_match_cast(const ast::Statement& statement, const ast::E
                fmt::format("found a value of type {}, which is never {}", print(value.type()), print(type)));
   }
   append_match_cast(statement, target, annotation, value, type, call.callee->span);
+}
+
+// Whether the annotation is R.Stack(R.Any), which R.stack.new() is without a cast.
+bool GraphBuilder::is_untyped_stack(const ast::Expr& annotation) {
+  symbols_.declare_strings(annotation, DType::Int64);
+  const Type type = types_.read(annotation);
+  const auto* stack = type.as<StackType>();
+  return stack && stack->element->as<AnyType>();
+}
+
+// The empty stack that R.stack.new(T) gives, as a value of unknown elements, and its type R.Stack(T).
+std::pair<Expr, Type> GraphBuilder::new_stack(const ast::Call& call, const ast::Expr* annotation) {
+  const ast::Argument* given = call.arguments.empty() ? nullptr : &call.arguments[0];
+  if (call.arguments.size() > 1 || (given && (given->stars || !given->name.empty()))) {
+    type_error(call.callee->span, "stack.new",
+               "R.stack.new takes the type of the elements, as in R.stack.new(R.Tensor((2,), \"float32\"))");
+  }
+  const ast::Expr& written = given ? *given->value : *annotation;
+  symbols_.declare_strings(written, DType::Int64);
+  Type type = types_.read(written);
+  if (given) {
+    type = StackType{std::make_shared<const Type>(std::move(type))};
+  } else if (!type.as<StackType>()) {
+    type_error(annotation->span, "annotation.type",
+               fmt::format("found a stack, which is never {}", print(type)));
+  }
+  if (!in_dataflow_) open_plain_block();
+  return {builder_.emit(op_call("stack.new", {}, {}, call.callee->span)), type};
+}
+
+void GraphBuilder::read_new_stack(const ast::Statement& statement, const ast::Expr& target,
+                                  const ast::Expr* annotation, const ast::Call& call) {
+  const auto [empty, type] = new_stack(call, annotation);
+  append_match_cast(statement, &target, call.arguments.empty() ? nullptr : annotation, empty, type,
+                    call.callee->span);
 }
 
 // The form of 2022: the dims alone, of a tensor or of a shape, with or without a name for the result.

@@ -102,6 +102,10 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   void read_dataflow(const ast::Statement& statement, const ast::With& with);
   void read_expression(const ast::Statement& statement, const ast::Expr& expr);
   void read_assignment(const ast::Statement& statement, const ast::Assignment& assignment);
+  bool is_untyped_stack(const ast::Expr& annotation);
+  std::pair<Expr, Type> new_stack(const ast::Call& call, const ast::Expr* annotation);
+  void read_new_stack(const ast::Statement& statement, const ast::Expr& target, const ast::Expr* annotation,
+                      const ast::Call& call);
   void read_match_cast(const ast::Statement& statement, const ast::Expr* target, const ast::Expr* annotation,
                        const ast::Call& call);
   void read_match_shape(const ast::Statement& statement, const ast::Expr* target, const ast::Expr* annotation,

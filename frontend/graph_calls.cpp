@@ -234,6 +234,12 @@ std::optional<Expr> GraphBuilder::special_call(const std::string& name, const as
                  fmt::format("found {} in {}; expected a list of dimensions", ast::describe(dims), name));
     return shape_of_dims(dims);
   }
+  if (name == "R.stack.new" && !call.arguments.empty()) {
+    const auto [empty, type] = new_stack(call, nullptr);
+    Var var(builder_.fresh_name(in_dataflow_ ? "lv" : "gv"), type, in_dataflow_, expr.span);
+    builder_.append(Binding{MatchCast{var, empty, type}, expr.span, nullptr, false});
+    return Expr(var);
+  }
   if (name == "R.prim_value" || name == "R.PrimValue") {
     expect(1, 1);
     return scalar_value(scalars_.read(*call.arguments[0].value), expr.span);

@@ -8,6 +8,7 @@
 #include "frontend/attribute_reader.h"
 #include "frontend/prim_func_builder.h"
 #include "ir/printer.h"
+#include "ir/user_gradient.h"
 #include "support/fix.h"
 #include "support/limits.h"
 #include "support/render.h"
@@ -203,7 +204,7 @@ void ModuleBuilder::check_gradients() {
   auto flat = [](const Type& type) { return type.tuple() ? type.tuple()->fields : std::vector<Type>{type}; };
   for (const GlobalFunction& global : module_.functions) {
     auto* graph = std::get_if<FunctionPtr>(&global);
-    const Attribute* of = graph ? find_attribute((*graph)->attributes, "relish.gradient_of") : nullptr;
+    const Attribute* of = graph ? find_attribute((*graph)->attributes, gradient_attribute) : nullptr;
     if (!of) continue;
     const Function& gradient = **graph;
     context_.attempt_typed([&] {
@@ -222,6 +223,22 @@ void ModuleBuilder::check_gradients() {
             fmt::format("'{}' is the gradient of {}; expected a Relax function of the module",
                         printable(gradient.name), name ? fmt::format("'{}'", printable(*name)) : "no name"),
             nullptr);
+      }
+      if (!gradient.pure) {
+        refuse(
+            "gradient.pure",
+            fmt::format("the gradient '{}' has effects; expected a pure function", printable(gradient.name)),
+            target.get());
+      }
+      for (const GlobalFunction& other : module_.functions) {
+        auto* second = std::get_if<FunctionPtr>(&other);
+        const Attribute* its = second ? find_attribute((*second)->attributes, gradient_attribute) : nullptr;
+        if (!its || !its->as<std::string>() || *its->as<std::string>() != *name) continue;
+        if (*second == *graph) break;  // the first one is right
+        fail(ErrorClass::Type, gradient.span, "gradient.twice",
+             fmt::format("'{}' is a second gradient of '{}'; expected one", printable(gradient.name),
+                         printable(*name)),
+             {{(*second)->span, fmt::format("the first is '{}'", printable((*second)->name))}});
       }
       std::vector<Type> wanted;
       for (const Var& param : target->params) wanted.push_back(param.type());

@@ -3,6 +3,7 @@
 
 #include "interp/graph_activation.h"
 #include "ir/call_layout.h"
+#include "ir/entry.h"
 #include "ir/evaluator.h"
 #include "ir/fault.h"
 #include "ir/op_evaluation.h"
@@ -34,7 +35,14 @@ const PrimProgram& GraphEvaluator::prepared(const PrimFuncPtr& function) {
 
 Value GraphEvaluator::evaluate_op(const OpCall& call, const Expr& expr, Activation& frame) {
   std::vector<Value> args = evaluate_all(call.args, frame);
-  if (call.op->eval) return evaluate_operator(call, args, expr.span());
+  if (call.op->eval) {
+    Value value = evaluate_operator(call, args, expr.span());
+    // What is no function of the arguments' types, as what lay on a stack, must be as the text says.
+    if (runs_as_call(*call.op))
+      match_value(value, expr.type(), frame.symbols, ErrorClass::Runtime, expr.span(),
+                  fmt::format("the result of {}", short_name_of(*call.op)));
+    return value;
+  }
   std::vector<Expr> leaves;
   for (std::size_t i = 0; i < args.size(); ++i) leaves.push_back(concrete_leaf(args[i], call.args[i]));
   const CallView view{*call.op, leaves, call.attributes, expr.span()};

@@ -9,6 +9,7 @@
 #include "ir/printer.h"
 #include "ir/symbols.h"
 #include "runtime/format.h"
+#include "runtime/stack.h"
 #include "support/failure.h"
 
 namespace relish {
@@ -71,7 +72,10 @@ class Matcher {
       if (!value.is_scalar() || value.scalar().dtype != scalar->dtype) mismatch();
     } else if (type.as<StringType>() || type.as<DTypeType>()) {
       if (!value.is_string()) mismatch();
-    } else if (type.function() || type.as<StackType>()) {
+    } else if (type.as<StackType>()) {
+      // What lies on it is checked when it is taken off.
+      if (!stack_of(value)) mismatch();
+    } else if (type.function()) {
       if (!std::holds_alternative<std::shared_ptr<const ObjectValue>>(value.kind())) mismatch();
     }
   }
@@ -274,7 +278,14 @@ Type type_of(const Value& value) {
     }
     Type operator()(const ScalarValue& s) const { return ScalarType{s.dtype}; }
     Type operator()(const std::string&) const { return TypeKind(StringType{}); }
-    Type operator()(const std::shared_ptr<const ObjectValue>&) const { return Type(); }
+    Type operator()(const std::shared_ptr<const ObjectValue>& object) const {
+      const auto stack = std::dynamic_pointer_cast<const StackValue>(object);
+      if (!stack) return Type();
+      Type element;
+      for (const StackValue* at = stack.get(); at->size() > 0; at = at->below().get())
+        element = at == stack.get() ? type_of(at->top()) : join(element, type_of(at->top()));
+      return StackType{std::make_shared<const Type>(std::move(element))};
+    }
   };
   return std::visit(Typer{}, value.kind());
 }

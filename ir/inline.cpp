@@ -11,6 +11,7 @@
 #include "ir/op.h"
 #include "ir/rewrite.h"
 #include "ir/symbols.h"
+#include "ir/user_gradient.h"
 #include "support/failure.h"
 
 namespace relish {
@@ -323,12 +324,14 @@ class Inliner {
     return tuple_get(std::move(from), node.index, placed(expr.span()));
   }
 
-  // Calls of the module's functions are inlined too, except inside themselves.
+  // Calls of the module's functions are inlined too, except inside themselves, and except those whose
+  // gradient the user has written: inlined they would lose it.
   Expr rebuilt_call(const Expr& expr, const FunctionCall& call) {
     const GlobalRef* global = call.callee.as<GlobalRef>();
     FunctionPtr function = global ? importer_.source().function(global->name) : nullptr;
     std::vector<Expr> args = rebuilt_all(call.args);
-    if (!function || !open_calls_.insert(global->name).second) {
+    const bool kept = function && user_gradient(importer_.source(), global->name);
+    if (!function || kept || !open_calls_.insert(global->name).second) {
       return function_call(rebuilt(call.callee), std::move(args), placed(expr.span()));
     }
     Expr result = Inliner(builder_, importer_, *function, open_calls_).inline_body(args, placed(expr.span()));

@@ -229,7 +229,10 @@ GraphEmitter::Live GraphEmitter::operator_call(const OpCall& call, const Expr& e
     trees.push_back(args.back().tree);
   }
   const ValueTree& result = frame_.values->bound[static_cast<std::size_t>(frame_.position)];
-  return host_call(args, operator_host_call(call, std::move(trees), result, expr.span()));
+  Live live = host_call(args, operator_host_call(call, std::move(trees), result, expr.span()));
+  if (runs_as_call(*call.op))
+    match(live, expr.type(), expr.span(), fmt::format("the result of {}", short_name_of(*call.op)));
+  return live;
 }
 
 }  // namespace relish::jit

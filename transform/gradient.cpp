@@ -1,7 +1,8 @@
 // Reverse mode over straight-line graph code. The forward bindings are copied, then the bindings are walked
 // backwards: each operator's rule gives one partial per argument, partials of one variable are added in
 // reverse program order (the order of TVM, on which float results depend), and what nothing uses is removed.
-// Calls of other functions are inlined first, so no use of a variable is skipped.
+// Calls of other functions are inlined first, so no use of a variable is skipped; a function whose gradient
+// the user has written stays a call, and so does its gradient.
 #include "transform/gradient.h"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 
 #include "ir/op.h"
 #include "ir/printer.h"
+#include "ir/user_gradient.h"
 #include "ir/verify.h"
 #include "support/suggest.h"
 #include "transform/gradient_rules.h"
@@ -68,20 +70,28 @@ class GradientPass {
     for (const Binding& binding : all_bindings(source_)) builder_.reserve_name(binding.var().name());
     builder_.begin_block(true);
     for (const Binding& binding : all_bindings(source_)) {
-      if (binding.value().as<FunctionCall>()) {
+      const auto* call = binding.value().as<FunctionCall>();
+      if (call && !gradient_of(*call)) {
         inline_binding(binding);
       } else {
         builder_.append(copy_binding(binding, vars_));
       }
       // A variable that shadows a parameter leaves the name to the parameter.
-      const bool shadows = std::any_of(params_.begin(), params_.end(),
-                                       [&](const Var& param) { return param.name() == binding.var().name(); });
+      const bool shadows = std::any_of(params_.begin(), params_.end(), [&](const Var& param) {
+        return param.name() == binding.var().name();
+      });
       if (!shadows) by_name_[binding.var().name()] = vars_.at(binding.var().id());
     }
     return_ = substitute(source_.result, vars_);
     builder_.end_block();
     for (BindingBlock& block : builder_.take_blocks())
       forward_.insert(forward_.end(), block.bindings.begin(), block.bindings.end());
+  }
+
+  // The user's gradient of the function that is called, or null.
+  FunctionPtr gradient_of(const FunctionCall& call) const {
+    const auto* global = call.callee.as<GlobalRef>();
+    return global ? user_gradient(result_, global->name) : nullptr;
   }
 
   void inline_binding(const Binding& binding) {
@@ -260,7 +270,43 @@ class GradientPass {
         if (!arg || !varied_.contains(arg->id())) continue;
         add_adjoint(call->args[i], Adjoint{partials[i].value, {}});
       }
+    } else if (const auto* called = value.as<FunctionCall>()) {
+      propagate_call(*called, binding.var(), adjoint);
     }
+  }
+
+  // The user's gradient takes the inputs, the outputs and their cotangents.
+  void propagate_call(const FunctionCall& call, const Var& output, const Adjoint& adjoint) {
+    const FunctionPtr written = gradient_of(call);
+    RELISH_CHECK(written != nullptr, "a call without a gradient was not inlined");
+    std::vector<Expr> args = call.args;
+    const Expr cotangent = as_expr(adjoint, output.type());
+    if (const TupleType* outputs = output.type().tuple()) {
+      for (int i = 0; i < static_cast<int>(outputs->fields.size()); ++i)
+        args.push_back(builder_.emit(tuple_get(Expr(output), i, builder_.origin()), "lv"));
+      for (const Expr& field : cotangent.as<TupleExpr>()->fields) args.push_back(field);
+    } else {
+      args.push_back(Expr(output));
+      args.push_back(cotangent);
+    }
+    const Expr gradients = builder_.emit(
+        function_call(global_ref(GlobalFunction(written), builder_.origin()), args, builder_.origin()), "lv");
+    for (int i = 0; i < static_cast<int>(call.args.size()); ++i) {
+      const Expr gradient = gradients.type().tuple() ? tuple_get(gradients, i, builder_.origin()) : gradients;
+      add_adjoint(call.args[static_cast<std::size_t>(i)], as_adjoint(gradient));
+    }
+  }
+
+  // A value as the adjoint of a variable: of floating tensors only.
+  Adjoint as_adjoint(const Expr& value) {
+    if (const TupleType* type = value.type().tuple()) {
+      const Expr whole = builder_.emit(value, "lv");
+      Adjoint adjoint;
+      for (int i = 0; i < static_cast<int>(type->fields.size()); ++i)
+        adjoint.fields.push_back(as_adjoint(tuple_get(whole, i, builder_.origin())));
+      return adjoint;
+    }
+    return is_float_tensor(value.type()) ? Adjoint{value, {}} : Adjoint{};
   }
 
   // Adds what arrives for a leaf (or tuple of leaves) to the adjoints of its variables.
@@ -333,7 +379,8 @@ class GradientPass {
     Function adjoint;
     adjoint.name = source_.name + "_adjoint";
     adjoint.params = params_;
-    adjoint.attributes = source_.attributes;
+    for (const auto& [name, attribute] : source_.attributes)
+      if (name != gradient_attribute) adjoint.attributes.emplace_back(name, attribute);
     adjoint.pure = source_.pure;
     adjoint.span = source_.span;
     adjoint.result_span = source_.result_span;

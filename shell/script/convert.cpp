@@ -194,6 +194,10 @@ Value to_runtime(const ScriptValue& value, const Type& wanted, Span span, std::s
     return shape;
   }
   if (wanted.as<StringType>() && value.string()) return *value.string();
+  if (wanted.as<StackType>()) {
+    if (const auto* object = value.as<std::shared_ptr<const ObjectValue>>()) return *object;
+    no_fit(what, value, wanted, span);
+  }
   if (wanted.as<AnyType>() || wanted.function()) {
     if (value.is_none()) return {};
     if (value.tensor()) return *value.tensor();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/entry.h"
 #include "ir/op_arguments.h"
 #include "ir/printer.h"
 #include "shell/script/convert.h"
@@ -149,9 +150,9 @@ struct ArgumentBuilder {
     if (value.is_number()) return scalar(value, span);
     if (value.as<ShapeValue>()) return shape(value, span);
     if (const auto* object = value.as<std::shared_ptr<const ObjectValue>>()) {
-      params.emplace_back(fmt::format("x{}", params.size()), Type());
+      params.emplace_back(fmt::format("x{}", params.size()), type_of(Value(*object)));
       values.emplace_back(*object);
-      key += "|object";
+      key += fmt::format("|{}", print(params.back().type()));
       return Expr(params.back());
     }
     const ScriptList* list = value.sequence();

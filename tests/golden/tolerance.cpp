@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/format.h"
+#include "runtime/stack.h"
 
 namespace relish::testing {
 namespace {
@@ -218,6 +219,14 @@ std::string disagreement(const Value& actual, const Value& wanted, int agreement
     for (std::size_t i = 0; i < wanted.fields().size(); ++i) {
       std::string field = disagreement(actual.fields()[i], wanted.fields()[i], agreement_class);
       if (!field.empty()) return fmt::format("field {}: {}", i, field);
+    }
+    return {};
+  }
+  const auto held = stack_of(actual), stack = stack_of(wanted);
+  if (held && stack && held->size() == stack->size()) {
+    for (auto a = held, b = stack; a->size() > 0; a = a->below(), b = b->below()) {
+      std::string element = disagreement(a->top(), b->top(), agreement_class);
+      if (!element.empty()) return fmt::format("element {} of the stack: {}", a->size() - 1, element);
     }
     return {};
   }

@@ -50,6 +50,7 @@ TEST_CASE("every operator is declared in full", "[ops]") {
 
 TEST_CASE("every operator has numbers from outside", "[ops]") {
   for (const Op* op : operators_under_test()) {
+    if (!computes_numbers(*op)) continue;
     bool inline_numbers = false;
     for (const Sample& sample : op->samples) inline_numbers = inline_numbers || !sample.expect.empty();
     const std::string file = fmt::format("{}/tests/numbers/operators/{}.json", RELISH_SOURCE_DIR, op->name);

@@ -70,8 +70,10 @@ TEST_CASE("samples agree with their numbers and between the tiers", "[ops]") {
   for_each_sample([](const OperatorCase& operator_case, const Sample& sample) {
     const BuiltCall call = build_call(operator_case);
     const Value value = run_all(operator_case, call);
-    // Every dimension of a sample is known, but where it is the data of a tensor.
-    if (fully_known(call.type)) CHECK(same_type(type_of(value), call.type));
+    // Every dimension of a sample is known, but where it is the data of a tensor; of values that are only
+    // moved less may be.
+    const bool moved = !computes_numbers(*operator_case.op) && fits(type_of(value), call.type) != Fit::Never;
+    if (fully_known(call.type)) CHECK((moved || same_type(type_of(value), call.type)));
     if (sample.expect.empty()) return;
     if (!value.is_tensor()) {
       CHECK(text_of(from_runtime(value)) == text_of_sample(sample.expect));

@@ -12,6 +12,7 @@
 
 #include "frontend/line_parser.h"
 #include "interp/interpreter.h"
+#include "ir/entry.h"
 #include "ir/op_arguments.h"
 #include "jit/jit.h"
 #include "shell/script/convert.h"
@@ -166,7 +167,7 @@ class CallBuilder {
       written.value = scalar_value(is_float(scalar->dtype) ? float_literal(scalar->dtype, scalar->real)
                                                            : int_literal(scalar->dtype, scalar->integer));
     } else if (const auto* object = std::get_if<std::shared_ptr<const ObjectValue>>(&argument.value)) {
-      params.emplace_back(fmt::format("x{}", params.size()), Type());
+      params.emplace_back(fmt::format("x{}", params.size()), type_of(Value(*object)));
       values.emplace_back(*object);
       written.value = Expr(params.back());
     } else {
@@ -221,6 +222,12 @@ std::set<std::int64_t> OperatorCase::extents() const {
   std::set<std::int64_t> result;
   for (const Tensor* tensor : tensors()) result.insert(tensor->shape().begin(), tensor->shape().end());
   return result;
+}
+
+bool computes_numbers(const Op& op) {
+  return std::any_of(op.params.begin(), op.params.end(), [](const Param& param) {
+    return param.kind != ParamKind::Any && param.kind != ParamKind::AnyRest;
+  });
 }
 
 OperatorCase case_of_sample(const Op& op, std::string_view arguments, std::string label) {

@@ -48,6 +48,10 @@ struct BuiltCall {
   Type type;  // inferred for the result
 };
 
+// Whether outside numbers can say anything of the operator: not when all that it takes are values of any
+// type, which it only moves.
+bool computes_numbers(const Op& op);
+
 // A sample's arguments, in the syntax of scripts: "[[1.0, 2.0]], axis=0" or "rand((2, 3), \"float32\")".
 OperatorCase case_of_sample(const Op& op, std::string_view arguments, std::string label);
 // The value of `expect` as text: of results that are no tensors.

@@ -136,4 +136,11 @@ inline Tolerance tolerance_of(Agreement agreement, DType dtype) {
   }
 }
 
+// Whether all that an operator takes are values of any type, which it moves and computes no numbers of.
+inline bool moves_values(const Op& op) {
+  return std::all_of(op.params.begin(), op.params.end(), [](const Param& param) {
+    return param.kind == ParamKind::Any || param.kind == ParamKind::AnyRest;
+  });
+}
+
 }  // namespace relish::testing

@@ -1,0 +1,46 @@
+// Taking the top off a stack.
+#include "ir/entry.h"
+#include "ir/printer.h"
+#include "stdlib/families/stacks.h"
+
+namespace relish {
+namespace {
+
+constexpr Param params[] = {stack_param};
+
+Type infer(const CallView& call) {
+  const Type& element = element_type(call, 0);
+  return TupleType{{stack_type(element), element}};
+}
+
+Value evaluate(const EvalCall& c) {
+  const StackValue::Pointer stack = stack_value(c, 0);
+  if (stack->size() == 0) fail(ErrorClass::Runtime, c.call.span, "pop.empty", "pop: the stack is empty");
+  // What came from outside may hold other values than the type of the parameter says.
+  const Type& element = c.result_type.tuple()->fields[1];
+  if (!alike(element, type_of(stack->top()))) {
+    fail(ErrorClass::Runtime, c.call.span, "pop.type",
+         fmt::format("pop: the top is {}, the stack's type says {}", describe(stack->top()), print(element)));
+  }
+  return Value::tuple({Value(std::shared_ptr<const ObjectValue>(stack->below())), stack->top()});
+}
+
+constexpr Sample samples[] = {{"R.stack.push(R.stack.new(), tensor([1.0, 2.0]))"},
+                              {"R.stack.push(R.stack.push(R.stack.new(), tensor(1)), tensor(2))"}};
+constexpr Reject rejects[] = {{"pop.stack", "tensor([1.0])", "expected a stack"}};
+
+}  // namespace
+
+extern const Op op_stack_pop{
+    .name = "stack.pop",
+    .summary = "The stack without its top, and the top: a tuple.",
+    .params = params,
+    .infer = infer,
+    .eval = evaluate,
+    .no_gradient = no_stack_gradient,
+    .agreement = Agreement::DataMovement,
+    .samples = samples,
+    .rejects = rejects,
+    .doc = "Popping an empty stack is a RuntimeError. The stack that is given stays as it is."};
+
+}  // namespace relish
