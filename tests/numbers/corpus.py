@@ -89,7 +89,8 @@ def printed_by(name, source):
     own = opinions[name]
     scope.update(own)
     statements = []
-    older = re.sub(r"^( *def \w+)\[[^\]]*\]", r"\1", source, flags=re.M)  # type parameters are younger than Python 3.11
+    # Type parameters, `def f[n](…)`, are younger than the oldest Python that runs this.
+    older = re.sub(r"^( *def \w+)\[[^\]]*\]", r"\1", source, flags=re.M)
     for statement in ast.parse(older).body:
         if isinstance(statement, ast.ClassDef):
             scope[statement.name] = types.SimpleNamespace(**own)

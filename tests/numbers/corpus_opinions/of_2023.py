@@ -314,3 +314,8 @@ def main(x):
 @of("2023/winograd-of-one-tile")
 def main(d, g):
     return np.array([d[:3] @ g, d[1:] @ g], np.float32)
+
+
+@of("2023/told-by-a-function")
+def main(x):
+    return x / x.sum()

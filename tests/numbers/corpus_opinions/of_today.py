@@ -352,3 +352,38 @@ def rare(x, n):
 @of("today/prefix-sum-of-blocks")
 def main(x):
     return np.cumsum(x)
+
+
+@of("today/lowered-by-hand")
+def main(x):
+    return x + 2
+
+
+@of("today/planned-memory")
+def main(x):
+    return x * 5
+
+
+@of("today/print-and-assert")
+def main(x):
+    return x / x.sum()
+
+
+@of("today/reshape-to-another-tensor")
+def main(x, target):
+    return x.reshape(target.shape) + target
+
+
+@of("today/shape-as-data")
+def main(x):
+    return np.ones((x.shape[0] + 1, x.shape[1]), np.float32)
+
+
+@of("today/memory-of-unknown-size")
+def main(x):
+    return x**4
+
+
+@of("today/storage-of-the-machine")
+def main(x, y):
+    return x + y + x
