@@ -21,6 +21,7 @@
 #include "support/big_stack.h"
 #include "tests/generate/checks.h"
 #include "tests/generate/mutation.h"
+#include "tests/generate/surface.h"
 
 namespace relish::generate {
 namespace {
@@ -33,14 +34,15 @@ struct Mode {
   bool evaluated;
   bool loose;  // every other program
   bool differentiable;
+  bool surface;    // half of the programs are generated as text
   double special;  // share of programs with special values
 };
 constexpr Mode modes[] = {
-    {"roundtrip", round_trip_findings, false, true, false, 0},
-    {"run", run_findings, true, true, false, 0.05},
-    {"tiers", tier_findings, true, false, false, 0.05},
-    {"passes", pass_findings, true, false, false, 0},
-    {"gradient", gradient_findings, true, false, true, 0},
+    {"roundtrip", round_trip_findings, false, true, false, true, 0},
+    {"run", run_findings, true, true, false, true, 0.05},
+    {"tiers", tier_findings, true, false, false, true, 0.05},
+    {"passes", pass_findings, true, false, false, false, 0},
+    {"gradient", gradient_findings, true, false, true, false, 0},
 };
 
 Options options_of(const Mode& mode, std::uint64_t seed) {
@@ -50,6 +52,7 @@ Options options_of(const Mode& mode, std::uint64_t seed) {
   options.loose = mode.loose && seed % 2 == 1;
   options.differentiable = mode.differentiable;
   options.special_values = mode.special > 0 && seed % 20 == 7;
+  options.surface = mode.surface && seed % 4 >= 2;
   return options;
 }
 
@@ -319,8 +322,10 @@ int run(int argc, char** argv) {
   start_language();
   if (print_only) {
     with_big_stack([&] {
-      const Program program = generate_program(options_of(*mode, seed));
-      std::cout << print(*program.module) << std::flush;
+      const Options options = options_of(*mode, seed);
+      if (options.surface) std::cout << surface_text(options, 0).text << std::flush;
+      const Program program = generate_program(options);
+      if (!options.surface) std::cout << print(*program.module) << std::flush;
       Tally tally;
       for (const std::string& finding : mode->findings(program, tally))
         std::cout << "# finding: " << finding << "\n";
