@@ -229,7 +229,7 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   bool block_open_ = false;
   bool returned_ = false;
   const ast::Statement* commented_ = nullptr;  // whose comments a binding has
-  Comments pending_;  // of lines that are no bindings: kept for the next one
+  Comments pending_;                           // of lines that are no bindings: kept for the next one
   // In a dataflow block: for each output, the statement that binds it last.
   std::map<std::string, const ast::Statement*> outputs_;
   bool in_dataflow_ = false;

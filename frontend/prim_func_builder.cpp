@@ -428,8 +428,7 @@ Stmt PrimFuncBuilder::read_if(const ast::Statement& statement, const ast::If& br
   if (decided) rest = read.empty() ? read_body(*decided, nullptr) : read_branch(*decided);
   if (!good) throw ReadContext::Silent{};
   for (std::size_t i = read.size(); i-- > 0;) {
-    rest =
-        make_stmt(IfStmt{read[i].condition, read[i].body, rest}, read[i].span, read[i].comments);
+    rest = make_stmt(IfStmt{read[i].condition, read[i].body, rest}, read[i].span, read[i].comments);
   }
   return rest;
 }

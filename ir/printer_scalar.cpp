@@ -182,7 +182,9 @@ class ScalarWriter {
   void write_kind(const Scalar&, const Compare& compare, int precedence) {
     open(Comparison, precedence);
     // An if on two plain numbers would be decided when the text is read.
-    const auto plain = [](const Scalar& side) { return side.as<IntLiteral>() && side.dtype() == DType::Int32; };
+    const auto plain = [](const Scalar& side) {
+      return side.as<IntLiteral>() && side.dtype() == DType::Int32;
+    };
     if (!w_.graph_level && plain(compare.a) && plain(compare.b)) {
       w_.text.uses_loops = true;
       w_.out += fmt::format("T.int32({})", *compare.a.as_int());

@@ -82,7 +82,8 @@ void GraphWriter::call_tir_statement(const Place& place) {
                                                                : w.random.pick(symbols_);
       meanings.emplace(symbol, own);
     }
-    Shown type{.kind = param.buffer ? Shown::Tensor : Shown::Scalar, .dtype = param.dtype, .dims = param.dims};
+    Shown type{
+        .kind = param.buffer ? Shown::Tensor : Shown::Scalar, .dtype = param.dtype, .dims = param.dims};
     type = type_here(type, meanings);
     if (i < callee.inputs) {
       if (!param.buffer) w.cover("scalar argument of call_tir");
@@ -135,7 +136,8 @@ void GraphWriter::direct_call_statement(const Place& place) {
       const std::string symbol = dim.text.substr(0, dim.text.find(' '));
       if (!std::isdigit(static_cast<unsigned char>(symbol[0]))) meanings.try_emplace(symbol, Dim{"2", 2});
     }
-    Shown type{.kind = param.buffer ? Shown::Tensor : Shown::Scalar, .dtype = param.dtype, .dims = param.dims};
+    Shown type{
+        .kind = param.buffer ? Shown::Tensor : Shown::Scalar, .dtype = param.dtype, .dims = param.dims};
     type = type_here(type, meanings);
     if (i < callee.inputs && !callee.in_place) {
       args.push_back(provide(type, place));
@@ -166,12 +168,14 @@ void GraphWriter::packed_statement(const Place& place) {
   switch (w.random.below(impure ? 7 : 3)) {
     case 0:
       w.cover("call_dps_packed");
-      bind(fresh(), fmt::format("R.call_dps_packed(\"lib.f\", ({},), {}{})", x->name, out, type_text(type, false)),
+      bind(fresh(),
+           fmt::format("R.call_dps_packed(\"lib.f\", ({},), {}{})", x->name, out, type_text(type, false)),
            type, place);
       break;
     case 1:
       w.cover("call_pure_packed");
-      bind(fresh(), fmt::format("R.call_pure_packed(\"lib.g\", {}, {}{})", x->name, types, type_text(type, false)),
+      bind(fresh(),
+           fmt::format("R.call_pure_packed(\"lib.g\", {}, {}{})", x->name, types, type_text(type, false)),
            type, place);
       break;
     case 2: {
@@ -182,8 +186,9 @@ void GraphWriter::packed_statement(const Place& place) {
     }
     case 3:
       w.cover("call_packed");
-      bind(fresh(), fmt::format("R.call_packed(\"vm.copy\", {}, {}{})", x->name, types, type_text(type, false)),
-           type, place);
+      bind(fresh(),
+           fmt::format("R.call_packed(\"vm.copy\", {}, {}{})", x->name, types, type_text(type, false)), type,
+           place);
       break;
     case 4:
       w.cover("call_inplace_packed");
@@ -200,7 +205,10 @@ void GraphWriter::packed_statement(const Place& place) {
     default:
       if (module.externs.empty()) break;
       w.cover("extern function of the module");
-      w.line(fmt::format("{} = {}({})", fresh(), global(module.externs[0]), x->name));
+      bind(fresh(),
+           fmt::format("R.call_packed({}, {}, {}{})", global(module.externs[0]), x->name, types,
+                       type_text(type, false)),
+           type, place);
   }
 }
 

@@ -26,7 +26,8 @@ void GraphWriter::if_statement(const Place& place) {
     results.push_back({again ? old->name : fresh(), old->type, again});
   }
   if (results.empty()) return operator_statement(place);
-  const bool all_old = std::all_of(results.begin(), results.end(), [](const Result& each) { return each.old; });
+  const bool all_old =
+      std::all_of(results.begin(), results.end(), [](const Result& each) { return each.old; });
   const Place inside{.dataflow = false, .branch = true, .nested = place.nested, .depth = place.depth + 1};
   const auto way = [&](bool may_keep) {
     const GraphScope scope(*this);
@@ -86,8 +87,8 @@ void GraphWriter::for_statement(const Place& place) {
     if (each.type.kind == Shown::Scalar && each.type.dtype == "int64") counts.push_back(each.name);
   }
   for (const Dim& symbol : symbols_) counts.push_back(symbol.text);
-  const std::string end =
-      !counts.empty() && w.random.chance(0.5) ? w.random.pick(counts) : std::to_string(w.random.between(0, 4));
+  const std::string end = !counts.empty() && w.random.chance(0.5) ? w.random.pick(counts)
+                                                                  : std::to_string(w.random.between(0, 4));
   switch (w.random.below(3)) {
     case 0:
       range = fmt::format("range({}, {})", w.random.between(0, 2), end);
@@ -128,7 +129,8 @@ void GraphWriter::while_statement(const Place& place) {
   know(counter, count);
   std::optional<Known> carried;
   for (const Known& each : known) {
-    if (each.type.kind == Shown::Tensor && !pinned_.contains(each.name) && each.name != counter) carried = each;
+    if (each.type.kind == Shown::Tensor && !pinned_.contains(each.name) && each.name != counter)
+      carried = each;
   }
   const std::int64_t times = w.random.between(0, 3);
   const Place inside{.dataflow = false, .branch = true, .nested = place.nested, .depth = place.depth + 1};
@@ -138,10 +140,11 @@ void GraphWriter::while_statement(const Place& place) {
     flag = fresh();
     w.line(fmt::format("{} = R.less({}, R.const({}, \"int64\"))", flag, counter, times));
   }
-  w.open(flag.empty() ? fmt::format("while {}:", w.spelled_so()
-                                                      ? fmt::format("{} < R.const({}, \"int64\")", counter, times)
-                                                      : fmt::format("R.less({}, R.const({}, \"int64\"))", counter, times))
-                      : fmt::format("while {}:", flag));
+  w.open(flag.empty()
+             ? fmt::format("while {}:",
+                           w.spelled_so() ? fmt::format("{} < R.const({}, \"int64\")", counter, times)
+                                          : fmt::format("R.less({}, R.const({}, \"int64\"))", counter, times))
+             : fmt::format("while {}:", flag));
   {
     const GraphScope scope(*this);
     pinned_.insert(counter);

@@ -20,8 +20,9 @@ std::string listed(const std::vector<std::string>& items, bool single) {
 }
 
 std::string TextWriter::new_name(std::set<std::string>& taken) {
-  constexpr const char* pool[] = {"x",   "y",  "w",  "b",    "data", "lhs", "lv",    "lv1", "gv",  "gv1", "out",
-                                  "acc", "_x", "T_", "rhs", "k",    "q",   "state", "e1",  "self", "v_1", "n_"};
+  constexpr const char* pool[] = {"x",  "y",     "w",   "b",    "data", "lhs", "lv",  "lv1",
+                                  "gv", "gv1",   "out", "acc",  "_x",   "T_",  "rhs", "k",
+                                  "q",  "state", "e1",  "self", "v_1",  "n_"};
   std::string base = random.pick(pool), name = base;
   for (int suffix = 1; !taken.insert(name).second; ++suffix) name = fmt::format("{}_{}", base, suffix);
   return name;
@@ -50,8 +51,7 @@ std::string GraphWriter::type_text(const Shown& type, bool signature) {
   for (const Dim& dim : type.dims) dims.push_back(dim_text(dim, signature));
   switch (type.kind) {
     case Shown::Tensor: {
-      const std::string shape =
-          w.spelled_so(0.8) ? "(" + listed(dims, true) + ")" : "[" + listed(dims) + "]";
+      const std::string shape = w.spelled_so(0.8) ? "(" + listed(dims, true) + ")" : "[" + listed(dims) + "]";
       const char* quote = w.spelled_so(0.85) ? "\"" : "'";
       return fmt::format("R.Tensor({}, {}{}{}{})", shape, w.spelled_so() ? "dtype=" : "", quote, type.dtype,
                          quote);
@@ -61,9 +61,8 @@ std::string GraphWriter::type_text(const Shown& type, bool signature) {
     case Shown::Shape:
       return "R.Shape([" + listed(dims) + "])";
     case Shown::Tuple:
-      return w.spelled_so(0.7) || type.fields.empty()
-                 ? "R.Tuple(" + listed(all(type.fields.size())) + ")"
-                 : "R.Tuple([" + listed(all(type.fields.size())) + "])";
+      return w.spelled_so(0.7) || type.fields.empty() ? "R.Tuple(" + listed(all(type.fields.size())) + ")"
+                                                      : "R.Tuple([" + listed(all(type.fields.size())) + "])";
     default:
       return fmt::format("R.Callable(({}), {}{})", listed(all(type.fields.size() - 1), true),
                          type_text(type.fields.back(), signature), w.spelled_so() ? ", True" : "");
@@ -133,8 +132,7 @@ std::string GraphWriter::target(const Place& place) {
   return fresh();
 }
 
-void GraphWriter::bind(const std::string& name, const std::string& value, const Shown& type,
-                       const Place&) {
+void GraphWriter::bind(const std::string& name, const std::string& value, const Shown& type, const Place&) {
   w.line(w.spelled_so(0.4) ? fmt::format("{}: {} = {}", name, type_text(type, false), value)
                            : fmt::format("{} = {}", name, value));
   know(name, type);
@@ -207,8 +205,8 @@ void GraphWriter::dataflow_statement() {
 // One function, with the lines that depend on its body before it.
 void GraphWriter::write(const std::string& name, bool is_main) {
   constexpr const char* symbols[] = {"n", "m", "batch", "n_1"};
-  taken_ = {"R", "T", "I", "cls", "relish", "float", "range", "print", "relax", "n", "m", "batch", "n_1", "c0",
-            "c1", "c2"};
+  taken_ = {"R",     "T", "I", "cls",   "relish", "float", "range", "print",
+            "relax", "n", "m", "batch", "n_1",    "c0",    "c1",    "c2"};
   taken_.insert(module.functions.begin(), module.functions.end());
   if (!module.name.empty()) taken_.insert(module.name);
   alias_ = w.spelled_so(0.7);
@@ -222,8 +220,8 @@ void GraphWriter::write(const std::string& name, bool is_main) {
     know(own, type);
   };
   for (std::int64_t count = w.random.chance(0.6) ? w.random.between(1, 2) : 0; count > 0; --count)
-    symbols_.push_back({symbols[symbols_.size() + static_cast<std::size_t>(w.random.below(2))],
-                        w.random.between(1, 5)});
+    symbols_.push_back(
+        {symbols[symbols_.size() + static_cast<std::size_t>(w.random.below(2))], w.random.between(1, 5)});
   if (symbols_.size() == 2 && symbols_[0] == symbols_[1]) symbols_.pop_back();
   callee.symbols = symbols_;
   if (!symbols_.empty()) {
@@ -275,7 +273,8 @@ void GraphWriter::write(const std::string& name, bool is_main) {
       if (each.type.kind == Shown::Tensor || (each.type.kind == Shown::Tuple)) choices.push_back(each);
     }
     const auto size = static_cast<std::int64_t>(choices.size());
-    last.push_back(choices[static_cast<std::size_t>(w.random.between(std::max<std::int64_t>(0, size - 4), size - 1))]);
+    last.push_back(
+        choices[static_cast<std::size_t>(w.random.between(std::max<std::int64_t>(0, size - 4), size - 1))]);
     results.push_back(last.back().name);
   }
   if (last.size() == 1) {
@@ -318,7 +317,7 @@ void GraphWriter::write(const std::string& name, bool is_main) {
   if (w.random.chance(0.2)) {
     w.cover("function attributes");
     w.line(w.random.chance(0.5) ? "R.func_attr({\"num_input\": 1})"
-                               : "R.func_attr({\"text\": \"a\\n\\\"b\\\"\", \"list\": [1, 2.5, True]})");
+                                : "R.func_attr({\"text\": \"a\\n\\\"b\\\"\", \"list\": [1, 2.5, True]})");
   }
   w.result.text += body;
   --w.indent;

@@ -1,5 +1,5 @@
-// Writes Relax functions of surface programs: parameters, statements, ifs, loops, nested functions, calls. The
-// statement families (surface_values.cpp, surface_control.cpp, surface_calls.cpp) go through this class.
+// Writes Relax functions of surface programs: parameters, statements, ifs, loops, nested functions, calls.
+// The statement families (surface_values.cpp, surface_control.cpp, surface_calls.cpp) go through this class.
 #pragma once
 
 #include <map>
@@ -12,9 +12,9 @@ namespace relish::generate {
 // The type of a value, as the generator knows it.
 struct Shown {
   enum Kind { Tensor, Scalar, Shape, Tuple, Function } kind = Tensor;
-  std::string dtype = {};             // of tensors and scalars
-  std::vector<Dim> dims = {};         // of tensors and shapes
-  std::vector<Shown> fields = {};     // of tuples; of functions the parameters, then the result
+  std::string dtype = {};          // of tensors and scalars
+  std::vector<Dim> dims = {};      // of tensors and shapes
+  std::vector<Shown> fields = {};  // of tuples; of functions the parameters, then the result
   friend bool operator==(const Shown& a, const Shown& b) {
     return a.kind == b.kind && a.dtype == b.dtype && a.dims == b.dims && a.fields == b.fields;
   }

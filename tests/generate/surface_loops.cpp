@@ -6,7 +6,8 @@
 namespace relish::generate {
 namespace {
 
-constexpr const char* dtypes[] = {"float32", "float32", "float32", "float64", "int32", "int64", "uint8", "int8"};
+constexpr const char* dtypes[] = {"float32", "float32", "float32", "float64",
+                                  "int32",   "int64",   "uint8",   "int8"};
 
 }  // namespace
 
@@ -19,8 +20,9 @@ std::string LoopWriter::shape(const std::vector<Dim>& dims) {
 std::string LoopWriter::buffer_type(const Buffer& buffer) {
   const std::string dims = shape(buffer.dims);
   if (buffer.dtype == "float32" && w.spelled_so(0.2)) return fmt::format("T.Buffer({})", dims);
-  return w.spelled_so(0.85) ? fmt::format("T.Buffer({}, {}\"{}\")", dims, w.spelled_so(0.3) ? "dtype=" : "", buffer.dtype)
-                            : fmt::format("T.Buffer[{}, \"{}\"]", dims, buffer.dtype);
+  return w.spelled_so(0.85)
+             ? fmt::format("T.Buffer({}, {}\"{}\")", dims, w.spelled_so(0.3) ? "dtype=" : "", buffer.dtype)
+             : fmt::format("T.Buffer[{}, \"{}\"]", dims, buffer.dtype);
 }
 
 LoopCallee LoopWriter::write(const std::string& name) {
@@ -38,7 +40,8 @@ LoopCallee LoopWriter::write(const std::string& name) {
   const Dim n{"n", 2};
   const auto new_buffer = [&](bool output) {
     Buffer buffer{fresh(), w.random.pick(dtypes), {}, output};
-    for (std::int64_t rank = w.random.between(0, 2); rank > 0; --rank) buffer.dims.push_back(w.random.pick(extents));
+    for (std::int64_t rank = w.random.between(0, 2); rank > 0; --rank)
+      buffer.dims.push_back(w.random.pick(extents));
     return buffer;
   };
   std::vector<Buffer> inputs, outputs;
@@ -56,12 +59,14 @@ LoopCallee LoopWriter::write(const std::string& name) {
     inputs[0].written = true;
   }
   if (!scalar_function && !callee.in_place) {
-    for (std::int64_t count = w.random.chance(0.25) ? 2 : 1; count > 0; --count) outputs.push_back(new_buffer(true));
+    for (std::int64_t count = w.random.chance(0.25) ? 2 : 1; count > 0; --count)
+      outputs.push_back(new_buffer(true));
   }
   // Each parameter as annotation, or as a handle that is matched.
   std::vector<std::string> params, matches;
   const auto declare = [&](const Buffer& buffer) {
-    const bool needs_match = std::any_of(buffer.dims.begin(), buffer.dims.end(), [&](const Dim& d) { return is_symbol(d); });
+    const bool needs_match =
+        std::any_of(buffer.dims.begin(), buffer.dims.end(), [&](const Dim& d) { return is_symbol(d); });
     if (needs_match || w.spelled_so(0.3)) {
       const std::string handle = buffer.name + "_handle";
       params.push_back(handle + ": T.handle");
@@ -106,7 +111,8 @@ LoopCallee LoopWriter::write(const std::string& name) {
   for (std::int64_t count = w.random.chance(0.3) ? 1 : 0; count > 0; --count) {
     w.cover("root allocation");
     const Buffer temporary = new_buffer(true);
-    w.line(fmt::format("{} = T.sblock_alloc_buffer({}, \"{}\")", temporary.name, shape(temporary.dims), temporary.dtype));
+    w.line(fmt::format("{} = T.sblock_alloc_buffer({}, \"{}\")", temporary.name, shape(temporary.dims),
+                       temporary.dtype));
     fill(temporary);
     buffers.push_back(temporary);
   }
@@ -142,7 +148,8 @@ void LoopWriter::fill(const Buffer& buffer) {
     } else {
       constexpr const char* kinds[] = {"T.parallel", "T.vectorized", "T.unroll", "T.serial"};
       for (std::size_t i = 0; i < extents.size(); ++i)
-        w.open(fmt::format("for {} in {}({}):", loop_names[i], i == 0 ? w.random.pick(kinds) : "range", extents[i]));
+        w.open(fmt::format("for {} in {}({}):", loop_names[i], i == 0 ? w.random.pick(kinds) : "range",
+                           extents[i]));
       w.cover("kinds of loops");
     }
   }
@@ -163,8 +170,9 @@ void LoopWriter::fill(const Buffer& buffer) {
         // A comment of the one line must not become one of each.
         bool first = true;
         for (std::size_t i = 0; i < place.size(); ++i) {
-          const std::string text = fmt::format("{} = T.axis.{}({}, {})", place[i], w.spelled({"spatial", "S"}),
-                                               buffer.dims[i].text, loop_names[i]);
+          const std::string text =
+              fmt::format("{} = T.axis.{}({}, {})", place[i], w.spelled({"spatial", "S"}),
+                          buffer.dims[i].text, loop_names[i]);
           if (first)
             w.line(text);
           else
@@ -176,7 +184,8 @@ void LoopWriter::fill(const Buffer& buffer) {
   }
   for (std::size_t i = 0; i < place.size(); ++i)
     indices.push_back({place[i], index_dtype(buffer.dims[i]), buffer.dims[i]});
-  w.line(fmt::format("{}[{}] = {}", buffer.name, place.empty() ? "()" : listed(place), scalar(buffer.dtype, 2)));
+  w.line(
+      fmt::format("{}[{}] = {}", buffer.name, place.empty() ? "()" : listed(place), scalar(buffer.dtype, 2)));
   w.indent = before;
 }
 

@@ -16,7 +16,7 @@ class LoopWriter {
   struct Buffer {
     std::string name, dtype;
     std::vector<Dim> dims;
-    bool written;  // may be stored to
+    bool written;       // may be stored to
     bool plain = true;  // a whole allocation or parameter: other buffers may share its elements
   };
   struct Index {
@@ -68,7 +68,10 @@ class LoopWriter {
 
   struct Scope {
     explicit Scope(LoopWriter& writer)
-        : l(writer), buffers(writer.buffers.size()), indices(writer.indices.size()), locals(writer.locals.size()) {}
+        : l(writer),
+          buffers(writer.buffers.size()),
+          indices(writer.indices.size()),
+          locals(writer.locals.size()) {}
     Scope(const Scope&) = delete;
     ~Scope() {
       l.buffers.resize(buffers);

@@ -83,7 +83,8 @@ std::string LoopWriter::condition(int depth) {
     struct Sign {
       const char *sign, *name;
     };
-    constexpr Sign signs[] = {{"<", "LT"}, {"<=", "LE"}, {">", "GT"}, {">=", "GE"}, {"==", "EQ"}, {"!=", "NE"}};
+    constexpr Sign signs[] = {{"<", "LT"},  {"<=", "LE"}, {">", "GT"},
+                              {">=", "GE"}, {"==", "EQ"}, {"!=", "NE"}};
     const std::string dtype = w.exact && w.random.chance(0.4) ? "float32" : "int32";
     const Sign& sign = w.random.pick(signs);
     std::string a = leaf(dtype);

@@ -172,7 +172,8 @@ void LoopWriter::local_statement() {
   switch (w.random.below(3)) {
     case 0:
       w.cover("assignable scalar");
-      w.line(w.spelled_so() ? fmt::format("{}: T.{} = {}", name, dtype, value) : fmt::format("{} = {}", name, value));
+      w.line(w.spelled_so() ? fmt::format("{}: T.{} = {}", name, dtype, value)
+                            : fmt::format("{} = {}", name, value));
       locals.push_back({name, dtype, true});
       return;
     case 1:
@@ -182,8 +183,9 @@ void LoopWriter::local_statement() {
       return;
     default:
       w.cover("let");
-      w.line(fmt::format(fmt::runtime(w.spelled({"{0}: T.let[T.{1}] = {2}", "{0}: T.let = {2}", "{0} = T.bind({2})"})),
-                         name, dtype, value));
+      w.line(fmt::format(
+          fmt::runtime(w.spelled({"{0}: T.let[T.{1}] = {2}", "{0}: T.let = {2}", "{0} = T.bind({2})"})), name,
+          dtype, value));
       locals.push_back({name, dtype, false});
   }
 }
@@ -192,7 +194,8 @@ void LoopWriter::local_statement() {
 void LoopWriter::view_statement() {
   std::vector<const Buffer*> choices;
   for (const Buffer& buffer : buffers) {
-    const bool numbers = std::none_of(buffer.dims.begin(), buffer.dims.end(), [&](const Dim& d) { return is_symbol(d); });
+    const bool numbers =
+        std::none_of(buffer.dims.begin(), buffer.dims.end(), [&](const Dim& d) { return is_symbol(d); });
     if (numbers && buffer.plain && !buffer.dims.empty()) choices.push_back(&buffer);
   }
   if (choices.empty()) return store();
@@ -213,10 +216,11 @@ void LoopWriter::view_statement() {
       if (source.dims.size() != 2) return store();
       w.cover("permuted view");
       view.dims = {source.dims[1], source.dims[0]};
-      w.line(w.spelled_so() ? fmt::format("{} = {}.permute(1, 0)", view.name, source.name)
-                            : fmt::format("{} = T.decl_buffer(({}, {}), \"{}\", data={}.data, strides=[1, {}])",
-                                          view.name, view.dims[0].text, view.dims[1].text, view.dtype, source.name,
-                                          source.dims[1].text));
+      w.line(w.spelled_so()
+                 ? fmt::format("{} = {}.permute(1, 0)", view.name, source.name)
+                 : fmt::format("{} = T.decl_buffer(({}, {}), \"{}\", data={}.data, strides=[1, {}])",
+                               view.name, view.dims[0].text, view.dims[1].text, view.dtype, source.name,
+                               source.dims[1].text));
       break;
     default: {
       w.cover("view with an offset");
@@ -239,9 +243,8 @@ void LoopWriter::vector_statement() {
   const Buffer target = *w.random.pick(choices);
   const std::int64_t lanes = w.random.between(2, target.dims[0].value);
   w.cover("vector");
-  const std::string place =
-      w.spelled_so() ? fmt::format("{}[0:{}]", target.name, lanes)
-                     : fmt::format("{}[T.Ramp(0, 1, {})]", target.name, lanes);
+  const std::string place = w.spelled_so() ? fmt::format("{}[0:{}]", target.name, lanes)
+                                           : fmt::format("{}[T.Ramp(0, 1, {})]", target.name, lanes);
   const std::string first = fmt::format("{}[0:{}]", target.name, lanes);
   switch (w.random.below(3)) {
     case 0:
@@ -258,7 +261,8 @@ void LoopWriter::vector_statement() {
   }
 }
 
-// A block with axes that are expressions of loops, a predicate, regions, an init, a buffer or a view of its own.
+// A block with axes that are expressions of loops, a predicate, regions, an init, a buffer or a view of its
+// own.
 void LoopWriter::block_statement() {
   std::vector<const Buffer*> choices;
   for (const Buffer& buffer : buffers) {
@@ -275,7 +279,8 @@ void LoopWriter::block_statement() {
       w.cover("predicate");
       w.open(fmt::format("for {}, {} in T.grid({}, 2):", outer, inner, (dim.value + 1) / 2));
       w.open(fmt::format("with {}(\"split\"):", w.spelled({"T.sblock", "T.block"})));
-      w.line(fmt::format("{} = T.axis.{}({}, {} * 2 + {})", axis, w.spelled({"spatial", "S"}), dim.text, outer, inner));
+      w.line(fmt::format("{} = T.axis.{}({}, {} * 2 + {})", axis, w.spelled({"spatial", "S"}), dim.text,
+                         outer, inner));
       w.line(fmt::format("T.where({} * 2 + {} < {})", outer, inner, dim.text));
       indices.push_back({axis, "int32", dim});
       if (w.random.chance(0.5)) {
@@ -302,7 +307,8 @@ void LoopWriter::block_statement() {
       w.open("with T.init():");
       w.line(fmt::format("{}[{}] = {}", target.name, axis, literal(target.dtype)));
       w.close();
-      w.line(fmt::format("{}[{}] = {}[{}] + {}", target.name, axis, target.name, axis, scalar(target.dtype, 1)));
+      w.line(
+          fmt::format("{}[{}] = {}[{}] + {}", target.name, axis, target.name, axis, scalar(target.dtype, 1)));
       w.indent = before;
       return;
     }
@@ -310,13 +316,13 @@ void LoopWriter::block_statement() {
       w.cover("match_buffer of a region");
       const std::string view = fresh();
       w.open(fmt::format("with {}(\"view\"):", w.spelled({"T.sblock", "T.block"})));
-      w.line(fmt::format("{} = T.match_buffer({}[0:{}], ({},), \"{}\")", view, target.name, dim.text, dim.text,
-                         target.dtype));
+      w.line(fmt::format("{} = T.match_buffer({}[0:{}], ({},), \"{}\")", view, target.name, dim.text,
+                         dim.text, target.dtype));
       buffers.push_back({view, target.dtype, target.dims, true, false});
       const std::string temporary = fresh();
       w.cover("block allocation");
-      w.line(fmt::format("{} = {}((1,), \"{}\")", temporary, w.spelled({"T.sblock_alloc_buffer", "T.alloc_buffer"}),
-                         target.dtype));
+      w.line(fmt::format("{} = {}((1,), \"{}\")", temporary,
+                         w.spelled({"T.sblock_alloc_buffer", "T.alloc_buffer"}), target.dtype));
       w.line(fmt::format("{}[0] = {}", temporary, scalar(target.dtype, 1)));
       buffers.push_back({temporary, target.dtype, {{"1", 1}}, true, false});
     }

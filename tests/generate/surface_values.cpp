@@ -1,4 +1,5 @@
-// Straight-line statements of surface programs: operators by name and by sign, tuples, scalars, shapes, casts.
+// Straight-line statements of surface programs: operators by name and by sign, tuples, scalars, shapes,
+// casts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -187,14 +188,15 @@ void GraphWriter::operator_statement(const Place& place) {
     Shown result = old->type;
     result.dtype = to;
     bind(fresh(),
-         w.spelled_so() ? fmt::format("{}.astype(\"{}\")", old->name, to)
-                        : fmt::format("R.astype({}, {}\"{}\")", old->name, w.spelled_so() ? "dtype=" : "", to),
+         w.spelled_so()
+             ? fmt::format("{}.astype(\"{}\")", old->name, to)
+             : fmt::format("R.astype({}, {}\"{}\")", old->name, w.spelled_so() ? "dtype=" : "", to),
          result, place);
   } else if (choice < 0.22) {
     Shown result = old->type;
     result.dims.insert(result.dims.begin(), {"1", 1});
-    bind(fresh(), fmt::format("R.expand_dims({}, {})", old->name, w.spelled_so() ? "[0]" : "axis=[0]"), result,
-         place);
+    bind(fresh(), fmt::format("R.expand_dims({}, {})", old->name, w.spelled_so() ? "[0]" : "axis=[0]"),
+         result, place);
   } else if (choice < 0.27 && old->type.dtype != "bool") {
     w.cover("comparison of tensors");
     if (!w.exact && is_float(old->type.dtype)) return;
@@ -202,7 +204,8 @@ void GraphWriter::operator_statement(const Place& place) {
     const std::string other = provide(old->type, place);
     result.dtype = "bool";
     const bool sign = w.spelled_so() && !other.starts_with("R.const");
-    bind(fresh(), sign ? fmt::format("{} < {}", old->name, other) : fmt::format("R.less({}, {})", old->name, other),
+    bind(fresh(),
+         sign ? fmt::format("{} < {}", old->name, other) : fmt::format("R.less({}, {})", old->name, other),
          result, place);
   } else if (choice < 0.32 && is_float(old->type.dtype) && !w.exact) {
     w.cover("inexact operator");
@@ -255,8 +258,9 @@ void GraphWriter::tuple_statement(const Place& place) {
     bind(fresh(), fmt::format("{}[{}][0]", old->name, at), field.fields[0], place);
     return;
   }
-  bind(fresh(), w.spelled_so(0.8) ? fmt::format("{}[{}]", old->name, at)
-                                  : fmt::format("R.TupleGetItem({}, {})", old->name, at),
+  bind(fresh(),
+       w.spelled_so(0.8) ? fmt::format("{}[{}]", old->name, at)
+                         : fmt::format("R.TupleGetItem({}, {})", old->name, at),
        field, place);
 }
 
@@ -298,9 +302,9 @@ void GraphWriter::cast_statement(const Place& place) {
   const std::size_t at =
       static_cast<std::size_t>(w.random.below(static_cast<std::int64_t>(type.dims.size())));
   const std::string symbol = fmt::format("c{}", symbols_.size());
-  const bool fresh_symbol = place.depth == 0 && !place.nested && symbols_.size() < 3 && w.random.chance(0.5) &&
-                            std::none_of(symbols_.begin(), symbols_.end(),
-                                         [&](const Dim& dim) { return dim.text == symbol; });
+  const bool fresh_symbol =
+      place.depth == 0 && !place.nested && symbols_.size() < 3 && w.random.chance(0.5) &&
+      std::none_of(symbols_.begin(), symbols_.end(), [&](const Dim& dim) { return dim.text == symbol; });
   w.cover(fresh_symbol ? "match_cast with a fresh dimension" : "match_cast");
   if (fresh_symbol) {
     w.line(symbol + " = T.int64()");

@@ -81,8 +81,8 @@ struct LoopCallee {
   };
   std::vector<Param> params;  // inputs and scalars, then outputs
   std::size_t inputs = 0;
-  std::string returns;      // dtype of a function that returns a scalar, else empty
-  bool in_place = false;    // its one input is its output
+  std::string returns;    // dtype of a function that returns a scalar, else empty
+  bool in_place = false;  // its one input is its output
 };
 
 // surface_loops.cpp
