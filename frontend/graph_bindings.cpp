@@ -24,7 +24,8 @@ void GraphBuilder::read_statement(const ast::Statement& statement, Place place) 
   poll_interrupt();
   if (statement.as<ast::Damaged>()) throw ReadContext::Silent{};
   if (returned_)
-    type_error(statement.span, "function.end", "found a statement behind the return; expected none");
+    fail(ErrorClass::Type, statement.span, "function.end",
+         "found a statement behind the return; expected none", {remove_this(statement.span)});
   builder_.set_origin(statement.span);
   if (auto* s = statement.as<ast::With>()) {
     if (place == Place::Dataflow)
@@ -58,10 +59,10 @@ void GraphBuilder::read_statement(const ast::Statement& statement, Place place) 
   } else if (auto* s = statement.as<ast::FunctionDefinition>()) {
     read_nested(statement, *s);
   } else if (statement.as<ast::Break>() || statement.as<ast::Continue>()) {
-    type_error(
-        statement.span, "loop.jump",
-        fmt::format("found {} in an R.function; its loops run to their end, end a while by its condition",
-                    statement.as<ast::Break>() ? "break" : "continue"));
+    fail(ErrorClass::Type, statement.span, "loop.jump",
+         fmt::format("found {} in an R.function; its loops run to their end, end a while by its condition",
+                     statement.as<ast::Break>() ? "break" : "continue"),
+         {remove_this(statement.span)});
   } else if (statement.as<ast::Assert>()) {
     type_error(statement.span, "assert.function",
                "found an assert in an R.function; expected R.assert_op(condition, format=\"...\")");

@@ -168,8 +168,9 @@ void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt*
   } else if (statement.as<ast::Break>() || statement.as<ast::Continue>()) {
     const bool leaves = statement.as<ast::Break>() != nullptr;
     if (loop_depth_ == 0) {
-      type_error(statement.span, "loop.leave",
-                 fmt::format("found {} outside a loop", leaves ? "break" : "continue"));
+      fail(ErrorClass::Type, statement.span, "loop.leave",
+           fmt::format("found {} outside a loop", leaves ? "break" : "continue"),
+           {remove_this(statement.span)});
     }
     into.push_back(make_stmt(leaves ? StmtKind(Break{}) : StmtKind(Continue{}), statement.span,
                              take_comments(statement.comments)));
