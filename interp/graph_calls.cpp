@@ -8,6 +8,7 @@
 #include "ir/op_evaluation.h"
 #include "ir/packed_result.h"
 #include "runtime/native.h"
+#include "support/counted.h"
 #include "support/render.h"
 
 namespace relish::interp {
@@ -90,7 +91,7 @@ Value GraphEvaluator::evaluate_call(const FunctionCall& call, const Expr& expr, 
   std::vector<Value> args = evaluate_all(call.args, frame);
   if (args.size() != callee->params.size()) {
     fail(ErrorClass::Runtime, expr.span(), "call.arity",
-         fmt::format("{} is given {} arguments; it takes {}", callee->name, args.size(),
+         fmt::format("{} is given {}; it takes {}", callee->name, counted(args.size(), "argument"),
                      callee->params.size()));
   }
   return prepared(callee).run(args, ErrorClass::Runtime, expr.span());
