@@ -201,6 +201,7 @@ Expr GraphBuilder::named_constant(const ast::Expr& expr, const ast::Call& call) 
   if (!name)
     type_error(expr.span, "constants.name", "relish.constant takes the name of an entry as a string");
   const Tensor* tensor = globals_.find_constant(name->value);
+  if (!tensor && context_.constants_damaged) throw ReadContext::Silent{};
   if (!tensor) {
     type_error(expr.span, "constants.unknown",
                fmt::format("found no entry '{}' in the section of constants at the end of the text",

@@ -319,7 +319,8 @@ Scalar intrinsic(Intrinsic which, std::vector<Scalar> args, Span span) {
   const IntrinsicInfo& info = info_of(which);
   if (static_cast<int>(args.size()) != info.arity) {
     ill_typed(span, "intrinsic.arity",
-              fmt::format("T.{} is given {} arguments; it takes {}", info.name, args.size(), info.arity));
+              fmt::format("T.{} is given {}; it takes {}", info.name, counted(args.size(), "argument"),
+                          info.arity));
   }
   const bool mixed = info.operands == IntrinsicOperands::FloatAndInt32;
   if (!mixed) {

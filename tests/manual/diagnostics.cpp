@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -59,6 +60,18 @@ bool names_something_else(const std::string& name) {
 bool is_rule(const std::string& name) {
   static const std::regex form("[a-z][a-z0-9_]*\\.[a-z][a-z0-9_]*");
   return std::regex_match(name, form) && !names_something_else(name) && !find_op(name);
+}
+
+// Whether the rule stands in the text, and not as a part of another name.
+bool has_word(const std::string& text, const std::string& rule) {
+  const auto part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  };
+  for (std::size_t at = 0; (at = text.find(rule, at)) != std::string::npos; ++at) {
+    const bool begins = at == 0 || !part(text[at - 1]);
+    if (begins && (at + rule.size() == text.size() || !part(text[at + rule.size()]))) return true;
+  }
+  return false;
 }
 
 // "message [rule]" in its two parts; no rule when there is none.
@@ -194,7 +207,7 @@ std::vector<std::string> DiagnosticTable::faults() const {
     const std::string test = line->reason.substr(0, line->reason.find(' '));
     const auto text = unit_tests.try_emplace(test).first;
     if (text->second.empty()) text->second = read_text(root() / test);
-    if (text->second.find('"' + rule + '"') == std::string::npos)
+    if (!has_word(text->second, rule))
       faults.push_back(fmt::format("{}:{}: {} does not break '{}'", beyond_name, line->line, test, rule));
   }
   for (const Beyond& line : beyond_) {

@@ -1,9 +1,12 @@
 // Every refusal of the front end: the nearest texts that are not accepted, with place, class and message.
 #include <catch2/catch.hpp>
+#include <utility>
 
 #include "frontend/reader.h"
 #include "helpers.h"
 #include "stdlib/stdlib.h"
+#include "support/limits.h"
+#include "tests/unit/catch_failure.h"
 
 namespace relish {
 namespace {
@@ -517,6 +520,54 @@ TEST_CASE("faults of scripts") {
     INFO(fault.text);
     CHECK(errors_of(fault.text) == fault.errors);
   }
+}
+
+// The rules of what is refused, with places.
+std::string rules_of(const Diagnostics& diagnostics) {
+  std::string text;
+  for (const Diagnostic& fault : diagnostics.all()) {
+    const LineColumn at = Sources::instance().find(fault.span.file)->position(fault.span.begin);
+    text += fmt::format("{}:{} {} {}\n", at.line, at.column, name_of(fault.error_class), fault.id);
+  }
+  return text;
+}
+
+std::string rules_of(const std::string& text) {
+  install_stdlib();
+  install_front_end();
+  Diagnostics diagnostics;
+  read_source(test::add_source(text + "\n"), {}, diagnostics);
+  return rules_of(diagnostics);
+}
+
+TEST_CASE("texts of more than 10,000 attributes, and of more functions that need each other's types") {
+  std::string entries, functions = "@I.ir_module\nclass M:\n";
+  for (int i = 0; i < 10000; ++i) entries += fmt::format("\"a{}\": 1, ", i);
+  CHECK(rules_of("@I.ir_module\nclass M:\n  I.module_attrs({" + entries + "})").empty());
+  CHECK(rules_of("@I.ir_module\nclass M:\n  I.module_attrs({" + entries + "\"b\": 1})") ==
+        "3:18 ResourceLimit limit.attributes\n");
+
+  const std::uint32_t before = std::exchange(limits().max_call_depth, 10);
+  for (int i = 0; i < 12; ++i) {
+    functions += fmt::format("  @R.function\n  def f{}(x: R.Any):\n    return M.f{}(x)\n", i, i + 1);
+  }
+  functions += "  @R.function\n  def f12(x: R.Any):\n    return x";
+  CHECK(rules_of(functions).find(" ResourceLimit limit.inference\n") != std::string::npos);
+  limits().max_call_depth = 20;
+  CHECK(rules_of(functions).empty());
+  limits().max_call_depth = before;
+}
+
+TEST_CASE("a text of the library has one module, the value of an option is one expression") {
+  CHECK(testing::rule_of([] { read_module("none", "x = 3\n"); }) == "TypeError: module.count");
+  const auto expression = [](std::string text) {
+    Diagnostics diagnostics;
+    read_expression(test::add_source(std::move(text)), diagnostics);
+    return rules_of(diagnostics);
+  };
+  CHECK(expression("[1, 2]").empty());
+  CHECK(expression("y = 3") == "1:1 SyntaxError syntax.expression\n");
+  CHECK(expression("y\nz") == "1:1 SyntaxError syntax.expression\n");
 }
 
 }  // namespace
