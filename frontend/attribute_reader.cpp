@@ -1,5 +1,6 @@
 // Syntax trees of literals to attribute values.
 #include "frontend/attribute_reader.h"
+#include "support/counted.h"
 
 #include <limits>
 
@@ -85,7 +86,11 @@ Attribute read_attribute(const ReadContext& context, const ast::Expr& expr) {
 Attributes read_attribute_dictionary(const ReadContext& context, const ast::Expr& expr) {
   const auto& call = *expr.as<ast::Call>();
   if (call.arguments.size() != 1 || !call.arguments[0].value->as<ast::DictValue>()) {
-    fail(ErrorClass::Type, expr.span, "attribute.dictionary", "expected one dictionary of attributes");
+    fail(ErrorClass::Type, expr.span, "attribute.dictionary",
+         fmt::format("found {} of {}; expected one dictionary of attributes",
+                     call.arguments.size() == 1 ? "an argument that is no dictionary"
+                                                : counted(call.arguments.size(), "argument"),
+                     ast::dotted_name(*call.callee)));
   }
   Attributes written = std::get<Attributes>(read_attribute(context, *call.arguments[0].value).kind);
   Attributes result;

@@ -38,7 +38,8 @@ struct ReadContext {
   void count_suggestion(std::size_t names) { suggestion_budget -= std::min(suggestion_budget, names + 1); }
   std::vector<Tensor> metadata_constants;  // metadata["relax.expr.Constant"] of a text that TVM wrote
   bool has_metadata = false;
-  bool unresolved = false;  // an error other than of type inference: the result cannot be printed
+  bool constants_damaged = false;  // the section of constants has a fault, which is told there
+  bool unresolved = false;         // an error other than of type inference: the result cannot be printed
 
   // Runs `work`; a Failure becomes diagnostics and false. For one statement or declaration at a time.
   bool attempt(const std::function<void()>& work) {

@@ -7,6 +7,7 @@
 #include "frontend/binding_names.h"
 #include "ir/printer.h"
 #include "ir/symbols.h"
+#include "support/counted.h"
 #include "support/fix.h"
 #include "support/interrupt.h"
 #include "support/render.h"
@@ -253,7 +254,9 @@ void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::A
   // `m = I.meta_var(n + 1)` names a scalar expression; nothing is bound.
   if (callee == "I.meta_var" && ast::name_of(target)) {
     if (call->arguments.size() != 1)
-      type_error(call->callee->span, "meta_var.arguments", "I.meta_var takes one scalar expression");
+      type_error(
+          call->callee->span, "meta_var.arguments",
+          fmt::format("found {} of I.meta_var; expected one", counted(call->arguments.size(), "argument")));
     return bind(*ast::name_of(target), scalars_.read(*call->arguments[0].value), target.span);
   }
   // A plain number takes the dtype of its annotation.
@@ -361,12 +364,17 @@ void GraphBuilder::read_match_cast(const ast::Statement& statement, const ast::E
     const bool type = argument.name == "ty" || argument.name == "struct_info";
     if (argument.stars || (!argument.name.empty() && !type && argument.name != "value")) {
       type_error(argument.stars ? argument.value->span : argument.name_span, "match_cast.arguments",
-                 "R.match_cast takes a value and a type");
+                 argument.stars
+                     ? std::string("found a starred argument; expected a value and a type")
+                     : fmt::format("R.match_cast has no argument '{}'; expected a value and a type",
+                                   printable(argument.name)));
     }
     (type || (argument.name.empty() && from) ? written : from) = argument.value.get();
   }
   if (!from || !written || call.arguments.size() != 2)
-    type_error(call.callee->span, "match_cast.arguments", "R.match_cast takes a value and a type");
+    type_error(call.callee->span, "match_cast.arguments",
+               fmt::format("found {} of R.match_cast; expected a value and a type",
+                           counted(call.arguments.size(), "argument")));
   symbols_.declare_strings(*written, DType::Int64);
   Expr value = leaf(*from);
   Type type = types_.read(*written);
@@ -417,7 +425,9 @@ void GraphBuilder::read_match_shape(const ast::Statement& statement, const ast::
                                     const ast::Expr* annotation, const ast::Call& call) {
   bool plain = call.arguments.size() == 2 && call.arguments[0].name.empty() && call.arguments[1].name.empty();
   if (!plain)
-    type_error(call.callee->span, "match_shape.arguments", "R.match_shape takes a value and its dimensions");
+    type_error(call.callee->span, "match_shape.arguments",
+               fmt::format("found {} of R.match_shape; expected a value and its dimensions",
+                           counted(call.arguments.size(), "argument")));
   Expr from = leaf(*call.arguments[0].value);
   const ast::Expr& written = *call.arguments[1].value;
   symbols_.declare_strings(written, DType::Int64);

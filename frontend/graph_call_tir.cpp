@@ -7,6 +7,7 @@
 #include "frontend/graph_builder.h"
 #include "ir/call_layout.h"
 #include "ir/printer.h"
+#include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -59,7 +60,9 @@ void GraphBuilder::read_out_types(const ast::Call& call, const ast::Expr* third,
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       const ast::Expr& one = dtypes && i < dtypes->size() ? *(*dtypes)[i] : *dtype;
       auto* text = one.as<ast::StringValue>();
-      if (!text) type_error(one.span, "call_tir.dtype", "found a dtype that is no string");
+      if (!text)
+        type_error(one.span, "call_tir.dtype",
+                   fmt::format("found {}; expected a dtype such as \"float32\"", ast::describe(one)));
       types.push_back(tensor_type(types_.read_dims(*shapes[i]), read_dtype(text->value, one.span)));
     }
     return;
@@ -115,8 +118,8 @@ std::vector<std::int64_t> GraphBuilder::inplace_indices(const ast::Expr& written
   std::vector<std::int64_t> indices = int_list(value);
   if (indices.size() != results) {
     type_error(written.span, "inplace.indices",
-               fmt::format("found {} indices for {} result{}; expected one each, -1 for a fresh one",
-                           indices.size(), results, results == 1 ? "" : "s"));
+               fmt::format("found {} for {}; expected one each, -1 for a fresh one",
+                           counted(indices.size(), "index", "indices"), counted(results, "result")));
   }
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] < -1 || indices[i] >= static_cast<std::int64_t>(args)) {
@@ -195,11 +198,11 @@ Expr GraphBuilder::call_tir(const std::string& name, const ast::Expr& expr, cons
     if (!*slot && next < positional.size()) *slot = positional[next++];
   }
   if (!callee_written || !given || next < positional.size()) {
-    type_error(
-        expr.span, "call_tir.arguments",
-        fmt::format("found {} positional arguments of {}; expected a prim_func, its arguments{} and the "
-                    "type of the result",
-                    positional.size(), name, inplace ? ", inplace_indices" : ""));
+    type_error(expr.span, "call_tir.arguments",
+               fmt::format("found {} of {}; expected a prim_func, its arguments{} and the "
+                           "type of the result",
+                           counted(positional.size(), "positional argument"), name,
+                           inplace ? ", inplace_indices" : ""));
   }
   const ast::Expr& callee = *callee_written;
   std::optional<std::string> global = module_member(callee);
@@ -269,7 +272,9 @@ Expr GraphBuilder::call_tir(const std::string& name, const ast::Expr& expr, cons
     if (gradient_args && !gradient_args->as<ast::NoneValue>()) {
       Attribute value = read_attribute(context_, *gradient_args);
       if (!value.as<Attributes>())
-        type_error(gradient_args->span, "call_tir.gradient", "te_grad_kwargs is no dictionary");
+        type_error(
+            gradient_args->span, "call_tir.gradient",
+            fmt::format("found {} as te_grad_kwargs; expected a dictionary", ast::describe(*gradient_args)));
       made.gradient_arguments = *value.as<Attributes>();
     }
   }

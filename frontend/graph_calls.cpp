@@ -8,6 +8,7 @@
 #include "frontend/attribute_reader.h"
 #include "frontend/graph_builder.h"
 #include "ir/op_arguments.h"
+#include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -211,8 +212,11 @@ std::optional<Expr> GraphBuilder::special_call(const std::string& name, const as
                                                const ast::Call& call) {
   auto expect = [&](std::size_t least, std::size_t most) {
     if (call.arguments.size() < least || call.arguments.size() > most) {
-      type_error(expr.span, "call.arguments",
-                 fmt::format("found {} arguments of {}", call.arguments.size(), printable(name)));
+      type_error(
+          expr.span, "call.arguments",
+          fmt::format("found {} of {}; expected {}", counted(call.arguments.size(), "argument"),
+                      printable(name),
+                      least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most)));
     }
   };
   if (name == "R.call_tir" || name == "R.call_tir_inplace" || name == "R.call_tir_with_grad")
@@ -261,15 +265,18 @@ std::optional<Expr> GraphBuilder::special_call(const std::string& name, const as
   if (name == "R.str" || name == "R.dtype") {
     expect(1, 1);
     auto* text = call.arguments[0].value->as<ast::StringValue>();
-    if (!text) type_error(expr.span, "call.arguments", fmt::format("{} takes a string", name));
+    if (!text)
+      type_error(
+          expr.span, "call.arguments",
+          fmt::format("found {} in {}; expected a string", ast::describe(*call.arguments[0].value), name));
     if (name == "R.str") return string_literal(text->value, expr.span);
     return dtype_literal(read_dtype(text->value, call.arguments[0].value->span), expr.span);
   }
   for (const Refusal& refusal : refusals) {
-    if (refusal.name == name) type_error(expr.span, "unsupported", std::string(refusal.reason));
+    if (refusal.name == name) type_error(expr.span, "unsupported.operator", std::string(refusal.reason));
   }
   if (name.substr(0, 7) == "R.dist.") {
-    type_error(expr.span, "unsupported",
+    type_error(expr.span, "unsupported.operator",
                fmt::format("{}: distributed tensors are not supported", printable(name)));
   }
   return std::nullopt;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "frontend/graph_builder.h"
+#include "support/counted.h"
 #include "support/render.h"
 
 namespace relish {
@@ -152,13 +153,17 @@ Expr GraphBuilder::constant_of(const ast::Expr& expr, const ast::Call& call) {
                  fmt::format("R.const has no argument '{}'", printable(argument.name)));
   }
   if (!written || call.arguments.size() > 2)
-    type_error(expr.span, "const.arguments", "R.const takes a value and a dtype");
+    type_error(expr.span, "const.arguments",
+               fmt::format("found {} of R.const; expected a value and a dtype",
+                           counted(call.arguments.size(), "argument")));
   ConstantReader reader(context_);
   reader.read(*written, 0);
   DType element = reader.default_dtype();
   if (dtype && !dtype->as<ast::NoneValue>()) {
     auto* text = dtype->as<ast::StringValue>();
-    if (!text) type_error(dtype->span, "const.dtype", "found a dtype that is no string");
+    if (!text)
+      type_error(dtype->span, "const.dtype",
+                 fmt::format("found {}; expected a dtype such as \"float32\"", ast::describe(*dtype)));
     element = read_dtype(text->value, dtype->span);
   }
   return constant(reader.tensor(element, written->span), expr.span);
@@ -193,8 +198,10 @@ std::optional<Expr> GraphBuilder::metadata_constant(const ast::Expr& expr, const
 
 Expr GraphBuilder::named_constant(const ast::Expr& expr, const ast::Call& call) {
   auto* name = call.arguments.size() == 1 ? call.arguments[0].value->as<ast::StringValue>() : nullptr;
-  if (!name) type_error(expr.span, "constants.name", "relish.constant takes the name of an entry");
+  if (!name)
+    type_error(expr.span, "constants.name", "relish.constant takes the name of an entry as a string");
   const Tensor* tensor = globals_.find_constant(name->value);
+  if (!tensor && context_.constants_damaged) throw ReadContext::Silent{};
   if (!tensor) {
     type_error(expr.span, "constants.unknown",
                fmt::format("found no entry '{}' in the section of constants at the end of the text",

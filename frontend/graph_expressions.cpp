@@ -3,6 +3,7 @@
 
 #include "frontend/graph_builder.h"
 #include "ir/printer.h"
+#include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
 
@@ -152,7 +153,8 @@ Expr GraphBuilder::single_value(const ast::Expr& expr) {
                fmt::format("found '{}' in an R.function; {}", ast::text_of(v->op), advice(v->op)));
   }
   if (expr.as<ast::Conditional>()) {
-    type_error(expr.span, "conditional", "found a conditional expression in an R.function; expected R.where");
+    type_error(expr.span, "operator.conditional",
+               "found a conditional expression in an R.function; expected R.where");
   }
   if (auto* attribute = expr.as<ast::Attribute>()) {
     if (auto inspected = inspected_value(expr, *attribute)) return *inspected;
@@ -163,19 +165,21 @@ Expr GraphBuilder::single_value(const ast::Expr& expr) {
     }
     std::string name = context_.namespaces.canonical(expr);
     if (name.substr(0, 2) == "R." || name.substr(0, 2) == "T.") {
-      type_error(expr.span, "expression", fmt::format("found '{}' without its arguments", printable(name)));
+      type_error(expr.span, "expression.value",
+                 fmt::format("found '{}' without its arguments", printable(name)));
     }
     type_error(expr.span, "attribute.value",
                fmt::format("found {} in an R.function; expected an operator of R", ast::describe(expr)));
   }
-  if (expr.as<ast::NoneValue>()) type_error(expr.span, "expression", "found None; expected a value");
+  if (expr.as<ast::NoneValue>()) type_error(expr.span, "expression.value", "found None; expected a value");
   if (expr.as<ast::NumberListValue>()) {
-    type_error(expr.span, "expression", "found a list of numbers; expected R.const([...], \"float32\")");
+    type_error(expr.span, "expression.value",
+               "found a list of numbers; expected R.const([...], \"float32\")");
   }
   if (auto* v = expr.as<ast::Unsupported>()) {
-    type_error(expr.span, "unsupported", fmt::format("found {}, which is not supported", v->what));
+    type_error(expr.span, "unsupported.expression", fmt::format("found {}, which is not supported", v->what));
   }
-  type_error(expr.span, "expression", fmt::format("found {}; expected a value", ast::describe(expr)));
+  type_error(expr.span, "expression.value", fmt::format("found {}; expected a value", ast::describe(expr)));
 }
 
 Expr GraphBuilder::name_value(const ast::Expr& expr, const std::string& name) {
@@ -486,10 +490,10 @@ Expr GraphBuilder::call_global(const GlobalMeaning& meaning, const ast::Expr& ex
   if (meaning.reference.type().is_error()) throw ReadContext::Silent{};
   if (meaning.prim_func && args.size() != meaning.prim_func->params.size()) {
     type_error(expr.span, "call.prim_func",
-               fmt::format("found a call of the prim_func {} with {} arguments; expected its {}, with the "
+               fmt::format("found a call of the prim_func {} with {}; expected its {}, with the "
                            "destinations, or R.call_tir({}, (...), out_ty=...)",
-                           ast::describe(*call.callee), args.size(), meaning.prim_func->params.size(),
-                           ast::dotted_name(*call.callee)));
+                           ast::describe(*call.callee), counted(args.size(), "argument"),
+                           meaning.prim_func->params.size(), ast::dotted_name(*call.callee)));
   }
   if (meaning.prim_func) {
     for (std::size_t i = 0; i < args.size(); ++i) check_prim_func_argument(*meaning.prim_func, i, args[i]);

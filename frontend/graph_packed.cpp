@@ -8,6 +8,7 @@
 #include "frontend/attribute_reader.h"
 #include "frontend/graph_builder.h"
 #include "ir/printer.h"
+#include "support/counted.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -138,9 +139,9 @@ Expr GraphBuilder::packed_call(PackedForm form, const std::string& name, const a
     }
     if (positional.size() != 2) {
       type_error(expr.span, "native.arguments",
-                 fmt::format("found {} positional arguments of {}; expected a function and a tuple of its "
+                 fmt::format("found {} of {}; expected a function and a tuple of its "
                              "arguments",
-                             positional.size(), name));
+                             counted(positional.size(), "positional argument"), name));
     }
     made.args = argument_tuple(*positional[1]);
   } else {

@@ -5,6 +5,7 @@
 #include "frontend/attribute_reader.h"
 #include "frontend/prim_func_builder.h"
 #include "frontend/prim_func_parts.h"
+#include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
 
@@ -126,9 +127,9 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
                                    fmt::format("\"{}\"", letters->value.substr(0, axes))));
       }
       fail(ErrorClass::Type, value.span, "axis.remap",
-           fmt::format(
-               "found {} names, {} letters and {} loop variables in T.axis.remap; expected as many of each",
-               targets.size(), letters->value.size(), variables.size()),
+           fmt::format("found {}, {} and {} in T.axis.remap; expected as many of each",
+                       counted(targets.size(), "name"), counted(letters->value.size(), "letter"),
+                       counted(variables.size(), "loop variable")),
            std::move(notes));
     }
     for (std::size_t i = 0; i < variables.size(); ++i) {
@@ -218,7 +219,7 @@ std::vector<RegionDim> PrimFuncBuilder::read_region_dims(const Buffer& buffer,
   }
   if (dims.size() != buffer.shape().size()) {
     type_error(subscript.object->span, "block.region",
-               fmt::format("found a region of {} dimensions; {} has {}", subscript.items.size(),
+               fmt::format("found a region of {}; {} has {}", counted(subscript.items.size(), "dimension"),
                            printable(buffer.name()), buffer.rank()));
   }
   return dims;

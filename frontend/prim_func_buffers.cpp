@@ -5,6 +5,7 @@
 #include "frontend/prim_func_builder.h"
 #include "frontend/prim_func_parts.h"
 #include "ir/rewrite.h"
+#include "support/counted.h"
 #include "support/render.h"
 
 namespace relish {
@@ -38,7 +39,8 @@ int PrimFuncBuilder::stored_lanes(const std::vector<Scalar>& indices, const Scal
   int given = std::max(value.lanes, reader_.lanes_of(value.value, at));
   if (given != 1 && given != lanes) {
     type_error(at, "vector.store",
-               fmt::format("found a store of {} lanes into {} elements; expected as many", given, lanes));
+               fmt::format("found a store of {} into {}; expected as many", counted(given, "lane"),
+                           counted(lanes, "element")));
   }
   return lanes;
 }
@@ -183,7 +185,8 @@ void PrimFuncBuilder::match_region(const ast::Statement& statement, const ast::E
     const bool offsets = argument.name == "elem_offset";
     if (!offsets && items.size() > strides.size()) {
       type_error(argument.value->span, "view.strides",
-                 fmt::format("found {} strides for {} dimensions", items.size(), strides.size()));
+                 fmt::format("found {} for {}; expected as many", counted(items.size(), "stride"),
+                             counted(strides.size(), "dimension")));
     }
     const std::size_t skipped = offsets ? 0 : strides.size() - items.size();
     for (std::size_t d = 0; d < items.size(); ++d) {
@@ -197,7 +200,8 @@ void PrimFuncBuilder::match_region(const ast::Statement& statement, const ast::E
   Buffer buffer = read_buffer(name, target.span, arguments);
   if (buffer.rank() > source.rank()) {
     type_error(target.span, "view.shape",
-               fmt::format("found a view of {} dimensions of a region of {}", buffer.rank(), source.rank()));
+               fmt::format("found a view of {} of a region of {}", counted(buffer.rank(), "dimension"),
+                           source.rank()));
   }
   declare_view(name, statement, {buffer, source, std::move(region)}, block, into);
 }

@@ -7,6 +7,7 @@
 #include "frontend/attribute_reader.h"
 #include "frontend/prim_func_builder.h"
 #include "frontend/prim_func_parts.h"
+#include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
 
@@ -104,7 +105,7 @@ void PrimFuncBuilder::read_bounds(const std::string& name, const ast::Expr& iter
   }
   if (bounds.empty() || bounds.size() > 2) {
     type_error(iterable.span, "loop.bounds",
-               fmt::format("found {} bounds of {}; expected one or two", bounds.size(), name));
+               fmt::format("found {} of {}; expected one or two", counted(bounds.size(), "bound"), name));
   }
   DType dtype;
   if (bounds.size() == 1) {
@@ -143,8 +144,8 @@ Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& 
     header = read_loop_header(*loop.iterable);
     if (header.dimensions.size() != targets.size()) {
       type_error(loop.target->span, "loop.variables",
-                 fmt::format("found {} variables for a loop of {} dimensions", targets.size(),
-                             header.dimensions.size()));
+                 fmt::format("found {} for a loop of {}", counted(targets.size(), "variable"),
+                             counted(header.dimensions.size(), "dimension")));
     }
     for (const ast::Expr* target : targets) name_target(*target);
   });

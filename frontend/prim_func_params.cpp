@@ -9,6 +9,7 @@
 #include "frontend/prim_func_builder.h"
 #include "ir/rewrite.h"
 #include "ir/symbols.h"
+#include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
 
@@ -193,8 +194,8 @@ Buffer PrimFuncBuilder::read_buffer(const std::string& name, Span at,
   if (strides) written = types.read_dims(*strides, DType::Int32);
   if (!written.empty() && static_cast<int>(written.size()) != buffer.rank()) {
     type_error(strides->span, "buffer.strides",
-               fmt::format("found {} strides of a buffer of {} dimensions; expected as many", written.size(),
-                           buffer.rank()));
+               fmt::format("found {} of a buffer of {}; expected as many", counted(written.size(), "stride"),
+                           counted(buffer.rank(), "dimension")));
   }
   Scalar first;
   if (offset) first = types.read_dim(*offset, DType::Int32);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "frontend/prim_func_builder.h"
+#include "support/counted.h"
 #include "support/render.h"
 
 namespace relish {
@@ -81,7 +82,11 @@ bool PrimFuncBuilder::read_special_value(const ast::Statement& statement, const 
   const std::string& name = name_target(target);
   if (auto* call = value.as<ast::Call>()) {
     std::string callee = context_.namespaces.canonical(*call->callee);
-    if ((callee == "T.meta_var" || callee == "I.meta_var") && call->arguments.size() == 1) {
+    if (callee == "T.meta_var" || callee == "I.meta_var") {
+      if (call->arguments.size() != 1)
+        type_error(
+            call->callee->span, "meta_var.arguments",
+            fmt::format("found {} of {}; expected one", counted(call->arguments.size(), "argument"), callee));
       const ast::Expr& meant = *call->arguments[0].value;
       const std::string* other = ast::name_of(meant);
       Entry* entry = other ? look_up(*other) : nullptr;

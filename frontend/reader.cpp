@@ -80,7 +80,8 @@ void SourceReader::check_version() {
 
 void SourceReader::read_constants(std::size_t heading, std::string_view whole) {
   if (heading == std::string_view::npos) return;
-  context_.attempt([&] { constants_ = read_constant_section(context_.file, whole, heading); });
+  context_.constants_damaged =
+      !context_.attempt([&] { constants_ = read_constant_section(context_.file, whole, heading); });
 }
 
 // --- Python files.
@@ -306,6 +307,16 @@ void SourceReader::build_class(ast::Statement& statement) {
   auto& definition = *statement.as<ast::ClassDefinition>();
   std::size_t errors = context_.diagnostics.error_count();
   bool good = context_.attempt([&] { refuse_class(statement); });
+  // A class of Python has nothing that could be told about more than once.
+  const bool of_python = definition.decorators.empty() &&
+                         std::none_of(definition.body.begin(), definition.body.end(), [](const auto& inner) {
+                           auto* function = inner.template as<ast::FunctionDefinition>();
+                           return function && !function->decorators.empty();
+                         });
+  if (of_python) {
+    statement.kind = ast::Damaged{{definition.name}};
+    return;
+  }
   context_.attempt([&] { refuse_base(definition); });
   bool check_well_formed = true;
   for (const ast::ExprPtr& decorator : definition.decorators) {

@@ -8,6 +8,7 @@
 
 #include "frontend/literals.h"
 #include "frontend/scalar_reader.h"
+#include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -131,9 +132,9 @@ ScalarOperand ScalarReader::call(const ast::Expr& expr, const ast::Call& call) {
 
 ScalarOperand ScalarReader::typed_literal(DType dtype, const ast::Expr& expr, const ast::Call& call) {
   if (call.arguments.size() != 1 || !call.arguments[0].name.empty()) {
-    type_error(
-        expr.span, "scalar.arguments",
-        fmt::format("found {} arguments of T.{}; expected one value", call.arguments.size(), name_of(dtype)));
+    type_error(expr.span, "scalar.arguments",
+               fmt::format("found {} of T.{}; expected one value", counted(call.arguments.size(), "argument"),
+                           name_of(dtype)));
   }
   const ast::Expr& argument = *call.arguments[0].value;
   if (auto* text = argument.as<ast::StringValue>()) {
@@ -293,7 +294,8 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
           remove_this({expr.span.file, arguments[count - 1]->span.end, arguments.back()->span.end}));
     }
     fail(ErrorClass::Type, expr.span, "scalar.arguments",
-         fmt::format("found {} arguments of T.{}; expected {}", arguments.size(), printable(name), count),
+         fmt::format("found {} of T.{}; expected {}", counted(arguments.size(), "argument"), printable(name),
+                     count),
          std::move(notes));
   };
   if (auto dtype = dtype_from_name(name)) return typed_literal(*dtype, expr, call);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "support/counted.h"
 #include "support/fix.h"
 #include "support/limits.h"
 #include "support/render.h"
@@ -313,8 +314,8 @@ std::vector<Scalar> ScalarReader::read_indices(const Buffer& buffer, const ast::
       notes.push_back(
           remove_this({at.file, subscript.items[rank - 1]->span.end, subscript.items.back()->span.end}));
     fail(ErrorClass::Type, at, "buffer.rank",
-         fmt::format("found {} indices for {}; expected {}", indices.size(), printable(buffer.name()),
-                     buffer.rank()),
+         fmt::format("found {} for {}; expected {}", counted(indices.size(), "index", "indices"),
+                     printable(buffer.name()), buffer.rank()),
          std::move(notes));
   }
   return indices;

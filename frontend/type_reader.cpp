@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "support/counted.h"
 #include "support/limits.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -270,8 +271,9 @@ Type TypeReader::tensor(const ast::Expr& expr, const ast::Call* call) {
   if (const ast::Expr* rank = argument_named(*call, "ndim")) {
     int given_rank = rank_argument(*rank);
     if (result.shape && given_rank >= 0 && given_rank != result.rank) {
-      type_error(rank->span, "type.rank",
-                 fmt::format("found ndim={} beside a shape of {} dimensions", given_rank, result.rank));
+      type_error(
+          rank->span, "type.rank",
+          fmt::format("found ndim={} beside a shape of {}", given_rank, counted(result.rank, "dimension")));
     }
     if (!result.shape) result.rank = given_rank;
   }

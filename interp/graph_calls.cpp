@@ -9,6 +9,7 @@
 #include "ir/op_evaluation.h"
 #include "ir/packed_result.h"
 #include "runtime/native.h"
+#include "support/counted.h"
 #include "support/render.h"
 
 namespace relish::interp {
@@ -101,7 +102,7 @@ Value GraphEvaluator::evaluate_call(const FunctionCall& call, const Expr& expr, 
 Value GraphEvaluator::call_directly(const PrimFuncPtr& callee, std::vector<Value> args, Span span) {
   if (args.size() != callee->params.size()) {
     fail(ErrorClass::Runtime, span, "call.arity",
-         fmt::format("{} is given {} arguments; it takes {}", callee->name, args.size(),
+         fmt::format("{} is given {}; it takes {}", callee->name, counted(args.size(), "argument"),
                      callee->params.size()));
   }
   return prepared(callee).run(args, ErrorClass::Runtime, span);

@@ -8,6 +8,7 @@
 #include "interp/graph_activation.h"
 #include "ir/fault.h"
 #include "ir/rewrite.h"
+#include "support/counted.h"
 #include "support/interrupt.h"
 #include "support/limits.h"
 #include "support/overloaded.h"
@@ -143,7 +144,7 @@ Value GraphEvaluator::call_prim_func(const PrimFuncPtr& function, std::vector<Va
   }
   if (next != args.size()) {
     fail(ErrorClass::Usage, function->span, "call.arity",
-         fmt::format("{}: {} arguments given, {} expected", function->name, args.size(), next));
+         fmt::format("{} is given {}; it takes {}", function->name, counted(args.size(), "argument"), next));
   }
   for (const std::size_t i : results) {
     if (!all[i].is_void()) continue;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "support/counted.h"
 #include "support/failure.h"
 
 namespace relish {
@@ -20,12 +21,12 @@ std::vector<ParamSource> call_layout(const PrimFunc& function, const CallTir& ca
   std::size_t buffer_params = 0, scalar_params = 0;
   for (const PrimParam& param : function.params) ++(param.buffer() ? buffer_params : scalar_params);
   if (scalars.size() != scalar_params || tensors.size() + fresh.size() != buffer_params) {
-    fail(
-        ErrorClass::Type, span, "call_tir.arity",
-        fmt::format(
-            "{} has {} buffer and {} scalar parameters; the call gives {} tensors, {} scalars and {} results",
-            function.name, buffer_params, scalar_params, tensors.size(), scalars.size(), fresh.size()),
-        {{function.span, "the function is declared here"}});
+    fail(ErrorClass::Type, span, "call_tir.arity",
+         fmt::format("{} has {} and {}; the call gives {}, {} and {}", function.name,
+                     counted(buffer_params, "buffer"), counted(scalar_params, "scalar"),
+                     counted(tensors.size(), "tensor"), counted(scalars.size(), "scalar"),
+                     counted(fresh.size(), "result")),
+         {{function.span, "the function is declared here"}});
   }
   std::vector<ParamSource> layout;
   std::size_t next_tensor = 0, next_scalar = 0, next_result = 0;

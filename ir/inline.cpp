@@ -12,6 +12,7 @@
 #include "ir/rewrite.h"
 #include "ir/symbols.h"
 #include "ir/user_gradient.h"
+#include "support/counted.h"
 #include "support/failure.h"
 
 namespace relish {
@@ -132,7 +133,7 @@ class Inliner {
   Expr inline_body(const std::vector<Expr>& args, Span call_span) {
     if (args.size() != callee_.params.size()) {
       fail(ErrorClass::Type, call_span, "inline.arity",
-           fmt::format("{} is given {} arguments; it takes {}", callee_.name, args.size(),
+           fmt::format("{} is given {}; it takes {}", callee_.name, counted(args.size(), "argument"),
                        callee_.params.size()));
     }
     std::vector<Expr> leaves;

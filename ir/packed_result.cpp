@@ -52,7 +52,7 @@ const TensorType& destination_type(const Type& type, Span span) {
   if (tensor && tensor->shape && tensor->dtype) return *tensor;
   fail(ErrorClass::Type, span, "native.destination",
        fmt::format(
-           "a result of type {}; expected a tensor of known shape and dtype, which is allocated for it",
+           "found a result of type {}; expected a tensor of known shape and dtype, which is allocated for it",
            print(type)));
 }
 
@@ -68,7 +68,8 @@ bool results_in_place(const PackedCall& call, Span span) {
   if (fresh == 0) return true;
   if (call.inplace_indices.size() == 1) return false;
   fail(ErrorClass::Runtime, span, "native.inplace",
-       "several results of R.call_inplace_packed, of which some are fresh; expected each to be an argument");
+       "found several results of R.call_inplace_packed, of which some are fresh; expected each to be an "
+       "argument");
 }
 
 }  // namespace relish

@@ -9,6 +9,7 @@
 
 #include "ir/identity.h"
 #include "runtime/half.h"
+#include "support/counted.h"
 #include "support/failure.h"
 
 namespace relish {
@@ -301,8 +302,8 @@ Scalar let(ScalarVar var, Scalar value, Scalar body, Span span) {
 Scalar load(const Buffer& buffer, std::vector<Scalar> indices, Span span) {
   if (static_cast<int>(indices.size()) != buffer.rank()) {
     ill_typed(span, "buffer.rank",
-              fmt::format("{} is indexed with {} indices; it has rank {}", buffer.name(), indices.size(),
-                          buffer.rank()));
+              fmt::format("{} is indexed with {}; it has rank {}", buffer.name(),
+                          counted(indices.size(), "index", "indices"), buffer.rank()));
   }
   for (const Scalar& index : indices) {
     if (!is_int(index.dtype())) {
@@ -318,7 +319,8 @@ Scalar intrinsic(Intrinsic which, std::vector<Scalar> args, Span span) {
   const IntrinsicInfo& info = info_of(which);
   if (static_cast<int>(args.size()) != info.arity) {
     ill_typed(span, "intrinsic.arity",
-              fmt::format("T.{} is given {} arguments; it takes {}", info.name, args.size(), info.arity));
+              fmt::format("T.{} is given {}; it takes {}", info.name, counted(args.size(), "argument"),
+                          info.arity));
   }
   const bool mixed = info.operands == IntrinsicOperands::FloatAndInt32;
   if (!mixed) {

@@ -9,6 +9,7 @@
 #include "ir/fault.h"
 #include "jit/marshal.h"
 #include "jit/runtime.h"
+#include "support/counted.h"
 #include "support/failure.h"
 #include "support/limits.h"
 
@@ -142,7 +143,7 @@ std::int32_t rt_call_value(RtContext* context, std::int32_t index, const std::in
     if (args.size() != callable.params.size()) {
       const std::size_t hidden = args.size() - (given.size() - 1);
       fail(ErrorClass::Runtime, host.span, "call.arity",
-           fmt::format("{} is given {} arguments; it takes {}", callable.name, given.size() - 1,
+           fmt::format("{} is given {}; it takes {}", callable.name, counted(given.size() - 1, "argument"),
                        callable.params.size() - std::min(hidden, callable.params.size())));
     }
     std::size_t slots = 0, position = 0;

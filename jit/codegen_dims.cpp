@@ -119,8 +119,15 @@ llvm::Value* GraphEmitter::scalar_value_of(const Scalar& scalar) {
         break;
     }
   }
-  fail(ErrorClass::Type, scalar.span(), "jit.scalar",
-       "a scalar of this form is not compiled; run it with --tier interp");
+  const auto* half = scalar.as<Binary>();  // is rounded after every step, which the interpreter does
+  if (half && size_of(scalar.dtype()) < 4 &&
+      (half->op == BinaryOp::Add || half->op == BinaryOp::Sub || half->op == BinaryOp::Mul ||
+       half->op == BinaryOp::Div)) {
+    fail(ErrorClass::Type, scalar.span(), "jit.scalar",
+         fmt::format("arithmetic of {} scalars is not compiled; run it with --tier interp",
+                     name_of(scalar.dtype())));
+  }
+  fail(ErrorClass::Type, scalar.span(), "scalar.form", "a scalar of this form has no value here");
 }
 
 // Bare dims of the type that have no value yet take that of the value.

@@ -20,6 +20,7 @@
 #include "jit/kernel_symbols.h"
 #include "jit/marshal.h"
 #include "support/big_stack.h"
+#include "support/counted.h"
 #include "support/interrupt.h"
 #include "support/suggest.h"
 
@@ -318,8 +319,9 @@ class Jit final : public Evaluator {
       all.push_back(std::move(value));
     }
     if (next != args.size()) {
-      fail(ErrorClass::Usage, function->span, "call.arity",
-           fmt::format("{}: {} arguments given, {} expected", function->name, args.size(), next));
+      fail(
+          ErrorClass::Usage, function->span, "call.arity",
+          fmt::format("{} is given {}; it takes {}", function->name, counted(args.size(), "argument"), next));
     }
     const SymbolValues symbols = bind_prim_func(*function, all, results);
     const std::shared_ptr<const Compiled> code = compiled(module, function->name);

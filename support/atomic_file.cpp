@@ -26,7 +26,7 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
 constexpr int temporary_name_tries = 100;
 
 [[noreturn]] void io_failure(const std::string& path, std::string_view what, int error) {
-  fail_at(ErrorClass::IO, path, "", fmt::format("{}: {}", what, std::strerror(error)));
+  fail_at(ErrorClass::IO, path, "file.system", fmt::format("{}: {}", what, std::strerror(error)));
 }
 
 class Descriptor {
@@ -166,7 +166,7 @@ class TemporaryFile {
     struct stat status = {};
     if (::fstat(descriptor_, &status) != 0) io_failure(target_path, "cannot check what was written", errno);
     if (static_cast<std::uint64_t>(status.st_size) != expected_bytes) {
-      fail_at(ErrorClass::IO, target_path, "",
+      fail_at(ErrorClass::IO, target_path, "file.system",
               fmt::format("cannot write: {} bytes arrived of {}", status.st_size, expected_bytes));
     }
     if (::fsync(descriptor_) != 0) io_failure(target_path, "cannot sync", errno);

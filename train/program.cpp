@@ -1,6 +1,7 @@
 // Argument lists from columns of data.
 #include "train/program.h"
 
+#include "support/counted.h"
 #include "support/suggest.h"
 
 namespace relish {
@@ -40,8 +41,9 @@ ColumnBinding::ColumnBinding(const ModulePtr& module, std::string_view function,
   }
   if (column_parameters_.size() != columns) {
     fail(ErrorClass::Usage, {}, "train.columns",
-         fmt::format("{}: found {} tensors; expected {} for the parameters of {} that have no value: {}",
-                     data_name, columns, column_parameters_.size(), function, name_list(column_parameters_)));
+         fmt::format("{}: found {}; expected {} for the parameters of {} that have no value: {}", data_name,
+                     counted(columns, "tensor"), column_parameters_.size(), function,
+                     name_list(column_parameters_)));
   }
 }
 

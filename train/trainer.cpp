@@ -10,6 +10,7 @@
 
 #include "ir/entry.h"
 #include "runtime/format.h"
+#include "support/counted.h"
 #include "support/interrupt.h"
 #include "support/suggest.h"
 #include "train/finite.h"
@@ -47,12 +48,13 @@ std::int64_t choose_batch_size(const TrainOptions& options, std::optional<std::i
            fmt::format("found batch_size {}; expected a positive number", *options.batch_size));
   }
   if (fixed && options.batch_size && *options.batch_size != *fixed) {
-    misuse("train.batch_size", fmt::format("found batch_size {}; {} takes batches of {} rows",
-                                           *options.batch_size, function, *fixed));
+    misuse("train.batch_size", fmt::format("found batch_size {}; {} takes batches of {}", *options.batch_size,
+                                           function, counted(*fixed, "row")));
   }
   if (fixed && rows < *fixed) {
     fail(ErrorClass::Data, {}, "data.rows",
-         fmt::format("data: found {} rows; {} takes batches of {} rows", rows, function, *fixed));
+         fmt::format("data: found {}; {} takes batches of {}", counted(rows, "row"), function,
+                     counted(*fixed, "row")));
   }
   return fixed ? *fixed : options.batch_size.value_or(std::min(default_batch_size, rows));
 }

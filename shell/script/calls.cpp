@@ -4,6 +4,7 @@
 #include "shell/script/builtins.h"
 #include "shell/script/convert.h"
 #include "shell/script/script.h"
+#include "support/counted.h"
 #include "support/interrupt.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -158,7 +159,7 @@ ScriptValue Script::call_by_name(const std::string& name, const ast::Call& call,
   }
   if (name == "donate") {
     const std::string* given = call.arguments.size() == 1 ? ast::name_of(*call.arguments[0].value) : nullptr;
-    if (!given) fail(ErrorClass::Type, span, "donate", "donate takes one name");
+    if (!given) fail(ErrorClass::Type, span, "donate.name", "donate takes one name");
     if (!environment_.find(*given)) unknown_name(*given, call.arguments[0].value->span);
     return environment_.take(*given);
   }
@@ -236,8 +237,8 @@ ScriptValue Script::call_function(const FunctionReference& function, std::vector
       for (const CallParameter& parameter : parameters) names.push_back(parameter.name);
       fail(ErrorClass::Usage, arguments[i].span, "call.arguments",
            arguments[i].name.empty()
-               ? fmt::format("{}: found {} arguments, expected {}", function.name, arguments.size(),
-                             parameters.size())
+               ? fmt::format("{}: found {}; expected {}", function.name,
+                             counted(arguments.size(), "argument"), parameters.size())
                : fmt::format("{}: unknown argument '{}'{}", function.name, arguments[i].name,
                              did_you_mean(arguments[i].name, names)));
     }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "shell/script/convert.h"
+#include "support/counted.h"
 
 namespace relish {
 namespace {
@@ -162,7 +163,8 @@ struct TensorSlicer {
 ScriptValue index_tensor(const Tensor& tensor, const std::vector<SubscriptItem>& items, Span span) {
   if (items.size() > tensor.shape().size()) {
     fail(ErrorClass::Type, span, "script.index",
-         fmt::format("found {} indices for a tensor of rank {}", items.size(), tensor.rank()));
+         fmt::format("found {} for a tensor of rank {}", counted(items.size(), "index", "indices"),
+                     tensor.rank()));
   }
   if (items.size() == 1) {
     const auto* value = std::get_if<ScriptValue>(&items[0].kind);

@@ -75,12 +75,14 @@ ScriptValue integer_operation(Operator op, std::int64_t a, std::int64_t b, const
       if (a == 0) division_by_zero(span);
       return std::pow(static_cast<double>(a), static_cast<double>(b));
     case Operator::ShiftLeft:
-      if (b < 0) fail(ErrorClass::Runtime, span, "script.shift", "negative shift count");
+      if (b < 0)
+        fail(ErrorClass::Runtime, span, "script.shift", fmt::format("shift by {}, which is negative", b));
       if (a == 0) return a;
       if (b >= 63 || (a << b) >> b != a) overflow(span, "<<");
       return a << b;
     case Operator::ShiftRight:
-      if (b < 0) fail(ErrorClass::Runtime, span, "script.shift", "negative shift count");
+      if (b < 0)
+        fail(ErrorClass::Runtime, span, "script.shift", fmt::format("shift by {}, which is negative", b));
       return a >> (b > 63 ? 63 : b);
     case Operator::BitAnd:
       return a & b;

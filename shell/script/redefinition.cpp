@@ -116,7 +116,7 @@ ModulePtr with_functions(const Module& module, const std::vector<GlobalFunction>
         verify(result, diagnostics);
         throw_if_errors(diagnostics);
       } catch (const Failure& failure) {
-        fail(ErrorClass::Type, span, "redefinition",
+        fail(ErrorClass::Type, span, "redefinition.caller",
              fmt::format("the new '{}' does not fit its caller '{}', so the old one stays", changed[i], name),
              {{failure.diagnostics().front().span, failure.diagnostics().front().message}});
       }

@@ -33,7 +33,8 @@ GraphValue operator-(const GraphValue& a) { return call_op("negative", {a}); }
 GraphValue constant_like(const GraphValue& like, double value) {
   const TensorType& type = like.type();
   if (!type.dtype) {
-    fail(ErrorClass::Type, like.expr().span(), "gradient.dtype",
+    const Span at = like.expr().span().known() ? like.expr().span() : like.builder().origin();
+    fail(ErrorClass::Type, at, "gradient.dtype",
          fmt::format("the gradient needs the dtype of a value of type {}", print(like.expr().type())));
   }
   return GraphValue(constant(Tensor::scalar(*type.dtype, value), like.builder().origin()), like.builder());

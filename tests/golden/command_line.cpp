@@ -6,12 +6,15 @@
 //   # given: x.npy from tests/models/mlp/x.npy [first BYTES]
 //   # given: notes.txt text some words
 //   # given: there folder
+//   # given: here symlink TARGET
+//   # given: here fifo
 //   # given: linear.so native [mode 0666]   a library of tests/native
 //   # shows: out.relish                  its text (of a folder, its files) follows the output
 //   # stdin: x.npy
 //   # stdout: closed
 //   # signal: INT 300
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -37,6 +40,10 @@ void provide(const GoldenFile& file, const TemporaryFolder& folder, const std::s
   const std::vector<std::string> words = split_words(text);
   if (words.size() == 2 && words[1] == "folder") {
     fs::create_directories(folder.file(words[0]));
+  } else if (words.size() == 3 && words[1] == "symlink") {
+    fs::create_symlink(words[2], folder.file(words[0]));
+  } else if (words.size() == 2 && words[1] == "fifo") {
+    if (::mkfifo(folder.file(words[0]).c_str(), 0600) != 0) bad_directive(file, text);
   } else if (words.size() >= 3 && words[1] == "from") {
     std::string bytes = bytes_of(std::string(RELISH_SOURCE_DIR) + "/" + words[2]);
     if (bytes.empty()) bad_directive(file, text);

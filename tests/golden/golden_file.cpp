@@ -179,8 +179,8 @@ std::map<std::uint32_t, std::vector<std::string>> inline_texts(const GoldenFile&
     };
     const bool note = told.severity == Severity::Note;
     if (note && std::none_of(file.expectations.begin(), file.expectations.end(), asked)) continue;
-    const std::string column = told.line == 0 || note ? "" : fmt::format("@{}", told.column);
-    result[told.line].push_back(fmt::format("# {}{}: {}", severity_word(told), column, told.text));
+    const std::string column = told.line == 0 || told.rule.empty() ? "" : fmt::format("@{}", told.column);
+    result[told.line].push_back(fmt::format("# {}{}: {}", severity_word(told), column, told.with_rule()));
   }
   return result;
 }
@@ -234,19 +234,19 @@ std::vector<Told> told_by(const GoldenFile& file, const std::vector<Diagnostic>&
   const std::string folder = std::filesystem::path(file.path).parent_path().string() + "/";
   std::vector<Told> all;
   for (const Diagnostic& diagnostic : diagnostics) {
-    const auto add = [&](Span span, Severity severity, std::string text) {
+    const auto add = [&](Span span, Severity severity, std::string text, const std::string& rule) {
       const SourceFile* source = Sources::instance().find(span.file);
       const bool here = source && source->name() == own_name;
       const LineColumn at = here ? source->position(span.begin) : LineColumn{};
-      all.push_back(
-          {at.line, at.column, severity, std::string(name_of(diagnostic.error_class)), std::move(text)});
+      all.push_back({at.line, at.column, severity, std::string(name_of(diagnostic.error_class)),
+                     std::move(text), rule});
     };
     std::string place = diagnostic.place;
     if (place.starts_with(folder)) place.erase(0, folder.size());
     add(diagnostic.span, diagnostic.severity,
-        place.empty() ? diagnostic.message : place + ": " + diagnostic.message);
+        place.empty() ? diagnostic.message : place + ": " + diagnostic.message, diagnostic.id);
     for (const DiagnosticNote& note : diagnostic.notes) {
-      add(note.span.known() ? note.span : diagnostic.span, Severity::Note, note.text);
+      add(note.span.known() ? note.span : diagnostic.span, Severity::Note, note.text, "");
     }
   }
   return all;

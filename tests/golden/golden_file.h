@@ -2,8 +2,9 @@
 //
 //   # test: check --option           what is done with the text below
 //   # exit: 4                        its exit code, where the class does not say it
-//   y = R.exp(1)  # error[TypeError]@7: message       at the end of the line it speaks of, or alone on the
-//   line below # expect                         the whole output, to the end of the file
+//   y = R.exp(1)  # error[TypeError]@7: message [rule]   at the end of the line it speaks of, or alone on the
+//                                                        line below; class, column and rule may be left out
+//   # expect                                             the whole output, to the end of the file
 //   #| first line
 //
 // Expectations are cut out of the text under test by blanking, so its lines keep their numbers.
@@ -26,7 +27,7 @@ struct Expectation {
   Severity severity = Severity::Error;
   std::string error_class;   // "TypeError"; empty: any
   std::uint32_t column = 0;  // 0: any
-  std::string text;          // part of the message
+  std::string text;          // part of the message with its rule in brackets
 };
 
 struct GoldenFile {
@@ -64,6 +65,10 @@ struct Told {
   std::uint32_t line = 0, column = 0;
   Severity severity = Severity::Error;
   std::string error_class, text;
+  std::string rule;  // empty for what is said beside a diagnostic
+
+  // "message [rule]", as the program shows it.
+  std::string with_rule() const { return rule.empty() ? text : text + " [" + rule + "]"; }
 };
 std::vector<Told> told_by(const GoldenFile& file, const std::vector<Diagnostic>& diagnostics);
 

@@ -61,7 +61,7 @@ bool meets(const Told& told, const Expectation& wanted) {
   return told.line == wanted.line && told.severity == wanted.severity &&
          (wanted.column == 0 || wanted.column == told.column) &&
          (wanted.error_class.empty() || wanted.error_class == told.error_class) &&
-         told.text.find(wanted.text) != std::string::npos;
+         told.with_rule().find(wanted.text) != std::string::npos;
 }
 
 void check_diagnostics(const GoldenFile& file, const Outcome& outcome, std::vector<std::string>& problems) {
@@ -77,8 +77,8 @@ void check_diagnostics(const GoldenFile& file, const Outcome& outcome, std::vect
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Told& told = all[i];
     if (expected[i] || told.severity == Severity::Note) continue;
-    problems.push_back(
-        fmt::format("line {}: unexpected {}@{}: {}", told.line, told.error_class, told.column, told.text));
+    problems.push_back(fmt::format("line {}: unexpected {}@{}: {}", told.line, told.error_class, told.column,
+                                   told.with_rule()));
   }
 }
 
@@ -135,6 +135,11 @@ std::vector<std::string> problems_of(const GoldenFile& file, const Outcome& outc
   if (file.exit_code ? outcome.exit_code != *file.exit_code : !fails && outcome.exit_code != 0) {
     problems.push_back(
         fmt::format("exit code is {}, expected {}", outcome.exit_code, file.exit_code.value_or(0)));
+  }
+  for (const Told& told : told_by(file, outcome.diagnostics)) {
+    if (told.severity != Severity::Note && told.rule.find('.') == std::string::npos)
+      problems.push_back(
+          fmt::format("line {}: '{}' names no rule such as 'theme.rule'", told.line, told.text));
   }
   return problems;
 }

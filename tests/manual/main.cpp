@@ -1,6 +1,6 @@
-// `manual_examples --coverage` prints docs/coverage.md (coverage.h).
-//
-// The examples of the manual are run: `manual_examples [--update]`. In docs/language.md
+// What the manual says is what the program does: `manual_examples [--update | --diagnostics | --coverage]`.
+// Its table of diagnostics is complete (tests/manual/diagnostics.h; --diagnostics prints it), so is that of
+// constructs (tests/manual/coverage.h; --coverage prints it), and its examples are run. In docs/language.md
 //
 //   ```relish                 is a script of its own, run in both tiers;
 //   ```relish again           goes on where the script before it stopped;
@@ -29,6 +29,7 @@
 #include "support/render.h"
 #include "tests/golden/captured_errors.h"
 #include "tests/manual/coverage.h"
+#include "tests/manual/diagnostics.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace relish::testing {
@@ -226,6 +227,17 @@ int print_coverage() {
   return coverage.problems.empty() ? 0 : 1;
 }
 
+// How many rules are not shown, and whether the page of them is stale.
+int check_diagnostics() {
+  const DiagnosticTable table;
+  const std::vector<std::string> faults = table.faults();
+  for (const std::string& fault : faults) std::cout << fault << "\n";
+  const bool stale = table.page() != bytes_of(std::string(RELISH_SOURCE_DIR) + "/docs/diagnostics.md");
+  if (stale) std::cout << "docs/diagnostics.md is stale: run ./dev docs and commit it\n";
+  std::cout << table.size() << " rules, " << faults.size() << " faults\n";
+  return static_cast<int>(faults.size()) + (stale ? 1 : 0);
+}
+
 }  // namespace
 }  // namespace relish::testing
 
@@ -233,9 +245,14 @@ int main(int argc, char** argv) {
   using namespace relish::testing;
   if (argc > 1 && std::string(argv[1]) == "--coverage") return print_coverage();
   relish::start_language();
+  const std::string option = argc > 1 ? argv[1] : "";
+  if (option == "--diagnostics") {
+    std::cout << DiagnosticTable().page();
+    return 0;
+  }
   Page page(std::string(RELISH_SOURCE_DIR) + "/docs/language.md");
   page.run();
-  if (argc > 1 && std::string(argv[1]) == "--update") page.update();
+  if (option == "--update") page.update();
   std::cout << page.examples() << " examples, " << page.failures() << " not as the page says\n";
-  return page.failures() == 0 ? 0 : 1;
+  return page.failures() + check_diagnostics() == 0 ? 0 : 1;
 }

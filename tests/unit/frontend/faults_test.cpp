@@ -1,9 +1,12 @@
 // Every refusal of the front end: the nearest texts that are not accepted, with place, class and message.
 #include <catch2/catch.hpp>
+#include <utility>
 
 #include "frontend/reader.h"
 #include "helpers.h"
 #include "stdlib/stdlib.h"
+#include "support/limits.h"
+#include "tests/unit/catch_failure.h"
 
 namespace relish {
 namespace {
@@ -102,11 +105,13 @@ TEST_CASE("faults of Relax functions") {
        "4:7 TypeError found the prim_func 'g' inside an R.function; expected it in the module\n"},
       {"n = T.int32()\nreturn x",
        "3:7 TypeError found a call of T.int32 as a dimension; dimensions are int64\n"},
-      {"y = R.match_cast(x)\nreturn y", "3:7 TypeError R.match_cast takes a value and a type\n"},
+      {"y = R.match_cast(x)\nreturn y",
+       "3:7 TypeError found 1 argument of R.match_cast; expected a value and a type\n"},
       {"y = R.match_cast(x, R.Tensor((5,), \"float32\"))\nreturn y",
        "3:20 TypeError found a value of type R.Tensor((4,), dtype=\"float32\"), which is never "
        "R.Tensor((5,), dtype=\"float32\")\n"},
-      {"y = R.match_shape(x)\nreturn y", "3:7 TypeError R.match_shape takes a value and its dimensions\n"},
+      {"y = R.match_shape(x)\nreturn y",
+       "3:7 TypeError found 1 argument of R.match_shape; expected a value and its dimensions\n"},
       {"return R.match_cast(x, R.Tensor)",
        "3:10 TypeError found R.match_cast inside an expression; expected y = R.match_cast(x, type)\n"},
       {"return R.null_value()",
@@ -115,7 +120,7 @@ TEST_CASE("faults of Relax functions") {
        "3:10 TypeError R.emit_te needs Python, which Relish does not run; expected a prim_func and "
        "R.call_tir\n"},
       {"return R.call_tir_inplace(x)",
-       "3:10 TypeError found 1 positional arguments of R.call_tir_inplace; expected a prim_func, its "
+       "3:10 TypeError found 1 positional argument of R.call_tir_inplace; expected a prim_func, its "
        "arguments, inplace_indices and the type of the result\n"},
       {"return R.call_packed(\"f\", x)",
        "3:10 TypeError found a call of R.call_packed, which has effects, in the pure function 'f'; expected "
@@ -125,14 +130,15 @@ TEST_CASE("faults of Relax functions") {
       {"return R.shape([1.5])", "3:18 TypeError found a dimension of dtype float64; expected int64\n"},
       {"return R.shape([n])",
        "3:19 TypeError found 'n', which no dimension introduces; expected a dimension \"n\" of its own\n"},
-      {"return R.str(3)", "3:10 TypeError R.str takes a string\n"},
+      {"return R.str(3)", "3:10 TypeError found the number 3 in R.str; expected a string\n"},
       {"return R.dtype(\"float31\")",
        "3:18 TypeError found the dtype 'float31', which is unknown; did you mean 'float32'?\n"},
       {"return R.TupleGetItem(x, y)", "3:28 TypeError found an index that is no plain integer\n"},
       {"return x(i)", "3:10 TypeError x is called; it has type R.Tensor((4,), dtype=\"float32\")\n"},
       {"return (1)(x)", "3:11 TypeError found a call of the number 1; expected a function\n"},
       {"return R.add", "3:10 TypeError found 'R.add' without its arguments\n"},
-      {"return R.const([1, 2], \"int32\", 3)", "3:10 TypeError R.const takes a value and a dtype\n"},
+      {"return R.const([1, 2], \"int32\", 3)",
+       "3:10 TypeError found 3 arguments of R.const; expected a value and a dtype\n"},
       {"return R.const(1, foo=2)", "3:21 TypeError R.const has no argument 'foo'\n"},
       {"return x < i < x", "3:16 TypeError found a chained comparison; expected one at a time\n"},
       {"return x in i", "3:12 TypeError found 'in' on tensors; expected an operator of R\n"},
@@ -141,21 +147,24 @@ TEST_CASE("faults of Relax functions") {
        "dtype=\"float32\")); expected a tensor\n"},
       {"return relish.constant(\"c9\")",
        "3:10 TypeError found no entry 'c9' in the section of constants at the end of the text\n"},
-      {"return relish.constant(3)", "3:10 TypeError relish.constant takes the name of an entry\n"},
+      {"return relish.constant(3)",
+       "3:10 TypeError relish.constant takes the name of an entry as a string\n"},
       {"return R.prim_value(\"x\")", "3:23 TypeError found the string \"x\"; expected a scalar\n"},
       {"return R.call_tir(x, x)", "3:21 TypeError found the name 'x' in R.call_tir; expected a prim_func\n"},
       {"return R.call_tir(f, x, (4,), dtype=\"float32\")",
        "3:21 TypeError found a recursive use of 'f', whose result type is inferred; expected -> and its "
        "type\n  note 2:5 it is defined here\n"},
       {"return R.call_tir(f)",
-       "3:10 TypeError found 1 positional arguments of R.call_tir; expected a prim_func, its arguments and "
+       "3:10 TypeError found 1 positional argument of R.call_tir; expected a prim_func, its arguments and "
        "the type of the result\n"},
       {"return x + True", "3:14 TypeError found True beside a tensor of float32; expected a number\n"},
       {"y = x + zz\nreturn y", "3:11 TypeError found the name 'zz', which is not defined here\n"},
       {"return R.func_attr({})",
        "3:10 TypeError found R.func_attr inside an expression; expected it as a statement\n"},
       {"R.func_attr({3: 4})\nreturn x", "3:16 TypeError found the number 3 as a key; expected a string\n"},
-      {"R.func_attr(x)\nreturn x", "3:3 TypeError expected one dictionary of attributes\n"},
+      {"R.func_attr(x)\nreturn x",
+       "3:3 TypeError found an argument that is no dictionary of R.func_attr; expected one dictionary of "
+       "attributes\n"},
       {"R.func_attr({\"a\": x})\nreturn x",
        "3:21 TypeError found the name 'x'; expected a literal that is known when the text is read\n"},
       {"return i + 9999999999",
@@ -191,12 +200,12 @@ TEST_CASE("faults of prim_funcs") {
       {"for i in range(4, foo=3):\n  A[i] = 1", "3:21 TypeError range has no argument 'foo' here\n"},
       {"for i in T.grid(4, x=3):\n  A[i] = 1",
        "3:24 TypeError found a named argument of T.grid; expected extents\n"},
-      {"for i, j in T.grid(4):\n  A[i] = 1", "3:7 TypeError found 2 variables for a loop of 1 dimensions\n"},
+      {"for i, j in T.grid(4):\n  A[i] = 1", "3:7 TypeError found 2 variables for a loop of 1 dimension\n"},
       {"for i.x in T.grid(4):\n  A[i] = 1",
        "3:7 TypeError found 'i.x' as a target; expected a name or an element of a buffer\n4:7 TypeError "
        "found the name 'i', which is not defined here\n"},
       {"with T.block(\"x\"):\n  vi = T.axis.remap(\"SX\", [n, 3])",
-       "4:10 TypeError found 1 names, 2 letters and 2 loop variables in T.axis.remap; expected as many of "
+       "4:10 TypeError found 1 name, 2 letters and 2 loop variables in T.axis.remap; expected as many of "
        "each\n"},
       {"with T.block(\"x\"):\n  vi, vj = T.axis.remap(\"SX\", [n, 3])",
        "4:34 TypeError found the name 'n' in T.axis.remap; expected a loop variable\n"},
@@ -261,7 +270,7 @@ TEST_CASE("faults of prim_funcs") {
       {"A[0] = T.Cast(\"float3\", A[0])",
        "3:17 TypeError found the dtype 'float3', which is unknown; did you mean 'float32'?\n"},
       {"A[0] = T.Cast(3, A[0])", "3:20 TypeError found a subscript; expected a dtype such as \"float32\"\n"},
-      {"A[0] = T.Cast(\"float32\")", "3:10 TypeError found 1 arguments of T.Cast; expected 2\n"},
+      {"A[0] = T.Cast(\"float32\")", "3:10 TypeError found 1 argument of T.Cast; expected 2\n"},
       {"A[0] = T.exp(n)", "3:10 TypeError T.exp takes floats, found int32\n"},
       {"A[0] = T.exp(A[0], A[1])", "3:10 TypeError found 2 arguments of T.exp; expected 1\n"},
       {"A[0] = T.exp(foo=3)", "3:16 TypeError T.exp has no argument 'foo'\n"},
@@ -317,7 +326,9 @@ TEST_CASE("faults of prim_funcs") {
        "4:3 TypeError found a function inside a prim_func; expected it in the module\n"},
       {"n", "3:3 TypeError found the name 'n' as a statement; expected a store such as C[i] = x\n"},
       {"3", "3:3 TypeError found the number 3 as a statement; expected a store such as C[i] = x\n"},
-      {"T.func_attr(3)", "3:3 TypeError expected one dictionary of attributes\n"},
+      {"T.func_attr(3)",
+       "3:3 TypeError found an argument that is no dictionary of T.func_attr; expected one dictionary of "
+       "attributes\n"},
       {"T.evaluate(1, 2)", "3:3 TypeError T.evaluate takes one expression\n"},
       {"T.evaluate(T.call_packed(\"f\"))",
        "3:14 PolicyError T.call_packed of 'f' calls native code, which is not opted in; R.call_dps_packed "
@@ -336,7 +347,9 @@ TEST_CASE("faults of prim_funcs") {
        "3:10 TypeError found float16 beside bfloat16; expected one of them cast\n"},
       {"for i in T.serial(4, annotations=3):\n  A[i] = 1",
        "3:36 TypeError found annotations that are no dictionary\n"},
-      {"with T.block(\"x\"):\n  T.block_attr(3)", "4:5 TypeError expected one dictionary of attributes\n"},
+      {"with T.block(\"x\"):\n  T.block_attr(3)",
+       "4:5 TypeError found an argument that is no dictionary of T.block_attr; expected one dictionary of "
+       "attributes\n"},
   };
   for (const Fault& fault : faults) {
     INFO(fault.text);
@@ -372,7 +385,7 @@ TEST_CASE("faults of headers and modules") {
       {"@R.function\ndef f(x: R.Tensor(4, \"float32\")):\n  return x",
        "2:19 TypeError found the number 4 as a shape; expected a tuple of dimensions such as (2, 3)\n"},
       {"@R.function\ndef f(x: R.Tensor((4,), ndim=2)):\n  return x",
-       "2:30 TypeError found ndim=2 beside a shape of 1 dimensions\n"},
+       "2:30 TypeError found ndim=2 beside a shape of 1 dimension\n"},
       {"@R.function\ndef f(x: R.Tensor(ndim=\"a\")):\n  return x",
        "2:24 TypeError found the string \"a\" as a rank; expected a number up to 32\n"},
       {"@R.function\ndef f(x: R.Tensor((-4,))):\n  return x",
@@ -435,7 +448,8 @@ TEST_CASE("faults of headers and modules") {
       {"@I.ir_module\nclass M:\n  f = R.ExternFunc()",
        "3:7 TypeError R.ExternFunc takes the symbol of a native function and perhaps its type\n"},
       {"@I.ir_module\nclass M:\n  I.module_attrs(3)",
-       "3:3 TypeError expected one dictionary of attributes\n"},
+       "3:3 TypeError found an argument that is no dictionary of I.module_attrs; expected one dictionary of "
+       "attributes\n"},
       {"@I.ir_module\nclass M:\n  @R.function\n  def f(x: R.Any):\n    return N.g(x)\n@I.ir_module\nclass "
        "N:\n  pass",
        "5:12 TypeError found 'N.g' of another module; a function calls functions of its own module only\n"},
@@ -507,6 +521,54 @@ TEST_CASE("faults of scripts") {
     INFO(fault.text);
     CHECK(errors_of(fault.text) == fault.errors);
   }
+}
+
+// The rules of what is refused, with places.
+std::string rules_of(const Diagnostics& diagnostics) {
+  std::string text;
+  for (const Diagnostic& fault : diagnostics.all()) {
+    const LineColumn at = Sources::instance().find(fault.span.file)->position(fault.span.begin);
+    text += fmt::format("{}:{} {} {}\n", at.line, at.column, name_of(fault.error_class), fault.id);
+  }
+  return text;
+}
+
+std::string rules_of(const std::string& text) {
+  install_stdlib();
+  install_front_end();
+  Diagnostics diagnostics;
+  read_source(test::add_source(text + "\n"), {}, diagnostics);
+  return rules_of(diagnostics);
+}
+
+TEST_CASE("texts of more than 10,000 attributes, and of more functions that need each other's types") {
+  std::string entries, functions = "@I.ir_module\nclass M:\n";
+  for (int i = 0; i < 10000; ++i) entries += fmt::format("\"a{}\": 1, ", i);
+  CHECK(rules_of("@I.ir_module\nclass M:\n  I.module_attrs({" + entries + "})").empty());
+  CHECK(rules_of("@I.ir_module\nclass M:\n  I.module_attrs({" + entries + "\"b\": 1})") ==
+        "3:18 ResourceLimit limit.attributes\n");
+
+  const std::uint32_t before = std::exchange(limits().max_call_depth, 10);
+  for (int i = 0; i < 12; ++i) {
+    functions += fmt::format("  @R.function\n  def f{}(x: R.Any):\n    return M.f{}(x)\n", i, i + 1);
+  }
+  functions += "  @R.function\n  def f12(x: R.Any):\n    return x";
+  CHECK(rules_of(functions).find(" ResourceLimit limit.inference\n") != std::string::npos);
+  limits().max_call_depth = 20;
+  CHECK(rules_of(functions).empty());
+  limits().max_call_depth = before;
+}
+
+TEST_CASE("a text of the library has one module, the value of an option is one expression") {
+  CHECK(testing::rule_of([] { read_module("none", "x = 3\n"); }) == "TypeError: module.count");
+  const auto expression = [](std::string text) {
+    Diagnostics diagnostics;
+    read_expression(test::add_source(std::move(text)), diagnostics);
+    return rules_of(diagnostics);
+  };
+  CHECK(expression("[1, 2]").empty());
+  CHECK(expression("y = 3") == "1:1 SyntaxError syntax.expression\n");
+  CHECK(expression("y\nz") == "1:1 SyntaxError syntax.expression\n");
 }
 
 }  // namespace

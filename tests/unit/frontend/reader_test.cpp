@@ -441,7 +441,7 @@ TEST_CASE("scalars convert as TVM has it") {
 
 TEST_CASE("faults of prim_funcs, with their places") {
   CHECK(loop_errors("C[0] = 1") ==
-        "3:3 TypeError found 1 indices for C; expected 2\n  note 2:79 C has rank 2\n");
+        "3:3 TypeError found 1 index for C; expected 2\n  note 2:79 C has rank 2\n");
   CHECK(loop_errors("D[0, 0] = 1") == "3:3 TypeError found the name 'D', which is not defined here\n");
   CHECK(loop_errors("C[0, 0] = Q") == "3:13 TypeError found the name 'Q', which is not defined here\n");
   CHECK(loop_errors("C[0, 0] = A") ==
@@ -455,7 +455,7 @@ TEST_CASE("faults of prim_funcs, with their places") {
         "3:13 PolicyError T.call_extern of 'system' calls native code, which is not opted in; "
         "R.call_dps_packed can, with --native\n");
   CHECK(loop_errors("for i in T.grid(8, 8):\n  C[i, i] = 1") ==
-        "3:7 TypeError found 1 variables for a loop of 2 dimensions\n");
+        "3:7 TypeError found 1 variable for a loop of 2 dimensions\n");
   CHECK(
       loop_errors("for i in [1, 2]:\n  C[i, i] = 1\nC[0, 0] = zz") ==
       "3:12 TypeError found a loop over a list; expected T.grid, range, T.serial, T.parallel, T.vectorized, "

@@ -11,6 +11,7 @@ namespace relish {
 namespace {
 
 using testing::failure_of;
+using testing::rule_of;
 
 Scalar var(const char* name, DType dtype) { return use(ScalarVar(name, dtype)); }
 
@@ -50,11 +51,13 @@ TEST_CASE("ill-typed operands are refused") {
         "TypeError: << takes integers, found float32");
   CHECK(failure_of([&] { intrinsic(Intrinsic::Exp, {i}); }) == "TypeError: T.exp takes floats, found int32");
   CHECK(failure_of([&] { intrinsic(Intrinsic::Pow, {x}); }) ==
-        "TypeError: T.pow is given 1 arguments; it takes 2");
+        "TypeError: T.pow is given 1 argument; it takes 2");
   const Buffer buffer("A", DType::Float32, {Scalar(4), Scalar(4)});
-  CHECK(failure_of([&] { load(buffer, {i}); }) == "TypeError: A is indexed with 1 indices; it has rank 2");
+  CHECK(failure_of([&] { load(buffer, {i}); }) == "TypeError: A is indexed with 1 index; it has rank 2");
   CHECK(failure_of([&] { load(buffer, {i, x}); }) ==
         "TypeError: index of A has dtype float32; expected an integer");
+  CHECK(rule_of([&] { load(buffer, {i, x}); }) == "TypeError: buffer.index");
+  CHECK(rule_of([&] { intrinsic(Intrinsic::Pow, {x}); }) == "TypeError: intrinsic.arity");
 }
 
 TEST_CASE("intrinsics are found by name and alias") {

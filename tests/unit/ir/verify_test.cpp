@@ -83,6 +83,21 @@ TEST_CASE("broken graph functions are named by rule") {
           f.result = shape_literal({ScalarVar("m", DType::Int64)});
           f.result_type = Type();
         }) == Rules{"verify.symbol"});
+  CHECK(broken_graph([](Function& f) {
+          CallTir call{global_ref("add_one", Type()), {f.params[0]}, {floats({2, 3})}, false, {1}};
+          f.blocks[0].bindings[0].kind = VarBinding{f.blocks[0].bindings[0].var(), call_tir(std::move(call))};
+        }) == Rules{"verify.inplace", "verify.call_tir"});
+  CHECK(broken_graph([](Function& f) {
+          PackedCall call{PackedForm::Impure, extern_func("native"), {f.params[0]}, {floats({2, 3})}};
+          f.blocks[0].bindings[0].kind =
+              VarBinding{f.blocks[0].bindings[0].var(), packed_call(std::move(call))};
+        }) == Rules{"verify.purity"});
+  CHECK(broken_graph([](Function& f) {
+          FunctionType other;
+          other.result = floats({2, 3});
+          f.result = global_ref("main", Type(other));
+          f.result_type = Type();
+        }) == Rules{"verify.global_type"});
   CHECK(broken_rules(module_of({shared(add_one({2})), shared(add_one({2}))})) == Rules{"verify.duplicate"});
 }
 
@@ -106,6 +121,14 @@ TEST_CASE("broken prim_funcs are named by rule") {
   CHECK(broken_loop(a, make_stmt(DefineScalar{x, Scalar(1)})) == Rules{"verify.scalar_type"});
   CHECK(broken_loop(a, make_stmt(For{i, int32(0), Scalar(4), LoopKind::Serial, store(i, int32(1)), {}})) ==
         Rules{"verify.loop_type"});
+  CHECK(broken_loop(a, make_stmt(Break{})) == Rules{"verify.control"});
+  CHECK(broken_loop(a, make_stmt(Return{int32(1)})) == Rules{"verify.return"});
+  CHECK(broken_loop(a, loop(Stmt())) == Rules{"verify.body"});
+  PrimFunc twice;
+  twice.name = "f";
+  twice.params = {{a}, {Buffer("A", DType::Int32, {int32(4)})}};
+  twice.body = store(int32(0), int32(1));
+  CHECK(broken_rules(module_of({shared(std::move(twice))})) == Rules{"verify.parameter"});
 }
 
 TEST_CASE("verify_after names the pass") {

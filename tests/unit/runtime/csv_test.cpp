@@ -75,6 +75,7 @@ TEST_CASE("a target column is split off") {
   CHECK(format_tensor(y) == "float32 (2,)\n[10, 30]");
   CHECK(failure_of([&] { split_target(table, "prize", path); }) ==
         "DataError: " + path + ": no column 'prize'; did you mean 'price'?");
+  CHECK(testing::rule_of([&] { split_target(table, "prize", path); }) == "DataError: csv.column");
 }
 
 TEST_CASE("bad widths and bad values are told in the order of the lines") {

@@ -208,6 +208,7 @@ TEST_CASE("npz: ratios, overlaps and foreign entries are refused") {
   inflated[first + 27] = 0x10;
   path = folder.put("ratio.npz", inflated);
   CHECK(failure_of([&] { read_npz(path); }).find("more than 1032 to 1") != std::string::npos);
+  CHECK(rule_of([&] { read_npz(path); }) == "DataError: npz.ratio");
 
   std::string foreign = good;
   for (std::size_t at = foreign.find("a.npy"); at != std::string::npos; at = foreign.find("a.npy", at)) {
@@ -282,6 +283,11 @@ TEST_CASE("safetensors: refusals") {
   CHECK(rule("{" + a + R"(,"b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", "12") ==
         "DataError: safetensors.gap");
   CHECK(rule("{" + a + "}", "123") == "DataError: safetensors.gap");
+  CHECK(rule(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,2]}})", "12") ==
+        "DataError: safetensors.size");
+  CHECK(rule(R"({"a":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}})", "12") ==
+        "DataError: safetensors.dtype");
+  CHECK(rule(R"({"a":{"dtype":"U8","shape":[2]}})", "12") == "DataError: safetensors.key");
   CHECK(rule("{" + a + "," + a + "}", "12") == "DataError: safetensors.duplicate");
   CHECK(rule(R"({"a":{"dtype":"U8","dtype":"U8"}})") == "DataError: safetensors.duplicate");
   CHECK(rule(R"({"__metadata__":{"k":"v","k":"w"}})") == "DataError: safetensors.duplicate");

@@ -107,7 +107,8 @@ TEST_CASE("npy: no elements, one element without dimensions, 32 dimensions") {
   CHECK(read_npy(folder.put("x.npy", npy_file(header_of("|u1", ones(32).c_str()), "a"))).rank() == 32);
   std::string path = folder.put("x.npy", npy_file(header_of("|u1", ones(33).c_str()), "a"));
   CHECK(failure_of([&] { read_npy(path); }) ==
-        "DataError: " + path + ": the array has 33 dimensions; at most 32 are read, --max-rank raises the limit (byte 10)");
+        "DataError: " + path +
+            ": the array has 33 dimensions; at most 32 are read, --max-rank raises the limit (byte 10)");
 }
 
 TEST_CASE("npy: a header of 10,000 bytes is the longest") {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <csignal>
+#include <limits>
 
 #include "support/interrupt.h"
 #include "tests/unit/catch_failure.h"
@@ -69,6 +70,25 @@ TEST_CASE("training finds the line, with the same bytes in every run") {
   options.seed = 0;
   TrainResult same = train(evaluator, open_program(), linear_data(50), options);
   CHECK_FALSE(identical(other.parameters[0].second, same.parameters[0].second));
+}
+
+TEST_CASE("options without sense are refused by rule") {
+  LinearEvaluator evaluator;
+  const auto rule = [&](void (*change)(TrainOptions&)) {
+    TrainOptions options = quick_options();
+    change(options);
+    return testing::rule_of([&] { train(evaluator, open_program(), linear_data(50), options); });
+  };
+  CHECK(rule([](TrainOptions& o) { o.epochs = 0; }) == "UsageError: train.epochs");
+  CHECK(rule([](TrainOptions& o) { o.steps = 0; }) == "UsageError: train.steps");
+  CHECK(rule([](TrainOptions& o) { o.batch_size = 0; }) == "UsageError: train.batch_size");
+  CHECK(rule([](TrainOptions& o) { o.learning_rate = std::numeric_limits<double>::infinity(); }) ==
+        "UsageError: train.lr");
+  CHECK(rule([](TrainOptions& o) {
+          o.log_every = {};
+          o.log_every.steps = 0;
+          o.log_every.seconds = 0;
+        }) == "UsageError: train.log_every");
 }
 
 TEST_CASE("reports: steps and epochs count from 1, and epochs bring the validation metrics") {
