@@ -24,7 +24,8 @@ void GraphBuilder::read_statement(const ast::Statement& statement, Place place) 
   poll_interrupt();
   if (statement.as<ast::Damaged>()) throw ReadContext::Silent{};
   if (returned_)
-    type_error(statement.span, "function.end", "found a statement behind the return; expected none");
+    fail(ErrorClass::Type, statement.span, "function.end",
+         "found a statement behind the return; expected none", {remove_this(statement.span)});
   builder_.set_origin(statement.span);
   if (auto* s = statement.as<ast::With>()) {
     if (place == Place::Dataflow)
@@ -58,17 +59,15 @@ void GraphBuilder::read_statement(const ast::Statement& statement, Place place) 
   } else if (auto* s = statement.as<ast::FunctionDefinition>()) {
     read_nested(statement, *s);
   } else if (statement.as<ast::Break>() || statement.as<ast::Continue>()) {
-    type_error(
-        statement.span, "loop.jump",
-        fmt::format("found {} in an R.function; its loops run to their end, end a while by its condition",
-                    statement.as<ast::Break>() ? "break" : "continue"));
+    fail(ErrorClass::Type, statement.span, "loop.jump",
+         fmt::format("found {} in an R.function; its loops run to their end, end a while by its condition",
+                     statement.as<ast::Break>() ? "break" : "continue"),
+         {remove_this(statement.span)});
   } else if (statement.as<ast::Assert>()) {
     type_error(statement.span, "assert.function",
                "found an assert in an R.function; expected R.assert_op(condition, format=\"...\")");
   } else if (statement.as<ast::Pass>()) {
-    if (statement.comments)
-      pending_.before.insert(pending_.before.end(), statement.comments->before.begin(),
-                             statement.comments->before.end());
+    hand_on(statement.comments);
   } else {
     type_error(statement.span, "function.statement", "found a statement that an R.function cannot have");
   }
@@ -123,6 +122,11 @@ void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::Wit
   Frame inside = std::move(frames_.back());
   frames_.pop_back();
   in_dataflow_ = false;
+  if (builder_.block_empty() && comments) {
+    // The block vanishes; its comments stay.
+    block_comments_.pop_back();
+    hand_on(comments);
+  }
   builder_.end_block();
   for (auto& [bound, entry] : inside) {
     bool output = outputs_.count(bound) > 0;
@@ -152,12 +156,8 @@ void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::Wit
 }
 
 void GraphBuilder::read_expression(const ast::Statement& statement, const ast::Expr& expr) {
-  auto keep_comments = [&] {
-    if (!statement.comments) return;
-    for (const std::string& comment : statement.comments->before) pending_.before.push_back(comment);
-    if (!statement.comments->after.empty()) pending_.before.push_back(statement.comments->after);
-  };
-  if (expr.as<ast::StringValue>()) return;  // a docstring
+  auto keep_comments = [&] { hand_on(statement.comments); };
+  if (expr.as<ast::StringValue>()) return keep_comments();  // a docstring
   auto* call = expr.as<ast::Call>();
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   if (name == "R.func_attr") {
@@ -192,6 +192,7 @@ void GraphBuilder::read_expression(const ast::Statement& statement, const ast::E
 }
 
 void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::Assignment& assignment) {
+  commented_ = nullptr;
   if (assignment.targets.size() != 1) {
     type_error(assignment.targets[1]->span, "assignment.targets",
                "found several targets; expected one assignment each");
@@ -213,13 +214,13 @@ void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::A
       }
       bind(symbol.name, std::get<Scalar>(symbols_.find(symbol.name, symbol.span)), symbol.span);
     }
-    return;
+    return hand_on(statement.comments);
   }
   // `cls = Module`.
   if (const std::string* module = ast::name_of(written);
       module && ast::name_of(target) && globals_.is_module(*module) && !look_up(*module)) {
     bind(*ast::name_of(target), ModuleAlias{}, target.span);
-    return;
+    return hand_on(statement.comments);
   }
   auto* call = written.as<ast::Call>();
   std::string callee = call ? context_.namespaces.canonical(*call->callee) : std::string();
@@ -285,8 +286,11 @@ void GraphBuilder::append_binding(const ast::Statement& statement, const std::st
                                   Type type, Expr result, bool annotated) {
   if (!in_dataflow_) open_plain_block();
   Var var(name, type, in_dataflow_ && !is_output(name, statement), name_span);
-  builder_.append(
-      Binding{VarBinding{var, result}, statement.span, take_comments(statement.comments), annotated});
+  // Of a line that binds several names the first binding has the comments.
+  const bool first = commented_ != &statement;
+  commented_ = &statement;
+  builder_.append(Binding{VarBinding{var, result}, statement.span,
+                          take_comments(first ? statement.comments : nullptr), annotated});
   std::optional<Scalar> scalar;
   if (auto* value = result.as<ScalarValueExpr>()) scalar = value->value;
   if (const Var* same = result.as_var(); same && type.as<ScalarType>()) scalar = known_scalar(result);

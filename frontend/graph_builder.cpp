@@ -255,6 +255,12 @@ CommentsPtr GraphBuilder::take_comments(const CommentsPtr& own) {
   return std::make_shared<const Comments>(std::move(all));
 }
 
+void GraphBuilder::hand_on(const CommentsPtr& comments) {
+  if (!comments) return;
+  pending_.before.insert(pending_.before.end(), comments->before.begin(), comments->before.end());
+  if (!comments->after.empty()) pending_.before.push_back(comments->after);
+}
+
 // --- The function.
 
 FunctionPtr GraphBuilder::build(CommentsPtr comments, const FunctionOptions& options) {

@@ -206,6 +206,8 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   }
   void refuse_names(const ast::Statement& statement);
   CommentsPtr take_comments(const CommentsPtr& own);
+  // Comments of a line that is no binding go to the next that is one.
+  void hand_on(const CommentsPtr& comments);
   void open_plain_block();
 
   ReadContext& context_;
@@ -226,7 +228,8 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   Function function_;
   bool block_open_ = false;
   bool returned_ = false;
-  Comments pending_;  // of lines that are no bindings: kept for the next one
+  const ast::Statement* commented_ = nullptr;  // whose comments a binding has
+  Comments pending_;                           // of lines that are no bindings: kept for the next one
   // In a dataflow block: for each output, the statement that binds it last.
   std::map<std::string, const ast::Statement*> outputs_;
   bool in_dataflow_ = false;

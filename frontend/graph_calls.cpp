@@ -99,8 +99,10 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
     }
     if (suggestion.empty()) {
       for (std::string& candidate : candidates) candidate = "R." + candidate;
-      for (const char* other : {"const", "shape", "tuple", "match_cast", "call_tir", "call_dps_packed",
-                                "output", "prim_value", "str", "dtype", "func_attr", "null_value"}) {
+      for (const char* other :
+           {"const", "shape", "tuple", "match_cast", "call_tir", "call_tir_inplace", "call_tir_with_grad",
+            "call_dps_packed", "call_packed", "call_pure_packed", "call_inplace_packed", "output",
+            "prim_value", "str", "dtype", "func_attr", "null_value"}) {
         candidates.push_back(fmt::format("R.{}", other));
       }
       suggestion = did_you_mean(name, candidates);

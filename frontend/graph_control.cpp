@@ -196,7 +196,7 @@ void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If&
   if (at + 1 < branches.branches.size()) {
     if (!context_.attempt([&] { read_branches(statement, branches, at + 1, last); })) refuse_names(statement);
   } else {
-    if (branches.else_comments) append_comments(pending_, branches.else_comments);
+    hand_on(branches.else_comments);
     read_block(branches.else_body, Place::Branch);
   }
   Arm else_arm = close_region(std::move(outer));

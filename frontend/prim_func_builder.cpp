@@ -168,8 +168,9 @@ void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt*
   } else if (statement.as<ast::Break>() || statement.as<ast::Continue>()) {
     const bool leaves = statement.as<ast::Break>() != nullptr;
     if (loop_depth_ == 0) {
-      type_error(statement.span, "loop.leave",
-                 fmt::format("found {} outside a loop", leaves ? "break" : "continue"));
+      fail(ErrorClass::Type, statement.span, "loop.leave",
+           fmt::format("found {} outside a loop", leaves ? "break" : "continue"),
+           {remove_this(statement.span)});
     }
     into.push_back(make_stmt(leaves ? StmtKind(Break{}) : StmtKind(Continue{}), statement.span,
                              take_comments(statement.comments)));
@@ -395,28 +396,40 @@ Stmt PrimFuncBuilder::read_if(const ast::Statement& statement, const ast::If& br
     Scalar condition;
     Stmt body;
     Span span;
+    CommentsPtr comments;
   };
   std::vector<Read> read;
   bool good = true;
+  CommentsPtr decided_comments;
   const ast::Block* decided = nullptr;  // a branch that is always taken when it is come to
   for (const ast::Branch& branch : branches.branches) {
     if (auto known = known_condition(*branch.condition)) {
       if (!*known) continue;
       decided = &branch.body;
+      if (!read.empty()) decided_comments = branch.comments;
       break;
     }
     Scalar condition;
     good &= context_.attempt([&] { condition = reader_.read_condition(*branch.condition); });
     Stmt body = read_branch(branch.body);
-    read.push_back({condition, body, branch.span});
+    read.push_back({condition, body, branch.span, read.empty() ? comments : branch.comments});
   }
   Stmt rest;
-  if (!decided && branches.has_else) decided = &branches.else_body;
+  if (!decided && branches.has_else) {
+    decided = &branches.else_body;
+    decided_comments = branches.else_comments;
+  }
+  const auto hand_on = [&](const CommentsPtr& own) {
+    if (!own) return;
+    pending_.before.insert(pending_.before.end(), own->before.begin(), own->before.end());
+    if (!own->after.empty()) pending_.before.push_back(own->after);
+  };
+  if (decided && read.empty()) hand_on(comments);  // the if vanishes; what is left of it has its comments
+  if (decided) hand_on(decided_comments);
   if (decided) rest = read.empty() ? read_body(*decided, nullptr) : read_branch(*decided);
   if (!good) throw ReadContext::Silent{};
   for (std::size_t i = read.size(); i-- > 0;) {
-    rest =
-        make_stmt(IfStmt{read[i].condition, read[i].body, rest}, read[i].span, i == 0 ? comments : nullptr);
+    rest = make_stmt(IfStmt{read[i].condition, read[i].body, rest}, read[i].span, read[i].comments);
   }
   return rest;
 }

@@ -92,8 +92,7 @@ Value GraphEvaluator::call_value(const Value& callee, std::vector<Value> args, S
     return closure->owner->prepared(closure->prim).run(args, ErrorClass::Runtime, span);
   }
   const Function& function = *closure->function;
-  Activation frame{function, closure->symbols, closure->captured};
-  for (const auto& [symbol, value] : bind_arguments(function, args)) frame.symbols[symbol] = value;
+  Activation frame{function, bind_arguments(function, args, closure->symbols), closure->captured};
   if (closure->self) frame.values.insert_or_assign(*closure->self, callee);
   return closure->owner->run_function(function, frame, std::move(args));
 }

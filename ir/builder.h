@@ -29,6 +29,7 @@ class FunctionBuilder {
   void begin_block(bool dataflow);
   // Ends the block; empty blocks vanish.
   void end_block();
+  bool block_empty() const { return !in_block_ || current_.bindings.empty(); }
   bool in_dataflow() const { return in_block_ && current_.dataflow; }
 
   // Binds `value` to a new variable and returns it. `output`: in a dataflow block, visible outside it.

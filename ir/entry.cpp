@@ -195,13 +195,12 @@ void bind_by_scalars(std::span<const Var> params, std::span<const Value> args, S
 }  // namespace
 
 SymbolValues bind_arguments(std::string_view function_name, std::span<const Var> params,
-                            std::span<const Value> args) {
+                            std::span<const Value> args, SymbolValues symbols) {
   if (params.size() != args.size()) {
     fail(ErrorClass::Data, {}, "entry.count",
          fmt::format("{}: {} argument{} given; it takes {}", function_name, args.size(),
                      args.size() == 1 ? " is" : "s are", params.size()));
   }
-  SymbolValues symbols;
   SymbolOrigins origins;
   Matcher matcher(symbols, origins, ErrorClass::Data, "parameter is");
   for (const bool binding : {true, false}) {
@@ -215,8 +214,8 @@ SymbolValues bind_arguments(std::string_view function_name, std::span<const Var>
   return symbols;
 }
 
-SymbolValues bind_arguments(const Function& function, std::span<const Value> args) {
-  SymbolValues symbols = bind_arguments(function.name, function.params, args);
+SymbolValues bind_arguments(const Function& function, std::span<const Value> args, SymbolValues known) {
+  SymbolValues symbols = bind_arguments(function.name, function.params, args, std::move(known));
   const bool has_scalars = std::any_of(function.params.begin(), function.params.end(), [](const Var& param) {
     return param.type().as<ScalarType>() != nullptr;
   });

@@ -17,12 +17,13 @@ using SymbolValues = std::unordered_map<std::uint64_t, std::int64_t>;
 // Solves the symbolic dims of `params` from `args` (bare variables first, then expressions are checked); a
 // value that does not fit is a DataError naming parameter, found and expected type. `function_name` is for
 // messages. A dimension that no tensor or shape determines takes the value of the scalar parameter of its
-// name and dtype.
+// name and dtype. `symbols`: those with a value already, of what is around a nested function; they are
+// checked and part of the result.
 SymbolValues bind_arguments(std::string_view function_name, std::span<const Var> params,
-                            std::span<const Value> args);
+                            std::span<const Value> args, SymbolValues symbols = {});
 // The same for a whole function: also dimensions that only its body mentions take the values of scalar
 // parameters.
-SymbolValues bind_arguments(const Function& function, std::span<const Value> args);
+SymbolValues bind_arguments(const Function& function, std::span<const Value> args, SymbolValues known = {});
 // One value against one type: binds new variables in `symbols`, checks known ones. The message starts with
 // `what`; `error_class` DataError at the entry, RuntimeError for match_cast.
 void match_value(const Value& value, const Type& type, SymbolValues& symbols, ErrorClass error_class,

@@ -181,7 +181,16 @@ class ScalarWriter {
 
   void write_kind(const Scalar&, const Compare& compare, int precedence) {
     open(Comparison, precedence);
-    write(compare.a, Comparison + 1);
+    // An if on two plain numbers would be decided when the text is read.
+    const auto plain = [](const Scalar& side) {
+      return side.as<IntLiteral>() && side.dtype() == DType::Int32;
+    };
+    if (!w_.graph_level && plain(compare.a) && plain(compare.b)) {
+      w_.text.uses_loops = true;
+      w_.out += fmt::format("T.int32({})", *compare.a.as_int());
+    } else {
+      write(compare.a, Comparison + 1);
+    }
     w_.out += text_of(compare.op);
     write(compare.b, Comparison + 1);
     close(Comparison, precedence);

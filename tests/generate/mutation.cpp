@@ -88,7 +88,8 @@ std::size_t value_begin(const std::string& line) {
 
 std::vector<MutationRule> mutation_rules() {
   std::vector<MutationRule> rules;
-  for (const auto family : {syntax_mutations(), name_mutations(), type_mutations(), loop_mutations()})
+  for (const auto family :
+       {syntax_mutations(), name_mutations(), type_mutations(), loop_mutations(), control_mutations()})
     rules.insert(rules.end(), family.begin(), family.end());
   return rules;
 }
@@ -97,6 +98,8 @@ std::optional<Mutant> mutant_of(const MutationRule& rule, std::uint64_t seed) {
   Options options;
   options.seed = seed;
   options.comments = false;
+  options.surface = rule.surface;
+  options.loose = rule.surface;
   const Program program = generate_program(options);
   Random random(seed ^ 0x6d757461);
   constexpr Dialect dialects[] = {Dialect::D026, Dialect::D026, Dialect::D2023};

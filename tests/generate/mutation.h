@@ -56,12 +56,14 @@ struct MutationRule {
   // Breaks the rule in the draft and gives the line (from 0) of the fault; nothing when the text has no place
   // for it.
   std::optional<std::size_t> (*apply)(Draft&);
+  bool surface = false;  // in programs that are generated as text
 };
 
-std::span<const MutationRule> syntax_mutations();  // mutate_syntax.cpp
-std::span<const MutationRule> name_mutations();    // mutate_names.cpp
-std::span<const MutationRule> type_mutations();    // mutate_types.cpp
-std::span<const MutationRule> loop_mutations();    // mutate_loops.cpp
+std::span<const MutationRule> syntax_mutations();   // mutate_syntax.cpp
+std::span<const MutationRule> name_mutations();     // mutate_names.cpp
+std::span<const MutationRule> type_mutations();     // mutate_types.cpp
+std::span<const MutationRule> loop_mutations();     // mutate_loops.cpp
+std::span<const MutationRule> control_mutations();  // mutate_control.cpp
 std::vector<MutationRule> mutation_rules();
 
 // The mutant of a seed under a rule; nothing when the seed's program has no place for it.

@@ -6,6 +6,7 @@
 #include "tests/generate/graph_generator.h"
 #include "tests/generate/loop_generator.h"
 #include "tests/generate/names.h"
+#include "tests/generate/surface.h"
 #include "tests/generate/values.h"
 
 namespace relish::generate {
@@ -16,6 +17,7 @@ Evaluator& reference() {
 }
 
 Program generate_program(const Options& options) {
+  if (options.surface) return surface_program(options);
   Program program;
   program.options = options;
   Random random(options.seed);

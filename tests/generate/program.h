@@ -28,10 +28,13 @@ struct Options {
   bool differentiable = false;
   // Inputs are NaN, infinities, zeros of both signs, subnormal and extreme numbers.
   bool special_values = false;
+  // The program is generated as text (surface.h).
+  bool surface = false;
 };
 
 struct Program {
   Options options;
+  std::string text;  // of a surface program, as it was written; else empty
   ModulePtr module;
   std::vector<Value> inputs;  // of `main`
   // Operators called, pairs in which the second takes the first's result, and language constructs by name.

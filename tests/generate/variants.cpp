@@ -41,7 +41,9 @@ Spelling older_name(const SourceLine& line, const std::string& text, const Token
   if (loop_word && word == "sblock_attr") return "block_attr";
   if (loop_word && word == "reduce") return "R";
   if (word == "out_ty" && is_sign(text, tokens, i + 1, '=')) return "out_sinfo";
-  if (word == "range" && line.kind == SourceLine::For) return "T.serial";
+  // A step is a keyword of T.serial.
+  const bool bounds = std::count(text.begin(), text.end(), ',') < 2;
+  if (word == "range" && line.kind == SourceLine::For && line.loop && bounds) return "T.serial";
   if (word == "\"tirx.noalias\"") return "\"tir.noalias\"";
   if (word == "I" && line.kind == SourceLine::Decorator) return "tvm.script";
   return std::nullopt;

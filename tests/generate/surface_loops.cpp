@@ -1,0 +1,194 @@
+// The frame of prim_funcs in surface programs: parameters in their forms, and nests that fill the outputs.
+#include "tests/generate/surface_loops.h"
+
+#include <algorithm>
+
+namespace relish::generate {
+namespace {
+
+constexpr const char* dtypes[] = {"float32", "float32", "float32", "float64",
+                                  "int32",   "int64",   "uint8",   "int8"};
+
+}  // namespace
+
+std::string LoopWriter::shape(const std::vector<Dim>& dims) {
+  std::vector<std::string> texts;
+  for (const Dim& dim : dims) texts.push_back(dim.text);
+  return w.spelled_so(0.8) ? "(" + listed(texts, true) + ")" : "[" + listed(texts) + "]";
+}
+
+std::string LoopWriter::buffer_type(const Buffer& buffer) {
+  const std::string dims = shape(buffer.dims);
+  if (buffer.dtype == "float32" && w.spelled_so(0.2)) return fmt::format("T.Buffer({})", dims);
+  return w.spelled_so(0.85)
+             ? fmt::format("T.Buffer({}, {}\"{}\")", dims, w.spelled_so(0.3) ? "dtype=" : "", buffer.dtype)
+             : fmt::format("T.Buffer[{}, \"{}\"]", dims, buffer.dtype);
+}
+
+LoopCallee LoopWriter::write(const std::string& name) {
+  taken_ = {"T", "R", "I", "range", "float", "n", name, "cls", "print"};
+  LoopCallee callee;
+  callee.name = name;
+  callee.in_place = w.random.chance(0.15);
+  const bool scalar_function = !callee.in_place && w.random.chance(0.15);
+  std::vector<Dim> extents;
+  for (int i = 0; i < 3; ++i) {
+    const std::int64_t value = w.random.between(1, 4);
+    extents.push_back({std::to_string(value), value});
+  }
+  const bool symbolic = w.random.chance(0.35);
+  const Dim n{"n", 2};
+  const auto new_buffer = [&](bool output) {
+    Buffer buffer{fresh(), w.random.pick(dtypes), {}, output};
+    for (std::int64_t rank = w.random.between(0, 2); rank > 0; --rank)
+      buffer.dims.push_back(w.random.pick(extents));
+    return buffer;
+  };
+  std::vector<Buffer> inputs, outputs;
+  if (symbolic) {
+    w.cover("symbolic buffer shape");
+    Buffer first = new_buffer(false);
+    first.dims.insert(first.dims.begin(), n);
+    inputs.push_back(first);
+    extents.push_back(n);
+    if (w.random.chance(0.3)) extents.push_back({"n * 2", 4});
+  }
+  if (inputs.empty() || w.random.chance(0.4)) inputs.push_back(new_buffer(false));
+  if (callee.in_place) {
+    inputs.resize(1);
+    inputs[0].written = true;
+  }
+  if (!scalar_function && !callee.in_place) {
+    for (std::int64_t count = w.random.chance(0.25) ? 2 : 1; count > 0; --count)
+      outputs.push_back(new_buffer(true));
+  }
+  // Each parameter as annotation, or as a handle that is matched.
+  std::vector<std::string> params, matches;
+  const auto declare = [&](const Buffer& buffer) {
+    const bool needs_match =
+        std::any_of(buffer.dims.begin(), buffer.dims.end(), [&](const Dim& d) { return is_symbol(d); });
+    if (needs_match || w.spelled_so(0.3)) {
+      const std::string handle = buffer.name + "_handle";
+      params.push_back(handle + ": T.handle");
+      matches.push_back(fmt::format("{} = T.match_buffer({}, {}, \"{}\")", buffer.name, handle,
+                                    shape(buffer.dims), buffer.dtype));
+    } else {
+      params.push_back(buffer.name + ": " + buffer_type(buffer));
+    }
+    callee.params.push_back({true, buffer.dtype, buffer.dims});
+  };
+  for (const Buffer& buffer : inputs) declare(buffer);
+  if (w.random.chance(0.35) && !callee.in_place) {
+    w.cover("scalar parameter of a prim_func");
+    const Local local{fresh(), w.random.chance(0.6) ? "int64" : "float32", false};
+    params.push_back(local.name + ": T." + local.dtype);
+    callee.params.push_back({false, local.dtype, {}});
+    locals.push_back(local);
+  }
+  callee.inputs = callee.params.size();
+  for (const Buffer& buffer : outputs) declare(buffer);
+  if (scalar_function) {
+    callee.returns = returns = w.random.chance(0.5) ? "int64" : "float32";
+    w.cover("prim_func that returns a scalar");
+  }
+
+  const bool is_private = w.random.chance(0.2);
+  std::vector<std::string> options;
+  if (is_private) options.emplace_back("private=True");
+  if (w.spelled_so()) options.emplace_back("s_tir=True");
+  w.line(options.empty() ? "@T.prim_func" : "@T.prim_func(" + listed(options) + ")");
+  w.raw(fmt::format("def {}({}){}:", name, listed(params), returns.empty() ? "" : " -> T." + returns));
+  ++w.indent;
+  if (w.random.chance(0.3)) {
+    w.cover("attributes of a prim_func");
+    w.raw(w.spelled_so() ? "T.func_attr({\"tirx.noalias\": True})" : "T.func_attr({\"tir.noalias\": True})");
+  }
+  if (symbolic) w.raw(w.spelled_so(0.8) ? "n = T.int64()" : "n = T.var(\"int64\")");
+  for (const std::string& match : matches) w.raw(match);
+  for (const Buffer& buffer : inputs) buffers.push_back(buffer);
+  std::string head = std::move(w.result.text);
+  w.result.text.clear();
+  for (std::int64_t count = w.random.chance(0.3) ? 1 : 0; count > 0; --count) {
+    w.cover("root allocation");
+    const Buffer temporary = new_buffer(true);
+    w.line(fmt::format("{} = T.sblock_alloc_buffer({}, \"{}\")", temporary.name, shape(temporary.dims),
+                       temporary.dtype));
+    fill(temporary);
+    buffers.push_back(temporary);
+  }
+  for (const Buffer& output : outputs) {
+    fill(output);
+    buffers.push_back(output);
+  }
+  statements(w.random.between(1, 4), 2, false);
+  if (!returns.empty()) w.line("return " + scalar(returns, 2));
+  std::string body = std::move(w.result.text);
+  w.result.text = std::move(head);
+  for (const Local& let : lets) w.raw(fmt::format("{} = T.{}()", let.name, let.dtype));
+  w.result.text += body;
+  w.raw("");
+  --w.indent;
+  return callee;
+}
+
+// Loops that write every element, some with a block.
+void LoopWriter::fill(const Buffer& buffer) {
+  const Scope scope(*this);
+  const int before = w.indent;
+  std::vector<std::string> loop_names, place;
+  const bool block = w.random.chance(0.5);
+  if (!buffer.dims.empty()) {
+    while (loop_names.size() < buffer.dims.size()) loop_names.push_back(fresh());
+    std::vector<std::string> extents;
+    for (const Dim& dim : buffer.dims) extents.push_back(dim.text);
+    if (buffer.dims.size() == 1 || w.random.chance(0.7)) {
+      w.open(fmt::format("for {} in {}:", listed(loop_names),
+                         buffer.dims.size() == 1 && w.spelled_so() ? "range(" + extents[0] + ")"
+                                                                   : "T.grid(" + listed(extents) + ")"));
+    } else {
+      constexpr const char* kinds[] = {"T.parallel", "T.vectorized", "T.unroll", "T.serial"};
+      for (std::size_t i = 0; i < extents.size(); ++i)
+        w.open(fmt::format("for {} in {}({}):", loop_names[i], i == 0 ? w.random.pick(kinds) : "range",
+                           extents[i]));
+      w.cover("kinds of loops");
+    }
+  }
+  place = loop_names;
+  if (block) {
+    w.cover("block");
+    w.open(fmt::format("with {}(\"{}\"):", w.spelled({"T.sblock", "T.block"}), buffer.name));
+    if (!loop_names.empty()) {
+      place.clear();
+      std::string letters;
+      for (std::size_t i = 0; i < loop_names.size(); ++i) {
+        place.push_back(fresh());
+        letters += 'S';
+      }
+      if (w.spelled_so(0.7)) {
+        w.line(fmt::format("{} = T.axis.remap(\"{}\", [{}])", listed(place), letters, listed(loop_names)));
+      } else {
+        // A comment of the one line must not become one of each.
+        bool first = true;
+        for (std::size_t i = 0; i < place.size(); ++i) {
+          const std::string text =
+              fmt::format("{} = T.axis.{}({}, {})", place[i], w.spelled({"spatial", "S"}),
+                          buffer.dims[i].text, loop_names[i]);
+          if (first)
+            w.line(text);
+          else
+            w.raw(text);
+          first = false;
+        }
+      }
+    }
+  }
+  for (std::size_t i = 0; i < place.size(); ++i)
+    indices.push_back({place[i], index_dtype(buffer.dims[i]), buffer.dims[i]});
+  w.line(
+      fmt::format("{}[{}] = {}", buffer.name, place.empty() ? "()" : listed(place), scalar(buffer.dtype, 2)));
+  w.indent = before;
+}
+
+LoopCallee write_prim_func(TextWriter& w, const std::string& name) { return LoopWriter(w).write(name); }
+
+}  // namespace relish::generate

@@ -1,0 +1,90 @@
+// Writes prim_funcs of surface programs: loops of every kind, blocks, lets, views, vectors, scalars.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "tests/generate/surface_writer.h"
+
+namespace relish::generate {
+
+class LoopWriter {
+ public:
+  explicit LoopWriter(TextWriter& writer) : w(writer) {}
+
+  LoopCallee write(const std::string& name);
+
+  struct Buffer {
+    std::string name, dtype;
+    std::vector<Dim> dims;
+    bool written;       // may be stored to
+    bool plain = true;  // a whole allocation or parameter: other buffers may share its elements
+  };
+  struct Index {
+    std::string name, dtype;
+    Dim extent;  // it lies in [0, extent)
+  };
+  struct Local {
+    std::string name, dtype;
+    bool assignable;
+  };
+
+  TextWriter& w;
+
+  // surface_loops.cpp
+  std::string fresh() { return w.new_name(taken_); }
+  std::string buffer_type(const Buffer& buffer);
+  std::string shape(const std::vector<Dim>& dims);
+  bool is_symbol(const Dim& dim) const { return std::isdigit(static_cast<unsigned char>(dim.text[0])) == 0; }
+  // dtype of indices along this dimension
+  std::string index_dtype(const Dim& dim) const { return is_symbol(dim) ? "int64" : "int32"; }
+  void fill(const Buffer& buffer);
+
+  // surface_scalars.cpp: expressions of exactly this dtype.
+  std::string scalar(const std::string& dtype, int depth);
+  std::string leaf(const std::string& dtype);
+  std::string literal(const std::string& dtype);
+  std::string condition(int depth);
+  std::string index_below(const Dim& extent);
+  std::string element_of(const Buffer& buffer);
+  std::string cast(const std::string& dtype, const std::string& value);
+
+  // surface_statements.cpp
+  void statements(std::int64_t count, int depth, bool in_loop);
+  void statement(int depth, bool in_loop);
+  void store();
+  void loop_statement(int depth);
+  void block_statement();
+  void while_statement(int depth);
+  void local_statement();
+  void view_statement();
+  void vector_statement();
+
+  std::vector<Buffer> buffers;
+  std::vector<Index> indices;
+  std::vector<Local> locals;
+  std::vector<Local> lets;  // variables of let expressions, declared at the head
+  std::string returns;
+  bool threads = true;
+
+  struct Scope {
+    explicit Scope(LoopWriter& writer)
+        : l(writer),
+          buffers(writer.buffers.size()),
+          indices(writer.indices.size()),
+          locals(writer.locals.size()) {}
+    Scope(const Scope&) = delete;
+    ~Scope() {
+      l.buffers.resize(buffers);
+      l.indices.resize(indices);
+      l.locals.resize(locals);
+    }
+    LoopWriter& l;
+    std::size_t buffers, indices, locals;
+  };
+
+ private:
+  std::set<std::string> taken_;
+  bool in_index_ = false;
+};
+
+}  // namespace relish::generate
