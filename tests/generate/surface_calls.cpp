@@ -161,6 +161,7 @@ void GraphWriter::direct_call_statement(const Place& place) {
 void GraphWriter::packed_statement(const Place& place) {
   if (!loose() || runs()) return operator_statement(place);
   const auto x = some(Shown::Tensor);
+  if (!x) return operator_statement(place);
   const Shown type = tensor_shown();
   const char* types = w.spelled_so() ? "ty_args=" : "sinfo_args=";
   const char* out = w.spelled_so() ? "out_ty=" : "out_sinfo=";

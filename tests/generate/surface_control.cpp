@@ -80,6 +80,7 @@ void GraphWriter::for_statement(const Place& place) {
       carried.push_back(*old);
     }
   }
+  if (carried.empty()) return operator_statement(place);
   const std::string index = fresh();
   std::string range;
   std::vector<std::string> counts;

@@ -272,6 +272,12 @@ void GraphWriter::write(const std::string& name, bool is_main) {
     for (const Known& each : known) {
       if (each.type.kind == Shown::Tensor || (each.type.kind == Shown::Tuple)) choices.push_back(each);
     }
+    if (choices.empty()) {
+      const Shown type{.kind = Shown::Tensor, .dtype = "float32"};
+      const std::string value = expression(type, {});
+      bind(fresh(), value, type, {});
+      choices.push_back(known.back());
+    }
     const auto size = static_cast<std::int64_t>(choices.size());
     last.push_back(
         choices[static_cast<std::size_t>(w.random.between(std::max<std::int64_t>(0, size - 4), size - 1))]);

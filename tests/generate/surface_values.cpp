@@ -174,6 +174,10 @@ std::string GraphWriter::condition(const Place& place) {
 void GraphWriter::operator_statement(const Place& place) {
   const auto old = some(Shown::Tensor);
   const Shown type = tensor_shown();
+  if (!old) {
+    const std::string value = expression(type, place);
+    return bind(fresh(), value, type, place);
+  }
   const double choice = w.random.uniform();
   const auto& dims = old->type.dims;
   if (choice < 0.08 && dims.size() == 2) {
