@@ -92,6 +92,8 @@ FunctionOptions read_decorators(const ReadContext& context, const ast::FunctionD
     }
     options.prim_func = kind == "prim_func";
     if (!call) continue;
+    static const std::vector<std::string> names = {"private", "pure", "check_well_formed"};
+    static const std::vector<std::string> prim_names = {"private", "check_well_formed", "s_tir"};
     for (const ast::Argument& argument : call->arguments) {
       auto* value = argument.value->as<ast::BoolValue>();
       bool harmless = options.prim_func && argument.name == "s_tir";
@@ -105,7 +107,10 @@ FunctionOptions read_decorators(const ReadContext& context, const ast::FunctionD
         fail(ErrorClass::Type, argument.name.empty() ? argument.value->span : argument.name_span,
              "decorator.argument",
              fmt::format("found an argument of {} that it does not have; expected private=True or False",
-                         ast::dotted_name(*call->callee)));
+                         ast::dotted_name(*call->callee)),
+             argument.name.empty()
+                 ? std::vector<DiagnosticNote>()
+                 : write_nearest(argument.name_span, argument.name, options.prim_func ? prim_names : names));
       }
     }
   }

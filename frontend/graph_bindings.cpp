@@ -121,7 +121,7 @@ void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::Wit
   frames_.emplace_back();
   const ast::Statement* last = nullptr;  // R.output, once it has been read
   for (const ast::Statement& inner : with.body) {
-    if (last && !inner.as<ast::Pass>()) {
+    if (last && !inner.as<ast::Pass>() && !inner.as<ast::Return>()) {  // a return is told as such
       context_.attempt([&] {
         fail(ErrorClass::Type, inner.span, "dataflow.end",
              "found a statement behind R.output; expected R.output at the end of the block",

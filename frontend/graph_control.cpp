@@ -10,6 +10,7 @@
 #include "frontend/graph_builder.h"
 #include "ir/join.h"
 #include "ir/printer.h"
+#include "support/fix.h"
 #include "support/limits.h"
 #include "support/render.h"
 
@@ -319,9 +320,11 @@ void GraphBuilder::read_for(const ast::Statement& statement, const ast::For& loo
                fmt::format("found {} in an R.function; it belongs to prim_funcs, expected range(...)", name));
   }
   if (name != "range") {
-    type_error(loop.iterable->span, "loop.range",
-               fmt::format("found a loop over {} in an R.function; expected range(...)",
-                           ast::describe(*loop.iterable)));
+    static const std::vector<std::string> wanted = {"range"};
+    fail(ErrorClass::Type, loop.iterable->span, "loop.range",
+         fmt::format("found a loop over {} in an R.function; expected range(...)",
+                     ast::describe(*loop.iterable)),
+         call ? write_nearest(call->callee->span, name, wanted) : std::vector<DiagnosticNote>());
   }
   const std::string* index = ast::name_of(*loop.target);
   if (!index) {

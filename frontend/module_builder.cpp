@@ -87,8 +87,18 @@ void ModuleBuilder::declare_class_statement(const ast::Statement& statement) {
       fail(ErrorClass::Syntax, inner->name_span, "refused.nested",
            fmt::format("found the class '{}' inside a module; expected functions", printable(inner->name)));
     }
+    auto* assigned = statement.as<ast::Assignment>();
+    auto* made = assigned && assigned->value ? assigned->value->as<ast::Call>() : call;
+    static const std::vector<std::string> calls = {"I.module_attrs", "I.module_global_infos"};
+    static const std::vector<std::string> makers = {"R.ExternFunc", "TypeVar"};
+    std::vector<DiagnosticNote> notes;
+    if (made) {
+      notes = write_nearest(made->callee->span, context_.namespaces.canonical(*made->callee),
+                            assigned ? makers : calls);
+    }
     fail(ErrorClass::Type, statement.span, "class.statement",
-         "found a statement in a module; expected functions, I.module_attrs or a docstring");
+         "found a statement in a module; expected functions, I.module_attrs or a docstring",
+         std::move(notes));
   });
 }
 
@@ -117,7 +127,7 @@ void ModuleBuilder::read_global_infos(const ast::Call& call) {
              fmt::format("found {}; expected a device such as I.vdevice(\"llvm\")", ast::describe(*item)));
       }
       if (form == "I.mesh" || form == "R.device_mesh" || form == "R.dist.device_mesh") {
-        fail(ErrorClass::Type, item->span, "unsupported",
+        fail(ErrorClass::Type, item->span, "unsupported.distributed",
              fmt::format("{}: distributed tensors are not supported", form));
       }
       if (form == "I.vdevice" && made->arguments.empty()) {

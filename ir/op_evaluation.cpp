@@ -30,7 +30,9 @@ Value evaluate_operator(const OpCall& call, const std::vector<Value>& args, Span
   try {
     // Inference on the real shapes: it gives the result's shape and refuses what only the values show.
     const Type result = call.op->infer(view);
-    return call.op->eval(EvalCall{view, args, result});
+    Value value = call.op->eval(EvalCall{view, args, result});
+    // What only has effects gives the empty tuple, as its type says.
+    return value.is_void() ? Value::tuple({}) : std::move(value);
   } catch (Failure& failure) {
     for (Diagnostic& diagnostic : failure.diagnostics()) {
       if (diagnostic.error_class != ErrorClass::Type) continue;

@@ -252,7 +252,10 @@ ScriptValue OperatorCalls::call(const Op& op, const std::vector<NamedValue>& giv
   }
   try {
     ModulePtr module = function_for(op, std::move(written), builder.params, builder.key, span);
-    return from_runtime(session_.evaluator().call(module, "main", std::move(builder.values)));
+    Value result = session_.evaluator().call(module, "main", std::move(builder.values));
+    // What only has effects gives nothing.
+    const bool empty = result.is_tuple() && result.fields().empty();
+    return from_runtime(empty ? Value() : std::move(result));
   } catch (Failure& failure) {
     failure.at(span);
     throw;

@@ -42,11 +42,11 @@ const OperatorPool& pool_of(const Op& op) {
   return pools.emplace(&op, std::move(pool)).first->second;
 }
 
-// Effects, and memory as lowered modules ask for it, have forms of their own in programs.
+// Effects, stacks, and memory as lowered modules ask for it, have forms of their own in programs.
 bool is_generated(const Op& op) {
   return op.pure && std::none_of(op.params.begin(), op.params.end(), [](const Param& param) {
            return param.kind == ParamKind::AnyRest ||
-                  (param.kind == ParamKind::Any && (param.type == "dtype" || param.type == "storage"));
+                  (param.kind == ParamKind::Any && param.type != "shape");
          });
 }
 

@@ -131,7 +131,7 @@ TEST_CASE("Scalar expressions of prim_funcs nest to 10,000") {
   CHECK(
       first_error(check(scale::find_kind("sum_of_scalars")->make(10001))) ==
       "4:16 ResourceLimit: found a scalar expression nested deeper than 10000; expected a local scalar for a "
-      "part of it");
+      "part of it, or raise --max-scalar-nesting");
 }
 
 TEST_CASE("Limits on names and literals") {
@@ -139,11 +139,13 @@ TEST_CASE("Limits on names and literals") {
   auto digits = [](std::size_t n) { return std::string(n, '0') + "1"; };
   CHECK(error_of(std::string(4096, 'a') + " = 1\n").empty());
   CHECK(error_of(std::string(4097, 'a') + " = 1\n") ==
-        "1:1 ResourceLimit: found a name of 4097 bytes; expected at most 4096");
+        "1:1 ResourceLimit: found a name of 4097 bytes; expected at most 4096, raise --max-identifier-size");
   const std::size_t most = limits().max_string_bytes;
-  CHECK(error_of("x = \"" + std::string(most - 2, 'a') + "\"\n").empty());
-  CHECK(error_of("x = \"" + std::string(most - 1, 'a') + "\"\n") ==
-        fmt::format("1:5 ResourceLimit: found a string of {} bytes; expected at most {}", most + 1, most));
+  CHECK(error_of("x = \"" + std::string(most, 'a') + "\"\n").empty());
+  CHECK(error_of("x = \"" + std::string(most + 1, 'a') + "\"\n") ==
+        fmt::format(
+            "1:5 ResourceLimit: found a string of {} bytes; expected at most {}, raise --max-string-size",
+            most + 1, most));
   CHECK(error_of("x = 0x" + digits(4297) + "\n").empty());
   CHECK(error_of("x = 0x" + digits(4298) + "\n").find("ResourceLimit") != std::string::npos);
   CHECK(error_of("x = 9223372036854775807\n").empty());

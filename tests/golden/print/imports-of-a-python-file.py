@@ -1,6 +1,6 @@
 # test: print
 # about: imports of TVM are read; others are skipped, with one note
-import numpy as np  # note: 3 statements of this Python file are skipped: only decorated classes and functions are read
+import numpy as np  # note@1: 3 statements of this Python file are skipped: only decorated classes and functions are read [python.skipped]
 from tvm.script import relax as Q
 import torch
 

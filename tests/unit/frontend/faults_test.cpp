@@ -381,7 +381,7 @@ TEST_CASE("faults of headers and modules") {
       {"@R.function\ndef f(x: R.Tensor((4,), 3)):\n  return x",
        "2:25 TypeError found the number 3; expected a dtype such as \"float32\"\n"},
       {"@R.function\ndef f(x: R.Tensor((4,), \"float32\", 3)):\n  return x",
-       "2:36 TypeError found one argument too many; expected a shape and a dtype\n"},
+       "2:36 TypeError found the number 3 as a device; expected a string such as \"llvm:0\"\n"},
       {"@R.function\ndef f(x: R.Tensor(4, \"float32\")):\n  return x",
        "2:19 TypeError found the number 4 as a shape; expected a tuple of dimensions such as (2, 3)\n"},
       {"@R.function\ndef f(x: R.Tensor((4,), ndim=2)):\n  return x",

@@ -91,7 +91,7 @@ TEST_CASE("broken graph functions are named by rule") {
           PackedCall call{PackedForm::Impure, extern_func("native"), {f.params[0]}, {floats({2, 3})}};
           f.blocks[0].bindings[0].kind =
               VarBinding{f.blocks[0].bindings[0].var(), packed_call(std::move(call))};
-        }) == Rules{"verify.purity"});
+        }) == Rules{"verify.dataflow", "verify.purity"});
   CHECK(broken_graph([](Function& f) {
           FunctionType other;
           other.result = floats({2, 3});
