@@ -54,9 +54,9 @@ Value evaluate(const EvalCall& c) {
 }
 
 constexpr Sample samples[] = {
-    {"True", "None", false},
-    {"R.const(True, \"bool\"), [1.0, 2.0], 3, format=\"x {} n {}\"", "None", false},
-    {"R.const(True, \"bool\"), [1.0]", "None", false},
+    {"True", "()", false},
+    {"R.const(True, \"bool\"), [1.0, 2.0], 3, format=\"x {} n {}\"", "()", false},
+    {"R.const(True, \"bool\"), [1.0]", "()", false},
 };
 constexpr Reject rejects[] = {
     {"assert_op.condition", "R.const([True, False], \"bool\")",

@@ -31,9 +31,9 @@ Value evaluate(const EvalCall& c) {
 }
 
 constexpr Sample samples[] = {
-    {"[1.0, 2.0], R.const(3, \"int32\")", "None", false},
-    {"[1.0, 2.0], 4, format=\"x: {}, n: {}\"", "None", false},
-    {"R.shape([2, 3]), \"text\", format=\"{1} {0} {{}}\"", "None", false},
+    {"[1.0, 2.0], R.const(3, \"int32\")", "()", false},
+    {"[1.0, 2.0], 4, format=\"x: {}, n: {}\"", "()", false},
+    {"R.shape([2, 3]), \"text\", format=\"{1} {0} {{}}\"", "()", false},
 };
 constexpr Reject rejects[] = {
     {"print.format", "[1.0], format=\"{} {}\"", "format shows value 1; 1 value is given"},

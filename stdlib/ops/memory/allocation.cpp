@@ -66,10 +66,10 @@ constexpr Reject tensor_rejects[] = {
      "R.memory.alloc_storage(R.shape([16]), 0, \"global\", \"uint8\"), 0.5, R.shape([2]), \"float32\"",
      "expected an integer"}};
 constexpr Sample kill_storage_samples[] = {
-    {"R.memory.alloc_storage(R.shape([16]), 0, \"global\", \"uint8\")", "None", false},
-    {"R.memory.alloc_storage(R.shape([0]), 0, \"global\", \"uint8\")", "None", false}};
+    {"R.memory.alloc_storage(R.shape([16]), 0, \"global\", \"uint8\")", "()", false},
+    {"R.memory.alloc_storage(R.shape([0]), 0, \"global\", \"uint8\")", "()", false}};
 constexpr Reject kill_storage_rejects[] = {{"kill_storage.storage", "[1.0]", "expected a storage"}};
-constexpr Sample kill_tensor_samples[] = {{"[1.0]", "None", false}, {"R.const(1, \"int32\")", "None", false}};
+constexpr Sample kill_tensor_samples[] = {{"[1.0]", "()", false}, {"R.const(1, \"int32\")", "()", false}};
 constexpr Reject kill_tensor_rejects[] = {{"kill_tensor.tensor", "R.shape([1])", "expected a tensor"}};
 
 }  // namespace

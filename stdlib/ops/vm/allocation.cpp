@@ -52,8 +52,8 @@ constexpr Reject tensor_rejects[] = {
     {"alloc_tensor.storage", "[1.0, 2.0], 0, R.shape([2]), \"float32\"", "expected a storage"},
     {"alloc_tensor.shape", "R.vm.alloc_storage(R.shape([16]), 0, \"uint8\"), 0, R.shape([-2]), \"float32\"",
      "is negative"}};
-constexpr Sample kill_samples[] = {{"[1.0]", "None", false},
-                                   {"R.vm.alloc_storage(R.shape([16]), 0, \"uint8\")", "None", false}};
+constexpr Sample kill_samples[] = {{"[1.0]", "()", false},
+                                   {"R.vm.alloc_storage(R.shape([16]), 0, \"uint8\")", "()", false}};
 constexpr Reject kill_rejects[] = {{"kill_object.missing", "", "argument 'obj' is missing"}};
 
 }  // namespace
