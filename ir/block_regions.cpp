@@ -81,6 +81,9 @@ class RegionFinder {
 
   void add_loads(const Scalar& scalar, const Store* update = nullptr) {
     for_each_scalar(scalar, [&](const Scalar& inner) {
+      if (const Let* let = inner.as<Let>()) bound_.insert(let->var.id());
+    });
+    for_each_scalar(scalar, [&](const Scalar& inner) {
       const Load* load = inner.as<Load>();
       if (!load) return;
       if (update && *load->buffer == update->buffer && same_indices(load->indices, update->indices)) return;
