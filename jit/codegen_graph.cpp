@@ -523,8 +523,8 @@ GraphEmitter::Live GraphEmitter::call_kernel(const PrimFunc& function, const Cal
   frame_.symbols = outer_symbols;
   frame_.dims = outer_dims;
 
-  // What a kernel returns besides its buffers is dropped.
-  if (callee->result_dtype) operands.push_back(RuntimeCalls::stack_slots(builder_, 1));
+  returned_ = callee->result_dtype ? RuntimeCalls::stack_slots(builder_, 1) : nullptr;
+  if (returned_) operands.push_back(returned_);
   llvm::Value* status = builder_.CreateCall(code.code, operands);
   RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
   Live results;
@@ -597,15 +597,16 @@ GraphEmitter::Live GraphEmitter::function_call(const FunctionCall& call, const E
 // The direct call of lowered modules: destinations are arguments like the others.
 GraphEmitter::Live GraphEmitter::prim_call(const PrimFunc& callee, const FunctionCall& call,
                                            const Expr& expr) {
-  if (callee.result_dtype) {
-    fail(ErrorClass::Type, expr.span(), "jit.unsupported",
-         fmt::format("the call of {}, which returns a scalar, is not compiled; run it with --tier interp",
-                     callee.name));
-  }
   // As a call_tir without results, on the tensors themselves.
   CallTir direct{call.callee, call.args, {}, true};
   call_layout(callee, direct, expr.span());  // refuses wrong counts
-  return call_kernel(callee, direct, expr, /*copies=*/false);
+  Live results = call_kernel(callee, direct, expr, /*copies_written=*/false);
+  if (!callee.result_dtype) return results;
+  Live scalar;
+  scalar.tree.kind = ValueTree::ScalarLeaf;
+  scalar.tree.dtype = *callee.result_dtype;
+  scalar.values.push_back(scalar_of_slot(returned_, 0, *callee.result_dtype));
+  return scalar;
 }
 
 llvm::Function* GraphEmitter::entry_of(const PrimFunc& source) {

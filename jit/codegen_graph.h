@@ -144,6 +144,7 @@ class GraphEmitter {
   std::vector<HostCall>* host_calls_;
   KernelEmitter kernels_;
   Frame frame_;
+  llvm::Value* returned_ = nullptr;  // slot of the scalar that the last kernel called returns, if any
   std::unordered_map<const Function*, llvm::Function*> functions_;
   std::unordered_map<const Function*, std::unique_ptr<GraphValues>> values_;
   std::unordered_map<const PrimFunc*, Kernel> emitted_;
