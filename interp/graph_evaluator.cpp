@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "interp/graph_activation.h"
+#include "ir/direct_calls.h"
 #include "ir/fault.h"
 #include "ir/rewrite.h"
 #include "support/counted.h"
@@ -33,7 +34,10 @@ struct DepthGuard {
 }  // namespace
 
 Value GraphEvaluator::call(std::string_view name, std::vector<Value> args) {
-  if (FunctionPtr function = module_->function(name)) return call_function(*function, std::move(args));
+  if (FunctionPtr function = module_->function(name)) {
+    if (calls_directly(*module_, name)) args = own_copies(std::move(args));
+    return call_function(*function, std::move(args));
+  }
   if (PrimFuncPtr function = module_->prim_func(name)) return call_prim_func(function, std::move(args));
   fail(ErrorClass::Usage, {}, "function.unknown",
        fmt::format("no function '{}' in module {}{}", name, module_->name,

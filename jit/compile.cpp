@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ir/direct_calls.h"
 #include "ir/rewrite.h"
 #include "jit/codegen_graph.h"
 #include "jit/compilable.h"
@@ -41,6 +42,7 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
   const std::string name = name_of(functions.front());
   std::unique_ptr<llvm::Module> code = engine.new_module(context, name);
   llvm::Function* entry = nullptr;
+  compiled->direct = calls_directly(part, name);
   if (const auto* prim = std::get_if<PrimFuncPtr>(&functions.front())) {
     GraphEmitter emitter(part, *code, engine.traits(), compiled->sites);
     entry = emitter.entry_of(**prim);

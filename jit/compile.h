@@ -26,6 +26,7 @@ struct Compiled {
   std::vector<Tensor> constants;
   std::vector<HostCall> host_calls;
   bool recursive = false;  // needs a large stack
+  bool direct = false;     // calls prim_funcs directly, which may write to arguments
   // Of a Relax function: the trees of its parameters and result, and the storages that they refer to.
   std::optional<GraphValues> values;
 };

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "ir/buffer_layout.h"
+#include "ir/direct_calls.h"
 #include "ir/entry.h"
 #include "ir/fault.h"
 #include "ir/printer.h"
@@ -105,6 +106,7 @@ class Jit final : public Evaluator {
     std::vector<std::int64_t> in;
     std::vector<Value> leaves;
     CallState state(pool_, threads_);
+    if (code->direct) args = own_copies(std::move(args));
     for (std::size_t i = 0; i < args.size(); ++i)
       append_slots(args[i], code->values->params.at(i), state, in, leaves);
     std::vector<std::int64_t> out(slot_count(code->values->result));
