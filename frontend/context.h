@@ -38,6 +38,7 @@ struct ReadContext {
   void count_suggestion(std::size_t names) { suggestion_budget -= std::min(suggestion_budget, names + 1); }
   std::vector<Tensor> metadata_constants;  // metadata["relax.expr.Constant"] of a text that TVM wrote
   bool has_metadata = false;
+  bool metadata_damaged = false;   // it has a fault, which is told there
   bool constants_damaged = false;  // the section of constants has a fault, which is told there
   bool unresolved = false;         // an error other than of type inference: the result cannot be printed
 

@@ -186,6 +186,7 @@ std::optional<Expr> GraphBuilder::metadata_constant(const ast::Expr& expr, const
                "found a constant in metadata, which the text does not have: it was printed without "
                "show_meta=True");
   }
+  if (context_.metadata_damaged) throw ReadContext::Silent{};
   auto* index = subscript.items[0]->as<ast::IntValue>();
   if (!index || index->value < 0 ||
       static_cast<std::size_t>(index->value) >= context_.metadata_constants.size()) {
