@@ -204,7 +204,7 @@ const ast::StringValue* tvm_metadata(const ast::Statement& statement) {
   if (!name || (*name != "metadata" && *name != "meta") || !call || call->arguments.size() != 1)
     return nullptr;
   const std::string callee = ast::dotted_name(*call->callee);
-  if (callee != "tvm.ir.load_json" && callee != "ir.load_json" && callee != "load_json") return nullptr;
+  if (callee != "load_json" && !callee.ends_with(".load_json")) return nullptr;
   return call->arguments[0].name.empty() ? call->arguments[0].value->as<ast::StringValue>() : nullptr;
 }
 
