@@ -394,7 +394,7 @@ Evaluator& interpreter() {
 Evaluator& jit(int threads) {
   static std::map<int, std::unique_ptr<Evaluator>> engines;
   std::unique_ptr<Evaluator>& engine = engines[threads];
-  if (!engine) engine = make_jit({.threads = threads});
+  if (!engine) engine = threads == 1 ? make_jit({.threads = 1}) : on_threads(jit(1), threads);
   return *engine;
 }
 
