@@ -97,7 +97,7 @@ void GraphBuilder::read_statement(const ast::Statement& statement, Place place) 
     hand_on(statement.comments);
   } else {
     std::vector<DiagnosticNote> notes;
-    if (auto* imported = statement.as<ast::Import>())
+    if (auto* imported = statement.as<ast::Import>(); imported && context_.may_search())
       notes = unused_import(context_.text, statement, *imported);
     fail(ErrorClass::Type, statement.span, "function.statement",
          "found a statement that an R.function cannot have", std::move(notes));
@@ -150,6 +150,7 @@ void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::Wit
   block_open_ = false;
   in_dataflow_ = true;
   dataflow_ = &statement;
+  unwrapping_proposed_ = false;
   frames_.emplace_back();
   const ast::Statement* last = nullptr;  // R.output, once it has been read
   for (const ast::Statement& inner : with.body) {
@@ -323,7 +324,7 @@ void GraphBuilder::bind_target(const ast::Statement& statement, const ast::Expr&
     }
     fail(ErrorClass::Type, target.span, "assignment.target",
          fmt::format("found {} as a target; expected a name", ast::describe(target)),
-         target_instead(definition_, target.span));
+         context_.may_search() ? target_instead(definition_, target.span) : std::vector<DiagnosticNote>{});
   }
   Type type = annotation ? annotated_type(*annotation, result.type(), *name, written->span) : result.type();
   append_binding(statement, *name, target.span, type, result, annotation != nullptr);

@@ -142,10 +142,11 @@ void GraphBuilder::read_param(const ast::Parameter& parameter) {
   }
   auto earlier = frames_.back().find(parameter.name);
   if (earlier != frames_.back().end()) {
+    std::vector<DiagnosticNote> notes{{earlier->second.span, "it is declared here first"}};
+    if (context_.may_search())
+      notes.push_back(other_name(definition_, context_.text, parameter.span, parameter.name));
     fail(ErrorClass::Type, parameter.span, "param.twice",
-         fmt::format("found the parameter '{}' twice", printable(parameter.name)),
-         {{earlier->second.span, "it is declared here first"},
-          other_name(definition_, context_.text, parameter.span, parameter.name)});
+         fmt::format("found the parameter '{}' twice", printable(parameter.name)), std::move(notes));
   }
   Var var(parameter.name, types_.read(*parameter.annotation), false, parameter.span);
   std::optional<Scalar> scalar;
@@ -246,6 +247,7 @@ void GraphBuilder::unknown_name(const std::string& name, Span at) {
   } catch (Failure& failure) {
     // Used before it is bound.
     Span later;
+    if (!context_.may_search()) throw;
     for (const ast::Statement& statement : definition_.body) {
       for_each_bound_name(statement, [&](const std::string& bound, Span place) {
         if (bound == name && place.begin > at.begin && !later.known()) later = place;

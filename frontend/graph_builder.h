@@ -252,6 +252,7 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   std::map<std::string, const ast::Statement*> outputs_;
   bool in_dataflow_ = false;
   const ast::Statement* dataflow_ = nullptr;  // the block that is being read, while in_dataflow_
+  bool unwrapping_proposed_ = false;          // of that block
   std::vector<ScalarVar> determined_;         // symbols with a value at this place of the text
   std::vector<BindingBlock> blocks_;          // of the region that is being read
   std::unique_ptr<Liveness> liveness_;

@@ -304,7 +304,9 @@ struct GraphBuilder::LoopText {
 // What a dataflow block binds means the same without it: its header and its R.output go.
 void GraphBuilder::refuse_in_dataflow(Span at, std::string_view id, std::string_view what) {
   const auto& with = *dataflow_->as<ast::With>();
-  std::vector<DiagnosticNote> notes = without_header(context_.text, *dataflow_, with.body);
+  std::vector<DiagnosticNote> notes;
+  if (!std::exchange(unwrapping_proposed_, true))
+    notes = without_header(context_.text, *dataflow_, with.body);
   for (const ast::Statement& inner : with.body) {
     auto* expression = notes.empty() ? nullptr : inner.as<ast::ExpressionStatement>();
     auto* call = expression ? expression->value->as<ast::Call>() : nullptr;

@@ -49,7 +49,9 @@ void ModuleBuilder::declare(const ast::Statement& statement) {
         .error(ErrorClass::Type, definition.name_span, "function.twice",
                fmt::format("found the function '{}' twice", printable(definition.name)))
         .note(earlier->second->definition->name_span, "it is defined here first")
-        .notes.push_back(write_here(definition.name_span, fresh_name(context_.text, definition.name)));
+        .notes.push_back(write_here(
+            definition.name_span,
+            fresh_name(context_.may_search() ? context_.text : std::string_view(), definition.name)));
     context_.unresolved = true;
   } else {
     by_name_[definition.name] = declaration.get();

@@ -118,8 +118,12 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   if (name.substr(0, 7) != "T.axis.") return false;
   if (!block) {
-    fail(ErrorClass::Type, value.span, "axis.place", "found an axis outside a block",
-         {put_above(rest_.front().span, "with T.sblock(\"block\"):"), indent_this(span_of(rest_))});
+    std::vector<DiagnosticNote> notes;
+    if (value.span.begin >= indented_until_) {
+      notes = {put_above(rest_.front().span, "with T.sblock(\"block\"):"), indent_this(span_of(rest_))};
+      indented_until_ = span_of(rest_).end;
+    }
+    fail(ErrorClass::Type, value.span, "axis.place", "found an axis outside a block", std::move(notes));
   }
   std::string kind = name.substr(7);
   if (kind == "remap") {
@@ -148,7 +152,10 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
         // An axis that places a store is spatial, one that the stores do not see is reduced.
         std::string meant = letters->value;
         const std::string* axis = ast::name_of(*targets[i]);
-        meant[i] = axis && indexes_a_store(rest_, *axis) ? 'S' : 'R';
+        if (letter == 's' || letter == 'r')
+          meant[i] = letter == 's' ? 'S' : 'R';
+        else
+          meant[i] = axis && context_.may_search() && indexes_a_store(rest_, *axis) ? 'S' : 'R';
         fail(ErrorClass::Type, call->arguments[0].value->span, "axis.kind",
              fmt::format("found the axis kind '{}'; expected 'S' or 'R'",
                          printable(std::string_view(&letter, 1))),
@@ -278,7 +285,10 @@ bool PrimFuncBuilder::read_block_call(const std::string& name, const ast::Expr& 
     if (name == "T.where") {
       // Outside a block the condition is an if around what follows.
       std::vector<DiagnosticNote> notes;
-      if (rest_.size() > 1 && call.arguments.size() == 1) {
+      if (expr.span.begin < indented_until_) {
+        // It moves with what an earlier fix indents.
+      } else if (rest_.size() > 1 && call.arguments.size() == 1) {
+        indented_until_ = span_of(rest_).end;
         notes = {
             write_here(expr.span, fmt::format("if {}:", context_.text_of(call.arguments[0].value->span))),
             indent_this(span_of(rest_.subspan(1)))};

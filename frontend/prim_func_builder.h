@@ -191,6 +191,7 @@ class PrimFuncBuilder : public ScalarScope {
   bool threads_ = false, has_views_ = false, noted_ = false;
   int loop_depth_ = 0;
   const ast::FunctionDefinition* definition_ = nullptr;
+  std::uint32_t indented_until_ = 0;      // to where a fix that indents is proposed already
   std::span<const ast::Statement> rest_;  // of the body that is being read: the statement and what follows
   struct OpenLoop {
     std::string variable, thread;

@@ -74,10 +74,11 @@ void PrimFuncBuilder::read_param(const ast::FunctionDefinition& definition, cons
                "found a default value; parameters of functions have none");
   }
   if (auto earlier = frames_.back().find(parameter.name); earlier != frames_.back().end()) {
+    std::vector<DiagnosticNote> notes{{earlier->second.span, "it is declared here first"}};
+    if (context_.may_search())
+      notes.push_back(other_name(definition, context_.text, parameter.span, parameter.name));
     fail(ErrorClass::Type, parameter.span, "param.twice",
-         fmt::format("found the parameter '{}' twice", printable(parameter.name)),
-         {{earlier->second.span, "it is declared here first"},
-          other_name(definition, context_.text, parameter.span, parameter.name)});
+         fmt::format("found the parameter '{}' twice", printable(parameter.name)), std::move(notes));
   }
   if (!parameter.annotation) {
     type_error(

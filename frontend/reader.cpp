@@ -179,7 +179,8 @@ void SourceReader::bind_imports(ast::Block& statements) {
           fmt::format(
               "found an import of '{}'; a script imports TVM's namespaces only, and reads files with load",
               printable(bound.target)));
-      if (imported->bound.size() == 1) diagnostic.notes = unused_import(context_.text, statement, *imported);
+      if (imported->bound.size() == 1 && context_.may_search())
+        diagnostic.notes = unused_import(context_.text, statement, *imported);
     }
   }
 }
