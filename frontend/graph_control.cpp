@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include "frontend/binding_names.h"
 #include "frontend/graph_builder.h"
+#include "frontend/suggestions.h"
 #include "ir/join.h"
 #include "ir/printer.h"
 #include "support/fix.h"
@@ -174,7 +176,7 @@ void GraphBuilder::bind_results(const ast::Statement& statement, const std::vect
 
 void GraphBuilder::read_if(const ast::Statement& statement, const ast::If& branches) {
   if (in_dataflow_) {
-    type_error(statement.span, "if.dataflow", "found an if inside a dataflow block; expected it outside");
+    refuse_in_dataflow(statement.span, "if.dataflow", "an if");
   }
   if (branches.branches.size() > limits().max_nesting) {
     fail(ErrorClass::ResourceLimit, statement.span, "limit.nesting",
@@ -299,32 +301,63 @@ struct GraphBuilder::LoopText {
   Expr begin, end, step;
 };
 
+// What a dataflow block binds means the same without it: its header and its R.output go.
+void GraphBuilder::refuse_in_dataflow(Span at, std::string_view id, std::string_view what) {
+  const auto& with = *dataflow_->as<ast::With>();
+  std::vector<DiagnosticNote> notes;
+  if (!std::exchange(unwrapping_proposed_, true))
+    notes = without_header(context_.text, *dataflow_, with.body);
+  for (const ast::Statement& inner : with.body) {
+    auto* expression = notes.empty() ? nullptr : inner.as<ast::ExpressionStatement>();
+    auto* call = expression ? expression->value->as<ast::Call>() : nullptr;
+    if (call && context_.namespaces.canonical(*call->callee) == "R.output")
+      notes.push_back(remove_this(inner.span));
+  }
+  fail(ErrorClass::Type, at, id, fmt::format("found {} inside a dataflow block; expected it outside", what),
+       std::move(notes));
+}
+
 Expr GraphBuilder::range_bound(const ast::Expr& expr) {
   Expr value = leaf(expr);
   if (value.type().is_error()) throw ReadContext::Silent{};
   const auto* scalar = value.type().as<ScalarType>();
   if (!scalar || scalar->dtype != DType::Int64) {
-    type_error(expr.span, "loop.bound",
-               fmt::format("found a bound of type {}; expected an int64 scalar", print(value.type())));
+    std::vector<DiagnosticNote> notes;
+    if (auto* real = expr.as<ast::FloatValue>();
+        real && std::trunc(real->value) == real->value && std::abs(real->value) < 9e15)
+      notes.push_back(write_here(expr.span, fmt::format("{}", static_cast<std::int64_t>(real->value))));
+    fail(ErrorClass::Type, expr.span, "loop.bound",
+         fmt::format("found a bound of type {}; expected an int64 scalar", print(value.type())),
+         std::move(notes));
   }
   return value;
 }
 
 void GraphBuilder::read_for(const ast::Statement& statement, const ast::For& loop) {
-  if (in_dataflow_)
-    type_error(statement.span, "loop.dataflow", "found a loop inside a dataflow block; expected it outside");
+  if (in_dataflow_) refuse_in_dataflow(statement.span, "loop.dataflow", "a loop");
   auto* call = loop.iterable->as<ast::Call>();
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   if (name.substr(0, 2) == "T.") {
-    type_error(loop.iterable->span, "loop.kind",
-               fmt::format("found {} in an R.function; it belongs to prim_funcs, expected range(...)", name));
+    // These differ from range in how they run only.
+    std::vector<DiagnosticNote> notes;
+    for (std::string_view same : {"T.serial", "T.parallel", "T.unroll", "T.vectorized"}) {
+      if (name == same) notes.push_back(write_here(call->callee->span, "range"));
+    }
+    fail(ErrorClass::Type, loop.iterable->span, "loop.kind",
+         fmt::format("found {} in an R.function; it belongs to prim_funcs, expected range(...)", name),
+         std::move(notes));
   }
   if (name != "range") {
     static const std::vector<std::string> wanted = {"range"};
+    std::vector<DiagnosticNote> notes;
+    if (call)
+      notes = write_nearest(call->callee->span, name, wanted);
+    else if (auto range = range_of_list(*loop.iterable))
+      notes = {write_here(loop.iterable->span, *range)};
     fail(ErrorClass::Type, loop.iterable->span, "loop.range",
          fmt::format("found a loop over {} in an R.function; expected range(...)",
                      ast::describe(*loop.iterable)),
-         call ? write_nearest(call->callee->span, name, wanted) : std::vector<DiagnosticNote>());
+         std::move(notes));
   }
   const std::string* index = ast::name_of(*loop.target);
   if (!index) {
@@ -344,14 +377,14 @@ void GraphBuilder::read_for(const ast::Statement& statement, const ast::For& loo
   text.end = range_bound(*call->arguments[given > 1 ? 1 : 0].value);
   text.step = given > 2 ? range_bound(*call->arguments[2].value) : scalar_value(Scalar(1));
   if (auto* step = text.step.as<ScalarValueExpr>(); step && step->value.as_int() == 0)
-    type_error(call->arguments[2].value->span, "loop.step", "found a step of 0");
+    fail(ErrorClass::Type, call->arguments[2].value->span, "loop.step", "found a step of 0",
+         {write_here(call->arguments[2].value->span, "1")});
   read_loop(statement, std::move(text));
   bind(*index, Unavailable{"the index of a loop that has ended", "the loop is here"}, loop.target->span);
 }
 
 void GraphBuilder::read_while(const ast::Statement& statement, const ast::While& loop) {
-  if (in_dataflow_)
-    type_error(statement.span, "loop.dataflow", "found a loop inside a dataflow block; expected it outside");
+  if (in_dataflow_) refuse_in_dataflow(statement.span, "loop.dataflow", "a loop");
   read_loop(statement, LoopText{loop.body, loop.condition.get(), {}, {}, {}, {}});
 }
 

@@ -278,7 +278,15 @@ std::vector<const WrittenArgument*> match_parameters(const Op& op,
       index = static_cast<std::size_t>(found - op.params.begin());
     }
     if (given[index]) {
-      refuse(op, "duplicate", at, fmt::format("argument '{}' is given twice", op.params[index].name));
+      // The one with the name stays.
+      std::vector<DiagnosticNote> notes;
+      const auto earlier = static_cast<std::size_t>(given[index] - written.data());
+      if (given[index]->name.empty() && earlier > 0 && written[earlier - 1].span.known() &&
+          written[earlier].span.known())
+        notes.push_back(remove_this({at.file, written[earlier - 1].span.end, written[earlier].span.end}));
+      fail(ErrorClass::Type, at, fmt::format("{}.duplicate", short_name_of(op)),
+           fmt::format("{}: argument '{}' is given twice", short_name_of(op), op.params[index].name),
+           std::move(notes));
     }
     given[index] = &argument;
   }
@@ -380,7 +388,17 @@ Attribute coerce_attribute(const Op& op, const Param& param, Attribute value, Sp
   for (std::string_view word : words) {
     if (std::optional<Attribute> converted = as_documented(word, value)) return *converted;
   }
-  refuse_kind(op, param, span, print(value), param.type);
+  std::vector<DiagnosticNote> notes;
+  if (const auto* name = value.as<std::string>();
+      name && std::find(words.begin(), words.end(), "dtype") != words.end() && span.known()) {
+    std::vector<std::string> dtypes;
+    for (int i = 0; i < dtype_count; ++i) dtypes.emplace_back(name_of(static_cast<DType>(i)));
+    if (auto nearest = nearest_name(*name, dtypes))
+      notes.push_back(write_here(span, fmt::format("\"{}\"", *nearest)));
+  }
+  fail(ErrorClass::Type, span, fmt::format("{}.{}", short_name_of(op), param.name),
+       fmt::format("{}: {} is {}; expected {}", short_name_of(op), param.name, print(value), param.type),
+       std::move(notes));
 }
 
 Attribute default_of(const Param& param) { return DefaultReader(param.fallback).read(); }
