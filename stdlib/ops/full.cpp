@@ -88,7 +88,7 @@ constexpr Sample full_samples[] = {
 };
 constexpr Sample full_like_samples[] = {
     {"[[1.0, 2.0]], R.const(1.5, \"float32\")", "[[1.5, 1.5]]"},
-    {"R.const([1, 2, 3], \"int32\"), 7", "[7, 7, 7]", false},
+    {"R.const([1, 2, 3], \"int32\"), R.const(7, \"int32\")", "[7, 7, 7]", false},
     {"[1.0, 2.0], R.const(2.75, \"float32\"), dtype=\"int8\"", "[2, 2]", false},
     {"rand((), \"float64\"), rand((), \"float64\")"},
     {"rand((0, 3), \"float32\"), rand((), \"float32\")"},
