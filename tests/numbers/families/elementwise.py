@@ -219,9 +219,11 @@ def creation():
         return (value.to(getattr(torch, dtype)) if dtype else value).expand(x.shape) + 0
 
     file = File("full_like", full_like)
-    for dtype in BOTH:
-        for shape in [(2, 3), (), (0, 3), (1,), (2, 1, 3)]:
-            file.add(label(dtype, shape), between(-2, 2)(shape, dtype), np.array(1.25, dtype), dtype=None)
+    for shape in [(2, 3), (), (0, 3), (1,), (2, 1, 3)]:
+        for dtype in BOTH:
+            file.add(label(dtype, shape), between(-2, 2)(shape, dtype), np.array(1.25, dtype), dtype=None, gradient=False)
+        # Only the value has a gradient: x is of integers.
+        file.add(label(I32, shape), np.ones(shape, I32), np.array(1.25), dtype="float64")
     file.add("to int32", between(-2, 2)((2,), np.float32), np.array(-2.75, np.float32), dtype="int32")
     file.write()
 
