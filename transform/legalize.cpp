@@ -37,9 +37,21 @@ bool can_fail(const PrimFunc& function) {
   for_each_stmt(function.body, [&](const Stmt& stmt) { found |= stmt.as<AssertStmt>() != nullptr; });
   for_each_scalar(function.body, [&](const Scalar& scalar) {
     const auto* binary = scalar.as<Binary>();
-    if (binary && binary->op == BinaryOp::Div && !is_float(scalar.dtype())) {
-      const std::optional<std::int64_t> divisor = binary->b.as_int();
-      found |= !divisor || *divisor == 0;
+    if (!binary || is_float(scalar.dtype())) return;
+    const std::optional<std::int64_t> second = binary->b.as_int();
+    switch (binary->op) {
+      case BinaryOp::Div:
+      case BinaryOp::TruncMod:
+      case BinaryOp::FloorDiv:
+      case BinaryOp::FloorMod:
+        found |= !second || *second == 0;
+        break;
+      case BinaryOp::ShiftLeft:
+      case BinaryOp::ShiftRight:
+        found |= !second || *second < 0;
+        break;
+      default:
+        break;
     }
   });
   return found;
