@@ -8,6 +8,7 @@ import torch
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from oracle.cases import File  # noqa: E402
+from families import normalization  # noqa: E402
 
 BOTH = (np.float32, np.float64)
 
@@ -291,3 +292,4 @@ if __name__ == "__main__":
     shapes()
     contractions()
     losses()
+    normalization.write()
