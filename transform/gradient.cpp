@@ -266,13 +266,18 @@ class GradientPass {
       std::vector<Partial> partials = rule_partials(*call, value, binding.var(), cotangent, builder_);
       for (std::size_t i = 0; i < partials.size(); ++i) {
         if (!partials[i].value.defined()) continue;
-        const Var* arg = call->args[i].as_var();
-        if (!arg || !varied_.contains(arg->id())) continue;
-        add_adjoint(call->args[i], Adjoint{partials[i].value, {}});
+        if (reached(call->args[i])) add_adjoint(call->args[i], as_adjoint(partials[i].value));
       }
     } else if (const auto* called = value.as<FunctionCall>()) {
       propagate_call(*called, binding.var(), adjoint);
     }
+  }
+
+  // Whether a leaf, or a field of a tuple of leaves, depends on a wanted variable.
+  bool reached(const Expr& leaf) const {
+    std::vector<Var> vars;
+    collect_leaf_vars(leaf, vars);
+    return std::any_of(vars.begin(), vars.end(), [&](const Var& var) { return varied_.contains(var.id()); });
   }
 
   // The user's gradient takes the inputs, the outputs and their cotangents.
@@ -299,6 +304,11 @@ class GradientPass {
 
   // A value as the adjoint of a variable: of floating tensors only.
   Adjoint as_adjoint(const Expr& value) {
+    if (const auto* literal = value.as<TupleExpr>()) {
+      Adjoint adjoint;
+      for (const Expr& field : literal->fields) adjoint.fields.push_back(as_adjoint(field));
+      return adjoint;
+    }
     if (const TupleType* type = value.type().tuple()) {
       const Expr whole = builder_.emit(value, "lv");
       Adjoint adjoint;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "ir/op.h"
@@ -58,6 +59,15 @@ std::unordered_map<std::uint64_t, int> count_uses(const std::vector<Binding>& bi
   return uses;
 }
 
+// Whether `var` is the partial, or a field of it.
+bool hands_out(const Expr& partial, const Var& var) {
+  if (const auto* literal = partial.as<TupleExpr>()) {
+    return std::any_of(literal->fields.begin(), literal->fields.end(),
+                       [&](const Expr& field) { return hands_out(field, var); });
+  }
+  return partial.as_var() && *partial.as_var() == var;
+}
+
 }  // namespace
 
 std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const Var& result,
@@ -82,9 +92,9 @@ std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const 
   VarMap renamed;
   for (const Binding& step : steps) {
     const Var& var = step.var();
-    bool is_partial = false;
-    for (const std::optional<Expr>& partial : rule)
-      if (partial && partial->as_var() && *partial->as_var() == var) is_partial = true;
+    const bool is_partial = std::any_of(rule.begin(), rule.end(), [&](const std::optional<Expr>& partial) {
+      return partial && hands_out(*partial, var);
+    });
     const Expr step_value = substitute(step.value(), renamed);
     if (is_partial && uses.at(var.id()) == 1)
       unbound.emplace(var.id(), step_value);
@@ -93,9 +103,18 @@ std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const 
   }
   for (std::size_t i = 0; i < rule.size(); ++i) {
     if (!rule[i]) continue;
-    const Var* var = rule[i]->as_var();
-    const auto found = var ? unbound.find(var->id()) : unbound.end();
-    partials[i].value = found != unbound.end() ? found->second : substitute(*rule[i], renamed);
+    const auto handed_out = [&](const Expr& leaf) {
+      const Var* var = leaf.as_var();
+      const auto found = var ? unbound.find(var->id()) : unbound.end();
+      return found != unbound.end() ? found->second : substitute(leaf, renamed);
+    };
+    if (const auto* literal = rule[i]->as<TupleExpr>()) {
+      std::vector<Expr> fields;
+      for (const Expr& field : literal->fields) fields.push_back(handed_out(field));
+      partials[i].value = tuple(std::move(fields), rule[i]->span());
+    } else {
+      partials[i].value = handed_out(*rule[i]);
+    }
   }
   return partials;
 }

@@ -10,7 +10,8 @@
 namespace relish {
 
 struct Partial {
-  Expr value;  // unbound operator call or leaf; undefined: the argument gets nothing
+  Expr value;  // unbound operator call or leaf, or a tuple literal of them; undefined: the argument gets
+               // nothing
 };
 
 // Reports into `diagnostics` when the value of the binding stands on the gradient's path and cannot be

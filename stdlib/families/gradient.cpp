@@ -1,6 +1,8 @@
 // Building of gradient expressions.
 #include "stdlib/families/gradient.h"
 
+#include <algorithm>
+
 #include "ir/printer.h"
 
 namespace relish {
@@ -48,9 +50,34 @@ GraphValue where(const GraphValue& condition, const GraphValue& a, const GraphVa
   return call_op("where", {condition, a, b});
 }
 
+Expr tuple_of(const std::vector<GraphValue>& values, FunctionBuilder& builder) {
+  std::vector<Expr> fields;
+  for (const GraphValue& value : values) fields.push_back(value.leaf());
+  return tuple(std::move(fields), builder.origin());
+}
+
 bool GradientRule::differentiable(std::size_t i) const {
-  const TensorType* type = call().args[i].type().tensor();
-  return type != nullptr && (!type->dtype || is_float(*type->dtype));
+  const auto floating = [](const Type& type) {
+    const TensorType* tensor = type.tensor();
+    return tensor != nullptr && (!tensor->dtype || is_float(*tensor->dtype));
+  };
+  const Type& type = call().args[i].type();
+  if (const TupleType* fields = type.tuple())
+    return std::all_of(fields->fields.begin(), fields->fields.end(), floating);
+  return floating(type);
+}
+
+GraphValue GradientRule::field(const Expr& tuple, std::size_t k) const {
+  if (const auto* literal = tuple.as<TupleExpr>()) return value(literal->fields.at(k));
+  return value(vjp_.builder.emit(tuple_get(tuple, static_cast<int>(k), vjp_.builder.origin())));
+}
+
+std::vector<GraphValue> GradientRule::fields(std::size_t i) const {
+  const TupleType* type = call().args[i].type().tuple();
+  RELISH_CHECK(type != nullptr, "a tuple of tensors has a tuple type");
+  std::vector<GraphValue> values;
+  for (std::size_t k = 0; k < type->fields.size(); ++k) values.push_back(field(call().args[i], k));
+  return values;
 }
 
 Dims GradientRule::dims(std::size_t i) const {

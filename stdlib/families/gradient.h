@@ -45,6 +45,9 @@ GraphValue shape_value(const Dims& dims, FunctionBuilder& builder);
 // condition ? a : b, elementwise.
 GraphValue where(const GraphValue& condition, const GraphValue& a, const GraphValue& b);
 
+// A tuple literal of the values, each bound: the partial of a tuple of tensors.
+Expr tuple_of(const std::vector<GraphValue>& values, FunctionBuilder& builder);
+
 using Partials = std::vector<std::optional<Expr>>;
 
 // One application of a gradient rule.
@@ -55,10 +58,18 @@ class GradientRule {
   const CallView& call() const { return vjp_.call; }
   GraphValue cotangent() const { return value(vjp_.cotangent); }
   GraphValue result() const { return value(vjp_.result); }
+  // Of result `k` of an operator that gives a tuple: its cotangent (zeros where nothing arrived, also for
+  // results that have no gradient), and the result itself.
+  GraphValue cotangent(std::size_t k) const { return field(vjp_.cotangent, k); }
+  GraphValue result(std::size_t k) const { return field(vjp_.result, k); }
+  // The fields of argument `i`, a tuple of tensors. Its partial is `tuple_of` one value for each.
+  std::vector<GraphValue> fields(std::size_t i) const;
   GraphValue argument(std::size_t i) const { return value(vjp_.call.args[i]); }
   GraphValue value(const Expr& expr) const { return GraphValue(expr, vjp_.builder); }
+  GraphValue field(const Expr& tuple, std::size_t k) const;
 
-  // Whether argument `i` is a tensor that can have a gradient: floating, or of unknown dtype.
+  // Whether argument `i` is a tensor that can have a gradient: floating, or of unknown dtype. A tuple of
+  // tensors: whether all of its fields can.
   bool differentiable(std::size_t i) const;
   // The dims of argument `i`; rejects by "gradient" when they are unknown.
   Dims dims(std::size_t i) const;

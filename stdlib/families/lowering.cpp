@@ -28,9 +28,13 @@ DType compute_dtype(DType dtype) {
 }
 
 Lowering::Lowering(const LowerCall& call) : call_(call), loops_(call.call.span) {
-  const TensorType type = lowered_type(call.call, call.result_type, "the result", call.call.span);
-  result_dims_ = *type.shape;
-  result_dtype_ = *type.dtype;
+  if (const TupleType* tuple = call.result_type.tuple()) {
+    for (std::size_t k = 0; k < tuple->fields.size(); ++k)
+      results_.push_back(
+          lowered_type(call.call, tuple->fields[k], fmt::format("result {}", k), call.call.span));
+  } else {
+    results_.push_back(lowered_type(call.call, call.result_type, "the result", call.call.span));
+  }
 }
 
 Buffer Lowering::input(std::size_t i) {
@@ -39,7 +43,27 @@ Buffer Lowering::input(std::size_t i) {
   return loops_.input(name, type);
 }
 
-Buffer Lowering::output() { return loops_.output("result", tensor_type(result_dims_, result_dtype_)); }
+std::vector<Buffer> Lowering::inputs(std::size_t i) {
+  const std::string_view name = call().op.params[i].name;
+  const TupleType* tuple = call().args[i].type().tuple();
+  if (tuple == nullptr) {
+    call().reject(
+        "lowering", call().span_of(i),
+        fmt::format("{} has type {}, expected a tuple of tensors", name, print(call().args[i].type())));
+  }
+  std::vector<Buffer> buffers;
+  for (std::size_t k = 0; k < tuple->fields.size(); ++k) {
+    const std::string field = fmt::format("{}_{}", name, k);
+    buffers.push_back(loops_.input(field, lowered_type(call(), tuple->fields[k], field, call().span_of(i))));
+  }
+  return buffers;
+}
+
+Buffer Lowering::output() { return output(0, "result"); }
+
+Buffer Lowering::output(std::size_t k, std::string_view name) {
+  return loops_.output(name, tensor_type(result_dims(k), result_dtype(k)));
+}
 
 Scalar Lowering::load_as(DType dtype, const Buffer& buffer, const Dims& index) const {
   return cast(dtype, loops_.load(buffer, index));

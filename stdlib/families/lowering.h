@@ -24,15 +24,21 @@ class Lowering {
 
   // Appends the parameter for argument `i`, a tensor.
   Buffer input(std::size_t i);
+  // Appends one parameter for each field of argument `i`, a tuple of tensors.
+  std::vector<Buffer> inputs(std::size_t i);
   // Appends the result; after all inputs.
   Buffer output();
+  // Appends result `k` of an operator that gives a tuple; in order, after all inputs.
+  Buffer output(std::size_t k, std::string_view name);
   // A temporary for intermediate values of the result's precision; its dtype is compute_dtype.
   Buffer temporary(std::string_view name, Dims shape, DType dtype) {
     return loops_.temporary(name, std::move(shape), dtype);
   }
 
-  const Dims& result_dims() const { return result_dims_; }
-  DType result_dtype() const { return result_dtype_; }
+  // Of the result, or of result `k` of a tuple.
+  const Dims& result_dims(std::size_t k = 0) const { return *results_[k].shape; }
+  DType result_dtype(std::size_t k = 0) const { return *results_[k].dtype; }
+  std::size_t result_count() const { return results_.size(); }
 
   // The element of `buffer` in `dtype`.
   Scalar load_as(DType dtype, const Buffer& buffer, const Dims& index) const;
@@ -62,8 +68,7 @@ class Lowering {
  private:
   const LowerCall& call_;
   LoopBuilder loops_;
-  Dims result_dims_;
-  DType result_dtype_;
+  std::vector<TensorType> results_;  // shape and dtype are known
   std::vector<Stmt> requirements_;
 };
 

@@ -22,9 +22,26 @@ Tensor fixed_cotangent(const Type& type) {
 
 }  // namespace
 
-GradientCase gradient_case(const OperatorCase& operator_case, Tensor cotangent, bool shared) {
+std::vector<Type> floating_results(const Type& type) {
+  std::vector<Type> results;
+  const auto add = [&](const Type& each) {
+    if (each.tensor() && each.tensor()->dtype && is_float(*each.tensor()->dtype)) results.push_back(each);
+  };
+  if (const TupleType* tuple = type.tuple()) {
+    for (const Type& field : tuple->fields) add(field);
+  } else {
+    add(type);
+  }
+  return results;
+}
+
+GradientCase gradient_case(const OperatorCase& operator_case, std::vector<Tensor> cotangents, bool shared) {
   BuiltCall call = build_call(operator_case);
-  if (!cotangent.defined()) cotangent = fixed_cotangent(call.type);
+  const std::vector<Type> results = floating_results(call.type);
+  RELISH_CHECK(!results.empty(), "a result that can be differentiated is floating");
+  if (cotangents.empty())
+    for (const Type& result : results) cotangents.push_back(fixed_cotangent(result));
+  RELISH_CHECK(cotangents.size() == results.size(), "one cotangent for each floating result");
 
   const FunctionPtr original = call.module->function("main");
   Expr value = original->blocks.front().bindings.front().value();
@@ -36,14 +53,30 @@ GradientCase gradient_case(const OperatorCase& operator_case, Tensor cotangent, 
     call.params.erase(call.params.begin() + 1);
     call.values.erase(call.values.begin() + 1);
   }
-  const Var ct("ct", type_of(Value(cotangent)));
-  function.params.push_back(ct);
+  std::vector<Var> weights;
+  for (std::size_t i = 0; i < cotangents.size(); ++i) {
+    weights.emplace_back(i == 0 ? "ct" : fmt::format("ct{}", i), type_of(Value(cotangents[i])));
+    function.params.push_back(weights.back());
+  }
   FunctionBuilder builder;
   for (const Var& param : function.params) builder.reserve_name(param.name());
   builder.begin_block(true);
   const Var result = builder.bind(value, "result");
-  const Var weighted = builder.bind(op_call("multiply", {result, ct}), "weighted");
-  const Var loss = builder.bind(op_call("sum", {weighted}), "loss", true);
+  std::vector<Expr> parts;
+  if (const TupleType* tuple = result.type().tuple()) {
+    for (std::size_t k = 0; k < tuple->fields.size(); ++k)
+      if (!floating_results(tuple->fields[k]).empty())
+        parts.push_back(builder.emit(tuple_get(Expr(result), static_cast<int>(k))));
+  } else {
+    parts.push_back(Expr(result));
+  }
+  Expr total;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Var weighted = builder.bind(op_call("multiply", {parts[i], weights[i]}), "weighted");
+    const Expr sum = op_call("sum", {weighted});
+    total = total.defined() ? op_call("add", {builder.emit(total), builder.emit(sum)}) : sum;
+  }
+  const Var loss = builder.bind(total, "loss", true);
   builder.end_block();
   function.blocks = builder.take_blocks();
   function.result = loss;
@@ -62,7 +95,8 @@ GradientCase gradient_case(const OperatorCase& operator_case, Tensor cotangent, 
   module.set(std::make_shared<const Function>(std::move(function)));
   gradient.module = std::make_shared<const Module>(relish::gradient(module, "main", options));
   gradient.inputs = call.values;
-  gradient.inputs.emplace_back(cotangent);
+  for (const Tensor& cotangent : cotangents) gradient.inputs.emplace_back(cotangent);
+  gradient.cotangents = cotangents.size();
   return gradient;
 }
 

@@ -1,5 +1,5 @@
-// The gradient of one operator call: a function that sums the result times a cotangent, its adjoint by the
-// gradient transform, and the loss itself for differences.
+// The gradient of one operator call: a function that sums the floating results times a cotangent each, its
+// adjoint by the gradient transform, and the loss itself for differences.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,8 @@ namespace relish::testing {
 
 struct GradientCase {
   ModulePtr module;              // `main(x0, …, ct) -> loss` and `main_adjoint`
-  std::vector<Value> inputs;     // the tensors of the call, then the cotangent
+  std::vector<Value> inputs;     // the tensors of the call, then the cotangents
+  std::size_t cotangents = 0;    // how many: one for each floating tensor of the result
   std::vector<std::size_t> wrt;  // which inputs are differentiated: the floating ones
 
   double loss(Evaluator& engine, const std::vector<Value>& at) const;
@@ -18,8 +19,12 @@ struct GradientCase {
   std::vector<Tensor> partials(Evaluator& engine, const std::vector<Value>& at) const;
 };
 
-// Failure(TypeError) when the operator cannot be differentiated. Without a cotangent, a fixed one in [-1, 1]
-// is made. With `shared`, the first tensor stands for the second one too: f(x, x), with one partial.
-GradientCase gradient_case(const OperatorCase& operator_case, Tensor cotangent = {}, bool shared = false);
+// Failure(TypeError) when the operator cannot be differentiated. Without cotangents, fixed ones in [-1, 1]
+// are made. With `shared`, the first tensor stands for the second one too: f(x, x), with one partial.
+GradientCase gradient_case(const OperatorCase& operator_case, std::vector<Tensor> cotangents = {},
+                           bool shared = false);
+
+// The floating tensors of a result's type, in order: the type itself, or fields of the tuple.
+std::vector<Type> floating_results(const Type& type);
 
 }  // namespace relish::testing

@@ -81,7 +81,9 @@ void check_sample(const OperatorCase& wide) {
   const std::vector<Tensor> compiled = gradient.partials(jit(1), gradient.inputs);
   const std::vector<Tensor> threaded = gradient.partials(jit(2), gradient.inputs);
   std::vector<Value> with_zero = gradient.inputs;
-  with_zero.back() = Tensor::zeros(DType::Float64, gradient.inputs.back().tensor().shape());
+  for (auto it = with_zero.end() - static_cast<std::ptrdiff_t>(gradient.cotangents); it != with_zero.end();
+       ++it)
+    *it = Tensor::zeros(DType::Float64, it->tensor().shape());
   const std::vector<Tensor> zeros = gradient.partials(interpreter(), with_zero);
   for (std::size_t k = 0; k < partials.size(); ++k) {
     CHECK(disagreement(compiled[k], partials[k], 6) == "");
@@ -118,8 +120,11 @@ TEST_CASE("gradients agree with differences, and between the tiers", "[ops]") {
         const std::optional<OperatorCase> wide = with_dtype(operator_case, DType::Float64);
         if (!wide) continue;
         const BuiltCall call = build_call(*wide);
-        const TensorType* result = call.type.tensor();
-        if (!result || *result->dtype != DType::Float64) continue;
+        const std::vector<Type> results = floating_results(call.type);
+        const bool all_wide = std::all_of(results.begin(), results.end(), [](const Type& result) {
+          return *result.tensor()->dtype == DType::Float64;
+        });
+        if (results.empty() || !all_wide) continue;
         check_sample(*wide);
         ++checked;
       } catch (const Failure& failure) {
@@ -171,8 +176,7 @@ TEST_CASE("an operator without a gradient is refused by name, or its derivative 
     INFO(op->name);
     const OperatorCase operator_case = case_of_sample(*op, op->samples.front().args, std::string(op->name));
     const BuiltCall call = build_call(operator_case);
-    const TensorType* result = call.type.tensor();
-    if (!result || !is_float(*result->dtype)) continue;  // nothing flows back through integers and booleans
+    if (floating_results(call.type).empty()) continue;  // nothing flows back through integers and booleans
     bool any_float = false;
     for (const Tensor* tensor : operator_case.tensors()) any_float = any_float || is_float(tensor->dtype());
     if (!any_float) continue;

@@ -24,27 +24,44 @@ nlohmann::json numbers_of(const Op& op) {
   return nlohmann::json::parse(file);
 }
 
-void compare_result(const OperatorCase& operator_case, const Tensor& expected) {
+// One tensor, or one for each field of a tuple; null for a field of which nobody outside says anything.
+void compare_result(const OperatorCase& operator_case, const nlohmann::json& wanted) {
   const BuiltCall call = build_call(operator_case);
-  Terms terms;
-  Magnitudes magnitudes;
-  if (operator_case.op->agreement == Agreement::Sum && is_float(expected.dtype())) {
-    magnitudes = magnitudes_of(operator_case);
-    terms = {&magnitudes.sums, magnitudes.terms};
-  }
+  const nlohmann::json expected_fields = wanted.is_array() ? wanted : nlohmann::json::array({wanted});
   for (Evaluator* engine : {&interpreter(), &jit(1), &jit(2)}) {
     INFO(engine->name());
     const Value value = engine->call(call.module, "main", call.values);
-    REQUIRE(value.is_tensor());
-    if (value.tensor().dtype() != expected.dtype())
-      continue;  // numbers that were rounded further than the result
-    CHECK(disagreement(value.tensor(), expected, static_cast<int>(operator_case.op->agreement), terms) == "");
+    REQUIRE(value.is_tensor() == wanted.is_object());
+    const std::vector<Value> fields = value.is_tensor() ? std::vector<Value>{value} : value.fields();
+    REQUIRE(fields.size() == expected_fields.size());
+    for (std::size_t k = 0; k < fields.size(); ++k) {
+      if (expected_fields[k].is_null()) continue;
+      const Tensor expected = tensor_of_json(expected_fields[k]);
+      if (fields[k].tensor().dtype() != expected.dtype())
+        continue;  // numbers that were rounded further than the result
+      Terms terms;
+      Magnitudes magnitudes;
+      if (value.is_tensor() && operator_case.op->agreement == Agreement::Sum && is_float(expected.dtype())) {
+        magnitudes = magnitudes_of(operator_case);
+        terms = {&magnitudes.sums, magnitudes.terms};
+      }
+      INFO("result " << k);
+      CHECK(disagreement(fields[k].tensor(), expected, static_cast<int>(operator_case.op->agreement),
+                         terms) == "");
+    }
   }
+}
+
+std::vector<Tensor> cotangents_of(const nlohmann::json& json) {
+  std::vector<Tensor> cotangents;
+  for (const nlohmann::json& each : json.is_array() ? json : nlohmann::json::array({json}))
+    if (!each.is_null()) cotangents.push_back(tensor_of_json(each));
+  return cotangents;
 }
 
 // |a - b| <= 1e-9 |b| + 1e-12 max |b|, against an outside autograd in float64.
 void compare_gradients(const OperatorCase& operator_case, const nlohmann::json& json) {
-  const GradientCase gradient = gradient_case(operator_case, tensor_of_json(json.at("cotangent")));
+  const GradientCase gradient = gradient_case(operator_case, cotangents_of(json.at("cotangent")));
   for (Evaluator* engine : {&interpreter(), &jit(1)}) {
     INFO(engine->name());
     const std::vector<Tensor> partials = gradient.partials(*engine, gradient.inputs);
@@ -71,7 +88,7 @@ TEST_CASE("operators agree with outside numbers in both tiers", "[ops]") {
       try {
         const OperatorCase operator_case = case_of_json(*op, json);
         INFO(operator_case.label);
-        compare_result(operator_case, tensor_of_json(json.at("expect")));
+        compare_result(operator_case, json.at("expect"));
         if (json.contains("gradients")) compare_gradients(operator_case, json);
       } catch (const Failure& failure) {
         FAIL_CHECK(op->name << " '" << json.at("name").get<std::string>() << "': " << text_of(failure));

@@ -145,6 +145,13 @@ Attribute attribute_of_json(const nlohmann::json& json) {
   return items;
 }
 
+// true, 3, or 2.5: of dtype bool, int64, float64.
+ScalarValue scalar_of_json(const nlohmann::json& json) {
+  if (json.is_boolean()) return ScalarValue::of_bool(json.get<bool>());
+  if (json.is_number_integer()) return ScalarValue::of_int(json.get<std::int64_t>());
+  return ScalarValue::of_real(json.get<double>());
+}
+
 // Turns the arguments of a case into the function's parameters and the call's operands.
 class CallBuilder {
  public:
@@ -275,6 +282,12 @@ OperatorCase case_of_json(const Op& op, const nlohmann::json& json) {
   for (const nlohmann::json& argument : json.at("args")) {
     if (argument.contains("shape_value")) {
       result.arguments.push_back({"", argument["shape_value"].get<Shape>()});
+    } else if (argument.contains("tuple")) {
+      std::vector<Tensor> fields;
+      for (const nlohmann::json& field : argument["tuple"]) fields.push_back(tensor_of_json(field));
+      result.arguments.push_back({"", std::move(fields)});
+    } else if (argument.contains("scalar")) {
+      result.arguments.push_back({"", scalar_of_json(argument["scalar"])});
     } else {
       result.arguments.push_back({"", tensor_of_json(argument)});
     }

@@ -1,8 +1,8 @@
 """Files of numbers from outside: calls of operators with results and gradients computed by PyTorch and NumPy.
 
-A file is {"operator", "cases": [...]}. A case has "args" (tensors {"dtype", "shape", "data"} or {"shape_value"}),
-"attributes", "expect" (a tensor), and for differentiable float64 calls "cotangent" and "gradients" (one per argument,
-null for none). Data are row-major; a number that JSON lacks is a string: "nan", "inf", "-inf".
+A file is {"operator", "cases": [...]}. A case has "args" (tensors {"dtype", "shape", "data"}, {"shape_value"},
+{"tuple": [tensors]} or {"scalar"}), "attributes", "expect" (a tensor, or a list of them), and for differentiable
+float64 calls "cotangent" (as "expect") and "gradients" (one per argument and field of a tuple, null for none). Data are row-major; a number that JSON lacks is a string: "nan", "inf", "-inf".
 """
 import json
 import os
@@ -31,7 +31,13 @@ def tensor(array):
 
 
 def encoded(argument):
-    return {"shape_value": list(argument)} if isinstance(argument, tuple) else tensor(argument)
+    if isinstance(argument, tuple):
+        return {"shape_value": list(argument)}
+    if isinstance(argument, list):
+        return {"tuple": [tensor(field) for field in argument]}
+    if type(argument) in (bool, int, float):  # not the scalars of NumPy
+        return {"scalar": argument}
+    return tensor(argument)
 
 
 class File:
@@ -42,34 +48,69 @@ class File:
         self.cases = []
 
     def add(self, name, *args, gradient=None, **attributes):
-        """One call. float32 arguments are computed in float64 and rounded once, so `expect` is the exact answer."""
-        inputs, tensors = [], []
-        for argument in args:
-            if isinstance(argument, tuple):
-                inputs.append(argument)
-                continue
+        """One call. float32 arguments are computed in float64 and rounded once, so `expect` is the exact answer.
+
+        An argument is an array; a tuple (a shape); a list of arrays (a tuple of tensors, which the oracle gets as a
+        list); or a Python number (a scalar). The oracle gives a tensor, or a list or tuple of them (None where it has
+        nothing to say), and then `expect` and `cotangent` are lists."""
+        leaves, arrays = [], []
+
+        def opened(argument):
+            if type(argument) in (tuple, bool, int, float):
+                return argument
+            if isinstance(argument, list):
+                return [opened(field) for field in argument]
             array = torch.from_numpy(np.array(argument))
             wide = array.double() if array.dtype == torch.float32 else array
             if array.dtype == torch.float64:
                 wide.requires_grad_(self.differentiable)
-            inputs.append(wide)
-            tensors.append(array)
-        result = self.oracle(*inputs, **attributes)
-        value = result.detach().numpy()
-        wanted = attributes.get("dtype")
-        if value.dtype == np.float64 and wanted is None and not any(t.dtype == torch.float64 for t in tensors):
-            if any(t.dtype == torch.float32 for t in tensors):
-                value = value.astype(np.float32)
-        case = {"name": name, "args": [encoded(a) for a in args], "attributes": attributes, "expect": tensor(value)}
-        leaves = [i for i in inputs if isinstance(i, torch.Tensor) and i.requires_grad]
-        if leaves and result.requires_grad and gradient is not False:
-            cotangent = torch.from_numpy(np.random.default_rng(7).uniform(-1, 1, value.shape))
-            gradients = iter(torch.autograd.grad(result, leaves, cotangent, allow_unused=True))
-            case["cotangent"] = tensor(cotangent.numpy())
+            arrays.append(array)
+            leaves.append(wide)
+            return wide
+
+        inputs = [opened(argument) for argument in args]
+        answer = self.oracle(*inputs, **attributes)
+        several = isinstance(answer, (list, tuple))
+        results = list(answer) if several else [answer]
+        narrow = (
+            attributes.get("dtype") is None
+            and not any(a.dtype == torch.float64 for a in arrays)
+            and any(a.dtype == torch.float32 for a in arrays)
+        )
+
+        def value_of(result):
+            value = result.detach().numpy()
+            return value.astype(np.float32) if narrow and value.dtype == np.float64 else value
+
+        expect = [None if r is None else tensor(value_of(r)) for r in results]
+        case = {
+            "name": name,
+            "args": [encoded(a) for a in args],
+            "attributes": attributes,
+            "expect": expect if several else expect[0],
+        }
+        leaves = [leaf for leaf in leaves if leaf.requires_grad]
+        flowing = [r for r in results if r is not None and r.requires_grad]
+        if leaves and flowing and gradient is not False:
+            # One for each floating result: zeros for those that do not depend on the arguments.
+            cotangents = [
+                None
+                if r is None or not r.is_floating_point()
+                else torch.from_numpy(np.random.default_rng(7 + k).uniform(-1, 1, tuple(r.shape)))
+                if r.requires_grad
+                else torch.zeros(tuple(r.shape), dtype=torch.float64)
+                for k, r in enumerate(results)
+            ]
+            weights = [c for r, c in zip(results, cotangents) if r is not None and r.requires_grad]
+            gradients = iter(torch.autograd.grad(flowing, leaves, weights, allow_unused=True))
+            written = [None if c is None else tensor(c.numpy()) for c in cotangents]
+            case["cotangent"] = written if several else written[0]
             case["gradients"] = []
             for i in inputs:
-                partial = next(gradients) if isinstance(i, torch.Tensor) and i.requires_grad else None
-                case["gradients"].append(None if partial is None else tensor(partial.numpy()))
+                for leaf in i if isinstance(i, list) else [i]:
+                    flows = isinstance(leaf, torch.Tensor) and leaf.requires_grad
+                    partial = next(gradients) if flows else None
+                    case["gradients"].append(None if partial is None else tensor(partial.numpy()))
         self.cases.append(case)
 
     def write(self):
