@@ -19,8 +19,7 @@ int rank_of(const CallView& call, const Member& member) {
   if (member.rank > 0) return member.rank;
   const auto letters = static_cast<int>(call.string_attribute("data_layout").size());
   if (letters < 3 || letters > 5) {
-    call.reject("layout", call.span,
-                fmt::format("data_layout has {} letters, expected 3, 4 or 5", letters));
+    call.reject("layout", call.span, fmt::format("data_layout has {} letters, expected 3, 4 or 5", letters));
   }
   return letters - 2;
 }
@@ -48,8 +47,7 @@ std::array<Layout, 3> layouts_of(const CallView& call, const Member& member, int
 Geometry geometry_of(const CallView& call, const Member& member) {
   const int rank = rank_of(call, member);
   const std::int64_t groups = call.int_attribute("groups");
-  if (groups < 1)
-    call.reject("groups", call.span, fmt::format("groups is {}, expected at least 1", groups));
+  if (groups < 1) call.reject("groups", call.span, fmt::format("groups is {}, expected at least 1", groups));
   return {rank, windows::axes(call, rank), groups, layouts_of(call, member, rank)};
 }
 
@@ -129,16 +127,17 @@ Dims computed_dims(const CallView& call, const Geometry& geometry, const Member&
     const Scalar& in = operand[2 + i];
     const Scalar& size = kernel[2 + i];
     if (is_below(size, 1)) {
-      call.reject("kernel", call.span_of(1),
-                  fmt::format("spatial dimension {} of the kernel is {}, expected at least 1", i, print(size)));
+      call.reject(
+          "kernel", call.span_of(1),
+          fmt::format("spatial dimension {} of the kernel is {}, expected at least 1", i, print(size)));
     }
     if (!member.transposed) {
       dims.push_back(axis.count(in, size));
       if (is_below(dims.back(), 1)) {
-        call.reject("kernel", call.span,
-                    fmt::format("spatial dimension {}: the kernel spans {} and the padded data {}", i,
-                                print(axis.span(size)),
-                                print(canonical(in + Scalar(axis.before + axis.after)))));
+        call.reject(
+            "kernel", call.span,
+            fmt::format("spatial dimension {}: the kernel spans {} and the padded data {}", i,
+                        print(axis.span(size)), print(canonical(in + Scalar(axis.before + axis.after)))));
       }
       continue;
     }
@@ -253,13 +252,13 @@ Value evaluate(const EvalCall& c, const Member& member) {
     const T* a = first.view<T>().data();
     const T* b = second.view<T>().data();
     std::vector<Sum<T>> totals(static_cast<std::size_t>(result.size()));
-    for_each_term(geometry, views[0], views[1], views[2],
-                  [&](std::int64_t x, std::int64_t w, std::int64_t y) {
-                    const std::array<std::int64_t, 3> at = {x, w, y};
-                    Sum<T>& total = totals[static_cast<std::size_t>(at[index_of(member.target)])];
-                    total = total + to_sum(a[at[index_of(member.operands[0])]]) *
-                                        to_sum(b[at[index_of(member.operands[1])]]);
-                  });
+    for_each_term(
+        geometry, views[0], views[1], views[2], [&](std::int64_t x, std::int64_t w, std::int64_t y) {
+          const std::array<std::int64_t, 3> at = {x, w, y};
+          Sum<T>& total = totals[static_cast<std::size_t>(at[index_of(member.target)])];
+          total = total +
+                  to_sum(a[at[index_of(member.operands[0])]]) * to_sum(b[at[index_of(member.operands[1])]]);
+        });
     T* target = result.mutable_view<T>().data();
     for (const Sum<T>& total : totals) *target++ = from_sum<T>(total);
   });
@@ -344,8 +343,8 @@ class Nest {
   }
 
   Scalar load(DType dtype, Role role, const Dims& index) const {
-    const Scalar value = lowering_.load_as(result_.dtype(), buffers_[index_of(role)],
-                                           geometry_.layout(role).stored(index));
+    const Scalar value =
+        lowering_.load_as(result_.dtype(), buffers_[index_of(role)], geometry_.layout(role).stored(index));
     return cast(dtype, value);
   }
 
@@ -428,8 +427,8 @@ std::optional<windows::Sizes> output_padding(const Geometry& geometry, const Dim
   windows::Sizes result;
   for (std::size_t i = 0; i < geometry.axes.size(); ++i) {
     const Axis& axis = geometry.axes[i];
-    const Scalar least = (y[2 + i] - Scalar(1)) * Scalar(axis.stride) + axis.span(w[2 + i]) -
-                         Scalar(axis.before + axis.after);
+    const Scalar least =
+        (y[2 + i] - Scalar(1)) * Scalar(axis.stride) + axis.span(w[2 + i]) - Scalar(axis.before + axis.after);
     const auto extra = canonical(x[2 + i] - least).as_int();
     if (!extra || *extra < 0 || *extra >= axis.stride) return std::nullopt;
     result.push_back(*extra);
@@ -442,8 +441,7 @@ std::optional<windows::Sizes> output_padding(const Geometry& geometry, const Dim
 Partials vjp(const VjpCall& c, const Member& member) {
   const GradientRule rule(c);
   const Geometry geometry = geometry_of(c.call, member);
-  const std::optional<DType> out_dtype =
-      member.sized ? std::nullopt : dtype_attribute(c.call, "out_dtype");
+  const std::optional<DType> out_dtype = member.sized ? std::nullopt : dtype_attribute(c.call, "out_dtype");
   const auto as_dtype = [](const GraphValue& x, std::optional<DType> dtype) {
     return !dtype || x.type().dtype == dtype ? x : call_op("astype", {x}, {{"dtype", *dtype}});
   };

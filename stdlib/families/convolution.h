@@ -1,8 +1,8 @@
 // The family of convolutions in any number of spatial dimensions. One relation ties three tensors: data
-// X[n, c, q], kernel W[o, i, k] and windows Y[n, o, p], where q = p * stride - before + k * dilation and channel
-// c is number i of the group of o. Every member of the family computes one of the three as the sum of products
-// of the other two: a convolution gives Y, a transposed one X; the gradient helpers give X and W. So each is a
-// derivative of the others, and the family is closed under differentiation.
+// X[n, c, q], kernel W[o, i, k] and windows Y[n, o, p], where q = p * stride - before + k * dilation and
+// channel c is number i of the group of o. Every member of the family computes one of the three as the sum of
+// products of the other two: a convolution gives Y, a transposed one X; the gradient helpers give X and W. So
+// each is a derivative of the others, and the family is closed under differentiation.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct Member {
   std::array<Role, 2> operands;  // of the arguments, in order
   int rank = 0;                  // spatial dimensions; 0: by the layout
   bool sized = false;            // the target's shape is the third argument
-  bool transposed = false;       // attributes describe Y as data and X as the result; the kernel is (I, O, ...)
+  bool transposed = false;  // attributes describe Y as data and X as the result; the kernel is (I, O, ...)
 };
 
 Type infer(const CallView& call, const Member& member);

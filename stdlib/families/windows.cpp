@@ -56,9 +56,9 @@ std::vector<Axis> axes(const CallView& call, int n) {
   std::vector<Axis> result;
   for (std::size_t i = 0; i < count; ++i) {
     if (std::min(padding[i], padding[count + i]) < 0) {
-      call.reject("padding", call.span,
-                  fmt::format("padding has {}, expected at least 0",
-                              std::min(padding[i], padding[count + i])));
+      call.reject(
+          "padding", call.span,
+          fmt::format("padding has {}, expected at least 0", std::min(padding[i], padding[count + i])));
     }
     result.push_back({strides[i], dilation[i], padding[i], padding[count + i]});
   }

@@ -21,7 +21,8 @@ std::string_view spatial_letters(int n);
 // what is of another length or below `least`.
 Sizes sizes(const CallView& call, std::string_view name, int n, std::int64_t least);
 
-// One spatial dimension of a sliding window: position k of window p lies at p * stride - before + k * dilation.
+// One spatial dimension of a sliding window: position k of window p lies at p * stride - before + k *
+// dilation.
 struct Axis {
   std::int64_t stride = 1, dilation = 1, before = 0, after = 0;
 

@@ -7,8 +7,7 @@ namespace {
 using convolution::Member;
 using convolution::Role;
 
-constexpr Member data_member{
-    .target = Role::Data, .operands = {Role::Windows, Role::Kernel}, .sized = true};
+constexpr Member data_member{.target = Role::Data, .operands = {Role::Windows, Role::Kernel}, .sized = true};
 constexpr Member weight_member{
     .target = Role::Kernel, .operands = {Role::Windows, Role::Data}, .sized = true};
 
@@ -42,10 +41,10 @@ constexpr std::array<Param, 10> params_of(Param other, std::string_view shape_do
            {"kernel_layout", ParamKind::Attribute, "str", "\"OIHW\"", "as of the convolution"},
            {"out_layout", ParamKind::Attribute, "str or None", "None", "as of the convolution"}}};
 }
-constexpr auto data_params = params_of({"weight", ParamKind::Tensor, "tensor", "", "kernels"},
-                                       "shape of the convolution's data");
-constexpr auto weight_params = params_of({"data", ParamKind::Tensor, "tensor", "", "input of the convolution"},
-                                         "shape of the kernels");
+constexpr auto data_params =
+    params_of({"weight", ParamKind::Tensor, "tensor", "", "kernels"}, "shape of the convolution's data");
+constexpr auto weight_params =
+    params_of({"data", ParamKind::Tensor, "tensor", "", "input of the convolution"}, "shape of the kernels");
 
 constexpr Sample data_samples[] = {
     {"[[[[1.0, 2.0]]]], [[[[1.0, 10.0]]]], R.shape([1, 1, 1, 3])", "[[[[1.0, 12.0, 20.0]]]]"},
@@ -69,8 +68,8 @@ constexpr Reject data_rejects[] = {
     {"conv_data.batch",
      "rand((1, 2, 3, 3), \"float32\"), rand((2, 1, 2, 2), \"float32\"), R.shape([2, 1, 4, 4])",
      "batches differ"},
-    {"conv_data.rank",
-     "rand((1, 2, 3, 3), \"float32\"), rand((2, 1, 2, 2), \"float32\"), R.shape([1, 1, 4])", "expected 4"},
+    {"conv_data.rank", "rand((1, 2, 3, 3), \"float32\"), rand((2, 1, 2, 2), \"float32\"), R.shape([1, 1, 4])",
+     "expected 4"},
     {"conv_data.layout",
      "rand((1, 2, 3, 3), \"float32\"), rand((2, 1, 2, 2), \"float32\"), R.shape([1, 1, 4, 4]), "
      "data_layout=\"NC\"",

@@ -49,7 +49,8 @@ constexpr std::string_view gradient_doc =
     "ddata = conv_transpose(g, weight) with the output_padding that restores the shape of data, dweight = "
     "grad.conv_weight(g, data, shape of weight)";
 constexpr std::string_view doc =
-    "What other fields call a cross-correlation: the kernel is not mirrored. A spatial dimension of the result "
+    "What other fields call a cross-correlation: the kernel is not mirrored. A spatial dimension of the "
+    "result "
     "has floor((in + padding - dilation * (kernel - 1) - 1) / stride) + 1 windows, at least 1. The input "
     "channels "
     "of weight are those of data divided by groups. Layouts are permutations of their letters; blocked ones "
@@ -112,16 +113,19 @@ constexpr Reject rejects_2d[] = {
      "the kernel spans 6 and the padded data 5"},
     {"conv2d.kernel", "rand((1, 4, 5, 5), \"float32\"), rand((3, 4, 0, 3), \"float32\")",
      "expected at least 1"},
-    {"conv2d.layout", "rand((1, 4, 5, 5), \"float32\"), rand((3, 4, 3, 3), \"float32\"), "
-                      "data_layout=\"NCHW16c\"",
+    {"conv2d.layout",
+     "rand((1, 4, 5, 5), \"float32\"), rand((3, 4, 3, 3), \"float32\"), "
+     "data_layout=\"NCHW16c\"",
      "blocked layouts are not supported"},
-    {"conv2d.layout", "rand((1, 4, 5, 5), \"float32\"), rand((3, 4, 3, 3), \"float32\"), "
-                      "kernel_layout=\"OIHH\"",
+    {"conv2d.layout",
+     "rand((1, 4, 5, 5), \"float32\"), rand((3, 4, 3, 3), \"float32\"), "
+     "kernel_layout=\"OIHH\"",
      "expected the letters OIHW"},
     {"conv2d.strides", "rand((1, 4, 5, 5), \"float32\"), rand((3, 4, 3, 3), \"float32\"), strides=0",
      "expected at least 1"},
-    {"conv2d.dilation", "rand((1, 4, 5, 5), \"float32\"), rand((3, 4, 3, 3), \"float32\"), dilation=[1, 1, "
-                        "1]",
+    {"conv2d.dilation",
+     "rand((1, 4, 5, 5), \"float32\"), rand((3, 4, 3, 3), \"float32\"), dilation=[1, 1, "
+     "1]",
      "expected 1 or 2"},
     {"conv2d.padding", "rand((1, 4, 5, 5), \"float32\"), rand((3, 4, 3, 3), \"float32\"), padding=[1, 2, 3]",
      "expected 1, 2 or 4"},
@@ -146,8 +150,9 @@ constexpr Reject rejects_3d[] = {
     {"conv3d.channels", "rand((1, 3, 5, 5, 5), \"float32\"), rand((2, 2, 3, 3, 3), \"float32\")",
      "3 against 2"},
     {"conv3d.rank", "rand((1, 3, 5, 5), \"float32\"), rand((2, 3, 3, 3, 3), \"float32\")", "expected 5"},
-    {"conv3d.padding", "rand((1, 3, 5, 5, 5), \"float32\"), rand((2, 3, 3, 3, 3), \"float32\"), padding=[1, "
-                       "1]",
+    {"conv3d.padding",
+     "rand((1, 3, 5, 5, 5), \"float32\"), rand((2, 3, 3, 3, 3), \"float32\"), padding=[1, "
+     "1]",
      "expected 1, 3 or 6"},
 };
 

@@ -55,15 +55,16 @@ constexpr std::string_view gradient_doc =
 constexpr std::string_view doc =
     "The transpose of a convolution as a linear map: position q of the result gets data[p] * weight[k] for "
     "every "
-    "q = p * stride - padding + k * dilation. A spatial dimension of the result is (in - 1) * stride - padding "
+    "q = p * stride - padding + k * dilation. A spatial dimension of the result is (in - 1) * stride - "
+    "padding "
     "+ "
     "dilation * (kernel - 1) + output_padding + 1. The output channels of weight are those of one group. All "
     "layouts are lowered.";
 
 constexpr auto params_1d = params_of("[1]", "[0, 0]", "[0]", "\"NCW\"", "\"IOW\"");
 constexpr auto params_2d = params_of("[1, 1]", "[0, 0, 0, 0]", "[0, 0]", "\"NCHW\"", "\"IOHW\"");
-constexpr auto params_3d = params_of("[1, 1, 1]", "[0, 0, 0, 0, 0, 0]", "[0, 0, 0]", "\"NCDHW\"",
-                                     "\"IODHW\"");
+constexpr auto params_3d =
+    params_of("[1, 1, 1]", "[0, 0, 0, 0, 0, 0]", "[0, 0, 0]", "\"NCDHW\"", "\"IODHW\"");
 
 constexpr Sample samples_1d[] = {
     {"[[[1.0, 2.0]]], [[[1.0, 10.0, 100.0]]]", "[[[1.0, 12.0, 120.0, 200.0]]]"},
@@ -87,8 +88,9 @@ constexpr Reject rejects_1d[] = {
 };
 
 constexpr Sample samples_2d[] = {
-    {"[[[[1.0, 2.0]]]], [[[[1.0, 10.0], [100.0, 1000.0]]]]", "[[[[1.0, 12.0, 20.0], [100.0, 1200.0, "
-                                                             "2000.0]]]]"},
+    {"[[[[1.0, 2.0]]]], [[[[1.0, 10.0], [100.0, 1000.0]]]]",
+     "[[[[1.0, 12.0, 20.0], [100.0, 1200.0, "
+     "2000.0]]]]"},
     {"rand((2, 3, 3, 4), \"float64\"), rand((3, 2, 3, 2), \"float64\"), strides=[2, 3], padding=1, "
      "output_padding=[1, 2]"},
     {"rand((1, 4, 4, 3), \"float64\"), rand((4, 3, 2, 3), \"float64\"), padding=[1, 0, 2, 1], dilation=[2, "
@@ -102,8 +104,8 @@ constexpr Sample samples_2d[] = {
 constexpr Reject rejects_2d[] = {
     {"conv2d_transpose.channels", "rand((1, 4, 5, 5), \"float32\"), rand((2, 4, 3, 3), \"float32\")",
      "2 against 4"},
-    {"conv2d_transpose.groups",
-     "rand((1, 3, 5, 5), \"float32\"), rand((3, 2, 3, 3), \"float32\"), groups=2", "not a multiple"},
+    {"conv2d_transpose.groups", "rand((1, 3, 5, 5), \"float32\"), rand((3, 2, 3, 3), \"float32\"), groups=2",
+     "not a multiple"},
     {"conv2d_transpose.output_padding",
      "rand((1, 3, 5, 5), \"float32\"), rand((3, 2, 3, 3), \"float32\"), output_padding=[0, 1]",
      "expected less than the stride 1"},
