@@ -80,7 +80,7 @@ constexpr Sample samples_2d[] = {
     {"rand((0, 2, 5, 4), \"float32\"), pool_size=2"},
     {"rand((1, 1, 1, 1), \"float64\"), pool_size=1"},
     {"[[[[2.0, -2.0, 2.5], [0.5, -2.5, -1.5]]], [[[0.0, -3.0, 1.0], [-0.5, -1.0, 1.5]]]], pool_size=None"},
-    {"[[[[0.5, 1.5]]]], [1, 2], [1, 1], [0, 1]", "[[[[1.0, 1.5]]]]"},
+    {"[[[[0.5, 1.5]]]], [1, 2], [1, 1], [0, 1]", "[[[[0.5, 1.0, 1.5]]]]"},
 };
 constexpr Reject rejects_2d[] = {
     {"avg_pool2d.pool_size", "rand((1, 1, 5, 4), \"float32\"), pool_size=9", "a window spans 9"},
