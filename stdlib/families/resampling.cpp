@@ -162,7 +162,7 @@ std::optional<Dims> wanted_sizes(const CallView& call, const Member& member, con
       if (scale == whole) {
         sizes.push_back(canonical(in * Scalar(static_cast<std::int64_t>(whole))));
       } else if (const auto known = in.as_int()) {
-        sizes.push_back(static_cast<std::int64_t>(std::round(static_cast<double>(*known) * scale)));
+        sizes.push_back(static_cast<std::int64_t>(std::nearbyint(static_cast<double>(*known) * scale)));
       } else {
         call.reject("scale", call.span,
                     fmt::format("{} is {} and dimension {} of data is {}; only whole scales go with symbolic "

@@ -41,7 +41,7 @@ constexpr Param params_3d[] = {
 
 constexpr std::string_view gradient_doc = "ddata = grad.resize_backward(g, shape of data)";
 constexpr std::string_view doc =
-    "image.resize with the sizes round(in * scale) and coordinates p * in / n (rounded down for "
+    "image.resize with the sizes in * scale (halves to even) and coordinates p * in / n (rounded down for "
     "nearest_neighbor) or, with align_corners, p * (in - 1) / (n - 1). Symbolic dimensions take whole "
     "scales. TVM has no such operator today; there it is image.resize2d.";
 
