@@ -247,7 +247,7 @@ std::vector<const WrittenArgument*> match_parameters(const Op& op,
   std::size_t position = 0;
   for (const WrittenArgument& argument : written) {
     const Span at = argument.span.known() ? argument.span : call;
-    std::size_t index = position;
+    std::size_t index = parameter_at(op, position);
     if (argument.name.empty()) {
       if (position < op.params.size() && op.params[position].kind == ParamKind::AnyRest) {
         rest.push_back(&argument);
@@ -326,7 +326,25 @@ class ArgumentList {
 
 }  // namespace
 
+std::size_t parameter_at(const Op& op, std::size_t position) {
+  const auto named = [&](const Param& param) {
+    return std::find(op.written_order.begin(), op.written_order.end(), param.name) != op.written_order.end();
+  };
+  if (position >= op.params.size() || !named(op.params[position])) return position;
+  const auto before =
+      std::count_if(op.params.begin(), op.params.begin() + static_cast<std::ptrdiff_t>(position), named);
+  const std::string_view name = op.written_order[static_cast<std::size_t>(before)];
+  const auto found = std::find_if(op.params.begin(), op.params.end(),
+                                  [&](const Param& param) { return param.name == name; });
+  RELISH_CHECK(found != op.params.end(), fmt::format("{} has no parameter {}", op.name, name));
+  return static_cast<std::size_t>(found - op.params.begin());
+}
+
 const Param* written_parameter(const Op& op, std::string_view name, std::size_t position) {
+  if (name.empty() && !op.written_order.empty()) {
+    const std::size_t index = parameter_at(op, position);
+    return index < op.params.size() ? &op.params[index] : nullptr;
+  }
   if (name.empty()) {
     for (std::size_t i = 0; i < std::min(position + 1, op.params.size()); ++i) {
       if (i == position || op.params[i].kind == ParamKind::AnyRest) return &op.params[i];
