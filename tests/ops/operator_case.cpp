@@ -96,7 +96,8 @@ decltype(CaseArgument::value) any_of_script(const ScriptValue& value, const Para
   if (const auto* shape = value.as<ShapeValue>()) return shape->dims;
   if (value.is_number()) return scalar_of_script(value);
   const ScriptList* list = value.sequence();
-  const bool tensor = value.tensor() || (list && !list->items.empty() && param.type != "shape");
+  const bool tensor = value.tensor() || (list && !list->items.empty() && param.type != "shape" &&
+                                         !param.type.starts_with("tuple"));
   if (tensor) return tensor_of_script(value);
   return attribute_of_script(value);
 }
