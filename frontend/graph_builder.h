@@ -144,8 +144,7 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   const Liveness& liveness();
   std::optional<Expr> value_before(const std::string& name, Span at);
   void read_if(const ast::Statement& statement, const ast::If& branches);
-  void read_branches(const ast::Statement& statement, const ast::If& branches, std::size_t at,
-                     const std::string& last);
+  void read_branches(const ast::Statement& statement, const ast::If& branches, std::size_t at);
   void read_for(const ast::Statement& statement, const ast::For& loop);
   void read_while(const ast::Statement& statement, const ast::While& loop);
   void read_loop(const ast::Statement& statement, LoopText text);

@@ -23,12 +23,13 @@ Type error_type() { return Type(TypeKind(ErrorType{})); }
 
 std::string last_of(const ast::Block& body);
 
-// The name that every way binds with its last statement; empty when there is none.
-std::string last_of(const ast::If& branches) {
+// The name that every way from the branch `at` on binds with its last statement; empty when there is none. An
+// elif is an if of its own inside the else, and has a last name of its own.
+std::string last_of(const ast::If& branches, std::size_t at) {
   if (!branches.has_else) return {};
   std::string name = last_of(branches.else_body);
-  for (const ast::Branch& branch : branches.branches) {
-    if (last_of(branch.body) != name) return {};
+  for (; at < branches.branches.size(); ++at) {
+    if (last_of(branches.branches[at].body) != name) return {};
   }
   return name;
 }
@@ -40,7 +41,7 @@ std::string last_of(const ast::Block& body) {
       assignment && assignment->targets.size() == 1 ? ast::name_of(*assignment->targets[0]) : nullptr;
   if (name) return *name == "_" ? std::string() : *name;
   auto* branches = body.back().as<ast::If>();
-  return branches ? last_of(*branches) : std::string();
+  return branches ? last_of(*branches, 0) : std::string();
 }
 
 bool mentions(const Expr& leaf, const Var& var) {
@@ -183,12 +184,11 @@ void GraphBuilder::read_if(const ast::Statement& statement, const ast::If& branc
          fmt::format("found {} branches of one if; expected at most {}, raise --max-nesting",
                      branches.branches.size(), limits().max_nesting));
   }
-  read_branches(statement, branches, 0, last_of(branches));
+  read_branches(statement, branches, 0);
 }
 
 // The branch `at` and what follows it: `elif` is an if inside the else.
-void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If& branches, std::size_t at,
-                                 const std::string& last) {
+void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If& branches, std::size_t at) {
   const ast::Branch& branch = branches.branches[at];
   CommentsPtr comments = take_comments(at == 0 ? statement.comments : branch.comments);
   Expr condition = leaf(*branch.condition);
@@ -197,13 +197,15 @@ void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If&
   Arm then_arm = close_region(std::move(outer));
   outer = open_region();
   if (at + 1 < branches.branches.size()) {
-    if (!context_.attempt([&] { read_branches(statement, branches, at + 1, last); })) refuse_names(statement);
+    if (!context_.attempt([&] { read_branches(statement, branches, at + 1); })) refuse_names(statement);
   } else {
     hand_on(branches.else_comments);
     read_block(branches.else_body, Place::Branch);
   }
   Arm else_arm = close_region(std::move(outer));
 
+  // Results are the names that are read later. When there are none, the name that both ways end with is the
+  // value of the if, read or not: which others are bound besides it must not matter.
   struct Result {
     std::uint64_t order;
     std::string name;
@@ -224,6 +226,11 @@ void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If&
     return bound ? std::optional<Expr>(var_ref(bound->var, bound->var.span())) : std::nullopt;
   };
   constexpr std::uint64_t later = std::numeric_limits<std::uint64_t>::max() / 2;
+  const bool any_read = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return liveness().read_after(statement, name) && value_of(find_in(then_arm, name), name) &&
+           value_of(find_in(else_arm, name), name);
+  });
+  const std::string last = any_read ? std::string() : last_of(branches, at);
   for (const std::string& name : names) {
     const Entry *a = find_in(then_arm, name), *b = find_in(else_arm, name);
     Span span = a ? a->span : b->span;
