@@ -1,5 +1,6 @@
 // Slices of a tensor: with bounds in the text (strided_slice), with the bounds of another tensor
 // (slice_like).
+#include "ir/fault.h"
 #include "stdlib/families/movement.h"
 
 #include "ir/printer.h"
@@ -99,6 +100,18 @@ Type infer(const CallView& call) {
   return TensorType{x.dtype, std::move(dims), shape.rank};
 }
 
+// What assume_inbound promised of a size that only the run shows: the first index outside is a fault.
+void require_promised(const EvalCall& c, const AxisSlice& s, std::int64_t extent, std::int64_t count) {
+  const auto dims = known_dims(*c.result_type.tensor());
+  const auto promised = dims ? (*dims)[static_cast<std::size_t>(s.axis)].as_int() : std::nullopt;
+  if (!promised || *promised == count) return;
+  std::int64_t index = *s.begin.as_int();
+  if (index < 0) index += extent;
+  while (index >= 0 && index < extent) index += s.step;
+  fail_fault({FaultKind::IndexOutOfRange, std::string(c.call.op.params[0].name), {s.axis, index, extent}},
+             c.call.span);
+}
+
 Value evaluate(const EvalCall& c) {
   const Tensor& x = c.in(0);
   std::vector<Slice> whole;
@@ -110,6 +123,7 @@ Value evaluate(const EvalCall& c) {
     const auto axis = static_cast<std::size_t>(s.axis);
     whole[axis] = slice_of(x.shape()[axis], *s.begin.as_int(), *s.end.as_int(), s.step);
     shape[axis] = whole[axis].count;
+    require_promised(c, s, x.shape()[axis], whole[axis].count);
   }
   return gathered(x, shape, [&](Shape index) {
     for (std::size_t d = 0; d < index.size(); ++d) index[d] = whole[d].begin + index[d] * whole[d].step;

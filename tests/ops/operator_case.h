@@ -82,7 +82,8 @@ Magnitudes magnitudes_of(const OperatorCase& operator_case);
 Evaluator& interpreter();
 Evaluator& jit(int threads);
 
-// Operators with the part of their name given in RELISH_OPS, or all.
+// Operators with the part of their name given in RELISH_OPS, or all; of those the part that RELISH_OPS_PART
+// ("0/2", "1/2") gives this process.
 std::vector<const Op*> operators_under_test();
 
 }  // namespace relish::testing
