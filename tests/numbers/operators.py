@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from families import movement  # noqa: E402
 from oracle.cases import File  # noqa: E402
 
 BOTH = (np.float32, np.float64)
@@ -291,3 +292,4 @@ if __name__ == "__main__":
     shapes()
     contractions()
     losses()
+    movement.write()
