@@ -127,7 +127,9 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
     // It stands for an absent argument; where a value must be, it is none.
     bool any = param && (param->kind == ParamKind::Any || param->kind == ParamKind::AnyRest);
     null_value &= !any || !param->fallback.empty();
-    bool tensor = param && (param->kind == ParamKind::Tensor || param->kind == ParamKind::OptionalTensor);
+    // Positions do not take the dtype of what they point into.
+    bool tensor = param && (param->kind == ParamKind::Tensor || param->kind == ParamKind::OptionalTensor) &&
+                  param->type.find("integers") == std::string_view::npos;
     if (null_value) {
       // an absent argument
     } else if (tensor && (value.as<ast::IntValue>() || value.as<ast::FloatValue>())) {

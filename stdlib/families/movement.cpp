@@ -45,6 +45,10 @@ std::int64_t checked_index(const CallView& call, std::int64_t index, std::int64_
   return index < 0 ? index + extent : index;
 }
 
+void check_indices(const CallView& call, const Tensor& indices, std::int64_t extent) {
+  for (std::int64_t i = 0; i < indices.size(); ++i) checked_index(call, indices.get_int(i), extent);
+}
+
 void require_indices(const CallView& call, std::size_t i) {
   const std::optional<DType> dtype = dtype_of_argument(call, i);
   if (dtype && !is_int(*dtype)) {

@@ -39,6 +39,8 @@ Tensor gathered(const Tensor& x, const Shape& shape,
                 const std::function<std::int64_t(const Shape& index)>& from);
 // The index `index` of [-extent, extent) as one of [0, extent); RuntimeError at the call otherwise.
 std::int64_t checked_index(const CallView& call, std::int64_t index, std::int64_t extent);
+// Checks every element of `indices` so, as compiled code does: also when no element is moved.
+void check_indices(const CallView& call, const Tensor& indices, std::int64_t extent);
 
 // --- Inference.
 

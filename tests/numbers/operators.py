@@ -9,8 +9,12 @@ import numpy as np
 import torch
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+<<<<<<< HEAD
 import families  # noqa: E402
 from oracle import index  # noqa: E402
+=======
+from families import movement  # noqa: E402
+>>>>>>> w-move
 from oracle.cases import File  # noqa: E402
 
 BOTH = (np.float32, np.float64)
@@ -295,6 +299,10 @@ if __name__ == "__main__":
     shapes()
     contractions()
     losses()
+<<<<<<< HEAD
     for family in pkgutil.iter_modules(families.__path__):
         importlib.import_module("families." + family.name).write()
     index.write()
+=======
+    movement.write()
+>>>>>>> w-move

@@ -37,7 +37,10 @@ std::vector<Type> floating_results(const Type& type) {
 
 GradientCase gradient_case(const OperatorCase& operator_case, std::vector<Tensor> cotangents, bool shared) {
   BuiltCall call = build_call(operator_case);
-  const std::vector<Type> results = floating_results(call.type);
+  // The shape of a result may be data: then a run tells it.
+  const Type type =
+      fully_known(call.type) ? call.type : type_of(interpreter().call(call.module, "main", call.values));
+  const std::vector<Type> results = floating_results(type);
   RELISH_CHECK(!results.empty(), "a result that can be differentiated is floating");
   if (cotangents.empty())
     for (const Type& result : results) cotangents.push_back(fixed_cotangent(result));
@@ -61,7 +64,12 @@ GradientCase gradient_case(const OperatorCase& operator_case, std::vector<Tensor
   FunctionBuilder builder;
   for (const Var& param : function.params) builder.reserve_name(param.name());
   builder.begin_block(true);
-  const Var result = builder.bind(value, "result");
+  Var result = builder.bind(value, "result");
+  if (!fully_known(call.type)) {
+    const Var shaped("shaped", type, true);
+    builder.append(Binding{MatchCast{shaped, Expr(result), type}, {}, nullptr});
+    result = shaped;
+  }
   std::vector<Expr> parts;
   if (const TupleType* tuple = result.type().tuple()) {
     for (std::size_t k = 0; k < tuple->fields.size(); ++k)
