@@ -105,13 +105,11 @@ Partials partials(const GradientRule& rule, const std::optional<GraphValue>& vis
   q.leaf();
   g.leaf();
   const Dims dims = rule.dims(query);
-  GraphValue factor = constant_like(q, 0);
+  GraphValue factor = constant_like(q, scale_of(rule.call(), dims[3].as_int().value_or(1)));
   if (rule.call().attribute("scale").is_none() && !dims[3].as_int()) {
-    const DType dtype = q.type().dtype.value_or(DType::Float32);
-    const Scalar size = cast(dtype, dims[3]);
-    factor = rule.value(scalar_value(float_literal(dtype, 1) / sqrt(size), q.builder().origin()));
-  } else {
-    factor = constant_like(q, scale_of(rule.call(), dims[3].as_int().value_or(1)));
+    const Scalar size = cast(q.type().dtype.value_or(DType::Float32), dims[3]);
+    const GraphValue one = constant_like(q, 1);
+    factor = one / call_op("sqrt", {one * rule.value(scalar_value(size, q.builder().origin()))});
   }
   GraphValue scores = product(q, permuted(rule.argument(key), heads_first_transposed)) * factor;
   if (with_bias) scores = scores + rule.argument(bias);
