@@ -187,7 +187,10 @@ Partials vjp(const VjpCall& c) {
     GraphValue ahead = attention::places(keys, 1, c.builder) - attention::places(queries, 0, c.builder);
     if (mask.bottom_right) {
       const Scalar offset = canonical(keys - queries);
-      ahead = ahead - rule.value(scalar_value(offset, c.builder.origin()));
+      const Span origin = c.builder.origin();
+      const auto known = offset.as_int();
+      ahead = ahead - rule.value(known ? constant(Tensor::scalar_int(DType::Int64, *known), origin)
+                                       : scalar_value(offset, origin));
     }
     visible = attention::seen(mask, ahead);
   }

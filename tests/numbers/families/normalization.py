@@ -392,6 +392,12 @@ def losses():
             file.add(f"{np.dtype(dtype).name} {shape}", random(shape, dtype), random(shape, dtype, seed=1))
     file.write()
 
+    file = File("nn.dropout", lambda x, rate: [x * 1, torch.ones_like(x).detach()])
+    for dtype in BOTH:
+        for shape in [(5,), (2, 3), (), (1, 1), (0, 3)]:
+            file.add(f"{np.dtype(dtype).name} {shape}", random(shape, dtype), rate=0.25)
+    file.write()
+
 
 def attention():
     def allowed(queries, keys, causal_mask, window_size):
