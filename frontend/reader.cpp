@@ -1,5 +1,6 @@
 // Reading of a whole source: scan, parse, declare, build.
 #include "frontend/reader.h"
+#include "frontend/suggestions.h"
 
 #include <algorithm>
 #include <charconv>
@@ -16,6 +17,7 @@
 #include "frontend/module_links.h"
 #include "frontend/script_checks.h"
 #include "frontend/statement_reader.h"
+#include "frontend/tvm_metadata.h"
 #include "ir/constant_section.h"
 #include "stdlib/embedded.h"
 #include "support/big_stack.h"
@@ -41,6 +43,8 @@ class SourceReader {
   std::vector<Line> relevant_lines(std::vector<Line> lines, Diagnostics& faults);
   bool is_relevant(const Line& decorator);
   bool bind_quietly(const Line& line);
+  bool take_metadata(const ast::Statement& statement);
+  void take_metadata(ast::Block& statements);
   bool bind_import(const ast::Import::Bound& bound);
   void bind_imports(ast::Block& statements);
   void collect_names(const ast::Block& statements);
@@ -86,12 +90,49 @@ void SourceReader::read_constants(std::size_t heading, std::string_view whole) {
 
 // --- Python files.
 
-// Imports and type variables of a Python file count, whatever else its other statements are. Whether the line
-// is a type variable or an import of TVM's namespaces alone.
+// The metadata that TVM prints before a module. True when the statement is that.
+bool SourceReader::take_metadata(const ast::Statement& statement) {
+  const ast::StringValue* json = tvm_metadata(statement);
+  if (!json) return false;
+  context_.has_metadata = true;
+  const Span span = statement.as<ast::Assignment>()->value->span;
+  context_.metadata_damaged =
+      !context_.attempt([&] { context_.metadata_constants = read_tvm_metadata(json->value, span); });
+  return true;
+}
+
+// It is no statement of a script: its constants go where they are used. Its comments go to what follows.
+void SourceReader::take_metadata(ast::Block& statements) {
+  std::vector<std::string> comments;
+  ast::Block kept;
+  kept.reserve(statements.size());
+  for (ast::Statement& statement : statements) {
+    if (take_metadata(statement)) {
+      if (!statement.comments) continue;
+      comments.insert(comments.end(), statement.comments->before.begin(), statement.comments->before.end());
+      if (!statement.comments->after.empty()) comments.push_back(statement.comments->after);
+      continue;
+    }
+    if (!comments.empty()) {
+      Comments joined = statement.comments ? *statement.comments : Comments{};
+      joined.before.insert(joined.before.begin(), comments.begin(), comments.end());
+      statement.comments = std::make_shared<const Comments>(std::move(joined));
+      comments.clear();
+    }
+    kept.push_back(std::move(statement));
+  }
+  result_.end_comments.insert(result_.end_comments.begin(), comments.begin(), comments.end());
+  statements = std::move(kept);
+}
+
+// Imports, type variables and metadata of a Python file count, whatever else its other statements are.
+// Whether the line is a type variable or an import of TVM's namespaces alone.
 bool SourceReader::bind_quietly(const Line& line) {
   if (line.damaged || line.header) return false;
   bool import = line.first_word == "import" || line.first_word == "from";
-  if (!import && context_.text_of(line.span).find("TypeVar(") == std::string_view::npos) return false;
+  const std::string_view text = context_.text_of(line.span);
+  const bool binds = text.find("TypeVar(") != text.npos || text.find("load_json(") != text.npos;
+  if (!import && !binds) return false;
   Diagnostics ignored;
   LineParser parser(context_.file, context_.text, ignored);
   auto statement = parser.simple(line);
@@ -100,6 +141,8 @@ bool SourceReader::bind_quietly(const Line& line) {
     bool known = true;
     for (const auto& bound : imported->bound) known &= bind_import(bound);
     return known;
+  } else if (take_metadata(*statement)) {
+    return true;
   } else if (auto* assignment = statement->as<ast::Assignment>()) {
     auto* call = assignment->value ? assignment->value->as<ast::Call>() : nullptr;
     const std::string* name = ast::name_of(*assignment->targets[0]);
@@ -173,11 +216,13 @@ void SourceReader::bind_imports(ast::Block& statements) {
     for (const auto& bound : imported->bound) {
       if (bind_import(bound)) continue;
       context_.unresolved = true;
-      context_.diagnostics.error(
+      Diagnostic& diagnostic = context_.diagnostics.error(
           ErrorClass::Syntax, bound.span, "refused.import",
           fmt::format(
               "found an import of '{}'; a script imports TVM's namespaces only, and reads files with load",
               printable(bound.target)));
+      if (imported->bound.size() == 1 && context_.may_search())
+        diagnostic.notes = unused_import(context_.text, statement, *imported);
     }
   }
 }
@@ -264,7 +309,8 @@ void SourceReader::refuse_class(ast::Statement& statement) {
     fail(ErrorClass::Syntax, definition.name_span, "refused.class",
          fmt::format(
              "classes without decorator are not supported: found class {}; expected @I.ir_module before it",
-             printable(definition.name)));
+             printable(definition.name)),
+         {put_above(definition.name_span, "@I.ir_module")});
   }
 }
 
@@ -378,6 +424,7 @@ ReadResult SourceReader::read() {
   if (context_.diagnostics.has_errors()) context_.unresolved = true;
   ast::Block statements = StatementReader(context_).read(scanned.lines);
   bind_imports(statements);
+  take_metadata(statements);
   collect_names(statements);
   links_.collect(statements);
 

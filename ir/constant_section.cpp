@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
 #include <cstring>
 #include <optional>
 
 #include "runtime/format.h"
+#include "support/base64.h"
 #include "support/failure.h"
 
 namespace relish {
@@ -18,7 +18,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "tensor bytes are written as they lie in memory");
 
-constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::size_t line_characters = 96;  // of base64
 constexpr std::size_t line_bytes = line_characters / 4 * 3;
 
@@ -35,61 +34,6 @@ std::uint64_t hash_of(const Tensor& tensor) {
   }
   return hash;
 }
-
-void append_base64(std::string& out, const unsigned char* bytes, std::size_t size) {
-  for (std::size_t at = 0; at < size; at += 3) {
-    std::uint32_t group = bytes[at] << 16;
-    if (at + 1 < size) group |= bytes[at + 1] << 8;
-    if (at + 2 < size) group |= bytes[at + 2];
-    out += alphabet[group >> 18];
-    out += alphabet[group >> 12 & 63];
-    out += at + 1 < size ? alphabet[group >> 6 & 63] : '=';
-    out += at + 2 < size ? alphabet[group & 63] : '=';
-  }
-}
-
-constexpr std::array<std::int8_t, 256> make_digits() {
-  std::array<std::int8_t, 256> digits{};
-  for (auto& digit : digits) digit = -1;
-  for (std::size_t i = 0; i < alphabet.size(); ++i) {
-    digits[static_cast<unsigned char>(alphabet[i])] = static_cast<std::int8_t>(i);
-  }
-  return digits;
-}
-constexpr std::array<std::int8_t, 256> digit_of = make_digits();
-
-// Fills a tensor from base64 that comes in pieces, each a whole number of groups.
-class Base64Reader {
- public:
-  explicit Base64Reader(Tensor& tensor)
-      : at_(static_cast<unsigned char*>(tensor.mutable_data())),
-        left_(static_cast<std::size_t>(tensor.byte_size())) {}
-
-  // False on a wrong character or surplus data.
-  bool read(std::string_view piece) {
-    if (piece.size() % 4 != 0) return false;
-    for (std::size_t i = 0; i < piece.size(); i += 4) {
-      std::size_t count = piece[i + 2] == '=' ? 1 : piece[i + 3] == '=' ? 2 : 3;
-      std::uint32_t group = 0;
-      for (std::size_t k = 0; k < 4; ++k) {
-        int digit = k <= count            ? digit_of[static_cast<unsigned char>(piece[i + k])]
-                    : piece[i + k] == '=' ? 0
-                                          : -1;
-        if (digit < 0) return false;
-        group = group << 6 | static_cast<std::uint32_t>(digit);
-      }
-      if (count > left_ || (count < 3 && count != left_)) return false;
-      for (std::size_t k = 0; k < count; ++k) *at_++ = static_cast<unsigned char>(group >> (16 - 8 * k));
-      left_ -= count;
-    }
-    return true;
-  }
-  bool done() const { return left_ == 0; }
-
- private:
-  unsigned char* at_;
-  std::size_t left_;
-};
 
 // "(784, 128) rest": the shape, with `text` moved behind it and its blank.
 std::optional<Shape> read_shape(std::string_view& text) {
@@ -208,7 +152,8 @@ std::unordered_map<std::string, Tensor> read_constant_section(std::uint32_t file
              "an entry of the constants needs a name, a dtype and a shape");
       }
       tensor = Tensor::empty(*dtype, std::move(*shape));
-      reader.emplace(tensor);
+      reader.emplace(static_cast<unsigned char*>(tensor.mutable_data()),
+                     static_cast<std::size_t>(tensor.byte_size()));
     }
     if (!reader || !reader->read(line)) {
       fail(ErrorClass::Syntax, span, "constants.data",

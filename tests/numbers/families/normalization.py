@@ -369,17 +369,6 @@ def norms():
     file.add("int8 wraps", np.array([[100, 3]], np.int8), np.array([100, 4], np.int8), axis=1)
     file.write()
 
-    for name, function in [("nn.global_avg_pool2d", torch.mean), ("nn.global_max_pool2d", torch.amax)]:
-        def pool(x, layout, function=function):
-            return function(x, dim=(layout.index("H"), layout.index("W")), keepdim=True)
-
-        file = File(name, pool)
-        for dtype in BOTH:
-            for shape, layout in [((2, 3, 4, 5), "NCHW"), ((2, 4, 5, 3), "NHWC"), ((1, 1, 1, 1), "NCHW"), ((0, 3, 2, 2), "NCHW"), ((1, 2, 9, 7), "NCHW")]:
-                file.add(f"{np.dtype(dtype).name} {shape} {layout}", random(shape, dtype), layout=layout)
-            file.add(f"{np.dtype(dtype).name} ties", np.array([[[[1, 3], [3, 3]]]], dtype), layout="NCHW")
-        file.write()
-
 
 def losses():
     def cross_entropy(p, t):

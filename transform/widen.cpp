@@ -1,0 +1,147 @@
+// Widening, binding by binding: every type is inferred again from the widened operands.
+#include "transform/widen.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/op.h"
+#include "ir/user_gradient.h"
+#include "support/failure.h"
+#include "transform/rebuild.h"
+
+namespace relish {
+namespace {
+
+struct NotWidened {};  // thrown where a value cannot be
+
+bool is_narrow(DType dtype) { return is_float(dtype) && dtype != DType::Float64; }
+
+Type widen(const Type& type) {
+  if (const TupleType* tuple = type.tuple()) {
+    TupleType result;
+    for (const Type& field : tuple->fields) result.fields.push_back(widen(field));
+    return result;
+  }
+  if (const TensorType* tensor = type.tensor()) {
+    TensorType result = *tensor;
+    if (result.dtype && is_narrow(*result.dtype)) result.dtype = DType::Float64;
+    return result;
+  }
+  return type;
+}
+
+Tensor widen(const Tensor& tensor) {
+  if (!is_narrow(tensor.dtype())) return tensor;
+  Tensor result = Tensor::empty(DType::Float64, tensor.shape());
+  for (std::int64_t i = 0; i < tensor.size(); ++i) result.set_double(i, tensor.get_double(i));
+  return result;
+}
+
+class Widening {
+ public:
+  explicit Widening(const Module& module) : module_(module) {}
+
+  Function run(const Function& source) {
+    Function result = source;
+    result.params.clear();
+    for (const Var& param : source.params) {
+      builder_.reserve_name(param.name());
+      result.params.emplace_back(param.name(), widen(param.type()), false, param.span());
+    }
+    builder_.begin_block(true);
+    const std::vector<Expr> args(result.params.begin(), result.params.end());
+    const Expr value = builder_.emit(body(source, args));
+    builder_.end_block();
+    std::vector<Binding> bindings;
+    for (BindingBlock& block : builder_.take_blocks())
+      bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
+    result.result_type = value.type();
+    close_function(result, std::move(bindings), value);
+    return result;
+  }
+
+ private:
+  // The leaf that the function gives for `args`.
+  Expr body(const Function& function, const std::vector<Expr>& args) {
+    if (++depth_ > 64) throw NotWidened{};  // recursion
+    VarMap vars;
+    for (std::size_t i = 0; i < args.size(); ++i) vars.insert_or_assign(function.params[i].id(), args[i]);
+    for (const Binding& binding : all_bindings(function)) {
+      builder_.set_origin(binding.span);
+      Expr value = widen_value(binding.value(), vars);
+      if (const auto* cast = std::get_if<MatchCast>(&binding.kind)) {
+        Binding made;
+        const Type type = widen(cast->type);
+        made.kind = MatchCast{Var(builder_.fresh_name(cast->var.name()), type, true, binding.span),
+                              builder_.emit(value), type};
+        made.span = binding.span;
+        vars.insert_or_assign(cast->var.id(), Expr(made.var()));
+        builder_.append(made);
+      } else {
+        vars.insert_or_assign(binding.var().id(), builder_.emit(value, binding.var().name()));
+      }
+    }
+    --depth_;
+    return widen_value(function.result, vars);
+  }
+
+  std::vector<Expr> widen_values(const std::vector<Expr>& exprs, const VarMap& vars) {
+    std::vector<Expr> result;
+    for (const Expr& expr : exprs) result.push_back(widen_value(expr, vars));
+    return result;
+  }
+
+  Expr widen_value(const Expr& expr, const VarMap& vars) {
+    if (const Var* var = expr.as_var()) return vars.at(var->id());
+    if (const auto* constant = expr.as<Constant>())
+      return relish::constant(widen(constant->value), expr.span());
+    if (const auto* literal = expr.as<TupleExpr>())
+      return tuple(widen_values(literal->fields, vars), expr.span());
+    if (const auto* get = expr.as<TupleGet>())
+      return tuple_get(widen_value(get->tuple, vars), get->index, expr.span());
+    if (const auto* call = expr.as<OpCall>()) {
+      Attributes attributes = call->attributes;
+      for (auto& [name, attribute] : attributes) {
+        const auto* text = attribute.as<std::string>();
+        const auto dtype = text ? dtype_from_name(*text) : std::nullopt;
+        if (name.ends_with("dtype") && dtype && is_narrow(*dtype)) attribute = std::string("float64");
+      }
+      return op_call(*call->op, widen_values(call->args, vars), std::move(attributes), expr.span());
+    }
+    if (const auto* call = expr.as<FunctionCall>()) {
+      const auto* callee = call->callee.as<GlobalRef>();
+      const FunctionPtr function = callee ? module_.function(callee->name) : nullptr;
+      // A gradient that the user wrote belongs to the function as it is.
+      if (!function || user_gradient(module_, callee->name)) throw NotWidened{};
+      return body(*function, widen_values(call->args, vars));
+    }
+    const bool plain = expr.as<ShapeLiteral>() || expr.as<ScalarValueExpr>() || expr.as<StringLiteral>() ||
+                       expr.as<DTypeLiteral>();
+    if (!plain) throw NotWidened{};
+    return expr;
+  }
+
+  const Module& module_;
+  FunctionBuilder builder_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+std::optional<Module> widened(const Module& module, std::string_view function) {
+  const FunctionPtr source = relax_function(module, function);
+  try {
+    Module result;
+    result.name = module.name;
+    result.set(std::make_shared<const Function>(Widening(module).run(*source)));
+    return result;
+  } catch (const NotWidened&) {
+    return std::nullopt;
+  } catch (const Failure& failure) {
+    if (failure.error_class() != ErrorClass::Type) throw;
+    return std::nullopt;  // a rule that refuses float64
+  }
+}
+
+}  // namespace relish
