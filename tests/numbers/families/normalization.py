@@ -2,7 +2,7 @@
 import numpy as np
 import torch
 
-from oracle.cases import File
+from oracle import cases
 
 BOTH = (np.float32, np.float64)
 AXES = [(None, False), (None, True), ([0], False), ([-1], False), ([-1], True), ([0, 2], False), ([1, -1], True), ([], False)]
@@ -10,6 +10,39 @@ AXES = [(None, False), (None, True), ([0], False), ([-1], False), ([-1], True), 
 
 def random(shape, dtype=np.float64, low=-2.0, high=2.0, seed=0):
     return np.random.default_rng([seed, *shape]).uniform(low, high, shape).astype(dtype)
+
+
+def rounded_to_half(function):
+    """The function on float16: computed in float64 and rounded once."""
+
+    def each(value, change):
+        if isinstance(value, (list, tuple)):
+            return [each(v, change) for v in value]
+        return change(value) if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+
+    def call(*args, **attributes):
+        return each(function(*(each(a, torch.Tensor.double) for a in args), **attributes), torch.Tensor.half)
+
+    return call
+
+
+class File(cases.File):
+    """Small calls in float32 are asked in float16 too."""
+
+    def add(self, name, *args, **attributes):
+        super().add(name, *args, **attributes)
+        arrays = [a for arg in args for a in (arg if isinstance(arg, list) else [arg])]
+        if not name.startswith("float32") or any(a.size > 64 for a in arrays):
+            return
+
+        def half(argument):
+            if isinstance(argument, list):
+                return [half(a) for a in argument]
+            return argument.astype(np.float16) if argument.dtype == np.float32 else argument
+
+        oracle, self.oracle = self.oracle, rounded_to_half(self.oracle)
+        super().add(name.replace("float32", "float16", 1), *(half(a) for a in args), **attributes)
+        self.oracle = oracle
 
 
 def over(function):
@@ -346,6 +379,12 @@ def losses():
     for dtype in BOTH:
         for shape in [(4,), (3, 4), (2, 3, 2), (1, 5), (17, 9), (2, 0)]:
             file.add(f"{np.dtype(dtype).name} {shape}", random(shape, dtype), random(shape, dtype, seed=1))
+    file.write()
+
+    file = File("nn.dropout", lambda x, rate: [x * 1, torch.ones_like(x).detach()])
+    for dtype in BOTH:
+        for shape in [(5,), (2, 3), (), (1, 1), (0, 3)]:
+            file.add(f"{np.dtype(dtype).name} {shape}", random(shape, dtype), rate=0.25)
     file.write()
 
 
