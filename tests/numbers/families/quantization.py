@@ -21,8 +21,9 @@ def quantize(x, scale, zero_point, axis=-1, out_dtype="int8", narrow=False):
 
 def dequantize(x, scale, zero_point, axis=-1, out_dtype="float32"):
     steps = x.long() - along(x, zero_point, axis).long()
-    result = steps.double() * along(x, scale, axis)
-    return result if out_dtype == "float64" else result.detach().to(getattr(torch, out_dtype))
+    if out_dtype == "float64":
+        return steps.double() * along(x, scale, axis)
+    return (steps.float() * along(x, scale, axis).detach().float()).to(getattr(torch, out_dtype))
 
 
 def integers(shape, dtype):
