@@ -136,6 +136,19 @@ def decoded(classes, places, anchor, clip=False, threshold=0.0, variances=(1.0, 
     return boxes.clamp(0, 1) if clip else boxes, scores
 
 
+def anchors(data, sizes=(1.0,), ratios=(1.0,), steps=(-1.0, -1.0), offsets=(0.5, 0.5), clip=False):
+    rows, columns = data.shape[2:]
+    down, across = (s if s > 0 else 1 / n for s, n in zip(steps, (rows, columns)))
+    shapes = [(s, s) for s in sizes] + [(sizes[0] * r**0.5, sizes[0] / r**0.5) for r in ratios[1:]]
+    boxes = []
+    for i in range(rows):
+        for j in range(columns):
+            y, x = (i + offsets[0]) * down, (j + offsets[1]) * across
+            boxes += [[x - w * rows / columns / 2, y - h / 2, x + w * rows / columns / 2, y + h / 2] for w, h in shapes]
+    result = t(boxes, np.float64).reshape(1, -1, 4)
+    return result.clamp(0, 1) if clip else result
+
+
 def detections(shape, dtype, seed, classes=2):
     """Rows (class, score, left, top, right, bottom) with scores far from each other."""
     rng = np.random.default_rng([seed, *shape])
@@ -148,6 +161,7 @@ def detections(shape, dtype, seed, classes=2):
 
 
 def write():
+    prior = File("vision.multibox_prior", anchors, differentiable=False)
     counts = File("vision.get_valid_counts", valid_counts, differentiable=False)
     nms = File("vision.non_max_suppression", suppressed, differentiable=False)
     classes = File("vision.all_class_non_max_suppression", all_classes, differentiable=False)
@@ -172,5 +186,8 @@ def write():
             pool.add(f"{name} {size} {scale}", random((2, 2, 7, 8), dtype), rois, pooled_size=size, spatial_scale=scale)
         for b, c, n, attributes in [(2, 3, 4, {}), (1, 2, 5, dict(variances=[0.1, 0.1, 0.2, 0.2])), (2, 4, 3, dict(clip=True)), (1, 3, 2, dict(threshold=0.3, keep_background=False)), (3, 1, 1, {})]:
             decode.add(f"{name} {(b, c, n)} {attributes}", random((b, c, n), dtype), random((b, 4 * n), dtype), np.sort(random((1, n, 4), dtype, 3), -1), **attributes)
-    for file in (counts, nms, classes, align, pool, decode):
+        for shape, attributes in [((1, 2, 3, 4), {}), ((2, 1, 2, 5), dict(sizes=[0.3, 0.6], ratios=[1.0, 2.0, 0.5])), ((1, 1, 1, 1), dict(sizes=[0.5], clip=True)),
+                                  ((1, 3, 4, 2), dict(steps=[0.2, 0.3], offsets=[0.1, 0.9], sizes=[0.25])), ((1, 1, 3, 3), dict(sizes=[0.9, 0.2], ratios=[1.0, 3.0], clip=True))]:
+            prior.add(f"{name} {shape} {attributes}", random(shape, dtype), **attributes)
+    for file in (prior, counts, nms, classes, align, pool, decode):
         file.write()
