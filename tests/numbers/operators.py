@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from families import convolution, grids, pooling, quantization, resampling, vision  # noqa: E402
+from families import convolution, grids, pooling, quantization, resampling, vision, winograd  # noqa: E402
 from oracle.cases import File  # noqa: E402
 
 BOTH = (np.float32, np.float64)
@@ -292,5 +292,5 @@ if __name__ == "__main__":
     shapes()
     contractions()
     losses()
-    for family in (convolution, grids, pooling, quantization, resampling, vision):
+    for family in (convolution, grids, pooling, quantization, resampling, vision, winograd):
         family.write()
