@@ -105,9 +105,8 @@ extern const Op op_nn_gelu = elementwise_unary(
      .agreement = Agreement::Composite,
      .samples = smooth_samples,
      .rejects = gelu_rejects,
-     .doc = "Floating dtypes only. Far below 0 the sum 1 + erf cancels: the absolute error stays below a "
-            "unit in "
-            "the last place of 1, the relative one does not."},
+     .doc = "Floating dtypes only. Far below 0 the sum 1 + erf cancels, so small results are exact to the "
+            "last places of x, not to their own."},
     [](auto x) { return x * normal_cdf(x); }, [](auto g, auto x, auto) { return gelu_slope(g, x); });
 
 extern const Op op_nn_gelu_tanh = elementwise_unary(
