@@ -126,13 +126,14 @@ void write_kind(Writer& w, const FunctionCall& call) {
   w.out += ')';
 }
 
-// The result types of a call_tir: a keyword; in 2022 the shape as a tuple and the dtype.
+// The result types of a call_tir: a keyword; in 2022 the shape as a tuple and the dtype, which name no
+// device.
 void write_out_types(Writer& w, const CallTir& call) {
   const TensorType* only =
       call.out_types.size() == 1 && !call.tuple_result ? call.out_types[0].tensor() : nullptr;
   const bool plain = call.inplace_indices.empty() && call.gradient_name.empty();
   if (plain && w.text.dialect(Dialect::D2022)) {
-    if (only && only->shape && only->dtype) {
+    if (only && only->shape && only->dtype && only->vdevice.empty()) {
       write_tuple(w, *only->shape, [&](const Scalar& dim) { write_scalar(w, dim); });
       w.out += fmt::format(", dtype=\"{}\"", name_of(*only->dtype));
       return;

@@ -110,14 +110,13 @@ PrimFunc lower(const LowerCall& c) {
   Lowering lowering(c);
   const DType wide = all_integers(c.call) ? DType::Int64 : DType::Float64;
   const bool ranged = c.call.args.size() > 1, stepped = c.call.args.size() > 2;
-  const Scalar start = scalar_input(lowering, 0, wide);
-  if (ranged) scalar_input(lowering, 1, wide);
+  const std::optional<Scalar> start = ranged ? std::optional(scalar_input(lowering, 0, wide)) : std::nullopt;
   const std::optional<Scalar> step = stepped ? std::optional(scalar_input(lowering, 2, wide)) : std::nullopt;
   const Buffer result = lowering.output();
   lowering.map("arange", result, [&](const Dims& i) {
     const Scalar index = cast(wide, i[0]);
     const Scalar distance = step ? index * *step : index;
-    return cast(result.dtype(), ranged ? start + distance : distance);
+    return cast(result.dtype(), start ? *start + distance : distance);
   });
   return lowering.finish();
 }

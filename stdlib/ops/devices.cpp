@@ -41,6 +41,10 @@ constexpr Reject hint_on_device_rejects[] = {
     {"hint_on_device.tensor", "R.shape([2]), 1", "expected a tensor"},
     {"hint_on_device.device_type", "[1.0], \"cuda\"", "expected int"}};
 
+// Their names in 2019.
+constexpr std::string_view to_vdevice_aliases[] = {"device_copy"};
+constexpr std::string_view hint_on_device_aliases[] = {"on_device"};
+
 }  // namespace
 
 extern const Op op_to_vdevice =
@@ -50,6 +54,7 @@ extern const Op op_to_vdevice =
                         .infer = infer_to_vdevice,
                         .samples = to_vdevice_samples,
                         .rejects = to_vdevice_rejects,
+                        .aliases = to_vdevice_aliases,
                         .doc = "The device becomes part of the type; every tensor is computed on the CPU."});
 extern const Op op_hint_on_device =
     identity_of_tensor({.name = "hint_on_device",
@@ -57,6 +62,7 @@ extern const Op op_hint_on_device =
                         .params = hint_on_device_params,
                         .samples = hint_on_device_samples,
                         .rejects = hint_on_device_rejects,
+                        .aliases = hint_on_device_aliases,
                         .doc = "Written R.hint_on_device(x, R.device(device_type=1, index=0), \"global\"). "
                                "Every tensor is computed "
                                "on the CPU."});

@@ -84,8 +84,6 @@ PrimFunc lower_diagonal(Lowering& lowering, const Scalar& k) {
 
 PrimFunc lower_eye(const LowerCall& c) {
   Lowering lowering(c);
-  for (std::size_t i = 0; i < std::min<std::size_t>(c.call.args.size(), 2); ++i)
-    scalar_input(lowering, i, DType::Int64);
   const auto k = diagonal_of_eye(c.call);
   return lower_diagonal(lowering, k ? scalar_input(lowering, *k, DType::Int64) : Scalar(0));
 }

@@ -50,7 +50,6 @@ Value evaluate(const EvalCall& c) {
 
 PrimFunc lower(const LowerCall& c) {
   Lowering lowering(c);
-  scalar_input(lowering, 0, DType::Int64);
   const Scalar periodic = scalar_input(lowering, 1, DType::Bool);
   const Scalar alpha = scalar_input(lowering, 2, DType::Float64),
                beta = scalar_input(lowering, 3, DType::Float64);

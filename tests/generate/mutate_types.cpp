@@ -158,6 +158,8 @@ MaybeLine attribute_value(Draft& draft) {
         for (const char* free : {"out_ty", "out_sinfo", "ignore_index", "dst_vdevice", "vdevice", "device",
                                  "device_type", "index", "format"})
           if (name == free) return false;
+        for (const char* any_number : {"depth", "alpha", "beta", "threshold"})
+          if (name == any_number) return false;
         return tokens[i].kind == Token::Number || tokens[i].kind == Token::String || value == "True" ||
                value == "False";
       });

@@ -105,7 +105,8 @@ extern const Op op_nn_gelu = elementwise_unary(
      .agreement = Agreement::Composite,
      .samples = smooth_samples,
      .rejects = gelu_rejects,
-     .doc = "Floating dtypes only."},
+     .doc = "Floating dtypes only. Far below 0 the sum 1 + erf cancels, so small results are exact to the "
+            "last places of x, not to their own."},
     [](auto x) { return x * normal_cdf(x); }, [](auto g, auto x, auto) { return gelu_slope(g, x); });
 
 extern const Op op_nn_gelu_tanh = elementwise_unary(
@@ -130,7 +131,7 @@ extern const Op op_nn_silu = elementwise_unary(
      .summary = "Each element times its sigmoid.",
      .params = params,
      .gradient_doc = "ddata = g * (s + y * (1 - s)), s = sigmoid(data)",
-     .agreement = Agreement::Elementary,
+     .agreement = Agreement::Composite,
      .samples = smooth_samples,
      .rejects = silu_rejects,
      .aliases = silu_aliases,

@@ -38,6 +38,16 @@ def from_numpy(function):
     return lambda *args: torch.from_numpy(np.asarray(function(*(a.numpy() if isinstance(a, torch.Tensor) else a for a in args))))
 
 
+def rounded_to_half(function):
+    """The function on float16: computed in float64 and rounded once."""
+
+    def call(*args, **attributes):
+        result = function(*(a.double() if a.is_floating_point() else a for a in args), **attributes)
+        return result.half() if result.is_floating_point() else result
+
+    return call
+
+
 def unary(name, function, inputs, special=(), integers=(), differentiable=True, attributes=({},), wide_attributes=()):
     """`wide_attributes`: those that float32 does not hold exactly, for float64 only."""
     file = File(name, function, differentiable)
@@ -49,6 +59,12 @@ def unary(name, function, inputs, special=(), integers=(), differentiable=True, 
                 file.add(label(dtype, "special", given or ""), np.array(special, dtype), gradient=False, **given)
     for array in integers:
         file.add(label(array.dtype), array)
+    file.oracle = rounded_to_half(function)
+    for shape in [(5,), (2, 3), ()]:
+        file.add(label(np.float16, shape), inputs(shape, np.float16, seed=5), **attributes[0])
+    if special:
+        with np.errstate(over="ignore"):
+            file.add(label(np.float16, "special"), np.array(special).astype(np.float16), **attributes[0])
     file.write()
 
 
@@ -61,6 +77,9 @@ def binary(name, function, left, right, specials=(), integers=(), differentiable
             file.add(label(dtype, "special", i), np.array(a, dtype), np.array(b, dtype), gradient=False)
     for i, (a, b) in enumerate(integers):
         file.add(label(a.dtype, a.shape, b.shape, i), a, b)
+    file.oracle = rounded_to_half(function)
+    for a, b in PAIRS[:4] if left else ():
+        file.add(label(np.float16, a, b), left(a, np.float16, seed=1), right(b, np.float16, seed=2))
     file.write()
 
 

@@ -150,6 +150,10 @@ struct Tolerance {
 // How far a reference evaluation may be from the exact answer, by agreement class and dtype.
 inline Tolerance tolerance_of(Agreement agreement, DType dtype) {
   const bool wide = dtype == DType::Float64;
+  if (dtype == DType::Float16) {  // one unit in the last place
+    if (agreement == Agreement::Elementary) return {0x1p-10, 0x1p-24};
+    if (agreement == Agreement::Composite) return {2e-3, 1e-4};
+  }
   switch (agreement) {
     case Agreement::Elementary:
       return {wide ? 2 * 0x1p-52 : 4 * 0x1p-23, 0};

@@ -28,7 +28,8 @@ class Runner {
     if (const auto* constant = expr.as<Constant>()) return constant->value;
     if (const auto* scalar = expr.as<ScalarValueExpr>()) {
       const DType dtype = scalar->value.dtype();
-      if (const auto* real = scalar->value.as<FloatLiteral>()) return ScalarValue::of_real(real->value, dtype);
+      if (const auto* real = scalar->value.as<FloatLiteral>())
+        return ScalarValue::of_real(real->value, dtype);
       return ScalarValue::of_int(*scalar->value.as_int(), dtype);
     }
     if (const auto* shape = expr.as<ShapeLiteral>()) {
