@@ -36,6 +36,12 @@ struct ReadContext {
   std::size_t suggestion_budget = 2'000'000;
   bool may_suggest() const { return suggestion_budget > 0; }
   void count_suggestion(std::size_t names) { suggestion_budget -= std::min(suggestion_budget, names + 1); }
+  // The same for a suggestion that walks the text or a function once.
+  bool may_search() {
+    if (!may_suggest()) return false;
+    count_suggestion(text.size() / 16);
+    return true;
+  }
   std::vector<Tensor> metadata_constants;  // metadata["relax.expr.Constant"] of a text that TVM wrote
   bool has_metadata = false;
   bool metadata_damaged = false;   // it has a fault, which is told there

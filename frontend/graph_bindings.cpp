@@ -5,6 +5,7 @@
 
 #include "frontend/attribute_reader.h"
 #include "frontend/binding_names.h"
+#include "frontend/suggestions.h"
 #include "ir/printer.h"
 #include "ir/symbols.h"
 #include "support/counted.h"
@@ -49,8 +50,21 @@ void GraphBuilder::read_statement(const ast::Statement& statement, Place place) 
   } else if (auto* s = statement.as<ast::Assignment>()) {
     read_assignment(statement, *s);
   } else if (statement.as<ast::AugmentedAssignment>()) {
-    type_error(statement.span, "binding.augmented",
-               "found an augmented assignment in an R.function; expected y = x + z");
+    const auto& augmented = *statement.as<ast::AugmentedAssignment>();
+    const std::string_view target = context_.text_of(augmented.target->span),
+                           change = context_.text_of(augmented.value->span);
+    const bool simple = augmented.value->as<ast::Name>() || augmented.value->as<ast::Call>() ||
+                        augmented.value->as<ast::IntValue>() || augmented.value->as<ast::FloatValue>() ||
+                        augmented.value->as<ast::Attribute>() || augmented.value->as<ast::Subscript>();
+    std::vector<DiagnosticNote> notes;
+    if (augmented.target->as<ast::Name>()) {
+      notes.push_back(
+          write_here({statement.span.file, augmented.target->span.begin, augmented.value->span.end},
+                     fmt::format(fmt::runtime(simple ? "{} = {} {} {}" : "{} = {} {} ({})"), target, target,
+                                 ast::text_of(augmented.op), change)));
+    }
+    fail(ErrorClass::Type, statement.span, "binding.augmented",
+         "found an augmented assignment in an R.function; expected y = x + z", std::move(notes));
   } else if (auto* s = statement.as<ast::For>()) {
     read_for(statement, *s);
   } else if (auto* s = statement.as<ast::While>()) {
@@ -64,13 +78,29 @@ void GraphBuilder::read_statement(const ast::Statement& statement, Place place) 
          fmt::format("found {} in an R.function; its loops run to their end, end a while by its condition",
                      statement.as<ast::Break>() ? "break" : "continue"),
          {remove_this(statement.span)});
-  } else if (statement.as<ast::Assert>()) {
-    type_error(statement.span, "assert.function",
-               "found an assert in an R.function; expected R.assert_op(condition, format=\"...\")");
+  } else if (auto* s = statement.as<ast::Assert>()) {
+    std::string condition(context_.text_of(s->condition->span));
+    if (s->condition->as<ast::BoolValue>()) condition = fmt::format("R.const({}, \"bool\")", condition);
+    std::string call = "R.assert_op(" + condition;
+    if (s->message) call += fmt::format(", format={}", context_.text_of(s->message->span));
+    std::vector<DiagnosticNote> notes;
+    if (function_.pure) notes = without_purity(definition_);
+    const Span last = (s->message ? s->message : s->condition)->span;
+    if (!in_dataflow_)
+      notes.push_back(write_here({statement.span.file, statement.span.begin, last.end}, call + ")"));
+    else
+      notes.clear();  // what has effects stands outside
+    fail(ErrorClass::Type, statement.span, "assert.function",
+         "found an assert in an R.function; expected R.assert_op(condition, format=\"...\")",
+         std::move(notes));
   } else if (statement.as<ast::Pass>()) {
     hand_on(statement.comments);
   } else {
-    type_error(statement.span, "function.statement", "found a statement that an R.function cannot have");
+    std::vector<DiagnosticNote> notes;
+    if (auto* imported = statement.as<ast::Import>(); imported && context_.may_search())
+      notes = unused_import(context_.text, statement, *imported);
+    fail(ErrorClass::Type, statement.span, "function.statement",
+         "found a statement that an R.function cannot have", std::move(notes));
   }
 }
 
@@ -90,6 +120,7 @@ void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::Wit
   };
   std::vector<Output> outputs;
   Hidden hidden;
+  if (!with.body.empty()) hidden = {span_of(with.body), true, true};
   for (const ast::Statement& inner : with.body) {
     auto* expression = inner.as<ast::ExpressionStatement>();
     auto* output = expression ? expression->value->as<ast::Call>() : nullptr;
@@ -118,6 +149,8 @@ void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::Wit
   builder_.begin_block(true);
   block_open_ = false;
   in_dataflow_ = true;
+  dataflow_ = &statement;
+  unwrapping_proposed_ = false;
   frames_.emplace_back();
   const ast::Statement* last = nullptr;  // R.output, once it has been read
   for (const ast::Statement& inner : with.body) {
@@ -188,7 +221,9 @@ void GraphBuilder::read_expression(const ast::Statement& statement, const ast::E
     return keep_comments();
   }
   if (name == "R.output") {
-    if (!in_dataflow_) type_error(expr.span, "dataflow.output", "found R.output outside a dataflow block");
+    if (!in_dataflow_)
+      fail(ErrorClass::Type, expr.span, "dataflow.output", "found R.output outside a dataflow block",
+           {remove_this(statement.span)});
     for (const ast::Argument& argument : call->arguments) {
       if (!ast::name_of(*argument.value) || !argument.name.empty()) {
         type_error(argument.value->span, "dataflow.output",
@@ -213,8 +248,8 @@ void GraphBuilder::read_expression(const ast::Statement& statement, const ast::E
 void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::Assignment& assignment) {
   commented_ = nullptr;
   if (assignment.targets.size() != 1) {
-    type_error(assignment.targets[1]->span, "assignment.targets",
-               "found several targets; expected one assignment each");
+    fail(ErrorClass::Type, assignment.targets[1]->span, "assignment.targets",
+         "found several targets; expected one assignment each", one_assignment_each(statement, assignment));
   }
   const ast::Expr& target = *assignment.targets[0];
   if (!assignment.value) type_error(statement.span, "binding.value", "found a name with a type and no value");
@@ -283,14 +318,37 @@ void GraphBuilder::bind_target(const ast::Statement& statement, const ast::Expr&
   const std::string* name = ast::name_of(target);
   if (!name) {
     if (target.as<ast::Subscript>()) {
-      type_error(target.span, "assignment.element",
-                 "found an assignment to an element; values of an R.function are immutable");
+      fail(ErrorClass::Type, target.span, "assignment.element",
+           "found an assignment to an element; values of an R.function are immutable",
+           tuple_with_field(target, *written));
     }
-    type_error(target.span, "assignment.target",
-               fmt::format("found {} as a target; expected a name", ast::describe(target)));
+    fail(ErrorClass::Type, target.span, "assignment.target",
+         fmt::format("found {} as a target; expected a name", ast::describe(target)),
+         context_.may_search() ? target_instead(definition_, target.span) : std::vector<DiagnosticNote>{});
   }
   Type type = annotation ? annotated_type(*annotation, result.type(), *name, written->span) : result.type();
   append_binding(statement, *name, target.span, type, result, annotation != nullptr);
+}
+
+std::vector<DiagnosticNote> GraphBuilder::tuple_with_field(const ast::Expr& target, const ast::Expr& value) {
+  const auto& subscript = *target.as<ast::Subscript>();
+  const std::string* name = ast::name_of(*subscript.object);
+  Entry* entry = name ? look_up(*name) : nullptr;
+  auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
+  const TupleType* tuple = bound ? bound->var.type().tuple() : nullptr;
+  auto* index = subscript.items.size() == 1 ? subscript.items[0]->as<ast::IntValue>() : nullptr;
+  constexpr std::size_t most_fields = 8;  // beyond, the line would be no help
+  if (!tuple || !index || tuple->fields.size() > most_fields || index->value < 0 ||
+      index->value >= static_cast<std::int64_t>(tuple->fields.size()))
+    return {};
+  std::string fields;
+  for (std::size_t i = 0; i < tuple->fields.size(); ++i) {
+    const bool given = i == static_cast<std::size_t>(index->value);
+    fields += given ? std::string(context_.text_of(value.span)) : fmt::format("{}[{}]", *name, i);
+    if (i + 1 < tuple->fields.size() || i == 0) fields += i + 1 < tuple->fields.size() ? ", " : ",";
+  }
+  return {write_here({target.span.file, target.span.begin, value.span.end},
+                     fmt::format("{} = ({})", *name, fields))};
 }
 
 Type GraphBuilder::annotated_type(const ast::Expr& annotation, const Type& inferred, const std::string& name,
@@ -377,10 +435,20 @@ void GraphBuilder::read_match_cast(const ast::Statement& statement, const ast::E
                            counted(call.arguments.size(), "argument")));
   symbols_.declare_strings(*written, DType::Int64);
   Expr value = leaf(*from);
-  Type type = types_.read(*written);
-  if (!value.type().is_error() && fits(value.type(), type) == Fit::Never) {
-    type_error(from->span, "match_cast.type",
-               fmt::format("found a value of type {}, which is never {}", print(value.type()), print(type)));
+  const bool typed = !value.type().is_error() && !value.type().as<AnyType>();
+  Type type;
+  try {
+    type = types_.read(*written);
+  } catch (Failure& failure) {
+    const Diagnostic& refused = failure.diagnostics()[0];
+    if (typed && refused.id == "type.unknown" && refused.span == written->span)
+      failure.diagnostics()[0].notes.push_back(write_here(written->span, print(value.type())));
+    throw;
+  }
+  if (typed && fits(value.type(), type) == Fit::Never) {
+    fail(ErrorClass::Type, from->span, "match_cast.type",
+         fmt::format("found a value of type {}, which is never {}", print(value.type()), print(type)),
+         {write_here(written->span, print(value.type()))});
   }
   append_match_cast(statement, target, annotation, value, type, call.callee->span);
 }

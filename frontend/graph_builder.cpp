@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "frontend/binding_names.h"
+#include "frontend/suggestions.h"
 #include "frontend/symbol_order.h"
 #include "ir/printer.h"
 #include "ir/rewrite.h"
@@ -132,17 +133,20 @@ void GraphBuilder::read_param(const ast::Parameter& parameter) {
                "found a default value; parameters of functions have none");
   }
   if (!parameter.annotation) {
-    type_error(
-        parameter.span, "param.annotation",
-        fmt::format(
-            "found the parameter '{}' without a type; expected one such as R.Tensor((2, 3), \"float32\")",
-            printable(parameter.name)));
+    // A tensor of any shape and dtype is the least that a type can say.
+    fail(ErrorClass::Type, parameter.span, "param.annotation",
+         fmt::format(
+             "found the parameter '{}' without a type; expected one such as R.Tensor((2, 3), \"float32\")",
+             printable(parameter.name)),
+         {insert_here(parameter.span, ": R.Tensor")});
   }
   auto earlier = frames_.back().find(parameter.name);
   if (earlier != frames_.back().end()) {
+    std::vector<DiagnosticNote> notes{{earlier->second.span, "it is declared here first"}};
+    if (context_.may_search())
+      notes.push_back(other_name(definition_, context_.text, parameter.span, parameter.name));
     fail(ErrorClass::Type, parameter.span, "param.twice",
-         fmt::format("found the parameter '{}' twice", printable(parameter.name)),
-         {{earlier->second.span, "it is declared here first"}});
+         fmt::format("found the parameter '{}' twice", printable(parameter.name)), std::move(notes));
   }
   Var var(parameter.name, types_.read(*parameter.annotation), false, parameter.span);
   std::optional<Scalar> scalar;
@@ -238,7 +242,20 @@ void GraphBuilder::unknown_name(const std::string& name, Span at) {
   }
   std::vector<std::string> candidates = names();
   for (std::string& global : globals_.global_names()) candidates.push_back(std::move(global));
-  fail_unknown_name(name, at, std::move(candidates));
+  try {
+    fail_unknown_name(name, at, std::move(candidates));
+  } catch (Failure& failure) {
+    // Used before it is bound.
+    Span later;
+    if (!context_.may_search()) throw;
+    for (const ast::Statement& statement : definition_.body) {
+      for_each_bound_name(statement, [&](const std::string& bound, Span place) {
+        if (bound == name && place.begin > at.begin && !later.known()) later = place;
+      });
+    }
+    if (later.known()) failure.note(later, "it is bound here, behind this use");
+    throw;
+  }
 }
 
 void GraphBuilder::refuse_names(const ast::Statement& statement) {
@@ -281,8 +298,9 @@ FunctionPtr GraphBuilder::build(CommentsPtr comments, const FunctionOptions& opt
   read_block(definition_.body, Place::Function);
   if (!returned_ && !context_.unresolved) {
     context_.attempt([&] {
-      type_error(definition_.name_span, "function.return",
-                 fmt::format("the function '{}' does not end in a return", printable(definition_.name)));
+      fail(ErrorClass::Type, definition_.name_span, "function.return",
+           fmt::format("the function '{}' does not end in a return", printable(definition_.name)),
+           missing_return());
     });
   }
   function_.blocks = take_blocks();
@@ -295,6 +313,40 @@ FunctionPtr GraphBuilder::build(CommentsPtr comments, const FunctionOptions& opt
   context_.unresolved |= unresolved;
   if (failed) return nullptr;
   return std::make_shared<const Function>(std::move(function_));
+}
+
+std::vector<DiagnosticNote> GraphBuilder::missing_return() {
+  if (definition_.body.empty()) return {};
+  const ast::Block& body = definition_.body;
+  std::vector<std::pair<std::string, Type>> bound;  // in the order of the text
+  for (const ast::Statement& statement : body) {
+    for_each_bound_name(statement, [&](const std::string& name, Span) {
+      auto entry = frames_.front().find(name);
+      if (entry == frames_.front().end()) return;
+      std::erase_if(bound, [&](const auto& earlier) { return earlier.first == name; });
+      if (auto* variable = std::get_if<Bound>(&entry->second.meaning))
+        bound.emplace_back(name, variable->var.type());
+    });
+  }
+  const auto line = [&](const std::string& result) {
+    return std::vector<DiagnosticNote>{put_below(span_of(body), "return " + result)};
+  };
+  for (auto last = bound.rbegin(); last != bound.rend(); ++last) {
+    if (!annotated_result_ || fits(last->second, *annotated_result_) != Fit::Never) return line(last->first);
+  }
+  // One variable for each field, in the order of the text.
+  const TupleType* tuple = annotated_result_ ? annotated_result_->tuple() : nullptr;
+  if (!tuple || tuple->fields.empty()) return {};
+  std::string fields = tuple->fields.size() == 1 ? "," : "";
+  auto at = bound.rbegin();
+  for (auto field = tuple->fields.rbegin(); field != tuple->fields.rend(); ++field) {
+    at = std::find_if(at, bound.rend(),
+                      [&](const auto& each) { return fits(each.second, *field) != Fit::Never; });
+    if (at == bound.rend()) return {};
+    fields = at->first + (field == tuple->fields.rbegin() ? "" : ", ") + fields;
+    ++at;
+  }
+  return line(fmt::format("({})", fields));
 }
 
 void GraphBuilder::open_plain_block() {

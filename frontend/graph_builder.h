@@ -79,6 +79,7 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   struct Hidden {     // local to a dataflow block that has ended
     Span behind;      // where R.output would list it: its last name, or its bracket when it lists none
     bool first = false;
+    bool missing = false;  // the block has no R.output: `behind` is all that stands in it
   };
   // Bound in the text, but not for this use; `why` completes "found 'y', ".
   struct Unavailable {
@@ -119,6 +120,10 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
                       Expr value, bool annotated);
   void read_return(const ast::Statement& statement, const ast::Return& returned);
   void finish_result_type(Span at);
+  // The variable bound last that a function without a return can give back, as a line to add.
+  std::vector<DiagnosticNote> missing_return();
+  // A tuple with one field given anew, for `target = value`, which assigns to the field.
+  std::vector<DiagnosticNote> tuple_with_field(const ast::Expr& target, const ast::Expr& value);
   void check_symbols();
   Type annotated_type(const ast::Expr& annotation, const Type& inferred, const std::string& name,
                       Span value_span);
@@ -139,14 +144,14 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   const Liveness& liveness();
   std::optional<Expr> value_before(const std::string& name, Span at);
   void read_if(const ast::Statement& statement, const ast::If& branches);
-  void read_branches(const ast::Statement& statement, const ast::If& branches, std::size_t at,
-                     const std::string& last);
+  void read_branches(const ast::Statement& statement, const ast::If& branches, std::size_t at);
   void read_for(const ast::Statement& statement, const ast::For& loop);
   void read_while(const ast::Statement& statement, const ast::While& loop);
   void read_loop(const ast::Statement& statement, LoopText text);
   bool read_loop_body(const ast::Statement& statement, const LoopText& text,
                       const std::vector<std::string>& names, std::vector<Type>& types, Loop& loop);
   Expr range_bound(const ast::Expr& expr);
+  [[noreturn]] void refuse_in_dataflow(Span at, std::string_view id, std::string_view what);
   void bind_results(const ast::Statement& statement, const std::vector<std::string>& names,
                     const std::vector<Type>& types, Expr value, CommentsPtr comments);
 
@@ -245,8 +250,10 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   // In a dataflow block: for each output, the statement that binds it last.
   std::map<std::string, const ast::Statement*> outputs_;
   bool in_dataflow_ = false;
-  std::vector<ScalarVar> determined_;  // symbols with a value at this place of the text
-  std::vector<BindingBlock> blocks_;   // of the region that is being read
+  const ast::Statement* dataflow_ = nullptr;  // the block that is being read, while in_dataflow_
+  bool unwrapping_proposed_ = false;          // of that block
+  std::vector<ScalarVar> determined_;         // symbols with a value at this place of the text
+  std::vector<BindingBlock> blocks_;          // of the region that is being read
   std::unique_ptr<Liveness> liveness_;
   std::map<const ast::Statement*, std::vector<Type>>
       loop_types_;  // of carried variables, from earlier rounds

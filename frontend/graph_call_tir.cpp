@@ -123,9 +123,12 @@ std::vector<std::int64_t> GraphBuilder::inplace_indices(const ast::Expr& written
   }
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] < -1 || indices[i] >= static_cast<std::int64_t>(args)) {
-      type_error(written.span, "inplace.indices",
-                 fmt::format("found the index {} of {} argument{}; expected -1 to {}", indices[i], args,
-                             args == 1 ? "" : "s", static_cast<std::int64_t>(args) - 1));
+      std::vector<DiagnosticNote> notes;
+      if (args == 1 && results == 1) notes.push_back(write_here(written.span, "[0]"));
+      fail(ErrorClass::Type, written.span, "inplace.indices",
+           fmt::format("found the index {} of {} argument{}; expected -1 to {}", indices[i], args,
+                       args == 1 ? "" : "s", static_cast<std::int64_t>(args) - 1),
+           std::move(notes));
     }
     if (indices[i] >= 0 && std::count(indices.begin(), indices.end(), indices[i]) > 1) {
       type_error(written.span, "inplace.indices",

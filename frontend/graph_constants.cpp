@@ -7,6 +7,7 @@
 
 #include "frontend/graph_builder.h"
 #include "support/counted.h"
+#include "support/fix.h"
 #include "support/render.h"
 
 namespace relish {
@@ -68,6 +69,28 @@ class ConstantReader {
     return result;
   }
 
+  // The dtype of the given one's kind that has every number, for one that has not.
+  DType large_enough(DType dtype) const {
+    const bool whole = std::all_of(values_.begin(), values_.end(), [](const Number& number) {
+      return !number.is_real || (std::trunc(number.real) == number.real && std::abs(number.real) < 9.2e18);
+    });
+    if (!whole) return DType::Float32;
+    bool negative = false;
+    double largest = 0;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      negative = negative || real_at(i) < 0;
+      largest = std::max(largest, std::abs(real_at(i)));
+    }
+    const bool without_sign = is_unsigned_int(dtype) && !negative;
+    for (int bytes = size_of(dtype); bytes < 8; bytes *= 2) {
+      const double values = std::ldexp(1, 8 * bytes - (without_sign ? 0 : 1));
+      if (largest >= values) continue;
+      const auto name = fmt::format("{}int{}", without_sign ? "u" : "", 8 * bytes);
+      if (auto found = dtype_from_name(name)) return *found;
+    }
+    return without_sign ? DType::UInt64 : DType::Int64;
+  }
+
  private:
   struct Number {
     bool is_real;
@@ -103,7 +126,9 @@ class ConstantReader {
 
   void read_items(const ast::Expr& expr, const std::vector<ast::ExprPtr>& items, std::size_t axis) {
     open(expr, axis, static_cast<std::int64_t>(items.size()));
+    const auto* around = std::exchange(siblings_, &items);
     for (const ast::ExprPtr& item : items) read(*item, axis + 1);
+    siblings_ = around;
   }
 
   void open(const ast::Expr& expr, std::size_t axis, std::int64_t length) {
@@ -126,15 +151,34 @@ class ConstantReader {
     any_real_ = true;
     add(expr, axis, {true, 0, value});
   }
-  [[noreturn]] static void ragged(const ast::Expr& expr) {
+  [[noreturn]] void ragged(const ast::Expr& expr) const {
     fail(ErrorClass::Type, expr.span, "const.shape",
-         "found lists of unequal length in R.const; expected a regular nesting");
+         "found lists of unequal length in R.const; expected a regular nesting", unwrapped_items());
+  }
+  // Of a list that has numbers and lists of one number: the numbers of these lists.
+  std::vector<DiagnosticNote> unwrapped_items() const {
+    bool numbers = false;
+    std::vector<DiagnosticNote> notes;
+    if (!siblings_) return notes;
+    for (const ast::ExprPtr& item : *siblings_) {
+      const auto* list = item->as<ast::ListValue>();
+      const auto* one = item->as<ast::NumberListValue>();
+      if (!list && !one && !item->as<ast::TupleValue>()) numbers = true;
+      const Span span = item->span;
+      if (list && list->items.size() == 1 && !list->items[0]->as<ast::ListValue>())
+        notes.push_back(write_here(span, context_.text_of(list->items[0]->span)));
+      else if (one && !one->tuple && one->size() == 1)
+        notes.push_back(write_here(span, context_.text_of({span.file, span.begin + 1, span.end - 1})));
+    }
+    if (!numbers) notes.clear();
+    return notes;
   }
 
   const ReadContext& context_;
   Shape shape_;
   std::vector<Number> values_;
-  bool closed_ = false;  // a number was seen: the rank is fixed
+  const std::vector<ast::ExprPtr>* siblings_ = nullptr;  // the items of the list that is being read
+  bool closed_ = false;                                  // a number was seen: the rank is fixed
   bool any_real_ = false, any_integer_ = false, any_bool_ = false;
 };
 
@@ -166,7 +210,14 @@ Expr GraphBuilder::constant_of(const ast::Expr& expr, const ast::Call& call) {
                  fmt::format("found {}; expected a dtype such as \"float32\"", ast::describe(*dtype)));
     element = read_dtype(text->value, dtype->span);
   }
-  return constant(reader.tensor(element, written->span), expr.span);
+  try {
+    return constant(reader.tensor(element, written->span), expr.span);
+  } catch (Failure& failure) {
+    if (dtype && failure.diagnostics()[0].id == "const.value")
+      failure.diagnostics()[0].notes.push_back(
+          write_here(dtype->span, fmt::format("\"{}\"", name_of(reader.large_enough(element)))));
+    throw;
+  }
 }
 
 // metadata["relax.expr.Constant"][k], meta[relax.Constant][k] of 2022; nothing for another subscript.

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include "frontend/binding_names.h"
 #include "frontend/graph_builder.h"
+#include "frontend/suggestions.h"
 #include "ir/join.h"
 #include "ir/printer.h"
 #include "support/fix.h"
@@ -21,12 +23,13 @@ Type error_type() { return Type(TypeKind(ErrorType{})); }
 
 std::string last_of(const ast::Block& body);
 
-// The name that every way binds with its last statement; empty when there is none.
-std::string last_of(const ast::If& branches) {
+// The name that every way from the branch `at` on binds with its last statement; empty when there is none. An
+// elif is an if of its own inside the else, and has a last name of its own.
+std::string last_of(const ast::If& branches, std::size_t at) {
   if (!branches.has_else) return {};
   std::string name = last_of(branches.else_body);
-  for (const ast::Branch& branch : branches.branches) {
-    if (last_of(branch.body) != name) return {};
+  for (; at < branches.branches.size(); ++at) {
+    if (last_of(branches.branches[at].body) != name) return {};
   }
   return name;
 }
@@ -38,7 +41,7 @@ std::string last_of(const ast::Block& body) {
       assignment && assignment->targets.size() == 1 ? ast::name_of(*assignment->targets[0]) : nullptr;
   if (name) return *name == "_" ? std::string() : *name;
   auto* branches = body.back().as<ast::If>();
-  return branches ? last_of(*branches) : std::string();
+  return branches ? last_of(*branches, 0) : std::string();
 }
 
 bool mentions(const Expr& leaf, const Var& var) {
@@ -174,19 +177,18 @@ void GraphBuilder::bind_results(const ast::Statement& statement, const std::vect
 
 void GraphBuilder::read_if(const ast::Statement& statement, const ast::If& branches) {
   if (in_dataflow_) {
-    type_error(statement.span, "if.dataflow", "found an if inside a dataflow block; expected it outside");
+    refuse_in_dataflow(statement.span, "if.dataflow", "an if");
   }
   if (branches.branches.size() > limits().max_nesting) {
     fail(ErrorClass::ResourceLimit, statement.span, "limit.nesting",
          fmt::format("found {} branches of one if; expected at most {}, raise --max-nesting",
                      branches.branches.size(), limits().max_nesting));
   }
-  read_branches(statement, branches, 0, last_of(branches));
+  read_branches(statement, branches, 0);
 }
 
 // The branch `at` and what follows it: `elif` is an if inside the else.
-void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If& branches, std::size_t at,
-                                 const std::string& last) {
+void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If& branches, std::size_t at) {
   const ast::Branch& branch = branches.branches[at];
   CommentsPtr comments = take_comments(at == 0 ? statement.comments : branch.comments);
   Expr condition = leaf(*branch.condition);
@@ -195,13 +197,15 @@ void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If&
   Arm then_arm = close_region(std::move(outer));
   outer = open_region();
   if (at + 1 < branches.branches.size()) {
-    if (!context_.attempt([&] { read_branches(statement, branches, at + 1, last); })) refuse_names(statement);
+    if (!context_.attempt([&] { read_branches(statement, branches, at + 1); })) refuse_names(statement);
   } else {
     hand_on(branches.else_comments);
     read_block(branches.else_body, Place::Branch);
   }
   Arm else_arm = close_region(std::move(outer));
 
+  // Results are the names that are read later. When there are none, the name that both ways end with is the
+  // value of the if, read or not: which others are bound besides it must not matter.
   struct Result {
     std::uint64_t order;
     std::string name;
@@ -222,6 +226,11 @@ void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If&
     return bound ? std::optional<Expr>(var_ref(bound->var, bound->var.span())) : std::nullopt;
   };
   constexpr std::uint64_t later = std::numeric_limits<std::uint64_t>::max() / 2;
+  const bool any_read = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return liveness().read_after(statement, name) && value_of(find_in(then_arm, name), name) &&
+           value_of(find_in(else_arm, name), name);
+  });
+  const std::string last = any_read ? std::string() : last_of(branches, at);
   for (const std::string& name : names) {
     const Entry *a = find_in(then_arm, name), *b = find_in(else_arm, name);
     Span span = a ? a->span : b->span;
@@ -299,32 +308,63 @@ struct GraphBuilder::LoopText {
   Expr begin, end, step;
 };
 
+// What a dataflow block binds means the same without it: its header and its R.output go.
+void GraphBuilder::refuse_in_dataflow(Span at, std::string_view id, std::string_view what) {
+  const auto& with = *dataflow_->as<ast::With>();
+  std::vector<DiagnosticNote> notes;
+  if (!std::exchange(unwrapping_proposed_, true))
+    notes = without_header(context_.text, *dataflow_, with.body);
+  for (const ast::Statement& inner : with.body) {
+    auto* expression = notes.empty() ? nullptr : inner.as<ast::ExpressionStatement>();
+    auto* call = expression ? expression->value->as<ast::Call>() : nullptr;
+    if (call && context_.namespaces.canonical(*call->callee) == "R.output")
+      notes.push_back(remove_this(inner.span));
+  }
+  fail(ErrorClass::Type, at, id, fmt::format("found {} inside a dataflow block; expected it outside", what),
+       std::move(notes));
+}
+
 Expr GraphBuilder::range_bound(const ast::Expr& expr) {
   Expr value = leaf(expr);
   if (value.type().is_error()) throw ReadContext::Silent{};
   const auto* scalar = value.type().as<ScalarType>();
   if (!scalar || scalar->dtype != DType::Int64) {
-    type_error(expr.span, "loop.bound",
-               fmt::format("found a bound of type {}; expected an int64 scalar", print(value.type())));
+    std::vector<DiagnosticNote> notes;
+    if (auto* real = expr.as<ast::FloatValue>();
+        real && std::trunc(real->value) == real->value && std::abs(real->value) < 9e15)
+      notes.push_back(write_here(expr.span, fmt::format("{}", static_cast<std::int64_t>(real->value))));
+    fail(ErrorClass::Type, expr.span, "loop.bound",
+         fmt::format("found a bound of type {}; expected an int64 scalar", print(value.type())),
+         std::move(notes));
   }
   return value;
 }
 
 void GraphBuilder::read_for(const ast::Statement& statement, const ast::For& loop) {
-  if (in_dataflow_)
-    type_error(statement.span, "loop.dataflow", "found a loop inside a dataflow block; expected it outside");
+  if (in_dataflow_) refuse_in_dataflow(statement.span, "loop.dataflow", "a loop");
   auto* call = loop.iterable->as<ast::Call>();
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   if (name.substr(0, 2) == "T.") {
-    type_error(loop.iterable->span, "loop.kind",
-               fmt::format("found {} in an R.function; it belongs to prim_funcs, expected range(...)", name));
+    // These differ from range in how they run only.
+    std::vector<DiagnosticNote> notes;
+    for (std::string_view same : {"T.serial", "T.parallel", "T.unroll", "T.vectorized"}) {
+      if (name == same) notes.push_back(write_here(call->callee->span, "range"));
+    }
+    fail(ErrorClass::Type, loop.iterable->span, "loop.kind",
+         fmt::format("found {} in an R.function; it belongs to prim_funcs, expected range(...)", name),
+         std::move(notes));
   }
   if (name != "range") {
     static const std::vector<std::string> wanted = {"range"};
+    std::vector<DiagnosticNote> notes;
+    if (call)
+      notes = write_nearest(call->callee->span, name, wanted);
+    else if (auto range = range_of_list(*loop.iterable))
+      notes = {write_here(loop.iterable->span, *range)};
     fail(ErrorClass::Type, loop.iterable->span, "loop.range",
          fmt::format("found a loop over {} in an R.function; expected range(...)",
                      ast::describe(*loop.iterable)),
-         call ? write_nearest(call->callee->span, name, wanted) : std::vector<DiagnosticNote>());
+         std::move(notes));
   }
   const std::string* index = ast::name_of(*loop.target);
   if (!index) {
@@ -344,14 +384,14 @@ void GraphBuilder::read_for(const ast::Statement& statement, const ast::For& loo
   text.end = range_bound(*call->arguments[given > 1 ? 1 : 0].value);
   text.step = given > 2 ? range_bound(*call->arguments[2].value) : scalar_value(Scalar(1));
   if (auto* step = text.step.as<ScalarValueExpr>(); step && step->value.as_int() == 0)
-    type_error(call->arguments[2].value->span, "loop.step", "found a step of 0");
+    fail(ErrorClass::Type, call->arguments[2].value->span, "loop.step", "found a step of 0",
+         {write_here(call->arguments[2].value->span, "1")});
   read_loop(statement, std::move(text));
   bind(*index, Unavailable{"the index of a loop that has ended", "the loop is here"}, loop.target->span);
 }
 
 void GraphBuilder::read_while(const ast::Statement& statement, const ast::While& loop) {
-  if (in_dataflow_)
-    type_error(statement.span, "loop.dataflow", "found a loop inside a dataflow block; expected it outside");
+  if (in_dataflow_) refuse_in_dataflow(statement.span, "loop.dataflow", "a loop");
   read_loop(statement, LoopText{loop.body, loop.condition.get(), {}, {}, {}, {}});
 }
 

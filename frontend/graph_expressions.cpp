@@ -190,7 +190,8 @@ Expr GraphBuilder::name_value(const ast::Expr& expr, const std::string& name) {
     if (auto* hidden = std::get_if<Hidden>(&entry->meaning)) {
       std::vector<DiagnosticNote> notes{{entry->span, "it is bound here"}};
       if (hidden->behind.known())
-        notes.push_back(insert_here(hidden->behind, (hidden->first ? "" : ", ") + name));
+        notes.push_back(hidden->missing ? put_below(hidden->behind, fmt::format("R.output({})", name))
+                                        : insert_here(hidden->behind, (hidden->first ? "" : ", ") + name));
       fail(ErrorClass::Type, expr.span, "dataflow.local",
            fmt::format("found '{}', which is local to a dataflow block that has ended; list it in R.output",
                        printable(name)),
@@ -441,7 +442,17 @@ Expr GraphBuilder::subscript(const ast::Expr& expr, const ast::Subscript& subscr
         fmt::format("index {} is out of range for a tuple of {}", index->value, fields->fields.size()));
   }
   std::int64_t at = index->value < 0 || index->value > INT32_MAX ? INT32_MAX : index->value;
-  return tuple_get(object, static_cast<int>(at), expr.span);
+  try {
+    return tuple_get(object, static_cast<int>(at), expr.span);
+  } catch (Failure& failure) {
+    // A tuple of one has one index; an index that is the number of fields counts from 1.
+    const TupleType* tuple = object.type().tuple();
+    const std::size_t fields = tuple ? tuple->fields.size() : 0;
+    if (fields == 1 || (fields > 0 && static_cast<std::size_t>(at) == fields))
+      failure.diagnostics()[0].notes.push_back(
+          write_here(subscript.items[0]->span, fmt::format("{}", fields - 1)));
+    throw;
+  }
 }
 
 std::vector<Expr> GraphBuilder::call_arguments(const ast::Call& call) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "frontend/graph_builder.h"
+#include "frontend/suggestions.h"
 #include "ir/op.h"
 #include "support/render.h"
 
@@ -107,11 +108,13 @@ void GraphBuilder::check_effects(const std::vector<BindingBlock>& blocks, bool p
           continue;
         }
         context_.attempt_typed([&] {
+          std::vector<DiagnosticNote> notes{{function_.span, "the function is declared here"}};
+          for (DiagnosticNote& note : without_purity(definition_)) notes.push_back(std::move(note));
           fail(ErrorClass::Type, at, "function.purity",
                fmt::format("found a call of {}, which has effects, in the pure function '{}'; expected "
                            "@R.function(pure=False)",
                            effect_of(value), printable(function_.name)),
-               {{function_.span, "the function is declared here"}});
+               std::move(notes));
         });
       }
     }

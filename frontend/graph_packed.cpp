@@ -9,6 +9,7 @@
 #include "frontend/graph_builder.h"
 #include "ir/printer.h"
 #include "support/counted.h"
+#include "support/fix.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -174,8 +175,17 @@ Expr GraphBuilder::packed_call(PackedForm form, const std::string& name, const a
         fmt::format("{} is given no type of its result; expected ty_args=R.Tensor(shape, dtype)", name));
   }
   if (form == PackedForm::Inplace) {
-    if (!indices)
-      type_error(expr.span, "inplace.indices", "R.call_inplace_packed is given no inplace_indices");
+    if (!indices) {
+      // Other arguments are attributes: one of them may be this one, misspelt.
+      static const std::vector<std::string> wanted = {"inplace_indices"};
+      std::vector<DiagnosticNote> notes;
+      for (const ast::Argument& argument : call.arguments) {
+        if (notes.empty() && !argument.name.empty())
+          notes = write_nearest(argument.name_span, argument.name, wanted);
+      }
+      fail(ErrorClass::Type, expr.span, "inplace.indices",
+           "R.call_inplace_packed is given no inplace_indices", std::move(notes));
+    }
     const TupleType* fields = made.out_types.size() == 1 ? made.out_types[0].tuple() : nullptr;
     made.inplace_indices =
         inplace_indices(*indices, made.args.size(), fields ? fields->fields.size() : made.out_types.size());

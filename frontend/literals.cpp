@@ -1,6 +1,7 @@
 // Reading of number and string literals. Numbers go through from_chars, so that no locale and no rounding
 // differs.
 #include "frontend/literals.h"
+#include "support/fix.h"
 
 #include <charconv>
 #include <cmath>
@@ -309,9 +310,10 @@ std::optional<NumberText> read_number(std::string_view text, Span span, Diagnost
   }
   if (base == 10 && digits.size() > 1 && digits[0] == '0' &&
       digits.find_first_not_of('0') != std::string::npos) {
-    diagnostics.error(
-        ErrorClass::Syntax, span, "literal.integer",
-        fmt::format("found the integer {} with leading zeros; expected none", printable(text, 40)));
+    diagnostics
+        .error(ErrorClass::Syntax, span, "literal.integer",
+               fmt::format("found the integer {} with leading zeros; expected none", printable(text, 40)))
+        .notes.push_back(write_here(span, text.substr(std::min(text.find_first_not_of("0_"), text.size()))));
     return std::nullopt;
   }
   auto [stop, status] = std::from_chars(begin, end, number.magnitude, base);

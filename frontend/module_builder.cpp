@@ -1,5 +1,6 @@
 // Declarations of a module, built in the order that their types need.
 #include "frontend/module_builder.h"
+#include "frontend/suggestions.h"
 
 #include <algorithm>
 
@@ -47,7 +48,10 @@ void ModuleBuilder::declare(const ast::Statement& statement) {
     context_.diagnostics
         .error(ErrorClass::Type, definition.name_span, "function.twice",
                fmt::format("found the function '{}' twice", printable(definition.name)))
-        .note(earlier->second->definition->name_span, "it is defined here first");
+        .note(earlier->second->definition->name_span, "it is defined here first")
+        .notes.push_back(write_here(
+            definition.name_span,
+            fresh_name(context_.may_search() ? context_.text : std::string_view(), definition.name)));
     context_.unresolved = true;
   } else {
     by_name_[definition.name] = declaration.get();
@@ -149,8 +153,15 @@ void ModuleBuilder::declare_extern(const ast::Statement& statement, const std::s
                                    const ast::Call& call) {
   auto* symbol = call.arguments.empty() ? nullptr : call.arguments[0].value->as<ast::StringValue>();
   if (!symbol || symbol->value.empty() || call.arguments.size() > 2) {
+    // Most often the function has the name of its symbol.
+    std::vector<DiagnosticNote> notes;
+    if (!call.arguments.empty() && call.arguments.size() <= 2) {
+      const ast::Expr& given = *call.arguments[0].value;
+      const std::string* spelt = ast::name_of(given);
+      notes.push_back(write_here(given.span, fmt::format("\"{}\"", spelt ? *spelt : name)));
+    }
     fail(ErrorClass::Type, call.callee->span, "native.symbol",
-         "R.ExternFunc takes the symbol of a native function and perhaps its type");
+         "R.ExternFunc takes the symbol of a native function and perhaps its type", std::move(notes));
   }
   auto function = std::make_shared<ExternFunction>();
   function->name = name;

@@ -5,6 +5,7 @@
 #include "frontend/attribute_reader.h"
 #include "frontend/prim_func_builder.h"
 #include "frontend/prim_func_parts.h"
+#include "frontend/suggestions.h"
 #include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
@@ -17,7 +18,10 @@ void PrimFuncBuilder::read_with(const ast::Statement& statement, const ast::With
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   const ast::Expr* target = with.items.empty() ? nullptr : with.items[0].target.get();
   if (name == "T.init" && call->arguments.empty()) {
-    if (!block) type_error(statement.span, "block.init", "found T.init outside a block");
+    if (!block) {
+      fail(ErrorClass::Type, statement.span, "block.init", "found T.init outside a block",
+           without_header(context_.text, statement, with.body));
+    }
     if (block->init.defined()) type_error(statement.span, "block.init", "found a second T.init in a block");
     frames_.emplace_back();
     block->init = read_body(with.body, nullptr);
@@ -86,7 +90,9 @@ Stmt PrimFuncBuilder::read_block(const ast::Statement& statement, const ast::Wit
   }
   CommentsPtr comments = take_comments(statement.comments);
   frames_.emplace_back();
+  axis_names_.emplace_back();
   result.body = read_body(with.body, &result);
+  axis_names_.pop_back();
   frames_.pop_back();
   return make_stmt(std::move(result), statement.span, comments);
 }
@@ -102,6 +108,7 @@ void PrimFuncBuilder::add_axis(BlockStmt& block, const ast::Expr& target, IterKi
   };
   ScalarVar var(name, dtype, target.span);
   block.iters.push_back({var, kind, same(begin), same(extent), binding});
+  axis_names_.back().push_back(name);
   bind(name, Scalar(var), target.span);
 }
 
@@ -110,7 +117,14 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
   auto* call = value.as<ast::Call>();
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   if (name.substr(0, 7) != "T.axis.") return false;
-  if (!block) type_error(value.span, "axis.place", "found an axis outside a block");
+  if (!block) {
+    std::vector<DiagnosticNote> notes;
+    if (value.span.begin >= indented_until_) {
+      notes = {put_above(rest_.front().span, "with T.sblock(\"block\"):"), indent_this(span_of(rest_))};
+      indented_until_ = span_of(rest_).end;
+    }
+    fail(ErrorClass::Type, value.span, "axis.place", "found an axis outside a block", std::move(notes));
+  }
   std::string kind = name.substr(7);
   if (kind == "remap") {
     auto* letters = call->arguments.size() == 2 ? call->arguments[0].value->as<ast::StringValue>() : nullptr;
@@ -135,9 +149,17 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
     for (std::size_t i = 0; i < variables.size(); ++i) {
       char letter = letters->value[i];
       if (letter != 'S' && letter != 'R') {
-        type_error(call->arguments[0].value->span, "axis.kind",
-                   fmt::format("found the axis kind '{}'; expected 'S' or 'R'",
-                               printable(std::string_view(&letter, 1))));
+        // An axis that places a store is spatial, one that the stores do not see is reduced.
+        std::string meant = letters->value;
+        const std::string* axis = ast::name_of(*targets[i]);
+        if (letter == 's' || letter == 'r')
+          meant[i] = letter == 's' ? 'S' : 'R';
+        else
+          meant[i] = axis && context_.may_search() && indexes_a_store(rest_, *axis) ? 'S' : 'R';
+        fail(ErrorClass::Type, call->arguments[0].value->span, "axis.kind",
+             fmt::format("found the axis kind '{}'; expected 'S' or 'R'",
+                         printable(std::string_view(&letter, 1))),
+             {write_here(call->arguments[0].value->span, fmt::format("\"{}\"", meant))});
       }
       Scalar binding = reader_.read(*variables[i]);
       auto variable = binding.as_var();
@@ -260,7 +282,21 @@ bool PrimFuncBuilder::read_block_call(const std::string& name, const ast::Expr& 
   if (name != "T.where" && name != "T.reads" && name != "T.writes" && !attributes) return false;
   if (!block) {
     // At the level of the function these describe the implicit root block.
-    if (name == "T.where") type_error(expr.span, "block.where", "found T.where outside a block");
+    if (name == "T.where") {
+      // Outside a block the condition is an if around what follows.
+      std::vector<DiagnosticNote> notes;
+      if (expr.span.begin < indented_until_) {
+        // It moves with what an earlier fix indents.
+      } else if (rest_.size() > 1 && call.arguments.size() == 1) {
+        indented_until_ = span_of(rest_).end;
+        notes = {
+            write_here(expr.span, fmt::format("if {}:", context_.text_of(call.arguments[0].value->span))),
+            indent_this(span_of(rest_.subspan(1)))};
+      } else {
+        notes = {remove_this(expr.span)};
+      }
+      fail(ErrorClass::Type, expr.span, "block.where", "found T.where outside a block", std::move(notes));
+    }
     return true;
   }
   if (name == "T.where") {

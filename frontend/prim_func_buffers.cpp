@@ -2,10 +2,12 @@
 // vectors.
 #include <fmt/format.h>
 
+#include "frontend/ast_walk.h"
 #include "frontend/prim_func_builder.h"
 #include "frontend/prim_func_parts.h"
 #include "ir/rewrite.h"
 #include "support/counted.h"
+#include "support/fix.h"
 #include "support/render.h"
 
 namespace relish {
@@ -45,12 +47,64 @@ int PrimFuncBuilder::stored_lanes(const std::vector<Scalar>& indices, const Scal
   return lanes;
 }
 
+void PrimFuncBuilder::suggest_element(Failure& failure, const ast::Subscript& target) {
+  Diagnostic& diagnostic = failure.diagnostics()[0];
+  if (diagnostic.id != "buffer.value") return;
+  Entry* entry = look_up(std::string(context_.text_of(diagnostic.span)));
+  auto* buffer = entry ? std::get_if<Buffer>(&entry->meaning) : nullptr;
+  if (!buffer || buffer->rank() != static_cast<int>(target.items.size())) {
+    if (buffer && buffer->rank() == 0) diagnostic.notes.push_back(insert_here(diagnostic.span, "[()]"));
+    return;
+  }
+  const Span indices{diagnostic.span.file, target.items.front()->span.begin, target.items.back()->span.end};
+  diagnostic.notes.push_back(insert_here(diagnostic.span, fmt::format("[{}]", context_.text_of(indices))));
+}
+
+void PrimFuncBuilder::suggest_indices(Failure& failure, const Buffer& buffer, const ast::Subscript& target,
+                                      const ast::Expr& value) {
+  Diagnostic& diagnostic = failure.diagnostics()[0];
+  const std::string* name = ast::name_of(*target.object);
+  if (diagnostic.id != "buffer.rank" || !name || target.items.empty() ||
+      static_cast<int>(target.items.size()) >= buffer.rank() ||
+      diagnostic.span.begin != target.object->span.begin ||
+      std::any_of(diagnostic.notes.begin(), diagnostic.notes.end(), is_fix))
+    return;
+  bool found = false;
+  ast::for_each_expr(value, [&](const ast::Expr& inner) {
+    auto* other = inner.as<ast::Subscript>();
+    const std::string* read = other ? ast::name_of(*other->object) : nullptr;
+    if (found || !read || *read != *name || static_cast<int>(other->items.size()) != buffer.rank()) return;
+    // What is written stands there too, in the same order.
+    std::size_t matched = 0;
+    for (const ast::ExprPtr& item : other->items) {
+      if (matched < target.items.size() &&
+          context_.text_of(item->span) == context_.text_of(target.items[matched]->span))
+        ++matched;
+    }
+    if (matched != target.items.size()) return;
+    found = true;
+    const auto of = [](const ast::Subscript& subscript) {
+      return Span{subscript.object->span.file, subscript.items.front()->span.begin,
+                  subscript.items.back()->span.end};
+    };
+    diagnostic.notes.push_back(write_here(of(target), context_.text_of(of(*other))));
+  });
+}
+
 void PrimFuncBuilder::store(const ast::Statement& statement, const ast::Expr& target,
                             const ast::Subscript& subscript, const ast::Expr& value,
                             std::vector<Stmt>& into) {
   Buffer buffer = buffer_target(subscript);
-  std::vector<Scalar> indices = reader_.read_indices(buffer, subscript, target.span);
-  ScalarOperand operand = reader_.operand(value);
+  std::vector<Scalar> indices;
+  ScalarOperand operand;
+  try {
+    indices = reader_.read_indices(buffer, subscript, target.span);
+    operand = reader_.operand(value);
+  } catch (Failure& failure) {
+    suggest_element(failure, subscript);
+    suggest_indices(failure, buffer, subscript, value);
+    throw;
+  }
   int lanes = stored_lanes(indices, operand, statement.span);
   Scalar stored = reader_.convert(buffer.dtype(), operand, value.span).value;
   store_lanes(buffer, indices, stored, lanes, statement.span, take_comments(statement.comments), into);

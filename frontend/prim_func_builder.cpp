@@ -8,6 +8,7 @@
 #include "frontend/attribute_reader.h"
 #include "frontend/binding_names.h"
 #include "frontend/prim_func_parts.h"
+#include "frontend/suggestions.h"
 #include "support/fix.h"
 #include "support/interrupt.h"
 #include "support/render.h"
@@ -17,6 +18,7 @@ namespace relish {
 PrimFuncPtr PrimFuncBuilder::build(const ast::FunctionDefinition& definition, CommentsPtr comments,
                                    bool is_private) {
   std::size_t errors = context_.diagnostics.error_count();
+  definition_ = &definition;
   function_.name = definition.name;
   function_.span = definition.name_span;
   function_.comments = std::move(comments);
@@ -78,6 +80,13 @@ ScalarMeaning PrimFuncBuilder::find(const std::string& name, Span use) {
   return meaning;
 }
 
+std::vector<std::string> PrimFuncBuilder::index_names() const {
+  if (!axis_names_.empty() && !axis_names_.back().empty()) return axis_names_.back();
+  std::vector<std::string> result;
+  for (const OpenLoop& loop : open_loops_) result.push_back(loop.variable);
+  return result;
+}
+
 std::vector<std::string> PrimFuncBuilder::names() const {
   if (!context_.may_suggest()) return {};
   std::vector<std::string> result = symbols_.names();
@@ -109,12 +118,16 @@ CommentsPtr PrimFuncBuilder::take_comments(const CommentsPtr& own) {
 Stmt PrimFuncBuilder::read_body(const ast::Block& body, BlockStmt* block) {
   std::vector<Stmt> statements;
   std::vector<OpenScope> around = std::exchange(scopes_, {});
-  for (const ast::Statement& statement : body) {
+  const std::span<const ast::Statement> rest_around = rest_;
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    const ast::Statement& statement = body[i];
+    rest_ = std::span(body).subspan(i);
     bool good = context_.attempt([&] { read_statement(statement, block, statements); });
     if (good) continue;
     refuse_names(statement);
     refused_.push_back(statement.span);
   }
+  rest_ = rest_around;
   // Scopes that last to the end of the body, the last one innermost.
   for (std::size_t i = scopes_.size(); i-- > 0;) {
     auto first = statements.begin() + static_cast<std::ptrdiff_t>(scopes_[i].first);
@@ -224,7 +237,14 @@ void PrimFuncBuilder::read_expression(const ast::Statement& statement, const ast
   } else if (call && read_block_call(name, expr, block)) {
     return;
   } else if (call) {
-    Scalar value = reader_.read(expr);
+    Scalar value;
+    try {
+      value = reader_.read(expr);
+    } catch (Failure& failure) {
+      // A barrier does nothing where threads run one after the other and share no memory.
+      if (name == "T.tvm_storage_sync") failure.diagnostics()[0].notes.push_back(remove_this(statement.span));
+      throw;
+    }
     into.push_back(make_stmt(Evaluate{value}, statement.span, take_comments(statement.comments)));
   } else {
     type_error(
@@ -236,8 +256,8 @@ void PrimFuncBuilder::read_expression(const ast::Statement& statement, const ast
 void PrimFuncBuilder::read_assignment(const ast::Statement& statement, const ast::Assignment& assignment,
                                       BlockStmt* block, std::vector<Stmt>& into) {
   if (assignment.targets.size() != 1) {
-    type_error(assignment.targets[1]->span, "assignment.targets",
-               "found several targets; expected one assignment each");
+    fail(ErrorClass::Type, assignment.targets[1]->span, "assignment.targets",
+         "found several targets; expected one assignment each", one_assignment_each(statement, assignment));
   }
   const ast::Expr& target = *assignment.targets[0];
   const ast::Expr* value = assignment.value.get();
@@ -270,9 +290,10 @@ void PrimFuncBuilder::read_assignment(const ast::Statement& statement, const ast
 const std::string& PrimFuncBuilder::name_target(const ast::Expr& target) const {
   const std::string* name = ast::name_of(target);
   if (!name) {
-    type_error(target.span, "assignment.target",
-               fmt::format("found {} as a target; expected a name or an element of a buffer",
-                           ast::describe(target)));
+    fail(
+        ErrorClass::Type, target.span, "assignment.target",
+        fmt::format("found {} as a target; expected a name or an element of a buffer", ast::describe(target)),
+        target_instead(*definition_, target.span));
   }
   return *name;
 }
@@ -295,7 +316,14 @@ void PrimFuncBuilder::read_assert(const ast::Statement& statement, const ast::Ex
       message = pair->items[1].get();
     for (const ast::Expr* part : list_items(*message)) {
       auto* string = part->as<ast::StringValue>();
-      if (!string) type_error(part->span, "assert.message", "found a message that is no string");
+      if (!string) {
+        const std::string_view written = context_.text_of(part->span);
+        std::vector<DiagnosticNote> notes;
+        if (written.find_first_of("\"\\\n") == std::string_view::npos)
+          notes.push_back(write_here(part->span, fmt::format("\"{}\"", written)));
+        fail(ErrorClass::Type, part->span, "assert.message", "found a message that is no string",
+             std::move(notes));
+      }
       text += string->value;
     }
   }

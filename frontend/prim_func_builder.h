@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <variant>
@@ -27,6 +28,7 @@ class PrimFuncBuilder : public ScalarScope {
 
   ScalarMeaning find(const std::string& name, Span use) override;
   std::vector<std::string> names() const override;
+  std::vector<std::string> index_names() const override;
 
  private:
   struct Local {
@@ -51,7 +53,7 @@ class PrimFuncBuilder : public ScalarScope {
   // prim_func_params.cpp
   void declare_symbols(const ast::FunctionDefinition& definition);
   void read_params(const ast::FunctionDefinition& definition);
-  void read_param(const ast::Parameter& parameter);
+  void read_param(const ast::FunctionDefinition& definition, const ast::Parameter& parameter);
   struct BufferArgument {
     std::string name;
     Span name_span;
@@ -98,6 +100,7 @@ class PrimFuncBuilder : public ScalarScope {
     std::optional<std::int64_t> length;
   };
   ScalarAnnotation read_annotation(const ast::Expr& annotation);
+  [[noreturn]] void refuse_constant(const std::string& name, Span at, Span bound) const;
   void define_let(const ast::Statement& statement, const std::string& name, Span at, Scalar value,
                   std::vector<Stmt>& into);
   // T.LetStmt(e, var=v), T.bind(e, var=v), T.let(v, e) as a statement or in a with: false for other calls.
@@ -168,6 +171,12 @@ class PrimFuncBuilder : public ScalarScope {
     fail(ErrorClass::Type, at, id, std::move(message));
   }
   CommentsPtr take_comments(const CommentsPtr& own);
+  // For a value that names a buffer where an element of it is expected: the element at the place of the
+  // store.
+  void suggest_element(Failure& failure, const ast::Subscript& target);
+  // For a store with too few indices: those with which its value reads the same buffer.
+  void suggest_indices(Failure& failure, const Buffer& buffer, const ast::Subscript& target,
+                       const ast::Expr& value);
 
   ReadContext& context_;
   ScalarReader reader_;
@@ -181,8 +190,18 @@ class PrimFuncBuilder : public ScalarScope {
   bool damaged_ = false;                                  // one of them is no statement at all
   bool threads_ = false, has_views_ = false, noted_ = false;
   int loop_depth_ = 0;
-  std::size_t flat_scopes_ = 0;  // open scopes whose statements join those around them
+  const ast::FunctionDefinition* definition_ = nullptr;
+  std::uint32_t indented_until_ = 0;      // to where a fix that indents is proposed already
+  std::span<const ast::Statement> rest_;  // of the body that is being read: the statement and what follows
+  struct OpenLoop {
+    std::string variable, thread;
+  };
+  std::vector<OpenLoop> open_loops_;                  // outer before inner
+  std::vector<std::vector<std::string>> axis_names_;  // of each open block
+  std::size_t flat_scopes_ = 0;                       // open scopes whose statements join those around them
   PrimFunc function_;
+  // Of each name with T.let[T.int32], by its place: that annotation and the type inside it.
+  std::map<std::uint32_t, std::pair<Span, Span>> lets_;
   Comments pending_;  // of lines that are no statements of the IR: kept for the next one
 };
 

@@ -1,5 +1,6 @@
 // Loops of prim_funcs: grids, ranges with bounds and steps, and threads of a device, which run here one after
 // the other.
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include "frontend/attribute_reader.h"
 #include "frontend/prim_func_builder.h"
 #include "frontend/prim_func_parts.h"
+#include "frontend/suggestions.h"
 #include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
@@ -51,6 +53,8 @@ PrimFuncBuilder::LoopHeader PrimFuncBuilder::read_loop_header(const ast::Expr& i
       std::vector<std::string> candidates{"T.grid"};
       for (const LoopName& entry : loop_names) candidates.emplace_back(entry.name);
       notes = write_nearest(call->callee->span, name, candidates);
+    } else if (auto range = range_of_list(iterable)) {
+      notes = {write_here(iterable.span, *range)};
     }
     fail(ErrorClass::Type, iterable.span, "loop.range",
          fmt::format("found a loop over {}; expected T.grid, range, T.serial, T.parallel, "
@@ -61,9 +65,21 @@ PrimFuncBuilder::LoopHeader PrimFuncBuilder::read_loop_header(const ast::Expr& i
   header.kind = found->kind;
   read_bounds(name, iterable, header);
   if (header.kind == LoopKind::ThreadBinding) {
-    if (header.thread.empty())
-      type_error(iterable.span, "loop.thread",
-                 "found T.thread_binding without thread=, such as \"blockIdx.x\"");
+    if (header.thread.empty()) {
+      // The outermost loop is that of the blocks, those inside are of their threads.
+      const auto taken = [&](std::string_view thread) {
+        return std::any_of(open_loops_.begin(), open_loops_.end(),
+                           [&](const OpenLoop& loop) { return loop.thread == thread; });
+      };
+      std::vector<DiagnosticNote> notes;
+      for (std::string_view thread : {"blockIdx.x", "threadIdx.x", "threadIdx.y", "threadIdx.z"}) {
+        if (taken(thread)) continue;
+        notes = {insert_here(call->arguments.back().value->span, fmt::format(", thread=\"{}\"", thread))};
+        break;
+      }
+      fail(ErrorClass::Type, iterable.span, "loop.thread",
+           "found T.thread_binding without thread=, such as \"blockIdx.x\"", std::move(notes));
+    }
     threads_ = true;
   }
   return header;
@@ -130,8 +146,10 @@ void PrimFuncBuilder::read_bounds(const std::string& name, const ast::Expr& iter
   reader_.refuse_vector(header.step, step->span);
   auto known = header.step.as_int();
   if (known && *known <= 0) {
-    type_error(step->span, "loop.step",
-               fmt::format("found a loop with the step {}; expected a positive one", *known));
+    fail(ErrorClass::Type, step->span, "loop.step",
+         fmt::format("found a loop with the step {}; expected a positive one", *known),
+         *known == 0 ? std::vector<DiagnosticNote>{write_here(step->span, "1")}
+                     : std::vector<DiagnosticNote>{});
   }
   if (known == 1) header.step = {};
 }
@@ -143,9 +161,17 @@ Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& 
   bool good = context_.attempt([&] {
     header = read_loop_header(*loop.iterable);
     if (header.dimensions.size() != targets.size()) {
-      type_error(loop.target->span, "loop.variables",
-                 fmt::format("found {} for a loop of {}", counted(targets.size(), "variable"),
-                             counted(header.dimensions.size(), "dimension")));
+      std::vector<DiagnosticNote> notes;
+      const auto& extents = loop.iterable->as<ast::Call>()->arguments;
+      if (header.dimensions.size() > targets.size() && extents.size() == header.dimensions.size() &&
+          !targets.empty()) {
+        notes.push_back(remove_this({loop.target->span.file, extents[targets.size() - 1].value->span.end,
+                                     extents.back().value->span.end}));
+      }
+      fail(ErrorClass::Type, loop.target->span, "loop.variables",
+           fmt::format("found {} for a loop of {}", counted(targets.size(), "variable"),
+                       counted(header.dimensions.size(), "dimension")),
+           std::move(notes));
     }
     for (const ast::Expr* target : targets) name_target(*target);
   });
@@ -163,10 +189,12 @@ Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& 
     variables.emplace_back(*variable, range.extent.dtype(), targets[i]->span);
     loops_[variables.back().id()] = range;
     bind(*variable, Scalar(variables.back()), targets[i]->span);
+    open_loops_.push_back({*variable, header.thread});
   }
   ++loop_depth_;
   Stmt body = read_body(loop.body, nullptr);
   --loop_depth_;
+  open_loops_.resize(open_loops_.size() - variables.size());
   frames_.pop_back();
   if (!good) throw ReadContext::Silent{};
   for (std::size_t i = targets.size(); i-- > 0;) {

@@ -7,6 +7,7 @@
 
 #include "frontend/binding_names.h"
 #include "frontend/prim_func_builder.h"
+#include "frontend/suggestions.h"
 #include "ir/rewrite.h"
 #include "ir/symbols.h"
 #include "support/counted.h"
@@ -60,20 +61,24 @@ void PrimFuncBuilder::declare_symbols(const ast::FunctionDefinition& definition)
 
 void PrimFuncBuilder::read_params(const ast::FunctionDefinition& definition) {
   for (const ast::Parameter& parameter : definition.parameters) {
-    if (!context_.attempt([&] { read_param(parameter); })) bind(parameter.name, Refused{}, parameter.span);
+    if (!context_.attempt([&] { read_param(definition, parameter); }))
+      bind(parameter.name, Refused{}, parameter.span);
   }
 }
 
-void PrimFuncBuilder::read_param(const ast::Parameter& parameter) {
+void PrimFuncBuilder::read_param(const ast::FunctionDefinition& definition, const ast::Parameter& parameter) {
   if (parameter.stars)
     type_error(parameter.span, "param.star", "found a starred parameter; expected each one written out");
   if (parameter.default_value) {
     type_error(parameter.default_value->span, "param.default",
                "found a default value; parameters of functions have none");
   }
-  if (frames_.back().count(parameter.name)) {
-    type_error(parameter.span, "param.twice",
-               fmt::format("found the parameter '{}' twice", printable(parameter.name)));
+  if (auto earlier = frames_.back().find(parameter.name); earlier != frames_.back().end()) {
+    std::vector<DiagnosticNote> notes{{earlier->second.span, "it is declared here first"}};
+    if (context_.may_search())
+      notes.push_back(other_name(definition, context_.text, parameter.span, parameter.name));
+    fail(ErrorClass::Type, parameter.span, "param.twice",
+         fmt::format("found the parameter '{}' twice", printable(parameter.name)), std::move(notes));
   }
   if (!parameter.annotation) {
     type_error(

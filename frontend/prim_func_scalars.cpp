@@ -4,6 +4,7 @@
 
 #include "frontend/prim_func_builder.h"
 #include "support/counted.h"
+#include "support/fix.h"
 #include "support/render.h"
 
 namespace relish {
@@ -40,6 +41,18 @@ PrimFuncBuilder::ScalarAnnotation PrimFuncBuilder::read_annotation(const ast::Ex
                            ast::describe(annotation)));
   }
   return result;
+}
+
+// A let that says so in its annotation may be declared as a scalar that can be assigned.
+void PrimFuncBuilder::refuse_constant(const std::string& name, Span at, Span bound) const {
+  std::vector<DiagnosticNote> notes{{bound, "it is bound here"}};
+  if (auto let = lets_.find(bound.begin); let != lets_.end()) {
+    const auto& [whole, type] = let->second;
+    notes.push_back(write_here(whole, context_.text_of(type)));
+  }
+  fail(ErrorClass::Type, at, "assignment.constant",
+       fmt::format("found an assignment to '{}', which is no scalar of the body", printable(name)),
+       std::move(notes));
 }
 
 void PrimFuncBuilder::define_let(const ast::Statement& statement, const std::string& name, Span at,
@@ -153,17 +166,22 @@ void PrimFuncBuilder::read_scalar(const ast::Statement& statement, const ast::Ex
       return;
     }
     bool symbol = std::get_if<Scalar>(&known->meaning) && symbols_.declares(name);
-    if (!std::get_if<Refused>(&known->meaning) && !symbol) {
-      fail(ErrorClass::Type, target.span, "assignment.constant",
-           fmt::format("found an assignment to '{}', which is no scalar of the body", printable(name)),
-           {{known->span, "it is bound here"}});
-    }
+    if (!std::get_if<Refused>(&known->meaning) && !symbol) refuse_constant(name, target.span, known->span);
   }
-  if (!value && (!type.dtype || type.let))
-    type_error(statement.span, "scalar.value", "found a scalar without a value");
+  if (!value && (!type.dtype || type.let)) {
+    std::vector<DiagnosticNote> notes;
+    if (type.dtype)
+      notes.push_back(insert_here(annotation->span, is_bool(*type.dtype) ? " = False" : " = 0"));
+    fail(ErrorClass::Type, statement.span, "scalar.value", "found a scalar without a value",
+         std::move(notes));
+  }
   DType dtype = type.dtype ? *type.dtype : reader_.settled(operand).value.dtype();
   Scalar initial = value ? reader_.convert(dtype, operand, value->span).value : Scalar();
-  if (type.let) return define_let(statement, name, target.span, initial, into);
+  if (type.let) {
+    if (auto* let = annotation->as<ast::Subscript>())
+      lets_[target.span.begin] = {annotation->span, let->items[0]->span};
+    return define_let(statement, name, target.span, initial, into);
+  }
   CommentsPtr comments = take_comments(statement.comments);
   if (lanes > 1) {
     // A vector: its lanes in a buffer of its own. The name stands for one of them, as any vector does.
@@ -198,11 +216,7 @@ void PrimFuncBuilder::read_augmented(const ast::Statement& statement,
   if (!entry) fail_unknown_name(name, assignment.target->span, names());
   if (std::get_if<Refused>(&entry->meaning)) throw ReadContext::Silent{};
   auto* local = std::get_if<Local>(&entry->meaning);
-  if (!local) {
-    fail(ErrorClass::Type, assignment.target->span, "assignment.constant",
-         fmt::format("found an assignment to '{}', which is no scalar of the body", printable(name)),
-         {{entry->span, "it is bound here"}});
-  }
+  if (!local) refuse_constant(name, assignment.target->span, entry->span);
   ScalarVar var = local->var;
   ScalarOperand old{use(var, assignment.target->span)};
   ScalarOperand result =

@@ -1,5 +1,6 @@
 // Reading of a whole source: scan, parse, declare, build.
 #include "frontend/reader.h"
+#include "frontend/suggestions.h"
 
 #include <algorithm>
 #include <charconv>
@@ -215,11 +216,13 @@ void SourceReader::bind_imports(ast::Block& statements) {
     for (const auto& bound : imported->bound) {
       if (bind_import(bound)) continue;
       context_.unresolved = true;
-      context_.diagnostics.error(
+      Diagnostic& diagnostic = context_.diagnostics.error(
           ErrorClass::Syntax, bound.span, "refused.import",
           fmt::format(
               "found an import of '{}'; a script imports TVM's namespaces only, and reads files with load",
               printable(bound.target)));
+      if (imported->bound.size() == 1 && context_.may_search())
+        diagnostic.notes = unused_import(context_.text, statement, *imported);
     }
   }
 }
@@ -306,7 +309,8 @@ void SourceReader::refuse_class(ast::Statement& statement) {
     fail(ErrorClass::Syntax, definition.name_span, "refused.class",
          fmt::format(
              "classes without decorator are not supported: found class {}; expected @I.ir_module before it",
-             printable(definition.name)));
+             printable(definition.name)),
+         {put_above(definition.name_span, "@I.ir_module")});
   }
 }
 

@@ -273,12 +273,27 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
                fmt::format("T.{} is not supported; expected a block with T.init", name));
   }
   if (name == "Let") return let_expression(expr, call);
+  const auto names = [] {
+    std::vector<std::string> known;
+    for (const BinaryName& entry : binary_names) known.push_back("T." + std::string(entry.name));
+    for (const CompareName& entry : compare_names) known.push_back("T." + std::string(entry.name));
+    for (std::string_view entry : other_names) known.push_back("T." + std::string(entry));
+    for (const IntrinsicInfo& entry : intrinsics()) known.push_back("T." + std::string(entry.name));
+    return known;
+  };
+  const auto unknown = [&](const std::vector<std::string>& known) {
+    return fmt::format("T.{} is not a function that Relish knows{}", printable(name),
+                       did_you_mean("T." + name, known));
+  };
   std::vector<const ast::Expr*> arguments;
   for (const ast::Argument& argument : call.arguments) {
     // Older texts give intrinsics their dtype, which follows from the operands.
     if (argument.name == "dtype" || argument.name == "span" || argument.name == "is_size_var") continue;
     if (!argument.name.empty() &&
         std::find(argument_names.begin(), argument_names.end(), argument.name) == argument_names.end()) {
+      // Of a misspelt name no argument is known.
+      if (const auto known = names(); nearest_name("T." + name, known).value_or("T." + name) != "T." + name)
+        type_error(call.callee->span, "scalar.function", unknown(known));
       type_error(argument.name_span, "scalar.arguments",
                  fmt::format("T.{} has no argument '{}'", printable(name), printable(argument.name)));
     }
@@ -446,13 +461,7 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
     for (ScalarOperand& value : operands) values.push_back(settled(value).value);
     return {intrinsic(*which, std::move(values), expr.span)};
   }
-  std::vector<std::string> candidates;
-  for (const BinaryName& entry : binary_names) candidates.push_back("T." + std::string(entry.name));
-  for (std::string_view entry : other_names) candidates.push_back("T." + std::string(entry));
-  for (const IntrinsicInfo& entry : intrinsics()) candidates.push_back("T." + std::string(entry.name));
-  type_error(call.callee->span, "scalar.function",
-             fmt::format("T.{} is not a function that Relish knows{}", printable(name),
-                         did_you_mean("T." + name, candidates)));
+  type_error(call.callee->span, "scalar.function", unknown(names()));
 }
 
 }  // namespace relish

@@ -1,6 +1,11 @@
 // Syntax trees to scalar expressions, with TVM's implicit conversions.
 #include "frontend/scalar_reader.h"
 
+#include <cmath>
+#include <set>
+
+#include "frontend/ast_walk.h"
+
 #include <optional>
 
 #include <fmt/format.h>
@@ -265,9 +270,10 @@ Scalar ScalarReader::read_index(const ast::Expr& expr) {
 
 void ScalarReader::expect_bool(const Scalar& condition, Span at) const {
   if (is_bool(condition.dtype())) return;
-  type_error(at, "scalar.condition",
-             fmt::format("found a condition of dtype {}; expected a comparison or a bool",
-                         name_of(condition.dtype())));
+  fail(ErrorClass::Type, at, "scalar.condition",
+       fmt::format("found a condition of dtype {}; expected a comparison or a bool",
+                   name_of(condition.dtype())),
+       {insert_here(at, " != 0")});
 }
 
 void ScalarReader::expect_index(const Scalar& index, Span at) const {
@@ -278,9 +284,49 @@ void ScalarReader::expect_index(const Scalar& index, Span at) const {
     notes.push_back(write_here(
         at, fmt::format("T.Cast(\"int32\", {})", file->text().substr(at.begin, at.end - at.begin))));
   }
+  if (auto* real = index.as<FloatLiteral>();
+      real && std::trunc(real->value) == real->value && std::abs(real->value) < 9e15) {
+    notes.push_back(write_here(at, fmt::format("{}", static_cast<std::int64_t>(real->value))));
+  }
   fail(ErrorClass::Type, at, "scalar.index",
        fmt::format("found an index of dtype {}; expected an integer", name_of(index.dtype())),
        std::move(notes));
+}
+
+std::vector<DiagnosticNote> ScalarReader::missing_indices(const ast::Subscript& subscript,
+                                                          std::size_t missing) const {
+  const std::vector<std::string> axes = scope_.index_names();
+  // The axes that each index mentions, as positions in their order.
+  std::vector<std::size_t> last_of_item(subscript.items.size(), 0);
+  std::set<std::size_t> mentioned;
+  for (std::size_t i = 0; i < subscript.items.size(); ++i) {
+    ast::for_each_expr(*subscript.items[i], [&](const ast::Expr& inner) {
+      const std::string* name = ast::name_of(inner);
+      for (std::size_t a = 0; name && a < axes.size(); ++a) {
+        if (axes[a] != *name) continue;
+        mentioned.insert(a);
+        last_of_item[i] = std::max(last_of_item[i], a + 1);
+      }
+    });
+  }
+  if (axes.size() != mentioned.size() + missing || mentioned.empty()) return {};
+  // Each stands before the first index of a later axis.
+  std::vector<DiagnosticNote> notes;
+  std::string behind;
+  for (std::size_t i = 0, a = 0; i <= subscript.items.size(); ++i) {
+    std::string before;
+    const bool end = i == subscript.items.size();
+    for (; a < (end ? axes.size() : last_of_item[i]); ++a) {
+      if (mentioned.contains(a)) continue;
+      (end ? behind : before) += end ? ", " + axes[a] : axes[a] + ", ";
+    }
+    if (!before.empty()) {
+      const Span item = subscript.items[i]->span;
+      notes.push_back(insert_here({item.file, item.begin, item.begin}, before));
+    }
+  }
+  if (!behind.empty()) notes.push_back(insert_here(subscript.items.back()->span, behind));
+  return notes;
 }
 
 std::vector<Scalar> ScalarReader::read_indices(const Buffer& buffer, const ast::Subscript& subscript,
@@ -313,6 +359,9 @@ std::vector<Scalar> ScalarReader::read_indices(const Buffer& buffer, const ast::
     if (rank > 0 && indices.size() > rank)
       notes.push_back(
           remove_this({at.file, subscript.items[rank - 1]->span.end, subscript.items.back()->span.end}));
+    if (indices.size() < rank)
+      for (DiagnosticNote& note : missing_indices(subscript, rank - indices.size()))
+        notes.push_back(std::move(note));
     fail(ErrorClass::Type, at, "buffer.rank",
          fmt::format("found {} for {}; expected {}", counted(indices.size(), "index", "indices"),
                      printable(buffer.name()), buffer.rank()),

@@ -21,6 +21,8 @@ class ScalarScope {
   virtual ~ScalarScope() = default;
   virtual ScalarMeaning find(const std::string& name, Span use) = 0;
   virtual std::vector<std::string> names() const = 0;  // for suggestions
+  // The axes of the block, or the loop variables, outer before inner: what indices are made of.
+  virtual std::vector<std::string> index_names() const { return {}; }
 };
 
 // A scalar, and whether it is a number as written, which takes the dtype of its neighbour. A vector is the
@@ -80,6 +82,8 @@ class ScalarReader {
   DType dtype_argument(const ast::Expr& expr) const;
   void expect_bool(const Scalar& condition, Span at) const;
   void expect_index(const Scalar& index, Span at) const;
+  // The indices that are missing before or between those that are written, when it is clear which.
+  std::vector<DiagnosticNote> missing_indices(const ast::Subscript& subscript, std::size_t missing) const;
   void promote(ScalarOperand& a, ScalarOperand& b, Span at) const;
   void check_depth(std::size_t levels, Span at);
 

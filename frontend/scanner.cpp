@@ -67,6 +67,17 @@ void BlockBuilder::report_missing_body(Span at) {
       diagnostics_.error(ErrorClass::Syntax, Span{header.file, header.end - 1, header.end}, "syntax.indent",
                          fmt::format("expected an indented block after '{}'", expecting_->first_word));
   if (at != header) diagnostic.note(at, "this line is not deeper than the header");
+  if (expecting_->first_word == "def" || expecting_->first_word == "class") return;
+  // A line that aligns with the header was meant as its body, unless comments show that the body was taken
+  // out.
+  const auto margin = [&](std::uint32_t place) {
+    const std::size_t line = text_.substr(0, place).rfind('\n');
+    return line == std::string_view::npos ? place : static_cast<std::uint32_t>(place - line - 1);
+  };
+  const bool aligned = at != header && margin(at.begin) == margin(header.begin) &&
+                       text_.substr(header.end, at.begin - header.end).find('#') == std::string_view::npos;
+  diagnostic.notes.push_back(aligned ? indent_this(at)
+                                     : insert_here({header.file, header.end - 1, header.end}, " pass"));
 }
 
 void BlockBuilder::place(FlatLine flat) {

@@ -353,6 +353,31 @@ void TextScanner::scan_string(std::size_t begin) {
   }
 }
 
+// What stands between two operands in a bracket was meant as a ','; quotation marks of print were meant as
+// those of strings; what has no such place goes.
+std::vector<DiagnosticNote> TextScanner::stray_character(std::size_t begin, std::size_t end) {
+  constexpr std::string_view open = "\u201C", close = "\u201D";
+  const std::size_t line_end = std::min(text_.find('\n', end), text_.size());
+  if (text_.substr(begin, end - begin) == open) {
+    const std::size_t closing = text_.substr(0, line_end).find(close, end);
+    if (closing != std::string_view::npos)
+      return {write_here(span(begin, end), "\""), write_here(span(closing, closing + close.size()), "\"")};
+  }
+  if (text_.substr(begin, end - begin) == close) {
+    const std::size_t line_begin = begin == 0 ? 0 : text_.rfind('\n', begin - 1) + 1;
+    if (text_.substr(line_begin, begin - line_begin).find(open) != std::string_view::npos) return {};
+  }
+  const std::size_t before = begin == 0 ? std::string_view::npos : text_.find_last_not_of(' ', begin - 1);
+  const std::size_t after = text_.find_first_not_of(' ', end);
+  const auto is_one_of = [&](std::size_t at, std::string_view signs) {
+    return at < text_.size() && (is_name_part(text_[at]) || signs.find(text_[at]) != std::string_view::npos);
+  };
+  if (!brackets_.empty() && is_one_of(before, ")]}\"'") && is_one_of(after, "([{\"'"))
+    return {write_here(span(begin, end), ",")};
+  const bool alone = end - begin == 1 || !is_one_of(before, "") || !is_one_of(after, "");
+  return alone ? std::vector<DiagnosticNote>{remove_this(span(begin, end))} : std::vector<DiagnosticNote>{};
+}
+
 // Operators, digits and whatever has no place in a text.
 void TextScanner::scan_other() {
   unsigned char c = static_cast<unsigned char>(peek());
@@ -371,13 +396,15 @@ void TextScanner::scan_other() {
         at_ += utf8_length(text_, at_);
       error(begin, at_, "syntax.character",
             fmt::format("found '{}'; expected names of ASCII letters, digits and '_'",
-                        printable(text_.substr(begin, at_ - begin))));
+                        printable(text_.substr(begin, at_ - begin))))
+          .notes = stray_character(begin, at_);
       while (is_name_part(peek())) ++at_;
     }
   } else if (c < 0x20 || c == 0x7F || c == '$' || c == '?' || c == '`') {
     error(at_, at_ + 1, "syntax.character",
           fmt::format("found the character '{}', which is not part of the language",
-                      printable(text_.substr(at_, 1))));
+                      printable(text_.substr(at_, 1))))
+        .notes = stray_character(at_, at_ + 1);
     ++at_;
   } else if (is_digit(static_cast<char>(c))) {
     while (is_name_part(peek())) ++at_;

@@ -66,6 +66,7 @@ class TextScanner {
   void scan_name();
   void scan_string(std::size_t begin);
   void scan_other();
+  std::vector<DiagnosticNote> stray_character(std::size_t begin, std::size_t end);
   void open_bracket(char kind);
   void close_bracket(char kind);
   bool scan_number_list(Line& line);

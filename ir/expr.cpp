@@ -218,6 +218,21 @@ std::string callee_name(const Expr& callee) {
   return "the callee";
 }
 
+// The arguments that are too many, with a ',': the last of those without which the others fit.
+Span surplus_arguments(const FunctionType& function, const std::vector<Expr>& args) {
+  const std::size_t wanted = function.params.size(), surplus = args.size() - wanted;
+  for (std::size_t first = wanted; first + 1 > 0; --first) {
+    bool fit = true;
+    for (std::size_t i = 0; fit && i < wanted; ++i)
+      fit = fits(args[i < first ? i : i + surplus].type(), function.params[i]) != Fit::Never;
+    if (!fit) continue;
+    const std::uint32_t file = args[0].span().file;
+    if (first == 0) return {file, args[0].span().begin, args[surplus].span().begin};
+    return {file, args[first - 1].span().end, args[first + surplus - 1].span().end};
+  }
+  return {args[0].span().file, args[wanted - 1].span().end, args.back().span().end};
+}
+
 Type infer_function_call(const Expr& callee, const std::vector<Expr>& args, Span span) {
   if (callee.type().is_error() || any_error(args)) return TypeKind(ErrorType{});
   if (callee.type().as<AnyType>()) return Type();
@@ -229,11 +244,12 @@ Type infer_function_call(const Expr& callee, const std::vector<Expr>& args, Span
   }
   if (function->opaque) return function->result;
   if (function->params.size() != args.size()) {
-    // The surplus goes, with the ',' before it.
     std::vector<DiagnosticNote> notes;
     const std::size_t wanted = function->params.size();
-    if (wanted > 0 && args.size() > wanted && args[wanted - 1].span().known() && args.back().span().known())
-      notes.push_back(remove_this({span.file, args[wanted - 1].span().end, args.back().span().end}));
+    const bool placed =
+        std::all_of(args.begin(), args.end(), [](const Expr& arg) { return arg.span().known(); });
+    if (wanted > 0 && args.size() > wanted && placed)
+      notes.push_back(remove_this(surplus_arguments(*function, args)));
     fail(ErrorClass::Type, span, "call.arity",
          fmt::format("{} is given {} argument{}; it takes {}", name, args.size(), args.size() == 1 ? "" : "s",
                      wanted),
@@ -302,9 +318,22 @@ bool is_condition(const Type& type) {
 
 void check_condition(const Expr& condition, std::string_view of, Span span) {
   if (is_condition(condition.type())) return;
-  fail(ErrorClass::Type, condition.span().known() ? condition.span() : span, "control.condition",
+  const Span at = condition.span();
+  // What is not 0 counts as true elsewhere: here that is said.
+  std::vector<DiagnosticNote> notes;
+  const TensorType* tensor = condition.type().tensor();
+  const std::string written(written_at(at));
+  const bool short_line = !written.empty() && written.size() <= 80 && written.find('\n') == std::string::npos;
+  if (short_line && tensor && tensor->rank == 0 && tensor->dtype) {
+    notes.push_back(
+        write_here(at, fmt::format("R.not_equal({}, R.const(0, \"{}\"))", written, name_of(*tensor->dtype))));
+  } else if (short_line && condition.type().as<ScalarType>()) {
+    notes.push_back(insert_here(at, " != 0"));
+  }
+  fail(ErrorClass::Type, at.known() ? at : span, "control.condition",
        fmt::format("the condition of {} has type {}; expected a bool scalar or a 0-d bool tensor", of,
-                   print(condition.type())));
+                   print(condition.type())),
+       std::move(notes));
 }
 
 Type one_or_tuple(std::vector<Type> types) {

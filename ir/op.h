@@ -115,6 +115,9 @@ struct Op {
   std::span<const Sample> samples = {};
   std::span<const Reject> rejects = {};
   std::span<const std::string_view> aliases = {};
+  // Names of the attributes in the order of arguments written without keywords, where it is not the order in
+  // which they are printed; the parameters that it does not name keep their places.
+  std::span<const std::string_view> written_order = {};
   std::string_view doc = "";  // longer text: semantics, kinks, sources
 };
 

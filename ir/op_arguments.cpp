@@ -247,7 +247,7 @@ std::vector<const WrittenArgument*> match_parameters(const Op& op,
   std::size_t position = 0;
   for (const WrittenArgument& argument : written) {
     const Span at = argument.span.known() ? argument.span : call;
-    std::size_t index = position;
+    std::size_t index = parameter_at(op, position);
     if (argument.name.empty()) {
       if (position < op.params.size() && op.params[position].kind == ParamKind::AnyRest) {
         rest.push_back(&argument);
@@ -278,7 +278,15 @@ std::vector<const WrittenArgument*> match_parameters(const Op& op,
       index = static_cast<std::size_t>(found - op.params.begin());
     }
     if (given[index]) {
-      refuse(op, "duplicate", at, fmt::format("argument '{}' is given twice", op.params[index].name));
+      // The one with the name stays.
+      std::vector<DiagnosticNote> notes;
+      const auto earlier = static_cast<std::size_t>(given[index] - written.data());
+      if (given[index]->name.empty() && earlier > 0 && written[earlier - 1].span.known() &&
+          written[earlier].span.known())
+        notes.push_back(remove_this({at.file, written[earlier - 1].span.end, written[earlier].span.end}));
+      fail(ErrorClass::Type, at, fmt::format("{}.duplicate", short_name_of(op)),
+           fmt::format("{}: argument '{}' is given twice", short_name_of(op), op.params[index].name),
+           std::move(notes));
     }
     given[index] = &argument;
   }
@@ -318,7 +326,25 @@ class ArgumentList {
 
 }  // namespace
 
+std::size_t parameter_at(const Op& op, std::size_t position) {
+  const auto named = [&](const Param& param) {
+    return std::find(op.written_order.begin(), op.written_order.end(), param.name) != op.written_order.end();
+  };
+  if (position >= op.params.size() || !named(op.params[position])) return position;
+  const auto before =
+      std::count_if(op.params.begin(), op.params.begin() + static_cast<std::ptrdiff_t>(position), named);
+  const std::string_view name = op.written_order[static_cast<std::size_t>(before)];
+  const auto found = std::find_if(op.params.begin(), op.params.end(),
+                                  [&](const Param& param) { return param.name == name; });
+  RELISH_CHECK(found != op.params.end(), fmt::format("{} has no parameter {}", op.name, name));
+  return static_cast<std::size_t>(found - op.params.begin());
+}
+
 const Param* written_parameter(const Op& op, std::string_view name, std::size_t position) {
+  if (name.empty() && !op.written_order.empty()) {
+    const std::size_t index = parameter_at(op, position);
+    return index < op.params.size() ? &op.params[index] : nullptr;
+  }
   if (name.empty()) {
     for (std::size_t i = 0; i < std::min(position + 1, op.params.size()); ++i) {
       if (i == position || op.params[i].kind == ParamKind::AnyRest) return &op.params[i];
@@ -380,7 +406,17 @@ Attribute coerce_attribute(const Op& op, const Param& param, Attribute value, Sp
   for (std::string_view word : words) {
     if (std::optional<Attribute> converted = as_documented(word, value)) return *converted;
   }
-  refuse_kind(op, param, span, print(value), param.type);
+  std::vector<DiagnosticNote> notes;
+  if (const auto* name = value.as<std::string>();
+      name && std::find(words.begin(), words.end(), "dtype") != words.end() && span.known()) {
+    std::vector<std::string> dtypes;
+    for (int i = 0; i < dtype_count; ++i) dtypes.emplace_back(name_of(static_cast<DType>(i)));
+    if (auto nearest = nearest_name(*name, dtypes))
+      notes.push_back(write_here(span, fmt::format("\"{}\"", *nearest)));
+  }
+  fail(ErrorClass::Type, span, fmt::format("{}.{}", short_name_of(op), param.name),
+       fmt::format("{}: {} is {}; expected {}", short_name_of(op), param.name, print(value), param.type),
+       std::move(notes));
 }
 
 Attribute default_of(const Param& param) { return DefaultReader(param.fallback).read(); }

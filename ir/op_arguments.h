@@ -8,6 +8,8 @@
 
 namespace relish {
 
+// Which of the parameters an argument at `position` without a keyword is for.
+std::size_t parameter_at(const Op& op, std::size_t position);
 // The parameter of an argument written as `name`, or by its position when that is empty: behind a parameter
 // that takes any number all are its. Null when there is none.
 const Param* written_parameter(const Op& op, std::string_view name, std::size_t position);

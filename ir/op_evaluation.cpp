@@ -1,11 +1,22 @@
 // Operator calls on values.
 #include "ir/op_evaluation.h"
 
+#include <algorithm>
+
 #include "ir/entry.h"
 #include "ir/op.h"
 #include "support/failure.h"
 
 namespace relish {
+namespace {
+
+// Whether the value has a leaf of its own: what is text or a function has none.
+bool has_leaf(const Value& value) {
+  if (value.is_tuple()) return std::all_of(value.fields().begin(), value.fields().end(), has_leaf);
+  return value.is_tensor() || value.is_scalar() || value.is_shape();
+}
+
+}  // namespace
 
 Expr concrete_leaf(const Value& value, const Expr& written) {
   if (value.is_shape()) {
@@ -17,6 +28,12 @@ Expr concrete_leaf(const Value& value, const Expr& written) {
     return scalar_value(is_float(scalar.dtype) ? float_literal(scalar.dtype, scalar.real)
                                                : int_literal(scalar.dtype, scalar.integer),
                         written.span());
+  }
+  // The fields one by one: scalars among them are numbers for inference.
+  if (value.is_tuple() && has_leaf(value)) {
+    std::vector<Expr> fields;
+    for (const Value& field : value.fields()) fields.push_back(concrete_leaf(field, written));
+    return tuple(std::move(fields), written.span());
   }
   if (value.is_tensor() || value.is_tuple()) return var_ref(Var("x", type_of(value)), written.span());
   return written;

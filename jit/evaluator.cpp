@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fstream>
 #include <list>
+#include <map>
 #include <mutex>
 
 #include "ir/buffer_layout.h"
@@ -75,6 +76,10 @@ class Jit final : public Evaluator {
   std::string_view name() const override { return "jit"; }
 
   Value call(const ModulePtr& module, std::string_view name, std::vector<Value> args) override {
+    return call_on(threads_, module, name, std::move(args));
+  }
+
+  Value call_on(int threads, const ModulePtr& module, std::string_view name, std::vector<Value> args) {
     const GlobalFunction* function = module->find(name);
     if (!function) {
       fail(ErrorClass::Usage, {}, "function.unknown",
@@ -84,7 +89,7 @@ class Jit final : public Evaluator {
     // A prim_func's arguments are checked by what it declares, a Relax function's by its types, before
     // compilation.
     if (const auto* prim = std::get_if<PrimFuncPtr>(function))
-      return call_prim_func(module, *prim, std::move(args));
+      return call_prim_func(threads, module, *prim, std::move(args));
     const FunctionPtr& graph = std::get<FunctionPtr>(*function);
     bind_arguments(graph->name, graph->params, args);
     const bool known = std::all_of(graph->params.begin(), graph->params.end(),
@@ -105,7 +110,7 @@ class Jit final : public Evaluator {
     if (!code) code = variant(module, graph, args);
     std::vector<std::int64_t> in;
     std::vector<Value> leaves;
-    CallState state(pool_, threads_);
+    CallState state(pool_, threads);
     if (code->direct) args = own_copies(std::move(args));
     for (std::size_t i = 0; i < args.size(); ++i)
       append_slots(args[i], code->values->params.at(i), state, in, leaves);
@@ -258,10 +263,10 @@ class Jit final : public Evaluator {
       else
         enter();
     };
-    if (threads_ == 1)
+    if (state.threads == 1)
       execute();
     else
-      arena().execute(execute);
+      arena(state.threads).execute(execute);
     pool_.give_back(std::move(scratch));
     switch (status) {
       case status_ok:
@@ -300,7 +305,8 @@ class Jit final : public Evaluator {
   }
 
   // As the interpreter: values of the parameters that are read, in order; written parameters are the results.
-  Value call_prim_func(const ModulePtr& module, const PrimFuncPtr& function, std::vector<Value> args) {
+  Value call_prim_func(int threads, const ModulePtr& module, const PrimFuncPtr& function,
+                       std::vector<Value> args) {
     const std::vector<ParamAccess> accesses = param_accesses(*function);
     std::vector<Value> all;
     std::vector<std::size_t> results;
@@ -343,7 +349,7 @@ class Jit final : public Evaluator {
       in.push_back(found->second);
     }
     if (function->result_dtype) out.push_back(0);
-    CallState state(pool_, threads_);
+    CallState state(pool_, threads);
     run(*code, state, in, out, function->span);
     if (function->result_dtype) return scalar_of_slot(out[0], *function->result_dtype);
     if (results.size() == 1) return all[results[0]];
@@ -389,16 +395,17 @@ class Jit final : public Evaluator {
     return symbols;
   }
 
-  tbb::task_arena& arena() {
+  tbb::task_arena& arena(int threads) {
     std::lock_guard lock(mutex_);
-    if (!arena_) {
-      if (threads_ > tbb::info::default_concurrency()) {
-        more_workers_.emplace(tbb::global_control::max_allowed_parallelism,
-                              static_cast<std::size_t>(threads_));
+    std::unique_ptr<tbb::task_arena>& arena = arenas_[threads];
+    if (!arena) {
+      if (threads > tbb::info::default_concurrency()) {
+        more_workers_.emplace_back(tbb::global_control::max_allowed_parallelism,
+                                   static_cast<std::size_t>(threads));
       }
-      arena_.emplace(threads_);
+      arena = std::make_unique<tbb::task_arena>(threads);
     }
-    return *arena_;
+    return *arena;
   }
 
   const int threads_;
@@ -408,12 +415,35 @@ class Jit final : public Evaluator {
   std::vector<Recent> recent_;
   std::vector<Variant> variants_;
   ScratchPool pool_;
-  std::optional<tbb::global_control> more_workers_;
-  std::optional<tbb::task_arena> arena_;
+  std::list<tbb::global_control> more_workers_;
+  std::map<int, std::unique_ptr<tbb::task_arena>> arenas_;  // by number of threads
+};
+
+class OnThreads final : public Evaluator {
+ public:
+  OnThreads(Jit& jit, int threads) : jit_(jit), threads_(threads) {}
+
+  std::string_view name() const override { return jit_.name(); }
+  Value call(const ModulePtr& module, std::string_view name, std::vector<Value> args) override {
+    return jit_.call_on(threads_, module, name, std::move(args));
+  }
+  void prepare(const ModulePtr& module, std::string_view name, std::span<const Value> args) override {
+    jit_.prepare(module, name, args);
+  }
+
+ private:
+  Jit& jit_;
+  int threads_;
 };
 
 }  // namespace
 
 std::unique_ptr<Evaluator> make_jit(const JitOptions& options) { return std::make_unique<Jit>(options); }
+
+std::unique_ptr<Evaluator> on_threads(Evaluator& jit, int threads) {
+  auto* owner = dynamic_cast<Jit*>(&jit);
+  RELISH_CHECK(owner != nullptr && threads > 0, "code is shared with an evaluator that make_jit made");
+  return std::make_unique<OnThreads>(*owner, threads);
+}
 
 }  // namespace relish

@@ -15,4 +15,8 @@ struct JitOptions {
 // function.
 std::unique_ptr<Evaluator> make_jit(const JitOptions& options = {});
 
+// The same code on another number of threads. `jit` is an evaluator that make_jit made; it must outlive the
+// result.
+std::unique_ptr<Evaluator> on_threads(Evaluator& jit, int threads);
+
 }  // namespace relish

@@ -4,28 +4,10 @@
 #include <algorithm>
 #include <array>
 
+#include "stdlib/coverage.h"
+
 namespace relish {
 namespace {
-
-std::string_view name_of_agreement(Agreement agreement) {
-  switch (agreement) {
-    case Agreement::DataMovement:
-      return "data movement";
-    case Agreement::Exact:
-      return "exact";
-    case Agreement::Index:
-      return "index";
-    case Agreement::Elementary:
-      return "elementary";
-    case Agreement::Sum:
-      return "sum";
-    case Agreement::Composite:
-      return "composite";
-    case Agreement::Random:
-      return "random";
-  }
-  return "";
-}
 
 std::string gradient_text(const Op& op) {
   if (op.vjp != nullptr) return std::string(op.gradient_doc);
@@ -100,7 +82,7 @@ std::string op_doc(const Op& op) {
   }
   text += "\nGradient\n" + wrapped(gradient_text(op), 94, "  ");
   text += fmt::format("\nAgreement of the tiers\n  class {}, {}\n", static_cast<int>(op.agreement),
-                      name_of_agreement(op.agreement));
+                      name_of(op.agreement));
   if (!op.samples.empty()) {
     text += "\nExamples\n";
     int shown = 0;
@@ -134,7 +116,7 @@ std::string operators_markdown() {
           std::erase(anchor, '.');
           return anchor;
         }(),
-        op->summary, coverage_of(*op).gradient, name_of_agreement(op->agreement));
+        op->summary, coverage_of(*op).gradient, name_of(op->agreement));
   }
   for (const Op* op : all_ops()) {
     text += fmt::format("\n## R.{}\n\n`{}`\n\n{}\n\n", op->name, op_signature(*op), op->summary);
@@ -149,50 +131,6 @@ std::string operators_markdown() {
     }
   }
   return text;
-}
-
-OpCoverage coverage_of(const Op& op) {
-  OpCoverage row{};
-  row.name = op.name;
-  row.summary = op.summary;
-  row.agreement = name_of_agreement(op.agreement);
-  row.agreement_class = static_cast<int>(op.agreement);
-  row.gradient = op.vjp != nullptr ? "rule" : op.zero_gradient ? "zero" : "none";
-  row.reason = op.no_gradient;
-  row.body = !op.body.empty();
-  row.lowering = op.lower != nullptr || row.body;
-  row.samples = static_cast<int>(op.samples.size());
-  row.samples_with_numbers = static_cast<int>(std::count_if(
-      op.samples.begin(), op.samples.end(), [](const Sample& sample) { return !sample.expect.empty(); }));
-  row.rejects = static_cast<int>(op.rejects.size());
-  row.aliases = op.aliases;
-  return row;
-}
-
-std::vector<OpCoverage> op_coverage() {
-  std::vector<OpCoverage> rows;
-  for (const Op* op : all_ops()) rows.push_back(coverage_of(*op));
-  return rows;
-}
-
-std::string coverage_table() {
-  std::string text = fmt::format("{:<26} {:<14} {:<9} {:<9} {:>7} {:>8} {:>7}\n", "operator", "agreement",
-                                 "gradient", "lowering", "samples", "numbers", "rejects");
-  int with_rule = 0, lowered = 0, samples = 0;
-  const std::vector<OpCoverage> rows = op_coverage();
-  for (const OpCoverage& row : rows) {
-    text +=
-        fmt::format("{:<26} {:<14} {:<9} {:<9} {:>7} {:>8} {:>7}\n", row.name, row.agreement, row.gradient,
-                    row.body       ? "body"
-                    : row.lowering ? "rule"
-                                   : "none",
-                    row.samples, row.samples_with_numbers, row.rejects);
-    with_rule += row.gradient == "rule";
-    lowered += row.lowering;
-    samples += row.samples;
-  }
-  return text + fmt::format("{} operators, {} with a gradient rule, {} lowered, {} samples\n", rows.size(),
-                            with_rule, lowered, samples);
 }
 
 std::optional<std::string_view> successor_of(std::string_view old_name) {

@@ -1,5 +1,5 @@
-// The reference of operators as text, generated from the table: `relish doc NAME`, docs/operators.md, and the
-// rows of `relish ops`. Nothing here is written by hand a second time.
+// The reference of operators as text, generated from the table: `relish doc NAME`, docs/operators.md. Nothing
+// here is written by hand a second time.
 #pragma once
 
 #include <optional>
@@ -17,23 +17,6 @@ std::string op_signature(const Op& op);
 std::string op_doc(const Op& op);
 // All operators as one Markdown page.
 std::string operators_markdown();
-
-// One row of `relish ops --json` and `--coverage`.
-struct OpCoverage {
-  std::string_view name, summary;
-  std::string_view agreement;  // "exact"
-  int agreement_class;         // 1 ... 7
-  std::string_view gradient;   // "rule", "zero" or "none"
-  std::string_view reason;     // why there is none
-  bool lowering;               // by a rule or a body
-  bool body;
-  int samples, samples_with_numbers, rejects;
-  std::span<const std::string_view> aliases;
-};
-OpCoverage coverage_of(const Op& op);
-std::vector<OpCoverage> op_coverage();
-// The coverage as an aligned table with a line of totals.
-std::string coverage_table();
 
 // What an operator name of older releases is called or made of today: "nn.dense" -> "matmul(x,
 // permute_dims(w))".

@@ -37,9 +37,21 @@ bool can_fail(const PrimFunc& function) {
   for_each_stmt(function.body, [&](const Stmt& stmt) { found |= stmt.as<AssertStmt>() != nullptr; });
   for_each_scalar(function.body, [&](const Scalar& scalar) {
     const auto* binary = scalar.as<Binary>();
-    if (binary && binary->op == BinaryOp::Div && !is_float(scalar.dtype())) {
-      const std::optional<std::int64_t> divisor = binary->b.as_int();
-      found |= !divisor || *divisor == 0;
+    if (!binary || is_float(scalar.dtype())) return;
+    const std::optional<std::int64_t> second = binary->b.as_int();
+    switch (binary->op) {
+      case BinaryOp::Div:
+      case BinaryOp::TruncMod:
+      case BinaryOp::FloorDiv:
+      case BinaryOp::FloorMod:
+        found |= !second || *second == 0;
+        break;
+      case BinaryOp::ShiftLeft:
+      case BinaryOp::ShiftRight:
+        found |= !second || *second < 0;
+        break;
+      default:
+        break;
     }
   });
   return found;
@@ -334,12 +346,35 @@ class Legalizer {
     return substitute(arg, VarMap{}, dims);
   }
 
+  // What an operand tells a lowering rule: the type of a tensor, the value of anything else.
+  static std::string operand_key(const Expr& arg) {
+    if (const auto* literal = arg.as<TupleExpr>()) {
+      std::string key = "(";
+      for (const Expr& field : literal->fields) key += operand_key(field) + ", ";
+      return key + ")";
+    }
+    return arg.type().tensor() || arg.type().tuple() ? print(arg.type()) : print(arg);
+  }
+
   static std::string key_of(const OpCall& call, const std::vector<Expr>& args, const Type& result) {
     std::string key(call.op->name);
-    for (const Expr& arg : args)
-      key += "|" + (arg.type().tensor() || arg.type().tuple() ? print(arg.type()) : print(arg));
+    for (const Expr& arg : args) key += "|" + operand_key(arg);
     for (const auto& [name, attribute] : call.attributes) key += "|" + name + "=" + print(attribute);
     return key + "->" + print(result);
+  }
+
+  // Variables of shapes, and of scalars in tuples; a scalar operand is a parameter of the prim_func instead.
+  static void collect_written(const Expr& arg, std::vector<ScalarVar>& vars) {
+    if (const auto* shape = arg.as<ShapeLiteral>())
+      for (const Scalar& dim : shape->dims) collect_vars(dim, vars);
+    const auto* literal = arg.as<TupleExpr>();
+    if (!literal) return;
+    for (const Expr& field : literal->fields) {
+      if (const auto* scalar = field.as<ScalarValueExpr>())
+        collect_vars(scalar->value, vars);
+      else
+        collect_written(field, vars);
+    }
   }
 
   // The call's symbolic dims in order of first use.
@@ -347,8 +382,7 @@ class Legalizer {
     std::vector<ScalarVar> vars;
     for (const Expr& arg : call.args) {
       collect_vars(arg.type(), vars);
-      if (const auto* shape = arg.as<ShapeLiteral>())
-        for (const Scalar& dim : shape->dims) collect_vars(dim, vars);
+      collect_written(arg, vars);
     }
     collect_vars(value.type(), vars);
     std::vector<ScalarVar> distinct;

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shell/commands/subject.h"
+#include "stdlib/coverage.h"
 #include "stdlib/op_doc.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -11,7 +12,7 @@ namespace {
 
 constexpr Option options[] = {
     {"json", OptionKind::Flag, "", "one JSON object an operator"},
-    {"coverage", OptionKind::Flag, "", "which hooks every operator has"},
+    {"coverage", OptionKind::Flag, "", "what every operator has, and what is missing; a gap exits 1"},
     {"markdown", OptionKind::Flag, "", "the manual's page of all operators", 0, in_shell},
 };
 
@@ -32,6 +33,7 @@ std::string operator_json(const Op& op) {
                               {"attribute", param.kind == ParamKind::Attribute},
                               {"doc", std::string(param.doc)}});
   }
+  json["group"] = std::string(coverage.group);
   json["class"] = coverage.agreement_class;
   json["gradient"] = std::string(coverage.gradient);
   json["reason"] = std::string(coverage.reason);
@@ -56,7 +58,11 @@ ScriptValue run(Invocation& invocation) {
     }
     return invocation.flag("json") ? operator_json(*op) : op_doc(*op);
   }
-  if (invocation.flag("coverage")) return coverage_table();
+  if (invocation.flag("coverage")) {
+    CoverageReport report = coverage_report();
+    if (!report.complete) invocation.exit_code = 1;
+    return std::move(report.table);
+  }
   if (invocation.flag("markdown")) return operators_markdown();
   std::string text;
   std::size_t width = 0;

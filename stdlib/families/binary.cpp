@@ -31,6 +31,10 @@ Tensor operand_value(const EvalCall& call, std::size_t i) {
   return tensor.reshaped({1});
 }
 
+GraphValue operand_tensor(const GraphValue& operand, const GraphValue& like) {
+  return operand.expr().type().tensor() ? operand : operand * constant_like(like, 1);
+}
+
 LoweredOperand::LoweredOperand(Lowering& lowering, std::size_t i) : lowering_(lowering) {
   const CallView& call = lowering.call();
   if (const auto* scalar = call.args[i].type().as<ScalarType>()) {

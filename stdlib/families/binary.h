@@ -3,11 +3,11 @@
 // as shape (1,).
 #pragma once
 
-#include "stdlib/families/dtypes.h"
+#include "stdlib/families/domain.h"
 #include "stdlib/families/gradient.h"
+#include "stdlib/families/integer_math.h"
 #include "stdlib/families/iteration.h"
 #include "stdlib/families/lowering.h"
-#include "stdlib/families/scalar_math.h"
 
 namespace relish {
 
@@ -17,14 +17,16 @@ inline constexpr Param binary_params[] = {
 
 namespace binary_family {
 
-enum class Domain { Numbers, All };  // All: bool too
-enum class Result { Same, Bool };
+using elementwise::Domain;
+using elementwise::Result;
 
 // The broadcast shape of both operands; rejects two scalars by "operands" and shapes that do not broadcast by
 // "shape".
 BroadcastShape operand_shape(const CallView& call);
 // An operand's value; a scalar as a tensor of shape (1,).
 Tensor operand_value(const EvalCall& call, std::size_t i);
+// An operand of a gradient rule as a tensor: a scalar becomes the product with the constant 1 like `like`.
+GraphValue operand_tensor(const GraphValue& operand, const GraphValue& like);
 // The operand's element for result index `index`, converted to `dtype`.
 class LoweredOperand {
  public:
@@ -39,19 +41,19 @@ class LoweredOperand {
 
 template <Domain domain, Result result>
 Type infer(const CallView& call) {
-  if constexpr (domain == Domain::Numbers) require_number(call, 0);
+  elementwise::require_domain<domain>(call, 0);
   const std::optional<DType> dtype = common_dtype(call, 0, 1);
   return tensor_of(operand_shape(call), result == Result::Bool ? std::optional(DType::Bool) : dtype);
 }
 
-template <Result kind, class Formula>
+template <Domain domain, Result kind, class Formula>
 Value evaluate(const EvalCall& c) {
   const Tensor a = operand_value(c, 0);
   const Tensor b = convert_tensor(operand_value(c, 1), a.dtype());
   const Shape shape = broadcast_values(c.call, a.shape(), b.shape());
   Tensor result = Tensor::empty(kind == Result::Bool ? DType::Bool : a.dtype(), shape);
   try {
-    visit_dtype(a.dtype(), [&](auto element) {
+    elementwise::visit<domain>(a.dtype(), [&](auto element) {
       using T = decltype(element);
       using Out = std::conditional_t<kind == Result::Bool, bool, T>;
       const T* x = a.view<T>().data();
@@ -106,9 +108,20 @@ template <binary_family::Domain domain = binary_family::Domain::Numbers, class F
 constexpr Op elementwise_binary(Op op, Formula, Slope1, Slope2) {
   op.params = binary_params;
   op.infer = binary_family::infer<domain, binary_family::Result::Same>;
-  op.eval = binary_family::evaluate<binary_family::Result::Same, Formula>;
+  op.eval = binary_family::evaluate<domain, binary_family::Result::Same, Formula>;
   op.lower = binary_family::lower<Formula>;
   op.vjp = binary_family::vjp<Slope1, Slope2>;
+  return op;
+}
+
+// An operator whose derivative is zero almost everywhere, for the reason in op.no_gradient.
+template <binary_family::Domain domain, class Formula>
+constexpr Op flat_binary(Op op, Formula) {
+  op.params = binary_params;
+  op.infer = binary_family::infer<domain, binary_family::Result::Same>;
+  op.eval = binary_family::evaluate<domain, binary_family::Result::Same, Formula>;
+  op.lower = binary_family::lower<Formula>;
+  op.zero_gradient = true;
   return op;
 }
 
@@ -117,7 +130,7 @@ template <class Formula>
 constexpr Op comparison(Op op, Formula) {
   op.params = binary_params;
   op.infer = binary_family::infer<binary_family::Domain::All, binary_family::Result::Bool>;
-  op.eval = binary_family::evaluate<binary_family::Result::Bool, Formula>;
+  op.eval = binary_family::evaluate<binary_family::Domain::All, binary_family::Result::Bool, Formula>;
   op.lower = binary_family::lower<Formula>;
   op.no_gradient = "the result is bool";
   op.zero_gradient = true;

@@ -6,11 +6,11 @@
 namespace relish {
 
 void require_float(const CallView& call, std::size_t i) {
-  const TensorType& type = call.tensor(i);
-  if (type.dtype && !is_float(*type.dtype)) {
-    call.reject("dtype", call.span_of(i),
-                fmt::format("{} has dtype {}, expected a floating dtype", call.op.params[i].name,
-                            name_of(*type.dtype)));
+  const std::optional<DType> dtype = dtype_of_argument(call, i);
+  if (dtype && !is_float(*dtype)) {
+    call.reject(
+        "dtype", call.span_of(i),
+        fmt::format("{} has dtype {}, expected a floating dtype", call.op.params[i].name, name_of(*dtype)));
   }
 }
 
@@ -21,6 +21,14 @@ void require_number(const CallView& call, std::size_t i) {
         "dtype", call.span_of(i),
         fmt::format("{} has dtype bool, expected numbers; cast it with astype", call.op.params[i].name));
   }
+}
+
+void require_integer(const CallView& call, std::size_t i, Bools bools) {
+  const std::optional<DType> dtype = dtype_of_argument(call, i);
+  if (!dtype || is_int(*dtype) || (is_bool(*dtype) && bools == Bools::Taken)) return;
+  call.reject("dtype", call.span_of(i),
+              fmt::format("{} has dtype {}, expected integers{}", call.op.params[i].name, name_of(*dtype),
+                          bools == Bools::Taken ? " or bool" : ""));
 }
 
 std::optional<DType> dtype_of_argument(const CallView& call, std::size_t i) {

@@ -12,6 +12,10 @@ namespace relish {
 void require_float(const CallView& call, std::size_t i);
 // Rejects by "dtype" when argument `i` is a tensor of bool.
 void require_number(const CallView& call, std::size_t i);
+// Rejects by "dtype" when argument `i` is of a floating dtype, and of bool unless those count as one bit
+// wide.
+enum class Bools : std::uint8_t { Taken, Refused };
+void require_integer(const CallView& call, std::size_t i, Bools bools);
 // The dtype of argument `i`, a tensor or (for binary operators) a scalar; absent when unknown. Rejects
 // anything else.
 std::optional<DType> dtype_of_argument(const CallView& call, std::size_t i);

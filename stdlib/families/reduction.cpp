@@ -81,6 +81,19 @@ Dims ReducedLoops::input_index(const Dims& s, const Dims& r) const {
   return index;
 }
 
+Scalar count_of(const Dims& input, const std::vector<int>& axes) {
+  Dims reduced;
+  for (int axis : axes) reduced.push_back(input[static_cast<std::size_t>(axis)]);
+  return product(reduced);
+}
+
+GraphValue count_like(const GraphValue& like, const Scalar& count) {
+  if (count.as_int()) return constant_like(like, static_cast<double>(*count.as_int()));
+  // A symbolic count is a scalar operand: its value is known when the gradient runs.
+  const DType dtype = like.type().dtype.value_or(DType::Float32);
+  return GraphValue(scalar_value(cast(dtype, count), like.builder().origin()), like.builder());
+}
+
 GraphValue with_reduced_axes(const GradientRule& rule, const GraphValue& cotangent) {
   const Dims dims = rule.dims(0);
   const std::vector<int> axes = axes_of(rule.call(), "axis", static_cast<int>(dims.size()));

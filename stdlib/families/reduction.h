@@ -25,20 +25,29 @@ Shape result_strides(const Shape& input, const std::vector<int>& axes);
 // The concrete result shape.
 Shape result_shape(const Shape& input, const std::vector<int>& axes, bool keepdims);
 
-// Sums of `x` over `axes`, in the accumulating type, in row-major order of the result.
-template <class T>
-std::vector<Sum<T>> sums(const Tensor& x, const std::vector<int>& axes) {
-  const Shape compact = result_shape(x.shape(), axes, false);
-  std::vector<Sum<T>> totals(static_cast<std::size_t>(element_count(compact)));
+// For each element of the result, in row-major order: `start` combined with the elements of `x` along `axes`,
+// in row-major order, by combine(accumulated, element, offset in the result).
+template <class T, class Accumulated, class Combine>
+std::vector<Accumulated> fold(const Tensor& x, const Shape& shape, const std::vector<int>& axes,
+                              Accumulated start, Combine&& combine) {
+  const Shape compact = result_shape(shape, axes, false);
+  std::vector<Accumulated> totals(static_cast<std::size_t>(element_count(compact)), start);
   const T* source = x.view<T>().data();
-  for_each_row<1>(x.shape(), {result_strides(x.shape(), axes)},
+  for_each_row<1>(shape, {result_strides(shape, axes)},
                   [&](const auto& offsets, const auto& strides, std::int64_t count) {
                     for (std::int64_t i = 0; i < count; ++i) {
-                      Sum<T>& total = totals[static_cast<std::size_t>(offsets[0] + i * strides[0])];
-                      total = total + to_sum(*source++);
+                      const auto at = static_cast<std::size_t>(offsets[0] + i * strides[0]);
+                      totals[at] = combine(totals[at], *source++, at);
                     }
                   });
   return totals;
+}
+
+// Sums of `x` over `axes`, in the accumulating type, in row-major order of the result.
+template <class T>
+std::vector<Sum<T>> sums(const Tensor& x, const std::vector<int>& axes) {
+  return fold<T>(x, x.shape(), axes, Sum<T>{},
+                 [](Sum<T> total, T element, std::size_t) { return total + to_sum(element); });
 }
 
 // A loop nest that splits the input's dims into spatial ones (those of the result) and reduced ones.
@@ -51,6 +60,11 @@ struct ReducedLoops {
   // The input's index for a spatial and a reduce index.
   Dims input_index(const Dims& s, const Dims& r) const;
 };
+
+// How many elements go into one of the result.
+Scalar count_of(const Dims& input, const std::vector<int>& axes);
+// That number as an operand for arithmetic with `like`: a constant, or a scalar where it is symbolic.
+GraphValue count_like(const GraphValue& like, const Scalar& count);
 
 // The cotangent of a reduction with its reduced axes back as 1, so that it broadcasts to the input.
 GraphValue with_reduced_axes(const GradientRule& rule, const GraphValue& cotangent);

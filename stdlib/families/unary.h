@@ -3,10 +3,10 @@
 // numbers from outside (tests/numbers) are compulsory for every member.
 #pragma once
 
-#include "stdlib/families/dtypes.h"
+#include "stdlib/families/domain.h"
 #include "stdlib/families/gradient.h"
+#include "stdlib/families/integer_math.h"
 #include "stdlib/families/lowering.h"
-#include "stdlib/families/scalar_math.h"
 
 namespace relish {
 
@@ -14,62 +14,108 @@ inline constexpr Param unary_params[] = {{"x", ParamKind::Tensor, "tensor", "", 
 
 namespace unary_family {
 
-enum class Domain { Floats, Numbers };  // Numbers: integers and floats, not bool
+using elementwise::Domain;
+using elementwise::Result;
 
-template <Domain domain>
-Type infer(const CallView& call) {
-  if constexpr (domain == Domain::Floats)
-    require_float(call, 0);
+// The settings of an operator without attributes that change the formula.
+struct NoSettings {};
+
+// Settings are made of a call by the constructor from CallView, once.
+template <class Settings>
+Settings settings_of(const CallView& call) {
+  if constexpr (std::same_as<Settings, NoSettings>)
+    return {};
   else
-    require_number(call, 0);
-  return call.tensor(0);
+    return Settings(call);
 }
 
-template <Domain domain, class Formula>
+// formula(x) or formula(x, settings).
+template <class Formula, class Settings, class... Operands>
+auto apply(const Settings& settings, const Operands&... operands) {
+  if constexpr (std::same_as<Settings, NoSettings>)
+    return Formula{}(operands...);
+  else
+    return Formula{}(operands..., settings);
+}
+
+template <Domain domain, Result result, class Settings>
+Type infer(const CallView& call) {
+  elementwise::require_domain<domain>(call, 0);
+  TensorType type = call.tensor(0);
+  static_cast<void>(settings_of<Settings>(call));  // which refuses what makes no sense
+  if constexpr (result == Result::Bool) type.dtype = DType::Bool;
+  return type;
+}
+
+template <Domain domain, Result kind, class Settings, class Formula>
 Value evaluate(const EvalCall& c) {
   const Tensor& x = c.in(0);
-  Tensor result = Tensor::empty(x.dtype(), x.shape());
-  const auto run = [&](auto element) {
+  const Settings settings = settings_of<Settings>(c.call);
+  Tensor result = Tensor::empty(kind == Result::Bool ? DType::Bool : x.dtype(), x.shape());
+  elementwise::visit<domain>(x.dtype(), [&](auto element) {
     using T = decltype(element);
+    using Out = std::conditional_t<kind == Result::Bool, bool, T>;
     const T* source = x.view<T>().data();
-    T* target = result.mutable_view<T>().data();
-    for (std::int64_t i = 0; i < x.size(); ++i) target[i] = from_compute<T>(Formula{}(to_compute(source[i])));
-  };
-  if constexpr (domain == Domain::Floats)
-    visit_float(x.dtype(), run);
-  else
-    visit_dtype(x.dtype(), run);
+    Out* target = result.mutable_view<Out>().data();
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+      const auto value = apply<Formula>(settings, to_compute(source[i]));
+      if constexpr (kind == Result::Bool)
+        target[i] = value;
+      else
+        target[i] = from_compute<T>(value);
+    }
+  });
   return result;
 }
 
-template <class Formula>
+template <class Settings, class Formula>
 PrimFunc lower(const LowerCall& c) {
   Lowering lowering(c);
+  const Settings settings = settings_of<Settings>(c.call);
   const Buffer x = lowering.input(0);
   const Buffer result = lowering.output();
   const DType compute = compute_dtype(x.dtype());
-  lowering.map("elementwise", result,
-               [&](const Dims& i) { return Formula{}(lowering.load_as(compute, x, i)); });
+  lowering.map("elementwise", result, [&](const Dims& i) -> Scalar {
+    return apply<Formula>(settings, lowering.load_as(compute, x, i));
+  });
   return lowering.finish();
 }
 
-template <class Slope>
+template <class Settings, class Slope>
 Partials vjp(const VjpCall& c) {
   const GradientRule rule(c);
-  return {Slope{}(rule.cotangent(), rule.argument(0), rule.result()).expr()};
+  const Settings settings = settings_of<Settings>(c.call);
+  return {apply<Slope>(settings, rule.cotangent(), rule.argument(0), rule.result()).expr()};
+}
+
+template <Domain domain, Result result, class Settings, class Formula>
+constexpr Op without_slope(Op op) {
+  if (op.params.empty()) op.params = unary_params;
+  op.infer = infer<domain, result, Settings>;
+  op.eval = evaluate<domain, result, Settings, Formula>;
+  op.lower = lower<Settings, Formula>;
+  return op;
 }
 
 }  // namespace unary_family
 
 // `op` with its four hooks made of `formula(x)` and of `slope(g, x, y)`, the partial for the cotangent g, the
-// input x and the result y. Both are lambdas without captures.
-template <unary_family::Domain domain = unary_family::Domain::Floats, class Formula, class Slope>
+// input x and the result y. Both are lambdas without captures. With Settings, a structure made of the call's
+// attributes, they take it as their last parameter.
+template <elementwise::Domain domain = elementwise::Domain::Floats, class Settings = unary_family::NoSettings,
+          class Formula, class Slope>
 constexpr Op elementwise_unary(Op op, Formula, Slope) {
-  if (op.params.empty()) op.params = unary_params;
-  op.infer = unary_family::infer<domain>;
-  op.eval = unary_family::evaluate<domain, Formula>;
-  op.lower = unary_family::lower<Formula>;
-  op.vjp = unary_family::vjp<Slope>;
+  op = unary_family::without_slope<domain, elementwise::Result::Same, Settings, Formula>(op);
+  op.vjp = unary_family::vjp<Settings, Slope>;
+  return op;
+}
+
+// An operator whose derivative is zero almost everywhere, for the reason in op.no_gradient; the result has
+// the dtype of x or is bool.
+template <elementwise::Domain domain, elementwise::Result result = elementwise::Result::Same, class Formula>
+constexpr Op flat_unary(Op op, Formula) {
+  op = unary_family::without_slope<domain, result, unary_family::NoSettings, Formula>(op);
+  op.zero_gradient = true;
   return op;
 }
 

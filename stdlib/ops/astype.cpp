@@ -52,6 +52,22 @@ constexpr Reject rejects[] = {
     {"astype.dtype", "rand((2,), \"float32\"), dtype=\"float7\"", "dtype is"},
 };
 
+constexpr Param wrap_params[] = {
+    {"data", ParamKind::Tensor, "tensor", "", "input"},
+    {"dtype", ParamKind::Attribute, "dtype", "\"float32\"", "element type of the result"}};
+constexpr Sample wrap_samples[] = {
+    {"R.const([1, -2], \"int32\")", "[1.0, -2.0]", false},
+    {"[1.75, -1.75], dtype=\"int8\"", "[1, -1]", false},
+    {"rand((2, 3), \"float32\"), dtype=\"float64\""},
+    {"rand((0, 3), \"float64\"), dtype=\"float64\""},
+    {"rand((4,), \"float32\"), dtype=\"float16\"", "", false},
+    {"rand((), \"float64\"), dtype=\"float32\"", "", false},
+};
+constexpr Reject wrap_rejects[] = {
+    {"wrap_param.dtype", "rand((2,), \"float32\"), dtype=\"float7\"", "dtype is"},
+};
+constexpr std::string_view aliases[] = {"cast"};
+
 }  // namespace
 
 extern const Op op_astype{.name = "astype",
@@ -64,9 +80,23 @@ extern const Op op_astype{.name = "astype",
                           .gradient_doc = "dx = astype(g, dtype of x); none to or from integers",
                           .samples = samples,
                           .rejects = rejects,
+                          .aliases = aliases,
                           .doc =
                               "Floats become integers by truncation and saturate, NaN gives 0; integers wrap "
                               "around; what is not 0 is true. "
                               "A float is rounded once, to nearest even."};
+
+extern const Op op_wrap_param{
+    .name = "wrap_param",
+    .summary = "A parameter converted to the dtype in which it is used.",
+    .params = wrap_params,
+    .infer = infer,
+    .eval = evaluate,
+    .lower = lower,
+    .vjp = vjp,
+    .gradient_doc = "ddata = astype(g, dtype of data); none to or from integers",
+    .samples = wrap_samples,
+    .rejects = wrap_rejects,
+    .doc = "The same as astype; a mark for mixed precision, which TVM removes again."};
 
 }  // namespace relish

@@ -10,9 +10,18 @@ namespace {
 constexpr Param params[] = {{"x", ParamKind::Tensor, "tensor", "", "input"},
                             {"shape", ParamKind::Shape, "shape", "", "shape of the result"}};
 
+constexpr Param like_params[] = {
+    {"data", ParamKind::Tensor, "tensor", "", "input"},
+    {"broadcast_type", ParamKind::Tensor, "tensor", "", "has the shape of the result"}};
+
+// The wanted shape: that of a tensor, or the shape itself.
+BroadcastShape target_of(const CallView& call) {
+  return call.args[1].type().tensor() ? shape_of(call.tensor(1)) : shape_argument(call, 1);
+}
+
 Type infer(const CallView& call) {
   const TensorType& x = call.tensor(0);
-  const BroadcastShape from = shape_of(x), to = shape_argument(call, 1);
+  const BroadcastShape from = shape_of(x), to = target_of(call);
   if (from.rank >= 0 && to.rank >= 0 && from.rank > to.rank) {
     call.reject("rank", call.span, fmt::format("x has rank {}, the shape has rank {}", from.rank, to.rank));
   }
@@ -35,8 +44,8 @@ Value evaluate(const EvalCall& c) {
   const Tensor& x = c.in(0);
   const Shape shape = result_shape(c);
   if (broadcast_values(c.call, x.shape(), shape) != shape) {
-    fail(ErrorClass::Runtime, c.call.span, "broadcast_to.shape",
-         fmt::format("broadcast_to: x of {} elements does not broadcast to the shape", x.size()));
+    fail(ErrorClass::Runtime, c.call.span, fmt::format("{}.shape", c.call.op.name),
+         fmt::format("{}: x of {} elements does not broadcast to the shape", c.call.op.name, x.size()));
   }
   Tensor result = Tensor::empty(x.dtype(), shape);
   visit_dtype(x.dtype(), [&](auto element) {
@@ -54,6 +63,7 @@ Value evaluate(const EvalCall& c) {
 PrimFunc lower(const LowerCall& c) {
   Lowering lowering(c);
   const Buffer x = lowering.input(0);
+  if (c.call.args[1].type().tensor()) lowering.input(1);
   const Buffer result = lowering.output();
   lowering.map("broadcast", result, [&](const Dims& i) {
     return lowering.loops().load(x, lowering.broadcast_index(x, result.shape(), i));
@@ -79,7 +89,34 @@ constexpr Reject rejects[] = {
     {"broadcast_to.rank", "rand((2, 3), \"float32\"), R.shape([3])", "x has rank 2"},
 };
 
+constexpr Sample like_samples[] = {
+    {"[1.0, 2.0], [[0.0, 0.0], [0.0, 0.0]]", "[[1.0, 2.0], [1.0, 2.0]]"},
+    {"[[1.0], [2.0]], R.const([[1, 2, 3], [4, 5, 6]], \"int32\")", "[[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]"},
+    {"rand((2, 1, 4), \"float64\"), rand((3, 2, 5, 4), \"float64\")"},
+    {"rand((), \"float64\"), rand((2, 2), \"float64\")"},
+    {"rand((1, 3), \"float32\"), rand((0, 3), \"float32\")"},
+    {"rand((2, 3), \"float64\"), rand((2, 3), \"float64\")"},
+};
+constexpr Reject like_rejects[] = {
+    {"broadcast_to_like.shape", "rand((2,), \"float32\"), rand((3,), \"float32\")", "does not broadcast"},
+    {"broadcast_to_like.rank", "rand((2, 3), \"float32\"), rand((3,), \"float32\")", "the shape has rank 1"},
+};
+
 }  // namespace
+
+extern const Op op_broadcast_to_like{
+    .name = "broadcast_to_like",
+    .summary = "Stretch a tensor to the shape of another one.",
+    .params = like_params,
+    .infer = infer,
+    .eval = evaluate,
+    .lower = lower,
+    .vjp = vjp,
+    .gradient_doc = "ddata = collapse_sum_to(g, shape of data)",
+    .agreement = Agreement::DataMovement,
+    .samples = like_samples,
+    .rejects = like_rejects,
+    .doc = "An operator of 2019: broadcast_to(data, shape_of(broadcast_type)). The second has no gradient."};
 
 extern const Op op_broadcast_to{
     .name = "broadcast_to",

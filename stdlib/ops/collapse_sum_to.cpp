@@ -10,10 +10,19 @@ constexpr Param params[] = {
     {"data", ParamKind::Tensor, "tensor", "", "input"},
     {"shape", ParamKind::Shape, "shape", "", "shape of the result, which broadcasts to data's"}};
 
+constexpr Param like_params[] = {
+    {"data", ParamKind::Tensor, "tensor", "", "input"},
+    {"collapse_target", ParamKind::Tensor, "tensor", "", "has the shape of the result"}};
+
+// The shape to which data is summed: that of a tensor, or the shape itself.
+BroadcastShape target_of(const CallView& call) {
+  return call.args[1].type().tensor() ? shape_of(call.tensor(1)) : shape_argument(call, 1);
+}
+
 Type infer(const CallView& call) {
   require_number(call, 0);
   const TensorType& data = call.tensor(0);
-  const BroadcastShape from = shape_of(data), to = shape_argument(call, 1);
+  const BroadcastShape from = shape_of(data), to = target_of(call);
   if (from.rank >= 0 && to.rank > from.rank) {
     call.reject("rank", call.span,
                 fmt::format("data has rank {}, the shape has rank {}", from.rank, to.rank));
@@ -37,8 +46,8 @@ Value evaluate(const EvalCall& c) {
   const Tensor& data = c.in(0);
   const Shape shape = result_shape(c);
   if (broadcast_values(c.call, shape, data.shape()) != data.shape()) {
-    fail(ErrorClass::Runtime, c.call.span, "collapse_sum_to.shape",
-         "collapse_sum_to: the shape does not broadcast to that of data");
+    fail(ErrorClass::Runtime, c.call.span, fmt::format("{}.shape", c.call.op.name),
+         fmt::format("{}: the shape does not broadcast to that of data", c.call.op.name));
   }
   std::vector<int> axes;
   const std::size_t extra = data.shape().size() - shape.size();
@@ -57,6 +66,7 @@ Value evaluate(const EvalCall& c) {
 PrimFunc lower(const LowerCall& c) {
   Lowering lowering(c);
   const Buffer data = lowering.input(0);
+  if (c.call.args[1].type().tensor()) lowering.input(1);
   const Buffer result = lowering.output();
   const Dims& shape = lowering.result_dims();
   const std::size_t extra = data.shape().size() - shape.size();
@@ -112,7 +122,35 @@ constexpr Reject rejects[] = {
     {"collapse_sum_to.dtype", "R.const([True, False], \"bool\"), R.shape([])", "expected numbers"},
 };
 
+constexpr Sample like_samples[] = {
+    {"[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [0.0, 0.0, 0.0]", "[5.0, 7.0, 9.0]"},
+    {"[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[0.0], [0.0]]", "[[6.0], [15.0]]"},
+    {"[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], R.const(0, \"int32\")", "21.0"},
+    {"rand((3, 2, 5, 4), \"float64\"), rand((2, 1, 4), \"float64\")"},
+    {"rand((0, 3), \"float32\"), rand((3,), \"float32\")"},
+    {"rand((2, 1), \"float32\"), rand((2, 1), \"float32\")"},
+};
+constexpr Reject like_rejects[] = {
+    {"collapse_sum_like.shape", "rand((2, 3), \"float32\"), rand((2,), \"float32\")", "does not collapse"},
+    {"collapse_sum_like.rank", "rand((3,), \"float32\"), rand((2, 3), \"float32\")", "data has rank 1"},
+    {"collapse_sum_like.dtype", "R.const([True, False], \"bool\"), 0.0", "expected numbers"},
+};
+
 }  // namespace
+
+extern const Op op_collapse_sum_like{
+    .name = "collapse_sum_like",
+    .summary = "Sum a tensor to the shape of another one, which broadcasts to its own.",
+    .params = like_params,
+    .infer = infer,
+    .eval = evaluate,
+    .lower = lower,
+    .vjp = vjp,
+    .gradient_doc = "ddata = broadcast_to(g, shape of data)",
+    .agreement = Agreement::Sum,
+    .samples = like_samples,
+    .rejects = like_rejects,
+    .doc = "As collapse_sum_to; collapse_target gives its shape only and has no gradient."};
 
 extern const Op op_collapse_sum_to{
     .name = "collapse_sum_to",

@@ -4,7 +4,7 @@
 namespace relish {
 namespace {
 
-std::int64_t count_of(const Shape& shape, const std::vector<int>& axes) {
+std::int64_t element_count_of(const Shape& shape, const std::vector<int>& axes) {
   std::int64_t count = 1;
   for (int axis : axes) count *= shape[static_cast<std::size_t>(axis)];
   return count;
@@ -13,7 +13,7 @@ std::int64_t count_of(const Shape& shape, const std::vector<int>& axes) {
 Value evaluate(const EvalCall& c) {
   const Tensor& x = c.in(0);
   const std::vector<int> axes = axes_of(c.call, "axis", x.rank());
-  const std::int64_t count = count_of(x.shape(), axes);
+  const std::int64_t count = element_count_of(x.shape(), axes);
   Tensor result =
       Tensor::empty(x.dtype(), reduction::result_shape(x.shape(), axes, reduction::keepdims(c.call)));
   try {
@@ -61,17 +61,9 @@ PrimFunc lower(const LowerCall& c) {
 Partials vjp(const VjpCall& c) {
   const GradientRule rule(c);
   const Dims dims = rule.dims(0);
-  Dims reduced;
-  for (int axis : axes_of(c.call, "axis", static_cast<int>(dims.size()))) {
-    reduced.push_back(dims[static_cast<std::size_t>(axis)]);
-  }
-  const Scalar count = product(reduced);
   const GraphValue g = rule.cotangent();
-  // A symbolic count is a scalar operand: its value is known when the gradient runs.
-  const GraphValue divisor =
-      count.as_int() ? constant_like(g, static_cast<double>(*count.as_int()))
-                     : rule.value(scalar_value(cast(g.type().dtype.value_or(DType::Float32), count),
-                                               c.builder.origin()));
+  const Scalar count = reduction::count_of(dims, axes_of(c.call, "axis", static_cast<int>(dims.size())));
+  const GraphValue divisor = reduction::count_like(g, count);
   const GraphValue whole = reduction::with_reduced_axes(rule, g / divisor);
   return {call_op("broadcast_to", {whole, rule.shape(0)}).expr()};
 }

@@ -102,20 +102,24 @@ constexpr Reject rejects[] = {
     {"permute_dims.axis", "rand((2, 3), \"float32\"), axes=[0, 0]", "given twice"},
 };
 
+constexpr std::string_view aliases[] = {"transpose"};
+
 }  // namespace
 
-extern const Op op_permute_dims{
-    .name = "permute_dims",
-    .summary = "Reorder the dimensions of a tensor.",
-    .params = params,
-    .infer = infer,
-    .eval = evaluate,
-    .lower = lower,
-    .vjp = vjp,
-    .gradient_doc = "dx = permute_dims(g, the inverse order)",
-    .agreement = Agreement::DataMovement,
-    .samples = samples,
-    .rejects = rejects,
-    .doc = "Negative axes count from the end. Without axes a matrix is transposed."};
+extern const Op op_permute_dims{.name = "permute_dims",
+                                .summary = "Reorder the dimensions of a tensor.",
+                                .params = params,
+                                .infer = infer,
+                                .eval = evaluate,
+                                .lower = lower,
+                                .vjp = vjp,
+                                .gradient_doc = "dx = permute_dims(g, the inverse order)",
+                                .agreement = Agreement::DataMovement,
+                                .samples = samples,
+                                .rejects = rejects,
+                                .aliases = aliases,
+                                .doc =
+                                    "Negative axes count from the end. Without axes a matrix is transposed. "
+                                    "transpose is the name of 2019."};
 
 }  // namespace relish

@@ -1,8 +1,7 @@
 // The same elements under another shape.
 #include <algorithm>
 
-#include "stdlib/families/gradient.h"
-#include "stdlib/families/lowering.h"
+#include "stdlib/families/movement.h"
 
 namespace relish {
 namespace {
@@ -95,26 +94,6 @@ Value evaluate(const EvalCall& c) {
   return x.reshaped(shape);
 }
 
-// Both shapes are walked in row-major order: the flat position of an element is the same.
-PrimFunc lower(const LowerCall& c) {
-  Lowering lowering(c);
-  const Buffer x = lowering.input(0);
-  const Buffer result = lowering.output();
-  lowering.require_equal(product(x.shape()), product(result.shape()),
-                         "reshape: the number of elements must not change");
-  lowering.map("reshape", result, [&](const Dims& i) {
-    Scalar flat = 0;
-    for (std::size_t d = 0; d < i.size(); ++d) flat = d == 0 ? i[0] : flat * result.shape()[d] + i[d];
-    Dims index(x.shape().size());
-    for (std::size_t d = index.size(); d-- > 0;) {
-      index[d] = d == 0 ? flat : floor_mod(flat, x.shape()[d]);
-      if (d > 0) flat = floor_div(flat, x.shape()[d]);
-    }
-    return lowering.loops().load(x, index);
-  });
-  return lowering.finish();
-}
-
 Partials vjp(const VjpCall& c) {
   const GradientRule rule(c);
   return {call_op("reshape", {rule.cotangent(), rule.shape(0)}).expr(), std::nullopt};
@@ -141,7 +120,7 @@ extern const Op op_reshape{
     .params = params,
     .infer = infer,
     .eval = evaluate,
-    .lower = lower,
+    .lower = lower_same_order,
     .vjp = vjp,
     .gradient_doc = "dx = reshape(g, shape of x)",
     .agreement = Agreement::DataMovement,

@@ -290,16 +290,13 @@ int run_mutants(std::uint64_t seed, std::uint64_t count, bool show) {
   good &= share("refused", all.refused, 1);
   good &= share("of the right class", all.class_right, 1);
   good &= share("at the right line", all.line_right, 0.99);
-  // What is put at a wrong place has no one repair: of those rules the share is told only.
+  good &= share("mended by the suggestion", all.mended, 0.6);
   const auto share_of = [](const RuleTotals& totals) {
     return 100 * static_cast<double>(totals.mended) /
            static_cast<double>(std::max<std::int64_t>(totals.mutants, 1));
   };
-  fmt::print(
-      "  mended by the suggestion: {:.1f} % of slips in a line (at least 55 %), {:.1f} % of constructs at "
-      "a wrong place\n",
-      share_of(slips), share_of(misplaced));
-  good &= share_of(slips) >= 55;
+  fmt::print("    {:.1f} % of slips in a line, {:.1f} % of constructs at a wrong place\n", share_of(slips),
+             share_of(misplaced));
   return good ? 0 : 1;
 }
 

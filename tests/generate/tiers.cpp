@@ -16,7 +16,7 @@ namespace {
 Evaluator& compiled(int threads) {
   static std::map<int, std::unique_ptr<Evaluator>> engines;
   std::unique_ptr<Evaluator>& engine = engines[threads];
-  if (!engine) engine = make_jit({.threads = threads});
+  if (!engine) engine = threads == 1 ? make_jit({.threads = 1}) : on_threads(compiled(1), threads);
   return *engine;
 }
 

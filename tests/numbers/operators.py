@@ -1,12 +1,16 @@
 #!/usr/bin/python3
 """Writes operators/*.json: what PyTorch and NumPy say about every operator, compared by the unit tests of stdlib/."""
+import importlib
 import os
+import pkgutil
 import sys
 
 import numpy as np
 import torch
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import families  # noqa: E402
+from oracle import index  # noqa: E402
 from oracle.cases import File  # noqa: E402
 
 BOTH = (np.float32, np.float64)
@@ -291,3 +295,6 @@ if __name__ == "__main__":
     shapes()
     contractions()
     losses()
+    for family in pkgutil.iter_modules(families.__path__):
+        importlib.import_module("families." + family.name).write()
+    index.write()

@@ -5,7 +5,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
+#include "stdlib/coverage.h"
 #include "tests/golden/tolerance.h"
 #include "tests/ops/gradient_case.h"
 #include "tests/ops/operator_case.h"
@@ -78,7 +80,33 @@ void compare_gradients(const OperatorCase& operator_case, const nlohmann::json& 
   }
 }
 
+// The dtypes of an argument's tensors.
+void collect_dtypes(const nlohmann::json& argument, std::set<std::string>& into) {
+  if (argument.contains("dtype")) into.insert(argument["dtype"].get<std::string>());
+  if (argument.contains("tuple"))
+    for (const nlohmann::json& field : argument["tuple"]) collect_dtypes(field, into);
+}
+
 }  // namespace
+
+TEST_CASE("the index of outside numbers tells what the files hold", "[ops]") {
+  for (const Op* op : operators_under_test()) {
+    const nlohmann::json numbers = numbers_of(*op);
+    const OpCoverage row = coverage_of(*op);
+    INFO(op->name);
+    CHECK(numbers.is_null() == (row.float64_cases + row.float32_cases + row.other_cases == 0));
+    if (numbers.is_null()) continue;
+    int wide = 0, single = 0, other = 0;
+    for (const nlohmann::json& json : numbers.at("cases")) {
+      std::set<std::string> dtypes;
+      for (const nlohmann::json& argument : json.at("args")) collect_dtypes(argument, dtypes);
+      ++(dtypes.contains("float64") ? wide : dtypes.contains("float32") ? single : other);
+    }
+    CHECK(wide == row.float64_cases);
+    CHECK(single == row.float32_cases);
+    CHECK(other == row.other_cases);
+  }
+}
 
 TEST_CASE("operators agree with outside numbers in both tiers", "[ops]") {
   for (const Op* op : operators_under_test()) {

@@ -96,7 +96,8 @@ decltype(CaseArgument::value) any_of_script(const ScriptValue& value, const Para
   if (const auto* shape = value.as<ShapeValue>()) return shape->dims;
   if (value.is_number()) return scalar_of_script(value);
   const ScriptList* list = value.sequence();
-  const bool tensor = value.tensor() || (list && !list->items.empty() && param.type != "shape");
+  const bool tensor = value.tensor() || (list && !list->items.empty() && param.type != "shape" &&
+                                         !param.type.starts_with("tuple"));
   if (tensor) return tensor_of_script(value);
   return attribute_of_script(value);
 }
@@ -364,6 +365,23 @@ BuiltCall build_call(const OperatorCase& operator_case, const std::set<std::int6
   return {std::make_shared<const Module>(std::move(module)), builder.params, builder.values, result.type()};
 }
 
+namespace {
+
+// On ones a sum of products counts its terms; the largest count over the result.
+std::int64_t terms_counted(OperatorCase operator_case) {
+  for (Tensor* tensor : operator_case.tensors()) {
+    if (!is_float(tensor->dtype())) continue;
+    for (std::int64_t i = 0; i < tensor->size(); ++i) tensor->set_double(i, 1);
+  }
+  const BuiltCall call = build_call(operator_case);
+  const Tensor counts = interpreter().call(call.module, "main", call.values).tensor();
+  double largest = 0;
+  for (std::int64_t i = 0; i < counts.size(); ++i) largest = std::max(largest, counts.get_double(i));
+  return static_cast<std::int64_t>(largest);
+}
+
+}  // namespace
+
 Magnitudes magnitudes_of(const OperatorCase& operator_case) {
   OperatorCase absolute = operator_case;
   for (Tensor* tensor : absolute.tensors()) {
@@ -382,7 +400,7 @@ Magnitudes magnitudes_of(const OperatorCase& operator_case) {
   const std::int64_t results = std::max<std::int64_t>(result.sums.size(), 1);
   const bool product = absolute.tensors().size() > 1 && first.rank() > 0;
   result.terms = product ? first.shape().back() : first.size() / results;
-  result.terms = std::max<std::int64_t>(result.terms, 1);
+  result.terms = std::max({result.terms, terms_counted(std::move(absolute)), std::int64_t{1}});
   return result;
 }
 
@@ -394,7 +412,7 @@ Evaluator& interpreter() {
 Evaluator& jit(int threads) {
   static std::map<int, std::unique_ptr<Evaluator>> engines;
   std::unique_ptr<Evaluator>& engine = engines[threads];
-  if (!engine) engine = make_jit({.threads = threads});
+  if (!engine) engine = threads == 1 ? make_jit({.threads = 1}) : on_threads(jit(1), threads);
   return *engine;
 }
 

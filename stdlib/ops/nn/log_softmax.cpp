@@ -1,86 +1,16 @@
 // The logarithm of softmax.
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/elements.h"
-#include "stdlib/families/gradient.h"
-#include "stdlib/families/iteration.h"
-#include "stdlib/families/lowering.h"
-#include "stdlib/families/scalar_math.h"
+#include "stdlib/families/softmax.h"
 
 namespace relish {
 namespace {
 
-constexpr Param params[] = {
-    {"data", ParamKind::Tensor, "tensor", "", "input"},
-    {"axis", ParamKind::Attribute, "int", "-1", "the dimension along which the exponentials sum to 1"}};
-
-Type infer(const CallView& call) {
-  require_float(call, 0);
-  const TensorType& data = call.tensor(0);
-  const int rank = shape_of(data).rank;
-  if (rank >= 0) normal_axis(call, call.int_attribute("axis"), rank);
-  return data;
-}
-
-// Line by line along the axis, in float64: x - max - log(sum of exp(x - max)).
 Value evaluate(const EvalCall& c) {
-  const Tensor& data = c.in(0);
-  const auto axis = static_cast<std::size_t>(normal_axis(c.call, c.call.int_attribute("axis"), data.rank()));
-  const std::int64_t length = data.shape()[axis], stride = row_major_strides(data.shape())[axis];
-  Tensor result = Tensor::empty(data.dtype(), data.shape());
-  visit_float(data.dtype(), [&](auto element) {
-    using T = decltype(element);
-    const T* source = data.view<T>().data();
-    T* target = result.mutable_view<T>().data();
-    const auto line = [&](std::int64_t start) {
-      const auto x = [&](std::int64_t i) { return to_sum(source[start + i * stride]); };
-      double largest = -std::numeric_limits<double>::infinity();
-      for (std::int64_t i = 0; i < length; ++i) largest = maximum_ieee(largest, x(i));
-      double total = 0;
-      for (std::int64_t i = 0; i < length; ++i) total += std::exp(x(i) - largest);
-      for (std::int64_t i = 0; i < length; ++i)
-        target[start + i * stride] = T(x(i) - largest - std::log(total));
-    };
-    for (std::int64_t outer = 0; outer < data.size(); outer += std::max<std::int64_t>(length * stride, 1)) {
-      for (std::int64_t inner = 0; inner < stride; ++inner) line(outer + inner);
-    }
-  });
-  return result;
+  return softmax::evaluate(c, [](double shifted, double total) { return shifted - std::log(total); });
 }
 
 PrimFunc lower(const LowerCall& c) {
-  Lowering lowering(c);
-  const Buffer data = lowering.input(0);
-  const Buffer result = lowering.output();
-  const int axis = normal_axis(c.call, c.call.int_attribute("axis"), data.rank());
-  const DType wide = compute_dtype(data.dtype());
-
-  Dims lines = data.shape();
-  const Scalar length = lines[static_cast<std::size_t>(axis)];
-  lines.erase(lines.begin() + axis);
-  const auto with_axis = [&](Dims line, const Scalar& i) {
-    line.insert(line.begin() + axis, i);
-    return line;
-  };
-  const auto without_axis = [&](Dims index) {
-    index.erase(index.begin() + axis);
-    return index;
-  };
-
-  const Buffer largest = lowering.temporary("largest", lines, wide);
-  lowering.reduce(
-      "largest", largest, lines, {length},
-      [&](const Dims& s, const Dims& r) { return lowering.load_as(wide, data, with_axis(s, r[0])); },
-      [](const Scalar& a, const Scalar& b) { return max(a, b); }, min_value(wide));
-  const Buffer total = lowering.temporary("total", lines, wide);
-  lowering.reduce("total", total, lines, {length}, [&](const Dims& s, const Dims& r) {
-    return exp(lowering.load_as(wide, data, with_axis(s, r[0])) - lowering.loops().load(largest, s));
-  });
-  lowering.map("log_softmax", result, [&](const Dims& i) {
-    const Dims line = without_axis(i);
-    return lowering.load_as(wide, data, i) - lowering.loops().load(largest, line) -
-           log(lowering.loops().load(total, line));
-  });
-  return lowering.finish();
+  return softmax::lower(c, "log_softmax",
+                        [](const Scalar& shifted, const Scalar& total) { return shifted - log(total); });
 }
 
 Partials vjp(const VjpCall& c) {
@@ -112,8 +42,8 @@ constexpr Reject rejects[] = {
 
 extern const Op op_nn_log_softmax{.name = "nn.log_softmax",
                                   .summary = "Logarithm of softmax along a dimension.",
-                                  .params = params,
-                                  .infer = infer,
+                                  .params = softmax_params,
+                                  .infer = softmax::infer,
                                   .eval = evaluate,
                                   .lower = lower,
                                   .vjp = vjp,

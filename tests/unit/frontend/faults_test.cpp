@@ -427,7 +427,7 @@ TEST_CASE("faults of headers and modules") {
       {"@T.prim_func\ndef f(a: T.int32 = 3):\n  pass",
        "2:20 TypeError found a default value; parameters of functions have none\n"},
       {"@T.prim_func\ndef f(a: T.int32, a: T.int32):\n  pass",
-       "2:19 TypeError found the parameter 'a' twice\n"},
+       "2:19 TypeError found the parameter 'a' twice\n  note 2:7 it is declared here first\n"},
       {"@T.prim_func\ndef f(a: T.int32) -> T.int32:\n  pass",
        "2:5 TypeError f returns int32; found a way through it without a return\n"},
       {"@T.prim_func\ndef f(a: T.Buffer((\"n + 1\",), \"float32\")):\n  n = T.int64()\n  a[0] = 1",

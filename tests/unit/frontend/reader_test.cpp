@@ -185,6 +185,54 @@ class MLP:
         return out
 )";
 
+// What an if gives must be seen from its text: the module of the first text is that of its printed text.
+TEST_CASE("what an if gives does not depend on names that nobody reads", "[reader][if]") {
+  const std::string head =
+      "@R.function\n"
+      "def f(x: R.Tensor((2,), \"float32\"), n: R.Prim(\"int64\")) -> R.Tensor((2,), \"float32\"):\n"
+      "    y = R.negative(x)\n"
+      "    if n > 3:\n"
+      "        w = R.add(x, x)\n";
+  auto same = [&](const std::string& one, const std::string& other) {
+    canonical(head + one);
+    Read a = read(head + one), b = read(head + other);
+    REQUIRE(a.errors + b.errors == "");
+    return first_difference(*a.result.all_modules().front(), *b.result.all_modules().front());
+  };
+  // An elif is the if inside the else, though the first way ends with another name.
+  CHECK(same("        y = R.exp(x)\n"
+             "    elif n > 2:\n"
+             "        w = R.exp(x)\n"
+             "    else:\n"
+             "        w = R.negative(x)\n"
+             "    return y\n",
+             "        y = R.exp(x)\n"
+             "    else:\n"
+             "        if n > 2:\n"
+             "            w = R.exp(x)\n"
+             "        else:\n"
+             "            w = R.negative(x)\n"
+             "    return y\n") == "");
+  auto results = [&](const std::string& tail) {
+    Read one = read(head + tail);
+    REQUIRE(one.errors == "");
+    const FunctionPtr& function = std::get<FunctionPtr>(one.result.all_modules().front()->functions.front());
+    for (const BindingBlock& block : function->blocks) {
+      for (const Binding& binding : block.bindings) {
+        if (const If* branch = binding.value().as<If>()) return branch->then_region->results.size();
+      }
+    }
+    return std::size_t{99};
+  };
+  // Beside a result that is read, the order of the lines does not make another result.
+  CHECK(results("    else:\n        y = R.exp(x)\n        w = R.negative(x)\n    return y\n") == 1);
+  CHECK(results("    else:\n        w = R.negative(x)\n        y = R.exp(x)\n    return y\n") == 1);
+  CHECK(results("    else:\n        y = R.exp(x)\n        w = R.negative(x)\n    return R.add(y, w)\n") == 2);
+  // Nothing is read: the name that both ways end with is the value, as in TVM.
+  CHECK(results("    else:\n        w = R.negative(x)\n    return x\n") == 1);
+  CHECK(results("    else:\n        w = R.negative(x)\n        y = R.exp(x)\n    return x\n") == 0);
+}
+
 TEST_CASE("the dialects of 2022, 2023 and 0.26 give one text") {
   CHECK(canonical(classifier_2022) == classifier_canonical);
   CHECK(canonical(classifier_2023) == classifier_canonical);

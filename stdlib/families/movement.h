@@ -1,0 +1,97 @@
+// Operators that move elements: walks over indices, indices that are data (checked in both tiers), and
+// slices. A negative index counts from the end of its dimension; one outside of it is a RuntimeError at the
+// call.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "stdlib/families/dtypes.h"
+#include "stdlib/families/elements.h"
+#include "stdlib/families/gradient.h"
+#include "stdlib/families/lowering.h"
+
+namespace relish {
+
+// --- Evaluation.
+
+// Calls visit(index) for every index of `shape` in row-major order; rank 0 has one index.
+template <class Visit>
+void for_each_index(const Shape& shape, Visit&& visit) {
+  for (std::int64_t extent : shape) {
+    if (extent == 0) return;
+  }
+  Shape index(shape.size(), 0);
+  while (true) {
+    visit(static_cast<const Shape&>(index));
+    std::size_t dim = shape.size();
+    while (dim > 0 && ++index[dim - 1] == shape[dim - 1]) index[--dim] = 0;
+    if (dim == 0) return;
+  }
+}
+// The position of an element in a compact tensor of that shape.
+std::int64_t position_of(const Shape& shape, const Shape& index);
+// Element `to` of `target` becomes element `from` of `source`; both have the same dtype.
+void copy_element(Tensor& target, std::int64_t to, const Tensor& source, std::int64_t from);
+// The tensor of `shape` whose element at `index` is that of `x` at the position `from(index)`.
+Tensor gathered(const Tensor& x, const Shape& shape,
+                const std::function<std::int64_t(const Shape& index)>& from);
+// The index `index` of [-extent, extent) as one of [0, extent); RuntimeError at the call otherwise.
+std::int64_t checked_index(const CallView& call, std::int64_t index, std::int64_t extent);
+
+// --- Inference.
+
+// Rejects by "indices" unless argument `i` is a tensor of integers (or of unknown dtype).
+void require_indices(const CallView& call, std::size_t i);
+// Rejects by "dtype" when arguments `i` and `j` have different dtypes.
+void require_same_dtype(const CallView& call, std::size_t i, std::size_t j);
+// The dims of `shape` with those of [begin, end) replaced by `middle`; a rank alone where dims are unknown.
+BroadcastShape replaced_dims(const BroadcastShape& shape, int begin, int end, const BroadcastShape& middle);
+Dims replaced_dim(Dims dims, int axis, const Scalar& dim);
+Dims without_dim(Dims dims, int axis);
+
+// --- Lowering.
+
+// Asserts for every element of `indices` that it is an index of a dimension of length `extent`.
+void check_indices(Lowering& lowering, const Buffer& indices, const Scalar& extent);
+// An index of [-extent, extent), of any integer dtype, as an int64 one of [0, extent).
+Scalar from_start(const Scalar& index, const Scalar& extent);
+// for i in range(extent): body(i), inside a block.
+Stmt repeat(std::string_view name, const Scalar& extent, Span span,
+            const std::function<Stmt(const Scalar& i)>& body);
+// Loops for a whole index of `shape`, in row-major order.
+Stmt repeat_index(std::string_view name, const Dims& shape, Span span,
+                  const std::function<Stmt(const Dims& index)>& body);
+// Copies x into a result of other shape with the same elements in row-major order.
+PrimFunc lower_same_order(const LowerCall& c);
+
+// --- Slices: begin, begin + step, … of one dimension, as in NumPy: negative bounds count from the end, and
+// bounds are clamped. A bound of 2147483647 or more is the end; one of -2147483647 or less the start.
+
+struct Slice {
+  std::int64_t begin, step, count;
+};
+Slice slice_of(std::int64_t extent, std::int64_t begin, std::int64_t end, std::int64_t step);
+struct SymbolicSlice {
+  Scalar begin;
+  std::int64_t step;
+  Scalar count;
+};
+// `inbound`: promised to be within the dimension, so that symbolic bounds need no clamping.
+SymbolicSlice slice_of(const Scalar& extent, const Scalar& begin, const Scalar& end, std::int64_t step,
+                       bool inbound);
+
+// --- Gradients.
+
+GraphValue zeros_of(const Dims& dims, const GraphValue& dtype_like);
+// The positions 0, 1, … along an axis of a tensor of int64 of shape `dims`.
+GraphValue positions(const Dims& dims, int axis, FunctionBuilder& builder);
+// A tuple of scalars.
+GraphValue scalars(const std::vector<Scalar>& values, FunctionBuilder& builder);
+GraphValue sliced(const GraphValue& x, int axis, const Scalar& begin, const Scalar& end);
+// Zeros of the shape `dims` with g in the slice begin:end of one axis.
+GraphValue padded(const GraphValue& g, const Dims& dims, int axis, const Scalar& begin, const Scalar& end,
+                  std::int64_t step = 1);
+
+}  // namespace relish

@@ -1,0 +1,103 @@
+// Windows that slide over the spatial dimensions of a tensor: what convolutions, pools and resizing share.
+// Sizes, paddings and layouts are read from attributes here; everything behind works on dimensions in the
+// order batch, channels, spatial, whatever the layout.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stdlib/families/shapes.h"
+
+namespace relish::windows {
+
+using Sizes = std::vector<std::int64_t>;
+
+// The letters of `n` spatial dimensions: "W", "HW", "DHW".
+std::string_view spatial_letters(int n);
+
+// The attribute `name`, an int (for every dimension) or a list of one or `n`; rejects by the attribute's name
+// what is of another length or below `least`.
+Sizes sizes(const CallView& call, std::string_view name, int n, std::int64_t least);
+
+// One spatial dimension of a sliding window: position k of window p lies at p * stride - before + k *
+// dilation.
+struct Axis {
+  std::int64_t stride = 1, dilation = 1, before = 0, after = 0;
+
+  Scalar position(const Scalar& p, const Scalar& k) const;
+  // How many windows of `kernel` positions fit, by the rule of convolutions (rounded down).
+  Scalar count(const Scalar& in, const Scalar& kernel) const;
+  // Extent of a window from its first to its last position.
+  Scalar span(const Scalar& kernel) const;
+};
+// From the attributes strides, dilation and padding: one number, `n` (both sides) or 2n (all before, then all
+// after). Rejects by the name of each.
+std::vector<Axis> axes(const CallView& call, int n);
+// Padding as it is printed: all before, then all after.
+Attribute padding_attribute(const std::vector<Axis>& axes);
+Attribute strides_attribute(const std::vector<Axis>& axes);
+Attribute dilation_attribute(const std::vector<Axis>& axes);
+
+// A layout: a permutation of letters, of which `order` gives the order to work in.
+class Layout {
+ public:
+  // The attribute `name`; None and "" give `fallback`. Rejects by "layout" what is no permutation of `order`.
+  Layout(const CallView& call, std::string_view name, std::string order, const Layout* fallback = nullptr);
+
+  const std::string& text() const { return text_; }
+  // With letters `a` and `b` exchanged.
+  std::string exchanged(char a, char b) const;
+  // The dimension of the tensor that holds letter i of the order.
+  std::size_t axis(std::size_t i) const { return axis_[i]; }
+
+  // From the tensor's order to that of `order`, and back.
+  template <class T>
+  std::vector<T> ordered(const std::vector<T>& stored) const {
+    std::vector<T> result;
+    for (std::size_t axis : axis_) result.push_back(stored[axis]);
+    return result;
+  }
+  template <class T>
+  std::vector<T> stored(const std::vector<T>& ordered) const {
+    std::vector<T> result(ordered.size());
+    for (std::size_t i = 0; i < axis_.size(); ++i) result[axis_[i]] = ordered[i];
+    return result;
+  }
+  // The rank and, where known, the dims of a tensor of this layout in the order; rejects by "rank".
+  std::optional<Dims> dims(const CallView& call, std::size_t argument) const;
+
+ private:
+  std::string text_;
+  std::vector<std::size_t> axis_;
+};
+
+// Calls visit(index) for every index of `shape`, in row-major order.
+template <class Visit>
+void for_each_index(const Shape& shape, Visit&& visit) {
+  for (std::int64_t extent : shape) {
+    if (extent <= 0) return;
+  }
+  Shape index(shape.size(), 0);
+  while (true) {
+    visit(static_cast<const Shape&>(index));
+    std::size_t dim = shape.size();
+    while (true) {
+      if (dim == 0) return;
+      --dim;
+      if (++index[dim] < shape[dim]) break;
+      index[dim] = 0;
+    }
+  }
+}
+
+// The element of a row-major tensor at an index in the layout's order.
+std::int64_t offset(const Shape& strides, const Shape& index);
+
+// Conjunction of conditions; undefined when there are none.
+Scalar all_of(const std::vector<Scalar>& conditions);
+// value() where the condition holds (or is undefined), else zero of its dtype.
+Scalar guarded(const Scalar& condition, const Scalar& value);
+
+}  // namespace relish::windows

@@ -1,0 +1,116 @@
+// Hyperbolic functions and their inverses.
+#include "stdlib/families/unary.h"
+
+namespace relish {
+namespace {
+
+constexpr Sample real_samples[] = {
+    {"[0.0, 1.0, -1.0, 3.5]"},
+    {"rand((2, 3, 4), \"float64\") * 4.0 - 2.0"},
+    {"rand((0, 3), \"float32\") * 4.0 - 2.0"},
+    {"rand((), \"float32\") * 4.0 - 2.0"},
+    {"rand((1, 1), \"float64\") * 4.0 - 2.0"},
+    {"rand((17,), \"float32\") * 4.0 - 2.0"},
+};
+constexpr Sample cosine_samples[] = {
+    {"[1.0, 1.5, 20.0]", "[0.0, 0.9624236501192069, 3.6882538673612966]", false},
+    {"rand((2, 3, 4), \"float64\") + 1.5"},
+    {"rand((0, 3), \"float32\") + 1.5"},
+    {"rand((), \"float32\") + 1.5"},
+    {"rand((1, 1), \"float64\") + 1.5"},
+    {"rand((17,), \"float32\") + 1.5"},
+};
+constexpr Sample inner_samples[] = {
+    {"[0.0, 0.5, -0.875]"},
+    {"rand((2, 3, 4), \"float64\") * 1.5 - 0.75"},
+    {"rand((0, 3), \"float32\") * 1.5 - 0.75"},
+    {"rand((), \"float32\") * 1.5 - 0.75"},
+    {"rand((1, 1), \"float64\") * 1.5 - 0.75"},
+    {"rand((17,), \"float32\") * 1.5 - 0.75"},
+};
+#define RELISH_FLOAT_REJECTS(name)                                                 \
+  constexpr Reject name##_rejects[] = {                                            \
+      {#name ".dtype", "R.const([1, 2], \"int32\")", "expected a floating dtype"}, \
+      {#name ".tensor", "R.shape([2])", "expected a tensor"}}
+RELISH_FLOAT_REJECTS(sinh);
+RELISH_FLOAT_REJECTS(cosh);
+RELISH_FLOAT_REJECTS(tanh);
+RELISH_FLOAT_REJECTS(asinh);
+RELISH_FLOAT_REJECTS(acosh);
+RELISH_FLOAT_REJECTS(atanh);
+#undef RELISH_FLOAT_REJECTS
+constexpr std::string_view tanh_aliases[] = {"nn.tanh"};
+
+}  // namespace
+
+extern const Op op_sinh = elementwise_unary(
+    {.name = "sinh",
+     .summary = "Hyperbolic sine of each element.",
+     .gradient_doc = "dx = g * cosh(x)",
+     .agreement = Agreement::Elementary,
+     .samples = real_samples,
+     .rejects = sinh_rejects,
+     .doc = "Floating dtypes only."},
+    [](auto x) { return sinh(x); }, [](auto g, auto x, auto) { return g * call_op("cosh", {x}); });
+
+extern const Op op_cosh = elementwise_unary(
+    {.name = "cosh",
+     .summary = "Hyperbolic cosine of each element.",
+     .gradient_doc = "dx = g * sinh(x)",
+     .agreement = Agreement::Elementary,
+     .samples = real_samples,
+     .rejects = cosh_rejects,
+     .doc = "Floating dtypes only."},
+    [](auto x) { return cosh(x); }, [](auto g, auto x, auto) { return g * call_op("sinh", {x}); });
+
+extern const Op op_tanh = elementwise_unary(
+    {.name = "tanh",
+     .summary = "Hyperbolic tangent of each element.",
+     .gradient_doc = "dx = g * (1 - y * y)",
+     .agreement = Agreement::Elementary,
+     .samples = real_samples,
+     .rejects = tanh_rejects,
+     .aliases = tanh_aliases,
+     .doc = "Floating dtypes only; at infinity exactly 1 and -1."},
+    [](auto x) { return tanh(x); }, [](auto g, auto, auto y) { return g * (constant_like(y, 1) - y * y); });
+
+extern const Op op_asinh = elementwise_unary(
+    {.name = "asinh",
+     .summary = "Number whose hyperbolic sine each element is.",
+     .gradient_doc = "dx = g / sqrt(x * x + 1)",
+     .agreement = Agreement::Elementary,
+     .samples = real_samples,
+     .rejects = asinh_rejects,
+     .doc = "Floating dtypes only."},
+    [](auto x) { return asinh(x); },
+    [](auto g, auto x, auto) { return g * call_op("rsqrt", {x * x + constant_like(x, 1)}); });
+
+extern const Op op_acosh = elementwise_unary(
+    {.name = "acosh",
+     .summary = "Number >= 0 whose hyperbolic cosine each element is.",
+     .gradient_doc = "dx = g / sqrt((x - 1) * (x + 1))",
+     .agreement = Agreement::Elementary,
+     .samples = cosine_samples,
+     .rejects = acosh_rejects,
+     .doc = "Floating dtypes only; NaN below 1. The slope at 1 is infinite."},
+    [](auto x) { return acosh(x); },
+    [](auto g, auto x, auto) {
+      const GraphValue one = constant_like(x, 1);
+      return g * call_op("rsqrt", {(x - one) * (x + one)});
+    });
+
+extern const Op op_atanh = elementwise_unary(
+    {.name = "atanh",
+     .summary = "Number whose hyperbolic tangent each element is.",
+     .gradient_doc = "dx = g / ((1 - x) * (1 + x))",
+     .agreement = Agreement::Elementary,
+     .samples = inner_samples,
+     .rejects = atanh_rejects,
+     .doc = "Floating dtypes only; infinite at -1 and 1, NaN outside [-1, 1]."},
+    [](auto x) { return atanh(x); },
+    [](auto g, auto x, auto) {
+      const GraphValue one = constant_like(x, 1);
+      return g / ((one - x) * (one + x));
+    });
+
+}  // namespace relish

@@ -1,0 +1,158 @@
+// Resizing of images and volumes.
+#include "stdlib/families/resampling.h"
+
+namespace relish {
+namespace {
+
+template <int rank>
+constexpr resampling::Member member{resampling::Source::Resize, rank, false};
+
+template <int rank>
+Type infer(const CallView& call) {
+  return resampling::infer(call, member<rank>);
+}
+template <int rank>
+Value evaluate(const EvalCall& call) {
+  return resampling::evaluate(call, member<rank>);
+}
+template <int rank>
+PrimFunc lower(const LowerCall& call) {
+  return resampling::lower(call, member<rank>);
+}
+template <int rank>
+Partials vjp(const VjpCall& call) {
+  return resampling::vjp(call, member<rank>);
+}
+
+constexpr std::array<Param, 11> params_of(std::string_view roi, std::string_view layout) {
+  return {
+      {{"data", ParamKind::Tensor, "tensor", "", "input, in the order of layout"},
+       {"size", ParamKind::Shape, "shape", "", "spatial sizes of the result"},
+       {"roi", ParamKind::Attribute, "list[float] or None", roi,
+        "part of the data, in shares: all starts, then all ends; only for tf_crop_and_resize"},
+       {"layout", ParamKind::Attribute, "str", layout, "order of the dimensions of data"},
+       {"method", ParamKind::Attribute, "str", "\"linear\"", "nearest_neighbor, linear or cubic"},
+       {"coordinate_transformation_mode", ParamKind::Attribute, "str", "\"half_pixel\"",
+        "half_pixel, align_corners, asymmetric, pytorch_half_pixel, tf_half_pixel_for_nn or "
+        "tf_crop_and_resize"},
+       {"rounding_method", ParamKind::Attribute, "str", "\"round\"",
+        "for nearest_neighbor: round (halves to even), floor, ceil, round_prefer_floor or "
+        "round_prefer_ceil"},
+       {"cubic_alpha", ParamKind::Attribute, "float", "-0.75", "coefficient of the cubic kernel"},
+       {"cubic_exclude", ParamKind::Attribute, "int", "0",
+        "1: cells outside of the data have no weight in the cubic kernel"},
+       {"extrapolation_value", ParamKind::Attribute, "float", "0.0",
+        "value of cells outside of the data, in the mode tf_crop_and_resize"},
+       {"out_dtype", ParamKind::Attribute, "dtype or None", "None", "dtype of the result; None: data's"}}};
+}
+constexpr auto params_2d = params_of("[0.0, 0.0, 0.0, 0.0]", "\"NCHW\"");
+constexpr auto params_3d = params_of("[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]", "\"NCDHW\"");
+
+constexpr std::string_view gradient_doc =
+    "ddata = grad.resize_backward(g, shape of data): each g goes to the cells it came from, with the same "
+    "weights";
+constexpr std::string_view doc =
+    "Cell p of a result of size n reads the data at (p + 0.5) * in / n - 0.5 (half_pixel; 0 for n = 1 in "
+    "pytorch_half_pixel), p * (in - 1) / (n - 1) (align_corners), p * in / n (asymmetric) or (p + 0.5) * in "
+    "/ n (tf_half_pixel_for_nn). Coordinates are computed in float64 with one division, where TVM uses "
+    "float32 and adds an epsilon before it rounds down. Cells beyond the border repeat it. An empty "
+    "rounding_method means round for half_pixel and floor otherwise. linear and cubic take floating data, "
+    "nearest_neighbor any numbers.";
+
+constexpr Sample samples_2d[] = {
+    {"[[[[1.0, 3.0]]]], (1, 4)", "[[[[1.0, 1.5, 2.5, 3.0]]]]"},
+    {"rand((1, 2, 3, 4), \"float64\"), (5, 3), method=\"nearest_neighbor\", "
+     "coordinate_transformation_mode=\"asymmetric\", rounding_method=\"floor\""},
+    {"rand((1, 2, 3, 4), \"float64\"), (5, 3), method=\"nearest_neighbor\""},
+    {"rand((1, 2, 3, 4), \"float64\"), (5, 3), method=\"nearest_neighbor\", "
+     "coordinate_transformation_mode=\"tf_half_pixel_for_nn\", rounding_method=\"ceil\""},
+    {"rand((1, 2, 3, 4), \"float64\"), (5, 3), method=\"nearest_neighbor\", "
+     "rounding_method=\"round_prefer_ceil\""},
+    {"rand((1, 2, 3, 4), \"float64\"), (5, 3), method=\"nearest_neighbor\", "
+     "rounding_method=\"round_prefer_floor\""},
+    {"rand((1, 2, 3, 4), \"float64\"), (5, 3)"},
+    {"rand((1, 2, 3, 4), \"float64\"), (5, 3), coordinate_transformation_mode=\"align_corners\""},
+    {"rand((1, 2, 3, 4), \"float64\"), (5, 3), coordinate_transformation_mode=\"pytorch_half_pixel\""},
+    {"rand((1, 2, 3, 4), \"float64\"), (5, 3), method=\"cubic\""},
+    {"rand((1, 2, 3, 4), \"float64\"), (5, 3), method=\"cubic\", cubic_alpha=-0.5, cubic_exclude=1, "
+     "coordinate_transformation_mode=\"asymmetric\""},
+    {"rand((1, 2, 3, 4), \"float64\"), (5, 3), coordinate_transformation_mode=\"tf_crop_and_resize\", "
+     "roi=[-0.25, 0.0, 0.75, 1.25], extrapolation_value=5.0"},
+    {"rand((2, 3, 3, 1), \"float32\"), (5, 3), layout=\"NHWC\""},
+    {"rand((1, 1, 2, 2), \"float16\"), (5, 3), out_dtype=\"float32\""},
+    {"rand((0, 1, 2, 2), \"float32\"), (5, 3)"},
+    {"R.const([[[[1, 2]]]], \"uint8\"), (2, 4), method=\"nearest_neighbor\"",
+     "[[[[1, 1, 2, 2], [1, 1, 2, 2]]]]"},
+};
+constexpr Reject rejects_2d[] = {
+    {"resize2d.size", "rand((1, 1, 2, 2), \"float32\"), (3,)", "expected 2"},
+    {"resize2d.method", "rand((1, 1, 2, 2), \"float32\"), (3, 3), method=\"lanczos\"",
+     "expected one of nearest_neighbor"},
+    {"resize2d.rounding_method", "rand((1, 1, 2, 2), \"float32\"), (3, 3), rounding_method=\"up\"",
+     "expected one of round"},
+    {"resize2d.coordinate_transformation_mode",
+     "rand((1, 1, 2, 2), \"float32\"), (3, 3), coordinate_transformation_mode=\"x\"",
+     "expected one of half_pixel"},
+    {"resize2d.roi", "rand((1, 1, 2, 2), \"float32\"), (3, 3), roi=[0.5]", "expected 4"},
+    {"resize2d.layout", "rand((1, 1, 2, 2), \"float32\"), (3, 3), layout=\"NC\"", "expected the letters"},
+    {"resize2d.rank", "rand((2, 2), \"float32\"), (3, 3)", "expected 4"},
+    {"resize2d.dtype", "R.const([[[[1]]]], \"int32\"), (3, 3)", "expected a floating dtype"},
+};
+
+constexpr Sample samples_3d[] = {
+    {"[[[[[1.0, 3.0]]]]], (1, 1, 4)", "[[[[[1.0, 1.5, 2.5, 3.0]]]]]"},
+    {"rand((1, 2, 2, 3, 3), \"float64\"), (3, 2, 4), method=\"nearest_neighbor\", "
+     "coordinate_transformation_mode=\"asymmetric\", rounding_method=\"floor\""},
+    {"rand((1, 2, 2, 3, 3), \"float64\"), (3, 2, 4)"},
+    {"rand((1, 2, 2, 3, 3), \"float64\"), (3, 2, 4), method=\"cubic\""},
+    {"rand((1, 2, 2, 3, 3), \"float64\"), (3, 2, 4), coordinate_transformation_mode=\"tf_crop_and_resize\", "
+     "roi=[-0.25, 0.0, 0.5, 0.75, 1.25, 1.0], extrapolation_value=5.0"},
+    {"rand((2, 3, 3, 3, 1), \"float32\"), (3, 2, 4), layout=\"NDHWC\""},
+    {"rand((1, 1, 2, 2, 2), \"float16\"), (3, 2, 4), out_dtype=\"float32\""},
+    {"rand((0, 1, 2, 2, 2), \"float32\"), (3, 2, 4)"},
+};
+constexpr Reject rejects_3d[] = {
+    {"resize3d.size", "rand((1, 1, 2, 2, 2), \"float32\"), (3,)", "expected 3"},
+    {"resize3d.method", "rand((1, 1, 2, 2, 2), \"float32\"), (3, 3, 3), method=\"lanczos\"",
+     "expected one of nearest_neighbor"},
+    {"resize3d.rounding_method", "rand((1, 1, 2, 2, 2), \"float32\"), (3, 3, 3), rounding_method=\"up\"",
+     "expected one of round"},
+    {"resize3d.coordinate_transformation_mode",
+     "rand((1, 1, 2, 2, 2), \"float32\"), (3, 3, 3), coordinate_transformation_mode=\"x\"",
+     "expected one of half_pixel"},
+    {"resize3d.roi", "rand((1, 1, 2, 2, 2), \"float32\"), (3, 3, 3), roi=[0.5]", "expected 6"},
+    {"resize3d.layout", "rand((1, 1, 2, 2, 2), \"float32\"), (3, 3, 3), layout=\"NC\"",
+     "expected the letters"},
+    {"resize3d.rank", "rand((2, 2), \"float32\"), (3, 3, 3)", "expected 5"},
+    {"resize3d.dtype", "R.const([[[[[1]]]]], \"int32\"), (3, 3, 3)", "expected a floating dtype"},
+};
+
+}  // namespace
+
+extern const Op op_image_resize2d{.name = "image.resize2d",
+                                  .summary = "Resizing of two spatial dimensions by interpolation.",
+                                  .params = params_2d,
+                                  .infer = infer<2>,
+                                  .eval = evaluate<2>,
+                                  .lower = lower<2>,
+                                  .vjp = vjp<2>,
+                                  .gradient_doc = gradient_doc,
+                                  .agreement = Agreement::Composite,
+                                  .samples = samples_2d,
+                                  .rejects = rejects_2d,
+                                  .doc = doc};
+
+extern const Op op_image_resize3d{.name = "image.resize3d",
+                                  .summary = "Resizing of three spatial dimensions by interpolation.",
+                                  .params = params_3d,
+                                  .infer = infer<3>,
+                                  .eval = evaluate<3>,
+                                  .lower = lower<3>,
+                                  .vjp = vjp<3>,
+                                  .gradient_doc = gradient_doc,
+                                  .agreement = Agreement::Composite,
+                                  .samples = samples_3d,
+                                  .rejects = rejects_3d,
+                                  .doc = doc};
+
+}  // namespace relish

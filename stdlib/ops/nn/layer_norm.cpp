@@ -1,0 +1,106 @@
+// Layer normalization.
+#include "stdlib/families/normalization.h"
+
+namespace relish {
+namespace {
+
+constexpr Param params[] = {
+    {"data", ParamKind::Tensor, "tensor", "", "input"},
+    {"gamma", ParamKind::Tensor, "tensor", "", "factors, with the dimensions of the data along the axes"},
+    {"beta", ParamKind::Tensor, "tensor", "", "what is added, of the same shape"},
+    {"axes", ParamKind::Attribute, "int or list[int]", "", "axes of one group, in any order"},
+    {"epsilon", ParamKind::Attribute, "float", "1e-05", "added to the variance"},
+    {"center", ParamKind::Attribute, "bool", "True", "whether beta is added"},
+    {"scale", ParamKind::Attribute, "bool", "True", "whether gamma multiplies"}};
+
+Normalization norm_of(const CallView& call, int rank) {
+  Normalization n;
+  n.axes = axes_of(call, "axes", rank);
+  n.weighted = n.axes;
+  n.epsilon = normalization::epsilon_of(call);
+  if (normalization::flag(call, "scale")) n.gamma = 1;
+  if (normalization::flag(call, "center")) n.beta = 2;
+  return n;
+}
+
+Type infer(const CallView& call) {
+  require_float(call, 0);
+  const TensorType& data = call.tensor(0);
+  normalization::epsilon_of(call);
+  std::optional<Dims> expected;
+  if (const int rank = shape_of(data).rank; rank >= 0)
+    expected = normalization::dims_at(call, axes_of(call, "axes", rank));
+  normalization::require_parameter(call, 1, expected);
+  normalization::require_parameter(call, 2, expected);
+  return data;
+}
+
+Value evaluate(const EvalCall& c) {
+  const Normalization n = norm_of(c.call, c.in(0).rank());
+  Shape expected;
+  for (int axis : n.axes) expected.push_back(c.in(0).shape()[static_cast<std::size_t>(axis)]);
+  normalization::require_shape(c, 1, expected);
+  normalization::require_shape(c, 2, expected);
+  return normalization::evaluate(c, n);
+}
+
+PrimFunc lower(const LowerCall& c) {
+  return normalization::lower(c, norm_of(c.call, shape_of(c.call.tensor(0)).rank));
+}
+
+Partials vjp(const VjpCall& c) {
+  const GradientRule rule(c);
+  return normalization::vjp(c, norm_of(c.call, static_cast<int>(rule.dims(0).size())));
+}
+
+constexpr Sample samples[] = {
+    {"[[1.0, 3.0], [2.0, -2.0]], [1.0, 2.0], [0.5, 0.0], axes=-1, epsilon=0.0", "[[-0.5, 2.0], [1.5, -2.0]]"},
+    {"[[1.0, 3.0], [2.0, -2.0]], [7.0, 7.0], [0.5, 0.0], axes=[1], epsilon=0.0, scale=False",
+     "[[-0.5, 1.0], [1.5, -1.0]]"},
+    {"[[1.0, 3.0], [2.0, -2.0]], [1.0, 2.0], [7.0, 7.0], axes=[1], epsilon=0.0, center=False",
+     "[[-1.0, 2.0], [1.0, -2.0]]"},
+    {"rand((2, 3, 4), \"float64\"), rand((3, 4), \"float64\"), rand((3, 4), \"float64\"), axes=[-2, -1]"},
+    {"rand((2, 3, 4), \"float64\"), rand((2, 4), \"float64\"), rand((2, 4), \"float64\"), axes=[2, 0], "
+     "epsilon=0.1"},
+    {"rand((2, 5), \"float32\"), rand((5,), \"float32\"), rand((5,), \"float32\"), axes=1, epsilon=0.1, "
+     "center=False, scale=False"},
+    {"rand((0, 3), \"float32\"), rand((3,), \"float32\"), rand((3,), \"float32\"), axes=[1]"},
+    {"rand((5, 1), \"float32\"), rand((1,), \"float32\"), rand((1,), \"float32\"), axes=[1]"},
+};
+constexpr Reject rejects[] = {
+    {"layer_norm.shape",
+     "rand((2, 3), \"float32\"), rand((2,), \"float32\"), rand((3,), \"float32\"), axes=[-1]",
+     "expected the shape (3,)"},
+    {"layer_norm.axis",
+     "rand((2, 3), \"float32\"), rand((3,), \"float32\"), rand((3,), \"float32\"), axes=[2]", "out of range"},
+    {"layer_norm.dtype",
+     "rand((2, 3), \"float32\"), rand((3,), \"float64\"), rand((3,), \"float32\"), axes=[1]",
+     "expected the same"},
+    {"layer_norm.dtype", "[[1, 2]], [1, 2], [1, 2], axes=[1]", "expected a floating dtype"},
+    {"layer_norm.epsilon",
+     "rand((2, 3), \"float32\"), rand((3,), \"float32\"), rand((3,), \"float32\"), axes=[1], epsilon=-1.0",
+     "epsilon is -1"},
+};
+
+}  // namespace
+
+extern const Op op_nn_layer_norm{
+    .name = "nn.layer_norm",
+    .summary = "Mean 0 and variance 1 over axes, then a factor and a term for each place on them.",
+    .params = params,
+    .infer = infer,
+    .eval = evaluate,
+    .lower = lower,
+    .vjp = vjp,
+    .gradient_doc =
+        "with n the normalized data, s = 1 / sqrt(variance + epsilon) and h = g * gamma: ddata = s * "
+        "(h - mean(h) - n * mean(h * n)), dgamma = sum(g * n), dbeta = sum(g)",
+    .agreement = Agreement::Composite,
+    .samples = samples,
+    .rejects = rejects,
+    .doc =
+        "gamma * (x - mean) / sqrt(variance + epsilon) + beta, with the population variance. The dimensions "
+        "of gamma and beta are those of the axes in ascending order. center=False leaves out beta and "
+        "scale=False gamma, whose gradient is then 0; TVM's lowering ignores both flags."};
+
+}  // namespace relish

@@ -1,0 +1,60 @@
+// Square root, its reciprocal, and the square.
+#include "stdlib/families/unary.h"
+
+namespace relish {
+namespace {
+
+constexpr Sample root_samples[] = {
+    {"[4.0, 0.25, 2.0]"},
+    {"rand((2, 3, 4), \"float64\") + 0.5"},
+    {"rand((0, 3), \"float32\") + 0.5"},
+    {"rand((), \"float32\") + 0.5"},
+    {"rand((1, 1), \"float64\") + 0.5"},
+    {"rand((17,), \"float32\") + 0.5"},
+};
+constexpr Sample square_samples[] = {
+    {"[1.5, -2.0, 0.0]", "[2.25, 4.0, 0.0]"}, {"rand((2, 3, 4), \"float64\") - 0.5"},
+    {"rand((0, 3), \"float32\") - 0.5"},      {"rand((), \"float32\") - 0.5"},
+    {"rand((1, 1), \"float64\") - 0.5"},      {"rand((17,), \"float32\") - 0.5"},
+};
+#define RELISH_FLOAT_REJECTS(name)                                                 \
+  constexpr Reject name##_rejects[] = {                                            \
+      {#name ".dtype", "R.const([1, 2], \"int32\")", "expected a floating dtype"}, \
+      {#name ".tensor", "R.shape([2])", "expected a tensor"}}
+RELISH_FLOAT_REJECTS(sqrt);
+RELISH_FLOAT_REJECTS(rsqrt);
+#undef RELISH_FLOAT_REJECTS
+constexpr Reject square_rejects[] = {{"square.dtype", "R.const([True], \"bool\")", "expected numbers"}};
+
+}  // namespace
+
+extern const Op op_sqrt = elementwise_unary(
+    {.name = "sqrt",
+     .summary = "Square root of each element.",
+     .gradient_doc = "dx = 0.5 * g / y",
+     .samples = root_samples,
+     .rejects = sqrt_rejects,
+     .doc = "Floating dtypes only; of negative numbers NaN, of -0 it is -0. The slope at 0 is infinite."},
+    [](auto x) { return sqrt(x); }, [](auto g, auto, auto y) { return constant_like(g, 0.5) * g / y; });
+
+extern const Op op_rsqrt = elementwise_unary(
+    {.name = "rsqrt",
+     .summary = "Reciprocal of the square root of each element.",
+     .gradient_doc = "dx = -0.5 * g * y / x",
+     .agreement = Agreement::Elementary,
+     .samples = root_samples,
+     .rejects = rsqrt_rejects,
+     .doc = "Floating dtypes only; 1 / sqrt(x), each rounded, so infinite at 0."},
+    [](auto x) { return rsqrt(x); },
+    [](auto g, auto x, auto y) { return constant_like(g, -0.5) * g * y / x; });
+
+extern const Op op_square = elementwise_unary<elementwise::Domain::Numbers>(
+    {.name = "square",
+     .summary = "Each element times itself.",
+     .gradient_doc = "dx = 2 * g * x",
+     .samples = square_samples,
+     .rejects = square_rejects,
+     .doc = "Integers wrap around."},
+    [](auto x) { return x * x; }, [](auto g, auto x, auto) { return constant_like(g, 2) * g * x; });
+
+}  // namespace relish

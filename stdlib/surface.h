@@ -1,0 +1,28 @@
+// Which operators users know: the names of TVM's Relax by group, and the list of Relay operators of 2019
+// whose gradients were asked for, each with what it is called here. `relish ops --coverage` holds the table
+// of operators against both.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace relish {
+
+// "core", "nn", "ext": used by models; "exotic": quantisation, vision, distribution; "vm": of lowered
+// modules; "language": forms of the language, which are no entries of the table of operators.
+struct OperatorGroup {
+  std::string_view name;
+  std::span<const std::string_view> names;
+};
+std::span<const OperatorGroup> operator_groups();
+
+// The group of an operator; "own" for those that TVM does not have.
+std::string_view group_of_operator(std::string_view name);
+
+struct FormerOperator {
+  std::string_view name;   // of 2019
+  std::string_view today;  // the operator, without "R."
+};
+std::span<const FormerOperator> operators_of_2019();
+
+}  // namespace relish
