@@ -1,39 +1,183 @@
-// The losses and optimizers of the standard library.
+// The losses and optimizers of the standard library: names, texts and options. How options choose functions
+// stands in catalog_choice.cpp.
 #include "stdlib/catalog.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-
-#include "support/failure.h"
-#include "support/suggest.h"
 
 namespace relish {
 namespace {
 
-constexpr CatalogOption reduction_option = {"reduction", OptionUse::Function, "mean|sum|none", "mean",
-                                            "how the losses of the elements are joined"};
-
-constexpr CatalogOption cross_entropy_options[] = {
-    reduction_option,
-    {"ignore_index", OptionUse::Attribute, "int", "-100", "a target that does not count"},
-    {"weights", OptionUse::Function, "bool", "False", "whether the loss takes a weight per class"}};
-constexpr CatalogOption mse_options[] = {reduction_option};
-
-constexpr LossEntry losses[] = {
-    {"cross_entropy", "Cross-entropy of logits and class indices.", "losses/cross_entropy.relish",
-     cross_entropy_options, true},
-    {"mse", "Squared error.", "losses/mse.relish", mse_options},
+constexpr NamedNumber numbers[] = {
+    {"zero", 0},        {"one", 1},
+    {"half", 0.5},      {"least_log", -100},  // the least logarithm that a cross-entropy counts
+    {"norm_eps", 1e-6},                       // keeps the quotient by the norm of the gradients finite
 };
 
-constexpr CatalogOption sgd_options[] = {
-    {"lr", OptionUse::Rate, "float", "", "learning rate"},
-    {"weight_decay", OptionUse::Tensor, "float", "0", "multiple of the parameter added to its gradient"}};
-constexpr std::string_view sgd_states[] = {"num_steps"};
+constexpr CatalogOption reduction_option = {"reduction", OptionUse::Reduction, "mean|sum|none", "mean",
+                                            "how the losses of the elements are joined"};
+constexpr CatalogOption ignore_index_option = {"ignore_index", OptionUse::Attribute, "int", "-100",
+                                               "a target that does not count"};
+constexpr CatalogOption weights_option = {
+    "weights", OptionUse::Variant, "bool", "False", "whether the loss takes a weight per class", "_weighted"};
+constexpr CatalogOption label_smoothing_option = {"label_smoothing",
+                                                  OptionUse::Constant,
+                                                  "float",
+                                                  "0",
+                                                  "share of a target that all classes get evenly",
+                                                  "_smoothed",
+                                                  "",
+                                                  false,
+                                                  1};
+constexpr CatalogOption compat_option = {"compat", OptionUse::Compat, "torch|tvm", "torch",
+                                         "whose meaning holds where the two differ"};
+
+constexpr CatalogOption plain_options[] = {reduction_option};
+constexpr CatalogOption plain_options_of_tvm[] = {reduction_option, compat_option};
+constexpr CatalogOption cross_entropy_options[] = {reduction_option, ignore_index_option,
+                                                   label_smoothing_option, weights_option, compat_option};
+constexpr CatalogOption nll_options[] = {reduction_option, ignore_index_option, weights_option};
+constexpr CatalogOption categorical_options[] = {reduction_option, label_smoothing_option, weights_option,
+                                                 compat_option};
+constexpr CatalogOption huber_options[] = {
+    reduction_option,
+    {"delta", OptionUse::Constant, "float", "1", "error from which on the loss is a line", "", "", false,
+     std::numeric_limits<double>::infinity(), false, true}};
+constexpr CatalogOption kl_div_options[] = {
+    reduction_option,
+    {"log_target", OptionUse::Variant, "bool", "False", "whether the targets are logarithms", "_log_target"}};
+
+constexpr LossEntry losses[] = {
+    {"binary_cross_entropy", "Cross-entropy of probabilities and targets in [0, 1].",
+     "losses/binary_cross_entropy.relish", plain_options},
+    {"binary_cross_entropy_with_logits", "Cross-entropy of the sigmoids of logits and targets in [0, 1].",
+     "losses/binary_cross_entropy_with_logits.relish", plain_options},
+    {"categorical_cross_entropy", "Cross-entropy of logits and probabilities of classes.",
+     "losses/categorical_cross_entropy.relish", categorical_options, LossParts::Elements, false, true},
+    {"cross_entropy", "Cross-entropy of logits and class indices.", "losses/cross_entropy.relish",
+     cross_entropy_options, LossParts::Operator, true, true},
+    {"hinge", "max(0, 1 - t * p) of scores and targets 1 or -1.", "losses/hinge.relish", plain_options},
+    {"huber", "Squared error, continued by a line from delta on.", "losses/huber.relish", huber_options},
+    {"kl_div", "Kullback-Leibler divergence of log-probabilities from probabilities; the mean is over rows.",
+     "losses/kl_div.relish", kl_div_options, LossParts::Rows},
+    {"l1", "Absolute error.", "losses/l1.relish", plain_options_of_tvm},
+    {"mse", "Squared error.", "losses/mse.relish", plain_options_of_tvm},
+    {"nll", "Negative log-likelihood of class indices under log-probabilities.", "losses/nll.relish",
+     nll_options, LossParts::Operator, true, true},
+};
+
+constexpr CatalogOption lr_option = {"lr", OptionUse::Rate, "float", "", "learning rate"};
+constexpr CatalogOption clip_value_option = {"clip_value",
+                                             OptionUse::Gradient,
+                                             "float",
+                                             "",
+                                             "greatest absolute value of a gradient's element",
+                                             "",
+                                             "",
+                                             false,
+                                             std::numeric_limits<double>::infinity(),
+                                             false,
+                                             true};
+constexpr CatalogOption clip_norm_option = {"clip_norm",
+                                            OptionUse::Gradient,
+                                            "float",
+                                            "",
+                                            "greatest norm of all gradients together",
+                                            "",
+                                            "",
+                                            false,
+                                            std::numeric_limits<double>::infinity(),
+                                            false,
+                                            true};
+constexpr CatalogOption weight_decay_option = {"weight_decay", OptionUse::Gradient, "float", "0",
+                                               "multiple of the parameter added to its gradient"};
+constexpr CatalogOption eps_option = {"eps", OptionUse::Constant, "float", "1e-8", "added to the divisor"};
+constexpr CatalogOption betas_option = {"betas",
+                                        OptionUse::Pair,
+                                        "(float, float)",
+                                        "(0.9, 0.999)",
+                                        "shares of the old means of gradient and square",
+                                        "beta1 beta2",
+                                        "",
+                                        false,
+                                        1,
+                                        true};
+
+constexpr CatalogOption sgd_options[] = {lr_option, clip_value_option, clip_norm_option, weight_decay_option,
+                                         compat_option};
+constexpr CatalogOption momentum_options[] = {
+    lr_option,
+    clip_value_option,
+    clip_norm_option,
+    weight_decay_option,
+    {"momentum", OptionUse::Constant, "float", "", "share of the old velocity", "", "", true},
+    {"dampening", OptionUse::Constant, "float", "0", "what the gradient's share in the velocity lacks to 1",
+     "_dampened"},
+    {"nesterov", OptionUse::Variant, "bool", "False", "whether the step looks ahead", "_nesterov"},
+    compat_option};
+constexpr CatalogOption adam_options[] = {lr_option,           clip_value_option, clip_norm_option,
+                                          weight_decay_option, betas_option,      eps_option,
+                                          compat_option};
+constexpr CatalogOption adamw_options[] = {
+    lr_option,
+    clip_value_option,
+    clip_norm_option,
+    betas_option,
+    eps_option,
+    {"weight_decay", OptionUse::Constant, "float", "0.01", "share of lr by which the parameter shrinks"}};
+constexpr CatalogOption rmsprop_options[] = {
+    lr_option,
+    clip_value_option,
+    clip_norm_option,
+    weight_decay_option,
+    {"alpha", OptionUse::Constant, "float", "0.99", "share of the old mean of the square", "", "", false, 1},
+    eps_option,
+    {"momentum", OptionUse::Constant, "float", "0", "share of the old velocity", "_momentum", "velocity"},
+    {"centered", OptionUse::Variant, "bool", "False", "whether the variance is taken in place of the square",
+     "_centered", "mean"}};
+constexpr CatalogOption adagrad_options[] = {
+    lr_option,
+    clip_value_option,
+    clip_norm_option,
+    weight_decay_option,
+    {"lr_decay", OptionUse::Constant, "float", "0", "growth of the rate's divisor in a step", "_decaying"},
+    {"initial_accumulator_value", OptionUse::Constant, "float", "0", "sum of squares before the first step"},
+    {"eps", OptionUse::Constant, "float", "1e-10", "added to the divisor"}};
+constexpr CatalogOption lion_options[] = {
+    lr_option,
+    clip_value_option,
+    clip_norm_option,
+    {"betas", OptionUse::Pair, "(float, float)", "(0.9, 0.99)", "shares of the old mean in step and mean",
+     "beta1 beta2", "", false, 1, true},
+    {"weight_decay", OptionUse::Constant, "float", "0", "share of lr by which the parameter shrinks",
+     "_decayed"}};
+
+constexpr std::string_view counter[] = {"num_steps"};
+constexpr std::string_view adam_shared[] = {"num_steps", "beta1_product", "beta2_product"};
+constexpr std::string_view velocity[] = {"v"};
+constexpr std::string_view moments[] = {"m", "v"};
+constexpr std::string_view squares[] = {"sum"};
+constexpr std::string_view moving_mean[] = {"m"};
 
 constexpr OptimizerEntry optimizers[] = {
-    {"sgd", "Stochastic gradient descent: p - lr * (g + weight_decay * p).", "optimizers/sgd.relish",
-     sgd_options, 1, 0, sgd_states},
+    {"adagrad", "The gradient over the root of the sum of its squares.", "optimizers/adagrad.relish",
+     adagrad_options, counter, squares},
+    {"adam",
+     "Moving mean of the gradient over the root of that of its square, both corrected for their start.",
+     "optimizers/adam.relish", adam_options, adam_shared, moments},
+    {"adamw", "adam with the decay beside the gradient.", "optimizers/adamw.relish", adamw_options,
+     adam_shared, moments},
+    {"lion", "Steps of one size along the sign of a moving mean of the gradient.", "optimizers/lion.relish",
+     lion_options, counter, moving_mean},
+    {"momentum", "Gradient descent along a velocity.", "optimizers/momentum.relish", momentum_options,
+     counter, velocity},
+    {"rmsprop", "The gradient over the root of a moving mean of its square.", "optimizers/rmsprop.relish",
+     rmsprop_options, counter, velocity},
+    {"sgd",
+     "Stochastic gradient descent: p - lr * (g + weight_decay * p).",
+     "optimizers/sgd.relish",
+     sgd_options,
+     counter,
+     {}},
 };
 
 template <class Entry>
@@ -43,118 +187,12 @@ const Entry* find_entry(std::span<const Entry> entries, std::string_view name) {
   return found == entries.end() ? nullptr : &*found;
 }
 
-[[noreturn]] void refuse(std::string_view owner, std::string_view id, std::string message) {
-  fail(ErrorClass::Usage, {}, id, fmt::format("{}: {}", owner, std::move(message)));
-}
-
-// Refuses options that the entry lacks.
-void check_names(std::string_view owner, std::span<const CatalogOption> options, const Attributes& given) {
-  for (const auto& [name, value] : given) {
-    if (std::any_of(options.begin(), options.end(), [&](const CatalogOption& o) { return o.name == name; }))
-      continue;
-    std::vector<std::string> names;
-    for (const CatalogOption& option : options) names.emplace_back(option.name);
-    refuse(owner, "option.unknown", fmt::format("unknown option '{}'{}", name, did_you_mean(name, names)));
-  }
-}
-
-const CatalogOption& option_of(std::span<const CatalogOption> options, std::string_view name) {
-  const auto found =
-      std::find_if(options.begin(), options.end(), [&](const CatalogOption& o) { return o.name == name; });
-  RELISH_CHECK(found != options.end());
-  return *found;
-}
-
-double float_option(std::string_view owner, const CatalogOption& option, const Attributes& given) {
-  if (const Attribute* value = find_attribute(given, option.name)) {
-    if (const auto* real = value->as<double>(); real && std::isfinite(*real)) return *real;
-    if (const auto* integer = value->as<std::int64_t>()) return static_cast<double>(*integer);
-    refuse(owner, "option.value", fmt::format("{} must be a finite number", option.name));
-  }
-  double value = 0;
-  std::from_chars(option.fallback.data(), option.fallback.data() + option.fallback.size(), value);
-  return value;
-}
-
-std::int64_t int_option(std::string_view owner, const CatalogOption& option, const Attributes& given) {
-  if (const Attribute* value = find_attribute(given, option.name)) {
-    if (const auto* integer = value->as<std::int64_t>()) return *integer;
-    refuse(owner, "option.value", fmt::format("{} must be an integer", option.name));
-  }
-  std::int64_t value = 0;
-  std::from_chars(option.fallback.data(), option.fallback.data() + option.fallback.size(), value);
-  return value;
-}
-
-bool bool_option(std::string_view owner, const CatalogOption& option, const Attributes& given) {
-  if (const Attribute* value = find_attribute(given, option.name)) {
-    if (const bool* flag = value->as<bool>()) return *flag;
-    refuse(owner, "option.value", fmt::format("{} must be True or False", option.name));
-  }
-  return option.fallback == "True";
-}
-
-std::string reduction_of(std::string_view owner, const Attributes& given) {
-  const Attribute* value = find_attribute(given, "reduction");
-  if (value == nullptr) return std::string(reduction_option.fallback);
-  const auto* text = value->as<std::string>();
-  if (text && (*text == "mean" || *text == "sum" || *text == "none")) return *text;
-  refuse(owner, "option.value", "reduction must be mean, sum or none");
-}
-
 }  // namespace
 
+std::span<const NamedNumber> common_numbers() { return numbers; }
 std::span<const LossEntry> loss_entries() { return losses; }
 const LossEntry* find_loss(std::string_view name) { return find_entry(loss_entries(), name); }
 std::span<const OptimizerEntry> optimizer_entries() { return optimizers; }
 const OptimizerEntry* find_optimizer(std::string_view name) { return find_entry(optimizer_entries(), name); }
-
-LossChoice choose_loss(const LossEntry& loss, const Attributes& options, int rank) {
-  check_names(loss.name, loss.options, options);
-  const std::string reduction = reduction_of(loss.name, options);
-  LossChoice choice{loss.text, std::string(loss.name), {"predictions", "targets"}, reduction != "none", {}};
-  if (loss.name == "cross_entropy") {
-    if (rank > 2) choice.function += "_positions";
-    if (bool_option(loss.name, option_of(loss.options, "weights"), options)) {
-      choice.function += "_weighted";
-      choice.params.emplace_back("weights");
-    }
-  }
-  for (const CatalogOption& option : loss.options) {
-    if (option.use != OptionUse::Attribute) continue;
-    choice.call_attributes.emplace_back(std::string(option.name), int_option(loss.name, option, options));
-  }
-  choice.function += "_" + reduction;
-  return choice;
-}
-
-OptimizerChoice choose_optimizer(const OptimizerEntry& optimizer, const Attributes& options) {
-  check_names(optimizer.name, optimizer.options, options);
-  const std::string name(optimizer.name);
-  OptimizerChoice choice;
-  choice.text = optimizer.text;
-  choice.start = name + "_start";
-  choice.step = name + "_step";
-  choice.update = name + "_update";
-  if (optimizer.parameter_states > 0) choice.start_each = name + "_start_each";
-  for (const CatalogOption& option : optimizer.options) {
-    if (option.fallback.empty() && find_attribute(options, option.name) == nullptr) continue;
-    const double value = float_option(optimizer.name, option, options);
-    if (value < 0)
-      refuse(optimizer.name, "option.value",
-             fmt::format("{} is {}, expected at least 0", option.name, value));
-    if (option.use == OptionUse::Rate) {
-      choice.lr = value;
-    } else if (option.name == "weight_decay") {
-      if (value == 0)
-        continue;  // without decay no term is added, so that the results are those of plain descent
-      choice.update += "_decayed";
-      choice.constants.emplace_back(option.name, value);
-    } else {
-      choice.constants.emplace_back(option.name, value);
-    }
-  }
-  return choice;
-}
 
 }  // namespace relish

@@ -3,6 +3,7 @@
 // functions named there.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,12 +14,17 @@
 
 namespace relish {
 
-// What becomes of an option's value.
+// What becomes of an option's value. A function of a text gets what it asks for by the names of its
+// parameters: an option of that name, or with `one_minus_` before it what the option lacks to 1.
 enum class OptionUse : std::uint8_t {
-  Function,   // it selects the function
+  Variant,    // True selects the function whose name has the suffix
   Attribute,  // it replaces the attribute of this name in the operator calls of the chosen function
-  Tensor,     // it is passed as a constant of rank 0 in the parameters' dtype
+  Constant,   // a constant of rank 0 in the parameters' dtype; with a suffix, 0 leaves it out
+  Pair,       // two such constants, whose names are the suffix, separated by a space
   Rate,       // the learning rate: an argument at run time; the value is what training passes
+  Reduction,  // how a loss joins the losses of the elements
+  Gradient,   // the function of this name in optimizers/gradients.relish changes the gradients first
+  Compat,     // "tvm" selects the function whose name ends in `_tvm`, where the text has one
 };
 
 struct CatalogOption {
@@ -27,58 +33,89 @@ struct CatalogOption {
   std::string_view type;      // for documentation: "float", "int", "bool", "mean|sum|none"
   std::string_view fallback;  // the default as text; "" when there is none
   std::string_view doc;
+  std::string_view suffix = {};  // of the function's name when the option is on
+  std::string_view state = {};   // a kind of parameter state that the option brings
+  bool required = false;
+  // Numbers are at least 0 (with `positive` more) and at most `most` (with `below` less).
+  double most = std::numeric_limits<double>::infinity();
+  bool below = false;
+  bool positive = false;
 };
 
-// --- Losses. A loss function takes `predictions`, `targets` and, when weighted, `weights`, and returns one
-// tensor.
+// A number that a text asks for by name.
+struct NamedNumber {
+  std::string_view name;
+  double value;
+};
+// "zero", "one" and others that mean the same in every text.
+std::span<const NamedNumber> common_numbers();
+
+// --- Losses. A loss function takes `predictions`, `targets`, when weighted `weights`, and numbers, and
+// returns one tensor.
+
+enum class LossParts : std::uint8_t {
+  Elements,  // the function gives the loss of every element; losses/reductions.relish joins them
+  Rows,      // the same, but the mean is that of the sums of the rows: the text's function `rows`
+  Operator,  // the attribute `reduction` of an operator call in the function joins them
+};
 
 struct LossEntry {
   std::string_view name;  // "cross_entropy"
   std::string_view summary;
   std::string_view text;  // path of the text: "losses/cross_entropy.relish"
   std::span<const CatalogOption> options;
-  // `targets` are int64 indices of classes (predictions without their class dimension: the last one up to
-  // rank 2, else dimension 1) instead of values like the predictions.
+  LossParts parts = LossParts::Elements;
+  // `targets` are int64 indices of classes (predictions without their class dimension) instead of values like
+  // the predictions.
   bool class_targets = false;
+  // Predictions have a class dimension: the last one up to rank 2, else dimension 1. It is set as the
+  // attribute `axis` of the operator calls.
+  bool classes = false;
 };
 std::span<const LossEntry> loss_entries();          // sorted by name
 const LossEntry* find_loss(std::string_view name);  // null when unknown
 
 struct LossChoice {
-  std::string_view text;            // text to load
-  std::string function;             // function in it, to be inlined
-  std::vector<std::string> params;  // of the function in order: predictions, targets[, weights]
-  bool scalar = true;               // false for reduction "none"
-  Attributes
-      call_attributes;  // to set in every operator call of the function that has an attribute of the name
+  std::string_view text;           // text to load
+  std::string function;            // function in it, to be inlined
+  std::vector<std::string> extra;  // parameters of the new function: targets[, weights]
+  std::vector<std::pair<std::string, double>> constants;  // for parameters of these names
+  bool scalar = true;                                     // false for reduction "none"
+  // To set in every operator call of the function that has an attribute of the name.
+  Attributes call_attributes;
+  std::string rows;      // function of the text that sums rows, used when the predictions have several
+  std::string join;      // function of losses/reductions.relish; "" when nothing is left to join
+  bool flatten = false;  // the function wants predictions (N, C, P): positions in one dimension
 };
 // `rank`: of the predictions, -1 when unknown. UsageError for an unknown option or a value out of its range.
 LossChoice choose_loss(const LossEntry& loss, const Attributes& options, int rank);
 
 // --- Optimizers. State is a tuple: the shared states, then for every kind of parameter state one per
-// parameter. The functions of an optimizer return one tensor, or a tuple when there are several.
+// parameter. The functions of an optimizer return one tensor, or a tuple when there are several. What they
+// take is found by the names of their parameters: p, g, lr, the states' names, options and numbers; the
+// shared states are those after the step, and `steps` is their counter in the parameters' dtype.
 
 struct OptimizerEntry {
   std::string_view name;
   std::string_view summary;
   std::string_view text;
   std::span<const CatalogOption> options;
-  int shared_states;     // the first is the step counter, a 0-d int64
-  int parameter_states;  // kinds of state of a parameter's shape
-  // Names of the states for variables: shared ones, then kinds: "num_steps", "v".
-  std::span<const std::string_view> state_names;
+  std::span<const std::string_view> shared_states;     // the first is num_steps, a 0-d int64
+  std::span<const std::string_view> parameter_states;  // kinds of state of a parameter's shape
 };
 std::span<const OptimizerEntry> optimizer_entries();
 const OptimizerEntry* find_optimizer(std::string_view name);
 
 struct OptimizerChoice {
   std::string_view text;
-  std::string start;       // (any parameter) -> the initial shared states
-  std::string start_each;  // (parameter) -> its initial states; "" when there are none
-  std::string step;        // (shared states) -> the next shared states, once per step and before the updates
-  std::string update;  // (p, g, lr, shared states after the step (but the counter), states of p, constants)
-                       // -> (p, its states)
-  std::vector<std::pair<std::string, double>> constants;  // options passed as rank-0 tensors, in order
+  std::string start;   // the initial shared states
+  std::string step;    // the next shared states, once per step and before the updates
+  std::string update;  // a parameter after the step, and its states
+  std::vector<std::string> parameter_states;
+  // Function of a kind of parameter state that gives its initial value; "" for zeros.
+  std::vector<std::string> starts;
+  std::vector<std::string> gradient_steps;  // functions of optimizers/gradients.relish, in order
+  std::vector<std::pair<std::string, double>> constants;  // for parameters of these names
   std::optional<double> lr;                               // when given
 };
 // UsageError for an unknown option or a value out of its range.

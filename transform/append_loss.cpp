@@ -4,90 +4,172 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ir/evaluator.h"
+#include "ir/op.h"
 #include "ir/printer.h"
 #include "ir/verify.h"
 #include "stdlib/catalog.h"
 #include "support/suggest.h"
+#include "transform/named_arguments.h"
 #include "transform/rebuild.h"
 
 namespace relish {
 namespace {
 
-// The loss as a function of known module, and the types of its parameters after the consumed outputs.
-struct ResolvedLoss {
-  ModulePtr module;
-  FunctionPtr function;
-  std::vector<std::pair<std::string, Type>> extra;
-};
-
-const TensorType& tensor_output(const Expr& output, const std::string& function, Span span) {
+// The type of the predictions of a library loss.
+const TensorType& predictions_type(const Expr& output, const std::string& function, Span span) {
   const TensorType* tensor = output.type().tensor();
-  if (!tensor) {
+  if (!tensor || !tensor->dtype || !is_float(*tensor->dtype)) {
     fail(ErrorClass::Type, span, "append_loss.output",
-         fmt::format("{} returns {}; a loss needs a tensor", function, print(output.type())));
+         fmt::format("{} returns {}; a loss needs a floating tensor", function, print(output.type())));
   }
   return *tensor;
 }
 
-// The types of the loss's parameters behind the predictions.
+// Which dimension of the predictions counts the classes.
+std::size_t class_dimension(const std::vector<Scalar>& dims) {
+  return dims.size() <= 2 ? dims.size() - 1 : 1;
+}
+
+// The type of a parameter of the loss behind the predictions.
 Type extra_type(const LossEntry& entry, const std::string& name, const TensorType& predictions) {
-  const bool classes = predictions.shape && !predictions.shape->empty();
-  if (!entry.class_targets || !classes) {
+  const bool per_class = name == "weights";
+  if (!per_class && !entry.class_targets) return predictions;
+  const std::optional<DType> dtype = per_class ? predictions.dtype : DType::Int64;
+  if (!predictions.shape || predictions.shape->empty()) {
     TensorType type = predictions;
-    if (entry.class_targets) type.dtype = DType::Int64;
+    type.dtype = dtype;
+    if (per_class) type.shape.reset(), type.rank = 1;
     return type;
   }
   std::vector<Scalar> dims = *predictions.shape;
-  const std::size_t class_dim = dims.size() <= 2 ? dims.size() - 1 : 1;
-  const Scalar class_count = dims[class_dim];
-  if (name == "weights") return TensorType{predictions.dtype, std::vector<Scalar>{class_count}, 1};
+  const std::size_t class_dim = class_dimension(dims);
+  if (per_class) return TensorType{dtype, std::vector<Scalar>{dims[class_dim]}, 1};
   dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(class_dim));
   const int rank = static_cast<int>(dims.size());
-  return TensorType{DType::Int64, std::move(dims), rank};
+  return TensorType{dtype, std::move(dims), rank};
 }
 
-// A copy of the loss with the chosen attributes in every operator call that has them.
-FunctionPtr with_call_attributes(const FunctionPtr& function, const Attributes& attributes) {
-  if (attributes.empty()) return function;
-  Function copy = *function;
-  for (BindingBlock& block : copy.blocks) {
-    for (Binding& binding : block.bindings) {
-      auto* plain = std::get_if<VarBinding>(&binding.kind);
-      const auto* call = plain ? plain->value.as<OpCall>() : nullptr;
-      if (!call) continue;
-      Attributes changed = call->attributes;
-      for (const auto& [name, value] : attributes)
-        if (find_attribute(changed, name)) changed = with_attribute(std::move(changed), name, value);
-      plain->value = op_call(*call->op, call->args, std::move(changed), plain->value.span());
+// A copy of the text whose operator calls have the chosen attributes, where they have attributes of the name.
+ModulePtr with_call_attributes(const ModulePtr& text, const Attributes& attributes) {
+  if (attributes.empty()) return text;
+  Module module = *text;
+  for (const GlobalFunction& global : text->functions) {
+    const FunctionPtr function = text->function(name_of(global));
+    if (!function) continue;
+    Function copy = *function;
+    for (BindingBlock& block : copy.blocks) {
+      for (Binding& binding : block.bindings) {
+        auto* plain = std::get_if<VarBinding>(&binding.kind);
+        const auto* call = plain ? plain->value.as<OpCall>() : nullptr;
+        if (!call) continue;
+        Attributes changed = call->attributes;
+        for (const auto& [name, value] : attributes)
+          if (find_attribute(changed, name)) changed = with_attribute(std::move(changed), name, value);
+        plain->value = op_call(*call->op, call->args, std::move(changed), plain->value.span());
+      }
     }
+    module.set(std::make_shared<const Function>(std::move(copy)));
   }
-  return std::make_shared<const Function>(std::move(copy));
+  return std::make_shared<const Module>(std::move(module));
 }
 
-ResolvedLoss library_loss(const NamedSpec& spec, const Expr& predictions, const std::string& function,
-                          Span span) {
-  const LossEntry* entry = find_loss(spec.name);
-  if (!entry) {
-    fail(ErrorClass::Usage, {}, "loss.unknown",
-         fmt::format("no loss '{}'; losses are {}{}", spec.name, fmt::join(loss_names(), ", "),
-                     did_you_mean(spec.name, loss_names())));
-  }
-  const TensorType& type = tensor_output(predictions, function, span);
-  const LossChoice choice = choose_loss(*entry, spec.options, type.rank);
-  ResolvedLoss loss;
-  loss.module = body_loader().load(choice.text);
-  const FunctionPtr text = loss.module->function(choice.function);
-  RELISH_CHECK(text != nullptr, choice.function);
-  loss.function = with_call_attributes(text, choice.call_attributes);
-  for (std::size_t i = 1; i < choice.params.size(); ++i)
-    loss.extra.emplace_back(choice.params[i], extra_type(*entry, choice.params[i], type));
-  return loss;
+const LossEntry& loss_entry(const NamedSpec& spec) {
+  if (const LossEntry* entry = find_loss(spec.name)) return *entry;
+  fail(ErrorClass::Usage, {}, "loss.unknown",
+       fmt::format("no loss '{}'; losses are {}{}", spec.name, fmt::join(loss_names(), ", "),
+                   did_you_mean(spec.name, loss_names())));
 }
 
-ResolvedLoss user_loss(const AppendLossOptions& options, const std::vector<Expr>& outputs,
-                       std::size_t consumed, Span span) {
-  ResolvedLoss loss{options.loss_module, options.loss_function, {}};
+// Writes the calls of a loss of the library into the new function.
+class LibraryLoss {
+ public:
+  LibraryLoss(FunctionBuilder& builder, Module& target, const NamedSpec& spec, const TensorType& predictions)
+      : builder_(builder),
+        target_(target),
+        entry_(loss_entry(spec)),
+        predictions_(predictions),
+        choice_(choose_loss(entry_, spec.options, predictions.rank)) {}
+
+  std::vector<std::pair<std::string, Type>> extra() const {
+    std::vector<std::pair<std::string, Type>> types;
+    for (const std::string& name : choice_.extra)
+      types.emplace_back(name, extra_type(entry_, name, predictions_));
+    return types;
+  }
+
+  // `args`: the predictions, then values for extra().
+  Expr write(std::vector<Expr> args) {
+    if (choice_.flatten) {
+      args[0] = flat_positions(args[0], 2);
+      args[1] = flat_positions(args[1], entry_.class_targets ? 1 : 2);
+    }
+    ModulePtr text = with_call_attributes(body_loader().load(choice_.text), choice_.call_attributes);
+    const FunctionPtr function = text->function(choice_.function);
+    RELISH_CHECK(function != nullptr, choice_.function);
+    const NamedArguments named(choice_.constants, *predictions_.dtype);
+    std::vector<Expr> given;
+    for (const Var& param : function->params) {
+      const auto extra = std::find(choice_.extra.begin(), choice_.extra.end(), param.name());
+      if (param.name() == "predictions")
+        given.push_back(args[0]);
+      else if (extra != choice_.extra.end())
+        given.push_back(args[1 + static_cast<std::size_t>(extra - choice_.extra.begin())]);
+      else
+        given.push_back(named.value(param.name()));
+    }
+    Expr losses = inline_call(builder_, target_, *text, *function, given);
+    if (!choice_.rows.empty()) losses = row_sums(losses);
+    if (!choice_.join.empty()) {
+      text = body_loader().load("losses/reductions.relish");
+      return inline_call(builder_, target_, *text, *text->function(choice_.join), {losses});
+    }
+    const bool flat_losses = choice_.flatten && !choice_.scalar;
+    return flat_losses ? reshaped(losses, position_dims()) : losses;
+  }
+
+ private:
+  Expr reshaped(const Expr& value, std::vector<Scalar> dims) {
+    return builder_.emit(op_call(*find_op("reshape"), {value, shape_literal(std::move(dims))}, {}));
+  }
+
+  // All dimensions from `first` on as one.
+  Expr flat_positions(const Expr& value, std::size_t first) {
+    const std::vector<Scalar>& dims = *value.type().tensor()->shape;
+    std::vector<Scalar> flat(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(first));
+    Scalar positions = dims[first];
+    for (std::size_t i = first + 1; i < dims.size(); ++i) positions = positions * dims[i];
+    flat.push_back(positions);
+    return reshaped(value, std::move(flat));
+  }
+
+  // The shape of the losses of rows and positions.
+  std::vector<Scalar> position_dims() const {
+    std::vector<Scalar> dims = *predictions_.shape;
+    dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(class_dimension(dims)));
+    return dims;
+  }
+
+  Expr row_sums(const Expr& losses) {
+    AttributeList axes;
+    for (int i = 1; i < predictions_.rank; ++i) axes.emplace_back(i);
+    const ModulePtr text = with_call_attributes(body_loader().load(choice_.text), {{"axis", axes}});
+    return inline_call(builder_, target_, *text, *text->function(choice_.rows), {losses});
+  }
+
+  FunctionBuilder& builder_;
+  Module& target_;
+  const LossEntry& entry_;
+  TensorType predictions_;
+  LossChoice choice_;
+};
+
+// The parameters of the user's loss behind the outputs that it consumes.
+std::vector<std::pair<std::string, Type>> extra_of_user_loss(const AppendLossOptions& options,
+                                                             const std::vector<Expr>& outputs,
+                                                             std::size_t consumed, Span span) {
   const Function& function = *options.loss_function;
   if (function.params.size() < consumed) {
     fail(ErrorClass::Type, span, "append_loss.outputs",
@@ -113,9 +195,10 @@ ResolvedLoss user_loss(const AppendLossOptions& options, const std::vector<Expr>
     for (std::size_t d = 0; d < wanted->shape->size(); ++d)
       if (auto var = (*wanted->shape)[d].as_var()) sizes.emplace(var->id(), (*found->shape)[d]);
   }
+  std::vector<std::pair<std::string, Type>> extra;
   for (std::size_t i = consumed; i < function.params.size(); ++i)
-    loss.extra.emplace_back(function.params[i].name(), substitute(function.params[i].type(), sizes));
-  return loss;
+    extra.emplace_back(function.params[i].name(), substitute(function.params[i].type(), sizes));
+  return extra;
 }
 
 }  // namespace
@@ -175,16 +258,18 @@ Module append_loss(const Module& module, std::string_view name, const AppendLoss
     fail(ErrorClass::Usage, span, "append_loss.outputs",
          fmt::format("loss {} consumes one output, not {}", options.loss.name, consumed));
   }
-  const ResolvedLoss loss = options.loss_function
-                                ? user_loss(options, outputs, consumed, span)
-                                : library_loss(options.loss, outputs[0], function->name, span);
-
+  std::optional<LibraryLoss> library;
+  if (!options.loss_function)
+    library.emplace(builder, result, options.loss, predictions_type(outputs[0], function->name, span));
   std::vector<Expr> args(outputs.begin(), outputs.begin() + options.outputs);
-  for (const auto& [extra_name, type] : loss.extra) {
+  for (const auto& [extra_name, type] :
+       library ? library->extra() : extra_of_user_loss(options, outputs, consumed, span)) {
     appended.params.emplace_back(builder.fresh_name(extra_name), type, false, span);
     args.emplace_back(appended.params.back());
   }
-  const Expr value = inline_call(builder, result, *loss.module, *loss.function, args);
+  const Expr value = library
+                         ? library->write(std::move(args))
+                         : inline_call(builder, result, *options.loss_module, *options.loss_function, args);
   builder.end_block();
 
   Expr returned_loss = value;

@@ -1,5 +1,6 @@
 // Reading of "name" and "name(option=value, ...)" as given to --loss and --optimizer. Values are numbers,
-// quoted or bare strings, true/false/none in Python's or lower-case spelling.
+// quoted or bare strings, true/false/none in Python's or lower-case spelling, or tuples of these in
+// parentheses.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -24,7 +25,18 @@ bool is_name(std::string_view text) {
   });
 }
 
-Attribute read_value(std::string_view text, std::string_view whole) {
+// The place of the first comma outside parentheses, or npos.
+std::size_t next_comma(std::string_view text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] == ')') --depth;
+    if (text[i] == ',' && depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
+Attribute read_plain_value(std::string_view text, std::string_view whole) {
   if (text == "True" || text == "true") return true;
   if (text == "False" || text == "false") return false;
   if (text == "None" || text == "none") return {};
@@ -41,6 +53,18 @@ Attribute read_value(std::string_view text, std::string_view whole) {
   fail(ErrorClass::Usage, {}, "spec.value",
        fmt::format("'{}' in '{}' is no value; expected a number, a string, True, False or None",
                    printable(text), printable(whole)));
+}
+
+// A plain value, or a tuple of plain values.
+Attribute read_value(std::string_view text, std::string_view whole) {
+  if (text.size() < 2 || text.front() != '(' || text.back() != ')') return read_plain_value(text, whole);
+  AttributeList list;
+  for (std::string_view inside = trimmed(text.substr(1, text.size() - 2)); !inside.empty();) {
+    const std::size_t comma = inside.find(',');
+    list.push_back(read_plain_value(trimmed(inside.substr(0, comma)), whole));
+    inside = comma == std::string_view::npos ? std::string_view() : trimmed(inside.substr(comma + 1));
+  }
+  return list;
 }
 
 }  // namespace
@@ -60,7 +84,7 @@ NamedSpec parse_named_spec(std::string_view text) {
   if (whole.back() != ')') malformed("a closing ')' at the end");
   std::string_view inside = trimmed(whole.substr(open + 1, whole.size() - open - 2));
   while (!inside.empty()) {
-    const std::size_t comma = inside.find(',');
+    const std::size_t comma = next_comma(inside);
     const std::string_view item = trimmed(inside.substr(0, comma));
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos) malformed("option=value between the parentheses");

@@ -6,11 +6,13 @@
 #include <fmt/format.h>
 
 #include "ir/evaluator.h"
+#include "ir/op.h"
 #include "ir/printer.h"
 #include "ir/verify.h"
 #include "stdlib/catalog.h"
 #include "support/suggest.h"
 #include "transform/gradient.h"
+#include "transform/named_arguments.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -49,68 +51,102 @@ DType common_dtype(const std::vector<Type>& params, const std::vector<std::strin
 // Makes one function; every call of the optimizer's text is inlined into it.
 class OptimizerWriter {
  public:
-  OptimizerWriter(Module& target, const OptimizerEntry& entry, OptimizerChoice choice)
-      : target_(target), entry_(entry), choice_(std::move(choice)), text_(body_loader().load(choice_.text)) {}
+  OptimizerWriter(Module& target, const OptimizerEntry& entry, OptimizerChoice choice, DType dtype)
+      : target_(target),
+        entry_(entry),
+        choice_(std::move(choice)),
+        dtype_(dtype),
+        numbers_(choice_.constants, dtype),
+        text_(body_loader().load(choice_.text)) {}
 
   // optimizer_init(params) -> states. Returns the type of the states.
   Type write_init(const std::vector<Type>& types, const std::vector<std::string>& names) {
     begin("optimizer_init");
     const std::vector<Expr> params = parameter_tuple("params", types, names);
-    std::vector<Expr> states = call(choice_.start, {params.at(0)});
-    std::vector<std::vector<Expr>> own;
-    for (const Expr& param : params)
-      own.push_back(choice_.start_each.empty() ? std::vector<Expr>{} : call(choice_.start_each, {param}));
-    append_transposed(own, states);
+    std::vector<Expr> states = call(choice_.start, {});
+    for (const std::string& start : choice_.starts) {
+      for (const Expr& param : params) {
+        states.push_back(start.empty() ? builder_.emit(op_call(*find_op("zeros_like"), {param}, {}))
+                                       : call(start, {{"p", param}}).at(0));
+      }
+    }
     const Expr result = tuple(states);
     finish(result);
     return result.type();
   }
 
   void write_update(const std::vector<Type>& types, const std::vector<std::string>& names,
-                    const Type& states_type, DType dtype) {
+                    const Type& states_type) {
     begin("optimizer");
     const std::vector<Expr> params = parameter_tuple("params", types, names);
     std::vector<std::string> gradient_names;
     for (const std::string& name : names) gradient_names.push_back(name + "_grad");
-    const std::vector<Expr> gradients = parameter_tuple("gradients", types, gradient_names);
+    std::vector<Expr> gradients = parameter_tuple("gradients", types, gradient_names);
     const std::vector<Expr> states =
         parameter_tuple("states", states_type.tuple()->fields, state_names(names));
-    const Expr lr = parameter("lr", tensor_type({}, dtype));
+    const Expr lr = parameter("lr", tensor_type({}, dtype_));
 
-    const auto shared_count = static_cast<std::size_t>(entry_.shared_states);
-    const std::vector<Expr> shared =
-        call(choice_.step, {states.begin(), states.begin() + entry_.shared_states});
-    std::vector<Expr> new_params, new_states = shared;
-    std::vector<std::vector<Expr>> own;
+    const std::size_t shared_count = entry_.shared_states.size();
+    Known shared;
+    for (std::size_t i = 0; i < shared_count; ++i) shared.emplace_back(entry_.shared_states[i], states[i]);
+    std::vector<Expr> new_states = call(choice_.step, shared);
+    RELISH_CHECK(new_states.size() == shared_count);
+    for (std::size_t i = 0; i < shared_count; ++i) shared[i].second = new_states[i];
+    shared.emplace_back("lr", lr);
+    change_gradients(params, gradients);
+
+    std::vector<Expr> new_params;
+    std::vector<std::vector<Expr>> own(choice_.parameter_states.size());
     for (std::size_t i = 0; i < params.size(); ++i) {
-      std::vector<Expr> args{params[i], gradients[i], lr};
-      args.insert(args.end(), shared.begin() + 1, shared.end());  // all but the counter
-      for (int s = 0; s < entry_.parameter_states; ++s)
-        args.push_back(states[shared_count + static_cast<std::size_t>(s) * params.size() + i]);
-      for (const auto& [option, value] : choice_.constants)
-        args.push_back(constant(Tensor::scalar(dtype, value)));
-      std::vector<Expr> updated = call(choice_.update, args);
-      new_params.push_back(updated.at(0));
-      rename(updated.at(0), names[i]);
-      own.emplace_back(updated.begin() + 1, updated.end());
+      Known known = shared;
+      known.emplace_back("p", params[i]);
+      known.emplace_back("g", gradients[i]);
+      for (std::size_t s = 0; s < own.size(); ++s)
+        known.emplace_back(choice_.parameter_states[s], states[shared_count + s * params.size() + i]);
+      const std::vector<Expr> updated = call(choice_.update, known);
+      RELISH_CHECK(updated.size() == 1 + own.size());
+      new_params.push_back(updated[0]);
+      rename(updated[0], names[i]);
+      for (std::size_t s = 0; s < own.size(); ++s) own[s].push_back(updated[1 + s]);
     }
-    append_transposed(own, new_states);
+    for (const std::vector<Expr>& kind : own) new_states.insert(new_states.end(), kind.begin(), kind.end());
     const std::vector<std::string> all_states = state_names(names);
     for (std::size_t i = 0; i < new_states.size(); ++i) rename(new_states[i], all_states[i]);
     finish(tuple({tuple(new_params), tuple(new_states)}));
   }
 
  private:
+  // Values that a function of a text may ask for, by name.
+  using Known = std::vector<std::pair<std::string, Expr>>;
+
+  // Clipping and decay, as chosen.
+  void change_gradients(const std::vector<Expr>& params, std::vector<Expr>& gradients) {
+    if (choice_.gradient_steps.empty()) return;
+    const ModulePtr text = body_loader().load("optimizers/gradients.relish");
+    for (const std::string& step : choice_.gradient_steps) {
+      if (text->function(step)) {
+        for (std::size_t i = 0; i < params.size(); ++i)
+          gradients[i] = call(*text, step, {{"p", params[i]}, {"g", gradients[i]}}).at(0);
+        continue;
+      }
+      // One factor for all, from the sum of all squares.
+      std::optional<Expr> squares;
+      for (const Expr& gradient : gradients) {
+        const Expr own = call(*text, "squares", {{"g", gradient}}).at(0);
+        squares = squares ? builder_.emit(op_call(*find_op("add"), {*squares, own}, {})) : own;
+      }
+      const Expr factor = call(*text, step + "_factor", {{"squares", *squares}}).at(0);
+      for (Expr& gradient : gradients)
+        gradient = call(*text, "scaled", {{"g", gradient}, {"factor", factor}}).at(0);
+    }
+  }
+
   // "num_steps", then "<parameter>_v" for every kind of parameter state.
   std::vector<std::string> state_names(const std::vector<std::string>& params) const {
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < entry_.state_names.size(); ++i) {
-      const std::string name(entry_.state_names[i]);
-      if (i < static_cast<std::size_t>(entry_.shared_states))
-        names.push_back(name);
-      else
-        for (const std::string& param : params) names.push_back(param + "_" + name);
-    }
+    names.assign(entry_.shared_states.begin(), entry_.shared_states.end());
+    for (const std::string& state : choice_.parameter_states)
+      for (const std::string& param : params) names.push_back(param + "_" + state);
     return names;
   }
 
@@ -143,11 +179,15 @@ class OptimizerWriter {
     return fields;
   }
 
-  // Inlines a function of the text; the fields of its result, which may be one tensor, as leaves.
-  std::vector<Expr> call(const std::string& name, const std::vector<Expr>& args) {
-    const FunctionPtr callee = text_->function(name);
+  std::vector<Expr> call(const std::string& name, const Known& known) { return call(*text_, name, known); }
+
+  // Inlines a function of a text; the fields of its result, which may be one tensor, as leaves.
+  std::vector<Expr> call(const Module& text, const std::string& name, const Known& known) {
+    const FunctionPtr callee = text.function(name);
     RELISH_CHECK(callee != nullptr, name);
-    const Expr result = inline_call(builder_, target_, *text_, *callee, args);
+    std::vector<Expr> args;
+    for (const Var& param : callee->params) args.push_back(argument(param.name(), known));
+    const Expr result = inline_call(builder_, target_, text, *callee, args);
     if (const auto* literal = result.as<TupleExpr>()) return literal->fields;
     std::vector<Expr> fields;
     const TupleType* type = result.type().tuple();
@@ -157,10 +197,16 @@ class OptimizerWriter {
     return fields;
   }
 
-  // [parameter][state] -> all first states, then all second ones.
-  void append_transposed(const std::vector<std::vector<Expr>>& own, std::vector<Expr>& into) const {
-    for (int s = 0; s < entry_.parameter_states; ++s)
-      for (const std::vector<Expr>& states : own) into.push_back(states.at(static_cast<std::size_t>(s)));
+  Expr argument(const std::string& name, const Known& known) {
+    const auto find = [&](std::string_view wanted) {
+      return std::find_if(known.begin(), known.end(), [&](const auto& item) { return item.first == wanted; });
+    };
+    if (const auto found = find(name); found != known.end()) return found->second;
+    if (name != "steps") return numbers_.value(name);
+    const auto counter = find("num_steps");
+    RELISH_CHECK(counter != known.end());
+    return builder_.emit(op_call(*find_op("astype"), {counter->second}, {{"dtype", Attribute(dtype_)}}),
+                         name);
   }
 
   void finish(const Expr& result) {
@@ -175,6 +221,8 @@ class OptimizerWriter {
   Module& target_;
   const OptimizerEntry& entry_;
   OptimizerChoice choice_;
+  DType dtype_;
+  NamedArguments numbers_;
   ModulePtr text_;
   Function function_;
   FunctionBuilder builder_;
@@ -255,9 +303,9 @@ Module add_optimizer(const Module& module, const NamedSpec& spec, const std::vec
   check_free(module, "optimizer");
   check_free(module, "optimizer_init");
   Module result = module;
-  OptimizerWriter writer(result, entry, choose_optimizer(entry, spec.options));
+  OptimizerWriter writer(result, entry, choose_optimizer(entry, spec.options), dtype);
   const Type states = writer.write_init(params, names);
-  writer.write_update(params, names, states, dtype);
+  writer.write_update(params, names, states);
   verify_after(result, "optimizer");
   return result;
 }

@@ -1,0 +1,23 @@
+// Numbers for the parameters of the standard library's texts.
+#include "transform/named_arguments.h"
+
+#include <optional>
+
+#include "stdlib/catalog.h"
+
+namespace relish {
+
+Expr NamedArguments::value(const std::string& name) const {
+  constexpr std::string_view complement = "one_minus_";
+  const bool is_complement = name.starts_with(complement);
+  const std::string_view wanted = is_complement ? std::string_view(name).substr(complement.size()) : name;
+  std::optional<double> number;
+  for (const NamedNumber& known : common_numbers())
+    if (known.name == wanted) number = known.value;
+  for (const auto& [option, value] : options_)
+    if (option == wanted) number = value;
+  RELISH_CHECK(number.has_value(), name);
+  return constant(Tensor::scalar(dtype_, is_complement ? 1 - *number : *number));
+}
+
+}  // namespace relish
