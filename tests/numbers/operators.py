@@ -9,16 +9,8 @@ import numpy as np
 import torch
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-<<<<<<< HEAD
-<<<<<<< HEAD
 import families  # noqa: E402
 from oracle import index  # noqa: E402
-=======
-from families import movement  # noqa: E402
->>>>>>> w-move
-=======
-from families import convolution, grids, pooling, quantization, resampling, vision, winograd  # noqa: E402
->>>>>>> w-conv
 from oracle.cases import File  # noqa: E402
 
 BOTH = (np.float32, np.float64)
@@ -303,15 +295,6 @@ if __name__ == "__main__":
     shapes()
     contractions()
     losses()
-<<<<<<< HEAD
-<<<<<<< HEAD
     for family in pkgutil.iter_modules(families.__path__):
         importlib.import_module("families." + family.name).write()
     index.write()
-=======
-    movement.write()
->>>>>>> w-move
-=======
-    for family in (convolution, grids, pooling, quantization, resampling, vision, winograd):
-        family.write()
->>>>>>> w-conv
