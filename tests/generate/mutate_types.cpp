@@ -154,9 +154,9 @@ MaybeLine attribute_value(Draft& draft) {
         if (i < 3 || !is_sign(text, tokens, i - 1, '=') || tokens[i - 2].begin < value_begin(text))
           return false;
         const std::string name = text_of(text, tokens[i - 2]), value = text_of(text, tokens[i]);
-        // Any number is a class to ignore, any word a device or a part of a message.
+        // Any number is a class to ignore or a padding, any word a device or a part of a message.
         for (const char* free :
-             {"out_ty", "out_sinfo", "ignore_index", "dst_vdevice", "vdevice", "device", "format"})
+             {"out_ty", "out_sinfo", "ignore_index", "pad_value", "dst_vdevice", "vdevice", "device", "format"})
           if (name == free) return false;
         return tokens[i].kind == Token::Number || tokens[i].kind == Token::String || value == "True" ||
                value == "False";
