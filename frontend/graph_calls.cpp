@@ -11,6 +11,7 @@
 #include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
+#include "support/source.h"
 #include "support/suggest.h"
 
 namespace relish {
@@ -33,6 +34,24 @@ bool is_literal(const ReadContext& context, const ast::Expr& expr) {
   std::string name = call ? context.namespaces.canonical(*call->callee) : std::string();
   return (name == "R.dtype" || name == "R.str" || name == "float") && call->arguments.size() == 1 &&
          call->arguments[0].value->as<ast::StringValue>();
+}
+
+// The text of an index map, a lambda or T.index_map of one, on one line: the operator reads it.
+Attribute index_map_text(const ReadContext& context, const ast::Expr& value) {
+  const ast::Expr* lambda = &value;
+  auto* call = value.as<ast::Call>();
+  if (call && context.namespaces.canonical(*call->callee) == "T.index_map" && !call->arguments.empty())
+    lambda = call->arguments[0].value.get();
+  if (!lambda->as<ast::Unsupported>()) return read_attribute(context, *lambda);
+  const Span span = lambda->span;
+  const std::string_view source = Sources::instance().find(span.file)->text();
+  std::string text;
+  for (char c : source.substr(span.begin, span.end - span.begin)) {
+    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!blank) text += c;
+    if (blank && !text.empty() && text.back() != ' ') text += ' ';
+  }
+  return text;
 }
 
 struct Refusal {
@@ -132,6 +151,8 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
                   param->type.find("integers") == std::string_view::npos;
     if (null_value) {
       // an absent argument
+    } else if (param && param->type == "index map") {
+      argument.value = index_map_text(context_, value);
     } else if (tensor && (value.as<ast::IntValue>() || value.as<ast::FloatValue>())) {
       numbers.emplace_back(written.size(), &value);
       argument.value = read_attribute(context_, value);

@@ -95,6 +95,17 @@ void write_hint_on_device(Writer& w, const OpCall& call) {
   w.out += ')';
 }
 
+namespace {
+
+// Whether an attribute's text is that of a lambda, which TVM reads as T.index_map(lambda …).
+bool is_index_map(const Op& op, std::string_view attribute) {
+  return std::any_of(op.params.begin(), op.params.end(), [&](const Param& param) {
+    return param.name == attribute && param.type == "index map";
+  });
+}
+
+}  // namespace
+
 void write_kind(Writer& w, const OpCall& call) {
   w.text.uses_graph = true;
   if (call.op->name == "hint_on_device") return write_hint_on_device(w, call);
@@ -113,7 +124,13 @@ void write_kind(Writer& w, const OpCall& call) {
     w.out += separator;
     w.out += key;
     w.out += '=';
-    write_attribute(w, value);
+    const auto* text = value.as<std::string>();
+    if (text && is_index_map(*call.op, key)) {
+      w.text.uses_loops = true;
+      w.out += fmt::format("T.index_map({})", *text);
+    } else {
+      write_attribute(w, value);
+    }
     separator = ", ";
   }
   w.out += ')';

@@ -301,7 +301,10 @@ class Legalizer {
       outs = fields->fields;
     else
       outs = {value.type()};
-    return call_tir(callee, std::move(args), std::move(outs), fields != nullptr, span);
+    // One result in a list is a tensor: its tuple is made here.
+    const bool alone = fields && outs.size() == 1;
+    const Expr made = call_tir(callee, std::move(args), std::move(outs), fields && !alone, span);
+    return alone ? tuple({bind(made, "lv", dataflow, names, into)}, span) : made;
   }
 
   static void flatten(const Expr& arg, bool dataflow, FunctionBuilder& names, std::vector<Binding>& into,

@@ -47,10 +47,8 @@ std::vector<Slice> slices_of(const EvalCall& c, const Shape& shape, std::size_t 
   std::vector<Slice> slices;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const auto number = [&](std::size_t i) { return c.in(first + i).get_int(static_cast<std::int64_t>(d)); };
-    if (number(2) == 0) {
-      fail(ErrorClass::Runtime, c.call.span, "dynamic_strided_slice.stride",
-           fmt::format("dynamic_strided_slice: the stride of dimension {} is 0", d));
-    }
+    if (number(2) == 0)
+      fail_fault(Fault{FaultKind::AssertFailed, "a stride of dynamic_strided_slice is 0"}, c.call.span);
     slices.push_back(slice_of(shape[d], number(0), number(1), number(2)));
   }
   return slices;
@@ -102,8 +100,7 @@ Value evaluate_backward(const EvalCall& c) {
   const Shape& shape = c.in(1).shape();
   const std::vector<Slice> slices = slices_of(c, shape, 2);
   if (counts_of(slices) != g.shape()) {
-    fail(ErrorClass::Runtime, c.call.span, "dynamic_strided_slice_backward.shape",
-         "dynamic_strided_slice_backward: output_grad has not the shape of the slice");
+    fail_fault(Fault{FaultKind::AssertFailed, "the gradient of a slice has not its shape"}, c.call.span);
   }
   Tensor result = Tensor::zeros(g.dtype(), shape);
   std::int64_t from = 0;

@@ -155,8 +155,8 @@ MaybeLine attribute_value(Draft& draft) {
           return false;
         const std::string name = text_of(text, tokens[i - 2]), value = text_of(text, tokens[i]);
         // Any number is a class to ignore or a device, any word a device or a part of a message.
-        for (const char* free : {"out_ty", "out_sinfo", "ignore_index", "dst_vdevice", "vdevice", "device",
-                                 "device_type", "index", "format"})
+        for (const char* free : {"out_ty", "out_sinfo", "ignore_index", "pad_value", "dst_vdevice", "vdevice",
+                                 "device", "device_type", "index", "format"})
           if (name == free) return false;
         for (const char* any_number : {"depth", "alpha", "beta", "threshold"})
           if (name == any_number) return false;

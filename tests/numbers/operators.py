@@ -204,6 +204,11 @@ def shapes():
 
     file = File("astype", astype, differentiable=False)
     file.add("float64 to float32", random((2, 3)) * 1e3, dtype="float32")
+    file.add("float64 to int64", np.array([1.75, -1.75, 2.0**40, -0.0]), dtype="int64")
+    file.add("float64 to bool", np.array([[0.0, 2.0], [-0.0, np.inf]]), dtype="bool")
+    file.add("float64 to float64, rank 0", np.array(2.5), dtype="float64")
+    file.add("float32 to uint8", np.array([0.9, 255.0, 17.5], np.float32), dtype="uint8")
+    file.add("float32 to float16", np.array([[0.1], [70000.0], [-3e-8]], np.float32), dtype="float16")
     file.add("float64 to float16", np.array([0.1, 1e5, 2049.0, 6e-8, -1.0]), dtype="float16")
     file.add("float32 to float64", random((4,), np.float32), dtype="float64")
     file.add("float32 to int32", np.array([1.75, -1.75, 0.0, 1e6], np.float32), dtype="int32")

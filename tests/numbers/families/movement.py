@@ -398,6 +398,32 @@ def sorts():
     file.write()
 
 
+def layouts():
+    def places(shape, index_map):
+        """Where Python's own lambda puts each element, and the shape that holds all places."""
+        result = eval(index_map)(*np.indices(shape))  # our own text
+        result = [r for r in result] if isinstance(result, (tuple, list)) else [result]
+        return result
+
+    def transform(x, index_map, pad_value, shape=None):
+        at = places(x.shape, index_map)
+        flat = torch.from_numpy(np.ravel_multi_index(at, shape).reshape(-1))
+        return torch.full((int(np.prod(shape)),), float(pad_value or 0), dtype=x.dtype).index_copy(0, flat, x.reshape(-1)).reshape(shape)
+
+    maps = [((4,), "lambda i: (i // 2, i % 2)", (2, 2)), ((5,), "lambda i: (i // 4, i % 4)", (2, 4)), ((2, 3), "lambda i, j: (j, i)", (3, 2)),
+            ((2, 6, 3), "lambda n, c, h: (n, c // 4, h, c % 4)", (2, 2, 3, 4)), ((4, 3), "lambda i, j: i * 3 + j", (12,)), ((3,), "lambda i: [2 - i]", (3,))]
+    file, backward = File("layout_transform", None), File("grad.layout_transform_backward", None, differentiable=False)
+    for dtype in BOTH:
+        for shape, index_map, to in maps:
+            for pad in (None, 7.5):
+                file.oracle = lambda x, index_map, pad_value, to=to: transform(x, index_map, pad_value, to)
+                file.add(f"{name_of(dtype)} {index_map} {pad}", random(shape, dtype), index_map=index_map, pad_value=pad)
+            backward.oracle = lambda g, x, index_map, to=to: g.reshape(-1)[torch.from_numpy(np.ravel_multi_index(places(x.shape, index_map), to))]
+            backward.add(f"{name_of(dtype)} {index_map}", random(to, dtype, seed=2), random(shape, dtype), index_map=index_map)
+    file.write()
+    backward.write()
+
+
 def sizes_from_data():
     def unique(x, sorted, return_index, return_inverse, return_counts, axis=None):
         values, index, inverse, counts = np.unique(x.numpy(), True, True, True, axis)
@@ -434,4 +460,5 @@ def write():
     coordinates()
     searches()
     sorts()
+    layouts()
     sizes_from_data()
