@@ -245,6 +245,10 @@ GraphValue as_parameter(const GradientRule& rule, const Normalization& n, std::s
   return partial;
 }
 
+Expr unused_parameter(const GradientRule& rule, std::size_t i) {
+  return call_op("zeros_like", {rule.argument(i)}, {{"dtype", Attribute()}}).expr();
+}
+
 Partials vjp(const VjpCall& c, const Normalization& n) {
   const GradientRule rule(c);
   const Parts p = parts(rule, n, rule.cotangent());
@@ -255,7 +259,8 @@ Partials vjp(const VjpCall& c, const Normalization& n) {
       partials[i] = as_parameter(rule, n, i, p.cotangent * p.normalized).expr();
     else if (i == n.beta)
       partials[i] = as_parameter(rule, n, i, p.cotangent).expr();
-    // A parameter that is switched off has no effect.
+    else
+      partials[i] = unused_parameter(rule, i);
   }
   return partials;
 }

@@ -65,6 +65,8 @@ GraphValue as_input(const GradientRule& rule, const Normalization& n, const Grap
 // A value of the view summed to the shape of a parameter.
 GraphValue as_parameter(const GradientRule& rule, const Normalization& n, std::size_t i,
                         const GraphValue& in_view);
+// The partial of a parameter that is switched off: zeros.
+Expr unused_parameter(const GradientRule& rule, std::size_t i);
 // A parameter, or any value with the dims `weighted`, so that it broadcasts to the view.
 GraphValue along_view(const Normalization& n, const GraphValue& value, int view_rank);
 // The partials of all arguments of a norm whose result is one tensor.

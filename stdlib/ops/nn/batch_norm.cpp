@@ -123,8 +123,10 @@ Partials training_partials(const VjpCall& c, const GradientRule& rule, const Nor
       spread(gm, momentum) + (x - mean_over(x, n.axes)) * spread(gv, 2 * momentum);
   Partials partials(5);
   partials[0] = (normalization::input_partial(n, p) + from_statistics).expr();
-  if (n.gamma) partials[1] = normalization::as_parameter(rule, n, 1, p.cotangent * p.normalized).expr();
-  if (n.beta) partials[2] = normalization::as_parameter(rule, n, 2, p.cotangent).expr();
+  partials[1] = n.gamma ? normalization::as_parameter(rule, n, 1, p.cotangent * p.normalized).expr()
+                        : normalization::unused_parameter(rule, 1);
+  partials[2] = n.beta ? normalization::as_parameter(rule, n, 2, p.cotangent).expr()
+                       : normalization::unused_parameter(rule, 2);
   partials[moving_mean] = (gm * constant_like(gm, 1 - momentum)).expr();
   partials[moving_var] = (gv * constant_like(gv, 1 - momentum)).expr();
   return partials;
@@ -146,8 +148,8 @@ Partials inference_partials(const GradientRule& rule, const Normalization& n) {
   const GraphValue stretched = summed(g * deviation), total = summed(g);
   Partials partials(5);
   partials[0] = (g * normalization::along_view(n, factor, rank)).expr();
-  if (n.gamma) partials[1] = (stretched * scale).expr();
-  if (n.beta) partials[2] = total.expr();
+  partials[1] = n.gamma ? (stretched * scale).expr() : normalization::unused_parameter(rule, 1);
+  partials[2] = n.beta ? total.expr() : normalization::unused_parameter(rule, 2);
   partials[moving_mean] = (rule.cotangent(1) - total * factor).expr();
   partials[moving_var] =
       (rule.cotangent(2) - stretched * factor * (scale * scale) * constant_like(x, 0.5)).expr();

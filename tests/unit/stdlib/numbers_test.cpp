@@ -37,6 +37,8 @@ class Runner {
       for (const Scalar& dim : shape->dims) value.dims.push_back(*dim.as_int());
       return value;
     }
+    if (const auto* item = expr.as<TupleGet>())
+      return run(item->tuple).fields().at(static_cast<std::size_t>(item->index));
     const auto* call = expr.as<OpCall>();
     REQUIRE(call != nullptr);
     std::vector<Value> args;
