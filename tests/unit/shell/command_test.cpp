@@ -150,7 +150,7 @@ TEST_CASE("completion") {
   CHECK(all("t.sh") == std::vector<std::string>{"t.shape"});
   CHECK(all(":grad") == std::vector<std::string>{":gradient"});
   CHECK(all(":gradient M.main --wr") == std::vector<std::string>{"--wrt"});
-  CHECK(all("R.nn.re") == std::vector<std::string>{"R.nn.relu"});
+  CHECK(all("R.nn.re") == std::vector<std::string>{"R.nn.relu", "R.nn.relu6"});
   CHECK(all("y = R.matm") == std::vector<std::string>{"R.matmul"});
   CHECK(all("zzz").empty());
   CHECK(last_word("f(a-b") == "b");
