@@ -17,7 +17,9 @@ Expr NamedArguments::value(const std::string& name) const {
   for (const auto& [option, value] : options_)
     if (option == wanted) number = value;
   RELISH_CHECK(number.has_value(), name);
-  return constant(Tensor::scalar(dtype_, is_complement ? 1 - *number : *number));
+  const Tensor plain = Tensor::scalar(dtype_, *number);
+  // To the value as the type rounds it, so that the two shares of a moving mean sum to 1.
+  return constant(is_complement ? Tensor::scalar(dtype_, 1 - plain.get_double(0)) : plain);
 }
 
 }  // namespace relish
