@@ -1,6 +1,7 @@
 // Pages of commands and the list of all, made from the declarations.
 #include "shell/command.h"
 #include "shell/version.h"
+#include "stdlib/catalog_doc.h"
 #include "support/limits.h"
 
 namespace relish {
@@ -207,6 +208,7 @@ std::string commands_manual() {
   for (const GlobalOption& option : global_options())
     text += fmt::format("| `{}` | {} |\n", option.flags, option.doc);
   for (const Command* command : all_commands()) text += "\n" + command_help(*command, true) + "\n";
+  text += catalog_markdown();
   return text.substr(0, text.size() - 1);
 }
 

@@ -8,9 +8,9 @@ namespace relish {
 namespace {
 
 constexpr NamedNumber numbers[] = {
-    {"zero", 0},        {"one", 1},
-    {"half", 0.5},      {"least_log", -100},  // the least logarithm that a cross-entropy counts
-    {"norm_eps", 1e-6},                       // keeps the quotient by the norm of the gradients finite
+    {"zero", 0},        {"one", 1}, {"half", 0.5},       {"two", 2},
+    {"three", 3},       {"six", 6}, {"least_log", -100},  // the least logarithm that a cross-entropy counts
+    {"norm_eps", 1e-6},  // keeps the quotient by the norm of the gradients finite
 };
 
 constexpr CatalogOption reduction_option = {"reduction", OptionUse::Reduction, "mean|sum|none", "mean",
@@ -180,6 +180,72 @@ constexpr OptimizerEntry optimizers[] = {
      {}},
 };
 
+constexpr double no_limit = std::numeric_limits<double>::infinity();
+constexpr CatalogOption warmup_option = {"warmup", OptionUse::Constant, "int", "0",
+                                         "steps in which the rate grows, before the schedule begins"};
+constexpr CatalogOption total_option = {
+    "total_iters", OptionUse::Length, "int", "",  "steps after which the rate stays", "", "",
+    false,         no_limit,          false, true};
+constexpr CatalogOption gamma_option = {"gamma", OptionUse::Constant, "float", "", "factor", "", "", true};
+
+constexpr CatalogOption constant_options[] = {warmup_option};
+constexpr CatalogOption cosine_options[] = {
+    {"T_max", OptionUse::Length, "int", "", "steps of half a wave", "", "", false, no_limit, false, true},
+    {"eta_min", OptionUse::Constant, "float", "0", "least rate"},
+    warmup_option};
+constexpr CatalogOption exponential_options[] = {gamma_option, warmup_option};
+constexpr CatalogOption linear_options[] = {
+    {"start_factor", OptionUse::Constant, "float", "1", "factor of the first step"},
+    {"end_factor", OptionUse::Constant, "float", "0", "factor of the last step"},
+    total_option,
+    warmup_option};
+constexpr CatalogOption polynomial_options[] = {
+    {"power", OptionUse::Constant, "float", "1", "exponent of the share of steps that are left"},
+    total_option,
+    warmup_option};
+constexpr CatalogOption step_options[] = {
+    {"step_size", OptionUse::Constant, "int", "", "steps between two falls", "", "", true, no_limit, false,
+     true},
+    {"gamma", OptionUse::Constant, "float", "0.1", "factor of each fall"},
+    warmup_option};
+
+constexpr RuleEntry schedules[] = {
+    {"constant", "The same rate in all steps.", "constant", constant_options},
+    {"cosine", "Half a cosine wave from the rate down to eta_min.", "cosine", cosine_options},
+    {"exponential", "lr * gamma^step.", "exponential", exponential_options},
+    {"linear", "A line between two factors of the rate.", "linear", linear_options},
+    {"polynomial", "lr * (share of steps that are left)^power.", "polynomial", polynomial_options},
+    {"step", "The rate falls by gamma after every step_size steps.", "step", step_options},
+};
+
+constexpr CatalogOption uniform_options[] = {
+    {"a", OptionUse::Constant, "float", "0", "lower end", "", "", false, no_limit, false, false, true},
+    {"b", OptionUse::Constant, "float", "1", "upper end", "", "", false, no_limit, false, false, true}};
+constexpr CatalogOption normal_options[] = {
+    {"mean", OptionUse::Constant, "float", "0", "mean", "", "", false, no_limit, false, false, true},
+    {"std", OptionUse::Constant, "float", "1", "standard deviation"}};
+constexpr CatalogOption xavier_options[] = {{"gain", OptionUse::Constant, "float", "1", "factor"}};
+constexpr CatalogOption kaiming_options[] = {
+    {"a", OptionUse::Constant, "float", "0", "slope of a leaky relu below 0"},
+    {"mode", OptionUse::Word, "fan_in|fan_out", "fan_in", "which number of connections counts"}};
+
+constexpr RuleEntry initialisers[] = {
+    {"glorot_normal", "As xavier_normal.", "xavier_normal", xavier_options},
+    {"glorot_uniform", "As xavier_uniform.", "xavier_uniform", xavier_options},
+    {"he_normal", "As kaiming_normal.", "kaiming_normal", kaiming_options},
+    {"he_uniform", "As kaiming_uniform.", "kaiming_uniform", kaiming_options},
+    {"kaiming_normal", "Normal, with the deviation sqrt(2 / ((1 + a^2) * fan)).", "kaiming_normal",
+     kaiming_options},
+    {"kaiming_uniform", "Uniform, with the deviation of kaiming_normal.", "kaiming_uniform", kaiming_options},
+    {"normal", "Normal.", "normal", normal_options},
+    {"ones", "1.", "ones", {}},
+    {"uniform", "Uniform in [a, b).", "uniform", uniform_options},
+    {"xavier_normal", "Normal, with the deviation gain * sqrt(2 / (fan_in + fan_out)).", "xavier_normal",
+     xavier_options},
+    {"xavier_uniform", "Uniform, with the deviation of xavier_normal.", "xavier_uniform", xavier_options},
+    {"zeros", "0.", "zeros", {}},
+};
+
 template <class Entry>
 const Entry* find_entry(std::span<const Entry> entries, std::string_view name) {
   const auto found =
@@ -190,6 +256,8 @@ const Entry* find_entry(std::span<const Entry> entries, std::string_view name) {
 }  // namespace
 
 std::span<const NamedNumber> common_numbers() { return numbers; }
+std::span<const RuleEntry> schedule_entries() { return schedules; }
+std::span<const RuleEntry> initialiser_entries() { return initialisers; }
 std::span<const LossEntry> loss_entries() { return losses; }
 const LossEntry* find_loss(std::string_view name) { return find_entry(loss_entries(), name); }
 std::span<const OptimizerEntry> optimizer_entries() { return optimizers; }

@@ -24,6 +24,8 @@ enum class OptionUse : std::uint8_t {
   Rate,       // the learning rate: an argument at run time; the value is what training passes
   Reduction,  // how a loss joins the losses of the elements
   Gradient,   // the function of this name in optimizers/gradients.relish changes the gradients first
+  Word,       // one of the words of the type
+  Length,     // a Constant; when it is not given, the number of steps of the job
   Compat,     // "tvm" selects the function whose name ends in `_tvm`, where the text has one
 };
 
@@ -40,6 +42,7 @@ struct CatalogOption {
   double most = std::numeric_limits<double>::infinity();
   bool below = false;
   bool positive = false;
+  bool any_sign = false;  // may be negative
 };
 
 // A number that a text asks for by name.
@@ -120,5 +123,28 @@ struct OptimizerChoice {
 };
 // UsageError for an unknown option or a value out of its range.
 OptimizerChoice choose_optimizer(const OptimizerEntry& optimizer, const Attributes& options);
+
+// --- Schedules of the learning rate, and initial values of parameters: one function of a text each, which
+// finds what it takes by the names of its parameters.
+
+struct RuleEntry {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view function;  // in schedules/schedules.relish or initialisers/initialisers.relish
+  std::span<const CatalogOption> options;
+};
+std::span<const RuleEntry> schedule_entries();     // take lr, step and options; all in float64
+std::span<const RuleEntry> initialiser_entries();  // take key, shape, fan_in, fan_out, fan and options
+
+struct RuleChoice {
+  std::string function;
+  std::vector<std::pair<std::string, double>> constants;
+  std::vector<std::string> lengths;  // options that are the number of steps of the job
+  double warmup = 0;                 // steps before a schedule begins, in which the rate grows
+  bool fan_out = false;              // whether `fan` is fan_out
+};
+// `kind` is "schedule" or "initialiser", for messages. UsageError for an unknown name, option or value.
+RuleChoice choose_rule(std::string_view kind, std::span<const RuleEntry> entries, std::string_view name,
+                       const Attributes& options);
 
 }  // namespace relish

@@ -127,7 +127,7 @@ class Options {
   }
 
   void check_range(const CatalogOption& option, double value) const {
-    if (option.positive ? value <= 0 : value < 0) {
+    if (option.positive ? value <= 0 : value < 0 && !option.any_sign) {
       refuse(owner_, "option.value",
              fmt::format("{} is {}, expected {}", option.name, value,
                          option.positive ? "more than 0" : "at least 0"));
@@ -259,6 +259,38 @@ OptimizerChoice choose_optimizer(const OptimizerEntry& optimizer, const Attribut
     const std::string start = choice.start + "_" + state;
     choice.starts.push_back(has_function(optimizer.text, start) ? start : "");
   }
+  return choice;
+}
+
+RuleChoice choose_rule(std::string_view kind, std::span<const RuleEntry> entries, std::string_view name,
+                       const Attributes& given) {
+  const auto entry =
+      std::find_if(entries.begin(), entries.end(), [&](const RuleEntry& e) { return e.name == name; });
+  if (entry == entries.end()) {
+    std::vector<std::string> names;
+    for (const RuleEntry& known : entries) names.emplace_back(known.name);
+    fail(ErrorClass::Usage, {}, "catalog.unknown",
+         fmt::format("no {0} '{1}'; {0}s are {2}{3}", kind, name, fmt::join(names, ", "),
+                     did_you_mean(name, names)));
+  }
+  const Options options(entry->name, entry->options, given);
+  RuleChoice choice;
+  choice.function = entry->function;
+  Gathered gathered;
+  for (const CatalogOption& option : entry->options) {
+    if (option.name == "warmup") {
+      choice.warmup = options.number(option);
+    } else if (option.use == OptionUse::Word) {
+      choice.fan_out = options.word(option) == "fan_out";
+    } else if (option.use == OptionUse::Length && !options.is_given(option)) {
+      choice.lengths.emplace_back(option.name);
+    } else if (option.use == OptionUse::Length) {
+      gathered.constants.emplace_back(option.name, options.number(option));
+    } else {
+      gather(options, option, gathered);
+    }
+  }
+  choice.constants = std::move(gathered.constants);
   return choice;
 }
 

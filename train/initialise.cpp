@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include "runtime/philox.h"
-
 namespace relish {
 namespace {
 
@@ -20,13 +18,7 @@ double uniform(RandomKey key, DType dtype, std::uint64_t index) {
 
 }  // namespace
 
-Fans fans_of(std::span<const std::int64_t> shape) {
-  if (shape.size() < 2) return {};
-  if (shape.size() == 2) return {shape[0], shape[1]};
-  std::int64_t window = 1;
-  for (std::int64_t dim : shape.subspan(2)) window *= dim;
-  return {shape[1] * window, shape[0] * window};
-}
+RandomKey parameters_key(std::uint64_t seed) { return fold_in(key_from_seed(seed), parameter_domain); }
 
 Tensor initial_parameter(DType dtype, const Shape& shape, std::uint64_t seed, std::uint64_t position) {
   RELISH_CHECK(is_float(dtype));
@@ -34,7 +26,7 @@ Tensor initial_parameter(DType dtype, const Shape& shape, std::uint64_t seed, st
   if (shape.size() < 2 || result.size() == 0) return result;
   Fans fans = fans_of(shape);
   double bound = std::sqrt(6.0 / static_cast<double>(fans.in + fans.out));
-  RandomKey key = fold_in(fold_in(key_from_seed(seed), parameter_domain), position);
+  RandomKey key = fold_in(parameters_key(seed), position);
   for (std::int64_t i = 0; i < result.size(); ++i) {
     result.set_double(i, (2 * uniform(key, dtype, static_cast<std::uint64_t>(i)) - 1) * bound);
   }

@@ -3,22 +3,18 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
+#include "runtime/philox.h"
 #include "runtime/tensor.h"
+#include "stdlib/fans.h"
 
 namespace relish {
-
-// Numbers of inputs and outputs that a weight connects. Rank 2 is (inputs, outputs) as in x @ w; higher ranks
-// are convolution weights (outputs, inputs, window...).
-struct Fans {
-  std::int64_t in = 1;
-  std::int64_t out = 1;
-};
-Fans fans_of(std::span<const std::int64_t> shape);
 
 // Glorot uniform, U(-a, a) with a = sqrt(6 / (fan in + fan out)), for rank 2 and more; zeros for ranks 0
 // and 1. `position` is the index of the parameter among the trained ones; `dtype` is a float.
 Tensor initial_parameter(DType dtype, const Shape& shape, std::uint64_t seed, std::uint64_t position);
+
+// The key from which those of the parameters are folded, apart from those of epochs and steps.
+RandomKey parameters_key(std::uint64_t seed);
 
 }  // namespace relish

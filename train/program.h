@@ -22,9 +22,11 @@ struct TrainingProgram {
   ModulePtr module;
   std::string step = "train_step";  // (params, states, lr, inputs..., targets) -> (loss, params, states)
   std::string optimizer_init = "optimizer_init";  // (params) -> states
-  std::string inference = "main";       // (inputs and parameters in any order) -> logits or (logits, ...)
-  std::string loss;                     // as `inference`, then targets -> loss; empty: none
-  bool loss_is_sum = false;             // the loss is a sum over rows, not their mean
+  std::string inference = "main";  // (inputs and parameters in any order) -> logits or (logits, ...)
+  std::string loss;                // as `inference`, then targets -> loss; empty: none
+  std::string learning_rate;       // (lr, step, steps) -> the rate of a step; empty: always the given one
+  std::string initial_params;      // (key) -> params; empty: Glorot uniform values
+  bool loss_is_sum = false;        // the loss is a sum over rows, not their mean
   std::vector<std::string> parameters;  // the trained ones, in the order of the tuple `params`
 
   // What the loss of a batch counts in a sum over batches; divided by all rows that sum is the mean of the

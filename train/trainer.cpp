@@ -142,6 +142,13 @@ void Trainer::make_initial_state() {
     }
   }
 
+  std::optional<Value> drawn;
+  if (!program_.initial_params.empty()) {
+    const RandomKey words = parameters_key(options_.seed);
+    Tensor key = Tensor::empty(DType::UInt32, {2});
+    for (std::int64_t i = 0; i < 2; ++i) key.set_int(i, words.words[static_cast<std::size_t>(i)]);
+    drawn = evaluator_.call(program_.module, program_.initial_params, {key});
+  }
   for (std::size_t i = 0; i < program_.parameters.size(); ++i) {
     const std::string& name = program_.parameters[i];
     if (auto given = options_.parameters.find(name); given != options_.parameters.end()) {
@@ -159,7 +166,8 @@ void Trainer::make_initial_state() {
       misuse("train.params",
              fmt::format("parameter '{}' has no fixed shape; expected its start value in params", name));
     }
-    state_.parameters.push_back(initial_parameter(*type->dtype, shape, options_.seed, i));
+    state_.parameters.push_back(drawn ? drawn->fields()[i].tensor()
+                                      : initial_parameter(*type->dtype, shape, options_.seed, i));
   }
   std::vector<Value> parameters(state_.parameters.begin(), state_.parameters.end());
   state_.optimizer_states =
@@ -171,14 +179,24 @@ void Trainer::check_first_batch() {
   std::vector<Value> parameters(state_.parameters.begin(), state_.parameters.end());
   std::vector<Tensor> batch = batch_of(0);
   std::vector<Value> arguments = step_binding_.arguments(
-      {Value::tuple(std::move(parameters)), state_.optimizer_states, learning_rate_tensor()}, batch);
+      {Value::tuple(std::move(parameters)), state_.optimizer_states, rate_tensor(learning_rate_of(0))},
+      batch);
   bind_arguments(program_.step, step_binding_.function()->params, arguments);
 }
 
-Tensor Trainer::learning_rate_tensor() const {
+Tensor Trainer::rate_tensor(double rate) const {
   const TensorType* type = step_binding_.function()->params[2].type().tensor();
   RELISH_CHECK(type != nullptr && type->dtype);
-  return Tensor::scalar(*type->dtype, options_.learning_rate);
+  return Tensor::scalar(*type->dtype, rate);
+}
+
+double Trainer::learning_rate_of(std::int64_t step) const {
+  if (program_.learning_rate.empty()) return options_.learning_rate;
+  const Value rate = evaluator_.call(program_.module, program_.learning_rate,
+                                     {Tensor::scalar(DType::Float64, options_.learning_rate),
+                                      Tensor::scalar(DType::Int64, static_cast<double>(step)),
+                                      Tensor::scalar(DType::Int64, static_cast<double>(total_steps_))});
+  return rate.tensor().get_double(0);
 }
 
 std::vector<Tensor> Trainer::batch_of(std::int64_t step) const {
@@ -191,13 +209,13 @@ std::vector<Tensor> Trainer::batch_of(std::int64_t step) const {
 }
 
 // One step; the state changes only when all of it is finite.
-double Trainer::do_step() {
+double Trainer::do_step(double rate) {
   std::vector<Tensor> batch = batch_of(state_.step);
   std::vector<Value> parameters(state_.parameters.begin(), state_.parameters.end());
   Value result = evaluator_.call(
       program_.module, program_.step,
       step_binding_.arguments(
-          {Value::tuple(std::move(parameters)), state_.optimizer_states, learning_rate_tensor()}, batch));
+          {Value::tuple(std::move(parameters)), state_.optimizer_states, rate_tensor(rate)}, batch));
   const std::vector<Value>& fields = step_fields(result, program_.parameters.size());
   const Tensor& loss = fields[0].tensor();
   if (first_not_finite(loss)) report_not_finite_loss(batch, loss.get_double(0));
@@ -293,7 +311,8 @@ StopReason Trainer::run(TrainingObserver& observer, const Log& log) {
     while (state_.step < total_steps_) {
       poll_interrupt();
       if (observer.should_stop()) return StopReason::Observer;
-      last_loss_ = do_step();
+      const double rate = learning_rate_of(state_.step);
+      last_loss_ = do_step(rate);
       const bool ends_epoch = state_.step % batches == 0;
       StepReport report;
       report.step = state_.step;
@@ -301,7 +320,7 @@ StopReason Trainer::run(TrainingObserver& observer, const Log& log) {
       report.total_steps = total_steps_;
       report.total_epochs = options_.steps ? 0 : options_.epochs;
       report.loss = *last_loss_;
-      report.learning_rate = options_.learning_rate;
+      report.learning_rate = rate;
       report.samples = samples_;
       const double now = monotonic_seconds();
       report.seconds = now - started_;

@@ -75,9 +75,11 @@ class Trainer {
   void make_initial_state();
   void check_first_batch();
   std::vector<Tensor> batch_of(std::int64_t step) const;
-  Tensor learning_rate_tensor() const;
+  // Of the step that follows `step` steps.
+  double learning_rate_of(std::int64_t step) const;
+  Tensor rate_tensor(double rate) const;
   // Returns the loss.
-  double do_step();
+  double do_step(double rate);
   bool is_logged(const StepReport& report, bool ends_epoch) const;
   EpochReport finish_epoch(const StepReport& step);
   [[noreturn]] void report_not_finite(const std::string& what) const;

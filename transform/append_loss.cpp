@@ -52,30 +52,6 @@ Type extra_type(const LossEntry& entry, const std::string& name, const TensorTyp
   return TensorType{dtype, std::move(dims), rank};
 }
 
-// A copy of the text whose operator calls have the chosen attributes, where they have attributes of the name.
-ModulePtr with_call_attributes(const ModulePtr& text, const Attributes& attributes) {
-  if (attributes.empty()) return text;
-  Module module = *text;
-  for (const GlobalFunction& global : text->functions) {
-    const FunctionPtr function = text->function(name_of(global));
-    if (!function) continue;
-    Function copy = *function;
-    for (BindingBlock& block : copy.blocks) {
-      for (Binding& binding : block.bindings) {
-        auto* plain = std::get_if<VarBinding>(&binding.kind);
-        const auto* call = plain ? plain->value.as<OpCall>() : nullptr;
-        if (!call) continue;
-        Attributes changed = call->attributes;
-        for (const auto& [name, value] : attributes)
-          if (find_attribute(changed, name)) changed = with_attribute(std::move(changed), name, value);
-        plain->value = op_call(*call->op, call->args, std::move(changed), plain->value.span());
-      }
-    }
-    module.set(std::make_shared<const Function>(std::move(copy)));
-  }
-  return std::make_shared<const Module>(std::move(module));
-}
-
 const LossEntry& loss_entry(const NamedSpec& spec) {
   if (const LossEntry* entry = find_loss(spec.name)) return *entry;
   fail(ErrorClass::Usage, {}, "loss.unknown",

@@ -1,4 +1,4 @@
-// Numbers for the parameters of the standard library's texts.
+// Numbers and attributes for the parameters of the standard library's texts.
 #include "transform/named_arguments.h"
 
 #include <optional>
@@ -17,7 +17,32 @@ Expr NamedArguments::value(const std::string& name) const {
   for (const auto& [option, value] : options_)
     if (option == wanted) number = value;
   RELISH_CHECK(number.has_value(), name);
-  return constant(Tensor::scalar(dtype_, is_complement ? 1 - *number : *number));
+  const Tensor plain = Tensor::scalar(dtype_, *number);
+  // To the value as the type rounds it, so that the two shares of a moving mean sum to 1.
+  return constant(is_complement ? Tensor::scalar(dtype_, 1 - plain.get_double(0)) : plain);
+}
+
+ModulePtr with_call_attributes(const ModulePtr& text, const Attributes& attributes) {
+  if (attributes.empty()) return text;
+  Module module = *text;
+  for (const GlobalFunction& global : text->functions) {
+    const FunctionPtr function = text->function(name_of(global));
+    if (!function) continue;
+    Function copy = *function;
+    for (BindingBlock& block : copy.blocks) {
+      for (Binding& binding : block.bindings) {
+        auto* plain = std::get_if<VarBinding>(&binding.kind);
+        const auto* call = plain ? plain->value.as<OpCall>() : nullptr;
+        if (!call) continue;
+        Attributes changed = call->attributes;
+        for (const auto& [name, value] : attributes)
+          if (find_attribute(changed, name)) changed = with_attribute(std::move(changed), name, value);
+        plain->value = op_call(*call->op, call->args, std::move(changed), plain->value.span());
+      }
+    }
+    module.set(std::make_shared<const Function>(std::move(copy)));
+  }
+  return std::make_shared<const Module>(std::move(module));
 }
 
 }  // namespace relish

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/expr.h"
+#include "ir/module.h"
 
 namespace relish {
 
@@ -22,5 +22,8 @@ class NamedArguments {
   std::vector<std::pair<std::string, double>> options_;
   DType dtype_;
 };
+
+// A copy of the text whose operator calls have the chosen attributes, where they have attributes of the name.
+ModulePtr with_call_attributes(const ModulePtr& text, const Attributes& attributes);
 
 }  // namespace relish

@@ -14,6 +14,7 @@
 #include "transform/gradient.h"
 #include "transform/named_arguments.h"
 #include "transform/rebuild.h"
+#include "transform/training_rules.h"
 
 namespace relish {
 namespace {
@@ -361,6 +362,8 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
   result = add_optimizer(result, options.optimizer, types, wrt);
   const Type states = result.function("optimizer_init")->result_type;
   add_train_step(result, *result.function(loss.new_name + "_adjoint"), wrt, states, common_dtype(types, wrt));
+  if (!options.schedule.name.empty()) result = add_schedule(result, options.schedule);
+  if (!options.initialiser.name.empty()) result = add_initialiser(result, options.initialiser, types, wrt);
   verify_after(result, "setup_trainer");
   return result;
 }

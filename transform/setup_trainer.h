@@ -15,6 +15,8 @@ std::vector<std::string> optimizer_names();
 struct SetupTrainerOptions {
   AppendLossOptions loss;
   NamedSpec optimizer;
+  NamedSpec schedule;     // adds learning_rate; no name: none
+  NamedSpec initialiser;  // adds initial_params; no name: none
   std::vector<std::string>
       wrt;  // default: attribute relish.params or TVM's num_input; else all parameters but the first
 };

@@ -1,6 +1,7 @@
-// The command `doc`: the page of an operator, command or built-in.
+// The command `doc`: the page of an operator, command, built-in, or entry of the catalog.
 #include "shell/commands/subject.h"
 #include "shell/script/builtins.h"
+#include "stdlib/catalog_doc.h"
 #include "stdlib/op_doc.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -8,7 +9,8 @@
 namespace relish {
 namespace {
 
-constexpr Example examples[] = {{"relish doc nn.relu", "doc(\"gradient\")"}};
+constexpr Example examples[] = {{"relish doc nn.relu", "doc(\"gradient\")"},
+                                {"relish doc adam", "doc(\"cross_entropy\")"}};
 
 ScriptValue run(Invocation& invocation) {
   start_language();
@@ -24,7 +26,9 @@ ScriptValue run(Invocation& invocation) {
   if (const Op* op = find_op(short_name)) return op_doc(*op);
   if (auto successor = successor_of(short_name)) return fmt::format("{} is today {}", short_name, *successor);
   if (const Builtin* builtin = find_builtin(name)) return std::string(builtin->synopsis);
+  if (auto page = catalog_page(name)) return *page;
   std::vector<std::string> names = op_names();
+  for (const std::string& entry : catalog_names()) names.push_back(entry);
   for (const Command* command : all_commands()) names.emplace_back(command->name);
   for (const Builtin& builtin : all_builtins()) names.emplace_back(builtin.name);
   fail(ErrorClass::Usage, invocation.span, "doc.name",
@@ -36,7 +40,7 @@ ScriptValue run(Invocation& invocation) {
 extern const Command command_doc;
 const Command command_doc{
     .name = "doc",
-    .summary = "shows the page of an operator, command or built-in",
+    .summary = "shows the page of an operator, command, built-in, loss or optimizer",
     .subject = Subject::Name,
     .run = run,
     .examples = examples,

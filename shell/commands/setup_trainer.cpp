@@ -11,6 +11,8 @@ constexpr Option options[] = {
     {"loss", OptionKind::Spec, "",
      "NAME(option=value, …) of the standard library, or a function MODULE.FUNCTION", 0, everywhere, true},
     {"optimizer", OptionKind::Spec, "", "NAME(option=value, …): sgd(lr=0.1), …", 0, everywhere, true},
+    {"schedule", OptionKind::Spec, "", "NAME(option=value, …) of the learning rate: cosine(warmup=100), …"},
+    {"init", OptionKind::Spec, "", "NAME(option=value, …) of the initial parameters: he_normal, …"},
     {"wrt", OptionKind::Names, "parameters marked by relish.params or num_input; else all but the first",
      "the trained parameters"},
     {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
@@ -29,6 +31,8 @@ ScriptValue run(Invocation& invocation) {
   SetupTrainerOptions wanted;
   wanted.loss = loss_options(invocation);
   wanted.optimizer = parse_named_spec(invocation.text("optimizer"));
+  if (invocation.given("schedule")) wanted.schedule = parse_named_spec(invocation.text("schedule"));
+  if (invocation.given("init")) wanted.initialiser = parse_named_spec(invocation.text("init"));
   wanted.wrt = invocation.names("wrt");
   return module_result(setup_trainer(*invocation.module, function_of(invocation), wanted));
 }
@@ -46,7 +50,8 @@ const Command command_setup_trainer{
     .aliases = aliases,
     .doc =
         "Adds `<f>_loss`, `<f>_loss_adjoint`, `optimizer`, `optimizer_init` and "
-        "`train_step(params, states, lr, inputs…, targets) -> (loss, params, states)`.",
+        "`train_step(params, states, lr, inputs…, targets) -> (loss, params, states)`; with a schedule "
+        "`learning_rate(lr, step, steps) -> lr`, with init `initial_params(key) -> params`.",
     .transforms = true,
 };
 

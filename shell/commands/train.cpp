@@ -24,6 +24,8 @@ constexpr Option options[] = {
     {"loss", OptionKind::Spec, "", "NAME(option=value, …) of the standard library, or a function of yours", 0,
      everywhere, true},
     {"optimizer", OptionKind::Spec, "", "NAME(option=value, …): sgd(lr=0.1), …", 0, everywhere, true},
+    {"schedule", OptionKind::Spec, "", "NAME(option=value, …) of the learning rate: cosine(warmup=100), …"},
+    {"init", OptionKind::Spec, "", "NAME(option=value, …) of the initial parameters: he_normal, …"},
     {"epochs", OptionKind::Integer, "1", "passes over the data"},
     {"steps", OptionKind::Integer, "", "steps, in place of epochs"},
     {"batch_size", OptionKind::Integer, "what the function fixes, else 32", "rows of a step"},
@@ -128,6 +130,8 @@ ScriptValue run(Invocation& invocation) {
   SetupTrainerOptions setup;
   setup.loss = loss_options(invocation);
   setup.optimizer = parse_named_spec(invocation.text("optimizer"));
+  if (invocation.given("schedule")) setup.schedule = parse_named_spec(invocation.text("schedule"));
+  if (invocation.given("init")) setup.initialiser = parse_named_spec(invocation.text("init"));
   setup.wrt = invocation.names("wrt");
   if (invocation.given("steps") && invocation.given("epochs")) {
     fail(ErrorClass::Usage, invocation.span, "train.length",
@@ -153,6 +157,8 @@ ScriptValue run(Invocation& invocation) {
   program.inference = function;
   program.loss = setup.loss.new_name.empty() ? function + "_loss" : setup.loss.new_name;
   program.loss_is_sum = is_summed(setup.loss);
+  if (!setup.schedule.name.empty()) program.learning_rate = "learning_rate";
+  if (!setup.initialiser.name.empty()) program.initial_params = "initial_params";
   program.parameters = trained_parameters(*invocation.module->function(function), setup.wrt);
 
   RunRequest request;
