@@ -26,7 +26,8 @@ class FunctionWriter {
     w_.names.reserve_graph_names();
     if (!w_.text.class_name.empty()) w_.names.reserve(w_.text.class_name);
     if (w_.text.class_name.empty() || w_.text.dialect(Dialect::D2022)) {
-      for (const std::string& name : w_.text.function_names) w_.names.reserve(name);
+      // Functions are called by their plain names: a variable must not hide one that is called here.
+      for (const std::string& name : global_references(function_)) w_.names.reserve(name);
     }
     w_.comments_before(function_.comments);
     for (const Var& param : function_.params) w_.name(param);

@@ -225,9 +225,10 @@ def shapes():
             file.add(f"{shape} {dtype}", shape, dtype=dtype)
         file.write()
         file = File(name + "_like", lambda x, dtype, value=value: torch.from_numpy(
-            np.full(x.shape, value, dtype or (np.float32 if x.dtype == torch.float64 else x.numpy().dtype))), differentiable=False)
-        file.add("float32", random((2, 3), np.float32), dtype=None)
-        file.add("float32 rank 0", random((), np.float32), dtype=None)
+            np.full(x.shape, value, dtype or x.numpy().dtype)), differentiable=False)
+        for dtype in BOTH:
+            for shape in [(2, 3), (), (17,), (1, 1), (0, 4)]:
+                file.add(f"{np.dtype(dtype).name} {shape}", random(shape, dtype), dtype=None)
         file.add("int64", np.array([3, 4], np.int64), dtype=None)
         file.add("to int8", random((2, 2), np.float32), dtype="int8")
         file.add("empty", random((0, 2), np.float32), dtype="float64")
