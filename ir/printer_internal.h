@@ -69,7 +69,6 @@ struct TextState {
   const PrintOptions& options;
   ConstantSection& constants;
   std::string class_name;                   // empty: functions stand outside a class
-  std::vector<std::string> function_names;  // of the module
   bool uses_loops = false;                  // "T."
   bool uses_graph = false;                  // "R."
   bool uses_constants = false;

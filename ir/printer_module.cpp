@@ -43,7 +43,6 @@ void write_global_infos(Writer& w, const Attributes& infos) {
 
 // The declarations alone. What they use is noted in `text` for the heading.
 std::string module_body(TextState& text, const Module& module) {
-  text.function_names = module.names();
   std::string out;
   if (text.options.free_functions) {
     for (const GlobalFunction& function : module.functions) {
@@ -101,8 +100,7 @@ std::string with_constants(std::string text, const ConstantSection& constants) {
 
 std::string print_function(const GlobalFunction& function, const PrintOptions& options) {
   ConstantSection constants;
-  TextState text{
-      .options = options, .constants = constants, .class_name = {}, .function_names = {name_of(function)}};
+  TextState text{.options = options, .constants = constants, .class_name = {}};
   std::string out;
   write_global_function(text, 0, function, out);
   return with_constants(std::move(out), constants);
@@ -111,7 +109,7 @@ std::string print_function(const GlobalFunction& function, const PrintOptions& o
 template <class F>
 std::string print_loose(const PrintOptions& options, bool graph_level, F&& write) {
   ConstantSection constants;
-  TextState text{.options = options, .constants = constants, .class_name = {}, .function_names = {}};
+  TextState text{.options = options, .constants = constants, .class_name = {}};
   Writer w(text);
   w.graph_level = graph_level;
   write(w);
@@ -125,13 +123,13 @@ using namespace printing;
 
 std::string print(const Module& module, const PrintOptions& options) {
   ConstantSection constants;
-  TextState text{.options = options, .constants = constants, .class_name = {}, .function_names = {}};
+  TextState text{.options = options, .constants = constants, .class_name = {}};
   std::string body = module_body(text, module);
   return with_constants(heading(text) + body, constants);
 }
 
 std::string print_part(const Module& module, ConstantSection& constants, const PrintOptions& options) {
-  TextState text{.options = options, .constants = constants, .class_name = {}, .function_names = {}};
+  TextState text{.options = options, .constants = constants, .class_name = {}};
   return module_body(text, module);
 }
 
