@@ -291,8 +291,8 @@ TEST_CASE("faults of Relax functions, with their places") {
         "3:10 TypeError found the operator R.relu, which is unknown; did you mean 'R.nn.relu'?\n");
   CHECK(body_errors("return R.summ(x)") ==
         "3:10 TypeError found the operator R.summ, which is unknown; did you mean 'R.sum'?\n");
-  CHECK(body_errors("a = R.nope(x)\nb = R.add(a, x)\nreturn b") ==
-        "3:7 TypeError found the operator R.nope, which is unknown\n");
+  CHECK(body_errors("a = R.wwww(x)\nb = R.add(a, x)\nreturn b") ==
+        "3:7 TypeError found the operator R.wwww, which is unknown\n");
   CHECK(body_errors("return R.matmul(x, y)").substr(0, 5) == "3:10 ");
   CHECK(body_errors("a: R.Tensor((2, 4), \"float32\") = R.add(x, y)\nreturn a") ==
         "3:6 TypeError found the type R.Tensor((2, 4), dtype=\"float32\") for 'a'; its value has type "
@@ -326,14 +326,14 @@ TEST_CASE("faults of Relax functions, with their places") {
 }
 
 TEST_CASE("one bad line does not hide the next, and makes no followers") {
-  CHECK(body_errors("a = R.exp(x\nb = R.nope(x)\nc = R.add(a, b)\nd = zz\nreturn c") ==
+  CHECK(body_errors("a = R.exp(x\nb = R.wwww(x)\nc = R.add(a, b)\nd = zz\nreturn c") ==
         "3:12 SyntaxError found '(' that is never closed; expected a closing bracket\n"
         "  note 4:3 a statement begins before it is closed\n"
-        "4:7 TypeError found the operator R.nope, which is unknown\n"
+        "4:7 TypeError found the operator R.wwww, which is unknown\n"
         "6:7 TypeError found the name 'zz', which is not defined here\n");
-  CHECK(body_errors("a = R.exp(x y)\nb = R.nope(a)\nc = R.add(a, b)\nd = zz\nreturn c") ==
+  CHECK(body_errors("a = R.exp(x y)\nb = R.wwww(a)\nc = R.add(a, b)\nd = zz\nreturn c") ==
         "3:15 SyntaxError found 'y'; expected ',' or ')'\n"
-        "4:7 TypeError found the operator R.nope, which is unknown\n"
+        "4:7 TypeError found the operator R.wwww, which is unknown\n"
         "6:7 TypeError found the name 'zz', which is not defined here\n");
 }
 

@@ -73,12 +73,14 @@ TEST_CASE("reference evaluations agree with numbers from outside", "[fast]") {
     CHECK(cases.size() + static_cast<std::size_t>(inline_numbers) >= least);
     if (op->eval == nullptr) continue;
     for (const NumbersCase& one : cases) {
+      if (!one.plain) continue;
       INFO(op->name << ": " << one.name);
       std::vector<Expr> leaves;
       for (const Value& arg : one.args) leaves.push_back(leaf_of(arg, "x"));
       const Expr call = op_call(*op, leaves, one.attributes);
       const Value result = evaluate_call(*op, call, one.args);
-      CHECK(same_type(call.type(), type_of(result)));
+      // Of a result whose shape is data less is known.
+      if (fully_known(call.type())) CHECK(same_type(call.type(), type_of(result)));
       const Tolerance tolerance = tolerance_of(op->agreement, one.expect.dtype());
       CHECK(difference(result.tensor(), one.expect, tolerance.rtol, tolerance.atol) == "");
     }
@@ -90,6 +92,7 @@ TEST_CASE("gradient rules agree with an outside autograd", "[fast]") {
   for (const Op* op : all_ops()) {
     if (op->eval == nullptr || op->vjp == nullptr) continue;
     for (const NumbersCase& one : numbers_of(op->name)) {
+      if (!one.plain) continue;
       if (!one.cotangent) continue;
       INFO(op->name << ": " << one.name);
       Runner runner;
