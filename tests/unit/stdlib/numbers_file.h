@@ -110,6 +110,12 @@ inline Expr leaf_of(const Value& value, std::string_view name) {
   if (value.is_shape()) {
     return shape_literal(std::vector<Scalar>(value.shape().dims.begin(), value.shape().dims.end()));
   }
+  if (value.is_scalar()) return scalar_value(Scalar(value.scalar().integer));
+  if (value.is_tuple()) {
+    std::vector<Expr> fields;
+    for (const Value& field : value.fields()) fields.push_back(leaf_of(field, name));
+    return tuple(std::move(fields));
+  }
   const Tensor& tensor = value.tensor();
   return Var(std::string(name), tensor_type({tensor.shape().begin(), tensor.shape().end()}, tensor.dtype()));
 }

@@ -31,6 +31,12 @@ class Runner {
       for (const Scalar& dim : shape->dims) value.dims.push_back(*dim.as_int());
       return value;
     }
+    if (const auto* scalar = expr.as<ScalarValueExpr>()) return ScalarValue::of_int(*scalar->value.as_int());
+    if (const auto* literal = expr.as<TupleExpr>()) {
+      std::vector<Value> fields;
+      for (const Expr& field : literal->fields) fields.push_back(run(field));
+      return Value::tuple(std::move(fields));
+    }
     const auto* call = expr.as<OpCall>();
     REQUIRE(call != nullptr);
     std::vector<Value> args;
