@@ -14,18 +14,7 @@ using namespace relish::testing;
 
 namespace {
 
-// The arguments for the kernel's scalar parameters, which go by the names of the operator's.
-std::vector<Expr> scalars_of(const Op& op, const std::vector<Expr>& args, const PrimFunc& kernel) {
-  std::vector<Expr> scalars;
-  for (const PrimParam& param : kernel.params) {
-    if (!param.scalar()) continue;
-    for (std::size_t i = 0; i < args.size(); ++i)
-      if (args[i].type().as<ScalarType>() && op.params[i].name == param.name()) scalars.push_back(args[i]);
-  }
-  return scalars;
-}
-
-// A module with the lowered call and a function that calls it with the tensors and scalars among `leaves`.
+// A module with the lowered call and a function that calls it with the tensors among `leaves`.
 ModulePtr lowered(const Op& op, const std::vector<Expr>& leaves, const Attributes& attributes) {
   const Expr call = op_call(op, leaves, attributes);
   const OpCall& node = *call.as<OpCall>();
@@ -39,8 +28,6 @@ ModulePtr lowered(const Op& op, const std::vector<Expr>& leaves, const Attribute
     args.push_back(leaf);
     function.params.push_back(*leaf.as_var());
   }
-  const std::vector<Expr> scalars = scalars_of(op, node.args, *kernel);
-  args.insert(args.end(), scalars.begin(), scalars.end());
   const Expr result = call_tir(global_ref(GlobalFunction(PrimFuncPtr(kernel))), args, {call.type()}, false);
   FunctionBuilder builder;
   const Var y = builder.bind(result, "y");
@@ -115,7 +102,7 @@ TEST_CASE("lowered operators accept symbolic dims", "[fast]") {
         return dims;
       };
       for (const Value& arg : one.args) {
-        if (!arg.is_tensor()) {
+        if (arg.is_shape()) {
           leaves.push_back(leaf_of(arg, ""));
         } else {
           const Tensor& tensor = arg.tensor();

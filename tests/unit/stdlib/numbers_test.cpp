@@ -26,19 +26,17 @@ class Runner {
   Value run(const Expr& expr) {
     if (const Var* var = expr.as_var()) return values_.at(var->id());
     if (const auto* constant = expr.as<Constant>()) return constant->value;
-    if (const auto* scalar = expr.as<ScalarValueExpr>()) {
-      const DType dtype = scalar->value.dtype();
-      if (const auto* real = scalar->value.as<FloatLiteral>())
-        return ScalarValue::of_real(real->value, dtype);
-      return ScalarValue::of_int(*scalar->value.as_int(), dtype);
-    }
     if (const auto* shape = expr.as<ShapeLiteral>()) {
       ShapeValue value;
       for (const Scalar& dim : shape->dims) value.dims.push_back(*dim.as_int());
       return value;
     }
-    if (const auto* item = expr.as<TupleGet>())
-      return run(item->tuple).fields().at(static_cast<std::size_t>(item->index));
+    if (const auto* scalar = expr.as<ScalarValueExpr>()) return ScalarValue::of_int(*scalar->value.as_int());
+    if (const auto* literal = expr.as<TupleExpr>()) {
+      std::vector<Value> fields;
+      for (const Expr& field : literal->fields) fields.push_back(run(field));
+      return Value::tuple(std::move(fields));
+    }
     const auto* call = expr.as<OpCall>();
     REQUIRE(call != nullptr);
     std::vector<Value> args;
@@ -67,8 +65,7 @@ TEST_CASE("reference evaluations agree with numbers from outside", "[fast]") {
   install_stdlib();
   for (const Op* op : all_ops()) {
     if (moves_values(*op)) continue;
-    std::size_t left = 0;
-    const std::vector<NumbersCase> cases = numbers_of(op->name, &left);
+    const std::vector<NumbersCase> cases = numbers_of(op->name);
     INFO(op->name);
     // Files hold most numbers; an operator may instead give them all beside its declaration, where tests/ops
     // reads them.
@@ -79,15 +76,17 @@ TEST_CASE("reference evaluations agree with numbers from outside", "[fast]") {
       return param.kind == ParamKind::Any || param.kind == ParamKind::AnyRest;
     });
     const std::size_t least = computes && op->pure ? 5 : 2;
-    CHECK(cases.size() + left + static_cast<std::size_t>(inline_numbers) >= least);
+    CHECK(cases.size() + static_cast<std::size_t>(inline_numbers) >= least);
     if (op->eval == nullptr) continue;
     for (const NumbersCase& one : cases) {
+      if (!one.plain) continue;
       INFO(op->name << ": " << one.name);
       std::vector<Expr> leaves;
       for (const Value& arg : one.args) leaves.push_back(leaf_of(arg, "x"));
       const Expr call = op_call(*op, leaves, one.attributes);
       const Value result = evaluate_call(*op, call, one.args);
-      CHECK(same_type(call.type(), type_of(result)));
+      // Of a result whose shape is data less is known.
+      if (fully_known(call.type())) CHECK(same_type(call.type(), type_of(result)));
       const Tolerance tolerance = tolerance_of(op->agreement, one.expect.dtype());
       CHECK(difference(result.tensor(), one.expect, tolerance.rtol, tolerance.atol) == "");
     }
@@ -99,6 +98,7 @@ TEST_CASE("gradient rules agree with an outside autograd", "[fast]") {
   for (const Op* op : all_ops()) {
     if (op->eval == nullptr || op->vjp == nullptr) continue;
     for (const NumbersCase& one : numbers_of(op->name)) {
+      if (!one.plain) continue;
       if (!one.cotangent) continue;
       INFO(op->name << ": " << one.name);
       Runner runner;
