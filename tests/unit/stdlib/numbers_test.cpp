@@ -121,7 +121,11 @@ TEST_CASE("gradient rules agree with an outside autograd", "[fast]") {
       runner.run(builder.take_blocks());
       for (std::size_t i = 0; i < partials.size(); ++i) {
         if (!one.gradients[i]) continue;
-        REQUIRE(partials[i].has_value());
+        if (!partials[i]) {  // only the argument's shape matters
+          CHECK(difference(Tensor::zeros(one.gradients[i]->dtype(), one.gradients[i]->shape()),
+                           *one.gradients[i], 0, 0) == "");
+          continue;
+        }
         CHECK(difference(runner.run(*partials[i]).tensor(), *one.gradients[i], 1e-12, 1e-13) == "");
       }
     }
