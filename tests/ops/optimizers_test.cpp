@@ -9,6 +9,7 @@
 #include "ir/entry.h"
 #include "shell/session.h"
 #include "stdlib/catalog.h"
+#include "support/failure.h"
 #include "tests/ops/operator_case.h"
 #include "tests/unit/stdlib/numbers_file.h"
 #include "transform/setup_trainer.h"
@@ -132,4 +133,35 @@ TEST_CASE("states have the layout of the catalog, then one of each kind for ever
   CHECK(shapes("rmsprop(lr=1)") == "int64() float32(3,2) float32(4) ");
   CHECK(shapes("rmsprop(lr=1, centered=True, momentum=0.5)") ==
         "int64() float32(3,2) float32(4) float32(3,2) float32(4) float32(3,2) float32(4) ");
+}
+
+TEST_CASE("every choice of options has its functions", "[optimizers]") {
+  const std::vector<Tensor> params = {Tensor::zeros(DType::Float32, {3, 2})};
+  for (const OptimizerEntry& optimizer : optimizer_entries()) {
+    std::vector<std::string> switches;
+    for (const CatalogOption& option : optimizer.options) {
+      if (option.use == OptionUse::Variant) switches.push_back(std::string(option.name) + "=True");
+      if (option.use == OptionUse::Constant && !option.suffix.empty())
+        switches.push_back(std::string(option.name) + "=0.25");
+      if (option.use == OptionUse::Gradient) switches.push_back(std::string(option.name) + "=0.5");
+      if (option.use == OptionUse::Compat) switches.push_back("compat=tvm");
+    }
+    std::size_t refused = 0;
+    for (std::size_t chosen = 0; chosen < (std::size_t{1} << switches.size()); ++chosen) {
+      std::string spec = fmt::format("{}(lr=0.1", optimizer.name);
+      if (optimizer.name == "momentum") spec += ", momentum=0.5";
+      for (std::size_t i = 0; i < switches.size(); ++i)
+        if (chosen >> i & 1) spec += ", " + switches[i];
+      INFO(spec);
+      try {
+        const ModulePtr module = optimizer_module(spec + ")", params);
+        CHECK(module->function("optimizer") != nullptr);
+      } catch (const Failure& failure) {
+        CHECK(failure.diagnostics()[0].id == "option.together");
+        ++refused;
+      }
+    }
+    // Nesterov's form with dampening, with and without decay and clipping, in PyTorch's meaning.
+    CHECK(refused == (optimizer.name == "momentum" ? 8 : 0));
+  }
 }
