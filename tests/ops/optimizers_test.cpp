@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "frontend/reader.h"
 #include "ir/entry.h"
 #include "shell/session.h"
 #include "stdlib/catalog.h"
@@ -95,6 +96,39 @@ TEST_CASE("optimizers take the steps of PyTorch, in both tiers", "[optimizers]")
         }
         CHECK(states.fields()[0].tensor().get_int(0) == 100);
       }
+    }
+  }
+}
+
+TEST_CASE("whole steps of training are those of PyTorch, in both tiers", "[optimizers]") {
+  start_language();
+  const nlohmann::json numbers = document("training");
+  const ModulePtr model = read_module(
+      "test.relish",
+      "@I.ir_module\nclass M:\n    @R.function\n"
+      "    def main(x: R.Tensor((\"n\", 4), \"float64\"), w0: R.Tensor((4, 5), \"float64\"), b0: "
+      "R.Tensor((5,), "
+      "\"float64\"), w1: R.Tensor((5, 3), \"float64\"), b1: R.Tensor((3,), \"float64\")):\n"
+      "        h = R.sigmoid(R.add(R.matmul(x, w0), b0))\n        return R.add(R.matmul(h, w1), b1)\n");
+  const Value x = tensor_of(numbers.at("x")), targets = tensor_of(numbers.at("targets"));
+  for (const auto& one : numbers.at("cases")) {
+    SetupTrainerOptions options;
+    options.loss.loss = parse_named_spec(one.at("loss").get<std::string>());
+    options.optimizer = parse_named_spec(one.at("optimizer").get<std::string>());
+    const auto module = std::make_shared<const Module>(setup_trainer(*model, "main", options));
+    const double rate = *find_attribute(options.optimizer.options, "lr")->as<double>();
+    const Value lr = Tensor::scalar(DType::Float64, rate);
+    for (Evaluator* engine : {&interpreter(), &jit(1)}) {
+      INFO(one.at("optimizer") << " " << engine->name());
+      Value params = tuple_of(tensors_of(numbers.at("start"), DType::Float64));
+      Value states = engine->call(module, "optimizer_init", {params});
+      for (const auto& loss : one.at("losses")) {
+        const Value result = engine->call(module, "train_step", {params, states, lr, x, targets});
+        CHECK(result.fields()[0].tensor().get_double(0) == Approx(loss.get<double>()).epsilon(wide_rtol));
+        params = result.fields()[1];
+        states = result.fields()[2];
+      }
+      check_params(params, one.at("params"), wide_rtol);
     }
   }
 }
