@@ -215,7 +215,7 @@ constexpr RuleEntry schedules[] = {
     {"exponential", "lr * gamma^step.", "exponential", exponential_options},
     {"linear", "A line between two factors of the rate.", "linear", linear_options},
     {"polynomial", "lr * (share of steps that are left)^power.", "polynomial", polynomial_options},
-    {"step", "The rate falls by gamma after every step_size steps.", "step", step_options},
+    {"step", "The rate falls by gamma after every step_size steps.", "staircase", step_options},
 };
 
 constexpr CatalogOption uniform_options[] = {

@@ -23,7 +23,7 @@ enum class OptionUse : std::uint8_t {
   Pair,       // two such constants, whose names are the suffix, separated by a space
   Rate,       // the learning rate: an argument at run time; the value is what training passes
   Reduction,  // how a loss joins the losses of the elements
-  Gradient,   // the function of this name in optimizers/gradients.relish changes the gradients first
+  Gradient,   // `apply_<option>` in optimizers/gradients.relish changes the gradients first
   Word,       // one of the words of the type
   Length,     // a Constant; when it is not given, the number of steps of the job
   Compat,     // "tvm" selects the function whose name ends in `_tvm`, where the text has one
@@ -117,7 +117,7 @@ struct OptimizerChoice {
   std::vector<std::string> parameter_states;
   // Function of a kind of parameter state that gives its initial value; "" for zeros.
   std::vector<std::string> starts;
-  std::vector<std::string> gradient_steps;  // functions of optimizers/gradients.relish, in order
+  std::vector<std::string> gradient_steps;                // options that change the gradients first, in order
   std::vector<std::pair<std::string, double>> constants;  // for parameters of these names
   std::optional<double> lr;                               // when given
 };

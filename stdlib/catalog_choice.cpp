@@ -175,13 +175,20 @@ void gather(const Options& options, const CatalogOption& option, Gathered& into)
   }
 }
 
-// The function of that name, as TVM means it when that is asked for and differs.
-std::string chosen_function(const Options& options, std::string_view text, const std::string& name,
-                            const Gathered& gathered) {
-  if (options.tvm() && has_function(text, name + "_tvm")) return name + "_tvm";
-  if (has_function(text, name)) return name;
+[[noreturn]] void refuse_together(const Options& options, std::vector<std::string> names) {
+  if (options.tvm()) names.emplace_back("compat=tvm");
   refuse(options.owner(), "option.together",
-         fmt::format("the options {} do not go together", fmt::join(gathered.on, " and ")));
+         fmt::format("the options {} do not go together", fmt::join(names, " and ")));
+}
+
+// The function of that name, which is `base` with suffixes, as TVM means it when that is asked for and the
+// text tells them apart.
+std::string chosen_function(const Options& options, std::string_view text, const std::string& base,
+                            const std::string& name, const Gathered& gathered) {
+  if (options.tvm() && has_function(text, name + "_tvm")) return name + "_tvm";
+  const bool differs = options.tvm() && has_function(text, base + "_tvm");
+  if (has_function(text, name) && !differs) return name;
+  refuse_together(options, gathered.on);
 }
 
 }  // namespace
@@ -199,6 +206,12 @@ LossChoice choose_loss(const LossEntry& loss, const Attributes& given, int rank)
     if (option.use == OptionUse::Attribute)
       choice.call_attributes.emplace_back(std::string(option.name), options.integer(option));
     if (option.name == "weights" && options.flag(option)) choice.extra.emplace_back("weights");
+  }
+  // TVM's losses have no such terms.
+  for (const CatalogOption& option : loss.options) {
+    const bool term = option.use == OptionUse::Constant && !option.suffix.empty();
+    if (term && options.tvm() && options.number(option) != 0)
+      refuse_together(options, {std::string(option.name)});
   }
   choice.scalar = reduction != "none";
   choice.constants = gathered.constants;
@@ -218,7 +231,7 @@ LossChoice choose_loss(const LossEntry& loss, const Attributes& given, int rank)
     choice.function = name + "_" + reduction;
     return choice;
   }
-  choice.function = chosen_function(options, loss.text, name, gathered);
+  choice.function = chosen_function(options, loss.text, std::string(loss.name), name, gathered);
   if (loss.parts == LossParts::Operator) {
     choice.call_attributes.emplace_back("reduction", reduction);
   } else if (reduction != "none") {
@@ -250,7 +263,8 @@ OptimizerChoice choose_optimizer(const OptimizerEntry& optimizer, const Attribut
       gathered.constants.emplace_back(option.name, value);
     }
   }
-  choice.update = chosen_function(options, optimizer.text, name + "_update" + gathered.suffixes, gathered);
+  const std::string update = name + "_update";
+  choice.update = chosen_function(options, optimizer.text, update, update + gathered.suffixes, gathered);
   choice.constants = std::move(gathered.constants);
   choice.parameter_states.assign(optimizer.parameter_states.begin(), optimizer.parameter_states.end());
   choice.parameter_states.insert(choice.parameter_states.end(), gathered.states.begin(),

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include "runtime/fans.h"
 #include "runtime/philox.h"
 #include "runtime/tensor.h"
-#include "stdlib/fans.h"
 
 namespace relish {
 

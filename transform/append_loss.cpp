@@ -240,7 +240,9 @@ Module append_loss(const Module& module, std::string_view name, const AppendLoss
   std::vector<Expr> args(outputs.begin(), outputs.begin() + options.outputs);
   for (const auto& [extra_name, type] :
        library ? library->extra() : extra_of_user_loss(options, outputs, consumed, span)) {
-    appended.params.emplace_back(builder.fresh_name(extra_name), type, false, span);
+    // A place tells a parameter from the others, so only the first of them stands where the result does.
+    const bool first = appended.params.size() == function->params.size();
+    appended.params.emplace_back(builder.fresh_name(extra_name), type, false, first ? span : Span{});
     args.emplace_back(appended.params.back());
   }
   const Expr value = library

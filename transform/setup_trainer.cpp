@@ -125,15 +125,15 @@ class OptimizerWriter {
     if (choice_.gradient_steps.empty()) return;
     const ModulePtr text = body_loader().load("optimizers/gradients.relish");
     for (const std::string& step : choice_.gradient_steps) {
-      if (text->function(step)) {
+      if (text->function("apply_" + step)) {
         for (std::size_t i = 0; i < params.size(); ++i)
-          gradients[i] = call(*text, step, {{"p", params[i]}, {"g", gradients[i]}}).at(0);
+          gradients[i] = call(*text, "apply_" + step, {{"p", params[i]}, {"g", gradients[i]}}).at(0);
         continue;
       }
       // One factor for all, from the sum of all squares.
       std::optional<Expr> squares;
       for (const Expr& gradient : gradients) {
-        const Expr own = call(*text, "squares", {{"g", gradient}}).at(0);
+        const Expr own = call(*text, "sum_of_squares", {{"g", gradient}}).at(0);
         squares = squares ? builder_.emit(op_call(*find_op("add"), {*squares, own}, {})) : own;
       }
       const Expr factor = call(*text, step + "_factor", {{"squares", *squares}}).at(0);

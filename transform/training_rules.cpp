@@ -8,8 +8,8 @@
 #include "ir/op.h"
 #include "ir/printer.h"
 #include "ir/verify.h"
+#include "runtime/fans.h"
 #include "stdlib/catalog.h"
-#include "stdlib/fans.h"
 #include "transform/named_arguments.h"
 #include "transform/rebuild.h"
 

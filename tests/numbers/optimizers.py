@@ -1,6 +1,9 @@
 #!/usr/bin/python3
 """Writes optimizers/*.json: 100 steps of each optimizer by PyTorch (lion and the variants of TVM by NumPy).
 
+training.json holds 100 whole steps of a network of two layers: data, start values, and per case the specs of loss and
+optimizer, the losses of all steps and the last parameters.
+
 inputs.json holds the start values of two parameters, and gradients and learning rates of all steps. The file of an
 optimizer is {"optimizer", "cases": [...]}; a case has "spec", "dtype" and "steps": [{"step", "params"}], the values of
 the parameters after some of the steps.
@@ -118,6 +121,41 @@ def same(kind, options, torch_options=None, **clip):
     return {**options, **clip}, of_torch(lambda params: kind(params, lr=0.05, **used), **clip)
 
 
+def training():
+    """Steps in float64 with the gradients of autograd."""
+    rng = np.random.default_rng(21)
+    x, targets = rng.uniform(-1, 1, (12, 4)), rng.integers(0, 3, 12)
+    start = [rng.uniform(-1, 1, shape) for shape in [(4, 5), (5,), (5, 3), (3,)]]
+    f, o = torch.nn.functional, torch.optim
+    smoothed = ("cross_entropy(label_smoothing=0.1)", lambda z, t: f.cross_entropy(z, t, label_smoothing=0.1))
+    plain = ("cross_entropy", f.cross_entropy)
+    cases = []
+    for (loss_spec, loss), optimizer_spec, make in [
+        (plain, "sgd(lr=0.1)", lambda p: o.SGD(p, lr=0.1)),
+        (plain, "momentum(lr=0.05, momentum=0.9, nesterov=True)", lambda p: o.SGD(p, lr=0.05, momentum=0.9, nesterov=True)),
+        (smoothed, "adam(lr=0.01)", lambda p: o.Adam(p, lr=0.01)),
+        (smoothed, "adamw(lr=0.02, weight_decay=0.1)", lambda p: o.AdamW(p, lr=0.02, weight_decay=0.1)),
+        (plain, "rmsprop(lr=0.002)", lambda p: o.RMSprop(p, lr=0.002)),
+        (smoothed, "adagrad(lr=0.05)", lambda p: o.Adagrad(p, lr=0.05)),
+    ]:
+        params = [torch.nn.Parameter(torch.from_numpy(p.copy())) for p in start]
+        optimizer, losses = make(params), []
+        for _ in range(STEPS):
+            optimizer.zero_grad()
+            hidden = torch.sigmoid(torch.from_numpy(x) @ params[0] + params[1])
+            value = loss(hidden @ params[2] + params[3], torch.from_numpy(targets))
+            value.backward()
+            losses.append(float(value))
+            optimizer.step()
+        cases.append({
+            "loss": loss_spec, "optimizer": optimizer_spec, "losses": losses,
+            "params": [tensor(p.detach().numpy()) for p in params],
+        })
+    document = {"x": tensor(x), "targets": tensor(targets), "start": [tensor(p) for p in start], "cases": cases}
+    with open(os.path.join(FOLDER, "training.json"), "w", encoding="utf-8") as out:
+        out.write(json.dumps(document) + "\n")
+
+
 def main():
     os.makedirs(FOLDER, exist_ok=True)
     inputs = {
@@ -127,6 +165,7 @@ def main():
     }
     with open(os.path.join(FOLDER, "inputs.json"), "w", encoding="utf-8") as out:
         out.write(json.dumps(inputs) + "\n")
+    training()
     o = torch.optim
     write("sgd", [
         same(o.SGD, {}),

@@ -129,3 +129,41 @@ TEST_CASE("every loss has its numbers, with each option and each reduction", "[l
       CHECK(specs.find(std::string("reduction=") + reduction) != std::string::npos);
   }
 }
+
+TEST_CASE("every choice of options of a loss has its functions, for each rank", "[losses]") {
+  const Shape sizes = {2, 3, 2, 2, 2};
+  for (const LossEntry& loss : loss_entries()) {
+    std::vector<std::string> switches;
+    for (const CatalogOption& option : loss.options) {
+      if (option.use == OptionUse::Variant) switches.push_back(std::string(option.name) + "=True");
+      if (option.use == OptionUse::Constant) switches.push_back(std::string(option.name) + "=0.25");
+      if (option.use == OptionUse::Compat) switches.push_back("compat=tvm");
+    }
+    for (std::size_t chosen = 0; chosen < (std::size_t{1} << switches.size()); ++chosen) {
+      for (const char* reduction : {"mean", "sum", "none"}) {
+        LossCase one;
+        one.spec = fmt::format("{}(reduction={}", loss.name, reduction);
+        for (std::size_t i = 0; i < switches.size(); ++i)
+          if (chosen >> i & 1) one.spec += ", " + switches[i];
+        one.spec += ")";
+        for (std::size_t rank = 1; rank <= sizes.size(); ++rank) {
+          // TVM's form is for classes in the last dimension.
+          if (loss.classes && rank > 2 && one.spec.find("tvm") != std::string::npos) continue;
+          INFO(one.spec << " rank " << rank);
+          one.args = {
+              Tensor::zeros(DType::Float32, Shape(sizes.begin(), sizes.begin() + static_cast<long>(rank)))};
+          const bool tvm = one.spec.find("tvm") != std::string::npos;
+          if (tvm && one.spec.find("label_smoothing") != std::string::npos) {
+            CHECK_THROWS_AS(module_of(one), Failure);
+            continue;
+          }
+          const Module module = module_of(one);
+          CHECK((module.function("loss")->result_type.tensor()->rank == 0) ==
+                (reduction != std::string("none") ||
+                 (rank == 1 && loss.classes && one.spec.find("tvm") == std::string::npos) ||
+                 (rank == 1 && loss.class_targets)));
+        }
+      }
+    }
+  }
+}

@@ -6,9 +6,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "frontend/reader.h"
 #include "ir/entry.h"
 #include "shell/session.h"
 #include "stdlib/catalog.h"
+#include "support/failure.h"
 #include "tests/ops/operator_case.h"
 #include "tests/unit/stdlib/numbers_file.h"
 #include "transform/setup_trainer.h"
@@ -98,6 +100,39 @@ TEST_CASE("optimizers take the steps of PyTorch, in both tiers", "[optimizers]")
   }
 }
 
+TEST_CASE("whole steps of training are those of PyTorch, in both tiers", "[optimizers]") {
+  start_language();
+  const nlohmann::json numbers = document("training");
+  const ModulePtr model = read_module(
+      "test.relish",
+      "@I.ir_module\nclass M:\n    @R.function\n"
+      "    def main(x: R.Tensor((\"n\", 4), \"float64\"), w0: R.Tensor((4, 5), \"float64\"), b0: "
+      "R.Tensor((5,), "
+      "\"float64\"), w1: R.Tensor((5, 3), \"float64\"), b1: R.Tensor((3,), \"float64\")):\n"
+      "        h = R.sigmoid(R.add(R.matmul(x, w0), b0))\n        return R.add(R.matmul(h, w1), b1)\n");
+  const Value x = tensor_of(numbers.at("x")), targets = tensor_of(numbers.at("targets"));
+  for (const auto& one : numbers.at("cases")) {
+    SetupTrainerOptions options;
+    options.loss.loss = parse_named_spec(one.at("loss").get<std::string>());
+    options.optimizer = parse_named_spec(one.at("optimizer").get<std::string>());
+    const auto module = std::make_shared<const Module>(setup_trainer(*model, "main", options));
+    const double rate = *find_attribute(options.optimizer.options, "lr")->as<double>();
+    const Value lr = Tensor::scalar(DType::Float64, rate);
+    for (Evaluator* engine : {&interpreter(), &jit(1)}) {
+      INFO(one.at("optimizer") << " " << engine->name());
+      Value params = tuple_of(tensors_of(numbers.at("start"), DType::Float64));
+      Value states = engine->call(module, "optimizer_init", {params});
+      for (const auto& loss : one.at("losses")) {
+        const Value result = engine->call(module, "train_step", {params, states, lr, x, targets});
+        CHECK(result.fields()[0].tensor().get_double(0) == Approx(loss.get<double>()).epsilon(wide_rtol));
+        params = result.fields()[1];
+        states = result.fields()[2];
+      }
+      check_params(params, one.at("params"), wide_rtol);
+    }
+  }
+}
+
 TEST_CASE("every optimizer has a transcript with each of its options", "[optimizers]") {
   for (const OptimizerEntry& optimizer : optimizer_entries()) {
     INFO(optimizer.name);
@@ -132,4 +167,35 @@ TEST_CASE("states have the layout of the catalog, then one of each kind for ever
   CHECK(shapes("rmsprop(lr=1)") == "int64() float32(3,2) float32(4) ");
   CHECK(shapes("rmsprop(lr=1, centered=True, momentum=0.5)") ==
         "int64() float32(3,2) float32(4) float32(3,2) float32(4) float32(3,2) float32(4) ");
+}
+
+TEST_CASE("every choice of options has its functions", "[optimizers]") {
+  const std::vector<Tensor> params = {Tensor::zeros(DType::Float32, {3, 2})};
+  for (const OptimizerEntry& optimizer : optimizer_entries()) {
+    std::vector<std::string> switches;
+    for (const CatalogOption& option : optimizer.options) {
+      if (option.use == OptionUse::Variant) switches.push_back(std::string(option.name) + "=True");
+      if (option.use == OptionUse::Constant && !option.suffix.empty())
+        switches.push_back(std::string(option.name) + "=0.25");
+      if (option.use == OptionUse::Gradient) switches.push_back(std::string(option.name) + "=0.5");
+      if (option.use == OptionUse::Compat) switches.push_back("compat=tvm");
+    }
+    std::size_t refused = 0;
+    for (std::size_t chosen = 0; chosen < (std::size_t{1} << switches.size()); ++chosen) {
+      std::string spec = fmt::format("{}(lr=0.1", optimizer.name);
+      if (optimizer.name == "momentum") spec += ", momentum=0.5";
+      for (std::size_t i = 0; i < switches.size(); ++i)
+        if (chosen >> i & 1) spec += ", " + switches[i];
+      INFO(spec);
+      try {
+        const ModulePtr module = optimizer_module(spec + ")", params);
+        CHECK(module->function("optimizer") != nullptr);
+      } catch (const Failure& failure) {
+        CHECK(failure.diagnostics()[0].id == "option.together");
+        ++refused;
+      }
+    }
+    // Nesterov's form with dampening, with and without decay and clipping, in PyTorch's meaning.
+    CHECK(refused == (optimizer.name == "momentum" ? 8 : 0));
+  }
 }

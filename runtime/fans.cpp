@@ -1,5 +1,5 @@
 // Fans of weights.
-#include "stdlib/fans.h"
+#include "runtime/fans.h"
 
 namespace relish {
 
