@@ -45,11 +45,14 @@ Attribute index_map_text(const ReadContext& context, const ast::Expr& value) {
   if (!lambda->as<ast::Unsupported>()) return read_attribute(context, *lambda);
   const Span span = lambda->span;
   const std::string_view source = Sources::instance().find(span.file)->text();
+  // One spelling: blanks around words and operators are single, none stand inside brackets or before a comma.
   std::string text;
   for (char c : source.substr(span.begin, span.end - span.begin)) {
     const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    const bool closes = c == ')' || c == ']' || c == ',' || c == ':';
+    if (closes && !text.empty() && text.back() == ' ') text.pop_back();
     if (!blank) text += c;
-    if (blank && !text.empty() && text.back() != ' ') text += ' ';
+    if (blank && !text.empty() && text.back() != ' ' && text.back() != '(' && text.back() != '[') text += ' ';
   }
   return text;
 }

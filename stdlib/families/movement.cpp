@@ -144,13 +144,14 @@ PrimFunc lower_same_order(const LowerCall& c) {
 
 // --- Slices.
 
-Slice slice_of(std::int64_t extent, std::int64_t begin, std::int64_t end, std::int64_t step) {
+Slice slice_of(std::int64_t extent, std::int64_t begin, std::int64_t end, std::int64_t step, bool inbound) {
   RELISH_CHECK(step != 0);
   const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
   const auto bound = [&](std::int64_t value) {
     if (value >= far) return high;
     if (value <= -far) return low;
-    return std::clamp(value < 0 ? value + extent : value, low, high);
+    const std::int64_t counted = value < 0 ? value + extent : value;
+    return inbound ? counted : std::clamp(counted, low, high);
   };
   const std::int64_t first = bound(begin), last = bound(end);
   const std::int64_t length = step > 0 ? last - first : first - last;
@@ -166,7 +167,7 @@ SymbolicSlice slice_of(const Scalar& extent, const Scalar& begin, const Scalar& 
                        bool inbound) {
   const auto n = extent.as_int(), b = begin.as_int(), e = end.as_int();
   if (n && b && e) {
-    const Slice slice = slice_of(*n, *b, *e, step);
+    const Slice slice = slice_of(*n, *b, *e, step, inbound);
     return {slice.begin, slice.step, slice.count};
   }
   const Scalar low = step > 0 ? 0 : -1, high = canonical(step > 0 ? extent : extent - Scalar(1));

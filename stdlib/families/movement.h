@@ -74,7 +74,9 @@ PrimFunc lower_same_order(const LowerCall& c);
 struct Slice {
   std::int64_t begin, step, count;
 };
-Slice slice_of(std::int64_t extent, std::int64_t begin, std::int64_t end, std::int64_t step);
+// `inbound`: promised to be within the dimension, and not clamped to it.
+Slice slice_of(std::int64_t extent, std::int64_t begin, std::int64_t end, std::int64_t step,
+               bool inbound = false);
 struct SymbolicSlice {
   Scalar begin;
   std::int64_t step;

@@ -86,6 +86,21 @@ std::optional<std::vector<AxisSlice>> slices_of(const CallView& call, int rank) 
 
 bool inbound(const CallView& call) { return *call.attribute("assume_inbound").as<bool>(); }
 
+// Refuses bounds that assume_inbound promises to be within a dimension, and that are not.
+void require_inbound(const CallView& call, const AxisSlice& s, const Scalar& dim) {
+  const auto extent = dim.as_int(), begin = s.begin.as_int(), end = s.end.as_int();
+  if (!extent || !begin || !end) return;
+  const Slice slice = slice_of(*extent, *begin, *end, s.step, true);
+  const std::int64_t last = slice.begin + (slice.count - 1) * s.step;
+  const auto inside = [&](std::int64_t index) { return index >= 0 && index < *extent; };
+  if (slice.count > 0 && !(inside(slice.begin) && inside(last))) {
+    call.reject("inbound", call.span,
+                fmt::format("the slice from {} to {} of dimension {} leaves its extent {}, which "
+                            "assume_inbound=True promises it does not",
+                            *begin, *end, s.axis, *extent));
+  }
+}
+
 Type infer(const CallView& call) {
   const TensorType& x = call.tensor(0);
   const BroadcastShape shape = shape_of(x);
@@ -95,21 +110,10 @@ Type infer(const CallView& call) {
   Dims dims = *shape.dims;
   for (const AxisSlice& s : *slices) {
     Scalar& dim = dims[static_cast<std::size_t>(s.axis)];
+    if (inbound(call)) require_inbound(call, s, dim);
     dim = slice_of(dim, s.begin, s.end, s.step, inbound(call)).count;
   }
   return TensorType{x.dtype, std::move(dims), shape.rank};
-}
-
-// What assume_inbound promised of a size that only the run shows: the first index outside is a fault.
-void require_promised(const EvalCall& c, const AxisSlice& s, std::int64_t extent, std::int64_t count) {
-  const auto dims = known_dims(*c.result_type.tensor());
-  const auto promised = dims ? (*dims)[static_cast<std::size_t>(s.axis)].as_int() : std::nullopt;
-  if (!promised || *promised == count) return;
-  std::int64_t index = *s.begin.as_int();
-  if (index < 0) index += extent;
-  while (index >= 0 && index < extent) index += s.step;
-  fail_fault({FaultKind::IndexOutOfRange, std::string(c.call.op.params[0].name), {s.axis, index, extent}},
-             c.call.span);
 }
 
 Value evaluate(const EvalCall& c) {
@@ -121,12 +125,20 @@ Value evaluate(const EvalCall& c) {
   Shape shape = x.shape();
   for (const AxisSlice& s : *slices) {
     const auto axis = static_cast<std::size_t>(s.axis);
-    whole[axis] = slice_of(x.shape()[axis], *s.begin.as_int(), *s.end.as_int(), s.step);
+    whole[axis] = slice_of(x.shape()[axis], *s.begin.as_int(), *s.end.as_int(), s.step, inbound(c.call));
     shape[axis] = whole[axis].count;
-    require_promised(c, s, x.shape()[axis], whole[axis].count);
   }
   return gathered(x, shape, [&](Shape index) {
-    for (std::size_t d = 0; d < index.size(); ++d) index[d] = whole[d].begin + index[d] * whole[d].step;
+    for (std::size_t d = 0; d < index.size(); ++d) {
+      index[d] = whole[d].begin + index[d] * whole[d].step;
+      // What assume_inbound promised of a size that only the run shows.
+      if (index[d] < 0 || index[d] >= x.shape()[d]) {
+        fail_fault({FaultKind::IndexOutOfRange,
+                    std::string(c.call.op.params[0].name),
+                    {static_cast<std::int64_t>(d), index[d], x.shape()[d]}},
+                   c.call.span);
+      }
+    }
     return position_of(x.shape(), index);
   });
 }
@@ -189,6 +201,8 @@ constexpr Reject rejects[] = {
     {"strided_slice.strides", "rand((2, 3), \"float32\"), (0,), (0,), (1,), (0,)", "other than 0"},
     {"strided_slice.bounds", "rand((2, 3), \"float32\"), (0,), (0.5,), (1,)", "expected integers"},
     {"strided_slice.bounds", "rand((2, 3), \"float32\"), 0, (0,), (1,)", "expected a tuple"},
+    {"strided_slice.inbound", "rand((2, 3), \"float32\"), (1,), (1,), (4,), assume_inbound=True",
+     "leaves its extent 3"},
 };
 
 // --- slice_like

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "ir/op.h"
+#include "stdlib/surface.h"
 #include "support/failure.h"
 #include "tests/golden/golden_file.h"
 #include "tests/manual/source_literals.h"
@@ -59,7 +60,8 @@ bool names_something_else(const std::string& name) {
 
 bool is_rule(const std::string& name) {
   static const std::regex form("[a-z][a-z0-9_]*\\.[a-z][a-z0-9_]*");
-  return std::regex_match(name, form) && !names_something_else(name) && !find_op(name);
+  return std::regex_match(name, form) && !names_something_else(name) && !find_op(name) &&
+         group_of_operator(name) == "own";
 }
 
 // Whether the rule stands in the text, and not as a part of another name.
