@@ -37,6 +37,8 @@ class Runner {
       for (const Expr& field : literal->fields) fields.push_back(run(field));
       return Value::tuple(std::move(fields));
     }
+    if (const auto* item = expr.as<TupleGet>())
+      return run(item->tuple).fields().at(static_cast<std::size_t>(item->index));
     const auto* call = expr.as<OpCall>();
     REQUIRE(call != nullptr);
     std::vector<Value> args;
