@@ -1,7 +1,7 @@
 // The table of operators, made from the definitions in ops/ by the build (cmake/generate_op_list.cmake). The
 // list is explicit: registration by static constructors would be dropped by the linker and has no order.
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include "ir/op.h"
 #include "stdlib/stdlib.h"
@@ -14,7 +14,7 @@ namespace relish {
 
 void install_stdlib() {
   static const auto table = [] {
-    std::array ops = {
+    std::vector<const Op*> ops = {
 #define RELISH_OP(name) &name,
 #include "generated/op_list.inc"
 #undef RELISH_OP
