@@ -145,7 +145,7 @@ class Check {
       for (int index : paths[k]) part = builder.emit(tuple_get(part, index, function->span));
       // Shapes that the types do not tell are those of this call.
       const Type& type = checked.params[params_.size() + k].type();
-      if (!fully_known(part.type())) {
+      if (!same_type(part.type(), type)) {
         Binding cast;
         cast.kind = MatchCast{Var(builder.fresh_name("part"), type, true), part, type};
         builder.append(cast);
