@@ -1,5 +1,5 @@
-// Direct calls of prim_funcs, as lowered modules have them: their destinations are arguments, which are written
-// in place. The values of whoever calls the function from outside must not change by that.
+// Direct calls of prim_funcs, as lowered modules have them: their destinations are arguments, which are
+// written in place. The values of whoever calls the function from outside must not change by that.
 #pragma once
 
 #include <string_view>

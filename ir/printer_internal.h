@@ -68,9 +68,9 @@ std::string identifier(std::string_view hint);
 struct TextState {
   const PrintOptions& options;
   ConstantSection& constants;
-  std::string class_name;                   // empty: functions stand outside a class
-  bool uses_loops = false;                  // "T."
-  bool uses_graph = false;                  // "R."
+  std::string class_name;   // empty: functions stand outside a class
+  bool uses_loops = false;  // "T."
+  bool uses_graph = false;  // "R."
   bool uses_constants = false;
   bool uses_extensions = false;  // of the language, which TVM does not read
 

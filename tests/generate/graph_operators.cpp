@@ -45,8 +45,7 @@ const OperatorPool& pool_of(const Op& op) {
 // Effects, stacks, and memory as lowered modules ask for it, have forms of their own in programs.
 bool is_generated(const Op& op) {
   return op.pure && std::none_of(op.params.begin(), op.params.end(), [](const Param& param) {
-           return param.kind == ParamKind::AnyRest ||
-                  (param.kind == ParamKind::Any && param.type != "shape");
+           return param.kind == ParamKind::AnyRest || (param.kind == ParamKind::Any && param.type != "shape");
          });
 }
 

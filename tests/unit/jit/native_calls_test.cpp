@@ -101,9 +101,8 @@ TEST_CASE("native calls: what a function returns", "[jit]") {
                        return form(PackedForm::Pure, "env.row", {}, {f32({n})});
                      })).tensor();
   CHECK(row.get_double(2) == 3);
-  CHECK(is_nothing(run(caller([&](const Var& x, const Scalar&) {
-    return form(PackedForm::Impure, "env.total", {x}, {});
-  }))));
+  CHECK(is_nothing(run(
+      caller([&](const Var& x, const Scalar&) { return form(PackedForm::Impure, "env.total", {x}, {}); }))));
 }
 
 TEST_CASE("native calls: in place, on a copy of what somebody else sees", "[jit]") {
