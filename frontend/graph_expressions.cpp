@@ -350,6 +350,15 @@ Expr GraphBuilder::combine(const ast::Link& link, const ast::Expr* left_written,
   const TensorType* tensor = left_number ? right.type().tensor() : left.type().tensor();
   if (!tensor && right.defined() && right.type().tensor()) tensor = right.type().tensor();
   if (!tensor) {
+    // A scalar that a call, loop or branch gives is no expression that the text could name.
+    const bool given = (!left_number && !a && type.as<ScalarType>()) ||
+                       (!right_number && !b && right.type().as<ScalarType>());
+    if (given && (left_number || type.as<ScalarType>()) && (right_number || right.type().as<ScalarType>())) {
+      type_error(link.op_span, "operator.given_scalar",
+                 fmt::format("found '{}' on a scalar that a call, loop or branch gives; expected 0-d tensors, "
+                             "as R.const(0, \"int64\")",
+                             ast::text_of(link.op)));
+    }
     type_error(link.op_span, "operator.operands",
                fmt::format("found '{}' between {} and {}; expected tensors", ast::text_of(link.op),
                            print(type), print(other)));
