@@ -3,6 +3,7 @@
 
 #include "frontend/graph_builder.h"
 #include "ir/printer.h"
+#include "runtime/literal.h"
 #include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
@@ -253,40 +254,12 @@ std::optional<Scalar> GraphBuilder::known_scalar(const Expr& value) {
 
 // A number beside a tensor is a tensor of its dtype, if it is a value of it.
 Expr GraphBuilder::literal_beside(const ast::Expr& literal, DType dtype) {
-  Tensor tensor;
-  if (auto* integer = literal.as<ast::IntValue>()) {
-    bool fits = is_float(dtype) || dtype == DType::Int64;
-    if (!fits) {
-      int bits = size_of(dtype) * 8;
-      std::int64_t high = is_bool(dtype)           ? 1
-                          : is_unsigned_int(dtype) ? (bits >= 63 ? INT64_MAX : (std::int64_t{1} << bits) - 1)
-                                                   : (std::int64_t{1} << (bits - 1)) - 1;
-      std::int64_t low = is_signed_int(dtype) ? -high - 1 : 0;
-      fits = integer->value >= low && integer->value <= high;
-    }
-    if (!fits) {
-      type_error(literal.span, "literal.tensor",
-                 fmt::format("found {} beside a tensor of {}, which has no such value", integer->value,
-                             name_of(dtype)));
-    }
-    tensor = is_float(dtype) ? Tensor::scalar(dtype, static_cast<double>(integer->value))
-                             : Tensor::scalar_int(dtype, integer->value);
-  } else if (auto* real = literal.as<ast::FloatValue>()) {
-    if (!is_float(dtype)) {
-      type_error(literal.span, "literal.tensor",
-                 fmt::format("found {} beside a tensor of {}; expected an integer", ast::describe(literal),
-                             name_of(dtype)));
-    }
-    tensor = Tensor::scalar(dtype, real->value);
-  } else {
-    if (!is_bool(dtype)) {
-      type_error(literal.span, "literal.tensor",
-                 fmt::format("found {} beside a tensor of {}; expected a number", ast::describe(literal),
-                             name_of(dtype)));
-    }
-    tensor = Tensor::scalar_int(dtype, literal.as<ast::BoolValue>()->value);
-  }
-  return constant(std::move(tensor), literal.span);
+  const LiteralNumber number = [&]() -> LiteralNumber {
+    if (auto* integer = literal.as<ast::IntValue>()) return integer->value;
+    if (auto* real = literal.as<ast::FloatValue>()) return real->value;
+    return literal.as<ast::BoolValue>()->value;
+  }();
+  return constant(tensor_of_literal(number, dtype, literal.span), literal.span);
 }
 
 Expr GraphBuilder::chain(const ast::Expr& expr, const ast::Expr& first, const std::vector<ast::Link>& links) {
@@ -354,10 +327,11 @@ Expr GraphBuilder::combine(const ast::Link& link, const ast::Expr* left_written,
     const bool given = (!left_number && !a && type.as<ScalarType>()) ||
                        (!right_number && !b && right.type().as<ScalarType>());
     if (given && (left_number || type.as<ScalarType>()) && (right_number || right.type().as<ScalarType>())) {
-      type_error(link.op_span, "operator.given_scalar",
-                 fmt::format("found '{}' on a scalar that a call, loop or branch gives; expected 0-d tensors, "
-                             "as R.const(0, \"int64\")",
-                             ast::text_of(link.op)));
+      type_error(
+          link.op_span, "operator.given_scalar",
+          fmt::format("found '{}' on a scalar that a call, loop or branch gives; expected 0-d tensors, "
+                      "as R.const(0, \"int64\")",
+                      ast::text_of(link.op)));
     }
     type_error(link.op_span, "operator.operands",
                fmt::format("found '{}' between {} and {}; expected tensors", ast::text_of(link.op),

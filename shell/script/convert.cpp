@@ -6,30 +6,12 @@
 #include <optional>
 
 #include "ir/printer.h"
+#include "runtime/literal.h"
 #include "support/limits.h"
 #include "support/suggest.h"
 
 namespace relish {
 namespace {
-
-constexpr std::string_view dtype_rule = "script.literal_dtype";
-
-bool int_fits(std::int64_t value, DType dtype) {
-  if (dtype == DType::Bool) return value == 0 || value == 1;
-  if (dtype == DType::Int64) return true;
-  if (dtype == DType::UInt64) return value >= 0;
-  int bits = size_of(dtype) * 8;
-  if (is_unsigned_int(dtype)) return value >= 0 && value < (std::int64_t{1} << bits);
-  return value >= -(std::int64_t{1} << (bits - 1)) && value < (std::int64_t{1} << (bits - 1));
-}
-
-// Whether the float dtype holds the int exactly.
-bool int_exact(std::int64_t value, DType dtype) {
-  Tensor probe = Tensor::scalar(dtype, static_cast<double>(value));
-  double back = probe.get_double(0);
-  return std::fabs(back) < 9223372036854775808.0 && static_cast<std::int64_t>(back) == value &&
-         static_cast<double>(value) == back;
-}
 
 [[noreturn]] void no_fit(std::string_view what, const ScriptValue& value, const Type& wanted, Span span) {
   std::string hint;
@@ -105,7 +87,7 @@ void fill(const ScriptValue& value, Tensor& tensor, std::int64_t& at, Span span)
       set_real(tensor, at++, static_cast<double>(*integer), value, span);
       return;
     }
-    if (!int_fits(*integer, dtype)) {
+    if (!holds_integer(dtype, *integer)) {
       fail(ErrorClass::Type, span, "tensor.range",
            fmt::format("{} does not fit {}", *integer, name_of(dtype)));
     }
@@ -172,7 +154,7 @@ Value to_runtime(const ScriptValue& value, const Type& wanted, Span span, std::s
         bool fits = std::isfinite(rounded) || !std::isfinite(*real);
         if (fits) return ScalarValue::of_real(rounded, scalar->dtype);
       }
-    } else if (integer && int_fits(*integer, scalar->dtype)) {
+    } else if (integer && holds_integer(scalar->dtype, *integer)) {
       return ScalarValue::of_int(*integer, scalar->dtype);
     }
     no_fit(what, value, wanted, span);
@@ -217,36 +199,9 @@ Value to_runtime(const ScriptValue& value, const Type& wanted, Span span, std::s
 }
 
 Tensor number_beside(const ScriptValue& number, DType dtype, Span span) {
-  if (const auto* flag = number.as<bool>()) {
-    if (dtype == DType::Bool) return Tensor::scalar_int(dtype, *flag ? 1 : 0);
-    fail(ErrorClass::Type, span, dtype_rule,
-         fmt::format("found {} beside a tensor of {}; expected a number", *flag ? "True" : "False",
-                     name_of(dtype)));
-  }
-  if (const auto* integer = number.as<std::int64_t>()) {
-    bool fits =
-        is_float(dtype) ? int_exact(*integer, dtype) : dtype != DType::Bool && int_fits(*integer, dtype);
-    if (!fits) {
-      fail(ErrorClass::Type, span, dtype_rule,
-           fmt::format("{} is not exactly representable as {}, the dtype of the tensor beside it", *integer,
-                       name_of(dtype)));
-    }
-    if (is_float(dtype)) return Tensor::scalar(dtype, static_cast<double>(*integer));
-    return Tensor::scalar_int(dtype, *integer);
-  }
-  double real = *real_of(number);
-  if (!is_float(dtype)) {
-    fail(ErrorClass::Type, span, dtype_rule,
-         fmt::format("found the float {} beside a tensor of {}; expected an int or a conversion by astype",
-                     text_of(number), name_of(dtype)));
-  }
-  Tensor result = Tensor::scalar(dtype, real);
-  if (std::isfinite(real) && !std::isfinite(result.get_double(0))) {
-    fail(ErrorClass::Type, span, dtype_rule,
-         fmt::format("{} does not fit {}, the dtype of the tensor beside it", text_of(number),
-                     name_of(dtype)));
-  }
-  return result;
+  if (const auto* flag = number.as<bool>()) return tensor_of_literal(*flag, dtype, span);
+  if (const auto* integer = number.as<std::int64_t>()) return tensor_of_literal(*integer, dtype, span);
+  return tensor_of_literal(*real_of(number), dtype, span);
 }
 
 Tensor tensor_of(const ScriptValue& nested, std::optional<DType> dtype, DType int_dtype, DType float_dtype,
