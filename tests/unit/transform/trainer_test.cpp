@@ -52,6 +52,48 @@ TEST_CASE("bind_params refuses what does not fit") {
   CHECK(refused("v", Tensor::zeros(DType::Float32, {3, 2})).error_class() == ErrorClass::Usage);
 }
 
+TEST_CASE("bind_params takes a user's gradient along") {
+  const auto text = [](const char* result) {
+    return std::string(
+               "@I.ir_module\nclass M:\n    @R.function\n"
+               "    def main(x: R.Tensor((\"n\",), \"float32\"), w: R.Tensor((\"n\",), \"float32\"), "
+               "v: R.Tensor((\"n\",), \"float32\")) -> R.Tensor((\"n\",), \"float32\"):\n"
+               "        y = R.multiply(x, R.multiply(w, v))\n        return y\n\n"
+               "    @R.gradient(main)\n    @R.function\n"
+               "    def main_gradient(x: R.Tensor((\"n\",), \"float32\"), w: R.Tensor((\"n\",), "
+               "\"float32\"), "
+               "v: R.Tensor((\"n\",), \"float32\"), y: R.Tensor((\"n\",), \"float32\"), "
+               "dy: R.Tensor((\"n\",), \"float32\")):\n"
+               "        a = R.multiply(dy, R.multiply(w, v))\n        b = R.multiply(dy, R.multiply(x, v))\n"
+               "        c = R.multiply(dy, R.multiply(x, w))\n") +
+           result;
+  };
+  const Tensor value = Tensor::zeros(DType::Float32, {2});
+  // However the cotangents are returned, and whatever is left, the module reads back and has a gradient.
+  for (const char* result : {"        return (a, b, c)\n", "        t = (a, b, c)\n        return t\n"}) {
+    const ModulePtr module = read(text(result));
+    const Module one = bind_params(*module, "main", {{"w", value}});
+    CHECK(params_of(one, "main_gradient") ==
+          "x: R.Tensor((2,), dtype=\"float32\")\nv: R.Tensor((2,), dtype=\"float32\")\n"
+          "y: R.Tensor((2,), dtype=\"float32\")\ndy: R.Tensor((2,), dtype=\"float32\")\n");
+    CHECK(print(one.function("main_gradient")->result_type) ==
+          "R.Tuple(R.Tensor((2,), dtype=\"float32\"), R.Tensor((2,), dtype=\"float32\"))");
+    CHECK(read(print(one))->function("main") != nullptr);
+    const Module both = bind_params(one, "main", {{"x", value}});
+    CHECK(print(both.function("main_gradient")->result_type) == "R.Tensor((2,), dtype=\"float32\")");
+    CHECK(read(print(both))->function("main") != nullptr);
+    const Module all = bind_params(both, "main", {{"v", value}});
+    CHECK(all.function("main_gradient")->attributes.empty());
+    CHECK(read(print(all))->function("main")->params.empty());
+  }
+  // A caller of the gradient is a caller whose call fits no more.
+  const ModulePtr called = read(text("        return (a, b, c)\n\n") +
+                                "    @R.function\n    def user(x: R.Tensor((2,), \"float32\")):\n"
+                                "        g = M.main_gradient(x, x, x, x, x)\n        return g\n");
+  const Failure refused = catch_failure([&] { bind_params(*called, "main", {{"w", value}}); });
+  CHECK(refused.error_class() == ErrorClass::Type);
+}
+
 TEST_CASE("append_loss adds targets behind the parameters") {
   const Module classes = append_loss(*model(), "main", loss("cross_entropy"));
   CHECK(params_of(classes, "main_loss").ends_with("targets: R.Tensor((n,), dtype=\"int64\")\n"));
