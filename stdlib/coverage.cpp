@@ -40,8 +40,9 @@ std::vector<std::string> gaps_of(const Op& op, const OpCoverage& row) {
   if (op.pure && takes_tensors(op)) {
     if (row.rejects == 0) gaps.emplace_back("rejects");
     const bool floating = row.float64_cases + row.float32_cases > 0;
-    const bool enough = floating ? row.float64_cases >= least_cases && row.float32_cases >= least_cases
-                                 : row.other_cases + row.samples_with_numbers >= least_cases;
+    const bool enough =
+        floating ? row.float64_cases >= least_cases && row.float32_cases >= least_cases
+                 : row.other_cases > 0 && row.other_cases + row.samples_with_numbers >= least_cases;
     if (!enough) {
       gaps.push_back(fmt::format("outside numbers ({} float64, {} float32, {} other)", row.float64_cases,
                                  row.float32_cases, row.other_cases + row.samples_with_numbers));

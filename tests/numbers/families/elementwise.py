@@ -100,6 +100,7 @@ def functions():
     unary("sinh", torch.sinh, real, [0.0, INF, -INF, NAN, 30.0])
     unary("cosh", torch.cosh, real, [0.0, INF, -INF, NAN, 30.0])
     unary("tanh", torch.tanh, real, [0.0, INF, -INF, NAN, 30.0])
+    unary("sigmoid", torch.sigmoid, between(-6, 6), [0.0, INF, -INF, NAN, 40.0, -40.0])
     unary("asinh", torch.asinh, real, [0.0, INF, -INF, NAN, 1e10])
     unary("acosh", torch.acosh, between(1.1, 4), [1.0, INF, 0.5, NAN, 1e10])
     unary("atanh", torch.atanh, between(-0.9, 0.9), [0.0, 1.0, -1.0, 1.5, NAN])

@@ -1,8 +1,9 @@
 """Files of numbers from outside: calls of operators with results and gradients computed by PyTorch and NumPy.
 
 A file is {"operator", "cases": [...]}. A case has "args" (tensors {"dtype", "shape", "data"}, {"shape_value"},
-{"tuple": [tensors]} or {"scalar"}), "attributes", "expect" (a tensor, or a list of them), and for differentiable
-float64 calls "cotangent" (as "expect") and "gradients" (one per argument and field of a tuple, null for none). Data are row-major; a number that JSON lacks is a string: "nan", "inf", "-inf".
+{"tuple": [tensors]} or {"scalar"}), "attributes", "expect" (a tensor, a shape value, or a list of tensors), and for differentiable
+float64 calls "cotangent" (as "expect") and "gradients" (one per argument and field of a tuple, null for none), and
+"oracle_rtol" where the oracle rounds. Data are row-major; a number that JSON lacks is a string: "nan", "inf", "-inf".
 """
 import json
 import os
@@ -111,6 +112,24 @@ class File:
                     flows = isinstance(leaf, torch.Tensor) and leaf.requires_grad
                     partial = next(gradients) if flows else None
                     case["gradients"].append(None if partial is None else tensor(partial.numpy()))
+        self.cases.append(case)
+
+    def given(self, name, args, expect, cotangents=None, gradients=None, oracle_rtol=None, **attributes):
+        """One call with results that the caller computed: an array, a shape (a tuple), or a list of arrays.
+
+        `oracle_rtol` is how far they may be from the exact answer, where the operator's class leaves no room."""
+        several = isinstance(expect, list)
+        case = {
+            "name": name,
+            "args": [encoded(a) for a in args],
+            "attributes": attributes,
+            "expect": [tensor(e) for e in expect] if several else encoded(expect),
+        }
+        if oracle_rtol is not None:
+            case["oracle_rtol"] = oracle_rtol
+        if gradients is not None:
+            case["cotangent"] = [tensor(c) for c in cotangents] if several else tensor(cotangents)
+            case["gradients"] = [None if g is None else tensor(g) for g in gradients]
         self.cases.append(case)
 
     def write(self):
