@@ -129,9 +129,9 @@ def transformer():
         x = x + joined.transpose(0, 1)
         wide = F.gelu(F.layer_norm(x, (16,), gamma1, beta1) @ w_up + b_up)
         x = x + wide @ w_down + b_down
-        return {"logits": (F.layer_norm(x, (16,), gamma2, beta2) @ w_vocabulary).flatten(0, 1)}
+        return {"logits": (F.layer_norm(x, (16,), gamma2, beta2) @ w_vocabulary).transpose(1, 2)}
 
-    return draw.params, draw.classes(11, 2, 6), draw.classes(11, 12), model, F.cross_entropy
+    return draw.params, draw.classes(11, 2, 6), draw.classes(11, 2, 6), model, F.cross_entropy
 
 
 def separable():
