@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 #include "frontend/reader.h"
 #include "ir/printer.h"
@@ -79,17 +80,29 @@ const std::vector<Spelling>& spellings() {
   return all;
 }
 
-void check_spelling(const Spelling& spelling, Evaluator& engine) {
-  INFO(spelling.text << ": " << spelling.of << ", " << engine.name());
+Trial trial_of(const Spelling& spelling) {
   const Model& model = model_of_text(spelling.text);
   std::string text = text_of(model);
   for (const auto& [from, to] : spelling.changes) {
     REQUIRE(text.find(from) != std::string::npos);
     text = replaced(text, from, to);
   }
-  const NamedTensors expected = expected_of(model.name, DType::Float64);
-  const Trial trial = trial_of(model, text, DType::Float64);
+  return trial_of(model, text, DType::Float64);
+}
+
+void check_spelling(const Spelling& spelling, Evaluator& engine) {
+  INFO(spelling.text << ": " << spelling.of << ", " << engine.name());
+  const NamedTensors expected = expected_of(model_of_text(spelling.text).name, DType::Float64);
+  const Trial trial = trial_of(spelling);
   CHECK(disagreements(found_by(engine, trial, expected), expected) == std::vector<std::string>{});
+}
+
+// Numbers in [-1, 1] without a short period.
+Tensor wave(const Shape& shape) {
+  Tensor result = Tensor::empty(DType::Float64, shape);
+  for (std::int64_t i = 0; i < result.size(); ++i)
+    result.set_double(i, std::sin(0.7 * static_cast<double>(i) + 1e-4 * static_cast<double>(i * i % 9973)));
+  return result;
 }
 
 }  // namespace
@@ -100,6 +113,48 @@ TEST_CASE("models have the same numbers in other words", "[models]") {
 
 TEST_CASE("models have the same numbers in other words, compiled", "[.full]") {
   for (const Spelling& spelling : spellings()) check_spelling(spelling, compiled(2));
+}
+
+// Images of 64 x 48: loops that are long enough to be divided between threads.
+TEST_CASE("models of any size agree in both tiers where work is divided", "[.full]") {
+  for (const Spelling& spelling : spellings()) {
+    if (spelling.of != "any size") continue;
+    INFO(spelling.text);
+    Trial trial = trial_of(spelling);
+    const Tensor& given = trial.inputs[0].tensor();
+    const bool pixels = trial.targets.rank() == 4;  // a target for each pixel, else for each image
+    trial.inputs[0] = wave({6, given.shape()[1], 64, 48});
+    trial.targets = pixels ? Tensor::zeros(DType::Float64, {6, 1, 64, 48}) : Tensor::zeros(DType::Int64, {6});
+    const NamedTensors names = expected_of(model_of_text(spelling.text).name, DType::Float64);
+    const NamedTensors interpreted = found_by(interpreter(), trial, names);
+    const NamedTensors one = found_by(compiled(1), trial, names), two = found_by(compiled(2), trial, names);
+    CHECK(disagreements(one, interpreted) == std::vector<std::string>{});
+    for (std::size_t i = 0; i < one.size(); ++i) CHECK(identical(one[i].second, two[i].second));
+  }
+}
+
+// 9 rows become 4 on the way down and 8 on the way up.
+TEST_CASE("a U-Net of any size refuses an image that its levels do not divide, in both tiers", "[models]") {
+  for (const Spelling& spelling : spellings()) {
+    if (spelling.text != "unet.relish" || spelling.of != "any size") continue;
+    Trial trial = trial_of(spelling);
+    trial.inputs[0] = wave({2, 1, 18, 16});
+    for (Evaluator* engine : {&interpreter(), &compiled(1)}) {
+      INFO(engine->name());
+      try {
+        engine->call(trial.module, "main", trial.inputs);
+        FAIL_CHECK("nothing was refused");
+      } catch (const Failure& failure) {
+        const Diagnostic& first = failure.diagnostics().front();
+        CHECK(first.error_class == ErrorClass::Runtime);
+        CHECK(first.message.find("concat: dimension 2 of the tensors") != std::string::npos);
+        const SourceFile* source = Sources::instance().find(first.span.file);
+        REQUIRE(source);
+        const std::string_view line = source->line(source->position(first.span.begin).line);
+        CHECK(line == "            j1 = R.concat((skip1, u1), axis=1)");
+      }
+    }
+  }
 }
 
 // Roundings of 16 bits add up to more than small elements hold, so the class is taken of the largest element;
