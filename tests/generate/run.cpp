@@ -62,7 +62,10 @@ std::vector<std::string> run_findings(const Program& program, Tally& tally) {
   std::vector<std::string> findings;
   const Outcome wanted = outcome_of(reference(), program.module, "main", program.inputs);
   if (wanted.value) ++tally["ran"];
-  if (wanted.value && is_finite(*wanted.value)) ++tally["finite"];
+  if (wanted.value && !program.options.special_values) {
+    ++tally["ran on ordinary values"];
+    if (is_finite(*wanted.value)) ++tally["finite"];
+  }
   if (!wanted.value && !program.options.special_values) findings.push_back("faults: " + wanted.fault);
   for (const Dialect dialect : {Dialect::D026, Dialect::D2023, Dialect::D2022}) {
     std::string text;

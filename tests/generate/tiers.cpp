@@ -113,7 +113,10 @@ std::vector<std::string> tier_findings(const Program& program, Tally& tally) {
   const Outcome one = outcome_of(compiled(1), program.module, "main", program.inputs);
   const Outcome two = outcome_of(compiled(2), program.module, "main", program.inputs);
   if (wanted.value) ++tally["ran"];
-  if (wanted.value && is_finite(*wanted.value)) ++tally["finite"];
+  if (wanted.value && !program.options.special_values) {
+    ++tally["ran on ordinary values"];
+    if (is_finite(*wanted.value)) ++tally["finite"];
+  }
   if (one.fault != two.fault || (one.value && two.value && !same_bits(*one.value, *two.value)))
     findings.push_back("the bits depend on the number of threads");
   // A lowering may need to know a dimension, and then says so by its name.
@@ -133,6 +136,7 @@ std::vector<std::string> tier_findings(const Program& program, Tally& tally) {
   if (wide) ++tally["widened"];
   const std::string problem = compare(*one.value, *wanted.value, wide ? &*wide : nullptr, program.agreement);
   if (!problem.empty()) findings.push_back(problem);
+  ++tally["compared"];
   if (program.agreement <= 3) ++tally["held to the bit"];
   return findings;
 }
