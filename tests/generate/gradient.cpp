@@ -107,6 +107,28 @@ bool is_zero(const Value& value) {
   return zero;
 }
 
+// Where the compiled tier's result is another: rounding aside, which the program's steps make larger.
+std::string difference(const Value& found, const Value& wanted) {
+  if (wanted.is_tuple()) {
+    if (!found.is_tuple() || found.fields().size() != wanted.fields().size()) return "the types differ";
+    for (std::size_t i = 0; i < wanted.fields().size(); ++i) {
+      const std::string inner = difference(found.fields()[i], wanted.fields()[i]);
+      if (!inner.empty()) return fmt::format("field {}: {}", i, inner);
+    }
+    return {};
+  }
+  if (!wanted.is_tensor()) return {};
+  const Tensor &a = found.tensor(), &b = wanted.tensor();
+  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return "the types differ";
+  double largest = 1;
+  for (std::int64_t i = 0; i < b.size(); ++i) largest = std::max(largest, std::abs(b.get_double(i)));
+  for (std::int64_t i = 0; i < b.size(); ++i) {
+    if (!(std::abs(a.get_double(i) - b.get_double(i)) <= 1e-9 * largest))
+      return fmt::format("element {}: compiled {}, interpreted {}", i, a.get_double(i), b.get_double(i));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> gradient_findings(const Program& program, Tally& tally) {
@@ -145,6 +167,14 @@ std::vector<std::string> adjoint_findings(const Program& program, const ModulePt
   const Value& gradients = found.value->fields().at(1);
   if (!is_finite(gradients)) return {"the gradient is not finite"};
   std::vector<std::string> findings;
+  const Outcome fast = outcome_of(compiled(1), adjoint, "main_adjoint", program.inputs);
+  if (fast.value) {
+    ++tally["adjoint compiled"];
+    const std::string problem = difference(*fast.value, *found.value);
+    if (!problem.empty()) findings.push_back("the compiled adjoint differs: " + problem);
+  } else if (!is_not_lowered(fast)) {
+    findings.push_back("the compiled adjoint faults: " + fast.fault);
+  }
   Random random(program.options.seed ^ 0x5bd1e995);
   Line line(program);
   bool any = false;

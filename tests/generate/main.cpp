@@ -44,7 +44,7 @@ constexpr Mode modes[] = {
     {"roundtrip", round_trip_findings, false, true, false, true, false, false},
     {"run", run_findings, true, true, false, true, true, false},
     {"tiers", tier_findings, true, false, false, true, true, true},
-    {"passes", pass_findings, true, false, false, false, false, false},
+    {"passes", pass_findings, true, false, false, false, false, true},
     {"gradient", gradient_findings, true, false, true, false, false, true},
 };
 
@@ -249,6 +249,7 @@ int report(const Mode& mode, const Totals& totals, std::uint64_t turns) {
   if (mode.evaluated && !mode.differentiable) share("finite", "ran on ordinary values", 0.95);
   if (mode.covers) share("compared", "judged", 0.9);
   share("compiled", "judged", 0.95);
+  share("adjoint compiled", "judged", 0.95);
   share("directions kept", "directions drawn", 0.9);
   return status;
 }
