@@ -28,10 +28,12 @@ Type infer(const CallView& call) {
   const TensorType& x = call.tensor(0);
   const BroadcastShape shape = shape_of(x);
   const IndexMap map(call, "index_map", shape.rank);
-  const auto* real = call.attribute("pad_value").as<double>();
-  if (real && x.dtype && !is_float(*x.dtype) && *real != std::trunc(*real)) {
-    call.reject("pad_value", call.span,
-                fmt::format("pad_value is {} beside x of dtype {}", *real, name_of(*x.dtype)));
+  if (x.dtype && !is_float(*x.dtype)) {
+    const double pad = pad_of(call);
+    if (Tensor::scalar(*x.dtype, pad).get_double(0) != pad) {
+      call.reject("pad_value", call.span,
+                  fmt::format("pad_value is {} beside x of dtype {}", pad, name_of(*x.dtype)));
+    }
   }
   if (!shape.dims) return TensorType{x.dtype, std::nullopt, map.result_rank()};
   const Dims dims = map.shape(call, *shape.dims);
@@ -68,7 +70,10 @@ PrimFunc lower(const LowerCall& c) {
   const Buffer result = lowering.output();
   const IndexMap map(c.call, "index_map", x.rank());
   if (!prove_equal(product(x.shape()), product(result.shape()))) {
-    lowering.map("pad", result, [&](const Dims&) { return literal(result.dtype(), pad_of(c.call)); });
+    const double pad = pad_of(c.call);
+    const Scalar value = is_float(result.dtype()) ? float_literal(result.dtype(), pad)
+                                                  : cast(result.dtype(), float_literal(DType::Float64, pad));
+    lowering.map("pad", result, [&](const Dims&) { return value; });
   }
   lowering.loops().spatial("transform", x.shape(), [&](const Dims& i) {
     return lowering.loops().store(result, map(i), lowering.loops().load(x, i));
@@ -155,6 +160,10 @@ constexpr Reject rejects[] = {
     {"layout_transform.index_map", "rand((4,), \"float32\"), index_map=3", "expected a lambda"},
     {"layout_transform.pad_value", "R.const([1], \"int32\"), index_map=\"lambda i: (i,)\", pad_value=0.5",
      "pad_value is 0.5"},
+    {"layout_transform.pad_value", "R.const([True], \"bool\"), index_map=\"lambda i: (i,)\", pad_value=-1",
+     "pad_value is -1 beside x of dtype bool"},
+    {"layout_transform.pad_value", "R.const([1], \"int8\"), index_map=\"lambda i: (i,)\", pad_value=300",
+     "pad_value is 300"},
 };
 constexpr Sample backward_samples[] = {
     {"[[1.0, 2.0], [3.0, 4.0]], [0.0, 0.0, 0.0], index_map=\"lambda i: (i // 2, i % 2)\"", "[1.0, 2.0, 3.0]"},

@@ -22,8 +22,11 @@ std::vector<std::string> run_findings(const Program& program, Tally& tally);
 std::vector<std::string> tier_findings(const Program& program, Tally& tally);
 // passes.cpp: each transform leaves a module that verifies, round-trips and computes what it should.
 std::vector<std::string> pass_findings(const Program& program, Tally& tally);
-// gradient.cpp: gradients against differences along random directions.
+// gradient.cpp: gradients against differences along random directions; a gradient that is zero where
+// differences are not is told as such. The compiled adjoint gives what the interpreted one does.
 std::vector<std::string> gradient_findings(const Program& program, Tally& tally);
+// The same for a given `main_adjoint` of the program's `main`, with the gradients of all its float64 inputs.
+std::vector<std::string> adjoint_findings(const Program& program, const ModulePtr& adjoint, Tally& tally);
 
 // --- Shared by the checks.
 
@@ -34,6 +37,10 @@ struct Outcome {
 };
 Outcome outcome_of(Evaluator& engine, const ModulePtr& module, const std::string& function,
                    std::vector<Value> args);
+// The compiled tier.
+Evaluator& compiled(int threads);
+// Whether the compiled tier refused what needs to know a dimension: a lowering says so by its name.
+bool is_not_lowered(const Outcome& outcome);
 // Reads a text that must hold one module; null after adding a finding.
 ModulePtr read_back(const std::string& text, const std::string& what, std::vector<std::string>& findings);
 // The first line of what a Failure says.

@@ -1,9 +1,22 @@
 // match_cast with fresh symbolic dims, and annotations that say less than is known.
+#include <algorithm>
+
 #include "tests/generate/graph_forms.h"
 #include "tests/generate/names.h"
 
 namespace relish::generate {
 namespace {
+
+// A name that no scalar parameter has: a dim of its name would stand for that parameter (ir/symbols.h).
+std::string fresh_dimension_name(GraphGenerator& g) {
+  for (;;) {
+    std::string name = dimension_name(g.random());
+    const bool taken = std::any_of(g.known().begin(), g.known().end(), [&](const auto& each) {
+      return each.var.name() == name && each.var.type().template as<ScalarType>() != nullptr;
+    });
+    if (!taken) return name;
+  }
+}
 
 // Some of the dims replaced by new variables, whose values go to `bound`.
 std::vector<Scalar> opened(GraphGenerator& g, const std::vector<Scalar>& dims, SymbolValues& bound) {
@@ -14,7 +27,7 @@ std::vector<Scalar> opened(GraphGenerator& g, const std::vector<Scalar>& dims, S
       result.push_back(dims[i]);
       continue;
     }
-    const ScalarVar fresh(dimension_name(g.random()), DType::Int64);
+    const ScalarVar fresh(fresh_dimension_name(g), DType::Int64);
     bound.emplace(fresh.id(), *(*concrete.as<ShapeType>()->dims)[i].as_int());
     result.emplace_back(fresh);
   }

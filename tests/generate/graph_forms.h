@@ -19,6 +19,7 @@ struct BindingForm {
 bool make_operator_call(GraphGenerator& g);  // graph_operators.cpp: operands as they are found
 bool make_operator_sample(
     GraphGenerator& g);                 // graph_operators.cpp: operands as the operator's samples have them
+bool make_target(GraphGenerator& g);    // graph_target.cpp: the operator that the options name, and its users
 bool make_constant(GraphGenerator& g);  // graph_leaves.cpp
 bool make_alias(GraphGenerator& g);     // graph_leaves.cpp
 bool make_shape(GraphGenerator& g);     // graph_leaves.cpp

@@ -250,13 +250,13 @@ std::optional<Var> GraphGenerator::bind(const Expr& value, const std::string& ma
                                         std::optional<Type> looser) {
   std::optional<Value> result;
   // What is compiled has known shapes.
-  if (!options().loose && (!fully_known(value.type()) || !is_small(concrete(value.type()))))
+  if (!options().loose && !exposed_ && (!fully_known(value.type()) || !is_small(concrete(value.type()))))
     return std::nullopt;
   if (options().evaluated) {
     result = evaluate(value, value.type());
     if (!result) return std::nullopt;
   }
-  const bool hidden = block_.dataflow && random().chance(0.7);
+  const bool hidden = !exposed_ && block_.dataflow && random().chance(0.7);
   const Var var(variable_name(random()), looser ? *looser : value.type(), hidden);
   return add({VarBinding{var, value}, {}, nullptr}, std::move(result), maker);
 }
@@ -273,15 +273,37 @@ std::optional<Var> GraphGenerator::bind_cast(const Expr& value, const Type& type
   for (const ScalarVar& var : vars) {
     if (bound.contains(var.id())) symbols_.push_back(var);
   }
-  const bool hidden = block_.dataflow && random().chance(0.7);
+  const bool hidden = !exposed_ && block_.dataflow && random().chance(0.7);
   const Var var(variable_name(random()), type, hidden);
   if (result) anchors_.emplace_back(var, *result);
   return add({MatchCast{var, value, type}, {}, nullptr}, std::move(result), "");
 }
 
-void GraphGenerator::block() {
+void GraphGenerator::forget(const Var& var) {
+  std::erase_if(known_, [&](const Known& each) { return each.var == var; });
+}
+
+GraphGenerator::Mark GraphGenerator::mark() const {
+  return {block_.bindings.size(), known_.size(),   params_.size(),
+          anchors_.size(),        symbols_.size(), kept_.size()};
+}
+
+void GraphGenerator::go_back(const Mark& mark) {
+  const auto shorten = [](auto& items, std::size_t size) {
+    if (items.size() > size) items.erase(items.begin() + static_cast<std::ptrdiff_t>(size), items.end());
+  };
+  shorten(block_.bindings, mark.bindings);
+  shorten(known_, mark.known);
+  shorten(params_, mark.params);
+  shorten(arguments_, mark.params);
+  shorten(anchors_, mark.anchors);
+  shorten(symbols_, mark.symbols);
+  shorten(kept_, mark.kept);
+}
+
+void GraphGenerator::block(bool with_target) {
   block_ = {};
-  block_.dataflow = random().chance(0.7);
+  block_.dataflow = random().chance(0.7) && !(with_target && !find_op(options().target)->pure);
   block_.comments = block_.dataflow ? comments() : nullptr;
   std::vector<const BindingForm*> forms;
   double total = 0;
@@ -291,6 +313,7 @@ void GraphGenerator::block() {
     total += form.weight;
   }
   for (std::int64_t count = random().between(1, 6); count > 0; --count) {
+    if (with_target && make_target(*this)) with_target = false;
     double at = random().uniform(0, total);
     for (const BindingForm* form : forms) {
       at -= form->weight;
@@ -312,8 +335,8 @@ Expr GraphGenerator::result() {
     const std::int64_t first = random().chance(0.7) ? std::max<std::int64_t>(0, count - 4) : 0;
     return known_[static_cast<std::size_t>(random().between(first, count - 1))].var;
   };
-  if (options().differentiable || random().chance(0.4)) return some();
-  std::vector<Expr> fields;
+  if (options().differentiable || (kept_.empty() && random().chance(0.4))) return some();
+  std::vector<Expr> fields(kept_.begin(), kept_.end());
   for (std::int64_t count = random().between(1, 3); count > 0; --count) {
     if (random().chance(0.15)) {
       const Expr inner = some();
@@ -354,7 +377,10 @@ std::vector<Value> GraphGenerator::run(const std::string& name, bool is_main) {
     const Type type = parameter_type(2);
     parameter(type, value_of(random(), concrete(type)));
   }
-  for (std::int64_t count = random().between(1, is_main ? 4 : 2); count > 0; --count) block();
+  const bool with_target = is_main && !options().target.empty();
+  if (with_target && !find_op(options().target)->pure) pure_ = false;
+  const std::int64_t blocks = random().between(1, is_main ? 4 : 2);
+  for (std::int64_t i = 0; i < blocks; ++i) block(with_target && i == blocks / 2);
   if (options().differentiable && is_main) finish_with_sum();
 
   function.result = result();
@@ -382,13 +408,19 @@ std::vector<Value> GraphGenerator::run(const std::string& name, bool is_main) {
   return arguments_;
 }
 
-// The result of a program for gradients: a weighted sum of what was computed.
+// The result of a program for gradients: a weighted sum of what was computed, with all results of the target.
 void GraphGenerator::finish_with_sum() {
   const auto floats = those([&](const Type& type) {
     return type.tensor() && type.tensor()->dtype == DType::Float64 && type.tensor()->shape;
   });
   std::vector<Var> terms;
-  for (std::size_t i = floats.size(); i-- > 0 && terms.size() < 4;) terms.push_back(floats[i]->var);
+  for (const Var& var : kept_) {
+    if (std::any_of(floats.begin(), floats.end(), [&](const Known* each) { return each->var == var; }))
+      terms.push_back(var);
+  }
+  for (std::size_t i = floats.size(), more = 0; i-- > 0 && more < 4; ++more) {
+    if (std::find(terms.begin(), terms.end(), floats[i]->var) == terms.end()) terms.push_back(floats[i]->var);
+  }
   block_ = {};
   block_.dataflow = true;
   const auto step = [&](const Expr& value, bool last) {
@@ -398,9 +430,17 @@ void GraphGenerator::finish_with_sum() {
   };
   std::optional<Var> total;
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    const double weight = 0.25 * static_cast<double>(random().between(1, 8));
-    const Var weighted =
-        step(op_call("multiply", {terms[i], constant(Tensor::scalar(DType::Float64, weight))}), false);
+    // Weights that differ from element to element: sums of softmax, of differences from a mean and their like
+    // do not change. Where the shape is symbolic, a curve does the same.
+    Tensor weights = Tensor::scalar(DType::Float64, 0);
+    const auto number = [](const Scalar& dim) { return dim.as_int().has_value(); };
+    const std::vector<Scalar>& dims = *terms[i].type().tensor()->shape;
+    const bool fixed = std::all_of(dims.begin(), dims.end(), number);
+    if (fixed) weights = Tensor::empty(DType::Float64, concrete_shape(*terms[i].type().tensor()));
+    for (std::int64_t k = 0; k < weights.size(); ++k)
+      weights.set_double(k, 0.25 * static_cast<double>(random().between(1, 8)));
+    Var weighted = step(op_call("multiply", {terms[i], constant(weights)}), false);
+    if (!fixed) weighted = step(op_call("sin", {weighted}), false);
     const Var sum = step(op_call("sum", {weighted}), i == 0 && terms.size() == 1);
     total = total ? step(op_call("add", {*total, sum}), i + 1 == terms.size()) : sum;
   }

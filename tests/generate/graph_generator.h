@@ -92,11 +92,24 @@ class GraphGenerator {
   Expr provide(const Tensor& sample, double reuse = 0.7);
   Expr provide_value(const Type& type, const Value& sample);
 
+  // What is bound from now on is seen outside its block and may have a type that only its value tells.
+  void set_exposed(bool exposed) { exposed_ = exposed; }
+  // The function's result holds the variable.
+  void keep(const Var& var) { kept_.push_back(var); }
+  // No form uses the variable any more: it holds nothing, or what only certain operators take.
+  void forget(const Var& var);
+  // A place to go back to: bindings and parameters made since then vanish.
+  struct Mark {
+    std::size_t bindings, known, params, anchors, symbols, kept;
+  };
+  Mark mark() const;
+  void go_back(const Mark& mark);
+
  private:
   std::optional<Value> evaluate(const Expr& value, const Type& type);
   std::optional<Value> run_probe(const Expr& value, bool move);
   Var add(Binding binding, std::optional<Value> value, const std::string& maker);
-  void block();
+  void block(bool with_target);
   Expr result();
   Type parameter_type(int depth);
   void finish_with_sum();
@@ -104,6 +117,8 @@ class GraphGenerator {
   ProgramState& state_;
   DType home_;
   bool pure_ = true;
+  bool exposed_ = false;
+  std::vector<Var> kept_;
   std::vector<ScalarVar> symbols_;
   std::size_t parameter_symbols_ = 0;  // the leading ones
   SymbolValues symbol_values_;

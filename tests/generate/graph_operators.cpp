@@ -1,12 +1,13 @@
 // Calls of operators, chosen by their declarations alone, so that a new operator is covered as it is
 // declared: parameters by their kinds, numbers and attributes from the declared samples, refusals by its own
 // inference.
-#include <algorithm>
-#include <map>
+#include "tests/generate/graph_operators.h"
 
-#include "ir/op.h"
+#include <algorithm>
+
+#include "runtime/stack.h"
+#include "stdlib/families/storage.h"
 #include "tests/generate/graph_forms.h"
-#include "tests/ops/operator_case.h"
 
 namespace relish::generate {
 namespace {
@@ -14,12 +15,7 @@ namespace {
 using testing::CaseArgument;
 using testing::OperatorCase;
 
-// What an operator's samples give: the calls, and the values of each attribute and scalar.
-struct OperatorPool {
-  std::vector<OperatorCase> cases;
-  std::map<std::string, std::vector<Attribute>, std::less<>> attributes;
-  std::map<std::string, std::vector<ScalarValue>, std::less<>> scalars;
-};
+}  // namespace
 
 const OperatorPool& pool_of(const Op& op) {
   static std::map<const Op*, OperatorPool> pools;
@@ -42,8 +38,7 @@ const OperatorPool& pool_of(const Op& op) {
   return pools.emplace(&op, std::move(pool)).first->second;
 }
 
-// Effects, stacks, and memory as lowered modules ask for it, have forms of their own in programs.
-bool is_generated(const Op& op) {
+bool takes_what_is_found(const Op& op) {
   return op.pure && std::none_of(op.params.begin(), op.params.end(), [](const Param& param) {
            return param.kind == ParamKind::AnyRest || (param.kind == ParamKind::Any && param.type != "shape");
          });
@@ -53,10 +48,11 @@ const Op& some_operator(GraphGenerator& g) {
   const std::span<const Op* const> all = all_ops();
   for (;;) {
     const Op& op = *g.random().pick(all);
-    if (!is_generated(op)) continue;
-    if (!g.options().differentiable || op.vjp) return op;
+    if (takes_what_is_found(op) && (!g.options().differentiable || op.vjp)) return op;
   }
 }
+
+namespace {
 
 Expr scalar_expr(const ScalarValue& value) {
   return scalar_value(is_float(value.dtype) ? float_literal(value.dtype, value.real)
@@ -64,7 +60,7 @@ Expr scalar_expr(const ScalarValue& value) {
 }
 
 // Binds the call; its operands and class are noted when it stands.
-bool bind_call(GraphGenerator& g, const Op& op, std::vector<WrittenArgument> written) {
+std::optional<Var> bind_call(GraphGenerator& g, const Op& op, std::vector<WrittenArgument> written) {
   ArrangedArguments arranged = arrange_arguments(op, std::move(written), {});
   const Expr call = op_call(op, std::move(arranged.args), std::move(arranged.attributes));
   const std::string name(op.name);
@@ -81,36 +77,38 @@ bool bind_call(GraphGenerator& g, const Op& op, std::vector<WrittenArgument> wri
     if (const auto* fields = arg.as<TupleExpr>())
       for (const Expr& field : fields->fields) note(field);
   }
-  if (!g.bind(call, name)) return false;
+  const std::optional<Var> var = g.bind(call, name);
+  if (!var) return std::nullopt;
   Program& program = g.state().program;
   program.operators.insert(name);
   for (const std::string& maker : makers) program.pairs.emplace(maker, name);
   const bool rounds = op.agreement == Agreement::Elementary || op.agreement == Agreement::Sum ||
                       op.agreement == Agreement::Composite;
   if (rounds) g.loosen(static_cast<int>(op.agreement));
-  return true;
+  return var;
 }
 
 // Runs `work`, which fails when inference refuses what was chosen.
 template <class Work>
-bool accepted(Work&& work) {
+std::optional<Var> accepted(Work&& work) {
   try {
     return work();
   } catch (const Failure& failure) {
     if (failure.error_class() != ErrorClass::Type && failure.error_class() != ErrorClass::ResourceLimit)
       throw;
-    return false;
+    return std::nullopt;
   }
 }
 
 class FreeCall {
  public:
-  FreeCall(GraphGenerator& g, const Op& op) : g_(g), op_(op), pool_(pool_of(op)) {
+  FreeCall(GraphGenerator& g, const Op& op, std::optional<Var> first)
+      : g_(g), op_(op), pool_(pool_of(op)), given_(std::move(first)) {
     tensors_ = g.those([](const Type& type) { return type.tensor() != nullptr; });
   }
 
-  bool bind() {
-    if (tensors_.empty()) return false;
+  std::optional<Var> bind() {
+    if (tensors_.empty()) return std::nullopt;
     std::vector<WrittenArgument> written;
     for (const Param& param : op_.params) {
       if (param.kind == ParamKind::OptionalTensor && g_.random().chance(0.5)) continue;
@@ -175,6 +173,7 @@ class FreeCall {
       }
       return random.pick(same);
     }
+    if (!first_ && given_) return *(first_ = given_);
     const Var chosen = random.chance(0.5) ? tensors_.back()->var : random.pick(tensors_)->var;
     if (!first_) first_ = chosen;
     return chosen;
@@ -184,49 +183,76 @@ class FreeCall {
   const Op& op_;
   const OperatorPool& pool_;
   std::vector<const GraphGenerator::Known*> tensors_;
-  std::optional<Var> first_;
+  std::optional<Var> given_, first_;
 };
+
+// An object that a sample gives, made by the operators that make such objects.
+Expr object_expr(GraphGenerator& g, const Value& object, const OperandSource& operand) {
+  if (const StackValue::Pointer stack = stack_of(object)) {
+    std::vector<Value> values;  // the top first
+    for (StackValue::Pointer at = stack; at->size() > 0; at = at->below()) values.push_back(at->top());
+    std::optional<Var> made = call_as_sample(g, *find_op("stack.new"), operand);
+    if (made && !values.empty()) {
+      const Type element = type_of(values.front());
+      made = g.bind_cast(*made, StackType{std::make_shared<const Type>(element)}, {});
+    }
+    for (std::size_t i = values.size(); made && i-- > 0;) {
+      const Expr value =
+          values[i].is_tensor() ? operand(values[i].tensor(), false) : scalar_expr(values[i].scalar());
+      made = bind_call(g, *find_op("stack.push"), {{"", Expr(*made), {}}, {"", value, {}}});
+    }
+    RELISH_CHECK(made.has_value(), "a stack of a sample cannot be made");
+    return *made;
+  }
+  const auto* storage =
+      dynamic_cast<const StorageObject*>(std::get<std::shared_ptr<const ObjectValue>>(object.kind()).get());
+  RELISH_CHECK(storage, "a sample gives an object of an unknown kind");
+  const std::optional<Var> made = bind_call(g, *find_op("memory.alloc_storage"),
+                                            {{"", shape_literal({Scalar(storage->bytes)}), {}},
+                                             {"", scalar_value(Scalar(std::int64_t{0})), {}},
+                                             {"", string_literal("global"), {}},
+                                             {"", dtype_literal(DType::UInt8), {}}});
+  RELISH_CHECK(made.has_value(), "the storage of a sample cannot be made");
+  return *made;
+}
 
 }  // namespace
 
-bool make_operator_call(GraphGenerator& g) {
-  for (int attempt = 0; attempt < 8; ++attempt) {
-    const Op& op = some_operator(g);
-    if (accepted([&] { return FreeCall(g, op).bind(); })) return true;
-  }
-  return false;
+std::optional<Var> call_freely(GraphGenerator& g, const Op& op, std::optional<Var> first) {
+  return accepted([&] { return FreeCall(g, op, std::move(first)).bind(); });
 }
 
-bool make_operator_sample(GraphGenerator& g) {
-  const Op& op = some_operator(g);
+std::optional<Var> call_as_sample(GraphGenerator& g, const Op& op, const OperandSource& operand) {
   const OperatorPool& pool = pool_of(op);
-  if (pool.cases.empty()) return false;
+  if (pool.cases.empty()) return std::nullopt;
   OperatorCase chosen = g.random().pick(pool.cases);
   const DType dtype = g.float_dtype();
   if (g.options().differentiable || g.random().chance(0.8)) {
     if (auto converted = testing::with_dtype(chosen, dtype)) chosen = std::move(*converted);
   }
+  // Integers beside floats are indices and masks: they keep the values of the sample.
   bool floats = false;
   for (const Tensor* tensor : chosen.tensors()) floats = floats || is_float(tensor->dtype());
   return accepted([&] {
-    // Integers beside floats are indices and masks: they keep the values of the sample.
-    const auto operand = [&](const Tensor& tensor) {
-      return g.provide(tensor, !floats || is_float(tensor.dtype()) ? 0.7 : 0);
+    const auto tensor_expr = [&](const Tensor& tensor) {
+      return operand(tensor, floats && !is_float(tensor.dtype()));
     };
     std::vector<WrittenArgument> written;
     for (const CaseArgument& argument : chosen.arguments) {
       WrittenArgument out{argument.name, Attribute(), {}};
       if (const auto* tensor = std::get_if<Tensor>(&argument.value)) {
-        out.value = operand(*tensor);
+        out.value = tensor_expr(*tensor);
       } else if (const auto* fields = std::get_if<std::vector<Tensor>>(&argument.value)) {
         std::vector<Expr> exprs;
-        for (const Tensor& field : *fields) exprs.push_back(operand(field));
+        for (const Tensor& field : *fields) exprs.push_back(tensor_expr(field));
         out.value = tuple(std::move(exprs));
       } else if (const auto* shape = std::get_if<Shape>(&argument.value)) {
         std::vector<Scalar> dims(shape->begin(), shape->end());
         out.value = shape_literal(std::move(dims));
       } else if (const auto* scalar = std::get_if<ScalarValue>(&argument.value)) {
         out.value = scalar_expr(*scalar);
+      } else if (const auto* object = std::get_if<std::shared_ptr<const ObjectValue>>(&argument.value)) {
+        out.value = object_expr(g, Value(*object), operand);
       } else {
         out.value = std::get<Attribute>(argument.value);
       }
@@ -234,6 +260,19 @@ bool make_operator_sample(GraphGenerator& g) {
     }
     return bind_call(g, op, std::move(written));
   });
+}
+
+bool make_operator_call(GraphGenerator& g) {
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    if (call_freely(g, some_operator(g))) return true;
+  }
+  return false;
+}
+
+bool make_operator_sample(GraphGenerator& g) {
+  return call_as_sample(g, some_operator(g),
+                        [&](const Tensor& sample, bool fixed) { return g.provide(sample, fixed ? 0 : 0.7); })
+      .has_value();
 }
 
 }  // namespace relish::generate

@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -21,6 +22,7 @@
 #include "support/big_stack.h"
 #include "tests/generate/checks.h"
 #include "tests/generate/mutation.h"
+#include "tests/generate/reach.h"
 #include "tests/generate/surface.h"
 
 namespace relish::generate {
@@ -34,16 +36,29 @@ struct Mode {
   bool evaluated;
   bool loose;  // every other program
   bool differentiable;
-  bool surface;    // half of the programs are generated as text
-  double special;  // share of programs with special values
+  bool surface;  // half of the programs are generated as text
+  bool special;  // some have special values
+  bool covers;   // each operator in its turn is the target of a program
 };
 constexpr Mode modes[] = {
-    {"roundtrip", round_trip_findings, false, true, false, true, 0},
-    {"run", run_findings, true, true, false, true, 0.05},
-    {"tiers", tier_findings, true, false, false, true, 0.05},
-    {"passes", pass_findings, true, false, false, false, 0},
-    {"gradient", gradient_findings, true, false, true, false, 0},
+    {"roundtrip", round_trip_findings, false, true, false, true, false, false},
+    {"run", run_findings, true, true, false, true, true, false},
+    {"tiers", tier_findings, true, false, false, true, true, true},
+    {"passes", pass_findings, true, false, false, false, false, true},
+    {"gradient", gradient_findings, true, false, true, false, false, true},
 };
+
+const Eligible& eligible(const Mode& mode) {
+  static std::map<const Mode*, Eligible> known;
+  const auto found = known.find(&mode);
+  return found != known.end() ? found->second
+                              : known.emplace(&mode, eligible_operators(mode.differentiable)).first->second;
+}
+
+// How many programs before that of the seed have a target.
+std::uint64_t turns_before(const Mode& mode, std::uint64_t seed) {
+  return mode.surface ? seed / 4 * 2 + std::min<std::uint64_t>(seed % 4, 2) : seed;
+}
 
 Options options_of(const Mode& mode, std::uint64_t seed) {
   Options options;
@@ -51,8 +66,12 @@ Options options_of(const Mode& mode, std::uint64_t seed) {
   options.evaluated = mode.evaluated;
   options.loose = mode.loose && seed % 2 == 1;
   options.differentiable = mode.differentiable;
-  options.special_values = mode.special > 0 && seed % 20 == 7;
+  options.special_values = mode.special && seed % 19 == 7;  // one in twenty, of each kind
   options.surface = mode.surface && seed % 4 >= 2;
+  if (mode.covers && !options.surface) {
+    const std::vector<const Op*>& operators = eligible(mode).operators;
+    options.target = std::string(operators[turns_before(mode, seed) % operators.size()]->name);
+  }
   return options;
 }
 
@@ -67,6 +86,8 @@ Json judge(const Mode& mode, std::uint64_t seed) {
     report["operators"] = program.operators;
     report["constructs"] = program.constructs;
     report["pairs"] = program.pairs;
+    if (mode.covers && !program.options.surface && tally.contains("compared"))
+      report["met"] = operators_in_result(*program.module, mode.differentiable);
     ++tally[program.options.special_values ? "special values" : "ordinary values"];
     ++tally["judged"];
   } catch (const Failure& failure) {
@@ -113,7 +134,7 @@ Child start_child(const Mode& mode, std::uint64_t first, std::uint64_t last) {
 
 struct Totals {
   Tally tally;
-  std::map<std::string, std::int64_t> operators, constructs;
+  std::map<std::string, std::int64_t> operators, met, constructs;
   std::set<std::string> pairs;
   std::int64_t programs = 0, findings = 0;
 
@@ -121,6 +142,7 @@ struct Totals {
     ++programs;
     for (const auto& [name, count] : report["tally"].items()) tally[name] += count.get<std::int64_t>();
     for (const auto& name : report.value("operators", Json::array())) ++operators[name];
+    for (const auto& name : report.value("met", Json::array())) ++met[name];
     for (const auto& name : report.value("constructs", Json::array())) ++constructs[name];
     for (const auto& pair : report.value("pairs", Json::array())) pairs.insert(pair.dump());
     for (const auto& finding : report["findings"]) tell(report["seed"], finding);
@@ -183,22 +205,37 @@ void run_all(const Mode& mode, std::uint64_t first, std::uint64_t count, int job
   }
 }
 
-int report(const Mode& mode, const Totals& totals) {
+// The operators whose results were compared. Where each had two turns, all must be among them.
+bool report_met(const Mode& mode, const Totals& totals, std::uint64_t turns) {
+  const Eligible& wanted = eligible(mode);
+  std::vector<std::string> missed;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const Op* op : wanted.operators) {
+    const auto found = totals.met.find(std::string(op->name));
+    if (found == totals.met.end())
+      missed.emplace_back(op->name);
+    else
+      least = std::min(least, found->second);
+  }
+  fmt::print("  operators met: {} of {} eligible{}\n", wanted.operators.size() - missed.size(),
+             wanted.operators.size(),
+             missed.empty() ? fmt::format(", each in {} programs at least", least) : "");
+  if (!wanted.left_out.empty()) fmt::print("  left out: {}\n", fmt::join(wanted.left_out, ", "));
+  if (!missed.empty()) fmt::print("  missed: {}\n", fmt::join(missed, ", "));
+  return missed.empty() || turns < 2 * wanted.operators.size();
+}
+
+int report(const Mode& mode, const Totals& totals, std::uint64_t turns) {
   fmt::print("{}: {} programs, {} findings\n", mode.name, totals.programs, totals.findings);
   for (const auto& [name, count] : totals.tally) fmt::print("  {}: {}\n", name, count);
-  std::vector<std::string> missing;
-  for (const Op* op : all_ops()) {
-    const bool wanted = !mode.differentiable || op->vjp;
-    if (wanted && !totals.operators.contains(std::string(op->name))) missing.emplace_back(op->name);
-  }
   fmt::print("  operators: {} of {}; pairs: {}\n", totals.operators.size(), all_ops().size(),
              totals.pairs.size());
-  if (!missing.empty()) fmt::print("  never called: {}\n", fmt::join(missing, ", "));
+  int status = totals.findings == 0 ? 0 : 1;
+  if (mode.covers && !report_met(mode, totals, turns)) status = 1;
   std::vector<std::string> constructs;
   for (const auto& [name, count] : totals.constructs) constructs.push_back(fmt::format("{} {}", name, count));
   fmt::print("  constructs: {}\n", fmt::join(constructs, "; "));
 
-  int status = totals.findings == 0 ? 0 : 1;
   const auto share = [&](const char* part, const char* whole, double least) {
     const auto count = [&](const char* name) {
       const auto found = totals.tally.find(name);
@@ -209,8 +246,10 @@ int report(const Mode& mode, const Totals& totals) {
     fmt::print("  {} of {}: {:.1f} % (at least {:.0f} %)\n", part, whole, 100 * found, 100 * least);
     if (found < least) status = 1;
   };
-  if (mode.evaluated && !mode.differentiable) share("finite", "ran", 0.95);
+  if (mode.evaluated && !mode.differentiable) share("finite", "ran on ordinary values", 0.95);
+  if (mode.covers) share("compared", "judged", 0.9);
   share("compiled", "judged", 0.95);
+  share("adjoint compiled", "judged", 0.95);
   share("directions kept", "directions drawn", 0.9);
   return status;
 }
@@ -341,7 +380,7 @@ int run(int argc, char** argv) {
   }
   Totals totals;
   run_all(*mode, seed, count, jobs, totals);
-  return report(*mode, totals);
+  return report(*mode, totals, turns_before(*mode, seed + count) - turns_before(*mode, seed));
 }
 
 }  // namespace

@@ -30,6 +30,8 @@ struct Options {
   bool special_values = false;
   // The program is generated as text (surface.h).
   bool surface = false;
+  // An operator that `main` calls in its middle, with its results in what `main` gives.
+  std::string target = {};
 };
 
 struct Program {

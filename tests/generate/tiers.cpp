@@ -11,7 +11,6 @@
 #include "tests/golden/tolerance.h"
 
 namespace relish::generate {
-namespace {
 
 Evaluator& compiled(int threads) {
   static std::map<int, std::unique_ptr<Evaluator>> engines;
@@ -19,6 +18,8 @@ Evaluator& compiled(int threads) {
   if (!engine) engine = threads == 1 ? make_jit({.threads = 1}) : on_threads(compiled(1), threads);
   return *engine;
 }
+
+namespace {
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
@@ -107,18 +108,23 @@ std::string compare(const Value& found, const Value& wanted, const Value* wide, 
 
 }  // namespace
 
+bool is_not_lowered(const Outcome& outcome) {
+  return outcome.fault.ends_with(".lowering]") || outcome.fault.ends_with("[legalize.shape]");
+}
+
 std::vector<std::string> tier_findings(const Program& program, Tally& tally) {
   std::vector<std::string> findings;
   const Outcome wanted = outcome_of(reference(), program.module, "main", program.inputs);
   const Outcome one = outcome_of(compiled(1), program.module, "main", program.inputs);
   const Outcome two = outcome_of(compiled(2), program.module, "main", program.inputs);
   if (wanted.value) ++tally["ran"];
-  if (wanted.value && is_finite(*wanted.value)) ++tally["finite"];
+  if (wanted.value && !program.options.special_values) {
+    ++tally["ran on ordinary values"];
+    if (is_finite(*wanted.value)) ++tally["finite"];
+  }
   if (one.fault != two.fault || (one.value && two.value && !same_bits(*one.value, *two.value)))
     findings.push_back("the bits depend on the number of threads");
-  // A lowering may need to know a dimension, and then says so by its name.
-  const bool not_lowered = one.fault.ends_with(".lowering]") || one.fault.ends_with("[legalize.shape]");
-  if (not_lowered) return findings;
+  if (is_not_lowered(one)) return findings;
   ++tally["compiled"];
   if (one.fault != wanted.fault) {
     findings.push_back(fmt::format("compiled: '{}', interpreted: '{}'", one.fault, wanted.fault));
@@ -133,6 +139,7 @@ std::vector<std::string> tier_findings(const Program& program, Tally& tally) {
   if (wide) ++tally["widened"];
   const std::string problem = compare(*one.value, *wanted.value, wide ? &*wide : nullptr, program.agreement);
   if (!problem.empty()) findings.push_back(problem);
+  ++tally["compared"];
   if (program.agreement <= 3) ++tally["held to the bit"];
   return findings;
 }
