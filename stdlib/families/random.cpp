@@ -205,4 +205,13 @@ PrimFunc lower_draw(const LowerCall& call, std::string_view block,
   return lowering.finish();
 }
 
+Type distribution_type(const CallView& call) {
+  require_key(call, 0);
+  const DType dtype = *dtype_attribute(call, "dtype");
+  if (!is_float(dtype)) {
+    call.reject("dtype", call.span, fmt::format("dtype is {}, expected a floating dtype", name_of(dtype)));
+  }
+  return drawn_type(call, 1, dtype);
+}
+
 }  // namespace relish

@@ -79,4 +79,11 @@ inline constexpr std::string_view no_random_gradient = "bits do not change smoot
 inline constexpr Param key_param = {"key", ParamKind::Tensor, "tensor", "",
                                     "a key, R.Tensor((2,), \"uint32\")"};
 
+// What uniform and normal numbers have in common: (key, shape, dtype), a floating dtype.
+inline constexpr Param distribution_params[] = {
+    key_param,
+    {"shape", ParamKind::Shape, "shape", "", "shape of the result"},
+    {"dtype", ParamKind::Attribute, "dtype", "\"float32\"", "a floating dtype"}};
+Type distribution_type(const CallView& call);
+
 }  // namespace relish

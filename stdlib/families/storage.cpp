@@ -72,6 +72,7 @@ Value allocated_storage(const EvalCall& c, std::size_t shape, std::size_t dtype)
 }
 
 Type tensor_in_storage_type(const CallView& call) {
+  require_integer(call, 4);
   require_storage(call, 0);
   require_integer(call, 1);
   return allocated_type(call, 2, 3);

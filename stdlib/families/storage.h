@@ -34,4 +34,34 @@ Value allocated_storage(const EvalCall& c, std::size_t shape, std::size_t dtype)
 Type tensor_in_storage_type(const CallView& call);
 Value tensor_in_storage(const EvalCall& c);
 
+// The operators alloc_tensor, all but their names; `storage_doc` says where the storage comes from.
+constexpr std::array<Param, 5> tensor_in_storage_params(std::string_view storage_doc) {
+  return {{{"storage", ParamKind::Any, "storage", "", storage_doc},
+           {"offset", ParamKind::Scalar, "int", "", "first byte in the storage"},
+           {"shape", ParamKind::Shape, "shape", "", "shape of the tensor"},
+           {"dtype", ParamKind::Any, "dtype", "", "its element type"},
+           {"runtime_device_index", ParamKind::Scalar, "int or None", "None",
+            "number of the device; there is one"}}};
+}
+constexpr Op tensor_in_storage_op(Op op) {
+  op.summary = "A tensor in a storage, for a prim_func to write to.";
+  op.infer = tensor_in_storage_type;
+  op.eval = tensor_in_storage;
+  op.no_gradient = "its elements are written by other calls";
+  op.agreement = Agreement::DataMovement;
+  op.doc = "A tensor that does not fit is a RuntimeError. Its elements are zero before they are written.";
+  return op;
+}
+
+// Operators that end a life, of which they only check the argument: memory is freed behind the last use of a
+// value.
+constexpr Op end_of_life_op(Op op) {
+  op.eval = [](const EvalCall&) -> Value { return {}; };
+  op.no_gradient = "it has no result";
+  op.pure = false;
+  op.agreement = Agreement::DataMovement;
+  op.doc = "Memory is freed behind the last use of a value, with or without it.";
+  return op;
+}
+
 }  // namespace relish

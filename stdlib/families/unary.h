@@ -3,6 +3,10 @@
 // numbers from outside (tests/numbers) are compulsory for every member.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "stdlib/families/domain.h"
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/integer_math.h"
@@ -117,6 +121,40 @@ constexpr Op flat_unary(Op op, Formula) {
   op = unary_family::without_slope<domain, result, unary_family::NoSettings, Formula>(op);
   op.zero_gradient = true;
   return op;
+}
+
+// Declarations that the members on floating tensors share, with texts joined when the program is compiled.
+template <std::size_t size>
+struct FixedText {
+  char characters[size]{};
+  consteval FixedText(const char (&text)[size]) { std::copy_n(text, size, characters); }
+};
+template <FixedText left, FixedText right>
+struct JoinedText {
+  static constexpr auto characters = [] {
+    std::array<char, sizeof left.characters + sizeof right.characters - 2> result{};
+    const auto middle = std::copy_n(left.characters, sizeof left.characters - 1, result.begin());
+    std::copy_n(right.characters, sizeof right.characters - 1, middle);
+    return result;
+  }();
+  static constexpr std::string_view view{characters.data(), characters.size()};
+};
+
+// The refusals of the operator with this short name.
+template <FixedText name>
+inline constexpr Reject float_rejects[] = {
+    {JoinedText<name, ".dtype">::view, "R.const([1, 2], \"int32\")", "expected a floating dtype"},
+    {JoinedText<name, ".tensor">::view, "R.shape([2])", "expected a tensor"}};
+
+// `first`, then random numbers in both dtypes and shapes of every kind, moved by `range`: " * 4.0 - 2.0".
+template <FixedText range>
+constexpr std::array<Sample, 6> float_samples(Sample first) {
+  return {first,
+          {JoinedText<"rand((2, 3, 4), \"float64\")", range>::view},
+          {JoinedText<"rand((0, 3), \"float32\")", range>::view},
+          {JoinedText<"rand((), \"float32\")", range>::view},
+          {JoinedText<"rand((1, 1), \"float64\")", range>::view},
+          {JoinedText<"rand((17,), \"float32\")", range>::view}};
 }
 
 }  // namespace relish

@@ -100,4 +100,17 @@ Scalar all_of(const std::vector<Scalar>& conditions);
 // value() where the condition holds (or is undefined), else zero of its dtype.
 Scalar guarded(const Scalar& condition, const Scalar& value);
 
+// Defaults of attributes as text, by the number of spatial dimensions; the first is for any number of them.
+inline constexpr std::string_view default_steps[] = {"1", "[1]", "[1, 1]", "[1, 1, 1]"};
+inline constexpr std::string_view default_padding[] = {"0", "[0, 0]", "[0, 0, 0, 0]", "[0, 0, 0, 0, 0, 0]"};
+inline constexpr std::string_view default_layout[] = {"\"NCHW\"", "\"NCW\"", "\"NCHW\"", "\"NCDHW\""};
+
+inline constexpr Param data_param = {"data", ParamKind::Tensor, "tensor", "",
+                                     "input, in the order of layout"};
+constexpr Param layout_param(int rank) {
+  return {"layout", ParamKind::Attribute, "str", default_layout[rank], "order of the dimensions of data"};
+}
+inline constexpr Param out_layout_param = {"out_layout", ParamKind::Attribute, "str or None", "None",
+                                           "order of the dimensions of the result; None: as layout"};
+
 }  // namespace relish::windows

@@ -4,41 +4,10 @@
 namespace relish {
 namespace {
 
-constexpr Sample real_samples[] = {
-    {"[0.0, 1.0, -1.0, 3.5]"},
-    {"rand((2, 3, 4), \"float64\") * 4.0 - 2.0"},
-    {"rand((0, 3), \"float32\") * 4.0 - 2.0"},
-    {"rand((), \"float32\") * 4.0 - 2.0"},
-    {"rand((1, 1), \"float64\") * 4.0 - 2.0"},
-    {"rand((17,), \"float32\") * 4.0 - 2.0"},
-};
-constexpr Sample cosine_samples[] = {
-    {"[1.0, 1.5, 20.0]", "[0.0, 0.9624236501192069, 3.6882538673612966]", false},
-    {"rand((2, 3, 4), \"float64\") + 1.5"},
-    {"rand((0, 3), \"float32\") + 1.5"},
-    {"rand((), \"float32\") + 1.5"},
-    {"rand((1, 1), \"float64\") + 1.5"},
-    {"rand((17,), \"float32\") + 1.5"},
-};
-constexpr Sample inner_samples[] = {
-    {"[0.0, 0.5, -0.875]"},
-    {"rand((2, 3, 4), \"float64\") * 1.5 - 0.75"},
-    {"rand((0, 3), \"float32\") * 1.5 - 0.75"},
-    {"rand((), \"float32\") * 1.5 - 0.75"},
-    {"rand((1, 1), \"float64\") * 1.5 - 0.75"},
-    {"rand((17,), \"float32\") * 1.5 - 0.75"},
-};
-#define RELISH_FLOAT_REJECTS(name)                                                 \
-  constexpr Reject name##_rejects[] = {                                            \
-      {#name ".dtype", "R.const([1, 2], \"int32\")", "expected a floating dtype"}, \
-      {#name ".tensor", "R.shape([2])", "expected a tensor"}}
-RELISH_FLOAT_REJECTS(sinh);
-RELISH_FLOAT_REJECTS(cosh);
-RELISH_FLOAT_REJECTS(tanh);
-RELISH_FLOAT_REJECTS(asinh);
-RELISH_FLOAT_REJECTS(acosh);
-RELISH_FLOAT_REJECTS(atanh);
-#undef RELISH_FLOAT_REJECTS
+constexpr auto real_samples = float_samples<" * 4.0 - 2.0">({"[0.0, 1.0, -1.0, 3.5]"});
+constexpr auto cosine_samples =
+    float_samples<" + 1.5">({"[1.0, 1.5, 20.0]", "[0.0, 0.9624236501192069, 3.6882538673612966]", false});
+constexpr auto inner_samples = float_samples<" * 1.5 - 0.75">({"[0.0, 0.5, -0.875]"});
 constexpr std::string_view tanh_aliases[] = {"nn.tanh"};
 
 }  // namespace
@@ -49,7 +18,7 @@ extern const Op op_sinh = elementwise_unary(
      .gradient_doc = "dx = g * cosh(x)",
      .agreement = Agreement::Elementary,
      .samples = real_samples,
-     .rejects = sinh_rejects,
+     .rejects = float_rejects<"sinh">,
      .doc = "Floating dtypes only."},
     [](auto x) { return sinh(x); }, [](auto g, auto x, auto) { return g * call_op("cosh", {x}); });
 
@@ -59,7 +28,7 @@ extern const Op op_cosh = elementwise_unary(
      .gradient_doc = "dx = g * sinh(x)",
      .agreement = Agreement::Elementary,
      .samples = real_samples,
-     .rejects = cosh_rejects,
+     .rejects = float_rejects<"cosh">,
      .doc = "Floating dtypes only."},
     [](auto x) { return cosh(x); }, [](auto g, auto x, auto) { return g * call_op("sinh", {x}); });
 
@@ -69,7 +38,7 @@ extern const Op op_tanh = elementwise_unary(
      .gradient_doc = "dx = g * (1 - y * y)",
      .agreement = Agreement::Elementary,
      .samples = real_samples,
-     .rejects = tanh_rejects,
+     .rejects = float_rejects<"tanh">,
      .aliases = tanh_aliases,
      .doc = "Floating dtypes only; at infinity exactly 1 and -1."},
     [](auto x) { return tanh(x); }, [](auto g, auto, auto y) { return g * (constant_like(y, 1) - y * y); });
@@ -80,7 +49,7 @@ extern const Op op_asinh = elementwise_unary(
      .gradient_doc = "dx = g / sqrt(x * x + 1)",
      .agreement = Agreement::Elementary,
      .samples = real_samples,
-     .rejects = asinh_rejects,
+     .rejects = float_rejects<"asinh">,
      .doc = "Floating dtypes only."},
     [](auto x) { return asinh(x); },
     [](auto g, auto x, auto) { return g * call_op("rsqrt", {x * x + constant_like(x, 1)}); });
@@ -91,7 +60,7 @@ extern const Op op_acosh = elementwise_unary(
      .gradient_doc = "dx = g / sqrt((x - 1) * (x + 1))",
      .agreement = Agreement::Elementary,
      .samples = cosine_samples,
-     .rejects = acosh_rejects,
+     .rejects = float_rejects<"acosh">,
      .doc = "Floating dtypes only; NaN below 1. The slope at 1 is infinite."},
     [](auto x) { return acosh(x); },
     [](auto g, auto x, auto) {
@@ -105,7 +74,7 @@ extern const Op op_atanh = elementwise_unary(
      .gradient_doc = "dx = g / ((1 - x) * (1 + x))",
      .agreement = Agreement::Elementary,
      .samples = inner_samples,
-     .rejects = atanh_rejects,
+     .rejects = float_rejects<"atanh">,
      .doc = "Floating dtypes only; infinite at -1 and 1, NaN outside [-1, 1]."},
     [](auto x) { return atanh(x); },
     [](auto g, auto x, auto) {

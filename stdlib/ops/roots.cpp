@@ -4,26 +4,12 @@
 namespace relish {
 namespace {
 
-constexpr Sample root_samples[] = {
-    {"[4.0, 0.25, 2.0]"},
-    {"rand((2, 3, 4), \"float64\") + 0.5"},
-    {"rand((0, 3), \"float32\") + 0.5"},
-    {"rand((), \"float32\") + 0.5"},
-    {"rand((1, 1), \"float64\") + 0.5"},
-    {"rand((17,), \"float32\") + 0.5"},
-};
+constexpr auto root_samples = float_samples<" + 0.5">({"[4.0, 0.25, 2.0]"});
 constexpr Sample square_samples[] = {
     {"[1.5, -2.0, 0.0]", "[2.25, 4.0, 0.0]"}, {"rand((2, 3, 4), \"float64\") - 0.5"},
     {"rand((0, 3), \"float32\") - 0.5"},      {"rand((), \"float32\") - 0.5"},
     {"rand((1, 1), \"float64\") - 0.5"},      {"rand((17,), \"float32\") - 0.5"},
 };
-#define RELISH_FLOAT_REJECTS(name)                                                 \
-  constexpr Reject name##_rejects[] = {                                            \
-      {#name ".dtype", "R.const([1, 2], \"int32\")", "expected a floating dtype"}, \
-      {#name ".tensor", "R.shape([2])", "expected a tensor"}}
-RELISH_FLOAT_REJECTS(sqrt);
-RELISH_FLOAT_REJECTS(rsqrt);
-#undef RELISH_FLOAT_REJECTS
 constexpr Reject square_rejects[] = {{"square.dtype", "R.const([True], \"bool\")", "expected numbers"}};
 
 }  // namespace
@@ -33,7 +19,7 @@ extern const Op op_sqrt = elementwise_unary(
      .summary = "Square root of each element.",
      .gradient_doc = "dx = 0.5 * g / y",
      .samples = root_samples,
-     .rejects = sqrt_rejects,
+     .rejects = float_rejects<"sqrt">,
      .doc = "Floating dtypes only; of negative numbers NaN, of -0 it is -0. The slope at 0 is infinite."},
     [](auto x) { return sqrt(x); }, [](auto g, auto, auto y) { return constant_like(g, 0.5) * g / y; });
 
@@ -43,7 +29,7 @@ extern const Op op_rsqrt = elementwise_unary(
      .gradient_doc = "dx = -0.5 * g * y / x",
      .agreement = Agreement::Elementary,
      .samples = root_samples,
-     .rejects = rsqrt_rejects,
+     .rejects = float_rejects<"rsqrt">,
      .doc = "Floating dtypes only; 1 / sqrt(x), each rounded, so infinite at 0."},
     [](auto x) { return rsqrt(x); },
     [](auto g, auto x, auto y) { return constant_like(g, -0.5) * g * y / x; });

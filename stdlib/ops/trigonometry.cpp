@@ -4,49 +4,10 @@
 namespace relish {
 namespace {
 
-constexpr Sample angle_samples[] = {
-    {"[0.0, 1.0, -1.0, 4.5]"},
-    {"rand((2, 3, 4), \"float64\") * 3.0 - 1.5"},
-    {"rand((0, 3), \"float32\") * 3.0 - 1.5"},
-    {"rand((), \"float32\") * 3.0 - 1.5"},
-    {"rand((1, 1), \"float64\") * 3.0 - 1.5"},
-    {"rand((17,), \"float32\") * 3.0 - 1.5"},
-};
-constexpr Sample tan_samples[] = {
-    {"[0.0, 1.0, -1.25]"},
-    {"rand((2, 3, 4), \"float64\") * 2.0 - 1.0"},
-    {"rand((0, 3), \"float32\") * 2.0 - 1.0"},
-    {"rand((), \"float32\") * 2.0 - 1.0"},
-    {"rand((1, 1), \"float64\") * 2.0 - 1.0"},
-    {"rand((17,), \"float32\") * 2.0 - 1.0"},
-};
-constexpr Sample sine_samples[] = {
-    {"[0.0, 0.5, -0.875]"},
-    {"rand((2, 3, 4), \"float64\") * 1.5 - 0.75"},
-    {"rand((0, 3), \"float32\") * 1.5 - 0.75"},
-    {"rand((), \"float32\") * 1.5 - 0.75"},
-    {"rand((1, 1), \"float64\") * 1.5 - 0.75"},
-    {"rand((17,), \"float32\") * 1.5 - 0.75"},
-};
-constexpr Sample slope_samples[] = {
-    {"[0.0, 1.0, -1.0, 50.0]"},
-    {"rand((2, 3, 4), \"float64\") * 6.0 - 3.0"},
-    {"rand((0, 3), \"float32\") * 6.0 - 3.0"},
-    {"rand((), \"float32\") * 6.0 - 3.0"},
-    {"rand((1, 1), \"float64\") * 6.0 - 3.0"},
-    {"rand((17,), \"float32\") * 6.0 - 3.0"},
-};
-#define RELISH_FLOAT_REJECTS(name)                                                 \
-  constexpr Reject name##_rejects[] = {                                            \
-      {#name ".dtype", "R.const([1, 2], \"int32\")", "expected a floating dtype"}, \
-      {#name ".tensor", "R.shape([2])", "expected a tensor"}}
-RELISH_FLOAT_REJECTS(sin);
-RELISH_FLOAT_REJECTS(cos);
-RELISH_FLOAT_REJECTS(tan);
-RELISH_FLOAT_REJECTS(asin);
-RELISH_FLOAT_REJECTS(acos);
-RELISH_FLOAT_REJECTS(atan);
-#undef RELISH_FLOAT_REJECTS
+constexpr auto angle_samples = float_samples<" * 3.0 - 1.5">({"[0.0, 1.0, -1.0, 4.5]"});
+constexpr auto tan_samples = float_samples<" * 2.0 - 1.0">({"[0.0, 1.0, -1.25]"});
+constexpr auto sine_samples = float_samples<" * 1.5 - 0.75">({"[0.0, 0.5, -0.875]"});
+constexpr auto slope_samples = float_samples<" * 6.0 - 3.0">({"[0.0, 1.0, -1.0, 50.0]"});
 
 }  // namespace
 
@@ -56,7 +17,7 @@ extern const Op op_sin = elementwise_unary(
      .gradient_doc = "dx = g * cos(x)",
      .agreement = Agreement::Elementary,
      .samples = angle_samples,
-     .rejects = sin_rejects,
+     .rejects = float_rejects<"sin">,
      .doc = "Floating dtypes only. Infinite arguments give NaN."},
     [](auto x) { return sin(x); }, [](auto g, auto x, auto) { return g * call_op("cos", {x}); });
 
@@ -66,7 +27,7 @@ extern const Op op_cos = elementwise_unary(
      .gradient_doc = "dx = -g * sin(x)",
      .agreement = Agreement::Elementary,
      .samples = angle_samples,
-     .rejects = cos_rejects,
+     .rejects = float_rejects<"cos">,
      .doc = "Floating dtypes only. Infinite arguments give NaN."},
     [](auto x) { return cos(x); }, [](auto g, auto x, auto) { return -g * call_op("sin", {x}); });
 
@@ -76,7 +37,7 @@ extern const Op op_tan = elementwise_unary(
      .gradient_doc = "dx = g * (1 + y * y)",
      .agreement = Agreement::Elementary,
      .samples = tan_samples,
-     .rejects = tan_rejects,
+     .rejects = float_rejects<"tan">,
      .doc = "Floating dtypes only. Infinite arguments give NaN."},
     [](auto x) { return tan(x); }, [](auto g, auto, auto y) { return g * (constant_like(y, 1) + y * y); });
 
@@ -86,7 +47,7 @@ extern const Op op_asin = elementwise_unary(
      .gradient_doc = "dx = g / sqrt((1 - x) * (1 + x))",
      .agreement = Agreement::Elementary,
      .samples = sine_samples,
-     .rejects = asin_rejects,
+     .rejects = float_rejects<"asin">,
      .doc = "Floating dtypes only; NaN outside [-1, 1]. The slope at both ends is infinite."},
     [](auto x) { return asin(x); },
     [](auto g, auto x, auto) {
@@ -100,7 +61,7 @@ extern const Op op_acos = elementwise_unary(
      .gradient_doc = "dx = -g / sqrt((1 - x) * (1 + x))",
      .agreement = Agreement::Elementary,
      .samples = sine_samples,
-     .rejects = acos_rejects,
+     .rejects = float_rejects<"acos">,
      .doc = "Floating dtypes only; NaN outside [-1, 1]. The slope at both ends is infinite."},
     [](auto x) { return acos(x); },
     [](auto g, auto x, auto) {
@@ -114,7 +75,7 @@ extern const Op op_atan = elementwise_unary(
      .gradient_doc = "dx = g / (1 + x * x)",
      .agreement = Agreement::Elementary,
      .samples = slope_samples,
-     .rejects = atan_rejects,
+     .rejects = float_rejects<"atan">,
      .doc = "Floating dtypes only."},
     [](auto x) { return atan(x); }, [](auto g, auto x, auto) { return g / (constant_like(x, 1) + x * x); });
 

@@ -1,7 +1,7 @@
 """Numbers for the programs of tests/golden/corpus, from NumPy alone.
 
     corpus.py            compares the committed expectations with NumPy
-    corpus.py --write    writes them anew
+    corpus.py --write    writes those anew that NumPy does not confirm
 
 Each program has an opinion in corpus_opinions/: functions of the names that its statements call, which take and give arrays.
 The statements of a program are run by Python itself, with these functions in the place of the program's own, and what
@@ -117,6 +117,11 @@ def difference(found, wanted):
     return None
 
 
+def expectation(text):
+    """The lines of a golden file that expect `text`."""
+    return "# expect\n" + "".join(f"#| {line}\n" if line else "#|\n" for line in text.splitlines())
+
+
 def main():
     failures = 0
     names = {str(path.relative_to(FOLDER))[: -len(".relish")]: path for path in sorted(FOLDER.rglob("*.relish"))}
@@ -132,13 +137,11 @@ def main():
             print(f"{name}: {type(error).__name__}: {error}")
             failures += 1
             continue
-        if "--write" in sys.argv[1:]:
-            lines = [f"#| {line}" if line else "#|" for line in wanted.splitlines()]
-            path.write_text(body.rstrip("\n") + "\n# expect\n" + "\n".join(lines) + "\n")
-            continue
         found = "".join(line[3:] + "\n" for line in block.splitlines())
         problem = difference(found, wanted) if mark else "has no expectation"
-        if problem:
+        if problem and "--write" in sys.argv[1:]:
+            path.write_text(body.rstrip("\n") + "\n" + expectation(wanted))
+        elif problem:
             print(f"{name}: {problem}")
             failures += 1
     print(f"corpus: {len(names)} programs, {failures} against NumPy")

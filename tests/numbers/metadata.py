@@ -8,6 +8,8 @@ import struct
 
 import numpy as np
 
+from corpus import difference, expectation, text_of
+
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden")
 CODES = {"i": 0, "u": 1, "f": 2, "b": 1}
 
@@ -60,9 +62,17 @@ class Module:
 '''
 
 
-def write(path, text):
-    with open(os.path.join(FOLDER, path), "w", encoding="utf-8") as out:
-        out.write(text)
+def write(path, text, printed):
+    """`text` with the expectation of what it prints, which stays as it is where it says the same."""
+    path = os.path.join(FOLDER, path)
+    block = expectation(printed)
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as old:
+            found = old.read().partition("# expect\n")[2]
+        if not difference("".join(line[3:] + "\n" for line in found.splitlines()), printed):
+            block = "# expect\n" + found
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text + block)
 
 
 def metadata(graph):
@@ -73,4 +83,4 @@ if __name__ == "__main__":
     for name, graph in [("old", old_graph(ARRAYS)), ("ffi", new_graph(ARRAYS))]:
         write(f"surface/1.2-printed-tensor-constant-{name}.relish",
               "# test: run\n# row: 1.2 printed tensor constant\n# What show_meta=True writes.\n" + metadata(graph)
-              + BODY + "print(Module.main(zeros((2, 3))))\n# expect\n")
+              + BODY + "print(Module.main(zeros((2, 3))))\n", text_of((ARRAYS[0] + 0, *ARRAYS[1:])) + "\n")

@@ -1,7 +1,7 @@
 """Numbers for the two-layer classifier of tests/models/mlp, from NumPy alone.
 
     mlp.py            compares the committed numbers with NumPy, and the program's (RELISH) with them
-    mlp.py --write    writes them anew
+    mlp.py --write    writes them anew before
 
 The model is relu(x @ w0 + b0) @ w1 + b1 under the mean cross entropy of class indices. Everything is computed in
 float64 from float32 inputs and rounded once.
@@ -115,4 +115,6 @@ def compare():
 
 
 if __name__ == "__main__":
-    write() if "--write" in sys.argv[1:] else compare()
+    if "--write" in sys.argv[1:]:
+        write()
+    compare()

@@ -1,28 +1,9 @@
 // The gradient of adaptive average pools.
+#include "stdlib/families/member.h"
 #include "stdlib/families/resampling.h"
 
 namespace relish {
 namespace {
-
-template <int rank>
-constexpr resampling::Member member{resampling::Source::Adaptive, rank, true};
-
-template <int rank>
-Type infer(const CallView& call) {
-  return resampling::infer(call, member<rank>);
-}
-template <int rank>
-Value evaluate(const EvalCall& call) {
-  return resampling::evaluate(call, member<rank>);
-}
-template <int rank>
-PrimFunc lower(const LowerCall& call) {
-  return resampling::lower(call, member<rank>);
-}
-template <int rank>
-Partials vjp(const VjpCall& call) {
-  return resampling::vjp(call, member<rank>);
-}
 
 constexpr Param params_any[] = {
     {"output_grad", ParamKind::Tensor, "tensor", "", "gradient of the pool's result"},
@@ -53,18 +34,15 @@ constexpr Reject rejects_any[] = {
 
 }  // namespace
 
-extern const Op op_grad_adaptive_avg_pool_backward{
-    .name = "grad.adaptive_avg_pool_backward",
-    .summary = "Gradient of nn.adaptive_avg_pool for its data.",
-    .params = params_any,
-    .infer = infer<0>,
-    .eval = evaluate<0>,
-    .lower = lower<0>,
-    .vjp = vjp<0>,
-    .gradient_doc = gradient_doc,
-    .agreement = Agreement::Composite,
-    .samples = samples_any,
-    .rejects = rejects_any,
-    .doc = doc};
+extern const Op op_grad_adaptive_avg_pool_backward =
+    member_of<resampling::Member{resampling::Source::Adaptive, 0, true}>(
+        {.name = "grad.adaptive_avg_pool_backward",
+         .summary = "Gradient of nn.adaptive_avg_pool for its data.",
+         .params = params_any,
+         .gradient_doc = gradient_doc,
+         .agreement = Agreement::Composite,
+         .samples = samples_any,
+         .rejects = rejects_any,
+         .doc = doc});
 
 }  // namespace relish

@@ -1,5 +1,6 @@
 // The gradients of convolutions for data and for kernels, of any number of spatial dimensions.
 #include "stdlib/families/convolution.h"
+#include "stdlib/families/member.h"
 
 namespace relish {
 namespace {
@@ -10,23 +11,6 @@ using convolution::Role;
 constexpr Member data_member{.target = Role::Data, .operands = {Role::Windows, Role::Kernel}, .sized = true};
 constexpr Member weight_member{
     .target = Role::Kernel, .operands = {Role::Windows, Role::Data}, .sized = true};
-
-template <const Member& member>
-Type infer(const CallView& call) {
-  return convolution::infer(call, member);
-}
-template <const Member& member>
-Value evaluate(const EvalCall& call) {
-  return convolution::evaluate(call, member);
-}
-template <const Member& member>
-PrimFunc lower(const LowerCall& call) {
-  return convolution::lower(call, member);
-}
-template <const Member& member>
-Partials vjp(const VjpCall& call) {
-  return convolution::vjp(call, member);
-}
 
 constexpr std::array<Param, 10> params_of(Param other, std::string_view shape_doc) {
   return {{{"output_grad", ParamKind::Tensor, "tensor", "", "gradient of the convolution's result"},
@@ -102,36 +86,28 @@ constexpr Reject weight_rejects[] = {
 
 }  // namespace
 
-extern const Op op_grad_conv_data{
-    .name = "grad.conv_data",
-    .summary = "Gradient of a convolution for its data.",
-    .params = data_params,
-    .infer = infer<data_member>,
-    .eval = evaluate<data_member>,
-    .lower = lower<data_member>,
-    .vjp = vjp<data_member>,
-    .gradient_doc = "doutput_grad = conv(g, weight), dweight = grad.conv_weight(output_grad, g)",
-    .agreement = Agreement::Sum,
-    .samples = data_samples,
-    .rejects = data_rejects,
-    .doc =
-        "A transposed convolution with the shape of its result as an argument, so that it may be symbolic. "
-        "TVM has no such operator."};
+extern const Op op_grad_conv_data = member_of<data_member>(
+    {.name = "grad.conv_data",
+     .summary = "Gradient of a convolution for its data.",
+     .params = data_params,
+     .gradient_doc = "doutput_grad = conv(g, weight), dweight = grad.conv_weight(output_grad, g)",
+     .agreement = Agreement::Sum,
+     .samples = data_samples,
+     .rejects = data_rejects,
+     .doc =
+         "A transposed convolution with the shape of its result as an argument, so that it may be symbolic. "
+         "TVM has no such operator."});
 
-extern const Op op_grad_conv_weight{
-    .name = "grad.conv_weight",
-    .summary = "Gradient of a convolution for its kernels.",
-    .params = weight_params,
-    .infer = infer<weight_member>,
-    .eval = evaluate<weight_member>,
-    .lower = lower<weight_member>,
-    .vjp = vjp<weight_member>,
-    .gradient_doc = "doutput_grad = conv(data, g), ddata = conv_transpose(output_grad, g)",
-    .agreement = Agreement::Sum,
-    .samples = weight_samples,
-    .rejects = weight_rejects,
-    .doc =
-        "Sums output_grad times data over the batch and all windows, for every position of the kernel. TVM "
-        "composes it from a convolution with exchanged roles and a slice."};
+extern const Op op_grad_conv_weight = member_of<weight_member>(
+    {.name = "grad.conv_weight",
+     .summary = "Gradient of a convolution for its kernels.",
+     .params = weight_params,
+     .gradient_doc = "doutput_grad = conv(data, g), ddata = conv_transpose(output_grad, g)",
+     .agreement = Agreement::Sum,
+     .samples = weight_samples,
+     .rejects = weight_rejects,
+     .doc =
+         "Sums output_grad times data over the batch and all windows, for every position of the kernel. TVM "
+         "composes it from a convolution with exchanged roles and a slice."});
 
 }  // namespace relish

@@ -1,52 +1,27 @@
 // The derivatives of sampling at a grid.
 #include "stdlib/families/grid_sampling.h"
+#include "stdlib/families/member.h"
 
 namespace relish {
 namespace {
 
-template <bool transposed, bool ordered>
-constexpr grid_sampling::Member member{transposed, ordered};
-
-template <bool transposed, bool ordered>
-Type infer(const CallView& call) {
-  return grid_sampling::infer(call, member<transposed, ordered>);
-}
-template <bool transposed, bool ordered>
-Value evaluate(const EvalCall& call) {
-  return grid_sampling::evaluate(call, member<transposed, ordered>);
-}
-template <bool transposed, bool ordered>
-PrimFunc lower(const LowerCall& call) {
-  return grid_sampling::lower(call, member<transposed, ordered>);
-}
-template <bool transposed, bool ordered>
-Partials vjp(const VjpCall& call) {
-  return grid_sampling::vjp(call, member<transposed, ordered>);
-}
-
-constexpr Param params_derivative[] = {
-    {"data", ParamKind::Tensor, "tensor", "", "input, in the order of layout"},
-    {"grid", ParamKind::Tensor, "tensor", "", "points (batch, 2 or 3, spatial): x, y and z from -1 to 1"},
-    {"method", ParamKind::Attribute, "str", "\"bilinear\"", "nearest, bilinear (also trilinear) or bicubic"},
-    {"layout", ParamKind::Attribute, "str", "\"NCHW\"", "order of the dimensions of data and result"},
-    {"padding_mode", ParamKind::Attribute, "str", "\"zeros\"",
-     "outside of the data: zeros, border or reflection"},
-    {"align_corners", ParamKind::Attribute, "bool", "True",
-     "-1 and 1 are the centres of the outer cells; else their outer borders"},
-    {"order", ParamKind::Attribute, "int or list[int]", "0",
-     "order of the derivative along each spatial dimension of data"}};
-constexpr Param params_data[] = {
-    {"output_grad", ParamKind::Tensor, "tensor", "", "gradient of the samples"},
-    {"grid", ParamKind::Tensor, "tensor", "", "points (batch, 2 or 3, spatial): x, y and z from -1 to 1"},
-    {"shape", ParamKind::Shape, "shape", "", "shape of the data"},
-    {"method", ParamKind::Attribute, "str", "\"bilinear\"", "nearest, bilinear (also trilinear) or bicubic"},
-    {"layout", ParamKind::Attribute, "str", "\"NCHW\"", "order of the dimensions of data and result"},
-    {"padding_mode", ParamKind::Attribute, "str", "\"zeros\"",
-     "outside of the data: zeros, border or reflection"},
-    {"align_corners", ParamKind::Attribute, "bool", "True",
-     "-1 and 1 are the centres of the outer cells; else their outer borders"},
-    {"order", ParamKind::Attribute, "int or list[int]", "0",
-     "order of the derivative along each spatial dimension of data"}};
+constexpr Param order_param = {"order", ParamKind::Attribute, "int or list[int]", "0",
+                               "order of the derivative along each spatial dimension of data"};
+constexpr Param params_derivative[] = {windows::data_param,
+                                       grid_sampling::grid_param,
+                                       grid_sampling::method_param,
+                                       grid_sampling::layout_param,
+                                       grid_sampling::padding_mode_param,
+                                       grid_sampling::align_corners_param,
+                                       order_param};
+constexpr Param params_data[] = {{"output_grad", ParamKind::Tensor, "tensor", "", "gradient of the samples"},
+                                 grid_sampling::grid_param,
+                                 {"shape", ParamKind::Shape, "shape", "", "shape of the data"},
+                                 grid_sampling::method_param,
+                                 grid_sampling::layout_param,
+                                 grid_sampling::padding_mode_param,
+                                 grid_sampling::align_corners_param,
+                                 order_param};
 
 constexpr Sample samples_derivative[] = {
     {"[[[[1.0, 3.0], [5.0, 7.0]]]], [[[[0.2]], [[0.3]]]], order=[0, 1]", "[[[[1.0]]]]", false},
@@ -106,38 +81,30 @@ constexpr Reject rejects_data[] = {
 
 }  // namespace
 
-extern const Op op_grad_grid_sample_derivative{
-    .name = "grad.grid_sample_derivative",
-    .summary = "Derivatives of image.grid_sample by the coordinates of its points.",
-    .params = params_derivative,
-    .infer = infer<false, true>,
-    .eval = evaluate<false, true>,
-    .lower = lower<false, true>,
-    .vjp = vjp<false, true>,
-    .gradient_doc =
-        "ddata = grad.grid_sample_data(g, grid), dgrid = sum over channels of g * the derivative of one "
-        "order more",
-    .agreement = Agreement::Composite,
-    .samples = samples_derivative,
-    .rejects = rejects_derivative,
-    .doc = "Order (0, 1) of an image is the slope along x, in units of the grid. TVM has no such operator."};
+extern const Op op_grad_grid_sample_derivative = member_of<grid_sampling::Member{false, true}>(
+    {.name = "grad.grid_sample_derivative",
+     .summary = "Derivatives of image.grid_sample by the coordinates of its points.",
+     .params = params_derivative,
+     .gradient_doc =
+         "ddata = grad.grid_sample_data(g, grid), dgrid = sum over channels of g * the derivative of one "
+         "order more",
+     .agreement = Agreement::Composite,
+     .samples = samples_derivative,
+     .rejects = rejects_derivative,
+     .doc =
+         "Order (0, 1) of an image is the slope along x, in units of the grid. TVM has no such operator."});
 
-extern const Op op_grad_grid_sample_data{
-    .name = "grad.grid_sample_data",
-    .summary = "Gradient of image.grid_sample and its derivatives for the data.",
-    .params = params_data,
-    .infer = infer<true, true>,
-    .eval = evaluate<true, true>,
-    .lower = lower<true, true>,
-    .vjp = vjp<true, true>,
-    .gradient_doc =
-        "doutput_grad = grad.grid_sample_derivative(g, grid), dgrid = sum over channels of output_grad * the "
-        "derivative of g of one order more",
-    .agreement = Agreement::Composite,
-    .samples = samples_data,
-    .rejects = rejects_data,
-    .doc =
-        "Each value is added to the cells that its point read, with the same weights. TVM has no such "
-        "operator."};
+extern const Op op_grad_grid_sample_data = member_of<grid_sampling::Member{true, true}>(
+    {.name = "grad.grid_sample_data",
+     .summary = "Gradient of image.grid_sample and its derivatives for the data.",
+     .params = params_data,
+     .gradient_doc = "doutput_grad = grad.grid_sample_derivative(g, grid), dgrid = sum over channels of "
+                     "output_grad * the "
+                     "derivative of g of one order more",
+     .agreement = Agreement::Composite,
+     .samples = samples_data,
+     .rejects = rejects_data,
+     .doc = "Each value is added to the cells that its point read, with the same weights. TVM has no such "
+            "operator."});
 
 }  // namespace relish

@@ -1,36 +1,12 @@
 // The gradients of maximum pools.
+#include "stdlib/families/member.h"
 #include "stdlib/families/pooling.h"
 
 namespace relish {
 namespace {
 
 template <int rank>
-constexpr pooling::Member member{pooling::Kind::MaxBackward, rank};
-
-template <int rank>
-Type infer(const CallView& call) {
-  return pooling::infer(call, member<rank>);
-}
-template <int rank>
-Value evaluate(const EvalCall& call) {
-  return pooling::evaluate(call, member<rank>);
-}
-template <int rank>
-PrimFunc lower(const LowerCall& call) {
-  return pooling::lower(call, member<rank>);
-}
-template <int rank>
-Partials vjp(const VjpCall& call) {
-  return pooling::vjp(call, member<rank>);
-}
-
-constexpr std::array<Param, 2> tensors = {
-    {{"output_grad", ParamKind::Tensor, "tensor", "", "gradient of the pool's result"},
-     {"data", ParamKind::Tensor, "tensor", "", "input of the pool"}}};
-constexpr auto params_1d = pooling::params_of(tensors, "[1]", "[0, 0]", "False", "\"NCW\"");
-constexpr auto params_2d = pooling::params_of(tensors, "[1, 1]", "[0, 0, 0, 0]", "False", "\"NCHW\"");
-constexpr auto params_3d =
-    pooling::params_of(tensors, "[1, 1, 1]", "[0, 0, 0, 0, 0, 0]", "False", "\"NCDHW\"");
+constexpr auto params = pooling::params_of<rank>(pooling::gradient_tensors, "False");
 
 constexpr std::string_view gradient_doc = "doutput_grad = grad.max_pool_select(g, data)";
 constexpr std::string_view doc =
@@ -99,48 +75,35 @@ constexpr Reject rejects_3d[] = {
      "expected the same"},
 };
 
+// What all ranks share.
+template <int rank>
+constexpr Op maximum_pool_backward(Op op) {
+  op.params = params<rank>;
+  op.gradient_doc = gradient_doc;
+  op.agreement = Agreement::Composite;
+  op.written_order = pooling::written_order;
+  op.doc = doc;
+  return member_of<pooling::Member{pooling::Kind::MaxBackward, rank}>(op);
+}
+
 }  // namespace
 
-extern const Op op_grad_max_pool1d_backward{.name = "grad.max_pool1d_backward",
-                                            .summary = "Gradient of nn.max_pool1d for its data.",
-                                            .params = params_1d,
-                                            .infer = infer<1>,
-                                            .eval = evaluate<1>,
-                                            .lower = lower<1>,
-                                            .vjp = vjp<1>,
-                                            .gradient_doc = gradient_doc,
-                                            .agreement = Agreement::Composite,
-                                            .samples = samples_1d,
-                                            .rejects = rejects_1d,
-                                            .written_order = pooling::written_order,
-                                            .doc = doc};
+extern const Op op_grad_max_pool1d_backward =
+    maximum_pool_backward<1>({.name = "grad.max_pool1d_backward",
+                              .summary = "Gradient of nn.max_pool1d for its data.",
+                              .samples = samples_1d,
+                              .rejects = rejects_1d});
 
-extern const Op op_grad_max_pool2d_backward{.name = "grad.max_pool2d_backward",
-                                            .summary = "Gradient of nn.max_pool2d for its data.",
-                                            .params = params_2d,
-                                            .infer = infer<2>,
-                                            .eval = evaluate<2>,
-                                            .lower = lower<2>,
-                                            .vjp = vjp<2>,
-                                            .gradient_doc = gradient_doc,
-                                            .agreement = Agreement::Composite,
-                                            .samples = samples_2d,
-                                            .rejects = rejects_2d,
-                                            .written_order = pooling::written_order,
-                                            .doc = doc};
+extern const Op op_grad_max_pool2d_backward =
+    maximum_pool_backward<2>({.name = "grad.max_pool2d_backward",
+                              .summary = "Gradient of nn.max_pool2d for its data.",
+                              .samples = samples_2d,
+                              .rejects = rejects_2d});
 
-extern const Op op_grad_max_pool3d_backward{.name = "grad.max_pool3d_backward",
-                                            .summary = "Gradient of nn.max_pool3d for its data.",
-                                            .params = params_3d,
-                                            .infer = infer<3>,
-                                            .eval = evaluate<3>,
-                                            .lower = lower<3>,
-                                            .vjp = vjp<3>,
-                                            .gradient_doc = gradient_doc,
-                                            .agreement = Agreement::Composite,
-                                            .samples = samples_3d,
-                                            .rejects = rejects_3d,
-                                            .written_order = pooling::written_order,
-                                            .doc = doc};
+extern const Op op_grad_max_pool3d_backward =
+    maximum_pool_backward<3>({.name = "grad.max_pool3d_backward",
+                              .summary = "Gradient of nn.max_pool3d for its data.",
+                              .samples = samples_3d,
+                              .rejects = rejects_3d});
 
 }  // namespace relish

@@ -1,33 +1,14 @@
 // The gradient of the gradients of maximum pools.
+#include "stdlib/families/member.h"
 #include "stdlib/families/pooling.h"
 
 namespace relish {
 namespace {
 
-template <int rank>
-constexpr pooling::Member member{pooling::Kind::MaxSelect, rank};
-
-template <int rank>
-Type infer(const CallView& call) {
-  return pooling::infer(call, member<rank>);
-}
-template <int rank>
-Value evaluate(const EvalCall& call) {
-  return pooling::evaluate(call, member<rank>);
-}
-template <int rank>
-PrimFunc lower(const LowerCall& call) {
-  return pooling::lower(call, member<rank>);
-}
-template <int rank>
-Partials vjp(const VjpCall& call) {
-  return pooling::vjp(call, member<rank>);
-}
-
 constexpr std::array<Param, 2> tensors = {
     {{"values", ParamKind::Tensor, "tensor", "", "what to choose from, shaped as data"},
      {"data", ParamKind::Tensor, "tensor", "", "input of the pool"}}};
-constexpr auto params_any = pooling::params_of(tensors, "1", "0", "False", "\"NCHW\"");
+constexpr auto params_any = pooling::params_of<0>(tensors, "False");
 
 constexpr std::string_view gradient_doc = "dvalues = grad.max_pool_backward(g, data)";
 constexpr std::string_view doc =
@@ -67,18 +48,15 @@ constexpr Reject rejects_any[] = {
 
 }  // namespace
 
-extern const Op op_grad_max_pool_select{.name = "grad.max_pool_select",
-                                        .summary = "Values at the first largest cell of every window.",
-                                        .params = params_any,
-                                        .infer = infer<0>,
-                                        .eval = evaluate<0>,
-                                        .lower = lower<0>,
-                                        .vjp = vjp<0>,
-                                        .gradient_doc = gradient_doc,
-                                        .agreement = Agreement::DataMovement,
-                                        .samples = samples_any,
-                                        .rejects = rejects_any,
-                                        .written_order = pooling::written_order,
-                                        .doc = doc};
+extern const Op op_grad_max_pool_select = member_of<pooling::Member{pooling::Kind::MaxSelect, 0}>(
+    {.name = "grad.max_pool_select",
+     .summary = "Values at the first largest cell of every window.",
+     .params = params_any,
+     .gradient_doc = gradient_doc,
+     .agreement = Agreement::DataMovement,
+     .samples = samples_any,
+     .rejects = rejects_any,
+     .written_order = pooling::written_order,
+     .doc = doc});
 
 }  // namespace relish

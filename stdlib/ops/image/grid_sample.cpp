@@ -1,38 +1,13 @@
 // Sampling of images and volumes at the points of a grid.
 #include "stdlib/families/grid_sampling.h"
+#include "stdlib/families/member.h"
 
 namespace relish {
 namespace {
 
-template <bool transposed, bool ordered>
-constexpr grid_sampling::Member member{transposed, ordered};
-
-template <bool transposed, bool ordered>
-Type infer(const CallView& call) {
-  return grid_sampling::infer(call, member<transposed, ordered>);
-}
-template <bool transposed, bool ordered>
-Value evaluate(const EvalCall& call) {
-  return grid_sampling::evaluate(call, member<transposed, ordered>);
-}
-template <bool transposed, bool ordered>
-PrimFunc lower(const LowerCall& call) {
-  return grid_sampling::lower(call, member<transposed, ordered>);
-}
-template <bool transposed, bool ordered>
-Partials vjp(const VjpCall& call) {
-  return grid_sampling::vjp(call, member<transposed, ordered>);
-}
-
 constexpr Param params_sample[] = {
-    {"data", ParamKind::Tensor, "tensor", "", "input, in the order of layout"},
-    {"grid", ParamKind::Tensor, "tensor", "", "points (batch, 2 or 3, spatial): x, y and z from -1 to 1"},
-    {"method", ParamKind::Attribute, "str", "\"bilinear\"", "nearest, bilinear (also trilinear) or bicubic"},
-    {"layout", ParamKind::Attribute, "str", "\"NCHW\"", "order of the dimensions of data and result"},
-    {"padding_mode", ParamKind::Attribute, "str", "\"zeros\"",
-     "outside of the data: zeros, border or reflection"},
-    {"align_corners", ParamKind::Attribute, "bool", "True",
-     "-1 and 1 are the centres of the outer cells; else their outer borders"}};
+    windows::data_param,         grid_sampling::grid_param,         grid_sampling::method_param,
+    grid_sampling::layout_param, grid_sampling::padding_mode_param, grid_sampling::align_corners_param};
 
 constexpr Sample samples_sample[] = {
     {"[[[[1.0, 3.0], [5.0, 7.0]]]], [[[[0.0, -1.0]], [[0.0, 1.0]]]]", "[[[[4.0, 5.0]]]]", false},
@@ -86,23 +61,20 @@ constexpr Reject rejects_sample[] = {
 
 }  // namespace
 
-extern const Op op_image_grid_sample{
-    .name = "image.grid_sample",
-    .summary = "Values of an image or volume at the points of a grid.",
-    .params = params_sample,
-    .infer = infer<false, false>,
-    .eval = evaluate<false, false>,
-    .lower = lower<false, false>,
-    .vjp = vjp<false, false>,
-    .gradient_doc =
-        "ddata = grad.grid_sample_data(g, grid, shape of data), dgrid = sum over channels of g * "
-        "grad.grid_sample_derivative(data, grid)",
-    .agreement = Agreement::Composite,
-    .samples = samples_sample,
-    .rejects = rejects_sample,
-    .doc =
-        "The result has the spatial sizes of the grid. Coordinates are computed in float64. The cubic kernel "
-        "has the coefficient -3/4. border and reflection move the point, for bicubic each of its cells; the "
-        "slope by a point moved onto the border is 0, of nearest it is 0 everywhere."};
+extern const Op op_image_grid_sample = member_of<grid_sampling::Member{false, false}>(
+    {.name = "image.grid_sample",
+     .summary = "Values of an image or volume at the points of a grid.",
+     .params = params_sample,
+     .gradient_doc =
+         "ddata = grad.grid_sample_data(g, grid, shape of data), dgrid = sum over channels of g * "
+         "grad.grid_sample_derivative(data, grid)",
+     .agreement = Agreement::Composite,
+     .samples = samples_sample,
+     .rejects = rejects_sample,
+     .doc =
+         "The result has the spatial sizes of the grid. Coordinates are computed in float64. The cubic "
+         "kernel "
+         "has the coefficient -3/4. border and reflection move the point, for bicubic each of its cells; the "
+         "slope by a point moved onto the border is 0, of nearest it is 0 everywhere."});
 
 }  // namespace relish

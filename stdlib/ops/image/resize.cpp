@@ -1,52 +1,13 @@
 // Resizing of images and volumes.
+#include "stdlib/families/member.h"
 #include "stdlib/families/resampling.h"
 
 namespace relish {
 namespace {
 
 template <int rank>
-constexpr resampling::Member member{resampling::Source::Resize, rank, false};
-
-template <int rank>
-Type infer(const CallView& call) {
-  return resampling::infer(call, member<rank>);
-}
-template <int rank>
-Value evaluate(const EvalCall& call) {
-  return resampling::evaluate(call, member<rank>);
-}
-template <int rank>
-PrimFunc lower(const LowerCall& call) {
-  return resampling::lower(call, member<rank>);
-}
-template <int rank>
-Partials vjp(const VjpCall& call) {
-  return resampling::vjp(call, member<rank>);
-}
-
-constexpr std::array<Param, 11> params_of(std::string_view roi, std::string_view layout) {
-  return {
-      {{"data", ParamKind::Tensor, "tensor", "", "input, in the order of layout"},
-       {"size", ParamKind::Shape, "shape", "", "spatial sizes of the result"},
-       {"roi", ParamKind::Attribute, "list[float] or None", roi,
-        "part of the data, in shares: all starts, then all ends; only for tf_crop_and_resize"},
-       {"layout", ParamKind::Attribute, "str", layout, "order of the dimensions of data"},
-       {"method", ParamKind::Attribute, "str", "\"linear\"", "nearest_neighbor, linear or cubic"},
-       {"coordinate_transformation_mode", ParamKind::Attribute, "str", "\"half_pixel\"",
-        "half_pixel, align_corners, asymmetric, pytorch_half_pixel, tf_half_pixel_for_nn or "
-        "tf_crop_and_resize"},
-       {"rounding_method", ParamKind::Attribute, "str", "\"round\"",
-        "for nearest_neighbor: round (halves to even), floor, ceil, round_prefer_floor or "
-        "round_prefer_ceil"},
-       {"cubic_alpha", ParamKind::Attribute, "float", "-0.75", "coefficient of the cubic kernel"},
-       {"cubic_exclude", ParamKind::Attribute, "int", "0",
-        "1: cells outside of the data have no weight in the cubic kernel"},
-       {"extrapolation_value", ParamKind::Attribute, "float", "0.0",
-        "value of cells outside of the data, in the mode tf_crop_and_resize"},
-       {"out_dtype", ParamKind::Attribute, "dtype or None", "None", "dtype of the result; None: data's"}}};
-}
-constexpr auto params_2d = params_of("[0.0, 0.0, 0.0, 0.0]", "\"NCHW\"");
-constexpr auto params_3d = params_of("[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]", "\"NCDHW\"");
+constexpr auto params = resampling::resize_params<rank, 11>(
+    windows::data_param, {"size", ParamKind::Shape, "shape", "", "spatial sizes of the result"});
 
 constexpr std::string_view gradient_doc =
     "ddata = grad.resize_backward(g, shape of data): each g goes to the cells it came from, with the same "
@@ -127,32 +88,28 @@ constexpr Reject rejects_3d[] = {
     {"resize3d.dtype", "R.const([[[[[1]]]]], \"int32\"), (3, 3, 3)", "expected a floating dtype"},
 };
 
+// What all ranks share.
+template <int rank>
+constexpr Op resize(Op op) {
+  op.params = params<rank>;
+  op.gradient_doc = gradient_doc;
+  op.agreement = Agreement::Composite;
+  op.doc = doc;
+  return member_of<resampling::Member{resampling::Source::Resize, rank, false}>(op);
+}
+
 }  // namespace
 
-extern const Op op_image_resize2d{.name = "image.resize2d",
-                                  .summary = "Resizing of two spatial dimensions by interpolation.",
-                                  .params = params_2d,
-                                  .infer = infer<2>,
-                                  .eval = evaluate<2>,
-                                  .lower = lower<2>,
-                                  .vjp = vjp<2>,
-                                  .gradient_doc = gradient_doc,
-                                  .agreement = Agreement::Composite,
-                                  .samples = samples_2d,
-                                  .rejects = rejects_2d,
-                                  .doc = doc};
+extern const Op op_image_resize2d =
+    resize<2>({.name = "image.resize2d",
+               .summary = "Resizing of two spatial dimensions by interpolation.",
+               .samples = samples_2d,
+               .rejects = rejects_2d});
 
-extern const Op op_image_resize3d{.name = "image.resize3d",
-                                  .summary = "Resizing of three spatial dimensions by interpolation.",
-                                  .params = params_3d,
-                                  .infer = infer<3>,
-                                  .eval = evaluate<3>,
-                                  .lower = lower<3>,
-                                  .vjp = vjp<3>,
-                                  .gradient_doc = gradient_doc,
-                                  .agreement = Agreement::Composite,
-                                  .samples = samples_3d,
-                                  .rejects = rejects_3d,
-                                  .doc = doc};
+extern const Op op_image_resize3d =
+    resize<3>({.name = "image.resize3d",
+               .summary = "Resizing of three spatial dimensions by interpolation.",
+               .samples = samples_3d,
+               .rejects = rejects_3d});
 
 }  // namespace relish

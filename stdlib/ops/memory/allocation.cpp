@@ -9,12 +9,7 @@ constexpr Param storage_params[] = {
     {"virtual_device_index", ParamKind::Scalar, "int", "", "number of the device; there is one"},
     {"storage_scope", ParamKind::Any, "str", "", "memory of the device"},
     {"dtype", ParamKind::Any, "dtype", "", "element type that the size counts"}};
-constexpr Param tensor_params[] = {
-    {"storage", ParamKind::Any, "storage", "", "what R.memory.alloc_storage gave"},
-    {"offset", ParamKind::Scalar, "int", "", "first byte in the storage"},
-    {"shape", ParamKind::Shape, "shape", "", "shape of the tensor"},
-    {"dtype", ParamKind::Any, "dtype", "", "its element type"},
-    {"runtime_device_index", ParamKind::Scalar, "int or None", "None", "number of the device; there is one"}};
+constexpr auto tensor_params = tensor_in_storage_params("what R.memory.alloc_storage gave");
 constexpr Param kill_storage_params[] = {{"storage", ParamKind::Any, "storage", "", "no longer used"}};
 constexpr Param kill_tensor_params[] = {{"tensor", ParamKind::Tensor, "tensor", "", "no longer used"}};
 
@@ -28,11 +23,6 @@ Type infer_storage(const CallView& call) {
 
 Value evaluate_storage(const EvalCall& c) { return allocated_storage(c, 0, 3); }
 
-Type infer_tensor(const CallView& call) {
-  require_integer(call, 4);
-  return tensor_in_storage_type(call);
-}
-
 Type infer_kill_storage(const CallView& call) {
   require_storage(call, 0);
   return void_type();
@@ -42,9 +32,6 @@ Type infer_kill_tensor(const CallView& call) {
   if (!call.args[0].type().as<AnyType>()) call.tensor(0);
   return void_type();
 }
-
-// Memory is freed behind the last use of a value.
-Value evaluate_kill(const EvalCall&) { return {}; }
 
 constexpr Sample storage_samples[] = {
     {"R.shape([16]), 0, \"global\", \"uint8\"", "\"a storage of 16 bytes\"", false},
@@ -87,40 +74,21 @@ extern const Op op_memory_alloc_storage{
     .doc =
         "A storage is a promise of room: each tensor in it gets memory of its own, so a wrong plan cannot "
         "make tensors overwrite each other."};
-extern const Op op_memory_alloc_tensor{
-    .name = "memory.alloc_tensor",
-    .summary = "A tensor in a storage, for a prim_func to write to.",
-    .params = tensor_params,
-    .infer = infer_tensor,
-    .eval = tensor_in_storage,
-    .no_gradient = "its elements are written by other calls",
-    .agreement = Agreement::DataMovement,
-    .samples = tensor_samples,
-    .rejects = tensor_rejects,
-    .doc = "A tensor that does not fit is a RuntimeError. Its elements are zero before they are written."};
-extern const Op op_memory_kill_storage{
-    .name = "memory.kill_storage",
-    .summary = "Says that a storage is no longer used.",
-    .params = kill_storage_params,
-    .infer = infer_kill_storage,
-    .eval = evaluate_kill,
-    .no_gradient = "it has no result",
-    .pure = false,
-    .agreement = Agreement::DataMovement,
-    .samples = kill_storage_samples,
-    .rejects = kill_storage_rejects,
-    .doc = "Memory is freed behind the last use of a value, with or without it."};
-extern const Op op_memory_kill_tensor{
-    .name = "memory.kill_tensor",
-    .summary = "Says that a tensor is no longer used.",
-    .params = kill_tensor_params,
-    .infer = infer_kill_tensor,
-    .eval = evaluate_kill,
-    .no_gradient = "it has no result",
-    .pure = false,
-    .agreement = Agreement::DataMovement,
-    .samples = kill_tensor_samples,
-    .rejects = kill_tensor_rejects,
-    .doc = "Memory is freed behind the last use of a value, with or without it."};
+extern const Op op_memory_alloc_tensor = tensor_in_storage_op({.name = "memory.alloc_tensor",
+                                                               .params = tensor_params,
+                                                               .samples = tensor_samples,
+                                                               .rejects = tensor_rejects});
+extern const Op op_memory_kill_storage = end_of_life_op({.name = "memory.kill_storage",
+                                                         .summary = "Says that a storage is no longer used.",
+                                                         .params = kill_storage_params,
+                                                         .infer = infer_kill_storage,
+                                                         .samples = kill_storage_samples,
+                                                         .rejects = kill_storage_rejects});
+extern const Op op_memory_kill_tensor = end_of_life_op({.name = "memory.kill_tensor",
+                                                        .summary = "Says that a tensor is no longer used.",
+                                                        .params = kill_tensor_params,
+                                                        .infer = infer_kill_tensor,
+                                                        .samples = kill_tensor_samples,
+                                                        .rejects = kill_tensor_rejects});
 
 }  // namespace relish

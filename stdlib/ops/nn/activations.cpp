@@ -16,31 +16,8 @@ constexpr Sample relu6_samples[] = {
     {"rand((17,), \"float32\") + 0.05"},
 };
 constexpr Reject relu6_rejects[] = {{"relu6.dtype", "R.const([True], \"bool\")", "expected numbers"}};
-constexpr Sample smooth_samples[] = {
-    {"[0.0, 1.0, -1.0, 2.5]"},
-    {"rand((2, 3, 4), \"float64\") * 6.0 - 3.0"},
-    {"rand((0, 3), \"float32\") * 6.0 - 3.0"},
-    {"rand((), \"float32\") * 6.0 - 3.0"},
-    {"rand((1, 1), \"float64\") * 6.0 - 3.0"},
-    {"rand((17,), \"float32\") * 6.0 - 3.0"},
-};
-constexpr Sample selu_samples[] = {
-    {"[0.5, 1.0, -1.0, -2.5]"},
-    {"rand((2, 3, 4), \"float64\") * 3.0 + 0.05"},
-    {"rand((0, 3), \"float32\") * 3.0 + 0.05"},
-    {"rand((), \"float32\") * 3.0 + 0.05"},
-    {"rand((1, 1), \"float64\") * 3.0 + 0.05"},
-    {"rand((17,), \"float32\") * 3.0 + 0.05"},
-};
-#define RELISH_FLOAT_REJECTS(name)                                                 \
-  constexpr Reject name##_rejects[] = {                                            \
-      {#name ".dtype", "R.const([1, 2], \"int32\")", "expected a floating dtype"}, \
-      {#name ".tensor", "R.shape([2])", "expected a tensor"}}
-RELISH_FLOAT_REJECTS(gelu);
-RELISH_FLOAT_REJECTS(gelu_tanh);
-RELISH_FLOAT_REJECTS(silu);
-RELISH_FLOAT_REJECTS(selu);
-#undef RELISH_FLOAT_REJECTS
+constexpr auto smooth_samples = float_samples<" * 6.0 - 3.0">({"[0.0, 1.0, -1.0, 2.5]"});
+constexpr auto selu_samples = float_samples<" * 3.0 + 0.05">({"[0.5, 1.0, -1.0, -2.5]"});
 constexpr std::string_view silu_aliases[] = {"nn.swish"};
 
 constexpr double tanh_factor = 0.7978845608028654;  // sqrt(2 / pi)
@@ -104,7 +81,7 @@ extern const Op op_nn_gelu = elementwise_unary(
      .gradient_doc = "ddata = g * (cdf(data) + data * density(data)) of the normal distribution",
      .agreement = Agreement::Composite,
      .samples = smooth_samples,
-     .rejects = gelu_rejects,
+     .rejects = float_rejects<"gelu">,
      .doc = "Floating dtypes only. Far below 0 the sum 1 + erf cancels, so small results are exact to the "
             "last places of x, not to their own."},
     [](auto x) { return x * normal_cdf(x); }, [](auto g, auto x, auto) { return gelu_slope(g, x); });
@@ -117,7 +94,7 @@ extern const Op op_nn_gelu_tanh = elementwise_unary(
                      "its argument",
      .agreement = Agreement::Composite,
      .samples = smooth_samples,
-     .rejects = gelu_tanh_rejects,
+     .rejects = float_rejects<"gelu_tanh">,
      .doc = "Floating dtypes only."},
     [](auto x) {
       const auto one = constant_like(x, 1);
@@ -133,7 +110,7 @@ extern const Op op_nn_silu = elementwise_unary(
      .gradient_doc = "ddata = g * (s + y * (1 - s)), s = sigmoid(data)",
      .agreement = Agreement::Composite,
      .samples = smooth_samples,
-     .rejects = silu_rejects,
+     .rejects = float_rejects<"silu">,
      .aliases = silu_aliases,
      .doc = "Floating dtypes only. Of -inf it is NaN, as in PyTorch."},
     [](auto x) { return x * sigmoid(x); },
@@ -149,7 +126,7 @@ extern const Op op_nn_selu = elementwise_unary(
      .gradient_doc = "ddata = g * (scale where data > 0, else scale * alpha * e^data)",
      .agreement = Agreement::Composite,
      .samples = selu_samples,
-     .rejects = selu_rejects,
+     .rejects = float_rejects<"selu">,
      .doc = "Floating dtypes only; scale = 1.0507009873554805, alpha = 1.6732632423543772. The slope at 0 is "
             "scale * alpha."},
     [](auto x) {

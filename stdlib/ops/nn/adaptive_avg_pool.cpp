@@ -1,40 +1,17 @@
 // Averages over even parts of one, two and three spatial dimensions.
+#include "stdlib/families/member.h"
 #include "stdlib/families/resampling.h"
 
 namespace relish {
 namespace {
 
 template <int rank>
-constexpr resampling::Member member{resampling::Source::Adaptive, rank, false};
-
-template <int rank>
-Type infer(const CallView& call) {
-  return resampling::infer(call, member<rank>);
-}
-template <int rank>
-Value evaluate(const EvalCall& call) {
-  return resampling::evaluate(call, member<rank>);
-}
-template <int rank>
-PrimFunc lower(const LowerCall& call) {
-  return resampling::lower(call, member<rank>);
-}
-template <int rank>
-Partials vjp(const VjpCall& call) {
-  return resampling::vjp(call, member<rank>);
-}
-
-constexpr std::array<Param, 4> params_of(std::string_view layout) {
-  return {{{"data", ParamKind::Tensor, "tensor", "", "input, in the order of layout"},
-           {"output_size", ParamKind::Attribute, "int or list[int] or None", "None",
-            "spatial sizes of the result: one number or one for each dimension; None: those of data"},
-           {"layout", ParamKind::Attribute, "str", layout, "order of the dimensions of data"},
-           {"out_layout", ParamKind::Attribute, "str or None", "None",
-            "order of the dimensions of the result; None: as layout"}}};
-}
-constexpr auto params_1d = params_of("\"NCW\"");
-constexpr auto params_2d = params_of("\"NCHW\"");
-constexpr auto params_3d = params_of("\"NCDHW\"");
+constexpr std::array<Param, 4> params = {
+    windows::data_param,
+    {"output_size", ParamKind::Attribute, "int or list[int] or None", "None",
+     "spatial sizes of the result: one number or one for each dimension; None: those of data"},
+    windows::layout_param(rank),
+    windows::out_layout_param};
 
 constexpr std::string_view gradient_doc = "ddata = grad.adaptive_avg_pool_backward(g, shape of data)";
 constexpr std::string_view doc =
@@ -92,45 +69,34 @@ constexpr Reject rejects_3d[] = {
     {"adaptive_avg_pool3d.dtype", "R.const([[[[[1]]]]], \"int32\")", "expected a floating dtype"},
 };
 
+// What all ranks share.
+template <int rank>
+constexpr Op adaptive_average_pool(Op op) {
+  op.params = params<rank>;
+  op.gradient_doc = gradient_doc;
+  op.agreement = Agreement::Composite;
+  op.doc = doc;
+  return member_of<resampling::Member{resampling::Source::Adaptive, rank, false}>(op);
+}
+
 }  // namespace
 
-extern const Op op_nn_adaptive_avg_pool1d{.name = "nn.adaptive_avg_pool1d",
-                                          .summary = "Averages over even parts of one spatial dimension.",
-                                          .params = params_1d,
-                                          .infer = infer<1>,
-                                          .eval = evaluate<1>,
-                                          .lower = lower<1>,
-                                          .vjp = vjp<1>,
-                                          .gradient_doc = gradient_doc,
-                                          .agreement = Agreement::Composite,
-                                          .samples = samples_1d,
-                                          .rejects = rejects_1d,
-                                          .doc = doc};
+extern const Op op_nn_adaptive_avg_pool1d =
+    adaptive_average_pool<1>({.name = "nn.adaptive_avg_pool1d",
+                              .summary = "Averages over even parts of one spatial dimension.",
+                              .samples = samples_1d,
+                              .rejects = rejects_1d});
 
-extern const Op op_nn_adaptive_avg_pool2d{.name = "nn.adaptive_avg_pool2d",
-                                          .summary = "Averages over even parts of two spatial dimensions.",
-                                          .params = params_2d,
-                                          .infer = infer<2>,
-                                          .eval = evaluate<2>,
-                                          .lower = lower<2>,
-                                          .vjp = vjp<2>,
-                                          .gradient_doc = gradient_doc,
-                                          .agreement = Agreement::Composite,
-                                          .samples = samples_2d,
-                                          .rejects = rejects_2d,
-                                          .doc = doc};
+extern const Op op_nn_adaptive_avg_pool2d =
+    adaptive_average_pool<2>({.name = "nn.adaptive_avg_pool2d",
+                              .summary = "Averages over even parts of two spatial dimensions.",
+                              .samples = samples_2d,
+                              .rejects = rejects_2d});
 
-extern const Op op_nn_adaptive_avg_pool3d{.name = "nn.adaptive_avg_pool3d",
-                                          .summary = "Averages over even parts of three spatial dimensions.",
-                                          .params = params_3d,
-                                          .infer = infer<3>,
-                                          .eval = evaluate<3>,
-                                          .lower = lower<3>,
-                                          .vjp = vjp<3>,
-                                          .gradient_doc = gradient_doc,
-                                          .agreement = Agreement::Composite,
-                                          .samples = samples_3d,
-                                          .rejects = rejects_3d,
-                                          .doc = doc};
+extern const Op op_nn_adaptive_avg_pool3d =
+    adaptive_average_pool<3>({.name = "nn.adaptive_avg_pool3d",
+                              .summary = "Averages over even parts of three spatial dimensions.",
+                              .samples = samples_3d,
+                              .rejects = rejects_3d});
 
 }  // namespace relish

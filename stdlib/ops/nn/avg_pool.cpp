@@ -1,35 +1,12 @@
 // Average pools over one, two and three spatial dimensions.
+#include "stdlib/families/member.h"
 #include "stdlib/families/pooling.h"
 
 namespace relish {
 namespace {
 
 template <int rank>
-constexpr pooling::Member member{pooling::Kind::Average, rank};
-
-template <int rank>
-Type infer(const CallView& call) {
-  return pooling::infer(call, member<rank>);
-}
-template <int rank>
-Value evaluate(const EvalCall& call) {
-  return pooling::evaluate(call, member<rank>);
-}
-template <int rank>
-PrimFunc lower(const LowerCall& call) {
-  return pooling::lower(call, member<rank>);
-}
-template <int rank>
-Partials vjp(const VjpCall& call) {
-  return pooling::vjp(call, member<rank>);
-}
-
-constexpr std::array<Param, 1> tensors = {
-    {{"data", ParamKind::Tensor, "tensor", "", "input, in the order of layout"}}};
-constexpr auto params_1d = pooling::params_of(tensors, "[1]", "[0, 0]", "True", "\"NCW\"");
-constexpr auto params_2d = pooling::params_of(tensors, "[1, 1]", "[0, 0, 0, 0]", "False", "\"NCHW\"");
-constexpr auto params_3d =
-    pooling::params_of(tensors, "[1, 1, 1]", "[0, 0, 0, 0, 0, 0]", "True", "\"NCDHW\"");
+constexpr auto params = pooling::params_of<rank>(pooling::data_tensor, rank == 2 ? "False" : "True");
 
 constexpr std::string_view gradient_doc =
     "ddata = grad.avg_pool_backward(g, data): each g is spread evenly over its window";
@@ -121,48 +98,35 @@ constexpr Reject rejects_3d[] = {
     {"avg_pool3d.rank", "rand((2, 3), \"float32\")", "expected 5"},
 };
 
+// What all ranks share.
+template <int rank>
+constexpr Op average_pool(Op op) {
+  op.params = params<rank>;
+  op.gradient_doc = gradient_doc;
+  op.agreement = Agreement::Composite;
+  op.written_order = pooling::written_order;
+  op.doc = doc;
+  return member_of<pooling::Member{pooling::Kind::Average, rank}>(op);
+}
+
 }  // namespace
 
-extern const Op op_nn_avg_pool1d{.name = "nn.avg_pool1d",
-                                 .summary = "Average of every window over one spatial dimension.",
-                                 .params = params_1d,
-                                 .infer = infer<1>,
-                                 .eval = evaluate<1>,
-                                 .lower = lower<1>,
-                                 .vjp = vjp<1>,
-                                 .gradient_doc = gradient_doc,
-                                 .agreement = Agreement::Composite,
-                                 .samples = samples_1d,
-                                 .rejects = rejects_1d,
-                                 .written_order = pooling::written_order,
-                                 .doc = doc};
+extern const Op op_nn_avg_pool1d =
+    average_pool<1>({.name = "nn.avg_pool1d",
+                     .summary = "Average of every window over one spatial dimension.",
+                     .samples = samples_1d,
+                     .rejects = rejects_1d});
 
-extern const Op op_nn_avg_pool2d{.name = "nn.avg_pool2d",
-                                 .summary = "Average of every window over two spatial dimensions.",
-                                 .params = params_2d,
-                                 .infer = infer<2>,
-                                 .eval = evaluate<2>,
-                                 .lower = lower<2>,
-                                 .vjp = vjp<2>,
-                                 .gradient_doc = gradient_doc,
-                                 .agreement = Agreement::Composite,
-                                 .samples = samples_2d,
-                                 .rejects = rejects_2d,
-                                 .written_order = pooling::written_order,
-                                 .doc = doc};
+extern const Op op_nn_avg_pool2d =
+    average_pool<2>({.name = "nn.avg_pool2d",
+                     .summary = "Average of every window over two spatial dimensions.",
+                     .samples = samples_2d,
+                     .rejects = rejects_2d});
 
-extern const Op op_nn_avg_pool3d{.name = "nn.avg_pool3d",
-                                 .summary = "Average of every window over three spatial dimensions.",
-                                 .params = params_3d,
-                                 .infer = infer<3>,
-                                 .eval = evaluate<3>,
-                                 .lower = lower<3>,
-                                 .vjp = vjp<3>,
-                                 .gradient_doc = gradient_doc,
-                                 .agreement = Agreement::Composite,
-                                 .samples = samples_3d,
-                                 .rejects = rejects_3d,
-                                 .written_order = pooling::written_order,
-                                 .doc = doc};
+extern const Op op_nn_avg_pool3d =
+    average_pool<3>({.name = "nn.avg_pool3d",
+                     .summary = "Average of every window over three spatial dimensions.",
+                     .samples = samples_3d,
+                     .rejects = rejects_3d});
 
 }  // namespace relish

@@ -1,33 +1,15 @@
 // Convolutions over one, two and three spatial dimensions.
 #include "stdlib/families/convolution.h"
+#include "stdlib/families/member.h"
 
 namespace relish {
 namespace {
 
 using convolution::Role;
 
-template <int rank>
-constexpr convolution::Member member{Role::Windows, {Role::Data, Role::Kernel}, rank};
-
-template <int rank>
-Type infer(const CallView& call) {
-  return convolution::infer(call, member<rank>);
-}
-template <int rank>
-Value evaluate(const EvalCall& call) {
-  return convolution::evaluate(call, member<rank>);
-}
-template <int rank>
-PrimFunc lower(const LowerCall& call) {
-  return convolution::lower(call, member<rank>);
-}
-template <int rank>
-Partials vjp(const VjpCall& call) {
-  return convolution::vjp(call, member<rank>);
-}
-
-constexpr std::array<Param, 10> params_of(std::string_view ones, std::string_view zeros,
-                                          std::string_view data_layout, std::string_view kernel_layout) {
+constexpr std::array<Param, 10> params_of(int rank, std::string_view kernel_layout) {
+  const std::string_view ones = windows::default_steps[rank], zeros = windows::default_padding[rank],
+                         data_layout = windows::default_layout[rank];
   return {{{"data", ParamKind::Tensor, "tensor", "", "input, in the order of data_layout"},
            {"weight", ParamKind::Tensor, "tensor", "", "kernels, in the order of kernel_layout"},
            {"strides", ParamKind::Attribute, "int or list[int]", ones, "steps from one window to the next"},
@@ -62,9 +44,9 @@ constexpr std::string_view doc =
     "not 1, "
     "the gradient for data is grad.conv_data.";
 
-constexpr auto params_1d = params_of("[1]", "[0, 0]", "\"NCW\"", "\"OIW\"");
-constexpr auto params_2d = params_of("[1, 1]", "[0, 0, 0, 0]", "\"NCHW\"", "\"OIHW\"");
-constexpr auto params_3d = params_of("[1, 1, 1]", "[0, 0, 0, 0, 0, 0]", "\"NCDHW\"", "\"OIDHW\"");
+constexpr auto params_1d = params_of(1, "\"OIW\"");
+constexpr auto params_2d = params_of(2, "\"OIHW\"");
+constexpr auto params_3d = params_of(3, "\"OIDHW\"");
 
 constexpr Sample samples_1d[] = {
     {"[[[1.0, 2.0, 3.0, 4.0]]], [[[1.0, 10.0]]]", "[[[21.0, 32.0, 43.0]]]"},
@@ -156,45 +138,33 @@ constexpr Reject rejects_3d[] = {
      "expected 1, 3 or 6"},
 };
 
+// What all ranks share.
+template <int rank>
+constexpr Op convolution_over(Op op) {
+  op.gradient_doc = gradient_doc;
+  op.agreement = Agreement::Sum;
+  op.doc = doc;
+  return member_of<convolution::Member{Role::Windows, {Role::Data, Role::Kernel}, rank}>(op);
+}
+
 }  // namespace
 
-extern const Op op_nn_conv1d{.name = "nn.conv1d",
-                             .summary = "Convolution over one spatial dimension.",
-                             .params = params_1d,
-                             .infer = infer<1>,
-                             .eval = evaluate<1>,
-                             .lower = lower<1>,
-                             .vjp = vjp<1>,
-                             .gradient_doc = gradient_doc,
-                             .agreement = Agreement::Sum,
-                             .samples = samples_1d,
-                             .rejects = rejects_1d,
-                             .doc = doc};
+extern const Op op_nn_conv1d = convolution_over<1>({.name = "nn.conv1d",
+                                                    .summary = "Convolution over one spatial dimension.",
+                                                    .params = params_1d,
+                                                    .samples = samples_1d,
+                                                    .rejects = rejects_1d});
 
-extern const Op op_nn_conv2d{.name = "nn.conv2d",
-                             .summary = "Convolution over two spatial dimensions.",
-                             .params = params_2d,
-                             .infer = infer<2>,
-                             .eval = evaluate<2>,
-                             .lower = lower<2>,
-                             .vjp = vjp<2>,
-                             .gradient_doc = gradient_doc,
-                             .agreement = Agreement::Sum,
-                             .samples = samples_2d,
-                             .rejects = rejects_2d,
-                             .doc = doc};
+extern const Op op_nn_conv2d = convolution_over<2>({.name = "nn.conv2d",
+                                                    .summary = "Convolution over two spatial dimensions.",
+                                                    .params = params_2d,
+                                                    .samples = samples_2d,
+                                                    .rejects = rejects_2d});
 
-extern const Op op_nn_conv3d{.name = "nn.conv3d",
-                             .summary = "Convolution over three spatial dimensions.",
-                             .params = params_3d,
-                             .infer = infer<3>,
-                             .eval = evaluate<3>,
-                             .lower = lower<3>,
-                             .vjp = vjp<3>,
-                             .gradient_doc = gradient_doc,
-                             .agreement = Agreement::Sum,
-                             .samples = samples_3d,
-                             .rejects = rejects_3d,
-                             .doc = doc};
+extern const Op op_nn_conv3d = convolution_over<3>({.name = "nn.conv3d",
+                                                    .summary = "Convolution over three spatial dimensions.",
+                                                    .params = params_3d,
+                                                    .samples = samples_3d,
+                                                    .rejects = rejects_3d});
 
 }  // namespace relish

@@ -1,31 +1,11 @@
 // Transposed convolutions over one, two and three spatial dimensions.
 #include "stdlib/families/convolution.h"
+#include "stdlib/families/member.h"
 
 namespace relish {
 namespace {
 
 using convolution::Role;
-
-template <int rank>
-constexpr convolution::Member member{
-    .target = Role::Data, .operands = {Role::Windows, Role::Kernel}, .rank = rank, .transposed = true};
-
-template <int rank>
-Type infer(const CallView& call) {
-  return convolution::infer(call, member<rank>);
-}
-template <int rank>
-Value evaluate(const EvalCall& call) {
-  return convolution::evaluate(call, member<rank>);
-}
-template <int rank>
-PrimFunc lower(const LowerCall& call) {
-  return convolution::lower(call, member<rank>);
-}
-template <int rank>
-Partials vjp(const VjpCall& call) {
-  return convolution::vjp(call, member<rank>);
-}
 
 constexpr std::array<Param, 11> params_of(std::string_view ones, std::string_view zeros,
                                           std::string_view no_padding, std::string_view data_layout,
@@ -136,45 +116,37 @@ constexpr Reject rejects_3d[] = {
      "expected 5"},
 };
 
+// What all ranks share.
+template <int rank>
+constexpr Op transposed_convolution_over(Op op) {
+  op.gradient_doc = gradient_doc;
+  op.agreement = Agreement::Sum;
+  op.doc = doc;
+  return member_of<convolution::Member{
+      .target = Role::Data, .operands = {Role::Windows, Role::Kernel}, .rank = rank, .transposed = true}>(op);
+}
+
 }  // namespace
 
-extern const Op op_nn_conv1d_transpose{.name = "nn.conv1d_transpose",
-                                       .summary = "Transposed convolution over one spatial dimension.",
-                                       .params = params_1d,
-                                       .infer = infer<1>,
-                                       .eval = evaluate<1>,
-                                       .lower = lower<1>,
-                                       .vjp = vjp<1>,
-                                       .gradient_doc = gradient_doc,
-                                       .agreement = Agreement::Sum,
-                                       .samples = samples_1d,
-                                       .rejects = rejects_1d,
-                                       .doc = doc};
+extern const Op op_nn_conv1d_transpose =
+    transposed_convolution_over<1>({.name = "nn.conv1d_transpose",
+                                    .summary = "Transposed convolution over one spatial dimension.",
+                                    .params = params_1d,
+                                    .samples = samples_1d,
+                                    .rejects = rejects_1d});
 
-extern const Op op_nn_conv2d_transpose{.name = "nn.conv2d_transpose",
-                                       .summary = "Transposed convolution over two spatial dimensions.",
-                                       .params = params_2d,
-                                       .infer = infer<2>,
-                                       .eval = evaluate<2>,
-                                       .lower = lower<2>,
-                                       .vjp = vjp<2>,
-                                       .gradient_doc = gradient_doc,
-                                       .agreement = Agreement::Sum,
-                                       .samples = samples_2d,
-                                       .rejects = rejects_2d,
-                                       .doc = doc};
+extern const Op op_nn_conv2d_transpose =
+    transposed_convolution_over<2>({.name = "nn.conv2d_transpose",
+                                    .summary = "Transposed convolution over two spatial dimensions.",
+                                    .params = params_2d,
+                                    .samples = samples_2d,
+                                    .rejects = rejects_2d});
 
-extern const Op op_nn_conv3d_transpose{.name = "nn.conv3d_transpose",
-                                       .summary = "Transposed convolution over three spatial dimensions.",
-                                       .params = params_3d,
-                                       .infer = infer<3>,
-                                       .eval = evaluate<3>,
-                                       .lower = lower<3>,
-                                       .vjp = vjp<3>,
-                                       .gradient_doc = gradient_doc,
-                                       .agreement = Agreement::Sum,
-                                       .samples = samples_3d,
-                                       .rejects = rejects_3d,
-                                       .doc = doc};
+extern const Op op_nn_conv3d_transpose =
+    transposed_convolution_over<3>({.name = "nn.conv3d_transpose",
+                                    .summary = "Transposed convolution over three spatial dimensions.",
+                                    .params = params_3d,
+                                    .samples = samples_3d,
+                                    .rejects = rejects_3d});
 
 }  // namespace relish

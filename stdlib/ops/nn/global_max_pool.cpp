@@ -1,38 +1,9 @@
 // Maximum over all of the data, in one, two and three spatial dimensions.
+#include "stdlib/families/member.h"
 #include "stdlib/families/pooling.h"
 
 namespace relish {
 namespace {
-
-template <int rank>
-constexpr pooling::Member member{pooling::Kind::Max, rank, true};
-
-template <int rank>
-Type infer(const CallView& call) {
-  return pooling::infer(call, member<rank>);
-}
-template <int rank>
-Value evaluate(const EvalCall& call) {
-  return pooling::evaluate(call, member<rank>);
-}
-template <int rank>
-PrimFunc lower(const LowerCall& call) {
-  return pooling::lower(call, member<rank>);
-}
-template <int rank>
-Partials vjp(const VjpCall& call) {
-  return pooling::vjp(call, member<rank>);
-}
-
-constexpr std::array<Param, 3> params_of(std::string_view layout) {
-  return {{{"data", ParamKind::Tensor, "tensor", "", "input, in the order of layout"},
-           {"layout", ParamKind::Attribute, "str", layout, "order of the dimensions of data"},
-           {"out_layout", ParamKind::Attribute, "str or None", "None",
-            "order of the dimensions of the result; None: as layout"}}};
-}
-constexpr auto params_1d = params_of("\"NCW\"");
-constexpr auto params_2d = params_of("\"NCHW\"");
-constexpr auto params_3d = params_of("\"NCDHW\"");
 
 constexpr std::string_view gradient_doc = "ddata = grad.max_pool_backward(g, data, pool_size=None)";
 constexpr std::string_view doc =
@@ -81,48 +52,34 @@ constexpr Reject rejects_3d[] = {
     {"global_max_pool3d.layout", "rand((2, 2, 2, 2, 2), \"float32\"), layout=\"NC\"", "expected the letters"},
 };
 
+// What all ranks share.
+template <int rank>
+constexpr Op global_maximum_pool(Op op) {
+  op.params = pooling::global_params<rank>;
+  op.gradient_doc = gradient_doc;
+  op.agreement = Agreement::Exact;
+  op.doc = doc;
+  return member_of<pooling::Member{pooling::Kind::Max, rank, true}>(op);
+}
+
 }  // namespace
 
-extern const Op op_nn_global_max_pool1d{
-    .name = "nn.global_max_pool1d",
-    .summary = "Largest element of each channel over one spatial dimension.",
-    .params = params_1d,
-    .infer = infer<1>,
-    .eval = evaluate<1>,
-    .lower = lower<1>,
-    .vjp = vjp<1>,
-    .gradient_doc = gradient_doc,
-    .agreement = Agreement::Exact,
-    .samples = samples_1d,
-    .rejects = rejects_1d,
-    .doc = doc};
+extern const Op op_nn_global_max_pool1d =
+    global_maximum_pool<1>({.name = "nn.global_max_pool1d",
+                            .summary = "Largest element of each channel over one spatial dimension.",
+                            .samples = samples_1d,
+                            .rejects = rejects_1d});
 
-extern const Op op_nn_global_max_pool2d{
-    .name = "nn.global_max_pool2d",
-    .summary = "Largest element of each channel over two spatial dimensions.",
-    .params = params_2d,
-    .infer = infer<2>,
-    .eval = evaluate<2>,
-    .lower = lower<2>,
-    .vjp = vjp<2>,
-    .gradient_doc = gradient_doc,
-    .agreement = Agreement::Exact,
-    .samples = samples_2d,
-    .rejects = rejects_2d,
-    .doc = doc};
+extern const Op op_nn_global_max_pool2d =
+    global_maximum_pool<2>({.name = "nn.global_max_pool2d",
+                            .summary = "Largest element of each channel over two spatial dimensions.",
+                            .samples = samples_2d,
+                            .rejects = rejects_2d});
 
-extern const Op op_nn_global_max_pool3d{
-    .name = "nn.global_max_pool3d",
-    .summary = "Largest element of each channel over three spatial dimensions.",
-    .params = params_3d,
-    .infer = infer<3>,
-    .eval = evaluate<3>,
-    .lower = lower<3>,
-    .vjp = vjp<3>,
-    .gradient_doc = gradient_doc,
-    .agreement = Agreement::Exact,
-    .samples = samples_3d,
-    .rejects = rejects_3d,
-    .doc = doc};
+extern const Op op_nn_global_max_pool3d =
+    global_maximum_pool<3>({.name = "nn.global_max_pool3d",
+                            .summary = "Largest element of each channel over three spatial dimensions.",
+                            .samples = samples_3d,
+                            .rejects = rejects_3d});
 
 }  // namespace relish

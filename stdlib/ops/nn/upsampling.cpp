@@ -1,28 +1,10 @@
 // Enlarging of images and volumes by scales.
+#include "stdlib/families/member.h"
 #include "stdlib/families/resampling.h"
 
 namespace relish {
 namespace {
 
-template <int rank>
-constexpr resampling::Member member{resampling::Source::Upsampling, rank, false};
-
-template <int rank>
-Type infer(const CallView& call) {
-  return resampling::infer(call, member<rank>);
-}
-template <int rank>
-Value evaluate(const EvalCall& call) {
-  return resampling::evaluate(call, member<rank>);
-}
-template <int rank>
-PrimFunc lower(const LowerCall& call) {
-  return resampling::lower(call, member<rank>);
-}
-template <int rank>
-Partials vjp(const VjpCall& call) {
-  return resampling::vjp(call, member<rank>);
-}
 constexpr Param params_2d[] = {
     {"data", ParamKind::Tensor, "tensor", "", "input, in the order of layout"},
     {"scale_h", ParamKind::Attribute, "float", "1.0", "factor of the height"},
@@ -77,32 +59,28 @@ constexpr Reject rejects_3d[] = {
     {"upsampling3d.rank", "rand((2, 2), \"float32\")", "expected 5"},
 };
 
+// What all ranks share.
+template <int rank>
+constexpr Op upsampling(Op op) {
+  op.gradient_doc = gradient_doc;
+  op.agreement = Agreement::Composite;
+  op.doc = doc;
+  return member_of<resampling::Member{resampling::Source::Upsampling, rank, false}>(op);
+}
+
 }  // namespace
 
-extern const Op op_nn_upsampling{.name = "nn.upsampling",
-                                 .summary = "Enlarging of two spatial dimensions by scales.",
-                                 .params = params_2d,
-                                 .infer = infer<2>,
-                                 .eval = evaluate<2>,
-                                 .lower = lower<2>,
-                                 .vjp = vjp<2>,
-                                 .gradient_doc = gradient_doc,
-                                 .agreement = Agreement::Composite,
-                                 .samples = samples_2d,
-                                 .rejects = rejects_2d,
-                                 .doc = doc};
+extern const Op op_nn_upsampling = upsampling<2>({.name = "nn.upsampling",
+                                                  .summary = "Enlarging of two spatial dimensions by scales.",
+                                                  .params = params_2d,
+                                                  .samples = samples_2d,
+                                                  .rejects = rejects_2d});
 
-extern const Op op_nn_upsampling3d{.name = "nn.upsampling3d",
-                                   .summary = "Enlarging of three spatial dimensions by scales.",
-                                   .params = params_3d,
-                                   .infer = infer<3>,
-                                   .eval = evaluate<3>,
-                                   .lower = lower<3>,
-                                   .vjp = vjp<3>,
-                                   .gradient_doc = gradient_doc,
-                                   .agreement = Agreement::Composite,
-                                   .samples = samples_3d,
-                                   .rejects = rejects_3d,
-                                   .doc = doc};
+extern const Op op_nn_upsampling3d =
+    upsampling<3>({.name = "nn.upsampling3d",
+                   .summary = "Enlarging of three spatial dimensions by scales.",
+                   .params = params_3d,
+                   .samples = samples_3d,
+                   .rejects = rejects_3d});
 
 }  // namespace relish

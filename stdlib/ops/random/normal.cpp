@@ -4,19 +4,6 @@
 namespace relish {
 namespace {
 
-constexpr Param params[] = {key_param,
-                            {"shape", ParamKind::Shape, "shape", "", "shape of the result"},
-                            {"dtype", ParamKind::Attribute, "dtype", "\"float32\"", "a floating dtype"}};
-
-Type infer(const CallView& call) {
-  require_key(call, 0);
-  const DType dtype = *dtype_attribute(call, "dtype");
-  if (!is_float(dtype)) {
-    call.reject("dtype", call.span, fmt::format("dtype is {}, expected a floating dtype", name_of(dtype)));
-  }
-  return drawn_type(call, 1, dtype);
-}
-
 Value evaluate(const EvalCall& c) {
   const RandomKey key = key_value(c, 0);
   Tensor result = Tensor::empty(*c.result_type.tensor()->dtype, result_shape(c));
@@ -67,8 +54,8 @@ constexpr Reject rejects[] = {
 extern const Op op_random_normal{
     .name = "random.normal",
     .summary = "Random numbers of the normal distribution with mean 0 and variance 1.",
-    .params = params,
-    .infer = infer,
+    .params = distribution_params,
+    .infer = distribution_type,
     .eval = evaluate,
     .lower = lower,
     .no_gradient = no_random_gradient,

@@ -4,19 +4,6 @@
 namespace relish {
 namespace {
 
-constexpr Param params[] = {key_param,
-                            {"shape", ParamKind::Shape, "shape", "", "shape of the result"},
-                            {"dtype", ParamKind::Attribute, "dtype", "\"float32\"", "a floating dtype"}};
-
-Type infer(const CallView& call) {
-  require_key(call, 0);
-  const DType dtype = *dtype_attribute(call, "dtype");
-  if (!is_float(dtype)) {
-    call.reject("dtype", call.span, fmt::format("dtype is {}, expected a floating dtype", name_of(dtype)));
-  }
-  return drawn_type(call, 1, dtype);
-}
-
 // Bits of a word that make a number of [0, 1): as many as the type holds below 1, so that no result rounds
 // up to 1.
 constexpr int bits_of(DType dtype) {
@@ -85,8 +72,8 @@ constexpr Reject rejects[] = {
 extern const Op op_random_uniform{
     .name = "random.uniform",
     .summary = "Random numbers of the uniform distribution on [0, 1).",
-    .params = params,
-    .infer = infer,
+    .params = distribution_params,
+    .infer = distribution_type,
     .eval = evaluate,
     .lower = lower,
     .no_gradient = no_random_gradient,

@@ -9,12 +9,7 @@ constexpr Param storage_params[] = {
     {"runtime_device_index", ParamKind::Scalar, "int", "", "number of the device; there is one"},
     {"dtype", ParamKind::Any, "dtype", "", "element type that the shape counts"},
     {"storage_scope", ParamKind::Any, "str", "\"global\"", "memory of the device"}};
-constexpr Param tensor_params[] = {
-    {"storage", ParamKind::Any, "storage", "", "what R.vm.alloc_storage gave"},
-    {"offset", ParamKind::Scalar, "int", "", "first byte in the storage"},
-    {"shape", ParamKind::Shape, "shape", "", "shape of the tensor"},
-    {"dtype", ParamKind::Any, "dtype", "", "its element type"},
-    {"runtime_device_index", ParamKind::Scalar, "int or None", "None", "number of the device; there is one"}};
+constexpr auto tensor_params = tensor_in_storage_params("what R.vm.alloc_storage gave");
 constexpr Param kill_params[] = {{"obj", ParamKind::Any, "any value", "", "no longer used"}};
 
 Type infer_storage(const CallView& call) {
@@ -27,15 +22,7 @@ Type infer_storage(const CallView& call) {
 
 Value evaluate_storage(const EvalCall& c) { return allocated_storage(c, 0, 2); }
 
-Type infer_tensor(const CallView& call) {
-  require_integer(call, 4);
-  return tensor_in_storage_type(call);
-}
-
 Type infer_kill(const CallView&) { return void_type(); }
-
-// Memory is freed behind the last use of a value.
-Value evaluate_kill(const EvalCall&) { return {}; }
 
 constexpr Sample storage_samples[] = {
     {"R.shape([16]), 0, \"uint8\", \"global\"", "\"a storage of 16 bytes\"", false},
@@ -68,28 +55,15 @@ extern const Op op_vm_alloc_storage{.name = "vm.alloc_storage",
                                     .samples = storage_samples,
                                     .rejects = storage_rejects,
                                     .doc = "As R.memory.alloc_storage: a promise of room."};
-extern const Op op_vm_alloc_tensor{
-    .name = "vm.alloc_tensor",
-    .summary = "A tensor in a storage, for a prim_func to write to.",
-    .params = tensor_params,
-    .infer = infer_tensor,
-    .eval = tensor_in_storage,
-    .no_gradient = "its elements are written by other calls",
-    .agreement = Agreement::DataMovement,
-    .samples = tensor_samples,
-    .rejects = tensor_rejects,
-    .doc = "A tensor that does not fit is a RuntimeError. Its elements are zero before they are written."};
-extern const Op op_vm_kill_object{
-    .name = "vm.kill_object",
-    .summary = "Says that a value is no longer used.",
-    .params = kill_params,
-    .infer = infer_kill,
-    .eval = evaluate_kill,
-    .no_gradient = "it has no result",
-    .pure = false,
-    .agreement = Agreement::DataMovement,
-    .samples = kill_samples,
-    .rejects = kill_rejects,
-    .doc = "Memory is freed behind the last use of a value, with or without it."};
+extern const Op op_vm_alloc_tensor = tensor_in_storage_op({.name = "vm.alloc_tensor",
+                                                           .params = tensor_params,
+                                                           .samples = tensor_samples,
+                                                           .rejects = tensor_rejects});
+extern const Op op_vm_kill_object = end_of_life_op({.name = "vm.kill_object",
+                                                    .summary = "Says that a value is no longer used.",
+                                                    .params = kill_params,
+                                                    .infer = infer_kill,
+                                                    .samples = kill_samples,
+                                                    .rejects = kill_rejects});
 
 }  // namespace relish

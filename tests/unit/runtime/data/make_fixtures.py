@@ -1,7 +1,10 @@
-# Writes the fixtures of file_formats_test.cpp with NumPy: run in this folder with python3-numpy installed.
+# Writes the fixtures of file_formats_test.cpp with NumPy, beside this file.
+import os
 import zipfile
 
 import numpy as np
+
+os.chdir(os.path.dirname(os.path.abspath(__file__)))
 
 np.savez_compressed("deflated.npz", w0=np.arange(6, dtype="float32").reshape(2, 3) / 4,
                     labels=np.array([3, -1, 2], dtype="int64"), flag=np.array(True))
@@ -10,6 +13,6 @@ np.save("fortran.npy", np.asfortranarray(np.arange(24, dtype="int16").reshape(2,
 np.save("big_endian.npy", np.array([1.5, -2.25, 1e300], dtype=">f8"))
 np.save("objects.npy", np.array([None, {}], dtype=object), allow_pickle=True)
 with zipfile.ZipFile("bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
-    archive.writestr("zeros.npy", b"\x93NUMPY\x01\x00v\x00" +
+    archive.writestr(zipfile.ZipInfo("zeros.npy"), compress_type=zipfile.ZIP_DEFLATED, data= b"\x93NUMPY\x01\x00v\x00" +
                      b"{'descr': '|u1', 'fortran_order': False, 'shape': (1000000,), }".ljust(117) + b"\n" +
                      bytes(1000000))
