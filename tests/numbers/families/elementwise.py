@@ -152,7 +152,8 @@ def bits():
 
     counts = [(np.array([1, -3, 127, -128], I8), np.array([3, 1, 9, 7], I8)), (np.array([[1], [255]], U8), np.array([0, 7, 8], U8)),
               (np.array([2**63 - 1, -5], I64), np.array([[1], [63], [64], [200]], I64)), (np.array(-6, I16), np.array([[1], [15], [16]], I16)),
-              (np.array([-(2**31), 77], I32), np.array([31, 4], I32))]
+              (np.array([-(2**31), 77], I32), np.array([31, 4], I32)),
+              (np.zeros((0, 2), I32), np.array([1, 2], I32)), (np.zeros((2, 0), U8), np.zeros((1, 1), U8))]
     binary("left_shift", shifted(1), None, None, integers=counts, differentiable=False)
     binary("right_shift", shifted(-1), None, None, integers=counts, differentiable=False)
 
@@ -228,7 +229,7 @@ def arithmetic():
 def creation():
     file = File("full", lambda shape, value, dtype: (value.to(getattr(torch, dtype)) if dtype else value).expand(shape) + 0)
     for dtype in BOTH:
-        for shape in [(2, 3), (), (0, 3), (1,), (2, 1, 3)]:
+        for shape in [(2, 3), (), (0, 3), (1,), (2, 1, 3), (0,), (1, 0, 2)]:
             file.add(label(dtype, shape), shape, np.array(1.25, dtype), dtype=None)
     file.add("to int32", (2,), np.array(-2.75, np.float32), dtype="int32")
     file.add("int64", (2, 2), np.array(2**62 + 1, I64), dtype=None)
@@ -255,13 +256,15 @@ def creation():
     file = File("arange", arange, differentiable=False)
     for given, dtype in [((5,), None), ((0,), None), ((2, 9), None), ((2, 9, 3), "int32"), ((9, 2, -3), None), ((3, 3), None), ((5, 1), None),
                          ((2.5,), None), ((0.0, 1.0, 0.125), "float64"), ((1.0, -1.0, -0.3), "float64"), ((0.1, 2.0, 0.37), "float32"),
-                         ((0, 1, 0.1), "float32"), ((1, 6), "float64"), ((4,), "uint8"), ((0.5, 3.0), "int64")]:
+                         ((0, 1, 0.1), "float32"), ((1, 6), "float64"), ((4,), "uint8"), ((0.5, 3.0), "int64"),
+                         *[(given, dtype) for dtype in ("float32", "float64") for given in [(0,), (1,), (2.0, 2.0), (3, 4), (-2, 5, 2), (5.0, 0.0, -0.5), (7, 0, -7), (0.0, 0.25, 0.25)]]]:
         file.add(f"{given} {dtype}", *given, dtype=dtype)
     file.write()
 
     file = File("eye", lambda n, m=None, k=0, dtype=None: torch.from_numpy(np.eye(n, m, k, dtype)), differentiable=False)
     for given, dtype in [((3,), "float32"), ((2, 4), "float64"), ((2, 4, 1), "float32"), ((4, 2, -2), "float64"), ((3, 3, 7), "int8"), ((0, 3), "float32"),
-                         ((1, 1), "bool"), ((0,), "float64")]:
+                         ((1, 1), "bool"), ((0,), "float64"),
+                         *[(given, dtype) for dtype in ("float32", "float64") for given in [(1,), (1, 4, 2), (4, 1, -1), (3, 0), (5, 3, -4), (3, 5, 9), (2, 2, 1)]], ((2, 3, 1), "int64"), ((0, 2), "int8")]:
         file.add(f"{given} {dtype}", *given, dtype=dtype)
     file.write()
 
