@@ -131,11 +131,13 @@ def bits():
 
     words = [(np.array([12, -1, 127, -128], I8), np.array([10, 85, -128, 1], I8)), (np.array([[1], [255]], U8), np.array([3, 170], U8)),
              (np.array([2**63 - 1, -5], I64), np.array([[12345], [0], [-1]], I64)), (np.array(6, U8), np.array([3], U8)),
-             (np.array([5, -6], I16), np.array([3, 9], I16)), (np.zeros((0, 2), I32), np.array([1, 2], I32))]
+             (np.array([5, -6], I16), np.array([3, 9], I16)), (np.zeros((0, 2), I32), np.array([1, 2], I32)),
+             (np.array([[7, -(2**31)]], I32), np.array([[-1], [2**31 - 1], [12]], I32)), (np.array([3, 2**15 - 1], I16), np.array([[-3, 1], [0, -(2**15)]], I16)),
+             (np.array([[1, 2**63 - 1], [-1, 0]], I64), np.array(-7, I64)), (np.array([[[170, 15]]], U8), np.array([[1], [254]], U8))]
     for name, function in [("bitwise_and", np.bitwise_and), ("bitwise_or", np.bitwise_or), ("bitwise_xor", np.bitwise_xor)]:
         binary(name, from_numpy(function), None, None, integers=words + [truths], differentiable=False)
     file = File("bitwise_not", from_numpy(np.bitwise_not), differentiable=False)
-    for array in LOWEST + [np.array([True, False]), np.array([[7]], I32), np.zeros((0, 2), I16)]:
+    for array in LOWEST + [np.array([True, False]), np.array([[7]], I32), np.zeros((0, 2), I16), np.array([5, -2**31], I32), np.array([-2**15, 77], I16), np.array(9, U8)]:
         file.add(label(array.dtype), array)
     file.write()
 
@@ -318,6 +320,9 @@ def conversion():
     file.add("int32 to float32", np.array([2**24 + 1, -5], I32), dtype="float32")
     file.add("empty", between(-2, 2)((0, 2)), dtype="float32")
     file.add("rank 0", np.array(1.5), dtype="float64")
+    for dtype, to in [(np.float64, "float32"), (np.float32, "float64"), (np.float32, "float32")]:
+        for shape in [(0, 2), (1, 3), (2, 1)]:
+            file.add(label(dtype, shape, to), between(-2, 2)(shape, dtype), dtype=to)
     file.write()
     for name in ("copy", "grad.start_checkpoint", "grad.end_checkpoint"):
         unary(name, lambda x: x * 1, between(-2, 2), integers=LOWEST)
