@@ -173,7 +173,7 @@ def shapes():
 
     file = File("broadcast_to", lambda x, shape: torch.broadcast_to(x, shape) + 0)
     for dtype in BOTH:
-        for a, b in [((3,), (2, 3)), ((2, 1), (2, 3)), ((2, 1, 4), (3, 2, 5, 4)), ((), (2, 2)), ((1, 3), (0, 3)), ((2,), (2,))]:
+        for a, b in [((3,), (2, 3)), ((2, 1), (2, 3)), ((2, 1, 4), (3, 2, 5, 4)), ((), (2, 2)), ((1, 3), (0, 3)), ((2,), (2,)), ((0, 1), (2, 0, 3)), ((0,), (0,))]:
             file.add(f"{np.dtype(dtype).name} {a} {b}", random(a, dtype), b)
     file.write()
 
@@ -188,7 +188,7 @@ def shapes():
 
     file = File("expand_dims", lambda x, axis: torch.from_numpy(np.expand_dims(x.numpy(), tuple(axis))), differentiable=False)
     for dtype in BOTH:
-        for shape, axis in [((3,), [0]), ((2,), [1]), ((2,), [0, -1]), ((2, 3), [-2]), ((), [0, 1]), ((0,), [1])]:
+        for shape, axis in [((3,), [0]), ((2,), [1]), ((2,), [0, -1]), ((2, 3), [-2]), ((), [0, 1]), ((0,), [1]), ((1, 3), [-1]), ((1,), [0])]:
             file.add(f"{np.dtype(dtype).name} {shape} {axis}", random(shape, dtype), axis=axis)
     file.write()
 
@@ -217,12 +217,18 @@ def shapes():
     file.add("uint8 to float32", np.array([0, 127, 255], np.uint8), dtype="float32")
     file.add("float32 to bool", np.array([0.0, -0.0, 0.5, np.nan], np.float32), dtype="bool")
     file.add("bool to float64", np.array([True, False]), dtype="float64")
+    for dtype, to in [(np.float64, "float32"), (np.float32, "float64"), (np.float32, "int8"), (np.float64, "bool")]:
+        for shape in [(0, 3), (1, 4), (2, 0, 1)]:
+            file.add(f"{np.dtype(dtype).name} {shape} to {to}", random(shape, dtype), dtype=to)
     file.write()
 
     for name, value in [("zeros", 0), ("ones", 1)]:
         file = File(name, lambda shape, dtype, value=value: torch.from_numpy(np.full(shape, value, dtype)), differentiable=False)
         for shape, dtype in [((2, 3), "float32"), ((), "float64"), ((0, 3), "int64"), ((4,), "bool"), ((1, 2), "uint8")]:
             file.add(f"{shape} {dtype}", shape, dtype=dtype)
+        for dtype in ("float32", "float64"):
+            for shape in [(0,), (1,), (3, 1, 2), (2, 0, 3), (17,), (0, 0)]:
+                file.add(f"{shape} {dtype}", shape, dtype=dtype)
         file.write()
         file = File(name + "_like", lambda x, dtype, value=value: torch.from_numpy(
             np.full(x.shape, value, dtype or x.numpy().dtype)), differentiable=False)
@@ -261,9 +267,10 @@ def losses():
         return loss.reshape(targets.shape if reduction == "none" else ())
 
     cases = [((4,), np.array(2)), ((3, 4), np.array([3, 0, 1])), ((2, 3, 2), np.array([[0, 1], [2, 1]])),
-             ((2, 3, 2, 1), np.array([[[0], [1]], [[2], [1]]])), ((3, 4), np.array([3, -100, 1])), ((1, 1), np.array([0]))]
+             ((2, 3, 2, 1), np.array([[[0], [1]], [[2], [1]]])), ((3, 4), np.array([3, -100, 1])), ((1, 1), np.array([0])),
+             ((0, 4), np.zeros(0)), ((2, 3, 0), np.zeros((2, 0))), ((2, 1), np.array([0, 0]))]
     def ignored(targets):  # one target of several is ignored
-        return 1 if targets.size > 1 and targets.min() >= 0 else -100
+        return 1 if targets.size > 1 and targets.max() > 0 and targets.min() >= 0 else -100
 
     file = File("nn.nll_loss", nll)
     for dtype in BOTH:
@@ -272,10 +279,11 @@ def losses():
             for reduction in ("mean", "sum", "none"):
                 file.add(f"{np.dtype(dtype).name} {shape} {reduction}", random(shape, dtype, -3, -0.1), targets.astype(np.int64),
                          reduction=reduction, ignore_index=-100)
-                if reduction == "mean" and targets.size == 1:
+                if reduction == "mean" and (targets.size == 1 or classes == 1):
                     continue  # the weight cancels: its gradient is rounding noise around 0
                 file.add(f"{np.dtype(dtype).name} {shape} {reduction} weighted", random(shape, dtype, -3, -0.1), targets.astype(np.int64),
-                         positive((classes,), dtype), reduction=reduction, ignore_index=ignored(targets))
+                         positive((classes,), dtype), reduction=reduction, ignore_index=ignored(targets),
+                         gradient=False if reduction == "mean" and targets.size == 0 else None)  # the mean of nothing is 0 / 0
     file.write()
 
     def backward(output_grad, predictions, targets, weights=None, reduction="mean", ignore_index=-100):

@@ -56,7 +56,7 @@ Type infer_backward(const CallView& call) {
 }
 
 double coordinate(bool align, std::int64_t i, std::int64_t size) {
-  if (align) return size > 1 ? 2 * static_cast<double>(i) / static_cast<double>(size - 1) - 1 : -1;
+  if (align) return size > 1 ? 2 * static_cast<double>(i) / static_cast<double>(size - 1) - 1 : 0;
   return (2 * static_cast<double>(i) + 1) / static_cast<double>(size) - 1;
 }
 
@@ -101,7 +101,7 @@ Scalar real(double value) { return float_literal(DType::Float64, value); }
 Scalar lowered_coordinate(bool align, const Scalar& i, const Scalar& size) {
   const Scalar at = cast(DType::Float64, i), cells = cast(DType::Float64, size);
   if (!align) return (real(2) * at + real(1)) / cells - real(1);
-  return if_then_else(size > Scalar(1), real(2) * at / (cells - real(1)) - real(1), real(-1));
+  return if_then_else(size > Scalar(1), real(2) * at / (cells - real(1)) - real(1), real(0));
 }
 
 // The factor of column k of a map for a point with these spatial indices.
@@ -176,7 +176,7 @@ constexpr Sample samples[] = {
     {"rand((1, 3, 4), \"float64\"), (2, 3, 2), align_corners=False"},
     {"rand((1, 3, 4), \"float32\"), (2, 1, 5)"},
     {"rand((0, 2, 3), \"float32\"), (2, 2)"},
-    {"rand((1, 2, 3), \"float32\"), (1, 1)"},
+    {"[[[1.0, 2.0, 0.5], [3.0, 4.0, -0.25]]], (1, 1)", "[[[[0.5]], [[-0.25]]]]"},
 };
 constexpr Reject rejects[] = {
     {"affine_grid.rank", "rand((2, 3), \"float32\"), (2, 2)", "expected 3"},
@@ -210,8 +210,8 @@ extern const Op op_image_affine_grid{
     .samples = samples,
     .rejects = rejects,
     .doc =
-        "The regular grid runs from -1 to 1 in each dimension (a single point is at -1, with align_corners "
-        "False at 0); the first coordinate is that of the last dimension. The sums are in float64."};
+        "The regular grid runs from -1 to 1 in each dimension (a single point is at 0, whatever "
+        "align_corners says); the first coordinate is that of the last dimension. The sums are in float64."};
 
 extern const Op op_grad_affine_grid_backward{
     .name = "grad.affine_grid_backward",

@@ -31,9 +31,17 @@ def arranged(x, layout, order):
     return x.permute([layout.index(letter) for letter in order])
 
 
+def of_nothing(shape, *parts):
+    """Zeros of that shape, sums of no term, which PyTorch refuses to make; the parts have zero gradients."""
+    return torch.zeros(shape, dtype=parts[0].dtype) + sum(0 * part.sum() for part in parts)
+
+
 def forward(n, x, w, strides, padding, dilation, groups):
     """PyTorch's convolution of (N, C, ...) and (O, I, ...), with padding of its own on every side."""
     p = both_sides(padding, n)
+    if 0 in x.shape[:2] or w.shape[0] == 0:
+        reach = [x.shape[2 + i] + p[i] + p[n + i] - d * (w.shape[2 + i] - 1) - 1 for i, d in enumerate(listed(dilation, n))]
+        return of_nothing([x.shape[0], w.shape[0]] + [room // s + 1 for room, s in zip(reach, listed(strides, n))], x, w)
     sides = [side for i in reversed(range(n)) for side in (p[i], p[n + i])]
     return CONV[n](F.pad(x, sides), w, None, listed(strides, n), 0, listed(dilation, n), groups)
 
@@ -58,7 +66,11 @@ def transposed(n):
         p, extra = both_sides(padding, n), listed(output_padding, n)
         if not x.is_floating_point():  # which PyTorch does not have
             return call(x.double(), w.double(), strides, padding, output_padding, dilation, groups, data_layout, kernel_layout, out_layout).to(x.dtype)
-        y = TRANSPOSE[n](x, w, None, listed(strides, n), 0, 0, groups, listed(dilation, n))
+        if 0 in x.shape[:2] or w.shape[1] == 0:
+            steps, spread = listed(strides, n), listed(dilation, n)
+            y = of_nothing([x.shape[0], w.shape[1] * groups] + [(x.shape[2 + i] - 1) * steps[i] + spread[i] * (w.shape[2 + i] - 1) + 1 for i in range(n)], x, w)
+        else:
+            y = TRANSPOSE[n](x, w, None, listed(strides, n), 0, 0, groups, listed(dilation, n))
         # The output_padding is behind, before the padding is cut.
         y = F.pad(y, [side for i in reversed(range(n)) for side in (0, extra[i])])
         for i in range(n):
@@ -71,27 +83,32 @@ def transposed(n):
 FORWARD = {
     1: [((2, 3, 7), (4, 3, 3), {}), ((1, 4, 9), (6, 2, 3), dict(strides=2, padding=1, groups=2)), ((2, 2, 8), (3, 2, 3), dict(padding=[1, 2], dilation=2)),
         ((1, 1, 1), (1, 1, 1), {}), ((2, 6, 3), (3, 3, 5), dict(data_layout="NWC", kernel_layout="WIO", padding=2, strides=3)),
-        ((1, 2, 7), (2, 2, 3), dict(strides=3, out_layout="NWC"))],
+        ((1, 2, 7), (2, 2, 3), dict(strides=3, out_layout="NWC")), ((0, 3, 7), (4, 3, 3), dict(padding=1)), ((2, 3, 5), (0, 3, 2), {}), ((2, 0, 5), (4, 0, 3), {}),
+        ((1, 2, 0), (3, 2, 2), dict(padding=1))],
     2: [((2, 3, 6, 5), (4, 3, 3, 2), {}), ((1, 4, 7, 6), (6, 2, 3, 3), dict(strides=2, padding=1, groups=2)),
         ((1, 2, 8, 7), (3, 2, 3, 2), dict(padding=[1, 2], dilation=[2, 3])), ((1, 1, 1, 1), (1, 1, 1, 1), {}),
         ((2, 5, 6, 4), (3, 3, 4, 2), dict(data_layout="NHWC", kernel_layout="HWIO", padding=[0, 1, 2, 1], strides=[1, 2])),
         ((2, 5, 6, 4), (4, 3, 3, 1), dict(data_layout="NHWC", kernel_layout="OHWI", groups=4, padding=1)),
-        ((1, 3, 8, 8), (2, 3, 2, 2), dict(strides=3, out_layout="NHWC"))],
+        ((1, 3, 8, 8), (2, 3, 2, 2), dict(strides=3, out_layout="NHWC")), ((0, 3, 5, 4), (4, 3, 3, 2), dict(padding=1)), ((2, 3, 4, 3), (0, 3, 2, 2), {}),
+        ((1, 0, 4, 4), (2, 0, 3, 3), dict(strides=2)), ((2, 1, 0, 4), (2, 1, 3, 1), dict(padding=[2, 0])), ((2, 3, 1, 5), (1, 3, 1, 3), {})],
     3: [((1, 2, 4, 5, 3), (3, 2, 2, 3, 2), {}), ((1, 4, 5, 4, 5), (2, 2, 3, 2, 2), dict(strides=[2, 1, 3], padding=1, groups=2)),
         ((1, 2, 4, 5, 3), (2, 2, 2, 2, 2), dict(padding=[1, 0, 2, 0, 1, 1], dilation=[2, 1, 2])), ((1, 1, 1, 1, 1), (1, 1, 1, 1, 1), {}),
-        ((2, 3, 4, 3, 2), (2, 2, 2, 2, 3), dict(data_layout="NDHWC", kernel_layout="DHWIO", strides=2, padding=1))],
+        ((2, 3, 4, 3, 2), (2, 2, 2, 2, 3), dict(data_layout="NDHWC", kernel_layout="DHWIO", strides=2, padding=1)),
+        ((1, 2, 3, 3, 3), (2, 2, 2, 2, 2), dict(out_layout="NDHWC")), ((0, 2, 3, 3, 2), (3, 2, 2, 2, 2), {}), ((1, 2, 3, 2, 2), (0, 2, 2, 2, 2), {}), ((1, 0, 2, 2, 2), (3, 0, 2, 1, 1), {})],
 }
 BACKWARD = {
     1: [((2, 3, 4), (3, 2, 3), {}), ((1, 4, 5), (4, 3, 3), dict(strides=2, padding=1, output_padding=1, groups=2)),
         ((2, 2, 5), (2, 3, 3), dict(padding=[1, 2], dilation=2)), ((1, 1, 1), (1, 1, 1), {}),
-        ((2, 4, 3), (3, 5, 3), dict(data_layout="NWC", kernel_layout="WOI", strides=3, padding=1, output_padding=2, out_layout="NCW"))],
+        ((2, 4, 3), (3, 5, 3), dict(data_layout="NWC", kernel_layout="WOI", strides=3, padding=1, output_padding=2, out_layout="NCW")), ((0, 3, 4), (3, 2, 3), {}), ((2, 3, 4), (3, 0, 3), {}), ((2, 0, 4), (0, 2, 3), {}), ((1, 3, 1), (3, 1, 2), {})],
     2: [((2, 3, 3, 4), (3, 2, 3, 2), {}), ((1, 4, 3, 4), (4, 3, 3, 3), dict(strides=2, padding=1, output_padding=1, groups=2)),
         ((1, 2, 4, 3), (2, 3, 3, 2), dict(padding=[1, 2, 0, 1], dilation=[2, 3])), ((1, 1, 1, 1), (1, 1, 1, 1), {}),
         ((2, 3, 4, 4), (3, 2, 1, 4), dict(data_layout="NHWC", kernel_layout="HWOI", groups=4, strides=[2, 3], output_padding=[1, 0])),
-        ((1, 3, 3, 3), (3, 2, 2, 2), dict(strides=3, out_layout="NHWC"))],
+        ((1, 3, 3, 3), (3, 2, 2, 2), dict(strides=3, out_layout="NHWC")), ((0, 3, 3, 4), (3, 2, 3, 2), {}), ((1, 3, 2, 2), (3, 0, 2, 2), {}), ((1, 0, 3, 2), (0, 2, 2, 2), dict(strides=2)),
+        ((2, 3, 1, 2), (3, 1, 1, 2), {})],
     3: [((1, 2, 2, 3, 2), (2, 3, 2, 3, 2), {}), ((1, 4, 2, 3, 2), (4, 1, 3, 2, 2), dict(strides=[2, 1, 3], padding=1, output_padding=[1, 0, 2], groups=2)),
         ((1, 2, 3, 3, 2), (2, 2, 2, 2, 2), dict(padding=[1, 0, 1, 0, 1, 1], dilation=[2, 1, 2])), ((1, 1, 1, 1, 1), (1, 1, 1, 1, 1), {}),
-        ((1, 2, 3, 2, 2), (2, 2, 2, 3, 2), dict(data_layout="NDHWC", kernel_layout="DHWOI", strides=2, padding=1))],
+        ((1, 2, 3, 2, 2), (2, 2, 2, 3, 2), dict(data_layout="NDHWC", kernel_layout="DHWOI", strides=2, padding=1)),
+        ((1, 2, 2, 2, 2), (2, 2, 2, 1, 2), dict(out_layout="NDHWC")), ((0, 2, 2, 3, 2), (2, 3, 2, 2, 2), {}), ((1, 2, 2, 2, 2), (2, 0, 2, 2, 2), {}), ((1, 0, 2, 2, 2), (0, 2, 2, 1, 1), {})],
 }
 
 
@@ -123,7 +140,7 @@ def write():
     cases = []
     for n in (1, 2, 3):
         letters = SPATIAL[n]
-        for x, w, attributes in FORWARD[n][:3] + FORWARD[n][4:6]:
+        for x, w, attributes in FORWARD[n][:3] + FORWARD[n][4:]:
             attributes = {"data_layout": "NC" + letters, "kernel_layout": "OI" + letters} | attributes
             y = convolution(n)(torch.zeros(x), torch.zeros(w), **attributes).shape
             cases.append((tuple(y), x, w, attributes))

@@ -132,11 +132,13 @@ def bits():
 
     words = [(np.array([12, -1, 127, -128], I8), np.array([10, 85, -128, 1], I8)), (np.array([[1], [255]], U8), np.array([3, 170], U8)),
              (np.array([2**63 - 1, -5], I64), np.array([[12345], [0], [-1]], I64)), (np.array(6, U8), np.array([3], U8)),
-             (np.array([5, -6], I16), np.array([3, 9], I16)), (np.zeros((0, 2), I32), np.array([1, 2], I32))]
+             (np.array([5, -6], I16), np.array([3, 9], I16)), (np.zeros((0, 2), I32), np.array([1, 2], I32)),
+             (np.array([[7, -(2**31)]], I32), np.array([[-1], [2**31 - 1], [12]], I32)), (np.array([3, 2**15 - 1], I16), np.array([[-3, 1], [0, -(2**15)]], I16)),
+             (np.array([[1, 2**63 - 1], [-1, 0]], I64), np.array(-7, I64)), (np.array([[[170, 15]]], U8), np.array([[1], [254]], U8))]
     for name, function in [("bitwise_and", np.bitwise_and), ("bitwise_or", np.bitwise_or), ("bitwise_xor", np.bitwise_xor)]:
         binary(name, from_numpy(function), None, None, integers=words + [truths], differentiable=False)
     file = File("bitwise_not", from_numpy(np.bitwise_not), differentiable=False)
-    for array in LOWEST + [np.array([True, False]), np.array([[7]], I32), np.zeros((0, 2), I16)]:
+    for array in LOWEST + [np.array([True, False]), np.array([[7]], I32), np.zeros((0, 2), I16), np.array([5, -2**31], I32), np.array([-2**15, 77], I16), np.array(9, U8)]:
         file.add(label(array.dtype), array)
     file.write()
 
@@ -153,7 +155,8 @@ def bits():
 
     counts = [(np.array([1, -3, 127, -128], I8), np.array([3, 1, 9, 7], I8)), (np.array([[1], [255]], U8), np.array([0, 7, 8], U8)),
               (np.array([2**63 - 1, -5], I64), np.array([[1], [63], [64], [200]], I64)), (np.array(-6, I16), np.array([[1], [15], [16]], I16)),
-              (np.array([-(2**31), 77], I32), np.array([31, 4], I32))]
+              (np.array([-(2**31), 77], I32), np.array([31, 4], I32)),
+              (np.zeros((0, 2), I32), np.array([1, 2], I32)), (np.zeros((2, 0), U8), np.zeros((1, 1), U8))]
     binary("left_shift", shifted(1), None, None, integers=counts, differentiable=False)
     binary("right_shift", shifted(-1), None, None, integers=counts, differentiable=False)
 
@@ -229,7 +232,7 @@ def arithmetic():
 def creation():
     file = File("full", lambda shape, value, dtype: (value.to(getattr(torch, dtype)) if dtype else value).expand(shape) + 0)
     for dtype in BOTH:
-        for shape in [(2, 3), (), (0, 3), (1,), (2, 1, 3)]:
+        for shape in [(2, 3), (), (0, 3), (1,), (2, 1, 3), (0,), (1, 0, 2)]:
             file.add(label(dtype, shape), shape, np.array(1.25, dtype), dtype=None)
     file.add("to int32", (2,), np.array(-2.75, np.float32), dtype="int32")
     file.add("int64", (2, 2), np.array(2**62 + 1, I64), dtype=None)
@@ -256,13 +259,15 @@ def creation():
     file = File("arange", arange, differentiable=False)
     for given, dtype in [((5,), None), ((0,), None), ((2, 9), None), ((2, 9, 3), "int32"), ((9, 2, -3), None), ((3, 3), None), ((5, 1), None),
                          ((2.5,), None), ((0.0, 1.0, 0.125), "float64"), ((1.0, -1.0, -0.3), "float64"), ((0.1, 2.0, 0.37), "float32"),
-                         ((0, 1, 0.1), "float32"), ((1, 6), "float64"), ((4,), "uint8"), ((0.5, 3.0), "int64")]:
+                         ((0, 1, 0.1), "float32"), ((1, 6), "float64"), ((4,), "uint8"), ((0.5, 3.0), "int64"),
+                         *[(given, dtype) for dtype in ("float32", "float64") for given in [(0,), (1,), (2.0, 2.0), (3, 4), (-2, 5, 2), (5.0, 0.0, -0.5), (7, 0, -7), (0.0, 0.25, 0.25)]]]:
         file.add(f"{given} {dtype}", *given, dtype=dtype)
     file.write()
 
     file = File("eye", lambda n, m=None, k=0, dtype=None: torch.from_numpy(np.eye(n, m, k, dtype)), differentiable=False)
     for given, dtype in [((3,), "float32"), ((2, 4), "float64"), ((2, 4, 1), "float32"), ((4, 2, -2), "float64"), ((3, 3, 7), "int8"), ((0, 3), "float32"),
-                         ((1, 1), "bool"), ((0,), "float64")]:
+                         ((1, 1), "bool"), ((0,), "float64"),
+                         *[(given, dtype) for dtype in ("float32", "float64") for given in [(1,), (1, 4, 2), (4, 1, -1), (3, 0), (5, 3, -4), (3, 5, 9), (2, 2, 1)]], ((2, 3, 1), "int64"), ((0, 2), "int8")]:
         file.add(f"{given} {dtype}", *given, dtype=dtype)
     file.write()
 
@@ -316,6 +321,9 @@ def conversion():
     file.add("int32 to float32", np.array([2**24 + 1, -5], I32), dtype="float32")
     file.add("empty", between(-2, 2)((0, 2)), dtype="float32")
     file.add("rank 0", np.array(1.5), dtype="float64")
+    for dtype, to in [(np.float64, "float32"), (np.float32, "float64"), (np.float32, "float32")]:
+        for shape in [(0, 2), (1, 3), (2, 1)]:
+            file.add(label(dtype, shape, to), between(-2, 2)(shape, dtype), dtype=to)
     file.write()
     for name in ("copy", "grad.start_checkpoint", "grad.end_checkpoint"):
         unary(name, lambda x: x * 1, between(-2, 2), integers=LOWEST)

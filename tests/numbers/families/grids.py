@@ -9,6 +9,8 @@ from oracle.cases import File
 
 def affine_grid(data, size, align_corners=True):
     """PyTorch has the coordinates last."""
+    if data.shape[0] == 0:  # which PyTorch refuses
+        return torch.zeros([0, data.shape[1]] + list(size), dtype=data.dtype) + 0 * data.sum()
     grid = F.affine_grid(data, [data.shape[0], 1] + list(size), align_corners=align_corners)
     return grid.movedim(-1, 1).contiguous()
 
@@ -36,18 +38,22 @@ def derivative(data, grid, order, **attributes):
                 slope = torch.autograd.grad(part.sum(), points, create_graph=True)[0]
                 part = slope[:, n - 1 - d]
         parts.append(part)
-    return torch.stack(parts, channels)
+    return torch.stack(parts, channels) if parts else samples
 
 
 MODES = [{}, dict(align_corners=False), dict(padding_mode="border"), dict(padding_mode="reflection"), dict(padding_mode="reflection", align_corners=False),
          dict(method="bicubic"), dict(method="bicubic", padding_mode="border"), dict(method="bicubic", padding_mode="reflection", align_corners=False),
          dict(method="nearest"), dict(method="nearest", padding_mode="border", align_corners=False)]
 
+# Data and grids with dimensions 0 and 1.
+EDGES = [((0, 2, 3, 4), (0, 2, 2, 3)), ((1, 0, 3, 4), (1, 2, 2, 3)), ((1, 2, 3, 4), (1, 2, 0, 3)), ((2, 1, 1, 1), (2, 2, 1, 2)), ((1, 1, 1, 4), (1, 2, 3, 1))]
+
 
 def write():
     file = File("image.affine_grid", affine_grid)
     for dtype in BOTH:
-        for shape, size, align in [((2, 2, 3), (3, 4), True), ((1, 2, 3), (2, 5), False), ((1, 3, 4), (2, 3, 2), True), ((2, 3, 4), (2, 2, 3), False), ((3, 2, 3), (2, 2), True)]:
+        for shape, size, align in [((2, 2, 3), (3, 4), True), ((1, 2, 3), (2, 5), False), ((1, 3, 4), (2, 3, 2), True), ((2, 3, 4), (2, 2, 3), False), ((3, 2, 3), (2, 2), True), ((0, 2, 3), (2, 3), True), ((0, 3, 4), (2, 1, 2), False),
+                                   ((2, 2, 3), (1, 1), True), ((1, 2, 3), (1, 3), False)]:
             file.add(f"{np.dtype(dtype).name} {shape} {size} {align}", random(shape, dtype), size, align_corners=align)
     file.write()
 
@@ -58,7 +64,7 @@ def write():
 
     file = File("grad.affine_grid_backward", backward)
     for dtype in BOTH:
-        for shape, align in [((2, 2, 3, 4), True), ((1, 2, 2, 5), False), ((1, 3, 2, 3, 2), True), ((2, 3, 2, 2, 3), False), ((3, 2, 2, 2), True)]:
+        for shape, align in [((2, 2, 3, 4), True), ((1, 2, 2, 5), False), ((1, 3, 2, 3, 2), True), ((2, 3, 2, 2, 3), False), ((3, 2, 2, 2), True), ((0, 2, 2, 3), True), ((0, 3, 2, 1, 2), False), ((2, 2, 1, 1), True)]:
             file.add(f"{np.dtype(dtype).name} {shape} {align}", random(shape, dtype), align_corners=align)
     file.write()
 
@@ -70,6 +76,9 @@ def write():
         for attributes in [{}, dict(padding_mode="reflection"), dict(align_corners=False, method="trilinear"), dict(padding_mode="border", method="nearest")]:
             file.add(f"{name} volume {attributes}", random((1, 2, 3, 4, 5), dtype), random((1, 3, 2, 3, 2), dtype, 6) * dtype(0.8), layout="NCDHW", **attributes)
         file.add(f"{name} NHWC", random((1, 4, 5, 2), dtype), random((1, 2, 3, 2), dtype, 7), layout="NHWC")
+        for attributes in MODES[:6] + MODES[8:9]:
+            for x, points in EDGES:
+                file.add(f"{name} {x} {points} {attributes}", random(x, dtype), random(points, dtype, 5) * dtype(0.8), **attributes)
     file.write()
 
     # PyTorch differentiates the bilinear and bicubic samplings of images only once by itself: the first order is its own.
@@ -78,6 +87,9 @@ def write():
         for order in ([0, 1], [1, 0]):
             for attributes in MODES[:8]:
                 file.add(f"{np.dtype(dtype).name} {order} {attributes}", random((2, 2, 4, 5), dtype), random((2, 2, 3, 4), dtype, 5) * dtype(0.8), order=order, **attributes)
+            for x, points in EDGES:
+                for attributes in (MODES[0], MODES[5]):
+                    file.add(f"{np.dtype(dtype).name} {order} {x} {points} {attributes}", random(x, dtype), random(points, dtype, 5) * dtype(0.8), order=order, **attributes)
     file.write()
 
     def transposed(g, grid, shape, order=0, **attributes):
@@ -90,4 +102,7 @@ def write():
     for dtype in BOTH:
         for attributes in MODES:
             file.add(f"{np.dtype(dtype).name} {attributes}", random((2, 2, 3, 4), dtype, 8), random((2, 2, 3, 4), dtype, 5) * dtype(0.8), (2, 2, 4, 5), **attributes)
+        for attributes in (MODES[0], MODES[5], MODES[8]):
+            for x, points in EDGES:
+                file.add(f"{np.dtype(dtype).name} {x} {points} {attributes}", random(x[:2] + points[2:], dtype, 8), random(points, dtype, 5) * dtype(0.8), x, **attributes)
     file.write()

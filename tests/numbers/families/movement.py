@@ -43,7 +43,7 @@ def joins():
 
     file = File("stack", lambda parts, axis: torch.stack(parts, 0 if axis is None else axis))
     for dtype in BOTH:
-        for shape, count, axis in [((2, 3), 2, 0), ((2, 3), 3, 1), ((2, 3), 2, -1), ((), 3, 0), ((0, 2), 2, 1), ((4,), 1, None)]:
+        for shape, count, axis in [((2, 3), 2, 0), ((2, 3), 3, 1), ((2, 3), 2, -1), ((), 3, 0), ((0, 2), 2, 1), ((4,), 1, None), ((1, 3), 2, -2), ((2, 1), 1, 2)]:
             file.add(f"{name_of(dtype)} {shape} {count} {axis}", [random(shape, dtype, seed=i) for i in range(count)], axis=axis)
     file.add("bool", [np.array([True, False]), np.array([False, False])], axis=1)
     file.write()
@@ -58,7 +58,7 @@ def joins():
         return list(parts) if len(parts) > 1 else parts[0] + 0
     file = File("split", split)
     for dtype in BOTH:
-        for shape, n, axis in [((4, 3), 2, 0), ((2, 5), 3, 1), ((7,), [2, 5], 0), ((2, 3, 4), [1, 1, 9], -1), ((3, 2), [0], 0), ((3,), 1, 0), ((0, 2), 2, 0)]:
+        for shape, n, axis in [((4, 3), 2, 0), ((2, 5), 3, 1), ((7,), [2, 5], 0), ((2, 3, 4), [1, 1, 9], -1), ((3, 2), [0], 0), ((3,), 1, 0), ((0, 2), 2, 0), ((1, 4), 2, -1), ((3, 1), [1], -2), ((2, 1), 2, 1)]:
             file.add(f"{name_of(dtype)} {shape} {n} {axis}", random(shape, dtype), indices_or_sections=n, axis=axis)
     file.write()
 
@@ -125,13 +125,19 @@ def shapes():
         return torch.gather(x, seq_axis, torch.where(at < n, n - 1 - at, at).expand(x.shape))
     file = File("reverse_sequence", reverse_sequence)
     for dtype in BOTH:
-        for shape, lengths, seq, batch in [((2, 4), [3, 4], 1, 0), ((4, 2), [0, 2], 0, 1), ((2, 3, 4), [1, 4], -1, 0), ((3, 2, 2), [3, 2], 0, -1), ((1, 5), [5], 1, 0)]:
+        for shape, lengths, seq, batch in [((2, 4), [3, 4], 1, 0), ((4, 2), [0, 2], 0, 1), ((2, 3, 4), [1, 4], -1, 0), ((3, 2, 2), [3, 2], 0, -1), ((1, 5), [5], 1, 0), ((0, 4), [], 1, 0), ((2, 0, 3), [0, 0], 1, 0), ((2, 3, 0), [1, 3], 1, 0), ((2, 1), [1, 0], 1, 0)]:
             file.add(f"{name_of(dtype)} {shape} {lengths}", random(shape, dtype), np.array(lengths, np.int32), seq_axis=seq, batch_axis=batch)
     file.write()
 
-    file = File("nn.pixel_shuffle", lambda x, upscale_factor: torch.pixel_shuffle(x, upscale_factor) + 0)
+    def pixel_shuffle(x, upscale_factor):
+        if x.numel():
+            return torch.pixel_shuffle(x, upscale_factor) + 0
+        *batch, c, h, w = x.shape  # PyTorch has the gradient of an empty one in a wrong shape
+        r = upscale_factor
+        return x.reshape([*batch, c // r**2, h * r, w * r]) + 0
+    file = File("nn.pixel_shuffle", pixel_shuffle)
     for dtype in BOTH:
-        for shape, r in [((4, 2, 3), 2), ((2, 8, 3, 2), 2), ((9, 1, 2), 3), ((1, 2, 4, 2, 2), 2), ((3, 2, 2), 1)]:
+        for shape, r in [((4, 2, 3), 2), ((2, 8, 3, 2), 2), ((9, 1, 2), 3), ((1, 2, 4, 2, 2), 2), ((3, 2, 2), 1), ((0, 4, 2, 1), 2), ((2, 4, 0, 3), 2), ((0, 2, 2), 2)]:
             file.add(f"{name_of(dtype)} {shape} {r}", random(shape, dtype), upscale_factor=r)
     file.write()
 
@@ -142,11 +148,12 @@ def numpy_slice(x, axes, begin, end, strides):
     key = [slice(None)] * x.dim()
     for axis, b, e, s in zip(axes, begin, end, strides):
         key[axis] = slice(b, e, s)
-    return torch.from_numpy(np.ascontiguousarray(at[tuple(key)]))
+    return torch.from_numpy(at[tuple(key)].copy())
 
 
 SLICES = [((6,), [0], [1], [4], [1]), ((6,), [0], [-1], [-7], [-2]), ((4, 5), [0, -1], [1, 0], [4, 5], [2, 3]), ((4, 5), [1], [-3], [100], [1]),
-          ((3, 6), [1], [4], [0], [-1]), ((2, 3), [0], [1], [1], [1]), ((2, 3, 4), [2, 0], [3, 1], [-5, 9], [-3, 1])]
+          ((3, 6), [1], [4], [0], [-1]), ((2, 3), [0], [1], [1], [1]), ((2, 3, 4), [2, 0], [3, 1], [-5, 9], [-3, 1]),
+          ((0, 3), [1], [0], [3], [2]), ((0, 3), [0], [0], [5], [1]), ((1, 4), [0, -1], [0, -1], [1, -5], [1, -1]), ((4, 1), [-2], [3], [0], [-2]), ((2, 0, 3), [2], [2], [-4], [-1])]
 
 
 def slices():
@@ -163,7 +170,7 @@ def slices():
     file = File("slice_scatter", scatter)
     for dtype in BOTH:
         for shape, src, start, end, step, axis in [((5,), (2,), 1, 3, 1, 0), ((5,), (3,), 0, 5, 2, 0), ((3, 5), (3, 2), -3, -1, 1, 1), ((4, 2), (2, 2), 3, 0, -2, 0),
-                                                   ((2, 3), (2, 3), 0, 100, 1, -1), ((3,), (0,), 2, 1, 1, 0)]:
+                                                   ((2, 3), (2, 3), 0, 100, 1, -1), ((3,), (0,), 2, 1, 1, 0), ((1, 4), (1, 2), 1, 3, 1, -1), ((3, 1), (1, 1), 1, 2, 1, 0), ((0, 4), (0, 2), 0, 4, 2, 1)]:
             file.add(f"{name_of(dtype)} {shape} {start} {end} {step}", random(shape, dtype), random(src, dtype, seed=2), start=start, end=end, step=step, axis=axis)
     file.write()
 
@@ -258,7 +265,7 @@ def taking():
 
     file = File("scatter_elements", scatter)
     for dtype in BOTH:
-        for shape, count, axis in [((5,), (3,), 0), ((3, 4), (3, 2), 1), ((3, 4), (2, 4), 0), ((2, 3, 4), (2, 2, 4), -2), ((3, 2), (0, 2), 0)]:
+        for shape, count, axis in [((5,), (3,), 0), ((3, 4), (3, 2), 1), ((3, 4), (2, 4), 0), ((2, 3, 4), (2, 2, 4), -2), ((3, 2), (0, 2), 0), ((1, 3), (1, 2), -1), ((3, 1), (2, 1), 0), ((0, 3), (0, 2), 1)]:
             for reduction in ("update", *reductions):
                 at = once(count, shape[axis], axis) if reduction == "update" else positions(count, shape[axis])
                 file.add(f"{name_of(dtype)} {shape} {count} {axis} {reduction}", distinct(shape, dtype) + dtype(0.3), at, random(count, dtype, seed=6), axis=axis,
@@ -291,8 +298,8 @@ def coordinates():
         rest = x.shape[indices.shape[-1]:]
         strides = [int(np.prod(x.shape[k + 1:indices.shape[-1]])) for k in range(indices.shape[-1])]
         flat = sum(s * i for s, i in zip(strides, point(x, indices, 0))).reshape(-1)
-        at = flat.reshape(-1, *[1] * len(rest)).expand(-1, *rest)
-        rows, new = x.reshape(-1, *rest), updates.reshape(-1, *rest)
+        at = flat.reshape(flat.numel(), *[1] * len(rest)).expand(-1, *rest)
+        rows, new = x.reshape(int(np.prod(x.shape[:indices.shape[-1]])), *rest), updates.reshape(flat.numel(), *rest)
         if reduction == "update":
             result = torch.scatter(rows, 0, at, new)
         else:
@@ -300,8 +307,9 @@ def coordinates():
         return result.reshape(x.shape)
     file = File("scatter_nd", scatter)
     for dtype in BOTH:
-        for shape, at in [((4,), [[1], [-2]]), ((3, 4), [[0, 1], [2, -1]]), ((3, 4), [[[1]], [[0]]]), ((3, 4), [1, 2]), ((2, 3, 4), [[1, 1], [0, 2]])]:
-            at = np.array(at)
+        for shape, at in [((4,), [[1], [-2]]), ((3, 4), [[0, 1], [2, -1]]), ((3, 4), [[[1]], [[0]]]), ((3, 4), [1, 2]), ((2, 3, 4), [[1, 1], [0, 2]]), ((3, 4), np.zeros((0, 1))), ((3, 0), [[1], [-1]]), ((2, 3, 4), np.zeros((0, 2))),
+                          ((1, 3), [[0]])]:
+            at = np.array(at, np.int64)
             updates = (*at.shape[:-1], *shape[at.shape[-1]:])
             for reduction in ("update", "add", "mul", "max", "min"):
                 file.add(f"{name_of(dtype)} {shape} {at.tolist()} {reduction}", distinct(shape, dtype) + dtype(0.3), at, random(updates, dtype, seed=6),
@@ -389,7 +397,7 @@ def sorts():
     file = File("topk", topk)
     for dtype in BOTH:
         for ret_type in ("both", "values", "indices"):
-            for shape, axis, k, largest in [((5,), 0, 2, True), ((2, 4, 3), 1, 3, False), ((2, 4, 3), -1, 1, True), ((2, 6), -1, 0, True), ((0, 3), 1, 2, False)]:
+            for shape, axis, k, largest in [((5,), 0, 2, True), ((2, 4, 3), 1, 3, False), ((2, 4, 3), -1, 1, True), ((2, 6), -1, 0, True), ((0, 3), 1, 2, False), ((3, 1), -1, 1, True), ((1, 4), 0, 1, False)]:
                 file.add(f"{name_of(dtype)} {shape} {axis} {k} {largest} {ret_type}", distinct(shape, dtype), k=k, axis=axis, ret_type=ret_type, largest=largest,
                          **({"dtype": "int64"} if dtype == np.float64 else {}))
         for largest in (False, True):
@@ -411,7 +419,8 @@ def layouts():
         return torch.full((int(np.prod(shape)),), float(pad_value or 0), dtype=x.dtype).index_copy(0, flat, x.reshape(-1)).reshape(shape)
 
     maps = [((4,), "lambda i: (i // 2, i % 2)", (2, 2)), ((5,), "lambda i: (i // 4, i % 4)", (2, 4)), ((2, 3), "lambda i, j: (j, i)", (3, 2)),
-            ((2, 6, 3), "lambda n, c, h: (n, c // 4, h, c % 4)", (2, 2, 3, 4)), ((4, 3), "lambda i, j: i * 3 + j", (12,)), ((3,), "lambda i: [2 - i]", (3,))]
+            ((2, 6, 3), "lambda n, c, h: (n, c // 4, h, c % 4)", (2, 2, 3, 4)), ((4, 3), "lambda i, j: i * 3 + j", (12,)), ((3,), "lambda i: [2 - i]", (3,)),
+            ((1, 4), "lambda n, c: (n, c // 2, c % 2)", (1, 2, 2)), ((3, 1), "lambda i, j: (j, i)", (1, 3)), ((0, 3), "lambda i, j: (j, i)", (3, 0)), ((2, 0), "lambda i, j: (i, j // 4, j % 4)", (2, 0, 4))]
     file, backward = File("layout_transform", None), File("grad.layout_transform_backward", None, differentiable=False)
     for dtype in BOTH:
         for shape, index_map, to in maps:
@@ -442,6 +451,9 @@ def sizes_from_data():
                 for axis in ({}, {"axis": 0}, {"axis": -1}):
                     file.add(f"{name_of(dtype)} {sorted_} {flags} {axis}", x, sorted=sorted_, return_index=flags[0], return_inverse=flags[1], return_counts=flags[2], **axis)
             file.add(f"{name_of(dtype)} {sorted_} empty", np.zeros(0, dtype), sorted=sorted_, return_index=True, return_inverse=False, return_counts=True)
+            for shape in [(1, 3), (3, 1), (1,)]:
+                file.add(f"{name_of(dtype)} {sorted_} {shape}", np.array([2, 1, 2][: int(np.prod(shape))], dtype).reshape(shape), sorted=sorted_, return_index=True, return_inverse=True,
+                         return_counts=False, axis=-1)
     file.write()
 
     file = File("nonzero", lambda x: torch.from_numpy(np.stack(np.nonzero(x.numpy()))), differentiable=False)

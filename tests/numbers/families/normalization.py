@@ -118,6 +118,8 @@ def reductions():
             file.add(f"{label} {axis} {keepdims}", random((2, 3, 4), dtype), axis=axis, keepdims=keepdims)
         file.add(f"{label} long", random((33, 2), dtype), axis=[0], keepdims=False)
         file.add(f"{label} one", random((3, 1), dtype), axis=[1], keepdims=False)
+        file.add(f"{label} empty", random((0, 3), dtype), axis=[1], keepdims=False)
+        file.add(f"{label} empty line", random((3, 0, 2), dtype), axis=[-1], keepdims=True)
         file.add(f"{label} nan", np.array([[1, np.nan, 3], [np.inf, 2, -np.inf]], dtype), axis=[1], keepdims=False, gradient=False)
     file.add("int32", np.array([[4, 1, 3, 2], [9, 8, 7, 6]], np.int32), axis=[1], keepdims=False)
     file.write()
@@ -182,7 +184,7 @@ def scans():
 
     file = File("grad.shift", shift)
     for dtype in BOTH:
-        for shape, axis, offset in [((5,), 0, 1), ((5,), 0, -2), ((2, 3, 4), 1, 1), ((2, 3, 4), -1, -1), ((2, 3), 0, 5), ((2, 3), 1, 0)]:
+        for shape, axis, offset in [((5,), 0, 1), ((5,), 0, -2), ((2, 3, 4), 1, 1), ((2, 3, 4), -1, -1), ((2, 3), 0, 5), ((2, 3), 1, 0), ((0, 3), 1, 1), ((3, 0), 1, -1), ((0,), 0, 1), ((3, 1), 1, 1), ((1, 4), 1, -3)]:
             file.add(f"{np.dtype(dtype).name} {shape} {axis} {offset}", random(shape, dtype), axis=axis, offset=offset)
     file.add("int64", np.array([[1, 2, 3]], np.int64), axis=1, offset=-1)
     file.write()
@@ -325,7 +327,7 @@ def norms():
     file = File("nn.batch_norm", batch_norm)
     for dtype in BOTH:
         for training in (True, False):
-            for shape, axis in [((4, 3), 1), ((2, 3, 2, 4), 1), ((2, 2, 3), -1), ((5, 1), 1), ((3, 65), 0)]:
+            for shape, axis in [((4, 3), 1), ((2, 3, 2, 4), 1), ((2, 2, 3), -1), ((5, 1), 1), ((3, 65), 0)] + ([((2, 0, 3), 1)] if training else [((0, 3), 1), ((2, 0, 3), 1), ((2, 3, 0), -2)]):
                 for center, scale in FLAGS if shape == (4, 3) else FLAGS[:1]:
                     p = (shape[axis],)
                     file.add(f"{np.dtype(dtype).name} {shape} {axis} {training} {center} {scale}", random(shape, dtype), random(p, dtype, seed=1),
@@ -357,7 +359,7 @@ def norms():
 
     file = File("nn.lrn", lrn)
     for dtype in BOTH:
-        for shape, size, axis in [((2, 6, 3), 5, 1), ((2, 6, 2, 2), 3, 1), ((2, 3, 4), 3, -1), ((2, 4, 1), 9, 1), ((3, 5), 1, 0)]:
+        for shape, size, axis in [((2, 6, 3), 5, 1), ((2, 6, 2, 2), 3, 1), ((2, 3, 4), 3, -1), ((2, 4, 1), 9, 1), ((3, 5), 1, 0), ((0, 4, 3), 3, 1), ((2, 3, 0), 3, 1), ((1, 1, 4), 3, 1)]:
             file.add(f"{np.dtype(dtype).name} {shape} {size} {axis}", random(shape, dtype), size=size, axis=axis, bias=1.5, alpha=0.5, beta=0.75)
         file.add(f"{np.dtype(dtype).name} defaults", random((1, 7, 2), dtype, -30, 30), size=5, axis=1, bias=2.0, alpha=1e-05, beta=0.75)
     file.write()
@@ -410,7 +412,7 @@ def attention():
     MODES = [dict(scale=None, causal_mask=None, window_size=None), dict(scale=0.25, causal_mask=None, window_size=None),
              dict(scale=None, causal_mask="TopLeft", window_size=None), dict(scale=None, causal_mask="BottomRight", window_size=None),
              dict(scale=0.5, causal_mask="BottomRight", window_size=2), dict(scale=None, causal_mask="TopLeft", window_size=1)]
-    SHAPES = [(2, 3, 4, 2, 3, 5), (1, 4, 4, 1, 2, 2), (1, 5, 3, 2, 4, 4), (1, 1, 6, 1, 3, 1)]
+    SHAPES = [(2, 3, 4, 2, 3, 5), (1, 4, 4, 1, 2, 2), (1, 5, 3, 2, 4, 4), (1, 1, 6, 1, 3, 1), (0, 3, 4, 2, 3, 2), (2, 0, 3, 1, 2, 2), (1, 2, 3, 0, 4, 4), (1, 3, 2, 2, 2, 0)]
     file = File("nn.attention", plain)
     with_bias = File("nn.attention_bias", plain)
     for dtype in BOTH:
@@ -435,7 +437,7 @@ def attention():
 
     file = File("nn.attention_var_len", var_len)
     for dtype in BOTH:
-        for starts_q, starts_k in [([0, 2, 5], [0, 3, 5]), ([0, 4], [0, 6]), ([0, 1, 2, 5], [0, 1, 4, 8])]:
+        for starts_q, starts_k in [([0, 2, 5], [0, 3, 5]), ([0, 4], [0, 6]), ([0, 1, 2, 5], [0, 1, 4, 8]), ([0, 0, 3], [0, 0, 2]), ([0, 0], [0, 0])]:
             q, k, v = (random((1, n, 2, d), dtype, seed=i) for i, (n, d) in enumerate([(starts_q[-1], 3), (starts_k[-1], 3), (starts_k[-1], 4)]))
             q_max, k_max = (np.array(max(b - a for a, b in zip(s, s[1:])), np.int32) for s in (starts_q, starts_k))
             for mode in MODES[:5]:

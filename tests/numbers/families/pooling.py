@@ -5,7 +5,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from families.convolution import BOTH, SPATIAL, arranged, both_sides, listed, random
+from families.convolution import BOTH, SPATIAL, arranged, both_sides, listed, of_nothing, random
 from oracle.cases import File
 
 THEIRS = {"max": {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}, "avg": {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d}}
@@ -65,16 +65,19 @@ def pool(kind, n):
 CASES = {
     1: [((2, 3, 7), dict(pool_size=2)), ((1, 2, 8), dict(pool_size=3, strides=2, padding=1)), ((1, 2, 9), dict(pool_size=3, strides=3, padding=[1, 0], ceil_mode=True)),
         ((1, 1, 9), dict(pool_size=2, dilation=3, padding=1, strides=2)), ((1, 1, 1), {}), ((2, 8, 3), dict(pool_size=2, layout="NWC", out_layout="NCW")),
-        ((1, 2, 7), dict(pool_size=3, strides=2, padding=1, ceil_mode=True, count_include_pad=False))],
+        ((1, 2, 7), dict(pool_size=3, strides=2, padding=1, ceil_mode=True, count_include_pad=False)),
+        ((0, 2, 5), dict(pool_size=2)), ((2, 0, 5), dict(pool_size=3, strides=2, padding=1)), ((2, 2, 1), dict(pool_size=3, padding=1))],
     2: [((2, 3, 5, 6), dict(pool_size=2)), ((1, 2, 7, 6), dict(pool_size=[3, 2], strides=2, padding=1)),
         ((1, 2, 7, 8), dict(pool_size=3, strides=[2, 3], padding=[1, 0, 0, 1], ceil_mode=True, count_include_pad=True)),
         ((1, 1, 7, 6), dict(pool_size=2, dilation=[2, 3], padding=1, strides=[1, 2])), ((1, 1, 1, 1), {}),
         ((2, 5, 4, 3), dict(pool_size=[2, 3], layout="NHWC", out_layout="NCHW")), ((1, 2, 6, 7), dict(pool_size=3, strides=2, padding=1, ceil_mode=True)),
-        ((1, 2, 6, 7), dict(pool_size=3, strides=2, padding=1, ceil_mode=True, count_include_pad=True)), ((2, 2, 3, 4), dict(pool_size=None))],
+        ((1, 2, 6, 7), dict(pool_size=3, strides=2, padding=1, ceil_mode=True, count_include_pad=True)), ((2, 2, 3, 4), dict(pool_size=None)), ((0, 2, 5, 4), dict(pool_size=2)), ((2, 0, 5, 4), dict(pool_size=[3, 2], strides=2, padding=1)),
+        ((0, 4, 4, 3), dict(pool_size=2, layout="NHWC")), ((1, 2, 1, 5), dict(pool_size=[1, 3], padding=[0, 1]))],
     3: [((1, 2, 3, 4, 5), dict(pool_size=2)), ((1, 1, 5, 4, 3), dict(pool_size=[3, 2, 1], strides=2, padding=[1, 1, 0])),
         ((1, 2, 4, 5, 3), dict(pool_size=2, strides=[2, 3, 2], padding=[1, 0, 1, 0, 1, 0], ceil_mode=True)),
         ((1, 1, 4, 3, 5), dict(pool_size=2, dilation=2, padding=1, count_include_pad=False)), ((1, 1, 1, 1, 1), {}),
-        ((1, 3, 4, 2, 2), dict(pool_size=2, layout="NDHWC", out_layout="NCDHW"))],
+        ((1, 3, 4, 2, 2), dict(pool_size=2, layout="NDHWC", out_layout="NCDHW")),
+        ((0, 2, 3, 3, 2), dict(pool_size=2)), ((2, 0, 3, 3, 3), dict(pool_size=3, strides=2, padding=1, ceil_mode=True)), ((2, 1, 3, 1, 2), dict(pool_size=[2, 1, 2]))],
 }
 
 
@@ -105,7 +108,7 @@ def write():
             file = File(f"nn.global_{kind}_pool{n}d", lambda x, layout="NC" + letters, out_layout=None, f=forward: f(x, pool_size=None, layout=layout, out_layout=out_layout,
                                                                                                             count_include_pad=True))
             for dtype in BOTH:
-                for shape, attributes in [((2, 3) + (4, 3, 2)[:n], {}), ((1, 1) + (1,) * n, {}), ((1, 2) + (5, 1, 2)[:n], {}), ((3, 1) + (2, 2, 2)[:n], {}),
+                for shape, attributes in [((2, 3) + (4, 3, 2)[:n], {}), ((1, 1) + (1,) * n, {}), ((1, 2) + (5, 1, 2)[:n], {}), ((3, 1) + (2, 2, 2)[:n], {}), ((0, 2) + (3, 2, 2)[:n], {}), ((2, 0) + (3, 2, 2)[:n], {}),
                                           ((2,) + (3, 2, 2)[:n] + (3,), dict(layout="N" + letters + "C", out_layout="NC" + letters))]:
                     file.add(f"{np.dtype(dtype).name} {shape} {attributes}", random(shape, dtype, 1), **attributes)
             file.write()
@@ -113,6 +116,9 @@ def write():
     def select(values, x, layout="NCHW", out_layout=None, **attributes):
         n = len(layout) - 2
         forward = pool("max", n)
+        if x.numel() == 0:
+            shown = pool("max", len(layout) - 2)(torch.zeros(x.shape), layout=layout, out_layout=out_layout, **attributes).shape
+            return of_nothing(shown, values, x)
         marked = x.detach().clone().requires_grad_(True)
         y = forward(marked, layout=layout, out_layout=out_layout, **attributes)
         chosen = torch.stack([torch.autograd.grad(y.reshape(-1)[i], marked, retain_graph=True)[0].reshape(-1) for i in range(y.numel())])
@@ -121,7 +127,7 @@ def write():
     file = File("grad.max_pool_select", select)
     for dtype in BOTH:
         for n in (1, 2, 3):
-            for shape, attributes in CASES[n][:4]:
+            for shape, attributes in CASES[n][:4] + [c for c in CASES[n] if 0 in c[0] or "layout" in c[1]]:
                 attributes = {"layout": "NC" + SPATIAL[n]} | attributes
                 file.add(f"{np.dtype(dtype).name} {shape} {attributes}", random(shape, dtype, 3), random(shape, dtype, 1), **attributes)
     file.write()

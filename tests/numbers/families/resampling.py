@@ -5,7 +5,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from families.convolution import BOTH, SPATIAL, arranged, listed, random
+from families.convolution import BOTH, SPATIAL, arranged, listed, of_nothing, random
 from oracle.cases import File
 
 
@@ -16,6 +16,8 @@ def pad(x, pad_width, pad_value=0.0, pad_mode="constant"):
     if pad_mode == "constant":
         sides = [side for i in reversed(range(x.dim())) for side in (before[i], after[i])]
         wide = x if x.is_floating_point() else x.double()
+        if x.numel() == 0:  # PyTorch refuses an empty result
+            return torch.full([s + b + a for s, b, a in zip(x.shape, before, after)], pad_value, dtype=x.dtype) + 0 * x.sum()
         return F.pad(wide, sides, value=pad_value).to(x.dtype)
     mode = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[pad_mode]
     for i in range(x.dim()):  # NumPy says which cell each is
@@ -26,7 +28,8 @@ def pad(x, pad_width, pad_value=0.0, pad_mode="constant"):
 
 PADS = [((3,), [1, 2], "constant"), ((2, 3), [0, 1, 2, 0], "constant"), ((4,), [2, 3], "reflect"), ((2, 3), [1, 0, 2, 2], "reflect"),
         ((2, 3), [2, 3, 0, 1], "replicate"), ((1, 2), [3, 0, 0, 2], "replicate"), ((3, 2), [3, 1, 2, 0], "circular"), ((2, 1, 3), [0, 0, 1, 1, 2, 3], "circular"),
-        ((0, 2), [1, 1, 0, 0], "constant")]
+        ((0, 2), [1, 1, 0, 0], "constant"), ((1, 3), [0, 0, 1, 0], "constant"), ((0, 3), [0, 0, 1, 2], "reflect"), ((2, 0), [1, 2, 0, 0], "replicate"), ((0, 2), [0, 0, 2, 1], "circular"),
+        ((1, 1), [0, 0, 0, 2], "replicate"), ((2, 0), [1, 0, 0, 0], "constant")]
 
 
 def write_pads():
@@ -61,17 +64,19 @@ def adaptive(n):
         layout = layout or "NC" + letters
         x = arranged(x, layout, "NC" + letters)
         size = list(x.shape[2:]) if output_size is None else listed(output_size, n)
-        return arranged(ADAPTIVE[n](x, size * (n if len(size) == 1 else 1)), "NC" + letters, out_layout or layout).contiguous()
+        size = size * (n if len(size) == 1 else 1)
+        y = ADAPTIVE[n](x, size) if x.numel() else of_nothing([*x.shape[:2], *size], x)
+        return arranged(y, "NC" + letters, out_layout or layout).contiguous()
 
     return call
 
 
 PARTS = {
-    1: [((2, 3, 7), dict(output_size=3)), ((1, 2, 4), dict(output_size=9)), ((1, 1, 5), {}), ((2, 5, 3), dict(output_size=2, layout="NWC", out_layout="NCW")), ((1, 1, 1), dict(output_size=1))],
+    1: [((2, 3, 7), dict(output_size=3)), ((1, 2, 4), dict(output_size=9)), ((1, 1, 5), {}), ((2, 5, 3), dict(output_size=2, layout="NWC", out_layout="NCW")), ((1, 1, 1), dict(output_size=1)), ((0, 2, 5), dict(output_size=3)), ((2, 0, 4), dict(output_size=2)), ((0, 5, 3), dict(output_size=2, layout="NWC"))],
     2: [((2, 3, 7, 5), dict(output_size=[3, 2])), ((1, 2, 4, 3), dict(output_size=5)), ((1, 1, 5, 2), {}),
-        ((2, 5, 4, 3), dict(output_size=2, layout="NHWC", out_layout="NCHW")), ((1, 2, 3, 4), dict(output_size=1))],
+        ((2, 5, 4, 3), dict(output_size=2, layout="NHWC", out_layout="NCHW")), ((1, 2, 3, 4), dict(output_size=1)), ((0, 2, 5, 4), dict(output_size=3)), ((2, 0, 4, 4), dict(output_size=[2, 3])), ((1, 1, 1, 1), dict(output_size=2))],
     3: [((1, 2, 4, 3, 5), dict(output_size=[3, 2, 2])), ((1, 2, 2, 3, 2), dict(output_size=3)), ((1, 1, 2, 3, 2), {}),
-        ((1, 3, 2, 4, 2), dict(output_size=2, layout="NDHWC", out_layout="NCDHW")), ((1, 2, 3, 2, 4), dict(output_size=1))],
+        ((1, 3, 2, 4, 2), dict(output_size=2, layout="NDHWC", out_layout="NCDHW")), ((1, 2, 3, 2, 4), dict(output_size=1)), ((0, 2, 3, 4, 2), dict(output_size=2)), ((2, 0, 4, 2, 3), dict(output_size=[2, 3, 1]))],
 }
 
 
@@ -201,6 +206,11 @@ def write_resize():
                 for x, size in sizes:
                     file.add(f"{name} {x} {size} {attributes}", random(x, dtype), size, **attributes)
                     reverse.add(f"{name} {x} {size} {attributes}", random(x[:2] + size, dtype), x, **attributes)
+            for attributes in (MODES[0], MODES[5], MODES[8]):
+                for x in [(0, 2) + (3, 2, 2)[:n], (2, 0) + (2, 3, 2)[:n], (1, 1) + (1,) * n]:
+                    size = (2, 3, 2)[:n]
+                    file.add(f"{name} {x} {size} {attributes}", random(x, dtype), size, **attributes)
+                    reverse.add(f"{name} {x} {size} {attributes}", random(x[:2] + size, dtype), x, **attributes)
             layout = "N" + SPATIAL[n] + "C"
             x, size = (2,) + (3,) * n + (2,), (4,) * n
             file.add(f"{name} {x} {size} {layout}", random(x, dtype), size, layout=layout)
@@ -236,6 +246,9 @@ def write_resize():
             layout = "N" + SPATIAL[n] + "C"
             file.add(f"{np.dtype(dtype).name} {layout}", random((2,) + (2, 3, 2)[:n] + (1,), dtype), layout=layout, **scales)
             file.add(f"{np.dtype(dtype).name} same", random(shape, dtype))
+            for method in methods:
+                for lead in [(0, 2), (2, 0)]:
+                    file.add(f"{np.dtype(dtype).name} {lead} {method}", random(lead + (2, 3, 2)[:n], dtype), method=method, **scales)
         file.write()
 
 

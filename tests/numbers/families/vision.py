@@ -57,7 +57,7 @@ def suppressed(data, valid_count, indices, max_output_size=-1, iou_threshold=0.5
         for place, k in enumerate(kept if invalid_to_bottom else slots):
             if k is not None:
                 boxes[b, place] = batch[k]
-    return (t(numbers, np.int32), t(counts, np.int32)) if return_indices else t(boxes)
+    return (t(numbers, np.int32), t(counts, np.int32).reshape(-1, 1)) if return_indices else t(boxes)
 
 
 def all_classes(boxes, scores, most, threshold, least, output_format="onnx"):
@@ -73,7 +73,7 @@ def all_classes(boxes, scores, most, threshold, least, output_format="onnx"):
         return t(flat + [[-1] * 3] * (b * c * n - len(flat)), np.int64).reshape(-1, 3), t([len(flat)], np.int64)
     each = [[[k, j] for k in range(c) for j in rows[i][k]] for i in range(b)]
     values = [[float(scores[i, k, j]) for k, j in each[i]] + [0.0] * (c * n - len(each[i])) for i in range(b)]
-    return t([e + [[-1] * 2] * (c * n - len(e)) for e in each], np.int64), t(values, np.float64), t([len(e) for e in each], np.int64)
+    return t([e + [[-1] * 2] * (c * n - len(e)) for e in each], np.int64).reshape(b, c * n, 2), t(values, np.float64).reshape(b, c * n), t([len(e) for e in each], np.int64)
 
 
 def between(image, y, x):
@@ -125,7 +125,7 @@ def roi_pool(data, rois, pooled_size, spatial_scale):
 
 def decoded(classes, places, anchor, clip=False, threshold=0.0, variances=(1.0, 1.0, 1.0, 1.0), keep_background=True):
     n = classes.shape[2]
-    offsets = places.reshape(-1, n, 4) * torch.tensor(variances, dtype=torch.float64)
+    offsets = places.reshape(classes.shape[0], n, 4) * torch.tensor(variances, dtype=torch.float64)
     centre, size = (anchor[..., :2] + anchor[..., 2:]) / 2, anchor[..., 2:] - anchor[..., :2]
     middle, half = offsets[..., :2] * size + centre, torch.exp(offsets[..., 2:]) * size / 2
     boxes = torch.cat([(middle - half).flip(-1), (middle + half).flip(-1)], -1)
@@ -138,14 +138,14 @@ def decoded(classes, places, anchor, clip=False, threshold=0.0, variances=(1.0, 
 
 def anchors(data, sizes=(1.0,), ratios=(1.0,), steps=(-1.0, -1.0), offsets=(0.5, 0.5), clip=False):
     rows, columns = data.shape[2:]
-    down, across = (s if s > 0 else 1 / n for s, n in zip(steps, (rows, columns)))
+    down, across = (s if s > 0 else 1 / n for s, n in zip(steps, (max(rows, 1), max(columns, 1))))
     shapes = [(s, s) for s in sizes] + [(sizes[0] * r**0.5, sizes[0] / r**0.5) for r in ratios[1:]]
     boxes = []
     for i in range(rows):
         for j in range(columns):
             y, x = (i + offsets[0]) * down, (j + offsets[1]) * across
             boxes += [[x - w * rows / columns / 2, y - h / 2, x + w * rows / columns / 2, y + h / 2] for w, h in shapes]
-    result = t(boxes, np.float64).reshape(1, -1, 4)
+    result = t(boxes, np.float64).reshape(1, len(boxes), 4)
     return result.clamp(0, 1) if clip else result
 
 
@@ -169,25 +169,37 @@ def write():
     decode = File("vision.multibox_transform_loc", decoded, differentiable=False)
     for dtype in BOTH:
         name = np.dtype(dtype).name
-        for shape, attributes in [((2, 6), {}), ((1, 5), dict(score_threshold=0.45)), ((2, 4), dict(id_index=-1, score_threshold=0.3)), ((3, 1), {}), ((1, 8), dict(score_index=2, score_threshold=1.0))]:
+        for shape, attributes in [((2, 6), {}), ((1, 5), dict(score_threshold=0.45)), ((2, 4), dict(id_index=-1, score_threshold=0.3)), ((3, 1), {}), ((1, 8), dict(score_index=2, score_threshold=1.0)), ((0, 4), {}), ((2, 0), {})]:
             counts.add(f"{name} {shape} {attributes}", detections(shape, dtype, 0), **attributes)
         for attributes in [{}, dict(iou_threshold=0.2), dict(force_suppress=True, iou_threshold=0.1), dict(top_k=4), dict(max_output_size=2), dict(id_index=-1, iou_threshold=0.15),
                            dict(return_indices=False, iou_threshold=0.1, force_suppress=True), dict(return_indices=False, invalid_to_bottom=True, iou_threshold=0.1, force_suppress=True)]:
             nms.add(f"{name} {attributes}", detections((2, 9), dtype, 1), np.array([9, 6], np.int32), np.arange(18, dtype=np.int32).reshape(2, 9), **attributes)
+        for shape in [(0, 4), (2, 0), (1, 1), (3, 1)]:
+            for attributes in [{}, dict(return_indices=False)]:
+                nms.add(f"{name} {shape} {attributes}", detections(shape, dtype, 1), np.full(shape[0], shape[1], np.int32), np.zeros(shape, np.int32) + np.arange(shape[1], dtype=np.int32),
+                        **attributes)
         for form, limits in [("onnx", (3, 0.3, 0.2)), ("tensorflow", (3, 0.3, 0.2)), ("onnx", (10, 0.05, 0.0)), ("tensorflow", (1, 0.9, 0.5)), ("onnx", (2, 0.5, 0.9))]:
             scores = np.stack([detections((2, 6), dtype, seed)[..., 1] for seed in (1, 2, 3)], 1)
             classes.add(f"{name} {form} {limits}", np.ascontiguousarray(detections((2, 6), dtype, 4)[..., 2:]), scores, np.array(limits[0], np.int64), np.array(limits[1], dtype),
                         np.array(limits[2], dtype), output_format=form)
+        for form in ("onnx", "tensorflow"):
+            for b, c, n in [(0, 2, 3), (2, 0, 3), (2, 1, 0), (1, 1, 1), (1, 2, 4)]:
+                classes.add(f"{name} {form} {(b, c, n)}", np.ascontiguousarray(detections((b, n), dtype, 4)[..., 2:]), detections((b, c, n), dtype, 1)[..., 1].copy(), np.array(2, np.int64), np.array(0.3, dtype),
+                            np.array(0.1, dtype), output_format=form)
         rois = np.array([[0, 0.5, 1.0, 6.25, 5.0], [1, 2.0, 0.25, 3.0, 7.5], [0, -1.5, -2.0, 9.5, 4.5], [1, 3.0, 3.0, 3.25, 3.5]], dtype)
         for attributes in [{}, dict(sample_ratio=2), dict(aligned=True, sample_ratio=2), dict(mode="max"), dict(mode="max", sample_ratio=3, aligned=True)]:
             align.add(f"{name} {attributes}", random((2, 2, 7, 8), dtype), rois, pooled_size=[2, 3], spatial_scale=0.75, **attributes)
         align.add(f"{name} NHWC", random((2, 7, 8, 2), dtype), rois, pooled_size=2, spatial_scale=1.0, layout="NHWC")
+        for x, regions in [((2, 2, 4, 5), rois[:0]), ((2, 0, 4, 5), rois), ((1, 1, 1, 1), rois[::2]), ((1, 2, 1, 5), rois[:1]), ((0, 2, 4, 5), rois[:0])]:
+            for mode in ("avg", "max"):
+                align.add(f"{name} {x} {regions.shape} {mode}", random(x, dtype), regions, pooled_size=[1, 2], spatial_scale=0.5, mode=mode)
+            pool.add(f"{name} {x} {regions.shape}", random(x, dtype), regions, pooled_size=[1, 2], spatial_scale=0.5)
         for size, scale in [(1, 1.0), ([2, 3], 0.5), (3, 0.75), ([1, 4], 1.25), (2, 0.25)]:
             pool.add(f"{name} {size} {scale}", random((2, 2, 7, 8), dtype), rois, pooled_size=size, spatial_scale=scale)
-        for b, c, n, attributes in [(2, 3, 4, {}), (1, 2, 5, dict(variances=[0.1, 0.1, 0.2, 0.2])), (2, 4, 3, dict(clip=True)), (1, 3, 2, dict(threshold=0.3, keep_background=False)), (3, 1, 1, {})]:
+        for b, c, n, attributes in [(2, 3, 4, {}), (1, 2, 5, dict(variances=[0.1, 0.1, 0.2, 0.2])), (2, 4, 3, dict(clip=True)), (1, 3, 2, dict(threshold=0.3, keep_background=False)), (3, 1, 1, {}), (0, 2, 3, {}), (2, 3, 0, dict(clip=True)), (1, 1, 2, dict(keep_background=False))]:
             decode.add(f"{name} {(b, c, n)} {attributes}", random((b, c, n), dtype), random((b, 4 * n), dtype), np.sort(random((1, n, 4), dtype, 3), -1), **attributes)
         for shape, attributes in [((1, 2, 3, 4), {}), ((2, 1, 2, 5), dict(sizes=[0.3, 0.6], ratios=[1.0, 2.0, 0.5])), ((1, 1, 1, 1), dict(sizes=[0.5], clip=True)),
-                                  ((1, 3, 4, 2), dict(steps=[0.2, 0.3], offsets=[0.1, 0.9], sizes=[0.25])), ((1, 1, 3, 3), dict(sizes=[0.9, 0.2], ratios=[1.0, 3.0], clip=True))]:
+                                  ((1, 3, 4, 2), dict(steps=[0.2, 0.3], offsets=[0.1, 0.9], sizes=[0.25])), ((1, 1, 3, 3), dict(sizes=[0.9, 0.2], ratios=[1.0, 3.0], clip=True)), ((0, 2, 2, 3), {}), ((1, 0, 2, 2), {}), ((1, 2, 0, 3), dict(steps=[0.5, 0.5])), ((1, 2, 3, 0), {})]:
             prior.add(f"{name} {shape} {attributes}", random(shape, dtype), **attributes)
     for file in (prior, counts, nms, classes, align, pool, decode):
         file.write()

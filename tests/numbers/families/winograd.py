@@ -3,7 +3,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from families.convolution import BOTH, both_sides, random
+from families.convolution import BOTH, both_sides, forward, random
 from oracle.cases import File
 
 POINTS = [0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0]
@@ -48,18 +48,18 @@ def convolution(data, weight, tile_size, padding=0):
 def write():
     file = File("nn.conv2d_winograd_weight_transform", transform)
     for dtype in BOTH:
-        for shape, tile in [((2, 3, 3, 3), 2), ((3, 1, 3, 3), 4), ((1, 2, 2, 2), 3), ((2, 2, 5, 5), 2), ((1, 1, 3, 3), 6), ((2, 2, 1, 1), 2)]:
+        for shape, tile in [((2, 3, 3, 3), 2), ((3, 1, 3, 3), 4), ((1, 2, 2, 2), 3), ((2, 2, 5, 5), 2), ((1, 1, 3, 3), 6), ((2, 2, 1, 1), 2), ((0, 2, 3, 3), 2), ((2, 0, 3, 3), 4)]:
             file.add(f"{np.dtype(dtype).name} {shape} {tile}", random(shape, dtype), tile_size=tile)
     file.write()
     file = File("nn.conv2d_winograd_without_weight_transform", convolution)
     for dtype in BOTH:
         for shape, kernel, tile, padding in [((1, 2, 6, 6), (3, 2, 3, 3), 2, 0), ((2, 1, 5, 7), (2, 1, 3, 3), 4, 1), ((1, 3, 6, 5), (2, 3, 2, 2), 3, [1, 0, 2, 1]), ((1, 1, 7, 8), (1, 1, 5, 5), 2, 2),
-                                             ((2, 2, 4, 4), (1, 2, 3, 3), 2, [0, 1])]:
+                                             ((2, 2, 4, 4), (1, 2, 3, 3), 2, [0, 1]), ((0, 2, 5, 5), (3, 2, 3, 3), 2, 1), ((2, 2, 4, 4), (0, 2, 3, 3), 2, 0), ((1, 0, 4, 4), (2, 0, 3, 3), 2, 0)]:
             w = torch.from_numpy(random(kernel, np.float64, 2))
             p = both_sides(padding, 2)
             weight = transform(w, tile)
             x = torch.from_numpy(random(shape, dtype)).double()
-            theirs = F.conv2d(F.pad(x, [p[1], p[3], p[0], p[2]]), w)
+            theirs = forward(2, x, w, 1, p, 1, 1)
             assert torch.allclose(convolution(x, weight, tile, padding), theirs, rtol=1e-9, atol=1e-10)
             file.add(f"{np.dtype(dtype).name} {shape} {kernel} {tile}", random(shape, dtype), weight.numpy().astype(dtype), tile_size=tile, padding=padding)
     file.write()
