@@ -104,6 +104,9 @@ struct Op {
   LowerFn lower = nullptr;
   VjpFn vjp = nullptr;
   std::string_view no_gradient = "";   // reason; required when there is no vjp
+  // Floating parameters in which an operator with a vjp has no gradient all the same, for the reason
+  // no_gradient: one through them is refused.
+  std::span<const std::string_view> fixed_params = {};
   bool zero_gradient = false;          // derivative is zero (almost) everywhere
   std::string_view gradient_doc = "";  // formula for the manual
   // Path of a text under stdlib/ that defines the operator: Relax functions of the tensor arguments followed

@@ -10,12 +10,31 @@
 #include "transform/rebuild.h"
 
 namespace relish {
+namespace {
+
+// A gradient through a parameter that has none is refused: it would be a silent zero.
+void require_free_params(const OpCall& call, Span span, const std::unordered_set<std::uint64_t>& varied,
+                         Diagnostics& diagnostics) {
+  for (std::size_t i = 0; i < call.args.size() && i < call.op->params.size(); ++i) {
+    const std::string_view name = call.op->params[i].name;
+    const auto& fixed = call.op->fixed_params;
+    if (std::find(fixed.begin(), fixed.end(), name) == fixed.end()) continue;
+    const Var* var = call.args[i].as_var();
+    if (!var || !varied.contains(var->id())) continue;
+    diagnostics.error(
+        ErrorClass::Type, span, "gradient.missing",
+        fmt::format("R.{} is not differentiable in {}: {}", call.op->name, name, call.op->no_gradient));
+  }
+}
+
+}  // namespace
 
 void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t>& varied,
                   Diagnostics& diagnostics) {
   const Expr& value = binding.value();
   if (const auto* call = value.as<OpCall>()) {
-    if (call->op->vjp || call->op->zero_gradient) return;
+    if (call->op->vjp) return require_free_params(*call, value.span(), varied, diagnostics);
+    if (call->op->zero_gradient) return;
     diagnostics.error(ErrorClass::Type, value.span(), "gradient.missing",
                       fmt::format("R.{} is not differentiable: {}", call->op->name, call->op->no_gradient));
     return;

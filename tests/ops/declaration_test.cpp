@@ -35,7 +35,7 @@ TEST_CASE("every operator is declared in full", "[ops]") {
     CHECK((has_body || op->eval != nullptr));
     CHECK((op->vjp != nullptr || !op->no_gradient.empty()));
     CHECK((op->vjp == nullptr || !op->gradient_doc.empty()));
-    CHECK((op->vjp == nullptr || op->no_gradient.empty()));
+    CHECK((op->vjp == nullptr || op->no_gradient.empty() == op->fixed_params.empty()));
     for (const Param& param : op->params) {
       INFO(param.name);
       CHECK(!param.name.empty());

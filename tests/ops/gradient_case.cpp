@@ -1,12 +1,28 @@
 // Making of gradient cases.
 #include "tests/ops/gradient_case.h"
 
+#include <algorithm>
+
 #include "ir/entry.h"
 #include "ir/rewrite.h"
 #include "transform/gradient.h"
 
 namespace relish::testing {
 namespace {
+
+// Whether the operator has no gradient in the parameter that `var` is passed for.
+bool is_fixed(const Expr& value, const Var& var) {
+  const auto* call = value.as<OpCall>();
+  if (!call) return false;
+  for (std::size_t k = 0; k < call->args.size() && k < call->op->params.size(); ++k) {
+    const Var* passed = call->args[k].as_var();
+    const auto& fixed = call->op->fixed_params;
+    if (passed && *passed == var &&
+        std::find(fixed.begin(), fixed.end(), call->op->params[k].name) != fixed.end())
+      return true;
+  }
+  return false;
+}
 
 // Fixed numbers in [-1, 1], none of them near 0.
 Tensor fixed_cotangent(const Type& type) {
@@ -94,7 +110,7 @@ GradientCase gradient_case(const OperatorCase& operator_case, std::vector<Tensor
   GradientOptions options;
   for (std::size_t i = 0; i < call.params.size(); ++i) {
     const TensorType* tensor = call.params[i].type().tensor();
-    if (!tensor || !is_float(*tensor->dtype)) continue;
+    if (!tensor || !is_float(*tensor->dtype) || is_fixed(value, call.params[i])) continue;
     gradient.wrt.push_back(i);
     options.wrt.push_back(call.params[i].name());
   }

@@ -76,51 +76,77 @@ def all_classes(boxes, scores, most, threshold, least, output_format="onnx"):
     return t([e + [[-1] * 2] * (c * n - len(e)) for e in each], np.int64).reshape(b, c * n, 2), t(values, np.float64).reshape(b, c * n), t([len(e) for e in each], np.int64)
 
 
-def between(image, y, x):
-    h, w = image.shape
-    if y < -1 or x < -1 or y > h or x > w:
-        return 0.0
-    y, x = min(max(y, 0.0), h - 1.0), min(max(x, 0.0), w - 1.0)
-    total = 0.0
-    for i in (math.floor(y), math.floor(y) + 1):
-        for j in (math.floor(x), math.floor(x) + 1):
-            if i < h and j < w:
-                total += (1 - abs(y - i)) * (1 - abs(x - j)) * image[i, j]
-    return total
+def shares_of_sample(rows, columns, y, x):
+    """The cells around a point and how much of each."""
+    if y < -1 or x < -1 or y > rows or x > columns:
+        return []
+    y, x = min(max(y, 0.0), rows - 1.0), min(max(x, 0.0), columns - 1.0)
+    corners = [(i, j) for i in (math.floor(y), math.floor(y) + 1) for j in (math.floor(x), math.floor(x) + 1)]
+    return [(i, j, (1 - abs(y - i)) * (1 - abs(x - j))) for i, j in corners if i < rows and j < columns]
 
 
-def roi_align(data, rois, pooled_size, spatial_scale, sample_ratio=-1, aligned=False, layout="NCHW", mode="avg"):
-    x = data.numpy() if layout == "NCHW" else data.numpy().transpose(0, 3, 1, 2)
-    ph, pw = pooled_size if isinstance(pooled_size, list) else (pooled_size, pooled_size)
-    y = np.zeros((rois.shape[0], x.shape[1], ph, pw))
-    for r, roi in enumerate(rois.numpy()):
-        left, top, right, bottom = roi[1:] * spatial_scale
-        least = 0.0 if aligned else 1.0
-        h, w = (bottom - top, right - left) if aligned else (max(bottom - top, least), max(right - left, least))
-        bh, bw = h / ph, w / pw
-        ny, nx = (sample_ratio, sample_ratio) if sample_ratio > 0 else (math.ceil(bh), math.ceil(bw))
-        for c in range(x.shape[1]):
-            for i in range(ph):
-                for j in range(pw):
-                    values = [between(x[int(roi[0]), c], top + bh * (i + (a + 0.5) / ny), left + bw * (j + (b + 0.5) / nx)) for a in range(ny) for b in range(nx)]
-                    y[r, c, i, j] = np.mean(values) if mode == "avg" else np.max(values)
-    return t(y if layout == "NCHW" else y.transpose(0, 2, 3, 1))
+def pair(size):
+    return size if isinstance(size, list) else (size, size)
 
 
-def roi_pool(data, rois, pooled_size, spatial_scale):
-    x = data.numpy()
-    ph, pw = pooled_size if isinstance(pooled_size, list) else (pooled_size, pooled_size)
-    y = np.zeros((rois.shape[0], x.shape[1], ph, pw))
-    for r, roi in enumerate(rois.numpy()):
-        left, top, right, bottom = [math.floor(v * spatial_scale + 0.5) for v in roi[1:]]
-        h, w = max(bottom - top + 1, 1), max(right - left + 1, 1)
-        for i in range(ph):
-            for j in range(pw):
-                rows = [q for q in range(top + i * h // ph, top - (-(i + 1) * h // ph)) if 0 <= q < x.shape[2]]
-                columns = [q for q in range(left + j * w // pw, left - (-(j + 1) * w // pw)) if 0 <= q < x.shape[3]]
-                if rows and columns:
-                    y[r, :, i, j] = x[int(roi[0])][:, rows][:, :, columns].max((1, 2))
-    return t(y)
+def total(shares, image):
+    return sum((weight * image[i, j] for i, j, weight in shares), start=0 * image.sum())
+
+
+def align_shares(image, roi, i, j, size, spatial_scale, sample_ratio=-1, aligned=False, mode="avg"):
+    """The cells of `image` that bin (i, j) of a region takes."""
+    left, top, right, bottom = [v * spatial_scale for v in roi[1:]]
+    h, w = (bottom - top, right - left) if aligned else (max(bottom - top, 1.0), max(right - left, 1.0))
+    bh, bw = h / size[0], w / size[1]
+    ny, nx = (sample_ratio, sample_ratio) if sample_ratio > 0 else (math.ceil(bh), math.ceil(bw))
+    samples = [shares_of_sample(*image.shape, top + bh * (i + (a + 0.5) / ny), left + bw * (j + (b + 0.5) / nx)) for a in range(ny) for b in range(nx)]
+    if mode == "max":
+        return max(samples, key=lambda shares: total(shares, image.detach()).item())  # the first of the largest
+    return [(y, x, weight / len(samples)) for shares in samples for y, x, weight in shares]
+
+
+def pool_shares(image, roi, i, j, size, spatial_scale):
+    left, top, right, bottom = [math.floor(v * spatial_scale + 0.5) for v in roi[1:]]
+    h, w = max(bottom - top + 1, 1), max(right - left + 1, 1)
+    rows = [q for q in range(top + i * h // size[0], top - (-(i + 1) * h // size[0])) if 0 <= q < image.shape[0]]
+    columns = [q for q in range(left + j * w // size[1], left - (-(j + 1) * w // size[1])) if 0 <= q < image.shape[1]]
+    cells = [(y, x, 1.0) for y in rows for x in columns]
+    return [max(cells, key=lambda cell: image[cell[0], cell[1]].item())] if cells else []
+
+
+def regions(shares):
+    """Three oracles for a choice of cells: the pool, the choice made of data applied to values, and its transpose."""
+
+    def select(values, data, rois, pooled_size, layout="NCHW", **attributes):
+        v, x = (values, data) if layout == "NCHW" else (values.permute(0, 3, 1, 2), data.permute(0, 3, 1, 2))
+        size = pair(pooled_size)
+        bins = [
+            total(shares(x[int(roi[0]), c], roi, i, j, size, **attributes), v[int(roi[0]), c])
+            for roi in rois.tolist() for c in range(x.shape[1]) for i in range(size[0]) for j in range(size[1])
+        ]
+        shape = (rois.shape[0], x.shape[1], *size)
+        y = torch.stack(bins).reshape(shape) if bins else torch.zeros(shape, dtype=torch.float64) + 0 * values.sum()
+        return y if layout == "NCHW" else y.permute(0, 2, 3, 1)
+
+    # 0 * tensor.sum() keeps a tensor on the gradient's path where its slope is 0; align has none in rois.
+    def still(result, *tensors):
+        return result + sum(0 * tensor.sum() for tensor in tensors)
+
+    moving = shares is pool_shares
+
+    def pool(data, rois, **attributes):
+        return still(select(data, data, rois, **attributes), *([rois] if moving else []))
+
+    def chosen(values, data, rois, **attributes):
+        return still(select(values, data, rois, **attributes), data, *([rois] if moving else []))
+
+    def backward(output_grad, data, rois, **attributes):
+        values = torch.zeros_like(data, requires_grad=True)
+        y = select(values, data, rois, **attributes)
+        gradient = torch.autograd.grad(y, values, output_grad, create_graph=True)[0]
+        return still(gradient, output_grad, data, *([rois] if moving else []))
+
+    return pool, chosen, backward
 
 
 def decoded(classes, places, anchor, clip=False, threshold=0.0, variances=(1.0, 1.0, 1.0, 1.0), keep_background=True):
@@ -165,7 +191,17 @@ def write():
     counts = File("vision.get_valid_counts", valid_counts, differentiable=False)
     nms = File("vision.non_max_suppression", suppressed, differentiable=False)
     classes = File("vision.all_class_non_max_suppression", all_classes, differentiable=False)
-    align, pool = File("vision.roi_align", roi_align, differentiable=False), File("vision.roi_pool", roi_pool, differentiable=False)
+    aligns = [File(name, oracle) for name, oracle in zip(("vision.roi_align", "grad.roi_align_select", "grad.roi_align_backward"), regions(align_shares))]
+    pools = [File(name, oracle) for name, oracle in zip(("vision.roi_pool", "grad.roi_pool_select", "grad.roi_pool_backward"), regions(pool_shares))]
+
+    def add_regions(files, name, x, rois, dtype, **attributes):
+        """The pool, the choice of other values, and the transpose, by the same regions."""
+        (ph, pw), nhwc = pair(attributes["pooled_size"]), attributes.get("layout") == "NHWC"
+        bins = (len(rois), ph, pw, x.shape[3]) if nhwc else (len(rois), x.shape[1], ph, pw)
+        files[0].add(name, x, rois, **attributes)
+        files[1].add(name, random(x.shape, dtype, 5), x, rois, **attributes)
+        files[2].add(name, random(bins, dtype, 6), x, rois, **attributes)
+
     decode = File("vision.multibox_transform_loc", decoded, differentiable=False)
     for dtype in BOTH:
         name = np.dtype(dtype).name
@@ -188,18 +224,20 @@ def write():
                             np.array(0.1, dtype), output_format=form)
         rois = np.array([[0, 0.5, 1.0, 6.25, 5.0], [1, 2.0, 0.25, 3.0, 7.5], [0, -1.5, -2.0, 9.5, 4.5], [1, 3.0, 3.0, 3.25, 3.5]], dtype)
         for attributes in [{}, dict(sample_ratio=2), dict(aligned=True, sample_ratio=2), dict(mode="max"), dict(mode="max", sample_ratio=3, aligned=True)]:
-            align.add(f"{name} {attributes}", random((2, 2, 7, 8), dtype), rois, pooled_size=[2, 3], spatial_scale=0.75, **attributes)
-        align.add(f"{name} NHWC", random((2, 7, 8, 2), dtype), rois, pooled_size=2, spatial_scale=1.0, layout="NHWC")
-        for x, regions in [((2, 2, 4, 5), rois[:0]), ((2, 0, 4, 5), rois), ((1, 1, 1, 1), rois[::2]), ((1, 2, 1, 5), rois[:1]), ((0, 2, 4, 5), rois[:0])]:
+            add_regions(aligns, f"{name} {attributes}", random((2, 2, 5, 6), dtype), rois, dtype, pooled_size=[2, 3], spatial_scale=0.75, **attributes)
+        for mode in ("avg", "max"):
+            add_regions(aligns, f"{name} NHWC {mode}", random((2, 5, 6, 2), dtype), rois, dtype, pooled_size=2, spatial_scale=1.0, layout="NHWC", mode=mode)
+        add_regions(pools, f"{name} NHWC", random((2, 5, 6, 2), dtype), rois, dtype, pooled_size=2, spatial_scale=1.0, layout="NHWC")
+        for x, some in [((2, 2, 4, 5), rois[:0]), ((2, 0, 4, 5), rois), ((1, 1, 1, 1), rois[::2]), ((1, 2, 1, 5), rois[:1]), ((0, 2, 4, 5), rois[:0])]:
             for mode in ("avg", "max"):
-                align.add(f"{name} {x} {regions.shape} {mode}", random(x, dtype), regions, pooled_size=[1, 2], spatial_scale=0.5, mode=mode)
-            pool.add(f"{name} {x} {regions.shape}", random(x, dtype), regions, pooled_size=[1, 2], spatial_scale=0.5)
+                add_regions(aligns, f"{name} {x} {some.shape} {mode}", random(x, dtype), some, dtype, pooled_size=[1, 2], spatial_scale=0.5, mode=mode)
+            add_regions(pools, f"{name} {x} {some.shape}", random(x, dtype), some, dtype, pooled_size=[1, 2], spatial_scale=0.5)
         for size, scale in [(1, 1.0), ([2, 3], 0.5), (3, 0.75), ([1, 4], 1.25), (2, 0.25)]:
-            pool.add(f"{name} {size} {scale}", random((2, 2, 7, 8), dtype), rois, pooled_size=size, spatial_scale=scale)
+            add_regions(pools, f"{name} {size} {scale}", random((2, 2, 5, 6), dtype), rois, dtype, pooled_size=size, spatial_scale=scale)
         for b, c, n, attributes in [(2, 3, 4, {}), (1, 2, 5, dict(variances=[0.1, 0.1, 0.2, 0.2])), (2, 4, 3, dict(clip=True)), (1, 3, 2, dict(threshold=0.3, keep_background=False)), (3, 1, 1, {}), (0, 2, 3, {}), (2, 3, 0, dict(clip=True)), (1, 1, 2, dict(keep_background=False))]:
             decode.add(f"{name} {(b, c, n)} {attributes}", random((b, c, n), dtype), random((b, 4 * n), dtype), np.sort(random((1, n, 4), dtype, 3), -1), **attributes)
         for shape, attributes in [((1, 2, 3, 4), {}), ((2, 1, 2, 5), dict(sizes=[0.3, 0.6], ratios=[1.0, 2.0, 0.5])), ((1, 1, 1, 1), dict(sizes=[0.5], clip=True)),
                                   ((1, 3, 4, 2), dict(steps=[0.2, 0.3], offsets=[0.1, 0.9], sizes=[0.25])), ((1, 1, 3, 3), dict(sizes=[0.9, 0.2], ratios=[1.0, 3.0], clip=True)), ((0, 2, 2, 3), {}), ((1, 0, 2, 2), {}), ((1, 2, 0, 3), dict(steps=[0.5, 0.5])), ((1, 2, 3, 0), {})]:
             prior.add(f"{name} {shape} {attributes}", random(shape, dtype), **attributes)
-    for file in (prior, counts, nms, classes, align, pool, decode):
+    for file in (prior, counts, nms, classes, *aligns, *pools, decode):
         file.write()

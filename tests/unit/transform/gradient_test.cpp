@@ -130,3 +130,19 @@ TEST_CASE("what cannot be differentiated is refused") {
     CHECK(failure.diagnostics()[0].id == "gradient.missing");
   }
 }
+
+TEST_CASE("a gradient through a parameter that has none is refused, not zero") {
+  const std::string images = "R.Tensor((1, 1, 4, 4), \"float32\")", rois = "R.Tensor((2, 5), \"float32\")";
+  const ModulePtr module =
+      function_text("x: " + images + ", rois: " + rois,
+                    "    moved = R.multiply(rois, R.const(2.0, \"float32\"))\n"
+                    "    y = R.vision.roi_align(x, moved, pooled_size=2, spatial_scale=1.0)\n"
+                    "    return R.sum(y)\n");
+  CHECK(print(gradient(*module, "f", {.wrt = {"x"}})).find("R.grad.roi_align_backward(") !=
+        std::string::npos);
+  const Failure refused = catch_failure([&] { gradient(*module, "f", {.wrt = {"rois"}}); });
+  CHECK(refused.diagnostics().front().message ==
+        "R.vision.roi_align is not differentiable in rois: regions are taken as given, as detectors are "
+        "trained");
+  CHECK(refused.diagnostics().front().id == "gradient.missing");
+}
