@@ -68,7 +68,10 @@ Value argument_of_slots(const ValueTree& tree, CallState& state, const std::int6
       Shape shape(slots + position + 1, slots + position + 1 + tree.rank);
       position += slot_count(tree);
       const auto made = state.tensors.find(address);
-      if (made != state.tensors.end() && made->second.shape() == shape) return made->second;
+      if (made != state.tensors.end() && made->second.dtype() == tree.dtype &&
+          made->second.size() == element_count(shape)) {
+        return made->second.reshaped(std::move(shape));
+      }
       Tensor copy = Tensor::empty(tree.dtype, std::move(shape));
       if (copy.byte_size() > 0)
         std::memcpy(copy.mutable_data(), address, static_cast<std::size_t>(copy.byte_size()));
@@ -139,13 +142,16 @@ Value value_of_slots(const ValueTree& tree, const GraphValues& values, const std
   switch (tree.kind) {
     case ValueTree::TensorLeaf: {
       void* address = reinterpret_cast<void*>(static_cast<std::intptr_t>(slots[position]));
+      Shape shape(slots + position + 1, slots + position + 1 + tree.rank);
       position += slot_count(tree);
       const Storage& storage = values.storages.at(tree.storage);
       if (storage.kind == Storage::Param) return arguments.at(storage.param);
       if (storage.kind == Storage::Constant) return storage.constant;
       const auto found = state.tensors.find(address);
       RELISH_CHECK(found != state.tensors.end(), "a result of compiled code has no tensor");
-      return found->second;
+      // Values of one storage may have several shapes, and those without elements several dtypes.
+      if (element_count(shape) == 0) return Tensor::empty(tree.dtype, std::move(shape));
+      return found->second.reshaped(std::move(shape));
     }
     case ValueTree::ShapeLeaf: {
       ShapeValue shape{{slots + position, slots + position + tree.rank}};

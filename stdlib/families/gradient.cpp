@@ -46,6 +46,16 @@ GraphValue shape_value(const Dims& dims, FunctionBuilder& builder) {
   return GraphValue(shape_literal(dims, builder.origin()), builder);
 }
 
+GraphValue reshaped(const GraphValue& x, const Dims& dims) {
+  const std::optional<Dims> from = known_dims(x.type());
+  bool copies = false;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    const bool zero = dims[i].as_int() == 0;
+    copies = copies || (zero && (!from || (i < from->size() && (*from)[i].as_int() != 0)));
+  }
+  return call_op("reshape", {copies ? call_op("flatten", {x}) : x, shape_value(dims, x.builder())});
+}
+
 GraphValue where(const GraphValue& condition, const GraphValue& a, const GraphValue& b) {
   return call_op("where", {condition, a, b});
 }

@@ -42,6 +42,9 @@ GraphValue call_op(std::string_view op, const std::vector<GraphValue>& args, Att
 // A rank-0 constant of the dtype of `like`; TypeError when that is unknown.
 GraphValue constant_like(const GraphValue& like, double value);
 GraphValue shape_value(const Dims& dims, FunctionBuilder& builder);
+// x under that shape. A 0 among the dims is a dimension without elements, also where R.reshape would read it
+// as "the dimension of x".
+GraphValue reshaped(const GraphValue& x, const Dims& dims);
 // condition ? a : b, elementwise.
 GraphValue where(const GraphValue& condition, const GraphValue& a, const GraphValue& b);
 

@@ -60,10 +60,6 @@ Dims parameter_index(const Normalization& n, const Dims& view, const Dims& index
   return {index[group] * view[group + 1] + index[group + 1]};
 }
 
-GraphValue reshaped(const GraphValue& x, const Dims& dims) {
-  return call_op("reshape", {x, shape_value(dims, x.builder())});
-}
-
 }  // namespace
 
 double epsilon_of(const CallView& call) {

@@ -72,12 +72,12 @@ Axis axis_of(const GradientRule& rule) {
   const Dims dims = rule.dims(0);
   if (!call.attribute("axis").is_none())
     return {normal_axis(call, call.int_attribute("axis"), static_cast<int>(dims.size())), data, g};
-  return {0, call_op("reshape", {data, shape_value({product(dims)}, data.builder())}), g};
+  return {0, reshaped(data, {product(dims)}), g};
 }
 
 Expr partial(const GradientRule& rule, const GraphValue& along) {
   GraphValue partial = along;
-  if (rule.call().attribute("axis").is_none()) partial = call_op("reshape", {partial, rule.shape(0)});
+  if (rule.call().attribute("axis").is_none()) partial = reshaped(partial, rule.dims(0));
   const std::optional<DType> dtype = rule.call().tensor(0).dtype;
   if (dtype && partial.type().dtype != dtype) partial = call_op("astype", {partial}, {{"dtype", *dtype}});
   return partial.expr();

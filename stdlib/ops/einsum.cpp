@@ -249,8 +249,7 @@ GraphValue on_diagonals(GraphValue value, const Labels& labels, const Dims& dims
     value = call_op("expand_dims", {value}, {{"axis", axes_attribute({static_cast<int>(q)})}});
     const int rank = shape_of(value.type()).rank;
     const auto along = [&](std::size_t axis) {
-      const GraphValue places = call_op("reshape", {attention::places(dims[axis], 0, value.builder()),
-                                                    shape_value({dims[axis]}, value.builder())});
+      const GraphValue places = reshaped(attention::places(dims[axis], 0, value.builder()), {dims[axis]});
       std::vector<int> others;
       for (int i = 0; i < rank; ++i) {
         if (i != static_cast<int>(axis)) others.push_back(i);

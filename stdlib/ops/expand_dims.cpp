@@ -116,7 +116,7 @@ PrimFunc lower_squeeze(const LowerCall& c) {
 
 Partials vjp_squeeze(const VjpCall& c) {
   const GradientRule rule(c);
-  return {call_op("reshape", {rule.cotangent(), rule.shape(0)}).expr()};
+  return {reshaped(rule.cotangent(), rule.dims(0)).expr()};
 }
 
 constexpr Sample squeeze_samples[] = {

@@ -14,7 +14,7 @@ Value evaluate(const EvalCall& c) { return c.in(0).reshaped(result_shape(c)); }
 Partials vjp(const VjpCall& c) {
   const GradientRule rule(c);
   Partials partials(c.call.args.size());
-  partials[0] = call_op("reshape", {rule.cotangent(), rule.shape(0)}).expr();
+  partials[0] = reshaped(rule.cotangent(), rule.dims(0)).expr();
   return partials;
 }
 

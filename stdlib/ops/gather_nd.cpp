@@ -260,7 +260,7 @@ Partials vjp_scatter(const VjpCall& c) {
     const Dims updates = rule.dims(2);
     const GraphValue flat = positions({product(dims)}, 0, c.builder);
     dims.insert(dims.end(), updates.size() - dims.size(), Scalar(1));
-    return call_op("broadcast_to", {call_op("reshape", {flat, shape_value(dims, c.builder)}), rule.shape(2)});
+    return call_op("broadcast_to", {reshaped(flat, dims), rule.shape(2)});
   };
   const scatter::DataAndUpdates partials =
       scatter::gradients(scatter::reduction_of(c.call, false), to, rule.cotangent(), rule.argument(0),

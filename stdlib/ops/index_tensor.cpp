@@ -230,7 +230,7 @@ Partials vjp_put(const VjpCall& c) {
     Dims dims = *chosen->places.dims;
     const GraphValue flat = positions({product(dims)}, 0, c.builder);
     dims.insert(dims.end(), chosen->result.dims->size() - dims.size(), Scalar(1));
-    return call_op("broadcast_to", {call_op("reshape", {flat, shape_value(dims, c.builder)}), shape});
+    return call_op("broadcast_to", {reshaped(flat, dims), shape});
   };
   GraphValue values = rule.argument(2);
   if (!provably_equal(known_dims(values.type()), chosen->result.dims))

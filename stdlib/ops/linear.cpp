@@ -141,9 +141,6 @@ GraphValue as_dtype(const GraphValue& x, std::optional<DType> dtype) {
 GraphValue product_of(const GraphValue& a, const GraphValue& b) {
   return call_op("matmul", {a, b}, {{"out_dtype", Attribute()}});
 }
-GraphValue reshaped(const GraphValue& x, const Dims& dims) {
-  return call_op("reshape", {x, shape_value(dims, x.builder())});
-}
 
 Partials vjp(const VjpCall& c) {
   const GradientRule rule(c);

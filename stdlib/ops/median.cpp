@@ -80,15 +80,15 @@ Partials vjp(const VjpCall& c) {
   const Dims dims = rule.dims(0);
   if (flat(c.call)) {
     const Dims line{product(dims)};
-    const GraphValue x = call_op("reshape", {rule.argument(0), shape_value(line, c.builder)});
+    const GraphValue x = reshaped(rule.argument(0), line);
     const GraphValue chosen = call_op("median", {x}, {{"axis", attribute_of({0})}, {"keepdims", true}});
     const GraphValue index = rule.field(chosen.leaf(), 1);
     const GraphValue ones = call_op("ones", {shape_value(line, c.builder)}, {{"dtype", DType::Int64}});
     const GraphValue place =
         call_op("cumsum", {ones}, {{"axis", 0}, {"dtype", Attribute()}, {"exclusive", true}});
-    const GraphValue g = call_op("reshape", {rule.cotangent(), shape_value({Scalar(1)}, c.builder)});
+    const GraphValue g = reshaped(rule.cotangent(), {Scalar(1)});
     const GraphValue partial = where(call_op("equal", {place, index}), g, constant_like(g, 0));
-    return {call_op("reshape", {partial, rule.shape(0)}).expr()};
+    return {reshaped(partial, rule.dims(0)).expr()};
   }
   const int axis = axes_of(c.call, "axis", static_cast<int>(dims.size())).front();
   const auto expanded = [&](const GraphValue& value) {

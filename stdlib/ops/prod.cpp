@@ -67,7 +67,7 @@ Partials vjp(const VjpCall& c) {
   const auto laid_out = [&](GraphValue x) {
     if (in_place) return x;
     if (kept > 0) x = call_op("permute_dims", {x}, {{"axes", axes_attribute(order)}});
-    return call_op("reshape", {x, shape_value(line, x.builder())});
+    return reshaped(x, line);
   };
   const GraphValue x = laid_out(rule.argument(0));
   const GraphValue seed =
@@ -79,7 +79,7 @@ Partials vjp(const VjpCall& c) {
       call_op("cumprod", {x}, {{"axis", kept}, {"dtype", Attribute()}, {"exclusive", true}});
   GraphValue partial = behind * before;
   if (!in_place) {
-    partial = call_op("reshape", {partial, shape_value(moved, x.builder())});
+    partial = reshaped(partial, moved);
     if (kept > 0) partial = call_op("permute_dims", {partial}, {{"axes", axes_attribute(back)}});
   }
   return {partial.expr()};

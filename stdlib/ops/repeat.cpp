@@ -90,7 +90,7 @@ Partials vjp_repeat(const VjpCall& c) {
              normal_axis(c.call, c.call.int_attribute("axis"), static_cast<int>(dims.size()))) +
          1;
   apart.insert(apart.begin() + static_cast<std::ptrdiff_t>(at), times);
-  const GraphValue g = call_op("reshape", {rule.cotangent(), shape_value(apart, c.builder)});
+  const GraphValue g = reshaped(rule.cotangent(), apart);
   return {summed(g, {static_cast<int>(at)}).expr()};
 }
 
@@ -183,9 +183,9 @@ Partials vjp_tile(const VjpCall& c) {
     apart.push_back(Scalar(tiling.times[i]));
     apart.push_back(tiling.dims[i]);
   }
-  const GraphValue g = call_op("reshape", {rule.cotangent(), shape_value(apart, c.builder)});
+  const GraphValue g = reshaped(rule.cotangent(), apart);
   if (repeated.empty()) return {g.expr()};
-  return {call_op("reshape", {summed(g, repeated), rule.shape(0)}).expr()};
+  return {reshaped(summed(g, repeated), rule.dims(0)).expr()};
 }
 
 constexpr Sample tile_samples[] = {
@@ -198,6 +198,7 @@ constexpr Sample tile_samples[] = {
     {"rand((), \"float64\"), []"},
     {"rand((0, 3), \"float32\"), [2, 2]"},
     {"rand((2, 3), \"float32\"), [0, 1]", "", false},
+    {"rand((0, 3), \"float64\"), [0, 1]"},
 };
 constexpr Reject tile_rejects[] = {
     {"tile.repeats", "rand((2,), \"float32\"), [2, -1]", "expected 0 or more"},

@@ -96,7 +96,7 @@ Value evaluate(const EvalCall& c) {
 
 Partials vjp(const VjpCall& c) {
   const GradientRule rule(c);
-  return {call_op("reshape", {rule.cotangent(), rule.shape(0)}).expr(), std::nullopt};
+  return {reshaped(rule.cotangent(), rule.dims(0)).expr(), std::nullopt};
 }
 
 constexpr Sample samples[] = {

@@ -122,7 +122,7 @@ Partials vjp(const VjpCall& c) {
                                               one(c.call.args[3]), one(c.call.args[4])});
   // The length of a symbolic slice is that of src.
   if (!provably_equal(known_dims(part.type()), known_dims(c.call.tensor(1))))
-    part = call_op("reshape", {part, rule.shape(1)});
+    part = reshaped(part, rule.dims(1));
   partials[1] = part.expr();
   return partials;
 }

@@ -168,7 +168,7 @@ Partials vjp(const VjpCall& c) {
   const GradientRule rule(c);
   const Dims dims = rule.dims(0);
   const auto slices = slices_of(c.call, static_cast<int>(dims.size()));
-  const std::optional<Dims> sliced_dims = known_dims(rule.cotangent().type());
+  const std::optional<Dims> sliced_dims = known_dims(rule.result().type());
   if (!slices || !sliced_dims)
     c.call.reject("gradient", c.call.span, "the gradient needs the bounds in the call");
   GraphValue partial = rule.cotangent();

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ir/entry.h"
+#include "ir/printer.h"
 #include "tests/generate/checks.h"
 #include "tests/generate/values.h"
 #include "transform/gradient.h"
@@ -119,7 +120,9 @@ std::string difference(const Value& found, const Value& wanted) {
   }
   if (!wanted.is_tensor()) return {};
   const Tensor &a = found.tensor(), &b = wanted.tensor();
-  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return "the types differ";
+  if (a.dtype() != b.dtype() || a.shape() != b.shape()) {
+    return fmt::format("compiled {}, interpreted {}", print(type_of(found)), print(type_of(wanted)));
+  }
   double largest = 1;
   for (std::int64_t i = 0; i < b.size(); ++i) largest = std::max(largest, std::abs(b.get_double(i)));
   for (std::int64_t i = 0; i < b.size(); ++i) {
@@ -146,8 +149,8 @@ std::vector<std::string> gradient_findings(const Program& program, Tally& tally)
     adjoint = gradient(*program.module, "main", options);
   } catch (const Failure& failure) {
     if (failure.error_class() == ErrorClass::Internal) throw;
-    ++tally[fmt::format("refused {}", failure.diagnostics().front().id)];
-    return {};
+    ++tally["refused"];
+    return {"the gradient is refused: " + text_of(failure)};
   }
   std::vector<std::string> findings;
   Program printed = program;

@@ -421,6 +421,10 @@ void GraphGenerator::finish_with_sum() {
   for (std::size_t i = floats.size(), more = 0; i-- > 0 && more < 4; ++more) {
     if (std::find(terms.begin(), terms.end(), floats[i]->var) == terms.end()) terms.push_back(floats[i]->var);
   }
+  if (terms.empty()) {
+    const Type type = tensor_type({Scalar(2)}, DType::Float64);
+    terms.push_back(parameter(type, value_of(random(), type)));
+  }
   block_ = {};
   block_.dataflow = true;
   const auto step = [&](const Expr& value, bool last) {

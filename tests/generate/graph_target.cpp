@@ -174,7 +174,11 @@ bool make_target(GraphGenerator& g) {
     std::vector<Var> tensors;
     if (var) keep_results(g, *var, tensors);
     g.set_exposed(false);
-    if (!var) {
+    // What a gradient is to come from holds floats.
+    const bool floating = std::any_of(tensors.begin(), tensors.end(), [](const Var& tensor) {
+      return tensor.type().tensor()->dtype == DType::Float64;
+    });
+    if (!var || (g.options().differentiable && !floating)) {
       g.go_back(mark);
       continue;
     }

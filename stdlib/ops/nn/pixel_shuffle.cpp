@@ -78,9 +78,9 @@ Partials vjp(const VjpCall& c) {
   std::vector<int> order;
   for (std::size_t d = 0; d <= channel; ++d) order.push_back(static_cast<int>(d));
   for (const int d : {2, 4, 1, 3}) order.push_back(static_cast<int>(channel) + d);
-  const GraphValue split = call_op("reshape", {rule.cotangent(), shape_value(apart, c.builder)});
+  const GraphValue split = reshaped(rule.cotangent(), apart);
   const GraphValue moved = call_op("permute_dims", {split}, {{"axes", axes_attribute(order)}});
-  return {call_op("reshape", {moved, rule.shape(0)}).expr()};
+  return {reshaped(moved, rule.dims(0)).expr()};
 }
 
 constexpr Sample samples[] = {

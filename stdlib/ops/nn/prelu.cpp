@@ -91,11 +91,9 @@ Partials vjp(const VjpCall& c) {
   const GradientRule rule(c);
   const GraphValue g = rule.cotangent(), data = rule.argument(0), alpha = rule.argument(1);
   const Dims dims = rule.dims(0), slopes = rule.dims(1);
-  const GraphValue placed =
-      slopes.size() == 1 && dims.size() > 1
-          ? call_op("reshape",
-                    {alpha, shape_value(aligned(c.call, slopes, static_cast<int>(dims.size())), c.builder)})
-          : alpha;
+  const GraphValue placed = slopes.size() == 1 && dims.size() > 1
+                                ? reshaped(alpha, aligned(c.call, slopes, static_cast<int>(dims.size())))
+                                : alpha;
   const GraphValue none = constant_like(g, 0), rising = call_op("greater", {data, none});
   rising.leaf();
   const GraphValue partial = where(rising, none, g * data);
@@ -104,8 +102,7 @@ Partials vjp(const VjpCall& c) {
                                 ? partial
                                 : call_op("collapse_sum_to", {partial, shape_value(target, c.builder)});
   const bool moved = slopes.size() == 1 && dims.size() > 1;
-  return {where(rising, g, g * placed).expr(),
-          (moved ? call_op("reshape", {summed, rule.shape(1)}) : summed).expr()};
+  return {where(rising, g, g * placed).expr(), (moved ? reshaped(summed, rule.dims(1)) : summed).expr()};
 }
 
 constexpr Sample samples[] = {

@@ -186,9 +186,6 @@ GraphValue product_of(const GraphValue& a, const GraphValue& b) {
 GraphValue permuted(const GraphValue& x, const std::vector<int>& axes) {
   return call_op("permute_dims", {x}, {{"axes", axes_attribute(axes)}});
 }
-GraphValue reshaped(const GraphValue& x, const Dims& dims) {
-  return call_op("reshape", {x, shape_value(dims, x.builder())});
-}
 
 Partials vjp_transform(const VjpCall& c) {
   const GradientRule rule(c);
