@@ -242,12 +242,14 @@ def shapes():
 
 
 def contractions():
-    file = File("matmul", lambda a, b, out_dtype: torch.matmul(a, b))
+    file = File("matmul", lambda a, b, out_dtype: torch.matmul(a, b) if out_dtype is None else torch.matmul(a, b).to(getattr(torch, out_dtype)))
     for dtype in BOTH:
         for a, b in [((2, 3), (3, 4)), ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3, 4), (4, 5)), ((2, 1, 3, 4), (5, 4, 2)), ((3, 0), (0, 2)),
                      ((2, 3, 4), (4,)), ((4,), (2, 4, 3)), ((1, 1), (1, 1)), ((17, 9), (9, 5)), ((0, 2), (2, 3))]:
             file.add(f"{np.dtype(dtype).name} {a} {b}", random(a, dtype, seed=1), random(b, dtype, seed=2), out_dtype=None)
     file.add("int32", np.array([[1, 2], [3, 4]], np.int32), np.array([[5, 6], [7, 8]], np.int32), out_dtype=None)
+    for dtype, out in [(np.float32, "float64"), (np.float64, "float32"), (np.float64, "float64")]:
+        file.add(f"{np.dtype(dtype).name} to {out}", random((2, 3), dtype, seed=1), random((3, 4), dtype, seed=2), out_dtype=out, gradient=None if out == dtype.__name__ else False)
     file.add("int8 wraps", np.array([[100, 100]], np.int8), np.array([[2], [3]], np.int8), out_dtype=None)
     file.write()
 

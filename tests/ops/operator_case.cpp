@@ -340,11 +340,24 @@ std::optional<OperatorCase> with_extent(const OperatorCase& original, std::int64
   return result;
 }
 
-BuiltCall build_call(const OperatorCase& operator_case, const std::set<std::int64_t>& symbolic) {
-  CallBuilder builder(*operator_case.op, symbolic);
+namespace {
+
+ArrangedArguments arranged_arguments(const OperatorCase& operator_case, CallBuilder& builder) {
   std::vector<WrittenArgument> written;
   for (const CaseArgument& argument : operator_case.arguments) written.push_back(builder.write(argument));
-  ArrangedArguments arranged = arrange_arguments(*operator_case.op, std::move(written), {});
+  return arrange_arguments(*operator_case.op, std::move(written), {});
+}
+
+}  // namespace
+
+Attributes attributes_of(const OperatorCase& operator_case) {
+  CallBuilder builder(*operator_case.op, {});
+  return arranged_arguments(operator_case, builder).attributes;
+}
+
+BuiltCall build_call(const OperatorCase& operator_case, const std::set<std::int64_t>& symbolic) {
+  CallBuilder builder(*operator_case.op, symbolic);
+  ArrangedArguments arranged = arranged_arguments(operator_case, builder);
 
   FunctionBuilder body;
   for (const Var& param : builder.params) body.reserve_name(param.name());

@@ -162,6 +162,8 @@ def slices():
         for shape, axes, begin, end, strides in SLICES:
             file.add(f"{name_of(dtype)} {shape} {begin} {end} {strides}", random(shape, dtype), axes=axes, begin=begin, end=end, strides=strides,
                      assume_inbound=False)
+        for shape, axes, begin, end, strides in [((6,), [0], [1], [4], [1]), ((4, 5), [0, 1], [1, 0], [4, 5], [2, 3]), ((1, 4), [1], [0], [2], [1])]:
+            file.add(f"{name_of(dtype)} {shape} {begin} {end} {strides} inbound", random(shape, dtype), axes=axes, begin=begin, end=end, strides=strides, assume_inbound=True)
     file.write()
 
     def scatter(x, src, start, end, step, axis):

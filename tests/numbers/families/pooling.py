@@ -127,7 +127,7 @@ def write():
     file = File("grad.max_pool_select", select)
     for dtype in BOTH:
         for n in (1, 2, 3):
-            for shape, attributes in CASES[n][:4] + [c for c in CASES[n] if 0 in c[0] or "layout" in c[1]]:
+            for shape, attributes in CASES[n][:4] + [c for c in CASES[n] if 0 in c[0] or "layout" in c[1] or c[1].get("pool_size", 1) is None]:
                 attributes = {"layout": "NC" + SPATIAL[n]} | attributes
                 file.add(f"{np.dtype(dtype).name} {shape} {attributes}", random(shape, dtype, 3), random(shape, dtype, 1), **attributes)
     file.write()

@@ -74,6 +74,7 @@ class File:
         results = list(answer) if several else [answer]
         narrow = (
             attributes.get("dtype") is None
+            and attributes.get("out_dtype") is None
             and not any(a.dtype == torch.float64 for a in arrays)
             and any(a.dtype == torch.float32 for a in arrays)
         )
