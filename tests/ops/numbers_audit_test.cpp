@@ -1,5 +1,6 @@
 // What the outside numbers of every operator must reach: a dimension of 0 and of 1, a negative axis,
-// broadcasts of every operand, and of every attribute the values that its samples take.
+// broadcasts of every operand, optional arguments present and absent, and of every attribute the values that
+// its samples take and that its type tells of.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -92,6 +93,7 @@ class Audit {
     axes();
     broadcasts();
     attributes();
+    optional_arguments();
     std::erase_if(missing_, [&](const std::string& what) {
       return std::any_of(std::begin(exceptions), std::end(exceptions), [&](const Exception& exception) {
         const bool covers = exception.op == op_.name && exception.what == what;
@@ -161,6 +163,36 @@ class Audit {
       for (const std::string& value : sampled.closed[name])
         if (!numbered.closed[name].contains(value)) missing_.push_back(fmt::format("{}={}", name, value));
       if (numbered.all[name].size() < 2) missing_.push_back(fmt::format("a second value of {}", name));
+    }
+    for (const Param& param : op_.params)
+      if (param.kind == ParamKind::Attribute) choices(param, numbered.all[std::string(param.name)]);
+  }
+
+  // What the declared type alone demands, whatever the samples are.
+  void choices(const Param& param, const std::set<std::string>& values) {
+    std::vector<std::string> wanted;
+    if (param.type == "bool") wanted = {"True", "False"};
+    if (param.type.ends_with(" or None")) {
+      wanted = {"None"};
+      const std::size_t others = values.size() - values.count("None");
+      if (others == 0) missing_.push_back(fmt::format("{} that is not None", param.name));
+    }
+    for (const std::string& value : wanted) {
+      const std::string what = fmt::format("{}={}", param.name, value);
+      const bool known = std::find(missing_.begin(), missing_.end(), what) != missing_.end();
+      if (!values.contains(value) && !known) missing_.push_back(what);
+    }
+  }
+
+  // Arguments that may be absent are so in one case and present in another.
+  void optional_arguments() {
+    for (std::size_t i = 0; i < op_.params.size(); ++i) {
+      if (op_.params[i].kind != ParamKind::OptionalTensor) continue;
+      const auto present = static_cast<std::size_t>(
+          std::count_if(cases_.begin(), cases_.end(),
+                        [&](const nlohmann::json& json) { return json.at("args").size() > i; }));
+      if (present == 0) missing_.push_back(fmt::format("{}", op_.params[i].name));
+      if (present == cases_.size()) missing_.push_back(fmt::format("no {}", op_.params[i].name));
     }
   }
 

@@ -146,8 +146,14 @@ Attribute attribute_of_json(const nlohmann::json& json) {
   return items;
 }
 
-// true, 3, or 2.5: of dtype bool, int64, float64.
-ScalarValue scalar_of_json(const nlohmann::json& json) {
+// true, 3, or 2.5: of dtype bool, int64, float64, where it names no other.
+ScalarValue scalar_of_json(const nlohmann::json& argument) {
+  const nlohmann::json& json = argument.at("scalar");
+  if (argument.contains("dtype")) {
+    const auto dtype = dtype_from_name(argument["dtype"].get<std::string>());
+    RELISH_CHECK(dtype.has_value() && is_float(*dtype));
+    return ScalarValue::of_real(json.get<double>(), *dtype);
+  }
   if (json.is_boolean()) return ScalarValue::of_bool(json.get<bool>());
   if (json.is_number_integer()) return ScalarValue::of_int(json.get<std::int64_t>());
   return ScalarValue::of_real(json.get<double>());
@@ -288,7 +294,7 @@ OperatorCase case_of_json(const Op& op, const nlohmann::json& json) {
       for (const nlohmann::json& field : argument["tuple"]) fields.push_back(tensor_of_json(field));
       result.arguments.push_back({"", std::move(fields)});
     } else if (argument.contains("scalar")) {
-      result.arguments.push_back({"", scalar_of_json(argument["scalar"])});
+      result.arguments.push_back({"", scalar_of_json(argument)});
     } else {
       result.arguments.push_back({"", tensor_of_json(argument)});
     }

@@ -206,6 +206,8 @@ def write_resize():
                 for x, size in sizes:
                     file.add(f"{name} {x} {size} {attributes}", random(x, dtype), size, **attributes)
                     reverse.add(f"{name} {x} {size} {attributes}", random(x[:2] + size, dtype), x, **attributes)
+            file.add(f"{name} no region", random(sizes[0][0], dtype), sizes[0][1], roi=None)
+            reverse.add(f"{name} no region", random(sizes[0][0][:2] + sizes[0][1], dtype), sizes[0][0], roi=None)
             for attributes in (MODES[0], MODES[5], MODES[8]):
                 for x in [(0, 2) + (3, 2, 2)[:n], (2, 0) + (2, 3, 2)[:n], (1, 1) + (1,) * n]:
                     size = (2, 3, 2)[:n]

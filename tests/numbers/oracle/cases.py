@@ -1,7 +1,7 @@
 """Files of numbers from outside: calls of operators with results and gradients computed by PyTorch and NumPy.
 
 A file is {"operator", "cases": [...]}. A case has "args" (tensors {"dtype", "shape", "data"}, {"shape_value"},
-{"tuple": [tensors]} or {"scalar"}), "attributes", "expect" (a tensor, or a list of them), and for differentiable
+{"tuple": [tensors]} or {"scalar"}, with "dtype" where it is no bool, int64 or float64), "attributes", "expect" (a tensor, or a list of them), and for differentiable
 float64 calls "cotangent" (as "expect") and "gradients" (one per argument and field of a tuple, null for none). Data are row-major; a number that JSON lacks is a string: "nan", "inf", "-inf".
 """
 import json
@@ -37,7 +37,13 @@ def encoded(argument):
         return {"tuple": [tensor(field) for field in argument]}
     if type(argument) in (bool, int, float):  # not the scalars of NumPy
         return {"scalar": argument}
+    if isinstance(argument, Single):
+        return {"scalar": float(argument), "dtype": "float32"}
     return tensor(argument)
+
+
+class Single(float):
+    """A scalar of float32."""
 
 
 class File:
@@ -56,7 +62,7 @@ class File:
         leaves, arrays = [], []
 
         def opened(argument):
-            if type(argument) in (tuple, bool, int, float):
+            if type(argument) in (tuple, bool, int, float, Single):
                 return argument
             if isinstance(argument, list):
                 return [opened(field) for field in argument]
