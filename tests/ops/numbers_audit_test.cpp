@@ -1,6 +1,7 @@
 // What the outside numbers of every operator must reach: a dimension of 0 and of 1, a negative axis,
 // broadcasts of every operand, optional arguments present and absent, and of every attribute the values that
-// its samples take and that its type tells of.
+// its samples take and that its type tells of; all that in float64 and again in float32, where the operator
+// has those.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -84,9 +85,33 @@ std::optional<Shape> broadcast_of(const std::vector<Shape>& shapes) {
   return result;
 }
 
+// Whether a tensor of that dtype is given, or made where no tensor of a floating dtype is given.
+bool has_dtype(const nlohmann::json& value, std::string_view dtype) {
+  if (value.is_array()) {
+    return std::any_of(value.begin(), value.end(),
+                       [&](const nlohmann::json& field) { return has_dtype(field, dtype); });
+  }
+  if (!value.is_object()) return false;
+  if (value.contains("tuple")) return has_dtype(value["tuple"], dtype);
+  return value.value("dtype", "") == dtype;
+}
+
+nlohmann::json cases_in(const nlohmann::json& cases, std::string_view dtype) {
+  nlohmann::json result = nlohmann::json::array();
+  for (const nlohmann::json& json : cases) {
+    const nlohmann::json& args = json.at("args");
+    const bool floating =
+        has_dtype(args, "float64") || has_dtype(args, "float32") || has_dtype(args, "float16");
+    if (has_dtype(floating ? args : json.at("expect"), dtype)) result.push_back(json);
+  }
+  return result;
+}
+
 class Audit {
  public:
-  Audit(const Op& op, const nlohmann::json& cases) : op_(op), cases_(cases) {}
+  // `all`: those of other dtypes too, for the attributes that are dtypes.
+  Audit(const Op& op, const nlohmann::json& cases, const nlohmann::json& all)
+      : op_(op), cases_(cases), all_(all) {}
 
   std::vector<std::string> missing() {
     sizes();
@@ -153,11 +178,13 @@ class Audit {
   }
 
   void attributes() {
-    Values sampled, numbered;
+    Values sampled, numbered, everywhere;
     int number = 0;
     for (const Sample& sample : op_.samples)
       sampled.add(case_of_sample(op_, sample.args, fmt::format("{} #{}", op_.name, ++number)));
+    for (const nlohmann::json& json : all_) everywhere.add(case_of_json(op_, json));
     for (const nlohmann::json& json : cases_) numbered.add(case_of_json(op_, json));
+    for (const char* name : {"dtype", "out_dtype"}) numbered.all[name] = everywhere.all[name];
     for (const auto& [name, values] : sampled.all) {
       if (values.size() < 2) continue;
       for (const std::string& value : sampled.closed[name])
@@ -198,6 +225,7 @@ class Audit {
 
   const Op& op_;
   const nlohmann::json& cases_;
+  const nlohmann::json& all_;
   std::vector<std::string> missing_;
   std::set<const Exception*> used_;
 };
@@ -211,9 +239,19 @@ TEST_CASE("outside numbers reach the edges of every operator", "[ops][numbers_au
     std::ifstream file(fmt::format("{}/tests/numbers/operators/{}.json", RELISH_SOURCE_DIR, op->name));
     if (!file) continue;  // the test of completeness names it
     const nlohmann::json numbers = nlohmann::json::parse(file);
-    Audit audit(*op, numbers.at("cases"));
-    for (const std::string& what : audit.missing()) FAIL_CHECK(op->name << ": " << what);
-    used.insert(audit.used().begin(), audit.used().end());
+    const nlohmann::json& cases = numbers.at("cases");
+    nlohmann::json wide = cases_in(cases, "float64"), single = cases_in(cases, "float32");
+    const auto audit_cases = [&](const nlohmann::json& some, std::string_view where) {
+      Audit audit(*op, some, cases);
+      for (const std::string& what : audit.missing()) FAIL_CHECK(op->name << ": " << what << where);
+      used.insert(audit.used().begin(), audit.used().end());
+    };
+    if (wide.empty() && single.empty()) {
+      audit_cases(cases, "");
+    } else {
+      audit_cases(wide, " in float64");
+      audit_cases(single, " in float32");
+    }
   }
   for (const Exception& exception : exceptions) {
     const bool here = std::any_of(operators.begin(), operators.end(),
