@@ -26,6 +26,8 @@ def number(value):
 
 
 def tensor(array):
+    if isinstance(array, torch.Tensor) and array.dtype == torch.bfloat16:  # which NumPy lacks
+        return tensor(array.float().numpy()) | {"dtype": "bfloat16"}
     array = np.asarray(array)
     return {"dtype": array.dtype.name, "shape": list(array.shape), "data": [number(v) for v in array.reshape(-1)]}
 
@@ -33,6 +35,8 @@ def tensor(array):
 def encoded(argument):
     if isinstance(argument, tuple):
         return {"shape_value": list(argument)}
+    if isinstance(argument, torch.Tensor):
+        return tensor(argument)
     if isinstance(argument, list):
         return {"tuple": [tensor(field) for field in argument]}
     if type(argument) in (bool, int, float):  # not the scalars of NumPy
@@ -42,16 +46,27 @@ def encoded(argument):
     return tensor(argument)
 
 
+def floats_of(args):
+    """The float32 arrays among the arguments when there are such and no wider ones; else one that is too long."""
+    arrays = [np.asarray(a) for argument in args for a in (argument if isinstance(argument, list) else [argument]) if type(a) not in SCALARS]
+    floats = [a for a in arrays if a.dtype.kind == "f"]
+    return floats if floats and all(a.dtype == np.float32 for a in floats) else [np.zeros(65)]
+
+
 class Single(float):
     """A scalar of float32."""
+
+
+SCALARS = (tuple, bool, int, float, Single)
 
 
 class File:
     """The cases of one operator; `oracle` maps tensors (and attributes) to the result, in PyTorch or NumPy."""
 
-    def __init__(self, operator, oracle, differentiable=True):
+    def __init__(self, operator, oracle, differentiable=True, halves=True):
         self.operator, self.oracle, self.differentiable = operator, oracle, differentiable
-        self.cases = []
+        self.halves = halves  # whether small calls in float32 are asked in float16 and bfloat16 too
+        self.cases, self.small = [], []
 
     def add(self, name, *args, gradient=None, **attributes):
         """One call. float32 arguments are computed in float64 and rounded once, so `expect` is the exact answer.
@@ -59,10 +74,13 @@ class File:
         An argument is an array; a tuple (a shape); a list of arrays (a tuple of tensors, which the oracle gets as a
         list); or a Python number (a scalar). The oracle gives a tensor, or a list or tuple of them (None where it has
         nothing to say), and then `expect` and `cotangent` are lists."""
+        fixed = any(attributes.get(key) is not None for key in ("dtype", "out_dtype"))
+        if gradient is not False and not fixed and all(2 <= a.size <= 64 for a in floats_of(args)):
+            self.small.append((name, self.oracle, args, attributes))
         leaves, arrays = [], []
 
         def opened(argument):
-            if type(argument) in (tuple, bool, int, float, Single):
+            if type(argument) in SCALARS:
                 return argument
             if isinstance(argument, list):
                 return [opened(field) for field in argument]
@@ -120,7 +138,48 @@ class File:
                     case["gradients"].append(None if partial is None else tensor(partial.numpy()))
         self.cases.append(case)
 
+    def add_half(self, name, oracle, args, attributes, dtype):
+        """A call of `small` with its float32 tensors rounded to that dtype, computed in float64 and rounded once."""
+
+        def each(value, change):
+            if isinstance(value, list):
+                return [each(field, change) for field in value]
+            return change(value)
+
+        def rounded(argument):
+            if isinstance(argument, (np.ndarray, np.generic)):
+                value = torch.from_numpy(np.array(argument))
+                return value.to(dtype) if value.is_floating_point() else value
+            return argument
+
+        def written(value):
+            return value if value is None or value.dtype == torch.bfloat16 else value.numpy()
+
+        given = [each(argument, rounded) for argument in args]
+        wide = [each(a, lambda v: v.double() if isinstance(v, torch.Tensor) and v.is_floating_point() else v) for a in given]
+        answer = oracle(*wide, **attributes)
+        several = isinstance(answer, (list, tuple))
+        results = [None if r is None else written(r.detach().to(dtype) if r.is_floating_point() else r) for r in (answer if several else [answer])]
+        expect = [None if r is None else tensor(r) for r in results]
+        self.cases.append({
+            "name": name,
+            "args": [encoded(each(a, lambda v: written(v) if isinstance(v, torch.Tensor) else v)) for a in given],
+            "attributes": attributes,
+            "expect": expect if several else expect[0],
+        })
+
+    def add_halves(self):
+        """Two calls in each dtype that no call has yet."""
+        for dtype in (torch.float16, torch.bfloat16):
+            label = str(dtype).removeprefix("torch.")
+            if any(argument.get("dtype") == label for case in self.cases for argument in case["args"]):
+                continue
+            for name, oracle, args, attributes in self.small[:2]:
+                self.add_half(name.replace("float32", label), oracle, args, attributes, dtype)
+
     def write(self):
+        if self.halves:
+            self.add_halves()
         path = os.path.join(FOLDER, self.operator + ".json")
         cases = ",\n".join(json.dumps(case) for case in self.cases)
         with open(path, "w", encoding="utf-8") as out:
