@@ -202,7 +202,7 @@ def shapes():
         with np.errstate(over="ignore", invalid="ignore"):
             return torch.from_numpy(x.numpy().astype(dtype))
 
-    file = File("astype", astype, differentiable=False)
+    file = File("astype", astype, differentiable=False, halves=False)
     file.add("float64 to float32", random((2, 3)) * 1e3, dtype="float32")
     file.add("float64 to int64", np.array([1.75, -1.75, 2.0**40, -0.0]), dtype="int64")
     file.add("float64 to bool", np.array([[0.0, 2.0], [-0.0, np.inf]]), dtype="bool")
@@ -217,6 +217,8 @@ def shapes():
     file.add("uint8 to float32", np.array([0, 127, 255], np.uint8), dtype="float32")
     file.add("float32 to bool", np.array([0.0, -0.0, 0.5, np.nan], np.float32), dtype="bool")
     file.add("bool to float64", np.array([True, False]), dtype="float64")
+    file.add("float16 to float64", np.array([0.1, -2.5, 65504], np.float16), dtype="float64")
+    file.add("float16 to int32", np.array([0.1, -2.5, 65504], np.float16), dtype="int32")
     for dtype, to in [(np.float64, "float32"), (np.float32, "float64"), (np.float32, "int8"), (np.float64, "bool")]:
         for shape in [(0, 3), (1, 4), (2, 0, 1)]:
             file.add(f"{np.dtype(dtype).name} {shape} to {to}", random(shape, dtype), dtype=to)

@@ -235,6 +235,7 @@ def creation():
         for shape in [(2, 3), (), (0, 3), (1,), (2, 1, 3), (0,), (1, 0, 2)]:
             file.add(label(dtype, shape), shape, np.array(1.25, dtype), dtype=None)
     file.add("to int32", (2,), np.array(-2.75, np.float32), dtype="int32")
+    file.add("float16", (2, 1), np.array(0.1, np.float16), dtype=None)
     file.add("int64", (2, 2), np.array(2**62 + 1, I64), dtype=None)
     file.write()
 

@@ -241,7 +241,7 @@ def taking():
         for shape, count, axis in cases:
             along = 0 if axis is None else axis % len(shape)
             g = random((*shape[:along], *count, *shape[along + 1:]), dtype, seed=4)
-            file.add(f"{name_of(dtype)} {shape} {count} {axis}", g, random(shape, dtype), positions(count, shape[along]), axis=axis, gradient=False)
+            file.add(f"{name_of(dtype)} {shape} {count} {axis}", g, random(shape, dtype), positions(count, shape[along]), axis=axis)
     file.write()
 
     file = File("gather_elements", lambda x, i, axis: torch.gather(x, axis, from_end(i, x.shape[axis])))

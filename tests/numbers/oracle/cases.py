@@ -74,7 +74,7 @@ class File:
         An argument is an array; a tuple (a shape); a list of arrays (a tuple of tensors, which the oracle gets as a
         list); or a Python number (a scalar). The oracle gives a tensor, or a list or tuple of them (None where it has
         nothing to say), and then `expect` and `cotangent` are lists."""
-        fixed = any(attributes.get(key) is not None for key in ("dtype", "out_dtype"))
+        fixed = any(str(attributes.get(key)).startswith("float") for key in ("dtype", "out_dtype"))
         if gradient is not False and not fixed and all(2 <= a.size <= 64 for a in floats_of(args)):
             self.small.append((name, self.oracle, args, attributes))
         leaves, arrays = [], []
@@ -137,6 +137,18 @@ class File:
                     partial = next(gradients) if flows else None
                     case["gradients"].append(None if partial is None else tensor(partial.numpy()))
         self.cases.append(case)
+
+    @classmethod
+    def extended(cls, operator):
+        """The cases that the operator's file has already, to which others are added."""
+        file = cls(operator, None, halves=False)
+        with open(os.path.join(FOLDER, operator + ".json"), encoding="utf-8") as written:
+            file.cases = json.load(written)["cases"]
+        return file
+
+    def add_numpy(self, name, expect, args, **attributes):
+        """A call whose result NumPy has given already."""
+        self.cases.append({"name": name, "args": [encoded(a) for a in args], "attributes": attributes, "expect": tensor(expect)})
 
     def add_half(self, name, oracle, args, attributes, dtype):
         """A call of `small` with its float32 tensors rounded to that dtype, computed in float64 and rounded once."""
