@@ -9,6 +9,7 @@
 #include <array>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "ir/printer.h"

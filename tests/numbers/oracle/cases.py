@@ -1,8 +1,10 @@
 """Files of numbers from outside: calls of operators with results and gradients computed by PyTorch and NumPy.
 
 A file is {"operator", "cases": [...]}. A case has "args" (tensors {"dtype", "shape", "data"}, {"shape_value"},
-{"tuple": [tensors]} or {"scalar"}, with "dtype" where it is no bool, int64 or float64), "attributes", "expect" (a tensor, or a list of them), and for differentiable
-float64 calls "cotangent" (as "expect") and "gradients" (one per argument and field of a tuple, null for none). Data are row-major; a number that JSON lacks is a string: "nan", "inf", "-inf".
+{"tuple": [tensors]} or {"scalar"}, with "dtype" where that is no bool, int64 or float64), "attributes", "expect" (a
+tensor, or a list of them), and for differentiable float64 calls "cotangent" (as "expect") and "gradients" (one per
+argument and field of a tuple, null for none). Data are row-major; a number that JSON lacks is a string: "nan", "inf",
+"-inf".
 """
 import json
 import os

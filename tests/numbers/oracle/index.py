@@ -1,6 +1,6 @@
 """The index of the files of numbers, tests/numbers/operators/index.txt: how many cases every operator has with float64
-arguments, with float32 ones, and others (by the results where nothing that is given is floating). `relish ops --coverage` shows it; the unit tests of operators compare it with
-the files."""
+arguments, with float32 ones, and others (by the result where no argument is floating). `relish ops --coverage` shows
+it; the unit tests of operators compare it with the files."""
 import glob
 import json
 import os
