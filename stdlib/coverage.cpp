@@ -37,9 +37,9 @@ std::vector<std::string> gaps_of(const Op& op, const OpCoverage& row) {
   if (!op.vjp && op.no_gradient.empty()) gaps.emplace_back("gradient or reason");
   if (op.vjp && op.gradient_doc.empty()) gaps.emplace_back("formula of the gradient");
   if (row.samples == 0) gaps.emplace_back("samples");
-  if (op.pure && takes_tensors(op)) {
-    if (row.rejects == 0) gaps.emplace_back("rejects");
-    const bool floating = row.float64_cases + row.float32_cases > 0;
+  const bool floating = row.float64_cases + row.float32_cases > 0;
+  if (op.pure && takes_tensors(op) && row.rejects == 0) gaps.emplace_back("rejects");
+  if (op.pure && (takes_tensors(op) || floating)) {
     const bool enough =
         floating ? row.float64_cases >= least_cases && row.float32_cases >= least_cases
                  : row.other_cases > 0 && row.other_cases + row.samples_with_numbers >= least_cases;

@@ -48,7 +48,8 @@ const Op& some_operator(GraphGenerator& g) {
   const std::span<const Op* const> all = all_ops();
   for (;;) {
     const Op& op = *g.random().pick(all);
-    if (takes_what_is_found(op) && (!g.options().differentiable || op.vjp)) return op;
+    if (!takes_what_is_found(op)) continue;
+    if (!g.options().differentiable || (op.vjp && op.fixed_params.empty())) return op;
   }
 }
 
@@ -240,7 +241,15 @@ std::optional<Var> call_as_sample(GraphGenerator& g, const Op& op, const Operand
     std::vector<WrittenArgument> written;
     for (const CaseArgument& argument : chosen.arguments) {
       WrittenArgument out{argument.name, Attribute(), {}};
-      if (const auto* tensor = std::get_if<Tensor>(&argument.value)) {
+      const std::size_t position = written.size();
+      const std::string_view name = !argument.name.empty()        ? std::string_view(argument.name)
+                                    : position < op.params.size() ? op.params[position].name
+                                                                  : std::string_view();
+      const auto& given = op.fixed_params;
+      if (g.options().differentiable && std::find(given.begin(), given.end(), name) != given.end()) {
+        // No gradient may pass through it.
+        out.value = constant(std::get<Tensor>(argument.value));
+      } else if (const auto* tensor = std::get_if<Tensor>(&argument.value)) {
         out.value = tensor_expr(*tensor);
       } else if (const auto* fields = std::get_if<std::vector<Tensor>>(&argument.value)) {
         std::vector<Expr> exprs;

@@ -164,7 +164,8 @@ bool make_target(GraphGenerator& g) {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const GraphGenerator::Mark mark = g.mark();
     g.set_exposed(true);
-    const bool freely = attempt % 3 == 2 && takes_what_is_found(op);
+    const bool freely = attempt % 3 == 2 && takes_what_is_found(op) &&
+                        (!g.options().differentiable || op.fixed_params.empty());
     const bool leaves = attempt >= attempts - 6;
     Cutter cutter(g, attempt % 2 == 1);
     const std::optional<Var> var =

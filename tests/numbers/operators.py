@@ -202,7 +202,7 @@ def shapes():
         with np.errstate(over="ignore", invalid="ignore"):
             return torch.from_numpy(x.numpy().astype(dtype))
 
-    file = File("astype", astype, differentiable=False)
+    file = File("astype", astype, differentiable=False, halves=False)
     file.add("float64 to float32", random((2, 3)) * 1e3, dtype="float32")
     file.add("float64 to int64", np.array([1.75, -1.75, 2.0**40, -0.0]), dtype="int64")
     file.add("float64 to bool", np.array([[0.0, 2.0], [-0.0, np.inf]]), dtype="bool")
@@ -217,6 +217,8 @@ def shapes():
     file.add("uint8 to float32", np.array([0, 127, 255], np.uint8), dtype="float32")
     file.add("float32 to bool", np.array([0.0, -0.0, 0.5, np.nan], np.float32), dtype="bool")
     file.add("bool to float64", np.array([True, False]), dtype="float64")
+    file.add("float16 to float64", np.array([0.1, -2.5, 65504], np.float16), dtype="float64")
+    file.add("float16 to int32", np.array([0.1, -2.5, 65504], np.float16), dtype="int32")
     for dtype, to in [(np.float64, "float32"), (np.float32, "float64"), (np.float32, "int8"), (np.float64, "bool")]:
         for shape in [(0, 3), (1, 4), (2, 0, 1)]:
             file.add(f"{np.dtype(dtype).name} {shape} to {to}", random(shape, dtype), dtype=to)
@@ -242,12 +244,14 @@ def shapes():
 
 
 def contractions():
-    file = File("matmul", lambda a, b, out_dtype: torch.matmul(a, b))
+    file = File("matmul", lambda a, b, out_dtype: torch.matmul(a, b) if out_dtype is None else torch.matmul(a, b).to(getattr(torch, out_dtype)))
     for dtype in BOTH:
         for a, b in [((2, 3), (3, 4)), ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3, 4), (4, 5)), ((2, 1, 3, 4), (5, 4, 2)), ((3, 0), (0, 2)),
                      ((2, 3, 4), (4,)), ((4,), (2, 4, 3)), ((1, 1), (1, 1)), ((17, 9), (9, 5)), ((0, 2), (2, 3))]:
             file.add(f"{np.dtype(dtype).name} {a} {b}", random(a, dtype, seed=1), random(b, dtype, seed=2), out_dtype=None)
     file.add("int32", np.array([[1, 2], [3, 4]], np.int32), np.array([[5, 6], [7, 8]], np.int32), out_dtype=None)
+    for dtype, out in [(np.float32, "float64"), (np.float64, "float32"), (np.float64, "float64")]:
+        file.add(f"{np.dtype(dtype).name} to {out}", random((2, 3), dtype, seed=1), random((3, 4), dtype, seed=2), out_dtype=out, gradient=None if out == dtype.__name__ else False)
     file.add("int8 wraps", np.array([[100, 100]], np.int8), np.array([[2], [3]], np.int8), out_dtype=None)
     file.write()
 

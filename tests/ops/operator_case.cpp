@@ -146,8 +146,14 @@ Attribute attribute_of_json(const nlohmann::json& json) {
   return items;
 }
 
-// true, 3, or 2.5: of dtype bool, int64, float64.
-ScalarValue scalar_of_json(const nlohmann::json& json) {
+// true, 3, or 2.5: of dtype bool, int64, float64, where it names no other.
+ScalarValue scalar_of_json(const nlohmann::json& argument) {
+  const nlohmann::json& json = argument.at("scalar");
+  if (argument.contains("dtype")) {
+    const auto dtype = dtype_from_name(argument["dtype"].get<std::string>());
+    RELISH_CHECK(dtype.has_value() && is_float(*dtype));
+    return ScalarValue::of_real(json.get<double>(), *dtype);
+  }
   if (json.is_boolean()) return ScalarValue::of_bool(json.get<bool>());
   if (json.is_number_integer()) return ScalarValue::of_int(json.get<std::int64_t>());
   return ScalarValue::of_real(json.get<double>());
@@ -288,7 +294,7 @@ OperatorCase case_of_json(const Op& op, const nlohmann::json& json) {
       for (const nlohmann::json& field : argument["tuple"]) fields.push_back(tensor_of_json(field));
       result.arguments.push_back({"", std::move(fields)});
     } else if (argument.contains("scalar")) {
-      result.arguments.push_back({"", scalar_of_json(argument["scalar"])});
+      result.arguments.push_back({"", scalar_of_json(argument)});
     } else {
       result.arguments.push_back({"", tensor_of_json(argument)});
     }
@@ -340,11 +346,24 @@ std::optional<OperatorCase> with_extent(const OperatorCase& original, std::int64
   return result;
 }
 
-BuiltCall build_call(const OperatorCase& operator_case, const std::set<std::int64_t>& symbolic) {
-  CallBuilder builder(*operator_case.op, symbolic);
+namespace {
+
+ArrangedArguments arranged_arguments(const OperatorCase& operator_case, CallBuilder& builder) {
   std::vector<WrittenArgument> written;
   for (const CaseArgument& argument : operator_case.arguments) written.push_back(builder.write(argument));
-  ArrangedArguments arranged = arrange_arguments(*operator_case.op, std::move(written), {});
+  return arrange_arguments(*operator_case.op, std::move(written), {});
+}
+
+}  // namespace
+
+Attributes attributes_of(const OperatorCase& operator_case) {
+  CallBuilder builder(*operator_case.op, {});
+  return arranged_arguments(operator_case, builder).attributes;
+}
+
+BuiltCall build_call(const OperatorCase& operator_case, const std::set<std::int64_t>& symbolic) {
+  CallBuilder builder(*operator_case.op, symbolic);
+  ArrangedArguments arranged = arranged_arguments(operator_case, builder);
 
   FunctionBuilder body;
   for (const Var& param : builder.params) body.reserve_name(param.name());

@@ -71,6 +71,9 @@ std::optional<OperatorCase> with_extent(const OperatorCase& original, std::int64
 // Infers; Failure(TypeError) for a call that is refused. The dimensions in `symbolic` become symbolic.
 BuiltCall build_call(const OperatorCase& operator_case, const std::set<std::int64_t>& symbolic = {});
 
+// The attributes of the call in declared order, the defaults of those that are not written included.
+Attributes attributes_of(const OperatorCase& operator_case);
+
 // One operator's bound of class 5: the operator on absolute values, and the number of terms of an element.
 struct Magnitudes {
   Tensor sums;

@@ -52,6 +52,7 @@ def convolution(n):
         data_layout, kernel_layout = data_layout or "NC" + letters, kernel_layout or "OI" + letters
         x, w = arranged(x, data_layout, "NC" + letters), arranged(w, kernel_layout, "OI" + letters)
         y = forward(n, x, w, strides, padding, dilation, groups)
+        y = y if out_dtype is None else y.to(getattr(torch, out_dtype))
         return arranged(y, "NC" + letters, out_layout or data_layout).contiguous()
 
     return call
@@ -71,6 +72,7 @@ def transposed(n):
             y = of_nothing([x.shape[0], w.shape[1] * groups] + [(x.shape[2 + i] - 1) * steps[i] + spread[i] * (w.shape[2 + i] - 1) + 1 for i in range(n)], x, w)
         else:
             y = TRANSPOSE[n](x, w, None, listed(strides, n), 0, 0, groups, listed(dilation, n))
+        y = y if out_dtype is None else y.to(getattr(torch, out_dtype))
         # The output_padding is behind, before the padding is cut.
         y = F.pad(y, [side for i in reversed(range(n)) for side in (0, extra[i])])
         for i in range(n):
@@ -84,7 +86,7 @@ FORWARD = {
     1: [((2, 3, 7), (4, 3, 3), {}), ((1, 4, 9), (6, 2, 3), dict(strides=2, padding=1, groups=2)), ((2, 2, 8), (3, 2, 3), dict(padding=[1, 2], dilation=2)),
         ((1, 1, 1), (1, 1, 1), {}), ((2, 6, 3), (3, 3, 5), dict(data_layout="NWC", kernel_layout="WIO", padding=2, strides=3)),
         ((1, 2, 7), (2, 2, 3), dict(strides=3, out_layout="NWC")), ((0, 3, 7), (4, 3, 3), dict(padding=1)), ((2, 3, 5), (0, 3, 2), {}), ((2, 0, 5), (4, 0, 3), {}),
-        ((1, 2, 0), (3, 2, 2), dict(padding=1))],
+        ((1, 2, 0), (3, 2, 2), dict(padding=1)), ((2, 5, 3), (2, 3, 4), dict(data_layout="NWC", kernel_layout="WIO", out_layout="NCW"))],
     2: [((2, 3, 6, 5), (4, 3, 3, 2), {}), ((1, 4, 7, 6), (6, 2, 3, 3), dict(strides=2, padding=1, groups=2)),
         ((1, 2, 8, 7), (3, 2, 3, 2), dict(padding=[1, 2], dilation=[2, 3])), ((1, 1, 1, 1), (1, 1, 1, 1), {}),
         ((2, 5, 6, 4), (3, 3, 4, 2), dict(data_layout="NHWC", kernel_layout="HWIO", padding=[0, 1, 2, 1], strides=[1, 2])),
@@ -94,7 +96,8 @@ FORWARD = {
     3: [((1, 2, 4, 5, 3), (3, 2, 2, 3, 2), {}), ((1, 4, 5, 4, 5), (2, 2, 3, 2, 2), dict(strides=[2, 1, 3], padding=1, groups=2)),
         ((1, 2, 4, 5, 3), (2, 2, 2, 2, 2), dict(padding=[1, 0, 2, 0, 1, 1], dilation=[2, 1, 2])), ((1, 1, 1, 1, 1), (1, 1, 1, 1, 1), {}),
         ((2, 3, 4, 3, 2), (2, 2, 2, 2, 3), dict(data_layout="NDHWC", kernel_layout="DHWIO", strides=2, padding=1)),
-        ((1, 2, 3, 3, 3), (2, 2, 2, 2, 2), dict(out_layout="NDHWC")), ((0, 2, 3, 3, 2), (3, 2, 2, 2, 2), {}), ((1, 2, 3, 2, 2), (0, 2, 2, 2, 2), {}), ((1, 0, 2, 2, 2), (3, 0, 2, 1, 1), {})],
+        ((1, 2, 3, 3, 3), (2, 2, 2, 2, 2), dict(out_layout="NDHWC")), ((1, 3, 2, 3, 2), (2, 2, 2, 2, 3), dict(data_layout="NDHWC", kernel_layout="DHWIO", out_layout="NCDHW")),
+        ((0, 2, 3, 3, 2), (3, 2, 2, 2, 2), {}), ((1, 2, 3, 2, 2), (0, 2, 2, 2, 2), {}), ((1, 0, 2, 2, 2), (3, 0, 2, 1, 1), {})],
 }
 BACKWARD = {
     1: [((2, 3, 4), (3, 2, 3), {}), ((1, 4, 5), (4, 3, 3), dict(strides=2, padding=1, output_padding=1, groups=2)),
@@ -121,6 +124,8 @@ def write():
                     file.add(f"{np.dtype(dtype).name} {x} {w} {attributes}", random(x, dtype, 1), random(w, dtype, 2), **attributes)
             ones = [1] * (n - 1)
             kernel = np.arange(-3, 5, dtype=np.int32).reshape(2, 2, *ones, 2)
+            for dtype, out in [(np.float32, "float64"), (np.float64, "float32"), (np.float64, "float64")]:
+                file.add(f"{np.dtype(dtype).name} to {out}", random((1, 2) + (3,) * n, dtype, 1), random((2, 2) + (2,) * n, dtype, 2), out_dtype=out, gradient=None if out == dtype.__name__ else False)
             file.add("int32", np.arange(-6, 6, dtype=np.int32).reshape(1, 2, *ones, 6), kernel)
             file.write()
 

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import torch
 
-from oracle.cases import File
+from oracle.cases import File, Single
 
 BOTH = (np.float32, np.float64)
 SHAPES = [(5,), (2, 3, 4), (), (1, 1), (0, 3), (17,)]
@@ -235,6 +235,7 @@ def creation():
         for shape in [(2, 3), (), (0, 3), (1,), (2, 1, 3), (0,), (1, 0, 2)]:
             file.add(label(dtype, shape), shape, np.array(1.25, dtype), dtype=None)
     file.add("to int32", (2,), np.array(-2.75, np.float32), dtype="int32")
+    file.add("float16", (2, 1), np.array(0.1, np.float16), dtype=None)
     file.add("int64", (2, 2), np.array(2**62 + 1, I64), dtype=None)
     file.write()
 
@@ -290,13 +291,18 @@ def creation():
         positions = np.expand_dims(indices.numpy(), axis if axis >= 0 else indices.dim() + 1 + axis)
         range_shape = [1] * (indices.dim() + 1)
         range_shape[axis] = depth
-        return torch.from_numpy(np.asarray(np.where(positions == np.arange(depth).reshape(range_shape), on, off)))
+        wanted = np.where(positions == np.arange(depth).reshape(range_shape), on, off)
+        return torch.from_numpy(wanted.astype(np.float32) if isinstance(on, Single) else np.asarray(wanted))
 
     file = File("one_hot", one_hot, differentiable=False)
     for indices, on, off, depth, axis in [([0, 2, 1], 1, 0, 3, -1), ([[0, 2], [1, 5]], 1.0, 0.0, 3, 0), ([[0, 2], [1, -1]], 2.5, -1.5, 4, 1), (1, 1, 0, 3, -1),
                                           ([3, 0], True, False, 4, 0), ([], 1.0, 0.5, 2, -1), ([[1], [0]], 5, 6, 1, -2), ([0, 1], 1, 0, 0, 0)]:
         file.add(f"{indices} {on} {off} {depth} {axis}", np.array(indices, I64), on, off, depth=depth, axis=axis)
     file.add("int32", np.array([1, 0], I32), 1.0, 0.0, depth=2, axis=-1)
+    for number in (float, Single):
+        for shape, depth, axis in [((3,), 4, 0), ((2, 1), 3, 1), ((0, 2), 3, -1), ((), 5, 0), ((2, 3), 1, -2)]:
+            indices = np.random.default_rng(list(shape)).integers(0, depth + 1, shape)
+            file.add(f"{number.__name__} {shape} {depth} {axis}", np.asarray(indices, I64), number(1.5), number(-0.25), depth=depth, axis=axis)
     file.write()
 
     def hamming(size, periodic, alpha, beta, dtype):

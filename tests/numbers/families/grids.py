@@ -87,15 +87,20 @@ def write():
         for order in ([0, 1], [1, 0]):
             for attributes in MODES[:8]:
                 file.add(f"{np.dtype(dtype).name} {order} {attributes}", random((2, 2, 4, 5), dtype), random((2, 2, 3, 4), dtype, 5) * dtype(0.8), order=order, **attributes)
+            file.add(f"{np.dtype(dtype).name} {order} NHWC", random((1, 4, 5, 2), dtype), random((1, 2, 3, 4), dtype, 5) * dtype(0.8), order=order, layout="NHWC")
+            file.add(f"{np.dtype(dtype).name} {order} volume", random((1, 2, 3, 4, 5), dtype), random((1, 3, 2, 3, 2), dtype, 6) * dtype(0.8), order=order + [0], layout="NCDHW")
             for x, points in EDGES:
                 for attributes in (MODES[0], MODES[5]):
                     file.add(f"{np.dtype(dtype).name} {order} {x} {points} {attributes}", random(x, dtype), random(points, dtype, 5) * dtype(0.8), order=order, **attributes)
     file.write()
 
     def transposed(g, grid, shape, order=0, **attributes):
+        if order != 0 and any(order):  # linear in the data: what each element gives
+            size = int(np.prod(shape))
+            units = torch.eye(size, dtype=torch.float64).reshape([size] + list(shape))
+            return torch.stack([(derivative(unit, grid.detach().clone(), order, **attributes) * g).sum() for unit in units]).detach().reshape(shape)
         x = torch.zeros(shape, dtype=torch.float64, requires_grad=True)
-        plain = order == 0 or not any(order)
-        y = grid_sample(x, grid.detach(), **attributes) if plain else derivative(x, grid.detach().requires_grad_(True), order, **attributes)
+        y = grid_sample(x, grid.detach(), **attributes)
         return torch.autograd.grad(y, x, g)[0]
 
     file = File("grad.grid_sample_data", transposed, differentiable=False)
@@ -105,4 +110,12 @@ def write():
         for attributes in (MODES[0], MODES[5], MODES[8]):
             for x, points in EDGES:
                 file.add(f"{np.dtype(dtype).name} {x} {points} {attributes}", random(x[:2] + points[2:], dtype, 8), random(points, dtype, 5) * dtype(0.8), x, **attributes)
+        for attributes in (MODES[0], MODES[3], MODES[5]):
+            for order in ([0, 1], [1, 0]):
+                file.add(f"{np.dtype(dtype).name} {order} {attributes}", random((1, 2, 2, 3), dtype, 8), random((1, 2, 2, 3), dtype, 5) * dtype(0.8), (1, 2, 3, 4), order=order,
+                         **attributes)
+        file.add(f"{np.dtype(dtype).name} NHWC", random((1, 2, 3, 2), dtype, 8), random((1, 2, 2, 3), dtype, 5) * dtype(0.8), (1, 3, 4, 2), layout="NHWC")
+        for order in (0, [0, 1, 0]):
+            file.add(f"{np.dtype(dtype).name} volume {order}", random((1, 2, 2, 1, 3), dtype, 8), random((1, 3, 2, 1, 3), dtype, 6) * dtype(0.8), (1, 2, 2, 3, 2), layout="NCDHW",
+                     order=order)
     file.write()

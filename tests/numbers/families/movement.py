@@ -162,6 +162,8 @@ def slices():
         for shape, axes, begin, end, strides in SLICES:
             file.add(f"{name_of(dtype)} {shape} {begin} {end} {strides}", random(shape, dtype), axes=axes, begin=begin, end=end, strides=strides,
                      assume_inbound=False)
+        for shape, axes, begin, end, strides in [((6,), [0], [1], [4], [1]), ((4, 5), [0, 1], [1, 0], [4, 5], [2, 3]), ((1, 4), [1], [0], [2], [1])]:
+            file.add(f"{name_of(dtype)} {shape} {begin} {end} {strides} inbound", random(shape, dtype), axes=axes, begin=begin, end=end, strides=strides, assume_inbound=True)
     file.write()
 
     def scatter(x, src, start, end, step, axis):
@@ -239,7 +241,7 @@ def taking():
         for shape, count, axis in cases:
             along = 0 if axis is None else axis % len(shape)
             g = random((*shape[:along], *count, *shape[along + 1:]), dtype, seed=4)
-            file.add(f"{name_of(dtype)} {shape} {count} {axis}", g, random(shape, dtype), positions(count, shape[along]), axis=axis, gradient=False)
+            file.add(f"{name_of(dtype)} {shape} {count} {axis}", g, random(shape, dtype), positions(count, shape[along]), axis=axis)
     file.write()
 
     file = File("gather_elements", lambda x, i, axis: torch.gather(x, axis, from_end(i, x.shape[axis])))
@@ -285,13 +287,15 @@ def coordinates():
         return tuple(shared) + tuple(from_end(indices[..., k], x.shape[batch + k]) for k in range(indices.shape[-1]))
 
     def gather(x, indices, batch_dims):
+        if indices.shape[-1] == 0:  # every point is all of x
+            return x.expand(*indices.shape[:-1], *x.shape) + 0
         return x[point(x, indices, batch_dims)] + 0
     file = File("gather_nd", gather)
     cases = [((4,), [[1], [-2], [1]], 0), ((3, 4), [[0, 1], [2, -1]], 0), ((3, 4), [[[1]], [[0]]], 0), ((3, 4), [1, 2], 0), ((2, 3, 4), [[[0], [2]], [[1], [1]]], 1),
-             ((2, 3), [[2], [0]], 1), ((3, 0), [[1], [0]], 0)]
+             ((2, 3), [[2], [0]], 1), ((3, 0), [[1], [0]], 0), ((2, 3), np.zeros((0, 2)), 0), ((2, 3), np.zeros((4, 0)), 0), ((0, 3), np.zeros((0, 1)), 0), ((1, 3), [[0], [-1]], 0)]
     for dtype in BOTH:
         for shape, at, batch in cases:
-            file.add(f"{name_of(dtype)} {shape} {at} {batch}", random(shape, dtype), np.array(at), batch_dims=batch)
+            file.add(f"{name_of(dtype)} {shape} {at} {batch}", random(shape, dtype), np.array(at, np.int64), batch_dims=batch)
     file.write()
 
     def scatter(x, indices, updates, reduction):
@@ -451,6 +455,8 @@ def sizes_from_data():
                 for axis in ({}, {"axis": 0}, {"axis": -1}):
                     file.add(f"{name_of(dtype)} {sorted_} {flags} {axis}", x, sorted=sorted_, return_index=flags[0], return_inverse=flags[1], return_counts=flags[2], **axis)
             file.add(f"{name_of(dtype)} {sorted_} empty", np.zeros(0, dtype), sorted=sorted_, return_index=True, return_inverse=False, return_counts=True)
+            for shape, axis in [((0, 2), 0), ((2, 0), 1)]:
+                file.add(f"{name_of(dtype)} {sorted_} {shape}", np.zeros(shape, dtype), sorted=sorted_, return_index=True, return_inverse=True, return_counts=True, axis=axis)
             for shape in [(1, 3), (3, 1), (1,)]:
                 file.add(f"{name_of(dtype)} {sorted_} {shape}", np.array([2, 1, 2][: int(np.prod(shape))], dtype).reshape(shape), sorted=sorted_, return_index=True, return_inverse=True,
                          return_counts=False, axis=-1)

@@ -66,6 +66,7 @@ CASES = {
     1: [((2, 3, 7), dict(pool_size=2)), ((1, 2, 8), dict(pool_size=3, strides=2, padding=1)), ((1, 2, 9), dict(pool_size=3, strides=3, padding=[1, 0], ceil_mode=True)),
         ((1, 1, 9), dict(pool_size=2, dilation=3, padding=1, strides=2)), ((1, 1, 1), {}), ((2, 8, 3), dict(pool_size=2, layout="NWC", out_layout="NCW")),
         ((1, 2, 7), dict(pool_size=3, strides=2, padding=1, ceil_mode=True, count_include_pad=False)),
+        ((2, 2, 5), dict(pool_size=None)), ((1, 2, 6), dict(pool_size=3, padding=1, count_include_pad=True)),
         ((0, 2, 5), dict(pool_size=2)), ((2, 0, 5), dict(pool_size=3, strides=2, padding=1)), ((2, 2, 1), dict(pool_size=3, padding=1))],
     2: [((2, 3, 5, 6), dict(pool_size=2)), ((1, 2, 7, 6), dict(pool_size=[3, 2], strides=2, padding=1)),
         ((1, 2, 7, 8), dict(pool_size=3, strides=[2, 3], padding=[1, 0, 0, 1], ceil_mode=True, count_include_pad=True)),
@@ -77,6 +78,7 @@ CASES = {
         ((1, 2, 4, 5, 3), dict(pool_size=2, strides=[2, 3, 2], padding=[1, 0, 1, 0, 1, 0], ceil_mode=True)),
         ((1, 1, 4, 3, 5), dict(pool_size=2, dilation=2, padding=1, count_include_pad=False)), ((1, 1, 1, 1, 1), {}),
         ((1, 3, 4, 2, 2), dict(pool_size=2, layout="NDHWC", out_layout="NCDHW")),
+        ((2, 2, 3, 2, 2), dict(pool_size=None)), ((1, 1, 3, 4, 3), dict(pool_size=[3, 1, 2], padding=[1, 0, 1], count_include_pad=True)),
         ((0, 2, 3, 3, 2), dict(pool_size=2)), ((2, 0, 3, 3, 3), dict(pool_size=3, strides=2, padding=1, ceil_mode=True)), ((2, 1, 3, 1, 2), dict(pool_size=[2, 1, 2]))],
 }
 
@@ -127,7 +129,7 @@ def write():
     file = File("grad.max_pool_select", select)
     for dtype in BOTH:
         for n in (1, 2, 3):
-            for shape, attributes in CASES[n][:4] + [c for c in CASES[n] if 0 in c[0] or "layout" in c[1]]:
+            for shape, attributes in CASES[n][:4] + [c for c in CASES[n] if 0 in c[0] or "layout" in c[1] or c[1].get("pool_size", 1) is None]:
                 attributes = {"layout": "NC" + SPATIAL[n]} | attributes
                 file.add(f"{np.dtype(dtype).name} {shape} {attributes}", random(shape, dtype, 3), random(shape, dtype, 1), **attributes)
     file.write()

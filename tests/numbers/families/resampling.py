@@ -171,7 +171,7 @@ def resize(n):
         if theirs and x.numel() and cubic_alpha == -0.75 and not cubic_exclude and (method == "linear" or n == 2):
             name = {"linear": {2: "bilinear", 3: "trilinear"}[n], "cubic": "bicubic"}[method]
             assert torch.allclose(F.interpolate(x.detach().double(), list(size), mode=name, **theirs), y.detach(), rtol=1e-10, atol=1e-12)
-        y = y if x.is_floating_point() else y.to(x.dtype)
+        y = y.to(getattr(torch, out_dtype) if out_dtype else y.dtype if x.is_floating_point() else x.dtype)
         return arranged(y, "NC" + letters, layout).contiguous()
 
     return call
@@ -206,6 +206,8 @@ def write_resize():
                 for x, size in sizes:
                     file.add(f"{name} {x} {size} {attributes}", random(x, dtype), size, **attributes)
                     reverse.add(f"{name} {x} {size} {attributes}", random(x[:2] + size, dtype), x, **attributes)
+            file.add(f"{name} no region", random(sizes[0][0], dtype), sizes[0][1], roi=None)
+            reverse.add(f"{name} no region", random(sizes[0][0][:2] + sizes[0][1], dtype), sizes[0][0], roi=None)
             for attributes in (MODES[0], MODES[5], MODES[8]):
                 for x in [(0, 2) + (3, 2, 2)[:n], (2, 0) + (2, 3, 2)[:n], (1, 1) + (1,) * n]:
                     size = (2, 3, 2)[:n]
@@ -216,6 +218,9 @@ def write_resize():
             file.add(f"{name} {x} {size} {layout}", random(x, dtype), size, layout=layout)
             reverse.add(f"{name} {x} {size} {layout}", random((2,) + size + (2,), dtype), x, layout=layout)
             file.add(f"{name} extrapolation", random(sizes[0][0], dtype), sizes[0][1], extrapolation_value=7.5, **crop(n))
+            reverse.add(f"{name} extrapolation", random(sizes[0][0][:2] + sizes[0][1], dtype), sizes[0][0], extrapolation_value=7.5, **crop(n))
+            for out in ("float32", "float64"):
+                file.add(f"{name} to {out}", random(sizes[0][0], dtype), sizes[0][1], out_dtype=out, gradient=None if out == name else False)
         file.add("uint8", np.arange(2 ** n, dtype=np.uint8).reshape([1, 1] + [2] * n), (3,) * n, method="nearest_neighbor")
         file.write()
         reverse.write()

@@ -210,6 +210,9 @@ def write():
         for attributes in [{}, dict(iou_threshold=0.2), dict(force_suppress=True, iou_threshold=0.1), dict(top_k=4), dict(max_output_size=2), dict(id_index=-1, iou_threshold=0.15),
                            dict(return_indices=False, iou_threshold=0.1, force_suppress=True), dict(return_indices=False, invalid_to_bottom=True, iou_threshold=0.1, force_suppress=True)]:
             nms.add(f"{name} {attributes}", detections((2, 9), dtype, 1), np.array([9, 6], np.int32), np.arange(18, dtype=np.int32).reshape(2, 9), **attributes)
+        rows = detections((2, 9), dtype, 1)[..., [0, 2, 3, 4, 5, 1]].copy()
+        for attributes in [dict(iou_threshold=0.2), dict(return_indices=False, iou_threshold=0.1, force_suppress=True)]:
+            nms.add(f"{name} score last {attributes}", rows, np.array([9, 6], np.int32), np.arange(18, dtype=np.int32).reshape(2, 9), coord_start=1, score_index=5, **attributes)
         for shape in [(0, 4), (2, 0), (1, 1), (3, 1)]:
             for attributes in [{}, dict(return_indices=False)]:
                 nms.add(f"{name} {shape} {attributes}", detections(shape, dtype, 1), np.full(shape[0], shape[1], np.int32), np.zeros(shape, np.int32) + np.arange(shape[1], dtype=np.int32),

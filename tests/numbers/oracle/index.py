@@ -1,6 +1,6 @@
 """The index of the files of numbers, tests/numbers/operators/index.txt: how many cases every operator has with float64
-arguments, with float32 ones, and others. `relish ops --coverage` shows it; the unit tests of operators compare it with
-the files."""
+arguments, with float32 ones, and others (by the result where no argument is floating). `relish ops --coverage` shows
+it; the unit tests of operators compare it with the files."""
 import glob
 import json
 import os
@@ -22,5 +22,7 @@ def write():
             counts = [0, 0, 0]
             for case in cases:
                 found = set().union(*(dtypes(argument) for argument in case["args"]))
+                if not any(dtype.startswith("float") for dtype in found):
+                    found |= dtypes(case["expect"]) if isinstance(case["expect"], dict) else set()
                 counts[0 if "float64" in found else 1 if "float32" in found else 2] += 1
             out.write("%s %d %d %d\n" % (os.path.basename(path)[: -len(".json")], *counts))
