@@ -71,7 +71,11 @@ Partials vjp_std(const VjpCall& c) {
   const GraphValue safe = where(flat, constant_like(y, 1), y);
   const GraphValue slope = where(flat, constant_like(y, 0),
                                  g / (safe * reduction::count_like(g, reduction::count_of(dims, axes))));
-  return {(deviations(rule, axes) * slope).expr()};
+  // The rounding of the mean is the same in all deviations, and large beside them where the elements are
+  // nearly equal: without their own mean the partials sum to 0, as those of a function must that no shift
+  // changes.
+  const GraphValue rough = deviations(rule, axes);
+  return {((rough - mean_over(rough, axes)) * slope).expr()};
 }
 
 constexpr Sample samples_of_variance[] = {
