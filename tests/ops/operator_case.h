@@ -71,13 +71,6 @@ std::optional<OperatorCase> with_extent(const OperatorCase& original, std::int64
 // Infers; Failure(TypeError) for a call that is refused. The dimensions in `symbolic` become symbolic.
 BuiltCall build_call(const OperatorCase& operator_case, const std::set<std::int64_t>& symbolic = {});
 
-// One operator's bound of class 5: the operator on absolute values, and the number of terms of an element.
-struct Magnitudes {
-  Tensor sums;
-  std::int64_t terms = 1;
-};
-Magnitudes magnitudes_of(const OperatorCase& operator_case);
-
 // The engines under test, made once.
 Evaluator& interpreter();
 Evaluator& jit(int threads);
