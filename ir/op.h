@@ -94,6 +94,8 @@ using EvalFn = Value (*)(const EvalCall&);       // slow, obvious
 using LowerFn = PrimFunc (*)(const LowerCall&);  // parameters: tensor args in order, then results
 using VjpFn = std::vector<std::optional<Expr>> (*)(const VjpCall&);  // one per arg; absent: no gradient
 using BodyFn = std::string (*)(const CallView&);                     // name of the function in `body` to use
+using AgreementFn = Agreement (*)(const CallView&);
+using TermsFn = std::int64_t (*)(const CallView&, const Type& result);
 
 struct Op {
   std::string_view name;  // without "R.": "add", "nn.relu"
@@ -115,6 +117,10 @@ struct Op {
   BodyFn body_function = nullptr;
   bool pure = true;  // false: has effects; only in functions with pure=False
   Agreement agreement = Agreement::Exact;
+  AgreementFn agreement_by = nullptr;  // where attributes choose the class; `agreement` is the loosest
+  // Class Sum: how many terms an element of the result has at most, in a call whose types are concrete.
+  // Absent: as many as the operator gives on ones.
+  TermsFn terms = nullptr;
   std::span<const Sample> samples = {};
   std::span<const Reject> rejects = {};
   std::span<const std::string_view> aliases = {};
@@ -123,6 +129,11 @@ struct Op {
   std::span<const std::string_view> written_order = {};
   std::string_view doc = "";  // longer text: semantics, kinks, sources
 };
+
+// The agreement class of one call.
+inline Agreement agreement_of(const CallView& call) {
+  return call.op.agreement_by ? call.op.agreement_by(call) : call.op.agreement;
+}
 
 // An operator without lowering and without a body is called by its evaluation in compiled code too: printing,
 // sorts, shapes that depend on data.

@@ -96,6 +96,7 @@ class KernelEmitter {
   void iteration(const For& loop, llvm::Value* counter, llvm::Value* begin);
   void jammed_loop(const For& loop, std::int64_t factor, llvm::Value* begin, llvm::Value* first,
                    llvm::Value* count);
+  void loop_in_blocks(const For& loop, std::int64_t block, llvm::Value* first, llvm::Value* count);
   void strips(const For& loop, llvm::Value* first, llvm::Value* count, llvm::Value* begin);
   bool parallel_loop(const Stmt& stmt);
   void while_loop(const While& loop);

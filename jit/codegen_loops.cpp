@@ -184,6 +184,8 @@ void KernelEmitter::for_loop(const Stmt& stmt) {
 
 // Iterations [first, count) of the loop, counted from its begin.
 void KernelEmitter::loop_over(const For& loop, llvm::Value* first, llvm::Value* count) {
+  if (const Attribute* blocks = find_attribute(loop.annotations, blocks_annotation))
+    return loop_in_blocks(loop, *blocks->as<std::int64_t>(), first, count);
   llvm::Value* begin = index(loop.begin);
   prover_.enter_loop(loop.var, loop.begin, loop.extent);
   frame_.loops.push_back(loop.var);
@@ -230,6 +232,21 @@ void KernelEmitter::strips(const For& loop, llvm::Value* first, llvm::Value* cou
     RuntimeCalls::poll(builder_, frame_.flag, frame_.interrupted);
     llvm::Value* end = builder_.CreateNSWAdd(start, int64(strip_iterations));
     run(start, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, count));
+  });
+}
+
+// Block after block of the loop, each between the clearing and the joining of its accumulators.
+void KernelEmitter::loop_in_blocks(const For& loop, std::int64_t block, llvm::Value* first,
+                                   llvm::Value* count) {
+  const auto& parts = loop.body.as<SeqStmt>()->body;  // clear, what is summed, join
+  For inside = loop;
+  inside.body = parts[1];
+  std::erase_if(inside.annotations, [](const auto& each) { return each.first == blocks_annotation; });
+  counted_loop(first, count, block, [&](llvm::Value* start) {
+    statement(parts[0]);
+    llvm::Value* end = builder_.CreateNSWAdd(start, int64(block));
+    loop_over(inside, start, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, count));
+    statement(parts[2]);
   });
 }
 

@@ -125,6 +125,11 @@ llvm::Function* KernelEmitter::emit(const PrimFunc& function, const std::string&
 
 void KernelEmitter::allocate(const Buffer& buffer, bool clear) {
   BufferSlot slot;
+  if (buffer.scope() == stack_scope) {  // a scalar, which is stored to before it is read
+    llvm::BasicBlock& entry = frame_.function->getEntryBlock();
+    slot.pointer = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(memory_type(buffer.dtype()));
+    return define(buffer, std::move(slot));
+  }
   for (const Scalar& dim : buffer.shape()) slot.dims.push_back(index(dim));
   slot.pointer = runtime_.buffer(builder_, frame_.context, static_cast<std::int32_t>(buffer.dtype()),
                                  slot.dims.size(), RuntimeCalls::array_of(builder_, slot.dims), clear);
@@ -325,7 +330,8 @@ void KernelEmitter::block(const BlockStmt& block, Span span) {
   const std::size_t taken = frame_.scratch.size();
   for (const Buffer& buffer : block.allocations) {
     allocate(buffer, has_views_ || !writes_all_first(block.body, buffer, prover_));
-    if (frame_.scratch.size() == taken) frame_.scratch.push_back(frame_.buffers[buffer.id()].pointer);
+    if (frame_.scratch.size() == taken && buffer.scope() != stack_scope)
+      frame_.scratch.push_back(frame_.buffers[buffer.id()].pointer);
   }
   for (const BufferView& each : block.views) view(each, span);
   if (block.init.defined()) {

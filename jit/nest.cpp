@@ -1,6 +1,8 @@
 // Analysis and reordering of loop nests.
 #include "jit/nest.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -247,6 +249,114 @@ Stmt wrap(const std::vector<const Axis*>& loops, Stmt body) {
   return body;
 }
 
+// `body` behind the init of the nest's block, when it has one.
+Stmt with_init(const Nest& nest, const Store* init, const std::vector<const Axis*>& loops, const Stmt& body,
+               Span span) {
+  if (!init) return body;
+  BlockStmt first;
+  first.name = nest.block->name + "_init";
+  for (const IterVar& iter : nest.block->iters)
+    if (iter.kind != IterKind::Reduce) first.iters.push_back(iter);
+  first.body = nest.block->init;
+  return seq({wrap(loops, make_stmt(std::move(first), nest.block_stmt->span)), body}, span);
+}
+
+// Terms that may be summed one after the other into one number. Along memory the vectorizer sums in 32 lanes.
+constexpr std::int64_t terms_in_sequence = 1024;
+constexpr std::int64_t terms_along_memory = 32 * terms_in_sequence;
+
+// Whether the reduce loops run over more terms than that, or over an unknown number.
+bool many_terms(const std::vector<const Axis*>& reduce) {
+  std::int64_t terms = 1;
+  for (const Axis* axis : reduce) {
+    const auto extent = axis->loop->extent.as_int();
+    if (!extent || __builtin_mul_overflow(terms, *extent, &terms) || terms > terms_in_sequence) return true;
+  }
+  return false;
+}
+
+// In how large blocks the iterations of the last reduce loop are summed; 0: all in one. Rows of sums are not
+// worth their memory where the loop may be short.
+std::int64_t block_of(const Axis& last_reduce, bool along_memory) {
+  const std::int64_t block = along_memory ? terms_along_memory : terms_in_sequence;
+  const auto extent = last_reduce.loop->extent.as_int();
+  const bool longer = extent ? *extent > block : along_memory;
+  return longer ? block : 0;
+}
+
+// Whether what is added does not itself read the sum.
+bool independent_addend(const Nest& nest, const Update& update) {
+  std::vector<Access> loads;
+  collect_loads(update.addend, loads);
+  return std::none_of(loads.begin(), loads.end(),
+                      [&](const Access& load) { return *load.buffer == nest.store->buffer; });
+}
+
+// The nest of the `reduce` loops, outermost first, and of the loop over the last stored axis where `row` is
+// one: each loop adds up what lies inside it in an accumulator of its own (a row of them) and joins that to
+// the next one outside, the last to the store's element. So rounding errors grow with the sum of the extents,
+// not with their product; a last loop of many iterations is summed in blocks for the same reason.
+Stmt with_accumulators(const Nest& nest, const Update& update, const std::vector<const Axis*>& reduce,
+                       const Axis* row) {
+  const DType dtype = nest.store->buffer.dtype();
+  const Span span = nest.store_stmt->span;
+  std::vector<Scalar> shape, place;
+  std::vector<const Axis*> row_loop;
+  if (row) {
+    shape = {row->loop->extent};
+    place = {Scalar(row->loop->var)};
+    row_loop = {row};
+  }
+  const auto joined = [&](const Buffer& buffer, const std::vector<Scalar>& indices, const Scalar& value) {
+    return make_stmt(Store{buffer, indices, binary(update.op, load(buffer, indices), value)}, span);
+  };
+  // The store's block with another body; without the reduce variables when the body stands outside of their
+  // loops.
+  const auto in_block = [&](Stmt body, bool reduces) {
+    if (!nest.block) return body;
+    BlockStmt block = *nest.block;
+    block.init = {};
+    block.reads = block.writes = std::nullopt;
+    if (!reduces) {
+      block.iters.clear();
+      for (const Axis& axis : nest.axes)
+        if (axis.stored) block.iters.push_back(*axis.iter);
+    }
+    block.body = std::move(body);
+    return make_stmt(std::move(block), nest.block_stmt->span);
+  };
+  const std::int64_t block = block_of(*reduce.back(), !row);
+
+  std::vector<Buffer> sums;
+  for (std::size_t k = 0; k + (block ? 0 : 1) < reduce.size(); ++k)
+    sums.emplace_back(fmt::format("sum_{}", k), dtype, shape, std::string(row ? "global" : stack_scope));
+  // What stands around level k: the accumulator is cleared before it and joined to the next one behind it.
+  const auto with_sum = [&](std::size_t k, const Stmt& inside) {
+    const Scalar neutral = float_literal(dtype, update.op == BinaryOp::Add ? -0.0 : 1.0);
+    const Stmt clear = wrap(row_loop, make_stmt(Store{sums[k], place, neutral}, span));
+    const Scalar sum = load(sums[k], place);
+    const Stmt join =
+        wrap(row_loop, k > 0 ? joined(sums[k - 1], place, sum)
+                             : in_block(joined(nest.store->buffer, nest.store->indices, sum), false));
+    return make_stmt(SeqStmt{{clear, inside, join}}, span);
+  };
+  const For& last = *reduce.back()->loop;
+  Attributes annotations = last.annotations;
+  if (row) annotations = with_attribute(annotations, jam_annotation, 4);
+  Stmt body = wrap(row_loop, in_block(joined(sums.back(), place, update.addend), true));
+  if (block) {
+    body = with_sum(sums.size() - 1, body);
+    annotations = with_attribute(annotations, blocks_annotation, block);
+  }
+  body = make_stmt(For{last.var, last.begin, last.extent, last.kind, body, annotations}, reduce.back()->span);
+  for (std::size_t k = reduce.size() - 1; k-- > 0;) body = wrap({reduce[k]}, with_sum(k, body));
+  BlockStmt whole;
+  whole.name = "sums";
+  whole.allocations = std::move(sums);
+  whole.body = std::move(body);
+  return make_stmt(std::move(whole), span);
+}
+
 }  // namespace
 
 std::optional<Update> as_update(const Store& store) {
@@ -346,6 +456,19 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover) {
     if (!axis.stored && &axis != innermost) update_loops.push_back(&axis);
   if (innermost->stored) init_loops.push_back(innermost);
 
+  std::vector<const Axis*> reduce = update_loops;
+  if (!innermost->stored) reduce.push_back(innermost);
+  const std::optional<Update> joins = as_update(*nest.store);
+  const bool splits = joins && is_float(nest.store->buffer.dtype()) && reassociable(*nest.store) &&
+                      independent_addend(nest, *joins);
+  const bool levels = reduce.size() > 1 || block_of(*reduce.back(), !innermost->stored) > 0;
+  const bool known = std::all_of(reduce.begin(), reduce.end(),
+                                 [](const Axis* axis) { return axis->loop->extent.as_int().has_value(); });
+  if (splits && levels && many_terms(reduce) && (known || !innermost->stored)) {
+    const Stmt sums = with_accumulators(nest, *joins, reduce, innermost->stored ? innermost : nullptr);
+    return wrap(outer, with_init(nest, init, init_loops, sums, stmt->span));
+  }
+
   Stmt body = nest.store_stmt;
   if (nest.block) {
     BlockStmt update = *nest.block;
@@ -362,15 +485,7 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover) {
     update_loops.pop_back();
   }
   body = wrap(update_loops, body);
-  if (init) {
-    BlockStmt first;
-    first.name = nest.block->name + "_init";
-    for (const IterVar& iter : nest.block->iters)
-      if (iter.kind != IterKind::Reduce) first.iters.push_back(iter);
-    first.body = nest.block->init;
-    body = seq({wrap(init_loops, make_stmt(std::move(first), nest.block_stmt->span)), body}, stmt->span);
-  }
-  return wrap(outer, body);
+  return wrap(outer, with_init(nest, init, init_loops, body, stmt->span));
 }
 
 bool independent_iterations(const For& loop, RangeProver& prover) {

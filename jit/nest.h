@@ -11,6 +11,12 @@ namespace relish::jit {
 // Annotation of a reduce loop: so many of its iterations are done in one sweep of the loop inside it.
 inline constexpr std::string_view jam_annotation = "relish.jam";
 
+// Annotation of a reduce loop whose body is the clearing of accumulators, what is summed, and the joining of
+// the accumulators: the loop runs around what is summed, in blocks of so many iterations.
+inline constexpr std::string_view blocks_annotation = "relish.blocks";
+// Scope of the accumulators that sums over several loops get: scalars on the stack of the kernel.
+inline constexpr std::string_view stack_scope = "relish.stack";
+
 // `X[i] = X[i] op e`: the update of a reduction. `addend` is e.
 struct Update {
   BinaryOp op;
@@ -22,7 +28,8 @@ std::optional<Update> as_update(const Store& store);
 // value.
 bool can_fault(const Scalar& value, RangeProver& prover);
 
-// The nest itself, or an equal one in a better order. Every element sees the same updates in the same order.
+// The nest itself, or an equal one in a better order. Every element sees the same updates in the same order;
+// only sums of many terms over several loops are made of partial sums, one for each loop.
 Stmt arrange(const Stmt& nest, RangeProver& prover);
 
 // Whether the first statements of `body` that touch the buffer write every element of it, so that it need not

@@ -73,7 +73,7 @@ std::string op_signature(const Op& op) {
   return text + ")";
 }
 
-std::string op_doc(const Op& op) {
+std::string op_doc(const Op& op, std::string_view examples) {
   std::string text = op_signature(op) + "\n\n" + wrapped(op.summary, 96, "");
   if (!op.params.empty()) {
     text += "\nParameters\n";
@@ -81,17 +81,9 @@ std::string op_doc(const Op& op) {
       text += fmt::format("  {} ({}): {}\n", param.name, param.type, param.doc);
   }
   text += "\nGradient\n" + wrapped(gradient_text(op), 94, "  ");
-  text += fmt::format("\nAgreement of the tiers\n  class {}, {}\n", static_cast<int>(op.agreement),
-                      name_of(op.agreement));
-  if (!op.samples.empty()) {
-    text += "\nExamples\n";
-    int shown = 0;
-    for (const Sample& sample : op.samples) {
-      if (sample.expect.empty() || shown++ == 3) continue;
-      text += fmt::format("  {}\n    -> {}\n", example_of(op, sample), sample.expect);
-      if (shown == 3) break;
-    }
-  }
+  text += fmt::format("\nAgreement of the tiers\n  class {}, {}{}\n", static_cast<int>(op.agreement),
+                      name_of(op.agreement), op.agreement_by ? "; closer where the attributes choose so" : "");
+  if (!examples.empty()) text += fmt::format("\nExamples\n{}", examples);
   if (!op.aliases.empty()) {
     text += "\nOther names\n  ";
     for (const std::string_view& alias : op.aliases)

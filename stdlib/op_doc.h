@@ -13,8 +13,9 @@ namespace relish {
 
 // "R.sum(x, axis=None, keepdims=False)".
 std::string op_signature(const Op& op);
-// Signature, summary, parameters, gradient, agreement, examples and notes, for a terminal.
-std::string op_doc(const Op& op);
+// Signature, summary, parameters, gradient, agreement, `examples` (indented lines, or none) and notes, for a
+// terminal.
+std::string op_doc(const Op& op, std::string_view examples = "");
 // All operators as one Markdown page.
 std::string operators_markdown();
 

@@ -1,4 +1,5 @@
 // The command `doc`: the page of an operator, command, built-in, or entry of the catalog.
+#include "shell/commands/operator_page.h"
 #include "shell/commands/subject.h"
 #include "shell/script/builtins.h"
 #include "stdlib/catalog_doc.h"
@@ -23,7 +24,7 @@ ScriptValue run(Invocation& invocation) {
     if (const Command* command = find_command(name)) return command_help(*command);
   }
   std::string short_name = name.starts_with("R.") ? name.substr(2) : name;
-  if (const Op* op = find_op(short_name)) return op_doc(*op);
+  if (const Op* op = find_op(short_name)) return operator_page(*op, invocation.session.settings());
   if (auto successor = successor_of(short_name)) return fmt::format("{} is today {}", short_name, *successor);
   if (const Builtin* builtin = find_builtin(name)) return std::string(builtin->synopsis);
   if (auto page = catalog_page(name)) return *page;

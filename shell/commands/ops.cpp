@@ -1,6 +1,7 @@
 // The command `ops`: the table of operators.
 #include <nlohmann/json.hpp>
 
+#include "shell/commands/operator_page.h"
 #include "shell/commands/subject.h"
 #include "stdlib/coverage.h"
 #include "stdlib/op_doc.h"
@@ -56,7 +57,7 @@ ScriptValue run(Invocation& invocation) {
       fail(ErrorClass::Usage, invocation.span, "op.unknown",
            fmt::format("unknown operator '{}'{}", printable(name), did_you_mean(name, names)));
     }
-    return invocation.flag("json") ? operator_json(*op) : op_doc(*op);
+    return invocation.flag("json") ? operator_json(*op) : operator_page(*op, invocation.session.settings());
   }
   if (invocation.flag("coverage")) {
     CoverageReport report = coverage_report();

@@ -1,6 +1,7 @@
 // Pools over sliding windows.
 #include "stdlib/families/pooling.h"
 
+#include "ir/entry.h"
 #include "ir/printer.h"
 #include "stdlib/families/dtypes.h"
 #include "stdlib/families/elements.h"
@@ -101,6 +102,15 @@ std::int64_t counted(const Geometry& geometry, std::size_t d, std::int64_t p, co
 }
 
 }  // namespace
+
+std::int64_t terms(const CallView& call, const Member& member) {
+  const Geometry geometry = geometry_of(call, member);
+  const Shape x = geometry.data.ordered(concrete_shape(call.tensor(data_argument(member.kind))));
+  std::int64_t cells = 1;
+  for (std::size_t d = 0; d < geometry.axes.size(); ++d)
+    cells *= geometry.kernel ? (*geometry.kernel)[d] : x[2 + d];
+  return cells;
+}
 
 Type infer(const CallView& call, const Member& member) {
   const std::size_t argument = data_argument(member.kind);

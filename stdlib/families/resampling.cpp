@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/entry.h"
 #include "ir/printer.h"
 #include "stdlib/families/dtypes.h"
 #include "stdlib/families/elements.h"
@@ -250,6 +251,18 @@ Value evaluate(const EvalCall& c, const Member& member) {
     return convert_tensor(moved, dtype);
   }
   return convert_tensor(result, dtype);
+}
+
+std::int64_t adaptive_terms(const CallView& call, const Type& result, const Member& member) {
+  const Sampling sampling = sampling_of(call, member);
+  const Layout& from_layout = member.backward ? sampling.out : sampling.data;
+  const Layout& to_layout = member.backward ? sampling.data : sampling.out;
+  const Shape from = from_layout.ordered(concrete_shape(call.tensor(0)));
+  const Shape to = to_layout.ordered(concrete_shape(*result.tensor()));
+  std::int64_t terms = 1;
+  for (std::size_t d = 2; d < from.size(); ++d)
+    terms *= (from[d] + std::max<std::int64_t>(to[d], 1) - 1) / std::max<std::int64_t>(to[d], 1) + 1;
+  return terms;
 }
 
 // --- Gradient: the transposed map.

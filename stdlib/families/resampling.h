@@ -24,6 +24,8 @@ Type infer(const CallView& call, const Member& member);
 Value evaluate(const EvalCall& call, const Member& member);
 PrimFunc lower(const LowerCall& call, const Member& member);
 Partials vjp(const VjpCall& call, const Member& member);
+// Adaptive averages: cells of the largest part; backward: the most parts that hold one cell.
+std::int64_t adaptive_terms(const CallView& call, const Type& result, const Member& member);
 
 // The parameters of resizing and of its gradient: these two, the attributes, and for the former out_dtype.
 template <int rank, std::size_t count>

@@ -1,6 +1,8 @@
 // Types, loop nests and gradients of scans.
 #include "stdlib/families/scan.h"
 
+#include "ir/entry.h"
+
 namespace relish::scan {
 
 bool exclusive(const CallView& call) { return *call.attribute("exclusive").as<bool>(); }
@@ -20,6 +22,13 @@ Type infer(const CallView& call) {
   }
   if (shape.rank >= 0) normal_axis(call, call.int_attribute("axis"), shape.rank);
   return tensor_of(shape, dtype);
+}
+
+std::int64_t length(const CallView& call, const Type& result) {
+  const Shape shape = concrete_shape(*result.tensor());
+  if (call.attribute("axis").is_none()) return element_count(shape);
+  const int axis = normal_axis(call, call.int_attribute("axis"), static_cast<int>(shape.size()));
+  return shape[static_cast<std::size_t>(axis)];
 }
 
 PrimFunc lower(const LowerCall& c, double start,

@@ -19,6 +19,8 @@ namespace scan {
 
 bool exclusive(const CallView& call);
 Type infer(const CallView& call);
+// The length of the axis.
+std::int64_t length(const CallView& call, const Type& result);
 // `start` combined with the elements by `combine`, one after the other in the dtype of the result.
 PrimFunc lower(const LowerCall& c, double start,
                const std::function<Scalar(const Scalar& state, const Scalar& element)>& combine);

@@ -1,6 +1,7 @@
 // Reductions of scattering, and their gradients.
 #include "stdlib/families/scatter.h"
 
+#include "ir/entry.h"
 #include "stdlib/families/scalar_math.h"
 
 namespace relish::scatter {
@@ -16,6 +17,25 @@ Reduction reduction_of(const CallView& call, bool with_mean) {
   call.reject("reduction", call.span,
               fmt::format("reduction is \"{}\", expected update, add, mul, {}max or min", name,
                           with_mean ? "mean, " : ""));
+}
+
+Agreement agreement(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::Update:
+      return Agreement::DataMovement;
+    case Reduction::Max:
+    case Reduction::Min:
+      return Agreement::Exact;
+    case Reduction::Add:
+    case Reduction::Mul:
+    case Reduction::Mean:
+      break;
+  }
+  return Agreement::Sum;
+}
+
+std::int64_t terms(const CallView& call, const Type&) {
+  return 1 + element_count(concrete_shape(call.tensor(2)));
 }
 
 namespace {

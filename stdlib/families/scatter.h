@@ -17,6 +17,11 @@ enum class Reduction { Update, Add, Mul, Mean, Max, Min };
 // Rejects by "reduction" what is none of the reductions.
 Reduction reduction_of(const CallView& call, bool with_mean);
 
+// The class of agreement of a scatter: updates are moved, chosen, or joined with rounding.
+Agreement agreement(Reduction reduction);
+// What an element is made of at most, where argument 2 is the updates: what was there and each of them.
+std::int64_t terms(const CallView& call, const Type& result);
+
 // One place: the position in `data` of the update at a position in `updates`, in row-major order.
 using Place = std::function<std::int64_t(const Shape& update)>;
 Tensor evaluate(const Tensor& data, const Tensor& updates, Reduction reduction, const Place& place);

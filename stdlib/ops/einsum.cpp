@@ -99,6 +99,21 @@ Type infer(const CallView& call) {
   return TensorType{dtype, std::move(result), rank};
 }
 
+// The sizes of the summed labels multiplied, and a product for every further operand.
+std::int64_t terms(const CallView& call, const Type&) {
+  std::vector<int> ranks;
+  std::vector<Dims> dims;
+  for (std::size_t k = 0; k < operand_types(call).fields.size(); ++k) {
+    dims.push_back(*operand_type(call, k).shape);
+    ranks.push_back(static_cast<int>(dims.back().size()));
+  }
+  const Equation equation = einsum::parse(call, ranks);
+  const Extents found = extents(call, equation, dims);
+  std::int64_t count = 1;
+  for (Label label : equation.summed()) count *= *found.lengths.at(label).as_int();
+  return count + static_cast<std::int64_t>(dims.size()) - 1;
+}
+
 // Every combination of the labels' values: products of the operands, summed where the result has its element.
 Value evaluate(const EvalCall& c) {
   const std::vector<Value>& operands = c.args[0].fields();
@@ -360,7 +375,8 @@ extern const Op op_einsum{
     .gradient_doc =
         "for each operand the einsum of g and the other operands with its labels, broadcast along "
         "labels that it alone has; a label that it has twice makes a diagonal",
-    .agreement = Agreement::Composite,
+    .agreement = Agreement::Sum,
+    .terms = terms,
     .samples = samples,
     .rejects = rejects,
     .doc =

@@ -259,6 +259,9 @@ extern const Op op_scatter_elements{
         "g for the updates that stay. mul: g times the product of all others. mean: g / count. max, min: g "
         "shared evenly among those that are equal to the result.",
     .agreement = Agreement::Sum,
+    .agreement_by =
+        [](const CallView& call) { return scatter::agreement(scatter::reduction_of(call, true)); },
+    .terms = scatter::terms,
     .samples = scatter_samples,
     .rejects = scatter_rejects,
     .doc =

@@ -334,6 +334,9 @@ extern const Op op_scatter_nd{
         "among "
         "those that are equal to the result.",
     .agreement = Agreement::Sum,
+    .agreement_by =
+        [](const CallView& call) { return scatter::agreement(scatter::reduction_of(call, false)); },
+    .terms = scatter::terms,
     .samples = scatter_samples,
     .rejects = scatter_rejects,
     .doc =

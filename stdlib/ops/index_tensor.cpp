@@ -295,6 +295,8 @@ extern const Op op_index_put{
         "the "
         "indices for the values that stay; summed to the shape of values.",
     .agreement = Agreement::Sum,
+    .agreement_by = [](const CallView& call) { return scatter::agreement(reduction_of(call)); },
+    .terms = scatter::terms,
     .samples = put_samples,
     .rejects = put_rejects,
     .doc =

@@ -108,7 +108,8 @@ extern const Op op_cumprod{
     .gradient_doc =
         "ddata[i] = l[i] * data[0] * ... * data[i - 1] with l[i] = g[i] + data[i + 1] * l[i + 1]; "
         "exclusive: with g one place further on",
-    .agreement = Agreement::Composite,
+    .agreement = Agreement::Sum,
+    .terms = scan::length,
     .samples = samples_of_cumprod,
     .rejects = rejects_of_cumprod,
     .doc =

@@ -10,7 +10,7 @@
 #include "shell/script/script_value.h"
 #include "tests/golden/reading.h"
 #include "tests/golden/tolerance.h"
-#include "tests/ops/operator_case.h"
+#include "tests/ops/agreement.h"
 
 namespace relish::testing {
 namespace {
@@ -29,18 +29,6 @@ void expect_success(const std::string& label, Work&& work) {
   } catch (const Failure& failure) {
     FAIL_CHECK(text_of(failure));
   }
-}
-
-std::string disagreement_by_class(const OperatorCase& operator_case, const Value& actual,
-                                  const Value& wanted) {
-  const int agreement_class = static_cast<int>(operator_case.op->agreement);
-  if (operator_case.op->agreement != Agreement::Sum || !wanted.is_tensor() ||
-      !is_float(wanted.tensor().dtype())) {
-    return disagreement(actual, wanted, agreement_class);
-  }
-  const Magnitudes magnitudes = magnitudes_of(operator_case);
-  return disagreement(actual.tensor(), wanted.tensor(), agreement_class,
-                      {&magnitudes.sums, magnitudes.terms});
 }
 
 // Interpreter, compiled on one and on two threads; gives the interpreter's value.

@@ -1,8 +1,10 @@
 // Gradients of every operator: against five-point differences in float64, the compiled adjoint against the
-// interpreted one, float32 against float64, and refusal by name where there is none.
+// interpreted one, float32 against float64, linearity in the cotangent, the adjoint identity where a call is
+// affine, and refusal by name where there is none.
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <cstdlib>
 
 #include "tests/golden/tolerance.h"
 #include "tests/ops/gradient_case.h"
@@ -68,7 +70,73 @@ void compare_with_differences(const GradientCase& gradient, const std::vector<Te
   }
 }
 
-void check_sample(const OperatorCase& wide) {
+// The inputs with the cotangents a * u + b * v, where u are the case's own and v others of their shapes.
+std::vector<Value> with_cotangents(const GradientCase& gradient, double a, double b) {
+  std::vector<Value> inputs = gradient.inputs;
+  for (std::size_t k = inputs.size() - gradient.cotangents; k < inputs.size(); ++k) {
+    Tensor mixed = inputs[k].tensor().copy();
+    for (std::int64_t i = 0; i < mixed.size(); ++i) {
+      const double other = static_cast<double>((i * 53 + 29) % 89) / 44.0 - 1.0;  // in [-1, 1]
+      mixed.set_double(i, a * mixed.get_double(i) + b * other);
+    }
+    inputs[k] = mixed;
+  }
+  return inputs;
+}
+
+// g(a u + b v) = a g(u) + b g(v), up to the rounding of sums.
+void check_linearity(const GradientCase& gradient, const std::vector<Tensor>& of_u) {
+  constexpr double a = 2, b = -0.75;
+  const std::vector<Tensor> of_v = gradient.partials(interpreter(), with_cotangents(gradient, 0, 1));
+  const std::vector<Tensor> of_both = gradient.partials(interpreter(), with_cotangents(gradient, a, b));
+  for (std::size_t k = 0; k < of_u.size(); ++k) {
+    double largest = 0;  // of the terms that the partials are sums of
+    for (std::int64_t i = 0; i < of_u[k].size(); ++i)
+      largest = std::max({largest, std::abs(of_u[k].get_double(i)), std::abs(of_v[k].get_double(i))});
+    for (std::int64_t i = 0; i < of_u[k].size(); ++i) {
+      const double apart = a * of_u[k].get_double(i) + b * of_v[k].get_double(i);
+      INFO("linearity in the cotangent: input " << k << " element " << i);
+      CHECK(close(of_both[k].get_double(i), apart, 1e-11, 1e-12 * (1 + largest)));
+    }
+  }
+}
+
+// <J v, u> = <v, J^T u> without a difference quotient, for inputs along which the call is affine: there
+// f(x + v) - f(x) is J v itself. Gives how many inputs were so.
+int check_adjoint_identity(const GradientCase& gradient, const std::vector<Tensor>& partials) {
+  int checked = 0;
+  const double here = gradient.loss(interpreter(), gradient.inputs);
+  for (std::size_t k = 0; k < partials.size(); ++k) {
+    const Tensor& x = gradient.inputs[gradient.wrt[k]].tensor();
+    if (x.size() == 0) continue;
+    Tensor direction = x.copy();
+    double expected = 0, magnitude = std::abs(here);
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+      direction.set_double(i, static_cast<double>((i * 31 + 17) % 83) / 41.0 - 1.0);
+      expected += direction.get_double(i) * partials[k].get_double(i);
+      magnitude += std::abs(direction.get_double(i) * partials[k].get_double(i));
+    }
+    const auto moved = [&](double step) {
+      std::vector<Value> at = gradient.inputs;
+      Tensor there = x.copy();
+      for (std::int64_t i = 0; i < x.size(); ++i)
+        there.set_double(i, x.get_double(i) + step * direction.get_double(i));
+      at[gradient.wrt[k]] = there;
+      return gradient.loss(interpreter(), at) - here;
+    };
+    const double forth = moved(0.5);
+    const double allowed = 1e-11 * (1 + magnitude);
+    const auto affine = [&](double step) { return std::abs(moved(step) - step / 0.5 * forth) <= allowed; };
+    if (!affine(-0.5) || !affine(0.25)) continue;
+    INFO("input " << gradient.wrt[k] << ": <J v, u> is " << forth / 0.5 << ", <v, J^T u> is " << expected);
+    CHECK(std::abs(forth / 0.5 - expected) <= 4 * allowed);
+    ++checked;
+  }
+  return checked;
+}
+
+// Gives how many inputs the adjoint identity held for.
+int check_sample(const OperatorCase& wide) {
   const GradientCase gradient = gradient_case(wide);
   const std::vector<Tensor> partials = gradient.partials(interpreter(), gradient.inputs);
   REQUIRE(partials.size() == gradient.wrt.size());
@@ -101,11 +169,14 @@ void check_sample(const OperatorCase& wide) {
       CHECK(close(rough[k].get_double(i), partials[k].get_double(i), 1e-4, 1e-5));
     }
   }
+  check_linearity(gradient, partials);
+  return check_adjoint_identity(gradient, partials);
 }
 
 }  // namespace
 
 TEST_CASE("gradients agree with differences, and between the tiers", "[ops]") {
+  int identities = 0;
   for (const Op* op : operators_under_test()) {
     if (!op->vjp) continue;
     int number = 0, checked = 0;
@@ -125,7 +196,7 @@ TEST_CASE("gradients agree with differences, and between the tiers", "[ops]") {
           return *result.tensor()->dtype == DType::Float64;
         });
         if (results.empty() || !all_wide) continue;
-        check_sample(*wide);
+        identities += check_sample(*wide);
         ++checked;
       } catch (const Failure& failure) {
         FAIL_CHECK(text_of(failure));
@@ -134,6 +205,7 @@ TEST_CASE("gradients agree with differences, and between the tiers", "[ops]") {
     INFO(op->name);
     CHECK(checked > 0);
   }
+  CHECK((identities > 100 || std::getenv("RELISH_OPS")));
 }
 
 TEST_CASE("an operand used twice gets the sum of its partials", "[ops]") {

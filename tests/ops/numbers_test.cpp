@@ -10,8 +10,8 @@
 
 #include "stdlib/coverage.h"
 #include "tests/golden/tolerance.h"
+#include "tests/ops/agreement.h"
 #include "tests/ops/gradient_case.h"
-#include "tests/ops/operator_case.h"
 
 namespace relish::testing {
 namespace {
@@ -53,15 +53,8 @@ void compare_result(const OperatorCase& operator_case, const nlohmann::json& wan
         CHECK(disagreement(fields[k].tensor(), expected, Closeness{*oracle_rtol, 0}) == "");
         continue;
       }
-      Terms terms;
-      Magnitudes magnitudes;
-      if (value.is_tensor() && operator_case.op->agreement == Agreement::Sum && is_float(expected.dtype())) {
-        magnitudes = magnitudes_of(operator_case);
-        terms = {&magnitudes.sums, magnitudes.terms};
-      }
       INFO("result " << k);
-      CHECK(disagreement(fields[k].tensor(), expected, static_cast<int>(operator_case.op->agreement),
-                         terms) == "");
+      CHECK(disagreement_by_class(operator_case, fields[k], Value(expected)) == "");
     }
   }
 }

@@ -384,45 +384,6 @@ BuiltCall build_call(const OperatorCase& operator_case, const std::set<std::int6
   return {std::make_shared<const Module>(std::move(module)), builder.params, builder.values, result.type()};
 }
 
-namespace {
-
-// On ones a sum of products counts its terms; the largest count over the result.
-std::int64_t terms_counted(OperatorCase operator_case) {
-  for (Tensor* tensor : operator_case.tensors()) {
-    if (!is_float(tensor->dtype())) continue;
-    for (std::int64_t i = 0; i < tensor->size(); ++i) tensor->set_double(i, 1);
-  }
-  const BuiltCall call = build_call(operator_case);
-  const Tensor counts = interpreter().call(call.module, "main", call.values).tensor();
-  double largest = 0;
-  for (std::int64_t i = 0; i < counts.size(); ++i) largest = std::max(largest, counts.get_double(i));
-  return static_cast<std::int64_t>(largest);
-}
-
-}  // namespace
-
-Magnitudes magnitudes_of(const OperatorCase& operator_case) {
-  OperatorCase absolute = operator_case;
-  for (Tensor* tensor : absolute.tensors()) {
-    if (!is_float(tensor->dtype())) continue;
-    Tensor wide = Tensor::empty(DType::Float64, tensor->shape());
-    for (std::int64_t i = 0; i < wide.size(); ++i) wide.set_double(i, std::abs(tensor->get_double(i)));
-    *tensor = wide;
-  }
-  // A dtype that the call asks for would round the sums again.
-  std::erase_if(absolute.arguments,
-                [](const CaseArgument& argument) { return argument.name == "out_dtype"; });
-  BuiltCall call = build_call(absolute);
-  Magnitudes result;
-  result.sums = interpreter().call(call.module, "main", call.values).tensor();
-  const Tensor& first = *absolute.tensors().front();
-  const std::int64_t results = std::max<std::int64_t>(result.sums.size(), 1);
-  const bool product = absolute.tensors().size() > 1 && first.rank() > 0;
-  result.terms = product ? first.shape().back() : first.size() / results;
-  result.terms = std::max({result.terms, terms_counted(std::move(absolute)), std::int64_t{1}});
-  return result;
-}
-
 Evaluator& interpreter() {
   static const std::unique_ptr<Evaluator> engine = make_interpreter();
   return *engine;

@@ -74,13 +74,6 @@ BuiltCall build_call(const OperatorCase& operator_case, const std::set<std::int6
 // The attributes of the call in declared order, the defaults of those that are not written included.
 Attributes attributes_of(const OperatorCase& operator_case);
 
-// One operator's bound of class 5: the operator on absolute values, and the number of terms of an element.
-struct Magnitudes {
-  Tensor sums;
-  std::int64_t terms = 1;
-};
-Magnitudes magnitudes_of(const OperatorCase& operator_case);
-
 // The engines under test, made once.
 Evaluator& interpreter();
 Evaluator& jit(int threads);

@@ -5,6 +5,8 @@
 namespace relish {
 namespace {
 
+constexpr resampling::Member member{resampling::Source::Adaptive, 0, true};
+
 constexpr Param params_any[] = {
     {"output_grad", ParamKind::Tensor, "tensor", "", "gradient of the pool's result"},
     {"shape", ParamKind::Shape, "shape", "", "shape of the pool's data"},
@@ -34,15 +36,16 @@ constexpr Reject rejects_any[] = {
 
 }  // namespace
 
-extern const Op op_grad_adaptive_avg_pool_backward =
-    member_of<resampling::Member{resampling::Source::Adaptive, 0, true}>(
-        {.name = "grad.adaptive_avg_pool_backward",
-         .summary = "Gradient of nn.adaptive_avg_pool for its data.",
-         .params = params_any,
-         .gradient_doc = gradient_doc,
-         .agreement = Agreement::Composite,
-         .samples = samples_any,
-         .rejects = rejects_any,
-         .doc = doc});
+extern const Op op_grad_adaptive_avg_pool_backward = member_of<member>(
+    {.name = "grad.adaptive_avg_pool_backward",
+     .summary = "Gradient of nn.adaptive_avg_pool for its data.",
+     .params = params_any,
+     .gradient_doc = gradient_doc,
+     .agreement = Agreement::Sum,
+     .terms = [](const CallView& call,
+                 const Type& result) { return resampling::adaptive_terms(call, result, member); },
+     .samples = samples_any,
+     .rejects = rejects_any,
+     .doc = doc});
 
 }  // namespace relish

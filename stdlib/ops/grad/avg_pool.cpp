@@ -75,15 +75,19 @@ constexpr Reject rejects_3d[] = {
      "expected the same"},
 };
 
+template <int rank>
+constexpr pooling::Member member{pooling::Kind::AverageBackward, rank};
+
 // What all ranks share.
 template <int rank>
 constexpr Op average_pool_backward(Op op) {
   op.params = params<rank>;
   op.gradient_doc = gradient_doc;
-  op.agreement = Agreement::Composite;
+  op.agreement = Agreement::Sum;
+  op.terms = [](const CallView& call, const Type&) { return pooling::terms(call, member<rank>); };
   op.written_order = pooling::written_order;
   op.doc = doc;
-  return member_of<pooling::Member{pooling::Kind::AverageBackward, rank}>(op);
+  return member_of<member<rank>>(op);
 }
 
 }  // namespace

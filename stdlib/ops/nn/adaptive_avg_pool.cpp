@@ -69,14 +69,20 @@ constexpr Reject rejects_3d[] = {
     {"adaptive_avg_pool3d.dtype", "R.const([[[[[1]]]]], \"int32\")", "expected a floating dtype"},
 };
 
+template <int rank>
+constexpr resampling::Member member{resampling::Source::Adaptive, rank, false};
+
 // What all ranks share.
 template <int rank>
 constexpr Op adaptive_average_pool(Op op) {
   op.params = params<rank>;
   op.gradient_doc = gradient_doc;
-  op.agreement = Agreement::Composite;
+  op.agreement = Agreement::Sum;
+  op.terms = [](const CallView& call, const Type& result) {
+    return resampling::adaptive_terms(call, result, member<rank>);
+  };
   op.doc = doc;
-  return member_of<resampling::Member{resampling::Source::Adaptive, rank, false}>(op);
+  return member_of<member<rank>>(op);
 }
 
 }  // namespace

@@ -52,14 +52,18 @@ constexpr Reject rejects_3d[] = {
     {"global_avg_pool3d.layout", "rand((2, 2, 2, 2, 2), \"float32\"), layout=\"NC\"", "expected the letters"},
 };
 
+template <int rank>
+constexpr pooling::Member member{pooling::Kind::Average, rank, true};
+
 // What all ranks share.
 template <int rank>
 constexpr Op global_average_pool(Op op) {
   op.params = pooling::global_params<rank>;
   op.gradient_doc = gradient_doc;
-  op.agreement = Agreement::Composite;
+  op.agreement = Agreement::Sum;
+  op.terms = [](const CallView& call, const Type&) { return pooling::terms(call, member<rank>); };
   op.doc = doc;
-  return member_of<pooling::Member{pooling::Kind::Average, rank, true}>(op);
+  return member_of<member<rank>>(op);
 }
 
 }  // namespace

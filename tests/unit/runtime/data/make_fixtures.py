@@ -13,6 +13,8 @@ np.save("fortran.npy", np.asfortranarray(np.arange(24, dtype="int16").reshape(2,
 np.save("big_endian.npy", np.array([1.5, -2.25, 1e300], dtype=">f8"))
 np.save("objects.npy", np.array([None, {}], dtype=object), allow_pickle=True)
 with zipfile.ZipFile("bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
-    archive.writestr(zipfile.ZipInfo("zeros.npy"), compress_type=zipfile.ZIP_DEFLATED, data= b"\x93NUMPY\x01\x00v\x00" +
+    entry = zipfile.ZipInfo("zeros.npy")  # without the time of day
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(entry, b"\x93NUMPY\x01\x00v\x00" +
                      b"{'descr': '|u1', 'fortran_order': False, 'shape': (1000000,), }".ljust(117) + b"\n" +
                      bytes(1000000))
