@@ -10,6 +10,9 @@ import os
 import numpy as np
 import torch
 
+from oracle import halves
+from oracle.halves import Half
+
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "operators")
 
 
@@ -26,6 +29,8 @@ def number(value):
 
 
 def tensor(array):
+    if isinstance(array, Half):
+        return tensor(array.values) | {"dtype": array.dtype}
     array = np.asarray(array)
     return {"dtype": array.dtype.name, "shape": list(array.shape), "data": [number(v) for v in array.reshape(-1)]}
 
@@ -46,20 +51,28 @@ class File:
     def __init__(self, operator, oracle, differentiable=True):
         self.operator, self.oracle, self.differentiable = operator, oracle, differentiable
         self.cases = []
+        self.calls = []  # those that may be asked in half precision: name, arguments, attributes, oracle
 
     def add(self, name, *args, gradient=None, **attributes):
-        """One call. float32 arguments are computed in float64 and rounded once, so `expect` is the exact answer.
+        """One call. Arguments of float32 and of half precision are computed in float64 and rounded once, so `expect` is
+        the exact answer.
 
-        An argument is an array; a tuple (a shape); a list of arrays (a tuple of tensors, which the oracle gets as a
+        An argument is an array or a Half; a tuple (a shape); a list of arrays (a tuple of tensors, which the oracle gets as a
         list); or a Python number (a scalar). The oracle gives a tensor, or a list or tuple of them (None where it has
         nothing to say), and then `expect` and `cotangent` are lists."""
-        leaves, arrays = [], []
+        leaves, arrays, narrowest = [], [], []
+        if halves.suits(args, attributes):
+            self.calls.append((name, args, attributes, self.oracle))
 
         def opened(argument):
             if type(argument) in (tuple, bool, int, float):
                 return argument
             if isinstance(argument, list):
                 return [opened(field) for field in argument]
+            if isinstance(argument, Half):
+                narrowest.append(argument.dtype)
+                leaves.append(torch.from_numpy(argument.values.copy()))
+                return leaves[-1]
             array = torch.from_numpy(np.array(argument))
             wide = array.double() if array.dtype == torch.float32 else array
             if array.dtype == torch.float64:
@@ -80,6 +93,8 @@ class File:
 
         def value_of(result):
             value = result.detach().numpy()
+            if narrowest and value.dtype == np.float64:
+                return Half(value, narrowest[0])
             return value.astype(np.float32) if narrow and value.dtype == np.float64 else value
 
         expect = [None if r is None else tensor(value_of(r)) for r in results]
@@ -113,7 +128,19 @@ class File:
                     case["gradients"].append(None if partial is None else tensor(partial.numpy()))
         self.cases.append(case)
 
+    def add_halves(self):
+        """Some calls of float32 in float16 and bfloat16, where there are none of the dtype."""
+        for dtype in halves.DTYPES:
+            if any('"dtype": "%s"' % dtype in json.dumps(case["args"]) for case in self.cases):
+                continue
+            step = max(1, len(self.calls) // halves.CASES)
+            for name, args, attributes, self.oracle in self.calls[::step][: halves.CASES]:
+                args = [halves.halved(argument, dtype) for argument in args]
+                self.add(name.replace("float32", dtype), *args, gradient=False, **attributes)
+
     def write(self):
+        if self.operator in halves.OPERATORS:
+            self.add_halves()
         path = os.path.join(FOLDER, self.operator + ".json")
         cases = ",\n".join(json.dumps(case) for case in self.cases)
         with open(path, "w", encoding="utf-8") as out:
