@@ -81,8 +81,9 @@ std::string op_doc(const Op& op, std::string_view examples) {
       text += fmt::format("  {} ({}): {}\n", param.name, param.type, param.doc);
   }
   text += "\nGradient\n" + wrapped(gradient_text(op), 94, "  ");
-  text += fmt::format("\nAgreement of the tiers\n  class {}, {}{}\n", static_cast<int>(op.agreement),
-                      name_of(op.agreement), op.agreement_by ? "; closer where the attributes choose so" : "");
+  text +=
+      fmt::format("\nAgreement of the tiers\n  class {}, {}{}\n", static_cast<int>(op.agreement),
+                  name_of(op.agreement), op.agreement_by ? "; closer where the attributes choose so" : "");
   if (!examples.empty()) text += fmt::format("\nExamples\n{}", examples);
   if (!op.aliases.empty()) {
     text += "\nOther names\n  ";

@@ -19,15 +19,16 @@ struct Measured {
   double share = 0;       // of what the class allows
 };
 
-void measure(const Value& actual, const Value& wanted, const Closeness& allowed, Measured& into) {
+void measure(const Value& actual, const Value& wanted, Measured& into) {
   if (wanted.is_tuple()) {
     for (std::size_t k = 0; k < wanted.fields().size(); ++k)
-      measure(actual.fields()[k], wanted.fields()[k], allowed, into);
+      measure(actual.fields()[k], wanted.fields()[k], into);
     return;
   }
   if (!wanted.is_tensor() || !is_float(wanted.tensor().dtype())) return;
   const Tensor& found = actual.tensor();
   const Tensor& expected = wanted.tensor();
+  const Closeness allowed = closeness(static_cast<int>(Agreement::Composite), expected.dtype());
   for (std::int64_t i = 0; i < expected.size(); ++i) {
     const double a = found.get_double(i), b = expected.get_double(i);
     if (!std::isfinite(a) || !std::isfinite(b)) continue;
@@ -45,8 +46,7 @@ Measured measured(const Op& op, DType dtype) {
       const BuiltCall call = build_call(*converted);
       if (agreement_of(call) != Agreement::Composite) continue;
       measure(jit(1).call(call.module, "main", call.values),
-              interpreter().call(call.module, "main", call.values),
-              closeness(static_cast<int>(Agreement::Composite), dtype), result);
+              interpreter().call(call.module, "main", call.values), result);
     } catch (const Failure&) {
       continue;  // the type rule or the values refuse this dtype, as the other tests see
     }

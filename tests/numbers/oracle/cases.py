@@ -2,9 +2,9 @@
 
 A file is {"operator", "cases": [...]}. A case has "args" (tensors {"dtype", "shape", "data"}, {"shape_value"},
 {"tuple": [tensors]} or {"scalar"}, with "dtype" where that is no bool, int64 or float64), "attributes", "expect" (a
-tensor, a shape value, or a list of tensors), and for differentiable float64 calls "cotangent" (as "expect") and
-"gradients" (one per argument and field of a tuple, null for none), and "oracle_rtol" where the oracle rounds. Data are
-row-major; a number that JSON lacks is a string: "nan", "inf", "-inf".
+tensor, a shape value, or a list of tensors), for differentiable float64 calls "cotangent" (as "expect") and "gradients"
+(one per argument and field of a tuple, null for none), and "oracle_rtol" where the oracle rounds. Data are row-major; a
+number that JSON lacks is a string: "nan", "inf", "-inf".
 """
 import json
 import os
@@ -140,6 +140,14 @@ class File:
                     case["gradients"].append(None if partial is None else tensor(partial.numpy()))
         self.cases.append(case)
 
+    @classmethod
+    def extended(cls, operator):
+        """The cases that the operator's file has already, to which others are added."""
+        file = cls(operator, None, halves=False)
+        with open(os.path.join(FOLDER, operator + ".json"), encoding="utf-8") as written:
+            file.cases = json.load(written)["cases"]
+        return file
+
     def given(self, name, args, expect, cotangents=None, gradients=None, oracle_rtol=None, **attributes):
         """One call with results that the caller computed: an array, a shape (a tuple), or a list of arrays.
 
@@ -157,14 +165,6 @@ class File:
             case["cotangent"] = [tensor(c) for c in cotangents] if several else tensor(cotangents)
             case["gradients"] = [None if g is None else tensor(g) for g in gradients]
         self.cases.append(case)
-
-    @classmethod
-    def extended(cls, operator):
-        """The cases that the operator's file has already, to which others are added."""
-        file = cls(operator, None, halves=False)
-        with open(os.path.join(FOLDER, operator + ".json"), encoding="utf-8") as written:
-            file.cases = json.load(written)["cases"]
-        return file
 
     def add_half(self, name, oracle, args, attributes, dtype):
         """A call of `small` with its float32 tensors rounded to that dtype, computed in float64 and rounded once."""

@@ -149,6 +149,15 @@ struct Tolerance {
 // How far a reference evaluation may be from the exact answer, by agreement class and dtype.
 inline Tolerance tolerance_of(Agreement agreement, DType dtype) {
   const bool wide = dtype == DType::Float64;
+  if (dtype == DType::Float16 || dtype == DType::BFloat16) {
+    const bool more_precise = dtype == DType::Float16;
+    const double unit = more_precise ? 0x1p-10 : 0x1p-7;
+    if (agreement == Agreement::Elementary) return {unit, 0};
+    if (agreement == Agreement::Sum) return {unit, 1e-5};
+    if (agreement == Agreement::Composite)
+      return more_precise ? Tolerance{2e-3, 1e-4} : Tolerance{1.6e-2, 1e-3};
+    return {0, 0};
+  }
   switch (agreement) {
     case Agreement::Elementary:
       return {wide ? 2 * 0x1p-52 : 4 * 0x1p-23, 0};
