@@ -88,12 +88,14 @@ class PassCheck {
     if (!first.is_tensor() || !is_float(first.tensor().dtype()) || first.tensor().size() == 0) return;
     const Tensor& predictions = first.tensor();
     Tensor targets = Tensor::empty(predictions.dtype(), predictions.shape());
-    double wanted = 0;
+    double wanted = 0, largest = 0;
     for (std::int64_t i = 0; i < targets.size(); ++i) {
       targets.set_double(i, 0.5 * static_cast<double>(i % 3) - 0.5);
       const double difference = predictions.get_double(i) - targets.get_double(i);
       wanted += difference * difference / static_cast<double>(targets.size());
+      largest = std::max(largest, difference * difference);
     }
+    if (predictions.dtype() == DType::Float16 && largest > 65504) return;  // the square is inf there
     AppendLossOptions options;
     options.loss = parse_named_spec("mse");
     Module after;
