@@ -205,6 +205,16 @@ class Audit {
       const std::size_t others = values.size() - values.count("None");
       if (others == 0) missing_.push_back(fmt::format("{} that is not None", param.name));
     }
+    // Of axes the two forms mean the same.
+    const bool axes = param.name == "axis" || param.name == "axes";
+    if (!axes && param.type.find(" or list[") != std::string_view::npos) {
+      const auto is_list = [](const std::string& value) { return value.starts_with("["); };
+      const auto lists = std::count_if(values.begin(), values.end(), is_list);
+      const auto numbers = static_cast<std::ptrdiff_t>(values.size() - values.count("None")) - lists;
+      if (lists == 0) missing_.push_back(fmt::format("a list as {}", param.name));
+      if (numbers == 0 && !param.type.starts_with("list"))
+        missing_.push_back(fmt::format("one number as {}", param.name));
+    }
     for (const std::string& value : wanted) {
       const std::string what = fmt::format("{}={}", param.name, value);
       const bool known = std::find(missing_.begin(), missing_.end(), what) != missing_.end();
