@@ -60,7 +60,7 @@ struct ElementTypes {  // integers and bool
 template <>
 struct ElementTypes<double> {
   using Compute = double;
-  using Sum = double;
+  using Sum = long double;
 };
 template <>
 struct ElementTypes<float> {
@@ -76,7 +76,8 @@ struct ElementTypes<BFloat16> : ElementTypes<float> {};
 // The type in which one operator computes elements of storage type T, rounding once at its end.
 template <class T>
 using Compute = typename detail::ElementTypes<T>::Compute;
-// The type in which sums of T accumulate: double for floats, 64 bits of the same signedness for integers.
+// The type in which sums of T accumulate, one term after the other: wider than T for floats, so that the
+// roundings of very many terms do not add up; 64 bits of the same signedness for integers.
 template <class T>
 using Sum = typename detail::ElementTypes<T>::Sum;
 
@@ -94,14 +95,14 @@ T from_compute(Compute<T> value) {
 template <class T>
 Sum<T> to_sum(T value) {
   if constexpr (StorageFloat<T>)
-    return static_cast<double>(static_cast<Compute<T>>(value));
+    return static_cast<Sum<T>>(static_cast<Compute<T>>(value));
   else
     return Sum<T>(value);
 }
 template <class T>
 T from_sum(Sum<T> value) {
   if constexpr (StorageFloat<T>)
-    return T(value);
+    return static_cast<T>(value);
   else
     return static_cast<T>(value.value);
 }

@@ -49,17 +49,15 @@ inline constexpr Param output_grad_param{"output_grad", ParamKind::Tensor, "tens
 inline constexpr std::string_view fixed[] = {"rois"};
 inline constexpr std::string_view no_gradient = "regions are taken as given, as detectors are trained";
 
-// `op` with the rules of the family. A region moves the samples of align, and has no gradient through them;
-// the cells of pool do not change with small moves, so there the gradient of rois is zero.
+// `op` with the rules of the family. The number of a region's image is a choice, and its edges move samples
+// and are rounded to cells: there is no gradient through rois.
 template <Member member>
 constexpr Op member_of(Op op) {
   op.infer = [](const CallView& call) { return infer(call, member); };
   op.eval = [](const EvalCall& call) { return evaluate(call, member); };
   op.vjp = [](const VjpCall& call) { return vjp(call, member); };
-  if (member.align) {
-    op.no_gradient = no_gradient;
-    op.fixed_params = fixed;
-  }
+  op.no_gradient = no_gradient;
+  op.fixed_params = fixed;
   return op;
 }
 

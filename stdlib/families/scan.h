@@ -50,16 +50,18 @@ Value evaluate(const EvalCall& c, double start, Combine combine) {
   Tensor result = Tensor::empty(data.dtype(), data.shape());
   visit_dtype(data.dtype(), [&](auto element) {
     using T = decltype(element);
+    // Every partial result is one of the answer: what overflows float64 on the way stays infinite.
+    using State = std::conditional_t<std::same_as<T, double>, double, Sum<T>>;
     const T* source = data.view<T>().data();
     T* target = result.mutable_view<T>().data();
     for_each_line(data.shape(), axis, [&](const Line& line) {
-      Sum<T> state{};
+      State state{};
       if constexpr (StorageFloat<T>)
         state = start;
       else
-        state = Sum<T>(static_cast<decltype(state.value)>(start));
+        state = State(static_cast<decltype(state.value)>(start));
       for (std::int64_t i = 0; i < line.length; ++i) {
-        const Sum<T> next = combine(state, to_sum(source[line.at(i)]));
+        const State next = combine(state, static_cast<State>(to_sum(source[line.at(i)])));
         target[line.at(i)] = from_sum<T>(before ? state : next);
         state = next;
       }

@@ -25,6 +25,10 @@ struct Exception {
   std::string_view reason;
 };
 constexpr Exception exceptions[] = {
+    {"random.fold_in", "a dimension 0", "a key has two words"},
+    {"random.fold_in", "a dimension 1", "a key has two words"},
+    {"random.split", "a dimension 0", "the argument is a key, of two words"},
+    {"random.split", "a dimension 1", "the argument is a key, of two words"},
     {"broadcast_to_like", "broadcast of broadcast_type", "the target keeps its shape"},
     {"ewise_fma", "broadcast of x1", "takes equal shapes only"},
     {"ewise_fma", "broadcast of x2", "takes equal shapes only"},
@@ -204,6 +208,16 @@ class Audit {
       wanted = {"None"};
       const std::size_t others = values.size() - values.count("None");
       if (others == 0) missing_.push_back(fmt::format("{} that is not None", param.name));
+    }
+    // Of axes the two forms mean the same.
+    const bool axes = param.name == "axis" || param.name == "axes";
+    if (!axes && param.type.find(" or list[") != std::string_view::npos) {
+      const auto is_list = [](const std::string& value) { return value.starts_with("["); };
+      const auto lists = std::count_if(values.begin(), values.end(), is_list);
+      const auto numbers = static_cast<std::ptrdiff_t>(values.size() - values.count("None")) - lists;
+      if (lists == 0) missing_.push_back(fmt::format("a list as {}", param.name));
+      if (numbers == 0 && !param.type.starts_with("list"))
+        missing_.push_back(fmt::format("one number as {}", param.name));
     }
     for (const std::string& value : wanted) {
       const std::string what = fmt::format("{}={}", param.name, value);

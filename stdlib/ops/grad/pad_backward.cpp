@@ -5,7 +5,7 @@ namespace relish {
 namespace {
 
 constexpr Param params[] = {{"output_grad", ParamKind::Tensor, "tensor", "", "gradient of the padded tensor"},
-                            {"pad_width", ParamKind::Attribute, "int or list[int]", "", "as of the padding"},
+                            {"pad_width", ParamKind::Attribute, "list[int]", "", "as of the padding"},
                             {"pad_mode", ParamKind::Attribute, "str", "\"constant\"", "as of the padding"}};
 
 Type infer(const CallView& call) { return padding::infer(call, true); }

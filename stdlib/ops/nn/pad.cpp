@@ -6,7 +6,7 @@ namespace {
 
 constexpr Param params[] = {
     {"data", ParamKind::Tensor, "tensor", "", "input"},
-    {"pad_width", ParamKind::Attribute, "int or list[int]", "",
+    {"pad_width", ParamKind::Attribute, "list[int]", "",
      "cells before and behind every dimension: before 0, behind 0, before 1, behind 1, ..."},
     {"pad_value", ParamKind::Attribute, "float", "0.0", "value of the cells in the mode constant"},
     {"pad_mode", ParamKind::Attribute, "str", "\"constant\"", "constant, reflect, replicate or circular"}};

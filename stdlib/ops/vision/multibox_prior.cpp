@@ -17,9 +17,9 @@ constexpr Param params[] = {
      "heights of the anchors, as shares of the image"},
     {"ratios", ParamKind::Attribute, "float or list[float] or list[int]", "[1.0]",
      "width to height, of the first size"},
-    {"steps", ParamKind::Attribute, "float or list[float] or list[int]", "[-1.0, -1.0]",
+    {"steps", ParamKind::Attribute, "list[float] or list[int]", "[-1.0, -1.0]",
      "distance of rows and columns; negative: one cell"},
-    {"offsets", ParamKind::Attribute, "float or list[float] or list[int]", "[0.5, 0.5]",
+    {"offsets", ParamKind::Attribute, "list[float] or list[int]", "[0.5, 0.5]",
      "place of the anchor in a cell, down and across"},
     {"clip", ParamKind::Attribute, "bool", "False", "anchors are cut to the range from 0 to 1"}};
 

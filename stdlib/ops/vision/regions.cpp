@@ -68,7 +68,7 @@ extern const Op op_vision_roi_pool = member_of<Member{false, Kind::Pool}>(
     {.name = "vision.roi_pool",
      .summary = "The largest cell of each bin of regions.",
      .params = pool_params,
-     .gradient_doc = "ddata = grad.roi_pool_backward(g, data, rois)",
+     .gradient_doc = "ddata = grad.roi_pool_backward(g, data, rois); rois are taken as given",
      .agreement = Agreement::Exact,
      .samples = pool_samples,
      .rejects = pool_rejects,

@@ -87,6 +87,9 @@ def write():
         for order in ([0, 1], [1, 0]):
             for attributes in MODES[:8]:
                 file.add(f"{np.dtype(dtype).name} {order} {attributes}", random((2, 2, 4, 5), dtype), random((2, 2, 3, 4), dtype, 5) * dtype(0.8), order=order, **attributes)
+            if order == [0, 1]:
+                for attributes in MODES:
+                    file.add(f"{np.dtype(dtype).name} none {attributes}", random((1, 2, 4, 5), dtype), random((1, 2, 3, 2), dtype, 5) * dtype(0.8), order=0, **attributes)
             file.add(f"{np.dtype(dtype).name} {order} NHWC", random((1, 4, 5, 2), dtype), random((1, 2, 3, 4), dtype, 5) * dtype(0.8), order=order, layout="NHWC")
             file.add(f"{np.dtype(dtype).name} {order} volume", random((1, 2, 3, 4, 5), dtype), random((1, 3, 2, 3, 2), dtype, 6) * dtype(0.8), order=order + [0], layout="NCDHW")
             for x, points in EDGES:

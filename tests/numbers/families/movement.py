@@ -106,9 +106,9 @@ def shapes():
             file.add(f"{name_of(dtype)} {shape} {repeats} {axis}", random(shape, dtype), repeats=repeats, axis=axis)
     file.write()
 
-    file = File("tile", lambda x, repeats: torch.tile(x, tuple(repeats)) + 0)
+    file = File("tile", lambda x, repeats: torch.tile(x, tuple(repeats) if isinstance(repeats, list) else (repeats,)) + 0)
     for dtype in BOTH:
-        for shape, repeats in [((3,), [2]), ((2, 3), [2, 2]), ((3,), [2, 1]), ((2, 1, 3), [2]), ((), [2, 3]), ((0, 2), [2, 2]), ((2, 2), [0, 1])]:
+        for shape, repeats in [((3,), [2]), ((2, 3), [2, 2]), ((3,), [2, 1]), ((2, 1, 3), [2]), ((), [2, 3]), ((0, 2), [2, 2]), ((2, 2), [0, 1]), ((2, 3), 2), ((3, 1), 3)]:
             file.add(f"{name_of(dtype)} {shape} {repeats}", random(shape, dtype), repeats=repeats)
     file.write()
 

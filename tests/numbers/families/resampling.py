@@ -72,7 +72,7 @@ def adaptive(n):
 
 
 PARTS = {
-    1: [((2, 3, 7), dict(output_size=3)), ((1, 2, 4), dict(output_size=9)), ((1, 1, 5), {}), ((2, 5, 3), dict(output_size=2, layout="NWC", out_layout="NCW")), ((1, 1, 1), dict(output_size=1)), ((0, 2, 5), dict(output_size=3)), ((2, 0, 4), dict(output_size=2)), ((0, 5, 3), dict(output_size=2, layout="NWC"))],
+    1: [((2, 3, 7), dict(output_size=3)), ((1, 2, 4), dict(output_size=9)), ((1, 1, 5), {}), ((2, 5, 3), dict(output_size=2, layout="NWC", out_layout="NCW")), ((1, 1, 1), dict(output_size=1)), ((0, 2, 5), dict(output_size=3)), ((1, 2, 5), dict(output_size=[2])), ((2, 0, 4), dict(output_size=2)), ((0, 5, 3), dict(output_size=2, layout="NWC"))],
     2: [((2, 3, 7, 5), dict(output_size=[3, 2])), ((1, 2, 4, 3), dict(output_size=5)), ((1, 1, 5, 2), {}),
         ((2, 5, 4, 3), dict(output_size=2, layout="NHWC", out_layout="NCHW")), ((1, 2, 3, 4), dict(output_size=1)), ((0, 2, 5, 4), dict(output_size=3)), ((2, 0, 4, 4), dict(output_size=[2, 3])), ((1, 1, 1, 1), dict(output_size=2))],
     3: [((1, 2, 4, 3, 5), dict(output_size=[3, 2, 2])), ((1, 2, 2, 3, 2), dict(output_size=3)), ((1, 1, 2, 3, 2), {}),

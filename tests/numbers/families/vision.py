@@ -128,23 +128,21 @@ def regions(shares):
         y = torch.stack(bins).reshape(shape) if bins else torch.zeros(shape, dtype=torch.float64) + 0 * values.sum()
         return y if layout == "NCHW" else y.permute(0, 2, 3, 1)
 
-    # 0 * tensor.sum() keeps a tensor on the gradient's path where its slope is 0; align has none in rois.
+    # 0 * tensor.sum() keeps a tensor on the gradient's path where its slope is 0.
     def still(result, *tensors):
         return result + sum(0 * tensor.sum() for tensor in tensors)
 
-    moving = shares is pool_shares
-
     def pool(data, rois, **attributes):
-        return still(select(data, data, rois, **attributes), *([rois] if moving else []))
+        return select(data, data, rois, **attributes)
 
     def chosen(values, data, rois, **attributes):
-        return still(select(values, data, rois, **attributes), data, *([rois] if moving else []))
+        return still(select(values, data, rois, **attributes), data)
 
     def backward(output_grad, data, rois, **attributes):
         values = torch.zeros_like(data, requires_grad=True)
         y = select(values, data, rois, **attributes)
         gradient = torch.autograd.grad(y, values, output_grad, create_graph=True)[0]
-        return still(gradient, output_grad, data, *([rois] if moving else []))
+        return still(gradient, output_grad, data)
 
     return pool, chosen, backward
 
@@ -164,6 +162,7 @@ def decoded(classes, places, anchor, clip=False, threshold=0.0, variances=(1.0, 
 
 def anchors(data, sizes=(1.0,), ratios=(1.0,), steps=(-1.0, -1.0), offsets=(0.5, 0.5), clip=False):
     rows, columns = data.shape[2:]
+    sizes, ratios = ([v] if isinstance(v, float) else v for v in (sizes, ratios))
     down, across = (s if s > 0 else 1 / n for s, n in zip(steps, (max(rows, 1), max(columns, 1))))
     shapes = [(s, s) for s in sizes] + [(sizes[0] * r**0.5, sizes[0] / r**0.5) for r in ratios[1:]]
     boxes = []
@@ -240,7 +239,7 @@ def write():
         for b, c, n, attributes in [(2, 3, 4, {}), (1, 2, 5, dict(variances=[0.1, 0.1, 0.2, 0.2])), (2, 4, 3, dict(clip=True)), (1, 3, 2, dict(threshold=0.3, keep_background=False)), (3, 1, 1, {}), (0, 2, 3, {}), (2, 3, 0, dict(clip=True)), (1, 1, 2, dict(keep_background=False))]:
             decode.add(f"{name} {(b, c, n)} {attributes}", random((b, c, n), dtype), random((b, 4 * n), dtype), np.sort(random((1, n, 4), dtype, 3), -1), **attributes)
         for shape, attributes in [((1, 2, 3, 4), {}), ((2, 1, 2, 5), dict(sizes=[0.3, 0.6], ratios=[1.0, 2.0, 0.5])), ((1, 1, 1, 1), dict(sizes=[0.5], clip=True)),
-                                  ((1, 3, 4, 2), dict(steps=[0.2, 0.3], offsets=[0.1, 0.9], sizes=[0.25])), ((1, 1, 3, 3), dict(sizes=[0.9, 0.2], ratios=[1.0, 3.0], clip=True)), ((0, 2, 2, 3), {}), ((1, 0, 2, 2), {}), ((1, 2, 0, 3), dict(steps=[0.5, 0.5])), ((1, 2, 3, 0), {})]:
+                                  ((1, 3, 4, 2), dict(steps=[0.2, 0.3], offsets=[0.1, 0.9], sizes=[0.25])), ((1, 1, 3, 3), dict(sizes=[0.9, 0.2], ratios=[1.0, 3.0], clip=True)), ((1, 1, 2, 3), dict(sizes=0.5, ratios=2.0, steps=[0.25, 0.5])), ((0, 2, 2, 3), {}), ((1, 0, 2, 2), {}), ((1, 2, 0, 3), dict(steps=[0.5, 0.5])), ((1, 2, 3, 0), {})]:
             prior.add(f"{name} {shape} {attributes}", random(shape, dtype), **attributes)
     for file in (prior, counts, nms, classes, *aligns, *pools, decode):
         file.write()

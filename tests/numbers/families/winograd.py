@@ -30,7 +30,8 @@ def transform(weight, tile_size):
     return torch.einsum("ea,fb,oiab->efoi", g, g, weight)
 
 
-def convolution(data, weight, tile_size, padding=0):
+def convolution(data, weight, tile_size, padding=0, strides=1, dilation=1):
+    """strides and dilation: only 1."""
     n, m = weight.shape[0], tile_size
     r = n - m + 1
     a, g, bt = matrices(m, r)
@@ -61,5 +62,6 @@ def write():
             x = torch.from_numpy(random(shape, dtype)).double()
             theirs = forward(2, x, w, 1, p, 1, 1)
             assert torch.allclose(convolution(x, weight, tile, padding), theirs, rtol=1e-9, atol=1e-10)
-            file.add(f"{np.dtype(dtype).name} {shape} {kernel} {tile}", random(shape, dtype), weight.numpy().astype(dtype), tile_size=tile, padding=padding)
+            ones = dict(strides=1, dilation=1) if tile == 4 else {}
+            file.add(f"{np.dtype(dtype).name} {shape} {kernel} {tile}", random(shape, dtype), weight.numpy().astype(dtype), tile_size=tile, padding=padding, **ones)
     file.write()
