@@ -92,10 +92,13 @@ T from_compute(Compute<T> value) {
   else
     return value.value;
 }
+// One term of a sum: double for floats.
 template <class T>
-Sum<T> to_sum(T value) {
+using Term = std::conditional_t<StorageFloat<T>, double, Sum<T>>;
+template <class T>
+Term<T> to_sum(T value) {
   if constexpr (StorageFloat<T>)
-    return static_cast<Sum<T>>(static_cast<Compute<T>>(value));
+    return static_cast<double>(static_cast<Compute<T>>(value));
   else
     return Sum<T>(value);
 }
