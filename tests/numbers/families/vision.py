@@ -90,7 +90,7 @@ def pair(size):
 
 
 def total(shares, image):
-    return sum((weight * image[i, j] for i, j, weight in shares), start=0 * image.sum())
+    return sum((weight * image[i, j] for i, j, weight in shares), start=0 * (image * image).sum())
 
 
 def align_shares(image, roi, i, j, size, spatial_scale, sample_ratio=-1, aligned=False, mode="avg"):
