@@ -20,6 +20,7 @@ set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer -D_GLIBCXX_ASSERTI
 
 set(RELISH_SANITIZE "" CACHE STRING "Sanitizers for all targets, as -fsanitize= takes them")
 option(RELISH_FUZZ "Build only the reading layers and their libFuzzer targets (needs clang)" OFF)
+option(RELISH_FUZZ_OPERATORS "In that build, sanitize and optimize the operators too" ON)
 option(RELISH_PCH "Precompile the standard and fmt headers" ON)
 set(RELISH_LINKER "auto" CACHE STRING "auto (mold, else lld, else the default), mold, lld or default")
 

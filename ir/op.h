@@ -105,7 +105,7 @@ struct Op {
   EvalFn eval = nullptr;
   LowerFn lower = nullptr;
   VjpFn vjp = nullptr;
-  std::string_view no_gradient = "";   // reason; required when there is no vjp
+  std::string_view no_gradient = "";  // reason; required when there is no vjp
   // Floating parameters in which an operator with a vjp has no gradient all the same, for the reason
   // no_gradient: one through them is refused.
   std::span<const std::string_view> fixed_params = {};
