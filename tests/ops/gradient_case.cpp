@@ -51,6 +51,19 @@ std::vector<Type> floating_results(const Type& type) {
   return results;
 }
 
+std::optional<OperatorCase> float64_case(const Op& op, const Sample& sample, const std::string& label) {
+  OperatorCase operator_case = case_of_sample(op, sample.args, label);
+  std::erase_if(operator_case.arguments, [](const CaseArgument& a) { return a.name == "out_dtype"; });
+  std::optional<OperatorCase> wide = with_dtype(operator_case, DType::Float64);
+  if (!wide) return std::nullopt;
+  const std::vector<Type> results = floating_results(build_call(*wide).type);
+  const bool all_wide = std::all_of(results.begin(), results.end(), [](const Type& result) {
+    return *result.tensor()->dtype == DType::Float64;
+  });
+  if (results.empty() || !all_wide) return std::nullopt;
+  return wide;
+}
+
 GradientCase gradient_case(const OperatorCase& operator_case, std::vector<Tensor> cotangents, bool shared) {
   BuiltCall call = build_call(operator_case);
   // The shape of a result may be data: then a run tells it.

@@ -19,6 +19,10 @@ struct GradientCase {
   std::vector<Tensor> partials(Evaluator& engine, const std::vector<Value>& at) const;
 };
 
+// The call of a sample in float64 throughout, without an attribute that fixes a narrower dtype; nothing when
+// it has no such form with floating results.
+std::optional<OperatorCase> float64_case(const Op& op, const Sample& sample, const std::string& label);
+
 // Failure(TypeError) when the operator cannot be differentiated. Without cotangents, fixed ones in [-1, 1]
 // are made. With `shared`, the first tensor stands for the second one too: f(x, x), with one partial.
 GradientCase gradient_case(const OperatorCase& operator_case, std::vector<Tensor> cotangents = {},

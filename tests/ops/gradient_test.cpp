@@ -185,17 +185,8 @@ TEST_CASE("gradients agree with differences, and between the tiers", "[ops]") {
       if (!sample.check_gradient) continue;
       INFO(label);
       try {
-        // Without an attribute that fixes a narrower dtype, everything is float64.
-        OperatorCase operator_case = case_of_sample(*op, sample.args, label);
-        std::erase_if(operator_case.arguments, [](const CaseArgument& a) { return a.name == "out_dtype"; });
-        const std::optional<OperatorCase> wide = with_dtype(operator_case, DType::Float64);
+        const std::optional<OperatorCase> wide = float64_case(*op, sample, label);
         if (!wide) continue;
-        const BuiltCall call = build_call(*wide);
-        const std::vector<Type> results = floating_results(call.type);
-        const bool all_wide = std::all_of(results.begin(), results.end(), [](const Type& result) {
-          return *result.tensor()->dtype == DType::Float64;
-        });
-        if (results.empty() || !all_wide) continue;
         identities += check_sample(*wide);
         ++checked;
       } catch (const Failure& failure) {
