@@ -1,4 +1,7 @@
 // The command `doc`: the page of an operator, command, built-in, or entry of the catalog.
+#include <algorithm>
+#include <optional>
+
 #include "shell/commands/operator_page.h"
 #include "shell/commands/subject.h"
 #include "shell/script/builtins.h"
@@ -12,6 +15,18 @@ namespace {
 
 constexpr Example examples[] = {{"relish doc nn.relu", "doc(\"gradient\")"},
                                 {"relish doc adam", "doc(\"cross_entropy\")"}};
+
+// The nearest of the names; else the first operator of a folder, as nn, whose own name is nearest.
+std::string suggestion(const std::string& wanted, const std::vector<std::string>& names) {
+  std::string hint = did_you_mean(wanted, names);
+  if (!hint.empty()) return hint;
+  std::vector<std::string> last_parts;
+  for (const std::string& name : names) last_parts.push_back(name.substr(name.rfind('.') + 1));
+  const std::optional<std::string> nearest = nearest_name(wanted, last_parts);
+  if (!nearest) return "";
+  const auto found = std::find(last_parts.begin(), last_parts.end(), *nearest);
+  return fmt::format("; did you mean '{}'?", names[static_cast<std::size_t>(found - last_parts.begin())]);
+}
 
 ScriptValue run(Invocation& invocation) {
   start_language();
@@ -33,7 +48,7 @@ ScriptValue run(Invocation& invocation) {
   for (const Command* command : all_commands()) names.emplace_back(command->name);
   for (const Builtin& builtin : all_builtins()) names.emplace_back(builtin.name);
   fail(ErrorClass::Usage, invocation.span, "doc.name",
-       fmt::format("nothing is known of '{}'{}", printable(name), did_you_mean(short_name, names)));
+       fmt::format("nothing is known of '{}'{}", printable(name), suggestion(short_name, names)));
 }
 
 }  // namespace
