@@ -2,22 +2,33 @@
 # the calling folder, plus generated SOURCES, linked to the folders that cmake/layers.cmake allows. A folder with
 # headers only becomes an interface library.
 
-if(RELISH_PCH AND NOT TARGET relish_pch)
-  file(WRITE "${RELISH_GENERATED_DIR}/pch_anchor.cpp.new" "// Owner of the shared precompiled header.\n")
-  configure_file("${RELISH_GENERATED_DIR}/pch_anchor.cpp.new" "${RELISH_GENERATED_DIR}/pch_anchor.cpp" COPYONLY)
-  add_library(relish_pch STATIC "${RELISH_GENERATED_DIR}/pch_anchor.cpp")
-  target_link_libraries(relish_pch PUBLIC relish_options fmt::fmt Threads::Threads)
-  target_precompile_headers(relish_pch PRIVATE
-    <algorithm> <array> <cmath> <cstddef> <cstdint> <cstring> <filesystem> <functional> <map> <memory>
-    <optional> <set> <span> <string> <string_view> <tuple> <unordered_map> <unordered_set> <utility> <variant>
-    <vector> <fmt/format.h> <fmt/ranges.h>)
-endif()
+# relish_add_pch(NAME HEADER...): a precompiled header that targets of the same flags use by relish_use_pch.
+function(relish_add_pch name)
+  if(NOT RELISH_PCH)
+    return()
+  endif()
+  set(anchor "${RELISH_GENERATED_DIR}/${name}_anchor.cpp")
+  file(CONFIGURE OUTPUT "${anchor}" CONTENT "// Owner of the precompiled header ${name}.\n")
+  add_library(${name} STATIC "${anchor}")
+  target_link_libraries(${name} PUBLIC relish_options fmt::fmt Threads::Threads)
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+endfunction()
 
-function(relish_use_pch target)
+# relish_use_pch(TARGET PCH)
+function(relish_use_pch target pch)
   if(RELISH_PCH)
-    target_precompile_headers(${target} REUSE_FROM relish_pch)
+    target_precompile_headers(${target} REUSE_FROM ${pch})
   endif()
 endfunction()
+
+# Of the layers below ir, and of ir and all above it, which include its headers nearly everywhere.
+set(relish_standard_headers
+  <algorithm> <array> <cmath> <cstddef> <cstdint> <cstring> <filesystem> <functional> <map> <memory>
+  <optional> <set> <span> <string> <string_view> <tuple> <unordered_map> <unordered_set> <utility> <variant>
+  <vector> <fmt/format.h> <fmt/ranges.h>)
+set(relish_ir_headers "${CMAKE_SOURCE_DIR}/ir/op.h" "${CMAKE_SOURCE_DIR}/ir/printer.h")
+relish_add_pch(relish_pch ${relish_standard_headers})
+relish_add_pch(relish_pch_ir ${relish_standard_headers} ${relish_ir_headers})
 
 function(relish_add_folder name)
   cmake_parse_arguments(PARSE_ARGV 1 FOLDER "" "" "EXCLUDE;SOURCES")
@@ -31,7 +42,11 @@ function(relish_add_folder name)
   if(sources)
     add_library(relish_${name} STATIC ${sources})
     target_link_libraries(relish_${name} PUBLIC relish_options fmt::fmt Threads::Threads ${uses})
-    relish_use_pch(relish_${name})
+    if(name STREQUAL "support" OR name STREQUAL "runtime")
+      relish_use_pch(relish_${name} relish_pch)
+    else()
+      relish_use_pch(relish_${name} relish_pch_ir)
+    endif()
   else()
     add_library(relish_${name} INTERFACE)
     target_link_libraries(relish_${name} INTERFACE relish_options fmt::fmt Threads::Threads ${uses})

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include <cstring>
+#include <bit>
 
 #include "interp/loop_nodes.h"
 #include "ir/fault.h"
@@ -263,9 +263,7 @@ struct ReinterpretNode final : ScalarNodeProgram {
   explicit ReinterpretNode(ScalarProgram from) : a(std::move(from)) {}
   Cell eval(Frame& frame) const override {
     const From from = from_cell<From>(a->eval(frame));
-    To to;
-    std::memcpy(&to, &from, sizeof(To));
-    return to_cell<To>(to);
+    return to_cell<To>(std::bit_cast<To>(from));
   }
 };
 

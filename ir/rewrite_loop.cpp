@@ -8,7 +8,7 @@ namespace {
 
 Scalar with_kind(const Scalar& scalar, ScalarKind kind) {
   return Scalar(
-      std::make_shared<const ScalarNode>(ScalarNode{scalar.span(), scalar.dtype(), std::move(kind)}));
+      std::make_shared<const ScalarNode>(scalar.span(), scalar.dtype(), std::move(kind)));
 }
 
 // Rewrites the elements of a list with `rewrite`; whether one changed.

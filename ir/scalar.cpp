@@ -16,7 +16,7 @@ namespace relish {
 namespace {
 
 Scalar make(DType dtype, ScalarKind kind, Span span) {
-  return Scalar(std::make_shared<const ScalarNode>(ScalarNode{span, dtype, std::move(kind)}));
+  return Scalar(std::make_shared<const ScalarNode>(span, dtype, std::move(kind)));
 }
 
 [[noreturn]] void ill_typed(Span span, std::string_view id, std::string message) {
@@ -143,6 +143,53 @@ std::string_view symbol_of(BinaryOp op) {
 
 ScalarVar::ScalarVar(std::string name, DType dtype, Span span)
     : node_(std::make_shared<const Node>(Node{next_identity(), std::move(name), dtype, span})) {}
+
+namespace {
+
+// Moves the operands of a node that goes away to `pending`.
+void give_up_operands(ScalarKind& kind, std::vector<Scalar>& pending) {
+  const auto give_up = [&](Scalar& operand) {
+    if (operand.defined()) pending.push_back(std::move(operand));
+  };
+  std::visit(
+      [&](auto& node) {
+        if constexpr (requires { node.condition; }) give_up(node.condition);
+        if constexpr (requires { node.a; }) give_up(node.a);
+        if constexpr (requires { node.b; }) give_up(node.b);
+        if constexpr (requires { node.value.defined(); }) give_up(node.value);
+        if constexpr (requires { node.body; }) give_up(node.body);
+        if constexpr (requires { node.indices; })
+          for (Scalar& index : node.indices) give_up(index);
+        if constexpr (requires { node.args; })
+          for (Scalar& argument : node.args) give_up(argument);
+      },
+      kind);
+}
+
+bool is_leaf(const ScalarKind& kind) {
+  return std::holds_alternative<IntLiteral>(kind) || std::holds_alternative<FloatLiteral>(kind) ||
+         std::holds_alternative<VarUse>(kind);
+}
+
+}  // namespace
+
+// The outermost destructor empties the list that the nodes below it fill.
+ScalarNode::~ScalarNode() {
+  static thread_local std::vector<Scalar>* pending = nullptr;
+  if (is_leaf(kind)) return;
+  if (pending) {
+    give_up_operands(kind, *pending);
+    return;
+  }
+  std::vector<Scalar> mine;
+  pending = &mine;
+  give_up_operands(kind, mine);
+  while (!mine.empty()) {
+    const Scalar last = std::move(mine.back());
+    mine.pop_back();
+  }
+  pending = nullptr;
+}
 
 Scalar::Scalar(std::int64_t value) : Scalar(int_literal(DType::Int64, value)) {}
 

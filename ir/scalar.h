@@ -143,6 +143,11 @@ using ScalarKind = std::variant<IntLiteral, FloatLiteral, VarUse, Binary, Compar
                                 Reinterpret, Let, Load, IntrinsicCall>;
 
 struct ScalarNode {
+  ScalarNode(Span where, DType type, ScalarKind what) : span(where), dtype(type), kind(std::move(what)) {}
+  ~ScalarNode();  // takes a long chain of operands apart without recursion
+  ScalarNode(const ScalarNode&) = delete;
+  ScalarNode& operator=(const ScalarNode&) = delete;
+
   Span span;
   DType dtype;
   ScalarKind kind;

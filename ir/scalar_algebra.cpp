@@ -406,7 +406,7 @@ class Canonicalizer {
   }
 
   static Scalar rebuilt(const Scalar& s, ScalarKind kind) {
-    return Scalar(std::make_shared<const ScalarNode>(ScalarNode{s->span, s->dtype, std::move(kind)}));
+    return Scalar(std::make_shared<const ScalarNode>(s->span, s->dtype, std::move(kind)));
   }
 };
 

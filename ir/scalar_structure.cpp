@@ -89,7 +89,7 @@ class Substitution {
 
  private:
   Scalar rebuilt(const Scalar& s, ScalarKind kind) const {
-    return Scalar(std::make_shared<const ScalarNode>(ScalarNode{s->span, s->dtype, std::move(kind)}));
+    return Scalar(std::make_shared<const ScalarNode>(s->span, s->dtype, std::move(kind)));
   }
 
   Scalar apply(const Scalar& s, const IntLiteral&) const { return s; }

@@ -23,11 +23,11 @@ llvm::Value* KernelEmitter::intrinsic(const IntrinsicCall& node, DType dtype) {
     if (node.intrinsic != Intrinsic::Abs || !is_signed_int(dtype)) return x;
     return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, builder_.getFalse());
   }
-  return rounded(math_intrinsic(node, x, dtype), dtype);
+  return rounded(math_intrinsic(node, x), dtype);
 }
 
 // Of floats, in float32 for the halves.
-llvm::Value* KernelEmitter::math_intrinsic(const IntrinsicCall& node, llvm::Value* x, DType dtype) {
+llvm::Value* KernelEmitter::math_intrinsic(const IntrinsicCall& node, llvm::Value* x) {
   llvm::Type* type = x->getType();
   const auto machine = [&](llvm::Intrinsic::ID id) { return builder_.CreateUnaryIntrinsic(id, x); };
   const auto library = [&](const char* name) -> llvm::Value* {

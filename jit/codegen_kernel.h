@@ -123,7 +123,7 @@ class KernelEmitter {
   llvm::Value* load_element(llvm::Value* address, DType dtype);
   llvm::Value* in_memory(llvm::Value* value, DType dtype);  // of the memory type
   llvm::Value* from_memory(llvm::Value* raw, DType dtype);
-  llvm::Value* math_intrinsic(const IntrinsicCall& node, llvm::Value* x, DType dtype);
+  llvm::Value* math_intrinsic(const IntrinsicCall& node, llvm::Value* x);
   llvm::Value* bit_intrinsic(Intrinsic which, llvm::Value* x, DType dtype);
   void store_element(llvm::Value* value, llvm::Value* address, DType dtype);
   llvm::Value* update(const Store& store, const Update& update);

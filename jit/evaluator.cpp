@@ -188,6 +188,7 @@ class Jit final : public Evaluator {
       concrete->name = function->name;
       concrete->span = function->span;
       concrete->attributes = function->attributes;
+      concrete->pure = function->pure;
       FunctionBuilder builder;
       builder.set_origin(function->span);
       std::vector<Expr> params;

@@ -314,12 +314,9 @@ class Analysis {
     for (std::size_t i = 0; i < call.args.size(); ++i) {
       ValueTree tree = value(call.args[i]);
       use(tree);
-      if (tree.kind == ValueTree::BoxLeaf)
-        not_compiled(call.args[i].span(),
-                     "an argument of a native function whose type is not known is not compiled");
-      if (is_changed_in_place(call, i) && tree.kind == ValueTree::TensorLeaf) {
+      if (is_changed_in_place(call, i) && tree.has_storage()) {
         const TensorType* type = call.args[i].type().tensor();
-        if (!type || !type->shape)
+        if (!type || !type->shape || tree.kind == ValueTree::BoxLeaf)
           not_compiled(expr.span(), "an argument of unknown shape that is changed is not compiled");
         tree.storage = temporary(tree.dtype, *type->shape);
       }

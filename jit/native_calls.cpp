@@ -25,6 +25,9 @@ NativeArgument argument_of(const NativeCall& call, std::size_t index, const std:
       return scalar_of_slot(slots[0], tree.dtype);
     case ValueTree::TextLeaf:
       return native_argument(Value(tree.text), call.name, index, call.span);
+    case ValueTree::BoxLeaf:
+      return native_argument(reinterpret_cast<const Box*>(static_cast<std::intptr_t>(slots[0]))->value,
+                             call.name, index, call.span);
     case ValueTree::Tuple:
       break;
   }

@@ -16,7 +16,6 @@ using windows::Layout;
 
 // The argument that holds the pooled data.
 std::size_t data_argument(Kind kind) { return kind == Kind::Max || kind == Kind::Average ? 0 : 1; }
-bool is_average(Kind kind) { return kind == Kind::Average || kind == Kind::AverageBackward; }
 // Whether the result has the windows' shape; else the data's.
 bool gives_windows(Kind kind) { return kind != Kind::MaxBackward && kind != Kind::AverageBackward; }
 

@@ -13,7 +13,7 @@ Value evaluate(const EvalCall& c) {
     using T = decltype(element);
     T* target = result.mutable_view<T>().data();
     const auto combine = [](Sum<T> product, T next, std::size_t) { return product * to_sum(next); };
-    for (const Sum<T>& product :
+    for (const Sum<T> product :
          reduction::fold<T>(x, x.shape(), axes, to_sum(convert_element<T>(1.0)), combine))
       *target++ = from_sum<T>(product);
   });

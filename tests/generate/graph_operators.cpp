@@ -161,6 +161,9 @@ class FreeCall {
         }
         return sample;
       }
+      case ParamKind::Any:
+      case ParamKind::AnyRest:
+        return std::nullopt;  // operators of such are not called freely
     }
     return std::nullopt;
   }

@@ -5,12 +5,6 @@
 namespace relish::generate {
 namespace {
 
-Scalar in_dtype(DType dtype, const Scalar& value) {
-  if (value.dtype() == dtype) return value;
-  if (const auto number = value.as_int()) return int_literal(dtype, *number);
-  return cast(dtype, value);
-}
-
 struct Loop {
   ScalarVar var;
   Scalar begin, extent;
