@@ -43,7 +43,8 @@ target_link_options(relish_options INTERFACE -Wl,--gc-sections -Wl,--as-needed)
 # inactive members of variants and of strings' small buffers that are none.
 target_compile_options(relish_options INTERFACE -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  target_compile_options(relish_options INTERFACE -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overread)
+  target_compile_options(relish_options INTERFACE -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overread
+    -Wno-stringop-overflow -Wno-restrict)
 endif()
 
 if(RELISH_SANITIZE)

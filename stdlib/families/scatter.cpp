@@ -171,8 +171,8 @@ DataAndUpdates update_gradients(const Operations& to, const GraphValue& g, const
   return {kept, where(stays, to.get(g), constant_like(g, 0))};
 }
 
-// The product of all but one update: without the zeros where there are some, and nothing where there are
-// others.
+// The product of all but one update. The zeros are left out of it and then count as a factor: of none among
+// the others 1, of one its value, which is 0 but has a derivative, of more 0.
 DataAndUpdates product_gradients(const Operations& to, const GraphValue& g, const GraphValue& data,
                                  const GraphValue& updates) {
   const GraphValue one = constant_like(g, 1), none = constant_like(g, 0);
@@ -184,7 +184,11 @@ DataAndUpdates product_gradients(const Operations& to, const GraphValue& g, cons
   nonzero.leaf();
   const GraphValue rest = to.get(to.put(data, nonzero, "mul"));
   const GraphValue others = zeros - as_number(is_zero, g);  // zeros among the other updates
-  const GraphValue slope = where(call_op("equal", {others, none}), rest / nonzero, none);
+  const GraphValue zero = where(is_zero, updates, none);
+  const GraphValue other_zero = to.get(to.put(zeros_like(data), zero, "add")) - zero;
+  const GraphValue factor =
+      where(call_op("equal", {others, none}), one, where(call_op("equal", {others, one}), other_zero, none));
+  const GraphValue slope = rest / nonzero * factor;
   return {g * to.put(ones_like(data), updates, "mul"), to.get(g) * slope};
 }
 

@@ -197,6 +197,8 @@ constexpr Sample scatter_samples[] = {
     {"rand((3, 2), \"float64\") + 0.5, R.const([[0, 2], [0, 2], [1, 2]], \"int64\"), rand((3, 2), "
      "\"float64\") "
      "+ 1.5, reduction=\"mul\""},
+    {"R.const([2.0, 3.0, 5.0], \"float64\"), R.const([0, 0, 0, 1, 1, 1, 2, 2], \"int64\"), "
+     "R.const([0.0, 4.0, 7.0, 0.0, 6.0, 0.0, 8.0, 9.0], \"float64\"), reduction=\"mul\""},
     {"rand((2, 3), \"float64\"), R.const([[0, 0, 2, 0], [1, 1, 1, 1]], \"int64\"), rand((2, 4), "
      "\"float64\"), "
      "axis=-1, reduction=\"mean\""},
@@ -269,9 +271,8 @@ extern const Op op_scatter_elements{
         "last in row-major order stays (reduction update); the others are joined with what was there. mean "
         "is "
         "the mean of what was there and all updates (TVM halves once for each update, so that its result "
-        "depends on their order); of integers it truncates. Second derivatives of mul leave out the mixed "
-        "terms "
-        "of updates that are exactly 0. Negative indices count from the end; one out of "
+        "depends on their order); of integers it truncates. Of mul, first and second "
+        "derivatives are right where updates are 0. Negative indices count from the end; one out of "
         "range is a RuntimeError."};
 
 }  // namespace relish

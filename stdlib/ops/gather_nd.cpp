@@ -278,6 +278,8 @@ constexpr Sample scatter_samples[] = {
      "reduction=\"add\""},
     {"rand((3, 2), \"float64\") + 0.5, R.const([[1], [1]], \"int64\"), rand((2, 2), \"float64\") + 1.5, "
      "reduction=\"mul\""},
+    {"R.const([2.0, 3.0, 5.0], \"float64\"), R.const([[0], [0], [0], [1], [1], [1]], \"int64\"), "
+     "R.const([0.0, 4.0, 7.0, 0.0, 6.0, 0.0], \"float64\"), reduction=\"mul\""},
     {"[[0.5, 3.0], [1.0, 2.0]], R.const([[0], [0]], \"int64\"), [[1.0, 1.5], [2.0, 0.0]], reduction=\"max\"",
      "[[2.0, 3.0], [1.0, 2.0]]"},
     {"[[0.5, 3.0], [1.0, 2.0]], R.const([[0], [0]], \"int64\"), [[1.0, 1.5], [2.0, 0.0]], reduction=\"min\"",
@@ -341,6 +343,7 @@ extern const Op op_scatter_nd{
     .rejects = scatter_rejects,
     .doc =
         "Coordinates as in gather_nd; updates have the shape of its result. Of several updates of one place "
-        "the last in row-major order stays, or all are joined with what was there."};
+        "the last in row-major order stays, or all are joined with what was there. Of mul, first and second "
+        "derivatives are right where updates are 0."};
 
 }  // namespace relish

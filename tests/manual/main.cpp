@@ -241,11 +241,10 @@ int check_diagnostics() {
 }  // namespace
 }  // namespace relish::testing
 
-int main(int argc, char** argv) {
+namespace {
+
+int run(const std::string& option) {
   using namespace relish::testing;
-  if (argc > 1 && std::string(argv[1]) == "--coverage") return print_coverage();
-  relish::start_language();
-  const std::string option = argc > 1 ? argv[1] : "";
   if (option == "--diagnostics") {
     std::cout << DiagnosticTable().page();
     return 0;
@@ -255,4 +254,18 @@ int main(int argc, char** argv) {
   if (option == "--update") page.update();
   std::cout << page.examples() << " examples, " << page.failures() << " not as the page says\n";
   return page.failures() + check_diagnostics() == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "--coverage") return relish::testing::print_coverage();
+  relish::start_language();
+  try {
+    return run(argc > 1 ? argv[1] : "");
+  } catch (const relish::Failure& failure) {  // a golden file that cannot be read
+    for (const relish::Diagnostic& diagnostic : failure.diagnostics())
+      std::cerr << diagnostic.place << ": " << diagnostic.message << "\n";
+    return 1;
+  }
 }

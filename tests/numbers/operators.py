@@ -11,7 +11,7 @@ import torch
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import families  # noqa: E402
 from oracle import index  # noqa: E402
-from oracle.cases import File  # noqa: E402
+from oracle.cases import File, rounded_once  # noqa: E402
 
 BOTH = (np.float32, np.float64)
 
@@ -222,6 +222,15 @@ def shapes():
     for dtype, to in [(np.float64, "float32"), (np.float32, "float64"), (np.float32, "int8"), (np.float64, "bool")]:
         for shape in [(0, 3), (1, 4), (2, 0, 1)]:
             file.add(f"{np.dtype(dtype).name} {shape} to {to}", random(shape, dtype), dtype=to)
+    values = [0.1, -2.5, 1.00390625 + 2**-40, 1.01171875, 3.4e38, -1e-40, 65504, 0]
+    for dtype in ("float64", "float32", "float16"):
+        given = rounded_once(values, dtype)
+        file.given(f"{dtype} to bfloat16", [given], rounded_once(given, "bfloat16"), dtype="bfloat16")
+    brain = rounded_once(values, "bfloat16")
+    for dtype in ("float64", "float32", "float16"):
+        file.given(f"bfloat16 to {dtype}", [brain], rounded_once(brain.double(), dtype), dtype=dtype)
+    file.given("bfloat16 to int32", [rounded_once([1.75, -2.5, 100000], "bfloat16")], np.array([1, -2, 99840], np.int32), dtype="int32")
+    file.given("bool to bfloat16", [np.array([True, False])], rounded_once([1, 0], "bfloat16"), dtype="bfloat16")
     file.write()
 
     for name, value in [("zeros", 0), ("ones", 1)]:
@@ -231,6 +240,9 @@ def shapes():
         for dtype in ("float32", "float64"):
             for shape in [(0,), (1,), (3, 1, 2), (2, 0, 3), (17,), (0, 0)]:
                 file.add(f"{shape} {dtype}", shape, dtype=dtype)
+        for dtype in ("float16", "bfloat16"):
+            for shape in [(2, 3), (), (0, 2)]:
+                file.given(f"{shape} {dtype}", [shape], rounded_once(np.full(shape, value), dtype), dtype=dtype)
         file.write()
         file = File(name + "_like", lambda x, dtype, value=value: torch.from_numpy(
             np.full(x.shape, value, dtype or x.numpy().dtype)), differentiable=False)

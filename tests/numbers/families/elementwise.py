@@ -4,9 +4,10 @@ import math
 import numpy as np
 import torch
 
-from oracle.cases import File, Single
+from oracle.cases import File, Single, rounded_once
 
 BOTH = (np.float32, np.float64)
+HALVES = ("float16", "bfloat16")
 SHAPES = [(5,), (2, 3, 4), (), (1, 1), (0, 3), (17,)]
 PAIRS = [((4,), (4,)), ((2, 3), (3,)), ((3,), (2, 3)), ((2, 1), (1, 3)), ((2, 1, 4), (3, 1)), ((0, 3), (1,)), ((), (2, 2)), ((5,), ())]
 I8, I16, I32, I64, U8, U32 = np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32
@@ -237,6 +238,9 @@ def creation():
     file.add("to int32", (2,), np.array(-2.75, np.float32), dtype="int32")
     file.add("float16", (2, 1), np.array(0.1, np.float16), dtype=None)
     file.add("int64", (2, 2), np.array(2**62 + 1, I64), dtype=None)
+    for dtype in HALVES:
+        file.given(f"to {dtype}", [(2, 1), np.array(0.1)], rounded_once(np.full((2, 1), 0.1), dtype), dtype=dtype)
+        file.given(f"{dtype} itself", [(3,), rounded_once(0.3, dtype)], rounded_once([0.3] * 3, dtype))
     file.write()
 
     def full_like(x, value, dtype):
@@ -249,6 +253,9 @@ def creation():
         # Only the value has a gradient: x is of integers.
         file.add(label(I32, shape), np.ones(shape, I32), np.array(1.25), dtype="float64")
     file.add("to int32", between(-2, 2)((2,), np.float32), np.array(-2.75, np.float32), dtype="int32")
+    for dtype in HALVES:
+        file.given(f"to {dtype}", [np.zeros((2, 2)), np.array(-0.7)], rounded_once(np.full((2, 2), -0.7), dtype), dtype=dtype)
+        file.given(f"like {dtype}", [rounded_once([1, 2], dtype), rounded_once(0.3, dtype)], rounded_once([0.3, 0.3], dtype))
     file.write()
 
     def arange(*given, dtype):
@@ -263,6 +270,10 @@ def creation():
                          ((0, 1, 0.1), "float32"), ((1, 6), "float64"), ((4,), "uint8"), ((0.5, 3.0), "int64"),
                          *[(given, dtype) for dtype in ("float32", "float64") for given in [(0,), (1,), (2.0, 2.0), (3, 4), (-2, 5, 2), (5.0, 0.0, -0.5), (7, 0, -7), (0.0, 0.25, 0.25)]]]:
         file.add(f"{given} {dtype}", *given, dtype=dtype)
+    for dtype in HALVES:
+        for start, end, step in [(0, 1, 0.125), (250, 262, 1), (2045, 2055, 3), (1.0, -1.0, -0.25), (2, 2, 1)]:
+            wide = [start + i * step for i in range(max(0, math.ceil((end - start) / step)))]
+            file.given(f"{start} {end} {step} {dtype}", [start, end, step], rounded_once(wide, dtype), dtype=dtype)
     file.write()
 
     file = File("eye", lambda n, m=None, k=0, dtype=None: torch.from_numpy(np.eye(n, m, k, dtype)), differentiable=False)
@@ -270,6 +281,9 @@ def creation():
                          ((1, 1), "bool"), ((0,), "float64"),
                          *[(given, dtype) for dtype in ("float32", "float64") for given in [(1,), (1, 4, 2), (4, 1, -1), (3, 0), (5, 3, -4), (3, 5, 9), (2, 2, 1)]], ((2, 3, 1), "int64"), ((0, 2), "int8")]:
         file.add(f"{given} {dtype}", *given, dtype=dtype)
+    for dtype in HALVES:
+        for n, m, k in [(2, 3, 0), (3, 2, -1), (0, 2, 0), (1, 1, 1)]:
+            file.given(f"{n} {m} {k} {dtype}", [n, m, k], rounded_once(np.eye(n, m, k), dtype), dtype=dtype)
     file.write()
 
     file = File("eye_like", lambda x, k, dtype: torch.from_numpy(np.eye(*x.shape, k=k, dtype=dtype or x.numpy().dtype)), differentiable=False)
@@ -312,6 +326,9 @@ def creation():
     for dtype in ("float32", "float64"):
         for given in [(8, True, 0.54, 0.46), (7, False, 0.54, 0.46), (1, True, 0.54, 0.46), (1, False, 0.5, 0.5), (5, False, 0.5, 0.25), (0, True, 0.54, 0.46)]:
             file.add(f"{given} {dtype}", *given, dtype=dtype)
+    for dtype in HALVES:
+        for given in [(8, True, 0.54, 0.46), (5, False, 0.5, 0.25), (0, True, 0.54, 0.46)]:
+            file.given(f"{given} {dtype}", [*given], rounded_once(hamming(*given, "float64"), dtype), dtype=dtype)
     file.write()
 
 
@@ -330,6 +347,10 @@ def conversion():
     for dtype, to in [(np.float64, "float32"), (np.float32, "float64"), (np.float32, "float32")]:
         for shape in [(0, 2), (1, 3), (2, 1)]:
             file.add(label(dtype, shape, to), between(-2, 2)(shape, dtype), dtype=to)
+    for dtype in HALVES:
+        values = between(-2, 2)((2, 3))
+        file.given(f"float64 values to {dtype}", [values], rounded_once(values, dtype), dtype=dtype)
+        file.given(f"{dtype} to float32", [rounded_once(values, dtype)], np.array(rounded_once(values, dtype)).astype(np.float32) if dtype == "float16" else rounded_once(values, dtype).float().numpy(), dtype="float32")
     file.write()
     for name in ("copy", "grad.start_checkpoint", "grad.end_checkpoint"):
         unary(name, lambda x: x * 1, between(-2, 2), integers=LOWEST)

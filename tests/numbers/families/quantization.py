@@ -3,7 +3,7 @@ import numpy as np
 import torch
 
 from families.convolution import random
-from oracle.cases import File
+from oracle.cases import File, rounded_once
 
 
 def along(x, steps, axis):
@@ -52,4 +52,12 @@ def write():
                                          ((), (), "int8", -1), ((4, 2), (4,), "int16", -2)]:
             zero = np.array(integers(steps, "int8") // 8, np.int8)
             file.add(f"{np.dtype(dtype).name} {shape} {steps} {data}", integers(shape, data), positive(steps, dtype), zero, axis=axis, out_dtype=out)
+    # The product of these has fewer bits than float32: one rounding.
+    for out in ("float16", "bfloat16"):
+        for shape, steps, data, axis in [((5,), (), "int8", -1), ((2, 3), (3,), "uint8", -1), ((2, 3, 4), (3,), "int8", 1)]:
+            zero = np.array(integers(steps, "int8") // 8, np.int8)
+            scale = rounded_once(positive(steps, np.float64), out)
+            wide = torch.from_numpy(np.array(scale, np.float64)) if out == "float16" else scale.double()
+            answer = dequantize(torch.from_numpy(integers(shape, data)), wide, torch.from_numpy(zero), axis, "float64")
+            file.given(f"{out} {shape} {steps} {data}", [integers(shape, data), scale, zero], rounded_once(answer, out), axis=axis, out_dtype=out)
     file.write()

@@ -5,7 +5,7 @@ import statistics
 
 import numpy as np
 
-from oracle.cases import File
+from oracle.cases import File, rounded_once
 
 KEYS = [(0, 0), (1, 2), (2**32 - 1, 2**32 - 1), (2724734818, 698298832), (7, 9)]
 SHAPES = [(6,), (2, 3), (), (0, 3), (1, 17)]
@@ -98,6 +98,9 @@ def uniform():
         for m, shape in enumerate(SHAPES):
             key = KEYS[(n + m) % len(KEYS)]
             file.given(f"{name} {shape}", [key_array(key), shape], filled(shape, name, lambda i: element(key, i)), dtype=name)
+    for key, shape in zip(KEYS, SHAPES):
+        wide = filled(shape, np.float64, lambda i: (word(key, i) >> 24) * 2.0**-8)
+        file.given(f"bfloat16 {shape}", [key_array(key), shape], rounded_once(wide, "bfloat16"), dtype="bfloat16")
     file.given("default dtype", [key_array((1, 2)), (3,)], filled((3,), np.float32, lambda i: elements["float32"]((1, 2), i)))
     file.write()
 
@@ -114,6 +117,9 @@ def normal():
             key = KEYS[(n + m) % len(KEYS)]
             result = filled(shape, name, lambda i: normal_of(key, i))
             file.given(f"{name} {shape}", [key_array(key), shape], result, dtype=name, oracle_rtol=1e-15 if name == "float64" else None)
+    for key, shape in zip(KEYS, SHAPES):
+        wide = filled(shape, np.float64, lambda i: normal_of(key, i))
+        file.given(f"bfloat16 {shape}", [key_array(key), shape], rounded_once(wide, "bfloat16"), dtype="bfloat16")
     file.given("default dtype", [key_array((1, 2)), (3,)], filled((3,), np.float32, lambda i: normal_of((1, 2), i)))
     file.write()
 
@@ -170,6 +176,14 @@ def dropout():
                 cotangents = [np.random.default_rng([12 + k, *shape]).uniform(-1, 1, shape) for k in range(2)]
                 more = {"cotangents": cotangents, "gradients": [None, cotangents[0] * mask]}
             file.given(f"{np.dtype(dtype).name} {shape} rate {rate}", [key_array(key), x], [x * mask, mask], rate=rate, **more)
+    for dtype in ("float16", "bfloat16"):
+        for (key, shape), rate in zip(zip(KEYS, SHAPES), (0.5, 0.25, 0.75, 0.0, 0.1)):
+            x = rounded_once(np.random.default_rng([11, *shape]).uniform(-2, 2, shape), dtype)
+            # 1 / (1 - rate) is computed in float32, as all that halves are made of.
+            factor = float(np.float32(1) / np.float32(1 - rate))
+            mask = rounded_once(filled(shape, np.float64, lambda i: 0.0 if word(key, i) < rate * 2**32 else factor), dtype)
+            wide = np.asarray(x.float() if dtype == "bfloat16" else x, np.float64) * np.asarray(mask.float() if dtype == "bfloat16" else mask, np.float64)
+            file.given(f"{dtype} {shape} rate {rate}", [key_array(key), x], [rounded_once(wide, dtype), mask], rate=rate)
     file.write()
 
 

@@ -34,6 +34,22 @@ def tensor(array):
     return {"dtype": array.dtype.name, "shape": list(array.shape), "data": [number(v) for v in array.reshape(-1)]}
 
 
+def rounded_once(values, dtype):
+    """float64 values in a float dtype; bfloat16 by way of float32 rounded to odd, so that nothing rounds twice."""
+    values = np.array(values, np.float64)
+    if dtype != "bfloat16":
+        with np.errstate(over="ignore"):
+            return values.astype(dtype)
+    with np.errstate(over="ignore"):
+        wide = np.atleast_1d(values)
+        narrow = wide.astype(np.float32)
+        beyond = np.abs(narrow.astype(np.float64)) > np.abs(wide)
+        toward_zero = np.where(beyond, np.nextafter(narrow, np.float32(0)), narrow).astype(np.float32)
+    inexact = toward_zero.astype(np.float64) != wide
+    odd = (toward_zero.view(np.uint32) | (inexact & np.isfinite(wide)).astype(np.uint32)).view(np.float32)
+    return torch.from_numpy(odd.reshape(values.shape)).to(torch.bfloat16)
+
+
 def encoded(argument):
     if isinstance(argument, tuple):
         return {"shape_value": list(argument)}
