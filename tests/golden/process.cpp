@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -22,6 +23,13 @@ std::string whole_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
+
+// How much longer than in a release the program takes to start.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int slowness = 10;
+#else
+constexpr int slowness = 1;
+#endif
 
 // In the child: never returns.
 [[noreturn]] void become_program(const ProcessRequest& request, const std::string& input,
@@ -50,15 +58,21 @@ std::string whole_file(const std::string& path) {
 
 }  // namespace
 
+std::vector<std::string> environment_at(const std::string& folder, std::vector<std::string> more) {
+  more.insert(more.end(), {"HOME=" + folder, "XDG_CACHE_HOME=" + folder + "/.cache",
+                           "XDG_STATE_HOME=" + folder + "/.state", "PATH=/usr/bin:/bin"});
+  for (const char* name : {"ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"})
+    if (const char* value = std::getenv(name)) more.push_back(std::string(name) + "=" + value);
+  return more;
+}
+
 ProcessResult run_program(const ProcessRequest& request) {
   // Everything that allocates comes before the fork.
   const std::string input = request.input.empty() ? "/dev/null" : request.input;
   const std::string output = request.folder + "/.stdout", errors = request.folder + "/.stderr";
   std::vector<std::string> words = {"relish"};
   words.insert(words.end(), request.arguments.begin(), request.arguments.end());
-  std::vector<std::string> variables = {
-      "HOME=" + request.folder, "XDG_CACHE_HOME=" + request.folder + "/.cache",
-      "XDG_STATE_HOME=" + request.folder + "/.state", "LC_ALL=C", "PATH=/usr/bin:/bin"};
+  std::vector<std::string> variables = environment_at(request.folder, {"LC_ALL=C"});
   std::vector<char*> arguments, environment;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -76,12 +90,12 @@ ProcessResult run_program(const ProcessRequest& request) {
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
     const auto elapsed = Clock::now() - start;
-    if (!sent && elapsed >= std::chrono::milliseconds(request.signal_after_ms)) {
+    if (!sent && elapsed >= std::chrono::milliseconds(request.signal_after_ms * slowness)) {
       ::kill(child, request.signal);
       signalled = Clock::now();
       sent = true;
     }
-    if (!result.timed_out && elapsed >= std::chrono::seconds(request.limit_seconds)) {
+    if (!result.timed_out && elapsed >= std::chrono::seconds(request.limit_seconds * slowness)) {
       ::kill(child, SIGKILL);
       result.timed_out = true;
     }

@@ -26,6 +26,9 @@ struct ProcessResult {
   std::string error_output;
 };
 
+// The environment of a program at home in `folder`: its folders there, `more`, and what sanitizers are told.
+std::vector<std::string> environment_at(const std::string& folder, std::vector<std::string> more);
+
 // The program under test, RELISH_PROGRAM of the build.
 ProcessResult run_program(const ProcessRequest& request);
 

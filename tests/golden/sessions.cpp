@@ -16,6 +16,7 @@
 
 #include "support/failure.h"
 #include "tests/golden/commands.h"
+#include "tests/golden/process.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace relish::testing {
@@ -29,12 +30,7 @@ class TerminalProgram {
   TerminalProgram(const TemporaryFolder& folder, const std::vector<std::string>& options) {
     std::vector<std::string> words = {"relish"};
     words.insert(words.end(), options.begin(), options.end());
-    std::vector<std::string> variables = {"HOME=" + folder.path(),
-                                          "XDG_CACHE_HOME=" + folder.path() + "/.cache",
-                                          "XDG_STATE_HOME=" + folder.path() + "/.state",
-                                          "LC_ALL=C.UTF-8",
-                                          "TERM=dumb",
-                                          "PATH=/usr/bin:/bin"};
+    std::vector<std::string> variables = environment_at(folder.path(), {"LC_ALL=C.UTF-8", "TERM=dumb"});
     std::vector<char*> arguments, environment;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
