@@ -15,6 +15,7 @@ bool transposed(const CallView& call) { return *call.attribute("transposed").as<
 
 Type infer(const CallView& call) {
   require_float(call, 0);
+  require_float(call, 1);
   const std::optional<DType> dtype = common_dtype(call, 0, 1);
   const BroadcastShape a = shape_of(call.tensor(0)), b = shape_of(call.tensor(1));
   bool different = a.rank >= 0 && b.rank >= 0 && a.rank != b.rank;
@@ -109,6 +110,7 @@ constexpr Reject rejects[] = {
     {"linear_scan.axis", "rand((2,), \"float32\"), rand((2,), \"float32\"), axis=1", "out of range"},
     {"linear_scan.shape", "rand((2,), \"float32\"), rand((3,), \"float32\")", "different shapes"},
     {"linear_scan.dtype", "[1, 2], [3, 4]", "expected a floating dtype"},
+    {"linear_scan.dtype", "[1.0, 2.0], R.const([True, False], \"bool\")", "expected a floating dtype"},
 };
 
 // --- Shift.
