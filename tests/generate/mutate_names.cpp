@@ -204,6 +204,9 @@ MaybeLine dataflow_variable_outside(Draft& draft) {
     for (const auto& [name, at] : bound) {
       // Of the same type, so that no other rule is broken.
       const bool fits = annotation_of(draft.text(at), name) == wanted;
+      // A name of several bindings may be seen there all the same.
+      if (std::count_if(bound.begin(), bound.end(), [&](const auto& each) { return each.first == name; }) > 1)
+        continue;
       if (fits && at < use.line && draft.line(at).in_dataflow && !is_output(draft, at, name))
         choices.emplace_back(use, name);
     }

@@ -158,7 +158,7 @@ MaybeLine attribute_value(Draft& draft) {
         for (const char* free : {"out_ty", "out_sinfo", "ignore_index", "pad_value", "dst_vdevice", "vdevice",
                                  "device", "device_type", "index", "format"})
           if (name == free) return false;
-        for (const char* any_number : {"depth", "alpha", "beta", "threshold"})
+        for (const char* any_number : {"depth", "alpha", "beta", "threshold", "epsilon", "bias", "offset"})
           if (name == any_number) return false;
         return tokens[i].kind == Token::Number || tokens[i].kind == Token::String || value == "True" ||
                value == "False";
