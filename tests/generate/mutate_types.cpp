@@ -165,10 +165,15 @@ MaybeLine attribute_value(Draft& draft) {
       });
   if (!place) return std::nullopt;
   const std::string value = text_of(draft.text(place->line), place->token);
-  const std::string wrong = place->token.kind == Token::Number ? "97"
-                            : place->token.kind == Token::String
-                                ? "\"" + draft.misspelt(value.substr(1, value.size() - 2)) + "\""
-                                : "\"maybe\"";
+  const auto misspelt = [&](const std::string& word) {
+    const std::string other = draft.misspelt(word);
+    // A layout of the same letters is another layout.
+    const bool same_letters = std::is_permutation(word.begin(), word.end(), other.begin(), other.end());
+    return "\"" + (same_letters ? word + word.front() : other) + "\"";
+  };
+  const std::string wrong = place->token.kind == Token::Number   ? "97"
+                            : place->token.kind == Token::String ? misspelt(value.substr(1, value.size() - 2))
+                                                                 : "\"maybe\"";
   draft.replace(place->line, place->token, wrong);
   return place->line;
 }
