@@ -43,20 +43,27 @@ void ModuleBuilder::declare(const ast::Statement& statement) {
   declaration->comments = statement.comments;
   declaration->refused =
       !context_.attempt([&] { declaration->options = read_decorators(context_, definition); });
-  auto earlier = by_name_.find(definition.name);
-  if (earlier != by_name_.end()) {
-    context_.diagnostics
-        .error(ErrorClass::Type, definition.name_span, "function.twice",
-               fmt::format("found the function '{}' twice", printable(definition.name)))
-        .note(earlier->second->definition->name_span, "it is defined here first")
-        .notes.push_back(write_here(
-            definition.name_span,
-            fresh_name(context_.may_search() ? context_.text : std::string_view(), definition.name)));
-    context_.unresolved = true;
-  } else {
-    by_name_[definition.name] = declaration.get();
-  }
+  if (is_first(definition.name, definition.name_span)) by_name_[definition.name] = declaration.get();
   declarations_.push_back(std::move(declaration));
+}
+
+std::optional<Span> ModuleBuilder::declared_at(const std::string& name) const {
+  if (auto found = by_name_.find(name); found != by_name_.end()) return found->second->definition->name_span;
+  if (auto found = extern_by_name_.find(name); found != extern_by_name_.end()) return found->second->span;
+  return std::nullopt;
+}
+
+bool ModuleBuilder::is_first(const std::string& name, Span at) {
+  const std::optional<Span> earlier = declared_at(name);
+  if (!earlier) return true;
+  context_.diagnostics
+      .error(ErrorClass::Type, at, "function.twice",
+             fmt::format("found the function '{}' twice", printable(name)))
+      .note(*earlier, "it is defined here first")
+      .notes.push_back(
+          write_here(at, fresh_name(context_.may_search() ? context_.text : std::string_view(), name)));
+  context_.unresolved = true;
+  return false;
 }
 
 void ModuleBuilder::declare_class_statement(const ast::Statement& statement) {
@@ -85,7 +92,9 @@ void ModuleBuilder::declare_class_statement(const ast::Statement& statement) {
         context_.type_variables.insert(*variable);
         return;
       }
-      if (variable && maker == "R.ExternFunc") return declare_extern(statement, *variable, *made);
+      if (variable && maker == "R.ExternFunc") {
+        return declare_extern(statement, *assignment->targets[0], *variable, *made);
+      }
     }
     if (auto* inner = statement.as<ast::ClassDefinition>()) {
       fail(ErrorClass::Syntax, inner->name_span, "refused.nested",
@@ -149,8 +158,8 @@ void ModuleBuilder::read_global_infos(const ast::Call& call) {
 }
 
 // `name = R.ExternFunc("symbol")`, perhaps with a type.
-void ModuleBuilder::declare_extern(const ast::Statement& statement, const std::string& name,
-                                   const ast::Call& call) {
+void ModuleBuilder::declare_extern(const ast::Statement& statement, const ast::Expr& target,
+                                   const std::string& name, const ast::Call& call) {
   auto* symbol = call.arguments.empty() ? nullptr : call.arguments[0].value->as<ast::StringValue>();
   if (!symbol || symbol->value.empty() || call.arguments.size() > 2) {
     // Most often the function has the name of its symbol.
@@ -173,11 +182,9 @@ void ModuleBuilder::declare_extern(const ast::Statement& statement, const std::s
     symbols.declare_strings(*call.arguments[1].value, DType::Int64);
     function->type = TypeReader(context_, symbols).read(*call.arguments[1].value);
   }
-  if (by_name_.count(name) || module_.extern_function(name)) {
-    fail(ErrorClass::Type, statement.span, "function.twice",
-         fmt::format("found the function '{}' twice", printable(name)));
-  }
+  if (!is_first(name, target.span)) return;
   extern_order_.push_back(declarations_.size());
+  extern_by_name_[name] = function;
   externs_.push_back(std::move(function));
 }
 
@@ -210,7 +217,6 @@ Module ModuleBuilder::build() {
       module_.functions.emplace_back(externs_[next_extern++]);
     if (i == declarations_.size()) break;
     auto& declaration = declarations_[i];
-    if (by_name_.at(declaration->definition->name) != declaration.get()) continue;
     if (auto function = built(*declaration->definition)) module_.functions.push_back(std::move(*function));
     declaration->graph.reset();
   }
@@ -330,10 +336,8 @@ std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name,
   auto found = by_name_.find(name);
   if (found == by_name_.end()) {
     if (damaged_names_.contains(name)) throw ReadContext::Silent{};
-    for (const ExternFunctionPtr& external : externs_) {
-      if (external->name == name)
-        return GlobalMeaning{global_ref(GlobalFunction(external), use), nullptr, false, true};
-    }
+    if (auto native = extern_by_name_.find(name); native != extern_by_name_.end())
+      return GlobalMeaning{global_ref(GlobalFunction(native->second), use), nullptr, false, true};
     const GlobalFunction* known = linked_.find(name);
     if (!known && session_) known = session_->find(name);
     if (!known) return std::nullopt;
@@ -393,13 +397,12 @@ std::optional<std::string> ModuleBuilder::linked_function(const std::string& mod
   if (!copies) return std::nullopt;
   for (const GlobalFunction& copy : *copies) {
     const std::string& name = name_of(copy);
-    auto own = by_name_.find(name);
-    bool declared = own != by_name_.end();
+    const std::optional<Span> declared = declared_at(name);
     const GlobalFunction* earlier = session_ ? session_->find(name) : nullptr;
     bool foreign = earlier && *earlier != copy && !links_.linked_before(name);
     if (declared || foreign) {
       std::vector<DiagnosticNote> notes;
-      if (declared) notes.push_back({own->second->definition->name_span, "it is defined here"});
+      if (declared) notes.push_back({*declared, "it is defined here"});
       fail(ErrorClass::Type, use, "link.clash",
            fmt::format("'{}.{}' comes in as '{}', which the module has already; rename one of them",
                        printable(module), printable(function), printable(name)),

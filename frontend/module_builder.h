@@ -47,7 +47,12 @@ class ModuleBuilder : public Globals {
   struct Declaration;
   void build_declaration(Declaration& declaration);
   void read_global_infos(const ast::Call& call);
-  void declare_extern(const ast::Statement& statement, const std::string& name, const ast::Call& call);
+  void declare_extern(const ast::Statement& statement, const ast::Expr& target, const std::string& name,
+                      const ast::Call& call);
+  // Where the text defines the name, as a function or as a native one.
+  std::optional<Span> declared_at(const std::string& name) const;
+  // Whether nothing has the name yet; reports it otherwise.
+  bool is_first(const std::string& name, Span at);
   void check_gradients();
   void ensure_header(Declaration& declaration);
 
@@ -64,6 +69,7 @@ class ModuleBuilder : public Globals {
   std::set<std::string>
       damaged_names_;  // of functions whose text was refused: uses are no errors of their own
   std::vector<ExternFunctionPtr> externs_;
+  std::unordered_map<std::string, ExternFunctionPtr> extern_by_name_;
   std::vector<std::size_t> extern_order_;  // of each, how many functions stand before it
 };
 
