@@ -77,19 +77,45 @@ MaybeLine tuple_for_tensor(Draft& draft) {
   return at;
 }
 
+// The operator that is called by the name before the bracket, such as relu of R.nn.relu(x); null when it is
+// none.
+const Op* op_called(const std::string& text, const Tokens& tokens, std::size_t name) {
+  if (tokens[name].kind != Token::Name || !is_sign(text, tokens, name + 1, '(') ||
+      tokens[name].begin < value_begin(text))
+    return nullptr;
+  std::size_t first = name;
+  while (first >= 2 && is_sign(text, tokens, first - 1, '.')) first -= 2;
+  if (text_of(text, tokens[first]) != "R" || first == name) return nullptr;
+  return find_op(text.substr(tokens[first + 2].begin, tokens[name].end - tokens[first + 2].begin));
+}
+
 // The operator calls of values, as the index of the name before the bracket.
 std::optional<Place> some_call(Draft& draft, const std::function<bool(const Op&)>& holds) {
-  return some_token(
-      draft, is_graph_binding, [&](const std::string& text, const Tokens& tokens, std::size_t i) {
-        if (tokens[i].kind != Token::Name || !is_sign(text, tokens, i + 1, '(') ||
-            tokens[i].begin < value_begin(text))
-          return false;
-        std::size_t first = i;
-        while (first >= 2 && is_sign(text, tokens, first - 1, '.')) first -= 2;
-        if (text_of(text, tokens[first]) != "R" || first == i) return false;
-        const Op* op = find_op(text.substr(tokens[first + 2].begin, tokens[i].end - tokens[first + 2].begin));
-        return op && holds(*op);
-      });
+  return some_token(draft, is_graph_binding,
+                    [&](const std::string& text, const Tokens& tokens, std::size_t i) {
+                      const Op* op = op_called(text, tokens, i);
+                      return op && holds(*op);
+                    });
+}
+
+// The attribute of an operator whose value the token is, after `name=`; null when it is none.
+const Param* attribute_given(const std::string& text, const Tokens& tokens, std::size_t value) {
+  if (value < 4 || !is_sign(text, tokens, value - 1, '=')) return nullptr;
+  int depth = 0;
+  std::size_t open = value - 2;
+  for (;; --open) {
+    const char sign = tokens[open].kind == Token::Sign ? text[tokens[open].begin] : ' ';
+    if (sign == '(' && depth == 0) break;
+    if (sign == ')' || sign == ']') ++depth;
+    if (sign == '(' || sign == '[') --depth;
+    if (open == 1 || depth < 0) return nullptr;
+  }
+  const Op* op = op_called(text, tokens, open - 1);
+  if (!op) return nullptr;
+  const std::string name = text_of(text, tokens[value - 2]);
+  const auto param =
+      std::find_if(op->params.begin(), op->params.end(), [&](const Param& one) { return one.name == name; });
+  return param == op->params.end() || param->kind != ParamKind::Attribute ? nullptr : &*param;
 }
 
 // The end of the first argument behind the bracket at `open`.
@@ -149,31 +175,37 @@ MaybeLine surplus_operand(Draft& draft) {
 }
 
 MaybeLine attribute_value(Draft& draft) {
+  // Any number is a class to ignore, a depth or a device, any word a device or a part of a message.
+  constexpr std::string_view free[] = {"ignore_index", "depth",       "offset", "index",
+                                       "device_type",  "dst_vdevice", "format"};
+  std::string wrong;
   const auto place =
-      some_token(draft, is_graph_binding, [](const std::string& text, const Tokens& tokens, std::size_t i) {
-        if (i < 3 || !is_sign(text, tokens, i - 1, '=') || tokens[i - 2].begin < value_begin(text))
+      some_token(draft, is_graph_binding, [&](const std::string& text, const Tokens& tokens, std::size_t i) {
+        const Param* attribute = attribute_given(text, tokens, i);
+        if (!attribute || std::find(std::begin(free), std::end(free), attribute->name) != std::end(free))
           return false;
-        const std::string name = text_of(text, tokens[i - 2]), value = text_of(text, tokens[i]);
-        // Any number is a class to ignore or a device, any word a device or a part of a message.
-        for (const char* free : {"out_ty", "out_sinfo", "ignore_index", "pad_value", "dst_vdevice", "vdevice",
-                                 "device", "device_type", "index", "format"})
-          if (name == free) return false;
-        for (const char* any_number : {"depth", "alpha", "beta", "threshold", "epsilon", "bias", "offset"})
-          if (name == any_number) return false;
+        const std::string value = text_of(text, tokens[i]);
         return tokens[i].kind == Token::Number || tokens[i].kind == Token::String || value == "True" ||
                value == "False";
       });
   if (!place) return std::nullopt;
-  const std::string value = text_of(draft.text(place->line), place->token);
-  const auto misspelt = [&](const std::string& word) {
-    const std::string other = draft.misspelt(word);
+  const std::string& text = draft.text(place->line);
+  const Tokens tokens = tokens_of(text);
+  const std::string value = text_of(text, place->token);
+  if (place->token.kind == Token::Number) {
+    std::size_t at = 0;
+    while (tokens[at].begin != place->token.begin) ++at;
+    // Most floating attributes take any number.
+    const bool floating = attribute_given(text, tokens, at)->type.find("float") != std::string_view::npos;
+    wrong = floating ? "\"much\"" : "97";
+  } else if (place->token.kind == Token::String) {
+    const std::string word = value.substr(1, value.size() - 2), other = draft.misspelt(word);
     // A layout of the same letters is another layout.
     const bool same_letters = std::is_permutation(word.begin(), word.end(), other.begin(), other.end());
-    return "\"" + (same_letters ? word + word.front() : other) + "\"";
-  };
-  const std::string wrong = place->token.kind == Token::Number   ? "97"
-                            : place->token.kind == Token::String ? misspelt(value.substr(1, value.size() - 2))
-                                                                 : "\"maybe\"";
+    wrong = "\"" + (same_letters ? word + word.front() : other) + "\"";
+  } else {
+    wrong = "\"maybe\"";
+  }
   draft.replace(place->line, place->token, wrong);
   return place->line;
 }
