@@ -139,6 +139,7 @@ llvm::Function* GraphEmitter::function(const Function& source) {
                                       llvm::Function::InternalLinkage, "graph." + source.name, code_);
   functions_[&source] = code;
   finish_function(*code);
+  translate_as_it_stands(*code);  // it calls kernels and computes nothing itself
 
   Frame outside = std::move(frame_);
   const auto resume = builder_.saveIP();
@@ -412,6 +413,7 @@ llvm::Function* GraphEmitter::entry_of(const PrimFunc& source) {
   auto* entry = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), {ptr, ptr, ptr}, false),
                                        llvm::Function::InternalLinkage, "entry." + source.name, code_);
   finish_function(*entry);
+  translate_as_it_stands(*entry);
   builder_.SetInsertPoint(llvm::BasicBlock::Create(code_.getContext(), "entry", entry));
   llvm::Value* in = entry->getArg(1);
   std::vector<llvm::Value*> operands{entry->getArg(0)};

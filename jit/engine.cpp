@@ -142,8 +142,22 @@ namespace {
 // Optimized machine code of a module, as an object file in memory.
 using Object = llvm::SmallVector<char, 0>;
 
+// The time that LLVM takes to order the instructions of a block grows with the square of their number:
+// minutes for a loop that its author unrolled many thousand times. A function with such a block is translated
+// as it stands.
+constexpr std::size_t longest_ordered_block = 16'000;
+
+void leave_long_blocks(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    if (std::any_of(function.begin(), function.end(),
+                    [](const llvm::BasicBlock& block) { return block.size() > longest_ordered_block; }))
+      translate_as_it_stands(function);
+  }
+}
+
 Object object_of(llvm::Module& module, llvm::TargetMachine& machine) {
   optimize(module, machine);
+  leave_long_blocks(module);
   Object object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager passes;

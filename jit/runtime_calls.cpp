@@ -124,4 +124,9 @@ void finish_function(llvm::Function& function) {
   function.addFnAttr("no-trapping-math", "true");
 }
 
+void translate_as_it_stands(llvm::Function& function) {
+  function.addFnAttr(llvm::Attribute::OptimizeNone);
+  function.addFnAttr(llvm::Attribute::NoInline);  // which the other demands
+}
+
 }  // namespace relish::jit

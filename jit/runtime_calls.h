@@ -54,5 +54,7 @@ class RuntimeCalls {
 
 // Attributes of every generated function: no exceptions, the host's features.
 void finish_function(llvm::Function& function);
+// For code in which nothing is gained: LLVM selects instructions one by one and leaves their order.
+void translate_as_it_stands(llvm::Function& function);
 
 }  // namespace relish::jit
