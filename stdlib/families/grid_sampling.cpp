@@ -60,6 +60,8 @@ Sampling sampling_of(const CallView& call, const Member& member) {
                 fmt::format("padding_mode is \"{}\", expected zeros, border or reflection", outside));
   }
   if (member.ordered) sampling.order = windows::sizes(call, "order", rank, 0);
+  // All derivatives above the third are the same: zero.
+  for (std::int64_t& order : sampling.order) order = std::min<std::int64_t>(order, 4);
   return sampling;
 }
 
@@ -157,7 +159,7 @@ Polynomial derivative(Polynomial p, std::int64_t order) {
 
 double kernel_value(double x, std::int64_t order) {
   const double s = std::abs(x);
-  if (s > 2 || order > 3) return 0;
+  if (s > 2) return 0;
   const Polynomial p = derivative(s <= 1 ? near_kernel : far_kernel, order);
   const double value = ((p[0] * s + p[1]) * s + p[2]) * s + p[3];
   return order % 2 == 1 && x < 0 ? -value : value;
@@ -388,7 +390,7 @@ class Nest {
           break;
         case Method::Cubic:
           q = floor - real(1) + cast(DType::Float64, k[d]);
-          weight = order > 3 ? real(0) : kernel(k[d], t, order);
+          weight = kernel(k[d], t, order);
           break;
       }
       for (std::int64_t i = 0; i < order; ++i) weight = weight * found.slope;
