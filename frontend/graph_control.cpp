@@ -233,7 +233,8 @@ void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If&
   const std::string last = any_read ? std::string() : last_of(branches, at);
   for (const std::string& name : names) {
     const Entry *a = find_in(then_arm, name), *b = find_in(else_arm, name);
-    Span span = a ? a->span : b->span;
+    const Entry& named = a ? *a : *b;  // one of them has it
+    Span span = named.span;
     bool refused = (a && std::get_if<Refused>(&a->meaning)) || (b && std::get_if<Refused>(&b->meaning));
     if (refused) {
       bind(name, Refused{}, span);

@@ -191,18 +191,17 @@ void LineTokens::read(const Slice& slice) {
       at = add(Lexer::NUMBER_LIST, at, std::min<std::size_t>(list->end, slice.end));
       continue;
     }
-    std::size_t end = at;
     if (is_name_start(text[at]) || text[at] == '"' || text[at] == '\'') {
-      if ((end = cut.string(at)) != at) {
+      if (const std::size_t end = cut.string(at); end != at) {
         at = add(Lexer::STRING, at, end);
         continue;
       }
     }
     if (is_name_start(text[at])) {
-      end = cut.name(at);
+      const std::size_t end = cut.name(at);
       at = add(vocabulary.word(text.substr(at, end - at)), at, end);
-    } else if ((end = cut.number(at)) != at) {
-      at = add(Lexer::NUMBER, at, end);
+    } else if (const std::size_t number = cut.number(at); number != at) {
+      at = add(Lexer::NUMBER, at, number);
     } else {
       auto [kind, length] = vocabulary.sign(text.substr(at));
       at = add(kind, at, at + length);

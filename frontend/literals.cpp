@@ -212,9 +212,8 @@ bool StringReader::read_field() {
       ++depth;
     } else if (depth > 0 && (c == ')' || c == ']' || c == '}')) {
       --depth;
-    } else if (depth == 0 && (c == '}' || c == ':')) {
-      break;
-    } else if (depth == 0 && c == '!' && at_ + 1 < end_ && token_[at_ + 1] != '=') {
+    } else if (depth == 0 &&
+               (c == '}' || c == ':' || (c == '!' && at_ + 1 < end_ && token_[at_ + 1] != '='))) {
       break;
     } else if (c == '\\') {
       error(at_, at_ + 1, "found '\\' in a field of an f-string");

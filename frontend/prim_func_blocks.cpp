@@ -15,9 +15,9 @@ namespace relish {
 void PrimFuncBuilder::read_with(const ast::Statement& statement, const ast::With& with, BlockStmt* block,
                                 std::vector<Stmt>& into) {
   auto* call = with.items.size() == 1 ? with.items[0].value->as<ast::Call>() : nullptr;
-  std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
+  const std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   const ast::Expr* target = with.items.empty() ? nullptr : with.items[0].target.get();
-  if (name == "T.init" && call->arguments.empty()) {
+  if (call && name == "T.init" && call->arguments.empty()) {
     if (!block) {
       fail(ErrorClass::Type, statement.span, "block.init", "found T.init outside a block",
            without_header(context_.text, statement, with.body));
@@ -29,7 +29,7 @@ void PrimFuncBuilder::read_with(const ast::Statement& statement, const ast::With
     if (!block->init.defined()) block->init = seq({});
     return;
   }
-  if (name == "T.sblock" || name == "T.block") {
+  if (call && (name == "T.sblock" || name == "T.block")) {
     if (target) type_error(target->span, "block.name", "found 'as' on a block; expected none");
     into.push_back(read_block(statement, with, *call));
     return;
@@ -47,17 +47,18 @@ void PrimFuncBuilder::read_with(const ast::Statement& statement, const ast::With
       --builder.flat_scopes_;
     }
   } frame{*this};
-  if (call && (launched = read_launch(name, *call, target))) {
+  if (call) launched = read_launch(name, *call, target);
+  if (launched) {
     comments = take_comments(statement.comments);
     ++loop_depth_;
     --flat_scopes_;
   } else if (name == "T.attr" || name == "T.target" || name == "T.assume") {
     note_ignored(with.items[0].value->span, name);
-  } else if (call && read_let(name, statement, *call, target, inside)) {
-  } else if (name == "T.Assert" && call->arguments.size() == 2) {
+  } else if (call && name == "T.Assert" && call->arguments.size() == 2) {
     read_assert(statement, *call->arguments[0].value, call->arguments[1].value.get(), inside);
-  } else if (call && target && read_allocation(statement, *target, *with.items[0].value, nullptr, inside)) {
-  } else {
+  } else if (!(call && read_let(name, statement, *call, target, inside)) &&
+             !(call && target &&
+               read_allocation(statement, *target, *with.items[0].value, nullptr, inside))) {
     fail(ErrorClass::Type, statement.span, "with.unknown",
          fmt::format("found 'with' on {}; expected T.sblock or T.init in a prim_func",
                      ast::describe(*with.items[0].value)),

@@ -170,7 +170,7 @@ void PrimFuncBuilder::read_scalar(const ast::Statement& statement, const ast::Ex
   }
   if (!value && (!type.dtype || type.let)) {
     std::vector<DiagnosticNote> notes;
-    if (type.dtype)
+    if (annotation && type.dtype)
       notes.push_back(insert_here(annotation->span, is_bool(*type.dtype) ? " = False" : " = 0"));
     fail(ErrorClass::Type, statement.span, "scalar.value", "found a scalar without a value",
          std::move(notes));

@@ -150,9 +150,11 @@ void StatementReader::read_line(const Line& line, ast::Block& into) {
     all.before.insert(all.before.end(), line.comments.begin(), line.comments.end());
     statement->comments = std::make_shared<const Comments>(std::move(all));
   }
-  if (auto* function = statement->as<ast::FunctionDefinition>())
+  if (auto* function = statement->as<ast::FunctionDefinition>()) {
     function->decorators = std::move(before.decorators);
-  if (auto* module = statement->as<ast::ClassDefinition>()) module->decorators = std::move(before.decorators);
+  } else if (auto* module = statement->as<ast::ClassDefinition>()) {
+    module->decorators = std::move(before.decorators);
+  }
   if (line.header) attach_body(line, *statement);
   into.push_back(std::move(*statement));
 }
@@ -169,12 +171,19 @@ void StatementReader::attach_body(const Line& line, ast::Statement& statement) {
   ast::Block body = read(line.body);
   outside_ = outside;
   context_.parser.set_long_chains(long_chains);
-  if (auto* s = statement.as<ast::FunctionDefinition>()) s->body = std::move(body);
-  if (auto* s = statement.as<ast::ClassDefinition>()) s->body = std::move(body);
-  if (auto* s = statement.as<ast::For>()) s->body = std::move(body);
-  if (auto* s = statement.as<ast::While>()) s->body = std::move(body);
-  if (auto* s = statement.as<ast::With>()) s->body = std::move(body);
-  if (auto* s = statement.as<ast::If>()) s->branches.back().body = std::move(body);
+  if (auto* function = statement.as<ast::FunctionDefinition>()) {
+    function->body = std::move(body);
+  } else if (auto* module = statement.as<ast::ClassDefinition>()) {
+    module->body = std::move(body);
+  } else if (auto* loop = statement.as<ast::For>()) {
+    loop->body = std::move(body);
+  } else if (auto* conditional = statement.as<ast::While>()) {
+    conditional->body = std::move(body);
+  } else if (auto* with = statement.as<ast::With>()) {
+    with->body = std::move(body);
+  } else if (auto* choice = statement.as<ast::If>()) {
+    choice->branches.back().body = std::move(body);
+  }
 }
 
 // elif and else go into the if before them.

@@ -130,7 +130,6 @@ Value GraphEvaluator::call_prim_func(const PrimFuncPtr& function, std::vector<Va
            fmt::format("{}: missing argument '{}'", function->name, param.name()));
     }
     Value value = std::move(args[next++]);
-    const std::string what = fmt::format("{}: {}", function->name, param.name());
     if (const Buffer* buffer = param.buffer()) {
       // A bare dim binds here; a dim expression is checked when the program runs, when every symbol is known.
       for (std::size_t d = 0; value.is_tensor() && d < buffer->shape().size(); ++d) {

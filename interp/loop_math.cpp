@@ -28,8 +28,8 @@ ScalarProgram prepare_bits(Intrinsic which, DType dtype, ScalarProgram a) {
 struct FmaNode final : ScalarNodeProgram {
   ScalarProgram a, b, c;
   DType dtype;
-  FmaNode(ScalarProgram a_, ScalarProgram b_, ScalarProgram c_, DType d)
-      : a(std::move(a_)), b(std::move(b_)), c(std::move(c_)), dtype(d) {}
+  FmaNode(ScalarProgram first, ScalarProgram second, ScalarProgram third, DType d)
+      : a(std::move(first)), b(std::move(second)), c(std::move(third)), dtype(d) {}
   Cell eval(Frame& frame) const override {
     const double x = a->eval(frame).real, y = b->eval(frame).real, z = c->eval(frame).real;
     if (dtype == DType::Float64) return real(std::fma(x, y, z));

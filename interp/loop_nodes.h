@@ -12,7 +12,7 @@ template <class F>
 struct Unary final : ScalarNodeProgram {
   ScalarProgram a;
   F f;
-  Unary(ScalarProgram a_, F f_) : a(std::move(a_)), f(std::move(f_)) {}
+  Unary(ScalarProgram operand, F function) : a(std::move(operand)), f(std::move(function)) {}
   Cell eval(Frame& frame) const override { return f(a->eval(frame)); }
 };
 
@@ -20,8 +20,8 @@ template <class F>
 struct BinaryNode final : ScalarNodeProgram {
   ScalarProgram a, b;
   F f;
-  BinaryNode(ScalarProgram a_, ScalarProgram b_, F f_)
-      : a(std::move(a_)), b(std::move(b_)), f(std::move(f_)) {}
+  BinaryNode(ScalarProgram left, ScalarProgram right, F function)
+      : a(std::move(left)), b(std::move(right)), f(std::move(function)) {}
   Cell eval(Frame& frame) const override {
     const Cell left = a->eval(frame);
     return f(left, b->eval(frame));

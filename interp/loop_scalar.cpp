@@ -28,8 +28,8 @@ struct VarNode final : ScalarNodeProgram {
 struct SelectNode final : ScalarNodeProgram {
   ScalarProgram condition, a, b;
   bool lazy;
-  SelectNode(ScalarProgram c, ScalarProgram a_, ScalarProgram b_, bool lazy_)
-      : condition(std::move(c)), a(std::move(a_)), b(std::move(b_)), lazy(lazy_) {}
+  SelectNode(ScalarProgram chooses, ScalarProgram left, ScalarProgram right, bool one_side)
+      : condition(std::move(chooses)), a(std::move(left)), b(std::move(right)), lazy(one_side) {}
   Cell eval(Frame& frame) const override {
     const bool chosen = condition->eval(frame).integer != 0;
     if (lazy) return chosen ? a->eval(frame) : b->eval(frame);

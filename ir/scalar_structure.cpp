@@ -223,7 +223,7 @@ std::int64_t wrap_to(DType dtype, std::int64_t value) {
 std::optional<std::int64_t> fold_binary(BinaryOp op, DType dtype, std::int64_t a, std::int64_t b) {
   const auto ua = static_cast<std::uint64_t>(a), ub = static_cast<std::uint64_t>(b);
   const bool wide_unsigned = dtype == DType::UInt64;
-  const std::int64_t bits = size_of(dtype) * 8;
+  const std::int64_t bits = std::int64_t{8} * size_of(dtype);
   auto wrapped = [&](std::uint64_t value) { return wrap_to(dtype, static_cast<std::int64_t>(value)); };
   switch (op) {
     case BinaryOp::Add:

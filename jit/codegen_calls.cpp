@@ -22,7 +22,8 @@ std::size_t slot_count_of(const std::vector<ValueTree>& trees) {
 }  // namespace
 
 GraphEmitter::Live GraphEmitter::call_tir(const CallTir& call, const Expr& expr) {
-  return call_kernel(*module_.prim_func(call.callee.as<GlobalRef>()->name), call, expr, /*copies=*/true);
+  return call_kernel(*module_.prim_func(call.callee.as<GlobalRef>()->name), call, expr,
+                     /*copies_written=*/true);
 }
 
 GraphEmitter::Live GraphEmitter::call_kernel(const PrimFunc& function, const CallTir& call, const Expr& expr,

@@ -189,7 +189,8 @@ void draw_segment(Canvas& distances, Point a, Point b, double reach) {
   int bottom = std::clamp(static_cast<int>(std::ceil(std::max(a.y, b.y) + reach)), 0, image_size - 1);
   for (int row = top; row <= bottom; ++row) {
     for (int column = left; column <= right; ++column) {
-      double& nearest = distances[static_cast<std::size_t>(row * image_size + column)];
+      double& nearest =
+          distances[static_cast<std::size_t>(row) * image_size + static_cast<std::size_t>(column)];
       nearest = std::min(nearest, distance_to_segment({column + .5, row + .5}, a, b));
     }
   }
@@ -202,7 +203,7 @@ void draw_digit(const Glyph& glyph, Random& random, std::uint8_t* pixels) {
   double ink = random.uniform(185, 255);
   double noise = random.uniform(2, 22);
   double reach = half_width + softness + 1;
-  Canvas distances(image_size * image_size, reach);
+  Canvas distances(static_cast<std::size_t>(image_size) * image_size, reach);
   for (const Stroke& stroke : glyph) {
     // A little of every point's place is its own, and the pen does not always reach the end.
     Stroke drawn;
