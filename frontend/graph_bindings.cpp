@@ -309,7 +309,7 @@ void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::A
 }
 
 void GraphBuilder::bind_target(const ast::Statement& statement, const ast::Expr& target,
-                               const ast::Expr* annotation, Expr result, const ast::Expr* written) {
+                               const ast::Expr* annotation, const Expr& result, const ast::Expr* written) {
   if (auto* names = target.as<ast::TupleValue>()) {
     if (annotation)
       type_error(annotation->span, "assignment.annotation", "found a type on several names; expected none");
@@ -366,7 +366,7 @@ Type GraphBuilder::annotated_type(const ast::Expr& annotation, const Type& infer
 }
 
 void GraphBuilder::append_binding(const ast::Statement& statement, const std::string& name, Span name_span,
-                                  Type type, Expr result, bool annotated) {
+                                  const Type& type, const Expr& result, bool annotated) {
   if (!in_dataflow_) open_plain_block();
   Var var(name, type, in_dataflow_ && !is_output(name, statement), name_span);
   // Of a line that binds several names the first binding has the comments.
@@ -380,8 +380,8 @@ void GraphBuilder::append_binding(const ast::Statement& statement, const std::st
   bind(name, Bound{var, scalar}, name_span);
 }
 
-void GraphBuilder::bind_tuple(const ast::Statement& statement, const ast::TupleValue& names, Expr result,
-                              Span at) {
+void GraphBuilder::bind_tuple(const ast::Statement& statement, const ast::TupleValue& names,
+                              const Expr& result, Span at) {
   const TupleType* type = result.type().tuple();
   if (!type && !result.type().is_error()) {
     type_error(at, "assignment.tuple",

@@ -114,10 +114,10 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   void append_match_cast(const ast::Statement& statement, const ast::Expr* target,
                          const ast::Expr* annotation, Expr from, const Type& type, Span at);
   void bind_target(const ast::Statement& statement, const ast::Expr& target, const ast::Expr* annotation,
-                   Expr value, const ast::Expr* written);
-  void bind_tuple(const ast::Statement& statement, const ast::TupleValue& names, Expr value, Span at);
-  void append_binding(const ast::Statement& statement, const std::string& name, Span name_span, Type type,
-                      Expr value, bool annotated);
+                   const Expr& value, const ast::Expr* written);
+  void bind_tuple(const ast::Statement& statement, const ast::TupleValue& names, const Expr& value, Span at);
+  void append_binding(const ast::Statement& statement, const std::string& name, Span name_span,
+                      const Type& type, const Expr& value, bool annotated);
   void read_return(const ast::Statement& statement, const ast::Return& returned);
   void finish_result_type(Span at);
   // The variable bound last that a function without a return can give back, as a line to add.
@@ -153,7 +153,7 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   Expr range_bound(const ast::Expr& expr);
   [[noreturn]] void refuse_in_dataflow(Span at, std::string_view id, std::string_view what);
   void bind_results(const ast::Statement& statement, const std::vector<std::string>& names,
-                    const std::vector<Type>& types, Expr value, CommentsPtr comments);
+                    const std::vector<Type>& types, const Expr& value, CommentsPtr comments);
 
   // graph_functions.cpp: nested functions, purity.
   void read_nested(const ast::Statement& statement, const ast::FunctionDefinition& definition);

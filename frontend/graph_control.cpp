@@ -154,7 +154,7 @@ std::optional<Expr> GraphBuilder::value_before(const std::string& name, Span at)
 // Binds the value of an if or a loop: to its one result, or to a name that no text shows and then each result
 // to its field.
 void GraphBuilder::bind_results(const ast::Statement& statement, const std::vector<std::string>& names,
-                                const std::vector<Type>& types, Expr value, CommentsPtr comments) {
+                                const std::vector<Type>& types, const Expr& value, CommentsPtr comments) {
   open_plain_block();
   if (names.size() == 1) {
     Var var(names[0], types[0], false, statement.span);

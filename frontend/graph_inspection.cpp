@@ -65,7 +65,7 @@ std::optional<Expr> GraphBuilder::inspected_axis(const ast::Expr& expr, const as
   const Expr axis = leaf(*subscript.items[0]);
   const bool shape = attribute->name == "shape";
   const Op& op = *find_op(shape ? "inspect.tensor_shape_i" : "inspect.tensor_stride_i");
-  const Expr made = make_op_call(op, {tensor, axis}, {}, expr.span);
+  Expr made = make_op_call(op, {tensor, axis}, {}, expr.span);
   const auto* literal = axis.as<ScalarValueExpr>();
   const auto index = literal ? literal->value.as_int() : std::nullopt;
   const TensorType* type = tensor.type().tensor();

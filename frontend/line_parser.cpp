@@ -19,7 +19,7 @@ struct LineParser::Impl {
   // one level after another. False after an error.
   template <class Convert>
   bool parse(const relish::Slice& slice, EntryRule rule, Convert&& convert);
-  bool parse_fields(std::vector<PendingField> pending);
+  bool parse_fields(const std::vector<PendingField>& pending);
 };
 
 template <class Convert>
@@ -36,10 +36,10 @@ bool LineParser::Impl::parse(const relish::Slice& slice, EntryRule rule, Convert
     }
     pending = std::move(converter.pending());
   });
-  return parsed && converted && parse_fields(std::move(pending));
+  return parsed && converted && parse_fields(pending);
 }
 
-bool LineParser::Impl::parse_fields(std::vector<PendingField> pending) {
+bool LineParser::Impl::parse_fields(const std::vector<PendingField>& pending) {
   bool good = true;
   for (const PendingField& field : pending) {
     relish::Slice slice{file, text, field.begin, field.end, {}};

@@ -98,8 +98,8 @@ Stmt PrimFuncBuilder::read_block(const ast::Statement& statement, const ast::Wit
   return make_stmt(std::move(result), statement.span, comments);
 }
 
-void PrimFuncBuilder::add_axis(BlockStmt& block, const ast::Expr& target, IterKind kind, Scalar begin,
-                               Scalar extent, Scalar binding) {
+void PrimFuncBuilder::add_axis(BlockStmt& block, const ast::Expr& target, IterKind kind, const Scalar& begin,
+                               const Scalar& extent, const Scalar& binding) {
   const std::string& name = name_target(target);
   // The block variable has the dtype of what is bound to it; its domain follows.
   DType dtype = binding.dtype();

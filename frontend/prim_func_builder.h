@@ -153,8 +153,8 @@ class PrimFuncBuilder : public ScalarScope {
   Stmt read_block(const ast::Statement& statement, const ast::With& with, const ast::Call& call);
   std::vector<RegionDim> read_region_dims(const Buffer& buffer, const ast::Subscript& subscript);
   bool read_axes(const ast::Expr& target, const ast::Expr& value, BlockStmt* block);
-  void add_axis(BlockStmt& block, const ast::Expr& target, IterKind kind, Scalar begin, Scalar extent,
-                Scalar binding);
+  void add_axis(BlockStmt& block, const ast::Expr& target, IterKind kind, const Scalar& begin,
+                const Scalar& extent, const Scalar& binding);
   std::vector<BufferRegion> read_regions(const ast::Call& call);
   bool read_allocation(const ast::Statement& statement, const ast::Expr& target, const ast::Expr& value,
                        BlockStmt* block, std::vector<Stmt>& into);

@@ -33,7 +33,7 @@ void Pairing::roll_back(std::size_t mark) {
   }
 }
 
-bool Comparison::differ(std::string what) {
+bool Comparison::differ(const std::string& what) {
   if (!difference_.empty()) return false;
   for (const std::string& place : place_) difference_ += place + ": ";
   difference_ += what;

@@ -40,7 +40,7 @@ class Comparison {
   bool stmts(const Stmt& a, const Stmt& b);
 
   // Notes a difference, with the place where the comparison stands; the first one stays.
-  bool differ(std::string what);
+  bool differ(const std::string& what);
   const std::string& difference() const { return difference_; }
 
  private:

@@ -69,7 +69,7 @@ class Importer {
   }
 
   std::string import_extern(const ExternFunction& function) {
-    const std::string wanted = prefix_ + function.name;
+    std::string wanted = prefix_ + function.name;
     ExternFunctionPtr present = target_.extern_function(wanted);
     if (present && present->symbol == function.symbol) return wanted;
     ExternFunction copy = function;

@@ -128,7 +128,8 @@ void LoopBuilder::spatial_reduce(std::string_view block, const std::vector<Scala
   std::vector<Scalar> extents, spatial_vars, reduce_vars;
   BlockStmt computation;
   computation.name = std::string(block);
-  auto add_axis = [&](const Scalar& extent, std::string name, IterKind kind, std::vector<Scalar>& vars) {
+  auto add_axis = [&](const Scalar& extent, const std::string& name, IterKind kind,
+                      std::vector<Scalar>& vars) {
     const ScalarVar loop(name, DType::Int64, origin_), iter("v_" + name, DType::Int64, origin_);
     const Scalar wide = extent.dtype() == DType::Int64 ? extent : cast(DType::Int64, extent);
     loops.push_back(loop);

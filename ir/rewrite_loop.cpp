@@ -7,8 +7,7 @@ namespace relish {
 namespace {
 
 Scalar with_kind(const Scalar& scalar, ScalarKind kind) {
-  return Scalar(
-      std::make_shared<const ScalarNode>(scalar.span(), scalar.dtype(), std::move(kind)));
+  return Scalar(std::make_shared<const ScalarNode>(scalar.span(), scalar.dtype(), std::move(kind)));
 }
 
 // Rewrites the elements of a list with `rewrite`; whether one changed.
@@ -44,13 +43,16 @@ class ScalarRewriter {
   Scalar children(const Scalar& scalar, const FloatLiteral&) const { return scalar; }
   Scalar children(const Scalar& scalar, const VarUse&) const { return scalar; }
   Scalar children(const Scalar& scalar, const Binary& node) const {
-    return pair(scalar, node, [&](Scalar a, Scalar b) { return binary(node.op, a, b, scalar.span()); });
+    return pair(scalar, node,
+                [&](const Scalar& a, const Scalar& b) { return binary(node.op, a, b, scalar.span()); });
   }
   Scalar children(const Scalar& scalar, const Compare& node) const {
-    return pair(scalar, node, [&](Scalar a, Scalar b) { return compare(node.op, a, b, scalar.span()); });
+    return pair(scalar, node,
+                [&](const Scalar& a, const Scalar& b) { return compare(node.op, a, b, scalar.span()); });
   }
   Scalar children(const Scalar& scalar, const Logical& node) const {
-    return pair(scalar, node, [&](Scalar a, Scalar b) { return logical(node.op, a, b, scalar.span()); });
+    return pair(scalar, node,
+                [&](const Scalar& a, const Scalar& b) { return logical(node.op, a, b, scalar.span()); });
   }
   Scalar children(const Scalar& scalar, const Not& node) const {
     Scalar a = (*this)(node.a);

@@ -320,8 +320,8 @@ class Canonicalizer {
     add_atom(into, binary(op, rebuild(a, dtype), rebuild(b, dtype)), factor);
   }
 
-  void accumulate_remainder(BinaryOp op, Polynomial a, const Polynomial& b, DType dtype, std::int64_t factor,
-                            Polynomial& into) {
+  void accumulate_remainder(BinaryOp op, const Polynomial& a, const Polynomial& b, DType dtype,
+                            std::int64_t factor, Polynomial& into) {
     if (is_signed_int(dtype) && exact_quotient(a, b, dtype)) return;
     const std::int64_t divisor = constant_of(b).value_or(0);
     if (op == BinaryOp::FloorMod && divisor > 0 && is_signed_int(dtype)) {
