@@ -32,7 +32,7 @@ bool LineParser::Impl::parse(const relish::Slice& slice, EntryRule rule, Convert
       convert(converter, tree);
       converted = true;
     } catch (const TreeConverter::Refused&) {
-      converted = false;  // said what is wrong
+      // What is wrong has been said.
     }
     pending = std::move(converter.pending());
   });

@@ -413,8 +413,9 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover) {
   const bool has_reduce =
       std::any_of(nest.axes.begin(), nest.axes.end(), [](const Axis& a) { return !a.stored; });
   if (!has_reduce) return stmt;
-  const Store* init = nullptr;
-  if (nest.block && nest.block->init.defined() && !(init = matching_init(nest))) return stmt;
+  const bool starts = nest.block && nest.block->init.defined();
+  const Store* init = starts ? matching_init(nest) : nullptr;
+  if (starts && !init) return stmt;
 
   // Loads of the target only at the stored element, and bounds of loops that are the same in any order.
   std::vector<Access> loads;

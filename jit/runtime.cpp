@@ -17,11 +17,13 @@
 
 // Conversions of the compiler's support library that LLVM calls on machines without the instructions. Their
 // real signatures use the 16-bit float type; only the addresses are needed here.
+// NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
 extern "C" {
 void __extendhfsf2();
 void __truncsfhf2();
 void __truncdfhf2();
 }
+// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
 namespace relish::jit {
 

@@ -81,6 +81,7 @@ const DataSet& checked(const DataSet& data) {
   check_data_set(data, "data");
   return data;
 }
+const DataSet& checked(DataSet&& data) = delete;  // it would be gone
 
 // The values of parameters that are not trained.
 TensorsByName without(const TensorsByName& values, const std::vector<std::string>& names) {

@@ -73,7 +73,8 @@ class Check {
     const std::optional<Module> wide = widened(module, function);
     module_ = wide ? *wide : module;
     dtype_ = wide ? DType::Float64 : own_dtype(arguments);
-    for (Value& argument : arguments) inputs_.push_back(wide ? converted(argument, dtype_) : argument);
+    for (Value& argument : arguments)
+      inputs_.push_back(wide ? converted(argument, dtype_) : std::move(argument));
     params_ = relax_function(module_, function)->params;
     weigh();
   }

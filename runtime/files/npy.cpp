@@ -210,10 +210,9 @@ NpyHeader read_npy_header(ByteStream& stream) {
   if (std::string_view(start, magic.size()) != magic) {
     data_failure(stream.place(), "npy.magic", "not an npy file: the magic bytes are missing", 0);
   }
-  int version = start[6];
-  if (version < 1 || version > 3 || start[7] != 0) {
-    data_failure(stream.place(), "npy.version",
-                 fmt::format("unknown npy version {}.{}", int{start[6]}, int{start[7]}), 6);
+  const int version = static_cast<unsigned char>(start[6]), minor = static_cast<unsigned char>(start[7]);
+  if (version < 1 || version > 3 || minor != 0) {
+    data_failure(stream.place(), "npy.version", fmt::format("unknown npy version {}.{}", version, minor), 6);
   }
   std::uint32_t length = 0;
   stream.read(&length, version == 1 ? 2 : 4);

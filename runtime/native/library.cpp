@@ -71,7 +71,7 @@ RelishNativeFunction NativeLibrary::symbol(const std::string& name) const {
   const bool own = real != nullptr && path_ == real;
   std::free(real);
   RelishNativeFunction function = nullptr;
-  if (own) std::memcpy(&function, &address, sizeof function);
+  if (own) std::memcpy(static_cast<void*>(&function), static_cast<void*>(&address), sizeof function);
   return function;
 }
 

@@ -36,7 +36,7 @@ std::vector<Step> middle_steps(const Lines& a, const Lines& b) {
   const int n = static_cast<int>(a.size()), m = static_cast<int>(b.size());
   const int most = std::min(n + m, most_changes);
   std::vector<std::vector<int>> rounds;  // furthest x of diagonals -d…d before round d
-  std::vector<int> furthest(static_cast<std::size_t>(2 * most + 3), 0);
+  std::vector<int> furthest(2 * static_cast<std::size_t>(most) + 3, 0);
   auto at = [&](std::vector<int>& values, int diagonal) -> int& {
     return values[static_cast<std::size_t>(diagonal + most + 1)];
   };

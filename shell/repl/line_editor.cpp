@@ -19,7 +19,7 @@ namespace {
 constexpr int history_length = 1000;
 // How long a wait for a key may overlook a signal that came just before it.
 constexpr int poll_milliseconds = 100;
-constexpr std::string_view paste_begin = "\x1b[200~";
+constexpr char paste_begin[] = "\x1b[200~";
 constexpr std::string_view paste_end = "\x1b[201~";
 constexpr const char* ask_for_paste_marks = "\x1b[?2004h";
 constexpr const char* no_paste_marks = "\x1b[?2004l";
@@ -171,7 +171,7 @@ LineEditor::LineEditor(Complete complete) : impl_(std::make_unique<Impl>()) {
   el_set(editor, EL_ADDFN, "relish-paste", "takes a paste as one text", &Impl::take_paste);
   el_set(editor, EL_BIND, "\t", "relish-complete", nullptr);
   el_set(editor, EL_BIND, "^R", "em-inc-search-prev", nullptr);
-  el_set(editor, EL_BIND, paste_begin.data(), "relish-paste", nullptr);
+  el_set(editor, EL_BIND, paste_begin, "relish-paste", nullptr);
   write_terminal(ask_for_paste_marks);
 }
 

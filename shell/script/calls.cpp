@@ -204,7 +204,8 @@ ScriptValue Script::call_method(const ast::Attribute& method, const ast::Call& c
        fmt::format("{} has no method '{}'", describe(object), method.name));
 }
 
-ScriptValue Script::call_namespace(const std::string& path, std::vector<NamedValue> arguments, Span span) {
+ScriptValue Script::call_namespace(const std::string& path, const std::vector<NamedValue>& arguments,
+                                   Span span) {
   if (!path.starts_with("R.")) {
     fail(ErrorClass::Type, span, "script.namespace",
          fmt::format("'{}' belongs inside a function; expected an operator of R", printable(path)));

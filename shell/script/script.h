@@ -97,7 +97,7 @@ class Script {
   ScriptValue value_of_call(const ast::Call& call, Span span);
   // "R.nn.relu" for a dotted name in a namespace of TVM whose first word is no variable; empty otherwise.
   std::string namespace_path(const ast::Expr& expr) const;
-  ScriptValue call_namespace(const std::string& path, std::vector<NamedValue> arguments, Span span);
+  ScriptValue call_namespace(const std::string& path, const std::vector<NamedValue>& arguments, Span span);
   ScriptValue call_by_name(const std::string& name, const ast::Call& call, Span span);
   ScriptValue call_method(const ast::Attribute& method, const ast::Call& call, Span span);
   ScriptValue call_command(const Command& command, std::vector<NamedValue> arguments, Span span);

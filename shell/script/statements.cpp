@@ -169,10 +169,8 @@ void Script::bind(const ast::Expr& target, ScriptValue value) {
 
 void Script::execute_assignment(const ast::Assignment& assignment) {
   ScriptValue value = value_of(*assignment.value);
-  for (std::size_t i = 0; i < assignment.targets.size(); ++i) {
-    bool last = i + 1 == assignment.targets.size();
-    bind(*assignment.targets[i], last ? std::move(value) : value);
-  }
+  for (std::size_t i = 0; i + 1 < assignment.targets.size(); ++i) bind(*assignment.targets[i], value);
+  bind(*assignment.targets.back(), std::move(value));
   // A module that was loaded is one that functions of later inputs may use.
   const std::string* name = assignment.targets.size() == 1 ? ast::name_of(*assignment.targets[0]) : nullptr;
   const ScriptValue* bound = name ? environment_.find(*name) : nullptr;

@@ -96,6 +96,7 @@ TEST_CASE("npy: refusals") {
       {"\x93NUMP", "truncated: 3 more bytes were expected (byte 5)"},
       {"not an npy file at all", "not an npy file: the magic bytes are missing (byte 0)"},
       {std::string("\x93NUMPY\x04\x00\x00\x00", 10), "unknown npy version 4.0 (byte 6)"},
+      {std::string("\x93NUMPY\xFF\xFE\x00\x00", 10), "unknown npy version 255.254 (byte 6)"},
       {std::string("\x93NUMPY\x01\x00\xFF\xFF", 10),
        "the header has 65535 bytes; at most 10000 are read (byte 10)"},
       {npy_file(good, "1234567"),
