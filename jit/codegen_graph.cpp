@@ -139,7 +139,7 @@ llvm::Function* GraphEmitter::function(const Function& source) {
                                       llvm::Function::InternalLinkage, "graph." + source.name, code_);
   functions_[&source] = code;
   finish_function(*code);
-  translate_as_it_stands(*code);  // it calls kernels and computes nothing itself
+  translate_as_it_stands(*code);  // between calls of kernels it computes sizes and scalars
 
   Frame outside = std::move(frame_);
   const auto resume = builder_.saveIP();

@@ -178,7 +178,6 @@ MaybeLine attribute_value(Draft& draft) {
   // Any number is a class to ignore, a depth or a device, any word a device or a part of a message.
   constexpr std::string_view free[] = {"ignore_index", "depth",       "offset", "index",
                                        "device_type",  "dst_vdevice", "format"};
-  std::string wrong;
   const auto place =
       some_token(draft, is_graph_binding, [&](const std::string& text, const Tokens& tokens, std::size_t i) {
         const Param* attribute = attribute_given(text, tokens, i);
@@ -192,6 +191,7 @@ MaybeLine attribute_value(Draft& draft) {
   const std::string& text = draft.text(place->line);
   const Tokens tokens = tokens_of(text);
   const std::string value = text_of(text, place->token);
+  std::string wrong;
   if (place->token.kind == Token::Number) {
     std::size_t at = 0;
     while (tokens[at].begin != place->token.begin) ++at;

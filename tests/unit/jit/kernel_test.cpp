@@ -68,6 +68,24 @@ std::pair<Tensor, Tensor> edge_pairs(DType dtype, bool divisors) {
 
 }  // namespace
 
+TEST_CASE("a very long unrolled loop equals the interpreter", "[jit]") {
+  // Over 16,000 instructions in one block: LLVM does not order them.
+  constexpr std::int64_t statements = 3000, size = 4096;
+  const Buffer x("X", DType::Float32, {Scalar(size)}), y("Y", DType::Float32, {Scalar(size)});
+  std::vector<Stmt> body;
+  for (std::int64_t i = 0; i < statements; ++i) {
+    const Scalar old = load(y, {Scalar(5 * i % size)});
+    body.push_back(make_stmt(
+        Store{y, {Scalar(7 * i % size)}, load(x, {Scalar(i)}) * float_literal(DType::Float32, 2.0) + old}));
+  }
+  PrimFunc function;
+  function.name = "f";
+  function.params = {{x}, {y}};
+  function.body = seq(std::move(body));
+  in_both_tiers(module_of(std::move(function)), "f",
+                {numbers(DType::Float32, {size}), numbers(DType::Float32, {size}, 3)});
+}
+
 TEST_CASE("a matmul in symbolic sizes equals the interpreter", "[jit]") {
   const ScalarVar n("n", DType::Int64), k("k", DType::Int64), m("m", DType::Int64);
   const ModulePtr module = module_of(matmul(DType::Float64, n, k, m));
