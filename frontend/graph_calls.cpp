@@ -8,11 +8,11 @@
 #include "frontend/attribute_reader.h"
 #include "frontend/graph_builder.h"
 #include "ir/op_arguments.h"
+#include "ir/op_suggestion.h"
 #include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
 #include "support/source.h"
-#include "support/suggest.h"
 
 namespace relish {
 namespace {
@@ -112,26 +112,25 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
                "found R.null_value() as a value; it stands for an absent argument only");
   const Op* op = find_op(short_name);
   if (!op) {
-    std::vector<std::string> candidates = op_names();
-    std::string suggestion;
-    // `R.relu` is `R.nn.relu`: the same last word counts more than a few letters.
-    for (const std::string& candidate : candidates) {
-      std::size_t dot = candidate.rfind('.');
-      if (dot != std::string::npos && candidate.substr(dot + 1) == short_name) {
-        suggestion = fmt::format("; did you mean 'R.{}'?", candidate);
-        break;
-      }
-    }
-    if (suggestion.empty()) {
-      for (std::string& candidate : candidates) candidate = "R." + candidate;
-      for (const char* other :
-           {"const", "shape", "tuple", "match_cast", "call_tir", "call_tir_inplace", "call_tir_with_grad",
-            "call_dps_packed", "call_packed", "call_pure_packed", "call_inplace_packed", "output",
-            "prim_value", "str", "dtype", "func_attr", "null_value"}) {
-        candidates.push_back(fmt::format("R.{}", other));
-      }
-      suggestion = did_you_mean(name, candidates);
-    }
+    static constexpr std::string_view others[] = {"const",
+                                                  "shape",
+                                                  "tuple",
+                                                  "match_cast",
+                                                  "call_tir",
+                                                  "call_tir_inplace",
+                                                  "call_tir_with_grad",
+                                                  "call_dps_packed",
+                                                  "call_packed",
+                                                  "call_pure_packed",
+                                                  "call_inplace_packed",
+                                                  "output",
+                                                  "prim_value",
+                                                  "str",
+                                                  "dtype",
+                                                  "func_attr",
+                                                  "null_value"};
+    const std::optional<std::string> nearest = nearest_op(short_name, others);
+    const std::string suggestion = nearest ? fmt::format("; did you mean 'R.{}'?", *nearest) : "";
     type_error(call.callee->span, "op.unknown",
                fmt::format("found the operator {}, which is unknown{}", printable(name), suggestion));
   }

@@ -245,7 +245,7 @@ class Canonicalizer {
         return accumulate_division(node.op, std::move(a), b, dtype, factor, into);
       case BinaryOp::FloorMod:
       case BinaryOp::TruncMod:
-        return accumulate_remainder(node.op, std::move(a), b, dtype, factor, into);
+        return accumulate_remainder(node.op, a, b, dtype, factor, into);
       case BinaryOp::Min:
       case BinaryOp::Max: {
         Polynomial difference = a;

@@ -1,12 +1,12 @@
 // The command `ops`: the table of operators.
 #include <nlohmann/json.hpp>
 
+#include "ir/op_suggestion.h"
 #include "shell/commands/operator_page.h"
 #include "shell/commands/subject.h"
 #include "stdlib/coverage.h"
 #include "stdlib/op_doc.h"
 #include "support/render.h"
-#include "support/suggest.h"
 
 namespace relish {
 namespace {
@@ -53,9 +53,10 @@ ScriptValue run(Invocation& invocation) {
     const Op* op = find_op(name);
     if (!op) {
       if (auto successor = successor_of(name)) return fmt::format("{} is today {}", name, *successor);
-      std::vector<std::string> names = op_names();
+      const std::optional<std::string> nearest = nearest_op(name);
       fail(ErrorClass::Usage, invocation.span, "op.unknown",
-           fmt::format("unknown operator '{}'{}", printable(name), did_you_mean(name, names)));
+           fmt::format("unknown operator '{}'{}", printable(name),
+                       nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""));
     }
     return invocation.flag("json") ? operator_json(*op) : operator_page(*op, invocation.session.settings());
   }

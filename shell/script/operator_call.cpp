@@ -6,10 +6,10 @@
 
 #include "ir/entry.h"
 #include "ir/op_arguments.h"
+#include "ir/op_suggestion.h"
 #include "ir/printer.h"
 #include "shell/script/convert.h"
 #include "support/render.h"
-#include "support/suggest.h"
 
 namespace relish {
 namespace {
@@ -203,9 +203,10 @@ ScriptValue OperatorCalls::call(std::string_view op_name, const std::vector<Name
                                 Span span) {
   const Op* op = find_op(op_name);
   if (!op) {
-    std::vector<std::string> names = op_names();
+    const std::optional<std::string> nearest = nearest_op(op_name);
     fail(ErrorClass::Type, span, "op.unknown",
-         fmt::format("unknown operator 'R.{}'{}", printable(op_name), did_you_mean(op_name, names)));
+         fmt::format("unknown operator 'R.{}'{}", printable(op_name),
+                     nearest ? fmt::format("; did you mean 'R.{}'?", *nearest) : ""));
   }
   return call(*op, arguments, span);
 }

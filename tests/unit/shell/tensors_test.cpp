@@ -41,7 +41,7 @@ TEST_CASE("what tensors refuse") {
   CHECK(run_alone("tensor([300], 'int8')").starts_with("TypeError"));
   CHECK(run_alone("x = tensor([1])\nx[0] = 2").find("immutable") != std::string::npos);
   CHECK(run_alone("tensor([1]).size").starts_with("TypeError"));
-  CHECK(run_alone("R.exq(tensor([1.0]))").find("did you mean 'exp'") != std::string::npos);
+  CHECK(run_alone("R.exq(tensor([1.0]))").find("did you mean 'R.exp'") != std::string::npos);
   CHECK(run_alone("R.matmul(tensor([[1.0]]), tensor([[1.0, 2.0], [3.0, 4.0]]))").starts_with("TypeError"));
 }
 
