@@ -278,9 +278,16 @@ struct Damaged {
   std::vector<std::string> names;
 };
 
+// Where a function stands in the text, with its decorators and body.
+struct FunctionPlace {
+  std::string name;
+  Span whole;
+  std::size_t comments_above = 0;  // how many of its comments stand before `whole`
+};
 // In scripts, the place where a declaration stood; it makes the module, or the free function, visible.
 struct DeclareModule {
   ModulePtr module;
+  std::vector<FunctionPlace> functions = {};  // of the class, in the order of the text
 };
 struct DeclareFunction {
   GlobalFunction function;
@@ -295,7 +302,8 @@ struct Statement {
   Span span;  // of its line, for compound statements of the header
   StatementKind kind;
   CommentsPtr comments;
-  Span whole;  // with decorators and body
+  Span whole;                      // with decorators and body
+  std::size_t comments_above = 0;  // of a definition: how many of its comments stand before `whole`
 
   template <class K>
   const K* as() const {

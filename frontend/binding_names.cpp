@@ -1,6 +1,8 @@
 // Walks over the targets of statements.
 #include "frontend/binding_names.h"
 
+#include <algorithm>
+
 namespace relish {
 namespace {
 
@@ -39,6 +41,17 @@ void for_each_bound_name(const ast::Statement& statement,
   }
 }
 
+bool ends_in_returns(const ast::If& branches) {
+  const auto ends = [](const ast::Block& body) {
+    if (body.empty()) return false;
+    auto* inner = body.back().as<ast::If>();
+    return inner ? ends_in_returns(*inner) : body.back().as<ast::Return>() != nullptr;
+  };
+  return branches.has_else && ends(branches.else_body) &&
+         std::all_of(branches.branches.begin(), branches.branches.end(),
+                     [&](const ast::Branch& branch) { return ends(branch.body); });
+}
+
 bool declared_symbols(const ast::Expr& target, const ast::Expr& value, std::vector<DeclaredSymbol>& into) {
   if (auto* names = target.as<ast::TupleValue>()) {
     auto* values = value.as<ast::TupleValue>();
@@ -62,6 +75,10 @@ bool declared_symbols(const ast::Expr& target, const ast::Expr& value, std::vect
   bool by_dtype = bare && dtype_from_name(attribute->name).has_value();
   bool by_var = attribute->name == "var" && call->arguments.size() == 1 &&
                 call->arguments[0].value->as<ast::StringValue>();
+  // T.Var("n", "int64")
+  by_var = by_var || (attribute->name == "Var" && call->arguments.size() == 2 &&
+                      call->arguments[0].value->as<ast::StringValue>() &&
+                      call->arguments[1].value->as<ast::StringValue>());
   if (!by_dtype && !by_var) return false;
   into.push_back({*name, target.span, &value});
   return true;

@@ -13,6 +13,9 @@ namespace relish {
 void for_each_bound_name(const ast::Statement& statement,
                          const std::function<void(const std::string&, Span)>& visit);
 
+// Whether every way through the if ends in a return.
+bool ends_in_returns(const ast::If& branches);
+
 // `n = T.int64()` (also T.var("int64"), tuples of these): the names with the call that declares each. False
 // otherwise.
 struct DeclaredSymbol {

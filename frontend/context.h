@@ -46,7 +46,10 @@ struct ReadContext {
   bool has_metadata = false;
   bool metadata_damaged = false;   // it has a fault, which is told there
   bool constants_damaged = false;  // the section of constants has a fault, which is told there
-  bool unresolved = false;         // an error other than of type inference: the result cannot be printed
+  // Of functions that call one that cannot be read: told where that one is left out, and else without
+  // interest.
+  std::vector<Diagnostic> callers_of_unread;
+  bool unresolved = false;  // an error other than of type inference: the result cannot be printed
 
   // Runs `work`; a Failure becomes diagnostics and false. For one statement or declaration at a time.
   bool attempt(const std::function<void()>& work) {
@@ -74,5 +77,10 @@ struct ReadContext {
 
   std::string_view text_of(Span span) const { return text.substr(span.begin, span.end - span.begin); }
 };
+
+// Throws a TypeError.
+[[noreturn]] inline void type_error(Span at, std::string_view id, std::string message) {
+  fail(ErrorClass::Type, at, id, std::move(message));
+}
 
 }  // namespace relish

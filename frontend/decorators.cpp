@@ -65,6 +65,14 @@ void refuse_python(const ReadContext& context, const ast::Expr& decorator) {
   }
 }
 
+// A gradient is made of operators: a prim_func cannot stand where gradient() would write its own bindings.
+void refuse_gradient_of_prim_func(const FunctionOptions& options, const ast::FunctionDefinition& definition) {
+  if (!options.prim_func || !find_attribute(options.attributes, gradient_attribute)) return;
+  fail(ErrorClass::Type, definition.name_span, "gradient.kind",
+       fmt::format("the gradient '{}' is a prim_func; expected an R.function, which may call it by call_tir",
+                   printable(definition.name)));
+}
+
 FunctionOptions read_decorators(const ReadContext& context, const ast::FunctionDefinition& definition) {
   FunctionOptions options;
   if (definition.decorators.empty()) {
@@ -114,6 +122,7 @@ FunctionOptions read_decorators(const ReadContext& context, const ast::FunctionD
       }
     }
   }
+  refuse_gradient_of_prim_func(options, definition);
   return options;
 }
 

@@ -39,8 +39,8 @@ void GraphBuilder::read_statement(const ast::Statement& statement, Place place) 
                  "found a return inside a dataflow block; expected it behind");
     if (place == Place::Branch)
       type_error(statement.span, "if.return",
-                 "found a return inside an if; a function returns once, at its end: bind the result in both "
-                 "branches");
+                 "found a return inside an if; a function returns once, at its end: bind the result, or end "
+                 "every way through its last if in a return");
     if (place == Place::Loop)
       type_error(statement.span, "loop.return",
                  "found a return inside a loop; a function returns once, at its end");
@@ -49,28 +49,17 @@ void GraphBuilder::read_statement(const ast::Statement& statement, Place place) 
     read_expression(statement, *s->value);
   } else if (auto* s = statement.as<ast::Assignment>()) {
     read_assignment(statement, *s);
-  } else if (statement.as<ast::AugmentedAssignment>()) {
-    const auto& augmented = *statement.as<ast::AugmentedAssignment>();
-    const std::string_view target = context_.text_of(augmented.target->span),
-                           change = context_.text_of(augmented.value->span);
-    const bool simple = augmented.value->as<ast::Name>() || augmented.value->as<ast::Call>() ||
-                        augmented.value->as<ast::IntValue>() || augmented.value->as<ast::FloatValue>() ||
-                        augmented.value->as<ast::Attribute>() || augmented.value->as<ast::Subscript>();
-    std::vector<DiagnosticNote> notes;
-    if (augmented.target->as<ast::Name>()) {
-      notes.push_back(
-          write_here({statement.span.file, augmented.target->span.begin, augmented.value->span.end},
-                     fmt::format(fmt::runtime(simple ? "{} = {} {} {}" : "{} = {} {} ({})"), target, target,
-                                 ast::text_of(augmented.op), change)));
-    }
-    fail(ErrorClass::Type, statement.span, "binding.augmented",
-         "found an augmented assignment in an R.function; expected y = x + z", std::move(notes));
+  } else if (auto* s = statement.as<ast::AugmentedAssignment>()) {
+    read_augmented(statement, *s);
   } else if (auto* s = statement.as<ast::For>()) {
     read_for(statement, *s);
   } else if (auto* s = statement.as<ast::While>()) {
     read_while(statement, *s);
   } else if (auto* s = statement.as<ast::If>()) {
-    read_if(statement, *s);
+    if (place == Place::Function && ends_in_returns(*s))
+      read_returning_if(statement, *s);
+    else
+      read_if(statement, *s);
   } else if (auto* s = statement.as<ast::FunctionDefinition>()) {
     read_nested(statement, *s);
   } else if (statement.as<ast::Break>() || statement.as<ast::Continue>()) {
@@ -208,7 +197,7 @@ void GraphBuilder::read_expression(const ast::Statement& statement, const ast::E
   auto* call = expr.as<ast::Call>();
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   if (name == "R.func_attr") {
-    for (auto& [key, value] : read_attribute_dictionary(context_, expr)) {
+    for (auto& [key, value] : read_attribute_dictionary(context_, expr, NamePlace::GraphFunction)) {
       const auto* text = value.as<std::string>();
       if (key == "global_symbol" && function_.is_private) {
         type_error(expr.span, "function.private",
@@ -260,8 +249,8 @@ void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::A
       auto& attribute = *symbol.call->as<ast::Call>()->callee->as<ast::Attribute>();
       bool int64 =
           attribute.name == "int64" ||
-          (attribute.name == "var" &&
-           symbol.call->as<ast::Call>()->arguments[0].value->as<ast::StringValue>()->value == "int64");
+          ((attribute.name == "var" || attribute.name == "Var") &&
+           symbol.call->as<ast::Call>()->arguments.back().value->as<ast::StringValue>()->value == "int64");
       if (!int64) {
         type_error(symbol.call->span, "symbol.dtype",
                    fmt::format("found {} as a dimension; dimensions are int64", ast::describe(*symbol.call)));
@@ -304,8 +293,30 @@ void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::A
       return append_binding(statement, *name, target.span, type, scalar_value(literal, written.span), true);
     }
   }
+  if (auto device = ast::name_of(target) ? device_text(written) : std::nullopt) {
+    bind(*ast::name_of(target), Device{*device}, target.span);
+    return hand_on(statement.comments);
+  }
   Expr result = value(written);
   bind_target(statement, target, assignment.annotation.get(), result, &written);
+}
+
+// `x += y` binds the name x anew; values do not change.
+void GraphBuilder::read_augmented(const ast::Statement& statement,
+                                  const ast::AugmentedAssignment& augmented) {
+  commented_ = nullptr;
+  const std::string* name = ast::name_of(*augmented.target);
+  if (!name) {
+    type_error(
+        augmented.target->span, "assignment.element",
+        fmt::format("found {} as the target of '{}='; values of an R.function are immutable, expected a "
+                    "name",
+                    ast::describe(*augmented.target), ast::text_of(augmented.op)));
+  }
+  const Span span = cover(augmented.target->span, augmented.value->span);
+  const Expr result =
+      combine(augmented.op, span, operand(*augmented.target), operand(*augmented.value), span);
+  bind_target(statement, *augmented.target, nullptr, result, augmented.value.get());
 }
 
 void GraphBuilder::bind_target(const ast::Statement& statement, const ast::Expr& target,
@@ -435,6 +446,10 @@ void GraphBuilder::read_match_cast(const ast::Statement& statement, const ast::E
                            counted(call.arguments.size(), "argument")));
   symbols_.declare_strings(*written, DType::Int64);
   Expr value = leaf(*from);
+  // R.match_cast(x, R.Prim(value="n")): from here on n is what x is.
+  if (const auto named = types_.named_value(*written)) {
+    if (const auto scalar = known_scalar(value)) bind(*named, *scalar, written->span);
+  }
   const bool typed = !value.type().is_error() && !value.type().as<AnyType>();
   Type type;
   try {

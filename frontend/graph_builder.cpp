@@ -99,11 +99,16 @@ void GraphBuilder::read_header() {
   frames_.emplace_back();
   if (outer_) determined_ = outer_->determined_;
   declare_symbols();
-  // Scalar parameters may be dimensions of parameters that stand before them.
+  // Scalar parameters may be dimensions of parameters that stand before them, under their own name or, as
+  // `_n: R.Prim(value="n")`, under that of their value.
   for (const ast::Parameter& parameter : definition_.parameters) {
     if (!parameter.annotation) continue;
-    if (auto dtype = types_.scalar_dtype(*parameter.annotation))
-      symbols_.declare(parameter.name, *dtype, parameter.span);
+    const std::optional<std::string> value = types_.named_value(*parameter.annotation);
+    const auto dtype = value ? std::optional(DType::Int64) : types_.scalar_dtype(*parameter.annotation);
+    if (dtype) symbols_.declare(parameter.name, *dtype, parameter.span);
+    if (!value || *value == parameter.name) continue;
+    const ScalarMeaning own = symbols_.find(parameter.name, parameter.span);
+    symbols_.define(*value, *std::get<Scalar>(own).as_var());
   }
   for (const ast::Parameter& parameter : definition_.parameters) {
     if (context_.attempt([&] { read_param(parameter); })) continue;
@@ -208,6 +213,23 @@ std::optional<ShapeType> GraphBuilder::shape_of(const ast::Expr& expr) {
   auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
   const ShapeType* shape = bound ? bound->var.type().as<ShapeType>() : nullptr;
   return shape ? std::optional(*shape) : std::nullopt;
+}
+
+std::optional<Type> GraphBuilder::type_of(const ast::Expr& expr) {
+  if (const std::string* name = ast::name_of(expr)) {
+    Entry* entry = look_up(*name);
+    if (entry && std::get_if<Refused>(&entry->meaning)) throw ReadContext::Silent{};
+    auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
+    if (bound && bound->var.type().is_error()) throw ReadContext::Silent{};
+    return bound ? std::optional(bound->var.type()) : std::nullopt;
+  }
+  auto* subscript = expr.as<ast::Subscript>();
+  const auto whole = subscript ? type_of(*subscript->object) : std::nullopt;
+  auto* index = whole && subscript->items.size() == 1 ? subscript->items[0]->as<ast::IntValue>() : nullptr;
+  const TupleType* tuple = index ? whole->tuple() : nullptr;
+  if (!tuple || index->value < 0 || index->value >= static_cast<std::int64_t>(tuple->fields.size()))
+    return std::nullopt;
+  return tuple->fields[static_cast<std::size_t>(index->value)];
 }
 
 std::vector<std::string> GraphBuilder::names() const {
@@ -361,13 +383,16 @@ void GraphBuilder::read_return(const ast::Statement& statement, const ast::Retur
   function_.result_comments = take_comments(statement.comments);
   if (returned.value) {
     // What the result computes is bound before it, outside of dataflow blocks.
-    function_.result = leaf(*returned.value);
-    function_.result_span = returned.value->span;
+    give_back(leaf(*returned.value), returned.value->span);
   } else {
-    function_.result = tuple({}, statement.span);
-    function_.result_span = statement.span;
+    give_back(tuple({}, statement.span), statement.span);
   }
-  finish_result_type(function_.result_span);
+}
+
+void GraphBuilder::give_back(Expr result, Span at) {
+  function_.result = std::move(result);
+  function_.result_span = at;
+  finish_result_type(at);
 }
 
 void GraphBuilder::finish_result_type(Span at) {

@@ -16,6 +16,7 @@
 #include "frontend/scalar_reader.h"
 #include "frontend/type_reader.h"
 #include "ir/builder.h"
+#include "ir/call_layout.h"
 #include "ir/op.h"
 #include "ir/symbols.h"
 
@@ -68,6 +69,7 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   ScalarMeaning find(const std::string& name, Span use) override;
   std::vector<std::string> names() const override;
   std::optional<ShapeType> shape_of(const ast::Expr& expr) override;
+  std::optional<Type> type_of(const ast::Expr& expr) override;
 
  private:
   struct Bound {
@@ -75,6 +77,9 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
     std::optional<Scalar> scalar;
   };  // scalar: what the variable is as a dimension
   struct ModuleAlias {};
+  struct Device {  // `d = I.vdevice("llvm")`: a name for a device, of which there are no values
+    std::string text;
+  };
   struct Refused {};  // its binding was wrong: silent
   struct Hidden {     // local to a dataflow block that has ended
     Span behind;      // where R.output would list it: its last name, or its bracket when it lists none
@@ -86,7 +91,7 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
     std::string why;
     std::string note;
   };
-  using Meaning = std::variant<Bound, Scalar, ModuleAlias, Refused, Hidden, Unavailable>;
+  using Meaning = std::variant<Bound, Scalar, ModuleAlias, Refused, Hidden, Unavailable, Device>;
   struct Entry {
     Meaning meaning;
     Span span;
@@ -118,7 +123,9 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   void bind_tuple(const ast::Statement& statement, const ast::TupleValue& names, const Expr& value, Span at);
   void append_binding(const ast::Statement& statement, const std::string& name, Span name_span,
                       const Type& type, const Expr& value, bool annotated);
+  void read_augmented(const ast::Statement& statement, const ast::AugmentedAssignment& augmented);
   void read_return(const ast::Statement& statement, const ast::Return& returned);
+  void give_back(Expr result, Span at);
   void finish_result_type(Span at);
   // The variable bound last that a function without a return can give back, as a line to add.
   std::vector<DiagnosticNote> missing_return();
@@ -145,6 +152,9 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   std::optional<Expr> value_before(const std::string& name, Span at);
   void read_if(const ast::Statement& statement, const ast::If& branches);
   void read_branches(const ast::Statement& statement, const ast::If& branches, std::size_t at);
+  void read_returning_if(const ast::Statement& statement, const ast::If& branches);
+  Expr returned_by(const ast::Statement& statement, const ast::If& branches, std::size_t at);
+  Expr returned_by(const ast::Block& body);
   void read_for(const ast::Statement& statement, const ast::For& loop);
   void read_while(const ast::Statement& statement, const ast::While& loop);
   void read_loop(const ast::Statement& statement, LoopText text);
@@ -170,10 +180,26 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   Expr chain(const ast::Expr& expr, const ast::Expr& first, const std::vector<ast::Link>& links);
   Expr concatenation(const Expr& left, const Expr& right, Span span);
   void check_prim_func_argument(const PrimFunc& function, std::size_t at, const Expr& value);
-  Expr combine(const ast::Link& link, const ast::Expr* left_written, Expr left, Span span);
+  // An operand as written and its value, which is undefined for a number: that takes the dtype beside it.
+  struct Operand {
+    const ast::Expr* written;
+    Expr value;
+  };
+  Operand operand(const ast::Expr& written);
+  Expr combine(ast::Operator op, Span op_span, Operand left, Operand right, Span span);
+  // A value as a leaf: what computes it is bound before.
+  Expr as_leaf(Expr value);
   std::optional<Scalar> known_scalar(const Expr& value);
   Expr prefix(const ast::Expr& expr, const ast::Prefix& prefix);
   Expr subscript(const ast::Expr& expr, const ast::Subscript& subscript);
+  // graph_logic.cpp: and, or, not, chained comparisons, a if c else b.
+  Expr comparison(const ast::Expr& expr, const ast::Comparison& comparison);
+  Expr logic(const ast::Expr& expr, const ast::Logic& logic);
+  Expr conjunction(ast::Operator op, const Expr& left, const Expr& right, Span span);
+  void require_truth(const Expr& value, std::string_view op, Span at);
+  Expr conditional(const ast::Expr& expr, const ast::Conditional& conditional);
+  Expr chosen_scalar(const Expr& condition, const Expr& a, const Expr& b, Span span);
+  Expr beside(const Operand& operand, const Operand& other);
   // graph_inspection.cpp: x.ndim, x.dtype.bits, x.shape[0].
   std::optional<Expr> inspected_value(const ast::Expr& expr, const ast::Attribute& attribute);
   std::optional<Expr> inspected_axis(const ast::Expr& expr, const ast::Subscript& subscript);
@@ -187,12 +213,18 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   // graph_calls.cpp: operators and the forms with rules of their own.
   Expr operator_call(const std::string& name, const ast::Expr& expr, const ast::Call& call,
                      const ast::Expr* receiver);
+  std::optional<Expr> scalar_operator(std::string_view op, const std::vector<Expr>& args, Span span);
+  std::optional<std::string> device_text(const ast::Expr& expr);
+  std::optional<std::int64_t> device_kind(const ast::Call& call) const;
   std::optional<Expr> special_call(const std::string& name, const ast::Expr& expr, const ast::Call& call);
   Expr call_tir(const std::string& name, const ast::Expr& expr, const ast::Call& call);
   // graph_packed.cpp: calls of functions outside the module, and closures of the virtual machine.
   Expr packed_call(PackedForm form, const std::string& name, const ast::Expr& expr, const ast::Call& call);
   Expr packed_callee(const ast::Expr& callee, std::string_view name);
   Expr checked_packed(PackedCall call, Span span);
+  static std::optional<PackedForm> machine_form(const Expr& callee);
+  Expr machine_call(PackedForm form, const std::string& name, const ast::Expr& expr,
+                    const std::vector<const ast::Expr*>& positional, const ast::Expr* results);
   void check_dynamic_call(PackedCall& call, Span span);
   std::vector<Type> result_types(const ast::Expr& written);
   std::vector<Expr> argument_tuple(const ast::Expr& given);
@@ -200,10 +232,13 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   std::vector<std::int64_t> inplace_indices(const ast::Expr& written, std::size_t args, std::size_t results);
   Attribute attribute_argument(const ast::Expr& value);
   std::optional<Expr> metadata_constant(const ast::Expr& expr, const ast::Subscript& subscript);
+  void take_dtypes(std::vector<Type>& types, const PrimFunc& function) const;
   void read_out_types(const ast::Call& call, const ast::Expr* third, const ast::Expr* dtype,
                       std::vector<Type>& types, bool& tuple_result);
   // `types`: of the result, as written.
   void check_call_tir(const PrimFunc& function, const CallTir& call, Span span, Span types);
+  void check_call_tir_sizes(const PrimFunc& function, const CallTir& call,
+                            const std::vector<ParamSource>& layout, Span span);
   Expr shape_of_dims(const ast::Expr& written);
   Expr constant_of(const ast::Expr& expr, const ast::Call& call);
   Expr named_constant(const ast::Expr& expr, const ast::Call& call);

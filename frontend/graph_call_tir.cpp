@@ -1,5 +1,6 @@
 // call_tir in its spellings of all years, in place and with a gradient, and its check against the prim_func.
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -70,11 +71,25 @@ void GraphBuilder::read_out_types(const ast::Call& call, const ast::Expr* third,
   if (dtype) type_error(dtype->span, "call_tir.dtype", "found dtype= beside a type; expected one of them");
   for (const Type& type : types) {
     const TensorType* tensor = type.tensor();
-    if (!tensor || !tensor->shape || !tensor->dtype) {
+    if (!tensor || !tensor->shape) {
       type_error(
           third->span, "call_tir.result",
           fmt::format("found the result type {}; expected R.Tensor with shape and dtype", print(type)));
     }
+  }
+}
+
+// A result without a dtype has that of its buffer, which stands among the last ones of the prim_func.
+void GraphBuilder::take_dtypes(std::vector<Type>& types, const PrimFunc& function) const {
+  std::vector<DType> dtypes;
+  for (const PrimParam& param : function.params)
+    if (const Buffer* buffer = param.buffer()) dtypes.push_back(buffer->dtype());
+  if (dtypes.size() < types.size()) return;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const TensorType& tensor = *types[i].tensor();
+    if (tensor.dtype) continue;
+    types[i] =
+        TensorType{dtypes[dtypes.size() - types.size() + i], tensor.shape, tensor.rank, tensor.vdevice};
   }
 }
 
@@ -252,6 +267,12 @@ Expr GraphBuilder::call_tir(const std::string& name, const ast::Expr& expr, cons
                            {}},
                           expr.span);
   }
+  if (meaning->prim_func && !inplace) take_dtypes(types, *meaning->prim_func);
+  for (const Type& type : types) {
+    if (type.tensor()->dtype) continue;
+    type_error(third->span, "call_tir.result",
+               fmt::format("found the result type {}; expected R.Tensor with shape and dtype", print(type)));
+  }
   CallTir made{meaning->reference, args, std::move(types), tuple_result, {}, {}, {}};
   if (inplace) {
     if (!indices) type_error(expr.span, "inplace.indices", "R.call_tir_inplace is given no inplace_indices");
@@ -259,7 +280,8 @@ Expr GraphBuilder::call_tir(const std::string& name, const ast::Expr& expr, cons
     for (std::size_t i = 0; i < made.out_types.size(); ++i) {
       if (made.inplace_indices[i] < 0) continue;
       const Expr& arg = args[static_cast<std::size_t>(made.inplace_indices[i])];
-      if (arg.type().is_error() || fits(arg.type(), made.out_types[i]) != Fit::Never) continue;
+      const bool open = arg.type().as<AnyType>() != nullptr;
+      if (arg.type().is_error() || (!open && fits(arg.type(), made.out_types[i]) != Fit::Never)) continue;
       type_error(third->span, "inplace.type",
                  fmt::format("found a result of type {} in the place of argument {}, which has type {}",
                              print(made.out_types[i]), made.inplace_indices[i], print(arg.type())));
@@ -308,6 +330,7 @@ void GraphBuilder::check_call_tir(const PrimFunc& function, const CallTir& call,
       }
       continue;
     }
+    if (buffer->is_pointer() && buffer->rank() == 0) continue;  // to what nobody says
     const TensorType* tensor = type.tensor();
     Type wanted = tensor_type(buffer->shape(), buffer->dtype());
     bool clash = !tensor && !type.as<AnyType>();
@@ -338,6 +361,66 @@ void GraphBuilder::check_call_tir(const PrimFunc& function, const CallTir& call,
                        result ? "a result" : "an argument", print(type), buffer->name(), function.name,
                        print(wanted)),
            std::move(notes));
+    }
+  }
+  check_call_tir_sizes(function, call, layout, span);
+}
+
+// The sizes of the prim_func that the arguments tell must fit all buffers, those of results too.
+void GraphBuilder::check_call_tir_sizes(const PrimFunc& function, const CallTir& call,
+                                        const std::vector<ParamSource>& layout, Span span) {
+  struct Told {
+    std::int64_t value;
+    std::string by;
+  };
+  std::map<std::uint64_t, Told> told;
+  const auto type_of_param = [&](std::size_t i) -> const Type& {
+    const std::size_t index = layout[i].index;
+    return layout[i].kind == ParamSource::Result ? call.out_types[index] : call.args[index].type();
+  };
+  // Bare sizes, in the order of the parameters; a scalar is told by a plain number.
+  for (std::size_t i = 0; i < layout.size(); ++i) {
+    if (const ScalarVar* scalar = function.params[i].scalar()) {
+      const auto known =
+          layout[i].kind == ParamSource::Result ? std::nullopt : known_scalar(call.args[layout[i].index]);
+      if (const auto value = known ? known->as_int() : std::nullopt)
+        told.emplace(scalar->id(), Told{*value, scalar->name()});
+      continue;
+    }
+    const Buffer& buffer = *function.params[i].buffer();
+    const TensorType* tensor = type_of_param(i).tensor();
+    for (std::size_t d = 0; tensor && tensor->shape && d < tensor->shape->size(); ++d) {
+      const auto var = buffer.shape()[d].as_var();
+      const auto value = (*tensor->shape)[d].as_int();
+      if (var && value) told.emplace(var->id(), Told{*value, buffer.name()});
+    }
+  }
+  for (std::size_t i = 0; i < layout.size(); ++i) {
+    const Buffer* buffer = function.params[i].buffer();
+    const TensorType* tensor = buffer ? type_of_param(i).tensor() : nullptr;
+    for (std::size_t d = 0; tensor && tensor->shape && d < tensor->shape->size(); ++d) {
+      const auto found = (*tensor->shape)[d].as_int();
+      if (!found || buffer->shape()[d].as_int()) continue;
+      std::string by;
+      std::optional<std::int64_t> wanted;
+      try {
+        wanted = evaluate_int(buffer->shape()[d], [&](const ScalarVar& var) -> std::optional<std::int64_t> {
+          const auto known = told.find(var.id());
+          if (known == told.end()) return std::nullopt;
+          by += fmt::format("{}{} is {} by {}", by.empty() ? "" : ", ", var.name(), known->second.value,
+                            known->second.by);
+          return known->second.value;
+        });
+      } catch (const Failure&) {
+        continue;  // a division by zero is told when it runs
+      }
+      if (!wanted || *wanted == *found) continue;
+      const bool result = layout[i].kind == ParamSource::Result;
+      const Span own = result ? span : call.args[layout[i].index].span();
+      fail(ErrorClass::Type, own.known() ? own : span, result ? "call_tir.result" : "call_tir.argument",
+           fmt::format("dimension {} of '{}' of {} is {}; expected {}", d, buffer->name(), function.name,
+                       *found, *wanted),
+           {{buffer->span(), fmt::format("it is {}; {}", print(buffer->shape()[d]), by)}});
     }
   }
 }

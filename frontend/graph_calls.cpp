@@ -8,7 +8,7 @@
 #include "frontend/attribute_reader.h"
 #include "frontend/graph_builder.h"
 #include "ir/op_arguments.h"
-#include "ir/op_suggestion.h"
+#include "stdlib/surface.h"
 #include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
@@ -30,6 +30,7 @@ bool is_literal(const ReadContext& context, const ast::Expr& expr) {
   }
   if (auto* tuple = expr.as<ast::TupleValue>()) return all(tuple->items);
   if (auto* list = expr.as<ast::ListValue>()) return all(list->items);
+  if ((expr.as<ast::Chain>() || expr.as<ast::Prefix>()) && literal_arithmetic(expr)) return true;
   auto* call = expr.as<ast::Call>();
   std::string name = call ? context.namespaces.canonical(*call->callee) : std::string();
   return (name == "R.dtype" || name == "R.str" || name == "float") && call->arguments.size() == 1 &&
@@ -90,6 +91,79 @@ constexpr std::array<Packed, 9> packed_forms = {{
 
 }  // namespace
 
+// R.equal(n, 0) and its kin on scalars that the text can name, as n == 0.
+std::optional<Expr> GraphBuilder::scalar_operator(std::string_view op, const std::vector<Expr>& args,
+                                                  Span span) {
+  static constexpr std::array<std::pair<std::string_view, ast::Operator>, 9> operators = {
+      {{"add", ast::Operator::Add},
+       {"subtract", ast::Operator::Sub},
+       {"multiply", ast::Operator::Mul},
+       {"equal", ast::Operator::Eq},
+       {"not_equal", ast::Operator::Ne},
+       {"less", ast::Operator::Lt},
+       {"less_equal", ast::Operator::Le},
+       {"greater", ast::Operator::Gt},
+       {"greater_equal", ast::Operator::Ge}}};
+  const auto found =
+      std::find_if(operators.begin(), operators.end(), [&](const auto& each) { return each.first == op; });
+  if (found == operators.end() || args.size() != 2) return std::nullopt;
+  const auto a = known_scalar(args[0]), b = known_scalar(args[1]);
+  if (!a || !b) return std::nullopt;
+  return scalar_value(scalars_.combine(found->second, {*a, false}, {*b, false}, span).value, span);
+}
+
+// I.vdevice("llvm", 0, "global") and tvm.ir.VDevice, or a name for one, as the text of annotations.
+std::optional<std::string> GraphBuilder::device_text(const ast::Expr& expr) {
+  if (const std::string* name = ast::name_of(expr)) {
+    Entry* entry = look_up(*name);
+    auto* device = entry ? std::get_if<Device>(&entry->meaning) : nullptr;
+    return device ? std::optional(device->text) : std::nullopt;
+  }
+  auto* call = expr.as<ast::Call>();
+  const std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
+  if (name != "I.vdevice" && name != "I.VDevice") return std::nullopt;
+  std::array<std::string, 3> parts = {"", "0", "global"};
+  static constexpr std::array<std::string_view, 3> names = {"target", "vdevice_id", "memory_scope"};
+  for (std::size_t i = 0; i < call->arguments.size(); ++i) {
+    const ast::Argument& argument = call->arguments[i];
+    const auto named = std::find(names.begin(), names.end(), argument.name);
+    const std::size_t at = argument.name.empty() ? i : static_cast<std::size_t>(named - names.begin());
+    if (at >= parts.size() || argument.stars) {
+      type_error(argument.value->span, "device.arguments",
+                 "found an argument that I.vdevice has not; expected I.vdevice(\"llvm\", 0, \"global\")");
+    }
+    Attribute value = read_attribute(context_, *argument.value);
+    if (const auto* target = value.as<Attributes>()) {
+      const Attribute* kind = find_attribute(*target, "kind");
+      value = kind ? *kind : Attribute();
+    }
+    const auto* text = value.as<std::string>();
+    const auto* number = value.as<std::int64_t>();
+    if (at == 1 ? !number : !text) {
+      type_error(argument.value->span, "device.arguments",
+                 fmt::format("found {} in I.vdevice; expected I.vdevice(\"llvm\", 0, \"global\")",
+                             ast::describe(*argument.value)));
+    }
+    parts[at] = at == 1 ? fmt::format("{}", *number) : *text;
+  }
+  return fmt::format("{}:{}:{}", parts[0], parts[1], parts[2]);
+}
+
+// The number of a kind of device: of tvm.cpu(), tvm.cuda(0) and the like.
+std::optional<std::int64_t> GraphBuilder::device_kind(const ast::Call& call) const {
+  static constexpr std::array<std::pair<std::string_view, std::int64_t>, 6> kinds = {{{"tvm.cpu", 1},
+                                                                                      {"tvm.cuda", 2},
+                                                                                      {"tvm.opencl", 4},
+                                                                                      {"tvm.vulkan", 7},
+                                                                                      {"tvm.metal", 8},
+                                                                                      {"tvm.rocm", 10}}};
+  const std::string name = context_.namespaces.canonical(*call.callee);
+  const bool plain = call.arguments.size() < 2 && (call.arguments.empty() || call.arguments[0].name.empty());
+  for (const auto& [known, number] : kinds)
+    if (known == name && plain) return number;
+  return std::nullopt;
+}
+
 // Dimensions in a tuple or list as a shape.
 Expr GraphBuilder::shape_of_dims(const ast::Expr& written) {
   std::vector<Scalar> dims;
@@ -107,9 +181,6 @@ Expr GraphBuilder::shape_of_dims(const ast::Expr& written) {
 Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr, const ast::Call& call,
                                  const ast::Expr* receiver) {
   std::string short_name = name.substr(2);
-  if (name == "R.null_value")
-    type_error(expr.span, "op.null_value",
-               "found R.null_value() as a value; it stands for an absent argument only");
   const Op* op = find_op(short_name);
   if (!op) {
     static constexpr std::string_view others[] = {"const",
@@ -129,14 +200,18 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
                                                   "dtype",
                                                   "func_attr",
                                                   "null_value"};
-    const std::optional<std::string> nearest = nearest_op(short_name, others);
+    const std::optional<std::string> nearest = meant_operator(short_name, others);
     const std::string suggestion = nearest ? fmt::format("; did you mean 'R.{}'?", *nearest) : "";
     type_error(call.callee->span, "op.unknown",
                fmt::format("found the operator {}, which is unknown{}", printable(name), suggestion));
   }
   std::vector<WrittenArgument> written;
-  std::vector<std::pair<std::size_t, const ast::Expr*>>
-      numbers;  // for tensor parameters: they wait for a dtype
+  struct Number {
+    std::size_t position;
+    const Param* param;
+    const ast::Expr* literal;
+  };
+  std::vector<Number> numbers;  // for tensor parameters: they wait for a dtype
   auto add = [&](const std::string& argument_name, const ast::Expr& value, Span name_span = {}) {
     const Param* param = written_parameter(*op, argument_name, written.size());
     bool null_value = false;
@@ -145,18 +220,31 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
     // An unknown keyword is told of at its name.
     WrittenArgument argument{argument_name, Attribute(),
                              param || !name_span.known() ? value.span : name_span};
+    if (auto* text = value.as<ast::StringValue>(); text && param && param->name.ends_with("scope"))
+      refuse_reserved_scope(text->value, value.span);
     // It stands for an absent argument; where a value must be, it is none.
     bool any = param && (param->kind == ParamKind::Any || param->kind == ParamKind::AnyRest);
     null_value &= !any || !param->fallback.empty();
-    // Positions do not take the dtype of what they point into.
+    // Positions stay scalars.
     bool tensor = param && (param->kind == ParamKind::Tensor || param->kind == ParamKind::OptionalTensor) &&
                   param->type.find("integers") == std::string_view::npos;
-    if (null_value) {
+    // None stands for the default of a flag and for an empty list, as TVM prints them.
+    const bool flag = param && param->kind == ParamKind::Attribute && param->type == "bool" &&
+                      (param->fallback == "True" || param->fallback == "False");
+    const bool list = param && param->kind == ParamKind::Attribute && param->fallback == "[]";
+    if (list && value.as<ast::NoneValue>()) {
+      argument.value = Attribute(AttributeList{});
+    } else if (flag && value.as<ast::NoneValue>()) {
+      argument.value = param->fallback == "True";
+    } else if (null_value) {
       // an absent argument
+    } else if (auto device = param && param->name == "dst_vdevice" ? device_text(value) : std::nullopt) {
+      argument.value = *device;
     } else if (param && param->type == "index map") {
       argument.value = index_map_text(context_, value);
-    } else if (tensor && (value.as<ast::IntValue>() || value.as<ast::FloatValue>())) {
-      numbers.emplace_back(written.size(), &value);
+    } else if (tensor &&
+               (value.as<ast::IntValue>() || value.as<ast::FloatValue>() || value.as<ast::BoolValue>())) {
+      numbers.push_back({written.size(), param, &value});
       argument.value = read_attribute(context_, value);
     } else if (is_literal(context_, value)) {
       argument.value = read_attribute(context_, value);
@@ -190,6 +278,11 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
       add(std::string(spellings[at][0]), *argument.value, argument.name_span);
     }
   };
+  // tvm.cpu() and its kin too, by the numbers of their kinds.
+  auto add_kind = [&](std::int64_t kind, const ast::Call& device) {
+    written.push_back({"device_type", kind, device.callee->span});
+    if (!device.arguments.empty()) add("index", *device.arguments[0].value, device.arguments[0].value->span);
+  };
   bool behind_device = false;
   if (receiver) add("", *receiver);
   for (const ast::Argument& argument : call.arguments) {
@@ -200,6 +293,12 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
     if (device && context_.namespaces.canonical(*device->callee) == "R.device" &&
         written_parameter(*op, "device_type", 0)) {
       add_device(*device);
+      behind_device = true;
+      continue;
+    }
+    if (const auto kind = device ? device_kind(*device) : std::nullopt;
+        kind && written_parameter(*op, "device_type", 0)) {
+      add_kind(*kind, *device);
       behind_device = true;
       continue;
     }
@@ -218,18 +317,27 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
     if (!listed) add(argument.name, *argument.value, argument.name_span);
     for (std::size_t i = 0; listed && i < list->items.size(); ++i) add("", *list->items[i]);
   }
-  if (!numbers.empty()) {
-    std::optional<DType> dtype;
-    for (const WrittenArgument& argument : written) {
-      auto* value = std::get_if<Expr>(&argument.value);
-      const TensorType* tensor = value && !dtype ? value->type().tensor() : nullptr;
-      if (tensor) dtype = tensor->dtype;
+  const auto dtype_at = [&](const Param& param) -> std::optional<DType> {
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      if (written_parameter(*op, written[i].name, i) != &param) continue;
+      const auto* value = std::get_if<Expr>(&written[i].value);
+      const TupleType* fields = value ? value->type().tuple() : nullptr;
+      const Type type = fields && !fields->fields.empty() ? fields->fields[0]
+                        : value                           ? value->type()
+                                                          : Type();
+      if (const TensorType* tensor = type.tensor()) return tensor->dtype;
     }
-    if (dtype) {
-      for (auto& [index, literal] : numbers) written[index].value = literal_beside(*literal, *dtype);
-    }
+    return std::nullopt;
+  };
+  std::vector<std::pair<std::size_t, Expr>> made;
+  for (const Number& number : numbers) {
+    const std::optional<DType> dtype = number_dtype(*op, *number.param, dtype_at);
+    if (dtype && (is_bool(*dtype) || !number.literal->as<ast::BoolValue>()))
+      made.emplace_back(number.position, literal_beside(*number.literal, *dtype));
   }
+  for (auto& [position, expr_of_number] : made) written[position].value = std::move(expr_of_number);
   ArrangedArguments arranged = arrange_arguments(*op, std::move(written), expr.span);
+  if (auto scalar = scalar_operator(op->name, arranged.args, expr.span)) return *scalar;
   return make_op_call(*op, std::move(arranged.args), std::move(arranged.attributes), expr.span);
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/attribute_reader.h"
 #include "frontend/graph_builder.h"
 #include "support/counted.h"
 #include "support/fix.h"
@@ -34,6 +35,10 @@ class ConstantReader {
       return add_integer(expr, axis, value->value, true);
     }
     if (auto special = special_float(expr)) return add_real(expr, axis, *special);
+    if (auto number = literal_arithmetic(expr)) {
+      if (auto* integer = std::get_if<std::int64_t>(&*number)) return add_integer(expr, axis, *integer);
+      return add_real(expr, axis, std::get<double>(*number));
+    }
     fail(ErrorClass::Type, expr.span, "const.value",
          fmt::format("found {} in R.const; expected numbers in nested lists", ast::describe(expr)));
   }
@@ -48,6 +53,8 @@ class ConstantReader {
       auto index = static_cast<std::int64_t>(i);
       if (is_float(dtype)) {
         result.set_double(index, real_at(i));
+        if (std::isfinite(real_at(i)) && !std::isfinite(result.get_double(index)))
+          no_such_value(i, dtype, at);
         continue;
       }
       double real = real_at(i);
@@ -59,18 +66,20 @@ class ConstantReader {
         whole = result.get_int(index) == value && !(is_unsigned_int(dtype) && value < 0) &&
                 !(is_bool(dtype) && value != 0 && value != 1);
       }
-      if (!whole) {
-        fail(ErrorClass::Type, at, "const.value",
-             fmt::format("found {} in a constant of {}, which has no such value",
-                         values_[i].is_real ? fmt::format("{}", real) : fmt::format("{}", value),
-                         name_of(dtype)));
-      }
+      if (!whole) no_such_value(i, dtype, at);
     }
     return result;
   }
 
   // The dtype of the given one's kind that has every number, for one that has not.
   DType large_enough(DType dtype) const {
+    if (is_float(dtype)) {
+      const bool in_float32 = std::all_of(values_.begin(), values_.end(), [](const Number& number) {
+        return !number.is_real || !std::isfinite(number.real) ||
+               std::isfinite(static_cast<float>(number.real));
+      });
+      return in_float32 ? DType::Float32 : DType::Float64;
+    }
     const bool whole = std::all_of(values_.begin(), values_.end(), [](const Number& number) {
       return !number.is_real || (std::trunc(number.real) == number.real && std::abs(number.real) < 9.2e18);
     });
@@ -97,6 +106,14 @@ class ConstantReader {
     std::int64_t integer;
     double real;
   };
+
+  [[noreturn]] void no_such_value(std::size_t i, DType dtype, Span at) const {
+    fail(ErrorClass::Type, at, "const.value",
+         fmt::format(
+             "found {} in a constant of {}, which has no such value",
+             values_[i].is_real ? fmt::format("{}", values_[i].real) : fmt::format("{}", values_[i].integer),
+             name_of(dtype)));
+  }
 
   double real_at(std::size_t i) const {
     return values_[i].is_real ? values_[i].real : static_cast<double>(values_[i].integer);

@@ -300,6 +300,52 @@ void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If&
   bind_results(statement, bound, types, value, comments);
 }
 
+// `return` at the end of every way through the last if of the function: the value of the if is what the
+// function returns.
+void GraphBuilder::read_returning_if(const ast::Statement& statement, const ast::If& branches) {
+  Expr result = returned_by(statement, branches, 0);
+  if (result.type().is_error()) throw ReadContext::Silent{};
+  result = as_leaf(std::move(result));
+  returned_ = true;
+  give_back(std::move(result), statement.span);
+}
+
+Expr GraphBuilder::returned_by(const ast::Block& body) {
+  const ast::Statement& last = body.back();
+  for (const ast::Statement& statement : body) {
+    if (&statement == &last) break;
+    if (!context_.attempt([&] { read_statement(statement, Place::Branch); })) refuse_names(statement);
+  }
+  builder_.set_origin(last.span);
+  if (auto* branches = last.as<ast::If>()) return as_leaf(returned_by(last, *branches, 0));
+  const auto& returned = *last.as<ast::Return>();
+  hand_on(last.comments);
+  return returned.value ? leaf(*returned.value) : tuple({}, last.span);
+}
+
+Expr GraphBuilder::returned_by(const ast::Statement& statement, const ast::If& branches, std::size_t at) {
+  const ast::Branch& branch = branches.branches[at];
+  hand_on(at == 0 ? statement.comments : branch.comments);
+  const Expr condition = leaf(*branch.condition);
+  const auto arm_of = [&](const std::function<Expr()>& read) {
+    OpenRegion outer = open_region();
+    Expr result = tuple({}, statement.span);
+    const bool good = context_.attempt([&] { result = read(); });
+    Arm arm = close_region(std::move(outer));
+    if (!good) throw ReadContext::Silent{};
+    arm.region.results = {std::move(result)};
+    return std::move(arm.region);
+  };
+  Region then_region = arm_of([&] { return returned_by(branch.body); });
+  Region else_region = arm_of([&] {
+    if (at + 1 < branches.branches.size()) return as_leaf(returned_by(statement, branches, at + 1));
+    hand_on(branches.else_comments);
+    return returned_by(branches.else_body);
+  });
+  common_type(then_region.results[0], else_region.results[0], "what the function returns", statement.span);
+  return if_expr(condition, std::move(then_region), std::move(else_region), branch.span);
+}
+
 // --- Loops.
 
 struct GraphBuilder::LoopText {
@@ -328,6 +374,11 @@ void GraphBuilder::refuse_in_dataflow(Span at, std::string_view id, std::string_
 Expr GraphBuilder::range_bound(const ast::Expr& expr) {
   Expr value = leaf(expr);
   if (value.type().is_error()) throw ReadContext::Silent{};
+  // A 0-d tensor of integers counts as the number that it holds.
+  if (const TensorType* tensor = value.type().tensor();
+      tensor && tensor->rank == 0 && tensor->dtype && is_int(*tensor->dtype)) {
+    value = as_leaf(make_op_call(*find_op("item"), {value}, {}, expr.span));
+  }
   const auto* scalar = value.type().as<ScalarType>();
   if (!scalar || scalar->dtype != DType::Int64) {
     std::vector<DiagnosticNote> notes;
@@ -335,7 +386,8 @@ Expr GraphBuilder::range_bound(const ast::Expr& expr) {
         real && std::trunc(real->value) == real->value && std::abs(real->value) < 9e15)
       notes.push_back(write_here(expr.span, fmt::format("{}", static_cast<std::int64_t>(real->value))));
     fail(ErrorClass::Type, expr.span, "loop.bound",
-         fmt::format("found a bound of type {}; expected an int64 scalar", print(value.type())),
+         fmt::format("found a bound of type {}; expected an int64 scalar or a 0-d tensor of integers",
+                     print(value.type())),
          std::move(notes));
   }
   return value;

@@ -32,6 +32,8 @@ std::string_view operator_name(ast::Operator op) {
       return "mod";
     case ast::Operator::Pow:
       return "power";
+    case ast::Operator::MatMul:
+      return "matmul";
     case ast::Operator::Lt:
       return "less";
     case ast::Operator::Le:
@@ -51,12 +53,8 @@ std::string_view advice(ast::Operator op) {
       return "use R.equal";
     case ast::Operator::Ne:
       return "use R.not_equal";
-    case ast::Operator::MatMul:
-      return "use R.matmul";
-    case ast::Operator::And:
     case ast::Operator::BitAnd:
       return "use R.logical_and or R.bitwise_and";
-    case ast::Operator::Or:
     case ast::Operator::BitOr:
       return "use R.logical_or or R.bitwise_or";
     case ast::Operator::BitXor:
@@ -91,11 +89,12 @@ Expr GraphBuilder::make_op_call(const Op& op, std::vector<Expr> args, Attributes
   return checked([&] { return op_call(op, args, attributes, span); }, span, OpCall{&op, args, attributes});
 }
 
-Expr GraphBuilder::leaf(const ast::Expr& expr) {
-  Expr result = value(expr);
-  if (is_leaf(result)) return result;
+Expr GraphBuilder::leaf(const ast::Expr& expr) { return as_leaf(value(expr)); }
+
+Expr GraphBuilder::as_leaf(Expr value) {
+  if (is_leaf(value)) return value;
   if (!in_dataflow_) open_plain_block();
-  return builder_.emit(result);
+  return builder_.emit(std::move(value));
 }
 
 namespace {
@@ -142,21 +141,9 @@ Expr GraphBuilder::single_value(const ast::Expr& expr) {
   if (auto* v = expr.as<ast::Subscript>()) return subscript(expr, *v);
   if (auto* v = expr.as<ast::Prefix>()) return prefix(expr, *v);
   if (auto* v = expr.as<ast::Chain>()) return chain(expr, *v->first, v->links);
-  if (auto* v = expr.as<ast::Comparison>()) {
-    if (v->links.size() != 1) {
-      type_error(v->links[1].op_span, "comparison.chain",
-                 "found a chained comparison; expected one at a time");
-    }
-    return chain(expr, *v->first, v->links);
-  }
-  if (auto* v = expr.as<ast::Logic>()) {
-    type_error(expr.span, "operator.tensor",
-               fmt::format("found '{}' in an R.function; {}", ast::text_of(v->op), advice(v->op)));
-  }
-  if (expr.as<ast::Conditional>()) {
-    type_error(expr.span, "operator.conditional",
-               "found a conditional expression in an R.function; expected R.where");
-  }
+  if (auto* v = expr.as<ast::Comparison>()) return comparison(expr, *v);
+  if (auto* v = expr.as<ast::Logic>()) return logic(expr, *v);
+  if (auto* v = expr.as<ast::Conditional>()) return conditional(expr, *v);
   if (auto* attribute = expr.as<ast::Attribute>()) {
     if (auto inspected = inspected_value(expr, *attribute)) return *inspected;
     if (auto global = module_member(expr)) {
@@ -202,6 +189,11 @@ Expr GraphBuilder::name_value(const ast::Expr& expr, const std::string& name) {
       fail(ErrorClass::Type, expr.span, "name.unavailable",
            fmt::format("found '{}', {}", printable(name), unavailable->why),
            {{entry->span, unavailable->note}});
+    }
+    if (std::get_if<Device>(&entry->meaning)) {
+      type_error(expr.span, "name.device",
+                 fmt::format("found the device '{}' as a value; expected it as dst_vdevice of R.to_vdevice",
+                             printable(name)));
     }
     type_error(
         expr.span, "name.module",
@@ -262,19 +254,18 @@ Expr GraphBuilder::literal_beside(const ast::Expr& literal, DType dtype) {
   return constant(tensor_of_literal(number, dtype, literal.span), literal.span);
 }
 
+// A number waits for the operand that gives its dtype.
+GraphBuilder::Operand GraphBuilder::operand(const ast::Expr& written) {
+  return {&written, is_number(written) ? Expr() : leaf(written)};
+}
+
 Expr GraphBuilder::chain(const ast::Expr& expr, const ast::Expr& first, const std::vector<ast::Link>& links) {
+  Operand left = operand(first);
   Expr result;
-  const ast::Expr* written = &first;
   for (const ast::Link& link : links) {
-    // A number on the left waits for the operand that gives its dtype.
-    if (!result.defined() && !is_number(first)) result = leaf(first);
-    if (result.defined() && !is_leaf(result)) {
-      if (!in_dataflow_) open_plain_block();
-      result = builder_.emit(result);
-    }
-    Span span = cover(first.span, link.operand->span);
-    result = combine(link, written, result, span);
-    written = nullptr;
+    if (result.defined()) left = {nullptr, as_leaf(result)};
+    result =
+        combine(link.op, link.op_span, left, operand(*link.operand), cover(first.span, link.operand->span));
   }
   (void)expr;
   return result;
@@ -294,10 +285,11 @@ Expr GraphBuilder::concatenation(const Expr& left, const Expr& right, Span span)
   return tuple(std::move(fields), span);
 }
 
-Expr GraphBuilder::combine(const ast::Link& link, const ast::Expr* left_written, Expr left, Span span) {
-  bool left_number = left_written && is_number(*left_written);
-  bool right_number = is_number(*link.operand);
-  Expr right = right_number ? Expr() : leaf(*link.operand);
+Expr GraphBuilder::combine(ast::Operator op, Span op_span, Operand left_operand, Operand right_operand,
+                           Span span) {
+  auto& [left_written, left] = left_operand;
+  auto& [right_written, right] = right_operand;
+  const bool left_number = !left.defined(), right_number = !right.defined();
   // Two scalars: numbers, symbolic dimensions, scalar parameters.
   std::optional<Scalar> a, b;
   if (left_number)
@@ -305,21 +297,21 @@ Expr GraphBuilder::combine(const ast::Link& link, const ast::Expr* left_written,
   else
     a = known_scalar(left);
   if (right_number)
-    b = scalars_.read(*link.operand);
+    b = scalars_.read(*right_written);
   else
     b = known_scalar(right);
   if (a && b)
-    return scalar_value(scalars_.combine(link.op, {*a, left_number}, {*b, right_number}, span).value, span);
+    return scalar_value(scalars_.combine(op, {*a, left_number}, {*b, right_number}, span).value, span);
 
   const Type& type = left_number ? right.type() : left.type();
   const Type& other = right_number ? left.type() : right.type();
   if (!left_number && left.type().is_error()) throw ReadContext::Silent{};
   if (!right_number && right.type().is_error()) throw ReadContext::Silent{};
-  if (link.op == ast::Operator::Add && !left_number && !right_number && left.type().tuple() &&
+  if (op == ast::Operator::Add && !left_number && !right_number && left.type().tuple() &&
       right.type().tuple()) {
     return concatenation(left, right, span);
   }
-  std::string_view name = operator_name(link.op);
+  std::string_view name = operator_name(op);
   const TensorType* tensor = left_number ? right.type().tensor() : left.type().tensor();
   if (!tensor && right.defined() && right.type().tensor()) tensor = right.type().tensor();
   if (!tensor) {
@@ -328,32 +320,32 @@ Expr GraphBuilder::combine(const ast::Link& link, const ast::Expr* left_written,
                        (!right_number && !b && right.type().as<ScalarType>());
     if (given && (left_number || type.as<ScalarType>()) && (right_number || right.type().as<ScalarType>())) {
       type_error(
-          link.op_span, "operator.given_scalar",
+          op_span, "operator.given_scalar",
           fmt::format("found '{}' on a scalar that a call, loop or branch gives; expected 0-d tensors, "
                       "as R.const(0, \"int64\")",
-                      ast::text_of(link.op)));
+                      ast::text_of(op)));
     }
-    type_error(link.op_span, "operator.operands",
-               fmt::format("found '{}' between {} and {}; expected tensors", ast::text_of(link.op),
-                           print(type), print(other)));
+    type_error(op_span, "operator.operands",
+               fmt::format("found '{}' between {} and {}; expected tensors", ast::text_of(op), print(type),
+                           print(other)));
   }
   if (name.empty()) {
-    type_error(link.op_span, "operator.tensor",
-               fmt::format("found '{}' on tensors; {}", ast::text_of(link.op), advice(link.op)));
+    type_error(op_span, "operator.tensor",
+               fmt::format("found '{}' on tensors; {}", ast::text_of(op), advice(op)));
   }
   if ((left_number || right_number) && !tensor->dtype) {
-    type_error(left_number ? left_written->span : link.operand->span, "literal.tensor",
+    type_error(left_number ? left_written->span : right_written->span, "literal.tensor",
                "found a number beside a tensor of unknown dtype; expected R.const(value, dtype)");
   }
   if (left_number) left = literal_beside(*left_written, *tensor->dtype);
-  if (right_number) right = literal_beside(*link.operand, *tensor->dtype);
-  const Op* op = find_op(name);
-  if (!op) {
-    type_error(link.op_span, "op.unknown",
-               fmt::format("found '{}' on tensors; the operator R.{} is not supported", ast::text_of(link.op),
-                           name));
+  if (right_number) right = literal_beside(*right_written, *tensor->dtype);
+  const Op* found = find_op(name);
+  if (!found) {
+    type_error(
+        op_span, "op.unknown",
+        fmt::format("found '{}' on tensors; the operator R.{} is not supported", ast::text_of(op), name));
   }
-  return make_op_call(*op, {left, right}, {}, span);
+  return make_op_call(*found, {left, right}, {}, span);
 }
 
 Expr GraphBuilder::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
@@ -369,6 +361,10 @@ Expr GraphBuilder::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
       return scalar_value(logical_not(*scalar, expr.span), expr.span);
   }
   if (operand.type().is_error()) throw ReadContext::Silent{};
+  if (prefix.op == ast::PrefixOperator::Not) {
+    require_truth(operand, "not", expr.span);
+    return make_op_call(*find_op("logical_not"), {operand}, {}, expr.span);
+  }
   std::string_view name, hint;
   switch (prefix.op) {
     case ast::PrefixOperator::Minus:
@@ -378,8 +374,7 @@ Expr GraphBuilder::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
       hint = "write the operand alone";
       break;
     case ast::PrefixOperator::Not:
-      hint = "use R.logical_not";
-      break;
+      break;  // told above
     case ast::PrefixOperator::Invert:
       hint = "use R.bitwise_not";
       break;
@@ -455,6 +450,7 @@ void GraphBuilder::check_prim_func_argument(const PrimFunc& function, std::size_
   const Buffer* buffer = function.params[at].buffer();
   const Type& type = value.type();
   if (type.is_error() || type.as<AnyType>()) return;
+  if (buffer && buffer->is_pointer() && buffer->rank() == 0) return;  // to what nobody says
   bool clash = false;
   if (!buffer) {
     const ScalarType* scalar = type.as<ScalarType>();

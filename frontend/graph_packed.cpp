@@ -103,6 +103,46 @@ void GraphBuilder::check_dynamic_call(PackedCall& call, Span span) {
   }
 }
 
+// The functions of TVM's virtual machine that call functions of the module are the forms of their own names.
+std::optional<PackedForm> GraphBuilder::machine_form(const Expr& callee) {
+  const auto* external = callee.as<ExternFunc>();
+  if (!external) return std::nullopt;
+  if (external->symbol == "vm.builtin.make_closure") return PackedForm::MakeClosure;
+  if (external->symbol == "vm.builtin.invoke_closure") return PackedForm::InvokeClosure;
+  if (external->symbol == "vm.builtin.call_tir_dyn") return PackedForm::CallTirDyn;
+  return std::nullopt;
+}
+
+// R.call_packed("vm.builtin.invoke_closure", f, x, …) and R.call_builtin_with_ctx of a tuple (f, x, …).
+Expr GraphBuilder::machine_call(PackedForm form, const std::string& name, const ast::Expr& expr,
+                                const std::vector<const ast::Expr*>& positional, const ast::Expr* results) {
+  std::vector<Expr> args;
+  for (std::size_t i = 1; i < positional.size(); ++i) {
+    const auto* listed = name == "R.call_builtin_with_ctx" ? positional[i]->as<ast::TupleValue>() : nullptr;
+    if (listed) {
+      for (const ast::ExprPtr& item : listed->items) args.push_back(leaf(*item));
+    } else {
+      args.push_back(leaf(*positional[i]));
+    }
+  }
+  const FunctionType* function = args.empty() ? nullptr : args[0].type().function();
+  if (args.empty() || (!function && !args[0].type().as<AnyType>() && !args[0].type().is_error())) {
+    type_error(positional[0]->span, "native.callee",
+               fmt::format("found {} as the function of {}; expected a function of the module or a closure",
+                           args.empty() ? "nothing" : print(args[0].type()),
+                           positional[0]->as<ast::StringValue>()->value));
+  }
+  PackedCall made{form, args[0], {args.begin() + 1, args.end()}, {}, false, {}, {}};
+  if (form == PackedForm::MakeClosure) {
+    made.out_types = {Type()};
+  } else if (form == PackedForm::CallTirDyn) {
+    check_dynamic_call(made, expr.span);
+  } else if (results) {
+    made.out_types = result_types(*results);
+  }
+  return checked_packed(std::move(made), expr.span);
+}
+
 Expr GraphBuilder::packed_call(PackedForm form, const std::string& name, const ast::Expr& expr,
                                const ast::Call& call) {
   std::vector<const ast::Expr*> positional;
@@ -132,6 +172,8 @@ Expr GraphBuilder::packed_call(PackedForm form, const std::string& name, const a
   if (positional.empty())
     type_error(expr.span, "native.callee", fmt::format("{} is given no function", name));
   made.callee = packed_callee(*positional[0], name);
+  if (const auto machine = machine_form(made.callee))
+    return machine_call(*machine, name, expr, positional, results);
   if (takes_tuple(form)) {
     if (positional.size() > 2 && !results && form != PackedForm::MakeClosure &&
         form != PackedForm::CallTirDyn) {

@@ -159,6 +159,7 @@ Liveness::Effects Liveness::compute(const ast::Statement& statement) {
   } else if (auto* s = statement.as<ast::AugmentedAssignment>()) {
     read_expr(s->target, result.reads);
     read_expr(s->value, result.reads);
+    bind_target(s->target, result.binds, result.reads);
   } else if (auto* s = statement.as<ast::Return>()) {
     read_expr(s->value, result.reads);
   } else if (auto* s = statement.as<ast::With>()) {

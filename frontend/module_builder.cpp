@@ -3,12 +3,14 @@
 #include "frontend/suggestions.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "frontend/attribute_reader.h"
 #include "frontend/prim_func_builder.h"
 #include "ir/printer.h"
+#include "ir/rewrite.h"
 #include "ir/user_gradient.h"
 #include "support/fix.h"
 #include "support/limits.h"
@@ -78,7 +80,7 @@ void ModuleBuilder::declare_class_statement(const ast::Statement& statement) {
     auto* call = expression ? expression->value->as<ast::Call>() : nullptr;
     std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
     if (name == "I.module_attrs") {
-      for (auto& [key, value] : read_attribute_dictionary(context_, *expression->value)) {
+      for (auto& [key, value] : read_attribute_dictionary(context_, *expression->value, NamePlace::Module)) {
         module_.attributes = with_attribute(std::move(module_.attributes), key, std::move(value));
       }
       return;
@@ -131,6 +133,7 @@ void ModuleBuilder::read_global_infos(const ast::Call& call) {
            fmt::format("found {} in I.module_global_infos; expected a string and a list",
                        ast::describe(name ? *value : *key)));
     }
+    refuse_reserved(NamePlace::Module, name->value, {}, key->span);
     AttributeList entries;
     for (const ast::ExprPtr& item : list->items) {
       auto* made = item->as<ast::Call>();
@@ -150,6 +153,9 @@ void ModuleBuilder::read_global_infos(const ast::Call& call) {
       AttributeList args;
       for (const ast::Argument& argument : made->arguments)
         args.push_back(read_attribute(context_, *argument.value));
+      for (std::size_t i = 0; i < args.size(); ++i)  // a target, an index, and the scope of a memory
+        if (const auto* text = args[i].as<std::string>())
+          refuse_reserved_scope(*text, made->arguments[i].value->span);
       entries.emplace_back(Attributes{{"form", Attribute(form)}, {"args", Attribute(std::move(args))}});
     }
     module_.global_infos =
@@ -199,8 +205,9 @@ void ModuleBuilder::build_declaration(Declaration& declaration) {
   declaration.state = declaration.refused ? Declaration::State::Built : Declaration::State::Building;
   if (declaration.refused) return;
   if (declaration.options.prim_func) {
-    declaration.prim = PrimFuncBuilder(context_).build(*declaration.definition, declaration.comments,
-                                                       declaration.options.is_private);
+    declaration.prim =
+        PrimFuncBuilder(context_, *this)
+            .build(*declaration.definition, declaration.comments, declaration.options.is_private);
   } else {
     ensure_header(declaration);
     declaration.function = declaration.graph->build(declaration.comments, declaration.options);
@@ -220,9 +227,42 @@ Module ModuleBuilder::build() {
     if (auto function = built(*declaration->definition)) module_.functions.push_back(std::move(*function));
     declaration->graph.reset();
   }
+  drop_callers_of_unread();
   check_gradients();
   for (GlobalFunction& function : linked_.functions) module_.functions.push_back(std::move(function));
   return std::move(module_);
+}
+
+// A function that calls one that could not be read cannot be used either, and so on.
+void ModuleBuilder::drop_callers_of_unread() {
+  const auto tell = [&](const Declaration& caller, const std::string& callee) {
+    Diagnostic told;
+    told.severity = Severity::Warning;
+    told.id = "unsupported.callee";
+    told.span = caller.definition->name_span;
+    told.message = fmt::format("'{}' calls '{}', which is left out; left out",
+                               printable(caller.definition->name), printable(callee));
+    context_.callers_of_unread.push_back(std::move(told));
+  };
+  std::set<std::string> gone;
+  do {
+    gone.clear();
+    for (const GlobalFunction& global : module_.functions) {
+      const auto* graph = std::get_if<FunctionPtr>(&global);
+      if (!graph) continue;
+      std::string missing;
+      for_each_expr(**graph, [&](const Expr& expr) {
+        const auto* callee = expr.as<GlobalRef>();
+        if (!callee || !missing.empty() || module_.find(callee->name)) return;
+        if (by_name_.count(callee->name)) missing = callee->name;
+      });
+      if (missing.empty()) continue;
+      tell(*by_name_.at((*graph)->name), missing);
+      gone.insert((*graph)->name);
+    }
+    std::erase_if(module_.functions,
+                  [&](const GlobalFunction& global) { return gone.count(name_of(global)) > 0; });
+  } while (!gone.empty());
 }
 
 // A user's gradient of f: a function of f's inputs, its outputs and their cotangents, which gives the
@@ -383,6 +423,12 @@ std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name,
   if (!declaration.function) return GlobalMeaning{global_ref(name, failed, use), nullptr, false, false};
   return GlobalMeaning{global_ref(name, Type(function_type_of(*declaration.function)), use), nullptr, false,
                        false};
+}
+
+const ast::FunctionDefinition* ModuleBuilder::prim_func_definition(const std::string& name) const {
+  auto found = by_name_.find(name);
+  const bool known = found != by_name_.end() && found->second->options.prim_func && !found->second->refused;
+  return known ? found->second->definition : nullptr;
 }
 
 bool ModuleBuilder::is_other_module(const std::string& name) const {

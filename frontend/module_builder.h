@@ -11,19 +11,23 @@
 
 #include "frontend/graph_builder.h"
 #include "frontend/module_links.h"
+#include "frontend/prim_func_module.h"
 #include "ir/module.h"
 
 namespace relish {
 
 using ConstantTable = std::unordered_map<std::string, Tensor>;
 
-class ModuleBuilder : public Globals {
+class ModuleBuilder : public Globals, public PrimFuncModule {
  public:
   // `session`: functions that are declared already (free functions only), or null. `modules`: names of all
   // modules. `links`: the modules of other files.
   ModuleBuilder(ReadContext& context, std::string name, const Module* session, const ConstantTable& constants,
                 const std::vector<std::string>& modules, ModuleLinks& links);
   ~ModuleBuilder() override;
+
+  const ast::FunctionDefinition* prim_func_definition(const std::string& name) const override;
+  const std::string& module_name() const override { return module_.name; }
 
   // Reports duplicates and what is no function of a module.
   void declare(const ast::Statement& statement);
@@ -53,6 +57,7 @@ class ModuleBuilder : public Globals {
   std::optional<Span> declared_at(const std::string& name) const;
   // Whether nothing has the name yet; reports it otherwise.
   bool is_first(const std::string& name, Span at);
+  void drop_callers_of_unread();
   void check_gradients();
   void ensure_header(Declaration& declaration);
 

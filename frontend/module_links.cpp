@@ -7,6 +7,7 @@
 
 #include "frontend/binding_names.h"
 #include "ir/equal.h"
+#include "ir/foreign_calls.h"
 #include "ir/rewrite.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -132,10 +133,11 @@ std::optional<std::vector<GlobalFunction>> ModuleLinks::link(const std::string& 
         options_.session_functions ? options_.session_functions->find(wanted[i]) : nullptr;
     bool same = known && options_.session_links.count(wanted[i]) && equal_functions(*known, *copy);
     result.push_back(same ? *known : *copy);
-    if (const auto* graph = std::get_if<FunctionPtr>(copy)) {
-      for (const std::string& name : global_references(**graph)) {
-        if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) wanted.push_back(name);
-      }
+    std::vector<std::string> references;
+    if (const auto* graph = std::get_if<FunctionPtr>(copy)) references = global_references(**graph);
+    if (const auto* prim = std::get_if<PrimFuncPtr>(copy)) references = called_prim_funcs(**prim);
+    for (const std::string& name : references) {
+      if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) wanted.push_back(name);
     }
     std::string plain = wanted[i].substr(module.size() + 1);
     linked_.insert_or_assign(wanted[i], module + "." + plain);

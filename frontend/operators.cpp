@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "support/limits.h"
+#include "support/source.h"
 
 namespace relish {
 namespace {
@@ -70,6 +71,14 @@ ast::ExprPtr make(Span span, ast::ExprKind kind) {
   return std::make_unique<ast::Expr>(ast::Expr{span, std::move(kind)});
 }
 
+// Whether this is the least integer with its sign, in brackets or behind another one: it has no negation.
+bool is_negated_least(const ast::Expr& operand) {
+  if (operand.as<ast::IntValue>()->value != INT64_MIN) return false;
+  const SourceFile* source = Sources::instance().find(operand.span.file);
+  const char first = source ? source->text()[operand.span.begin] : '0';
+  return first < '0' || first > '9';
+}
+
 class Resolver {
  public:
   Resolver(std::vector<OperationItem> items, std::size_t depth, Diagnostics& diagnostics)
@@ -117,7 +126,7 @@ ast::ExprPtr Resolver::climb_prefix(int level) {
   Span whole = cover(at, operand->span);
   // A number's sign is part of it, so that -9223372036854775808 can be written.
   if (op == PrefixOperator::Minus) {
-    if (auto* integer = operand->as<ast::IntValue>()) {
+    if (auto* integer = operand->as<ast::IntValue>(); integer && !is_negated_least(*operand)) {
       integer->value = static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(integer->value));
       operand->span = whole;
       return operand;

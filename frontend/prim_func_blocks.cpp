@@ -1,5 +1,7 @@
 // Blocks of prim_funcs: axes, regions, init, attributes; and other scopes that are written with `with`.
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "frontend/attribute_reader.h"
@@ -101,6 +103,15 @@ Stmt PrimFuncBuilder::read_block(const ast::Statement& statement, const ast::Wit
 void PrimFuncBuilder::add_axis(BlockStmt& block, const ast::Expr& target, IterKind kind, const Scalar& begin,
                                const Scalar& extent, const Scalar& binding) {
   const std::string& name = name_target(target);
+  const std::vector<std::string>& taken = axis_names_.back();
+  if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
+    const Entry* first = look_up(name);
+    std::vector<DiagnosticNote> notes;
+    if (first) notes.push_back({first->span, "it is bound here first"});
+    fail(ErrorClass::Type, target.span, "axis.twice",
+         fmt::format("found the axis '{}' twice in a block; expected each axis once", printable(name)),
+         std::move(notes));
+  }
   // The block variable has the dtype of what is bound to it; its domain follows.
   DType dtype = binding.dtype();
   auto same = [&](const Scalar& s) {
@@ -132,7 +143,11 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
     if (!letters)
       type_error(value.span, "axis.remap",
                  "T.axis.remap takes letters and loop variables, as in (\"SR\", [i, j])");
-    std::vector<const ast::Expr*> variables = list_items(*call->arguments[1].value);
+    std::vector<const ast::Expr*> written = list_items(*call->arguments[1].value);
+    const auto several = reader_.several(*call->arguments[1].value);
+    std::vector<Scalar> variables;
+    if (several) written.assign(several->size(), call->arguments[1].value.get());
+    variables.resize(written.size());
     std::vector<const ast::Expr*> targets = target_names(target);
     if (letters->value.size() != variables.size() || targets.size() != variables.size()) {
       std::vector<DiagnosticNote> notes;
@@ -162,13 +177,13 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
                          printable(std::string_view(&letter, 1))),
              {write_here(call->arguments[0].value->span, fmt::format("\"{}\"", meant))});
       }
-      Scalar binding = reader_.read(*variables[i]);
+      Scalar binding = several ? (*several)[i] : reader_.read(*written[i]);
       auto variable = binding.as_var();
       auto range = variable ? loops_.find(variable->id()) : loops_.end();
       if (range == loops_.end()) {
         type_error(
-            variables[i]->span, "axis.remap",
-            fmt::format("found {} in T.axis.remap; expected a loop variable", ast::describe(*variables[i])));
+            written[i]->span, "axis.remap",
+            fmt::format("found {} in T.axis.remap; expected a loop variable", ast::describe(*written[i])));
       }
       add_axis(*block, *targets[i], letter == 'S' ? IterKind::Spatial : IterKind::Reduce, range->second.begin,
                range->second.extent, binding);
@@ -282,8 +297,12 @@ bool PrimFuncBuilder::read_block_call(const std::string& name, const ast::Expr& 
   bool attributes = name == "T.sblock_attr" || name == "T.block_attr";
   if (name != "T.where" && name != "T.reads" && name != "T.writes" && !attributes) return false;
   if (!block) {
-    // At the level of the function these describe the implicit root block.
-    if (name == "T.where") {
+    // The implicit root block has none of these.
+    if (name != "T.where") {
+      fail(ErrorClass::Type, expr.span, "block.place", fmt::format("found {} outside a block", name),
+           {remove_this(expr.span)});
+    }
+    {
       // Outside a block the condition is an if around what follows.
       std::vector<DiagnosticNote> notes;
       if (expr.span.begin < indented_until_) {
@@ -298,20 +317,24 @@ bool PrimFuncBuilder::read_block_call(const std::string& name, const ast::Expr& 
       }
       fail(ErrorClass::Type, expr.span, "block.where", "found T.where outside a block", std::move(notes));
     }
-    return true;
+  }
+  const bool again = (name == "T.where" && block->predicate.defined()) ||
+                     (name == "T.reads" && block->reads) || (name == "T.writes" && block->writes);
+  if (again) {
+    fail(ErrorClass::Type, expr.span, "block.twice",
+         fmt::format("found a second {} in a block; expected one with all of them", name),
+         {remove_this(expr.span)});
   }
   if (name == "T.where") {
     if (call.arguments.size() != 1) type_error(expr.span, "block.where", "T.where takes one condition");
-    Scalar condition = reader_.read_condition(*call.arguments[0].value);
-    block->predicate =
-        block->predicate.defined() ? logical(LogicalOp::And, block->predicate, condition) : condition;
+    block->predicate = reader_.read_condition(*call.arguments[0].value);
   } else if (name == "T.reads") {
     block->reads = read_regions(call);
   } else if (name == "T.writes") {
     block->writes = read_regions(call);
   } else {
-    for (auto& [key, value] : read_attribute_dictionary(context_, expr)) {
-      block->attributes = with_attribute(std::move(block->attributes), key, std::move(value));
+    for (auto& [key, value] : read_attribute_dictionary(context_, expr, NamePlace::Block)) {
+      add_attribute(block->attributes, key, std::move(value), expr.span);
     }
   }
   return true;

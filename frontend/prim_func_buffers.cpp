@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include "frontend/ast_walk.h"
+#include "frontend/attribute_reader.h"
 #include "frontend/prim_func_builder.h"
 #include "frontend/prim_func_parts.h"
 #include "ir/rewrite.h"
+#include "ir/view_bounds.h"
 #include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
@@ -23,13 +25,14 @@ bool shared_by_threads(const std::string& scope) {
 }  // namespace
 
 Buffer PrimFuncBuilder::buffer_target(const ast::Subscript& subscript) {
-  const std::string& name = name_target(*subscript.object);
-  ScalarMeaning meaning = find(name, subscript.object->span);
+  const ast::Expr* object = subscript.object.get();
+  while (auto* inner = object->as<ast::Subscript>()) object = inner->object.get();
+  const std::string& name = name_target(*object);
+  ScalarMeaning meaning = find(name, object->span);
   if (auto* buffer = std::get_if<Buffer>(&meaning)) return *buffer;
-  if (std::holds_alternative<std::monostate>(meaning))
-    fail_unknown_name(name, subscript.object->span, names());
+  if (std::holds_alternative<std::monostate>(meaning)) fail_unknown_name(name, object->span, names());
   if (auto* scalar = std::get_if<Scalar>(&meaning); scalar && !scalar->defined()) throw ReadContext::Silent{};
-  type_error(subscript.object->span, "store.target",
+  type_error(object->span, "store.target",
              fmt::format("found a store into '{}', which is no buffer", printable(name)));
 }
 
@@ -114,14 +117,16 @@ void PrimFuncBuilder::store(const ast::Statement& statement, const ast::Expr& ta
 // all of it is read before anything is written.
 void PrimFuncBuilder::store_lanes(const Buffer& buffer, const std::vector<Scalar>& indices,
                                   const Scalar& value, int lanes, Span at, CommentsPtr comments,
-                                  std::vector<Stmt>& into) {
+                                  std::vector<Stmt>& into, const Scalar& predicate) {
   if (lanes == 1) {
-    into.push_back(make_stmt(Store{buffer, indices, value}, at, comments));
+    const bool always = !predicate.defined() || predicate.as_int() == 1;
+    Stmt stored = make_stmt(Store{buffer, indices, value}, at, always ? comments : nullptr);
+    into.push_back(always ? stored : make_stmt(IfStmt{predicate, stored, {}}, at, comments));
     return;
   }
   const std::uint64_t lane = reader_.lane(lanes).id();
   bool overlaps = false;
-  for_each_scalar(value, [&](const Scalar& inner) {
+  const auto look_for_overlap = [&](const Scalar& inner) {
     const Load* load = inner.as<Load>();
     if (!load) return;
     if (*load->buffer == buffer) {
@@ -130,12 +135,15 @@ void PrimFuncBuilder::store_lanes(const Buffer& buffer, const std::vector<Scalar
     } else {
       overlaps = overlaps || has_views_;
     }
-  });
-  auto loop = [&](const Buffer& to, auto&& make_indices, const Scalar& element) {
+  };
+  for_each_scalar(value, look_for_overlap);
+  if (predicate.defined()) for_each_scalar(predicate, look_for_overlap);
+  auto loop = [&](const Buffer& to, auto&& make_indices, const Scalar& element, const Scalar& when) {
     ScalarVar variable("lane", DType::Int32, at);
     ScalarMap map{{lane, use(variable, at)}};
     std::vector<Scalar> places = make_indices(map);
     Stmt body = make_stmt(Store{to, std::move(places), substitute(element, map)}, at);
+    if (when.defined() && when.as_int() != 1) body = make_stmt(IfStmt{substitute(when, map), body, {}}, at);
     Scalar extent = int_literal(DType::Int32, lanes, at);
     into.push_back(
         make_stmt(For{variable, int_literal(DType::Int32, 0, at), extent, LoopKind::Vectorized, body, {}}, at,
@@ -146,11 +154,103 @@ void PrimFuncBuilder::store_lanes(const Buffer& buffer, const std::vector<Scalar
     for (const Scalar& index : indices) places.push_back(substitute(index, map));
     return places;
   };
-  if (!overlaps) return loop(buffer, substituted, value);
-  Buffer all("lanes", buffer.dtype(), {int_literal(DType::Int32, lanes, at)}, "local", at);
-  allocate_local(all, at, into);
-  loop(all, [&](const ScalarMap& map) { return std::vector<Scalar>{map.at(lane)}; }, value);
-  loop(buffer, substituted, load(all, {use(reader_.lane(lanes), at)}, at));
+  if (!overlaps) return loop(buffer, substituted, value, predicate);
+  const auto kept = [&](std::string_view name, const Scalar& element) {
+    Buffer all(std::string(name), element.dtype(), {int_literal(DType::Int32, lanes, at)}, "local", at);
+    allocate_local(all, at, into);
+    loop(all, [&](const ScalarMap& map) { return std::vector<Scalar>{map.at(lane)}; }, element, {});
+    return load(all, {use(reader_.lane(lanes), at)}, at);
+  };
+  const Scalar when = predicate.defined() ? kept("taken", predicate) : Scalar();
+  loop(buffer, substituted, kept("lanes", value), when);
+}
+
+// B.vstore([T.Ramp(0, 1, 4)], value, predicate=mask). False for any other call.
+bool PrimFuncBuilder::read_vector_store(const ast::Statement& statement, const ast::Call& call,
+                                        std::vector<Stmt>& into) {
+  auto* method = call.callee->as<ast::Attribute>();
+  const std::string* object = method && method->name == "vstore" ? ast::name_of(*method->object) : nullptr;
+  Entry* entry = object ? look_up(*object) : nullptr;
+  if (!entry || !std::get_if<Buffer>(&entry->meaning)) return false;
+  const Buffer buffer = std::get<Buffer>(entry->meaning);
+  const ast::Expr *places = nullptr, *value = nullptr, *predicate = nullptr;
+  for (const ast::Argument& argument : call.arguments) {
+    const ast::Expr*& slot = argument.name == "predicate"                                     ? predicate
+                             : argument.name == "begin" || (argument.name.empty() && !places) ? places
+                                                                                              : value;
+    slot = argument.value.get();
+  }
+  if (!places || !value) {
+    type_error(statement.span, "scalar.arguments", "vstore takes indices, a value and perhaps predicate=");
+  }
+  std::vector<Scalar> indices = reader_.read_places(buffer, *places, statement.span);
+  ScalarOperand operand = reader_.operand(*value);
+  const int lanes = stored_lanes(indices, operand, statement.span);
+  Scalar mask;
+  if (predicate && !predicate->as<ast::NoneValue>()) mask = reader_.read_mask(*predicate, lanes);
+  Scalar stored = reader_.convert(buffer.dtype(), operand, value->span).value;
+  store_lanes(buffer, indices, stored, lanes, statement.span, take_comments(statement.comments), into, mask);
+  return true;
+}
+
+// x = T.allocate_const([1, 2, 3], "int32", [3]): a buffer and stores of its elements.
+bool PrimFuncBuilder::read_constant(const ast::Statement& statement, const ast::Expr& target,
+                                    const ast::Call& call, std::vector<Stmt>& into) {
+  constexpr std::int64_t most_elements = 4096;
+  std::vector<BufferArgument> arguments;
+  const ast::Expr* data = nullptr;
+  std::size_t position = 0;
+  for (const BufferArgument& argument : buffer_arguments(call.arguments, 0)) {
+    const std::size_t place = argument.name.empty() ? position++ : 3;
+    if (place == 0 || argument.name == "data") {
+      data = argument.value;
+    } else if (place == 1 || argument.name == "dtype") {
+      arguments.push_back({"dtype", argument.name_span, argument.value});
+    } else if (place == 2 || argument.name == "extents") {
+      arguments.push_back({"shape", argument.name_span, argument.value});
+    }
+  }
+  const std::string& name = name_target(target);
+  Buffer buffer = read_buffer(name, target.span, arguments);
+  const auto size = product(buffer.shape()).as_int();
+  if (size && *size > most_elements) {
+    fail(ErrorClass::ResourceLimit, statement.span, "limit.constant",
+         fmt::format("found a constant of {} elements in a prim_func; expected at most {}, or a parameter",
+                     *size, most_elements));
+  }
+  std::vector<Scalar> values;
+  const auto add = [&](const ScalarOperand& value, Span at) {
+    if (value.value.as<FloatLiteral>() && !is_float(buffer.dtype()))
+      type_error(at, "scalar.literal",
+                 fmt::format("found a real number; expected an integer for {}", name_of(buffer.dtype())));
+    values.push_back(reader_.convert(buffer.dtype(), value, at).value);
+  };
+  if (auto* numbers = data ? data->as<ast::NumberListValue>() : nullptr) {
+    for (std::int64_t value : numbers->integers)
+      add({int_literal(DType::Int64, value, data->span), true}, data->span);
+    for (double value : numbers->reals)
+      add({float_literal(DType::Float64, value, data->span), true}, data->span);
+  } else if (data) {
+    for (const ast::Expr* item : list_items(*data)) add(reader_.operand(*item), item->span);
+  }
+  if (!data || !size || *size != static_cast<std::int64_t>(values.size())) {
+    type_error(statement.span, "buffer.constant",
+               fmt::format("found {} of the constant '{}' of {}; expected as many",
+                           counted(values.size(), "number"), printable(name),
+                           size ? counted(static_cast<std::size_t>(*size), "element") : "an unknown size"));
+  }
+  buffer = allocate(name, target.span, buffer, nullptr, statement, into);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::vector<Scalar> indices(buffer.shape().size());
+    std::int64_t rest = static_cast<std::int64_t>(i);
+    for (std::size_t d = indices.size(); d-- > 0;) {
+      const std::int64_t extent = *buffer.shape()[d].as_int();
+      indices[d] = int_literal(DType::Int32, rest % extent, statement.span);
+      rest /= extent;
+    }
+    into.push_back(make_stmt(Store{buffer, std::move(indices), values[i]}, statement.span));
+  }
+  return true;
 }
 
 void PrimFuncBuilder::allocate_local(const Buffer& buffer, Span at, std::vector<Stmt>& into) {
@@ -162,6 +262,13 @@ void PrimFuncBuilder::allocate_local(const Buffer& buffer, Span at, std::vector<
 
 Buffer PrimFuncBuilder::allocate(const std::string& name, Span at, Buffer buffer, BlockStmt* block,
                                  const ast::Statement& statement, std::vector<Stmt>& into) {
+  if (auto earlier = frames_.back().find(name); earlier != frames_.back().end()) {
+    if (auto* first = std::get_if<Buffer>(&earlier->second.meaning)) {
+      fail(ErrorClass::Type, at, "buffer.twice",
+           fmt::format("found a second buffer '{}' in a scope; expected another name", printable(name)),
+           {{first->span(), "the first is here"}});
+    }
+  }
   if (shared_by_threads(buffer.scope())) device_buffers_.push_back(buffer);
   bind(name, buffer, at);
   if (block) {
@@ -174,31 +281,19 @@ Buffer PrimFuncBuilder::allocate(const std::string& name, Span at, Buffer buffer
   return buffer;
 }
 
-Buffer PrimFuncBuilder::pointed_to(const ast::Expr& expr) {
-  const ast::Expr* at = &expr;
-  if (auto* attribute = expr.as<ast::Attribute>(); attribute && attribute->name == "data")
-    at = attribute->object.get();
-  const std::string* name = ast::name_of(*at);
-  Entry* entry = name ? look_up(*name) : nullptr;
-  if (entry) {
-    if (auto* buffer = std::get_if<Buffer>(&entry->meaning)) return *buffer;
-    if (auto* pointer = std::get_if<Pointer>(&entry->meaning)) return pointer->buffer;
-    if (std::get_if<Refused>(&entry->meaning)) throw ReadContext::Silent{};
-  }
-  if (name && !entry) fail_unknown_name(*name, at->span, names());
-  type_error(
-      expr.span, "view.data",
-      fmt::format("found {} as the data of a buffer; expected A.data of a buffer, or what T.allocate gives",
-                  ast::describe(expr)));
-}
-
 void PrimFuncBuilder::declare_view(const std::string& name, const ast::Statement& statement, BufferView view,
                                    BlockStmt* block, std::vector<Stmt>& into) {
-  if (view.buffer.dtype() != view.source.dtype()) {
+  // About what a pointer without a type points to nothing is known.
+  const bool unknown = view.source.is_pointer() && view.source.rank() == 0;
+  if (view.buffer.dtype() != view.source.dtype() && !unknown) {
     fail(ErrorClass::Type, statement.span, "view.dtype",
          fmt::format("found a view of dtype {} over {} of {}; expected the same dtype",
                      name_of(view.buffer.dtype()), printable(view.source.name()),
                      name_of(view.source.dtype())),
+         {{view.source.span(), "it is declared here"}});
+  }
+  if (const auto fault = fault_of_view(view)) {
+    fail(ErrorClass::Type, statement.span, "view.bounds", *fault,
          {{view.source.span(), "it is declared here"}});
   }
   has_views_ = true;
@@ -208,6 +303,23 @@ void PrimFuncBuilder::declare_view(const std::string& name, const ast::Statement
   } else {
     into.push_back(make_stmt(ViewStmt{std::move(view)}, statement.span, take_comments(statement.comments)));
   }
+}
+
+// T.decl_buffer((16,), "float32", data=p): of p's elements from the one that it points to.
+void PrimFuncBuilder::declare_view_of(const std::string& name, const ast::Statement& statement, Buffer buffer,
+                                      const ast::Expr& data, BlockStmt* block, std::vector<Stmt>& into) {
+  const Pointer pointer = pointed_to(data, into);
+  if (padded_.contains(pointer.buffer.id())) {
+    type_error(data.span, "view.strides",
+               fmt::format("found a view of the memory of {}, which is declared with strides; expected none",
+                           printable(pointer.buffer.name())));
+  }
+  if (pointer.offset.defined() && pointer.offset.as_int() != 0) {
+    const Scalar offset =
+        buffer.elem_offset().defined() ? buffer.elem_offset() + pointer.offset : pointer.offset;
+    buffer = buffer.with_layout(buffer.strides(), offset);
+  }
+  declare_view(name, statement, {buffer, pointer.buffer, std::nullopt}, block, into);
 }
 
 // T.match_buffer(A[0:4, 0:4], (4, 4), strides=[s, 1], elem_offset=o): strides and offset follow from the
@@ -251,7 +363,16 @@ void PrimFuncBuilder::match_region(const ast::Statement& statement, const ast::E
     }
   }
   const std::string& name = name_target(target);
-  Buffer buffer = read_buffer(name, target.span, arguments);
+  // Without a shape it is that of the region.
+  const bool shaped = std::any_of(arguments.begin(), arguments.end(), [](const BufferArgument& argument) {
+    return argument.name.empty() || argument.name == "shape";
+  });
+  std::optional<std::vector<Scalar>> shape;
+  if (!shaped) {
+    shape.emplace();
+    for (const RegionDim& dim : region.dims) shape->push_back(canonical(dim.extent));
+  }
+  Buffer buffer = read_buffer(name, target.span, arguments, nullptr, shape ? &*shape : nullptr);
   if (buffer.rank() > source.rank()) {
     type_error(target.span, "view.shape",
                fmt::format("found a view of {} of a region of {}", counted(buffer.rank(), "dimension"),
@@ -338,10 +459,7 @@ bool PrimFuncBuilder::read_allocation(const ast::Statement& statement, const ast
       match_buffer(name_target(target), target, *call);
     return true;
   }
-  if (name == "T.allocate_const") {
-    type_error(value.span, "unsupported.constant",
-               "T.allocate_const is not supported; expected a parameter for the constant");
-  }
+  if (name == "T.allocate_const") return read_constant(statement, target, *call, into);
   if (name == "T.allocate") {
     // T.allocate([n], "float32", "global"): the scope by position, then a condition.
     std::vector<BufferArgument> arguments = buffer_arguments(call->arguments, 0);
@@ -352,10 +470,13 @@ bool PrimFuncBuilder::read_allocation(const ast::Statement& statement, const ast
       std::size_t place = argument.name.empty() ? position++ : 0;
       auto* text = argument.value->as<ast::StringValue>();
       if ((place == 2 || argument.name == "scope") && text) {
+        refuse_reserved_scope(text->value, argument.value->span);
         if (!text->value.empty()) scope = text->value;
+      } else if (argument.name == "annotations") {
+        if (argument.value->as<ast::DictValue>()) read_attribute(context_, *argument.value);  // advice
       } else if (argument.name == "extents") {
         kept.push_back({"shape", argument.name_span, argument.value});
-      } else if (place < 2 && argument.name != "condition" && argument.name != "annotations") {
+      } else if (place < 2 && argument.name != "condition") {
         kept.push_back(argument);
       }
     }
@@ -374,15 +495,19 @@ bool PrimFuncBuilder::read_allocation(const ast::Statement& statement, const ast
   if (data) {
     if (!declares)
       type_error(data->span, "buffer.data", fmt::format("found data= of {}; expected none", name));
-    declare_view(variable, statement, {buffer, pointed_to(*data), std::nullopt}, block, into);
+    declare_view_of(variable, statement, buffer, *data, block, into);
     return true;
   }
-  if (!buffer.strides().empty() || buffer.elem_offset().defined()) {
+  // Strides say where its elements lie, which nobody sees; they are left out.
+  if (buffer.elem_offset().defined()) {
     type_error(value.span, "buffer.layout",
-               "found strides or elem_offset of a fresh buffer; expected them on a view (data=)");
+               "found elem_offset of a fresh buffer; expected it on a view (data=)");
   }
+  const bool padded = !buffer.strides().empty();
+  if (padded) buffer = Buffer(variable, buffer.dtype(), buffer.shape(), buffer.scope(), target.span);
   if (name == "T.alloc_local")
     buffer = Buffer(variable, buffer.dtype(), buffer.shape(), "local", target.span);
+  if (padded) padded_.insert(buffer.id());
   allocate(variable, target.span, buffer, block, statement, into);
   return true;
 }

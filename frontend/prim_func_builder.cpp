@@ -39,7 +39,10 @@ PrimFuncPtr PrimFuncBuilder::build(const ast::FunctionDefinition& definition, Co
                                                          !root->init.defined()) {
     function_.allocations.insert(function_.allocations.end(), root->allocations.begin(),
                                  root->allocations.end());
-    function_.body = root->body;
+    std::vector<Stmt> body;
+    for (const BufferView& view : root->views) body.push_back(make_stmt(ViewStmt{view}, view.buffer.span()));
+    if (root->body.defined()) body.push_back(root->body);
+    function_.body = seq(std::move(body));
   }
   return std::make_shared<const PrimFunc>(std::move(function_));
 }
@@ -64,20 +67,37 @@ ScalarMeaning PrimFuncBuilder::find(const std::string& name, Span use) {
     }
     if (auto* local = std::get_if<Local>(&entry->meaning)) return Scalar(local->var);
     if (std::get_if<Refused>(&entry->meaning)) return Scalar();
-    if (std::get_if<Pointer>(&entry->meaning)) {
-      return fmt::format("found '{}', which points to a buffer, as a value; expected it in data=",
-                         printable(name));
+    if (auto* pointer = std::get_if<Pointer>(&entry->meaning)) return value_of(*pointer, use);
+    if (auto* several = std::get_if<Several>(&entry->meaning)) return several->variables;
+    if (auto* handle = std::get_if<Handle>(&entry->meaning)) {
+      const bool matched = function_.params[handle->param].buffer()->defined();
+      return data_of(pointer_param(name, *handle, entry->span), matched, use);
     }
-    if (std::get_if<EnvThread>(&entry->meaning)) {
-      return fmt::format("found the thread '{}' before T.launch_thread gives its extent", printable(name));
-    }
-    return fmt::format(
-        "found the handle '{}' as a value; expected the buffer that T.match_buffer makes of it",
-        printable(name));
+    return fmt::format("found the thread '{}' before T.launch_thread gives its extent", printable(name));
   }
   ScalarMeaning meaning = symbols_.find(name, use);
   if (auto* scalar = std::get_if<Scalar>(&meaning)) symbols_used_.emplace(scalar->as_var()->id(), use);
   return meaning;
+}
+
+std::optional<PrimFuncHeader> PrimFuncBuilder::prim_func(const ast::Expr& callee) {
+  std::string name = ast::dotted_name(callee);
+  const std::size_t dot = name.find('.');
+  if (dot != std::string::npos) {
+    const std::string module = name.substr(0, dot);
+    if (module != module_.module_name() && module != "cls") return std::nullopt;
+    name = name.substr(dot + 1);
+  }
+  const ast::FunctionDefinition* definition = module_.prim_func_definition(name);
+  if (!definition) return std::nullopt;
+  std::optional<DType> result;
+  if (definition->result_annotation) {
+    auto* called = definition->result_annotation->as<ast::Call>();
+    const std::string type =
+        context_.namespaces.canonical(called ? *called->callee : *definition->result_annotation);
+    if (type.starts_with("T.")) result = dtype_from_name(type.substr(2));
+  }
+  return PrimFuncHeader{name, definition->parameters.size(), result};
 }
 
 std::vector<std::string> PrimFuncBuilder::index_names() const {
@@ -179,14 +199,7 @@ void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt*
     }
     read_return(statement, *s->value, into);
   } else if (statement.as<ast::Break>() || statement.as<ast::Continue>()) {
-    const bool leaves = statement.as<ast::Break>() != nullptr;
-    if (loop_depth_ == 0) {
-      fail(ErrorClass::Type, statement.span, "loop.leave",
-           fmt::format("found {} outside a loop", leaves ? "break" : "continue"),
-           {remove_this(statement.span)});
-    }
-    into.push_back(make_stmt(leaves ? StmtKind(Break{}) : StmtKind(Continue{}), statement.span,
-                             take_comments(statement.comments)));
+    read_jump(statement.as<ast::Break>() != nullptr, statement, into);
   } else if (statement.as<ast::FunctionDefinition>()) {
     type_error(statement.span, "function.nested",
                "found a function inside a prim_func; expected it in the module");
@@ -200,16 +213,43 @@ void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt*
   }
 }
 
+// What is said of an attribute twice must be the same; dictionaries are joined.
+void PrimFuncBuilder::add_attribute(Attributes& attributes, const std::string& key, Attribute value,
+                                    Span at) const {
+  const Attribute* first = find_attribute(attributes, key);
+  if (first && *first != value) {
+    const auto *known = first->as<Attributes>(), *more = value.as<Attributes>();
+    if (!known || !more) {
+      type_error(at, "attribute.twice",
+                 fmt::format("found a second value of the attribute '{}'; expected one", printable(key)));
+    }
+    Attributes joined = *known;
+    for (const auto& [name, inner] : *more) add_attribute(joined, name, inner, at);
+    value = std::move(joined);
+  }
+  attributes = with_attribute(std::move(attributes), key, std::move(value));
+}
+
+void PrimFuncBuilder::read_jump(bool leaves, const ast::Statement& statement, std::vector<Stmt>& into) {
+  if (loop_depth_ == 0) {
+    fail(ErrorClass::Type, statement.span, "loop.leave",
+         fmt::format("found {} outside a loop", leaves ? "break" : "continue"),
+         {remove_this(statement.span)});
+  }
+  into.push_back(make_stmt(leaves ? StmtKind(Break{}) : StmtKind(Continue{}), statement.span,
+                           take_comments(statement.comments)));
+}
+
 void PrimFuncBuilder::read_expression(const ast::Statement& statement, const ast::Expr& expr,
                                       BlockStmt* block, std::vector<Stmt>& into) {
   if (expr.as<ast::StringValue>()) return;  // a docstring
   auto* call = expr.as<ast::Call>();
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   if (name == "T.func_attr") {
-    for (auto& [key, value] : read_attribute_dictionary(context_, expr)) {
+    for (auto& [key, value] : read_attribute_dictionary(context_, expr, NamePlace::PrimFunc)) {
       const auto* text = value.as<std::string>();
       if (key == "global_symbol" && text && *text == function_.name) continue;
-      function_.attributes = with_attribute(std::move(function_.attributes), key, std::move(value));
+      add_attribute(function_.attributes, key, std::move(value), expr.span);
     }
   } else if (name == "T.ret" && call->arguments.size() == 1) {
     read_return(statement, *call->arguments[0].value, into);
@@ -224,13 +264,37 @@ void PrimFuncBuilder::read_expression(const ast::Statement& statement, const ast
                        }});
   } else if (call && read_let(name, statement, *call, nullptr, into)) {
     return;
+  } else if (call && read_vector_store(statement, *call, into)) {
+    return;
+  } else if (name == "T.break_loop" || name == "T.continue_loop") {
+    read_jump(name == "T.break_loop", statement, into);
   } else if (name == "T.evaluate") {
     if (call->arguments.size() != 1)
       type_error(expr.span, "scalar.arguments", "T.evaluate takes one expression");
     auto* inner = call->arguments[0].value->as<ast::Call>();
     if (inner && context_.namespaces.canonical(*inner->callee) == "T.ret" && inner->arguments.size() == 1)
       return read_return(statement, *inner->arguments[0].value, into);
-    Scalar value = reader_.read(*call->arguments[0].value);
+    for (std::string_view jump : {"T.break_loop", "T.continue_loop"})
+      if (inner && context_.namespaces.canonical(*inner->callee) == jump)
+        return read_jump(jump == "T.break_loop", statement, into);
+    if (inner && context_.namespaces.canonical(*inner->callee) == "T.assume")
+      return note_ignored(expr.span, "T.assume");
+    if (const Scalar all = reader_.value_of_lanes(*call->arguments[0].value); all.defined()) {
+      // A vector is evaluated lane by lane.
+      const int lanes = reader_.lanes_of(all, expr.span);
+      const ScalarVar variable("lane", DType::Int32, expr.span);
+      Stmt each = make_stmt(Evaluate{substitute(all, {{reader_.lane(lanes).id(), use(variable, expr.span)}})},
+                            statement.span);
+      into.push_back(make_stmt(For{variable,
+                                   int_literal(DType::Int32, 0),
+                                   int_literal(DType::Int32, lanes),
+                                   LoopKind::Vectorized,
+                                   each,
+                                   {}},
+                               statement.span, take_comments(statement.comments)));
+      return;
+    }
+    Scalar value = reader_.read_effect(*call->arguments[0].value);
     // T.evaluate(0) is how an empty body is written.
     if (value.as_int()) return;
     into.push_back(make_stmt(Evaluate{value}, statement.span, take_comments(statement.comments)));
@@ -239,7 +303,7 @@ void PrimFuncBuilder::read_expression(const ast::Statement& statement, const ast
   } else if (call) {
     Scalar value;
     try {
-      value = reader_.read(expr);
+      value = reader_.read_effect(expr);
     } catch (Failure& failure) {
       // A barrier does nothing where threads run one after the other and share no memory.
       if (name == "T.tvm_storage_sync") failure.diagnostics()[0].notes.push_back(remove_this(statement.span));

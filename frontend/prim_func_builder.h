@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "frontend/context.h"
+#include "frontend/prim_func_module.h"
 #include "frontend/scalar_reader.h"
 #include "frontend/type_reader.h"
 #include "ir/stmt.h"
@@ -21,7 +23,8 @@ namespace relish {
 
 class PrimFuncBuilder : public ScalarScope {
  public:
-  explicit PrimFuncBuilder(ReadContext& context) : context_(context), reader_(context, *this, DType::Int32) {}
+  PrimFuncBuilder(ReadContext& context, const PrimFuncModule& module)
+      : context_(context), module_(module), reader_(context, *this, DType::Int32) {}
 
   // Reports what is wrong, statement by statement; null when something was.
   PrimFuncPtr build(const ast::FunctionDefinition& definition, CommentsPtr comments, bool is_private);
@@ -29,6 +32,7 @@ class PrimFuncBuilder : public ScalarScope {
   ScalarMeaning find(const std::string& name, Span use) override;
   std::vector<std::string> names() const override;
   std::vector<std::string> index_names() const override;
+  std::optional<PrimFuncHeader> prim_func(const ast::Expr& callee) override;
 
  private:
   struct Local {
@@ -36,15 +40,22 @@ class PrimFuncBuilder : public ScalarScope {
   };  // may be assigned
   struct Handle {
     std::size_t param;
-  };  // a parameter that match_buffer makes a buffer of
+    std::string type;  // as in the text: T.handle, T.handle("float32")
+    std::optional<DType> element;
+  };  // a parameter that match_buffer makes a buffer of; else it is a pointer
   struct Pointer {
     Buffer buffer;
+    Scalar offset = {};   // of the element that is pointed to; undefined: the first
+    Scalar address = {};  // how the text says that; undefined: by the buffer's name
   };  // the elements of a buffer, for data=
+  struct Several {
+    std::vector<Scalar> variables;
+  };  // `it` of `for it in T.grid(a, b)`
   struct EnvThread {
     std::string thread;
   };  // "blockIdx.x", until a launch makes a loop of it
   struct Refused {};  // its declaration was wrong: silent
-  using Meaning = std::variant<Buffer, Scalar, Local, Handle, Pointer, EnvThread, Refused>;
+  using Meaning = std::variant<Buffer, Scalar, Local, Handle, Pointer, Several, EnvThread, Refused>;
   struct Entry {
     Meaning meaning;
     Span span;
@@ -61,9 +72,9 @@ class PrimFuncBuilder : public ScalarScope {
   };
   std::vector<BufferArgument> buffer_arguments(const std::vector<ast::Argument>& arguments,
                                                std::size_t first) const;
-  // `data`, when not null, receives the argument data=.
+  // `data`, when not null, receives the argument data=; `implied` is the shape when none is written.
   Buffer read_buffer(const std::string& name, Span at, const std::vector<BufferArgument>& arguments,
-                     const ast::Expr** data = nullptr);
+                     const ast::Expr** data = nullptr, const std::vector<Scalar>* implied = nullptr);
   void match_buffer(const std::string& name, const ast::Expr& target, const ast::Call& call);
   void check_params(const ast::FunctionDefinition& definition);
   void read_result(const ast::FunctionDefinition& definition);
@@ -79,6 +90,8 @@ class PrimFuncBuilder : public ScalarScope {
   void read_return(const ast::Statement& statement, const ast::Expr& value, std::vector<Stmt>& into);
   void read_assert(const ast::Statement& statement, const ast::Expr& condition, const ast::Expr* message,
                    std::vector<Stmt>& into);
+  void add_attribute(Attributes& attributes, const std::string& key, Attribute value, Span at) const;
+  void read_jump(bool leaves, const ast::Statement& statement, std::vector<Stmt>& into);
   void check_result();
   void check_device();
   void note_ignored(Span at, std::string_view what);
@@ -98,6 +111,7 @@ class PrimFuncBuilder : public ScalarScope {
     std::optional<DType> dtype;
     bool let = false;
     std::optional<std::int64_t> length;
+    std::optional<Handle> pointer;  // T.handle("float32")
   };
   ScalarAnnotation read_annotation(const ast::Expr& annotation);
   [[noreturn]] void refuse_constant(const std::string& name, Span at, Span bound) const;
@@ -112,18 +126,34 @@ class PrimFuncBuilder : public ScalarScope {
   // prim_func_buffers.cpp
   void store(const ast::Statement& statement, const ast::Expr& target, const ast::Subscript& subscript,
              const ast::Expr& value, std::vector<Stmt>& into);
+  // `predicate`: the lanes that are stored; undefined: all.
   void store_lanes(const Buffer& buffer, const std::vector<Scalar>& indices, const Scalar& value, int lanes,
-                   Span at, CommentsPtr comments, std::vector<Stmt>& into);
+                   Span at, CommentsPtr comments, std::vector<Stmt>& into, const Scalar& predicate = {});
+  bool read_vector_store(const ast::Statement& statement, const ast::Call& call, std::vector<Stmt>& into);
   int stored_lanes(const std::vector<Scalar>& indices, const ScalarOperand& value, Span at) const;
   // Whether what is declared here belongs to the whole function.
   bool at_function_level() const { return frames_.size() - flat_scopes_ == 1; }
   Buffer allocate(const std::string& name, Span at, Buffer buffer, BlockStmt* block,
                   const ast::Statement& statement, std::vector<Stmt>& into);
   void allocate_local(const Buffer& buffer, Span at, std::vector<Stmt>& into);
-  // The buffer whose elements an expression points to: p, A.data.
-  Buffer pointed_to(const ast::Expr& expr);
+  bool read_constant(const ast::Statement& statement, const ast::Expr& target, const ast::Call& call,
+                     std::vector<Stmt>& into);
+
+  // prim_func_pointers.cpp
+  // T.handle and T.handle("float32") as a type; nothing for any other expression.
+  std::optional<Handle> pointer_type(const ast::Expr& expr) const;
+  // The parameter as a pointer, unless it is a buffer by now.
+  const Buffer& pointer_param(const std::string& name, const Handle& handle, Span at);
+  // The elements that an expression points to: p, A.data, T.address_of(A[1, 0]).
+  Pointer pointed_to(const ast::Expr& expr, std::vector<Stmt>& into);
+  Scalar value_of(const Pointer& pointer, Span at) const;
+  void define_pointer(const std::string& name, const ast::Statement& statement, Span at, const Handle& type,
+                      const ast::Expr* value, std::vector<Stmt>& into);
+  std::optional<Pointer> address_of(const ast::Expr& expr);
   void declare_view(const std::string& name, const ast::Statement& statement, BufferView view,
                     BlockStmt* block, std::vector<Stmt>& into);
+  void declare_view_of(const std::string& name, const ast::Statement& statement, Buffer buffer,
+                       const ast::Expr& data, BlockStmt* block, std::vector<Stmt>& into);
   bool read_view_method(const ast::Statement& statement, const ast::Expr& target, const ast::Call& call,
                         BlockStmt* block, std::vector<Stmt>& into);
   void match_region(const ast::Statement& statement, const ast::Expr& target, const ast::Call& call,
@@ -140,9 +170,14 @@ class PrimFuncBuilder : public ScalarScope {
     Attributes annotations;
     Scalar step;
     std::string thread;
+    // Of a loop that counts down: its variable in terms of the one that counts up.
+    std::function<Scalar(const Scalar&)> counted_down;
+    std::optional<DType> dtype;  // of the variables
   };
+  void count_down(const Scalar& first, const Scalar& last, std::int64_t step, Span at, LoopHeader& header);
   LoopHeader read_loop_header(const ast::Expr& iterable);
   void read_bounds(const std::string& name, const ast::Expr& iterable, LoopHeader& header);
+  void refuse_dependent(const For& loop, const ast::Expr& iterable);
   Stmt read_for(const ast::Statement& statement, const ast::For& loop);
   // T.launch_thread and T.attr(…, "thread_extent", n): the loop over the threads around `body`.
   std::optional<For> read_launch(const std::string& name, const ast::Call& call, const ast::Expr* target);
@@ -179,12 +214,14 @@ class PrimFuncBuilder : public ScalarScope {
                        const ast::Expr& value);
 
   ReadContext& context_;
+  const PrimFuncModule& module_;
   ScalarReader reader_;
   SymbolTable symbols_;
   std::vector<std::map<std::string, Entry>> frames_;
   std::unordered_map<std::uint64_t, LoopRange> loops_;
   std::vector<OpenScope> scopes_;                         // of the body that is being read
   std::unordered_map<std::uint64_t, Span> symbols_used_;  // where each symbolic variable was used first
+  std::set<std::uint64_t> padded_;                        // buffers with gaps between their elements
   std::vector<Buffer> device_buffers_;                    // of scopes that threads share
   std::vector<Span> refused_;                             // statements of the body
   bool damaged_ = false;                                  // one of them is no statement at all

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/attribute_reader.h"
 #include "frontend/binding_names.h"
 #include "frontend/prim_func_builder.h"
 #include "frontend/suggestions.h"
@@ -17,10 +18,12 @@
 namespace relish {
 namespace {
 
-// T.int64() or T.var("int64").
+// T.int64(), T.var("int64") or T.Var("n", "int64").
 DType declared_dtype(const ast::Expr& value) {
   const auto& call = *value.as<ast::Call>();
   const auto& attribute = *call.callee->as<ast::Attribute>();
+  if (attribute.name == "Var")
+    return read_dtype(call.arguments[1].value->as<ast::StringValue>()->value, call.arguments[1].value->span);
   if (attribute.name != "var") return *dtype_from_name(attribute.name);
   return read_dtype(call.arguments[0].value->as<ast::StringValue>()->value, call.arguments[0].value->span);
 }
@@ -99,12 +102,14 @@ void PrimFuncBuilder::read_param(const ast::FunctionDefinition& definition, cons
   std::string name = context_.namespaces.canonical(call        ? *call->callee
                                                    : subscript ? *subscript->object
                                                                : annotation);
-  if (name == "T.handle") {  // also T.handle("float32")
-    bind(parameter.name, Handle{function_.params.size()}, parameter.span);
+  if (auto handle = pointer_type(annotation)) {
+    handle->param = function_.params.size();
+    bind(parameter.name, *handle, parameter.span);
     function_.params.push_back({Buffer()});
     return;
   }
-  if (name != "T.Buffer" || (!call && !subscript)) {
+  const bool is_buffer = name == "T.Buffer" || name == "T.buffer";
+  if (!is_buffer || (!call && !subscript)) {
     std::vector<std::string> candidates{"T.Buffer", "T.handle"};
     for (int i = 0; i < dtype_count; ++i)
       candidates.push_back(fmt::format("T.{}", name_of(static_cast<DType>(i))));
@@ -139,10 +144,12 @@ std::vector<PrimFuncBuilder::BufferArgument> PrimFuncBuilder::buffer_arguments(
 
 // A shape, a dtype (float32 by default) and keywords.
 Buffer PrimFuncBuilder::read_buffer(const std::string& name, Span at,
-                                    const std::vector<BufferArgument>& arguments, const ast::Expr** data) {
+                                    const std::vector<BufferArgument>& arguments, const ast::Expr** data,
+                                    const std::vector<Scalar>* implied) {
   constexpr std::array<std::string_view, 10> positions = {
       "shape", "dtype", "data",          "strides",     "elem_offset",
       "scope", "align", "offset_factor", "buffer_type", "axis_separators"};
+  constexpr std::array<std::string_view, 1> advice = {"annotations"};
   const ast::Expr* shape = nullptr;
   const ast::Expr* dtype = nullptr;
   const ast::Expr* strides = nullptr;
@@ -165,6 +172,7 @@ Buffer PrimFuncBuilder::read_buffer(const std::string& name, Span at,
     } else if (name_of_argument == "scope") {
       auto* text = value.as<ast::StringValue>();
       if (!text) type_error(value.span, "buffer.scope", "found a scope that is no string");
+      refuse_reserved_scope(text->value, value.span);
       if (!text->value.empty()) scope = text->value;
     } else if (name_of_argument == "strides") {
       if (!absent) strides = &value;
@@ -177,31 +185,45 @@ Buffer PrimFuncBuilder::read_buffer(const std::string& name, Span at,
     } else if (name_of_argument == "layout") {
       if (!absent && !value.as<ast::StringValue>())
         type_error(value.span, "unsupported.layout", "layouts of a GPU are not supported");
-    } else if (std::find(positions.begin(), positions.end(), name_of_argument) == positions.end()) {
+    } else if (std::find(positions.begin(), positions.end(), name_of_argument) == positions.end() &&
+               std::find(advice.begin(), advice.end(), name_of_argument) == advice.end()) {
       type_error(argument.name_span, "buffer.argument",
                  fmt::format("a buffer has no argument '{}'", printable(argument.name)));
     }
   }
-  if (!shape)
+  if (!shape && !implied)
     type_error(at, "buffer.shape", fmt::format("the buffer '{}' is given no shape", printable(name)));
   DType element = DType::Float32;
   if (dtype) {
-    auto* text = dtype->as<ast::StringValue>();
-    if (!text) {
+    if (!dtype->as<ast::StringValue>() && !dtype->as<ast::Attribute>()) {
       type_error(dtype->span, "buffer.dtype",
                  fmt::format("found {}; expected a dtype such as \"float32\"", ast::describe(*dtype)));
     }
-    element = read_dtype(text->value, dtype->span);
+    element = reader_.dtype_argument(*dtype);
   }
   TypeReader types(context_, *this);
-  Buffer buffer(name, element, types.read_dims(*shape, DType::Int32), scope, at);
+  const auto dims = [&](const ast::Expr& list) {
+    auto all = reader_.several(list);
+    return all ? *all : types.read_dims(list, DType::Int32);
+  };
+  Buffer buffer(name, element, shape ? dims(*shape) : *implied, scope, at);
   std::vector<Scalar> written;
-  if (strides) written = types.read_dims(*strides, DType::Int32);
+  if (strides) written = dims(*strides);
   if (!written.empty() && static_cast<int>(written.size()) != buffer.rank()) {
     type_error(strides->span, "buffer.strides",
                fmt::format("found {} of a buffer of {}; expected as many", counted(written.size(), "stride"),
                            counted(buffer.rank(), "dimension")));
   }
+  const auto refuse_calls = [&](const std::vector<Scalar>& all, const ast::Expr* at_list) {
+    for (const Scalar& dim : all)
+      for_each_scalar(dim, [&](const Scalar& inner) {
+        if (inner.as<ForeignCall>())
+          type_error(at_list->span, "buffer.shape",
+                     "found a call of another function in the shape of a buffer");
+      });
+  };
+  if (shape) refuse_calls(buffer.shape(), shape);
+  if (strides) refuse_calls(written, strides);
   Scalar first;
   if (offset) first = types.read_dim(*offset, DType::Int32);
   if (first.defined() && first.as_int() == 0) first = {};
@@ -227,7 +249,7 @@ void PrimFuncBuilder::match_buffer(const std::string& name, const ast::Expr& tar
   bind(name, buffer, target.span);
 }
 
-// Every handle must have become a buffer, and every symbolic variable must be found from the arguments.
+// A handle that became no buffer is a pointer, and every symbolic variable must be found from the arguments.
 void PrimFuncBuilder::check_params(const ast::FunctionDefinition& definition) {
   SymbolList used, determined;
   for (std::size_t i = 0; i < function_.params.size(); ++i) {
@@ -244,8 +266,12 @@ void PrimFuncBuilder::check_params(const ast::FunctionDefinition& definition) {
             return context_.text_of(refused).find(definition.parameters[i].name) != std::string_view::npos;
           });
       if (told) throw ReadContext::Silent{};
-      Span at = i < definition.parameters.size() ? definition.parameters[i].span : definition.name_span;
-      type_error(at, "param.handle", "found a handle that no T.match_buffer makes a buffer of");
+      const std::string& name = definition.parameters[i].name;
+      Entry* entry = look_up(name);
+      // Refused parameters have no place, so the name may be that of another one.
+      auto* handle = entry ? std::get_if<Handle>(&entry->meaning) : nullptr;
+      const bool own = handle && handle->param == i;
+      pointer_param(name, own ? *handle : Handle{i, "T.handle", std::nullopt}, definition.parameters[i].span);
     }
     std::vector<Scalar> solved = param.buffer()->shape();
     solved.insert(solved.end(), param.buffer()->strides().begin(), param.buffer()->strides().end());

@@ -28,6 +28,7 @@ PrimFuncBuilder::ScalarAnnotation PrimFuncBuilder::read_annotation(const ast::Ex
       type = subscript->object.get();
     }
   }
+  if ((result.pointer = pointer_type(*type))) return result;
   auto* called = type->as<ast::Call>();
   std::string spelt = context_.namespaces.canonical(called ? *called->callee : *type);
   if (spelt == "T.let") {
@@ -70,7 +71,9 @@ bool PrimFuncBuilder::read_let(const std::string& name, const ast::Statement& st
   const ast::Expr* variable = target;
   const ast::Expr* value = nullptr;
   std::size_t position = 0;
+  std::optional<Handle> pointer;  // the type of what T.bind gives
   for (const ast::Argument& argument : call.arguments) {
+    if (position == 1 && name == "T.bind" && (pointer = pointer_type(*argument.value))) continue;
     if (argument.name == "var" || (argument.name.empty() && name == "T.let" && position == 0))
       variable = argument.value.get();
     else if (argument.name.empty() || argument.name == "value")
@@ -81,6 +84,10 @@ bool PrimFuncBuilder::read_let(const std::string& name, const ast::Statement& st
     type_error(call.callee->span, "scalar.let", fmt::format("{} takes a variable and its value", name));
   }
   const std::string& id = name_target(*variable);
+  if (pointer) {
+    define_pointer(id, statement, variable->span, *pointer, value, into);
+    return true;
+  }
   ScalarOperand operand = reader_.operand(*value);
   // A variable that was declared has its dtype.
   DType dtype = reader_.settled(operand).value.dtype();
@@ -103,7 +110,7 @@ bool PrimFuncBuilder::read_special_value(const ast::Statement& statement, const 
       const ast::Expr& meant = *call->arguments[0].value;
       const std::string* other = ast::name_of(meant);
       Entry* entry = other ? look_up(*other) : nullptr;
-      if (entry && std::get_if<Buffer>(&entry->meaning)) {
+      if (entry && (std::get_if<Buffer>(&entry->meaning) || std::get_if<Several>(&entry->meaning))) {
         bind(name, entry->meaning, target.span);
       } else {
         bind(name, reader_.value(meant), target.span);
@@ -124,15 +131,29 @@ bool PrimFuncBuilder::read_special_value(const ast::Statement& statement, const 
                          }});
       return true;
     }
-    return read_let(callee, statement, *call, &target, into);
+    if (read_let(callee, statement, *call, &target, into)) return true;
+    if (auto handle = pointer_type(value)) {
+      define_pointer(name, statement, target.span, *handle, nullptr, into);
+      return true;
+    }
+    if (reader_.is_foreign(value) && is_pointer(reader_.read_effect(value))) {
+      define_pointer(name, statement, target.span, {0, "T.handle", std::nullopt}, &value, into);
+      return true;
+    }
+    return false;
   }
   const std::string* other = ast::name_of(value);
   if (auto* attribute = value.as<ast::Attribute>(); attribute && attribute->name == "data") {
-    bind(name, Pointer{pointed_to(value)}, target.span);
+    bind(name, pointed_to(value, into), target.span);
     return true;
   }
   Entry* entry = other ? look_up(*other) : nullptr;
-  if (entry && (std::get_if<Buffer>(&entry->meaning) || std::get_if<Pointer>(&entry->meaning))) {
+  if (entry && std::get_if<Handle>(&entry->meaning)) {
+    bind(name, pointed_to(value, into), target.span);
+    return true;
+  }
+  if (entry && (std::get_if<Buffer>(&entry->meaning) || std::get_if<Pointer>(&entry->meaning) ||
+                std::get_if<Several>(&entry->meaning))) {
     bind(name, entry->meaning, target.span);
     return true;
   }
@@ -146,6 +167,7 @@ void PrimFuncBuilder::read_scalar(const ast::Statement& statement, const ast::Ex
   if (value && !annotation && read_special_value(statement, target, *value, into)) return;
   ScalarAnnotation type;
   if (annotation) type = read_annotation(*annotation);
+  if (type.pointer) return define_pointer(name, statement, target.span, *type.pointer, value, into);
   if (type.length) {
     if (value) type_error(value->span, "scalar.value", "found a value of a local vector; expected none");
     Buffer vector(name, *type.dtype, {int_literal(DType::Int32, *type.length, annotation->span)}, "local",

@@ -52,7 +52,7 @@ class SourceReader {
   void build_class(ast::Statement& statement);
   void refuse_class(ast::Statement& statement);
   void refuse_base(const ast::ClassDefinition& definition);
-  void leave_out_unsupported();
+  void leave_out_unsupported(ast::Block& statements);
 
   const ReadOptions& options_;
   ReadContext context_;
@@ -328,7 +328,7 @@ void SourceReader::refuse_base(const ast::ClassDefinition& definition) {
 
 // What a Python file has that needs Python or a distributed runtime is left out with a warning, so that its
 // other functions can be used; with any other fault the whole file is refused.
-void SourceReader::leave_out_unsupported() {
+void SourceReader::leave_out_unsupported(ast::Block& statements) {
   auto unsupported = [&](const Diagnostic& each) {
     return each.span.file == context_.file && (each.id == "refused.python" || each.id == "type.unsupported" ||
                                                each.id.starts_with("unsupported"));
@@ -346,6 +346,9 @@ void SourceReader::leave_out_unsupported() {
     }
     context_.diagnostics.add(std::move(each));
   }
+  for (Diagnostic& each : context_.callers_of_unread) context_.diagnostics.add(std::move(each));
+  // A class without any function says nothing.
+  std::erase_if(statements, [](const ast::Statement& statement) { return statement.as<ast::Damaged>(); });
   context_.unresolved = false;
 }
 
@@ -408,7 +411,12 @@ void SourceReader::build_class(ast::Statement& statement) {
   }
   auto built = std::make_shared<const Module>(std::move(module));
   result_.modules.push_back(built);
-  statement.kind = ast::DeclareModule{built};
+  std::vector<ast::FunctionPlace> places;
+  for (const ast::Statement& inner : definition.body) {
+    if (auto* function = inner.as<ast::FunctionDefinition>())
+      places.push_back({function->name, inner.whole, inner.comments_above});
+  }
+  statement.kind = ast::DeclareModule{built, std::move(places)};
 }
 
 ReadResult SourceReader::read() {
@@ -423,6 +431,7 @@ ReadResult SourceReader::read() {
   }
   if (context_.diagnostics.has_errors()) context_.unresolved = true;
   ast::Block statements = StatementReader(context_).read(scanned.lines);
+  scanned = {};  // of a long text a good part of the memory
   bind_imports(statements);
   take_metadata(statements);
   collect_names(statements);
@@ -433,7 +442,7 @@ ReadResult SourceReader::read() {
     if (statement.as<ast::ClassDefinition>()) build_class(statement);
   }
   check_script(context_, statements);
-  if (options_.python_file) leave_out_unsupported();
+  if (options_.python_file) leave_out_unsupported(statements);
   result_.script = std::move(statements);
   result_.namespaces = context_.namespaces;
   result_.linked = links_.linked();

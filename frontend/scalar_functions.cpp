@@ -21,8 +21,9 @@ struct BinaryName {
   BinaryOp op;
 };
 // Functions behind "T." that stand for an operator.
-constexpr std::array<BinaryName, 23> binary_names = {{
+constexpr std::array<BinaryName, 24> binary_names = {{
     {"Add", BinaryOp::Add},
+    {"add", BinaryOp::Add},
     {"Sub", BinaryOp::Sub},
     {"Mul", BinaryOp::Mul},
     {"Div", BinaryOp::Div},
@@ -82,27 +83,23 @@ constexpr std::array<std::string_view, 16> argument_names = {
     "value",       "a",    "b",     "c",      "x",     "y",  "condition", "true_value",
     "false_value", "base", "lanes", "stride", "dtype", "x1", "x2",        "span"};
 
-// Functions that only a GPU has, or that need its memory; by the beginning of their names.
-constexpr std::array<std::string_view, 18> device_names = {
-    "tvm_storage_sync", "tvm_warp",     "tvm_thread",       "ptx_", "cuda", "mma_",       "tvm_mma",
-    "tvm_load_matrix",  "tvm_fill",     "tvm_store_matrix", "tile", "warp", "simdgroup_", "cta_id",
-    "thread_id",        "alloc_shared", "alloc_tmem",       "sync_"};
-constexpr std::array<std::string_view, 6> native_names = {"call_", "tvm_",       "anylist_",
-                                                          "vm_",   "texture2d_", "dma_"};
-
-bool begins_with_one_of(std::string_view name, std::span<const std::string_view> beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view beginning) {
-    return name.substr(0, beginning.size()) == beginning;
-  });
-}
-
-[[noreturn]] void type_error(Span at, std::string_view id, std::string message) {
-  fail(ErrorClass::Type, at, id, std::move(message));
+// "float32" or A.dtype, beside an expression.
+bool names_dtype(const ast::Expr& expr) {
+  const auto* attribute = expr.as<ast::Attribute>();
+  return expr.as<ast::StringValue>() || (attribute && attribute->name == "dtype");
 }
 
 }  // namespace
 
 DType ScalarReader::dtype_argument(const ast::Expr& expr) const {
+  if (auto* attribute = expr.as<ast::Attribute>(); attribute && attribute->name == "dtype") {
+    if (auto buffer = buffer_named(*attribute->object)) return buffer->dtype();
+    if (const std::string* name = ast::name_of(*attribute->object)) {
+      const ScalarMeaning meaning = scope_.find(*name, expr.span);
+      if (auto* scalar = std::get_if<Scalar>(&meaning); scalar && scalar->defined() && !is_pointer(*scalar))
+        return scalar->dtype();
+    }
+  }
   auto* name = expr.as<ast::StringValue>();
   if (!name)
     type_error(expr.span, "dtype.string",
@@ -117,6 +114,9 @@ ScalarOperand ScalarReader::call(const ast::Expr& expr, const ast::Call& call) {
     DType dtype = dtype_argument(*call.arguments[0].value);
     return {cast(dtype, value(*attribute->object), expr.span)};
   }
+  if (auto* attribute = call.callee->as<ast::Attribute>(); attribute && attribute->name == "vload")
+    if (auto buffer = buffer_named(*attribute->object)) return vector_load(expr, *buffer, call);
+  if (is_foreign(expr)) return foreign(expr, call);
   std::string name = context_.namespaces.canonical(*call.callee);
   if (name == "min" || name == "max" || name == "abs") name = "T." + name;
   if (name == "float" && call.arguments.size() == 1 && call.arguments[0].value->as<ast::StringValue>()) {
@@ -255,18 +255,18 @@ ScalarOperand ScalarReader::ceiling_division(const ast::Expr& expr, ScalarOperan
 }
 
 ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
-  if (begins_with_one_of(name, device_names)) {
+  if (needs_device(name)) {
     fail(ErrorClass::Type, expr.span, "unsupported.device",
          fmt::format("T.{} needs a GPU, which is not supported", printable(name)));
   }
-  if (begins_with_one_of(name, native_names)) {
-    // The function's name, behind a dtype in T.call_extern.
-    const ast::StringValue* text = nullptr;
-    for (std::size_t i = 0; i < std::min<std::size_t>(2, call.arguments.size()); ++i)
-      if (const auto* found = call.arguments[i].value->as<ast::StringValue>()) text = found;
-    fail(ErrorClass::Policy, expr.span, "native.call",
-         fmt::format("T.{}{} calls native code, which is not opted in; R.call_dps_packed can, with --native",
-                     printable(name), text ? fmt::format(" of '{}'", printable(text->value)) : ""));
+  if (name == "vscale") {
+    fail(ErrorClass::Type, expr.span, "unsupported.device",
+         "T.vscale is known to the machine alone, which is not supported; expected a number of lanes");
+  }
+  if (name == "undef") {
+    // Any value will do.
+    for (const ast::Argument& argument : call.arguments)
+      if (argument.name.empty() || argument.name == "dtype") return {zero(dtype_argument(*argument.value))};
   }
   if (name == "reduce" || name == "comm_reducer") {
     type_error(expr.span, "unsupported.reduction",
@@ -359,7 +359,7 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
       }
     }
     expect(2);
-    bool first = arguments[0]->as<ast::StringValue>() != nullptr;
+    const bool first = names_dtype(*arguments[0]);
     auto [dtype, lanes] = dtype_and_lanes(first ? *arguments[0] : *arguments[1]);
     Scalar from = value(first ? *arguments[1] : *arguments[0]);
     int found = lanes_of(from, expr.span);
@@ -374,17 +374,21 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
       if (argument.name == "dtype") arguments.insert(arguments.begin(), argument.value.get());
     }
     expect(2);
-    bool first = arguments[0]->as<ast::StringValue>() != nullptr;
+    const bool first = names_dtype(*arguments[0]);
     auto [dtype, lanes] = dtype_and_lanes(first ? *arguments[0] : *arguments[1]);
     return {reinterpret(dtype, value(first ? *arguments[1] : *arguments[0]), expr.span), false, lanes};
   }
-  if (name == "Ramp") {
+  if (name == "get_active_lane_mask") {
+    expect(3);
+    return lane_mask(expr, arguments);
+  }
+  if (name == "Ramp" || name == "ramp") {
     expect(3);
     std::int64_t lanes = lanes_argument(*arguments[2]);
     ScalarOperand base = operand(*arguments[0]), stride = operand(*arguments[1]);
     return {ramp(base, stride, lanes, expr.span)};
   }
-  if (name == "Broadcast") {
+  if (name == "Broadcast" || name == "broadcast") {
     expect(2);
     std::int64_t lanes = lanes_argument(*arguments[1]);
     ScalarOperand all = operand(*arguments[0]);

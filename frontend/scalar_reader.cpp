@@ -67,10 +67,6 @@ std::optional<CompareOp> compare_of(ast::Operator op) {
   }
 }
 
-[[noreturn]] void type_error(Span at, std::string_view id, std::string message) {
-  fail(ErrorClass::Type, at, id, std::move(message));
-}
-
 // Whether the integer is a value of the dtype. uint64 literals above int64 are not written in texts.
 bool holds(DType dtype, std::int64_t value) {
   int bits = size_of(dtype) * 8;
@@ -95,6 +91,10 @@ DType common_dtype(DType a, DType b, Span at) {
 
 DType read_dtype(std::string_view name, Span at) {
   if (auto dtype = dtype_from_name(name)) return *dtype;
+  // Without a width they are of 32 bits.
+  if (name == "float") return DType::Float32;
+  if (name == "int") return DType::Int32;
+  if (name == "uint") return DType::UInt32;
   if (name.substr(0, 6) == "float8" || name.substr(0, 6) == "float4" || name == "handle" || name == "void" ||
       (name.find('x') != std::string_view::npos && dtype_from_name(name.substr(0, name.find('x'))))) {
     type_error(at, "dtype.unsupported", fmt::format("the dtype {} is not supported", printable(name)));
@@ -123,11 +123,26 @@ void ScalarReader::check_depth(std::size_t levels, Span at) {
   }
 }
 
+namespace {
+
+// A finite number must stay one: infinity is written as such.
+Scalar real_literal(DType dtype, double value, Span at) {
+  Scalar literal = float_literal(dtype, value, at);
+  if (std::isfinite(value) && !std::isfinite(literal.as<FloatLiteral>()->value)) {
+    type_error(at, "scalar.literal",
+               fmt::format("found {}, which is no value of {}; infinity is T.{}(\"{}\")", value,
+                           name_of(dtype), name_of(dtype), value < 0 ? "-inf" : "inf"));
+  }
+  return literal;
+}
+
+}  // namespace
+
 ScalarOperand ScalarReader::convert(DType dtype, const ScalarOperand& operand, Span at) const {
   if (operand.value.dtype() == dtype) return {operand.value, false};
   if (operand.bare) {
     if (auto* integer = operand.value.as<IntLiteral>()) {
-      if (is_float(dtype)) return {float_literal(dtype, static_cast<double>(integer->value), at)};
+      if (is_float(dtype)) return {real_literal(dtype, static_cast<double>(integer->value), at)};
       if (!holds(dtype, integer->value)) {
         type_error(at, "scalar.literal",
                    fmt::format("found {}, which is no value of {}", integer->value, name_of(dtype)));
@@ -135,7 +150,7 @@ ScalarOperand ScalarReader::convert(DType dtype, const ScalarOperand& operand, S
       return {int_literal(dtype, integer->value, at)};
     }
     if (auto* real = operand.value.as<FloatLiteral>(); real && is_float(dtype)) {
-      return {float_literal(dtype, real->value, at)};
+      return {real_literal(dtype, real->value, at)};
     }
   }
   return {cast(dtype, settled(operand).value, at)};
@@ -182,6 +197,7 @@ ScalarOperand ScalarReader::combine(ast::Operator op, ScalarOperand a, ScalarOpe
 
 ScalarOperand ScalarReader::operand(const ast::Expr& expr) {
   std::size_t depth = depth_;
+  const bool pointers_allowed = std::exchange(pointers_allowed_, false);
   check_depth(1, expr.span);
   auto scalar = [&]() -> ScalarOperand {
     if (auto* v = expr.as<ast::IntValue>()) {
@@ -198,6 +214,8 @@ ScalarOperand ScalarReader::operand(const ast::Expr& expr) {
     if (auto* v = expr.as<ast::Call>()) return call(expr, *v);
     if (auto* v = expr.as<ast::Subscript>()) return subscript(expr, *v);
     if (auto* v = expr.as<ast::Prefix>()) return prefix(expr, *v);
+    if (auto* v = expr.as<ast::Attribute>())
+      if (auto read = attribute(expr, *v)) return *read;
     if (auto* v = expr.as<ast::Chain>()) {
       check_depth(v->links.size(), expr.span);
       ScalarOperand result = operand(*v->first);
@@ -209,12 +227,7 @@ ScalarOperand ScalarReader::operand(const ast::Expr& expr) {
       return result;
     }
     if (auto* v = expr.as<ast::Comparison>()) {
-      if (v->links.size() != 1) {
-        type_error(v->links[1].op_span, "scalar.chain",
-                   "found a chained comparison; expected two joined by 'and'");
-      }
-      ScalarOperand left = operand(*v->first);
-      return combine(v->links[0].op, std::move(left), operand(*v->links[0].operand), expr.span);
+      return comparison(expr, *v);
     }
     if (auto* v = expr.as<ast::Logic>()) {
       check_depth(v->operands.size(), expr.span);
@@ -236,7 +249,31 @@ ScalarOperand ScalarReader::operand(const ast::Expr& expr) {
                fmt::format("found {}; expected a scalar", ast::describe(expr)));
   }();
   depth_ = depth;
+  if (!pointers_allowed && is_pointer(scalar.value)) {
+    type_error(expr.span, "scalar.pointer",
+               fmt::format("found {}, which points to memory, as a value; expected it in data= or as an "
+                           "argument of a native function",
+                           ast::describe(expr)));
+  }
   return scalar;
+}
+
+// As Python has it: a < b < c is a < b and b < c.
+ScalarOperand ScalarReader::comparison(const ast::Expr& expr, const ast::Comparison& comparison) {
+  check_depth(comparison.links.size(), expr.span);
+  ScalarOperand left = operand(*comparison.first), result;
+  Span from = comparison.first->span;
+  for (std::size_t i = 0; i < comparison.links.size(); ++i) {
+    const ast::Link& link = comparison.links[i];
+    ScalarOperand right = operand(*link.operand);
+    ScalarOperand pair = combine(link.op, left, right, cover(from, link.operand->span));
+    result =
+        i == 0 ? pair
+               : combine(ast::Operator::And, result, pair, cover(comparison.first->span, link.operand->span));
+    left = std::move(right);
+    from = link.operand->span;
+  }
+  return result;
 }
 
 Scalar ScalarReader::read(const ast::Expr& expr) {
@@ -248,8 +285,8 @@ Scalar ScalarReader::read(const ast::Expr& expr) {
 ScalarOperand ScalarReader::settled(const ScalarOperand& operand) const {
   auto* real = operand.bare ? operand.value.as<FloatLiteral>() : nullptr;
   if (!real) return operand;
-  return {float_literal(plain_integer_ == DType::Int32 ? DType::Float32 : DType::Float64, real->value,
-                        operand.value.span())};
+  return {real_literal(plain_integer_ == DType::Int32 ? DType::Float32 : DType::Float64, real->value,
+                       operand.value.span())};
 }
 
 Scalar ScalarReader::read_as(DType dtype, const ast::Expr& expr) {
@@ -332,11 +369,17 @@ std::vector<DiagnosticNote> ScalarReader::missing_indices(const ast::Subscript& 
 std::vector<Scalar> ScalarReader::read_indices(const Buffer& buffer, const ast::Subscript& subscript,
                                                Span at) {
   std::vector<Scalar> indices;
-  auto* empty = subscript.items.size() == 1 ? subscript.items[0]->as<ast::TupleValue>() : nullptr;
+  const std::vector<const ast::Expr*> items = items_of(subscript);
+  auto* empty = items.size() == 1 ? items[0]->as<ast::TupleValue>() : nullptr;
   if (!(empty && empty->items.empty())) {
-    for (std::size_t i = 0; i < subscript.items.size(); ++i) {
-      const ast::Expr& item = *subscript.items[i];
+    for (const ast::Expr* each : items) {
+      const ast::Expr& item = *each;
+      if (auto all = several(item)) {
+        indices.insert(indices.end(), all->begin(), all->end());
+        continue;
+      }
       auto* slice = item.as<ast::Slice>();
+      const std::size_t i = indices.size();
       if (slice && i >= buffer.shape().size()) {
         type_error(item.span, "buffer.slice",
                    fmt::format("found a slice behind the last dimension of {}", printable(buffer.name())));
@@ -356,10 +399,10 @@ std::vector<Scalar> ScalarReader::read_indices(const Buffer& buffer, const ast::
     std::vector<DiagnosticNote> notes{
         {buffer.span(), fmt::format("{} has rank {}", printable(buffer.name()), buffer.rank())}};
     const auto rank = static_cast<std::size_t>(buffer.rank());
-    if (rank > 0 && indices.size() > rank)
+    if (rank > 0 && indices.size() > rank && subscript.items.size() == indices.size())
       notes.push_back(
           remove_this({at.file, subscript.items[rank - 1]->span.end, subscript.items.back()->span.end}));
-    if (indices.size() < rank)
+    if (indices.size() < rank && subscript.items.size() == indices.size())
       for (DiagnosticNote& note : missing_indices(subscript, rank - indices.size()))
         notes.push_back(std::move(note));
     fail(ErrorClass::Type, at, "buffer.rank",
@@ -382,6 +425,8 @@ std::vector<Scalar> ScalarReader::read_list(const ast::Expr& expr) {
   } else if (auto* numbers = expr.as<ast::NumberListValue>(); numbers && numbers->reals.empty()) {
     for (std::int64_t value : numbers->integers)
       result.push_back(int_literal(plain_integer_, value, expr.span));
+  } else if (auto all = several(expr)) {
+    result = *all;
   } else {
     result.push_back(read(expr));
   }
@@ -408,24 +453,32 @@ ScalarOperand ScalarReader::name(const ast::Expr& expr, const std::string& id) {
          {{buffer->span(), "it is declared here"}});
   }
   if (auto* reason = std::get_if<std::string>(&meaning)) type_error(expr.span, "name.use", *reason);
+  if (std::get_if<std::vector<Scalar>>(&meaning)) {
+    type_error(
+        expr.span, "name.several",
+        fmt::format("found '{0}', which stands for several loop variables, as a value; expected one of "
+                    "them, such as {0}[0]",
+                    printable(id)));
+  }
   fail_unknown_name(id, expr.span, scope_.names());
 }
 
 ScalarOperand ScalarReader::subscript(const ast::Expr& expr, const ast::Subscript& subscript) {
-  const std::string* id = ast::name_of(*subscript.object);
+  if (auto item = item_of_several(subscript)) return *item;
+  const ast::Expr* object = subscript.object.get();
+  while (auto* inner = object->as<ast::Subscript>()) object = inner->object.get();
+  const std::string* id = ast::name_of(*object);
   if (!id) {
-    type_error(
-        expr.span, "scalar.subscript",
-        fmt::format("found a subscript of {}; expected one of a buffer", ast::describe(*subscript.object)));
+    type_error(expr.span, "scalar.subscript",
+               fmt::format("found a subscript of {}; expected one of a buffer", ast::describe(*object)));
   }
-  ScalarMeaning meaning = scope_.find(*id, subscript.object->span);
+  ScalarMeaning meaning = scope_.find(*id, object->span);
   if (auto* buffer = std::get_if<Buffer>(&meaning)) {
     return {load(*buffer, read_indices(*buffer, subscript, expr.span), expr.span)};
   }
-  if (std::holds_alternative<std::monostate>(meaning))
-    fail_unknown_name(*id, subscript.object->span, scope_.names());
+  if (std::holds_alternative<std::monostate>(meaning)) fail_unknown_name(*id, object->span, scope_.names());
   if (auto* scalar = std::get_if<Scalar>(&meaning); scalar && !scalar->defined()) throw ReadContext::Silent{};
-  type_error(subscript.object->span, "scalar.subscript",
+  type_error(object->span, "scalar.subscript",
              fmt::format("found a subscript of '{}', which is no buffer", printable(*id)));
 }
 

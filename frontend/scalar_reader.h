@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -13,8 +14,16 @@
 
 namespace relish {
 
-// What a name stands for in a scalar expression. `std::string` is the reason why it may not be used here.
-using ScalarMeaning = std::variant<std::monostate, Scalar, Buffer, std::string>;
+// What a name stands for in a scalar expression. `std::string` is the reason why it may not be used here; a
+// list is that of the variables of `for it in T.grid(a, b)`.
+using ScalarMeaning = std::variant<std::monostate, Scalar, Buffer, std::string, std::vector<Scalar>>;
+
+// What a call of a prim_func inside another has to know of it.
+struct PrimFuncHeader {
+  std::string name;
+  std::size_t params;
+  std::optional<DType> result;
+};
 
 class ScalarScope {
  public:
@@ -23,6 +32,11 @@ class ScalarScope {
   virtual std::vector<std::string> names() const = 0;  // for suggestions
   // The axes of the block, or the loop variables, outer before inner: what indices are made of.
   virtual std::vector<std::string> index_names() const { return {}; }
+  // The prim_func that `Module.f` or `f` names.
+  virtual std::optional<PrimFuncHeader> prim_func(const ast::Expr& callee) {
+    (void)callee;
+    return std::nullopt;
+  }
 };
 
 // A scalar, and whether it is a number as written, which takes the dtype of its neighbour. A vector is the
@@ -49,9 +63,23 @@ class ScalarReader {
   Scalar read_as(DType dtype, const ast::Expr& expr);
   Scalar read_condition(const ast::Expr& expr);
   Scalar read_index(const ast::Expr& expr);
+  // The indices of vload and vstore: a list, or one.
+  // The predicate of vload and vstore: of as many lanes, or the same for all.
+  Scalar read_mask(const ast::Expr& expr, int lanes);
+  std::vector<Scalar> read_places(const Buffer& buffer, const ast::Expr& expr, Span at);
   std::vector<Scalar> read_indices(const Buffer& buffer, const ast::Subscript& subscript, Span at);
   // A list or tuple of scalars, such as the shape of a buffer; a single scalar counts as one.
   std::vector<Scalar> read_list(const ast::Expr& expr);
+  // Like `value`, but what points to memory is allowed: the arguments of foreign calls, statements.
+  Scalar read_effect(const ast::Expr& expr);
+  // The value where it is a vector, else undefined.
+  Scalar value_of_lanes(const ast::Expr& expr);
+  // A call of native code or of a prim_func.
+  bool is_foreign(const ast::Expr& expr);
+  // What stands for several scalars: A.shape, A.strides, and `it` of `for it in T.grid(a, b)`.
+  std::optional<std::vector<Scalar>> several(const ast::Expr& expr);
+  // "float32", or A.dtype.
+  DType dtype_argument(const ast::Expr& expr) const;
   // a `op` b with TVM's conversions.
   ScalarOperand combine(ast::Operator op, ScalarOperand a, ScalarOperand b, Span at);
   // A plain number that met no neighbour takes its own dtype: float32 in prim_funcs, float64 elsewhere.
@@ -70,6 +98,16 @@ class ScalarReader {
   ScalarOperand function(const std::string& name, const ast::Expr& expr, const ast::Call& call);
   ScalarOperand typed_literal(DType dtype, const ast::Expr& expr, const ast::Call& call);
   ScalarOperand subscript(const ast::Expr& expr, const ast::Subscript& subscript);
+  ScalarOperand comparison(const ast::Expr& expr, const ast::Comparison& comparison);
+  std::optional<Buffer> buffer_named(const ast::Expr& expr) const;
+  std::optional<ScalarOperand> attribute(const ast::Expr& expr, const ast::Attribute& attribute);
+  std::optional<ScalarOperand> item_of_several(const ast::Subscript& subscript);
+  std::vector<const ast::Expr*> items_of(const ast::Subscript& subscript) const;
+  ScalarOperand foreign(const ast::Expr& expr, const ast::Call& call);
+  ScalarOperand access_pointer(const ast::Expr& expr, const Buffer& buffer, const ast::Call& call);
+  Scalar foreign_argument(const ast::Expr& expr);
+  ScalarOperand vector_load(const ast::Expr& expr, const Buffer& buffer, const ast::Call& call);
+  ScalarOperand lane_mask(const ast::Expr& expr, const std::vector<const ast::Expr*>& arguments);
   ScalarOperand prefix(const ast::Expr& expr, const ast::Prefix& prefix);
   ScalarOperand let_expression(const ast::Expr& expr, const ast::Call& call);
   ScalarOperand shuffle(const ast::Expr& expr, const ast::Expr& vectors, const ast::Expr& places);
@@ -79,7 +117,6 @@ class ScalarReader {
   ScalarOperand multiply_shift(const ast::Expr& expr, const std::vector<const ast::Expr*>& arguments);
   ScalarOperand ceiling_division(const ast::Expr& expr, ScalarOperand a, ScalarOperand b);
   std::pair<DType, int> dtype_and_lanes(const ast::Expr& expr) const;
-  DType dtype_argument(const ast::Expr& expr) const;
   void expect_bool(const Scalar& condition, Span at) const;
   void expect_index(const Scalar& index, Span at) const;
   // The indices that are missing before or between those that are written, when it is clear which.
@@ -91,10 +128,13 @@ class ScalarReader {
   ScalarScope& scope_;
   DType plain_integer_;
   std::size_t depth_ = 0;
+  bool pointers_allowed_ = false;                     // for the expression that is read next
   std::map<int, ScalarVar> lanes_;                    // by length
   std::vector<std::pair<std::string, Scalar>> lets_;  // of the T.Let around what is read
 };
 
+// Whether the function behind "T." is one that only a GPU has, or needs its memory.
+bool needs_device(std::string_view name);
 // "float32" to its dtype; TypeError that suggests the nearest, or names what is not supported.
 DType read_dtype(std::string_view name, Span at);
 [[noreturn]] void fail_unknown_name(const std::string& name, Span at, std::vector<std::string> candidates);

@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::int64_t most_lanes = 65536;
 
-[[noreturn]] void type_error(Span at, std::string_view id, std::string message) {
-  fail(ErrorClass::Type, at, id, std::move(message));
-}
-
 }  // namespace
 
 ScalarVar ScalarReader::lane(int lanes) {

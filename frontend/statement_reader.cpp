@@ -56,6 +56,37 @@ void guess_names(const ReadContext& context, const Line& line, std::set<std::str
   for (const Line& inner : line.body) guess_names(context, inner, names);
 }
 
+// The text that describes a function or module becomes comments of what follows it, so that no printed text
+// lacks it.
+void keep_description(ast::Block& body) {
+  if (body.size() < 2) return;
+  auto* first = body[0].as<ast::ExpressionStatement>();
+  auto* text = first ? first->value->as<ast::StringValue>() : nullptr;
+  if (!text) return;
+  Comments joined = body[0].comments ? *body[0].comments : Comments{};
+  std::string_view rest = text->value;
+  std::vector<std::string> lines;
+  while (!rest.empty()) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const std::size_t begin = line.find_first_not_of(" \t\r");
+    const std::size_t end = line.find_last_not_of(" \t\r");
+    lines.emplace_back(begin == line.npos ? std::string_view() : line.substr(begin, end + 1 - begin));
+  }
+  while (!lines.empty() && lines.back().empty()) lines.pop_back();
+  joined.before.insert(joined.before.end(), lines.begin(), lines.end());
+  if (!joined.after.empty()) joined.before.push_back(std::move(joined.after));
+  joined.after.clear();
+  const std::size_t added = joined.before.size();
+  if (const CommentsPtr& next = body[1].comments) {
+    joined.before.insert(joined.before.end(), next->before.begin(), next->before.end());
+    joined.after = next->after;
+  }
+  body[1].comments_above += added;
+  body[1].comments = std::make_shared<const Comments>(std::move(joined));
+  body.erase(body.begin());
+}
+
 }  // namespace
 
 std::uint32_t end_of(const Line& line) {
@@ -107,7 +138,10 @@ bool StatementReader::refuse_by_name(const Line& line) {
 
 void StatementReader::read_line(const Line& line, ast::Block& into) {
   if (line.first_word == "@") {
-    if (pending_.decorators.empty() && !pending_.damaged) pending_.span = line.span;
+    if (pending_.decorators.empty() && !pending_.damaged) {
+      pending_.span = line.span;
+      pending_.comments_above = line.comments.size();
+    }
     ast::ExprPtr decorator = line.damaged ? nullptr : context_.parser.decorator(line);
     if (decorator) {
       pending_.decorators.push_back(std::move(decorator));
@@ -145,6 +179,7 @@ void StatementReader::read_line(const Line& line, ast::Block& into) {
   }
   statement->whole = {line.span.file, decorated ? before.span.begin : line.span.begin, end_of(line)};
   statement->comments = comments_of(line);
+  statement->comments_above = decorated ? before.comments_above : line.comments.size();
   if (!before.comments.empty()) {
     Comments all{before.comments, line.trailing_comment};
     all.before.insert(all.before.end(), line.comments.begin(), line.comments.end());
@@ -172,8 +207,10 @@ void StatementReader::attach_body(const Line& line, ast::Statement& statement) {
   outside_ = outside;
   context_.parser.set_long_chains(long_chains);
   if (auto* function = statement.as<ast::FunctionDefinition>()) {
+    if (!function->decorators.empty()) keep_description(body);
     function->body = std::move(body);
   } else if (auto* module = statement.as<ast::ClassDefinition>()) {
+    keep_description(body);
     module->body = std::move(body);
   } else if (auto* loop = statement.as<ast::For>()) {
     loop->body = std::move(body);

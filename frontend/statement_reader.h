@@ -27,6 +27,7 @@ class StatementReader {
   struct Pending {
     std::vector<ast::ExprPtr> decorators;
     std::vector<std::string> comments;
+    std::size_t comments_above = 0;
     Span span;
     bool damaged = false;
   };

@@ -18,10 +18,6 @@ bool is_identifier(std::string_view text) {
   return !text.empty() && is_name_start(text[0]) && std::all_of(text.begin(), text.end(), is_name_part);
 }
 
-[[noreturn]] void type_error(Span at, std::string_view id, std::string message) {
-  fail(ErrorClass::Type, at, id, std::move(message));
-}
-
 const ast::Expr* argument_named(const ast::Call& call, std::string_view name) {
   for (const ast::Argument& argument : call.arguments) {
     if (argument.name == name) return argument.value.get();
@@ -160,7 +156,16 @@ std::string TypeReader::type_name(const ast::Expr& expr) const {
   return name;
 }
 
+// x.ty, in earlier years x.struct_info.
+std::optional<Type> TypeReader::type_of_value(const ast::Expr& expr) const {
+  auto* attribute = expr.as<ast::Attribute>();
+  const bool asks = attribute && (attribute->name == "ty" || attribute->name == "struct_info" ||
+                                  attribute->name == "struct_info_");
+  return asks && shapes_ ? shapes_->type_of(*attribute->object) : std::nullopt;
+}
+
 bool TypeReader::is_type(const ast::Expr& expr) const {
+  if (type_of_value(expr)) return true;
   if (auto* call = expr.as<ast::Call>()) {
     std::string name = type_name(*call->callee);
     return std::find(known_types.begin(), known_types.end(), name) != known_types.end() &&
@@ -180,7 +185,18 @@ std::optional<DType> TypeReader::scalar_dtype(const ast::Expr& annotation) const
   return text && call->arguments[0].name != "value" ? dtype_from_name(text->value) : std::nullopt;
 }
 
+std::optional<std::string> TypeReader::named_value(const ast::Expr& annotation) const {
+  auto* call = annotation.as<ast::Call>();
+  const ast::Expr* value =
+      call && type_name(*call->callee) == "R.Prim" ? argument_named(*call, "value") : nullptr;
+  if (!value) return std::nullopt;
+  auto* text = value->as<ast::StringValue>();
+  const std::string* name = text ? &text->value : ast::name_of(*value);
+  return name && is_identifier(*name) ? std::optional(*name) : std::nullopt;
+}
+
 Type TypeReader::read(const ast::Expr& expr) {
+  if (auto type = type_of_value(expr)) return *type;
   auto* call = expr.as<ast::Call>();
   std::string name = type_name(call ? *call->callee : expr);
   if (expr.as<ast::NoneValue>()) return void_type();

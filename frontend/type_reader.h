@@ -49,12 +49,15 @@ class SymbolTable : public ScalarScope {
   std::map<std::string, ScalarVar> vars_;
 };
 
-// Variables of shape type, which a tensor's type may name as its whole shape.
+// Variables, whose types and, of shape type, whose dims a type may name.
 class ShapeScope {
  public:
   virtual ~ShapeScope() = default;
   // The type of the variable that the expression names; nothing when it is no name of a shape.
   virtual std::optional<ShapeType> shape_of(const ast::Expr& expr) = 0;
+  // The type of the variable, or of the field of one, that the expression names, for x.ty; nothing for
+  // others.
+  virtual std::optional<Type> type_of(const ast::Expr& expr) = 0;
 };
 
 class TypeReader {
@@ -69,12 +72,15 @@ class TypeReader {
   bool is_type(const ast::Expr& expr) const;
   // The dtype of a scalar's annotation (R.Prim("int64"), T.int64); nothing for other types.
   std::optional<DType> scalar_dtype(const ast::Expr& annotation) const;
+  // The variable that R.Prim(value="n") or R.Prim(value=n) stands for; nothing for other types and values.
+  std::optional<std::string> named_value(const ast::Expr& annotation) const;
   // Dimensions in a tuple or list; strings are dimensions too. `plain_integer`: dtype of plain numbers.
   std::vector<Scalar> read_dims(const ast::Expr& expr, DType plain_integer = DType::Int64);
   Scalar read_dim(const ast::Expr& expr, DType plain_integer = DType::Int64);
 
  private:
   std::string type_name(const ast::Expr& expr) const;
+  std::optional<Type> type_of_value(const ast::Expr& expr) const;
   Type tensor(const ast::Expr& expr, const ast::Call* call);
   Type tuple(const ast::Call& call);
   Type shape(const ast::Expr& expr, const ast::Call* call);

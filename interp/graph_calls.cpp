@@ -8,6 +8,7 @@
 #include "ir/fault.h"
 #include "ir/op_evaluation.h"
 #include "ir/packed_result.h"
+#include "runtime/machine.h"
 #include "runtime/native.h"
 #include "support/counted.h"
 #include "support/render.h"
@@ -88,7 +89,7 @@ Value GraphEvaluator::evaluate_call(const FunctionCall& call, const Expr& expr, 
   const auto* global = call.callee.as<GlobalRef>();
   if (!global) return call_value(evaluate(call.callee, frame), evaluate_all(call.args, frame), expr.span());
   if (FunctionPtr callee = module_->function(global->name))
-    return call_function(*callee, evaluate_all(call.args, frame));
+    return call_function(*callee, evaluate_all(call.args, frame), ErrorClass::Runtime);
   if (ExternFunctionPtr external = module_->extern_function(global->name)) {
     const PackedCall packed{PackedForm::Impure, call.callee, call.args, {}};
     return call_native_function(external->symbol, packed, evaluate_all(call.args, frame), expr, frame);
@@ -174,8 +175,10 @@ Value GraphEvaluator::evaluate_packed(const PackedCall& call, const Expr& expr, 
     return Value(std::shared_ptr<const ObjectValue>(std::move(made)));
   }
   if (closure) return call_value(callee, std::move(args), expr.span());
-  if (call.form != PackedForm::Dps && call.form != PackedForm::Pure && call.form != PackedForm::Impure &&
-      call.form != PackedForm::Inplace && call.form != PackedForm::CallTirDyn) {
+  const bool plain = call.form == PackedForm::Dps || call.form == PackedForm::Pure ||
+                     call.form == PackedForm::Impure || call.form == PackedForm::Inplace ||
+                     call.form == PackedForm::CallTirDyn;
+  if (!plain && !machine_function(callee.string())) {
     refuse_machine_call(callee.string(), expr.span());
   }
   return call_native_function(callee.string(), call, std::move(args), expr, frame);
@@ -185,6 +188,9 @@ Value GraphEvaluator::evaluate_packed(const PackedCall& call, const Expr& expr, 
 Value GraphEvaluator::call_native_function(const std::string& name, const PackedCall& call,
                                            std::vector<Value> args, const Expr& expr, Activation& frame) {
   // Before anything is allocated, and before the arguments are looked at.
+  if (is_machine_call(call, name))
+    return packed_result(name, machine_function(name)(name, args, expr.span()), expr.type(), frame.symbols,
+                         expr.span());
   NativeFunctions::instance().find(name, expr.span());
   std::vector<Value> results;
   if (call.form == PackedForm::Dps) {

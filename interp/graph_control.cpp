@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include "interp/graph_activation.h"
+#include "ir/entry.h"
 #include "ir/fault.h"
 #include "ir/rewrite.h"
+#include "support/counted.h"
 #include "support/interrupt.h"
 
 namespace relish::interp {
@@ -15,14 +17,6 @@ Value one_or_tuple(std::vector<Value> values) {
 }
 
 }  // namespace
-
-bool GraphEvaluator::condition(const Value& value, Span span) const {
-  if (value.is_scalar() && is_bool(value.scalar().dtype)) return value.scalar().integer != 0;
-  if (value.is_tensor() && is_bool(value.tensor().dtype()) && value.tensor().rank() == 0)
-    return value.tensor().get_int(0) != 0;
-  fail(ErrorClass::Runtime, span, "control.condition",
-       fmt::format("the condition is {}; expected a bool scalar or a 0-d bool tensor", describe(value)));
-}
 
 // Sizes that a match_cast of the body binds are those of this run of it.
 std::vector<Value> GraphEvaluator::run_region(const Region& region, std::vector<Value> args,
@@ -39,14 +33,14 @@ std::vector<Value> GraphEvaluator::run_region(const Region& region, std::vector<
 }
 
 Value GraphEvaluator::evaluate_if(const If& branch, const Expr& expr, Activation& frame) {
-  const bool taken = condition(evaluate(branch.condition, frame), expr.span());
+  const bool taken = condition_of(evaluate(branch.condition, frame), expr.span());
   return one_or_tuple(run_region(taken ? *branch.then_region : *branch.else_region, {}, frame));
 }
 
 Value GraphEvaluator::evaluate_loop(const Loop& loop, const Expr& expr, Activation& frame) {
   std::vector<Value> carried = evaluate_all(loop.initial, frame);
   if (!loop.index.defined()) {
-    while (condition(run_region(*loop.condition, carried, frame).at(0), expr.span())) {
+    while (condition_of(run_region(*loop.condition, carried, frame).at(0), expr.span())) {
       poll_interrupt(expr.span());
       carried = run_region(*loop.body, std::move(carried), frame);
     }
@@ -92,7 +86,14 @@ Value GraphEvaluator::call_value(const Value& callee, std::vector<Value> args, S
     return closure->owner->prepared(closure->prim).run(args, ErrorClass::Runtime, span);
   }
   const Function& function = *closure->function;
-  Activation frame{function, bind_arguments(function, args, closure->symbols), closure->captured};
+  const std::size_t hidden = closure->given.size();
+  if (args.size() != function.params.size()) {
+    fail(ErrorClass::Runtime, span, "call.arity",
+         fmt::format("{} is given {}; it takes {}", function.name, counted(args.size() - hidden, "argument"),
+                     function.params.size() - std::min(hidden, function.params.size())));
+  }
+  Activation frame{function, bind_arguments(function, args, closure->symbols, ErrorClass::Runtime),
+                   closure->captured};
   if (closure->self) frame.values.insert_or_assign(*closure->self, callee);
   return closure->owner->run_function(function, frame, std::move(args));
 }

@@ -8,6 +8,7 @@
 #include "interp/graph_activation.h"
 #include "ir/direct_calls.h"
 #include "ir/fault.h"
+#include "ir/foreign_calls.h"
 #include "ir/rewrite.h"
 #include "support/counted.h"
 #include "support/interrupt.h"
@@ -35,8 +36,12 @@ struct DepthGuard {
 
 Value GraphEvaluator::call(std::string_view name, std::vector<Value> args) {
   if (FunctionPtr function = module_->function(name)) {
+    if (!runnable_.contains(std::string(name))) {
+      require_runnable(*module_, name);
+      runnable_.emplace(name);
+    }
     if (calls_directly(*module_, name)) args = own_copies(std::move(args));
-    return call_function(*function, std::move(args));
+    return call_function(*function, std::move(args), ErrorClass::Data);
   }
   if (PrimFuncPtr function = module_->prim_func(name)) return call_prim_func(function, std::move(args));
   fail(ErrorClass::Usage, {}, "function.unknown",
@@ -44,8 +49,9 @@ Value GraphEvaluator::call(std::string_view name, std::vector<Value> args) {
                    did_you_mean(name, module_->names())));
 }
 
-Value GraphEvaluator::call_function(const Function& function, std::vector<Value> args) {
-  Activation frame{function, bind_arguments(function, args), {}};
+Value GraphEvaluator::call_function(const Function& function, std::vector<Value> args,
+                                    ErrorClass error_class) {
+  Activation frame{function, bind_arguments(function, args, {}, error_class), {}};
   return run_function(function, frame, std::move(args));
 }
 
@@ -94,8 +100,15 @@ void GraphEvaluator::run_blocks(const std::vector<BindingBlock>& blocks, const s
     for (const Binding& binding : block.bindings) {
       poll_interrupt(binding.span);
       const auto* nested = binding.value().as<FunctionExpr>();
-      Value value =
-          nested ? make_closure(nested->function, &binding.var(), frame) : evaluate(binding.value(), frame);
+      Value value;
+      try {
+        value =
+            nested ? make_closure(nested->function, &binding.var(), frame) : evaluate(binding.value(), frame);
+      } catch (Failure& failure) {
+        // Of what has no place yet: a tensor that cannot be made.
+        failure.at(binding.value().span().known() ? binding.value().span() : binding.span);
+        throw;
+      }
       if (const auto* match = std::get_if<MatchCast>(&binding.kind))
         match_value(value, match->type, frame.symbols, ErrorClass::Runtime, binding.span, "match_cast");
       frame.values.insert_or_assign(binding.var().id(), std::move(value));
@@ -113,6 +126,7 @@ std::vector<Value> GraphEvaluator::evaluate_all(const std::vector<Expr>& exprs, 
 }
 
 Value GraphEvaluator::call_prim_func(const PrimFuncPtr& function, std::vector<Value> args) {
+  require_runnable(*function);
   const std::vector<ParamAccess> accesses = param_accesses(*function);
   std::vector<Value> all;
   std::vector<std::size_t> results;

@@ -2,7 +2,9 @@
 // prepared prim_funcs. One object serves one module; prepared functions are kept in it.
 #pragma once
 
+#include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "interp/prim_program.h"
 #include "ir/op.h"
@@ -27,7 +29,8 @@ class GraphEvaluator {
   };
 
   // graph_evaluator.cpp: entries, blocks and leaves.
-  Value call_function(const Function& function, std::vector<Value> args);
+  // `error_class`: of arguments that do not fit.
+  Value call_function(const Function& function, std::vector<Value> args, ErrorClass error_class);
   Value run_function(const Function& function, Activation& frame, std::vector<Value> args);
   Value call_prim_func(const PrimFuncPtr& function, std::vector<Value> args);
   void run_blocks(const std::vector<BindingBlock>& blocks, const std::vector<Expr>& results,
@@ -40,7 +43,6 @@ class GraphEvaluator {
   Value evaluate_if(const If& branch, const Expr& expr, Activation& frame);
   Value evaluate_loop(const Loop& loop, const Expr& expr, Activation& frame);
   std::vector<Value> run_region(const Region& region, std::vector<Value> args, Activation& frame);
-  bool condition(const Value& value, Span span) const;
   Value make_closure(const FunctionPtr& function, const Var* self, Activation& frame);
   Value call_value(const Value& callee, std::vector<Value> args, Span span);
 
@@ -58,6 +60,7 @@ class GraphEvaluator {
   GraphEvaluator& body_evaluator(const ModulePtr& body);
 
   ModulePtr module_;
+  std::unordered_set<std::string> runnable_;  // functions that were looked through
   std::unordered_map<const PrimFunc*, std::unique_ptr<PrimProgram>> prim_programs_;
   std::unordered_map<const Module*, std::unique_ptr<GraphEvaluator>> bodies_;
   std::unordered_map<const void*, Lifetimes> lifetimes_;  // by list of blocks

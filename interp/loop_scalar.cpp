@@ -8,6 +8,8 @@
 
 #include "interp/loop_nodes.h"
 #include "ir/fault.h"
+#include "ir/foreign_calls.h"
+#include "ir/short_circuit.h"
 #include "support/overloaded.h"
 
 namespace relish::interp {
@@ -36,6 +38,18 @@ struct SelectNode final : ScalarNodeProgram {
     const Cell left = a->eval(frame);  // both sides: a fault in either is a fault
     const Cell right = b->eval(frame);
     return chosen ? left : right;
+  }
+};
+
+// The second operand where the first does not decide.
+struct LogicalNode final : ScalarNodeProgram {
+  bool decisive;  // the first operand's value that decides
+  ScalarProgram a, b;
+  LogicalNode(bool decides, ScalarProgram left, ScalarProgram right)
+      : decisive(decides), a(std::move(left)), b(std::move(right)) {}
+  Cell eval(Frame& frame) const override {
+    if ((a->eval(frame).integer != 0) == decisive) return integer(decisive);
+    return integer(b->eval(frame).integer != 0);
   }
 };
 
@@ -344,19 +358,15 @@ ScalarProgram prepare(const Scalar& scalar, Slots& slots) {
           [&](const Binary& n) { return prepare_binary(n, dtype, span, slots); },
           [&](const Compare& n) { return prepare_compare(n, slots); },
           [&](const Logical& n) -> ScalarProgram {
-            ScalarProgram a = prepare(n.a, slots), b = prepare(n.b, slots);
-            if (n.op == LogicalOp::And)
-              return binary_node(std::move(a), std::move(b),
-                                 [](Cell x, Cell y) { return integer((x.integer != 0) & (y.integer != 0)); });
-            return binary_node(std::move(a), std::move(b),
-                               [](Cell x, Cell y) { return integer((x.integer != 0) | (y.integer != 0)); });
+            return std::make_unique<LogicalNode>(n.op == LogicalOp::Or, prepare(n.a, slots),
+                                                 prepare(n.b, slots));
           },
           [&](const Not& n) -> ScalarProgram {
             return unary(prepare(n.a, slots), [](Cell c) { return integer(c.integer == 0); });
           },
           [&](const Select& n) -> ScalarProgram {
             return std::make_unique<SelectNode>(prepare(n.condition, slots), prepare(n.a, slots),
-                                                prepare(n.b, slots), n.lazy);
+                                                prepare(n.b, slots), is_one_sided(n, dtype));
           },
           [&](const Cast& n) { return prepare_cast(n.a.dtype(), dtype, prepare(n.a, slots)); },
           [&](const Reinterpret& n) { return prepare_reinterpret(n.a.dtype(), dtype, prepare(n.a, slots)); },
@@ -372,6 +382,10 @@ ScalarProgram prepare(const Scalar& scalar, Slots& slots) {
             });
           },
           [&](const IntrinsicCall& n) { return prepare_math(n, dtype, slots); },
+          // An address alone does nothing.
+          [&](const TextLiteral&) -> ScalarProgram { return std::make_unique<LiteralNode>(integer(0)); },
+          [&](const DataOf&) -> ScalarProgram { return std::make_unique<LiteralNode>(integer(0)); },
+          [&](const ForeignCall& n) -> ScalarProgram { refuse_foreign_call(n, span); },
       },
       scalar.node().kind);
 }

@@ -64,16 +64,22 @@ struct WhileProgram final : StmtNodeProgram {
 struct Allocation {
   std::size_t slot;
   DType dtype;
+  Span span;
   std::vector<ScalarProgram> shape;
 
   Allocation(const Buffer& buffer, Slots& slots)
-      : slot(static_cast<std::size_t>(slots.buffer(buffer))), dtype(buffer.dtype()) {
+      : slot(static_cast<std::size_t>(slots.buffer(buffer))), dtype(buffer.dtype()), span(buffer.span()) {
     for (const Scalar& dim : buffer.shape()) shape.push_back(prepare(dim, slots));
   }
   void run(Frame& frame) const {
     Shape extents;
     for (const ScalarProgram& dim : shape) extents.push_back(dim->eval(frame).integer);
-    frame.buffers[slot].bind(Tensor::zeros(dtype, std::move(extents)));
+    try {
+      frame.buffers[slot].bind(Tensor::zeros(dtype, std::move(extents)));
+    } catch (Failure& failure) {
+      failure.at(span);
+      throw;
+    }
   }
 };
 

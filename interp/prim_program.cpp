@@ -81,8 +81,13 @@ Value PrimProgram::run(std::vector<Value>& args, ErrorClass error_class, Span ca
   for (const RootAllocation& allocation : allocations_) {
     Shape shape;
     for (const ScalarProgram& dim : allocation.shape) shape.push_back(dim->eval(frame).integer);
-    frame.buffers[static_cast<std::size_t>(slots.buffer(allocation.buffer))].bind(
-        Tensor::zeros(allocation.buffer.dtype(), std::move(shape)));
+    try {
+      frame.buffers[static_cast<std::size_t>(slots.buffer(allocation.buffer))].bind(
+          Tensor::zeros(allocation.buffer.dtype(), std::move(shape)));
+    } catch (Failure& failure) {
+      failure.at(allocation.buffer.span());
+      throw;
+    }
   }
   body_->run(frame);
   if (!function_->result_dtype) return Value();

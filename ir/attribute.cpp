@@ -21,6 +21,11 @@ bool operator==(const Attribute& a, const Attribute& b) {
              return other && entry.second == *other;
            });
   }
+  if (const auto* x = a.as<std::shared_ptr<const AttributeCall>>()) {
+    const auto* y = b.as<std::shared_ptr<const AttributeCall>>();
+    return y && (*x)->function == (*y)->function && (*x)->arguments == (*y)->arguments &&
+           Attribute((*x)->named) == Attribute((*y)->named);
+  }
   return a.kind == b.kind;
 }
 

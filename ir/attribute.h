@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,12 +16,14 @@ namespace relish {
 class Attribute;
 using AttributeList = std::vector<Attribute>;
 using Attributes = std::vector<std::pair<std::string, Attribute>>;  // in declared order
+// A call that stands in an attribute and is kept as it is written: T.target("llvm", host="llvm").
+struct AttributeCall;
 
-// None, bool, int, float, string, dtype, list (or tuple), dictionary.
+// None, bool, int, float, string, dtype, list (or tuple), dictionary, call.
 class Attribute {
  public:
-  using Kind =
-      std::variant<std::monostate, bool, std::int64_t, double, std::string, DType, AttributeList, Attributes>;
+  using Kind = std::variant<std::monostate, bool, std::int64_t, double, std::string, DType, AttributeList,
+                            Attributes, std::shared_ptr<const AttributeCall>>;
 
   Attribute() = default;
   Attribute(bool v) : kind(v) {}
@@ -32,6 +35,7 @@ class Attribute {
   Attribute(DType v) : kind(v) {}
   Attribute(AttributeList v) : kind(std::move(v)) {}
   Attribute(Attributes v) : kind(std::move(v)) {}
+  Attribute(std::shared_ptr<const AttributeCall> v) : kind(std::move(v)) {}
 
   bool is_none() const { return std::holds_alternative<std::monostate>(kind); }
   template <class T>
@@ -41,6 +45,12 @@ class Attribute {
   friend bool operator==(const Attribute& a, const Attribute& b);
 
   Kind kind;
+};
+
+struct AttributeCall {
+  std::string function;
+  AttributeList arguments;  // by position
+  Attributes named;
 };
 
 const Attribute* find_attribute(const Attributes& attributes, std::string_view name);

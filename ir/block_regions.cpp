@@ -72,6 +72,8 @@ class RegionFinder {
         add_loads(assign->value);
       } else if (const Evaluate* evaluate = inner.as<Evaluate>()) {
         add_loads(evaluate->value);
+      } else if (const AllocateStmt* pointer = inner.as<AllocateStmt>()) {
+        if (pointer->value.defined()) add_loads(pointer->value);
       } else if (const BlockStmt* nested = inner.as<BlockStmt>()) {
         for (const IterVar& iter : nested->iters) add_loads(iter.binding);
         if (nested->predicate.defined()) add_loads(nested->predicate);
@@ -84,6 +86,11 @@ class RegionFinder {
       if (const Let* let = inner.as<Let>()) bound_.insert(let->var.id());
     });
     for_each_scalar(scalar, [&](const Scalar& inner) {
+      if (const DataOf* data = inner.as<DataOf>()) {
+        add_whole(regions_.reads, *data->buffer);
+        add_whole(regions_.writes, *data->buffer);
+        return;
+      }
       const Load* load = inner.as<Load>();
       if (!load) return;
       if (update && *load->buffer == update->buffer && same_indices(load->indices, update->indices)) return;
@@ -129,7 +136,8 @@ class RegionFinder {
 
   void add_whole(std::vector<BufferRegion>& regions, const Buffer& buffer) {
     if (auto view = views_.find(buffer.id()); view != views_.end()) return add_whole(regions, view->second);
-    if (hidden_.contains(buffer.id())) return;
+    // Of what a pointer points to nobody knows the size.
+    if (hidden_.contains(buffer.id()) || buffer.is_pointer()) return;
     auto found = std::find_if(regions.begin(), regions.end(),
                               [&](const BufferRegion& region) { return region.buffer == buffer; });
     if (found == regions.end()) {

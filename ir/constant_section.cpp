@@ -71,27 +71,45 @@ std::string ConstantSection::add(const Tensor& tensor) {
   for (auto it = begin; it != end; ++it) {
     if (identical(entries_[it->second].tensor, tensor)) return entries_[it->second].name;
   }
+  std::string name = fmt::format("c{}", next_++);
+  while (kept_names_.contains(name)) name = fmt::format("c{}", next_++);
   by_hash_.emplace(hash, entries_.size());
-  entries_.push_back({fmt::format("c{}", entries_.size()), tensor});
+  entries_.push_back({std::move(name), tensor});
   return entries_.back().name;
+}
+
+void ConstantSection::keep(const std::string& name, const Tensor& tensor) {
+  kept_names_.insert(name);
+  by_hash_.emplace(hash_of(tensor), entries_.size());
+  entries_.push_back({name, tensor, true});
 }
 
 std::string ConstantSection::text() const {
   if (entries_.empty()) return "";
   std::string out = fmt::format("{}\n", constant_section_heading);
+  for (const Entry& entry : entries_) write(entry, out);
+  return out;
+}
+
+std::string ConstantSection::added_text() const {
+  std::string out;
   for (const Entry& entry : entries_) {
-    out += fmt::format("#: {} {} {}", entry.name, name_of(entry.tensor.dtype()),
-                       format_shape(entry.tensor.shape()));
-    const auto* bytes = static_cast<const unsigned char*>(entry.tensor.data());
-    auto size = static_cast<std::size_t>(entry.tensor.byte_size());
-    for (std::size_t at = 0; at < size; at += line_bytes) {
-      out += at == 0 ? " " : "#:   ";
-      append_base64(out, bytes + at, std::min(line_bytes, size - at));
-      out += '\n';
-    }
-    if (size == 0) out += '\n';
+    if (!entry.kept) write(entry, out);
   }
   return out;
+}
+
+void ConstantSection::write(const Entry& entry, std::string& out) {
+  out += fmt::format("#: {} {} {}", entry.name, name_of(entry.tensor.dtype()),
+                     format_shape(entry.tensor.shape()));
+  const auto* bytes = static_cast<const unsigned char*>(entry.tensor.data());
+  auto size = static_cast<std::size_t>(entry.tensor.byte_size());
+  for (std::size_t at = 0; at < size; at += line_bytes) {
+    out += at == 0 ? " " : "#:   ";
+    append_base64(out, bytes + at, std::min(line_bytes, size - at));
+    out += '\n';
+  }
+  if (size == 0) out += '\n';
 }
 
 std::size_t find_constant_section(std::string_view source) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "runtime/tensor.h"
@@ -24,15 +25,24 @@ class ConstantSection {
  public:
   // The name of the entry that holds the tensor: equal tensors (dtype, shape, bytes) share one.
   std::string add(const Tensor& tensor);
+  // An entry that a text has already: it keeps its name, and no new one gets that.
+  void keep(const std::string& name, const Tensor& tensor);
   bool empty() const { return entries_.empty(); }
   // Heading and entries; nothing when empty.
   std::string text() const;
+  // The entries that were added to those kept, without a heading.
+  std::string added_text() const;
 
  private:
   struct Entry {
     std::string name;
     Tensor tensor;
+    bool kept = false;
   };
+  static void write(const Entry& entry, std::string& out);
+
+  std::size_t next_ = 0;  // number of the next name
+  std::unordered_set<std::string> kept_names_;
   std::vector<Entry> entries_;
   std::unordered_multimap<std::uint64_t, std::size_t> by_hash_;
 };

@@ -200,14 +200,15 @@ void bind_by_scalars(std::span<const Var> params, std::span<const Value> args, S
 }  // namespace
 
 SymbolValues bind_arguments(std::string_view function_name, std::span<const Var> params,
-                            std::span<const Value> args, SymbolValues symbols) {
+                            std::span<const Value> args, SymbolValues symbols, ErrorClass error_class) {
   if (params.size() != args.size()) {
-    fail(ErrorClass::Data, {}, "entry.count",
+    fail(error_class, {}, "entry.count",
          fmt::format("{}: {} argument{} given; it takes {}", function_name, args.size(),
                      args.size() == 1 ? " is" : "s are", params.size()));
   }
   SymbolOrigins origins;
-  Matcher matcher(symbols, origins, ErrorClass::Data, "parameter is");
+  Matcher matcher(symbols, origins, error_class,
+                  error_class == ErrorClass::Data ? "parameter is" : "expected");
   for (const bool binding : {true, false}) {
     for (std::size_t i = 0; i < params.size(); ++i) {
       matcher.begin(args[i], params[i].type(), params[i].span(),
@@ -219,8 +220,9 @@ SymbolValues bind_arguments(std::string_view function_name, std::span<const Var>
   return symbols;
 }
 
-SymbolValues bind_arguments(const Function& function, std::span<const Value> args, SymbolValues known) {
-  SymbolValues symbols = bind_arguments(function.name, function.params, args, std::move(known));
+SymbolValues bind_arguments(const Function& function, std::span<const Value> args, SymbolValues known,
+                            ErrorClass error_class) {
+  SymbolValues symbols = bind_arguments(function.name, function.params, args, std::move(known), error_class);
   const bool has_scalars = std::any_of(function.params.begin(), function.params.end(), [](const Var& param) {
     return param.type().as<ScalarType>() != nullptr;
   });
@@ -259,6 +261,14 @@ Shape concrete_shape(const TensorType& type) {
     shape.push_back(*value);
   }
   return shape;
+}
+
+bool condition_of(const Value& value, Span span) {
+  if (value.is_scalar() && is_bool(value.scalar().dtype)) return value.scalar().integer != 0;
+  if (value.is_tensor() && is_bool(value.tensor().dtype()) && value.tensor().rank() == 0)
+    return value.tensor().get_int(0) != 0;
+  fail(ErrorClass::Runtime, span, "control.condition",
+       fmt::format("the condition is {}; expected a bool scalar or a 0-d bool tensor", describe(value)));
 }
 
 Type type_of(const Value& value) {

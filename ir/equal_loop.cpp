@@ -22,6 +22,8 @@ bool Comparison::buffers(const Buffer& a, const Buffer& b) {
   bool known = pairing_.paired(a.id());
   if (!pairing_.pair(a.id(), b.id())) return differ(fmt::format("buffer {} and {}", a.name(), b.name()));
   if (known) return true;
+  if (a.pointer_type() != b.pointer_type())
+    return differ(fmt::format("{} is a pointer in one of them only, or of another type", a.name()));
   if (a.dtype() != b.dtype() || a.scope() != b.scope()) {
     return differ(
         fmt::format("buffer {} has dtype {} and {}", a.name(), name_of(a.dtype()), name_of(b.dtype())));
@@ -60,6 +62,14 @@ class ScalarComparison {
   }
   bool operator()(const IntrinsicCall& a, const IntrinsicCall& b) {
     return a.intrinsic == b.intrinsic && c_.scalar_lists(a.args, b.args);
+  }
+  bool operator()(const TextLiteral& a, const TextLiteral& b) { return a.value == b.value; }
+  bool operator()(const DataOf& a, const DataOf& b) {
+    return a.whole == b.whole && c_.buffers(*a.buffer, *b.buffer);
+  }
+  bool operator()(const ForeignCall& a, const ForeignCall& b) {
+    return a.function == b.function && a.of_module == b.of_module && a.names == b.names &&
+           c_.scalar_lists(a.args, b.args);
   }
 
  private:
@@ -132,7 +142,9 @@ class StmtComparison {
     return c_.buffers(a.buffer, b.buffer) && c_.scalar_lists(a.indices, b.indices) &&
            c_.scalars(a.value, b.value);
   }
-  bool operator()(const AllocateStmt& a, const AllocateStmt& b) { return c_.buffers(a.buffer, b.buffer); }
+  bool operator()(const AllocateStmt& a, const AllocateStmt& b) {
+    return c_.scalars(a.value, b.value) && c_.buffers(a.buffer, b.buffer);
+  }
   bool operator()(const ViewStmt& a, const ViewStmt& b) { return views(a.view, b.view); }
   bool operator()(const Break&, const Break&) { return true; }
   bool operator()(const Continue&, const Continue&) { return true; }

@@ -20,6 +20,7 @@ ErrorClass fault_class(FaultKind kind) {
     case FaultKind::ViewRange:
       return ErrorClass::Runtime;
     case FaultKind::AllocationFailed:
+    case FaultKind::SizeOverflow:
       return ErrorClass::ResourceLimit;
     case FaultKind::Interrupted:
       return ErrorClass::Interrupted;
@@ -51,6 +52,8 @@ std::string_view fault_id(FaultKind kind) {
       return "view.shape";
     case FaultKind::ViewRange:
       return "view.range";
+    case FaultKind::SizeOverflow:
+      return "run.size";
   }
   return "";
 }
@@ -82,6 +85,8 @@ std::string fault_message(const Fault& fault) {
       return fmt::format("the view {} has another shape than its region", fault.subject);
     case FaultKind::ViewRange:
       return fmt::format("the view {} reaches element {}; its source has {}", fault.subject, v[0], v[1]);
+    case FaultKind::SizeOverflow:
+      return fmt::format("the size {} {} {} does not fit 64 bits", v[0], fault.subject, v[1]);
   }
   return "unknown fault";
 }

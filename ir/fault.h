@@ -21,8 +21,9 @@ enum class FaultKind : std::uint8_t {
   CallDepth,         // subject: the function called; values: depth allowed
   ZeroStep,          // of a loop; values: the step, which must not be zero, in a prim_func positive
   Interrupted,
-  ViewShape,  // subject: the view, whose shape is not that of its region
-  ViewRange,  // subject: the view; values: the element it reaches, the elements of its source
+  ViewShape,     // subject: the view, whose shape is not that of its region
+  ViewRange,     // subject: the view; values: the element it reaches, the elements of its source
+  SizeOverflow,  // of int64, by arithmetic on sizes; subject: the operator; values: its operands
 };
 
 struct Fault {

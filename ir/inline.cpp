@@ -8,6 +8,7 @@
 
 #include "ir/equal.h"
 #include "ir/expr_mapper.h"
+#include "ir/foreign_calls.h"
 #include "ir/op.h"
 #include "ir/rewrite.h"
 #include "ir/symbols.h"
@@ -51,6 +52,7 @@ class Importer {
   // An equal one under the wanted name, or under one that an earlier import made of it, is shared.
   std::string import_prim(const PrimFunc& function) {
     PrimFunc copy = function;
+    if (!called_prim_funcs(function).empty()) copy.body = with_imported_callees(function);
     if (!prefix_.empty()) {
       copy.name = prefix_ + function.name;
       target_.set(std::make_shared<const PrimFunc>(copy));
@@ -66,6 +68,26 @@ class Importer {
     copy.name = target_.fresh_name(function.name);
     target_.set(std::make_shared<const PrimFunc>(copy));
     return copy.name;
+  }
+
+  // Prim_funcs may call each other in a circle: one that is being imported has its name already.
+  Stmt with_imported_callees(const PrimFunc& function) {
+    open_prims_.insert(function.name);
+    const auto renamed = [&](const Scalar& scalar) -> std::optional<Scalar> {
+      const auto* call = scalar.as<ForeignCall>();
+      if (!call || !call->of_module || !source_.find(call->function)) return std::nullopt;
+      ForeignCall copy = *call;
+      if (open_prims_.contains(call->function)) {
+        copy.function = prefix_ + call->function;
+      } else {
+        import(call->function, scalar.span());
+        copy.function = names_.at(call->function);
+      }
+      return foreign_call(std::move(copy), scalar.dtype(), scalar.span());
+    };
+    Stmt body = rewrite(function.body, renamed, {});
+    open_prims_.erase(function.name);
+    return body;
   }
 
   std::string import_extern(const ExternFunction& function) {
@@ -118,6 +140,7 @@ class Importer {
   const Module& source_;
   std::string prefix_;
   std::unordered_map<std::string, std::string> names_;
+  std::unordered_set<std::string> open_prims_;
 };
 
 // One callee's body. Calls of other functions of its module open an inliner of their own.
@@ -247,6 +270,7 @@ class Inliner {
                             .span = placed(binding.span),
                             .comments = binding.comments,
                             .annotated = narrower});
+    if (const auto* nested = value.as<FunctionExpr>()) nested_.insert_or_assign(copy.id(), nested->function);
     vars_.insert_or_assign(var.id(), var_ref(copy, placed(binding.span)));
   }
 
@@ -325,12 +349,18 @@ class Inliner {
     return tuple_get(std::move(from), node.index, placed(expr.span()));
   }
 
-  // Calls of the module's functions are inlined too, except inside themselves, and except those whose
-  // gradient the user has written: inlined they would lose it.
+  // Calls of the module's functions and of nested ones are inlined too, except inside themselves, and except
+  // those whose gradient the user has written: inlined they would lose it.
   Expr rebuilt_call(const Expr& expr, const FunctionCall& call) {
     const GlobalRef* global = call.callee.as<GlobalRef>();
     FunctionPtr function = global ? importer_.source().function(global->name) : nullptr;
     std::vector<Expr> args = rebuilt_all(call.args);
+    // A nested function that stands above is inlined as well: what it captured is already the caller's.
+    const Expr callee = global ? Expr() : rebuilt(call.callee);
+    const Var* var = callee.defined() ? callee.as_var() : nullptr;
+    if (const auto nested = var ? nested_.find(var->id()) : nested_.end(); nested != nested_.end())
+      return Inliner(builder_, importer_, *nested->second, open_calls_)
+          .inline_body(args, placed(expr.span()));
     const bool kept = function && user_gradient(importer_.source(), global->name);
     if (!function || kept || !open_calls_.insert(global->name).second) {
       return function_call(rebuilt(call.callee), std::move(args), placed(expr.span()));
@@ -346,6 +376,7 @@ class Inliner {
   std::unordered_set<std::string>& open_calls_;
   VarMap vars_;
   ScalarMap scalars_;
+  std::unordered_map<std::uint64_t, FunctionPtr> nested_;  // by the variable that they are bound to
   bool library_text_ = false;
 };
 

@@ -19,7 +19,11 @@ class FreeVars {
   void define(const ScalarVar& var) { defined_.insert(var.id()); }
 
   void use(const Scalar& scalar) {
-    if (scalar.defined() && !scalar.as<IntLiteral>()) collect_vars(scalar, used_);
+    if (!scalar.defined() || scalar.as<IntLiteral>()) return;
+    std::vector<ScalarVar> vars;
+    collect_vars(scalar, vars);
+    for (const ScalarVar& var : vars)
+      if (known_.insert(var.id()).second) used_.push_back(var);
   }
   void use(const Buffer& buffer) {
     for (const Scalar& dim : buffer.shape()) use(dim);
@@ -80,7 +84,10 @@ class FreeVars {
     for (const Scalar& index : store.indices) use(index);
     use(store.value);
   }
-  void walk(const AllocateStmt& allocate) { use(allocate.buffer); }
+  void walk(const AllocateStmt& allocate) {
+    use(allocate.buffer);
+    use(allocate.value);
+  }
   void walk(const DefineScalar& definition) {
     define(definition.var);
     use(definition.value);
@@ -97,7 +104,7 @@ class FreeVars {
     for (const Stmt& stmt : sequence.body) visit(stmt);
   }
 
-  std::unordered_set<std::uint64_t> defined_;
+  std::unordered_set<std::uint64_t> defined_, known_;
   std::vector<ScalarVar> used_;
 };
 

@@ -41,7 +41,9 @@ void install_ops(std::span<const Op* const> ops) {
 
 std::span<const Op* const> all_ops() { return table().by_name; }
 
-const Op* find_op(std::string_view name) {
+namespace {
+
+const Op* find_named(std::string_view name) {
   const auto& by_name = table().by_name;
   auto found = std::lower_bound(by_name.begin(), by_name.end(), name,
                                 [](const Op* op, std::string_view wanted) { return op->name < wanted; });
@@ -51,6 +53,17 @@ const Op* find_op(std::string_view name) {
       std::lower_bound(aliases.begin(), aliases.end(), name,
                        [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
   return alias != aliases.end() && alias->first == name ? alias->second : nullptr;
+}
+
+}  // namespace
+
+const Op* find_op(std::string_view name) {
+  if (const Op* op = find_named(name)) return op;
+  if (name.empty() || name.find('.') != std::string_view::npos) return nullptr;
+  // Before there were namespaces, and in many a text since, relu is nn.relu.
+  for (std::string_view space : {"nn.", "image.", "vision."})
+    if (const Op* op = find_named(std::string(space) + std::string(name))) return op;
+  return nullptr;
 }
 
 std::vector<std::string> op_names() {

@@ -357,6 +357,24 @@ const Param* written_parameter(const Op& op, std::string_view name, std::size_t 
   return nullptr;
 }
 
+std::optional<DType> number_dtype(const Op& op, const Param& param,
+                                  const std::function<std::optional<DType>(const Param&)>& dtype_at) {
+  const auto declared = [](const Param& one) -> std::optional<DType> {
+    const auto says = [&](std::string_view words) { return one.type.find(words) != std::string_view::npos; };
+    if (says("of integers") || says("of int64")) return DType::Int64;
+    if (says("of bool")) return DType::Bool;
+    return std::nullopt;
+  };
+  if (const std::optional<DType> dtype = declared(param)) return dtype;
+  for (const Param& other : op.params) {
+    const bool tensors = other.kind == ParamKind::Tensor || other.kind == ParamKind::OptionalTensor ||
+                         other.kind == ParamKind::TensorTuple;
+    if (!tensors || declared(other)) continue;
+    if (const std::optional<DType> dtype = dtype_at(other)) return dtype;
+  }
+  return std::nullopt;
+}
+
 std::optional<Attribute> attribute_of_literals(const Expr& expr) {
   if (const auto* scalar = expr.as<ScalarValueExpr>()) {
     if (const auto* real = scalar->value.as<FloatLiteral>()) return Attribute(real->value);

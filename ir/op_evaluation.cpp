@@ -1,6 +1,8 @@
 // Operator calls on values.
 #include "ir/op_evaluation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "ir/entry.h"
@@ -14,6 +16,38 @@ namespace {
 bool has_leaf(const Value& value) {
   if (value.is_tuple()) return std::all_of(value.fields().begin(), value.fields().end(), has_leaf);
   return value.is_tensor() || value.is_scalar() || value.is_shape();
+}
+
+// Whether a value can be the argument: one whose type the text leaves open may turn out to be of any kind.
+bool is_of_kind(const Value& value, ParamKind kind) {
+  switch (kind) {
+    case ParamKind::Scalar:
+      return value.is_scalar();
+    case ParamKind::Tensor:
+      return value.is_tensor() || value.is_scalar();
+    case ParamKind::TensorTuple:
+      return value.is_tuple();
+    case ParamKind::Shape:
+      return value.is_shape() || value.is_tuple();
+    default:
+      return true;
+  }
+}
+
+void check_kinds(const OpCall& call, const std::vector<Value>& args, Span span) {
+  for (std::size_t i = 0; i < args.size() && i < call.args.size(); ++i) {
+    std::size_t position = 0;  // of the parameter: attributes are no arguments
+    const Param* param = nullptr;
+    for (const Param& each : call.op->params) {
+      if (each.kind == ParamKind::Attribute) continue;
+      if (position++ == i) param = &each;
+    }
+    const bool open = param && (param->kind == ParamKind::Scalar || call.args[i].type().as<AnyType>());
+    if (!open || is_of_kind(args[i], param->kind)) continue;
+    fail(
+        ErrorClass::Runtime, span, "run.argument",
+        fmt::format("{}: {} is {}; expected {}", call.op->name, param->name, describe(args[i]), param->type));
+  }
 }
 
 }  // namespace
@@ -41,6 +75,7 @@ Expr concrete_leaf(const Value& value, const Expr& written) {
 
 Value evaluate_operator(const OpCall& call, const std::vector<Value>& args, Span span) {
   RELISH_CHECK(call.op->eval != nullptr, std::string(call.op->name));
+  check_kinds(call, args, span);
   std::vector<Expr> leaves;
   for (std::size_t i = 0; i < args.size(); ++i) leaves.push_back(concrete_leaf(args[i], call.args[i]));
   const CallView view{*call.op, leaves, call.attributes, span};

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ir/printer.h"
+#include "runtime/machine.h"
 #include "support/failure.h"
 #include "support/render.h"
 
@@ -45,6 +46,10 @@ void refuse_machine_call(const std::string& name, Span span) {
        fmt::format("native function '{}' is called with the context of TVM's virtual machine; --native opens "
                    "functions that need none",
                    printable(name)));
+}
+
+bool is_machine_call(const PackedCall& call, const std::string& symbol) {
+  return call.form != PackedForm::Dps && machine_function(symbol) != nullptr;
 }
 
 const TensorType& destination_type(const Type& type, Span span) {

@@ -16,6 +16,9 @@ Value packed_result(const std::string& name, Value returned, const Type& type, S
 // PolicyError: R.call_builtin_with_ctx, which gives a function the context of TVM's virtual machine.
 [[noreturn]] void refuse_machine_call(const std::string& name, Span span);
 
+// Whether the call is of a function of TVM's virtual machine, which is part of the program.
+bool is_machine_call(const PackedCall& call, const std::string& symbol);
+
 // The type of one destination of R.call_dps_packed; TypeError at `span` when it does not tell what to
 // allocate.
 const TensorType& destination_type(const Type& type, Span span);

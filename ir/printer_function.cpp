@@ -29,8 +29,8 @@ class FunctionWriter {
       // Functions are called by their plain names: a variable must not hide one that is called here.
       for (const std::string& name : global_references(function_)) w_.names.reserve(name);
     }
+    name_parameters();
     w_.comments_before(function_.comments);
-    for (const Var& param : function_.params) w_.name(param);
     write_signature(function_, identifier(function_.name));
 
     // The body comes first, as the lines before it depend on what it uses.
@@ -45,7 +45,7 @@ class FunctionWriter {
       std::string_view spelling = w_.text.dialect(Dialect::D2022) ? "{} = T.var(\"{}\")" : "{} = T.{}()";
       w_.line(fmt::format(fmt::runtime(spelling), w_.name(symbol), name_of(symbol.dtype())));
     }
-    if (w_.uses_globals) w_.line(fmt::format("cls = {}", w_.text.class_name));
+    if (w_.uses_globals) w_.line(fmt::format("{} = {}", w_.module_alias, w_.text.class_name));
     write_attributes(function_);
     w_.out += body;
     --w_.indent;
@@ -53,6 +53,18 @@ class FunctionWriter {
 
  private:
   // --- Names.
+
+  // Callers know parameters by their names, also one that is called as the class is, or `_`.
+  void name_parameters() {
+    const auto is_alias = [&](const Var& param) { return param.name() == w_.module_alias; };
+    const bool taken = std::any_of(function_.params.begin(), function_.params.end(), is_alias);
+    if (taken && !w_.text.class_name.empty()) w_.module_alias = w_.text.class_name;
+    if (!taken) w_.names.reserve(w_.module_alias);
+    for (const Var& param : function_.params) {
+      if (param.name() == "_" && !w_.names.holder("_")) w_.names.take(param.id(), "_");
+      w_.name(param);
+    }
+  }
 
   // Whether the text may mean a new variable by the name from `position` on.
   bool available(const std::string& name, int position) const {
@@ -254,7 +266,7 @@ class FunctionWriter {
     }
     std::string written = std::exchange(w_.out, std::move(line));
     if (!is_statement(binding, block.dataflow)) {
-      bool thrown_away = var.name() == "_" && unused(var);
+      bool thrown_away = var.name() == "_" && unused(var) && !w_.names.holder("_");
       w_.out += thrown_away ? "_" : name_bound(var, order_.of(binding).begin);
       if (needs_annotation(binding)) {
         w_.out += ": ";

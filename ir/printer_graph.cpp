@@ -43,8 +43,9 @@ void write_global(Writer& w, const std::string& name) {
     return;
   }
   if (!w.text.class_name.empty() && !w.text.dialect(Dialect::D2022)) {
-    w.uses_globals = true;
-    w.out += "cls.";
+    w.uses_globals |= w.module_alias != w.text.class_name;
+    w.out += w.module_alias;
+    w.out += '.';
   }
   w.out += identifier(name);
 }

@@ -85,9 +85,11 @@ struct Writer {
   std::string out;
   int indent = 0;
   NameTable names;
-  bool graph_level = false;        // integers are int64 by default (in loops int32)
-  bool signature = false;          // symbolic dims stand in quotes
-  bool uses_globals = false;       // a global was referred to through the class
+  bool graph_level = false;   // integers are int64 by default (in loops int32)
+  bool signature = false;     // symbolic dims stand in quotes
+  bool uses_globals = false;  // a global was referred to through the class by `module_alias`
+  // What stands for the class: "cls", or its own name where a parameter is called that.
+  std::string module_alias = "cls";
   std::vector<ScalarVar> symbols;  // used outside the signature, in order of first use
   std::unordered_set<std::uint64_t> symbol_ids;
   std::unordered_set<std::uint64_t> declared;           // scalar variables that need no declaration

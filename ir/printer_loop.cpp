@@ -87,6 +87,23 @@ class StmtWriter {
     w_.end_line(comments);
   }
 
+  // p: T.let[T.handle("float32")] = T.tvm_stack_alloca("array", 1); without a value p = T.handle("float32").
+  void pointer(const AllocateStmt& allocate, const CommentsPtr& comments) {
+    std::string type = allocate.buffer.pointer_type();
+    std::string value;
+    if (allocate.value.defined()) {
+      value = std::exchange(w_.out, {});
+      write_scalar(w_, allocate.value);
+      std::swap(value, w_.out);
+      if (w_.text.dialect(Dialect::D026)) type = fmt::format("T.let[{}]", type);
+    }
+    w_.begin_line();
+    const std::string& name = w_.name(allocate.buffer);
+    w_.out += value.empty() ? fmt::format("{} = {}", name, type.ends_with(')') ? type : type + "()")
+                            : fmt::format("{}: {} = {}", name, type, value);
+    w_.end_line(comments);
+  }
+
   // The loops that print as one T.grid: serial from 0, one directly in the other, extents free of the outer
   // variables.
   static std::vector<const For*> grid_of(const For& outer) {
@@ -358,7 +375,7 @@ class StmtWriter {
     } else {
       w_.out += "T.decl_buffer(";
       write_buffer_arguments(w_, view.buffer, false);
-      w_.out += fmt::format(", data={}.data", source);
+      w_.out += fmt::format(", data={}{}", source, view.source.is_pointer() ? "" : ".data");
     }
     w_.out += ')';
     w_.end_line(comments);
@@ -389,6 +406,7 @@ class StmtWriter {
   }
 
   void write_kind(const Stmt& stmt, const AllocateStmt& allocate) {
+    if (allocate.buffer.is_pointer()) return pointer(allocate, stmt->comments);
     allocation(allocate.buffer, "T.alloc_buffer(", stmt->comments);
   }
 
@@ -428,7 +446,7 @@ class StmtWriter {
 
   void write_kind(const Stmt& stmt, const Evaluate& evaluate) {
     // Calls stand alone.
-    const bool call = evaluate.value.as<IntrinsicCall>() != nullptr;
+    const bool call = evaluate.value.as<IntrinsicCall>() || evaluate.value.as<ForeignCall>();
     w_.begin_line();
     if (!call) w_.out += "T.evaluate(";
     write_scalar(w_, evaluate.value);
@@ -507,6 +525,10 @@ class PrimFuncWriter {
       return;
     }
     const Buffer& buffer = *param.buffer();
+    if (buffer.is_pointer()) {
+      w_.out += fmt::format("{}: {}", w_.name(buffer), buffer.pointer_type());
+      return;
+    }
     // So does one with keywords in the dialect of 2022, whose brackets have no place for them.
     const bool keywords =
         buffer.scope() != "global" || !buffer.strides().empty() || buffer.elem_offset().defined();

@@ -38,7 +38,7 @@ NameTable::NameTable() {
 // A variable may be called like a namespace that its function does not use: names of parameters are kept if
 // possible.
 void NameTable::reserve_graph_names() {
-  for (const char* name : {"R", "T", "cls", "relish", "float"}) used_.emplace(name);
+  for (const char* name : {"R", "T", "relish", "float"}) used_.emplace(name);
 }
 
 void NameTable::reserve_loop_names() {

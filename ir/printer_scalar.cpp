@@ -254,6 +254,26 @@ class ScalarWriter {
     w_.out += ')';
   }
 
+  void write_kind(const Scalar&, const TextLiteral& text, int) { write_string(w_, text.value); }
+
+  void write_kind(const Scalar&, const DataOf& data, int) {
+    w_.out += w_.name(*data.buffer);
+    if (!data.whole && !data.buffer->is_pointer()) w_.out += ".data";
+  }
+
+  void write_kind(const Scalar&, const ForeignCall& called, int) {
+    w_.text.uses_loops = true;
+    if (called.of_module && !w_.text.class_name.empty()) w_.out += w_.text.class_name + ".";
+    w_.out += called.of_module ? identifier(called.function) : called.function;
+    w_.out += '(';
+    for (std::size_t i = 0; i < called.args.size(); ++i) {
+      if (i > 0) w_.out += ", ";
+      if (!called.names[i].empty()) w_.out += called.names[i] + "=";
+      write(called.args[i], Any);
+    }
+    w_.out += ')';
+  }
+
   Writer& w_;
 };
 

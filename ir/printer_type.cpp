@@ -190,6 +190,19 @@ void write_attribute(Writer& w, const Attribute& attribute) {
       w.out += ']';
     }
     void operator()(const Attributes& dictionary) { write_dictionary(w, dictionary); }
+    void operator()(const std::shared_ptr<const AttributeCall>& call) {
+      if (call->function.starts_with("T.")) w.text.uses_loops = true;
+      w.out += call->function;
+      w.out += '(';
+      write_list(w, call->arguments, [&](const Attribute& item) { write_attribute(w, item); });
+      for (std::size_t i = 0; i < call->named.size(); ++i) {
+        if (i > 0 || !call->arguments.empty()) w.out += ", ";
+        w.out += call->named[i].first;
+        w.out += '=';
+        write_attribute(w, call->named[i].second);
+      }
+      w.out += ')';
+    }
   };
   std::visit(Visitor{w}, attribute.kind);
 }

@@ -86,6 +86,13 @@ class ScalarRewriter {
     return rewrite_list(args, *this) ? intrinsic(node.intrinsic, std::move(args), scalar.span()) : scalar;
   }
 
+  Scalar children(const Scalar& scalar, const TextLiteral&) const { return scalar; }
+  Scalar children(const Scalar& scalar, const DataOf&) const { return scalar; }
+  Scalar children(const Scalar& scalar, const ForeignCall& node) const {
+    ForeignCall copy = node;
+    return rewrite_list(copy.args, *this) ? with_kind(scalar, std::move(copy)) : scalar;
+  }
+
   template <class K, class Make>
   Scalar pair(const Scalar& scalar, const K& node, Make&& make) const {
     Scalar a = (*this)(node.a), b = (*this)(node.b);
@@ -216,7 +223,9 @@ class StmtRewriter {
   }
   Stmt children(const Stmt& stmt, const AllocateStmt& allocate) {
     bool changed = false;
-    AllocateStmt copy{allocated(allocate.buffer, changed)};
+    AllocateStmt copy;
+    copy.value = scalar(allocate.value, changed);
+    copy.buffer = allocated(allocate.buffer, changed);
     return result(stmt, changed, std::move(copy));
   }
   Stmt children(const Stmt& stmt, const DefineScalar& define) {
@@ -308,6 +317,7 @@ struct SubstitutionPolicy {
     Buffer replaced(made.name(), made.dtype(), std::move(shape), made.scope(), made.span());
     if (!strides.empty() || offset.defined())
       replaced = replaced.with_layout(std::move(strides), std::move(offset));
+    if (made.is_pointer()) replaced = replaced.as_pointer(made.pointer_type());
     buffers.emplace(made.id(), replaced);
     return replaced;
   }
@@ -356,7 +366,7 @@ void for_each_scalar(const Scalar& scalar, const std::function<void(const Scalar
             stack.push_back(&kind.condition);
           } else if constexpr (std::is_same_v<K, Load>) {
             push(kind.indices);
-          } else if constexpr (std::is_same_v<K, IntrinsicCall>) {
+          } else if constexpr (std::is_same_v<K, IntrinsicCall> || std::is_same_v<K, ForeignCall>) {
             push(kind.args);
           }
         },

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "ir/identity.h"
+#include "ir/scalar_order.h"
 #include "runtime/half.h"
 #include "support/counted.h"
 #include "support/failure.h"
@@ -50,20 +51,28 @@ bool int_fits(std::int64_t value, DType dtype) {
   }
 }
 
+// A finite number must stay one: infinity is written as such.
+Scalar finite_literal(DType dtype, double value, Span span) {
+  Scalar result = float_literal(dtype, value, span);
+  if (std::isfinite(value) && !std::isfinite(result.as<FloatLiteral>()->value))
+    ill_typed(span, "scalar.literal",
+              fmt::format("found {}, which is no value of {}", value, name_of(dtype)));
+  return result;
+}
+
 // The literal with the wanted dtype, when its value is one of that kind.
 std::optional<Scalar> adopt(const Scalar& value, DType wanted) {
   if (const auto* i = value.as<IntLiteral>()) {
     const bool large_unsigned = value.dtype() == DType::UInt64 && i->value < 0;
-    if (is_float(wanted) && value.dtype() != DType::Bool && !large_unsigned) {
-      return float_literal(wanted, static_cast<double>(i->value), value.span());
-    }
+    if (is_float(wanted) && value.dtype() != DType::Bool && !large_unsigned)
+      return finite_literal(wanted, static_cast<double>(i->value), value.span());
     if (is_int(wanted) && !large_unsigned && int_fits(i->value, wanted)) {
       return int_literal(wanted, i->value, value.span());
     }
     return std::nullopt;
   }
   const auto* f = value.as<FloatLiteral>();
-  if (f && is_float(wanted)) return float_literal(wanted, f->value, value.span());
+  if (f && is_float(wanted)) return finite_literal(wanted, f->value, value.span());
   return std::nullopt;
 }
 
@@ -105,6 +114,8 @@ Span span_or(Span given, const Scalar& a, const Scalar& b) {
   return given.known() ? given : cover(a.span(), b.span());
 }
 
+}  // namespace
+
 std::string_view symbol_of(BinaryOp op) {
   switch (op) {
     case BinaryOp::Add:
@@ -138,8 +149,6 @@ std::string_view symbol_of(BinaryOp op) {
   }
   return "?";
 }
-
-}  // namespace
 
 ScalarVar::ScalarVar(std::string name, DType dtype, Span span)
     : node_(std::make_shared<const Node>(Node{next_identity(), std::move(name), dtype, span})) {}
@@ -210,15 +219,24 @@ std::optional<ScalarVar> Scalar::as_var() const {
 }
 
 Buffer::Buffer(std::string name, DType dtype, std::vector<Scalar> shape, std::string scope, Span span)
-    : node_(std::make_shared<const Node>(
-          Node{next_identity(), std::move(name), dtype, std::move(shape), std::move(scope), span, {}, {}})) {}
+    : node_(std::make_shared<const Node>(Node{
+          next_identity(), std::move(name), dtype, std::move(shape), std::move(scope), span, {}, {}, {}})) {}
 
 Buffer Buffer::with_layout(std::vector<Scalar> strides, Scalar elem_offset) const {
   RELISH_CHECK(strides.empty() || strides.size() == node_->shape.size());
   Buffer copy;
   copy.node_ = std::make_shared<const Node>(Node{next_identity(), node_->name, node_->dtype, node_->shape,
                                                  node_->scope, node_->span, std::move(strides),
-                                                 std::move(elem_offset)});
+                                                 std::move(elem_offset), node_->pointer_type});
+  return copy;
+}
+
+Buffer Buffer::as_pointer(std::string type) const {
+  RELISH_CHECK(!type.empty());
+  Buffer copy;
+  copy.node_ =
+      std::make_shared<const Node>(Node{next_identity(), node_->name, node_->dtype, node_->shape,
+                                        node_->scope, node_->span, node_->strides, node_->elem_offset, type});
   return copy;
 }
 
@@ -403,6 +421,24 @@ Scalar intrinsic(Intrinsic which, std::vector<Scalar> args, Span span) {
                        : info.result == IntrinsicResult::Int32 ? DType::Int32
                                                                : dtype;
   return make(result, IntrinsicCall{which, std::move(args)}, at);
+}
+
+Scalar text_literal(std::string value, Span span) {
+  return make(DType::UInt64, TextLiteral{std::move(value)}, span);
+}
+
+Scalar data_of(const Buffer& buffer, bool whole, Span span) {
+  return make(DType::UInt64, DataOf{std::make_shared<const Buffer>(buffer), whole}, span);
+}
+
+Scalar foreign_call(ForeignCall call, DType result, Span span) {
+  RELISH_CHECK(call.names.size() == call.args.size());
+  return make(result, std::move(call), span);
+}
+
+bool is_pointer(const Scalar& scalar) {
+  const auto* call = scalar.as<ForeignCall>();
+  return scalar.as<DataOf>() || scalar.as<TextLiteral>() || (call && call->is_pointer);
 }
 
 Scalar floor_div(const Scalar& a, const Scalar& b) { return binary(BinaryOp::FloorDiv, a, b); }

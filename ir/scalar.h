@@ -111,14 +111,14 @@ struct Compare {
 struct Logical {
   LogicalOp op;
   Scalar a, b;
-};  // both sides evaluated
+};  // as Python's: b is evaluated only where a does not decide
 struct Not {
   Scalar a;
 };
 struct Select {
   Scalar condition, a, b;
   bool lazy;
-};  // lazy: T.if_then_else, only the taken side is evaluated
+};  // lazy: T.if_then_else, only the taken side is evaluated (ir/short_circuit.h)
 struct Cast {
   Scalar a;
 };
@@ -138,9 +138,27 @@ struct IntrinsicCall {
   Intrinsic intrinsic;
   std::vector<Scalar> args;
 };
+// What is given to a foreign call beside scalars: a text, and the memory of a buffer (A.data, or just the
+// name of a pointer) or the buffer with its shape (A). They stand nowhere else.
+struct TextLiteral {
+  std::string value;
+};
+struct DataOf {
+  std::shared_ptr<const Buffer> buffer;
+  bool whole = false;
+};
+// A call of what is computed elsewhere: native code (T.call_packed, T.call_extern, T.tvm_struct_get, …), or a
+// prim_func of the module (`of_module`). Read, checked and printed; ir/foreign_calls.h refuses to run it.
+struct ForeignCall {
+  std::string function;
+  std::vector<Scalar> args;
+  std::vector<std::string> names;  // of the arguments; empty: by position
+  bool of_module = false;
+  bool is_pointer = false;  // what it gives
+};
 
 using ScalarKind = std::variant<IntLiteral, FloatLiteral, VarUse, Binary, Compare, Logical, Not, Select, Cast,
-                                Reinterpret, Let, Load, IntrinsicCall>;
+                                Reinterpret, Let, Load, IntrinsicCall, TextLiteral, DataOf, ForeignCall>;
 
 struct ScalarNode {
   ScalarNode(Span where, DType type, ScalarKind what) : span(where), dtype(type), kind(std::move(what)) {}
@@ -180,6 +198,11 @@ Scalar reinterpret(DType dtype, Scalar a, Span span = {});  // Failure(TypeError
 Scalar let(ScalarVar var, Scalar value, Scalar body, Span span = {});
 Scalar load(const Buffer& buffer, std::vector<Scalar> indices, Span span = {});
 Scalar intrinsic(Intrinsic which, std::vector<Scalar> args, Span span = {});
+Scalar text_literal(std::string value, Span span = {});
+Scalar data_of(const Buffer& buffer, bool whole, Span span = {});
+Scalar foreign_call(ForeignCall call, DType result, Span span = {});
+// Whether it is the address of something, with which nothing is computed.
+bool is_pointer(const Scalar& scalar);
 
 inline Scalar operator+(const Scalar& a, const Scalar& b) { return binary(BinaryOp::Add, a, b); }
 inline Scalar operator-(const Scalar& a, const Scalar& b) { return binary(BinaryOp::Sub, a, b); }
@@ -210,6 +233,9 @@ class Buffer {
          Span span = {});
   // The same identity is not kept: a fresh buffer with a layout of its own.
   Buffer with_layout(std::vector<Scalar> strides, Scalar elem_offset) const;
+  // A pointer. Of a parameter T.handle("float32") the shape is one dimension, found from the argument; of any
+  // other pointer, about whose memory nothing is known, it is empty. `type` is the text of its type.
+  Buffer as_pointer(std::string type) const;
 
   std::uint64_t id() const { return node_->id; }
   const std::string& name() const { return node_->name; }
@@ -223,6 +249,9 @@ class Buffer {
   int rank() const { return static_cast<int>(node_->shape.size()); }
   const std::string& scope() const { return node_->scope; }
   Span span() const { return node_->span; }
+  // Of a pointer: the text of its type; empty of a buffer.
+  const std::string& pointer_type() const { return node_->pointer_type; }
+  bool is_pointer() const { return !node_->pointer_type.empty(); }
   bool defined() const { return node_ != nullptr; }
   friend bool operator==(const Buffer& a, const Buffer& b) { return a.node_ == b.node_; }
 
@@ -236,6 +265,7 @@ class Buffer {
     Span span;
     std::vector<Scalar> strides;
     Scalar elem_offset;
+    std::string pointer_type = {};
   };
   std::shared_ptr<const Node> node_;
 };

@@ -1,13 +1,15 @@
 // Canonical forms of integer expressions: a polynomial whose atoms are variables and what is not polynomial
 // (divisions, minima, loads, ...) with canonical operands. Sizes are bounded: a product that would grow
 // beyond the bounds stays an atom, so the form is weaker there but its cost never is more than the size of
-// the text.
+// the text. Coefficients of int64, the dtype of sizes, are exact: what does not fit stays a sum or a product,
+// so that no form is smaller than the size that it stands for.
 #include <algorithm>
 #include <map>
 #include <numeric>
 
 #include "ir/scalar.h"
 #include "ir/scalar_order.h"
+#include "support/checked.h"
 #include "support/failure.h"
 
 namespace relish {
@@ -35,27 +37,7 @@ struct MonomialOrder {
 
 using Polynomial = std::map<Monomial, std::int64_t, MonomialOrder>;  // no zero coefficients
 
-std::int64_t wrapping_mul(std::int64_t a, std::int64_t b) {
-  return *fold_binary(BinaryOp::Mul, DType::Int64, a, b);
-}
-
-void add_term(Polynomial& into, const Monomial& monomial, std::int64_t coefficient, DType dtype) {
-  auto [place, fresh] = into.try_emplace(monomial, 0);
-  place->second = *fold_binary(BinaryOp::Add, dtype, place->second, coefficient);
-  if (place->second == 0) into.erase(place);
-}
-
-void add_scaled(Polynomial& into, const Polynomial& terms, std::int64_t factor, DType dtype) {
-  for (const auto& [monomial, coefficient] : terms) {
-    add_term(into, monomial, *fold_binary(BinaryOp::Mul, dtype, coefficient, factor), dtype);
-  }
-}
-
-std::optional<std::int64_t> constant_of(const Polynomial& p) {
-  if (p.empty()) return 0;
-  if (p.size() == 1 && p.begin()->first.empty()) return p.begin()->second;
-  return std::nullopt;
-}
+Scalar int_term(DType dtype, std::int64_t value) { return int_literal(dtype, value); }
 
 Monomial merge(const Monomial& a, const Monomial& b) {
   Monomial merged;
@@ -63,6 +45,36 @@ Monomial merge(const Monomial& a, const Monomial& b) {
   std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(merged),
              [](const Scalar& x, const Scalar& y) { return compare_structure(x, y) < 0; });
   return merged;
+}
+
+// The monomial with a number as one more atom: a coefficient that cannot be joined with another.
+Monomial with_number(const Monomial& monomial, std::int64_t number, DType dtype) {
+  return merge(monomial, {int_term(dtype, number)});
+}
+
+void add_term(Polynomial& into, const Monomial& monomial, std::int64_t coefficient, DType dtype) {
+  auto [place, fresh] = into.try_emplace(monomial, 0);
+  const CheckedInt sum = fold_exactly(BinaryOp::Add, dtype, place->second, coefficient);
+  if (!sum) return add_term(into, with_number(monomial, coefficient, dtype), 1, dtype);
+  place->second = *sum;
+  if (place->second == 0) into.erase(place);
+}
+
+// Adds a * b * monomial.
+void add_product(Polynomial& into, const Monomial& monomial, std::int64_t a, std::int64_t b, DType dtype) {
+  if (const CheckedInt product = fold_exactly(BinaryOp::Mul, dtype, a, b))
+    return add_term(into, monomial, *product, dtype);
+  add_term(into, with_number(monomial, a, dtype), b, dtype);
+}
+
+void add_scaled(Polynomial& into, const Polynomial& terms, std::int64_t factor, DType dtype) {
+  for (const auto& [monomial, coefficient] : terms) add_product(into, monomial, coefficient, factor, dtype);
+}
+
+std::optional<std::int64_t> constant_of(const Polynomial& p) {
+  if (p.empty()) return 0;
+  if (p.size() == 1 && p.begin()->first.empty()) return p.begin()->second;
+  return std::nullopt;
 }
 
 std::size_t degree(const Polynomial& p) { return p.empty() ? 0 : p.begin()->first.size(); }
@@ -96,8 +108,6 @@ bool may_expand(const Polynomial& a, const Polynomial& b) {
   return tree_size(a, max_product_nodes) * b.size() + tree_size(b, max_product_nodes) * a.size() <=
          max_product_nodes;
 }
-
-Scalar int_term(DType dtype, std::int64_t value) { return int_literal(dtype, value); }
 
 // The monomial as a product with a positive coefficient: `m * n * 2`.
 Scalar rebuild_term(const Monomial& monomial, std::int64_t coefficient, DType dtype) {
@@ -149,11 +159,10 @@ std::optional<Polynomial> exact_quotient(Polynomial p, const Polynomial& q, DTyp
     if (lead_coefficient == -1 ? coefficient == INT64_MIN : coefficient % lead_coefficient != 0)
       return std::nullopt;
     const std::int64_t factor = coefficient / lead_coefficient;
+    const CheckedInt negated = fold_exactly(BinaryOp::Sub, dtype, 0, factor);
+    if (!negated) return std::nullopt;
     add_term(quotient, *rest, factor, dtype);
-    for (const auto& [other, c] : q) {
-      add_term(p, merge(other, *rest),
-               *fold_binary(BinaryOp::Mul, dtype, c, *fold_binary(BinaryOp::Sub, dtype, 0, factor)), dtype);
-    }
+    for (const auto& [other, c] : q) add_product(p, merge(other, *rest), c, *negated, dtype);
   }
   return quotient;
 }
@@ -164,7 +173,7 @@ class Canonicalizer {
   void accumulate(const Scalar& s, std::int64_t factor, Polynomial& into) {
     const DType dtype = s.dtype();
     if (const auto* literal = s.as<IntLiteral>()) {
-      return add_term(into, {}, *fold_binary(BinaryOp::Mul, dtype, literal->value, factor), dtype);
+      return add_product(into, {}, literal->value, factor, dtype);
     }
     if (s.as<VarUse>()) return add_term(into, {s}, factor, dtype);
     if (const auto* binary = s.as<Binary>()) return accumulate_binary(s, *binary, factor, into);
@@ -186,7 +195,7 @@ class Canonicalizer {
  private:
   void add_atom(Polynomial& into, const Scalar& atom, std::int64_t factor) {
     if (const auto* literal = atom.as<IntLiteral>()) {
-      add_term(into, {}, *fold_binary(BinaryOp::Mul, atom.dtype(), literal->value, factor), atom.dtype());
+      add_product(into, {}, literal->value, factor, atom.dtype());
     } else {
       add_term(into, {atom}, factor, atom.dtype());
     }
@@ -205,29 +214,45 @@ class Canonicalizer {
         accumulate(node.a, factor, into);
         return accumulate(node.b, factor, into);
       case BinaryOp::Sub:
-        accumulate(node.a, factor, into);
-        return accumulate(node.b, *fold_binary(BinaryOp::Sub, dtype, 0, factor), into);
+        if (const CheckedInt negated = fold_exactly(BinaryOp::Sub, dtype, 0, factor)) {
+          accumulate(node.a, factor, into);
+          return accumulate(node.b, *negated, into);
+        }
+        return add_atom(into, canonical(node.a) - canonical(node.b), factor);
       case BinaryOp::Mul:
-        if (auto literal = node.b.as_int()) return accumulate(node.a, wrapping_mul(factor, *literal), into);
-        if (auto literal = node.a.as_int()) return accumulate(node.b, wrapping_mul(factor, *literal), into);
+        for (const auto& [number, other] : {std::pair{&node.b, &node.a}, std::pair{&node.a, &node.b}}) {
+          if (!number->as_int()) continue;
+          if (const CheckedInt scaled = fold_exactly(BinaryOp::Mul, dtype, factor, *number->as_int()))
+            return accumulate(*other, *scaled, into);
+          return add_atom(into, canonical(*other) * *number, factor);
+        }
         return accumulate_product(node, dtype, factor, into);
       default:
         return accumulate_other(node, dtype, factor, into);
     }
   }
 
+  // Whether all coefficients of factor * a * b are integers of the dtype.
+  static bool products_fit(const Polynomial& a, const Polynomial& b, std::int64_t factor, DType dtype) {
+    for (const auto& [x, cx] : a) {
+      const CheckedInt scaled = fold_exactly(BinaryOp::Mul, dtype, cx, factor);
+      if (!scaled) return false;
+      for (const auto& [y, cy] : b)
+        if (!fold_exactly(BinaryOp::Mul, dtype, *scaled, cy)) return false;
+    }
+    return true;
+  }
+
   void accumulate_product(const Binary& node, DType dtype, std::int64_t factor, Polynomial& into) {
     const Polynomial a = polynomial(node.a), b = polynomial(node.b);
-    if (!may_expand(a, b)) {
+    if (!may_expand(a, b) || !products_fit(a, b, factor, dtype)) {
       Scalar left = rebuild(a, dtype), right = rebuild(b, dtype);
       if (compare_structure(right, left) < 0) std::swap(left, right);
       return add_atom(into, left * right, factor);
     }
     for (const auto& [x, cx] : a) {
-      const std::int64_t scaled = *fold_binary(BinaryOp::Mul, dtype, cx, factor);
-      for (const auto& [y, cy] : b) {
-        add_term(into, merge(x, y), *fold_binary(BinaryOp::Mul, dtype, scaled, cy), dtype);
-      }
+      const std::int64_t scaled = *fold_exactly(BinaryOp::Mul, dtype, cx, factor);
+      for (const auto& [y, cy] : b) add_product(into, merge(x, y), scaled, cy, dtype);
     }
   }
 
@@ -235,9 +260,8 @@ class Canonicalizer {
     Polynomial a = polynomial(node.a), b = polynomial(node.b);
     const auto ca = constant_of(a), cb = constant_of(b);
     if (ca && cb) {
-      if (auto folded = fold_binary(node.op, dtype, *ca, *cb)) {
-        return add_term(into, {}, *fold_binary(BinaryOp::Mul, dtype, *folded, factor), dtype);
-      }
+      if (auto folded = fold_exactly(node.op, dtype, *ca, *cb))
+        return add_product(into, {}, *folded, factor, dtype);
     }
     switch (node.op) {
       case BinaryOp::FloorDiv:
@@ -273,7 +297,7 @@ class Canonicalizer {
       if (monomial.empty()) {
         const std::int64_t q = *fold_binary(BinaryOp::FloorDiv, dtype, coefficient, divisor);
         add_term(quotient, monomial, q, dtype);
-        add_term(rest, monomial, coefficient - q * divisor, dtype);
+        add_term(rest, monomial, *fold_binary(BinaryOp::FloorMod, dtype, coefficient, divisor), dtype);
       } else if (coefficient % divisor == 0) {
         add_term(quotient, monomial, coefficient / divisor, dtype);
       } else {
@@ -330,7 +354,7 @@ class Canonicalizer {
         add_term(reduced, monomial, *fold_binary(BinaryOp::FloorMod, dtype, coefficient, divisor), dtype);
       }
       if (auto constant = constant_of(reduced)) {
-        return add_term(into, {}, *fold_binary(BinaryOp::Mul, dtype, *constant, factor), dtype);
+        return add_product(into, {}, *constant, factor, dtype);
       }
       return add_atom(into, floor_mod(rebuild(reduced, dtype), int_term(dtype, divisor)), factor);
     }
@@ -397,6 +421,9 @@ class Canonicalizer {
   Scalar apply(const Scalar& s, const IntrinsicCall& n) {
     return rebuilt(s, IntrinsicCall{n.intrinsic, all(n.args)});
   }
+  Scalar apply(const Scalar& s, const TextLiteral&) { return s; }
+  Scalar apply(const Scalar& s, const DataOf&) { return s; }
+  Scalar apply(const Scalar& s, const ForeignCall&) { return s; }
 
   std::vector<Scalar> all(const std::vector<Scalar>& list) {
     std::vector<Scalar> result;

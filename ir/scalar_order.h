@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 
@@ -34,17 +35,22 @@ void for_each_operand(const Scalar& scalar, F&& visit) {
           visit(node.body);
         } else if constexpr (std::is_same_v<K, Load>) {
           for (const Scalar& index : node.indices) visit(index);
-        } else if constexpr (std::is_same_v<K, IntrinsicCall>) {
+        } else if constexpr (std::is_same_v<K, IntrinsicCall> || std::is_same_v<K, ForeignCall>) {
           for (const Scalar& arg : node.args) visit(arg);
         }
       },
       scalar->kind);
 }
 
+// "+", "//", "min": as messages write it.
+std::string_view symbol_of(BinaryOp op);
+
 // The value modulo the width of an integer dtype.
 std::int64_t wrap_to(DType dtype, std::int64_t value);
 // One integer operation; nullopt for a division by zero or a negative shift.
 std::optional<std::int64_t> fold_binary(BinaryOp op, DType dtype, std::int64_t a, std::int64_t b);
+// As fold_binary, but absent too where sums, products and quotients of int64, the dtype of sizes, would wrap.
+std::optional<std::int64_t> fold_exactly(BinaryOp op, DType dtype, std::int64_t a, std::int64_t b);
 bool fold_compare(CompareOp op, DType dtype, std::int64_t a, std::int64_t b);
 
 }  // namespace relish

@@ -6,6 +6,7 @@
 #include "ir/fault.h"
 #include "ir/scalar.h"
 #include "ir/scalar_order.h"
+#include "support/checked.h"
 
 namespace relish {
 namespace {
@@ -53,6 +54,17 @@ struct NodeOrder {
   }
   int operator()(const IntrinsicCall& a, const IntrinsicCall& b) const {
     if (int c = order(a.intrinsic, b.intrinsic)) return c;
+    return compare_lists(a.args, b.args);
+  }
+  int operator()(const TextLiteral& a, const TextLiteral& b) const { return order(a.value, b.value); }
+  int operator()(const DataOf& a, const DataOf& b) const {
+    if (int c = order(a.whole, b.whole)) return c;
+    return order(a.buffer->id(), b.buffer->id());
+  }
+  int operator()(const ForeignCall& a, const ForeignCall& b) const {
+    if (int c = order(a.function, b.function)) return c;
+    if (int c = order(a.of_module, b.of_module)) return c;
+    if (int c = order(a.names, b.names)) return c;
     return compare_lists(a.args, b.args);
   }
 
@@ -143,6 +155,15 @@ class Substitution {
   Scalar apply(const Scalar& s, const IntrinsicCall& n) const {
     std::vector<Scalar> args = n.args;
     return apply_all(args) ? rebuilt(s, IntrinsicCall{n.intrinsic, std::move(args)}) : s;
+  }
+  Scalar apply(const Scalar& s, const TextLiteral&) const { return s; }
+  Scalar apply(const Scalar& s, const DataOf& n) const {
+    auto found = buffers_.find(n.buffer->id());
+    return found == buffers_.end() ? s : data_of(found->second, n.whole, s.span());
+  }
+  Scalar apply(const Scalar& s, const ForeignCall& n) const {
+    ForeignCall copy = n;
+    return apply_all(copy.args) ? rebuilt(s, std::move(copy)) : s;
   }
 
   template <class K>
@@ -269,6 +290,25 @@ std::optional<std::int64_t> fold_binary(BinaryOp op, DType dtype, std::int64_t a
   return std::nullopt;
 }
 
+std::optional<std::int64_t> fold_exactly(BinaryOp op, DType dtype, std::int64_t a, std::int64_t b) {
+  if (dtype != DType::Int64) return fold_binary(op, dtype, a, b);
+  switch (op) {
+    case BinaryOp::Add:
+      return checked_add(a, b);
+    case BinaryOp::Sub:
+      return checked_sub(a, b);
+    case BinaryOp::Mul:
+      return checked_mul(a, b);
+    case BinaryOp::Div:
+    case BinaryOp::FloorDiv:
+      if (b == -1) return checked_negate(a);
+      break;
+    default:
+      break;
+  }
+  return fold_binary(op, dtype, a, b);
+}
+
 bool fold_compare(CompareOp op, DType dtype, std::int64_t a, std::int64_t b) {
   const bool less =
       dtype == DType::UInt64 ? static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b) : a < b;
@@ -308,10 +348,12 @@ struct IntEvaluator {
   OptionalInt apply(const Scalar& s, const Binary& n) const {
     const OptionalInt a = (*this)(n.a), b = (*this)(n.b);
     if (!a || !b) return std::nullopt;
-    const OptionalInt folded = fold_binary(n.op, s.dtype(), *a, *b);
+    const OptionalInt folded = fold_exactly(n.op, s.dtype(), *a, *b);
     if (folded) return folded;
     const bool shift = n.op == BinaryOp::ShiftLeft || n.op == BinaryOp::ShiftRight;
     if (shift) fail_fault({.kind = FaultKind::NegativeShift, .values = {*b}}, s.span());
+    if (fold_binary(n.op, s.dtype(), *a, *b))
+      fail_fault({FaultKind::SizeOverflow, std::string(symbol_of(n.op)), {*a, *b}}, s.span());
     fail_fault({.kind = FaultKind::DivisionByZero}, s.span());
   }
   OptionalInt apply(const Scalar&, const Compare& n) const {
@@ -320,9 +362,12 @@ struct IntEvaluator {
     return fold_compare(n.op, n.a.dtype(), *a, *b);
   }
   OptionalInt apply(const Scalar&, const Logical& n) const {
-    const OptionalInt a = (*this)(n.a), b = (*this)(n.b);
-    if (!a || !b) return std::nullopt;
-    return n.op == LogicalOp::And ? (*a && *b) : (*a || *b);
+    const OptionalInt a = (*this)(n.a);
+    if (!a) return std::nullopt;
+    const bool decisive = n.op == LogicalOp::Or;  // then the right is not computed: it may fail
+    if ((*a != 0) == decisive) return decisive;
+    const OptionalInt b = (*this)(n.b);
+    return b ? OptionalInt(*b != 0) : std::nullopt;
   }
   OptionalInt apply(const Scalar&, const Not& n) const {
     const OptionalInt a = (*this)(n.a);
@@ -345,6 +390,9 @@ struct IntEvaluator {
     return IntEvaluator{inside}(n.body);
   }
   OptionalInt apply(const Scalar&, const Load&) const { return std::nullopt; }
+  OptionalInt apply(const Scalar&, const TextLiteral&) const { return std::nullopt; }
+  OptionalInt apply(const Scalar&, const DataOf&) const { return std::nullopt; }
+  OptionalInt apply(const Scalar&, const ForeignCall&) const { return std::nullopt; }
   OptionalInt apply(const Scalar& s, const IntrinsicCall& n) const {
     const OptionalInt a = (*this)(n.args[0]);
     if (!a) return std::nullopt;

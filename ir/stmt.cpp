@@ -74,7 +74,9 @@ class AccessWalk {
     auto found = index_of_.find(store.buffer.id());
     if (found != index_of_.end()) accesses_[found->second].written = true;
   }
-  void walk(const AllocateStmt&) {}
+  void walk(const AllocateStmt& allocate) {
+    if (allocate.value.defined()) loads(allocate.value);
+  }
   void walk(const ViewStmt& declared) { view(declared.view); }
   void walk(const Break&) {}
   void walk(const Continue&) {}
@@ -116,6 +118,11 @@ class AccessWalk {
         auto found = index_of_.find(load->buffer->id());
         if (found != index_of_.end() && !accesses_[found->second].written)
           accesses_[found->second].read = true;
+      }
+      // What gets the memory of a parameter may do with it what it likes.
+      if (const auto* data = scalar.as<DataOf>()) {
+        auto found = index_of_.find(data->buffer->id());
+        if (found != index_of_.end()) accesses_[found->second] = {true, true};
       }
       for_each_operand(scalar, [&](const Scalar& operand) { stack.push_back(&operand); });
     }

@@ -93,6 +93,7 @@ struct Store {
 };
 struct AllocateStmt {
   Buffer buffer;
+  Scalar value = {};  // of a pointer: what gives it (a foreign call); undefined: nothing does
 };  // visible in the statements that follow it in its sequence
 struct ViewStmt {
   BufferView view;

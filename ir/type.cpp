@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ir/scalar_order.h"
+#include "runtime/tensor.h"
 #include "support/failure.h"
 
 namespace relish {
@@ -11,10 +13,28 @@ namespace {
 
 using Dims = std::optional<std::vector<Scalar>>;
 
+// Whether numbers alone make the value. Variables stand near the top of most dimensions, so this is quick.
+bool is_number(const Scalar& root) {
+  std::vector<const Scalar*> pending{&root};
+  while (!pending.empty()) {
+    const Scalar& scalar = *pending.back();
+    pending.pop_back();
+    if (scalar.as<VarUse>() || scalar.as<Load>()) return false;
+    for_each_operand(scalar, [&](const Scalar& operand) { pending.push_back(&operand); });
+  }
+  return true;
+}
+
 // Dimensions are int64 whatever the text wrote: a literal changes its dtype, other integers are cast.
+// Arithmetic on numbers that canonical forms left is arithmetic that does not fit int64: its value or its
+// fault.
 Scalar as_dimension(const Scalar& dim) {
   RELISH_CHECK(dim.defined());
-  if (dim.dtype() == DType::Int64) return dim;
+  if (dim.dtype() == DType::Int64) {
+    if (dim.as<IntLiteral>() || dim.as<VarUse>() || !is_number(dim)) return dim;
+    const auto value = evaluate_int(dim, [](const ScalarVar&) { return std::optional<std::int64_t>(); });
+    return value ? int_literal(DType::Int64, *value, dim.span()) : dim;
+  }
   if (auto value = dim.as_int(); value && is_int(dim.dtype()))
     return int_literal(DType::Int64, *value, dim.span());
   if (!is_int(dim.dtype())) {
@@ -27,13 +47,16 @@ Scalar as_dimension(const Scalar& dim) {
 void normalize(Dims& dims, int& rank) {
   if (!dims) return;
   for (Scalar& dim : *dims) {
-    if (dim.dtype() != DType::Int64) dim = as_dimension(dim);
+    dim = as_dimension(dim);
   }
   rank = static_cast<int>(dims->size());
 }
 
 std::shared_ptr<const TypeKind> make_kind(TypeKind kind) {
-  if (auto* tensor = std::get_if<TensorType>(&kind)) normalize(tensor->shape, tensor->rank);
+  if (auto* tensor = std::get_if<TensorType>(&kind)) {
+    normalize(tensor->shape, tensor->rank);
+    if (tensor->rank > 0) check_rank(static_cast<std::size_t>(tensor->rank));
+  }
   if (auto* shape = std::get_if<ShapeType>(&kind)) normalize(shape->dims, shape->rank);
   return std::make_shared<const TypeKind>(std::move(kind));
 }

@@ -14,6 +14,7 @@
 #include "ir/symbols.h"
 #include "ir/verify_internal.h"
 #include "support/failure.h"
+#include "support/interrupt.h"
 
 namespace relish {
 namespace verifying {
@@ -28,6 +29,7 @@ class FunctionVerifier {
       : functions_(functions), function_(function), report_(report) {}
 
   void verify() {
+    report_.attributes(function_.attributes, NamePlace::GraphFunction, function_.span);
     for (const Var& param : function_.params) {
       std::vector<ScalarVar> determined;
       collect_determined(param.type(), determined);
@@ -90,6 +92,7 @@ class FunctionVerifier {
   }
 
   void verify_nested_function(const Function& function, const Binding& holder) {
+    report_.attributes(function.attributes, NamePlace::GraphFunction, function.span);
     for (const Var& param : function.params) {
       std::vector<ScalarVar> bound;
       collect_determined(param.type(), bound);
@@ -145,6 +148,7 @@ class FunctionVerifier {
   }
 
   void verify_binding(const Binding& binding, bool dataflow) {
+    poll_interrupt(binding.span);
     const Var& var = binding.var();
     const Expr& value = binding.value();
     check_expr(value, binding.span);
@@ -297,11 +301,11 @@ class FunctionVerifier {
         const Type& type = sources[i].kind == ParamSource::Argument ? call.args[sources[i].index].type()
                                                                     : call.out_types[sources[i].index];
         const Buffer* buffer = callee.params[i].buffer();
-        const TensorType* tensor = type.tensor();
-        if (!buffer || !tensor) continue;
-        bool rank_fits = tensor->rank < 0 || tensor->rank == buffer->rank();
-        bool dtype_fits = !tensor->dtype || *tensor->dtype == buffer->dtype();
-        if (rank_fits && dtype_fits) continue;
+        if (!buffer || (buffer->is_pointer() && buffer->rank() == 0)) continue;
+        TensorType wanted;
+        wanted.dtype = buffer->dtype();
+        wanted.rank = buffer->rank();
+        if (fits(type, Type(std::move(wanted))) != Fit::Never) continue;
         report_.error(span, "verify.call_tir",
                       fmt::format("{} goes to buffer {} of {}, which is {} of rank {}", print(type),
                                   buffer->name(), callee.name, name_of(buffer->dtype()), buffer->rank()));

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "ir/module.h"
+#include "ir/reserved_names.h"
 #include "support/diagnostic.h"
 
 namespace relish::verifying {
@@ -17,6 +18,15 @@ class Reporter {
 
   void error(Span span, std::string_view id, const std::string& message) {
     diagnostics_.error(ErrorClass::Type, span, id, function_ + ": " + message);
+  }
+
+  // Names of the language stand where it has them, with values of their types.
+  void attributes(const Attributes& attributes, NamePlace place, Span span) {
+    for (const auto& [name, value] : attributes)
+      if (const auto fault = reserved_fault(place, name, value)) error(span, "verify.reserved", *fault);
+  }
+  void scope(const Buffer& buffer, Span span) {
+    if (const auto fault = reserved_scope_fault(buffer.scope())) error(span, "verify.reserved", *fault);
   }
 
  private:

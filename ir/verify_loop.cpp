@@ -7,6 +7,7 @@
 #include "ir/printer.h"
 #include "ir/rewrite.h"
 #include "ir/verify_internal.h"
+#include "ir/view_bounds.h"
 
 namespace relish::verifying {
 namespace {
@@ -16,6 +17,7 @@ class PrimFuncVerifier {
   PrimFuncVerifier(const PrimFunc& function, Reporter& report) : function_(function), report_(report) {}
 
   void verify() {
+    report_.attributes(function_.attributes, NamePlace::PrimFunc, function_.span);
     std::unordered_set<std::string> names;
     for (const PrimParam& param : function_.params) {
       if (!names.insert(param.name()).second) {
@@ -57,10 +59,12 @@ class PrimFuncVerifier {
     if (!ever_bound_.insert(buffer.id()).second) {
       report_.error(span, "verify.buffer", fmt::format("buffer {} is declared twice", buffer.name()));
     }
+    report_.scope(buffer, span);
     buffers_.insert(buffer.id());
     opened_buffers_.push_back(buffer.id());
   }
   void allocate(const Buffer& buffer, Span span) {
+    if (buffer.is_pointer()) return define(buffer, span);
     for (const Scalar& dim : buffer.shape()) index(dim, span);
     define(buffer, span);
   }
@@ -87,6 +91,7 @@ class PrimFuncVerifier {
   }
 
   void check(const For& loop, Span span) {
+    report_.attributes(loop.annotations, NamePlace::Loop, span);
     index(loop.begin, span);
     index(loop.extent, span);
     if (loop.step.defined()) index(loop.step, span);
@@ -112,6 +117,7 @@ class PrimFuncVerifier {
   void view(const BufferView& view, Span span) {
     use(view.source, view.source.shape().size(), span);
     if (view.region) check_region(*view.region, span);
+    if (const auto fault = fault_of_view(view)) report_.error(span, "verify.view", *fault);
     for (const Scalar& stride : view.buffer.strides()) index(stride, span);
     if (view.buffer.elem_offset().defined()) index(view.buffer.elem_offset(), span);
     allocate(view.buffer, span);
@@ -129,6 +135,7 @@ class PrimFuncVerifier {
                               function_.result_dtype ? name_of(*function_.result_dtype) : "nothing"));
   }
   void check(const BlockStmt& block, Span span) {
+    report_.attributes(block.attributes, NamePlace::Block, span);
     for (const IterVar& iter : block.iters) {
       index(iter.begin, span);
       index(iter.extent, span);
@@ -164,7 +171,10 @@ class PrimFuncVerifier {
                                 store.buffer.name(), name_of(store.buffer.dtype())));
     }
   }
-  void check(const AllocateStmt& allocation, Span span) { allocate(allocation.buffer, span); }
+  void check(const AllocateStmt& allocation, Span span) {
+    if (allocation.value.defined()) scalar(allocation.value, span);
+    allocate(allocation.buffer, span);
+  }
   void check(const DefineScalar& define_scalar, Span span) {
     if (define_scalar.value.defined()) typed(define_scalar.value, define_scalar.var, span);
     define(define_scalar.var, define_scalar.let ? Role::Fixed : Role::Local, span);
@@ -220,6 +230,7 @@ class PrimFuncVerifier {
         report_.error(span, "verify.scalar",
                       fmt::format("variable {} is used outside its scope", var->name()));
       }
+      if (const DataOf* data = inner.as<DataOf>()) use(*data->buffer, data->buffer->shape().size(), span);
       if (const Load* load = inner.as<Load>()) {
         use(*load->buffer, load->indices.size(), span);
         for (const Scalar& each : load->indices) {

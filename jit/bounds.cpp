@@ -35,12 +35,17 @@ Polynomial floor_divide(const Polynomial& p, std::int64_t divisor) {
 void RangeProver::assume_dimension(const ScalarVar& var) { dimensions_[var.id()] = true; }
 
 void RangeProver::enter_loop(const ScalarVar& var, const Scalar& begin, const Scalar& extent) {
+  if (loops_.empty()) opaques_before_ = opaques_.size();
   const Polynomial first = polynomial(begin);
   const Polynomial count = polynomial(extent);
   loops_.push_back({var, {first, first + count - Polynomial(1)}, count});
 }
 
-void RangeProver::leave_loop() { loops_.pop_back(); }
+void RangeProver::leave_loop() {
+  loops_.pop_back();
+  // What stood for terms inside the nest is not asked for behind it.
+  if (loops_.empty()) opaques_.resize(opaques_before_);
+}
 
 void RangeProver::bind(const ScalarVar& var, const Scalar& value) { bound_[var.id()] = polynomial(value); }
 

@@ -53,7 +53,8 @@ class RangeProver {
     Polynomial extent;
   };
   std::vector<Loop> loops_;
-  std::vector<Opaque> opaques_;  // atom = opaque_base + position
+  std::vector<Opaque> opaques_;     // atom = opaque_base + position
+  std::size_t opaques_before_ = 0;  // of them, when the outermost open loop was entered
 };
 
 }  // namespace relish::jit

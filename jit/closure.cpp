@@ -40,17 +40,12 @@ void release_slots(const ValueTree& tree, CallState& state, const std::int64_t* 
   position += slot_count(tree);
 }
 
-const CompiledFunction& function_of(const Value& value, const CallState& state, Span span) {
+const CompiledFunction& function_of(const Value& value, Span span) {
   const auto* object = std::get_if<std::shared_ptr<const ObjectValue>>(&value.kind());
   const auto* function = object ? dynamic_cast<const CompiledFunction*>(object->get()) : nullptr;
   if (!function) {
     fail(ErrorClass::Runtime, span, "call.callee",
          fmt::format("{} is called; expected a function", describe(value)));
-  }
-  if (function->program != state.host_calls) {
-    fail(ErrorClass::Runtime, span, "call.foreign",
-         fmt::format("{} was made by another call; function values last as long as the call that makes them",
-                     function->describe()));
   }
   return *function;
 }
@@ -111,11 +106,11 @@ std::int32_t rt_function_value(RtContext* context, std::int32_t index, GraphCode
                                std::int64_t* out) {
   CallState& state = *context->state;
   try {
-    const HostCall& host = (*state.host_calls)[static_cast<std::size_t>(index)];
+    const HostCall& host = (*state.running.host_calls)[static_cast<std::size_t>(index)];
     auto made = std::make_shared<CompiledFunction>();
     made->callable = host.callable;
     made->code = code;
-    made->program = state.host_calls;
+    made->program = state.running;
     made->captured = arguments_of(host, state, in);
     std::size_t position = 0;
     result_to_slots(Value(std::shared_ptr<const ObjectValue>(std::move(made))), host.result, host.span, state,
@@ -131,10 +126,10 @@ std::int32_t rt_call_value(RtContext* context, std::int32_t index, const std::in
                            std::int64_t* out) {
   CallState& state = *context->state;
   try {
-    const HostCall& host = (*state.host_calls)[static_cast<std::size_t>(index)];
+    const HostCall& host = (*state.running.host_calls)[static_cast<std::size_t>(index)];
     std::vector<Value> given = arguments_of(host, state, in);
     const Value callee = std::move(given[0]);
-    const CompiledFunction& function = function_of(callee, state, host.span);
+    const CompiledFunction& function = function_of(callee, host.span);
     const CallableCode& callable = *function.callable;
     std::vector<Value> args = function.fixed;
     args.insert(args.end(), given.begin() + 1, given.end());
@@ -159,7 +154,15 @@ std::int32_t rt_call_value(RtContext* context, std::int32_t index, const std::in
     std::int32_t status = status_ok;
     {
       const DepthGuard guard(state, callable);
+      // One that another call has made runs as part of its own code, and tells its own faults.
+      const RunningCode caller = state.running;
+      const bool foreign = function.program.host_calls != caller.host_calls;
+      if (foreign) state.running = function.program;
       status = function.code(context, passed.data(), results.data());
+      if (foreign) {
+        state.running = caller;
+        if (status == status_fault) function.program.fail(context->error, state);
+      }
     }
     if (status != status_ok) return status;
     position = 0;

@@ -7,6 +7,7 @@
 
 #include "jit/context.h"
 #include "jit/graph_values.h"
+#include "jit/running_code.h"
 #include "runtime/value.h"
 
 namespace relish::jit {
@@ -26,9 +27,9 @@ struct CallableCode {
 struct CompiledFunction final : ObjectValue {
   std::shared_ptr<const CallableCode> callable;
   GraphCode code = nullptr;
-  const void* program = nullptr;  // the host calls of the compilation that it belongs to
-  std::vector<Value> fixed;       // arguments before those of a call (R.make_closure)
-  std::vector<Value> captured;    // before or behind them
+  RunningCode program;          // the compilation that it belongs to, which it keeps
+  std::vector<Value> fixed;     // arguments before those of a call (R.make_closure)
+  std::vector<Value> captured;  // before or behind them
 
   std::string describe() const override { return "function " + callable->name; }
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ir/entry.h"
+#include "ir/symbols.h"
 #include "jit/closure.h"
 #include "jit/codegen_graph.h"
 #include "transform/lift_bodies.h"
@@ -14,39 +15,64 @@ const ValueTree& GraphEmitter::next_conversion() {
 }
 
 GraphEmitter::Live GraphEmitter::convert(const Live& live, const Type& type, Span span,
-                                         const std::string& what) {
+                                         const std::string& what, const Type* whole) {
   Live result = live;
-  if (live.tree.kind == ValueTree::Tuple && type.tuple() &&
-      type.tuple()->fields.size() == live.fields.size()) {
+  const bool converts = needs_conversion(live.tree, type);
+  if (!converts && live.tree.kind == ValueTree::Tuple) {
     for (std::size_t i = 0; i < live.fields.size(); ++i) {
-      result.fields[i] = convert(live.fields[i], type.tuple()->fields[i], span, what);
+      result.fields[i] = convert(live.fields[i], type.tuple()->fields[i], span, what, whole ? whole : &type);
       result.tree.fields[i] = result.fields[i].tree;
     }
     return result;
   }
-  if ((live.tree.kind == ValueTree::BoxLeaf) == is_boxed(type)) return live;
+  if (!converts) return live;
   HostCall call{{live.tree}, next_conversion(), span, {}};
   if (is_boxed(type)) {
     call.call = [](std::vector<Value> args) { return std::move(args.at(0)); };
   } else {
-    // Dims belong to compiled code.
-    call.call = [type = without_dims(type), span, what](std::vector<Value> args) {
-      SymbolValues symbols;
-      match_value(args.at(0), type, symbols, ErrorClass::Runtime, span, what);
+    call.call = [type, span, what, outer = whole ? *whole : type](std::vector<Value> args) {
+      match_make(args.at(0), type, span, what, outer);
       return std::move(args[0]);
     };
   }
   return host_call({live}, std::move(call));
 }
 
-void GraphEmitter::check_box(const Live& live, const Type& type, Span span, const std::string& what) {
+// The value against the type when it runs: sizes that are known go along, those that the type determines come
+// back.
+void GraphEmitter::check_value(const Live& live, const Type& type, Span span, const std::string& what) {
   if (type.as<AnyType>()) return;
-  HostCall call{{live.tree}, {}, span, [type, span, what](const std::vector<Value>& args) {
-                  SymbolValues symbols;
-                  match_value(args.at(0), type, symbols, ErrorClass::Runtime, span, what);
-                  return Value();
-                }};
-  host_call({live}, std::move(call));
+  std::vector<ScalarVar> vars, determined, known, fresh;
+  collect_vars(type, vars);
+  collect_determined(type, determined);
+  Live given;
+  given.tree.kind = ValueTree::ShapeLeaf;
+  for (const ScalarVar& var : vars) {
+    const auto found = frame_.symbols.find(var.id());
+    if (found == frame_.symbols.end()) continue;
+    known.push_back(var);
+    given.values.push_back(found->second);
+  }
+  given.tree.rank = static_cast<int>(known.size());
+  for (const ScalarVar& var : determined)
+    if (!frame_.symbols.contains(var.id())) fresh.push_back(var);
+  ValueTree sizes;
+  sizes.kind = ValueTree::ShapeLeaf;
+  sizes.rank = static_cast<int>(fresh.size());
+  HostCall call{{live.tree, given.tree}, sizes, span, {}};
+  call.call = [type, span, what, known, fresh](const std::vector<Value>& args) {
+    SymbolValues symbols;
+    for (std::size_t i = 0; i < known.size(); ++i) symbols[known[i].id()] = args.at(1).shape().dims[i];
+    match_value(args.at(0), type, symbols, ErrorClass::Runtime, span, what);
+    ShapeValue found;
+    for (const ScalarVar& var : fresh) found.dims.push_back(symbols.at(var.id()));
+    return Value(std::move(found));
+  };
+  const Live found = host_call({live, given}, std::move(call));
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    symbol_vars_.insert_or_assign(fresh[i].id(), fresh[i]);
+    frame_.symbols.try_emplace(fresh[i].id(), found.values.at(i));
+  }
 }
 
 GraphEmitter::Live GraphEmitter::argument(const Expr& expr, const Type& type, Span span,
@@ -54,8 +80,10 @@ GraphEmitter::Live GraphEmitter::argument(const Expr& expr, const Type& type, Sp
   return convert(value(expr), type, span, what);
 }
 
-GraphEmitter::Live GraphEmitter::argument(const Expr& expr, const Var& param) {
-  return argument(expr, param.type(), param.span(), fmt::format("{}: {}", frame_.source->name, param.name()));
+GraphEmitter::Live GraphEmitter::argument(const Expr& expr, const Function& callee, std::size_t position) {
+  const Var& param = callee.params[position];
+  return argument(expr, param.type(), param.span(),
+                  fmt::format("{}: {}", name_in_text(callee), param.name()));
 }
 
 // A function value. `behind`: what it captured stands behind the arguments of its calls, not before them.
@@ -71,8 +99,7 @@ GraphEmitter::Live GraphEmitter::function_value(const Function& callee, const st
   const GraphValues& inner = values(callee);
   RELISH_CHECK(inner.owns_results, callee.name);
   auto described = std::make_shared<CallableCode>();
-  const Attribute* written = find_attribute(callee.attributes, function_name);
-  described->name = written ? *written->as<std::string>() : callee.name;
+  described->name = name_in_text(callee);
   described->variables = callee.params;
   described->params = inner.params;
   described->result = inner.result;
@@ -86,10 +113,11 @@ GraphEmitter::Live GraphEmitter::function_value(const Function& callee, const st
 GraphEmitter::Live GraphEmitter::closure_call(const PackedCall& call, const Expr& expr) {
   if (call.form != PackedForm::MakeClosure) return call_value(call.callee, call.args, expr);
   const ValueTree& result = frame_.values->bound[static_cast<std::size_t>(frame_.position)];
-  const bool behind = find_attribute(call.attributes, captures_behind) != nullptr;
   if (const auto* global = call.callee.as<GlobalRef>()) {
+    // Nested functions take what they captured behind the arguments of a call.
+    const bool nested = !lifted_function(lifted_.functions, global->name).written_name.empty();
     if (const FunctionPtr callee = module_.function(global->name))
-      return function_value(*callee, call.args, behind, result, expr.span());
+      return function_value(*callee, call.args, nested, result, expr.span());
   }
   std::vector<Live> args{value(call.callee)};
   for (const Expr& arg : call.args) args.push_back(value(arg));

@@ -33,9 +33,11 @@ GraphEmitter::Live GraphEmitter::call_kernel(const PrimFunc& function, const Cal
   const std::vector<ParamAccess> accesses = param_accesses(*callee);
   const std::vector<ParamSource> layout = call_layout(*callee, call, expr.span());
   std::vector<Live> args;
-  for (std::size_t i = 0; i < call.args.size(); ++i)
-    args.push_back(argument(call.args[i], buffer_type(*callee, layout, i, call.args[i].type()), expr.span(),
-                            callee->name));
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    const PrimParam* param = taking(*callee, layout, i);
+    args.push_back(argument(call.args[i], argument_type(*callee, layout, i, call.args[i].type()), expr.span(),
+                            fmt::format("{}: {}", callee->name, param ? param->name() : "")));
+  }
 
   const std::vector<std::size_t>& made = frame_.values->made[static_cast<std::size_t>(frame_.position)];
   std::size_t copies = call.out_types.size();
@@ -96,8 +98,8 @@ GraphEmitter::Live GraphEmitter::call_kernel(const PrimFunc& function, const Cal
   }
 
   // Every dim of every buffer against what the prim_func declares, as the values really are.
-  const auto outer_symbols = std::move(frame_.symbols);
-  const auto outer_dims = std::move(frame_.dims);
+  auto outer_symbols = std::move(frame_.symbols);
+  auto outer_dims = std::move(frame_.dims);
   frame_.symbols = symbols;
   frame_.dims.clear();
   std::vector<ScalarVar> callee_symbols = kernel_symbols(*callee);
@@ -125,8 +127,8 @@ GraphEmitter::Live GraphEmitter::call_kernel(const PrimFunc& function, const Cal
     }
     operands.push_back(frame_.symbols[var.id()]);
   }
-  frame_.symbols = outer_symbols;
-  frame_.dims = outer_dims;
+  frame_.symbols = std::move(outer_symbols);
+  frame_.dims = std::move(outer_dims);
 
   returned_ = callee->result_dtype ? RuntimeCalls::stack_slots(builder_, 1) : nullptr;
   if (returned_) operands.push_back(returned_);
@@ -151,10 +153,9 @@ GraphEmitter::Live GraphEmitter::function_call(const FunctionCall& call, const E
     return prim_call(*prim, call, expr);
   const FunctionPtr callee = global ? module_.function(global->name) : nullptr;
   if (!callee) return call_value(call.callee, call.args, expr);
-  const bool owned = find_attribute(callee->attributes, owns_results) != nullptr;
+  const bool owned = lifted_function(lifted_.functions, callee->name).owns_results;
   std::vector<Live> args;
-  for (std::size_t i = 0; i < call.args.size(); ++i)
-    args.push_back(argument(call.args[i], callee->params[i]));
+  for (std::size_t i = 0; i < call.args.size(); ++i) args.push_back(argument(call.args[i], *callee, i));
   std::vector<std::size_t> tensors;  // our storages of the leaves of the arguments
   const std::function<void(const Live&)> flatten = [&](const Live& live) {
     if (live.tree.has_storage()) tensors.push_back(live.tree.storage);

@@ -41,8 +41,13 @@ void GraphEmitter::release(llvm::Value* pointer, bool boxed) {
   builder_.CreateCall(runtime_.get(name, builder_.getVoidTy(), {ptr, ptr}), {frame_.context, pointer});
 }
 
-// An i1 of a bool scalar or a 0-d bool tensor.
-llvm::Value* GraphEmitter::condition_of(const Live& live) {
+// An i1 of a bool scalar or a 0-d bool tensor, or of what turns out to be one when it runs.
+llvm::Value* GraphEmitter::condition(const Expr& expr, Span span) {
+  Live live = value(expr);
+  if (needs_conversion(live.tree, condition_type(expr.type()))) {
+    HostCall call{{live.tree}, next_conversion(), span, truth_at(span)};
+    live = host_call({live}, std::move(call));
+  }
   if (live.tree.kind == ValueTree::ScalarLeaf) return live.values.at(0);
   RELISH_CHECK(live.tree.kind == ValueTree::TensorLeaf && live.tree.rank == 0);
   return builder_.CreateIsNotNull(
@@ -56,7 +61,7 @@ GraphEmitter::Captured GraphEmitter::captured_of(const Region& region) {
   Captured captured;
   for (std::size_t i = region.params.size(); i < call.args.size(); ++i) {
     captured.emplace_back();
-    if (!call.args[i].as<ShapeLiteral>()) captured.back() = argument(call.args[i], callee.params[i]);
+    if (!call.args[i].as<ShapeLiteral>()) captured.back() = argument(call.args[i], callee, i);
   }
   return captured;
 }
@@ -84,15 +89,14 @@ void GraphEmitter::call_lifted(const Region& region, const Captured& before, llv
 GraphEmitter::Live GraphEmitter::if_value(const If& branch, const Expr& expr) {
   const ValueTree& tree = frame_.values->bound[static_cast<std::size_t>(frame_.position)];
   llvm::Value* out = RuntimeCalls::stack_slots(builder_, slot_count(tree));
-  llvm::Value* condition = condition_of(
-      argument(branch.condition, condition_type(branch.condition.type()), expr.span(), "the condition"));
+  llvm::Value* taken = condition(branch.condition, expr.span());
   const Captured then_captured = captured_of(*branch.then_region);
   const Captured else_captured = captured_of(*branch.else_region);
   llvm::LLVMContext& context = code_.getContext();
   auto* then_block = llvm::BasicBlock::Create(context, "then", frame_.code);
   auto* else_block = llvm::BasicBlock::Create(context, "else", frame_.code);
   auto* after = llvm::BasicBlock::Create(context, "after", frame_.code);
-  builder_.CreateCondBr(condition, then_block, else_block);
+  builder_.CreateCondBr(taken, then_block, else_block);
   builder_.SetInsertPoint(then_block);
   apart([&] { call_lifted(*branch.then_region, then_captured, nullptr, 0, out); });
   builder_.CreateBr(after);
@@ -115,7 +119,8 @@ GraphEmitter::Live GraphEmitter::loop_value(const Loop& loop, const Expr& expr) 
   llvm::Value* next = RuntimeCalls::stack_slots(builder_, count);
   std::size_t position = 0;
   for (std::size_t i = 0; i < loop.initial.size(); ++i) {
-    const Live live = argument(loop.initial[i], loop.body->params[i]);
+    const Var& param = loop.body->params[i];
+    const Live live = argument(loop.initial[i], param.type(), param.span(), param.name());
     std::size_t at = position;
     write_slots(live, carried, position);
     for_each_stored_slot(live.tree, at, [&](std::size_t address, const ValueTree& leaf) {
@@ -152,7 +157,7 @@ GraphEmitter::Live GraphEmitter::loop_value(const Loop& loop, const Expr& expr) 
       goes_on = builder_.CreateSelect(builder_.CreateICmpSGT(step, int64(0)), builder_.CreateICmpSLT(at, end),
                                       builder_.CreateICmpSGT(at, end));
     } else {
-      goes_on = loop_condition(*loop.condition, condition_captured, carried, count);
+      goes_on = loop_condition(*loop.condition, condition_captured, carried, count, expr.span());
     }
     builder_.CreateCondBr(goes_on, body, after);
     builder_.SetInsertPoint(body);
@@ -183,15 +188,25 @@ GraphEmitter::Live GraphEmitter::loop_value(const Loop& loop, const Expr& expr) 
 }
 
 llvm::Value* GraphEmitter::loop_condition(const Region& region, const Captured& captured,
-                                          llvm::Value* carried, std::size_t count) {
+                                          llvm::Value* carried, std::size_t count, Span span) {
   const Type& type = region.results.at(0).type();
-  const bool scalar = type.as<ScalarType>() != nullptr;
   llvm::Value* out = RuntimeCalls::stack_slots(builder_, 1);
   call_lifted(region, captured, carried, count, out);
-  if (scalar) return builder_.CreateIsNotNull(builder_.CreateLoad(builder_.getInt8Ty(), out));
+  if (type.as<ScalarType>()) return builder_.CreateIsNotNull(builder_.CreateLoad(builder_.getInt8Ty(), out));
   llvm::Value* pointer = builder_.CreateLoad(builder_.getPtrTy(), out);
-  llvm::Value* truth = builder_.CreateIsNotNull(builder_.CreateLoad(builder_.getInt8Ty(), pointer));
-  release(pointer, false);
+  llvm::Value* truth = nullptr;
+  if (is_boxed(type)) {
+    ValueTree box, scalar;
+    box.kind = ValueTree::BoxLeaf;
+    scalar.kind = ValueTree::ScalarLeaf;
+    scalar.dtype = DType::Bool;
+    llvm::Value* answer = RuntimeCalls::stack_slots(builder_, 1);
+    call_host("rt_host_call", {{box}, scalar, span, truth_at(span)}, nullptr, out, answer);
+    truth = builder_.CreateIsNotNull(builder_.CreateLoad(builder_.getInt8Ty(), answer));
+  } else {
+    truth = builder_.CreateIsNotNull(builder_.CreateLoad(builder_.getInt8Ty(), pointer));
+  }
+  release(pointer, is_boxed(type));
   return truth;
 }
 
@@ -201,7 +216,6 @@ GraphEmitter::Live GraphEmitter::host_call(const std::vector<Live>& args, HostCa
 
 GraphEmitter::Live GraphEmitter::host_call_by(const char* name, const std::vector<Live>& args, HostCall call,
                                               llvm::Function* code) {
-  RELISH_CHECK(host_calls_ != nullptr);
   std::size_t count = 0;
   for (const Live& arg : args) count += slot_count(arg.tree);
   llvm::Value* in = RuntimeCalls::stack_slots(builder_, count);
@@ -209,6 +223,14 @@ GraphEmitter::Live GraphEmitter::host_call_by(const char* name, const std::vecto
   std::size_t position = 0;
   for (const Live& arg : args) write_slots(arg, in, position);
   const ValueTree tree = call.result;
+  call_host(name, std::move(call), code, in, out);
+  position = 0;
+  return read_slots(tree, out, position);
+}
+
+void GraphEmitter::call_host(const char* name, HostCall call, llvm::Function* code, llvm::Value* in,
+                             llvm::Value* out) {
+  RELISH_CHECK(host_calls_ != nullptr);
   host_calls_->push_back(std::move(call));
   llvm::Type *ptr = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
   llvm::Value* index = builder_.getInt32(static_cast<std::uint32_t>(host_calls_->size() - 1));
@@ -217,8 +239,6 @@ GraphEmitter::Live GraphEmitter::host_call_by(const char* name, const std::vecto
                              : builder_.CreateCall(runtime_.get(name, i32, {ptr, i32, ptr, ptr}),
                                                    {frame_.context, index, in, out});
   RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
-  position = 0;
-  return read_slots(tree, out, position);
 }
 
 GraphEmitter::Live GraphEmitter::operator_call(const OpCall& call, const Expr& expr) {

@@ -3,17 +3,22 @@
 
 #include <algorithm>
 
+#include "ir/scalar_order.h"
 #include "jit/codegen_graph.h"
+#include "jit/scalar_hash.h"
 
 namespace relish::jit {
 
 // Dims are computed once: an equal expression gives the same value, so that checks of equal dims fall away.
 llvm::Value* GraphEmitter::dim(const Scalar& scalar) {
   if (const auto literal = scalar.as_int()) return int64(*literal);
-  for (const auto& [known, value] : frame_.dims)
-    if (structurally_equal(known, scalar) || prove_equal(known, scalar)) return value;
+  const Scalar form = canonical(scalar);
+  const std::uint64_t hash = hash_of(form);
+  const auto [begin, end] = frame_.dims.equal_range(hash);
+  for (auto at = begin; at != end; ++at)
+    if (structurally_equal(at->second.first, form)) return at->second.second;
   llvm::Value* value = dim_uncached(scalar);
-  frame_.dims.emplace_back(scalar, value);
+  frame_.dims.emplace(hash, std::pair(form, value));
   return value;
 }
 
@@ -25,59 +30,122 @@ llvm::Value* GraphEmitter::dim_uncached(const Scalar& scalar) {
            fmt::format("dimension {} has no value", var->name()));
     return found->second;
   }
-  if (const auto* n = scalar.as<Cast>()) return dim(n->a);
-  if (const auto* n = scalar.as<Select>()) {
-    llvm::Value* chosen = builder_.CreateIsNotNull(dim(n->condition));
-    llvm::Value* a = dim(n->a);
-    return builder_.CreateSelect(chosen, a, dim(n->b));
+  if (const auto* n = scalar.as<Cast>(); n && !is_float(n->a.dtype()))
+    return wrapped(dim(n->a), scalar.dtype());
+  if (const auto* n = scalar.as<Not>())
+    return builder_.CreateZExt(builder_.CreateIsNull(dim(n->a)), builder_.getInt64Ty());
+  if (const auto* n = scalar.as<Select>()) return dim_of_side(n->condition, n->a, n->b);
+  if (const auto* n = scalar.as<Logical>()) {
+    const Scalar decided = bool_literal(n->op == LogicalOp::Or);
+    return n->op == LogicalOp::And ? dim_of_side(n->a, n->b, decided) : dim_of_side(n->a, decided, n->b);
   }
   if (const auto* n = scalar.as<Compare>()) {
     using P = llvm::CmpInst::Predicate;
     static constexpr P predicates[] = {P::ICMP_EQ,  P::ICMP_NE,  P::ICMP_SLT,
                                        P::ICMP_SLE, P::ICMP_SGT, P::ICMP_SGE};
+    static constexpr P of_bits[] = {P::ICMP_EQ,  P::ICMP_NE,  P::ICMP_ULT,
+                                    P::ICMP_ULE, P::ICMP_UGT, P::ICMP_UGE};
     llvm::Value* a = dim(n->a);
-    llvm::Value* held = builder_.CreateICmp(predicates[static_cast<int>(n->op)], a, dim(n->b));
+    const auto which = static_cast<std::size_t>(n->op);
+    llvm::Value* held =
+        builder_.CreateICmp(n->a.dtype() == DType::UInt64 ? of_bits[which] : predicates[which], a, dim(n->b));
     return builder_.CreateZExt(held, builder_.getInt64Ty());
   }
   const auto* n = scalar.as<Binary>();
-  if (!n)
-    fail(ErrorClass::Type, scalar.span(), "jit.dimension",
-         "a dimension of this form is not compiled; run it with --tier interp");
+  if (!n) fail(ErrorClass::Runtime, scalar.span(), "symbol.unknown", "a symbolic size has no value here");
+  return wrapped(binary_dim(*n, scalar), scalar.dtype());
+}
+
+// The value of an integer expression that is computed in 64 bits, as its dtype holds it.
+llvm::Value* GraphEmitter::wrapped(llvm::Value* value, DType dtype) {
+  if (is_bool(dtype)) return builder_.CreateZExt(builder_.CreateIsNotNull(value), builder_.getInt64Ty());
+  if (size_of(dtype) == 8) return value;
+  llvm::Value* narrow = builder_.CreateTrunc(value, scalar_type(dtype));
+  return is_signed_int(dtype) ? builder_.CreateSExt(narrow, builder_.getInt64Ty())
+                              : builder_.CreateZExt(narrow, builder_.getInt64Ty());
+}
+
+// The side that the condition takes; the other one is not computed, as it may be at fault.
+llvm::Value* GraphEmitter::dim_of_side(const Scalar& condition, const Scalar& a, const Scalar& b) {
+  llvm::LLVMContext& context = code_.getContext();
+  auto* taken = llvm::BasicBlock::Create(context, "then", frame_.code);
+  auto* other = llvm::BasicBlock::Create(context, "else", frame_.code);
+  auto* join = llvm::BasicBlock::Create(context, "join", frame_.code);
+  builder_.CreateCondBr(builder_.CreateIsNotNull(dim(condition)), taken, other);
+  llvm::PHINode* chosen = llvm::PHINode::Create(builder_.getInt64Ty(), 2, "", join);
+  const auto side = [&](llvm::BasicBlock* at, const Scalar& value) {
+    builder_.SetInsertPoint(at);
+    apart([&] {
+      llvm::Value* computed = dim(value);
+      chosen->addIncoming(computed, builder_.GetInsertBlock());
+    });
+    builder_.CreateBr(join);
+  };
+  side(taken, a);
+  side(other, b);
+  builder_.SetInsertPoint(join);
+  return chosen;
+}
+
+llvm::Value* GraphEmitter::binary_dim(const Binary& node, const Scalar& scalar) {
+  const Binary* n = &node;
+  const bool bits = scalar.dtype() == DType::UInt64;
   llvm::Value* a = dim(n->a);
   llvm::Value* b = dim(n->b);
+  // Sizes are exact: what does not fit int64 is a fault, as in evaluate_int.
+  const auto or_overflow = [&](llvm::Value* overflows) {
+    Site site{scalar.span(), FaultKind::SizeOverflow, std::string(symbol_of(n->op)), {}, {}};
+    fault_where(overflows, std::move(site), a, b);
+  };
+  const auto exactly = [&](llvm::Intrinsic::ID operation, llvm::Instruction::BinaryOps wrapping) {
+    if (scalar.dtype() != DType::Int64) return builder_.CreateBinOp(wrapping, a, b);
+    llvm::Value* both = builder_.CreateBinaryIntrinsic(operation, a, b);
+    or_overflow(builder_.CreateExtractValue(both, 1));
+    return builder_.CreateExtractValue(both, 0);
+  };
   switch (n->op) {
     case BinaryOp::Add:
-      return builder_.CreateAdd(a, b);
+      return exactly(llvm::Intrinsic::sadd_with_overflow, llvm::Instruction::Add);
     case BinaryOp::Sub:
-      return builder_.CreateSub(a, b);
+      return exactly(llvm::Intrinsic::ssub_with_overflow, llvm::Instruction::Sub);
     case BinaryOp::Mul:
-      return builder_.CreateMul(a, b);
+      return exactly(llvm::Intrinsic::smul_with_overflow, llvm::Instruction::Mul);
     case BinaryOp::Min:
-      return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
+      return builder_.CreateBinaryIntrinsic(bits ? llvm::Intrinsic::umin : llvm::Intrinsic::smin, a, b);
     case BinaryOp::Max:
-      return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b);
+      return builder_.CreateBinaryIntrinsic(bits ? llvm::Intrinsic::umax : llvm::Intrinsic::smax, a, b);
+    case BinaryOp::BitAnd:
+      return builder_.CreateAnd(a, b);
+    case BinaryOp::BitOr:
+      return builder_.CreateOr(a, b);
+    case BinaryOp::BitXor:
+      return builder_.CreateXor(a, b);
+    case BinaryOp::ShiftLeft:
+    case BinaryOp::ShiftRight:
+      return shifted_dim(n->op, a, b, scalar);
     case BinaryOp::Div:
     case BinaryOp::TruncMod:
     case BinaryOp::FloorDiv:
     case BinaryOp::FloorMod:
       break;
-    default:
-      fail(ErrorClass::Type, scalar.span(), "jit.dimension",
-           "a dimension of this form is not compiled; run it with --tier interp");
   }
   const bool literal = n->b.as_int().value_or(0) > 0;
   if (!literal) {
-    const std::int32_t site = sites_.add({scalar.span(), FaultKind::DivisionByZero, {}, {}, {}});
-    auto* failed = llvm::BasicBlock::Create(code_.getContext(), "fault", frame_.code);
-    auto* next = llvm::BasicBlock::Create(code_.getContext(), "", frame_.code);
-    builder_.CreateCondBr(builder_.CreateIsNull(b), failed, next);
-    builder_.SetInsertPoint(failed);
-    builder_.CreateRet(runtime_.fault(builder_, frame_.context, site, nullptr, nullptr, nullptr));
-    builder_.SetInsertPoint(next);
-    // The least integer divided by -1 would trap; dims do not reach it.
-    b = builder_.CreateSelect(builder_.CreateICmpEQ(b, int64(-1)), builder_.CreateSub(int64(0), int64(1)), b);
+    fault_where(builder_.CreateIsNull(b), {scalar.span(), FaultKind::DivisionByZero, {}, {}, {}}, nullptr,
+                nullptr);
+    if (scalar.dtype() == DType::Int64 && (n->op == BinaryOp::Div || n->op == BinaryOp::FloorDiv)) {
+      or_overflow(builder_.CreateAnd(builder_.CreateICmpEQ(a, int64(INT64_MIN)),
+                                     builder_.CreateICmpEQ(b, int64(-1))));
+    }
   }
-  llvm::Value* quotient = builder_.CreateSDiv(a, b);
+  if (bits) {
+    return n->op == BinaryOp::Div || n->op == BinaryOp::FloorDiv ? builder_.CreateUDiv(a, b)
+                                                                 : builder_.CreateURem(a, b);
+  }
+  // The least integer divided by -1 wraps: the machine would trap.
+  llvm::Value* by_minus_one = builder_.CreateICmpEQ(b, int64(-1));
+  llvm::Value* quotient = builder_.CreateSDiv(a, builder_.CreateSelect(by_minus_one, int64(1), b));
+  quotient = builder_.CreateSelect(by_minus_one, builder_.CreateSub(int64(0), a), quotient);
   llvm::Value* rest = builder_.CreateSub(a, builder_.CreateMul(quotient, b));
   if (n->op == BinaryOp::Div) return quotient;
   if (n->op == BinaryOp::TruncMod) return rest;
@@ -87,6 +155,30 @@ llvm::Value* GraphEmitter::dim_uncached(const Scalar& scalar) {
   if (n->op == BinaryOp::FloorDiv)
     return builder_.CreateSelect(adjust, builder_.CreateSub(quotient, int64(1)), quotient);
   return builder_.CreateSelect(adjust, builder_.CreateAdd(rest, b), rest);
+}
+
+// A shift by the width or more leaves 0, or the sign.
+llvm::Value* GraphEmitter::shifted_dim(BinaryOp op, llvm::Value* a, llvm::Value* b, const Scalar& scalar) {
+  const DType dtype = scalar.dtype();
+  fault_where(builder_.CreateICmpSLT(b, int64(0)), {scalar.span(), FaultKind::NegativeShift, {}, {}, {}}, b,
+              nullptr);
+  const std::int64_t width = is_bool(dtype) ? 8 : 8 * static_cast<std::int64_t>(size_of(dtype));
+  llvm::Value* too_far = builder_.CreateICmpUGE(b, int64(width));
+  llvm::Value* by = builder_.CreateSelect(too_far, int64(width - 1), b);
+  if (op == BinaryOp::ShiftRight && is_signed_int(dtype)) return builder_.CreateAShr(a, by);
+  llvm::Value* moved = op == BinaryOp::ShiftLeft ? builder_.CreateShl(a, by) : builder_.CreateLShr(a, by);
+  return builder_.CreateSelect(too_far, int64(0), moved);
+}
+
+// Leaves the function by the fault of the site where the condition holds.
+void GraphEmitter::fault_where(llvm::Value* condition, Site site, llvm::Value* a, llvm::Value* b) {
+  const std::int32_t id = sites_.add(std::move(site));
+  auto* failed = llvm::BasicBlock::Create(code_.getContext(), "fault", frame_.code);
+  auto* next = llvm::BasicBlock::Create(code_.getContext(), "", frame_.code);
+  builder_.CreateCondBr(condition, failed, next);
+  builder_.SetInsertPoint(failed);
+  builder_.CreateRet(runtime_.fault(builder_, frame_.context, id, a, b, nullptr));
+  builder_.SetInsertPoint(next);
 }
 
 llvm::Value* GraphEmitter::scalar_value_of(const Scalar& scalar) {
@@ -153,22 +245,16 @@ void GraphEmitter::bind_dims(const Live& live, const Type& type) {
 
 void GraphEmitter::match(const Live& live, const Type& type, Span span, const std::string& what) {
   bind_dims(live, type);
-  if (live.tree.kind == ValueTree::BoxLeaf) return check_box(live, type, span, what);
+  // What is in a box, or cannot fit, which the whole value says best.
+  if (has_box_of(live.tree, type) || !is_made_as(live.tree, type)) return check_value(live, type, span, what);
   Site site{span, FaultKind::ShapeMismatch, what, type, {}, live.tree.dtype};
   if (const TensorType* tensor = type.tensor()) {
-    const bool possible =
-        live.tree.kind == ValueTree::TensorLeaf && (!tensor->dtype || *tensor->dtype == live.tree.dtype);
-    static const std::vector<llvm::Value*> none;
-    const auto& found =
-        live.tree.kind == ValueTree::TensorLeaf ? frame_.storages[live.tree.storage].dims : none;
-    return match_dims(found, tensor->shape, tensor->rank, possible, std::move(site));
+    return match_dims(frame_.storages[live.tree.storage].dims, tensor->shape, tensor->rank, true,
+                      std::move(site));
   }
   if (const auto* shape = type.as<ShapeType>())
-    return match_dims(live.values, shape->dims, shape->rank, live.tree.kind == ValueTree::ShapeLeaf,
-                      std::move(site));
+    return match_dims(live.values, shape->dims, shape->rank, true, std::move(site));
   if (const TupleType* tuple = type.tuple()) {
-    if (live.tree.kind != ValueTree::Tuple || live.fields.size() != tuple->fields.size())
-      return match_dims({}, std::nullopt, -1, false, std::move(site));
     for (std::size_t i = 0; i < tuple->fields.size(); ++i)
       match(live.fields[i], tuple->fields[i], span, what);
   }

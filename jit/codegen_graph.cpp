@@ -7,19 +7,54 @@
 #include <unordered_set>
 
 #include "ir/symbols.h"
+#include "jit/split_function.h"
 #include "support/failure.h"
+#include "support/interrupt.h"
 #include "transform/lift_bodies.h"
 
 namespace relish::jit {
-GraphEmitter::GraphEmitter(const Module& module, llvm::Module& code, const TargetTraits& target,
+namespace {
+
+// Units of fewer instructions cost more to set up than they gain; of more, one thread waits for another.
+constexpr std::size_t instructions_of_unit = 4'000;
+constexpr std::size_t instructions_of_part = 2'000;
+
+llvm::Type* in_context(llvm::Type* type, llvm::LLVMContext& context) {
+  if (type->isPointerTy()) return llvm::PointerType::getUnqual(context);
+  if (type->isFloatTy()) return llvm::Type::getFloatTy(context);
+  if (type->isDoubleTy()) return llvm::Type::getDoubleTy(context);
+  return llvm::Type::getIntNTy(context, llvm::cast<llvm::IntegerType>(type)->getBitWidth());
+}
+
+}  // namespace
+
+GraphEmitter::GraphEmitter(const LiftedModule& lifted, Build& build, const TargetTraits& target,
                            SiteTable& sites, std::vector<HostCall>* host_calls)
-    : module_(module),
-      code_(code),
-      builder_(code.getContext()),
-      runtime_(code),
+    : lifted_(lifted),
+      module_(lifted.module),
+      build_(build),
+      glue_(build.new_unit("graph", Effort::Translate)),
+      code_(*glue_->module),
+      builder_(code_.getContext()),
+      runtime_(code_),
       sites_(sites),
       host_calls_(host_calls),
-      kernels_(code, target, sites) {}
+      target_(target) {}
+
+std::string GraphEmitter::finish(llvm::Function* entry) {
+  entry->setName(entry->getName() + build_.suffix());
+  entry->setLinkage(llvm::Function::ExternalLinkage);
+  std::string symbol = entry->getName().str();
+  hand_in_kernels();
+  build_.add(std::move(glue_));
+  return symbol;
+}
+
+void GraphEmitter::hand_in_kernels() {
+  kernels_.reset();
+  kernel_instructions_ = 0;
+  if (kernel_unit_) build_.add(std::move(kernel_unit_));
+}
 
 llvm::Value* GraphEmitter::int64(std::int64_t value) const {
   return llvm::ConstantInt::getSigned(llvm::Type::getInt64Ty(code_.getContext()), value);
@@ -36,7 +71,7 @@ const GraphValues* GraphEmitter::callee_values(const Function& function) {
   if (known != values_.end()) return known->second.get();  // null while it is being analysed
   values_[&function] = nullptr;
   auto made = std::make_unique<GraphValues>(
-      analyse(module_, function, [this](const Function& callee) { return callee_values(callee); }));
+      analyse(lifted_, function, [this](const Function& callee) { return callee_values(callee); }));
   return (values_[&function] = std::move(made)).get();
 }
 
@@ -48,18 +83,42 @@ const GraphEmitter::Kernel& GraphEmitter::kernel(const PrimFunc& function) {
   Kernel kernel;
   RangeProver prover;
   const std::vector<ParamAccess> accesses = param_accesses(function);
+  std::vector<Buffer> results;
   for (std::size_t i = 0; i < function.params.size(); ++i) {
     const Buffer* buffer = function.params[i].buffer();
-    if (!buffer) {
-      kernel.clear.push_back(false);
-      continue;
-    }
+    if (!buffer) continue;
     for (const Scalar& dim : buffer->shape())
       if (const auto var = dim.as_var()) prover.assume_dimension(*var);
-    kernel.clear.push_back(!accesses[i].written || !writes_all_first(function.body, *buffer, prover));
+    if (accesses[i].written) results.push_back(*buffer);
   }
-  kernel.code = kernels_.emit(function, "kernel." + function.name);
+  const auto written = written_first(function.body, results, prover);
+  for (const PrimParam& param : function.params)
+    kernel.clear.push_back(param.buffer() && !written.contains(param.buffer()->id()));
+  kernel.code = kernel_code(function);
   return emitted_.emplace(&function, std::move(kernel)).first->second;
+}
+
+// The kernel in the present unit, and its declaration beside the graph functions.
+llvm::Function* GraphEmitter::kernel_code(const PrimFunc& function) {
+  poll_interrupt(function.span);
+  if (!kernel_unit_) {
+    kernel_unit_ = build_.new_unit("kernels", Effort::Optimize);
+    kernels_.emplace(*kernel_unit_->module, target_, sites_);
+  }
+  const std::string symbol = "kernel." + function.name + build_.suffix();
+  llvm::Function* code = kernels_->emit(function, symbol);
+  code->setLinkage(llvm::Function::ExternalLinkage);
+  std::vector<llvm::Type*> types;
+  for (const llvm::Argument& argument : code->args())
+    types.push_back(in_context(argument.getType(), code_.getContext()));
+  auto* declared = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), types, false),
+                                          llvm::Function::ExternalLinkage, symbol, code_);
+  declared->setDoesNotThrow();
+  // The functions of this kernel stand behind those of the others.
+  for (auto each = code->getIterator(); each != kernel_unit_->module->end(); ++each)
+    kernel_instructions_ += each->getInstructionCount();
+  if (kernel_instructions_ >= instructions_of_unit) hand_in_kernels();
+  return declared;
 }
 
 llvm::Value* GraphEmitter::slot(llvm::Value* slots, std::size_t position) {
@@ -149,14 +208,18 @@ llvm::Function* GraphEmitter::function(const Function& source) {
   frame_.code = code;
   frame_.context = code->getArg(0);
   frame_.storages.resize(analysed.storages.size());
+  frame_.last_used.resize(analysed.made.size());
+  for (std::size_t id = 0; id < analysed.storages.size(); ++id) {
+    const auto last = static_cast<std::size_t>(analysed.storages[id].last_use);
+    if (last < frame_.last_used.size()) frame_.last_used[last].push_back(id);
+  }
   builder_.SetInsertPoint(llvm::BasicBlock::Create(code_.getContext(), "entry", code));
   frame_.flag = builder_.CreateLoad(ptr, frame_.context);
   frame_.interrupted = llvm::BasicBlock::Create(code_.getContext(), "interrupted", code);
   llvm::IRBuilder<>(frame_.interrupted).CreateRet(builder_.getInt32(status_interrupted));
-  const Attribute* recursive = find_attribute(source.attributes, recursive_function);
+  const bool recursive = lifted_function(lifted_.functions, source.name).recursive;
   if (recursive) {
-    const std::int32_t site =
-        sites_.add({source.span, FaultKind::CallDepth, *recursive->as<std::string>(), {}, {}});
+    const std::int32_t site = sites_.add({source.span, FaultKind::CallDepth, name_in_text(source), {}, {}});
     llvm::Value* status =
         builder_.CreateCall(runtime_.get("rt_enter", builder_.getInt32Ty(), {ptr, builder_.getInt32Ty()}),
                             {frame_.context, builder_.getInt32(static_cast<std::uint32_t>(site))});
@@ -166,6 +229,7 @@ llvm::Function* GraphEmitter::function(const Function& source) {
   if (recursive) builder_.CreateCall(runtime_.get("rt_leave", builder_.getVoidTy(), {ptr}), {frame_.context});
   builder_.CreateRet(builder_.getInt32(status_ok));
   if (frame_.interrupted->hasNPredecessors(0)) frame_.interrupted->eraseFromParent();
+  split_function(*code, frame_.bindings, instructions_of_part, runtime_);
   frame_ = std::move(outside);
   builder_.restoreIP(resume);
   return code;
@@ -178,7 +242,10 @@ void GraphEmitter::emit_body() {
   plan_arena();
   for (const BindingBlock& block : source.blocks) {
     for (const Binding& binding : block.bindings) {
+      poll_interrupt(binding.span);
       RuntimeCalls::poll(builder_, frame_.flag, frame_.interrupted);
+      frame_.bindings.push_back(builder_.GetInsertBlock());
+      frame_.span = binding.value().span().known() ? binding.value().span() : binding.span;
       Live live = value(binding.value());
       if (const auto* cast = std::get_if<MatchCast>(&binding.kind)) {
         live = convert(live, cast->type, binding.span, "match_cast");
@@ -242,7 +309,7 @@ void GraphEmitter::check_params() {
   // functions.
   for (const Var& param : frame_.source->params)
     match(frame_.vars.at(param.id()), param.type(), param.span(),
-          fmt::format("{}: {}", frame_.source->name, param.name()));
+          fmt::format("{}: {}", name_in_text(*frame_.source), param.name()));
 }
 
 void GraphEmitter::plan_arena() {
@@ -284,24 +351,27 @@ void GraphEmitter::plan_arena() {
         builder_.CreateInBoundsGEP(builder_.getInt8Ty(), frame_.arena, offsets[plan.slot_of[i]]);
 }
 
-// Whole lines, so that every address is aligned. Negative dims and sizes beyond all limits end the call.
+// Whole lines, so that every address is aligned. Sizes beyond all limits end the call.
 llvm::Value* GraphEmitter::byte_size(const Storage& storage) {
   std::vector<llvm::Value*> dims;
   bool literal = true;
   for (const Scalar& d : storage.dims) {
     dims.push_back(dim(d));
     literal = literal && d.as_int();
+    // A negative dim is a fault where the tensor is made, not where memory is planned.
+    if (!d.as_int())
+      dims.back() = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, dims.back(), int64(0));
   }
   if (literal) {
     const auto known =
         canonical(product(storage.dims) * Scalar(static_cast<std::int64_t>(size_of(storage.dtype)))).as_int();
     if (known && *known >= 0 && *known < (std::int64_t{1} << 50)) return int64((*known + 63) / 64 * 64);
   }
-  for (const auto& [known, bytes] : frame_.sizes)
-    if (known.first == storage.dtype && known.second == dims) return bytes;
+  const auto known = frame_.sizes.find({storage.dtype, dims});
+  if (known != frame_.sizes.end()) return known->second;
   llvm::Value* bytes = runtime_.byte_size(builder_, frame_.context, static_cast<std::int32_t>(storage.dtype),
                                           dims.size(), RuntimeCalls::array_of(builder_, dims));
-  frame_.sizes.push_back({{storage.dtype, dims}, bytes});
+  frame_.sizes.emplace(std::pair(storage.dtype, std::move(dims)), bytes);
   return bytes;
 }
 
@@ -311,7 +381,13 @@ void GraphEmitter::make_storage(std::size_t id, bool clear) {
   const Storage& storage = frame_.values->storages[id];
   StorageValue& value = frame_.storages[id];
   value.dims.clear();
-  for (const Scalar& d : storage.dims) value.dims.push_back(dim(d));
+  bool literal = true;
+  for (const Scalar& d : storage.dims) {
+    value.dims.push_back(dim(d));
+    literal = literal && d.as_int();
+  }
+  if (!literal)
+    runtime_.refuse_negative(builder_, frame_.context, sites_.add(Site::of_dims(frame_.span)), value.dims);
   if (frame_.planned[id]) {
     value.pointer = frame_.planned[id];
     if (clear)
@@ -330,11 +406,11 @@ void GraphEmitter::make_storage(std::size_t id, bool clear) {
 }
 
 void GraphEmitter::release_dead() {
-  for (std::size_t id = 0; id < frame_.storages.size(); ++id) {
+  for (const std::size_t id : frame_.last_used[static_cast<std::size_t>(frame_.position)]) {
     const Storage& storage = frame_.values->storages[id];
     const bool own_tensor =
         storage.kind == Storage::Returned || (storage.kind == Storage::Temporary && !frame_.planned[id]);
-    if (!own_tensor || storage.escapes || storage.last_use != frame_.position) continue;
+    if (!own_tensor || storage.escapes) continue;
     release(frame_.storages[id].pointer, storage.boxed);
   }
 }
@@ -345,8 +421,15 @@ GraphEmitter::Live GraphEmitter::leaf(const ValueTree& tree) {
   return live;
 }
 
+const GraphEmitter::Live* GraphEmitter::part_of_variable(const Expr& expr) const {
+  if (const Var* var = expr.as_var()) return &frame_.vars.at(var->id());
+  const auto* get = expr.as<TupleGet>();
+  const Live* whole = get ? part_of_variable(get->tuple) : nullptr;
+  return whole ? &whole->fields.at(static_cast<std::size_t>(get->index)) : nullptr;
+}
+
 GraphEmitter::Live GraphEmitter::value(const Expr& expr) {
-  if (const Var* var = expr.as_var()) return frame_.vars.at(var->id());
+  if (const Live* known = part_of_variable(expr)) return *known;
   if (const auto* n = expr.as<TupleExpr>()) {
     Live live;
     for (const Expr& field : n->fields) {
@@ -372,13 +455,7 @@ GraphEmitter::Live GraphEmitter::value(const Expr& expr) {
   Live live;
   if (const auto* n = expr.as<Constant>()) {
     // The storage of this constant: constants are told apart by the memory that they hold.
-    const std::vector<Storage>& storages = frame_.values->storages;
-    const auto found = std::find_if(storages.begin(), storages.end(), [&](const Storage& s) {
-      return s.kind == Storage::Constant && s.constant.data() == n->value.data() &&
-             s.constant.shape() == n->value.shape();
-    });
-    RELISH_CHECK(found != storages.end());
-    const std::size_t id = static_cast<std::size_t>(found - storages.begin());
+    const std::size_t id = frame_.values->constants.at({n->value.data(), n->value.shape()});
     StorageValue& value = frame_.storages[id];
     const auto address = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(n->value.data()));
     value.pointer = builder_.CreateIntToPtr(int64(address), builder_.getPtrTy());

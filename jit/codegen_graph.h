@@ -4,20 +4,25 @@
 // (jit/plan.h).
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include "jit/codegen_kernel.h"
+#include "jit/engine.h"
 #include "jit/graph_values.h"
 #include "jit/host_calls.h"
 #include "jit/plan.h"
+#include "transform/lift_bodies.h"
 
 namespace relish::jit {
 
 class GraphEmitter {
  public:
-  // `host_calls` receives the calls into the program; null where there are none (a prim_func by itself).
-  GraphEmitter(const Module& module, llvm::Module& code, const TargetTraits& target, SiteTable& sites,
+  // The units of the code go to `build`. `host_calls` receives the calls into the program; null where there
+  // are none (a prim_func by itself).
+  GraphEmitter(const LiftedModule& lifted, Build& build, const TargetTraits& target, SiteTable& sites,
                std::vector<HostCall>* host_calls = nullptr);
 
   // The function and everything that it calls. The analysis lives as long as the emitter.
@@ -26,6 +31,8 @@ class GraphEmitter {
   // A prim_func behind the same signature: `in` holds its parameters, then its kernel_symbols; `out` receives
   // the scalar that it returns, if any.
   llvm::Function* entry_of(const PrimFunc& function);
+  // Hands in what is left, with `entry` for other units to see; its symbol. Nothing is emitted afterwards.
+  std::string finish(llvm::Function* entry);
 
  private:
   // Code values of one graph value, in the shape of its ValueTree.
@@ -39,8 +46,8 @@ class GraphEmitter {
     std::vector<llvm::Value*> dims;
   };
   struct Kernel {
-    llvm::Function* code = nullptr;
-    std::vector<bool> clear;  // by parameter: the kernel may leave elements unwritten
+    llvm::Function* code = nullptr;  // declared; it is defined in a unit of its own
+    std::vector<bool> clear;         // by parameter: the kernel may leave elements unwritten
   };
   struct Frame {
     const Function* source = nullptr;
@@ -52,16 +59,21 @@ class GraphEmitter {
     llvm::Value* arena = nullptr;
     std::unordered_map<std::uint64_t, Live> vars;
     std::unordered_map<std::uint64_t, llvm::Value*> symbols;
-    std::vector<std::pair<Scalar, llvm::Value*>> dims;  // computed dimension expressions
-    std::vector<std::pair<std::pair<DType, std::vector<llvm::Value*>>, llvm::Value*>>
-        sizes;  // computed byte sizes
+    // Computed dimension expressions in canonical form, by their hash.
+    std::unordered_multimap<std::uint64_t, std::pair<Scalar, llvm::Value*>> dims;
+    std::map<std::pair<DType, std::vector<llvm::Value*>>, llvm::Value*> sizes;  // computed byte sizes
     std::vector<StorageValue> storages;
-    std::vector<llvm::Value*> planned;  // address in the arena, by storage
+    std::vector<llvm::Value*> planned;                // address in the arena, by storage
+    std::vector<std::vector<std::size_t>> last_used;  // storages, by the position of their last use
+    std::vector<llvm::BasicBlock*> bindings;          // where each one begins
+    Span span;                                        // of the value that is bound
     std::int64_t position = 0;
     std::size_t conversion = 0;  // of those at this position: the next one
   };
 
   const Kernel& kernel(const PrimFunc& function);
+  llvm::Function* kernel_code(const PrimFunc& function);
+  void hand_in_kernels();
   const GraphValues* callee_values(const Function& function);
   void emit_body();
   void write_result();
@@ -76,16 +88,19 @@ class GraphEmitter {
   Live call_kernel(const PrimFunc& function, const CallTir& call, const Expr& expr, bool copies_written);
   Live function_call(const FunctionCall& call, const Expr& expr);
   Live packed_call(const PackedCall& call, const Expr& expr);  // codegen_native.cpp
+  Live machine_call(const PackedCall& call, const Expr& expr);
   Live prim_call(const PrimFunc& callee, const FunctionCall& call, const Expr& expr);
 
   // codegen_boxes.cpp: values in boxes, and function values.
   // The value as one of `type`: boxed, or taken out of its box; a RuntimeError at `span` that names `what`
   // when it does not fit.
-  Live convert(const Live& live, const Type& type, Span span, const std::string& what);
+  // `whole`: of the tuple that it is a field of.
+  Live convert(const Live& live, const Type& type, Span span, const std::string& what,
+               const Type* whole = nullptr);
   Live argument(const Expr& expr, const Type& type, Span span, const std::string& what);
-  Live argument(const Expr& expr, const Var& param);
+  Live argument(const Expr& expr, const Function& callee, std::size_t position);
   const ValueTree& next_conversion();
-  void check_box(const Live& live, const Type& type, Span span, const std::string& what);
+  void check_value(const Live& live, const Type& type, Span span, const std::string& what);
   Live function_value(const Function& callee, const std::vector<Expr>& given, bool behind,
                       const ValueTree& result, Span span);
   Live closure_call(const PackedCall& call, const Expr& expr);
@@ -93,6 +108,7 @@ class GraphEmitter {
   // Calls the runtime function `name`(context, index of the call, in, out), with `code` in front of `in` when
   // it is given.
   Live host_call_by(const char* name, const std::vector<Live>& args, HostCall call, llvm::Function* code);
+  void call_host(const char* name, HostCall call, llvm::Function* code, llvm::Value* in, llvm::Value* out);
 
   // codegen_control.cpp: ifs, loops, and calls into the program.
   Live if_value(const If& branch, const Expr& expr);
@@ -101,9 +117,9 @@ class GraphEmitter {
   Live operator_call(const OpCall& call, const Expr& expr);
   // What a lifted region captured, as its function takes it; sizes, which the region may change, are empty.
   using Captured = std::vector<std::optional<Live>>;
-  llvm::Value* condition_of(const Live& live);
+  llvm::Value* condition(const Expr& expr, Span span);
   llvm::Value* loop_condition(const Region& region, const Captured& captured, llvm::Value* carried,
-                              std::size_t count);
+                              std::size_t count, Span span);
   Captured captured_of(const Region& region);
   void call_lifted(const Region& region, const Captured& captured, llvm::Value* carried,
                    std::size_t carried_slots, llvm::Value* out);
@@ -131,18 +147,37 @@ class GraphEmitter {
   llvm::Value* byte_size(const Storage& storage);
   llvm::Value* dim(const Scalar& scalar);
   llvm::Value* dim_uncached(const Scalar& scalar);
+  llvm::Value* binary_dim(const Binary& node, const Scalar& scalar);
+  llvm::Value* shifted_dim(BinaryOp op, llvm::Value* a, llvm::Value* b, const Scalar& scalar);
+  llvm::Value* dim_of_side(const Scalar& condition, const Scalar& a, const Scalar& b);
+  llvm::Value* wrapped(llvm::Value* value, DType dtype);
+  void fault_where(llvm::Value* condition, Site site, llvm::Value* a, llvm::Value* b);
   llvm::Value* scalar_value_of(const Scalar& scalar);  // a scalar argument, of its dtype's register type
   llvm::Value* scalar_of_slot(llvm::Value* slots, std::size_t position, DType dtype);
   llvm::Value* int64(std::int64_t value) const;
   llvm::Type* scalar_type(DType dtype);
 
-  const Module& module_;
+  // The field that a chain of TupleGets takes of a variable; null for other values.
+  const Live* part_of_variable(const Expr& expr) const;
+
+  std::string name_in_text(const Function& function) const {
+    return written_name(lifted_.functions, function.name);
+  }
+
+  const LiftedModule& lifted_;
+  const Module& module_;  // of lifted_
+  Build& build_;
+  std::unique_ptr<CodeUnit> glue_;
   llvm::Module& code_;
   llvm::IRBuilder<> builder_;
   RuntimeCalls runtime_;
   SiteTable& sites_;
   std::vector<HostCall>* host_calls_;
-  KernelEmitter kernels_;
+  // The unit that receives kernels at present.
+  std::unique_ptr<CodeUnit> kernel_unit_;
+  std::optional<KernelEmitter> kernels_;
+  std::size_t kernel_instructions_ = 0;  // in it
+  const TargetTraits& target_;
   Frame frame_;
   llvm::Value* returned_ = nullptr;  // slot of the scalar that the last kernel called returns, if any
   std::unordered_map<const Function*, llvm::Function*> functions_;

@@ -7,6 +7,7 @@
 #include <llvm/IR/Module.h>
 
 #include <functional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -83,6 +84,21 @@ class KernelEmitter {
   void view(const BufferView& view, Span span);
   void return_value(const Return& returned);
 
+  void sequence_child(const Stmt& child, std::size_t taken);
+
+  // codegen_outline.cpp: statements in functions of their own.
+  struct Captured {
+    std::vector<ScalarVar> scalars;
+    std::vector<Buffer> buffers;
+    std::vector<llvm::Value*> values;  // of the scalars, then address and dims of each buffer
+  };
+  Captured capture(std::span<const Stmt> body);
+  void emit_apart(llvm::Function* function, unsigned first, const Captured& captured,
+                  const std::function<void()>& emit);
+  bool sequence_in_parts(const SeqStmt& sequence, std::size_t taken);
+  bool statements_apart(std::span<const Stmt> body);
+  static bool leaves_sequence(const Stmt& stmt);
+
   // codegen_loops.cpp
   void for_loop(const Stmt& stmt);
   void loop_over(const For& loop, llvm::Value* first, llvm::Value* count);
@@ -94,9 +110,10 @@ class KernelEmitter {
   For with_known_step(const For& loop, Span span);
   llvm::MDNode* vector_hints(const For& loop, bool hot);
   void iteration(const For& loop, llvm::Value* counter, llvm::Value* begin);
+  void loop_over(const For& loop, LoopWalk walk, llvm::Value* first, llvm::Value* count);
   void jammed_loop(const For& loop, std::int64_t factor, llvm::Value* begin, llvm::Value* first,
                    llvm::Value* count);
-  void loop_in_blocks(const For& loop, std::int64_t block, llvm::Value* first, llvm::Value* count);
+  void loop_in_blocks(const For& loop, LoopWalk walk, llvm::Value* first, llvm::Value* count);
   void strips(const For& loop, llvm::Value* first, llvm::Value* count, llvm::Value* begin);
   bool parallel_loop(const Stmt& stmt);
   void while_loop(const While& loop);
@@ -114,6 +131,7 @@ class KernelEmitter {
   llvm::Value* shift(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node, DType dtype, Span span);
   llvm::Value* float_binary(BinaryOp op, llvm::Value* a, llvm::Value* b, DType dtype);
   llvm::Value* compare(const Compare& node);
+  llvm::Value* logical(const Logical& node);
   llvm::Value* select(const Select& node, DType dtype);
   llvm::Value* cast(llvm::Value* value, DType from, DType to);
   llvm::Value* intrinsic(const IntrinsicCall& node, DType dtype);
@@ -144,6 +162,7 @@ class KernelEmitter {
   SiteTable& sites_;
   RuntimeCalls runtime_;
   RangeProver prover_;
+  LoopWalks walks_;
   Frame frame_;
   std::string symbol_;
   int nests_ = 0;

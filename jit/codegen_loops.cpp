@@ -12,10 +12,13 @@ namespace relish::jit {
 namespace {
 
 constexpr std::int64_t iterations_between_polls = 1 << 20;  // of simple statements: about a millisecond
-constexpr std::int64_t strip_iterations = 1 << 16;
+constexpr std::int64_t strip_work = 1 << 16;
 constexpr std::int64_t parallel_threshold = 1 << 15;  // below it, waking a thread costs more than it saves
 constexpr std::int64_t chunk_work = 1 << 17;
 constexpr std::int64_t guessed_extent = 16;
+constexpr std::int64_t cost_of_intrinsic = 10;
+constexpr std::int64_t nodes_of_simple_statement = 16;
+constexpr std::int64_t least_strip = 64;
 
 bool has_loop(const Stmt& stmt) {
   if (!stmt.defined()) return false;
@@ -43,6 +46,29 @@ bool has_return(const Stmt& stmt) {
   return found;
 }
 
+// How many simple statements take the time of one with this expression.
+std::int64_t cost_of(const Scalar& value) {
+  if (!value.defined()) return 0;
+  std::int64_t nodes = 0;
+  for_each_scalar(value, [&](const Scalar&) { ++nodes; });
+  return nodes / nodes_of_simple_statement + cost_of_intrinsic * count_intrinsics(value);
+}
+
+// The same of a statement by itself, without those below it.
+std::int64_t cost_of(const Stmt& stmt) {
+  if (const auto* n = stmt.as<Store>()) {
+    std::int64_t cost = 1 + cost_of(n->value);
+    for (const Scalar& index : n->indices) cost += cost_of(index);
+    return cost;
+  }
+  if (const auto* n = stmt.as<DefineScalar>()) return 1 + cost_of(n->value);
+  if (const auto* n = stmt.as<AssignScalar>()) return 1 + cost_of(n->value);
+  if (const auto* n = stmt.as<AssertStmt>()) return 1 + cost_of(n->condition);
+  if (const auto* n = stmt.as<Evaluate>()) return 1 + cost_of(n->value);
+  if (const auto* n = stmt.as<IfStmt>()) return cost_of(n->condition);
+  return 1;
+}
+
 // Iterations of simple statements below, when all extents are literals.
 std::optional<std::int64_t> constant_work(const Stmt& stmt) {
   if (!stmt.defined()) return 0;
@@ -61,16 +87,22 @@ std::optional<std::int64_t> constant_work(const Stmt& stmt) {
     return total;
   };
   if (const auto* n = stmt.as<BlockStmt>()) return sum(constant_work(n->init), constant_work(n->body));
-  if (const auto* n = stmt.as<IfStmt>()) return sum(constant_work(n->then_body), constant_work(n->else_body));
+  if (const auto* n = stmt.as<IfStmt>())
+    return sum(cost_of(stmt), sum(constant_work(n->then_body), constant_work(n->else_body)));
   if (const auto* n = stmt.as<SeqStmt>()) {
     std::optional<std::int64_t> total = 0;
     for (const Stmt& child : n->body) total = sum(total, constant_work(child));
     return total;
   }
-  return 1;
+  return cost_of(stmt);
 }
 
 }  // namespace
+
+// Whether a jump in the statement leaves a sequence that it stands in.
+bool KernelEmitter::leaves_sequence(const Stmt& stmt) {
+  return has_return(stmt) || has_own_jump(stmt, false);
+}
 
 void KernelEmitter::counted_loop(llvm::Value* first, llvm::Value* count, std::int64_t step,
                                  const std::function<void(llvm::Value*)>& body, llvm::MDNode* hints,
@@ -153,7 +185,7 @@ void KernelEmitter::iteration(const For& loop, llvm::Value* counter, llvm::Value
 }
 
 void KernelEmitter::for_loop(const Stmt& stmt) {
-  const Stmt arranged = has_views_ ? stmt : arrange(stmt, prover_);
+  const Stmt arranged = has_views_ ? stmt : arrange(stmt, prover_, walks_);
   const auto* loop = arranged.as<For>();
   if (!loop) return statement(arranged);
   // What was arranged has its init apart.
@@ -184,15 +216,18 @@ void KernelEmitter::for_loop(const Stmt& stmt) {
 
 // Iterations [first, count) of the loop, counted from its begin.
 void KernelEmitter::loop_over(const For& loop, llvm::Value* first, llvm::Value* count) {
-  if (const Attribute* blocks = find_attribute(loop.annotations, blocks_annotation))
-    return loop_in_blocks(loop, *blocks->as<std::int64_t>(), first, count);
+  const auto known = walks_.find(loop.var.id());
+  loop_over(loop, known == walks_.end() ? LoopWalk() : known->second, first, count);
+}
+
+void KernelEmitter::loop_over(const For& loop, LoopWalk walk, llvm::Value* first, llvm::Value* count) {
+  if (walk.block > 0) return loop_in_blocks(loop, walk, first, count);
   llvm::Value* begin = index(loop.begin);
   prover_.enter_loop(loop.var, loop.begin, loop.extent);
   frame_.loops.push_back(loop.var);
   const auto* inner = loop.body.as<For>();
-  const Attribute* jam = find_attribute(loop.annotations, jam_annotation);
-  if (jam && inner) {
-    jammed_loop(loop, *jam->as<std::int64_t>(), begin, first, count);
+  if (walk.sweep > 0 && inner) {
+    jammed_loop(loop, walk.sweep, begin, first, count);
   } else if (!has_loop(loop.body) && !has_own_jump(loop.body, true)) {
     strips(loop, first, count, begin);
   } else {
@@ -228,24 +263,26 @@ void KernelEmitter::strips(const For& loop, llvm::Value* first, llvm::Value* cou
   };
   const bool is_chunk = in_parallel_ && frame_.loops.size() == chunk_depth_;
   if (polls_rarely(loop) || is_chunk) return run(first, count);
-  counted_loop(first, count, strip_iterations, [&](llvm::Value* start) {
+  // As long as so many simple statements take; whole vectors.
+  const std::int64_t cost = std::max<std::int64_t>(1, constant_work(loop.body).value_or(1));
+  const std::int64_t strip = std::max(least_strip, strip_work / cost / least_strip * least_strip);
+  counted_loop(first, count, strip, [&](llvm::Value* start) {
     RuntimeCalls::poll(builder_, frame_.flag, frame_.interrupted);
-    llvm::Value* end = builder_.CreateNSWAdd(start, int64(strip_iterations));
+    llvm::Value* end = builder_.CreateNSWAdd(start, int64(strip));
     run(start, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, count));
   });
 }
 
 // Block after block of the loop, each between the clearing and the joining of its accumulators.
-void KernelEmitter::loop_in_blocks(const For& loop, std::int64_t block, llvm::Value* first,
-                                   llvm::Value* count) {
+void KernelEmitter::loop_in_blocks(const For& loop, LoopWalk walk, llvm::Value* first, llvm::Value* count) {
   const auto& parts = loop.body.as<SeqStmt>()->body;  // clear, what is summed, join
   For inside = loop;
   inside.body = parts[1];
-  std::erase_if(inside.annotations, [](const auto& each) { return each.first == blocks_annotation; });
-  counted_loop(first, count, block, [&](llvm::Value* start) {
+  counted_loop(first, count, walk.block, [&](llvm::Value* start) {
     statement(parts[0]);
-    llvm::Value* end = builder_.CreateNSWAdd(start, int64(block));
-    loop_over(inside, start, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, count));
+    llvm::Value* end = builder_.CreateNSWAdd(start, int64(walk.block));
+    loop_over(inside, LoopWalk{walk.sweep, 0}, start,
+              builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, count));
     statement(parts[2]);
   });
 }
@@ -297,15 +334,16 @@ llvm::Value* KernelEmitter::work_of(const Stmt& stmt) {
   }
   if (const auto* n = stmt.as<While>()) return builder_.CreateMul(int64(guessed_extent), work_of(n->body));
   if (const auto* n = stmt.as<BlockStmt>()) return work_of(n->body);
-  if (const auto* n = stmt.as<IfStmt>())
-    return builder_.CreateAdd(work_of(n->then_body), work_of(n->else_body));
+  if (const auto* n = stmt.as<IfStmt>()) {
+    llvm::Value* branches = builder_.CreateAdd(work_of(n->then_body), work_of(n->else_body));
+    return builder_.CreateAdd(int64(cost_of(stmt)), branches);
+  }
   if (const auto* n = stmt.as<SeqStmt>()) {
     llvm::Value* total = int64(0);
     for (const Stmt& child : n->body) total = builder_.CreateAdd(total, work_of(child));
     return total;
   }
-  if (const auto* n = stmt.as<Store>()) return int64(1 + 10 * count_intrinsics(n->value));
-  return int64(1);
+  return int64(cost_of(stmt));
 }
 
 bool KernelEmitter::parallel_loop(const Stmt& stmt) {
@@ -321,18 +359,8 @@ bool KernelEmitter::parallel_loop(const Stmt& stmt) {
       whole && known && known->getSExtValue() < parallel_threshold)
     return false;
 
-  // Everything visible here goes along by value.
-  const std::vector<ScalarVar> scalars = frame_.scalar_order;
-  const std::vector<Buffer> buffers = frame_.buffer_order;
-  std::vector<llvm::Value*> captured;
-  for (const ScalarVar& var : scalars) {
-    const ScalarSlot& slot = frame_.scalars[var.id()];
-    captured.push_back(slot.index ? slot.index : variable(var));
-  }
-  for (const Buffer& buffer : buffers) {
-    captured.push_back(frame_.buffers[buffer.id()].pointer);
-    for (llvm::Value* dim : frame_.buffers[buffer.id()].dims) captured.push_back(dim);
-  }
+  const Captured taken = capture(std::span(&stmt, 1));
+  const std::vector<llvm::Value*>& captured = taken.values;
   std::vector<llvm::Type*> fields;
   for (llvm::Value* value : captured) fields.push_back(value->getType());
   auto& context = builder_.getContext();
@@ -368,36 +396,12 @@ bool KernelEmitter::parallel_loop(const Stmt& stmt) {
   RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
 
   // The body: the loop over [begin, end) in a function of its own.
-  const Frame outside = frame_;
-  const llvm::IRBuilder<>::InsertPoint resume = builder_.saveIP();
-  frame_.scalars.clear();
-  frame_.buffers.clear();
-  frame_.scalar_order.clear();
-  frame_.buffer_order.clear();
-  frame_.targets.clear();
-  frame_.scratch.clear();
-  start_frame(body);
-  unsigned argument = 3;
-  for (const ScalarVar& var : scalars) {
-    llvm::Value* value = body->getArg(argument++);
-    const bool as_index = outside.scalars.at(var.id()).index != nullptr;
-    define(var, as_index ? ScalarSlot{nullptr, value, nullptr} : ScalarSlot{value, nullptr, nullptr});
-  }
-  for (const Buffer& buffer : buffers) {
-    llvm::Argument* pointer = body->getArg(argument++);
-    pointer->addAttr(llvm::Attribute::NoAlias);
-    pointer->addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(64)));
-    BufferSlot slot{pointer, {}};
-    for (int d = 0; d < buffer.rank(); ++d) slot.dims.push_back(body->getArg(argument++));
-    define(buffer, std::move(slot));
-  }
-  in_parallel_ = true;
-  chunk_depth_ = frame_.loops.size() + 1;
-  loop_over(loop, body->getArg(1), body->getArg(2));
-  in_parallel_ = false;
-  finish_frame();
-  frame_ = outside;
-  builder_.restoreIP(resume);
+  emit_apart(body, 3, taken, [&] {
+    in_parallel_ = true;
+    chunk_depth_ = frame_.loops.size() + 1;
+    loop_over(loop, body->getArg(1), body->getArg(2));
+    in_parallel_ = false;
+  });
   return true;
 }
 

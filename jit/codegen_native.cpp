@@ -3,14 +3,40 @@
 #include "jit/closure.h"
 #include "jit/codegen_graph.h"
 #include "jit/native_calls.h"
+#include "runtime/machine.h"
 #include "support/render.h"
 
 namespace relish::jit {
+// Functions of TVM's virtual machine take values as they are.
+GraphEmitter::Live GraphEmitter::machine_call(const PackedCall& call, const Expr& expr) {
+  std::vector<Live> args;
+  HostCall made{{}, frame_.values->bound[static_cast<std::size_t>(frame_.position)], expr.span(), {}};
+  std::vector<std::optional<std::string>> texts;
+  for (const Expr& arg : call.args) {
+    args.push_back(value(arg));
+    made.params.push_back(args.back().tree);
+    const bool text = arg.as<StringLiteral>() || arg.as<DTypeLiteral>();
+    texts.push_back(text ? std::optional(text_of(arg)) : std::nullopt);
+  }
+  const std::string name = *packed_symbol(module_, call.callee);
+  made.call = [name, texts, checked = without_dims(expr.type()),
+               span = expr.span()](std::vector<Value> values) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (texts[i]) values[i] = *texts[i];
+    SymbolValues none;
+    return packed_result(name, machine_function(name)(name, values, span), checked, none, span);
+  };
+  Live live = host_call(args, std::move(made));
+  match(live, expr.type(), expr.span(), fmt::format("native function '{}'", printable(name)));
+  return live;
+}
+
 // The storages that the binding makes are, in this order: copies of arguments that are changed in place; then
 // the destinations, or those of the value that the function returns.
 GraphEmitter::Live GraphEmitter::packed_call(const PackedCall& call, const Expr& expr) {
   if (call.form == PackedForm::MakeClosure || !packed_symbol(module_, call.callee))
     return closure_call(call, expr);
+  if (is_machine_call(call, *packed_symbol(module_, call.callee))) return machine_call(call, expr);
   const std::vector<std::size_t>& made = frame_.values->made[static_cast<std::size_t>(frame_.position)];
   std::size_t next = 0;
   auto native = std::make_shared<NativeCall>();

@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "ir/foreign_calls.h"
+#include "ir/short_circuit.h"
 #include "jit/codegen_kernel.h"
 #include "runtime/tensor.h"
 
@@ -206,13 +208,7 @@ llvm::Value* KernelEmitter::scalar(const Scalar& value) {
   if (const auto* n = value.as<VarUse>()) return variable(n->var);
   if (const auto* n = value.as<Binary>()) return binary(*n, dtype, span);
   if (const auto* n = value.as<Compare>()) return compare(*n);
-  if (const auto* n = value.as<Logical>()) {
-    llvm::Value* a = scalar(n->a);
-    llvm::Value* b = scalar(n->b);
-    if (!is_bool(n->a.dtype())) a = builder_.CreateIsNotNull(a);
-    if (!is_bool(n->b.dtype())) b = builder_.CreateIsNotNull(b);
-    return n->op == LogicalOp::And ? builder_.CreateAnd(a, b) : builder_.CreateOr(a, b);
-  }
+  if (const auto* n = value.as<Logical>()) return logical(*n);
   if (const auto* n = value.as<Not>()) {
     llvm::Value* a = scalar(n->a);
     return is_bool(n->a.dtype()) ? builder_.CreateNot(a) : builder_.CreateIsNull(a);
@@ -233,6 +229,9 @@ llvm::Value* KernelEmitter::scalar(const Scalar& value) {
     leave_scope(scalars, buffers);
     return body;
   }
+  // An address alone does nothing.
+  if (value.as<DataOf>() || value.as<TextLiteral>()) return llvm::ConstantInt::get(register_type(dtype), 0);
+  if (const auto* n = value.as<ForeignCall>()) refuse_foreign_call(*n, span);
   RELISH_CHECK(false, "scalar kind without code generation");
 }
 
@@ -422,10 +421,25 @@ bool KernelEmitter::cheap_and_safe(const Scalar& value) {
   return cheap(value);
 }
 
+// The second operand is evaluated where the first does not decide, or where nobody can see that it was.
+llvm::Value* KernelEmitter::logical(const Logical& node) {
+  const bool both = node.op == LogicalOp::And;
+  if (!cheap_and_safe(node.b)) {
+    const Scalar decided = bool_literal(!both);
+    return select(both ? Select{node.a, node.b, decided, true} : Select{node.a, decided, node.b, true},
+                  DType::Bool);
+  }
+  llvm::Value* a = scalar(node.a);
+  llvm::Value* b = scalar(node.b);
+  if (!is_bool(node.a.dtype())) a = builder_.CreateIsNotNull(a);
+  if (!is_bool(node.b.dtype())) b = builder_.CreateIsNotNull(b);
+  return both ? builder_.CreateAnd(a, b) : builder_.CreateOr(a, b);
+}
+
 llvm::Value* KernelEmitter::select(const Select& node, DType dtype) {
   llvm::Value* condition = scalar(node.condition);
   if (!is_bool(node.condition.dtype())) condition = builder_.CreateIsNotNull(condition);
-  if (!node.lazy || (cheap_and_safe(node.a) && cheap_and_safe(node.b))) {
+  if (!is_one_sided(node, dtype) || (cheap_and_safe(node.a) && cheap_and_safe(node.b))) {
     llvm::Value* a = scalar(node.a);
     llvm::Value* b = scalar(node.b);
     return builder_.CreateSelect(condition, a, b);

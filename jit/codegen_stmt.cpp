@@ -3,6 +3,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ir/rewrite.h"
 #include "jit/codegen_kernel.h"
@@ -20,6 +21,9 @@ bool declares_views(const PrimFunc& function) {
   return found;
 }
 
+// A scalar that belongs to the loop around it.
+bool lives_on_stack(const Buffer& buffer) { return buffer.rank() == 0 && buffer.scope() == "local"; }
+
 }  // namespace
 
 std::vector<ScalarVar> kernel_symbols(const PrimFunc& function) {
@@ -30,13 +34,12 @@ std::vector<ScalarVar> kernel_symbols(const PrimFunc& function) {
     for (const Scalar& stride : param.buffer()->strides()) collect_vars(stride, vars);
     if (param.buffer()->elem_offset().defined()) collect_vars(param.buffer()->elem_offset(), vars);
   }
+  std::unordered_set<std::uint64_t> known;
+  for (const PrimParam& param : function.params)
+    if (param.scalar()) known.insert(param.scalar()->id());
   std::vector<ScalarVar> symbols;
-  for (const ScalarVar& var : vars) {
-    const bool is_param =
-        std::any_of(function.params.begin(), function.params.end(),
-                    [&](const PrimParam& param) { return param.scalar() && *param.scalar() == var; });
-    if (!is_param && std::find(symbols.begin(), symbols.end(), var) == symbols.end()) symbols.push_back(var);
-  }
+  for (const ScalarVar& var : vars)
+    if (known.insert(var.id()).second) symbols.push_back(var);
   return symbols;
 }
 
@@ -73,6 +76,7 @@ llvm::Function* KernelEmitter::emit(const PrimFunc& function, const std::string&
   nests_ = 0;
   in_parallel_ = false;
   prover_ = {};
+  walks_ = {};
   frame_ = {};
   const std::vector<ScalarVar> symbols = kernel_symbols(function);
   std::vector<llvm::Type*> types{builder_.getPtrTy()};
@@ -113,9 +117,11 @@ llvm::Function* KernelEmitter::emit(const PrimFunc& function, const std::string&
     define(*param.buffer(), std::move(slot));
   }
   llvm::Value* first = nullptr;
+  const auto written = written_first(function.body, function.allocations, prover_);
   for (const Buffer& buffer : function.allocations) {
-    allocate(buffer, has_views_ || !writes_all_first(function.body, buffer, prover_));
-    if (!first) frame_.scratch.push_back(first = frame_.buffers[buffer.id()].pointer);
+    allocate(buffer, has_views_ || !written.contains(buffer.id()));
+    if (!first && !lives_on_stack(buffer))
+      frame_.scratch.push_back(first = frame_.buffers[buffer.id()].pointer);
   }
   statement(function.body);
   give_back(0);
@@ -125,12 +131,20 @@ llvm::Function* KernelEmitter::emit(const PrimFunc& function, const std::string&
 
 void KernelEmitter::allocate(const Buffer& buffer, bool clear) {
   BufferSlot slot;
-  if (buffer.scope() == stack_scope) {  // a scalar, which is stored to before it is read
+  if (lives_on_stack(buffer)) {
     llvm::BasicBlock& entry = frame_.function->getEntryBlock();
-    slot.pointer = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(memory_type(buffer.dtype()));
+    auto* cell = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(memory_type(buffer.dtype()));
+    cell->setAlignment(llvm::Align(64));  // as all buffers are
+    slot.pointer = cell;
+    if (clear) builder_.CreateStore(llvm::Constant::getNullValue(memory_type(buffer.dtype())), cell);
     return define(buffer, std::move(slot));
   }
   for (const Scalar& dim : buffer.shape()) slot.dims.push_back(index(dim));
+  const bool literal = std::all_of(buffer.shape().begin(), buffer.shape().end(),
+                                   [](const Scalar& dim) { return dim.as_int().has_value(); });
+  if (!literal) {
+    runtime_.refuse_negative(builder_, frame_.context, sites_.add(Site::of_dims(buffer.span())), slot.dims);
+  }
   slot.pointer = runtime_.buffer(builder_, frame_.context, static_cast<std::int32_t>(buffer.dtype()),
                                  slot.dims.size(), RuntimeCalls::array_of(builder_, slot.dims), clear);
   define(buffer, std::move(slot));
@@ -279,16 +293,21 @@ void KernelEmitter::statement(const Stmt& stmt) {
   if (const auto* n = stmt.as<SeqStmt>()) {
     const std::size_t taken = frame_.scratch.size();
     const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
-    for (const Stmt& child : n->body) {
-      statement(child);
-      if (const auto* made = child.as<AllocateStmt>(); made && frame_.scratch.size() == taken)
-        frame_.scratch.push_back(frame_.buffers[made->buffer.id()].pointer);
-    }
+    if (!sequence_in_parts(*n, taken))
+      for (const Stmt& child : n->body) sequence_child(child, taken);
     give_back(taken);
     frame_.scratch.resize(taken);
     return leave_scope(scalars, buffers);
   }
   RELISH_CHECK(false, "statement kind without code generation");
+}
+
+// A statement of a sequence before which so many scopes had temporaries.
+void KernelEmitter::sequence_child(const Stmt& child, std::size_t taken) {
+  statement(child);
+  if (const auto* made = child.as<AllocateStmt>();
+      made && frame_.scratch.size() == taken && !lives_on_stack(made->buffer))
+    frame_.scratch.push_back(frame_.buffers[made->buffer.id()].pointer);
 }
 
 void KernelEmitter::leave_scope(std::size_t scalars, std::size_t buffers) {
@@ -328,9 +347,10 @@ void KernelEmitter::block(const BlockStmt& block, Span span) {
     builder_.SetInsertPoint(inside);
   }
   const std::size_t taken = frame_.scratch.size();
+  const auto written = written_first(block.body, block.allocations, prover_);
   for (const Buffer& buffer : block.allocations) {
-    allocate(buffer, has_views_ || !writes_all_first(block.body, buffer, prover_));
-    if (frame_.scratch.size() == taken && buffer.scope() != stack_scope)
+    allocate(buffer, has_views_ || !written.contains(buffer.id()));
+    if (frame_.scratch.size() == taken && !lives_on_stack(buffer))
       frame_.scratch.push_back(frame_.buffers[buffer.id()].pointer);
   }
   for (const BufferView& each : block.views) view(each, span);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/foreign_calls.h"
 #include "ir/op.h"
 #include "ir/packed_result.h"
 #include "ir/rewrite.h"
@@ -18,6 +19,7 @@ namespace {
 
 // Tensors are row-major from their first element; a kernel takes no others.
 void check(const PrimFunc& function) {
+  require_runnable(function);
   for (const PrimParam& param : function.params) {
     const Buffer* buffer = param.buffer();
     if (!buffer) continue;
@@ -41,7 +43,9 @@ void check(const Function& function) {
     const Span span = expr.span().known() ? expr.span() : function.span;
     if (const auto* packed = expr.as<PackedCall>()) {
       const auto* external = packed->callee.as<ExternFunc>();
-      if (packed->form == PackedForm::Builtin && external) refuse_machine_call(external->symbol, span);
+      const bool built_in = external && is_machine_call(*packed, external->symbol);
+      if (packed->form == PackedForm::Builtin && external && !built_in)
+        refuse_machine_call(external->symbol, span);
     }
   });
 }

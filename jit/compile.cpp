@@ -1,9 +1,7 @@
 // The pipeline of compilation.
 #include "jit/compile.h"
 
-#include <llvm/IR/LLVMContext.h>
-
-#include <algorithm>
+#include <unordered_set>
 
 #include "ir/direct_calls.h"
 #include "ir/rewrite.h"
@@ -18,14 +16,13 @@ std::vector<GlobalFunction> reachable_functions(const Module& module, std::strin
   const GlobalFunction* entry = module.find(name);
   RELISH_CHECK(entry != nullptr, std::string(name));
   std::vector<GlobalFunction> reached{*entry};
+  std::unordered_set<std::string> known{name_of(*entry)};
   for (std::size_t i = 0; i < reached.size(); ++i) {
     const auto* function = std::get_if<FunctionPtr>(&reached[i]);
     if (!function) continue;
     for (const std::string& callee : global_references(**function)) {
-      const bool known = std::any_of(reached.begin(), reached.end(),
-                                     [&](const GlobalFunction& f) { return name_of(f) == callee; });
-      const GlobalFunction* found = module.find(callee);
-      if (!known && found) reached.push_back(*found);
+      if (!known.insert(callee).second) continue;
+      if (const GlobalFunction* found = module.find(callee)) reached.push_back(*found);
     }
   }
   return reached;
@@ -38,25 +35,26 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
   Module part;
   part.name = module.name;
   part.functions = functions;
-  llvm::LLVMContext context;
   const std::string name = name_of(functions.front());
-  std::unique_ptr<llvm::Module> code = engine.new_module(context, name);
-  llvm::Function* entry = nullptr;
+  Build build(engine);
+  std::string symbol;
   compiled->direct = calls_directly(part, name);
   if (const auto* prim = std::get_if<PrimFuncPtr>(&functions.front())) {
-    GraphEmitter emitter(part, *code, engine.traits(), compiled->sites);
-    entry = emitter.entry_of(**prim);
+    const LiftedModule alone{std::move(part), {}};
+    GraphEmitter emitter(alone, build, engine.traits(), compiled->sites);
+    symbol = emitter.finish(emitter.entry_of(**prim));
   } else {
-    const Module lowered = legalize(lift_bodies(part), unknown);
-    const FunctionPtr function = lowered.function(name);
-    GraphEmitter emitter(lowered, *code, engine.traits(), compiled->sites, &compiled->host_calls);
-    entry = emitter.function(*function);
+    LiftedModule lowered = lift_bodies(part);
+    lowered.module = legalize(lowered.module, unknown);
+    const FunctionPtr function = lowered.module.function(name);
+    GraphEmitter emitter(lowered, build, engine.traits(), compiled->sites, &compiled->host_calls);
+    symbol = emitter.finish(emitter.function(*function));
     compiled->values = emitter.values(*function);
-    for (const GlobalFunction& each : lowered.functions) {
+    for (const GlobalFunction& each : lowered.module.functions) {
       const auto* graph = std::get_if<FunctionPtr>(&each);
       if (!graph) continue;
       compiled->recursive =
-          compiled->recursive || find_attribute((*graph)->attributes, recursive_function) != nullptr;
+          compiled->recursive || lifted_function(lowered.functions, (*graph)->name).recursive;
       for_each_expr(**graph, [&](const Expr& expr) {
         // Function values may call each other without end.
         const auto* call = expr.as<FunctionCall>();
@@ -65,8 +63,8 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
       });
     }
   }
-  const std::string symbol = entry->getName().str();
-  compiled->code = engine.compile(*code, {symbol});
+  compiled->code =
+      build.finish({symbol}, std::visit([](const auto& held) { return held->span; }, functions.front()));
   compiled->entry = reinterpret_cast<EntryFn>(compiled->code->address(symbol));
   return compiled;
 }

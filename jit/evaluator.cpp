@@ -10,13 +10,16 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <span>
 
 #include "ir/buffer_layout.h"
 #include "ir/direct_calls.h"
 #include "ir/entry.h"
 #include "ir/fault.h"
+#include "ir/foreign_calls.h"
 #include "ir/printer.h"
 #include "ir/rewrite.h"
+#include "ir/verify.h"
 #include "jit/compile.h"
 #include "jit/jit.h"
 #include "jit/kernel_symbols.h"
@@ -57,9 +60,10 @@ std::weak_ptr<const void> weak_of(const GlobalFunction& function) {
       function);
 }
 
-bool holds_object(const Value& value) {
-  if (value.is_tuple()) return std::any_of(value.fields().begin(), value.fields().end(), holds_object);
-  return std::holds_alternative<std::shared_ptr<const ObjectValue>>(value.kind());
+// Whether the value is best left in its box: code knows no more of a function, a text or nothing by its type.
+bool stays_boxed(const Value& value) {
+  if (value.is_tuple()) return std::any_of(value.fields().begin(), value.fields().end(), stays_boxed);
+  return !value.is_tensor() && !value.is_shape() && !value.is_scalar();
 }
 
 bool has_box(const Type& type) {
@@ -91,23 +95,7 @@ class Jit final : public Evaluator {
     if (const auto* prim = std::get_if<PrimFuncPtr>(function))
       return call_prim_func(threads, module, *prim, std::move(args));
     const FunctionPtr& graph = std::get<FunctionPtr>(*function);
-    bind_arguments(graph->name, graph->params, args);
-    const bool known = std::all_of(graph->params.begin(), graph->params.end(),
-                                   [](const Var& param) { return fully_known(param.type()); });
-    std::shared_ptr<const Compiled> code;
-    bool open = false;  // what is boxed has a type of its own here, and code for that is better
-    for (std::size_t i = 0; i < args.size(); ++i)
-      open = open || (has_box(graph->params[i].type()) && !holds_object(args[i]));
-    if (known) {
-      code = compiled(module, name);
-    } else if (!open && !has_variants(graph)) {
-      try {
-        code = compiled(module, name, UnknownShapes::Refused);  // unknown dims alone may do no harm
-      } catch (const Failure& failure) {
-        if (failure.error_class() != ErrorClass::Type) throw;
-      }
-    }
-    if (!code) code = variant(module, graph, args);
+    const std::shared_ptr<const Compiled> code = code_for(module, graph, args);
     std::vector<std::int64_t> in;
     std::vector<Value> leaves;
     CallState state(pool_, threads);
@@ -115,12 +103,42 @@ class Jit final : public Evaluator {
     for (std::size_t i = 0; i < args.size(); ++i)
       append_slots(args[i], code->values->params.at(i), state, in, leaves);
     std::vector<std::int64_t> out(slot_count(code->values->result));
-    run(*code, state, in, out, graph->span);
+    run(code, state, in, out, graph->span);
     std::size_t position = 0;
     return value_of_slots(code->values->result, *code->values, leaves, state, out.data(), position);
   }
 
+  void prepare(const ModulePtr& module, std::string_view name, std::span<const Value> args) override {
+    const GlobalFunction* function = module->find(name);
+    if (!function) return;
+    if (const auto* graph = std::get_if<FunctionPtr>(function))
+      code_for(module, *graph, {args.begin(), args.end()});
+    else
+      compiled(module, name);
+  }
+
  private:
+  // The code for such arguments, which are checked first.
+  std::shared_ptr<const Compiled> code_for(const ModulePtr& module, const FunctionPtr& graph,
+                                           const std::vector<Value>& args) {
+    bind_arguments(graph->name, graph->params, args);
+    const bool known = std::all_of(graph->params.begin(), graph->params.end(),
+                                   [](const Var& param) { return fully_known(param.type()); });
+    bool open = false;  // what is boxed has a type of its own here, and code for that is better
+    for (std::size_t i = 0; i < args.size(); ++i)
+      open = open || (has_box(graph->params[i].type()) && !stays_boxed(args[i]));
+    if (known) return compiled(module, graph->name);
+    std::shared_ptr<const Compiled> code;
+    if (!open && !has_variants(graph)) {
+      try {
+        code = compiled(module, graph->name, UnknownShapes::Refused);  // unknown dims alone may do no harm
+      } catch (const Failure& failure) {
+        if (failure.error_class() != ErrorClass::Type) throw;
+      }
+    }
+    return code ? code : for_arguments(module, graph, args);
+  }
+
   struct Entry {
     std::vector<const void*> functions;            // identities of what the code was made from
     std::vector<std::weak_ptr<const void>> alive;  // the same, to know when they are gone
@@ -166,58 +184,78 @@ class Jit final : public Evaluator {
                        [&](const Variant& variant) { return variant.function.lock() == function; });
   }
 
-  // A copy of the function for the types that the arguments really have, and its code.
-  std::shared_ptr<const Compiled> variant(const ModulePtr& module, const FunctionPtr& function,
-                                          const std::vector<Value>& args) {
+  // Code of the function for the arguments. What their types show to be wrong may be on a way that the run
+  // does not take, or behind effects; then it is the function as it stands that tells.
+  std::shared_ptr<const Compiled> for_arguments(const ModulePtr& module, const FunctionPtr& function,
+                                                const std::vector<Value>& args) {
+    try {
+      return compiled(specialised(module, function, args), function->name);
+    } catch (Failure& failure) {
+      if (failure.error_class() != ErrorClass::Type) throw;
+      try {
+        return compiled(module, function->name);
+      } catch (const Failure& open) {
+        if (open.error_class() != ErrorClass::Type) throw;
+      }
+      for (Diagnostic& diagnostic : failure.diagnostics())
+        if (diagnostic.error_class == ErrorClass::Type) diagnostic.error_class = ErrorClass::Runtime;
+      throw;
+    }
+  }
+
+  // A module with a copy of the function for the types that the arguments really have; TypeError where it is
+  // not well formed for them.
+  ModulePtr specialised(const ModulePtr& module, const FunctionPtr& function,
+                        const std::vector<Value>& args) {
     std::string types;
-    for (const Value& arg : args) types += (holds_object(arg) ? "object" : print(type_of(arg))) + "|";
-    std::unique_lock lock(mutex_);
-    ModulePtr specialised;
+    for (const Value& arg : args) types += (stays_boxed(arg) ? "object" : print(type_of(arg))) + "|";
+    std::lock_guard lock(mutex_);
     for (auto it = variants_.begin(); it != variants_.end();) {
       const FunctionPtr alive = it->function.lock();
       if (!alive) {
         it = variants_.erase(it);
         continue;
       }
-      if (alive == function && it->types == types) specialised = it->module;
+      if (alive == function && it->types == types) return it->module;
       ++it;
     }
-    if (!specialised) {
-      Module copy = *module;
-      auto concrete = std::make_shared<Function>();
-      concrete->name = function->name;
-      concrete->span = function->span;
-      concrete->attributes = function->attributes;
-      concrete->pure = function->pure;
-      FunctionBuilder builder;
-      builder.set_origin(function->span);
-      std::vector<Expr> params;
-      for (std::size_t i = 0; i < args.size(); ++i) {
-        const Var& param = function->params[i];
-        builder.reserve_name(param.name());
-        concrete->params.emplace_back(param.name(), holds_object(args[i]) ? param.type() : type_of(args[i]),
-                                      false, param.span());
-        params.emplace_back(concrete->params.back());
-      }
-      builder.begin_block(false);
-      try {
-        concrete->result = inline_call(builder, copy, *module, *function, params);
-      } catch (Failure& failure) {
-        // What the real shapes show is a fault of the run, not of the text.
-        for (Diagnostic& diagnostic : failure.diagnostics())
-          if (diagnostic.error_class == ErrorClass::Type) diagnostic.error_class = ErrorClass::Runtime;
-        throw;
-      }
-      builder.end_block();
-      concrete->blocks = builder.take_blocks();
-      concrete->result_type = concrete->result.type();
-      copy.set(FunctionPtr(std::move(concrete)));
-      specialised = std::make_shared<const Module>(std::move(copy));
-      if (variants_.size() == kept_variants) variants_.erase(variants_.begin());
-      variants_.push_back({function, std::move(types), specialised});
+    Module copy = *module;
+    auto concrete = std::make_shared<Function>();
+    concrete->name = function->name;
+    concrete->span = function->span;
+    concrete->attributes = function->attributes;
+    concrete->pure = function->pure;
+    FunctionBuilder builder;
+    builder.set_origin(function->span);
+    std::vector<Expr> params;
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      const Var& param = function->params[i];
+      builder.reserve_name(param.name());
+      concrete->params.emplace_back(param.name(), stays_boxed(args[i]) ? param.type() : type_of(args[i]),
+                                    false, param.span());
+      params.emplace_back(concrete->params.back());
     }
-    lock.unlock();
-    return compiled(specialised, function->name);
+    builder.begin_block(false);
+    concrete->result = inline_call(builder, copy, *module, *function, params);
+    builder.end_block();
+    concrete->blocks = builder.take_blocks();
+    concrete->result_type = concrete->result.type();
+    copy.set(FunctionPtr(std::move(concrete)));
+    verify_reached(copy, function->name);
+    auto made = std::make_shared<const Module>(std::move(copy));
+    if (variants_.size() == kept_variants) variants_.erase(variants_.begin());
+    variants_.push_back({function, std::move(types), made});
+    return made;
+  }
+
+  static void verify_reached(const Module& module, std::string_view name) {
+    Module part;
+    part.functions = reachable_functions(module, name);
+    Diagnostics diagnostics;
+    verify(part, diagnostics);
+    if (!diagnostics.has_errors()) return;
+    const Diagnostic& first = diagnostics.all().front();
+    fail(ErrorClass::Type, first.span, first.id, first.message);
   }
 
   std::shared_ptr<const Compiled> find_or_compile(const ModulePtr& module, std::string_view name,
@@ -250,13 +288,16 @@ class Jit final : public Evaluator {
     return code;
   }
 
-  void run(const Compiled& code, CallState& state, const std::vector<std::int64_t>& in,
+  void run(const std::shared_ptr<const Compiled>& held, CallState& state, const std::vector<std::int64_t>& in,
            std::vector<std::int64_t>& out, Span entry) {
+    const Compiled& code = *held;
     std::unique_ptr<Scratch> scratch = pool_.take();
     static_assert(sizeof(interrupt_flag) == sizeof(std::int32_t));
     RtContext context{reinterpret_cast<const std::int32_t*>(&interrupt_flag), &state, scratch.get(), {}};
     std::int32_t status = status_ok;
-    state.host_calls = &code.host_calls;
+    state.running = {&code.host_calls, held, [&code](const RtError& error, const CallState& at) {
+                       fail_at_site(code.sites[error.site], error, at);
+                     }};
     const auto enter = [&] { status = code.entry(&context, in.data(), out.data()); };
     const auto execute = [&] {
       if (code.recursive)
@@ -289,6 +330,13 @@ class Jit final : public Evaluator {
   [[noreturn]] static void fail_at_site(const Site& site, const RtError& error, const CallState& state) {
     if (site.kind == FaultKind::ShapeMismatch) {
       // The same check as the interpreter's, on a value of the shape that was found.
+      if (!site.wanted.as<ShapeType>()) try {
+          element_count(
+              std::span(state.fault_values.data(), state.fault_values.size() - site.symbols.size()));
+        } catch (Failure& failure) {
+          failure.at(site.span);
+          throw;
+        }
       const std::size_t symbols_at = state.fault_values.size() - site.symbols.size();
       SymbolValues symbols;
       for (std::size_t i = 0; i < site.symbols.size(); ++i)
@@ -308,6 +356,7 @@ class Jit final : public Evaluator {
   // As the interpreter: values of the parameters that are read, in order; written parameters are the results.
   Value call_prim_func(int threads, const ModulePtr& module, const PrimFuncPtr& function,
                        std::vector<Value> args) {
+    require_runnable(*function);
     const std::vector<ParamAccess> accesses = param_accesses(*function);
     std::vector<Value> all;
     std::vector<std::size_t> results;
@@ -351,7 +400,7 @@ class Jit final : public Evaluator {
     }
     if (function->result_dtype) out.push_back(0);
     CallState state(pool_, threads);
-    run(*code, state, in, out, function->span);
+    run(code, state, in, out, function->span);
     if (function->result_dtype) return scalar_of_slot(out[0], *function->result_dtype);
     if (results.size() == 1) return all[results[0]];
     std::vector<Value> fields;

@@ -9,6 +9,7 @@
 #include "ir/op.h"
 #include "ir/packed_result.h"
 #include "ir/printer.h"
+#include "support/interrupt.h"
 #include "transform/lift_bodies.h"
 
 namespace relish::jit {
@@ -25,8 +26,8 @@ bool is_inplace(const CallTir& call, std::size_t argument) {
 
 class Analysis {
  public:
-  Analysis(const Module& module, const Function& function, const CalleeValues& callee)
-      : module_(module), function_(function), callee_(callee) {}
+  Analysis(const LiftedModule& lifted, const Function& function, const CalleeValues& callee)
+      : lifted_(lifted.functions), module_(lifted.module), function_(function), callee_(callee) {}
 
   GraphValues run() {
     values_.converted.emplace_back();
@@ -41,6 +42,7 @@ class Analysis {
     }
     for (const BindingBlock& block : function_.blocks) {
       for (const Binding& binding : block.bindings) {
+        poll_interrupt(binding.span);
         values_.made.emplace_back();
         ValueTree tree = value(binding.value());
         values_.bound.push_back(tree);
@@ -53,7 +55,7 @@ class Analysis {
         values_.converted.emplace_back();
       }
     }
-    values_.owns_results = find_attribute(function_.attributes, owns_results) != nullptr;
+    values_.owns_results = lifted_function(lifted_, function_.name).owns_results;
     values_.result = value(function_.result);
     // Callers read what belongs to them by the type that the function declares.
     if (values_.owns_results) values_.result = convert(values_.result, function_.result_type);
@@ -115,18 +117,28 @@ class Analysis {
     for (const ValueTree& field : tree.fields) mark_result(field);
   }
 
-  ValueTree value(const Expr& expr) {
+  // The field that a chain of TupleGets takes of a variable; null for other values.
+  const ValueTree* part_of_variable(const Expr& expr) const {
     if (const Var* var = expr.as_var()) {
       const auto found = values_.vars.find(var->id());
       RELISH_CHECK(found != values_.vars.end(), var->name());
-      return found->second;
+      return &found->second;
     }
+    const auto* get = expr.as<TupleGet>();
+    const ValueTree* whole = get ? part_of_variable(get->tuple) : nullptr;
+    return whole ? &whole->fields.at(static_cast<std::size_t>(get->index)) : nullptr;
+  }
+
+  ValueTree value(const Expr& expr) {
+    if (const ValueTree* known = part_of_variable(expr)) return *known;
     if (const auto* n = expr.as<Constant>()) {
       Storage storage;
       storage.kind = Storage::Constant;
       storage.constant = n->value;
       storage.dtype = n->value.dtype();
-      return tensor_leaf(add(std::move(storage)), n->value.rank(), n->value.dtype());
+      const std::size_t id = add(std::move(storage));
+      values_.constants.try_emplace({n->value.data(), n->value.shape()}, id);
+      return tensor_leaf(id, n->value.rank(), n->value.dtype());
     }
     if (const auto* n = expr.as<TupleExpr>()) {
       ValueTree tree;
@@ -196,7 +208,7 @@ class Analysis {
     const std::vector<ParamAccess> accesses = param_accesses(*callee);
     const std::vector<ParamSource> layout = call_layout(*callee, call, expr.span());
     for (std::size_t i = 0; i < call.args.size(); ++i)
-      argument(call.args[i], buffer_type(*callee, layout, i, call.args[i].type()));
+      argument(call.args[i], argument_type(*callee, layout, i, call.args[i].type()));
     ValueTree results;
     for (std::size_t i = 0; i < call.out_types.size(); ++i) {
       const Type& type = call.out_types[i];
@@ -258,7 +270,7 @@ class Analysis {
       const std::vector<ParamSource> layout =
           call_layout(*prim, CallTir{call.callee, call.args, {}, true}, expr.span());
       for (std::size_t i = 0; i < call.args.size(); ++i)
-        argument(call.args[i], buffer_type(*prim, layout, i, call.args[i].type()));
+        argument(call.args[i], argument_type(*prim, layout, i, call.args[i].type()));
       return returned(expr);
     }
     if (!callee) {
@@ -273,7 +285,7 @@ class Analysis {
     };
     for (std::size_t i = 0; i < call.args.size(); ++i)
       flatten(argument(call.args[i], callee->params[i].type()));
-    if (find_attribute(callee->attributes, owns_results)) return returned(expr);
+    if (lifted_function(lifted_, callee->name).owns_results) return returned(expr);
     const GraphValues* inner = callee_(*callee);
     RELISH_CHECK(inner != nullptr, callee->name);
     std::map<std::size_t, std::size_t> here;  // the callee's storage -> ours
@@ -310,6 +322,10 @@ class Analysis {
       for (const Expr& arg : call.args) use(value(arg));
       return returned(expr);
     }
+    if (is_machine_call(call, *packed_symbol(module_, call.callee))) {
+      for (const Expr& arg : call.args) use(value(arg));
+      return returned(expr);
+    }
     std::vector<ValueTree> args;
     for (std::size_t i = 0; i < call.args.size(); ++i) {
       ValueTree tree = value(call.args[i]);
@@ -336,11 +352,10 @@ class Analysis {
         results.fields.push_back(args.at(static_cast<std::size_t>(index)));
       return results.fields.size() == 1 ? results.fields[0] : results;
     }
-    if (is_boxed(expr.type()))
-      not_compiled(expr.span(), "the result of a native function whose type is not known is not compiled");
     return returned(expr);
   }
 
+  const LiftedFunctions& lifted_;
   const Module& module_;
   const Function& function_;
   const CalleeValues& callee_;
@@ -386,7 +401,8 @@ std::size_t slot_count(const ValueTree& tree) {
 bool is_boxed(const Type& type) {
   if (const TensorType* tensor = type.tensor()) return !tensor->dtype || (!tensor->shape && tensor->rank < 0);
   if (const auto* shape = type.as<ShapeType>()) return !shape->dims && shape->rank < 0;
-  return !type.as<ScalarType>() && !type.tuple() && !type.as<StringType>() && !type.as<DTypeType>();
+  // A text that is no literal is known when it is there.
+  return !type.as<ScalarType>() && !type.tuple();
 }
 
 ValueTree tree_of(const Type& type, const std::function<std::size_t(const TensorType*)>& make_storage) {
@@ -413,40 +429,73 @@ ValueTree tree_of(const Type& type, const std::function<std::size_t(const Tensor
   return tree;
 }
 
+bool needs_conversion(const ValueTree& from, const Type& type) {
+  if (is_boxed(type)) return from.kind != ValueTree::BoxLeaf;
+  if (const TensorType* tensor = type.tensor()) {
+    const int rank = tensor->shape ? static_cast<int>(tensor->shape->size()) : tensor->rank;
+    return from.kind != ValueTree::TensorLeaf || from.dtype != *tensor->dtype || from.rank != rank;
+  }
+  if (const auto* shape = type.as<ShapeType>()) {
+    const int rank = shape->dims ? static_cast<int>(shape->dims->size()) : shape->rank;
+    return from.kind != ValueTree::ShapeLeaf || from.rank != rank;
+  }
+  if (const auto* scalar = type.as<ScalarType>())
+    return from.kind != ValueTree::ScalarLeaf || from.dtype != scalar->dtype;
+  return from.kind != ValueTree::Tuple || type.tuple()->fields.size() != from.fields.size();
+}
+
+bool is_made_as(const ValueTree& tree, const Type& type) {
+  if (tree.kind == ValueTree::BoxLeaf || type.as<AnyType>()) return true;
+  if (needs_conversion(tree, type)) return false;
+  const TupleType* tuple = type.tuple();
+  for (std::size_t i = 0; i < tree.fields.size(); ++i)
+    if (!is_made_as(tree.fields[i], tuple->fields[i])) return false;
+  return true;
+}
+
+bool has_box_of(const ValueTree& tree, const Type& type) {
+  if (tree.kind == ValueTree::BoxLeaf) return !type.as<AnyType>();
+  const TupleType* tuple = type.tuple();
+  if (!tuple || tuple->fields.size() != tree.fields.size()) return false;
+  for (std::size_t i = 0; i < tree.fields.size(); ++i)
+    if (has_box_of(tree.fields[i], tuple->fields[i])) return true;
+  return false;
+}
+
 ValueTree converted_tree(const ValueTree& from, const Type& type,
                          const std::function<ValueTree(const ValueTree& from, const Type& type)>& convert) {
-  if ((from.kind == ValueTree::BoxLeaf) != is_boxed(type)) return convert(from, type);
+  if (needs_conversion(from, type)) return convert(from, type);
   const TupleType* tuple = type.tuple();
-  if (from.kind != ValueTree::Tuple || !tuple || tuple->fields.size() != from.fields.size()) return from;
+  if (!tuple) return from;
   ValueTree result = from;
   for (std::size_t i = 0; i < from.fields.size(); ++i)
     result.fields[i] = converted_tree(from.fields[i], tuple->fields[i], convert);
   return result;
 }
 
-Type open_type(const Buffer& buffer) {
-  TensorType open;
-  open.dtype = buffer.dtype();
-  open.rank = buffer.rank();
-  return open;
+const PrimParam* taking(const PrimFunc& callee, const std::vector<ParamSource>& layout,
+                        std::size_t argument) {
+  for (std::size_t i = 0; i < layout.size(); ++i)
+    if (layout[i].kind == ParamSource::Argument && layout[i].index == argument) return &callee.params[i];
+  return nullptr;
 }
 
-Type buffer_type(const PrimFunc& callee, const std::vector<ParamSource>& layout, std::size_t argument,
-                 const Type& given) {
-  for (std::size_t i = 0; i < layout.size(); ++i) {
-    const Buffer* buffer = callee.params[i].buffer();
-    if (buffer && layout[i].kind == ParamSource::Argument && layout[i].index == argument)
-      return open_type(*buffer);
-  }
-  return given;
+Type argument_type(const PrimFunc& callee, const std::vector<ParamSource>& layout, std::size_t argument,
+                   const Type& given) {
+  const PrimParam* param = taking(callee, layout, argument);
+  if (!param) return given;
+  if (const Buffer* buffer = param->buffer()) return tensor_type(buffer->shape(), buffer->dtype());
+  return ScalarType{param->scalar()->dtype()};
 }
 
 Type condition_type(const Type& given) {
-  return given.as<ScalarType>() ? given : tensor_type({}, DType::Bool);
+  const TensorType* tensor = given.tensor();
+  const bool truth = tensor && tensor->dtype == DType::Bool && tensor->shape && tensor->shape->empty();
+  return truth ? given : Type(ScalarType{DType::Bool});
 }
 
-GraphValues analyse(const Module& module, const Function& function, const CalleeValues& callee) {
-  return Analysis(module, function, callee).run();
+GraphValues analyse(const LiftedModule& lifted, const Function& function, const CalleeValues& callee) {
+  return Analysis(lifted, function, callee).run();
 }
 
 }  // namespace relish::jit

@@ -11,6 +11,7 @@
 
 #include "ir/call_layout.h"
 #include "ir/module.h"
+#include "transform/lift_bodies.h"
 
 namespace relish::jit {
 
@@ -53,7 +54,8 @@ std::size_t slot_count(const ValueTree& tree);
 struct GraphValues {
   std::vector<Storage> storages;
   std::vector<ValueTree> params;
-  std::unordered_map<std::uint64_t, ValueTree> vars;  // by variable id
+  std::unordered_map<std::uint64_t, ValueTree> vars;               // by variable id
+  std::map<std::pair<const void*, Shape>, std::size_t> constants;  // the first storage, by memory and shape
   ValueTree result;
   // By binding position: storages that the binding makes, in order of its results; then copies of arguments
   // that a prim_func overwrites.
@@ -62,7 +64,7 @@ struct GraphValues {
   // By binding position, the result's last: the trees of values that are boxed or taken out of their boxes
   // there, in the order in which they are used.
   std::vector<std::vector<ValueTree>> converted;
-  // Each tensor of the result is made for the caller alone (the function has the attribute owns_results).
+  // Each tensor of the result is made for the caller alone (LiftedFunction).
   bool owns_results = false;
 };
 
@@ -74,23 +76,31 @@ std::string text_of(const Expr& literal);
 // The symbol of the native function that a packed call names; none when the callee is a value.
 std::optional<std::string> packed_symbol(const Module& module, const Expr& callee);
 
-GraphValues analyse(const Module& module, const Function& function, const CalleeValues& callee);
+GraphValues analyse(const LiftedModule& lifted, const Function& function, const CalleeValues& callee);
 
 // Whether values of the type travel in boxes.
 bool is_boxed(const Type& type);
 // The tree of a type; tensor leaves and boxes (null) get storages from `make_storage`.
 ValueTree tree_of(const Type& type, const std::function<std::size_t(const TensorType*)>& make_storage);
-// `from` as a value of `type`: what is boxed on one side only is converted, which `convert` does for the two
-// trees' leaves, in order.
+// Whether a value of the tree must be boxed or taken out of its box to be one of the type, or cannot be one
+// at all, which the conversion then says when it runs.
+bool needs_conversion(const ValueTree& from, const Type& type);
+// Whether a value of the tree is made as one of the type, as far as this is known without its sizes: what is
+// in boxes is.
+bool is_made_as(const ValueTree& tree, const Type& type);
+// Whether it is in a box, or holds a box, of which the type says something.
+bool has_box_of(const ValueTree& tree, const Type& type);
+// `from` as a value of `type`: what must be converted is, which `convert` does for the two trees' leaves, in
+// order.
 ValueTree converted_tree(const ValueTree& from, const Type& type,
                          const std::function<ValueTree(const ValueTree& from, const Type& type)>& convert);
 
-// What a value must be to be passed to a buffer: its rank and dtype. That of argument number `argument` of a
-// call_tir: `given` where no buffer takes it.
-Type open_type(const Buffer& buffer);
-Type buffer_type(const PrimFunc& callee, const std::vector<ParamSource>& layout, std::size_t argument,
-                 const Type& given);
-// What the condition of an if is taken as: its own type, a scalar, or a 0-d bool tensor.
+// The parameter that takes argument number `argument` of a call_tir, and what the argument must be: `given`
+// where none takes it.
+const PrimParam* taking(const PrimFunc& callee, const std::vector<ParamSource>& layout, std::size_t argument);
+Type argument_type(const PrimFunc& callee, const std::vector<ParamSource>& layout, std::size_t argument,
+                   const Type& given);
+// What the condition of an if or a while is taken as: a 0-d bool tensor, or else a bool scalar.
 Type condition_type(const Type& given);
 
 }  // namespace relish::jit

@@ -3,9 +3,31 @@
 
 #include "ir/entry.h"
 #include "ir/op_evaluation.h"
+#include "jit/closure.h"
 #include "support/failure.h"
 
 namespace relish::jit {
+
+std::function<Value(std::vector<Value>)> truth_at(Span span) {
+  return [span](const std::vector<Value>& args) {
+    return Value(ScalarValue::of_bool(condition_of(args.at(0), span)));
+  };
+}
+
+void match_make(const Value& value, const Type& type, Span span, const std::string& what, const Type& whole) {
+  SymbolValues symbols, none;
+  try {
+    match_value(value, without_dims(type), none, ErrorClass::Runtime, span, what);
+  } catch (const Failure&) {
+    if (const TupleType* tuple = type.same_as(whole) ? nullptr : whole.tuple()) {
+      // What is told of a tuple is how many fields it has.
+      const std::vector<Value> fields(tuple->fields.size(), value);
+      match_value(Value::tuple(fields), whole, symbols, ErrorClass::Runtime, span, what);
+    }
+    match_value(value, type, symbols, ErrorClass::Runtime, span, what);
+    throw;
+  }
+}
 
 HostCall operator_host_call(const OpCall& call, std::vector<ValueTree> params, ValueTree result, Span span) {
   // Only literals are read of the arguments' expressions; variables would keep nothing alive but names.

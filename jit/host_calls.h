@@ -21,6 +21,12 @@ struct HostCall {
   std::shared_ptr<const CallableCode> callable = nullptr;  // of a function value: what it calls
 };
 
+// What a host call does for the condition of an if or a while, and to take a value as one of a type: a
+// RuntimeError at `span` when it is none. Dims belong to compiled code; the message has them.
+std::function<Value(std::vector<Value>)> truth_at(Span span);
+// `whole`: the type of the tuple that the value is a field of, which is what is told.
+void match_make(const Value& value, const Type& type, Span span, const std::string& what, const Type& whole);
+
 // The call of an operator by its evaluation. It holds what it needs of the function.
 HostCall operator_host_call(const OpCall& call, std::vector<ValueTree> params, ValueTree result, Span span);
 

@@ -60,14 +60,8 @@ extern "C" std::int32_t rt_native_call(RtContext* context, const NativeCall* cal
       position += slot_count(call->args[i]);
     }
     const Value returned = checked(*call, call_native(call->name, args, call->span));
-    std::vector<std::int64_t> slots;
-    std::vector<Tensor> tensors;
-    append_slots(returned, slots, tensors);
-    std::copy(slots.begin(), slots.end(), out);
-    for (Tensor& tensor : tensors) {
-      void* data = tensor.mutable_data();
-      context->state->tensors.insert_or_assign(data, std::move(tensor));
-    }
+    position = 0;
+    result_to_slots(returned, call->result, call->span, *context->state, out, position);
     return status_ok;
   } catch (...) {
     context->state->keep_failure();

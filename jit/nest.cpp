@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace relish::jit {
@@ -41,6 +42,8 @@ void for_each_operand(const Scalar& value, const std::function<void(const Scalar
   } else if (const auto* n = value.as<Load>())
     for (const Scalar& index : n->indices) visit(index);
   else if (const auto* n = value.as<IntrinsicCall>())
+    for (const Scalar& arg : n->args) visit(arg);
+  else if (const auto* n = value.as<ForeignCall>())
     for (const Scalar& arg : n->args) visit(arg);
 }
 
@@ -261,6 +264,9 @@ Stmt with_init(const Nest& nest, const Store* init, const std::vector<const Axis
   return seq({wrap(loops, make_stmt(std::move(first), nest.block_stmt->span)), body}, span);
 }
 
+// Iterations of a reduce loop in one sweep of the loop inside it.
+constexpr std::int64_t swept_iterations = 4;
+
 // Terms that may be summed one after the other into one number. Along memory the vectorizer sums in 32 lanes.
 constexpr std::int64_t terms_in_sequence = 1024;
 constexpr std::int64_t terms_along_memory = 32 * terms_in_sequence;
@@ -275,13 +281,11 @@ bool many_terms(const std::vector<const Axis*>& reduce) {
   return false;
 }
 
-// In how large blocks the iterations of the last reduce loop are summed; 0: all in one. Rows of sums are not
-// worth their memory where the loop may be short.
+// In how large blocks the iterations of the last reduce loop are summed; 0: all in one.
 std::int64_t block_of(const Axis& last_reduce, bool along_memory) {
   const std::int64_t block = along_memory ? terms_along_memory : terms_in_sequence;
   const auto extent = last_reduce.loop->extent.as_int();
-  const bool longer = extent ? *extent > block : along_memory;
-  return longer ? block : 0;
+  return !extent || *extent > block ? block : 0;
 }
 
 // Whether what is added does not itself read the sum.
@@ -297,7 +301,7 @@ bool independent_addend(const Nest& nest, const Update& update) {
 // the next one outside, the last to the store's element. So rounding errors grow with the sum of the extents,
 // not with their product; a last loop of many iterations is summed in blocks for the same reason.
 Stmt with_accumulators(const Nest& nest, const Update& update, const std::vector<const Axis*>& reduce,
-                       const Axis* row) {
+                       const Axis* row, LoopWalks& walks) {
   const DType dtype = nest.store->buffer.dtype();
   const Span span = nest.store_stmt->span;
   std::vector<Scalar> shape, place;
@@ -325,31 +329,46 @@ Stmt with_accumulators(const Nest& nest, const Update& update, const std::vector
     block.body = std::move(body);
     return make_stmt(std::move(block), nest.block_stmt->span);
   };
-  const std::int64_t block = block_of(*reduce.back(), !row);
-
   std::vector<Buffer> sums;
-  for (std::size_t k = 0; k + (block ? 0 : 1) < reduce.size(); ++k)
-    sums.emplace_back(fmt::format("sum_{}", k), dtype, shape, std::string(row ? "global" : stack_scope));
-  // What stands around level k: the accumulator is cleared before it and joined to the next one behind it.
-  const auto with_sum = [&](std::size_t k, const Stmt& inside) {
+  // An accumulator between two levels; the outermost target is the store's element.
+  const auto new_sum = [&] {
+    sums.emplace_back(fmt::format("sum_{}", sums.size()), dtype, shape, row ? "global" : "local");
+    return sums.size();  // targets: 0 for the element, else one more than the position
+  };
+  // The accumulator is cleared before what it sums and joined to the next one outside behind it.
+  const auto with_sum = [&](std::size_t sum, std::size_t target, const Stmt& inside) {
     const Scalar neutral = float_literal(dtype, update.op == BinaryOp::Add ? -0.0 : 1.0);
-    const Stmt clear = wrap(row_loop, make_stmt(Store{sums[k], place, neutral}, span));
-    const Scalar sum = load(sums[k], place);
+    const Stmt clear = wrap(row_loop, make_stmt(Store{sums[sum - 1], place, neutral}, span));
+    const Scalar value = load(sums[sum - 1], place);
     const Stmt join =
-        wrap(row_loop, k > 0 ? joined(sums[k - 1], place, sum)
-                             : in_block(joined(nest.store->buffer, nest.store->indices, sum), false));
+        wrap(row_loop, target > 0 ? joined(sums[target - 1], place, value)
+                                  : in_block(joined(nest.store->buffer, nest.store->indices, value), false));
     return make_stmt(SeqStmt{{clear, inside, join}}, span);
   };
-  const For& last = *reduce.back()->loop;
-  Attributes annotations = last.annotations;
-  if (row) annotations = with_attribute(annotations, jam_annotation, 4);
-  Stmt body = wrap(row_loop, in_block(joined(sums.back(), place, update.addend), true));
-  if (block) {
-    body = with_sum(sums.size() - 1, body);
-    annotations = with_attribute(annotations, blocks_annotation, block);
-  }
-  body = make_stmt(For{last.var, last.begin, last.extent, last.kind, body, annotations}, reduce.back()->span);
-  for (std::size_t k = reduce.size() - 1; k-- > 0;) body = wrap({reduce[k]}, with_sum(k, body));
+  // Loop k with all that lies inside it, added to the target.
+  const std::function<Stmt(std::size_t, std::size_t)> level = [&](std::size_t k, std::size_t target) {
+    const bool innermost = k + 1 == reduce.size();
+    const For& loop = *reduce[k]->loop;
+    const std::int64_t block = block_of(*reduce[k], innermost && !row);
+    const std::size_t own = block ? new_sum() : target;
+    Stmt body;
+    if (innermost) {
+      RELISH_CHECK(own > 0, "a sum in one piece has no accumulators");
+      body = wrap(row_loop, in_block(joined(sums[own - 1], place, update.addend), true));
+    } else {
+      const std::size_t inner = new_sum();
+      body = with_sum(inner, own, level(k + 1, inner));
+    }
+    LoopWalk& walk = walks[loop.var.id()];
+    if (innermost && row) walk.sweep = swept_iterations;
+    if (block) {
+      walk.block = block;
+      body = with_sum(own, target, body);
+    }
+    return make_stmt(For{loop.var, loop.begin, loop.extent, loop.kind, body, loop.annotations},
+                     reduce[k]->span);
+  };
+  Stmt body = level(0, 0);
   BlockStmt whole;
   whole.name = "sums";
   whole.allocations = std::move(sums);
@@ -406,7 +425,7 @@ bool can_fault(const Scalar& value, RangeProver& prover) {
   return found;
 }
 
-Stmt arrange(const Stmt& stmt, RangeProver& prover) {
+Stmt arrange(const Stmt& stmt, RangeProver& prover, LoopWalks& walks) {
   auto found = perfect_nest(stmt);
   if (!found || !find_stored_axes(*found)) return stmt;
   Nest& nest = *found;
@@ -463,10 +482,8 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover) {
   const bool splits = joins && is_float(nest.store->buffer.dtype()) && reassociable(*nest.store) &&
                       independent_addend(nest, *joins);
   const bool levels = reduce.size() > 1 || block_of(*reduce.back(), !innermost->stored) > 0;
-  const bool known = std::all_of(reduce.begin(), reduce.end(),
-                                 [](const Axis* axis) { return axis->loop->extent.as_int().has_value(); });
-  if (splits && levels && many_terms(reduce) && (known || !innermost->stored)) {
-    const Stmt sums = with_accumulators(nest, *joins, reduce, innermost->stored ? innermost : nullptr);
+  if (splits && levels && many_terms(reduce)) {
+    const Stmt sums = with_accumulators(nest, *joins, reduce, innermost->stored ? innermost : nullptr, walks);
     return wrap(outer, with_init(nest, init, init_loops, sums, stmt->span));
   }
 
@@ -480,9 +497,8 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover) {
   if (innermost->stored && as_update(*nest.store) && !update_loops.empty()) {
     const Axis& swept = *update_loops.back();
     const For& loop = *swept.loop;
-    body = make_stmt(For{loop.var, loop.begin, loop.extent, loop.kind, body,
-                         with_attribute(loop.annotations, jam_annotation, 4)},
-                     swept.span);
+    walks[loop.var.id()].sweep = swept_iterations;
+    body = make_stmt(For{loop.var, loop.begin, loop.extent, loop.kind, body, loop.annotations}, swept.span);
     update_loops.pop_back();
   }
   body = wrap(update_loops, body);
@@ -516,19 +532,9 @@ bool independent_iterations(const For& loop, RangeProver& prover) {
   return true;
 }
 
-bool writes_all_first(const Stmt& body, const Buffer& buffer, RangeProver& prover) {
-  if (!body.defined()) return false;
-  if (const auto* sequence = body.as<SeqStmt>()) {
-    for (const Stmt& child : sequence->body) {
-      Body touched{prover, {}, {}, {}};
-      touched.visit(child);
-      if (touched.has_views || touched.has_jumps) return false;
-      const bool touches = std::any_of(touched.accesses.begin(), touched.accesses.end(),
-                                       [&](const Access& access) { return *access.buffer == buffer; });
-      if (touches) return writes_all_first(child, buffer, prover);
-    }
-    return false;
-  }
+namespace {
+
+bool nest_writes_all(const Stmt& body, const Buffer& buffer, RangeProver& prover) {
   auto nest = perfect_nest(body);
   if (!nest || !(nest->store->buffer == buffer) || !find_stored_axes(*nest)) return false;
   const bool has_init = nest->block && nest->block->init.defined();
@@ -551,10 +557,43 @@ bool writes_all_first(const Stmt& body, const Buffer& buffer, RangeProver& prove
     if (!prover.same(axis->loop->extent, dim)) return false;
   }
   // A loop that the store does not use might run no time at all, unless the init is a nest of its own.
-  return (has_init && !arrange(body, prover).same_as(body)) ||
+  LoopWalks unused;
+  return (has_init && !arrange(body, prover, unused).same_as(body)) ||
          std::all_of(nest->axes.begin(), nest->axes.end(), [](const Axis& axis) {
            return axis.stored || axis.loop->extent.as_int().value_or(0) > 0;
          });
+}
+
+}  // namespace
+
+std::unordered_set<std::uint64_t> written_first(const Stmt& body, const std::vector<Buffer>& buffers,
+                                                RangeProver& prover) {
+  std::unordered_set<std::uint64_t> written;
+  if (!body.defined() || buffers.empty()) return written;
+  const auto* sequence = body.as<SeqStmt>();
+  if (!sequence) {
+    for (const Buffer& buffer : buffers)
+      if (nest_writes_all(body, buffer, prover)) written.insert(buffer.id());
+    return written;
+  }
+  // Each buffer is looked for in the first statement that touches it.
+  std::unordered_map<std::uint64_t, const Buffer*> waiting;
+  for (const Buffer& buffer : buffers) waiting.emplace(buffer.id(), &buffer);
+  for (const Stmt& child : sequence->body) {
+    if (waiting.empty()) break;
+    Body touched{prover, {}, {}, {}};
+    touched.visit(child);
+    if (touched.has_views || touched.has_jumps) break;
+    std::vector<Buffer> here;
+    for (const Access& access : touched.accesses) {
+      const auto found = waiting.find(access.buffer->id());
+      if (found == waiting.end()) continue;
+      here.push_back(*found->second);
+      waiting.erase(found);
+    }
+    written.merge(written_first(child, here, prover));
+  }
+  return written;
 }
 
 LoopTraits traits_of(const For& loop, RangeProver& prover) {

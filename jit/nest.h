@@ -3,19 +3,14 @@
 // found. Results are statements again.
 #pragma once
 
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
 #include "ir/stmt.h"
 #include "jit/bounds.h"
 
 namespace relish::jit {
-
-// Annotation of a reduce loop: so many of its iterations are done in one sweep of the loop inside it.
-inline constexpr std::string_view jam_annotation = "relish.jam";
-
-// Annotation of a reduce loop whose body is the clearing of accumulators, what is summed, and the joining of
-// the accumulators: the loop runs around what is summed, in blocks of so many iterations.
-inline constexpr std::string_view blocks_annotation = "relish.blocks";
-// Scope of the accumulators that sums over several loops get: scalars on the stack of the kernel.
-inline constexpr std::string_view stack_scope = "relish.stack";
 
 // `X[i] = X[i] op e`: the update of a reduction. `addend` is e.
 struct Update {
@@ -28,13 +23,23 @@ std::optional<Update> as_update(const Store& store);
 // value.
 bool can_fault(const Scalar& value, RangeProver& prover);
 
-// The nest itself, or an equal one in a better order. Every element sees the same updates in the same order;
-// only sums of many terms over several loops are made of partial sums, one for each loop.
-Stmt arrange(const Stmt& nest, RangeProver& prover);
+// How compiled code walks a reduce loop that was arranged. `sweep`: so many iterations are done in one sweep
+// of the loop inside. `block`: the body is the clearing of accumulators, what is summed, and the joining of
+// the accumulators; the loop runs around what is summed, in blocks of so many iterations.
+struct LoopWalk {
+  std::int64_t sweep = 0, block = 0;  // 0: neither
+};
+using LoopWalks = std::unordered_map<std::uint64_t, LoopWalk>;  // by loop variable
 
-// Whether the first statements of `body` that touch the buffer write every element of it, so that it need not
-// be cleared.
-bool writes_all_first(const Stmt& body, const Buffer& buffer, RangeProver& prover);
+// The nest itself, or an equal one in a better order. Every element sees the same updates in the same order;
+// only sums of many terms over several loops are made of partial sums, one for each loop. `walks` receives
+// how its loops are walked.
+Stmt arrange(const Stmt& nest, RangeProver& prover, LoopWalks& walks);
+
+// The ids of those buffers of which every element is written by the first statements of `body` that touch
+// them, so that they need not be cleared.
+std::unordered_set<std::uint64_t> written_first(const Stmt& body, const std::vector<Buffer>& buffers,
+                                                RangeProver& prover);
 
 // What an innermost loop does, as far as vectorizing it goes.
 struct LoopTraits {

@@ -257,7 +257,7 @@ void rt_leave(RtContext* context) { --context->state->depth; }
 std::int32_t rt_host_call(RtContext* context, std::int32_t index, const std::int64_t* in, std::int64_t* out) {
   CallState& state = *context->state;
   try {
-    const HostCall& host = (*state.host_calls)[static_cast<std::size_t>(index)];
+    const HostCall& host = (*state.running.host_calls)[static_cast<std::size_t>(index)];
     std::vector<Value> args;
     std::size_t position = 0;
     for (const ValueTree& param : host.params) args.push_back(argument_of_slots(param, state, in, position));

@@ -14,6 +14,7 @@
 
 #include "jit/context.h"
 #include "jit/host_calls.h"
+#include "jit/running_code.h"
 #include "runtime/tensor.h"
 
 namespace relish::jit {
@@ -66,7 +67,7 @@ class CallState {
   std::unordered_map<void*, Tensor> tensors;       // made by compiled code, by data pointer
   std::unordered_map<void*, std::int64_t> shares;  // further owners of a tensor that compiled code made
   std::unordered_map<void*, std::unique_ptr<Box>> boxes;
-  const std::vector<HostCall>* host_calls = nullptr;
+  RunningCode running;
   std::int64_t depth = 0;                  // of calls of recursive functions
   std::vector<std::int64_t> fault_values;  // found dims, then symbol values, of a failed shape check
   std::mutex mutex;                        // guards `failure`

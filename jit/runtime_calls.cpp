@@ -84,6 +84,29 @@ llvm::Value* RuntimeCalls::array_of(llvm::IRBuilder<>& builder, llvm::ArrayRef<l
   return slots;
 }
 
+void RuntimeCalls::refuse_negative(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t site,
+                                   llvm::ArrayRef<llvm::Value*> dims) {
+  llvm::Value* good = nullptr;
+  for (llvm::Value* dim : dims) {
+    llvm::Value* least = builder.CreateICmpSGE(dim, builder.getInt64(0));
+    if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(least); known && known->isOne()) continue;
+    good = good ? builder.CreateAnd(good, least) : least;
+  }
+  if (!good) return;
+  llvm::Function* code = builder.GetInsertBlock()->getParent();
+  auto* failed = llvm::BasicBlock::Create(builder.getContext(), "fault", code);
+  auto* next = llvm::BasicBlock::Create(builder.getContext(), "", code);
+  builder.CreateCondBr(good, next, failed);
+  builder.SetInsertPoint(failed);
+  llvm::Type *ptr = builder.getPtrTy(), *i32 = builder.getInt32Ty(), *i64 = builder.getInt64Ty();
+  llvm::Function* fault = get("rt_shape_fault", i32, {ptr, i32, ptr, i64, ptr, i64});
+  fault->addFnAttr(llvm::Attribute::Cold);
+  builder.CreateRet(builder.CreateCall(
+      fault, {context, builder.getInt32(static_cast<std::uint32_t>(site)), array_of(builder, dims),
+              builder.getInt64(dims.size()), array_of(builder, {}), builder.getInt64(0)}));
+  builder.SetInsertPoint(next);
+}
+
 void RuntimeCalls::scratch_release(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* pointer) {
   builder.CreateCall(get("rt_scratch_release", builder.getVoidTy(), {builder.getPtrTy(), builder.getPtrTy()}),
                      {context, pointer});

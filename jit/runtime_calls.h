@@ -34,6 +34,9 @@ class RuntimeCalls {
   // Bytes of a tensor in whole lines; code returns with the runtime's failure when there is no such tensor.
   llvm::Value* byte_size(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t dtype,
                          std::size_t rank, llvm::Value* dims);
+  // Ends the call with the fault of `site` when a dim is negative.
+  void refuse_negative(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t site,
+                       llvm::ArrayRef<llvm::Value*> dims);
   void scratch_release(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* pointer);
 
   // Loads the interrupt flag and branches to `interrupted` when it is set; the builder goes on in a new

@@ -19,6 +19,9 @@ struct Site {
   Type wanted;
   std::vector<ScalarVar> symbols;
   DType dtype = DType::Float32;
+
+  // Of a shape that is no tensor's: it has a negative dim.
+  static Site of_dims(Span span) { return {span, FaultKind::ShapeMismatch, {}, {}, {}}; }
 };
 
 class SiteTable {

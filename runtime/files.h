@@ -36,6 +36,8 @@ CsvTable read_csv(const std::string& path, DType dtype = DType::Float32);
 std::pair<Tensor, Tensor> split_target(const CsvTable& table, const std::string& target,
                                        const std::string& path);
 
+// Whether the first bytes or the extension tell of a format other than CSV.
+bool is_other_than_csv(const std::string& path);
 // A path with format by extension and first bytes: npy, IDX and CSV give one tensor under the empty name, npz
 // and safetensors their entries. `path` may carry an entry, "m.npz:w0", which selects it under the empty
 // name.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "support/interrupt.h"
 #include "support/render.h"
 
 namespace relish {
@@ -13,6 +14,8 @@ namespace {
 
 // Significant digits of elements when a tensor is not printed in full.
 constexpr int short_digits = 6;
+// Elements of an elided tensor that are printed at most.
+constexpr std::int64_t most_shown = 4096;
 
 template <class T>
 std::string special_text(T value) {
@@ -64,10 +67,20 @@ std::string element_text(const Tensor& tensor, std::int64_t index, bool exact) {
 class TensorPrinter {
  public:
   TensorPrinter(const Tensor& tensor, const FormatOptions& options)
-      : tensor_(tensor),
-        options_(options),
-        strides_(row_major_strides(tensor.shape())),
-        elided_(!options.full && tensor.size() > options.elide_above) {}
+      : tensor_(tensor), options_(options), strides_(row_major_strides(tensor.shape())) {
+    const bool elided = !options.full && tensor.size() > options.elide_above;
+    std::int64_t shown = 1;
+    for (const std::int64_t length : tensor.shape()) {
+      const bool cut = elided && length > 2 * options.edge_items;
+      kept_.push_back(cut ? Kept{options.edge_items, options.edge_items} : Kept{length, 0});
+      shown *= elided ? kept_.back().first + kept_.back().last : 1;
+    }
+    // Many short dimensions: of the outer ones only the beginning.
+    for (std::size_t i = 0; i < kept_.size() && shown > most_shown; ++i) {
+      shown /= std::max<std::int64_t>(kept_[i].first + kept_[i].last, 1);
+      kept_[i] = {1, 0};
+    }
+  }
 
   std::string print() {
     if (tensor_.size() == 0) return "[]";
@@ -80,22 +93,18 @@ class TensorPrinter {
   // Calls `element` for the shown positions of a dimension and `gap` for those left out.
   template <class Element, class Gap>
   void walk(std::size_t dimension, Element element, Gap gap) const {
-    std::int64_t length = tensor_.shape()[dimension];
-    std::int64_t edge = options_.edge_items;
-    bool cut = elided_ && length > 2 * edge;
-    for (std::int64_t i = 0; i < length; ++i) {
-      if (cut && i == edge) {
-        gap();
-        i = length - edge;
-      }
-      element(i);
-    }
+    const std::int64_t length = tensor_.shape()[dimension];
+    const Kept& kept = kept_[dimension];
+    for (std::int64_t i = 0; i < kept.first; ++i) element(i);
+    if (kept.first + kept.last < length) gap();
+    for (std::int64_t i = length - kept.last; i < length; ++i) element(i);
   }
 
   bool is_last(std::size_t dimension) const { return dimension + 1 == tensor_.shape().size(); }
 
   void measure(std::size_t dimension, std::int64_t base) {
     auto element = [&](std::int64_t i) {
+      poll_interrupt();
       std::int64_t index = base + i * strides_[dimension];
       if (!is_last(dimension)) return measure(dimension + 1, index);
       width_ = std::max(width_, element_text(tensor_, index, options_.full).size());
@@ -121,6 +130,7 @@ class TensorPrinter {
         first = false;
       };
       auto element = [&](std::int64_t i) {
+        poll_interrupt();
         std::string text = element_text(tensor_, base + i * strides_[dimension], options_.full);
         put(std::string(width_ - text.size(), ' ') + text);
       };
@@ -149,7 +159,11 @@ class TensorPrinter {
   const Tensor& tensor_;
   const FormatOptions& options_;
   Shape strides_;
-  bool elided_;
+  // Elements of a dimension that are shown, at its beginning and end.
+  struct Kept {
+    std::int64_t first = 0, last = 0;
+  };
+  std::vector<Kept> kept_;
   std::size_t width_ = 0;
   std::string out_;
 };

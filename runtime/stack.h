@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/value.h"
+#include "support/memory.h"
 
 namespace relish {
 
@@ -12,7 +13,10 @@ class StackValue final : public ObjectValue {
 
   StackValue() = default;  // empty
   StackValue(Pointer below, Value top)
-      : below_(std::move(below)), top_(std::move(top)), size_(below_->size_ + 1) {}
+      : held_(sizeof(StackValue) + 2 * sizeof(void*), "an entry of a stack"),
+        below_(std::move(below)),
+        top_(std::move(top)),
+        size_(below_->size_ + 1) {}
   ~StackValue() override;
   StackValue(const StackValue&) = delete;
   StackValue& operator=(const StackValue&) = delete;
@@ -24,6 +28,7 @@ class StackValue final : public ObjectValue {
   std::string describe() const override;
 
  private:
+  HeldMemory held_;
   // Changed by the destructor alone, which takes long lists apart without recursion.
   mutable Pointer below_;
   mutable Value top_;

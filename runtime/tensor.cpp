@@ -1,7 +1,6 @@
 // Tensor storage: aligned, counted against the memory limit, and given back when the last handle goes.
 #include "runtime/tensor.h"
 
-#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -9,42 +8,30 @@
 #include <type_traits>
 
 #include "runtime/format.h"
+#include "support/checked.h"
 #include "support/limits.h"
+#include "support/memory.h"
 
 namespace relish {
 namespace {
 
 constexpr std::uint64_t alignment = 64;
 
-std::atomic<std::uint64_t> bytes_in_use{0};
-
-[[noreturn]] void allocation_failure(std::uint64_t wanted, std::string_view reason) {
-  std::uint64_t used = bytes_in_use.load(std::memory_order_relaxed);
-  fail(ErrorClass::ResourceLimit, {}, "memory.limit",
-       fmt::format(
-           "a tensor of {} bytes {}; {} bytes are in use and {} are allowed; --memory-limit raises the limit",
-           wanted, reason, used, memory_limit()));
-}
-
 // Storage of at least one line of 64 bytes, so that the pointer of an empty tensor is valid too.
 std::shared_ptr<void> allocate(std::uint64_t bytes) {
-  std::uint64_t limit = memory_limit();
-  std::uint64_t rounded = std::max<std::uint64_t>(bytes, 1);
-  if (rounded > limit) allocation_failure(bytes, "does not fit");
-  rounded = (rounded + alignment - 1) / alignment * alignment;
-  std::uint64_t before = bytes_in_use.fetch_add(rounded, std::memory_order_relaxed);
-  if (before + rounded > limit && bytes > 0) {
-    bytes_in_use.fetch_sub(rounded, std::memory_order_relaxed);
-    allocation_failure(bytes, "does not fit");
-  }
+  if (bytes > memory_limit()) fail_memory(bytes, "a tensor", "does not fit");
+  const std::uint64_t rounded = (std::max<std::uint64_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+  // An empty tensor is never what does not fit.
+  const std::uint64_t counted = bytes > 0 ? rounded : 0;
+  take_memory(counted, "a tensor");
   void* data = std::aligned_alloc(alignment, rounded);
   if (data == nullptr) {
-    bytes_in_use.fetch_sub(rounded, std::memory_order_relaxed);
-    allocation_failure(bytes, "cannot be allocated by the system");
+    give_memory_back(counted);
+    fail_memory(bytes, "a tensor", "cannot be allocated by the system");
   }
-  return {data, [rounded](void* pointer) {
+  return {data, [counted](void* pointer) {
             std::free(pointer);
-            bytes_in_use.fetch_sub(rounded, std::memory_order_relaxed);
+            give_memory_back(counted);
           }};
 }
 
@@ -120,7 +107,7 @@ std::int64_t element_count(std::span<const std::int64_t> shape) {
   bool overflow = false;
   for (std::int64_t dimension : shape) {
     if (dimension < 0) {
-      fail(ErrorClass::ResourceLimit, {}, "tensor.size",
+      fail(ErrorClass::Runtime, {}, "tensor.negative",
            fmt::format("the shape {} has a negative dimension", format_shape({shape.begin(), shape.end()})));
     }
     has_zero = has_zero || dimension == 0;
@@ -139,12 +126,21 @@ std::int64_t element_count(std::span<const std::int64_t> shape) {
 Shape row_major_strides(std::span<const std::int64_t> shape) {
   Shape strides(shape.size(), 1);
   for (std::size_t i = shape.size(); i-- > 1;) {
-    strides[i - 1] = strides[i] * std::max<std::int64_t>(shape[i], 1);
+    // Only without elements may the product be too large, and then no stride is used.
+    strides[i - 1] = checked_mul(strides[i], std::max<std::int64_t>(shape[i], 1)).value_or(0);
   }
   return strides;
 }
 
+void check_rank(std::size_t rank) {
+  if (rank <= limits().max_rank) return;
+  fail(ErrorClass::ResourceLimit, {}, "limit.rank",
+       fmt::format("a tensor of {} dimensions; expected at most {}; --max-rank raises the limit", rank,
+                   limits().max_rank));
+}
+
 Tensor Tensor::empty(DType dtype, Shape shape) {
+  check_rank(shape.size());
   Tensor tensor;
   tensor.size_ = element_count(shape);
   tensor.dtype_ = dtype;
@@ -195,6 +191,7 @@ void Tensor::set_int(std::int64_t index, std::int64_t value) {
 }
 
 Tensor Tensor::reshaped(Shape shape) const {
+  check_rank(shape.size());
   RELISH_CHECK(element_count(shape) == size_, "reshaped to another number of elements");
   Tensor result = *this;
   result.shape_ = std::move(shape);
@@ -212,7 +209,5 @@ bool identical(const Tensor& a, const Tensor& b) {
   return a.dtype() == b.dtype() && a.shape() == b.shape() &&
          std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.byte_size())) == 0;
 }
-
-std::uint64_t tensor_bytes_in_use() { return bytes_in_use.load(std::memory_order_relaxed); }
 
 }  // namespace relish

@@ -25,6 +25,9 @@ std::int64_t element_count(std::span<const std::int64_t> shape);
 // Row-major strides in elements.
 Shape row_major_strides(std::span<const std::int64_t> shape);
 
+// ResourceLimit for more dimensions than limits() allow: others could not read the tensor.
+void check_rank(std::size_t rank);
+
 class Tensor {
  public:
   Tensor() = default;  // no tensor: only good for assignment
@@ -80,9 +83,6 @@ class Tensor {
 
 // Same dtype, shape and bytes (so NaN equals the same NaN and +0 differs from -0).
 bool identical(const Tensor& a, const Tensor& b);
-
-// Bytes held by live tensors of this process.
-std::uint64_t tensor_bytes_in_use();
 
 // C++ type <-> DType. `visit_dtype(d, f)` calls f with a default-made value of the storage type
 // (bool, int8_t ... uint64_t, Half, BFloat16, float, double).

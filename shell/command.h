@@ -31,17 +31,19 @@ enum class Subject : std::uint8_t {
 
 // How an option's text on the command line becomes a value, and which values it takes in scripts.
 enum class OptionKind : std::uint8_t {
-  Flag,         // --json · True, False
-  Integer,      // 5
-  Real,         // 0.1
-  Text,         // a string
-  Names,        // a,b · ["a", "b"] or "a"
-  Path,         // index path into a result: 1.0 · 1 or [1, 0]
-  Spec,         // NAME(option=value) as text
-  Tensors,      // a file of named tensors · path or dict
-  Assignments,  // NAME=VALUE, repeated · dict or list of "NAME=VALUE"
-  OutputFile,   // a path that is written
-  Value,        // any value in scripts; on the command line a file (see the option's text)
+  Flag,          // --json · True, False
+  Integer,       // 5
+  Real,          // 0.1
+  Text,          // a string
+  Names,         // a,b · ["a", "b"] or "a"
+  Path,          // index path into a result: 1.0 · 1 or [1, 0]
+  Spec,          // NAME(option=value) as text
+  Tensors,       // a file of named tensors · path or dict
+  Assignments,   // NAME=VALUE, repeated · dict or list of "NAME=VALUE"
+  InputFile,     // a path that is read
+  OutputFile,    // a path that is written
+  OutputFolder,  // a folder that files are written to
+  Value,         // any value in scripts; on the command line a file (see the option's text)
 };
 
 // Surfaces on which an option exists.
@@ -124,15 +126,25 @@ class Invocation {
   std::vector<int> path(std::string_view option) const;
   // Assignments as (name, value) with the values as written or given.
   std::vector<std::pair<std::string, ScriptValue>> assignments(std::string_view option) const;
+  // The path of an option that writes, and of one that reads, as it may be opened: in scripts by the rules of
+  // paths. PolicyError.
+  std::string output_path(std::string_view option) const { return allowed_path(option); }
+  std::string input_path(std::string_view option) const { return allowed_path(option); }
+  // A path that stands in a value of an option, such as `@FILE`.
+  std::string allowed_path(std::string_view option, const std::string& path) const;
   // Named tensors of a file or dict, in order.
   std::vector<std::pair<std::string, Tensor>> tensors(std::string_view option) const;
 
   // The wrong use of an option or argument.
   [[noreturn]] void misuse(std::string_view option, std::string message) const;
+  // A value of the right kind that the option does not take: UsageError on all surfaces.
+  [[noreturn]] void refuse_value(std::string_view option, std::string message) const;
 
   int exit_code = 0;  // set by commands that found a difference
 
  private:
+  std::string allowed_path(std::string_view option) const { return allowed_path(option, text(option)); }
+
   struct Given {
     ScriptValue value;
     Span span;

@@ -27,8 +27,11 @@ std::string_view value_name(OptionKind kind) {
       return "FILE";
     case OptionKind::Assignments:
       return "NAME=VALUE";
+    case OptionKind::InputFile:
     case OptionKind::OutputFile:
       return "FILE";
+    case OptionKind::OutputFolder:
+      return "FOLDER";
     case OptionKind::Value:
       return "FILES";
   }
@@ -123,7 +126,6 @@ std::vector<GlobalOption> global_options() {
       {"--tier interp|jit", "engine that runs functions (default: jit)"},
       {"--threads N", "threads of compiled code (default: affinity and quota of the process)"},
       {"--seed N", "seed of what is random and has no seed of its own (default: 0)"},
-      {"--cache DIR|off", "folder of compiled objects (default: $XDG_CACHE_HOME/relish)"},
       {"--root DIR", "folder whose files a script may name by any path; may be repeated"},
       {"--native LIB", "library whose functions may be called, or NAME=LIB:SYMBOL; may be repeated"},
       {"--debug", "details of internal errors"},

@@ -46,8 +46,13 @@ Span Invocation::span_of(std::string_view option) const {
 }
 
 void Invocation::misuse(std::string_view option, std::string message) const {
-  ErrorClass error_class = surface == Surface::Shell ? ErrorClass::Usage : ErrorClass::Type;
-  fail(error_class, span_of(option), "command.option",
+  if (surface == Surface::Shell) refuse_value(option, std::move(message));
+  fail(ErrorClass::Type, span_of(option), "command.option",
+       fmt::format("{}: {}: {}", command.name, option_text(surface, option), message));
+}
+
+void Invocation::refuse_value(std::string_view option, std::string message) const {
+  fail(ErrorClass::Usage, span_of(option), "command.option",
        fmt::format("{}: {}: {}",
                    surface == Surface::Shell ? shell_name(command.name) : std::string(command.name),
                    option_text(surface, option), message));
@@ -116,7 +121,8 @@ std::vector<int> Invocation::path(std::string_view option) const {
   const ScriptValue* value = find(option);
   if (!value) return {};
   auto index = [&](std::int64_t i) {
-    if (i < 0 || i > 1'000'000) misuse(option, fmt::format("found the index {}; expected at least 0", i));
+    if (i < 0 || i > 1'000'000)
+      refuse_value(option, fmt::format("found the index {}; expected at least 0", i));
     return static_cast<int>(i);
   };
   if (const auto* single = value->as<std::int64_t>()) return {index(*single)};
@@ -136,7 +142,7 @@ std::vector<int> Invocation::path(std::string_view option) const {
       std::int64_t i = 0;
       auto [next, error] = std::from_chars(at, end, i);
       if (error != std::errc{} || (next != end && *next != '.')) {
-        misuse(option, fmt::format("found '{}'; expected an index path such as 1.0", printable(*text)));
+        refuse_value(option, fmt::format("found '{}'; expected an index path such as 1.0", printable(*text)));
       }
       result.push_back(index(i));
       if (next == end) return result;
@@ -153,13 +159,13 @@ std::vector<std::pair<std::string, ScriptValue>> Invocation::assignments(std::st
   auto add_text = [&](const std::string& text) {
     std::size_t mark = text.find('=');
     if (mark == std::string::npos || mark == 0) {
-      misuse(option, fmt::format("found '{}'; expected NAME=VALUE", printable(text)));
+      refuse_value(option, fmt::format("found '{}'; expected NAME=VALUE", printable(text)));
     }
     result.emplace_back(text.substr(0, mark), ScriptValue(text.substr(mark + 1)));
   };
   if (const ScriptDict* dict = value->dictionary()) {
     for (const auto& [key, item] : dict->items) {
-      if (!key.string()) misuse(option, fmt::format("found the key {}; expected names", quoted_text_of(key)));
+      if (!key.string()) misuse(option, fmt::format("found the key {}; expected names", brief_text(key)));
       result.emplace_back(*key.string(), item);
     }
   } else if (value->string()) {
@@ -179,22 +185,24 @@ std::vector<std::pair<std::string, Tensor>> Invocation::tensors(std::string_view
   const ScriptValue* value = find(option);
   if (!value) return {};
   if (value->string()) {
-    std::string path = *value->string();
-    if (script) path = script->resolve_path(path, false, span_of(option));
-    return read_tensors(path);
+    return read_tensors(input_path(option));
   }
   std::vector<std::pair<std::string, Tensor>> result;
   if (const ScriptDict* dict = value->dictionary()) {
     for (const auto& [key, item] : dict->items) {
       if (!key.string() || !item.tensor()) {
         misuse(option,
-               fmt::format("found {}: {}; expected names with tensors", quoted_text_of(key), describe(item)));
+               fmt::format("found {}: {}; expected names with tensors", brief_text(key), describe(item)));
       }
       result.emplace_back(*key.string(), *item.tensor());
     }
     return result;
   }
   misuse(option, fmt::format("found {}; expected a file of tensors or a dict", describe(*value)));
+}
+
+std::string Invocation::allowed_path(std::string_view option, const std::string& path) const {
+  return script ? script->resolve_path(path, span_of(option)) : path;
 }
 
 std::string shell_name(std::string_view name) {

@@ -1,5 +1,5 @@
-// Loss lines and the live line. Loss lines hold nothing that depends on the clock, so that a job prints the
-// same lines every time; times stand on the live line and in the metrics of the run folder.
+// Loss lines and the live line. Loss lines hold nothing that depends on the clock; times stand on the live
+// line and in the metrics of the run folder.
 #include "shell/progress.h"
 
 #include <sys/ioctl.h>
@@ -14,7 +14,9 @@ namespace relish {
 namespace {
 
 constexpr auto live_interval = std::chrono::milliseconds(100);
+constexpr auto line_interval = std::chrono::seconds(1);
 constexpr int loss_digits = 6;
+constexpr std::size_t most_names = 20;  // in a line
 
 bool terminal_for_live_line() {
   const char* kind = std::getenv("TERM");
@@ -32,6 +34,14 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.0f}m{:02.0f}s", std::floor(seconds / 60), std::floor(std::fmod(seconds, 60)));
 }
 
+std::string name_list(const std::vector<std::string>& names) {
+  const std::size_t shown = names.size() <= most_names ? names.size() : most_names - 1;
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
 }  // namespace
 
 std::string loss_text(double loss) {
@@ -42,7 +52,12 @@ std::string loss_text(double loss) {
   return std::string(buffer, end);
 }
 
-TrainingProgress::TrainingProgress(Session& session) : session_(session), live_(terminal_for_live_line()) {}
+TrainingProgress::TrainingProgress(Session& session, std::optional<LogEvery> asked)
+    : session_(session),
+      live_(terminal_for_live_line()),
+      asked_(asked),
+      lines_(most_lines_at_once),
+      line_since_(Clock::now()) {}
 
 TrainingProgress::~TrainingProgress() { erase_live_line(); }
 
@@ -51,17 +66,62 @@ void TrainingProgress::erase_live_line() {
   line_shown_ = false;
 }
 
+bool TrainingProgress::due(const StepReport& report, Printed& last) {
+  const bool ends = report.step == report.total_steps;
+  const Printed now{report.step, report.seconds};
+  if (asked_) {
+    // A line of each kind for so many steps; the first and the last step have theirs.
+    const bool passed = asked_->seconds > 0 ? report.seconds - last.seconds >= asked_->seconds
+                                            : report.step / asked_->steps > last.step / asked_->steps;
+    if (!passed && !ends && report.step > 1) return false;
+    last = now;
+    return true;
+  }
+  if (Clock::now() - line_since_ >= line_interval) {
+    line_since_ = Clock::now();
+    lines_ = std::min(lines_ + 1, most_lines_at_once);
+  }
+  if (lines_ == 0 && !ends) {
+    if (!told_) {
+      erase_live_line();
+      write_error_text(
+          "one line a second from here; --log-every chooses, metrics.jsonl has every logged step\n");
+    }
+    told_ = true;
+    return false;
+  }
+  if (lines_ > 0) --lines_;
+  last = now;
+  return true;
+}
+
 void TrainingProgress::print(const std::string& line) {
   erase_live_line();
   session_.print(line);
   session_.output().flush();
 }
 
+// On standard error, with the other things that are said about a job and are no results of it.
+void TrainingProgress::on_start(const std::vector<std::string>& trained,
+                                const std::vector<std::string>& inputs,
+                                const std::vector<std::string>& targets) {
+  write_error_text(fmt::format("trains {}; inputs {}; targets {}\n", name_list(trained), name_list(inputs),
+                               name_list(targets)));
+}
+
+void TrainingProgress::on_zero_gradients(std::int64_t step) {
+  erase_live_line();
+  write_error_text(fmt::format(
+      "note: step {}: all gradients are 0, so nothing is learned; see the start values (init, params) and "
+      "the model\n",
+      step));
+}
+
 void TrainingProgress::on_step(const StepReport& report) {
-  if (report.logged) {
+  if (report.logged && due(report, last_step_)) {
     print(fmt::format("step {} epoch {} loss {}", report.step, report.epoch, loss_text(report.loss)));
   }
-  auto now = std::chrono::steady_clock::now();
+  auto now = Clock::now();
   if (!live_ || now - shown_at_ < live_interval) return;
   shown_at_ = now;
   double done =
@@ -77,7 +137,9 @@ void TrainingProgress::on_step(const StepReport& report) {
 }
 
 void TrainingProgress::on_epoch(const EpochReport& report) {
+  if (!due(report.step, last_epoch_)) return;
   std::string line = fmt::format("epoch {} mean loss {}", report.step.epoch, loss_text(report.loss));
+  for (const auto& [name, value] : report.metrics) line += fmt::format(" {} {}", name, loss_text(value));
   if (report.validation) {
     for (const auto& [name, value] : *report.validation)
       line += fmt::format(" validation {} {}", name, loss_text(value));

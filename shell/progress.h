@@ -1,31 +1,54 @@
-// The terminal's side of a training job: a line for each logged step and epoch, the same wherever the job
-// runs, and on a terminal a live line between them.
+// The terminal's side of a training job: lines of logged steps and epochs, and on a terminal a live line
+// between them. A short job prints every line, the same wherever and whenever it runs; one that has printed
+// `most_lines_at_once` prints one a second. What the user asks for by log_every holds instead, for all lines.
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 #include "shell/session.h"
 #include "train/observer.h"
+#include "train/trainer.h"
 
 namespace relish {
 
 class TrainingProgress : public TrainingObserver {
  public:
-  explicit TrainingProgress(Session& session);
+  // `asked`: how often the user wants to see a line, if said.
+  TrainingProgress(Session& session, std::optional<LogEvery> asked);
   ~TrainingProgress() override;
 
+  void on_start(const std::vector<std::string>& trained, const std::vector<std::string>& inputs,
+                const std::vector<std::string>& targets) override;
+  void on_zero_gradients(std::int64_t step) override;
   void on_step(const StepReport& report) override;
   void on_epoch(const EpochReport& report) override;
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  // Whether the line is due: `step` and `seconds` say when it is, `last` when the line of its kind before it
+  // was printed.
+  struct Printed {
+    std::int64_t step = 0;
+    double seconds = 0;
+  };
+  bool due(const StepReport& report, Printed& last);
   void print(const std::string& line);
   void erase_live_line();
 
   Session& session_;
   bool live_;  // standard error is a terminal
+  std::optional<LogEvery> asked_;
+  Printed last_step_, last_epoch_;
+  int lines_ = 0;                   // that may still be printed at once
+  Clock::time_point line_since_{};  // since then they grow, by one a second
+  bool told_ = false;               // that lines are left out
   bool line_shown_ = false;
-  std::chrono::steady_clock::time_point shown_at_{};
+  Clock::time_point shown_at_{};
 };
+
+inline constexpr int most_lines_at_once = 60;
 
 // "0.4321": six significant digits, the number of a loss line.
 std::string loss_text(double loss);

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -10,48 +12,71 @@
 #include "jit/jit.h"
 #include "runtime/program_output.h"
 #include "support/failure.h"
+#include "support/interrupt.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
 namespace relish {
 namespace {
 
+// What was printed and not yet written: one buffer a process, where a signal's last words find it.
 constexpr std::size_t output_buffer_bytes = 1 << 16;
+char output_buffer[output_buffer_bytes];
+std::atomic<std::size_t> output_begin{0};
+std::atomic<std::size_t> output_end{0};
 
-// Writes all of it; the error number, or 0.
-int write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return errno;
-    }
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
+void write_last_words() {
+  const std::size_t begin = output_begin.load();
+  write_without_waiting(STDOUT_FILENO, output_buffer + begin, output_end.load() - begin);
 }
 
 }  // namespace
 
-void StandardOutput::write(std::string_view text) {
-  buffer_ += text;
-  if (buffer_.size() >= output_buffer_bytes) flush();
-}
+StandardOutput::StandardOutput() { set_last_words(write_last_words); }
 
-void StandardOutput::flush() {
-  if (buffer_.empty()) return;
-  std::string text = std::move(buffer_);
-  buffer_.clear();
-  int error = write_all(STDOUT_FILENO, text);
-  if (error == EPIPE || error == EBADF)
-    fail(ErrorClass::IO, {}, closed_output_id, "standard output is closed");
-  if (error != 0) {
-    fail_at(ErrorClass::IO, "<stdout>", "output.write",
-            fmt::format("cannot write: {}", std::strerror(error)));
+void StandardOutput::write(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = output_end.load();
+    const std::size_t part = std::min(text.size(), output_buffer_bytes - end);
+    std::memcpy(output_buffer + end, text.data(), part);
+    output_end.store(end + part);
+    text.remove_prefix(part);
+    if (end + part == output_buffer_bytes) flush();
   }
 }
 
-void write_error_text(std::string_view text) { write_all(STDERR_FILENO, text); }
+void StandardOutput::flush() {
+  while (output_begin.load() < output_end.load()) {
+    const std::size_t begin = output_begin.load();
+    const ssize_t written = ::write(STDOUT_FILENO, output_buffer + begin, output_end.load() - begin);
+    const int error = written < 0 ? errno : 0;
+    if (written > 0) output_begin.store(begin + static_cast<std::size_t>(written));
+    if (output_begin.load() == output_end.load()) break;
+    const bool woken = error == EINTR || error == 0;
+    if (woken) poll_interrupt();
+    if (woken && !leaving()) continue;
+    // Nothing more goes there.
+    output_begin.store(0);
+    output_end.store(0);
+    if (woken) return;
+    if (error == EPIPE || error == EBADF)
+      fail(ErrorClass::IO, {}, closed_output_id, "standard output is closed");
+    fail_at(ErrorClass::IO, "<stdout>", "output.write",
+            fmt::format("cannot write: {}", std::strerror(error)));
+  }
+  output_begin.store(0);
+  output_end.store(0);
+}
+
+// Never throws: what a signal stops here, the next poll tells.
+void write_error_text(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno != EINTR) return;
+    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+    if (!text.empty() && (leaving() || interrupt_flag.load(std::memory_order_relaxed) != 0)) return;
+  }
+}
 
 Session::Session(Settings settings, std::unique_ptr<Output> output)
     : settings_(std::move(settings)),

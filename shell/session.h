@@ -19,7 +19,7 @@ struct Settings {
   std::string tier = "jit";
   int threads = 0;  // 0: the affinity and quota of the process
   std::uint64_t seed = 0;
-  std::string cache;               // folder of the object cache, or "off"
+  std::uint64_t draws = 0;         // of rand() and randn() without a seed so far
   std::vector<std::string> roots;  // folders whose files scripts may name by any path
   bool debug = false;              // stack of notes for internal errors
   bool color = false;              // of diagnostics
@@ -37,14 +37,12 @@ class Output {
 };
 
 // Buffered standard output. A closed one is a Failure(IOError) with the id "output.closed", which ends the
-// program without a message.
+// program without a message. One that nobody reads is waited for until a signal asks to stop.
 class StandardOutput : public Output {
  public:
+  StandardOutput();
   void write(std::string_view text) override;
   void flush() override;
-
- private:
-  std::string buffer_;
 };
 
 inline constexpr std::string_view closed_output_id = "output.closed";

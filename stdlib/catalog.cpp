@@ -48,14 +48,15 @@ constexpr CatalogOption kl_div_options[] = {
 
 constexpr LossEntry losses[] = {
     {"binary_cross_entropy", "Cross-entropy of probabilities and targets in [0, 1].",
-     "losses/binary_cross_entropy.relish", plain_options},
+     "losses/binary_cross_entropy.relish", plain_options, LossParts::Elements, false, false, 0.5},
     {"binary_cross_entropy_with_logits", "Cross-entropy of the sigmoids of logits and targets in [0, 1].",
-     "losses/binary_cross_entropy_with_logits.relish", plain_options},
+     "losses/binary_cross_entropy_with_logits.relish", plain_options, LossParts::Elements, false, false, 0},
     {"categorical_cross_entropy", "Cross-entropy of logits and probabilities of classes.",
-     "losses/categorical_cross_entropy.relish", categorical_options, LossParts::Elements, false, true},
+     "losses/categorical_cross_entropy.relish", categorical_options, LossParts::Elements, false, true, 0},
     {"cross_entropy", "Cross-entropy of logits and class indices.", "losses/cross_entropy.relish",
-     cross_entropy_options, LossParts::Operator, true, true},
-    {"hinge", "max(0, 1 - t * p) of scores and targets 1 or -1.", "losses/hinge.relish", plain_options},
+     cross_entropy_options, LossParts::Operator, true, true, 0},
+    {"hinge", "max(0, 1 - t * p) of scores and targets 1 or -1.", "losses/hinge.relish", plain_options,
+     LossParts::Elements, false, false, 0},
     {"huber", "Squared error, continued by a line from delta on.", "losses/huber.relish", huber_options},
     {"kl_div", "Kullback-Leibler divergence of log-probabilities from probabilities; the mean is over rows.",
      "losses/kl_div.relish", kl_div_options, LossParts::Rows},
@@ -224,12 +225,16 @@ constexpr CatalogOption uniform_options[] = {
 constexpr CatalogOption normal_options[] = {
     {"mean", OptionUse::Constant, "float", "0", "mean", "", "", false, no_limit, false, false, true},
     {"std", OptionUse::Constant, "float", "1", "standard deviation"}};
+constexpr CatalogOption constant_value_options[] = {{"value", OptionUse::Constant, "float", "",
+                                                     "what every element is", "", "", true, no_limit, false,
+                                                     false, true}};
 constexpr CatalogOption xavier_options[] = {{"gain", OptionUse::Constant, "float", "1", "factor"}};
 constexpr CatalogOption kaiming_options[] = {
     {"a", OptionUse::Constant, "float", "0", "slope of a leaky relu below 0"},
     {"mode", OptionUse::Word, "fan_in|fan_out", "fan_in", "which number of connections counts"}};
 
 constexpr RuleEntry initialisers[] = {
+    {"constant", "The same value everywhere.", "constant", constant_value_options},
     {"glorot_normal", "As xavier_normal.", "xavier_normal", xavier_options},
     {"glorot_uniform", "As xavier_uniform.", "xavier_uniform", xavier_options},
     {"he_normal", "As kaiming_normal.", "kaiming_normal", kaiming_options},
@@ -239,7 +244,7 @@ constexpr RuleEntry initialisers[] = {
     {"kaiming_uniform", "Uniform, with the deviation of kaiming_normal.", "kaiming_uniform", kaiming_options},
     {"normal", "Normal.", "normal", normal_options},
     {"ones", "1.", "ones", {}},
-    {"uniform", "Uniform in [a, b).", "uniform", uniform_options},
+    {"uniform", "Uniform in [a, b).", "uniform", uniform_options, true},
     {"xavier_normal", "Normal, with the deviation gain * sqrt(2 / (fan_in + fan_out)).", "xavier_normal",
      xavier_options},
     {"xavier_uniform", "Uniform, with the deviation of xavier_normal.", "xavier_uniform", xavier_options},

@@ -74,6 +74,8 @@ struct LossEntry {
   // Predictions have a class dimension: the last one up to rank 2, else dimension 1. It is set as the
   // attribute `axis` of the operator calls.
   bool classes = false;
+  // From which prediction on a place of one column counts as positive; NaN where the loss does not say.
+  double threshold = std::numeric_limits<double>::quiet_NaN();
 };
 std::span<const LossEntry> loss_entries();          // sorted by name
 const LossEntry* find_loss(std::string_view name);  // null when unknown
@@ -132,6 +134,7 @@ struct RuleEntry {
   std::string_view summary;
   std::string_view function;  // in schedules/schedules.relish or initialisers/initialisers.relish
   std::span<const CatalogOption> options;
+  bool interval = false;  // the options a and b are its ends: a is below b
 };
 std::span<const RuleEntry> schedule_entries();     // take lr, step and options; all in float64
 std::span<const RuleEntry> initialiser_entries();  // take key, shape, fan_in, fan_out, fan and options

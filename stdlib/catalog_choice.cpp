@@ -305,6 +305,17 @@ RuleChoice choose_rule(std::string_view kind, std::span<const RuleEntry> entries
     }
   }
   choice.constants = std::move(gathered.constants);
+  if (entry->interval) {
+    const auto value = [&](std::string_view option) {
+      return std::find_if(choice.constants.begin(), choice.constants.end(),
+                          [&](const auto& constant) { return constant.first == option; })
+          ->second;
+    };
+    if (!(value("a") < value("b"))) {
+      refuse(entry->name, "option.value",
+             fmt::format("a is {} and b is {}; expected a below b", value("a"), value("b")));
+    }
+  }
   return choice;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ir/op_suggestion.h"
+
 namespace relish {
 namespace {
 
@@ -255,7 +257,7 @@ constexpr FormerOperator former[] = {
     {"conv2d_winograd_weight_transform", "nn.conv2d_winograd_weight_transform"},
     {"conv2d_winograd_without_weight_transform", "nn.conv2d_winograd_without_weight_transform"},
     {"copy", "copy"},
-    {"dense", "linear"},
+    {"dense", "nn.dense"},
     {"device_copy", "to_vdevice"},
     {"divide", "divide"},
     {"dropout", "nn.dropout"},
@@ -341,5 +343,12 @@ std::string_view group_of_operator(std::string_view name) {
 }
 
 std::span<const FormerOperator> operators_of_2019() { return former; }
+
+std::optional<std::string> meant_operator(std::string_view wanted, std::span<const std::string_view> others) {
+  const std::string_view word = wanted.substr(wanted.rfind('.') + 1);
+  for (const FormerOperator& each : former)
+    if (each.name == word) return std::string(each.today);
+  return nearest_op(wanted, others);
+}
 
 }  // namespace relish

@@ -3,7 +3,9 @@
 // of operators against both.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace relish {
@@ -24,5 +26,10 @@ struct FormerOperator {
   std::string_view today;  // the operator, without "R."
 };
 std::span<const FormerOperator> operators_of_2019();
+
+// The operator that is meant by a name which is none: what replaces a name of 2019, with or without its
+// namespace, else the nearest name, also of `others`.
+std::optional<std::string> meant_operator(std::string_view wanted,
+                                          std::span<const std::string_view> others = {});
 
 }  // namespace relish

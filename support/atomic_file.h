@@ -18,8 +18,9 @@ class ByteSink {
   void write(std::string_view text) { write(text.data(), text.size()); }
 };
 
-// Calls `produce` with a sink; the target appears only when it returns normally. Honours the umask; a symlink
-// at the target is replaced. Throws IOError.
+// Calls `produce` with a sink; the target appears only when it returns normally. Honours the umask. Of a
+// symlink the file behind it is meant, and renamed in its own folder; a file that may not be written is
+// refused. Throws IOError, and PolicyError for a script's file (support/file_access.h).
 void write_file_atomically(const std::string& path, const std::function<void(ByteSink&)>& produce);
 void write_file_atomically(const std::string& path, std::string_view contents);
 

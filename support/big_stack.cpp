@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "support/failure.h"
+#include "support/interrupt.h"
 
 namespace relish {
 namespace {
@@ -24,6 +25,7 @@ struct Job {
 void* run_job(void* argument) {
   auto* job = static_cast<Job*>(argument);
   on_big_stack = true;
+  const WorkingThread woken_by_signals;
   try {
     (*job->work)();
   } catch (...) {

@@ -1,10 +1,20 @@
-// Signal handlers that only set a flag; work stops where it polls.
+// Signal handlers set a flag and start a timer. Each tick wakes the working thread from the system call that
+// it may wait in (a signal may come just before one begins, and goes to any thread); the last tick ends a
+// process that is to end. Everything in a handler is async-signal-safe.
 #include "support/interrupt.h"
 
+#include <poll.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <climits>
 #include <csignal>
+#include <cstring>
 
 #include "support/failure.h"
+#include "support/unfinished_files.h"
 
 namespace relish {
 
@@ -14,16 +24,30 @@ namespace {
 
 static_assert(std::atomic<std::int32_t>::is_always_lock_free, "the handler may only use lock-free atomics");
 
+constexpr int tick_milliseconds = 25;
+constexpr int last_tick = most_milliseconds_to_end / tick_milliseconds;
+
 // One bit a signal that has been seen and not yet been acted upon.
 std::atomic<std::uint32_t> pending_signals{0};
+// The last signal that asked, also when it was obeyed.
+std::atomic<std::int32_t> asked_signal{0};
+std::atomic<std::int32_t> ticks{0};
+std::atomic<std::int32_t> holds{0};
+std::atomic<std::int32_t> shields{0};
+std::atomic<std::int32_t> working_thread{0};
+std::atomic<bool> process_ends{false};
+std::atomic<bool> sigint_ends{false};
+std::atomic<bool> obeyed{false};
+std::atomic<bool> told{false};
+std::atomic<bool> timer_made{false};
+std::atomic<void (*)()> last_words{nullptr};
+timer_t timer{};
 
-extern "C" void on_interrupt_signal(int signal_number) {
-  std::uint32_t bit = 1u << signal_number;
-  if (pending_signals.fetch_or(bit) & bit) _exit(128 + signal_number);
-  interrupt_flag.store(signal_number, std::memory_order_relaxed);
+bool ends_process(int signal_number) {
+  return process_ends.load() && (signal_number != SIGINT || sigint_ends.load());
 }
 
-std::string_view signal_name(int signal_number) {
+const char* signal_name(int signal_number) {
   switch (signal_number) {
     case SIGINT:
       return "SIGINT";
@@ -36,20 +60,89 @@ std::string_view signal_name(int signal_number) {
   }
 }
 
+void set_timer(int milliseconds) {
+  if (!timer_made.load()) return;
+  itimerspec time = {};
+  time.it_interval.tv_nsec = milliseconds * 1000000L;
+  time.it_value = time.it_interval;
+  timer_settime(timer, 0, &time, nullptr);
+}
+
+void wake_working_thread() {
+  const pid_t thread = working_thread.load();
+  if (thread != 0 && thread != static_cast<pid_t>(syscall(SYS_gettid)))
+    syscall(SYS_tgkill, getpid(), thread, SIGALRM);
+}
+
+// Ends the process from a handler: no half-written file stays, and nothing is waited for.
+[[noreturn]] void leave(int signal_number) {
+  remove_unfinished_files();
+  if (auto* write = last_words.load()) write();
+  if (!told.load()) {
+    char line[80] = "relish: error[Interrupted]: stopped by ";
+    std::strcat(line, signal_name(signal_number));
+    std::strcat(line, "\n");
+    write_without_waiting(STDERR_FILENO, line, std::strlen(line));
+  }
+  _exit(128 + signal_number);
+}
+
+extern "C" void on_interrupt_signal(int signal_number) {
+  const int error = errno;
+  const std::uint32_t bit = 1u << signal_number;
+  if (pending_signals.fetch_or(bit) & bit) leave(signal_number);
+  interrupt_flag.store(signal_number, std::memory_order_relaxed);
+  asked_signal.store(signal_number);
+  ticks.store(0);
+  set_timer(tick_milliseconds);
+  wake_working_thread();
+  errno = error;
+}
+
+// A tick of the timer; or only the waking of a thread, which is done when this returns.
+extern "C" void on_tick(int, siginfo_t* information, void*) {
+  if (information->si_code != SI_TIMER) return;
+  const int error = errno;
+  wake_working_thread();
+  const std::int32_t passed = holds.load() > 0 ? 0 : ticks.load() + 1;
+  ticks.store(passed);
+  if (passed >= last_tick && ends_process(asked_signal.load())) leave(asked_signal.load());
+  errno = error;
+}
+
+void handle_unless_ignored(int signal_number, const struct sigaction& action) {
+  struct sigaction inherited = {};
+  const bool known = sigaction(signal_number, nullptr, &inherited) == 0;
+  if (!known || inherited.sa_handler != SIG_IGN) sigaction(signal_number, &action, nullptr);
+}
+
+void make_timer() {
+  struct sigaction action = {};
+  action.sa_sigaction = on_tick;
+  action.sa_flags = SA_SIGINFO;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGALRM, &action, nullptr);
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
+  sigevent event = {};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGALRM;
+  if (!timer_made.load()) timer_made.store(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+}
+
 }  // namespace
 
 void install_signal_handlers() {
+  working_thread.store(static_cast<std::int32_t>(syscall(SYS_gettid)));
+  make_timer();
   struct sigaction action = {};
   action.sa_handler = on_interrupt_signal;
   sigemptyset(&action.sa_mask);
-  // Without SA_RESTART, so that a blocking read ends and its caller can poll.
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  // A program started by nohup goes on ignoring SIGHUP.
-  struct sigaction inherited = {};
-  if (sigaction(SIGHUP, nullptr, &inherited) != 0 || inherited.sa_handler != SIG_IGN) {
-    sigaction(SIGHUP, &action, nullptr);
-  }
+  // Without SA_RESTART, so that a blocking read ends and its caller can poll. A program started by nohup goes
+  // on ignoring SIGHUP, one in the background of a script SIGINT.
+  for (int signal_number : {SIGINT, SIGTERM, SIGHUP}) handle_unless_ignored(signal_number, action);
   // Writes to a closed pipe or beyond the file size limit then fail with an error that can be reported.
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;
@@ -58,15 +151,47 @@ void install_signal_handlers() {
   sigaction(SIGXFSZ, &ignore, nullptr);
 }
 
+void signals_end_process(bool sigint_too) {
+  sigint_ends.store(sigint_too);
+  process_ends.store(true);
+}
+
 void clear_interrupt() {
   interrupt_flag.store(0, std::memory_order_relaxed);
   pending_signals.store(0);
+  obeyed.store(false);
+  if (asked_signal.exchange(0) != 0) set_timer(0);
 }
 
-void poll_interrupt(Span span) {
-  std::int32_t signal_number = interrupt_flag.load(std::memory_order_relaxed);
-  if (signal_number == 0) return;
-  clear_interrupt();
+bool leaving() { return obeyed.load(); }
+
+void end_was_told() { told.store(true); }
+
+void set_last_words(void (*write)()) { last_words.store(write); }
+
+void write_without_waiting(int descriptor, const char* text, std::size_t size) {
+  while (size > 0) {
+    pollfd ready{descriptor, POLLOUT, 0};
+    if (::poll(&ready, 1, 0) != 1 || !(ready.revents & POLLOUT)) return;
+    // A pipe that is ready has room for so much.
+    const ssize_t written = ::write(descriptor, text, std::min<std::size_t>(size, PIPE_BUF));
+    if (written <= 0) return;
+    text += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+void obey_interrupt(Span span) {
+  const std::int32_t signal_number = interrupt_flag.load(std::memory_order_relaxed);
+  if (signal_number == 0 || shields.load() > 0) return;
+  if (ends_process(signal_number)) {
+    // The timer goes on: the way out is short too.
+    interrupt_flag.store(0, std::memory_order_relaxed);
+    pending_signals.store(0);
+    obeyed.store(true);
+  } else {
+    clear_interrupt();
+  }
   Diagnostic diagnostic;
   diagnostic.error_class = ErrorClass::Interrupted;
   diagnostic.span = span;
@@ -75,5 +200,19 @@ void poll_interrupt(Span span) {
   failure.set_exit_code(128 + signal_number);
   throw failure;
 }
+
+InterruptHold::InterruptHold() { holds.fetch_add(1); }
+
+InterruptHold::~InterruptHold() {
+  ticks.store(0);
+  holds.fetch_sub(1);
+}
+
+InterruptShield::InterruptShield() { shields.fetch_add(1); }
+InterruptShield::~InterruptShield() { shields.fetch_sub(1); }
+
+WorkingThread::WorkingThread()
+    : before_(working_thread.exchange(static_cast<std::int32_t>(syscall(SYS_gettid)))) {}
+WorkingThread::~WorkingThread() { working_thread.store(before_); }
 
 }  // namespace relish

@@ -1,8 +1,11 @@
-// The interrupt flag: set by signal handlers, polled by the interpreter and by compiled code (through a
-// pointer).
+// Interrupts: a signal asks, the work stops where it polls. Every loop of the program whose length a text, a
+// file or a value decides polls; what waits in a system call is woken until somebody has polled. A process
+// that is to end by signals ends shortly after one whatever it is doing, unless it holds what must be saved.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "support/source.h"
@@ -13,10 +16,68 @@ namespace relish {
 extern std::atomic<std::int32_t> interrupt_flag;
 
 // Installs handlers for SIGINT, SIGTERM, SIGHUP that set the flag (a second signal of a kind ends the process
-// at once) and ignores SIGPIPE.
+// at once) and ignores SIGPIPE. What the parent ignores stays ignored.
 void install_signal_handlers();
+// From now on a signal ends the process within `most_milliseconds_to_end`, with one line and its exit code;
+// SIGINT only when `sigint_too` (in a session it stops a statement).
+void signals_end_process(bool sigint_too);
+inline constexpr int most_milliseconds_to_end = 200;
+
 void clear_interrupt();
-// Throws Failure(Interrupted) with the signal's exit code when the flag is set; the flag is cleared.
-void poll_interrupt(Span span = {});
+// An interrupt was obeyed, and the process is on its way out: what waits for others is given up.
+bool leaving();
+// The line that tells of the end is written; a later end says nothing more.
+void end_was_told();
+// Called before such an end, in a signal handler: writes what is still to be written and never waits.
+void set_last_words(void (*write)());
+// Writes without waiting, up to the first part that nobody takes; for last words.
+void write_without_waiting(int descriptor, const char* text, std::size_t size);
+
+// Throws Failure(Interrupted) with the signal's exit code and clears the flag.
+void obey_interrupt(Span span);
+inline void poll_interrupt(Span span = {}) {
+  if (interrupt_flag.load(std::memory_order_relaxed) != 0) obey_interrupt(span);
+}
+
+// Calls `work(begin, end)` for the parts of [0, count), with a poll before each.
+template <class Work>
+void in_polled_parts(std::int64_t count, const Work& work, Span span = {}) {
+  constexpr std::int64_t part = std::int64_t{1} << 16;
+  for (std::int64_t begin = 0; begin < count; begin += part) {
+    poll_interrupt(span);
+    work(begin, std::min(begin + part, count));
+  }
+}
+
+// While one lives, a signal waits for a poll: the process has something that is worth saving first.
+class InterruptHold {
+ public:
+  InterruptHold();
+  ~InterruptHold();
+  InterruptHold(const InterruptHold&) = delete;
+};
+
+// While one lives, polls do not throw either: the saving itself.
+class InterruptShield {
+ public:
+  InterruptShield();
+  ~InterruptShield();
+  InterruptShield(const InterruptShield&) = delete;
+
+ private:
+  InterruptHold hold_;
+};
+
+// The thread that does the work, which is woken from system calls: the one that installed the handlers, and
+// within this scope the one that made it.
+class WorkingThread {
+ public:
+  WorkingThread();
+  ~WorkingThread();
+  WorkingThread(const WorkingThread&) = delete;
+
+ private:
+  std::int32_t before_;
+};
 
 }  // namespace relish

@@ -16,8 +16,9 @@ const Tensor& logits_of(const Value& result, std::string_view function) {
   const Value* value = &result;
   if (value->is_tuple() && !value->fields().empty()) value = &value->fields().front();
   if (!value->is_tensor()) {
-    fail(ErrorClass::Data, {}, "metric.logits",
-         fmt::format("accuracy: {} returns {}; expected a tensor of logits", function, describe(*value)));
+    fail(
+        ErrorClass::Data, {}, "metric.logits",
+        fmt::format("accuracy: {} returns {}; expected a tensor of predictions", function, describe(*value)));
   }
   return value->tensor();
 }
@@ -60,11 +61,11 @@ double accuracy(Evaluator& evaluator, const TrainingProgram& program, const Tens
     Tensor targets = std::move(batch.back());
     batch.pop_back();
     Value result = evaluator.call(program.module, program.inference, binding.arguments({}, batch));
-    Hits hits = count_hits(logits_of(result, program.inference), targets, counted);
+    const Hits hits = count_hits(logits_of(result, program.inference), targets, counted, program.judgement);
     sum.hits += hits.hits;
     sum.places += hits.places;
   }
-  return sum.places == 0 ? 0 : static_cast<double>(sum.hits) / static_cast<double>(sum.places);
+  return sum.places == 0 ? std::nan("") : static_cast<double>(sum.hits) / static_cast<double>(sum.places);
 }
 
 // A function of fixed batches sees whole batches only: its mean cannot be taken over a part of the rows.
@@ -93,36 +94,98 @@ double mean_loss(Evaluator& evaluator, const TrainingProgram& program, const Ten
   return sum / static_cast<double>(total);
 }
 
-double number(double value) { return value; }
-double number(float value) { return value; }
-double number(Half value) { return static_cast<float>(value); }
-double number(BFloat16 value) { return static_cast<float>(value); }
+// The places of predictions along dimension 1.
+struct Classes {
+  std::int64_t classes = 1;
+  std::int64_t inner = 1;
 
-// The first NaN, else the first of the greatest.
-template <class T>
-std::int64_t argmax(const T* values, std::int64_t count, std::int64_t stride) {
+  explicit Classes(const Tensor& predictions) {
+    const Shape& shape = predictions.shape();
+    if (shape.size() >= 2) classes = shape[1];
+    for (std::size_t i = 2; i < shape.size(); ++i) inner *= shape[i];
+  }
+  std::int64_t index(std::int64_t place, std::int64_t c) const {
+    return (place / inner * classes + c) * inner + place % inner;
+  }
+};
+
+// The class of the greatest value of a place; -1 when one of them is NaN.
+std::int64_t greatest_class(const Tensor& values, const Classes& places, std::int64_t place) {
   std::int64_t best = 0;
-  double best_value = number(values[0]);
-  for (std::int64_t i = 1; i < count && !std::isnan(best_value); ++i) {
-    double value = number(values[i * stride]);
-    if (value > best_value || std::isnan(value)) {
-      best = i;
+  double best_value = values.get_double(places.index(place, 0));
+  if (std::isnan(best_value)) return -1;
+  for (std::int64_t c = 1; c < places.classes; ++c) {
+    const double value = values.get_double(places.index(place, c));
+    if (std::isnan(value)) return -1;
+    if (value > best_value) {
+      best = c;
       best_value = value;
     }
   }
   return best;
 }
 
-template <class T>
-std::int64_t count_equal(const Tensor& logits, const Tensor& targets, std::int64_t rows, std::int64_t classes,
-                         std::int64_t inner) {
-  const T* values = logits.view<T>().data();
-  std::int64_t hits = 0;
-  for (std::int64_t place = 0; place < rows * inner; ++place) {
-    const std::int64_t start = place / inner * classes * inner + place % inner;
-    if (argmax(values + start, classes, inner) == targets.get_int(place)) ++hits;
+[[noreturn]] void refuse_shapes(const Tensor& predictions, const Tensor& targets, std::string_view expected) {
+  fail(ErrorClass::Data, {}, "metric.logits",
+       fmt::format("accuracy: found predictions {} {} and targets {} {}; expected {}",
+                   name_of(predictions.dtype()), format_shape(predictions.shape()), name_of(targets.dtype()),
+                   format_shape(targets.shape()), expected));
+}
+
+bool is_number(DType dtype) { return is_float(dtype) || is_int(dtype); }
+
+Hits count_above(const Tensor& predictions, const Tensor& targets, std::int64_t places,
+                 const Judgement& judgement) {
+  if (!judgement.threshold) {
+    fail(
+        ErrorClass::Usage, {}, "metric.threshold",
+        fmt::format("accuracy: found predictions of one column, {}, and no loss that says from where on they "
+                    "are positive; expected accuracy(threshold=0.5), or the loss",
+                    format_shape(predictions.shape())));
   }
-  return hits;
+  if (targets.size() != predictions.size() || (!is_number(targets.dtype()) && targets.dtype() != DType::Bool))
+    refuse_shapes(predictions, targets, "a number of one column for each row");
+  Hits result;
+  for (std::int64_t place = 0; place < places; ++place) {
+    const double target = targets.get_double(place);
+    if (judgement.ignored_label && target == static_cast<double>(*judgement.ignored_label)) continue;
+    ++result.places;
+    const double value = predictions.get_double(place);
+    if (!std::isnan(value) && !std::isnan(target) && (value > *judgement.threshold) == (target > 0.5))
+      ++result.hits;
+  }
+  return result;
+}
+
+Hits count_labels(const Tensor& predictions, const Tensor& targets, std::int64_t places,
+                  const Judgement& judgement) {
+  const Classes classes(predictions);
+  Hits result;
+  for (std::int64_t place = 0; place < places; ++place) {
+    const std::int64_t label = targets.get_int(place);
+    if (label == judgement.ignored_label) continue;
+    if (label < 0 || label >= classes.classes) {
+      fail(ErrorClass::Data, {}, "metric.label",
+           fmt::format("accuracy: found the label {}; expected 0 to {}{}", label, classes.classes - 1,
+                       label < 0 && !judgement.ignored_label
+                           ? ", or a loss with ignore_index, which leaves such rows out"
+                           : ""));
+    }
+    ++result.places;
+    if (greatest_class(predictions, classes, place) == label) ++result.hits;
+  }
+  return result;
+}
+
+Hits count_greatest(const Tensor& predictions, const Tensor& targets, std::int64_t places) {
+  const Classes classes(predictions);
+  Hits result;
+  result.places = places;
+  for (std::int64_t place = 0; place < places; ++place) {
+    const std::int64_t found = greatest_class(predictions, classes, place);
+    if (found >= 0 && found == greatest_class(targets, classes, place)) ++result.hits;
+  }
+  return result;
 }
 
 }  // namespace
@@ -141,43 +204,25 @@ void check_metric_names(const std::vector<std::string>& metrics) {
   }
 }
 
-Hits count_hits(const Tensor& logits, const Tensor& targets, std::int64_t rows) {
-  if (!is_int(targets.dtype())) {
-    fail(ErrorClass::Data, {}, "metric.targets",
-         fmt::format("accuracy: found targets of {}; expected integers", name_of(targets.dtype())));
-  }
-  Shape expected = logits.shape();
-  if (expected.size() >= 2) expected.erase(expected.begin() + 1);
-  if (logits.rank() < 2 || logits.shape()[1] == 0 || !is_float(logits.dtype()) ||
-      targets.shape() != expected) {
-    fail(ErrorClass::Data, {}, "metric.logits",
-         fmt::format(
-             "accuracy: found logits {} {} and targets {} {}; expected floats (n, classes) and integers (n,)",
-             name_of(logits.dtype()), format_shape(logits.shape()), name_of(targets.dtype()),
-             format_shape(targets.shape())));
-  }
-  RELISH_CHECK(rows <= logits.shape().front());
-  const std::int64_t classes = logits.shape()[1];
-  std::int64_t inner = 1;
-  for (std::size_t i = 2; i < logits.shape().size(); ++i) inner *= logits.shape()[i];
-  Hits result;
-  result.places = rows * inner;
-  if (result.places == 0) return result;
-  switch (logits.dtype()) {
-    case DType::Float16:
-      result.hits = count_equal<Half>(logits, targets, rows, classes, inner);
-      break;
-    case DType::BFloat16:
-      result.hits = count_equal<BFloat16>(logits, targets, rows, classes, inner);
-      break;
-    case DType::Float32:
-      result.hits = count_equal<float>(logits, targets, rows, classes, inner);
-      break;
-    default:
-      result.hits = count_equal<double>(logits, targets, rows, classes, inner);
-      break;
-  }
-  return result;
+Hits count_hits(const Tensor& predictions, const Tensor& targets, std::int64_t rows,
+                const Judgement& judgement) {
+  const Shape& shape = predictions.shape();
+  if (shape.empty() || !is_float(predictions.dtype()) || targets.rank() == 0 ||
+      targets.shape().front() != shape.front())
+    refuse_shapes(predictions, targets, "floats (n, classes) and integers (n,)");
+  RELISH_CHECK(rows <= shape.front());
+  const Classes classes(predictions);
+  const std::int64_t places = rows * classes.inner;
+  if (places == 0) return {};
+  if (classes.classes == 1) return count_above(predictions, targets, places, judgement);
+  if (targets.shape() == shape && is_float(targets.dtype()))
+    return count_greatest(predictions, targets, places);
+  Shape labels = shape;
+  labels.erase(labels.begin() + 1);
+  if (classes.classes == 0 || !is_int(targets.dtype()) || targets.shape() != labels)
+    refuse_shapes(predictions, targets,
+                  "floats (n, classes) and integers (n,), or floats of the predictions' shape");
+  return count_labels(predictions, targets, places, judgement);
 }
 
 Metrics evaluate(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,

@@ -14,8 +14,8 @@ struct EvaluateOptions {
   std::vector<std::string> metrics;  // of metric_names()
 };
 
-// "accuracy": share of rows whose greatest logit (the first NaN, else the first of equals) stands at the
-// integer target. "loss": mean of the loss function over the rows. Both in [0, inf) as double.
+// "accuracy": share of the places that are judged right, see count_hits; NaN when none is judged. "loss":
+// mean of the loss function over the rows. Both in [0, inf) as double.
 const std::vector<std::string>& metric_names();
 // UsageError with the nearest name for one that is unknown.
 void check_metric_names(const std::vector<std::string>& metrics);
@@ -26,12 +26,16 @@ void check_metric_names(const std::vector<std::string>& metrics);
 Metrics evaluate(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
                  const DataSet& data, const EvaluateOptions& options);
 
-// Rows of `logits` (n, classes, ...) whose argmax over dimension 1 equals the integer in `targets` (n, ...),
-// as hits and places; only the first `rows` rows count. DataError when the shapes or dtypes do not fit.
+// Judges predictions (n, classes, ...), classes along dimension 1, by targets that are labels (n, ...) or
+// values of each class, like the predictions; the greatest counts, the first of equals. Predictions of one
+// column, (n,) or (n, 1, ...), are positive above the threshold, targets above 0.5. A place with a NaN is
+// wrong; one with the ignored label is not judged. Only the first `rows` rows count. DataError when shapes or
+// dtypes do not fit or a label is out of range, UsageError for one column without a threshold.
 struct Hits {
   std::int64_t hits = 0;
   std::int64_t places = 0;
 };
-Hits count_hits(const Tensor& logits, const Tensor& targets, std::int64_t rows);
+Hits count_hits(const Tensor& predictions, const Tensor& targets, std::int64_t rows,
+                const Judgement& judgement);
 
 }  // namespace relish

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace relish {
 
@@ -30,12 +31,18 @@ struct StepReport {
 struct EpochReport {
   StepReport step;                    // the last step of the epoch
   double loss = 0;                    // mean over the rows of the epoch
+  Metrics metrics;                    // over the training rows, those that were asked for
   std::optional<Metrics> validation;  // over the validation data, when there is some
 };
 
 class TrainingObserver {
  public:
   virtual ~TrainingObserver() = default;
+  // Before the first step: the names of what is trained, of the inputs and of the targets.
+  virtual void on_start(const std::vector<std::string>&, const std::vector<std::string>&,
+                        const std::vector<std::string>&) {}
+  // Once, behind the first step of a job whose gradients are all 0.
+  virtual void on_zero_gradients(std::int64_t) {}
   virtual void on_step(const StepReport&) {}
   virtual void on_epoch(const EpochReport&) {}
   // Asked before every step: true ends the job there, with its results so far.

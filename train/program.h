@@ -18,6 +18,13 @@ namespace relish {
 // Tensors by the name of the parameter that takes them.
 using TensorsByName = std::map<std::string, Tensor>;
 
+// How predictions are judged: those of one column are positive above the threshold (none: nobody says), and
+// places with the ignored label are left out.
+struct Judgement {
+  std::optional<double> threshold;
+  std::optional<std::int64_t> ignored_label;
+};
+
 struct TrainingProgram {
   ModulePtr module;
   std::string step = "train_step";  // (params, states, lr, inputs..., targets) -> (loss, params, states)
@@ -25,9 +32,13 @@ struct TrainingProgram {
   std::string inference = "main";  // (inputs and parameters in any order) -> logits or (logits, ...)
   std::string loss;                // as `inference`, then targets -> loss; empty: none
   std::string learning_rate;       // (lr, step, steps) -> the rate of a step; empty: always the given one
-  std::string initial_params;      // (key) -> params; empty: Glorot uniform values
+  std::string adjoint;             // as `loss` -> (loss, (gradients...)); empty: not asked
+  std::string initial_params;      // (key) -> the start values of `drawn`; empty: all are given
+  std::vector<std::string> drawn;  // trained parameters whose start values initial_params makes, in order
   bool loss_is_sum = false;        // the loss is a sum over rows, not their mean
   std::vector<std::string> parameters;  // the trained ones, in the order of the tuple `params`
+
+  Judgement judgement;  // of predictions, for accuracy
 
   // What the loss of a batch counts in a sum over batches; divided by all rows that sum is the mean of the
   // rows.

@@ -13,10 +13,13 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "runtime/format.h"
 #include "support/atomic_file.h"
+#include "support/file_access.h"
+#include "support/render.h"
 
 namespace relish {
 namespace {
@@ -32,11 +35,9 @@ namespace fs = std::filesystem;
   io_failure(path, what, std::strerror(error));
 }
 
-void make_folders(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) io_failure(path, "cannot make the run folder", error.message());
-  if (!fs::is_directory(path, error)) io_failure(path, "cannot use as a run folder", ENOTDIR);
+void make_run_folders(const std::string& path) {
+  if (const int error = make_folders(path); error != 0)
+    io_failure(path, error == ENOTDIR ? "cannot use as a run folder" : "cannot make the run folder", error);
 }
 
 // Letters, digits, '.', '_' and '-'; never hidden, never empty.
@@ -61,7 +62,7 @@ std::uint32_t number_of(std::string_view name, std::string_view prefix) {
 }
 
 std::string make_numbered_folder(const RunFolderOptions& options) {
-  make_folders(options.base);
+  make_run_folders(options.base);
   const std::string prefix = folder_name_of(options.script) + "-";
   std::uint32_t number = 0;
   std::error_code error;
@@ -79,10 +80,100 @@ std::string make_numbered_folder(const RunFolderOptions& options) {
 }
 
 int open_in_run(const std::string& path, int flags) {
-  while (true) {
-    int number = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0666);
-    if (number >= 0) return number;
-    if (errno != EINTR) io_failure(path, "cannot open for writing", errno);
+  Descriptor file = open_file(path, flags | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+  if (!file.good()) io_failure(path, "cannot open for writing", errno);
+  return file.release();
+}
+
+constexpr std::string_view checkpoint_folder = "checkpoints";
+
+std::string checkpoint_name(std::int64_t step) {
+  return fmt::format("{}/step-{:09}.safetensors", checkpoint_folder, step);
+}
+
+// Whether a file of this name, seen from the run folder, is one that jobs write: their own, and what is left
+// of one whose writing was cut short.
+bool is_of_a_job(std::string_view name) {
+  constexpr std::string_view own[] = {"metrics.jsonl", "metrics.csv",   "final.safetensors",
+                                      "report.json",   "script.relish", "best.safetensors",
+                                      "lock"};
+  if (std::find(std::begin(own), std::end(own), name) != std::end(own)) return true;
+  constexpr std::string_view start = "checkpoints/step-", end = ".safetensors";
+  if (!name.starts_with(start) || !name.ends_with(end) || name.size() <= start.size() + end.size())
+    return false;
+  name = name.substr(start.size(), name.size() - start.size() - end.size());
+  return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+struct Entry {
+  std::string name;  // seen from the run folder
+  bool of_a_job;
+};
+
+// The files and folders of a run folder; those of the folder of checkpoints one by one. A link is never one
+// that a job made.
+std::vector<Entry> entries_of(const std::string& path) {
+  std::vector<Entry> found;
+  std::error_code error;
+  const auto list = [&](const std::string& folder, const std::string& prefix) {
+    for (fs::directory_iterator entries(folder, error), end; !error && entries != end;
+         entries.increment(error)) {
+      std::string name = prefix + entries->path().filename().string();
+      const bool own = is_of_a_job(name) && fs::is_regular_file(entries->symlink_status(error));
+      found.push_back({std::move(name), own});
+    }
+    if (error) io_failure(folder, "cannot list", error.message());
+  };
+  list(path, "");
+  const auto checkpoints = std::find_if(found.begin(), found.end(),
+                                        [](const Entry& entry) { return entry.name == checkpoint_folder; });
+  const std::string folder = path + "/" + std::string(checkpoint_folder);
+  if (checkpoints != found.end() && fs::is_directory(fs::symlink_status(folder, error))) {
+    found.erase(checkpoints);
+    list(folder, std::string(checkpoint_folder) + "/");
+  }
+  std::sort(found.begin(), found.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  return found;
+}
+
+// What an earlier job left that somebody may want: how it ended; empty when there is nothing.
+std::string results_in(const std::string& path, const std::vector<Entry>& entries) {
+  for (const Entry& entry : entries)
+    if (entry.name.ends_with(".safetensors")) return "the weights " + entry.name;
+  if (std::none_of(entries.begin(), entries.end(),
+                   [](const Entry& entry) { return entry.name == "report.json"; }))
+    return "";
+  std::ifstream file(path + "/report.json");
+  const Json report = Json::parse(file, nullptr, false);
+  const auto status = report.is_object() ? report.find("status") : report.end();
+  if (!report.is_object() || status == report.end() || !status->is_string()) return "another report.json";
+  const auto text = status->get<std::string>();
+  const bool ended = text == "finished" || text == "interrupted";
+  return ended ? fmt::format("the results of a job ({})", text) : "";
+}
+
+// UsageError when the folder belongs to somebody; the files of an earlier job go when they may.
+void take_over(const std::string& path, bool overwrite) {
+  const std::vector<Entry> entries = entries_of(path);
+  if (!overwrite) {
+    const auto foreign =
+        std::find_if(entries.begin(), entries.end(), [](const Entry& entry) { return !entry.of_a_job; });
+    const std::string found = foreign != entries.end()
+                                  ? fmt::format("the file '{}', which no job wrote", foreign->name)
+                                  : results_in(path, entries);
+    if (!found.empty()) {
+      fail(ErrorClass::Usage, {}, "train.run_dir",
+           fmt::format("run_dir: {} holds {}; expected a new folder, or overwrite=True (--overwrite), which "
+                       "replaces what a job wrote",
+                       printable(path), printable(found)));
+    }
+  }
+  for (const Entry& entry : entries) {
+    if (!entry.of_a_job || entry.name == "lock") continue;
+    const std::string file = path + "/" + entry.name;
+    const int removed = remove_file(file);
+    if (removed != 0 && removed != ENOENT)
+      io_failure(file, "cannot remove the results of an earlier run", removed);
   }
 }
 
@@ -118,6 +209,8 @@ std::string_view name_of(RunStatus status) {
       return "stopped";
     case RunStatus::Interrupted:
       return "interrupted";
+    case RunStatus::NumericStop:
+      return "numeric_stop";
     case RunStatus::Failed:
       return "failed";
   }
@@ -190,23 +283,29 @@ class RunFolder::Lock {
 };
 
 RunFolder::RunFolder(const RunFolderOptions& options, RunDescription description,
+                     const std::vector<std::string>& metrics,
                      const std::vector<std::string>& validation_metrics)
-    : description_(std::move(description)), validation_metrics_(validation_metrics) {
+    : description_(std::move(description)), metrics_(metrics), validation_metrics_(validation_metrics) {
   if (options.directory.empty()) {
     path_ = make_numbered_folder(options);
   } else {
     path_ = options.directory;
     while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
-    make_folders(path_);
+    make_run_folders(path_);
   }
+  // Under the lock, so that a running job's files are not judged.
+  const bool locked_before = fs::exists(file("lock"));
   lock_ = std::make_unique<Lock>(file("lock"));
-  // The results of an earlier run in this folder would pass for those of this one.
-  if (::unlink(file("final.safetensors").c_str()) != 0 && errno != ENOENT) {
-    io_failure(file("final.safetensors"), "cannot remove the results of an earlier run", errno);
+  try {
+    take_over(path_, options.overwrite);
+  } catch (const Failure&) {
+    if (!locked_before) remove_file(file("lock"));
+    throw;
   }
   jsonl_ = std::make_unique<LineFile>(file("metrics.jsonl"));
   csv_ = std::make_unique<LineFile>(file("metrics.csv"));
   std::string header = "step,epoch,loss,lr,epoch_loss";
+  for (const std::string& metric : metrics_) append_cell(header, metric);
   for (const std::string& metric : validation_metrics_) append_cell(header, "validation_" + metric);
   csv_->write_line(header + ",samples_per_s,wall_s");
 }
@@ -226,16 +325,21 @@ void RunFolder::write_metrics(const StepReport& step, const EpochReport* epoch) 
   append_cell(line, format_double(step.learning_rate));
   append_cell(line, epoch != nullptr ? format_double(epoch->loss) : "");
   if (epoch != nullptr) json["epoch_loss"] = epoch->loss;
-  for (const std::string& metric : validation_metrics_) {
+  const auto append_metric = [&](const std::string& name, const Metrics* values, const std::string& metric) {
     std::string cell;
-    if (epoch != nullptr && epoch->validation) {
-      if (auto found = epoch->validation->find(metric); found != epoch->validation->end()) {
-        json["validation_" + metric] = found->second;
+    if (values != nullptr) {
+      if (auto found = values->find(metric); found != values->end()) {
+        json[name] = found->second;
         cell = format_double(found->second);
       }
     }
     append_cell(line, cell);
-  }
+  };
+  const Metrics* validation = epoch != nullptr && epoch->validation ? &*epoch->validation : nullptr;
+  for (const std::string& metric : metrics_)
+    append_metric(metric, epoch != nullptr ? &epoch->metrics : nullptr, metric);
+  for (const std::string& metric : validation_metrics_)
+    append_metric("validation_" + metric, validation, metric);
   append_cell(line, fmt::format("{}", samples_per_second));
   append_cell(line, fmt::format("{}", seconds));
   json["samples_per_s"] = samples_per_second;
@@ -260,14 +364,21 @@ void RunFolder::write_report(const RunReport& report, const NamedTensors& parame
                {"seconds", rounded(report.seconds, 1000)}};
   if (!report.error.empty()) json["error"] = report.error;
   json["loss"] = report.loss ? Json(*report.loss) : Json(nullptr);
-  json["validation"] = Json::object();
-  for (const auto& [name, value] : report.validation) json["validation"][name] = value;
+  for (const auto& [name, value] : report.metrics) json[name] = value;
+  for (const auto& [name, value] : report.validation) json["validation_" + name] = value;
+  json["weights"] = report.weights.empty() ? Json(nullptr) : Json(report.weights);
   json["settings"] = Json::object();
   for (const auto& [name, value] : description_.settings) json["settings"][name] = value;
+  json["inputs"] = description_.inputs;
+  json["targets"] = description_.targets;
   json["parameters"] = Json::array();
   for (const auto& [name, tensor] : parameters) {
+    const auto& trained = description_.trained;
     json["parameters"].push_back(
-        {{"name", name}, {"dtype", name_of(tensor.dtype())}, {"shape", shape_json(tensor.shape())}});
+        {{"name", name},
+         {"dtype", name_of(tensor.dtype())},
+         {"shape", shape_json(tensor.shape())},
+         {"trained", std::find(trained.begin(), trained.end(), name) != trained.end()}});
   }
   if (report.status != RunStatus::Running) {
     jsonl_->sync();
@@ -276,8 +387,22 @@ void RunFolder::write_report(const RunReport& report, const NamedTensors& parame
   write_file_atomically(file("report.json"), dump(json, 2) + "\n");
 }
 
-void RunFolder::write_final(const NamedTensors& parameters) {
+std::string RunFolder::write_final(const NamedTensors& parameters) {
   write_safetensors(file("final.safetensors"), parameters);
+  return "final.safetensors";
+}
+
+std::string RunFolder::write_checkpoint(std::int64_t step, const NamedTensors& parameters) {
+  const std::string folder = file(checkpoint_folder);
+  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
+    io_failure(folder, "cannot make the folder of checkpoints", errno);
+  // What stands there may be somebody's link to elsewhere.
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(folder, error)))
+    io_failure(folder, "cannot make the folder of checkpoints", ENOTDIR);
+  std::string name = checkpoint_name(step);
+  write_safetensors(file(name), parameters);
+  return name;
 }
 
 RunFolder::MetricsLengths RunFolder::metrics_lengths() const { return {jsonl_->length(), csv_->length()}; }

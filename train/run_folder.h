@@ -1,11 +1,14 @@
 // The folder of a training run: what a job leaves behind, each file written so that it is either whole or not
 // there.
 //   metrics.jsonl, metrics.csv   a line a logged step
-//   final.safetensors            the parameters, at the end
+//   final.safetensors            the parameters, when the job finished
+//   checkpoints/step-000000042.safetensors
+//                                those after the last whole step, when it did not
 //   report.json                  what was run and how it went, from the start
 //   script.relish                the text that was run
 //   lock                         held by the running job
-// Checkpoints are to stand in the subfolder `checkpoints`.
+// A folder with the results of a job in it, or with files that no job wrote, belongs to somebody: it is not
+// written to without leave.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +28,7 @@ struct RunFolderOptions {
   std::string directory;  // empty: `<base>/<script>-<number>` with the least number above those there
   std::string base = "runs";
   std::string script = "session";  // name of the script without folder and extension
+  bool overwrite = false;          // the files of an earlier job in `directory` may go
 };
 
 // What a job is, for report.json.
@@ -38,9 +42,10 @@ struct RunDescription {
   std::int64_t batch_size = 0;
   std::int64_t rows = 0;
   std::vector<std::pair<std::string, std::string>> settings;  // values of arg(), as text
+  std::vector<std::string> trained, inputs, targets;          // names of parameters of the step
 };
 
-enum class RunStatus : std::uint8_t { Running, Finished, Stopped, Interrupted, Failed };
+enum class RunStatus : std::uint8_t { Running, Finished, Stopped, Interrupted, NumericStop, Failed };
 std::string_view name_of(RunStatus status);  // "running", ...
 
 struct RunReport {
@@ -50,16 +55,19 @@ struct RunReport {
   std::int64_t epochs = 0;  // whole ones
   double seconds = 0;
   std::optional<double> loss;
-  Metrics validation;
+  Metrics metrics;      // of the training rows, after the last whole epoch
+  Metrics validation;   // of the validation data
+  std::string weights;  // the file of the newest parameters, in the folder; empty: none yet
 };
 
-// An open run folder. IOError when it cannot be made or written, or when another job holds it.
+// An open run folder. IOError when it cannot be made or written, or when another job holds it; UsageError
+// when it belongs to somebody.
 class RunFolder {
  public:
   // Makes the folder (and those above it), takes the lock and starts the metrics files anew.
-  // `validation_metrics` are the columns that epochs add.
+  // `metrics` and `validation_metrics` are the columns that epochs add.
   RunFolder(const RunFolderOptions& options, RunDescription description,
-            const std::vector<std::string>& validation_metrics);
+            const std::vector<std::string>& metrics, const std::vector<std::string>& validation_metrics);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
@@ -72,7 +80,9 @@ class RunFolder {
   // each step stands in them once.
   void write_metrics(const StepReport& step, const EpochReport* epoch);
   void write_report(const RunReport& report, const NamedTensors& parameters);
-  void write_final(const NamedTensors& parameters);
+  // Return the name of the file in the folder.
+  std::string write_final(const NamedTensors& parameters);
+  std::string write_checkpoint(std::int64_t step, const NamedTensors& parameters);
   // Bytes of the metrics files so far: what a checkpoint must remember to cut them at when the job goes on
   // from it.
   struct MetricsLengths {
@@ -86,7 +96,7 @@ class RunFolder {
   class Lock;
   std::string path_;
   RunDescription description_;
-  std::vector<std::string> validation_metrics_;
+  std::vector<std::string> metrics_, validation_metrics_;
   std::unique_ptr<Lock> lock_;
   std::unique_ptr<LineFile> jsonl_;
   std::unique_ptr<LineFile> csv_;

@@ -1,6 +1,8 @@
 // The life of a job: check, folder, steps, results.
 #include "train/train.h"
 
+#include "support/interrupt.h"
+
 namespace relish {
 namespace {
 
@@ -11,28 +13,41 @@ RunReport report_of(const Trainer& trainer, RunStatus status) {
   report.epochs = trainer.whole_epochs();
   report.seconds = trainer.seconds();
   report.loss = trainer.last_loss();
-  if (trainer.last_epoch() && trainer.last_epoch()->validation)
-    report.validation = *trainer.last_epoch()->validation;
+  if (trainer.last_epoch()) {
+    report.metrics = trainer.last_epoch()->metrics;
+    if (trainer.last_epoch()->validation) report.validation = *trainer.last_epoch()->validation;
+  }
   return report;
 }
 
-// The failure that ended the job matters more than one of writing it down.
-void write_failed_report(RunFolder& folder, const Trainer& trainer, RunStatus status,
-                         const Failure& failure) {
+// The parameters of the last whole step and the report that names their file. The failure that ended the job
+// matters more than one of writing it down, which is noted.
+// Returns the file's path, empty when there is none.
+std::string leave_weights(RunFolder& folder, const Trainer& trainer, RunStatus status, Failure& failure) {
   RunReport report = report_of(trainer, status);
   report.error = failure.what();
   try {
-    folder.write_report(report, trainer.named_parameters());
-  } catch (const Failure&) {
+    const NamedTensors parameters = trainer.named_parameters();
+    if (trainer.state().step > 0) {
+      report.weights = folder.write_checkpoint(trainer.state().step, parameters);
+      failure.note({}, fmt::format("the parameters after step {} of {} are in {}", trainer.state().step,
+                                   trainer.total_steps(), folder.file(report.weights)));
+    }
+    folder.write_report(report, parameters);
+  } catch (const Failure& second) {
+    failure.note({}, fmt::format("the results could not be saved: {}", second.what()));
   }
+  return report.weights.empty() ? "" : folder.file(report.weights);
 }
 
-TrainResult result_of(const Trainer& trainer) {
+TrainResult result_of(const Trainer& trainer, RunStatus status) {
   TrainResult result;
+  result.status = status;
   result.parameters = trainer.named_parameters();
   result.loss = trainer.last_loss().value_or(0);
   if (trainer.last_epoch()) {
     result.epoch_loss = trainer.last_epoch()->loss;
+    result.metrics = trainer.last_epoch()->metrics;
     if (trainer.last_epoch()->validation) result.validation = *trainer.last_epoch()->validation;
   }
   result.steps = trainer.state().step;
@@ -41,10 +56,8 @@ TrainResult result_of(const Trainer& trainer) {
   return result;
 }
 
-[[noreturn]] void throw_interrupt(const Trainer& trainer) {
-  Failure failure = *trainer.interrupt();
-  failure.note({}, fmt::format("after step {} of {}", trainer.state().step, trainer.total_steps()));
-  throw failure;
+RunStatus status_of(const Failure& failure) {
+  return failure.error_class() == ErrorClass::NumericStop ? RunStatus::NumericStop : RunStatus::Failed;
 }
 
 }  // namespace
@@ -62,34 +75,45 @@ TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const Da
     description.batch_size = trainer.batch_size();
     description.rows = data.rows();
     description.tier = evaluator.name();
-    folder =
-        std::make_unique<RunFolder>(request->folder, std::move(description), trainer.validation_metrics());
+    description.trained = program.parameters;
+    description.inputs = trainer.input_names();
+    description.targets = trainer.target_names();
+    folder = std::make_unique<RunFolder>(request->folder, std::move(description), trainer.training_metrics(),
+                                         trainer.validation_metrics());
     if (!request->script_text.empty()) folder->write_script(request->script_text);
     folder->write_report(report_of(trainer, RunStatus::Running), trainer.named_parameters());
   }
+  listener.on_start(program.parameters, trainer.input_names(), trainer.target_names());
 
   StopReason reason = StopReason::Finished;
   try {
     reason = trainer.run(listener, [&](const StepReport& step, const EpochReport* epoch) {
       if (folder != nullptr) folder->write_metrics(step, epoch);
     });
-  } catch (const Failure& failure) {
-    if (folder != nullptr) write_failed_report(*folder, trainer, RunStatus::Failed, failure);
+  } catch (Failure& failure) {
+    const InterruptShield saving;
+    if (folder != nullptr) leave_weights(*folder, trainer, status_of(failure), failure);
     throw;
   }
-  if (reason == StopReason::Interrupted) {
-    if (folder != nullptr)
-      write_failed_report(*folder, trainer, RunStatus::Interrupted, *trainer.interrupt());
-    throw_interrupt(trainer);
+  // What was learned is written down whatever comes meanwhile.
+  const InterruptShield saving;
+  const bool interrupted = reason == StopReason::Interrupted;
+  const RunStatus status = interrupted                      ? RunStatus::Interrupted
+                           : reason == StopReason::Observer ? RunStatus::Stopped
+                                                            : RunStatus::Finished;
+  TrainResult result = result_of(trainer, status);
+  if (folder != nullptr) result.run_folder = folder->path();
+  if (interrupted) {
+    Failure failure = *trainer.interrupt();
+    if (folder != nullptr) result.weights = leave_weights(*folder, trainer, status, failure);
+    result.interrupt = std::move(failure);
+    return result;
   }
-
-  TrainResult result = result_of(trainer);
-  result.stopped = reason == StopReason::Observer;
   if (folder != nullptr) {
-    folder->write_final(result.parameters);
-    folder->write_report(report_of(trainer, result.stopped ? RunStatus::Stopped : RunStatus::Finished),
-                         result.parameters);
-    result.run_folder = folder->path();
+    RunReport report = report_of(trainer, status);
+    report.weights = folder->write_final(result.parameters);
+    result.weights = folder->file(report.weights);
+    folder->write_report(report, result.parameters);
   }
   return result;
 }

@@ -15,20 +15,24 @@ struct RunRequest {
 };
 
 struct TrainResult {
-  NamedTensors parameters;           // the trained ones
+  NamedTensors parameters;           // all of the model's that have a value, in its order
   double loss = 0;                   // of the last step
   std::optional<double> epoch_loss;  // mean over the last whole epoch
-  Metrics validation;                // after the last whole epoch
+  Metrics metrics, validation;       // after the last whole epoch
   std::int64_t steps = 0;
   std::int64_t epochs = 0;  // whole ones
   double seconds = 0;
-  std::string run_folder;  // empty without a request
-  bool stopped = false;    // by the observer, before its end
+  RunStatus status = RunStatus::Finished;
+  std::string run_folder;            // empty without a request
+  std::string weights;               // path of the file of the parameters; empty: none was written
+  std::optional<Failure> interrupt;  // why it ended, when it was interrupted
 };
 
-// Trains until the last step, or until the observer stops it. Without a request nothing is written. What does
-// not fit is refused before a folder is made: UsageError, DataError. NumericStop and Interrupted name the
-// step; the folder then has the metrics up to it and the reason in report.json, and no final.safetensors.
+// Trains until the last step, or until the observer or an interrupt stops it: the result is then that of the
+// last whole step. Without a request nothing is written. What does not fit is refused before a folder is
+// made: UsageError, DataError. NumericStop and other failures of the program name the step. However a job
+// ends that did a whole step, its folder has the parameters and says in report.json where; final.safetensors
+// only when it finished.
 TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const DataSet& data,
                   const TrainOptions& options, const RunRequest* request = nullptr,
                   TrainingObserver* observer = nullptr);

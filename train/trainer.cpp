@@ -14,7 +14,6 @@
 #include "support/interrupt.h"
 #include "support/suggest.h"
 #include "train/finite.h"
-#include "train/initialise.h"
 
 namespace relish {
 namespace {
@@ -90,6 +89,29 @@ TensorsByName without(const TensorsByName& values, const std::vector<std::string
   return result;
 }
 
+bool all_zero(const Tensor& tensor) {
+  for (std::int64_t i = 0; i < tensor.size(); ++i)
+    if (tensor.get_double(i) != 0) return false;
+  return true;
+}
+
+// Whether an optimizer that keeps means of the gradients has them as before: tensors of rank 1 and more.
+// (Those of rank 0 count steps.)
+bool same_means(const Value& before, const Value& after) {
+  bool any = false;
+  for (std::size_t i = 0; i < before.fields().size(); ++i) {
+    const Tensor& old = before.fields()[i].tensor();
+    if (old.rank() == 0) continue;
+    any = true;
+    if (!identical(old, after.fields()[i].tensor())) return false;
+  }
+  return any;
+}
+
+// Keeps the keys of parameters apart from those of epochs and steps, which are folded from the seed itself:
+// "param".
+constexpr std::uint64_t parameter_domain = 0x706172616D;
+
 // The result of train_step.
 const std::vector<Value>& step_fields(const Value& result, std::size_t parameters) {
   RELISH_CHECK(result.is_tuple() && result.fields().size() == 3 && result.fields()[1].is_tuple() &&
@@ -98,6 +120,8 @@ const std::vector<Value>& step_fields(const Value& result, std::size_t parameter
 }
 
 }  // namespace
+
+RandomKey parameters_key(std::uint64_t seed) { return fold_in(key_from_seed(seed), parameter_domain); }
 
 Trainer::Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, TrainOptions options)
     : evaluator_(evaluator),
@@ -116,10 +140,12 @@ Trainer::Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, Tr
     check_data_set(*options_.validation, "validation");
     bool has_loss =
         std::find(options_.metrics.begin(), options_.metrics.end(), "loss") != options_.metrics.end();
-    if (!has_loss && !program_.loss.empty()) options_.metrics.insert(options_.metrics.begin(), "loss");
-  } else {
-    options_.metrics.clear();
+    validation_metrics_ = options_.metrics;
+    if (!has_loss && !program_.loss.empty()) validation_metrics_.insert(validation_metrics_.begin(), "loss");
   }
+  // Every epoch has its loss without that.
+  for (const std::string& metric : options_.metrics)
+    if (metric != "loss") training_metrics_.push_back(metric);
   // Without overflow: epochs may be given as a number that is never reached.
   std::int64_t batches = order_.batches_per_epoch();
   total_steps_ = options_.steps
@@ -156,19 +182,12 @@ void Trainer::make_initial_state() {
       state_.parameters.push_back(given->second);
       continue;
     }
-    const TensorType* type = types->fields[i].tensor();
-    RELISH_CHECK(type != nullptr && type->dtype && is_float(*type->dtype));
-    Shape shape;
-    for (int d = 0; d < type->rank && type->has_shape(); ++d) {
-      if (std::optional<std::int64_t> dim = (*type->shape)[static_cast<std::size_t>(d)].as_int())
-        shape.push_back(*dim);
+    const auto place = std::find(program_.drawn.begin(), program_.drawn.end(), name);
+    if (!drawn || place == program_.drawn.end()) {
+      misuse("train.params", fmt::format("parameter '{}' has no start value; expected one in params", name));
     }
-    if (!type->has_shape() || static_cast<int>(shape.size()) != type->rank) {
-      misuse("train.params",
-             fmt::format("parameter '{}' has no fixed shape; expected its start value in params", name));
-    }
-    state_.parameters.push_back(drawn ? drawn->fields()[i].tensor()
-                                      : initial_parameter(*type->dtype, shape, options_.seed, i));
+    state_.parameters.push_back(
+        drawn->fields()[static_cast<std::size_t>(place - program_.drawn.begin())].tensor());
   }
   std::vector<Value> parameters(state_.parameters.begin(), state_.parameters.end());
   state_.optimizer_states =
@@ -229,6 +248,13 @@ double Trainer::do_step(double rate) {
     report_not_finite(path->empty() ? "the optimizer state" : fmt::format("optimizer state {}", *path));
   }
 
+  bool moved = false;
+  for (std::size_t i = 0; i < program_.parameters.size() && !moved; ++i)
+    moved = !identical(state_.parameters[i], fields[1].fields()[i].tensor());
+  // Where decay moves the parameters, the means of the gradients tell.
+  const bool suspicious = !moved || same_means(state_.optimizer_states, fields[2]);
+  zero_gradients_ = looks_for_zero_ && suspicious && gradients_are_zero(batch, values_by_name());
+  looks_for_zero_ = looks_for_zero_ && !suspicious;
   for (std::size_t i = 0; i < program_.parameters.size(); ++i) {
     state_.parameters[i] = fields[1].fields()[i].tensor();
   }
@@ -238,6 +264,23 @@ double Trainer::do_step(double rate) {
   ++state_.step;
   samples_ += rows;
   return shortest_double(loss);
+}
+
+bool Trainer::gradients_are_zero(const std::vector<Tensor>& batch, const TensorsByName& parameters) const {
+  if (program_.adjoint.empty()) return false;
+  const ColumnBinding binding(program_.module, program_.adjoint, 0, parameters, batch.size(), "data");
+  const Value result = evaluator_.call(program_.module, program_.adjoint, binding.arguments({}, batch));
+  RELISH_CHECK(result.is_tuple() && result.fields().size() == 2);
+  const std::vector<Value>& gradients = result.fields()[1].fields();
+  return std::all_of(gradients.begin(), gradients.end(),
+                     [](const Value& gradient) { return all_zero(gradient.tensor()); });
+}
+
+TensorsByName Trainer::values_by_name() const {
+  TensorsByName values = fixed_parameters_;
+  for (std::size_t i = 0; i < program_.parameters.size(); ++i)
+    values[program_.parameters[i]] = state_.parameters[i];
+  return values;
 }
 
 void Trainer::report_not_finite(const std::string& what) const {
@@ -281,18 +324,17 @@ EpochReport Trainer::finish_epoch(const StepReport& step) {
   report.step = step;
   report.loss = state_.epoch_loss_sum / static_cast<double>(order_.rows_per_epoch());
   state_.epoch_loss_sum = 0;
-  if (options_.validation) {
-    double before = monotonic_seconds();
-    TensorsByName parameters = fixed_parameters_;
-    for (std::size_t i = 0; i < program_.parameters.size(); ++i) {
-      parameters[program_.parameters[i]] = state_.parameters[i];
-    }
-    EvaluateOptions options;
-    options.metrics = options_.metrics;
-    report.validation = evaluate(evaluator_, program_, parameters, *options_.validation, options);
-    validation_seconds_ += monotonic_seconds() - before;
-  }
+  const double before = monotonic_seconds();
+  if (!training_metrics_.empty()) report.metrics = metrics_over(data_, training_metrics_);
+  if (options_.validation) report.validation = metrics_over(*options_.validation, validation_metrics_);
+  validation_seconds_ += monotonic_seconds() - before;
   return report;
+}
+
+Metrics Trainer::metrics_over(const DataSet& data, const std::vector<std::string>& names) const {
+  EvaluateOptions options;
+  options.metrics = names;
+  return evaluate(evaluator_, program_, values_by_name(), data, options);
 }
 
 StopReason Trainer::run(TrainingObserver& observer, const Log& log) {
@@ -308,12 +350,15 @@ StopReason Trainer::run(TrainingObserver& observer, const Log& log) {
   } stop_clock{*this};
 
   const std::int64_t batches = order_.batches_per_epoch();
+  // From the first step on there is something to save: a signal waits for the poll between steps.
+  std::optional<InterruptHold> worth_saving;
   try {
     while (state_.step < total_steps_) {
       poll_interrupt();
       if (observer.should_stop()) return StopReason::Observer;
       const double rate = learning_rate_of(state_.step);
       last_loss_ = do_step(rate);
+      if (!worth_saving) worth_saving.emplace();
       const bool ends_epoch = state_.step % batches == 0;
       StepReport report;
       report.step = state_.step;
@@ -335,6 +380,7 @@ StopReason Trainer::run(TrainingObserver& observer, const Log& log) {
         samples_logged_ = samples_;
       }
       observer.on_step(report);
+      if (zero_gradients_) observer.on_zero_gradients(report.step);
       if (ends_epoch) {
         last_epoch_ = finish_epoch(report);
         log(report, &*last_epoch_);
@@ -354,11 +400,23 @@ StopReason Trainer::run(TrainingObserver& observer, const Log& log) {
 double Trainer::seconds() const { return running_ ? monotonic_seconds() - started_ : seconds_; }
 
 NamedTensors Trainer::named_parameters() const {
+  const TensorsByName values = values_by_name();
   NamedTensors result;
-  for (std::size_t i = 0; i < program_.parameters.size(); ++i) {
-    result.emplace_back(program_.parameters[i], state_.parameters[i]);
+  for (const Var& parameter : function_to_call(program_.module, program_.inference)->params) {
+    if (const auto found = values.find(parameter.name()); found != values.end())
+      result.emplace_back(found->first, found->second);
   }
   return result;
+}
+
+std::vector<std::string> Trainer::input_names() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < data_.inputs.size(); ++i) names.push_back(step_binding_.parameter_of(i));
+  return names;
+}
+
+std::vector<std::string> Trainer::target_names() const {
+  return {step_binding_.parameter_of(data_.inputs.size())};
 }
 
 }  // namespace relish

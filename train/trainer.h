@@ -10,6 +10,7 @@
 
 #include "ir/evaluator.h"
 #include "runtime/files.h"
+#include "runtime/philox.h"
 #include "train/batches.h"
 #include "train/evaluate.h"
 #include "train/observer.h"
@@ -33,7 +34,8 @@ struct TrainOptions {
   bool shuffle = true;
   TensorsByName parameters;           // start values of trained parameters, and values of those not trained
   std::optional<DataSet> validation;  // looked at after every epoch
-  std::vector<std::string> metrics;   // over the validation data; its loss is added when the program has one
+  // Over the training rows and over the validation data, whose loss is added when the program has one.
+  std::vector<std::string> metrics;
   LogEvery log_every;
 };
 
@@ -45,6 +47,9 @@ struct TrainingState {
 };
 
 enum class StopReason : std::uint8_t { Finished, Observer, Interrupted };
+
+// The key from which those of the parameters are folded, apart from those of epochs and steps.
+RandomKey parameters_key(std::uint64_t seed);
 
 class Trainer {
  public:
@@ -65,8 +70,13 @@ class Trainer {
   std::int64_t batch_size() const { return batch_size_; }
   double seconds() const;
   // Metrics that an epoch brings, by name.
-  const std::vector<std::string>& validation_metrics() const { return options_.metrics; }
+  const std::vector<std::string>& training_metrics() const { return training_metrics_; }
+  const std::vector<std::string>& validation_metrics() const { return validation_metrics_; }
+  // All parameters of the model that have a value, trained or given, in its order.
   NamedTensors named_parameters() const;
+  // Parameters of the step that take the columns of the data.
+  std::vector<std::string> input_names() const;
+  std::vector<std::string> target_names() const;
   std::optional<double> last_loss() const { return last_loss_; }
   const std::optional<EpochReport>& last_epoch() const { return last_epoch_; }
   const std::optional<Failure>& interrupt() const { return interrupt_; }
@@ -80,6 +90,9 @@ class Trainer {
   Tensor rate_tensor(double rate) const;
   // Returns the loss.
   double do_step(double rate);
+  bool gradients_are_zero(const std::vector<Tensor>& batch, const TensorsByName& parameters) const;
+  TensorsByName values_by_name() const;
+  Metrics metrics_over(const DataSet& data, const std::vector<std::string>& names) const;
   bool is_logged(const StepReport& report, bool ends_epoch) const;
   EpochReport finish_epoch(const StepReport& step);
   [[noreturn]] void report_not_finite(const std::string& what) const;
@@ -96,6 +109,9 @@ class Trainer {
   std::int64_t total_steps_ = 0;
   TrainingState state_;
   TensorsByName fixed_parameters_;  // given values of parameters that are not trained
+  std::vector<std::string> training_metrics_, validation_metrics_;
+  bool zero_gradients_ = false;  // of the last step
+  bool looks_for_zero_ = true;   // until a step changed nothing
   std::optional<double> last_loss_;
   std::optional<EpochReport> last_epoch_;
   std::optional<Failure> interrupt_;

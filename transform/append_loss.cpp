@@ -13,6 +13,7 @@
 #include "stdlib/catalog.h"
 #include "support/suggest.h"
 #include "transform/named_arguments.h"
+#include "transform/parameter_marks.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -197,7 +198,6 @@ Module append_loss(const Module& module, std::string_view name, const AppendLoss
     fail(ErrorClass::Usage, function->span, "append_loss.name",
          fmt::format("the loss of '{0}' cannot be called '{0}' itself", function->name));
   }
-  appended.attributes = function->attributes;
   appended.pure = function->pure;
   appended.span = function->span;
   appended.result_span = function->result_span;
@@ -259,6 +259,7 @@ Module append_loss(const Module& module, std::string_view name, const AppendLoss
   std::vector<Binding> bindings;
   for (BindingBlock& block : builder.take_blocks())
     bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
+  appended.attributes = attributes_of_derived(*function, appended.name, appended.params);
   close_function(appended, std::move(bindings), returned_loss);
   check_replaces(result, appended);
   result.set(std::make_shared<const Function>(std::move(appended)));

@@ -10,6 +10,7 @@
 #include "ir/user_gradient.h"
 #include "ir/verify.h"
 #include "support/suggest.h"
+#include "transform/parameter_marks.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -51,6 +52,7 @@ Function bound_function(const Function& function, const std::map<std::size_t, Te
     for (Binding& binding : block.bindings) binding = copy_binding(binding, vars, sizes);
   bound.result = substitute(function.result, vars, sizes);
   bound.result_type = substitute(function.result_type, sizes);
+  bound.attributes = attributes_of_derived(function, function.name, bound.params);
   return bound;
 }
 

@@ -3,6 +3,7 @@
 
 #include <unordered_set>
 
+#include "ir/foreign_calls.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -55,6 +56,8 @@ Module eliminate_dead_code(const Module& module) {
     pending.pop_back();
     if (FunctionPtr function = result.function(name))
       for (const std::string& callee : global_references(*function)) reach(callee);
+    if (PrimFuncPtr prim = result.prim_func(name))
+      for (const std::string& callee : called_prim_funcs(*prim)) reach(callee);
   }
   std::erase_if(result.functions,
                 [&](const GlobalFunction& global) { return !reached.contains(name_of(global)); });

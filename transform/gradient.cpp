@@ -16,6 +16,7 @@
 #include "ir/verify.h"
 #include "support/suggest.h"
 #include "transform/gradient_rules.h"
+#include "transform/parameter_marks.h"
 #include "transform/rebuild.h"
 #include "transform/transpose_cleanup.h"
 
@@ -27,6 +28,9 @@ struct Adjoint {
   Expr value;                   // undefined: nothing yet, or a tuple
   std::vector<Adjoint> fields;  // of a tuple-typed variable
 };
+
+constexpr std::string_view unknown_callee =
+    "the gradient needs the function that is called; this callee cannot be determined";
 
 bool is_float_tensor(const Type& type) {
   const TensorType* tensor = type.tensor();
@@ -68,13 +72,16 @@ class GradientPass {
       by_name_[param.name()] = Expr(fresh);
     }
     for (const Binding& binding : all_bindings(source_)) builder_.reserve_name(binding.var().name());
-    builder_.begin_block(true);
+    builder_.begin_block(false);  // an if of a callee is refused where it is on the gradient's path
     for (const Binding& binding : all_bindings(source_)) {
       const auto* call = binding.value().as<FunctionCall>();
       if (call && !gradient_of(*call)) {
         inline_binding(binding);
       } else {
-        builder_.append(copy_binding(binding, vars_));
+        const Binding copy = copy_binding(binding, vars_);
+        builder_.append(copy);
+        if (const auto* nested = copy.value().as<FunctionExpr>())
+          nested_.insert_or_assign(copy.var().id(), nested->function);
       }
       // A variable that shadows a parameter leaves the name to the parameter.
       const bool shadows = std::any_of(params_.begin(), params_.end(), [&](const Var& param) {
@@ -98,11 +105,12 @@ class GradientPass {
     const Expr value = substitute(binding.value(), vars_);
     const auto& call = *value.as<FunctionCall>();
     const auto* global = call.callee.as<GlobalRef>();
-    const FunctionPtr callee = global ? result_.function(global->name) : nullptr;
-    if (!callee) {
-      fail(ErrorClass::Type, value.span(), "gradient.callee",
-           "the gradient needs the function that is called; this callee cannot be determined");
-    }
+    const Var* var = call.callee.as_var();
+    const auto nested = var ? nested_.find(var->id()) : nested_.end();
+    const FunctionPtr callee = global                    ? result_.function(global->name)
+                               : nested != nested_.end() ? nested->second
+                                                         : nullptr;
+    if (!callee) fail(ErrorClass::Type, value.span(), "gradient.callee", std::string(unknown_callee));
     refuse_recursion(*callee, value.span());
     builder_.set_origin(value.span());
     const Expr inlined = inline_call(builder_, result_, result_, *callee, call.args);
@@ -223,6 +231,11 @@ class GradientPass {
       if (!needed.contains(it->var().id()) || !varied_.contains(it->var().id())) continue;
       for (const Var& used : used_vars(it->value())) needed.insert(used.id());
       require_rule(*it, varied_, diagnostics);
+      // What inlining left: a nested function that calls itself, or a function that is a value.
+      const auto* call = it->value().as<FunctionCall>();
+      if (call && !gradient_of(*call) && reaches(it->value()))
+        diagnostics.error(ErrorClass::Type, it->value().span(), "gradient.callee",
+                          std::string(unknown_callee));
     }
     diagnostics.sort();
     throw_if_errors(diagnostics);
@@ -271,6 +284,11 @@ class GradientPass {
     } else if (const auto* called = value.as<FunctionCall>()) {
       propagate_call(*called, binding.var(), adjoint);
     }
+  }
+
+  bool reaches(const Expr& value) const {
+    const std::vector<Var> used = used_vars(value);
+    return std::any_of(used.begin(), used.end(), [&](const Var& var) { return varied_.contains(var.id()); });
   }
 
   // Whether a leaf, or a field of a tuple of leaves, depends on a wanted variable.
@@ -389,8 +407,7 @@ class GradientPass {
     Function adjoint;
     adjoint.name = source_.name + "_adjoint";
     adjoint.params = params_;
-    for (const auto& [name, attribute] : source_.attributes)
-      if (name != gradient_attribute) adjoint.attributes.emplace_back(name, attribute);
+    adjoint.attributes = attributes_of_derived(source_, adjoint.name, adjoint.params);
     adjoint.pure = source_.pure;
     adjoint.span = source_.span;
     adjoint.result_span = source_.result_span;
@@ -409,6 +426,7 @@ class GradientPass {
   std::vector<Var> params_, wrt_;
   std::unordered_map<std::string, Expr> by_name_;
   std::vector<Binding> forward_;
+  std::unordered_map<std::uint64_t, FunctionPtr> nested_;  // by the variable that they are bound to
   Expr return_;
   std::unordered_set<std::uint64_t> varied_;
   std::unordered_map<std::uint64_t, Adjoint> adjoints_;

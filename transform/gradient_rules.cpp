@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "ir/op.h"
+#include "support/render.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -39,10 +40,17 @@ void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t
                       fmt::format("R.{} is not differentiable: {}", call->op->name, call->op->no_gradient));
     return;
   }
-  if (value.as<CallTir>()) {
+  if (const auto* call = value.as<CallTir>()) {
     bool reached = false;
     for (const Var& var : used_vars(value)) reached = reached || varied.contains(var.id());
     if (!reached) return;
+    if (!call->gradient_name.empty()) {
+      diagnostics.error(ErrorClass::Type, value.span(), "gradient.missing",
+                        fmt::format("the gradient '{}' that this call names was made outside of the text and "
+                                    "cannot be taken; expected operators",
+                                    printable(call->gradient_name)));
+      return;
+    }
     diagnostics
         .error(ErrorClass::Type, value.span(), "gradient.missing",
                "this call_tir is on the gradient's path, and a prim_func has no gradient rule; expected "

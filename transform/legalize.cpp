@@ -8,12 +8,15 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "ir/evaluator.h"
 #include "ir/op.h"
 #include "ir/printer.h"
 #include "ir/rewrite.h"
 #include "ir/verify.h"
+#include "support/interrupt.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -109,6 +112,7 @@ class Legalizer {
     for (BindingBlock& block : blocks) {
       std::vector<Binding> bindings;
       for (const Binding& binding : block.bindings) {
+        poll_interrupt(binding.span);
         if (!has_body(binding.value())) {
           Binding plain = copy_binding(binding, vars);
           change_bodies(plain, vars,
@@ -151,8 +155,7 @@ class Legalizer {
     }
     builder.set_origin(value.span());
     builder.begin_block(dataflow);
-    const std::vector<std::string> names = result_.names();
-    const std::set<std::string> present(names.begin(), names.end());
+    const std::size_t present = result_.functions.size();
     const Expr result = inline_call(builder, result_, *body, *callee, args);
     builder.end_block();
     for (BindingBlock& block : builder.take_blocks())
@@ -161,9 +164,9 @@ class Legalizer {
     return result;
   }
 
-  // A binding of a body as a part of the user's call at `span`: its faults are reported there. `present`: the
-  // functions that were there before this body.
-  Binding at_call(Binding binding, Span span, const std::set<std::string>& present) {
+  // A binding of a body as a part of the user's call at `span`: its faults are reported there. `present`: so
+  // many functions were there before this body.
+  Binding at_call(Binding binding, Span span, std::size_t present) {
     binding.span = span;
     auto* plain = std::get_if<VarBinding>(&binding.kind);
     if (!plain) return binding;
@@ -178,9 +181,12 @@ class Legalizer {
   }
 
   // The nest with its asserts at `span`: in its own place when this body brought it, else as a copy.
-  Expr own_nest(const std::string& name, Span span, const std::set<std::string>& present) {
+  Expr own_nest(const std::string& name, Span span, std::size_t present) {
     PrimFunc nest = *result_.prim_func(name);
-    if (present.contains(name)) nest.name = result_.fresh_name(name);
+    const auto brought = result_.functions.begin() + static_cast<std::ptrdiff_t>(present);
+    if (std::none_of(brought, result_.functions.end(),
+                     [&](const GlobalFunction& function) { return name_of(function) == name; }))
+      nest.name = result_.fresh_name(name);
     nest.span = span;
     nest.body = rewrite(
         nest.body, [](const Scalar&) { return std::optional<Scalar>(); },
@@ -207,6 +213,7 @@ class Legalizer {
     for (BindingBlock& block : blocks) {
       std::vector<Binding> bindings;
       for (const Binding& binding : block.bindings) {
+        poll_interrupt(binding.span);
         Binding lowered = copy_binding(binding, vars);
         change_bodies(lowered, vars, [&](std::vector<BindingBlock>& inner) { lower(inner, vars, names); });
         const auto* call = lowered.value().as<OpCall>();
@@ -389,8 +396,9 @@ class Legalizer {
     }
     collect_vars(value.type(), vars);
     std::vector<ScalarVar> distinct;
+    std::unordered_set<std::uint64_t> known;
     for (const ScalarVar& var : vars)
-      if (std::find(distinct.begin(), distinct.end(), var) == distinct.end()) distinct.push_back(var);
+      if (known.insert(var.id()).second) distinct.push_back(var);
     return distinct;
   }
 
@@ -407,6 +415,16 @@ class Legalizer {
       result.emplace_back(name, var.dtype(), var.span());
     }
     return result;
+  }
+
+  // As Module::fresh_name, which counts from 1 each time.
+  std::string fresh_name(const std::string& wanted) {
+    if (!result_.find(wanted)) return wanted;
+    int& number = next_numbers_.try_emplace(wanted, 1).first->second;
+    std::string name;
+    do name = wanted + std::to_string(number++);
+    while (result_.find(name));
+    return name;
   }
 
   Callee prim_func_for(const Expr& value, const OpCall& call) {
@@ -427,11 +445,11 @@ class Legalizer {
     }
     if (found == lowered_.end()) {
       const CallView view{*call.op, args, call.attributes, value.span()};
-      const std::string name = result_.fresh_name(short_name(*call.op));
+      const std::string name = fresh_name(short_name(*call.op));
       PrimFunc function = call.op->lower(LowerCall{view, result, name});
       function.is_private = true;
       auto shared = std::make_shared<const PrimFunc>(std::move(function));
-      result_.set(shared);
+      result_.functions.emplace_back(shared);
       found = lowered_.emplace(key, shared).first;
     }
     Callee callee{global_ref(GlobalFunction(found->second), value.span()), {}};
@@ -456,7 +474,8 @@ class Legalizer {
 
   Module result_;
   const bool keep_;
-  std::map<std::string, PrimFuncPtr> lowered_;  // by operator, types and attributes
+  std::unordered_map<std::string, int> next_numbers_;  // by name: those below it are taken
+  std::map<std::string, PrimFuncPtr> lowered_;         // by operator, types and attributes
 };
 
 }  // namespace

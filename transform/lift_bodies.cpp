@@ -50,14 +50,53 @@ class CallsOfLifted final : public ExprMapper {
   const std::unordered_map<std::uint64_t, Lifted>& lifted_;
 };
 
+// Variables that stand for functions outside the module become these functions: a call knows its symbol, and
+// no body captures it.
+class SymbolsOfVariables final : public ExprMapper {
+ public:
+  explicit SymbolsOfVariables(const Module& module) : module_(module) {}
+
+  FunctionPtr rewrite(const FunctionPtr& function) {
+    for (const BindingBlock& block : function->blocks)
+      for (const Binding& binding : block.bindings)
+        for_each_binding(binding, [&](const Binding& each) { note(each); });
+    return symbols_.empty() ? function : map(function);
+  }
+
+ private:
+  void note(const Binding& binding) {
+    const Expr& value = binding.value();
+    const auto* global = value.as<GlobalRef>();
+    const Var* alias = value.as_var();
+    const auto known = alias ? symbols_.find(alias->id()) : symbols_.end();
+    if (known != symbols_.end())
+      symbols_.insert_or_assign(binding.var().id(), Expr(known->second));
+    else if (value.as<ExternFunc>() || (global && module_.extern_function(global->name)))
+      symbols_.insert_or_assign(binding.var().id(), value);
+  }
+
+  Expr map_var(const Expr& expr, const Var& var) override {
+    const auto found = symbols_.find(var.id());
+    return found == symbols_.end() ? expr : found->second;
+  }
+
+  const Module& module_;
+  std::unordered_map<std::uint64_t, Expr> symbols_;
+};
+
 class Lifter {
  public:
   explicit Lifter(const Module& module) : result_(module) {}
 
-  Module run() {
+  LiftedModule run() {
     for (const std::string& name : result_.names()) {
       FunctionPtr function = result_.function(name);
-      if (!function || !has_bodies(*function)) continue;
+      if (!function) continue;
+      if (const FunctionPtr plain = SymbolsOfVariables(result_).rewrite(function); plain != function) {
+        result_.set(plain);
+        function = plain;
+      }
+      if (!has_bodies(*function)) continue;
       Function copy = *function;
       lifted_.clear();
       note_values(copy);
@@ -69,7 +108,7 @@ class Lifter {
     }
     mark_values();
     mark_recursive();
-    return std::move(result_);
+    return {std::move(result_), std::move(known_)};
   }
 
  private:
@@ -100,7 +139,6 @@ class Lifter {
     const Lifted& lifted = lifted_.at(var.id());
     PackedCall made{PackedForm::MakeClosure, global_ref(lifted.name, lifted.type, span), lifted.captured, {}};
     made.out_types = {var.type()};
-    made.attributes = with_attribute({}, captures_behind, Attribute(true));
     return Binding{VarBinding{var, packed_call(std::move(made), span)}, span, nullptr, false};
   }
 
@@ -239,8 +277,8 @@ class Lifter {
       first.bindings.push_back(function_value(self, nested.span));
       made.blocks.insert(made.blocks.begin(), std::move(first));
     }
-    made.attributes = with_attribute(std::move(made.attributes), function_name, Attribute(nested.name));
-    finish(made, nested.name);
+    known_[made.name].written_name = nested.name;
+    finish(made);
     lifted_.insert_or_assign(
         self.id(), Lifted{made.name, Type(function_type_of(*result_.function(made.name))), captured});
   }
@@ -308,14 +346,11 @@ class Lifter {
     }
   }
 
-  void finish(Function made, const std::string& written_name = "") {
-    if (!written_name.empty())
-      written_names_[made.name] = written_name;
-    else
-      regions_.insert(made.name);
+  void finish(Function made) {
+    if (known_[made.name].written_name.empty()) regions_.insert(made.name);
     for (BindingBlock& block : made.blocks)
       for (Binding& binding : block.bindings) made.pure = made.pure && !has_effects(binding.value());
-    made.attributes = with_attribute(std::move(made.attributes), owns_results, Attribute(true));
+    known_[made.name].owns_results = true;
     const std::string name = made.name;
     Function copy = copy_with_fresh_vars(made);
     copy.name = name;
@@ -335,11 +370,7 @@ class Lifter {
       });
     }
     for (const auto& [name, count] : uses) {
-      const FunctionPtr function = count > 0 ? result_.function(name) : nullptr;
-      if (!function) continue;
-      Function copy = *function;
-      copy.attributes = with_attribute(std::move(copy.attributes), owns_results, Attribute(true));
-      result_.set(std::make_shared<const Function>(std::move(copy)));
+      if (count > 0 && result_.function(name)) known_[name].owns_results = true;
     }
   }
 
@@ -360,30 +391,35 @@ class Lifter {
           pending.insert(pending.end(), found->second.begin(), found->second.end());
       }
       if (!reached.contains(name)) continue;
-      Function copy = *result_.function(name);
-      copy.attributes = with_attribute(std::move(copy.attributes), owns_results, Attribute(true));
-      const auto written = written_names_.find(name);
-      if (!regions_.contains(name)) {
-        copy.attributes = with_attribute(std::move(copy.attributes), recursive_function,
-                                         Attribute(written == written_names_.end() ? name : written->second));
-      }
-      result_.set(std::make_shared<const Function>(std::move(copy)));
+      known_[name].owns_results = true;
+      known_[name].recursive = !regions_.contains(name);
     }
   }
 
   Module result_;
   std::unordered_map<std::uint64_t, Lifted> lifted_;
-  Ids values_;                               // variables of functions that are used as values
+  Ids values_;  // variables of functions that are used as values
+  LiftedFunctions known_;
   std::unordered_set<std::string> regions_;  // functions made of branches and loop bodies
-  std::unordered_map<std::string, std::string> written_names_;  // of lifted nested functions
 };
 
 }  // namespace
 
-Module lift_bodies(const Module& module) {
-  Module lifted = Lifter(module).run();
-  verify_after(lifted, "lift_bodies");
+LiftedModule lift_bodies(const Module& module) {
+  LiftedModule lifted = Lifter(module).run();
+  verify_after(lifted.module, "lift_bodies");
   return lifted;
+}
+
+const LiftedFunction& lifted_function(const LiftedFunctions& functions, std::string_view name) {
+  static const LiftedFunction nothing;
+  const auto found = functions.find(std::string(name));
+  return found == functions.end() ? nothing : found->second;
+}
+
+std::string written_name(const LiftedFunctions& functions, std::string_view name) {
+  const std::string& written = lifted_function(functions, name).written_name;
+  return written.empty() ? std::string(name) : written;
 }
 
 const FunctionCall& lifted_call(const Region& region) {

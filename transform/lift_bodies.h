@@ -3,26 +3,38 @@
 // is left of an if or a loop is control around calls, which is how the compiled tier takes it.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
 #include "ir/module.h"
 
 namespace relish {
 
-// The attribute of functions made from branches and loop bodies, and of functions that may call themselves:
-// compiled code gives their results storage of their own, so that callers need not see inside.
-inline constexpr std::string_view owns_results = "relish.owns_results";
-// The attribute of functions of the text that may come to call themselves; its value is their name there.
-inline constexpr std::string_view recursive_function = "relish.recursive";
+// What is known of a function of the result. It stands beside the module: no text says it.
+struct LiftedFunction {
+  // Made of a branch or a loop body, used as a value, or one that may call itself: its results have storage
+  // of their own, so that callers need not see inside.
+  bool owns_results = false;
+  bool recursive = false;    // it may come to call itself
+  std::string written_name;  // of a nested function: its name in the text. It takes what it captured last.
+};
+using LiftedFunctions = std::unordered_map<std::string, LiftedFunction>;  // by name
 
-// The attribute of a lifted function: its name in the text.
-inline constexpr std::string_view function_name = "relish.function_name";
-// The attribute of an R.make_closure whose arguments stand behind those of the calls.
-inline constexpr std::string_view captures_behind = "relish.captures_behind";
+struct LiftedModule {
+  Module module;
+  LiftedFunctions functions;  // of which more is known than their text
+};
 
 // Every region of the result holds one call of a made function and takes its results apart. The functions'
 // parameters: those of the region or nested function, the captured variables, then a shape of the symbols in
 // use. A nested function that is used other than by a call is bound to an R.make_closure of what it captured.
-// Functions of the module that are used as values own their results.
-Module lift_bodies(const Module& module);
+LiftedModule lift_bodies(const Module& module);
+
+// What is known of the function, or nothing.
+const LiftedFunction& lifted_function(const LiftedFunctions& functions, std::string_view name);
+// The function's name in the text.
+std::string written_name(const LiftedFunctions& functions, std::string_view name);
 
 // The call in a lifted region.
 const FunctionCall& lifted_call(const Region& region);

@@ -14,8 +14,14 @@ namespace relish {
 FunctionPtr relax_function(const Module& module, std::string_view name) {
   if (FunctionPtr function = module.function(name)) return function;
   if (PrimFuncPtr prim = module.prim_func(name)) {
+    std::vector<DiagnosticNote> ways = {
+        {{},
+         fmt::format(
+             "an R.function can call it: y = R.call_tir(cls.{}, (…), R.Tensor(…)); losses and gradients "
+             "need a function of operators, since a prim_func has no gradient rule",
+             name)}};
     fail(ErrorClass::Usage, prim->span, "function.kind",
-         fmt::format("'{}' is a prim_func; expected a Relax function", name));
+         fmt::format("'{}' is a prim_func; expected a Relax function", name), std::move(ways));
   }
   fail(ErrorClass::Usage, {}, "function.unknown",
        fmt::format("no function '{}' in module {}{}", name, module.name, did_you_mean(name, module.names())));

@@ -8,11 +8,13 @@
 #include "ir/evaluator.h"
 #include "ir/op.h"
 #include "ir/printer.h"
+#include "ir/reserved_names.h"
 #include "ir/verify.h"
 #include "stdlib/catalog.h"
 #include "support/suggest.h"
 #include "transform/gradient.h"
 #include "transform/named_arguments.h"
+#include "transform/parameter_marks.h"
 #include "transform/rebuild.h"
 #include "transform/training_rules.h"
 
@@ -72,7 +74,7 @@ class OptimizerWriter {
       }
     }
     const Expr result = tuple(states);
-    finish(result);
+    finish(result, "optimizer_init");
     return result.type();
   }
 
@@ -113,7 +115,7 @@ class OptimizerWriter {
     for (const std::vector<Expr>& kind : own) new_states.insert(new_states.end(), kind.begin(), kind.end());
     const std::vector<std::string> all_states = state_names(names);
     for (std::size_t i = 0; i < new_states.size(); ++i) rename(new_states[i], all_states[i]);
-    finish(tuple({tuple(new_params), tuple(new_states)}));
+    finish(tuple({tuple(new_params), tuple(new_states)}), "optimizer");
   }
 
  private:
@@ -210,13 +212,13 @@ class OptimizerWriter {
                          name);
   }
 
-  void finish(const Expr& result) {
+  void finish(const Expr& result, std::string_view role) {
     builder_.end_block();
     std::vector<Binding> bindings;
     for (BindingBlock& block : builder_.take_blocks())
       bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
     close_function(function_, std::move(bindings), result, renamed_);
-    target_.set(std::make_shared<const Function>(function_));
+    set_role(target_, std::move(function_), role);
   }
 
   Module& target_;
@@ -230,13 +232,22 @@ class OptimizerWriter {
   VarNames renamed_;
 };
 
-void check_free(const Module& module, const std::string& name) {
-  if (module.find(name)) {
-    fail(ErrorClass::Usage, {}, "setup_trainer.name",
-         fmt::format(
-             "module {} has a function '{}' already; rename it, since the trainer makes one of that name",
-             module.name, name));
+// Functions of an earlier trainer that nothing else calls: the new one's take their place.
+Module without_roles(const Module& module, std::initializer_list<std::string_view> roles) {
+  Module result = module;
+  for (const std::string_view role : roles) {
+    const FunctionPtr made = module.function(role);
+    if (!made || !has_role(*made, role)) continue;
+    const bool called =
+        std::any_of(module.functions.begin(), module.functions.end(), [&](const GlobalFunction& global) {
+          const auto* function = std::get_if<FunctionPtr>(&global);
+          if (!function || find_attribute((*function)->attributes, role_attribute)) return false;
+          const std::vector<std::string> names = global_references(**function);
+          return std::find(names.begin(), names.end(), role) != names.end();
+        });
+    if (!called) result.remove(role);
   }
+  return result;
 }
 
 // train_step(params, states, lr, inputs..., targets) -> (loss, params, states).
@@ -286,7 +297,7 @@ void add_train_step(Module& module, const Function& adjoint, const std::vector<s
   for (BindingBlock& block : builder.take_blocks())
     bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
   close_function(step, std::move(bindings), tuple({loss, new_params, new_states}));
-  module.set(std::make_shared<const Function>(std::move(step)));
+  set_role(module, std::move(step), "train_step");
 }
 
 }  // namespace
@@ -301,8 +312,6 @@ Module add_optimizer(const Module& module, const NamedSpec& spec, const std::vec
                      const std::vector<std::string>& names) {
   const OptimizerEntry& entry = optimizer_entry(spec);
   const DType dtype = common_dtype(params, names);
-  check_free(module, "optimizer");
-  check_free(module, "optimizer_init");
   Module result = module;
   OptimizerWriter writer(result, entry, choose_optimizer(entry, spec.options), dtype);
   const Type states = writer.write_init(params, names);
@@ -323,25 +332,19 @@ std::vector<std::string> trained_parameters(const Function& function, const std:
     }
     return wrt;
   }
-  if (const Attribute* marked = find_attribute(function.attributes, "relish.params")) {
-    if (const auto* list = marked->as<AttributeList>()) {
-      std::vector<std::string> names;
-      for (const Attribute& item : *list)
-        if (const std::string* name = item.as<std::string>()) names.push_back(*name);
-      return trained_parameters(function, names);
+  if (std::optional<std::vector<std::string>> marked = marked_parameters(function)) {
+    if (marked->empty()) {
+      fail(ErrorClass::Type, function.span, "setup_trainer.parameters",
+           fmt::format("{} says of none of its parameters that it is trained; name them by wrt",
+                       function.name));
     }
+    return *marked;
   }
-  std::size_t inputs = 1;
-  if (const Attribute* count = find_attribute(function.attributes, "num_input"))
-    if (const std::int64_t* value = count->as<std::int64_t>(); value && *value >= 0)
-      inputs = static_cast<std::size_t>(*value);
-  std::vector<std::string> names(all.begin() + static_cast<std::ptrdiff_t>(std::min(inputs, all.size())),
-                                 all.end());
-  if (names.empty()) {
+  if (all.size() < 2) {
     fail(ErrorClass::Type, function.span, "setup_trainer.parameters",
          fmt::format("{} has no parameter after its input; nothing could be trained", function.name));
   }
-  return names;
+  return {all.begin() + 1, all.end()};
 }
 
 Module setup_trainer(const Module& module, std::string_view name, const SetupTrainerOptions& options) {
@@ -351,11 +354,11 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
   for (const std::string& wanted : wrt)
     for (const Var& param : function->params)
       if (param.name() == wanted) types.push_back(param.type());
-  check_free(module, "train_step");
-
   AppendLossOptions loss = options.loss;
   if (loss.new_name.empty()) loss.new_name = function->name + "_loss";
-  Module result = append_loss(module, name, loss);
+  Module result = append_loss(
+      without_roles(module, {"train_step", "optimizer", "optimizer_init", "learning_rate", "initial_params"}),
+      name, loss);
   GradientOptions gradient_options;
   gradient_options.wrt = wrt;
   result = gradient(result, loss.new_name, gradient_options);
@@ -363,7 +366,7 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
   const Type states = result.function("optimizer_init")->result_type;
   add_train_step(result, *result.function(loss.new_name + "_adjoint"), wrt, states, common_dtype(types, wrt));
   if (!options.schedule.name.empty()) result = add_schedule(result, options.schedule);
-  if (!options.initialiser.name.empty()) result = add_initialiser(result, options.initialiser, types, wrt);
+  if (options.initial.given()) result = add_initialiser(result, options.initial, *function, wrt);
   verify_after(result, "setup_trainer");
   return result;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "transform/append_loss.h"
+#include "transform/training_rules.h"
 
 namespace relish {
 
@@ -15,14 +16,15 @@ std::vector<std::string> optimizer_names();
 struct SetupTrainerOptions {
   AppendLossOptions loss;
   NamedSpec optimizer;
-  NamedSpec schedule;     // adds learning_rate; no name: none
-  NamedSpec initialiser;  // adds initial_params; no name: none
+  NamedSpec schedule;    // adds learning_rate; no name: none
+  InitialRules initial;  // adds initial_params when a rule is given
   std::vector<std::string>
       wrt;  // default: attribute relish.params or TVM's num_input; else all parameters but the first
 };
 
 // Adds <f>_loss, <f>_loss_adjoint, optimizer, optimizer_init and
-// train_step(params, states, lr, inputs..., targets) -> (loss, params, states).
+// train_step(params, states, lr, inputs..., targets) -> (loss, params, states). What an earlier call made is
+// replaced; a function of the user's that has one of the names is not: UsageError.
 Module setup_trainer(const Module& module, std::string_view function, const SetupTrainerOptions& options);
 // The trained parameters in order, as setup_trainer chooses them.
 std::vector<std::string> trained_parameters(const Function& function, const std::vector<std::string>& wrt);

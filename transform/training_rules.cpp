@@ -8,9 +8,13 @@
 #include "ir/op.h"
 #include "ir/printer.h"
 #include "ir/verify.h"
-#include "runtime/fans.h"
 #include "stdlib/catalog.h"
+#include "support/glob.h"
+#include "support/render.h"
+#include "support/suggest.h"
 #include "transform/named_arguments.h"
+#include "transform/parameter_marks.h"
+#include "transform/parameter_roles.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -21,17 +25,22 @@ using Known = std::map<std::string, Expr>;
 // Writes one function whose calls of texts are inlined.
 class RuleWriter {
  public:
-  RuleWriter(Module& target, std::string name, std::string_view text, NamedArguments numbers)
-      : target_(target), text_(body_loader().load(text)), numbers_(std::move(numbers)) {
-    if (target.find(name)) {
-      fail(
-          ErrorClass::Usage, {}, "setup_trainer.name",
-          fmt::format("module {} has a function '{}' already; rename it, since the trainer makes one of that "
-                      "name",
-                      target.name, name));
-    }
+  RuleWriter(Module& target, std::string name, std::string_view text)
+      : target_(target), text_(body_loader().load(text)), numbers_({}, DType::Float64) {
     function_.name = std::move(name);
     builder_.begin_block(true);
+  }
+
+  // What functions of the text get for the names of numbers.
+  void set_numbers(NamedArguments numbers) { numbers_ = std::move(numbers); }
+
+  // Whether a function of the text asks for one of these.
+  bool takes(const std::string& function, std::initializer_list<std::string_view> names) const {
+    const FunctionPtr callee = text_->function(function);
+    RELISH_CHECK(callee != nullptr, function);
+    return std::any_of(callee->params.begin(), callee->params.end(), [&](const Var& param) {
+      return std::find(names.begin(), names.end(), param.name()) != names.end();
+    });
   }
 
   Expr parameter(const std::string& name, Type type) {
@@ -62,7 +71,8 @@ class RuleWriter {
     for (BindingBlock& block : builder_.take_blocks())
       bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
     close_function(function_, std::move(bindings), result);
-    target_.set(std::make_shared<const Function>(function_));
+    const std::string role = function_.name;
+    set_role(target_, std::move(function_), role);
   }
 
  private:
@@ -92,6 +102,52 @@ Shape fixed_shape(const Type& type, const std::string& name) {
   return shape;
 }
 
+// The rule by which a parameter starts.
+NamedSpec rule_of(const InitialRules& rules, const std::string& name, const ParameterUse& use,
+                  std::size_t rank) {
+  for (const auto& [pattern, spec] : rules.patterns)
+    if (matches_glob(pattern, name)) return spec;
+  switch (use.role) {
+    case ParameterRole::Offset:
+      return {"zeros", {}};
+    case ParameterRole::Scale:
+      return {"ones", {}};
+    case ParameterRole::Slope:
+      return {"constant", {{"value", Attribute(0.25)}}};
+    case ParameterRole::Unknown:
+      if (rank < 2) return {"zeros", {}};
+      break;
+    case ParameterRole::Embedding:
+      if (rules.weights.name.empty()) return {"normal", {}};
+      break;
+    case ParameterRole::Weight:
+      break;
+  }
+  return rules.weights.name.empty() ? NamedSpec{"xavier_uniform", {}} : rules.weights;
+}
+
+void check_patterns(const InitialRules& rules, const std::vector<std::string>& names) {
+  for (const auto& [pattern, spec] : rules.patterns) {
+    const bool matches = std::any_of(names.begin(), names.end(),
+                                     [&](const std::string& name) { return matches_glob(pattern, name); });
+    if (matches) continue;
+    fail(ErrorClass::Usage, {}, "init.pattern",
+         fmt::format("init: no trained parameter is called '{}'; they are {}{}", printable(pattern),
+                     fmt::join(names, ", "), did_you_mean(pattern, names)));
+  }
+}
+
+void check_fans(const ParameterUse& use, std::size_t rank, const std::string& name, const std::string& rule) {
+  const bool counted = use.role == ParameterRole::Weight || use.role == ParameterRole::Embedding ||
+                       (use.role == ParameterRole::Unknown && rank >= 2);
+  if (counted && use.fans.in > 0 && use.fans.out > 0) return;
+  fail(
+      ErrorClass::Usage, {}, "init.fans",
+      fmt::format("init: {} goes by the number of connections, and parameter '{}' connects nothing; expected "
+                  "normal, uniform, constant, ones or zeros",
+                  rule, name));
+}
+
 Expr number(DType dtype, double value) { return constant(Tensor::scalar(dtype, value)); }
 
 }  // namespace
@@ -101,8 +157,8 @@ Module add_schedule(const Module& module, const NamedSpec& spec) {
   Module result = module;
   std::vector<std::pair<std::string, double>> constants = choice.constants;
   constants.emplace_back("warmup", choice.warmup);
-  RuleWriter writer(result, "learning_rate", "schedules/schedules.relish",
-                    NamedArguments(std::move(constants), DType::Float64));
+  RuleWriter writer(result, "learning_rate", "schedules/schedules.relish");
+  writer.set_numbers(NamedArguments(std::move(constants), DType::Float64));
   const Expr lr = writer.parameter("lr", tensor_type({}, DType::Float64));
   const Attributes wide = {{"dtype", Attribute(DType::Float64)}};
   const Expr done =
@@ -122,33 +178,44 @@ Module add_schedule(const Module& module, const NamedSpec& spec) {
   return result;
 }
 
-Module add_initialiser(const Module& module, const NamedSpec& spec, const std::vector<Type>& params,
-                       const std::vector<std::string>& names) {
-  const RuleChoice choice = choose_rule("initialiser", initialiser_entries(), spec.name, spec.options);
+Module add_initialiser(const Module& module, const InitialRules& rules, const Function& function,
+                       const std::vector<std::string>& names, const std::vector<bool>& drawn) {
+  check_patterns(rules, names);
+  const std::vector<ParameterUse> uses = parameter_uses(module, function, names);
+  std::vector<Type> types;
+  for (const std::string& name : names)
+    for (const Var& param : function.params)
+      if (param.name() == name) types.push_back(param.type());
+  RELISH_CHECK(types.size() == names.size());
+
   Module result = module;
-  DType dtype = DType::Float32;  // half types are drawn wide and rounded once
-  for (const Type& type : params)
-    if (type.tensor() && type.tensor()->dtype == DType::Float64) dtype = DType::Float64;
-  RuleWriter writer(result, "initial_params", "initialisers/initialisers.relish",
-                    NamedArguments(choice.constants, dtype));
+  DType wide = DType::Float32;  // half types are drawn wide and rounded once
+  for (const Type& type : types)
+    if (type.tensor() && type.tensor()->dtype == DType::Float64) wide = DType::Float64;
+  RuleWriter writer(result, "initial_params", "initialisers/initialisers.relish");
   const Expr key = writer.parameter("key", tensor_type({Scalar(2)}, DType::UInt32));
   std::vector<Expr> values;
-  for (std::size_t i = 0; i < params.size(); ++i) {
-    const Shape shape = fixed_shape(params[i], names[i]);
-    const DType own = *params[i].tensor()->dtype;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!drawn.empty() && !drawn[i]) continue;
+    const Shape shape = fixed_shape(types[i], names[i]);
+    const ParameterUse& use = uses[i];
+    const NamedSpec spec = rule_of(rules, names[i], use, shape.size());
+    const RuleChoice choice = choose_rule("initialiser", initialiser_entries(), spec.name, spec.options);
+    writer.set_numbers(NamedArguments(choice.constants, wide));
     Known known = {{"shape", shape_literal(std::vector<Scalar>(shape.begin(), shape.end()))}};
-    if (shape.size() < 2) {
-      values.push_back(writer.call("zeros", known, own));
-      continue;
+    if (writer.takes(choice.function, {"fan", "fan_in", "fan_out"})) {
+      check_fans(use, shape.size(), names[i], spec.name);
+      known["fan_in"] = number(wide, static_cast<double>(use.fans.in));
+      known["fan_out"] = number(wide, static_cast<double>(use.fans.out));
+      known["fan"] = known[choice.fan_out ? "fan_out" : "fan_in"];
     }
-    const Fans fans = fans_of(shape);
-    known["fan_in"] = number(dtype, static_cast<double>(fans.in));
-    known["fan_out"] = number(dtype, static_cast<double>(fans.out));
-    known["fan"] = known[choice.fan_out ? "fan_out" : "fan_in"];
-    known["key"] = writer.call_operator(
-        "random.fold_in", {key, constant(Tensor::scalar(DType::Int64, static_cast<double>(i)))});
-    Expr value = writer.call(choice.function, known, dtype);
-    if (own != dtype) value = writer.call_operator("astype", {value}, {{"dtype", Attribute(own)}});
+    if (writer.takes(choice.function, {"key"})) {
+      known["key"] = writer.call_operator(
+          "random.fold_in", {key, constant(Tensor::scalar(DType::Int64, static_cast<double>(i)))});
+    }
+    const DType own = *types[i].tensor()->dtype;
+    Expr value = writer.call(choice.function, known, wide);
+    if (own != wide) value = writer.call_operator("astype", {value}, {{"dtype", Attribute(own)}});
     values.push_back(value);
   }
   writer.finish(tuple(std::move(values)));

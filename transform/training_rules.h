@@ -10,10 +10,21 @@ namespace relish {
 // int64.
 Module add_schedule(const Module& module, const NamedSpec& schedule);
 
-// Adds `initial_params(key) -> params` by an initialiser of the library, for the parameter types given
-// (floating tensors of fixed shape). It fills parameters of rank 2 and more; the others become zeros.
-// Parameter i draws under fold_in(key, i).
-Module add_initialiser(const Module& module, const NamedSpec& initialiser, const std::vector<Type>& params,
-                       const std::vector<std::string>& names);
+// Start values. A parameter takes the rule of the first pattern (a glob over whole names) that its name
+// matches. Of the others, weights and tables of rows take `weights`, or without one (no name)
+// xavier_uniform and normal; factors start at 1, slopes at 0.25, and whatever is added at 0.
+struct InitialRules {
+  NamedSpec weights;
+  std::vector<std::pair<std::string, NamedSpec>> patterns;
+
+  bool given() const { return !weights.name.empty() || !patterns.empty(); }
+};
+
+// Adds `initial_params(key) -> params` for the parameters of `function` of these names, in this order
+// (floating tensors of fixed shape): parameter i draws under fold_in(key, i). UsageError for a pattern that
+// no name matches, and for a rule by fans of what has none. `drawn` leaves out the others of `names`: they
+// keep their numbers and have no field.
+Module add_initialiser(const Module& module, const InitialRules& rules, const Function& function,
+                       const std::vector<std::string>& names, const std::vector<bool>& drawn = {});
 
 }  // namespace relish

@@ -103,9 +103,15 @@ class Widening {
     if (const auto* call = expr.as<OpCall>()) {
       Attributes attributes = call->attributes;
       for (auto& [name, attribute] : attributes) {
+        if (!name.ends_with("dtype")) continue;
         const auto* text = attribute.as<std::string>();
-        const auto dtype = text ? dtype_from_name(*text) : std::nullopt;
-        if (name.ends_with("dtype") && dtype && is_narrow(*dtype)) attribute = std::string("float64");
+        const auto* literal = attribute.as<DType>();
+        const auto dtype = text ? dtype_from_name(*text) : literal ? std::optional(*literal) : std::nullopt;
+        if (!dtype || !is_narrow(*dtype)) continue;
+        if (text)
+          attribute = std::string(name_of(DType::Float64));
+        else
+          attribute = DType::Float64;
       }
       return op_call(*call->op, widen_values(call->args, vars), std::move(attributes), expr.span());
     }

@@ -1,5 +1,7 @@
 // Reading of CSV tables of numbers. The text is gone through twice: once to count the rows, once to check and
-// fill them in, so that the tensor is the only large allocation beside the text.
+// fill them in, so that the tensor is the only large allocation beside the text. No number is rounded to
+// another integer: one that the dtype cannot hold is refused.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -7,7 +9,9 @@
 
 #include "runtime/files.h"
 #include "runtime/files/data_file.h"
+#include "runtime/literal.h"
 #include "support/limits.h"
+#include "support/memory.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -131,8 +135,7 @@ class CsvReader {
               fmt::format("the file has {} bytes; {} are allowed; --memory-limit raises the limit",
                           file.size(), memory_limit()));
     }
-    text_.resize(static_cast<std::size_t>(file.size()));
-    file.read_at(0, text_.data(), file.size());
+    read_text(file);
     if (text_.starts_with("\xEF\xBB\xBF")) begin_ = 3;
   }
 
@@ -153,6 +156,31 @@ class CsvReader {
   }
 
  private:
+  // Piece by piece, so that a line that is too long ends the reading where it is found.
+  void read_text(const DataFile& file) {
+    constexpr std::uint64_t piece = std::uint64_t{1} << 20;
+    std::size_t line_begin = 0;
+    line_number_ = 1;
+    while (text_.size() < file.size()) {
+      const std::size_t at = text_.size();
+      const std::uint64_t bytes = std::min<std::uint64_t>(piece, file.size() - at);
+      // A string grows to twice its size at most.
+      held_.grow_to(std::min<std::uint64_t>(file.size(), 2 * (at + bytes)), "the text of a file");
+      text_.resize(at + static_cast<std::size_t>(bytes));
+      file.read_at(at, text_.data() + at, bytes);
+      for (std::size_t end = text_.find('\n', at); end != std::string::npos;
+           end = text_.find('\n', end + 1)) {
+        line_begin = end + 1;
+        ++line_number_;
+      }
+      if (text_.size() - line_begin <= max_line_bytes + 2) continue;
+      line_offset_ = line_begin;
+      report("csv.line", 0, fmt::format("more than {} bytes, which is the most that is read", max_line_bytes),
+             0);
+      throw_reported();
+    }
+  }
+
   // Calls `visit` with every line that is not blank; false from it ends the walk.
   template <class Visit>
   void for_each_line(Visit visit) {
@@ -236,6 +264,18 @@ class CsvReader {
     }
   }
 
+  // Whether the text is no integer, or one that the dtype, a float, has.
+  bool holds_if_integer(std::string_view text) const {
+    const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
+    // All integers of so few digits are values of the narrowest float.
+    if (digits.size() <= 2 ||
+        !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
+      return true;
+    std::int64_t value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && holds_integer(dtype_, value);
+  }
+
   template <class T>
   bool put(std::optional<T> value, std::int64_t index) {
     if (value && index != nowhere) table_.values.mutable_view<T>()[static_cast<std::size_t>(index)] = *value;
@@ -252,6 +292,7 @@ class CsvReader {
 
   // Each type is read in its own precision; false when the text is no value of it.
   bool store(std::string_view text, std::int64_t index) {
+    if (is_float(dtype_) && !holds_if_integer(text)) return false;
     switch (dtype_) {
       case DType::Float32:
         return put(float_of<float>(text), index);
@@ -288,6 +329,11 @@ class CsvReader {
 
   std::string refusal(std::string_view text) const {
     if (text.empty()) return fmt::format("missing value; expected {}", name_of(dtype_));
+    if (is_float(dtype_) && !holds_if_integer(without_plus(text))) {
+      return fmt::format(
+          "the integer {} is no value of {}; read the file with dtype=\"int64\" or \"float64\"",
+          printable(text), name_of(dtype_));
+    }
     return fmt::format("'{}' does not read as {}", printable(text), name_of(dtype_));
   }
 
@@ -312,6 +358,7 @@ class CsvReader {
 
   const std::string& path_;
   DType dtype_;
+  HeldMemory held_;
   std::string text_;
   std::size_t begin_ = 0;
   std::size_t line_number_ = 0;

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "runtime/format.h"
+#include "support/file_access.h"
 #include "support/interrupt.h"
 #include "support/limits.h"
 #include "support/render.h"
@@ -58,9 +59,7 @@ void data_failure(const std::string& place, std::string_view rule, std::string_v
 
 DataFile::DataFile(const std::string& path) : path_(path) {
   // O_NONBLOCK: opening a FIFO must not wait; for regular files it means nothing.
-  do {
-    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  } while (descriptor_ < 0 && errno == EINTR);
+  descriptor_ = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY).release();
   if (descriptor_ < 0) system_failure(path, "cannot open");
   struct stat status = {};
   bool known = ::fstat(descriptor_, &status) == 0;

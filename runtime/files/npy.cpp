@@ -14,7 +14,7 @@ namespace relish {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
-constexpr std::uint64_t max_header_bytes = 10000;
+constexpr std::uint64_t max_npy_header_bytes = 10000;
 constexpr std::size_t header_alignment = 64;
 
 // One text a dtype, little-endian; what is written is also what is read.
@@ -216,9 +216,9 @@ NpyHeader read_npy_header(ByteStream& stream) {
   }
   std::uint32_t length = 0;
   stream.read(&length, version == 1 ? 2 : 4);
-  if (length > max_header_bytes) {
-    stream.fail_here("npy.header",
-                     fmt::format("the header has {} bytes; at most {} are read", length, max_header_bytes));
+  if (length > max_npy_header_bytes) {
+    stream.fail_here("npy.header", fmt::format("the header has {} bytes; at most {} are read", length,
+                                               max_npy_header_bytes));
   }
   std::uint64_t base = stream.position();
   std::string text(length, '\0');

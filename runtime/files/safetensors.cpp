@@ -11,6 +11,7 @@
 #include "runtime/files/selection.h"
 #include "support/atomic_file.h"
 #include "support/limits.h"
+#include "support/memory.h"
 #include "support/render.h"
 
 namespace relish {
@@ -224,6 +225,8 @@ NamedTensors read_safetensors_selected(const std::string& path, const std::strin
                  fmt::format("truncated: the header has {} bytes, the file {}", header_bytes, file.size()),
                  0);
   }
+  // The text, and what is kept of it while it is read.
+  const HeldMemory held(2 * header_bytes, "the header of a file");
   std::string header(static_cast<std::size_t>(header_bytes), '\0');
   file.read_at(length_bytes, header.data(), header_bytes);
   if (!header.starts_with('{'))

@@ -1,12 +1,11 @@
 // The formats behind one name: which file is read or written by which format.
-#include <sys/stat.h>
-
 #include <optional>
 #include <unordered_set>
 
 #include "runtime/files.h"
 #include "runtime/files/data_file.h"
 #include "runtime/files/selection.h"
+#include "support/file_access.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -15,26 +14,26 @@ namespace {
 
 enum class FileFormat { Npy, Npz, Safetensors, Idx, Csv };
 
-bool exists(const std::string& path) {
-  struct stat status = {};
-  return ::stat(path.c_str(), &status) == 0;
-}
-
 // The first bytes decide; the extension where they cannot, so that a damaged file is refused by its own
 // reader.
-FileFormat format_of(const std::string& path) {
+std::optional<FileFormat> known_format_of(const std::string& path) {
   if (path.ends_with(".safetensors")) return FileFormat::Safetensors;
-  if (path.ends_with(".csv")) return FileFormat::Csv;
   std::string head = DataFile(path).head(9);
   if (head.starts_with("\x93NUMPY")) return FileFormat::Npy;
   if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) return FileFormat::Npz;
   if (head.starts_with("\x1f\x8b")) return FileFormat::Idx;
+  if (path.ends_with(".csv")) return FileFormat::Csv;
   if (path.ends_with(".npy")) return FileFormat::Npy;
   if (path.ends_with(".npz")) return FileFormat::Npz;
   if (head.starts_with(std::string_view("\0\0", 2)) || path.ends_with("-ubyte") || path.ends_with(".gz")) {
     return FileFormat::Idx;
   }
   if (head.size() == 9 && head[8] == '{') return FileFormat::Safetensors;
+  return std::nullopt;
+}
+
+FileFormat format_of(const std::string& path) {
+  if (const std::optional<FileFormat> format = known_format_of(path)) return *format;
   data_failure(path, "file.format", "unknown format; expected npy, npz, safetensors, IDX or CSV", 0);
 }
 
@@ -63,6 +62,10 @@ NamedTensors read_selected(const std::string& path, const std::string* only) {
 
 }  // namespace
 
+bool is_other_than_csv(const std::string& path) {
+  return known_format_of(path).value_or(FileFormat::Csv) != FileFormat::Csv;
+}
+
 void missing_entry(const std::string& path, const std::string& name, const std::vector<std::string>& names) {
   data_failure(path, "file.entry",
                fmt::format("no entry '{}'{}", printable(name), did_you_mean(name, names)));
@@ -82,11 +85,11 @@ void check_names(const std::string& path, const NamedTensors& tensors) {
 }
 
 NamedTensors read_tensors(const std::string& path_and_entry) {
-  if (exists(path_and_entry)) return read_selected(path_and_entry, nullptr);
+  if (file_exists(path_and_entry)) return read_selected(path_and_entry, nullptr);
   for (std::size_t colon = path_and_entry.find(':'); colon != std::string::npos;
        colon = path_and_entry.find(':', colon + 1)) {
     std::string path = path_and_entry.substr(0, colon);
-    if (!exists(path)) continue;
+    if (!file_exists(path)) continue;
     std::string entry = path_and_entry.substr(colon + 1);
     NamedTensors tensors = read_selected(path, &entry);
     tensors.front().first.clear();

@@ -23,6 +23,7 @@ constexpr std::uint64_t locator64_bytes = 20;
 constexpr std::uint64_t max_comment_bytes = 65535;
 constexpr std::uint32_t in_zip64_field = 0xFFFFFFFF;
 constexpr std::uint64_t max_ratio = 1032;  // of the deflate format itself
+constexpr std::uint64_t max_name_bytes = 4096;
 
 template <class T>
 T get(std::string_view bytes, std::uint64_t offset) {
@@ -168,36 +169,44 @@ std::uint64_t find_data(const DataFile& file, const ZipEntry& entry, int method,
 
 std::vector<ZipEntry> read_zip_directory(const DataFile& file) {
   Directory directory = find_directory(file);
-  std::string bytes = read_bytes(file, directory.offset, directory.size);
   std::vector<ZipEntry> entries;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;  // from local header to end of data
   std::unordered_set<std::string> names;
   std::uint64_t at = 0;
+  // An entry at a time: what a directory says of its size is no reason to read so much.
   for (std::uint64_t i = 0; i < directory.entries; ++i) {
-    if (bytes.size() - at < central_header_bytes || get<std::uint32_t>(bytes, at) != central_signature) {
+    const std::uint64_t left = directory.size - at;
+    std::string head = read_bytes(file, directory.offset + at, std::min(left, central_header_bytes));
+    if (head.size() < central_header_bytes || get<std::uint32_t>(head, 0) != central_signature) {
       data_failure(file.path(), "npz.directory",
                    fmt::format("entry {} of the archive's directory is damaged", i), directory.offset + at);
     }
-    std::uint64_t name_bytes = get<std::uint16_t>(bytes, at + 28);
-    std::uint64_t extra_bytes = get<std::uint16_t>(bytes, at + 30);
-    std::uint64_t comment_bytes = get<std::uint16_t>(bytes, at + 32);
-    if (bytes.size() - at - central_header_bytes < name_bytes + extra_bytes + comment_bytes) {
+    std::uint64_t name_bytes = get<std::uint16_t>(head, 28);
+    std::uint64_t extra_bytes = get<std::uint16_t>(head, 30);
+    std::uint64_t comment_bytes = get<std::uint16_t>(head, 32);
+    if (left - central_header_bytes < name_bytes + extra_bytes + comment_bytes) {
       data_failure(file.path(), "npz.directory",
                    fmt::format("entry {} of the archive's directory is cut off", i), directory.offset + at);
     }
+    if (name_bytes > max_name_bytes) {
+      data_failure(
+          file.path(), "npz.directory",
+          fmt::format("entry {} has a name of {} bytes; at most {} are read", i, name_bytes, max_name_bytes),
+          directory.offset + at);
+    }
+    const std::string tail =
+        read_bytes(file, directory.offset + at + central_header_bytes, name_bytes + extra_bytes);
     ZipEntry entry;
-    entry.name = bytes.substr(at + central_header_bytes, name_bytes);
+    entry.name = tail.substr(0, name_bytes);
     std::string place = fmt::format("{}:{}", file.path(), printable(entry.name));
-    int method = get<std::uint16_t>(bytes, at + 10);
+    int method = get<std::uint16_t>(head, 10);
     entry.deflated = method == 8;
-    entry.crc = get<std::uint32_t>(bytes, at + 16);
-    entry.stored_bytes = get<std::uint32_t>(bytes, at + 20);
-    entry.bytes = get<std::uint32_t>(bytes, at + 24);
-    std::uint64_t local_offset = get<std::uint32_t>(bytes, at + 42);
-    std::string_view extra =
-        std::string_view(bytes).substr(at + central_header_bytes + name_bytes, extra_bytes);
-    read_zip64_field(extra, entry, local_offset, place);
-    check_entry(entry, get<std::uint16_t>(bytes, at + 8), method, place);
+    entry.crc = get<std::uint32_t>(head, 16);
+    entry.stored_bytes = get<std::uint32_t>(head, 20);
+    entry.bytes = get<std::uint32_t>(head, 24);
+    std::uint64_t local_offset = get<std::uint32_t>(head, 42);
+    read_zip64_field(std::string_view(tail).substr(name_bytes), entry, local_offset, place);
+    check_entry(entry, get<std::uint16_t>(head, 8), method, place);
     entry.data_offset = find_data(file, entry, method, local_offset, directory.offset, place);
     if (!names.insert(entry.name).second)
       data_failure(place, "npz.duplicate", "the archive has two entries of this name");

@@ -3,15 +3,17 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
 #include "shell/cli/options.h"
 #include "shell/command.h"
+#include "shell/program/in_place.h"
 #include "shell/program/program_file.h"
+#include "shell/program/text_file.h"
 #include "shell/repl/repl.h"
 #include "shell/version.h"
-#include "support/atomic_file.h"
 #include "support/big_stack.h"
 #include "support/interrupt.h"
 #include "support/limits.h"
@@ -47,35 +49,49 @@ const Command& command_named(const std::string& name) {
 
 void show(Session& session, const ScriptValue& value) {
   if (value.is_none()) return;
-  session.print(text_of(value));
+  session.print(shown_text(value));
 }
 
-// Runs a transform on the subject of a file and writes the whole text.
-void run_transform(Invocation& invocation, const ProgramFile& program) {
-  std::vector<ModulePtr> subjects;
-  if (invocation.module) {
-    subjects = {invocation.module};
-  } else {
-    subjects = program.modules();
+// The text of a transform's result for standard output or another file: the whole file when it has only
+// declarations, else the modules that were changed.
+std::string text_of_result(const ProgramFile& program, const std::vector<ModuleChange>& changes,
+                           const PrintOptions& printing) {
+  std::vector<ModulePtr> modules = program.has_statements ? std::vector<ModulePtr>() : program.modules();
+  ModulePtr free_functions = program.free_functions;
+  for (const ModuleChange& change : changes) {
+    if (change.before == program.free_functions) free_functions = change.after;
+    if (program.has_statements) modules.push_back(change.after);
+    std::replace(modules.begin(), modules.end(), change.before, change.after);
   }
-  PrintOptions printing = print_options(invocation.text("dialect"));
-  ProgramFile changed = program;
-  std::string text;
+  return text_of_modules(modules, free_functions, printing);
+}
+
+// Runs a transform on the subject of a file and writes the text.
+void run_transform(Invocation& invocation, const ProgramFile& program) {
+  std::vector<ModulePtr> subjects =
+      invocation.module ? std::vector<ModulePtr>{invocation.module} : program.modules();
+  InPlaceRequest request;
+  request.printing = print_options(invocation.text("dialect"));
+  request.subject = invocation.function;
+  if (request.subject.empty() && invocation.command.subject == Subject::Function && subjects.size() == 1)
+    request.subject = default_function_or_none(*subjects.front());
   for (const ModulePtr& subject : subjects) {
     invocation.module = subject;
     ScriptValue result = invocation.command.run(invocation);
     const auto* module = result.as<ModulePtr>();
     if (!module) return;
-    text = text_with(changed, subject, *module, printing);
-    for (ModulePtr& known : changed.classes) {
-      if (known == subject) known = *module;
-    }
-    if (changed.free_functions == subject) changed.free_functions = *module;
+    request.changes.push_back({subject, *module});
   }
-  if (invocation.given("output")) {
-    write_file_atomically(invocation.text("output"), text);
+  if (!invocation.given("output")) {
+    invocation.session.output().write(text_of_result(program, request.changes, request.printing));
+    return;
+  }
+  const std::string output = invocation.text("output");
+  if (writes_in_place(program.path, output)) {
+    write_in_place({program.path, program.source, program.byte_order_mark}, output,
+                   text_in_place(program, request));
   } else {
-    invocation.session.output().write(text);
+    write_program_text(output, text_of_result(program, request.changes, request.printing));
   }
 }
 
@@ -202,6 +218,7 @@ int report_failure(Session& session, const Failure& failure) {
       // The first failure is the one to tell.
     }
     session.report(diagnostics);
+    end_was_told();
     if (failure.error_class() == ErrorClass::Internal) {
       write_error_text(fmt::format("{}, seed {}\n", version_text(), session.settings().seed));
     }
@@ -213,6 +230,7 @@ int report_failure(Session& session, const Failure& failure) {
 
 int run_program(const std::vector<std::string>& arguments) {
   install_signal_handlers();
+  signals_end_process(true);
   Settings settings;
   settings.color = color_wanted();
   Session session(std::move(settings));

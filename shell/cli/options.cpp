@@ -21,7 +21,7 @@ namespace {
 
 // Common options as text, turned into settings after parsing.
 struct CommonTexts {
-  std::string tier, threads, seed, cache;
+  std::string tier, threads, seed;
   std::vector<std::string> limits = std::vector<std::string>(limit_flags().size());  // in the flags' order
   std::vector<std::string> roots, natives;
   bool debug = false;
@@ -33,7 +33,6 @@ void add_common_options(CLI::App& app, CommonTexts& texts) {
   app.add_option("--seed", texts.seed);
   for (std::size_t i = 0; i < limit_flags().size(); ++i)
     app.add_option(std::string(limit_flags()[i].flag), texts.limits[i]);
-  app.add_option("--cache", texts.cache);
   app.add_option("--root", texts.roots)->allow_extra_args(false);
   app.add_option("--native", texts.natives)->allow_extra_args(false);
   app.add_flag("--debug", texts.debug);
@@ -72,7 +71,6 @@ void apply_common_options(const CommonTexts& texts, Settings& settings) {
   if (!texts.seed.empty()) settings.seed = parse_whole<std::uint64_t>(texts.seed, "--seed", 0);
   for (std::size_t i = 0; i < limit_flags().size(); ++i)
     if (!texts.limits[i].empty()) set_limit(limit_flags()[i], texts.limits[i]);
-  if (!texts.cache.empty()) settings.cache = texts.cache;
   settings.roots = texts.roots;
   for (const std::string& native : texts.natives) NativeFunctions::instance().opt_in(native);
   settings.debug = settings.debug || texts.debug;

@@ -2,10 +2,12 @@
 #include "transform/append_loss.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "shell/commands/loss_option.h"
 #include "shell/commands/subject.h"
 #include "shell/program/reading.h"
+#include "stdlib/catalog.h"
 #include "support/render.h"
 
 namespace relish {
@@ -39,7 +41,7 @@ void check_name(const Invocation& invocation, const std::string& name) {
   } catch (const Failure&) {
     // Not even an expression.
   }
-  if (!is_name) invocation.misuse("name", fmt::format("found '{}'; expected a name", printable(name)));
+  if (!is_name) invocation.refuse_value("name", fmt::format("found '{}'; expected a name", printable(name)));
 }
 
 // No function returns so many results.
@@ -71,7 +73,7 @@ ScriptValue run(Invocation& invocation) {
 AppendLossOptions loss_options(const Invocation& invocation) {
   AppendLossOptions result;
   const ScriptValue* loss = invocation.find("loss");
-  if (!loss) invocation.misuse("loss", "a loss is missing");
+  if (!loss) invocation.refuse_value("loss", "a loss is missing");
   if (const auto* function = loss->as<FunctionReference>()) {
     result.loss_function = function->module->function(function->name);
     result.loss_module = function->module;
@@ -83,17 +85,32 @@ AppendLossOptions loss_options(const Invocation& invocation) {
   }
   const std::int64_t outputs = invocation.integer("outputs", 1);
   if (outputs < 1 || outputs > most_outputs) {
-    invocation.misuse("outputs", fmt::format("found {}; expected an int of at least 1", outputs));
+    invocation.refuse_value("outputs", fmt::format("found {}; expected an int of at least 1", outputs));
   }
   result.outputs = static_cast<int>(outputs);
   result.new_name = invocation.text("name");
   if (result.new_name.empty()) return result;
   check_name(invocation, result.new_name);
   if (invocation.module->find(result.new_name)) {
-    invocation.misuse("name", fmt::format("'{}' is a function of the module already; expected a new name",
-                                          result.new_name));
+    invocation.refuse_value(
+        "name",
+        fmt::format("'{}' is a function of the module already; expected a new name", result.new_name));
   }
   return result;
+}
+
+Judgement judgement_of(const AppendLossOptions& options) {
+  Judgement judgement;
+  const LossEntry* entry = options.loss_function ? nullptr : find_loss(options.loss.name);
+  if (!entry) return judgement;
+  if (!std::isnan(entry->threshold)) judgement.threshold = entry->threshold;
+  for (const CatalogOption& option : entry->options) {
+    if (option.name != "ignore_index") continue;
+    const Attribute* given = find_attribute(options.loss.options, option.name);
+    const std::int64_t* label = given ? given->as<std::int64_t>() : nullptr;
+    judgement.ignored_label = label ? *label : std::stoll(std::string(option.fallback));
+  }
+  return judgement;
 }
 
 extern const Command command_append_loss;

@@ -7,6 +7,7 @@
 #include "shell/program/call_values.h"
 #include "support/render.h"
 #include "support/suggest.h"
+#include "transform/rebuild.h"
 
 namespace relish {
 namespace {
@@ -27,11 +28,7 @@ constexpr Example examples[] = {
 
 ScriptValue run(Invocation& invocation) {
   std::string function_name = function_of(invocation);
-  FunctionPtr function = invocation.module->function(function_name);
-  if (!function) {
-    fail(ErrorClass::Usage, invocation.span, "bind_params.function",
-         fmt::format("'{}' is a prim_func; bind_params takes a Relax function", function_name));
-  }
+  const FunctionPtr function = relax_function(*invocation.module, function_name);
   std::vector<std::string> names;
   for (const Var& param : function->params) names.push_back(param.name());
   auto position = [&](const std::string& name) {
@@ -53,7 +50,8 @@ ScriptValue run(Invocation& invocation) {
   }
   for (const auto& [name, given] : invocation.assignments("set")) {
     if (position(name) >= names.size()) unknown(name);
-    Value value = parse_argument(name, function->params[position(name)].type(), given,
+    Value value = parse_argument(name, function->params[position(name)].type(),
+                                 with_allowed_path(invocation, "set", given),
                                  invocation.session.settings().seed, "--set");
     if (!value.is_tensor()) {
       fail(ErrorClass::Usage, invocation.span, "bind_params.name",

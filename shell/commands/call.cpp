@@ -17,7 +17,7 @@ constexpr Option own_options[] = {
     {"rtol", OptionKind::Real, "1e-05", "relative tolerance of --expect"},
     {"atol", OptionKind::Real, "1e-08", "absolute tolerance of --expect"},
     {"full", OptionKind::Flag, "", "print all elements, exactly"},
-    {"batch", OptionKind::Text, "", "file of calls, one JSON object a line", 0, in_shell},
+    {"batch", OptionKind::InputFile, "", "file of calls, one JSON object a line", 0, in_shell},
 };
 
 const std::vector<Option>& all_options() {
@@ -41,9 +41,7 @@ ScriptValue run(Invocation& invocation) {
   Value result = invocation.session.evaluator().call(invocation.module, function, std::move(arguments));
   NamedTensors named = flatten_result(result);
   if (invocation.given("out")) {
-    std::string path = invocation.text("out");
-    if (invocation.script) path = invocation.script->resolve_path(path, true, invocation.span_of("out"));
-    write_tensors(path, named);
+    write_tensors(invocation.output_path("out"), named);
   }
   if (invocation.given("expect")) {
     Closeness closeness;

@@ -5,6 +5,7 @@
 
 #include "frontend/reader.h"
 #include "ir/constant_section.h"
+#include "shell/program/in_place.h"
 #include "shell/program/module_files.h"
 #include "shell/program/program_file.h"
 #include "shell/program/reading.h"
@@ -102,11 +103,18 @@ std::string declaration_text(const ast::Statement& statement, ConstantSection& c
   return print_part(one, constants, options);
 }
 
+// The line that says which language it is: the text's own, which may say more than the version.
+std::string version_line(std::string_view source) {
+  std::string_view first = source.substr(0, source.find('\n'));
+  while (first.ends_with('\r') || first.ends_with(' ')) first.remove_suffix(1);
+  return std::string(first.starts_with("# relish: ") ? first : "# relish: 1") + "\n";
+}
+
 std::string text_in_order(const ReadResult& result, std::string_view source, const PrintOptions& options) {
   ConstantSection constants;
   // Statements are beyond TVMScript: the text says so.
   bool statements = !std::all_of(result.script.begin(), result.script.end(), is_declaration);
-  std::string text = statements ? "# relish: 1\n" : "";
+  std::string text = statements ? version_line(source) : "";
   const ast::Statement* before = nullptr;
   for (const ast::Statement& statement : result.script) {
     bool declaration = is_declaration(statement);
@@ -121,18 +129,40 @@ std::string text_in_order(const ReadResult& result, std::string_view source, con
   return text;
 }
 
+ReadResult read_for_printing(std::uint32_t source, const PathRules& rules, Diagnostics& diagnostics) {
+  start_language();
+  const std::string& name = Sources::instance().find(source)->name();
+  ReadOptions reading;
+  reading.python_file = is_python_file(name);
+  reading.redefinitions = !reading.python_file;
+  allow_loads(reading, rules, {name});
+  reading.load_all = true;
+  return read_source(source, reading, diagnostics);
+}
+
 }  // namespace
+
+std::optional<std::string> canonical_text_in_place(const SourceText& text, const PrintOptions& options,
+                                                   const PathRules& rules, Diagnostics& diagnostics) {
+  ReadResult result = read_for_printing(text.source, rules, diagnostics);
+  if (!result.printable) return std::nullopt;
+  ProgramFile program;
+  program.path = text.path;
+  program.source = text.source;
+  program.byte_order_mark = text.byte_order_mark;
+  program.rules = rules;
+  take_declarations(result, program);
+  InPlaceRequest request;
+  for (const ModulePtr& module : program.modules()) request.changes.push_back({module, module});
+  request.format = true;
+  request.printing = options;
+  return text_in_place(program, request);
+}
 
 std::optional<std::string> canonical_text(std::uint32_t source, const PrintOptions& options,
                                           const PathRules& rules, Diagnostics& diagnostics) {
-  start_language();
   const SourceFile* file = Sources::instance().find(source);
-  ReadOptions reading;
-  reading.python_file = is_python_file(file->name());
-  reading.redefinitions = !reading.python_file;
-  allow_loads(reading, rules, {file->name()});
-  reading.load_all = true;
-  ReadResult result = read_source(source, reading, diagnostics);
+  ReadResult result = read_for_printing(source, rules, diagnostics);
   if (!result.printable) return std::nullopt;
   // The text says lib.f, as it did; the copies belong to the modules, not to it.
   std::erase_if(result.script, [](const ast::Statement& statement) {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "ir/printer.h"
-#include "shell/program/path_rules.h"
+#include "shell/program/program_file.h"
 #include "support/diagnostic.h"
 
 namespace relish {
@@ -15,5 +15,8 @@ namespace relish {
 // Files that the text loads are read by the rules.
 std::optional<std::string> canonical_text(std::uint32_t source, const PrintOptions& options,
                                           const PathRules& rules, Diagnostics& diagnostics);
+// The text itself with its functions as the printer writes them, and everything else as it stands.
+std::optional<std::string> canonical_text_in_place(const SourceText& text, const PrintOptions& options,
+                                                   const PathRules& rules, Diagnostics& diagnostics);
 
 }  // namespace relish

@@ -15,8 +15,10 @@ constexpr Option options[] = {
     {"data", OptionKind::Value, "", "(inputs…, targets); in the shell FILE[:ENTRY],FILE[:ENTRY]", 0,
      everywhere, true},
     {"params", OptionKind::Tensors, "", "values of the parameters by name"},
-    {"metrics", OptionKind::Names, "accuracy", "accuracy, loss"},
-    {"loss", OptionKind::Spec, "", "the loss of the metric `loss`"},
+    {"metrics", OptionKind::Names, "accuracy", "accuracy, accuracy(threshold=0.5), loss"},
+    {"loss", OptionKind::Spec, "",
+     "the loss of the metric `loss`; it says also from where on one column is positive, and which label does "
+     "not count"},
     {"batch_size", OptionKind::Integer, "256", "rows of one call"},
 };
 
@@ -35,15 +37,16 @@ ScriptValue run(Invocation& invocation) {
     program.loss = invocation.module->fresh_name(function + "_loss");
     loss.new_name = program.loss;
     program.loss_is_sum = is_summed(loss);
+    program.judgement = judgement_of(loss);
     program.module = std::make_shared<const Module>(append_loss(*invocation.module, function, loss));
   }
   EvaluateOptions wanted;
-  wanted.metrics = invocation.names("metrics");
+  wanted.metrics = metrics_option(invocation, program.judgement);
   if (wanted.metrics.empty()) wanted.metrics = {"accuracy"};
   wanted.batch_size = invocation.integer("batch_size", wanted.batch_size);
-  if (wanted.batch_size < 1) invocation.misuse("batch_size", "expected at least 1");
+  if (wanted.batch_size < 1) invocation.refuse_value("batch_size", "expected at least 1");
   bool wants_loss = std::find(wanted.metrics.begin(), wanted.metrics.end(), "loss") != wanted.metrics.end();
-  if (wants_loss && program.loss.empty()) invocation.misuse("metrics", "'loss' needs the option loss");
+  if (wants_loss && program.loss.empty()) invocation.refuse_value("metrics", "'loss' needs the option loss");
   Metrics metrics = evaluate(invocation.session.evaluator(), program, parameter_values(invocation),
                              data_set(invocation, "data"), wanted);
   if (invocation.surface == Surface::Shell) {

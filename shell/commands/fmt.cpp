@@ -2,7 +2,8 @@
 #include "frontend/reader.h"
 #include "shell/commands/canonical_text.h"
 #include "shell/commands/subject.h"
-#include "support/atomic_file.h"
+#include "shell/program/reading.h"
+#include "shell/program/text_file.h"
 
 namespace relish {
 namespace {
@@ -19,19 +20,26 @@ constexpr Example examples[] = {{"relish fmt m.relish --dialect 2022", "text = f
 // The exit code of the text's errors.
 int format_file(Invocation& invocation, const std::string& path, const PrintOptions& print_options) {
   Session& session = invocation.session;
-  std::uint32_t source = read_text(path).source;
+  const SourceText source = read_text(path);
+  const std::string output = invocation.text("output");
+  // What else a Python file holds stands in its file, not on standard output.
+  const bool in_place = is_python_file(path) &&
+                        (invocation.flag("check") || (!output.empty() && writes_in_place(path, output)));
   Diagnostics diagnostics;
-  auto text = canonical_text(source, print_options, path_rules_beside(session, path), diagnostics);
+  const PathRules rules = path_rules_beside(session, path);
+  auto text = in_place ? canonical_text_in_place(source, print_options, rules, diagnostics)
+                       : canonical_text(source.source, print_options, rules, diagnostics);
   session.report(diagnostics.all());
   int code = diagnostics.has_errors() ? exit_code_of(diagnostics.first_error_class()) : 0;
   if (!text) return code;
   if (invocation.flag("check")) {
-    if (*text == Sources::instance().find(source)->text()) return code;
+    const std::string mark = in_place && source.byte_order_mark ? "\xEF\xBB\xBF" : "";
+    if (*text == mark + Sources::instance().find(source.source)->text()) return code;
     session.print(fmt::format("{} would change", path));
     return code != 0 ? code : 1;
   }
   if (invocation.given("output")) {
-    write_file_atomically(invocation.text("output"), *text);
+    write_in_place(source, output, *text);
   } else {
     session.output().write(*text);
   }
@@ -68,7 +76,8 @@ const Command command_fmt{
     .doc =
         "Keeps names, comments, the order of functions and of statements. A text with type errors alone is "
         "printed too; "
-        "the errors are reported and the exit code is theirs.",
+        "the errors are reported and the exit code is theirs. Of a Python file standard output gets the "
+        "declarations; written to a .py file, its functions are formatted in their place and all else is kept.",
 };
 
 }  // namespace relish

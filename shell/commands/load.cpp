@@ -55,8 +55,14 @@ ScriptValue run(Invocation& invocation) {
     for (const std::string& name : module->names()) text += "\n  " + name;
     return text;
   }
-  if (invocation.script) path = invocation.script->resolve_path(path, false, invocation.span);
+  if (invocation.script) path = invocation.script->resolve_path(path, invocation.span);
   if (invocation.given("target") || invocation.given("dtype")) {
+    const std::string_view option = invocation.given("target") ? "target" : "dtype";
+    if (is_other_than_csv(path)) {
+      fail(ErrorClass::Usage, invocation.span_of(std::string(option)), "option.value",
+           fmt::format("load: {} is of CSV files, and {} is none{}", option, printable(path),
+                       option == "dtype" ? "; convert what it holds by astype" : ""));
+    }
     DType dtype = invocation.given("dtype")
                       ? dtype_of_value(invocation.text("dtype"), invocation.span_of("dtype"))
                       : DType::Float32;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "shell/command.h"
+#include "train/evaluate.h"
 #include "transform/append_loss.h"
 
 namespace relish {
@@ -14,5 +15,8 @@ inline bool is_summed(const AppendLossOptions& options) {
   const std::string* text = reduction != nullptr ? reduction->as<std::string>() : nullptr;
   return text != nullptr && *text == "sum";
 }
+
+// What the loss says about predictions: from where on one is positive, and which label does not count.
+Judgement judgement_of(const AppendLossOptions& options);
 
 }  // namespace relish

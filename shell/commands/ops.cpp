@@ -1,7 +1,7 @@
 // The command `ops`: the table of operators.
 #include <nlohmann/json.hpp>
 
-#include "ir/op_suggestion.h"
+#include "stdlib/surface.h"
 #include "shell/commands/operator_page.h"
 #include "shell/commands/subject.h"
 #include "stdlib/coverage.h"
@@ -53,7 +53,7 @@ ScriptValue run(Invocation& invocation) {
     const Op* op = find_op(name);
     if (!op) {
       if (auto successor = successor_of(name)) return fmt::format("{} is today {}", name, *successor);
-      const std::optional<std::string> nearest = nearest_op(name);
+      const std::optional<std::string> nearest = meant_operator(name);
       fail(ErrorClass::Usage, invocation.span, "op.unknown",
            fmt::format("unknown operator '{}'{}", printable(name),
                        nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""));

@@ -1,5 +1,6 @@
 // The command `optimizer`.
 #include "shell/commands/subject.h"
+#include "transform/rebuild.h"
 #include "transform/setup_trainer.h"
 
 namespace relish {
@@ -20,11 +21,7 @@ constexpr Example examples[] = {
 
 ScriptValue run(Invocation& invocation) {
   std::string name = function_of(invocation);
-  FunctionPtr function = invocation.module->function(name);
-  if (!function) {
-    fail(ErrorClass::Usage, invocation.span, "optimizer.function",
-         fmt::format("'{}' is a prim_func; expected a Relax function with parameters to train", name));
-  }
+  const FunctionPtr function = relax_function(*invocation.module, name);
   std::vector<std::string> names = trained_parameters(*function, invocation.names("wrt"));
   std::vector<Type> types;
   for (const std::string& wanted : names) {

@@ -15,7 +15,8 @@ constexpr Option options[] = {
     {"passes", OptionKind::Text, "", "transforms: \"append_loss(cross_entropy), gradient(wrt=[w0])\"", 'p',
      everywhere, true},
     {"print_each", OptionKind::Flag, "", "print the module after every pass"},
-    {"diff", OptionKind::Flag, "", "print what every pass changed, as a unified diff of the texts"},
+    {"diff", OptionKind::Flag, "",
+     "print what every pass would change, as a unified diff of the texts; nothing changes"},
     {"check_each", OptionKind::Flag, "", "verify the module after every pass"},
     output_option,
     dialect_option,
@@ -61,20 +62,30 @@ void set_arguments(Invocation& call, const PassCall& pass) {
   }
 }
 
-// The function that the next pass works on: the one that this pass made of `function`, or `function` itself.
-std::string next_function(const Module& before, const Module& after, const std::string& function) {
+// The function that the next pass works on: the one that this pass made of `function`, or made anew, or
+// `function` itself. A pass over the whole module makes none.
+std::string next_function(const Command& pass, const Module& before, const Module& after,
+                          const std::string& function) {
+  if (pass.subject != Subject::Function) return function;
+  const auto made = [&](const std::string& name) {
+    return after.function(name) && after.function(name) != before.function(name);
+  };
   for (const std::string& candidate :
-       {function + "_adjoint", function + "_loss", std::string("train_step")}) {
-    if (after.function(candidate) && !before.function(candidate)) return candidate;
+       {std::string("train_step"), function + "_adjoint", function + "_loss"}) {
+    if (made(candidate)) return candidate;
   }
   std::vector<std::string> fresh;
   for (const std::string& name : after.names()) {
-    if (after.function(name) && !before.find(name)) fresh.push_back(name);
+    if (made(name) && !before.find(name)) fresh.push_back(name);
   }
   return fresh.size() == 1 ? fresh.front() : function;
 }
 
 ScriptValue run(Invocation& invocation) {
+  if (invocation.flag("diff") && invocation.given("output")) {
+    fail(ErrorClass::Usage, invocation.span, "passes.diff",
+         "--diff shows what the passes change and writes nothing; -o contradicts it");
+  }
   ModulePtr module = invocation.module;
   std::string function = invocation.function;
   for (const PassCall& pass : parse_passes(invocation.text("passes"))) {
@@ -100,12 +111,13 @@ ScriptValue run(Invocation& invocation) {
           fmt::format("# after {}{}", command.name, changes.empty() ? ": no change" : ""));
       invocation.session.output().write(changes);
     }
-    if (!function.empty()) function = next_function(*module, *result, function);
+    if (!function.empty()) function = next_function(command, *module, *result, function);
     module = result;
   }
-  // With --print-each the last text stands there already; with --diff the texts are not wanted.
-  bool shown = invocation.flag("print_each") || invocation.flag("diff");
-  if (invocation.surface == Surface::Shell && shown && !invocation.given("output")) return {};
+  // With --print-each the last text stands there already; --diff only shows.
+  const bool shell = invocation.surface == Surface::Shell;
+  if (invocation.flag("diff")) return shell ? ScriptValue() : ScriptValue(invocation.module);
+  if (shell && invocation.flag("print_each") && !invocation.given("output")) return {};
   return module;
 }
 

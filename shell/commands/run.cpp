@@ -2,10 +2,14 @@
 #include <filesystem>
 
 #include "shell/commands/subject.h"
+#include "shell/program/module_files.h"
+#include "shell/repl/colon_command.h"
+#include "shell/repl/input_parts.h"
 #include "shell/repl/repl.h"
 #include "shell/script/script.h"
 #include "support/atomic_file.h"
 #include "support/limits.h"
+#include "support/render.h"
 
 namespace relish {
 namespace {
@@ -13,8 +17,10 @@ namespace {
 constexpr Option run_options[] = {
     {"execute", OptionKind::Text, "", "run this text in place of a file", 'e', in_shell},
     {"set", OptionKind::Assignments, "", "value of an arg() of the script: NAME=VALUE", 0, in_shell},
-    {"run_dir", OptionKind::Text, "runs/<script>-<number>", "folder of training jobs", 0, in_shell},
-    {"log_every", OptionKind::Text, "100", "steps between two loss lines, or seconds as 10s", 0, in_shell},
+    {"run_dir", OptionKind::OutputFolder, "runs/<script>-<number>", "folder of training jobs", 0, in_shell},
+    {"overwrite", OptionKind::Flag, "", "let training jobs replace the files of earlier ones", 0, in_shell},
+    {"log_every", OptionKind::Text, "100", "steps between two lines of a kind, or seconds as 10s", 0,
+     in_shell},
 };
 
 constexpr Example run_examples[] = {
@@ -22,15 +28,62 @@ constexpr Example run_examples[] = {
     {"relish -e \"print(1 / 2)\"", ""},
 };
 
+// A `:` line belongs to a session; the message gives the call.
+void refuse_session_commands(const Script& script, const std::string& name, const std::string& text) {
+  for (const InputPart& part : input_parts(text)) {
+    if (!part.command) continue;
+    std::string line = part.text;
+    while (line.ends_with('\n') || line.ends_with('\r') || line.ends_with(' ')) line.pop_back();
+    std::string call;
+    try {
+      call = "; in a script write " + statement_of(script, line);
+    } catch (const Failure&) {
+      // No command of scripts: :quit, or a name that is none.
+    }
+    const std::string padded = at_its_line({true, line, part.line});
+    const auto file = Sources::instance().add(name, padded + "\n");
+    const auto end = static_cast<std::uint32_t>(padded.size());
+    fail(ErrorClass::Syntax, {file, end - static_cast<std::uint32_t>(line.size()), end}, "run.command",
+         fmt::format("'{}' is a command of a session{}", printable(line), call));
+  }
+}
+
+// Where nothing was run: what is there, and what runs it.
+void tell_declared(const Script& script, const std::string& path) {
+  std::vector<std::string> callable;
+  std::string found;
+  const auto list = [&](const ModulePtr& module, const std::string& title, const std::string& prefix) {
+    std::string names;
+    for (const std::string& name : module->names()) {
+      names += (names.empty() ? "" : ", ") + name;
+      callable.push_back(prefix + name);
+    }
+    found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", title, names);
+  };
+  for (const std::string& name : script.environment().names()) {
+    const auto* module = script.environment().find(name)->as<ModulePtr>();
+    if (module) list(*module, "module " + name, name + ".");
+  }
+  if (script.free_functions()) list(script.free_functions(), "functions", "");
+  if (callable.empty()) return;
+  write_error_text(
+      fmt::format("note: {0} declares {1} and has no statements to run; relish call {0} {2} calls a "
+                  "function, relish check "
+                  "{0} checks all\n",
+                  printable(path), found, callable.front()));
+}
+
 ScriptValue run_script(Invocation& invocation) {
   Session& session = invocation.session;
   if (invocation.surface == Surface::Script) {
     if (invocation.files.size() != 1)
       fail(ErrorClass::Usage, invocation.span, "run.file", "run takes the path of a script");
-    std::string path = invocation.script->resolve_path(invocation.files.front(), false, invocation.span);
+    std::string path = invocation.script->resolve_path(invocation.files.front(), invocation.span);
     ScriptOptions inner;
     inner.folder = std::filesystem::path(path).parent_path().string();
-    inner.confined = invocation.script->options().confined;
+    inner.confined = true;
+    inner.running = invocation.script->running();
+    refuse_cycle(path, inner.running, "run.cycle", "run", invocation.span);
     Script script(session, inner);
     script.run_text(path, read_file(path, limits().max_source_bytes, "--max-source-size"));
     return {};
@@ -40,6 +93,7 @@ ScriptValue run_script(Invocation& invocation) {
   for (std::string_view flag : {"run_dir", "log_every"}) {
     if (invocation.given(flag)) session.settings().job_flags.emplace_back(flag, invocation.text(flag));
   }
+  if (invocation.flag("overwrite")) session.settings().job_flags.emplace_back("overwrite", "True");
   if (invocation.given("execute")) {
     if (!invocation.files.empty())
       fail(ErrorClass::Usage, {}, "run.file", "a file and -e contradict each other");
@@ -54,8 +108,11 @@ ScriptValue run_script(Invocation& invocation) {
   options.confined = true;
   if (path != "-") options.folder = std::filesystem::path(path).parent_path().string();
   Script script(session, options);
-  script.run_text(path == "-" ? "<stdin>" : path,
-                  read_file(path, limits().max_source_bytes, "--max-source-size"));
+  const std::string name = path == "-" ? "<stdin>" : path;
+  const std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
+  refuse_session_commands(script, name, text);
+  script.run_text(name, text);
+  if (script.only_declared()) tell_declared(script, path);
   return {};
 }
 

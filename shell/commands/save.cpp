@@ -2,8 +2,8 @@
 #include "ir/printer.h"
 #include "runtime/files.h"
 #include "shell/commands/subject.h"
+#include "shell/program/text_file.h"
 #include "shell/script/script.h"
-#include "support/atomic_file.h"
 
 namespace relish {
 namespace {
@@ -26,8 +26,7 @@ NamedTensors named_tensors(const Invocation& invocation) {
     for (const auto& [key, item] : dict->items) {
       if (!key.string() || !item.tensor()) {
         fail(ErrorClass::Type, invocation.span, "save.value",
-             fmt::format("save: found {}: {}; expected names with tensors", quoted_text_of(key),
-                         describe(item)));
+             fmt::format("save: found {}: {}; expected names with tensors", brief_text(key), describe(item)));
       }
       result.emplace_back(*key.string(), *item.tensor());
     }
@@ -52,9 +51,9 @@ ScriptValue run(Invocation& invocation) {
   if (!path)
     fail(ErrorClass::Usage, invocation.span, "save.path",
          "save takes a value and a path: save(value, \"out.npz\")");
-  std::string target = invocation.script->resolve_path(*path, true, invocation.span);
+  std::string target = invocation.script->resolve_path(*path, invocation.span);
   if (invocation.value.as<ModulePtr>() || invocation.value.as<FunctionReference>()) {
-    write_file_atomically(target, text_of(invocation.value) + "\n");
+    write_program_text(target, text_of(invocation.value) + "\n");
   } else {
     write_tensors(target, named_tensors(invocation));
   }

@@ -3,6 +3,7 @@
 
 #include "shell/commands/loss_option.h"
 #include "shell/commands/subject.h"
+#include "shell/commands/training.h"
 
 namespace relish {
 namespace {
@@ -12,7 +13,7 @@ constexpr Option options[] = {
      "NAME(option=value, …) of the standard library, or a function MODULE.FUNCTION", 0, everywhere, true},
     {"optimizer", OptionKind::Spec, "", "NAME(option=value, …): sgd(lr=0.1), …", 0, everywhere, true},
     {"schedule", OptionKind::Spec, "", "NAME(option=value, …) of the learning rate: cosine(warmup=100), …"},
-    {"init", OptionKind::Spec, "", "NAME(option=value, …) of the initial parameters: he_normal, …"},
+    {"init", OptionKind::Spec, "", init_doc},
     {"wrt", OptionKind::Names, "parameters marked by relish.params or num_input; else all but the first",
      "the trained parameters"},
     {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
@@ -32,7 +33,7 @@ ScriptValue run(Invocation& invocation) {
   wanted.loss = loss_options(invocation);
   wanted.optimizer = parse_named_spec(invocation.text("optimizer"));
   if (invocation.given("schedule")) wanted.schedule = parse_named_spec(invocation.text("schedule"));
-  if (invocation.given("init")) wanted.initialiser = parse_named_spec(invocation.text("init"));
+  wanted.initial = init_option(invocation);
   wanted.wrt = invocation.names("wrt");
   return module_result(setup_trainer(*invocation.module, function_of(invocation), wanted));
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 
 #include "runtime/format.h"
@@ -12,6 +13,7 @@
 #include "shell/progress.h"
 #include "shell/script/script.h"
 #include "stdlib/catalog.h"
+#include "support/interrupt.h"
 #include "support/render.h"
 #include "transform/setup_trainer.h"
 
@@ -25,21 +27,24 @@ constexpr Option options[] = {
      everywhere, true},
     {"optimizer", OptionKind::Spec, "", "NAME(option=value, …): sgd(lr=0.1), …", 0, everywhere, true},
     {"schedule", OptionKind::Spec, "", "NAME(option=value, …) of the learning rate: cosine(warmup=100), …"},
-    {"init", OptionKind::Spec, "", "NAME(option=value, …) of the initial parameters: he_normal, …"},
+    {"init", OptionKind::Spec, "", init_doc},
     {"epochs", OptionKind::Integer, "1", "passes over the data"},
     {"steps", OptionKind::Integer, "", "steps, in place of epochs"},
     {"batch_size", OptionKind::Integer, "what the function fixes, else 32", "rows of a step"},
     {"seed", OptionKind::Integer, "that of the session, 0", "seed of initial values and of the order of rows",
      0, in_scripts},
     {"validation", OptionKind::Value, "", "(inputs…, targets) that are looked at after every epoch"},
-    {"metrics", OptionKind::Names, "", "metrics over the validation data: accuracy, loss"},
+    {"metrics", OptionKind::Names, "",
+     "metrics over the training rows and the validation data after every epoch: accuracy, "
+     "accuracy(threshold=0.5), loss"},
     {"wrt", OptionKind::Names, "parameters marked by relish.params or num_input; else all but the first",
      "the trained parameters"},
     {"params", OptionKind::Tensors, "",
      "start values by name, and values of parameters that are not trained"},
-    {"log_every", OptionKind::Text, "100", "steps between two loss lines, or seconds as 10s"},
-    {"run_dir", OptionKind::Text, "runs/<script>-<number>",
+    {"log_every", OptionKind::Text, "100", "steps between two lines of a kind, or seconds as 10s"},
+    {"run_dir", OptionKind::OutputFolder, "runs/<script>-<number>",
      "folder for metrics, report and final.safetensors"},
+    {"overwrite", OptionKind::Flag, "", "let the files of an earlier job in run_dir be replaced"},
 };
 
 constexpr Example examples[] = {
@@ -60,15 +65,21 @@ double learning_rate_of(const NamedSpec& spec) {
 }
 
 std::int64_t positive(const Invocation& invocation, std::string_view option, std::int64_t value) {
-  if (value < 1) invocation.misuse(option, fmt::format("found {}; expected at least 1", value));
+  if (value < 1) invocation.refuse_value(option, fmt::format("found {}; expected at least 1", value));
   return value;
+}
+
+// A flag of the job.
+const std::string* job_flag(const Invocation& invocation, std::string_view option) {
+  for (const auto& [name, value] : invocation.session.settings().job_flags) {
+    if (name == option) return &value;
+  }
+  return nullptr;
 }
 
 // An option, or the flag of the job when it was given: what the command line says holds.
 std::optional<std::string> job_text(const Invocation& invocation, std::string_view option) {
-  for (const auto& [name, value] : invocation.session.settings().job_flags) {
-    if (name == option) return value;
-  }
+  if (const std::string* flag = job_flag(invocation, option)) return *flag;
   const ScriptValue* value = invocation.find(option);
   if (!value) return std::nullopt;
   return text_of(*value);
@@ -82,15 +93,18 @@ LogEvery log_every(const Invocation& invocation) {
   double number = 0;
   const char* end = text->data() + text->size() - (seconds ? 1 : 0);
   auto [stop, error] = std::from_chars(text->data(), end, number);
-  if (error != std::errc{} || stop != end || number <= 0) {
-    invocation.misuse(
+  // "nan" and "inf" are numbers to from_chars; a part of a step is none.
+  const bool usable = seconds ? number > 0 && std::isfinite(number)
+                              : number >= 1 && number <= 1e15 && number == std::trunc(number);
+  if (error != std::errc{} || stop != end || !usable) {
+    invocation.refuse_value(
         "log_every",
         fmt::format("found '{}'; expected steps such as 100, or seconds such as 10s", printable(*text)));
   }
   if (seconds) {
     result.seconds = number;
   } else {
-    result.steps = static_cast<std::int64_t>(std::max(number, 1.0));
+    result.steps = static_cast<std::int64_t>(number);
   }
   return result;
 }
@@ -107,6 +121,35 @@ void describe_origin(const Invocation& invocation, RunRequest& request) {
   }
 }
 
+// Exit codes of signals are this and their number.
+constexpr int signal_exit_code = 128;
+
+// Adds initial_params for the trained parameters that have no value.
+Module with_start_values(const Module& module, const Function& model, const InitialRules& rules,
+                         const TensorsByName& values, TrainingProgram& program) {
+  std::vector<bool> drawn;
+  for (const std::string& name : program.parameters) {
+    drawn.push_back(!values.contains(name));
+    if (drawn.back()) program.drawn.push_back(name);
+  }
+  if (program.drawn.empty()) return module;
+  for (const Var& param : model.params) {
+    const bool drawn_here =
+        std::find(program.drawn.begin(), program.drawn.end(), param.name()) != program.drawn.end();
+    const TensorType* type = drawn_here ? param.type().tensor() : nullptr;
+    if (!type || !type->shape) continue;
+    const bool fixed = std::all_of(type->shape->begin(), type->shape->end(),
+                                   [](const Scalar& dim) { return dim.as_int().has_value(); });
+    if (!fixed) {
+      fail(
+          ErrorClass::Usage, {}, "train.params",
+          fmt::format("parameter '{}' has no fixed shape; expected its start value in params", param.name()));
+    }
+  }
+  program.initial_params = "initial_params";
+  return add_initialiser(module, rules, model, program.parameters, drawn);
+}
+
 ScriptValue result_of(const TrainResult& result) {
   std::vector<std::pair<ScriptValue, ScriptValue>> parameters;
   for (const auto& [name, tensor] : result.parameters) parameters.emplace_back(name, tensor);
@@ -114,12 +157,12 @@ ScriptValue result_of(const TrainResult& result) {
   items.emplace_back("params", ScriptValue::dict(std::move(parameters)));
   items.emplace_back("loss", result.loss);
   if (result.epoch_loss) items.emplace_back("epoch_loss", *result.epoch_loss);
-  for (const auto& [name, value] : result.validation) {
-    items.emplace_back(name == "loss" ? "validation_loss" : name, value);
-  }
+  for (const auto& [name, value] : result.metrics) items.emplace_back(name, value);
+  for (const auto& [name, value] : result.validation) items.emplace_back("validation_" + name, value);
   items.emplace_back("steps", result.steps);
   items.emplace_back("epochs", result.epochs);
   items.emplace_back("seconds", result.seconds);
+  items.emplace_back("status", std::string(name_of(result.status)));
   items.emplace_back("run_dir", result.run_folder);
   return ScriptValue::dict(std::move(items));
 }
@@ -131,7 +174,6 @@ ScriptValue run(Invocation& invocation) {
   setup.loss = loss_options(invocation);
   setup.optimizer = parse_named_spec(invocation.text("optimizer"));
   if (invocation.given("schedule")) setup.schedule = parse_named_spec(invocation.text("schedule"));
-  if (invocation.given("init")) setup.initialiser = parse_named_spec(invocation.text("init"));
   setup.wrt = invocation.names("wrt");
   if (invocation.given("steps") && invocation.given("epochs")) {
     fail(ErrorClass::Usage, invocation.span, "train.length",
@@ -145,7 +187,6 @@ ScriptValue run(Invocation& invocation) {
     wanted.batch_size = positive(invocation, "batch_size", invocation.integer("batch_size", 1));
   wanted.seed = static_cast<std::uint64_t>(
       invocation.integer("seed", static_cast<std::int64_t>(session.settings().seed)));
-  wanted.metrics = invocation.names("metrics");
   wanted.parameters = parameter_values(invocation);
   wanted.log_every = log_every(invocation);
   DataSet data = data_set(invocation, "data");
@@ -153,17 +194,28 @@ ScriptValue run(Invocation& invocation) {
   wanted.learning_rate = learning_rate_of(setup.optimizer);
 
   TrainingProgram program;
-  program.module = std::make_shared<const Module>(setup_trainer(*invocation.module, function, setup));
+  program.judgement = judgement_of(setup.loss);
+  wanted.metrics = metrics_option(invocation, program.judgement);
+  Module made = setup_trainer(*invocation.module, function, setup);
+  const Function& model = *invocation.module->function(function);
+  warn_of_dropout(invocation, model);
+  program.parameters = trained_parameters(model, setup.wrt);
+  made = with_start_values(made, model, init_option(invocation), wanted.parameters, program);
+  program.module = std::make_shared<const Module>(std::move(made));
   program.inference = function;
   program.loss = setup.loss.new_name.empty() ? function + "_loss" : setup.loss.new_name;
+  program.adjoint = program.loss + "_adjoint";
   program.loss_is_sum = is_summed(setup.loss);
   if (!setup.schedule.name.empty()) program.learning_rate = "learning_rate";
-  if (!setup.initialiser.name.empty()) program.initial_params = "initial_params";
-  program.parameters = trained_parameters(*invocation.module->function(function), setup.wrt);
 
   RunRequest request;
   describe_origin(invocation, request);
-  if (auto folder = job_text(invocation, "run_dir")) request.folder.directory = *folder;
+  if (const std::string* folder = job_flag(invocation, "run_dir")) {
+    request.folder.directory = *folder;
+  } else if (invocation.given("run_dir")) {
+    request.folder.directory = invocation.output_path("run_dir");
+  }
+  request.folder.overwrite = invocation.flag("overwrite") || job_text(invocation, "overwrite") == "True";
   request.description.function = function;
   const ScriptValue& loss = *invocation.find("loss");
   request.description.loss = loss.string() ? *loss.string() : describe(loss);
@@ -172,16 +224,23 @@ ScriptValue run(Invocation& invocation) {
 
   TrainResult result;
   {
-    TrainingProgress progress(session);
+    const bool asked = job_text(invocation, "log_every").has_value();
+    TrainingProgress progress(session, asked ? std::optional<LogEvery>(wanted.log_every) : std::nullopt);
     result = train(session.evaluator(), program, data, wanted, &request, &progress);
   }
+  if (result.interrupt && invocation.surface == Surface::Shell) throw Failure(*result.interrupt);
   // On standard error: the time and the folder's number differ from run to run.
   double rate = result.seconds > 0 ? static_cast<double>(result.steps) / result.seconds : 0;
   session.output().flush();
-  write_error_text(fmt::format("trained {} steps in {:.1f} s ({:.0f} steps/s), saved in {}\n", result.steps,
-                               result.seconds, rate, result.run_folder));
+  write_error_text(fmt::format(
+      "trained {} steps in {:.1f} s ({:.0f} steps/s), saved in {}\n", result.steps, result.seconds, rate,
+      result.interrupt && !result.weights.empty() ? result.weights : result.run_folder));
   ScriptValue value = result_of(result);
-  if (invocation.surface == Surface::Script) return value;
+  if (invocation.surface == Surface::Script) {
+    // The statement is finished with what the job has; the interrupt holds for the one behind it.
+    if (result.interrupt) interrupt_flag.store(result.interrupt->exit_code() - signal_exit_code);
+    return value;
+  }
   return fmt::format("loss {}", loss_text(result.epoch_loss.value_or(result.loss)));
 }
 
@@ -196,9 +255,12 @@ const Command command_train{
     .run = run,
     .examples = examples,
     .doc =
-        "Returns a dict: `params` (the trained parameters), `loss`, `epoch_loss`, the validation metrics by "
-        "name "
-        "(`validation_loss`), `steps`, `epochs`, `seconds`, `run_dir`.",
+        "Returns a dict: `params` (all parameters that have a value, trained or given), `loss`, "
+        "`epoch_loss`, "
+        "the metrics of the training rows by name, those of the validation data with `validation_` before "
+        "it, "
+        "`steps`, `epochs`, `seconds`, `status` (`finished`, or `interrupted`: then all is that of the last "
+        "whole step), `run_dir`.",
 };
 
 }  // namespace relish

@@ -1,7 +1,12 @@
 // Data of training commands.
 #include "shell/commands/training.h"
 
+#include <algorithm>
+
+#include "ir/op.h"
+#include "ir/rewrite.h"
 #include "runtime/files.h"
+#include "shell/program/literal_text.h"
 #include "shell/script/script.h"
 #include "support/render.h"
 
@@ -15,12 +20,11 @@ void add_columns(const Invocation& invocation, std::string_view option, const Sc
     return;
   }
   if (value.string()) {
-    std::string path = *value.string();
-    if (invocation.script) path = invocation.script->resolve_path(path, false, invocation.span_of(option));
+    const std::string path = invocation.allowed_path(option, *value.string());
     NamedTensors entries = read_tensors(path);
     if (entries.size() != 1) {
-      invocation.misuse(option, fmt::format("{} holds {} tensors; name one as FILE:ENTRY", printable(path),
-                                            entries.size()));
+      invocation.refuse_value(option, fmt::format("{} holds {} tensors; name one as FILE:ENTRY",
+                                                  printable(path), entries.size()));
     }
     into.push_back(entries.front().second);
     return;
@@ -33,7 +37,7 @@ void add_columns(const Invocation& invocation, std::string_view option, const Sc
 DataSet data_set(const Invocation& invocation, std::string_view option) {
   std::vector<Tensor> columns;
   const ScriptValue* value = invocation.find(option);
-  if (!value) invocation.misuse(option, "the data are missing");
+  if (!value) invocation.refuse_value(option, "the data are missing");
   if (invocation.surface == Surface::Shell) {
     for (const std::string& path : invocation.names(option)) add_columns(invocation, option, path, columns);
   } else if (const ScriptList* list = value->sequence()) {
@@ -42,16 +46,80 @@ DataSet data_set(const Invocation& invocation, std::string_view option) {
     invocation.misuse(option, fmt::format("found {}; expected a tuple (inputs…, targets)", describe(*value)));
   }
   if (columns.size() < 2) {
-    invocation.misuse(option, fmt::format("found {} tensors; expected inputs and targets", columns.size()));
+    invocation.refuse_value(option,
+                            fmt::format("found {} tensors; expected inputs and targets", columns.size()));
   }
   for (const Tensor& column : columns) {
-    if (column.rank() == 0) invocation.misuse(option, "found a tensor of rank 0; expected rows");
+    if (column.rank() == 0) invocation.refuse_value(option, "found a tensor of rank 0; expected rows");
   }
   DataSet data;
   data.targets = columns.back();
   columns.pop_back();
   data.inputs = std::move(columns);
   return data;
+}
+
+std::vector<std::string> metrics_option(const Invocation& invocation, Judgement& judgement) {
+  std::vector<std::string> names;
+  for (const std::string& text : invocation.names("metrics")) {
+    const NamedSpec spec = parse_named_spec(text);
+    for (const auto& [name, value] : spec.options) {
+      const double* real = value.as<double>();
+      const std::int64_t* integer = value.as<std::int64_t>();
+      if (spec.name != "accuracy" || name != "threshold" || (!real && !integer)) {
+        invocation.refuse_value("metrics", fmt::format("found '{}'; expected a name of a metric, or "
+                                                       "accuracy(threshold=NUMBER)",
+                                                       printable(text)));
+      }
+      judgement.threshold = real ? *real : static_cast<double>(*integer);
+    }
+    names.push_back(spec.name);
+  }
+  return names;
+}
+
+InitialRules init_option(const Invocation& invocation) {
+  InitialRules rules;
+  const ScriptValue* value = invocation.find("init");
+  if (!value) return rules;
+  ScriptValue read = *value;
+  if (value->string() && value->string()->starts_with('{')) read = parse_literal(*value->string(), "init");
+  const ScriptDict* patterns = read.dictionary();
+  if (!patterns) {
+    rules.weights = parse_named_spec(invocation.text("init"));
+    return rules;
+  }
+  for (const auto& [pattern, rule] : patterns->items) {
+    if (!pattern.string() || !rule.string()) {
+      invocation.misuse("init", fmt::format("found {}: {}; expected names with rules as str",
+                                            quoted_text_of(pattern), describe(rule)));
+    }
+    rules.patterns.emplace_back(*pattern.string(), parse_named_spec(*rule.string()));
+  }
+  return rules;
+}
+
+void warn_of_dropout(const Invocation& invocation, const Function& function) {
+  std::vector<std::string> pending = {function.name};
+  std::vector<Diagnostic> warnings;
+  for (std::size_t i = 0; i < pending.size(); ++i) {
+    const FunctionPtr next = invocation.module->function(pending[i]);
+    if (!next) continue;
+    for_each_expr(*next, [&](const Expr& expr) {
+      const auto* call = expr.as<OpCall>();
+      if (!call || call->op->name != "nn.dropout") return;
+      Diagnostic warning;
+      warning.severity = Severity::Warning;
+      warning.id = "train.dropout";
+      warning.span = expr.span();
+      warning.message =
+          "R.nn.dropout leaves its data as they are, in training too; R.random.dropout drops, by a key";
+      warnings.push_back(std::move(warning));
+    });
+    for (const std::string& name : global_references(*next))
+      if (std::find(pending.begin(), pending.end(), name) == pending.end()) pending.push_back(name);
+  }
+  invocation.session.report(warnings);
 }
 
 TensorsByName parameter_values(const Invocation& invocation) {

@@ -29,6 +29,8 @@ std::string signature_of(const Module& module, const std::string& name) {
   return text + ")";
 }
 
+constexpr std::size_t most_characters = 10'000;  // of the types of nested tuples, which may share their parts
+
 std::string type_text(const ScriptValue& value) {
   if (value.tensor()) return print(type_of(Value(*value.tensor())));
   if (const auto* shape = value.as<ShapeValue>()) return print(type_of(Value(*shape)));
@@ -41,8 +43,11 @@ std::string type_text(const ScriptValue& value) {
   }
   if (const ScriptList* list = value.sequence(); list && list->tuple) {
     std::string text = "tuple(";
-    for (std::size_t i = 0; i < list->items.size(); ++i)
-      text += (i == 0 ? "" : ", ") + type_text(list->items[i]);
+    for (std::size_t i = 0; i < list->items.size(); ++i) {
+      const bool full = text.size() > most_characters;
+      text += (i == 0 ? "" : ", ") + (full ? std::string("...") : type_text(list->items[i]));
+      if (full) break;
+    }
     return text + ")";
   }
   return std::string(kind_name(value));

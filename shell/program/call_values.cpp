@@ -142,7 +142,9 @@ Value made_value(const Leaf& leaf, const ArgumentText& text, const SymbolValues&
   switch (text.kind) {
     case ArgumentText::Rand:
       try {
-        return random_tensor(*tensor->dtype, shape, text.seed.value_or(seed_of(leaf.path, seed)), {});
+        return random_tensor(*tensor->dtype, shape,
+                             key_from_seed(text.seed.value_or(seed_of(leaf.path, seed))),
+                             Distribution::Uniform, {});
       } catch (const Failure& failure) {
         if (failure.error_class() != ErrorClass::Type) throw;
         no_fit(leaf, "rand");
@@ -182,17 +184,17 @@ constexpr Option call_option_table[] = {
 
 std::span<const Option> call_options() { return call_option_table; }
 
+ScriptValue with_allowed_path(const Invocation& invocation, std::string_view option,
+                              const ScriptValue& value) {
+  const std::string* text = value.string();
+  if (!text || !text->starts_with('@')) return value;
+  return "@" + invocation.allowed_path(option, text->substr(1));
+}
+
 CallInputs call_inputs(const Invocation& invocation) {
   CallInputs inputs;
   inputs.arguments = invocation.assignments("arg");
-  if (invocation.script) {
-    for (auto& [name, value] : inputs.arguments) {
-      const std::string* text = value.string();
-      if (text && text->starts_with('@')) {
-        value = "@" + invocation.script->resolve_path(text->substr(1), false, invocation.span_of("arg"));
-      }
-    }
-  }
+  for (auto& [name, value] : inputs.arguments) value = with_allowed_path(invocation, "arg", value);
   inputs.params = invocation.tensors("params");
   // A whole safetensors or npz entry list; a lone array has no name to go by.
   for (const auto& [name, tensor] : inputs.params) {

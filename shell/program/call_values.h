@@ -22,6 +22,9 @@ struct CallInputs {
   std::uint64_t seed = 0;
 };
 
+// The value of an assignment; of "@FILE" with the path as it may be opened. PolicyError.
+ScriptValue with_allowed_path(const Invocation& invocation, std::string_view option,
+                              const ScriptValue& value);
 // The inputs of a command that has the options arg, params, dim and ignore_extra.
 CallInputs call_inputs(const Invocation& invocation);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "frontend/module_links.h"
 #include "shell/program/program_file.h"
@@ -11,35 +12,30 @@
 #include "support/render.h"
 
 namespace relish {
-namespace {
 
 namespace fs = std::filesystem;
 
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return fs::equivalent(a, b, error) && !error;
-}
-
-void refuse_cycle(const std::string& path, const std::vector<std::string>& chain, Span span) {
+void refuse_cycle(const std::string& path, const std::vector<std::string>& chain, std::string_view id,
+                  std::string_view verb, Span span) {
   auto first = std::find_if(chain.begin(), chain.end(),
                             [&](const std::string& open) { return same_file(open, path); });
   if (first == chain.end()) return;
   std::string names;
-  for (auto file = first; file != chain.end(); ++file) names += printable(*file) + " loads ";
-  fail(ErrorClass::Type, span, "load.cycle",
-       fmt::format("files load each other: {}{}", names, printable(*first)));
+  for (auto file = first; file != chain.end(); ++file)
+    names += fmt::format("{} {}s ", printable(*file), verb);
+  fail(ErrorClass::Type, span, id, fmt::format("files {} each other: {}{}", verb, names, printable(*first)));
 }
-
-}  // namespace
 
 LoadedModule load_module_file(const std::string& path, const PathRules& rules,
                               const std::vector<std::string>& chain, Span span) {
-  const std::string resolved = resolve(rules, path, false, span);
-  refuse_cycle(resolved, chain, span);
+  const std::string resolved = resolve(rules, path, span);
+  refuse_cycle(resolved, chain, "load.cycle", "load", span);
   PathRules beside = rules;
   beside.folder = fs::path(resolved).parent_path().string();
   ProgramFile program;
   try {
+    std::optional<ConfinedFiles> confined;
+    if (rules.confined) confined.emplace(file_rules(rules));
     program = read_program(resolved, beside, chain);
   } catch (Failure& failure) {
     const Diagnostic& first = failure.diagnostics().front();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frontend/reader.h"
@@ -20,6 +21,10 @@ struct LoadedModule {
 // TypeError for one of the chain; IOError, PolicyError, and the errors of the text with a note at `span`.
 LoadedModule load_module_file(const std::string& path, const PathRules& rules,
                               const std::vector<std::string>& chain, Span span);
+
+// TypeError `id` at `span` when `path` is one of the files of `chain`, which `verb` each other ("load").
+void refuse_cycle(const std::string& path, const std::vector<std::string>& chain, std::string_view id,
+                  std::string_view verb, Span span);
 
 // Lets the texts of `file`, read with `options`, use the modules that they load.
 void allow_loads(ReadOptions& options, const PathRules& rules, std::vector<std::string> chain);

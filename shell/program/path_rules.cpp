@@ -4,11 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <sys/stat.h>
-
-#include "support/failure.h"
-#include "support/render.h"
-
 namespace relish {
 namespace {
 
@@ -19,64 +14,62 @@ bool is_below(const fs::path& path, const fs::path& folder) {
   return rest == folder.end() || (std::next(rest) == folder.end() && rest->empty());
 }
 
-// No component below `folder` is a symlink, and the file is a regular one with one name.
-void check_components(const fs::path& folder, const fs::path& relative, const std::string& shown, Span span) {
-  fs::path walked = folder.empty() ? fs::path(".") : folder;
-  for (auto part = relative.begin(); part != relative.end(); ++part) {
-    walked /= *part;
-    struct stat info{};
-    bool last = std::next(part) == relative.end();
-    bool found = lstat(walked.c_str(), &info) == 0;
-    if (!found && last) {
-      // FILE:ENTRY
-      std::string name = part->string();
-      walked.replace_filename(name.substr(0, name.rfind(':')));
-      found = lstat(walked.c_str(), &info) == 0;
-    }
-    if (!found) return;  // opening it will say why
-    if (S_ISLNK(info.st_mode)) {
-      fail(ErrorClass::Policy, span, "path.symlink",
-           fmt::format("'{}' leads through a symlink; name its folder with --root", printable(shown)));
-    }
-    bool ordinary = S_ISREG(info.st_mode) && info.st_nlink == 1;
-    if (last && !ordinary && !S_ISDIR(info.st_mode)) {
-      fail(ErrorClass::Policy, span, "path.kind",
-           fmt::format("'{}' is no regular file with one name; name its folder with --root",
-                       printable(shown)));
-    }
-  }
+// Whether a path is, or lies below, one that the command line gave. "/" gives nothing.
+bool is_given(const PathRules& rules, const fs::path& written) {
+  return std::any_of(rules.given.begin(), rules.given.end(), [&](const std::string& text) {
+    return text.find_first_not_of('/') != std::string::npos && is_below(written, fs::path(text));
+  });
 }
 
 }  // namespace
 
 PathRules path_rules(const Session& session, std::string folder, bool confined) {
-  return {std::move(folder), confined, session.settings().roots, {}};
+  return {std::move(folder), confined, session.settings().roots, {}, {}};
 }
 
 PathRules path_rules_beside(const Session& session, const std::string& path) {
   return path_rules(session, path == "-" ? std::string() : fs::path(path).parent_path().string(), true);
 }
 
-std::string resolve(const PathRules& rules, const std::string& path, bool for_writing, Span span) {
-  // A path may carry an entry, FILE:ENTRY; the policy is about the file.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return fs::equivalent(a, b, error) && !error;
+}
+
+FileRules file_rules(const PathRules& rules) {
+  FileRules result;
+  for (const std::string& root : rules.roots) result.folders.push_back({plain_path(root), true});
+  for (const std::string& text : rules.given) {
+    if (text.find_first_not_of('/') == std::string::npos || text.find('\0') != std::string::npos) continue;
+    // The file itself, also as FILE:ENTRY, and what lies below it if it is a folder.
+    result.files.push_back(plain_path(text));
+    for (std::size_t colon = text.find(':'); colon != std::string::npos; colon = text.find(':', colon + 1))
+      if (colon > 0) result.files.push_back(plain_path(text.substr(0, colon)));
+    result.folders.push_back({plain_path(text), true});
+  }
+  for (const std::string& folder : rules.jobs) result.folders.push_back({plain_path(folder), true});
+  result.folders.push_back({plain_path(rules.folder), false});
+  return result;
+}
+
+std::string resolve(const PathRules& rules, const std::string& path, Span span) {
+  if (path.find('\0') != std::string::npos) refuse_path(PathFault::Nul, path, span);
   fs::path written(path);
   fs::path resolved =
       written.is_absolute() || rules.folder.empty() ? written : fs::path(rules.folder) / written;
   if (!rules.confined) return resolved.string();
-  for (const std::string& text : rules.given) {
-    if (is_below(written, fs::path(text))) return written.string();
+  const FileRules door = file_rules(rules);
+  if (is_given(rules, written)) {
+    refuse_path(path_fault(door, path), path, span);
+    return path;
   }
-  fs::path normal = fs::absolute(resolved).lexically_normal();
-  for (const std::string& root : rules.roots) {
-    if (is_below(normal, fs::absolute(root).lexically_normal())) return resolved.string();
-  }
-  bool climbs = std::find(written.begin(), written.end(), fs::path("..")) != written.end();
-  if (written.is_absolute() || climbs) {
-    fail(ErrorClass::Policy, span, "path.outside",
-         fmt::format("'{}' may lie outside the script's folder; name its folder with --root",
-                     printable(path)));
-  }
-  if (!for_writing) check_components(rules.folder, written, path, span);
+  const fs::path normal = plain_path(resolved.string());
+  const bool in_root = std::any_of(rules.roots.begin(), rules.roots.end(), [&](const std::string& root) {
+    return is_below(normal, plain_path(root));
+  });
+  const bool climbs = std::find(written.begin(), written.end(), fs::path("..")) != written.end();
+  if (!in_root && (written.is_absolute() || climbs)) refuse_path(PathFault::Outside, path, span);
+  refuse_path(path_fault(door, resolved.string()), path, span);
   return resolved.string();
 }
 

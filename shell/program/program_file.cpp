@@ -90,15 +90,19 @@ SourceText read_text(const std::string& path) {
     read_standard_input();
     return {path, Sources::instance().add("<stdin>", standard_input_text())};
   }
-  return {path,
-          Sources::instance().add(path, read_file(path, limits().max_source_bytes, "--max-source-size"))};
+  std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
+  const bool mark = text.starts_with("\xEF\xBB\xBF");
+  return {path, Sources::instance().add(path, std::move(text)), mark};
 }
 
 ProgramFile read_program(const std::string& path, const PathRules& rules, std::vector<std::string> chain) {
   start_language();
   ProgramFile program;
   program.path = path;
-  program.source = read_text(path).source;
+  program.rules = rules;
+  const SourceText text = read_text(path);
+  program.source = text.source;
+  program.byte_order_mark = text.byte_order_mark;
   ReadOptions options;
   options.python_file = is_python_file(path);
   options.redefinitions = !options.python_file;
@@ -109,19 +113,31 @@ ProgramFile read_program(const std::string& path, const PathRules& rules, std::v
   ReadResult result = read_source(program.source, options, diagnostics);
   throw_if_errors(diagnostics);
   program.warnings = diagnostics.all();
-  program.linked = std::move(result.linked);
-  program.classes = std::move(result.modules);
-  program.free_functions = std::move(result.free_functions);
-  for (const ast::Statement& statement : result.script) {
-    bool declaration = statement.as<ast::DeclareModule>() || statement.as<ast::DeclareFunction>() ||
-                       statement.as<ast::Import>();
-    const auto* text = statement.as<ast::ExpressionStatement>();
-    bool description = text && text->value->as<ast::StringValue>();
-    if (!declaration && !description) program.has_statements = true;
-  }
-  collect_made_names(result.script, program.made_names);
+  take_declarations(result, program);
   return program;
 }
+
+void take_declarations(ReadResult& result, ProgramFile& into) {
+  into.linked = std::move(result.linked);
+  into.classes = std::move(result.modules);
+  into.free_functions = std::move(result.free_functions);
+  ModulePlace free{into.free_functions, {}, {}};
+  for (const ast::Statement& statement : result.script) {
+    const auto* module = statement.as<ast::DeclareModule>();
+    const auto* function = statement.as<ast::DeclareFunction>();
+    if (module) into.places.push_back({module->module, statement.whole, module->functions});
+    if (function && !function->linked)
+      free.functions.push_back({name_of(function->function), statement.whole, statement.comments_above});
+    bool declaration = module || function || statement.as<ast::Import>();
+    const auto* text = statement.as<ast::ExpressionStatement>();
+    bool description = text && text->value->as<ast::StringValue>();
+    if (!declaration && !description) into.has_statements = true;
+  }
+  if (free.module) into.places.push_back(std::move(free));
+  collect_made_names(result.script, into.made_names);
+}
+
+std::string default_function_or_none(const Module& module) { return chosen_function(module, {}); }
 
 std::string default_function(const Module& module, Span span) {
   std::string name = chosen_function(module, {});
@@ -190,15 +206,6 @@ std::string text_of_modules(const std::vector<ModulePtr>& modules, const ModuleP
   }
   if (!constants.empty()) text += "\n" + constants.text();
   return text;
-}
-
-std::string text_with(const ProgramFile& program, const ModulePtr& original, const ModulePtr& changed,
-                      const PrintOptions& options) {
-  ModulePtr free_functions = program.free_functions == original ? changed : program.free_functions;
-  if (program.has_statements) return text_of_modules({changed}, free_functions, options);
-  std::vector<ModulePtr> modules = program.modules();
-  std::replace(modules.begin(), modules.end(), original, changed);
-  return text_of_modules(modules, free_functions, options);
 }
 
 PrintOptions print_options(std::string_view dialect) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/ast.h"
+#include "frontend/reader.h"
 #include "ir/module.h"
 #include "ir/printer.h"
 #include "shell/program/path_rules.h"
@@ -16,9 +16,19 @@
 
 namespace relish {
 
+// Where the text has a module: a class, or the free functions.
+struct ModulePlace {
+  ModulePtr module;
+  Span whole;  // of a class
+  std::vector<ast::FunctionPlace> functions;
+};
+
 struct ProgramFile {
   std::string path;                     // "-" for standard input
   std::uint32_t source = 0;             // id of the text
+  bool byte_order_mark = false;         // the file begins with one, which the source has not
+  PathRules rules;                      // of the files that it loads
+  std::vector<ModulePlace> places;      // where its modules stand
   std::vector<ModulePtr> classes;       // in the order of the text
   ModulePtr free_functions;             // module `Module`; null when there are none
   std::vector<std::string> made_names;  // bound by statements, which are not run
@@ -40,11 +50,12 @@ ProgramFile read_program(const std::string& path, const PathRules& rules,
 FunctionReference find_function(const ProgramFile& program, std::string_view name);
 // The function of a module that is meant when none is named.
 std::string default_function(const Module& module, Span span);
+// The same; empty when none is meant.
+std::string default_function_or_none(const Module& module);
 
-// The text of the whole file with `changed` in the place of `original`: all modules when the file has
-// declarations only, else the one module.
-std::string text_with(const ProgramFile& program, const ModulePtr& original, const ModulePtr& changed,
-                      const PrintOptions& options);
+// The modules of a text that was read, their places and what else it has.
+void take_declarations(ReadResult& result, ProgramFile& into);
+
 // Modules as one text, with one section of constants; `free_functions` among them stand without a class.
 std::string text_of_modules(const std::vector<ModulePtr>& modules, const ModulePtr& free_functions,
                             PrintOptions options);
@@ -55,6 +66,7 @@ PrintOptions print_options(std::string_view dialect);
 struct SourceText {
   std::string path;
   std::uint32_t source;
+  bool byte_order_mark = false;
 };
 SourceText read_text(const std::string& path);
 // Reads standard input now, on the thread that signals interrupt.

@@ -106,7 +106,9 @@ std::string value_text(const Script& script, const Option& option, const std::ve
     case OptionKind::Tensors:
       return is_bound(script, last) ? last : in_quotes(without_quotes(last));
     case OptionKind::Text:
+    case OptionKind::InputFile:
     case OptionKind::OutputFile:
+    case OptionKind::OutputFolder:
       return in_quotes(without_quotes(last));
   }
   return last;

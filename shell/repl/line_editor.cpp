@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <clocale>
 #include <csignal>
@@ -23,6 +24,9 @@ constexpr char paste_begin[] = "\x1b[200~";
 constexpr std::string_view paste_end = "\x1b[201~";
 constexpr const char* ask_for_paste_marks = "\x1b[?2004h";
 constexpr const char* no_paste_marks = "\x1b[?2004l";
+
+std::atomic<bool> terminal_resized{false};
+extern "C" void on_resize(int) { terminal_resized.store(true); }
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
@@ -68,6 +72,8 @@ struct LineEditor::Impl {
   std::string prompt;
   Complete complete;
   bool interrupted = false;
+  bool open = false;     // text of the input stands above the line
+  bool dropped = false;  // by Ctrl-D
 
   static Impl& of(EditLine* editor) {
     void* data = nullptr;
@@ -86,6 +92,11 @@ struct LineEditor::Impl {
         self.interrupted = true;
         errno = EINTR;
         return -1;
+      }
+      if (terminal_resized.exchange(false)) {
+        // The line is drawn anew at the new width.
+        el_resize(editor);
+        el_set(editor, EL_REFRESH);
       }
       pollfd wait{STDIN_FILENO, POLLIN, 0};
       int ready = ::poll(&wait, 1, poll_milliseconds);
@@ -123,6 +134,20 @@ struct LineEditor::Impl {
     for (char c : text) plain += c == '\t' ? std::string("    ") : std::string(1, c);
     if (!plain.empty()) el_insertstr(editor, plain.c_str());
     return CC_REFRESH;
+  }
+
+  // Ctrl-D leaves on an empty line, drops open text at its end, else deletes a character.
+  static unsigned char end_or_delete(EditLine* editor, int) {
+    Impl& self = of(editor);
+    const LineInfo* line = el_line(editor);
+    const bool empty = line->lastchar == line->buffer;
+    if (line->cursor != line->lastchar) {
+      el_cursor(editor, 1);
+      el_deletestr(editor, 1);
+      return CC_REFRESH;
+    }
+    self.dropped = self.open || !empty;
+    return CC_EOF;
   }
 
   static unsigned char complete_word(EditLine* editor, int) {
@@ -169,9 +194,16 @@ LineEditor::LineEditor(Complete complete) : impl_(std::make_unique<Impl>()) {
   el_set(editor, EL_GETCFN, &Impl::read_character);
   el_set(editor, EL_ADDFN, "relish-complete", "completes a name", &Impl::complete_word);
   el_set(editor, EL_ADDFN, "relish-paste", "takes a paste as one text", &Impl::take_paste);
+  el_set(editor, EL_ADDFN, "relish-end", "leaves, drops the input, or deletes a character",
+         &Impl::end_or_delete);
   el_set(editor, EL_BIND, "\t", "relish-complete", nullptr);
+  el_set(editor, EL_BIND, "^D", "relish-end", nullptr);
   el_set(editor, EL_BIND, "^R", "em-inc-search-prev", nullptr);
   el_set(editor, EL_BIND, paste_begin, "relish-paste", nullptr);
+  struct sigaction action = {};
+  action.sa_handler = on_resize;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGWINCH, &action, nullptr);
   write_terminal(ask_for_paste_marks);
 }
 
@@ -181,12 +213,15 @@ LineEditor::~LineEditor() {
   el_end(impl_->editor);
 }
 
-LineEditor::Event LineEditor::read(const std::string& prompt, std::string& line) {
+LineEditor::Event LineEditor::read(const std::string& prompt, std::string& line, bool open) {
   impl_->prompt = prompt;
   impl_->interrupted = false;
+  impl_->open = open;
+  impl_->dropped = false;
   int count = 0;
   const char* text = el_gets(impl_->editor, &count);
   if (impl_->interrupted) return Event::Interrupt;
+  if (impl_->dropped) return Event::Drop;
   if (!text || count <= 0) return Event::EndOfInput;
   line.assign(text, static_cast<std::size_t>(count));
   if (line.ends_with('\n')) line.pop_back();

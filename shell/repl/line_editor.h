@@ -19,9 +19,11 @@ class LineEditor {
   ~LineEditor();
   LineEditor(const LineEditor&) = delete;
 
-  enum class Event { Line, EndOfInput, Interrupt };
-  // Reads one line (more, when it was pasted or recalled) without its line end into `line`.
-  Event read(const std::string& prompt, std::string& line);
+  // Drop: Ctrl-D behind text; the input is to be forgotten.
+  enum class Event { Line, EndOfInput, Interrupt, Drop };
+  // Reads one line (more, when it was pasted or recalled) without its line end into `line`. `open`: it goes
+  // on with text that stands above it.
+  Event read(const std::string& prompt, std::string& line, bool open = false);
   // Makes an input available to the arrow keys.
   void remember(const std::string& input);
 

@@ -89,6 +89,23 @@ ScriptValue call_abs(Script& script, CallArguments& arguments) {
   return number_prefix(negative ? ast::PrefixOperator::Minus : ast::PrefixOperator::Plus, x.value, x.span);
 }
 
+// To a multiple of 10^-places, ties to the even one.
+ScriptValue round_integer(std::int64_t value, std::int64_t places, Span span) {
+  if (places >= 0) return value;
+  if (places < -19) return 0;  // half of 10^20 is beyond every int
+  __int128 unit = 1;
+  for (std::int64_t i = places; i < 0; ++i) unit *= 10;
+  __int128 quotient = value / unit;
+  const __int128 twice = 2 * (value % unit), magnitude = twice < 0 ? -twice : twice;
+  if (magnitude > unit || (magnitude == unit && quotient % 2 != 0)) quotient += value < 0 ? -1 : 1;
+  const __int128 result = quotient * unit;
+  if (result > INT64_MAX || result < INT64_MIN) {
+    fail(ErrorClass::Runtime, span, "script.overflow",
+         "the result of 'round' does not fit a 64-bit int; use floats");
+  }
+  return static_cast<std::int64_t>(result);
+}
+
 ScriptValue call_round(Script& script, CallArguments& arguments) {
   const NamedValue& x = arguments.required("x");
   const NamedValue* digits = arguments.optional("digits");
@@ -104,7 +121,7 @@ ScriptValue call_round(Script& script, CallArguments& arguments) {
     fail(ErrorClass::Type, digits->span, "call.argument",
          fmt::format("round: found {}; expected an int", describe(digits->value)));
   }
-  if (!number.as<double>()) return number;
+  if (const auto integer = integer_of(number)) return round_integer(*integer, *places, arguments.span());
   double value = *number.as<double>();
   if (!std::isfinite(value) || *places > 300) return value;
   if (*places >= 0) {
@@ -128,7 +145,7 @@ ScriptValue call_print(Script& script, CallArguments& arguments) {
   bool first = true;
   for (const NamedValue& item : arguments.rest()) {
     if (!first) line += ' ';
-    line += text_of(item.value, all);
+    line += all ? text_of(item.value, true) : shown_text(item.value);
     first = false;
   }
   arguments.done();

@@ -5,6 +5,8 @@
 #include "shell/script/convert.h"
 #include "shell/script/numbers.h"
 #include "shell/script/script.h"
+#include "shell/script/value_order.h"
+#include "support/interrupt.h"
 #include "support/limits.h"
 
 namespace relish {
@@ -44,7 +46,11 @@ ScriptValue call_len(Script&, CallArguments& arguments) {
   arguments.done();
   if (const ScriptList* list = x.value.sequence()) return static_cast<std::int64_t>(list->items.size());
   if (const ScriptDict* dict = x.value.dictionary()) return static_cast<std::int64_t>(dict->items.size());
-  if (const auto* range = x.value.as<ScriptRange>()) return range->size();
+  if (const auto* range = x.value.as<ScriptRange>()) {
+    if (range->count() <= static_cast<std::uint64_t>(INT64_MAX)) return range->size();
+    fail(ErrorClass::Runtime, x.span, "script.overflow",
+         fmt::format("len: the range has {} items, which does not fit a 64-bit int", range->count()));
+  }
   if (const auto* shape = x.value.as<ShapeValue>()) return static_cast<std::int64_t>(shape->dims.size());
   if (const std::string* text = x.value.string()) {
     return static_cast<std::int64_t>(std::count_if(
@@ -55,19 +61,10 @@ ScriptValue call_len(Script&, CallArguments& arguments) {
 }
 
 bool less(const ScriptValue& a, const ScriptValue& b, Span span, std::string_view callee) {
-  if (a.is_number() && b.is_number()) return compare_numbers(a, b) == -1;
-  if (a.string() && b.string()) return *a.string() < *b.string();
-  const ScriptList* left = a.sequence();
-  const ScriptList* right = b.sequence();
-  if (left && right && left->tuple == right->tuple) {
-    for (std::size_t i = 0; i < std::min(left->items.size(), right->items.size()); ++i) {
-      if (!equal_values(left->items[i], right->items[i], span))
-        return less(left->items[i], right->items[i], span, callee);
-    }
-    return left->items.size() < right->items.size();
-  }
-  fail(ErrorClass::Type, span, "call.argument",
-       fmt::format("{}: cannot compare {} and {}", callee, describe(a), describe(b)));
+  return order_of(a, b, span, [&](const ScriptValue& left, const ScriptValue& right) {
+           fail(ErrorClass::Type, span, "call.argument",
+                fmt::format("{}: cannot compare {} and {}", callee, describe(left), describe(right)));
+         }) == Order::Less;
 }
 
 // min and max of scalars; on tensors the operators R.min and R.max, or minimum and maximum of two.
@@ -112,6 +109,7 @@ ScriptValue call_sum(Script& script, CallArguments& arguments) {
   if (x.value.tensor()) return script.operators().call("sum", {x}, arguments.span());
   ScriptValue total = 0;
   for (const ScriptValue& item : items_of(x)) {
+    poll_interrupt(arguments.span());
     if (item.tensor()) {
       // A tensor is not added to the int that the sum starts from.
       bool nothing_yet = total.as<std::int64_t>() && *total.as<std::int64_t>() == 0;
@@ -135,6 +133,7 @@ ScriptValue call_zip(Script&, CallArguments& arguments) {
   for (const auto& column : columns) length = std::min(length, column.size());
   std::vector<ScriptValue> rows;
   for (std::size_t i = 0; i < length; ++i) {
+    poll_interrupt(arguments.span());
     std::vector<ScriptValue> row;
     for (const auto& column : columns) row.push_back(column[i]);
     rows.push_back(ScriptValue::tuple(std::move(row)));
@@ -149,6 +148,7 @@ ScriptValue call_enumerate(Script&, CallArguments& arguments) {
   std::int64_t number = start ? index_of(start->value, start->span, "the start") : 0;
   std::vector<ScriptValue> rows;
   for (ScriptValue& item : items_of(iterable)) {
+    poll_interrupt(arguments.span());
     rows.push_back(ScriptValue::tuple({ScriptValue(number), std::move(item)}));
     number = checked_add(number, 1, arguments.span());
   }

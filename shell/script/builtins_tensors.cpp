@@ -6,6 +6,7 @@
 #include "shell/script/convert.h"
 #include "shell/script/random_fill.h"
 #include "shell/script/script.h"
+#include "support/interrupt.h"
 
 namespace relish {
 namespace {
@@ -20,7 +21,9 @@ ScriptValue filled(CallArguments& arguments, double value) {
   arguments.done();
   Tensor result = Tensor::zeros(dtype_or(dtype, DType::Float32), shape_of(shape.value, shape.span));
   if (value != 0) {
-    for (std::int64_t i = 0; i < result.size(); ++i) result.set_double(i, value);
+    in_polled_parts(result.size(), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) result.set_double(i, value);
+    });
   }
   return result;
 }
@@ -28,15 +31,29 @@ ScriptValue filled(CallArguments& arguments, double value) {
 ScriptValue call_zeros(Script&, CallArguments& arguments) { return filled(arguments, 0); }
 ScriptValue call_ones(Script&, CallArguments& arguments) { return filled(arguments, 1); }
 
-ScriptValue call_rand(Script& script, CallArguments& arguments) {
+// Without a seed: the next numbers of the session's.
+ScriptValue drawn(Script& script, CallArguments& arguments, Distribution distribution,
+                  std::string_view what) {
   const NamedValue& shape = arguments.required("shape");
   const NamedValue* dtype = arguments.optional("dtype");
   const NamedValue* seed = arguments.optional("seed");
   arguments.done();
-  std::uint64_t number = script.session().settings().seed;
-  if (seed) number = static_cast<std::uint64_t>(index_of(seed->value, seed->span, "the seed"));
-  return random_tensor(dtype_or(dtype, DType::Float32), shape_of(shape.value, shape.span), number,
-                       arguments.span());
+  Settings& settings = script.session().settings();
+  const bool own = seed && !seed->value.is_none();
+  const RandomKey key =
+      own ? key_from_seed(static_cast<std::uint64_t>(index_of(seed->value, seed->span, "the seed")))
+          : key_of_draw(settings.seed, settings.draws);
+  Tensor result = random_tensor(dtype_or(dtype, DType::Float32), shape_of(shape.value, shape.span), key,
+                                distribution, arguments.span(), what);
+  if (!own) ++settings.draws;
+  return result;
+}
+
+ScriptValue call_rand(Script& script, CallArguments& arguments) {
+  return drawn(script, arguments, Distribution::Uniform, "rand");
+}
+ScriptValue call_randn(Script& script, CallArguments& arguments) {
+  return drawn(script, arguments, Distribution::Normal, "randn");
 }
 
 ScriptValue call_tensor(Script&, CallArguments& arguments) {
@@ -88,7 +105,8 @@ ScriptValue call_allclose(Script&, CallArguments& arguments) {
 constexpr Builtin tensor_table[] = {
     {"zeros", "zeros(shape, dtype=\"float32\")", call_zeros},
     {"ones", "ones(shape, dtype=\"float32\")", call_ones},
-    {"rand", "rand(shape, dtype=\"float32\", seed=0)", call_rand},
+    {"rand", "rand(shape, dtype=\"float32\", seed=None)", call_rand},
+    {"randn", "randn(shape, dtype=\"float32\", seed=None)", call_randn},
     {"tensor", "tensor(value, dtype=None)", call_tensor},
     {"allclose", "allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False)", call_allclose},
 };

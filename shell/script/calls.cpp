@@ -58,22 +58,6 @@ ScriptValue relax_value(std::string_view name, CallArguments& arguments, bool& k
   return {};
 }
 
-Tensor converted(const Tensor& tensor, DType dtype) {
-  if (tensor.dtype() == dtype) return tensor;
-  Tensor result = Tensor::empty(dtype, tensor.shape());
-  bool through_ints = !is_float(tensor.dtype()) && !is_float(dtype);
-  for (std::int64_t i = 0; i < tensor.size(); ++i) {
-    if (is_bool(dtype)) {
-      result.set_int(i, is_float(tensor.dtype()) ? tensor.get_double(i) != 0 : tensor.get_int(i) != 0);
-    } else if (through_ints || (is_int(dtype) && is_float(tensor.dtype()))) {
-      result.set_int(i, tensor.get_int(i));
-    } else {
-      result.set_double(i, tensor.get_double(i));
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
 std::vector<NamedValue> Script::arguments_of(const ast::Call& call) {
@@ -95,7 +79,7 @@ std::vector<NamedValue> Script::arguments_of(const ast::Call& call) {
       for (const auto& [key, item] : dict->items) {
         if (!key.string()) {
           fail(ErrorClass::Type, span, "call.arguments",
-               fmt::format("found the key {}; expected names", quoted_text_of(key)));
+               fmt::format("found the key {}; expected names", brief_text(key)));
         }
         result.push_back({*key.string(), item, span});
       }
@@ -190,7 +174,9 @@ ScriptValue Script::call_method(const ast::Attribute& method, const ast::Call& c
     CallArguments arguments("astype", arguments_of(call), span);
     const NamedValue& dtype = arguments.required("dtype");
     arguments.done();
-    return converted(*tensor, dtype_of_value(dtype.value, dtype.span));
+    dtype_of_value(dtype.value, dtype.span);
+    return operators_.call("astype", {{"x", object, method.object->span}, {"dtype", dtype.value, dtype.span}},
+                           span);
   }
   if (const auto* module = object.as<ModulePtr>(); module && (*module)->find(method.name)) {
     return call_function({*module, method.name}, arguments_of(call), span);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/format.h"
+#include "support/interrupt.h"
 
 namespace relish {
 
@@ -13,6 +14,7 @@ std::optional<ElementDifference> first_difference(const Tensor& a, const Tensor&
   if (a.size() == 0 || b.size() == 0) return std::nullopt;
   bool integers = !is_float(a.dtype()) && !is_float(b.dtype());
   for (std::int64_t i = 0; i < count; ++i) {
+    poll_interrupt();
     std::int64_t ia = a.rank() == 0 ? 0 : i;
     std::int64_t ib = b.rank() == 0 ? 0 : i;
     if (integers && a.get_int(ia) == b.get_int(ib)) continue;

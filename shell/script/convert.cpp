@@ -2,11 +2,13 @@
 #include "shell/script/convert.h"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 
 #include "ir/printer.h"
 #include "runtime/literal.h"
+#include "support/interrupt.h"
 #include "support/limits.h"
 #include "support/suggest.h"
 
@@ -31,6 +33,7 @@ struct NestedShape {
 
 // Walks the first element at every depth for the shape, then checks all.
 void measure(const ScriptValue& value, std::size_t depth, NestedShape& into, Span span) {
+  poll_interrupt(span);
   if (depth > limits().max_rank) {
     fail(ErrorClass::ResourceLimit, span, "limit.rank",
          fmt::format("a list nested deeper than {} is no tensor", limits().max_rank));
@@ -77,6 +80,7 @@ void set_real(Tensor& tensor, std::int64_t at, double real, const ScriptValue& w
 }
 
 void fill(const ScriptValue& value, Tensor& tensor, std::int64_t& at, Span span) {
+  poll_interrupt(span);
   if (const ScriptList* list = value.sequence()) {
     for (const ScriptValue& item : list->items) fill(item, tensor, at, span);
     return;
@@ -99,6 +103,20 @@ void fill(const ScriptValue& value, Tensor& tensor, std::int64_t& at, Span span)
          fmt::format("found the float {} in a tensor of {}", text_of(value), name_of(dtype)));
   }
   set_real(tensor, at++, *real_of(value), value, span);
+}
+
+// A list that shares its parts with itself would become a tuple of all of them.
+void check_tree(const ScriptList& list, Span span) {
+  std::int64_t count = 0;
+  const std::function<void(const ScriptList&)> visit = [&](const ScriptList& inner) {
+    poll_interrupt(span);
+    count += static_cast<std::int64_t>(inner.items.size());
+    check_item_count(count, span);
+    for (const ScriptValue& item : inner.items) {
+      if (item.sequence()) visit(*item.sequence());
+    }
+  };
+  visit(list);
 }
 
 }  // namespace
@@ -131,6 +149,7 @@ std::vector<CallParameter> call_parameters(const Module& module, std::string_vie
 }
 
 Value to_runtime(const ScriptValue& value, const Type& wanted, Span span, std::string_view what) {
+  poll_interrupt(span);
   if (wanted.tensor()) {
     if (value.tensor()) return *value.tensor();
     no_fit(what, value, wanted, span);
@@ -190,6 +209,7 @@ Value to_runtime(const ScriptValue& value, const Type& wanted, Span span, std::s
     if (value.string()) return *value.string();
     if (const auto* object = value.as<std::shared_ptr<const ObjectValue>>()) return *object;
     if (const ScriptList* list = value.sequence()) {
+      check_tree(*list, span);
       std::vector<Value> fields;
       for (const ScriptValue& item : list->items) fields.push_back(to_runtime(item, Type(), span, what));
       return Value::tuple(std::move(fields));

@@ -10,6 +10,11 @@ const ScriptValue* Environment::find(std::string_view name) const {
   return found == values_.end() ? nullptr : &found->second;
 }
 
+ScriptValue* Environment::find_to_change(std::string_view name) {
+  auto found = values_.find(std::string(name));
+  return found == values_.end() ? nullptr : &found->second;
+}
+
 void Environment::set(const std::string& name, ScriptValue value) {
   auto found = values_.find(name);
   if (recording_) {

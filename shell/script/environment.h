@@ -14,6 +14,9 @@ namespace relish {
 class Environment {
  public:
   const ScriptValue* find(std::string_view name) const;
+  // The value itself, to be changed by what cannot fail afterwards: undo does not know of it. Null when there
+  // is none.
+  ScriptValue* find_to_change(std::string_view name);
   void set(const std::string& name, ScriptValue value);
   // Unbinds the name and hands its value over, as the only holder if nobody else has it. Undo does not bring
   // it back.

@@ -9,6 +9,7 @@
 #include "shell/script/indexing.h"
 #include "shell/script/numbers.h"
 #include "shell/script/script.h"
+#include "shell/script/value_order.h"
 #include "support/interrupt.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -17,9 +18,6 @@ namespace relish {
 namespace {
 
 using ast::Operator;
-
-// A walk over a range looks for Ctrl-C this often.
-constexpr std::int64_t items_between_polls = 1 << 16;
 
 [[noreturn]] void no_operator(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
   fail(ErrorClass::Type, span, "script.operator",
@@ -36,13 +34,24 @@ ScriptValue repeat(const ScriptValue& value, std::int64_t times, Span span) {
   if (const std::string* text = value.string()) {
     check_size(text->size());
     std::string result;
-    for (std::int64_t i = 0; i < times; ++i) result += *text;
+    in_polled_parts(
+        times,
+        [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t i = begin; i < end; ++i) result += *text;
+        },
+        span);
     return result;
   }
   const ScriptList& list = *value.sequence();
   check_size(list.items.size());
+  // Whether there is room is asked before the room is taken.
+  HeldMemory(static_cast<std::uint64_t>(times) * list.items.size() * sizeof(ScriptValue), "a list", span);
   std::vector<ScriptValue> items;
-  for (std::int64_t i = 0; i < times; ++i) items.insert(items.end(), list.items.begin(), list.items.end());
+  items.reserve(list.items.size() * static_cast<std::size_t>(times));
+  for (std::int64_t i = 0; i < times; ++i) {
+    poll_interrupt(span);
+    items.insert(items.end(), list.items.begin(), list.items.end());
+  }
   return list.tuple ? ScriptValue::tuple(std::move(items)) : ScriptValue::list(std::move(items));
 }
 
@@ -82,25 +91,6 @@ bool contains(const ScriptValue& container, const ScriptValue& item, Span span) 
     return !found;
   });
   return found;
-}
-
-// Lexicographic order of strings and sequences, numbers by value: -1, 0, 1, or 2 for NaN.
-int order(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
-  if (a.is_number() && b.is_number()) return compare_numbers(a, b);
-  if (a.string() && b.string()) {
-    int result = a.string()->compare(*b.string());
-    return result < 0 ? -1 : result > 0 ? 1 : 0;
-  }
-  const ScriptList* left = a.sequence();
-  const ScriptList* right = b.sequence();
-  if (left && right && left->tuple == right->tuple) {
-    for (std::size_t i = 0; i < std::min(left->items.size(), right->items.size()); ++i) {
-      if (!equal_values(left->items[i], right->items[i], span))
-        return order(op, left->items[i], right->items[i], span);
-    }
-    return left->items.size() < right->items.size() ? -1 : left->items.size() > right->items.size() ? 1 : 0;
-  }
-  no_operator(op, a, b, span);
 }
 
 }  // namespace
@@ -254,17 +244,19 @@ ScriptValue Script::compare(Operator op, const ScriptValue& a, const ScriptValue
   if (a.tensor() || b.tensor()) return operators_.binary(op, a, b, span);
   if (op == Operator::Eq) return equal_values(a, b, span);
   if (op == Operator::Ne) return !equal_values(a, b, span);
-  int result = order(op, a, b, span);
-  if (result == 2) return false;
+  const Order result = order_of(a, b, span, [&](const ScriptValue& left, const ScriptValue& right) {
+    no_operator(op, left, right, span);
+  });
+  if (result == Order::None) return false;
   switch (op) {
     case Operator::Lt:
-      return result < 0;
+      return result == Order::Less;
     case Operator::Le:
-      return result <= 0;
+      return result != Order::Greater;
     case Operator::Gt:
-      return result > 0;
+      return result == Order::Greater;
     case Operator::Ge:
-      return result >= 0;
+      return result != Order::Less;
     default:
       no_operator(op, a, b, span);
   }
@@ -358,19 +350,21 @@ void for_each_item(const ScriptValue& iterable, Span span,
   if (const auto* range = iterable.as<ScriptRange>()) {
     std::int64_t size = range->size();
     for (std::int64_t i = 0; i < size; ++i) {
-      if (i % items_between_polls == 0) poll_interrupt(span);
+      poll_interrupt(span);
       if (!visit(range->at(i))) return;
     }
     return;
   }
   if (const ScriptList* list = iterable.sequence()) {
     for (const ScriptValue& item : list->items) {
+      poll_interrupt(span);
       if (!visit(item)) return;
     }
     return;
   }
   if (const ScriptDict* dict = iterable.dictionary()) {
     for (const auto& [key, value] : dict->items) {
+      poll_interrupt(span);
       if (!visit(key)) return;
     }
     return;
@@ -384,7 +378,7 @@ void for_each_item(const ScriptValue& iterable, Span span,
   // The samples of a data set: the rows of a tensor.
   if (const Tensor* tensor = iterable.tensor(); tensor && tensor->rank() > 0) {
     for (std::int64_t i = 0; i < tensor->shape()[0]; ++i) {
-      if (i % items_between_polls == 0) poll_interrupt(span);
+      poll_interrupt(span);
       if (!visit(relish::subscript(iterable, {{ScriptValue(i), span}}, span))) return;
     }
     return;

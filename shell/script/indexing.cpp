@@ -4,7 +4,9 @@
 #include <cstring>
 
 #include "shell/script/convert.h"
+#include "shell/script/numbers.h"
 #include "support/counted.h"
+#include "support/interrupt.h"
 
 namespace relish {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 // The positions that a slice of a dimension of `length` takes.
 struct Positions {
   std::int64_t begin = 0, count = 0, step = 1;
+  std::int64_t end = 0;  // where the slice stops, of the dimension or beside it
 };
 
 Positions positions_of(const SubscriptItem::Slice& slice, std::int64_t length, Span span) {
@@ -29,6 +32,7 @@ Positions positions_of(const SubscriptItem::Slice& slice, std::int64_t length, S
   std::int64_t begin = clamp(slice.begin, forward ? 0 : length - 1);
   std::int64_t end = clamp(slice.end, forward ? length : -1);
   result.begin = begin;
+  result.end = end;
   result.count = ScriptRange{begin, end, result.step}.size();
   return result;
 }
@@ -57,6 +61,7 @@ ScriptValue index_sequence(const ScriptValue& object, const ScriptList& list, co
     Positions positions = positions_of(*slice, length, item.span);
     std::vector<ScriptValue> taken;
     for (std::int64_t i = 0; i < positions.count; ++i) {
+      poll_interrupt(item.span);
       taken.push_back(list.items[static_cast<std::size_t>(positions.begin + i * positions.step)]);
     }
     return list.tuple ? ScriptValue::tuple(std::move(taken)) : ScriptValue::list(std::move(taken));
@@ -98,16 +103,18 @@ ScriptValue index_dict(const ScriptDict& dict, const SubscriptItem& item) {
   for (const auto& [name, value] : dict.items) {
     if (equal_values(name, *key, item.span)) return value;
   }
-  fail(ErrorClass::Runtime, item.span, "script.key",
-       fmt::format("the dict has no key {}", quoted_text_of(*key)));
+  fail(ErrorClass::Runtime, item.span, "script.key", fmt::format("the dict has no key {}", brief_text(*key)));
 }
 
 ScriptValue index_range(const ScriptRange& range, const SubscriptItem& item) {
   if (const auto* slice = std::get_if<SubscriptItem::Slice>(&item.kind)) {
     Positions positions = positions_of(*slice, range.size(), item.span);
-    std::int64_t begin = range.begin + positions.begin * range.step;
-    std::int64_t step = range.step * positions.step;
-    return ScriptRange{begin, begin + positions.count * step, step};
+    // As Python's: bounds become those of the range, and steps multiply.
+    const auto bound = [&](std::int64_t position) {
+      return checked_add(range.begin, checked_multiply(position, range.step, item.span), item.span);
+    };
+    return ScriptRange{bound(positions.begin), bound(positions.end),
+                       checked_multiply(range.step, positions.step, item.span)};
   }
   std::int64_t index = index_of(std::get<ScriptValue>(item.kind), item.span, "an index");
   return range.at(position_of(index, range.size(), item.span, "range"));
@@ -123,6 +130,7 @@ Tensor take_rows(const Tensor& tensor, const Tensor& indices, Span span) {
   const auto* from = static_cast<const char*>(tensor.data());
   auto* to = static_cast<char*>(result.mutable_data());
   for (std::int64_t i = 0; i < indices.size(); ++i) {
+    poll_interrupt(span);
     std::int64_t row = position_of(indices.get_int(i), rows, span, "a dimension");
     std::memcpy(to + static_cast<std::size_t>(i) * row_bytes,
                 from + static_cast<std::size_t>(row) * row_bytes, row_bytes);
@@ -139,6 +147,7 @@ struct TensorSlicer {
   std::size_t item_bytes;
 
   void copy(std::size_t dimension, std::int64_t offset) {
+    poll_interrupt();
     if (dimension == positions.size()) {
       std::memcpy(to, static_cast<const char*>(source.data()) + static_cast<std::size_t>(offset) * item_bytes,
                   item_bytes);

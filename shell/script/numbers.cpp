@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "support/checked.h"
+
 namespace relish {
 namespace {
 
@@ -41,27 +43,32 @@ std::int64_t integer_power(std::int64_t base, std::int64_t exponent, Span span) 
   std::int64_t result = 1;
   while (exponent > 0) {
     if (exponent & 1) {
-      if (__builtin_mul_overflow(result, base, &result)) overflow(span, "**");
+      const CheckedInt product = relish::checked_mul(result, base);
+      if (!product) overflow(span, "**");
+      result = *product;
     }
     exponent >>= 1;
-    if (exponent > 0 && __builtin_mul_overflow(base, base, &base)) overflow(span, "**");
+    if (exponent == 0) break;
+    const CheckedInt square = relish::checked_mul(base, base);
+    if (!square) overflow(span, "**");
+    base = *square;
   }
   return result;
 }
 
 ScriptValue integer_operation(Operator op, std::int64_t a, std::int64_t b, const ScriptValue& left,
                               const ScriptValue& right, Span span) {
-  std::int64_t result = 0;
+  const auto fitting = [&](CheckedInt result) {
+    if (!result) overflow(span, ast::text_of(op));
+    return *result;
+  };
   switch (op) {
     case Operator::Add:
-      if (__builtin_add_overflow(a, b, &result)) overflow(span, "+");
-      return result;
+      return fitting(relish::checked_add(a, b));
     case Operator::Sub:
-      if (__builtin_sub_overflow(a, b, &result)) overflow(span, "-");
-      return result;
+      return fitting(relish::checked_sub(a, b));
     case Operator::Mul:
-      if (__builtin_mul_overflow(a, b, &result)) overflow(span, "*");
-      return result;
+      return fitting(relish::checked_mul(a, b));
     case Operator::Div:
       if (b == 0) division_by_zero(span);
       // Both fit the 64-bit mantissa of a long double, so the quotient is rounded as if computed exactly.
@@ -176,9 +183,9 @@ ScriptValue number_prefix(ast::PrefixOperator op, const ScriptValue& a, Span spa
       return a;
     case ast::PrefixOperator::Minus:
       if (integer) {
-        std::int64_t result = 0;
-        if (__builtin_sub_overflow(std::int64_t{0}, *integer, &result)) overflow(span, "-");
-        return result;
+        const CheckedInt negated = checked_negate(*integer);
+        if (!negated) overflow(span, "-");
+        return *negated;
       }
       return -*real_of(a);
     case ast::PrefixOperator::Invert:
@@ -213,9 +220,15 @@ std::int64_t truncate_to_int(double value, Span span) {
 double round_half_even(double value) { return std::nearbyint(value); }
 
 std::int64_t checked_add(std::int64_t a, std::int64_t b, Span span) {
-  std::int64_t result = 0;
-  if (__builtin_add_overflow(a, b, &result)) overflow(span, "+");
-  return result;
+  const CheckedInt sum = relish::checked_add(a, b);
+  if (!sum) overflow(span, "+");
+  return *sum;
+}
+
+std::int64_t checked_multiply(std::int64_t a, std::int64_t b, Span span) {
+  const CheckedInt product = relish::checked_mul(a, b);
+  if (!product) overflow(span, "*");
+  return *product;
 }
 
 }  // namespace relish

@@ -23,5 +23,6 @@ double round_half_even(double value);
 
 // Adds with overflow check; RuntimeError.
 std::int64_t checked_add(std::int64_t a, std::int64_t b, Span span);
+std::int64_t checked_multiply(std::int64_t a, std::int64_t b, Span span);
 
 }  // namespace relish

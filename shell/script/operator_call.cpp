@@ -2,13 +2,15 @@
 #include "shell/script/operator_call.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "ir/entry.h"
 #include "ir/op_arguments.h"
-#include "ir/op_suggestion.h"
 #include "ir/printer.h"
+#include "ir/rewrite.h"
 #include "shell/script/convert.h"
+#include "stdlib/surface.h"
 #include "support/render.h"
 
 namespace relish {
@@ -16,6 +18,8 @@ namespace {
 
 // Kept functions; more means a program that makes new shapes for ever, which must not grow.
 constexpr std::size_t most_functions = 4096;
+// After so many shapes of one operator the next ones share a function of symbolic sizes.
+constexpr std::size_t exact_shapes = 2;
 
 std::string_view tensor_operator(ast::Operator op) {
   using ast::Operator;
@@ -82,23 +86,24 @@ Attribute attribute_of_value(const ScriptValue& value, std::string_view name, Sp
        fmt::format("found {} for '{}'; expected a number, str or list of them", describe(value), name));
 }
 
-// The first tensor among the arguments, also inside tuples: numbers beside it take its dtype.
-const Tensor* first_tensor(const std::vector<NamedValue>& arguments) {
-  for (const NamedValue& argument : arguments) {
-    if (argument.value.tensor()) return argument.value.tensor();
-    if (const ScriptList* list = argument.value.sequence()) {
-      for (const ScriptValue& item : list->items) {
-        if (item.tensor()) return item.tensor();
-      }
+// The dtype of the tensor given for a parameter, or of the first one in a tuple of them.
+std::optional<DType> dtype_given(const Op& op, const std::vector<NamedValue>& arguments, const Param& param) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (written_parameter(op, arguments[i].name, i) != &param) continue;
+    const ScriptValue& value = arguments[i].value;
+    if (value.tensor()) return value.tensor()->dtype();
+    const ScriptList* list = value.sequence();
+    for (std::size_t k = 0; list && k < list->items.size(); ++k) {
+      if (list->items[k].tensor()) return list->items[k].tensor()->dtype();
     }
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 // Collects the parameters of the one-binding function while the arguments are turned into expressions.
 struct ArgumentBuilder {
   const Op& op;
-  const Tensor* reference;
+  const std::vector<NamedValue>& arguments;
   std::vector<Var> params;
   std::vector<Value> values;
   std::string key;
@@ -111,10 +116,12 @@ struct ArgumentBuilder {
     return var;
   }
 
-  Expr tensor(const ScriptValue& value, Span span) {
+  Expr tensor(const ScriptValue& value, const Param& param, Span span) {
     if (value.tensor()) return parameter(*value.tensor());
-    if (value.is_number() && reference) return parameter(number_beside(value, reference->dtype(), span));
     if (value.is_number()) {
+      const std::optional<DType> dtype =
+          number_dtype(op, param, [&](const Param& other) { return dtype_given(op, arguments, other); });
+      if (dtype) return parameter(number_beside(value, *dtype, span));
       fail(ErrorClass::Type, span, "call.argument",
            fmt::format("{}: found {} and no tensor beside it; make one by tensor(value, dtype)", op.name,
                        describe(value)));
@@ -131,7 +138,7 @@ struct ArgumentBuilder {
     return shape_literal(std::move(dims));
   }
 
-  Expr tensor_tuple(const ScriptValue& value, Span span) {
+  Expr tensor_tuple(const ScriptValue& value, const Param& param, Span span) {
     const ScriptList* list = value.sequence();
     if (!list) {
       fail(ErrorClass::Type, span, "call.argument",
@@ -139,13 +146,13 @@ struct ArgumentBuilder {
     }
     key += "|tuple(";
     std::vector<Expr> fields;
-    for (const ScriptValue& item : list->items) fields.push_back(tensor(item, span));
+    for (const ScriptValue& item : list->items) fields.push_back(tensor(item, param, span));
     key += ")";
     return tuple(std::move(fields));
   }
 
   // A value of any type.
-  std::variant<Expr, Attribute> any(const ScriptValue& value, std::string_view name, Span span) {
+  std::variant<Expr, Attribute> any(const ScriptValue& value, const Param& param, Span span) {
     if (value.tensor()) return parameter(*value.tensor());
     if (value.is_number()) return scalar(value, span);
     if (value.as<ShapeValue>()) return shape(value, span);
@@ -159,14 +166,14 @@ struct ArgumentBuilder {
     const bool tensors = list && std::any_of(list->items.begin(), list->items.end(),
                                              [](const ScriptValue& item) { return item.tensor(); });
     if (!tensors) {
-      Attribute attribute = attribute_of_value(value, name, span);
+      Attribute attribute = attribute_of_value(value, param.name, span);
       key += "|" + print(attribute);
       return attribute;
     }
     key += "|tuple(";
     std::vector<Expr> fields;
     for (const ScriptValue& item : list->items)
-      fields.push_back(item.is_number() ? scalar(item, span) : tensor(item, span));
+      fields.push_back(item.is_number() ? scalar(item, span) : tensor(item, param, span));
     key += ")";
     return tuple(std::move(fields));
   }
@@ -197,13 +204,76 @@ std::vector<NamedValue> spelt_out(const Op& op, const std::vector<NamedValue>& a
   return result;
 }
 
+// A function of one binding. Nodes carry no place: it serves calls from many lines, and a fault gets the line
+// of its call.
+ModulePtr function_of(const Op& op, const std::vector<Var>& params, std::vector<Expr> args,
+                      Attributes attributes) {
+  FunctionBuilder builder;
+  for (const Var& param : params) builder.reserve_name(param.name());
+  builder.begin_block(op.pure);
+  Var result = builder.bind(op_call(op, std::move(args), std::move(attributes)), "gv", true);
+  builder.end_block();
+  Function function;
+  function.name = "main";
+  function.params = params;
+  function.result_type = result.type();
+  function.blocks = builder.take_blocks();
+  function.result = result;
+  function.pure = op.pure;
+  Module module;
+  module.set(std::make_shared<const Function>(std::move(function)));
+  return std::make_shared<const Module>(std::move(module));
+}
+
+// The sizes of a tensor as variables, one for each number; 0 and 1 mean more than a size and stay.
+Type with_open_sizes(const Type& type, std::map<std::int64_t, ScalarVar>& sizes) {
+  const TensorType* tensor = type.tensor();
+  if (!tensor || !tensor->shape) return type;
+  std::vector<Scalar> dims;
+  for (const Scalar& dim : *tensor->shape) {
+    const std::int64_t size = *dim.as_int();
+    if (size <= 1) {
+      dims.push_back(dim);
+      continue;
+    }
+    const auto [at, made] = sizes.try_emplace(size, fmt::format("n{}", sizes.size()), DType::Int64);
+    dims.emplace_back(at->second);
+  }
+  return tensor_type(std::move(dims), *tensor->dtype);
+}
+
+// The key of a call without the sizes: which of them are equal is what remains.
+std::string family_key(const std::string& key, const std::vector<Var>& params) {
+  std::string family;
+  std::size_t at = 0;
+  std::map<std::int64_t, std::size_t> order;
+  for (const Var& param : params) {
+    const std::string exact = fmt::format("|{}", print(param.type()));
+    const std::size_t found = key.find(exact, at);
+    family += key.substr(at, found - at) + "|";
+    at = found + exact.size();
+    const TensorType* tensor = param.type().tensor();
+    if (!tensor) {
+      family += exact;
+      continue;
+    }
+    family += name_of(*tensor->dtype);
+    for (const Scalar& dim : *tensor->shape) {
+      const std::int64_t size = *dim.as_int();
+      family += size <= 1 ? fmt::format(",{}", size)
+                          : fmt::format(",n{}", order.try_emplace(size, order.size()).first->second);
+    }
+  }
+  return family + key.substr(at);
+}
+
 }  // namespace
 
 ScriptValue OperatorCalls::call(std::string_view op_name, const std::vector<NamedValue>& arguments,
                                 Span span) {
   const Op* op = find_op(op_name);
   if (!op) {
-    const std::optional<std::string> nearest = nearest_op(op_name);
+    const std::optional<std::string> nearest = meant_operator(op_name);
     fail(ErrorClass::Type, span, "op.unknown",
          fmt::format("unknown operator 'R.{}'{}", printable(op_name),
                      nearest ? fmt::format("; did you mean 'R.{}'?", *nearest) : ""));
@@ -213,7 +283,7 @@ ScriptValue OperatorCalls::call(std::string_view op_name, const std::vector<Name
 
 ScriptValue OperatorCalls::call(const Op& op, const std::vector<NamedValue>& given, Span span) {
   const std::vector<NamedValue> arguments = spelt_out(op, given);
-  ArgumentBuilder builder{op, first_tensor(arguments), {}, {}, std::string(op.name)};
+  ArgumentBuilder builder{op, arguments, {}, {}, std::string(op.name)};
   std::vector<WrittenArgument> written;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const NamedValue& argument = arguments[i];
@@ -226,10 +296,10 @@ ScriptValue OperatorCalls::call(const Op& op, const std::vector<NamedValue>& giv
         if (argument.value.is_none()) break;
         [[fallthrough]];
       case ParamKind::Tensor:
-        result.value = builder.tensor(argument.value, argument.span);
+        result.value = builder.tensor(argument.value, *param, argument.span);
         break;
       case ParamKind::TensorTuple:
-        result.value = builder.tensor_tuple(argument.value, argument.span);
+        result.value = builder.tensor_tuple(argument.value, *param, argument.span);
         break;
       case ParamKind::Shape:
         result.value = builder.shape(argument.value, argument.span);
@@ -239,7 +309,7 @@ ScriptValue OperatorCalls::call(const Op& op, const std::vector<NamedValue>& giv
         break;
       case ParamKind::Any:
       case ParamKind::AnyRest:
-        result.value = builder.any(argument.value, param->name, argument.span);
+        result.value = builder.any(argument.value, *param, argument.span);
         break;
       case ParamKind::Attribute: {
         Attribute attribute =
@@ -252,8 +322,9 @@ ScriptValue OperatorCalls::call(const Op& op, const std::vector<NamedValue>& giv
     written.push_back(std::move(result));
   }
   try {
-    ModulePtr module = function_for(op, std::move(written), builder.params, builder.key, span);
-    Value result = session_.evaluator().call(module, "main", std::move(builder.values));
+    Functions& functions =
+        functions_for(op, std::move(written), builder.params, builder.values, builder.key, span);
+    Value result = run(functions, std::move(builder.values));
     // What only has effects gives nothing.
     const bool empty = result.is_tuple() && result.fields().empty();
     return from_runtime(empty ? Value() : std::move(result));
@@ -263,31 +334,66 @@ ScriptValue OperatorCalls::call(const Op& op, const std::vector<NamedValue>& giv
   }
 }
 
-ModulePtr OperatorCalls::function_for(const Op& op, std::vector<WrittenArgument> written,
-                                      const std::vector<Var>& params, const std::string& key, Span span) {
+// The function of symbolic sizes counts only where it does what the exact one says: what it refuses, or gives
+// in another shape, is the exact one's to decide.
+Value OperatorCalls::run(Functions& functions, std::vector<Value> values) {
+  Evaluator& evaluator = session_.evaluator();
+  if (functions.open) {
+    try {
+      Value result = evaluator.call(functions.open, "main", values);
+      if (same_type(type_of(result), functions.result)) return result;
+    } catch (const Failure& failure) {
+      if (failure.error_class() == ErrorClass::Interrupted) throw;
+    }
+    functions.open = nullptr;
+  }
+  return evaluator.call(functions.exact, "main", std::move(values));
+}
+
+OperatorCalls::Functions& OperatorCalls::functions_for(const Op& op, std::vector<WrittenArgument> written,
+                                                       const std::vector<Var>& params,
+                                                       const std::vector<Value>& values,
+                                                       const std::string& key, Span span) {
   auto found = functions_.find(key);
   if (found != functions_.end()) return found->second;
-  ArrangedArguments arranged = arrange_arguments(op, std::move(written), span);
-  FunctionBuilder builder;
-  for (const Var& param : params) builder.reserve_name(param.name());
-  builder.begin_block(op.pure);
-  // Nodes carry no place: the function serves calls from many lines, and a fault gets the line of its call.
-  Var result =
-      builder.bind(op_call(op, std::move(arranged.args), std::move(arranged.attributes)), "gv", true);
-  builder.end_block();
-  Function function;
-  function.name = "main";
-  function.params = params;
-  function.result_type = result.type();
-  function.blocks = builder.take_blocks();
-  function.result = result;
-  function.pure = op.pure;
-  Module module;
-  module.set(std::make_shared<const Function>(std::move(function)));
-  auto shared = std::make_shared<const Module>(std::move(module));
-  if (functions_.size() >= most_functions) functions_.clear();
-  functions_.emplace(key, shared);
-  return shared;
+  const ArrangedArguments arranged = arrange_arguments(op, std::move(written), span);
+  Functions functions;
+  functions.exact = function_of(op, params, arranged.args, arranged.attributes);
+  functions.result = functions.exact->function("main")->result_type;
+  if (functions_.size() >= most_functions) {
+    functions_.clear();
+    families_.clear();
+  }
+  if (op.pure && !params.empty() && fully_known(functions.result)) {
+    Family& family = families_[family_key(key, params)];
+    if (++family.shapes > exact_shapes && !family.open && !family.refused)
+      open_family(family, op, arranged, params, values);
+    functions.open = family.open;
+  }
+  return functions_.emplace(key, std::move(functions)).first->second;
+}
+
+void OperatorCalls::open_family(Family& family, const Op& op, const ArrangedArguments& arranged,
+                                const std::vector<Var>& params, const std::vector<Value>& values) {
+  VarMap opened;
+  std::map<std::int64_t, ScalarVar> sizes;
+  std::vector<Var> open_params;
+  for (const Var& param : params) {
+    open_params.emplace_back(param.name(), with_open_sizes(param.type(), sizes));
+    opened.emplace(param.id(), Expr(open_params.back()));
+  }
+  family.refused = true;
+  try {
+    std::vector<Expr> args;
+    for (const Expr& arg : arranged.args) args.push_back(arg.defined() ? substitute(arg, opened) : arg);
+    ModulePtr open = function_of(op, open_params, args, arranged.attributes);
+    if (!fully_known(open->function("main")->result_type)) return;
+    session_.evaluator().prepare(open, "main", values);
+    family.open = std::move(open);
+    family.refused = false;
+  } catch (const Failure& failure) {
+    if (failure.error_class() == ErrorClass::Interrupted) throw;
+  }
 }
 
 ScriptValue OperatorCalls::binary(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {

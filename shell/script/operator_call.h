@@ -1,6 +1,6 @@
 // Operators at top level: a call such as R.exp(x), or x + y on tensors, runs as a function of one binding in
 // the current tier. Functions are kept by operator, attributes and argument types, so a loop compiles one
-// once.
+// once; a loop over changing sizes compiles one with symbolic sizes.
 #pragma once
 
 #include <string>
@@ -10,6 +10,7 @@
 
 #include "frontend/ast.h"
 #include "ir/op.h"
+#include "ir/op_arguments.h"
 #include "shell/script/script_value.h"
 #include "shell/session.h"
 
@@ -36,11 +37,28 @@ class OperatorCalls {
   ScriptValue prefix(ast::PrefixOperator op, const ScriptValue& a, Span span);
 
  private:
-  ModulePtr function_for(const Op& op, std::vector<WrittenArgument> written, const std::vector<Var>& params,
-                         const std::string& key, Span span);
+  // A function of the shapes of one call, and, where calls of many shapes were seen, the one for all of them.
+  struct Functions {
+    ModulePtr exact;
+    ModulePtr open;  // null: none, or it did not do
+    Type result;     // of `exact`
+  };
+  // Calls that differ in their sizes alone.
+  struct Family {
+    std::size_t shapes = 0;
+    ModulePtr open;
+    bool refused = false;  // the operator must know the sizes
+  };
+
+  Functions& functions_for(const Op& op, std::vector<WrittenArgument> written, const std::vector<Var>& params,
+                           const std::vector<Value>& values, const std::string& key, Span span);
+  Value run(Functions& functions, std::vector<Value> values);
+  void open_family(Family& family, const Op& op, const ArrangedArguments& arranged,
+                   const std::vector<Var>& params, const std::vector<Value>& values);
 
   Session& session_;
-  std::unordered_map<std::string, ModulePtr> functions_;
+  std::unordered_map<std::string, Functions> functions_;
+  std::unordered_map<std::string, Family> families_;
 };
 
 }  // namespace relish

@@ -1,15 +1,24 @@
-// Tensors of uniform random numbers for rand() and `--arg x=rand(seed=…)`: element i depends on (seed, i)
-// only.
+// Tensors of random numbers for rand(), randn() and `--arg x=rand(seed=…)`: element i depends on the key and
+// i only.
 #pragma once
 
 #include <cstdint>
 
+#include "runtime/philox.h"
 #include "runtime/tensor.h"
 
 namespace relish {
 
-// Uniform in [0, 1). float64 takes words 2i and 2i+1 of the key's stream (53 bits), the other floats word i
-// (24 bits, rounded to the dtype). TypeError for dtypes that are not floating.
-Tensor random_tensor(DType dtype, Shape shape, std::uint64_t seed, Span span);
+enum class Distribution : std::uint8_t {
+  Uniform,  // in [0, 1). float64 takes words 2i and 2i+1 of the key's stream (53 bits), the others word i
+  Normal,   // of mean 0 and deviation 1; words 2i and 2i+1, as R.random.normal
+};
+
+// Drawn wide and rounded to the dtype. TypeError for dtypes that are not floating, in the name of `what`.
+Tensor random_tensor(DType dtype, Shape shape, RandomKey key, Distribution distribution, Span span,
+                     std::string_view what = "rand");
+
+// The key of draw `count` of a session: of rand() and randn() without a seed.
+RandomKey key_of_draw(std::uint64_t seed, std::uint64_t count);
 
 }  // namespace relish

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <set>
 
 #include "shell/program/literal_text.h"
@@ -12,6 +13,7 @@
 #include "support/big_stack.h"
 #include "support/render.h"
 #include "support/suggest.h"
+#include "train/run_folder.h"
 
 namespace relish {
 namespace {
@@ -53,6 +55,12 @@ ScriptValue converted(const std::string& name, const std::string& text, const Sc
       !text.empty() && (std::string_view("[(\"'-+.0123456789").find(text[0]) != std::string_view::npos ||
                         text == "True" || text == "False" || text == "None");
   return literal ? parse_literal(text, "--set " + name) : ScriptValue(text);
+}
+
+// What declares and does nothing.
+bool is_declaration(const ast::Statement& statement) {
+  return statement.as<ast::DeclareModule>() || statement.as<ast::DeclareFunction>() ||
+         statement.as<ast::Import>() || statement.as<ast::Pass>();
 }
 
 }  // namespace
@@ -101,17 +109,23 @@ void Script::run_text(std::string name, std::string text) {
 }
 
 void Script::run(std::uint32_t file) {
+  std::optional<ConfinedFiles> confined;
+  if (options_.confined) confined.emplace(file_rules(path_rules()));
+  progress_ = {};
   with_big_stack([&] {
     text_functions_.clear();
     std::vector<Diagnostic> warnings;
     read_ahead_.clear();
     const std::string& name = Sources::instance().find(file)->name();
     chain_ = name.starts_with('<') ? std::vector<std::string>() : std::vector<std::string>{name};
+    running_ = options_.running;
+    running_.insert(running_.end(), chain_.begin(), chain_.end());
     ReadResult read = read_script(file, reading_options(), warnings);
     session_.report(warnings);
     namespaces_ = std::move(read.namespaces);
     text_links_ = std::move(read.linked);
     const ast::Block& statements = read.script;
+    only_declared_ = std::all_of(statements.begin(), statements.end(), is_declaration);
     declare_arguments(statements);
     if (!options_.interactive) {
       for (const auto& [name, value] : session_.settings().sets) {
@@ -129,7 +143,12 @@ void Script::run(std::uint32_t file) {
       const auto* expression = statements[i].as<ast::ExpressionStatement>();
       bool description =
           i == 0 && statements.size() > 1 && expression && expression->value->as<ast::StringValue>();
+      const bool in_parts =
+          statements[i].as<ast::For>() || statements[i].as<ast::While>() || statements[i].as<ast::If>();
+      if (in_parts) progress_.stopped = statements[i].whole;
       if (!description) run_statement(statements[i]);
+      progress_.stopped = {};
+      progress_.end = std::max(progress_.end, statements[i].whole.end);
     }
   });
 }
@@ -176,11 +195,15 @@ PathRules Script::path_rules() const {
   for (const auto& [name, text] : session_.settings().sets) {
     if (!text.empty()) rules.given.push_back(text);
   }
+  rules.jobs.push_back(RunFolderOptions().base);
+  for (const auto& [name, text] : session_.settings().job_flags) {
+    if (name == "run_dir") rules.jobs.push_back(text);
+  }
   return rules;
 }
 
-std::string Script::resolve_path(const std::string& path, bool for_writing, Span span) {
-  return resolve(path_rules(), path, for_writing, span);
+std::string Script::resolve_path(const std::string& path, Span span) {
+  return resolve(path_rules(), path, span);
 }
 
 }  // namespace relish

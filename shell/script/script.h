@@ -29,6 +29,8 @@ struct ScriptOptions {
   bool confined = false;
   // A typed input: the value of a lone string is shown.
   bool interactive = false;
+  // The files whose statements are running, outermost first.
+  std::vector<std::string> running = {};
 };
 
 class Script {
@@ -38,6 +40,13 @@ class Script {
   // Reads the source with id `file` and runs its statements in order until the first failure, which is
   // thrown. Nothing runs when the text has errors. Statements before a failing one keep their effect.
   void run(std::uint32_t file);
+  // How far the last text ran: where the last statement that finished ends in it, and whether one behind that
+  // stopped in the middle, so that some of what it did stands. For sessions, which write down what happened.
+  struct Progress {
+    std::uint32_t end = 0;
+    Span stopped;
+  };
+  const Progress& progress() const { return progress_; }
   // The value of an expression's text.
   ScriptValue evaluate(std::uint32_t file);
   // Adds a file's text and runs it.
@@ -48,6 +57,10 @@ class Script {
   const Environment& environment() const { return environment_; }
   OperatorCalls& operators() { return operators_; }
   const ScriptOptions& options() const { return options_; }
+  // With the file that this script runs.
+  const std::vector<std::string>& running() const { return running_; }
+  // Whether the last text held nothing but declarations: then nothing has run.
+  bool only_declared() const { return only_declared_; }
   // The implicit module of free functions; null when there are none.
   const ModulePtr& free_functions() const { return free_functions_; }
   // What the next text may refer to.
@@ -58,7 +71,7 @@ class Script {
   // The value of arg(name, fallback).
   ScriptValue argument(const std::string& name, const ScriptValue& fallback, Span span);
   // The path that a script's text names, as it may be opened; PolicyError when it may not.
-  std::string resolve_path(const std::string& path, bool for_writing, Span span);
+  std::string resolve_path(const std::string& path, Span span);
   // The module of a program file: the one that the text's functions were linked with, if they use it.
   ModulePtr load_module(const std::string& path, Span span);
 
@@ -67,11 +80,13 @@ class Script {
   ModulePtr read_module_file(const std::string& path, Span span);
   enum class Flow { Next, Break, Continue };
 
-  void run_statement(const ast::Statement& statement);
+  void atomically(const std::function<void()>& work);
+  Flow run_statement(const ast::Statement& statement);
   Flow execute(const ast::Statement& statement);
   Flow execute(const ast::Block& block);
   void execute_assignment(const ast::Assignment& assignment);
   void execute_augmented(const ast::AugmentedAssignment& assignment, Span span);
+  bool grow(const std::string& name, const ScriptValue& operand, Span span);
   void execute_assert(const ast::Assert& statement, Span span);
   Flow execute_for(const ast::For& loop, Span span);
   Flow execute_while(const ast::While& loop, Span span);
@@ -108,6 +123,7 @@ class Script {
 
   Session& session_;
   ScriptOptions options_;
+  Progress progress_;
   Environment environment_;
   OperatorCalls operators_;
   ModulePtr free_functions_;
@@ -120,6 +136,8 @@ class Script {
   std::map<std::string, std::string> linked_;    // functions of files in `free_functions_`: lib_f -> lib.f
   std::map<std::string, std::string> text_links_;  // the same, as the text that runs has them
   std::vector<std::string> chain_;                 // the file that runs
+  std::vector<std::string> running_;
+  bool only_declared_ = false;
 };
 
 // Iterates as `for` does: range, list, tuple, dict (its keys), shape, the rows of a tensor. TypeError for

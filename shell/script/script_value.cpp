@@ -1,23 +1,16 @@
-// Script values: construction, kinds and equality. Their text is in value_text.cpp.
+// Script values: construction, growing and kinds. Their text is in value_text.cpp, equality in
+// value_order.cpp.
 #include "shell/script/script_value.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
-
 #include "shell/script/numbers.h"
+#include "support/checked.h"
 
 namespace relish {
 
-std::int64_t ScriptRange::size() const {
-  if (step > 0) {
-    if (begin >= end) return 0;
-    auto distance = static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin);
-    return static_cast<std::int64_t>((distance - 1) / static_cast<std::uint64_t>(step) + 1);
-  }
-  if (begin <= end) return 0;
-  auto distance = static_cast<std::uint64_t>(begin) - static_cast<std::uint64_t>(end);
-  return static_cast<std::int64_t>((distance - 1) / (0 - static_cast<std::uint64_t>(step)) + 1);
-}
+std::uint64_t ScriptRange::count() const { return range_count(begin, end, step); }
 
 void check_item_count(std::int64_t count, Span span) {
   if (count <= most_items) return;
@@ -39,10 +32,23 @@ std::uint32_t depth_around(std::uint32_t inner) {
        fmt::format("lists and dicts nest deeper than {}", most_value_nesting));
 }
 
+// What a str takes beside the value that holds it; other contents are counted where they are made.
+std::uint64_t bytes_beside(const ScriptValue& value) {
+  const std::string* text = value.string();
+  return text && text->capacity() > std::string().capacity() ? text->capacity() + 1 : 0;
+}
+
 std::shared_ptr<const ScriptList> make_list(std::vector<ScriptValue> items, bool tuple) {
   std::uint32_t inner = 0;
-  for (const ScriptValue& item : items) inner = std::max(inner, depth_of(item));
-  return std::make_shared<const ScriptList>(ScriptList{std::move(items), tuple, depth_around(inner)});
+  std::uint64_t bytes = sizeof(ScriptList) + items.capacity() * sizeof(ScriptValue);
+  for (const ScriptValue& item : items) {
+    inner = std::max(inner, depth_of(item));
+    bytes += bytes_beside(item);
+  }
+  HeldMemory held(bytes, tuple ? "a tuple" : "a list");
+  // Not made const: one that nobody shares grows in place.
+  return std::make_shared<ScriptList>(
+      ScriptList{std::move(items), tuple, depth_around(inner), std::move(held)});
 }
 
 }  // namespace
@@ -61,10 +67,41 @@ ScriptValue ScriptValue::tuple(std::vector<ScriptValue> items) {
 
 ScriptValue ScriptValue::dict(std::vector<std::pair<ScriptValue, ScriptValue>> items) {
   std::uint32_t inner = 0;
-  for (const auto& [key, item] : items) inner = std::max(inner, depth_of(item));
+  std::uint64_t bytes = sizeof(ScriptDict) + items.capacity() * sizeof(items[0]);
+  for (const auto& [key, item] : items) {
+    inner = std::max(inner, depth_of(item));
+    bytes += bytes_beside(key) + bytes_beside(item);
+  }
+  HeldMemory held(bytes, "a dict");
   ScriptValue value;
-  value.kind_ = std::make_shared<const ScriptDict>(ScriptDict{std::move(items), depth_around(inner)});
+  value.kind_ =
+      std::make_shared<const ScriptDict>(ScriptDict{std::move(items), depth_around(inner), std::move(held)});
   return value;
+}
+
+bool ScriptValue::append_in_place(const ScriptValue& other) {
+  if (auto* text = std::get_if<std::string>(&kind_)) {
+    if (!other.string()) return false;
+    text->append(*other.string());
+    return true;
+  }
+  auto* held = std::get_if<std::shared_ptr<const ScriptList>>(&kind_);
+  const ScriptList* added = other.sequence();
+  if (!held || !added || held->use_count() != 1 || (*held)->tuple != added->tuple) return false;
+  const std::uint32_t depth = std::max((*held)->depth, added->depth);
+  std::vector<ScriptValue> copies = added->items;
+  // Nobody else holds it, so nobody sees it change. From here on nothing is refused: room first.
+  auto& list = const_cast<ScriptList&>(**held);
+  const std::size_t wanted = list.items.size() + copies.size();
+  const std::size_t room = wanted > list.items.capacity() ? std::max(wanted, 2 * list.items.size()) : 0;
+  std::uint64_t more = room > 0 ? (room - list.items.capacity()) * sizeof(ScriptValue) : 0;
+  for (const ScriptValue& item : copies) more += bytes_beside(item);
+  list.held.grow_to(list.held.bytes() + more, list.tuple ? "a tuple" : "a list");
+  if (room > 0) list.items.reserve(room);
+  list.items.insert(list.items.end(), std::make_move_iterator(copies.begin()),
+                    std::make_move_iterator(copies.end()));
+  list.depth = depth;
+  return true;
 }
 
 bool ScriptValue::is_number() const {
@@ -134,47 +171,6 @@ std::string describe(const ScriptValue& value) {
   if (const auto* object = value.as<std::shared_ptr<const ObjectValue>>()) return (*object)->describe();
   std::string_view name = kind_name(value);
   return fmt::format("{} {}", name == "int" ? "an" : "a", name);
-}
-
-bool equal_values(const ScriptValue& a, const ScriptValue& b, Span span) {
-  if (a.tensor() || b.tensor()) {
-    fail(ErrorClass::Type, span, "script.tensor_equality",
-         "'==' and '!=' are not defined on tensors; use R.equal or allclose");
-  }
-  if (a.is_number() && b.is_number()) return compare_numbers(a, b) == 0;
-  if (a.kind().index() != b.kind().index()) return false;
-  if (const std::string* text = a.string()) return *text == *b.string();
-  if (const ScriptList* left = a.sequence()) {
-    const ScriptList* right = b.sequence();
-    if (left->tuple != right->tuple || left->items.size() != right->items.size()) return false;
-    for (std::size_t i = 0; i < left->items.size(); ++i) {
-      if (!equal_values(left->items[i], right->items[i], span)) return false;
-    }
-    return true;
-  }
-  if (const ScriptDict* left = a.dictionary()) {
-    const ScriptDict* right = b.dictionary();
-    if (left->items.size() != right->items.size()) return false;
-    for (const auto& [key, value] : left->items) {
-      auto same_key = [&, &wanted = key](const auto& item) { return equal_values(item.first, wanted, span); };
-      auto found = std::find_if(right->items.begin(), right->items.end(), same_key);
-      if (found == right->items.end() || !equal_values(found->second, value, span)) return false;
-    }
-    return true;
-  }
-  if (const auto* left = a.as<ScriptRange>()) {
-    const auto* right = b.as<ScriptRange>();
-    std::int64_t size = left->size();
-    return size == right->size() &&
-           (size == 0 || (left->begin == right->begin && (size == 1 || left->step == right->step)));
-  }
-  if (const auto* left = a.as<ShapeValue>()) return left->dims == b.as<ShapeValue>()->dims;
-  if (const auto* left = a.as<ModulePtr>()) return *left == *b.as<ModulePtr>();
-  if (const auto* left = a.as<FunctionReference>()) {
-    const auto* right = b.as<FunctionReference>();
-    return left->module == right->module && left->name == right->name;
-  }
-  return a.is_none();
 }
 
 ScriptValue from_runtime(const Value& value) {

@@ -2,6 +2,7 @@
 // and references to their functions. All are immutable; containers are shared.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 
 #include "ir/module.h"
 #include "runtime/value.h"
+#include "support/memory.h"
 
 namespace relish {
 
@@ -23,6 +25,7 @@ struct ScriptList {
   std::vector<ScriptValue> items;
   bool tuple = false;
   std::uint32_t depth = 1;  // of nesting, itself included
+  HeldMemory held = {};     // what the items take
 };
 
 // Containers nest at most so deep: text, comparison and destruction recurse.
@@ -36,6 +39,7 @@ void check_item_count(std::int64_t count, Span span);
 struct ScriptDict {
   std::vector<std::pair<ScriptValue, ScriptValue>> items;
   std::uint32_t depth = 1;
+  HeldMemory held = {};
 };
 
 // range(begin, end, step), not spelt out.
@@ -44,8 +48,14 @@ struct ScriptRange {
   std::int64_t end = 0;
   std::int64_t step = 1;
 
-  std::int64_t size() const;
-  std::int64_t at(std::int64_t index) const { return begin + index * step; }
+  // How many items: exactly, and as far as int64 counts.
+  std::uint64_t count() const;
+  std::int64_t size() const { return static_cast<std::int64_t>(std::min<std::uint64_t>(count(), INT64_MAX)); }
+  // Of an index below size(): between the steps the sum may be beyond int64, at the end it is not.
+  std::int64_t at(std::int64_t index) const {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(begin) +
+                                     static_cast<std::uint64_t>(index) * static_cast<std::uint64_t>(step));
+  }
 };
 
 // A function of a module value; the session's free functions are those of the module `Module`.
@@ -78,6 +88,10 @@ class ScriptValue {
   static ScriptValue tuple(std::vector<ScriptValue> items);
   static ScriptValue dict(std::vector<std::pair<ScriptValue, ScriptValue>> items);
 
+  // Appends a str to this str, or the items of a list or tuple to this one, when nobody else holds this;
+  // false, with nothing changed, when it cannot be done in place.
+  bool append_in_place(const ScriptValue& other);
+
   const Kind& kind() const { return kind_; }
   template <class T>
   const T* as() const {
@@ -108,9 +122,15 @@ std::string describe(const ScriptValue& value);
 // The one word of `type`: "int", "list", "tensor", "module".
 std::string_view kind_name(const ScriptValue& value);
 
-// Python's str() and repr(): they differ for strings only. `full` prints every element of a tensor.
+// Python's str() and repr(): they differ for strings only. `full` prints every element of a tensor. Text of a
+// container that is longer than a str may be is a ResourceLimit.
 std::string text_of(const ScriptValue& value, bool full = false);
 std::string quoted_text_of(const ScriptValue& value, bool full = false);
+// As print and a bare expression show it: a long container is elided in the middle, as a tensor is, and one
+// of many nested ones at its end.
+std::string shown_text(const ScriptValue& value);
+// As messages quote it: some dozen characters of it.
+std::string brief_text(const ScriptValue& value);
 
 // Python's `==`; a tensor inside is a TypeError at `span`.
 bool equal_values(const ScriptValue& a, const ScriptValue& b, Span span);

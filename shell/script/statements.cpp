@@ -62,23 +62,39 @@ void Script::declare_arguments(const ast::Block& statements) {
   for (const auto& [name, span] : declared) declared_arguments_.insert(name);
 }
 
-void Script::run_statement(const ast::Statement& statement) {
-  poll_interrupt(statement.span);
+// All of it or nothing: what fails leaves the names as they were.
+void Script::atomically(const std::function<void()>& work) {
   environment_.begin();
   ModulePtr free_before = free_functions_;
+  const std::uint64_t draws_before = session_.settings().draws;
   try {
-    execute(statement);
+    work();
     environment_.commit();
-  } catch (Failure& failure) {
-    environment_.roll_back();
-    free_functions_ = free_before;
-    failure.at(statement.span);
-    throw;
   } catch (...) {
     environment_.roll_back();
     free_functions_ = free_before;
+    session_.settings().draws = draws_before;
     throw;
   }
+}
+
+Script::Flow Script::run_statement(const ast::Statement& statement) {
+  poll_interrupt(statement.span);
+  Flow flow = Flow::Next;
+  try {
+    // In a block each inner statement is one of its own: what is done stays done.
+    if (ast::inner_blocks(statement).empty()) {
+      atomically([&] { flow = execute(statement); });
+      // What came while it ran and let it finish, with what it bound.
+      poll_interrupt(statement.span);
+    } else {
+      flow = execute(statement);
+    }
+  } catch (Failure& failure) {
+    failure.at(statement.span);
+    throw;
+  }
+  return flow;
 }
 
 // `n = TypeVar("n")` names a dimension of the functions below it, which the reader has seen; no value.
@@ -90,13 +106,8 @@ static bool is_type_variable(const ast::Assignment& assignment) {
 
 Script::Flow Script::execute(const ast::Block& block) {
   for (const ast::Statement& statement : block) {
-    try {
-      Flow flow = execute(statement);
-      if (flow != Flow::Next) return flow;
-    } catch (Failure& failure) {
-      failure.at(statement.span);
-      throw;
-    }
+    const Flow flow = run_statement(statement);
+    if (flow != Flow::Next) return flow;
   }
   return Flow::Next;
 }
@@ -105,7 +116,7 @@ Script::Flow Script::execute(const ast::Statement& statement) {
   const Span span = statement.span;
   if (const auto* node = statement.as<ast::ExpressionStatement>()) {
     ScriptValue value = value_of(*node->value);
-    if (!value.is_none()) session_.print(text_of(value));
+    if (!value.is_none()) session_.print(shown_text(value));
   } else if (const auto* node = statement.as<ast::Assignment>()) {
     if (!is_type_variable(*node)) execute_assignment(*node);
   } else if (const auto* node = statement.as<ast::AugmentedAssignment>()) {
@@ -184,9 +195,28 @@ void Script::execute_augmented(const ast::AugmentedAssignment& assignment, Span 
     fail(ErrorClass::Type, assignment.target->span, "script.target",
          fmt::format("cannot assign to {}; expected a name", ast::describe(*assignment.target)));
   }
-  ScriptValue before = value_of_name(*name, assignment.target->span);
+  // What may grow in place is not held here too, nor copied.
+  const ScriptValue* held = environment_.find(*name);
+  const bool grows = held && assignment.op == ast::Operator::Add && (held->string() || held->sequence());
+  ScriptValue before;
+  if (!grows) before = value_of_name(*name, assignment.target->span);
   ScriptValue operand = value_of(*assignment.value);
+  if (grows) {
+    if (grow(*name, operand, span)) return;
+    before = value_of_name(*name, assignment.target->span);
+  }
   set_name(*name, binary(assignment.op, before, operand, span), assignment.target->span);
+}
+
+// `name += operand` in place, so that what is built piece by piece costs its length and not the square.
+bool Script::grow(const std::string& name, const ScriptValue& operand, Span span) {
+  ScriptValue* value = environment_.find_to_change(name);
+  if (!value) return false;
+  const auto size = [](const ScriptValue& part) {
+    return part.string() ? part.string()->size() : part.sequence() ? part.sequence()->items.size() : 0;
+  };
+  check_item_count(static_cast<std::int64_t>(size(*value) + size(operand)), span);
+  return value->append_in_place(operand);
 }
 
 void Script::execute_assert(const ast::Assert& statement, Span) {
@@ -200,8 +230,8 @@ void Script::execute_assert(const ast::Assert& statement, Span) {
     ScriptValue result = compare(comparison->links[0].op, left, right, statement.condition->span);
     if (const auto* flag = result.as<bool>()) {
       holds = *flag;
-      found = fmt::format("found {} {} {}", quoted_text_of(left), ast::text_of(comparison->links[0].op),
-                          quoted_text_of(right));
+      found = fmt::format("found {} {} {}", brief_text(left), ast::text_of(comparison->links[0].op),
+                          brief_text(right));
     } else if (result.tensor()->rank() == 0) {
       holds = result.tensor()->get_int(0) != 0;
     } else {
@@ -221,20 +251,41 @@ void Script::execute_assert(const ast::Assert& statement, Span) {
   fail(ErrorClass::Runtime, statement.condition->span, "script.assert", std::move(message));
 }
 
+// What was stopped keeps the rounds that it did; the message says which was the last.
+static void tell_round(Failure& failure, std::int64_t round, Span loop) {
+  const SourceFile* source = Sources::instance().find(loop.file);
+  if (failure.error_class() != ErrorClass::Interrupted || !source) return;
+  failure.diagnostics().front().message +=
+      fmt::format(", in round {} of the loop at line {}", round, source->position(loop.begin).line);
+}
+
 Script::Flow Script::execute_for(const ast::For& loop, Span span) {
   ScriptValue iterable = value_of(*loop.iterable);
-  for_each_item(iterable, loop.iterable->span, [&](const ScriptValue& item) {
-    poll_interrupt(span);
-    bind(*loop.target, item);
-    return execute(loop.body) != Flow::Break;
-  });
+  std::int64_t round = 0;
+  try {
+    for_each_item(iterable, loop.iterable->span, [&](const ScriptValue& item) {
+      ++round;
+      poll_interrupt(span);
+      atomically([&] { bind(*loop.target, item); });
+      return execute(loop.body) != Flow::Break;
+    });
+  } catch (Failure& failure) {
+    tell_round(failure, round, span);
+    throw;
+  }
   return Flow::Next;
 }
 
 Script::Flow Script::execute_while(const ast::While& loop, Span span) {
-  while (condition(*loop.condition, "while")) {
-    poll_interrupt(span);
-    if (execute(loop.body) == Flow::Break) break;
+  std::int64_t round = 1;
+  try {
+    for (; condition(*loop.condition, "while"); ++round) {
+      poll_interrupt(span);
+      if (execute(loop.body) == Flow::Break) break;
+    }
+  } catch (Failure& failure) {
+    tell_round(failure, round, span);
+    throw;
   }
   return Flow::Next;
 }

@@ -4,6 +4,8 @@
 #include "ir/printer.h"
 #include "runtime/format.h"
 #include "shell/script/script_value.h"
+#include "support/failure.h"
+#include "support/interrupt.h"
 
 namespace relish {
 namespace {
@@ -38,28 +40,101 @@ std::string function_text(const FunctionReference& function) {
   return "function " + function.name;
 }
 
-std::string sequence_text(const ScriptList& list, bool full) {
-  std::string result(1, list.tuple ? '(' : '[');
-  for (std::size_t i = 0; i < list.items.size(); ++i) {
-    if (i > 0) result += ", ";
-    result += quoted_text_of(list.items[i], full);
+// How much of a container is written.
+struct Extent {
+  std::size_t most_items = SIZE_MAX;  // of one container, above which its middle is left out
+  std::size_t edge_items = 3;
+  std::size_t most_characters = SIZE_MAX;  // of all: then items are left out,
+  bool refuses = false;                    // or the text is refused
+  bool full = false;                       // every element of tensors
+};
+
+constexpr Extent shown{1000, 3, 100'000};
+constexpr Extent brief{10, 3, 80};
+// A text as long as a str may be; and one for the eye or a file, which nothing holds.
+constexpr Extent exact{SIZE_MAX, 3, static_cast<std::size_t>(most_items), true};
+constexpr Extent exact_in_full{SIZE_MAX, 3, std::size_t{1} << 28, true, true};
+
+std::string plain_text(const ScriptValue& value, bool full);
+
+// Writes a value with what it holds.
+class ValueWriter {
+ public:
+  explicit ValueWriter(const Extent& extent) : extent_(extent) {}
+
+  std::string text(const ScriptValue& value) {
+    write(value);
+    return std::move(text_);
   }
-  if (list.tuple && list.items.size() == 1) result += ',';
-  return result + (list.tuple ? ')' : ']');
-}
 
-std::string dict_text(const ScriptDict& dict, bool full) {
-  std::string result = "{";
-  for (std::size_t i = 0; i < dict.items.size(); ++i) {
-    if (i > 0) result += ", ";
-    result += quoted_text_of(dict.items[i].first, full) + ": " + quoted_text_of(dict.items[i].second, full);
+ private:
+  void write(const ScriptValue& value) {
+    poll_interrupt();
+    if (const ScriptList* list = value.sequence()) {
+      text_ += list->tuple ? '(' : '[';
+      write_items(list->items, [&](const ScriptValue& item) { write(item); });
+      if (list->tuple && list->items.size() == 1) text_ += ',';
+      text_ += list->tuple ? ')' : ']';
+    } else if (const ScriptDict* dict = value.dictionary()) {
+      text_ += '{';
+      write_items(dict->items, [&](const std::pair<ScriptValue, ScriptValue>& item) {
+        write(item.first);
+        text_ += ": ";
+        write(item.second);
+      });
+      text_ += '}';
+    } else if (const std::string* text = value.string()) {
+      put(quoted(*text));
+    } else if (value.as<ModulePtr>() || value.as<FunctionReference>()) {
+      // Inside a container a module or function is named, not printed.
+      text_ += "<" + describe(value) + ">";
+    } else {
+      put(plain_text(value, extent_.full));
+    }
   }
-  return result + "}";
-}
 
-}  // namespace
+  // Exact text is refused when it grows too long, other text is cut.
+  void put(const std::string& text) {
+    if (extent_.refuses && text_.size() + text.size() > extent_.most_characters) {
+      fail(ErrorClass::ResourceLimit, {}, "limit.items",
+           fmt::format("the text of the value is too long; expected at most {} characters",
+                       extent_.most_characters));
+    }
+    if (extent_.refuses || text.size() <= extent_.most_characters) {
+      text_ += text;
+      return;
+    }
+    std::size_t end = extent_.most_characters;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // a whole character
+    text_ += text.substr(0, end);
+    text_ += "...";
+  }
 
-std::string text_of(const ScriptValue& value, bool full) {
+  template <class Item, class WriteItem>
+  void write_items(const std::vector<Item>& items, const WriteItem& write_item) {
+    const bool cut = items.size() > extent_.most_items;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (i > 0) text_ += ", ";
+      const bool gap = cut && i == extent_.edge_items;
+      const bool rest = !extent_.refuses && text_.size() >= extent_.most_characters;
+      if (gap || rest) text_ += "...";
+      if (rest) return;
+      if (gap) {
+        i = items.size() - extent_.edge_items - 1;
+        continue;
+      }
+      write_item(items[i]);
+    }
+  }
+
+  const Extent& extent_;
+  std::string text_;
+};
+
+bool is_container(const ScriptValue& value) { return value.sequence() || value.dictionary(); }
+
+// The text of a value that holds no other.
+std::string plain_text(const ScriptValue& value, bool full) {
   struct Text {
     bool full;
     std::string operator()(std::monostate) const { return "None"; }
@@ -67,10 +142,8 @@ std::string text_of(const ScriptValue& value, bool full) {
     std::string operator()(std::int64_t v) const { return std::to_string(v); }
     std::string operator()(double v) const { return format_double(v); }
     std::string operator()(const std::string& v) const { return v; }
-    std::string operator()(const std::shared_ptr<const ScriptList>& v) const {
-      return sequence_text(*v, full);
-    }
-    std::string operator()(const std::shared_ptr<const ScriptDict>& v) const { return dict_text(*v, full); }
+    std::string operator()(const std::shared_ptr<const ScriptList>&) const { return {}; }
+    std::string operator()(const std::shared_ptr<const ScriptDict>&) const { return {}; }
     std::string operator()(const ScriptRange& v) const {
       return v.step == 1 ? fmt::format("range({}, {})", v.begin, v.end)
                          : fmt::format("range({}, {}, {})", v.begin, v.end, v.step);
@@ -96,11 +169,23 @@ std::string text_of(const ScriptValue& value, bool full) {
   return std::visit(Text{full}, value.kind());
 }
 
+}  // namespace
+
+std::string text_of(const ScriptValue& value, bool full) {
+  if (is_container(value)) return ValueWriter(full ? exact_in_full : exact).text(value);
+  return plain_text(value, full);
+}
+
 std::string quoted_text_of(const ScriptValue& value, bool full) {
   if (const std::string* text = value.string()) return quoted(*text);
-  // Inside a container a module or function is named, not printed.
   if (value.as<ModulePtr>() || value.as<FunctionReference>()) return "<" + describe(value) + ">";
   return text_of(value, full);
 }
+
+std::string shown_text(const ScriptValue& value) {
+  return is_container(value) ? ValueWriter(shown).text(value) : plain_text(value, false);
+}
+
+std::string brief_text(const ScriptValue& value) { return ValueWriter(brief).text(value); }
 
 }  // namespace relish

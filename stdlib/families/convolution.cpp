@@ -17,7 +17,7 @@ constexpr std::size_t index_of(Role role) { return static_cast<std::size_t>(role
 // Spatial dimensions of a call: the member's, or the letters of data_layout without N and C.
 int rank_of(const CallView& call, const Member& member) {
   if (member.rank > 0) return member.rank;
-  const auto letters = static_cast<int>(call.string_attribute("data_layout").size());
+  const int letters = windows::letters_of(call.string_attribute("data_layout"));
   if (letters < 3 || letters > 5) {
     call.reject("layout", call.span, fmt::format("data_layout has {} letters, expected 3, 4 or 5", letters));
   }
@@ -36,10 +36,11 @@ struct Geometry {
 
 std::array<Layout, 3> layouts_of(const CallView& call, const Member& member, int rank) {
   const std::string spatial(windows::spatial_letters(rank));
-  const Layout data(call, "data_layout", "NC" + spatial);
+  constexpr windows::Blocks blocks = windows::Blocks::Allowed;
+  const Layout data(call, "data_layout", "NC" + spatial, nullptr, blocks);
   // In a transposed convolution the input channels are those of Y, which the relation calls O.
-  const Layout kernel(call, "kernel_layout", (member.transposed ? "IO" : "OI") + spatial);
-  const Layout out(call, "out_layout", "NC" + spatial, &data);
+  const Layout kernel(call, "kernel_layout", (member.transposed ? "IO" : "OI") + spatial, nullptr, blocks);
+  const Layout out(call, "out_layout", "NC" + spatial, &data, blocks);
   if (member.transposed) return {out, kernel, data};
   return {data, kernel, out};
 }
@@ -172,11 +173,15 @@ Known known_of(const CallView& call, const Geometry& geometry, const Member& mem
   }
   if (member.sized) {
     const BroadcastShape shape = shape_argument(call, 2);
-    if (shape.rank >= 0 && shape.rank != geometry.rank + 2) {
+    const Layout& layout = geometry.layout(member.target);
+    if (shape.rank >= 0 && shape.rank != layout.rank()) {
       call.reject("rank", call.span_of(2),
-                  fmt::format("the shape has rank {}, expected {}", shape.rank, geometry.rank + 2));
+                  fmt::format("the shape has rank {}, expected {}", shape.rank, layout.rank()));
     }
-    if (shape.dims) known[index_of(member.target)] = geometry.layout(member.target).ordered(*shape.dims);
+    if (shape.dims) {
+      layout.require(call, call.span_of(2), "the shape", *shape.dims);
+      known[index_of(member.target)] = layout.ordered(*shape.dims);
+    }
   }
   return known;
 }
@@ -192,9 +197,10 @@ Type infer(const CallView& call, const Member& member) {
   if (member.sized) return tensor_of(shape_argument(call, 2), dtype);
   const auto& operand = known[index_of(member.operands[0])];
   const auto& kernel = known[index_of(Role::Kernel)];
-  if (!operand || !kernel) return TensorType{dtype, std::nullopt, geometry.rank + 2};
+  const Layout& layout = geometry.layout(member.target);
+  if (!operand || !kernel) return TensorType{dtype, std::nullopt, layout.rank()};
   const Dims dims = computed_dims(call, geometry, member, *operand, *kernel);
-  return TensorType{dtype, geometry.layout(member.target).stored(dims), geometry.rank + 2};
+  return TensorType{dtype, layout.stored(call, dims), layout.rank()};
 }
 
 // --- Evaluation: every term of the relation once, added to the target.
@@ -202,11 +208,12 @@ Type infer(const CallView& call, const Member& member) {
 namespace {
 
 struct View {
-  Shape dims, strides;  // in the relation's order
+  Shape dims;  // in the relation's order, as the steps
+  windows::Steps strides;
 };
 
 View view_of(const Shape& shape, const Layout& layout) {
-  return {layout.ordered(shape), layout.ordered(row_major_strides(shape))};
+  return {layout.ordered(shape), layout.steps(shape)};
 }
 
 // Calls term(x, w, y) with the offsets of every triple that the relation ties.
@@ -298,7 +305,7 @@ class Nest {
     const Buffer total =
         wide == result_.dtype() ? result_ : lowering_.temporary("total", result_.shape(), wide);
     lowering_.reduce("convolution", total, result_.shape(), free_extents(),
-                     [&](const Dims& s, const Dims& r) { return term(wide, layout.ordered(s), r); });
+                     [&](const Dims& s, const Dims& r) { return term(wide, layout.ordered_index(s), r); });
     if (!(total == result_)) {
       lowering_.map("round", result_, [&](const Dims& i) { return lowering_.loops().load(total, i); });
     }
@@ -343,8 +350,8 @@ class Nest {
   }
 
   Scalar load(DType dtype, Role role, const Dims& index) const {
-    const Scalar value =
-        lowering_.load_as(result_.dtype(), buffers_[index_of(role)], geometry_.layout(role).stored(index));
+    const Scalar value = lowering_.load_as(result_.dtype(), buffers_[index_of(role)],
+                                           geometry_.layout(role).stored_index(index));
     return cast(dtype, value);
   }
 

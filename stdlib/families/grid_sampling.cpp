@@ -101,7 +101,7 @@ Type infer(const CallView& call, const Member& member) {
     if (!first || !grid.dims) return TensorType{dtype, std::nullopt, rank};
     Dims dims = {(*first)[0], (*first)[1]};
     dims.insert(dims.end(), grid.dims->begin() + 2, grid.dims->end());
-    return TensorType{dtype, sampling.data.stored(dims), rank};
+    return TensorType{dtype, sampling.data.stored(call, dims), rank};
   }
   const BroadcastShape shape = shape_argument(call, 2);
   if (shape.rank >= 0 && shape.rank != rank) {
@@ -220,8 +220,7 @@ Value evaluate(const EvalCall& c, const Member& member) {
   const Shape& x_shape = member.transposed ? shape : first.shape();
   const Shape& y_shape = member.transposed ? first.shape() : shape;
   const Shape x = sampling.data.ordered(x_shape), y = sampling.data.ordered(y_shape);
-  const Shape x_strides = sampling.data.ordered(row_major_strides(x_shape));
-  const Shape y_strides = sampling.data.ordered(row_major_strides(y_shape));
+  const windows::Steps x_strides = sampling.data.steps(x_shape), y_strides = sampling.data.steps(y_shape);
   const Shape grid_strides = row_major_strides(grid.shape());
   const auto rank = static_cast<std::size_t>(sampling.rank);
   std::vector<double> totals(static_cast<std::size_t>(element_count(shape)));
@@ -288,7 +287,7 @@ class Nest {
     const Dims taps(rank, Scalar(sampling_.taps()));
     if (!member_.transposed) {
       lowering_.reduce("sample", total, result_.shape(), taps, [&](const Dims& s, const Dims& r) {
-        const Term term = term_of(sampling_.data.ordered(s), r);
+        const Term term = term_of(sampling_.data.ordered_index(s), r);
         return windows::guarded(term.condition, term.weight * lowering_.load_as(wide, first_, term.index));
       });
     } else {
@@ -299,7 +298,7 @@ class Nest {
         Dims p = s;
         p.insert(p.end(), r.begin(), r.begin() + sampling_.rank);
         const Term term = term_of(p, Dims(r.begin() + sampling_.rank, r.end()));
-        const Scalar value = term.weight * lowering_.load_as(wide, first_, sampling_.data.stored(p));
+        const Scalar value = term.weight * lowering_.load_as(wide, first_, sampling_.data.stored_index(p));
         const Stmt add = loops.store(total, term.index, loops.load(total, term.index) + value);
         return make_stmt(IfStmt{term.condition, add, {}}, {});
       });
@@ -409,7 +408,7 @@ class Nest {
       term.weight = term.weight * weight;
       term.condition = term.condition.defined() ? logical(LogicalOp::And, term.condition, inside) : inside;
     }
-    term.index = sampling_.data.stored(term.index);
+    term.index = sampling_.data.stored_index(term.index);
     return term;
   }
 

@@ -35,6 +35,10 @@ Widths widths_of(const CallView& call) {
   for (std::size_t i = 0; i < flat.size(); ++i) {
     if (flat[i] < 0)
       call.reject("pad_width", call.span, fmt::format("pad_width has {}, expected at least 0", flat[i]));
+    if (flat[i] > windows::most_step) {
+      call.reject("pad_width", call.span,
+                  fmt::format("pad_width has {}, expected at most {}", flat[i], windows::most_step));
+    }
     (i % 2 == 0 ? widths.before : widths.after).push_back(flat[i]);
   }
   return widths;

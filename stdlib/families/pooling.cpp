@@ -54,14 +54,14 @@ Geometry geometry_of(const CallView& call, const Member& member) {
   const std::string layout = call.string_attribute("layout");
   int rank = member.rank;
   if (rank == 0) {
-    rank = static_cast<int>(layout.size()) - 2;
+    rank = windows::letters_of(layout) - 2;
     if (rank < 1 || rank > 3) {
-      call.reject("layout", call.span,
-                  fmt::format("layout has {} letters, expected 3, 4 or 5", layout.size()));
+      call.reject("layout", call.span, fmt::format("layout has {} letters, expected 3, 4 or 5", rank + 2));
     }
   }
   const std::string order = "NC" + std::string(windows::spatial_letters(rank));
-  const Layout data(call, "layout", order), out(call, "out_layout", order, &data);
+  constexpr windows::Blocks blocks = windows::Blocks::Allowed;
+  const Layout data(call, "layout", order, nullptr, blocks), out(call, "out_layout", order, &data, blocks);
   if (member.global)
     return {rank, std::vector<Axis>(static_cast<std::size_t>(rank)), {}, false, true, data, out};
   std::optional<windows::Sizes> kernel;
@@ -146,8 +146,8 @@ Type infer(const CallView& call, const Member& member) {
   }
   const std::optional<Dims>& dims = gives_windows(member.kind) ? y : x;
   const Layout& layout = gives_windows(member.kind) ? geometry.out : geometry.data;
-  if (!dims) return TensorType{dtype, std::nullopt, geometry.rank + 2};
-  return TensorType{dtype, layout.stored(*dims), geometry.rank + 2};
+  if (!dims) return TensorType{dtype, std::nullopt, layout.rank()};
+  return TensorType{dtype, layout.stored(call, *dims), layout.rank()};
 }
 
 // --- Evaluation: window by window, with the list of its cells that lie in the data.
@@ -158,8 +158,7 @@ namespace {
 template <class Window>
 void for_each_window(const Geometry& geometry, const Shape& x, const Shape& y, Window&& window) {
   const Shape data = geometry.data.ordered(x), places = geometry.out.ordered(y);
-  const Shape data_strides = geometry.data.ordered(row_major_strides(x));
-  const Shape strides = geometry.out.ordered(row_major_strides(y));
+  const windows::Steps data_strides = geometry.data.steps(x), strides = geometry.out.steps(y);
   const Shape kernel = geometry.kernel ? *geometry.kernel : Shape(data.begin() + 2, data.end());
   std::vector<std::int64_t> cells;
   windows::for_each_index(places, [&](const Shape& p) {
@@ -279,7 +278,7 @@ namespace {
 class Nest {
  public:
   Nest(const LowerCall& call, const Member& member)
-      : member_(member), geometry_(geometry_of(call.call, member)), lowering_(call) {
+      : member_(member), call_(call.call), geometry_(geometry_of(call.call, member)), lowering_(call) {
     const std::size_t argument = data_argument(member.kind);
     first_ = lowering_.input(0);
     data_ = argument == 0 ? first_ : lowering_.input(1);
@@ -319,8 +318,9 @@ class Nest {
       case Kind::MaxBackward:
         find_choices();
         gather([&](const Dims& p, const Dims& k) {
-          return windows::guarded(equal(lowering_.loops().load(choice_, geometry_.out.stored(p)), number(k)),
-                                  gradient_at(p));
+          return windows::guarded(
+              equal(lowering_.loops().load(choice_, geometry_.out.stored_index(p)), number(k)),
+              gradient_at(p));
         });
         break;
       case Kind::AverageBackward:
@@ -342,7 +342,7 @@ class Nest {
       if (geometry_.partial(d)) conditions.push_back(q < x_[2 + d]);
       index.push_back(q);
     }
-    return geometry_.data.stored(index);
+    return geometry_.data.stored_index(index);
   }
 
   // The number of cell k in its window.
@@ -360,7 +360,7 @@ class Nest {
   }
 
   Scalar gradient_at(const Dims& p) const {
-    return lowering_.load_as(wide(), first_, geometry_.out.stored(p));
+    return lowering_.load_as(wide(), first_, geometry_.out.stored_index(p));
   }
 
   void maximum() {
@@ -369,7 +369,8 @@ class Nest {
         "pool", result_, result_.shape(), kernel_,
         [&](const Dims& s, const Dims& r) {
           std::vector<Scalar> conditions;
-          const Scalar value = lowering_.loops().load(data_, cell(geometry_.out.ordered(s), r, conditions));
+          const Scalar value =
+              lowering_.loops().load(data_, cell(geometry_.out.ordered_index(s), r, conditions));
           const Scalar inside = windows::all_of(conditions);
           return inside.defined() ? if_then_else(inside, value, lowest) : value;
         },
@@ -384,17 +385,17 @@ class Nest {
     const Buffer total = lowering_.temporary("total", result_.shape(), sums);
     lowering_.reduce("pool_sum", total, result_.shape(), kernel_, [&](const Dims& s, const Dims& r) {
       std::vector<Scalar> conditions;
-      const Dims index = cell(geometry_.out.ordered(s), r, conditions);
+      const Dims index = cell(geometry_.out.ordered_index(s), r, conditions);
       return windows::guarded(windows::all_of(conditions), lowering_.load_as(sums, data_, index));
     });
     lowering_.map("pool_average", result_, [&](const Dims& i) {
-      return lowering_.loops().load(total, i) / cast(sums, divisor_at(geometry_.out.ordered(i)));
+      return lowering_.loops().load(total, i) / cast(sums, divisor_at(geometry_.out.ordered_index(i)));
     });
   }
 
   // choice[window] = the number of its first largest cell, -1 when it has none.
   void find_choices() {
-    const Dims shape = geometry_.out.stored(y_);
+    const Dims shape = geometry_.out.stored(call_, y_);
     choice_ = lowering_.temporary("choice", shape, DType::Int64);
     const Buffer best = lowering_.temporary("best", shape, data_.dtype());
     LoopBuilder& loops = lowering_.loops();
@@ -403,7 +404,7 @@ class Nest {
     };
     const auto body = [&](const Dims& s, const Dims& r) {
       std::vector<Scalar> conditions;
-      const Scalar value = loops.load(data_, cell(geometry_.out.ordered(s), r, conditions));
+      const Scalar value = loops.load(data_, cell(geometry_.out.ordered_index(s), r, conditions));
       const Scalar old = loops.load(best, s), held = loops.load(choice_, s);
       const Scalar inside = windows::all_of(conditions);
       Scalar better = logical(LogicalOp::Or, held<Scalar(0), value> old);
@@ -434,7 +435,7 @@ class Nest {
       k[0] = rest;
       std::vector<Scalar> conditions = {compare(CompareOp::Ge, chosen, Scalar(0))};
       std::vector<Scalar> known;  // what is chosen lies in the data
-      const Dims index = cell(geometry_.out.ordered(i), k, known);
+      const Dims index = cell(geometry_.out.ordered_index(i), k, known);
       return windows::guarded(windows::all_of(conditions), lowering_.loops().load(first_, index));
     });
   }
@@ -444,7 +445,7 @@ class Nest {
     const Buffer total =
         wide() == result_.dtype() ? result_ : lowering_.temporary("total", result_.shape(), wide());
     lowering_.reduce("gather", total, result_.shape(), kernel_, [&](const Dims& s, const Dims& k) {
-      const Dims q = geometry_.data.ordered(s);
+      const Dims q = geometry_.data.ordered_index(s);
       Dims p = {q[0], q[1]};
       std::vector<Scalar> conditions;
       for (std::size_t d = 0; d < k.size(); ++d) {
@@ -462,6 +463,7 @@ class Nest {
   }
 
   const Member& member_;
+  const CallView& call_;
   Geometry geometry_;
   Lowering lowering_;
   Buffer first_, data_, result_, choice_;

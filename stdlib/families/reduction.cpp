@@ -12,6 +12,10 @@ bool keepdims(const CallView& call) {
 
 Type infer(const CallView& call) {
   require_number(call, 0);
+  return infer_of_all(call);
+}
+
+Type infer_of_all(const CallView& call) {
   const TensorType& x = call.tensor(0);
   const bool keep = keepdims(call);
   const BroadcastShape shape = shape_of(x);

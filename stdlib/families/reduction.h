@@ -20,6 +20,8 @@ namespace reduction {
 bool keepdims(const CallView& call);
 // Numbers in, the same dtype out, reduced axes dropped or kept as 1.
 Type infer(const CallView& call);
+// The same of bools too.
+Type infer_of_all(const CallView& call);
 // Row-major strides of the result seen from the input: 0 along the reduced axes.
 Shape result_strides(const Shape& input, const std::vector<int>& axes);
 // The concrete result shape.

@@ -8,11 +8,14 @@
 #include "ir/printer.h"
 #include "stdlib/families/boxes.h"
 #include "stdlib/families/dtypes.h"
+#include "support/interrupt.h"
+#include "support/memory.h"
 
 namespace relish::regions {
 namespace {
 
 constexpr std::string_view order = "NCHW";
+constexpr std::int64_t most_samples = 65536;  // of a bin in one direction
 
 // Where the arguments stand.
 std::size_t data_argument(const Member& member) { return member.kind == Kind::Pool ? 0 : 1; }
@@ -26,7 +29,8 @@ struct Share {
 // Data and bins with their strides, in the order N, C, H, W.
 struct Regions {
   const Tensor &data, &rois;
-  Shape x, x_strides, y, y_strides;
+  Shape x, y;
+  windows::Steps x_strides, y_strides;
   double scale;
 
   Regions(const EvalCall& c, const Member& member)
@@ -36,9 +40,9 @@ struct Regions {
     const windows::Layout layout(c.call, "layout", std::string(order));
     const windows::Sizes size = windows::sizes(c.call, "pooled_size", 2, 1);
     x = layout.ordered(data.shape());
-    x_strides = layout.ordered(row_major_strides(data.shape()));
+    x_strides = layout.steps(data.shape());
     y = {rois.shape()[0], x[1], size[0], size[1]};
-    y_strides = layout.ordered(row_major_strides(layout.stored(y)));
+    y_strides = layout.steps(layout.stored(y));
     for (std::int64_t r = 0; r < rois.shape()[0]; ++r) {
       const double image = rois.get_double(r * 5);
       if (image >= 0 && image < static_cast<double>(x[0])) continue;
@@ -88,6 +92,21 @@ double sum_of(const std::vector<Share>& shares, const Tensor& from) {
   return total;
 }
 
+// Which of `count` samples at base + (k + 0.5) * step lie within a cell of [0, size]: from the first to
+// behind the last, with one outside on either side where there is one, since the first of equal samples is
+// taken. So the work is bounded by the data, however large a region is.
+std::pair<std::int64_t, std::int64_t> near_samples(double base, double step, std::int64_t count,
+                                                   std::int64_t size) {
+  if (!std::isfinite(base) || !std::isfinite(step)) return {0, std::min<std::int64_t>(count, 1)};
+  if (step == 0) return {0, count};
+  double first = (-1 - base) / step - 0.5, last = (static_cast<double>(size) - base) / step - 0.5;
+  if (step < 0) std::swap(first, last);
+  const auto most = static_cast<double>(count);
+  const auto from = static_cast<std::int64_t>(std::clamp(std::floor(first) - 1, 0.0, most));
+  const auto to = static_cast<std::int64_t>(std::clamp(std::ceil(last) + 2, 0.0, most));
+  return {from, std::max(from, to)};
+}
+
 void align(const Regions& regions, const Sampling& sampling, const Shape& bin, std::vector<Share>& shares) {
   const double left = regions.edge(bin[0], 1), top = regions.edge(bin[0], 2);
   double width = regions.edge(bin[0], 3) - left, height = regions.edge(bin[0], 4) - top;
@@ -95,10 +114,22 @@ void align(const Regions& regions, const Sampling& sampling, const Shape& bin, s
   const double bin_height = height / static_cast<double>(regions.y[2]),
                bin_width = width / static_cast<double>(regions.y[3]);
   const auto samples = [&](double size) {
-    return sampling.ratio > 0 ? sampling.ratio : static_cast<std::int64_t>(std::ceil(std::min(size, 1e6)));
+    return sampling.ratio > 0 ? sampling.ratio
+                              : static_cast<std::int64_t>(std::ceil(size < 1e6 ? size : 1e6));
   };
   const std::int64_t rows = samples(bin_height), columns = samples(bin_width);
   if (rows <= 0 || columns <= 0) return;
+  const auto [first_row, end_row] = near_samples(top + static_cast<double>(bin[2]) * bin_height,
+                                                 bin_height / static_cast<double>(rows), rows, regions.x[2]);
+  const auto [first_column, end_column] =
+      near_samples(left + static_cast<double>(bin[3]) * bin_width, bin_width / static_cast<double>(columns),
+                   columns, regions.x[3]);
+  HeldMemory held;
+  if (sampling.average) {
+    held = HeldMemory(static_cast<std::uint64_t>(end_row - first_row) *
+                          static_cast<std::uint64_t>(end_column - first_column) * 4 * sizeof(Share),
+                      "a list of samples", {});
+  }
   const auto place = [](std::int64_t at, std::int64_t k, std::int64_t count, double size) {
     return static_cast<double>(at) * size +
            (static_cast<double>(k) + 0.5) * size / static_cast<double>(count);
@@ -107,8 +138,9 @@ void align(const Regions& regions, const Sampling& sampling, const Shape& bin, s
   double best = 0;
   bool found = false;
   std::vector<Share> sample;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t j = 0; j < columns; ++j) {
+  for (std::int64_t i = first_row; i < end_row; ++i) {
+    poll_interrupt();
+    for (std::int64_t j = first_column; j < end_column; ++j) {
       const double row = top + place(bin[2], i, rows, bin_height),
                    column = left + place(bin[3], j, columns, bin_width);
       if (sampling.average) {
@@ -166,6 +198,10 @@ Type infer(const CallView& call, const Member& member) {
     const std::string mode = call.string_attribute("mode");
     if (mode != "avg" && mode != "max")
       call.reject("mode", call.span, fmt::format("mode is \"{}\", expected avg or max", mode));
+    if (const std::int64_t ratio = call.int_attribute("sample_ratio"); ratio > most_samples) {
+      call.reject("sample_ratio", call.span,
+                  fmt::format("sample_ratio is {}, expected at most {}", ratio, most_samples));
+    }
   }
   const windows::Layout layout(call, "layout", std::string(order));
   const windows::Sizes size = windows::sizes(call, "pooled_size", 2, 1);
@@ -174,7 +210,7 @@ Type infer(const CallView& call, const Member& member) {
   std::optional<Dims> bins;
   if (data && rois) bins = Dims{(*rois)[0], (*data)[1], size[0], size[1]};
   const auto typed = [&](const std::optional<Dims>& dims) {
-    return dims ? TensorType{dtype, layout.stored(*dims), 4} : TensorType{dtype, std::nullopt, 4};
+    return dims ? TensorType{dtype, layout.stored(call, *dims), 4} : TensorType{dtype, std::nullopt, 4};
   };
   if (member.kind == Kind::Pool) return typed(bins);
   const std::optional<Dims> first = layout.dims(call, 0);

@@ -9,6 +9,7 @@
 #include "stdlib/families/dtypes.h"
 #include "stdlib/families/elements.h"
 #include "stdlib/families/resampling_attributes.h"
+#include "support/memory.h"
 
 namespace relish::resampling {
 
@@ -45,11 +46,18 @@ std::optional<Dims> wanted_sizes(const CallView& call, const Member& member, con
       const double whole = std::round(scale);
       if (!(scale > 0))
         call.reject("scale", call.span, fmt::format("{} is {}, expected more than 0", name, scale));
+      if (scale > static_cast<double>(windows::most_step)) {
+        call.reject("scale", call.span,
+                    fmt::format("{} is {}, expected at most {}", name, scale, windows::most_step));
+      }
       const Scalar& in = (*x)[2 + d];
       if (scale == whole) {
         sizes.push_back(canonical(in * Scalar(static_cast<std::int64_t>(whole))));
       } else if (const auto known = in.as_int()) {
-        sizes.push_back(static_cast<std::int64_t>(std::nearbyint(static_cast<double>(*known) * scale)));
+        const double size = std::nearbyint(static_cast<double>(*known) * scale);
+        if (size >= 0x1p62)
+          call.reject("scale", call.span, fmt::format("{} is {} of a dimension of {}", name, scale, *known));
+        sizes.push_back(static_cast<std::int64_t>(size));
       } else {
         call.reject("scale", call.span,
                     fmt::format("{} is {} and dimension {} of data is {}; only whole scales go with symbolic "
@@ -85,10 +93,11 @@ Type infer(const CallView& call, const Member& member) {
   };
   if (member.backward) {
     const BroadcastShape shape = shape_argument(call, 1);
-    if (shape.rank >= 0 && shape.rank != sampling.rank + 2) {
+    if (shape.rank >= 0 && shape.rank != sampling.data.rank()) {
       call.reject("rank", call.span_of(1),
-                  fmt::format("the shape has rank {}, expected {}", shape.rank, sampling.rank + 2));
+                  fmt::format("the shape has rank {}, expected {}", shape.rank, sampling.data.rank()));
     }
+    if (shape.dims) sampling.data.require(call, call.span_of(1), "the shape", *shape.dims);
     if (have && shape.dims) {
       const Dims wanted = sampling.data.ordered(*shape.dims);
       for (std::size_t i = 0; i < 2; ++i) {
@@ -102,11 +111,11 @@ Type infer(const CallView& call, const Member& member) {
     return tensor_of(shape, dtype);
   }
   const std::optional<Dims> sizes = wanted_sizes(call, member, sampling, have);
-  if (!have || !sizes) return TensorType{dtype, std::nullopt, sampling.rank + 2};
+  if (!have || !sizes) return TensorType{dtype, std::nullopt, sampling.out.rank()};
   for (std::size_t i = 0; i < sizes->size(); ++i) require_cells((*have)[2 + i], (*sizes)[i]);
   Dims dims = {(*have)[0], (*have)[1]};
   dims.insert(dims.end(), sizes->begin(), sizes->end());
-  return TensorType{dtype, sampling.out.stored(dims), sampling.rank + 2};
+  return TensorType{dtype, sampling.out.stored(call, dims), sampling.out.rank()};
 }
 
 // --- Evaluation: for every cell of the result along one dimension, which cells of the data count how much.
@@ -191,6 +200,18 @@ Cells cells_of(const Sampling& sampling, std::size_t d, std::int64_t p, std::int
   return cells;
 }
 
+// What the cells of every place along every dimension take.
+std::uint64_t table_bytes(const Sampling& sampling, const Shape& x, const Shape& y) {
+  std::uint64_t bytes = 0;
+  for (std::size_t d = 2; d < x.size(); ++d) {
+    const auto in = static_cast<std::uint64_t>(x[d]), out = static_cast<std::uint64_t>(y[d]);
+    // Averages share a cell between two places at most.
+    const std::uint64_t cells = sampling.method == Method::Average ? in + 2 * out : 4 * out;
+    bytes += out * sizeof(Cells) + cells * sizeof(Cell);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Value evaluate(const EvalCall& c, const Member& member) {
@@ -200,9 +221,14 @@ Value evaluate(const EvalCall& c, const Member& member) {
   const Shape shape = result_shape(c);
   const Shape x = sampling.data.ordered(member.backward ? shape : source.shape());
   const Shape y = sampling.out.ordered(member.backward ? source.shape() : shape);
-  const Shape x_strides = sampling.data.ordered(row_major_strides(member.backward ? shape : source.shape()));
-  const Shape y_strides = sampling.out.ordered(row_major_strides(member.backward ? source.shape() : shape));
+  const windows::Steps x_strides = sampling.data.steps(member.backward ? shape : source.shape());
+  const windows::Steps y_strides = sampling.out.steps(member.backward ? source.shape() : shape);
+  const std::int64_t places = element_count(y);
+  if (places == 0) return Tensor::zeros(dtype, shape);
   std::vector<std::vector<Cells>> maps(static_cast<std::size_t>(sampling.rank));
+  const HeldMemory held(
+      table_bytes(sampling, x, y) + static_cast<std::uint64_t>(element_count(shape)) * sizeof(double),
+      "a table of cells");
   for (std::size_t d = 0; d < maps.size(); ++d) {
     for (std::int64_t p = 0; p < y[2 + d]; ++p)
       maps[d].push_back(cells_of(sampling, d, p, x[2 + d], y[2 + d]));

@@ -65,15 +65,16 @@ constexpr std::pair<std::string_view, Rounding> roundings[] = {{"round", Roundin
 Sampling sampling_of(const CallView& call, const Member& member) {
   int rank = member.rank;
   if (rank == 0) {
-    const std::size_t letters = call.string_attribute("layout").size();
-    rank = static_cast<int>(letters) - 2;
+    const int letters = windows::letters_of(call.string_attribute("layout"));
+    rank = letters - 2;
     if (rank < 1 || rank > 3)
       call.reject("layout", call.span, fmt::format("layout has {} letters, expected 3, 4 or 5", letters));
   }
   const std::string order = "NC" + std::string(windows::spatial_letters(rank));
-  const Layout data(call, "layout", order);
+  constexpr windows::Blocks blocks = windows::Blocks::Allowed;
+  const Layout data(call, "layout", order, nullptr, blocks);
   if (member.source == Source::Adaptive) {
-    const Layout out(call, "out_layout", order, &data);
+    const Layout out(call, "out_layout", order, &data, blocks);
     return {.rank = rank, .data = data, .out = out, .method = Method::Average};
   }
   Sampling sampling{.rank = rank, .data = data, .out = data, .method = choice(call, "method", methods)};

@@ -174,7 +174,7 @@ class Nest {
       if (found.counts.defined()) conditions.push_back(found.counts);
       if (found.weight.defined()) weight = weight.defined() ? weight * found.weight : found.weight;
     }
-    return sampling_.data.stored(index);
+    return sampling_.data.stored_index(index);
   }
 
   Scalar extrapolated(const Scalar& inside, const Scalar& value) const {
@@ -189,7 +189,7 @@ class Nest {
       Scalar weight;
       std::vector<Scalar> conditions;
       const Dims index =
-          data_index(sampling_.out.ordered(s), Dims(taps_.size(), Scalar(0)), weight, conditions);
+          data_index(sampling_.out.ordered_index(s), Dims(taps_.size(), Scalar(0)), weight, conditions);
       return extrapolated(windows::all_of(conditions), lowering_.loops().load(source_, index));
     });
   }
@@ -202,7 +202,7 @@ class Nest {
     lowering_.reduce("resample", total, result_.shape(), taps_, [&](const Dims& s, const Dims& r) {
       Scalar weight;
       std::vector<Scalar> conditions;
-      const Dims index = data_index(sampling_.out.ordered(s), r, weight, conditions);
+      const Dims index = data_index(sampling_.out.ordered_index(s), r, weight, conditions);
       return windows::guarded(windows::all_of(conditions),
                               cast(sums, weight) * lowering_.load_as(sums, source_, index));
     });
@@ -211,7 +211,7 @@ class Nest {
       Scalar weight;
       std::vector<Scalar> conditions;
       if (sampling_.coordinates == Coordinates::Crop)
-        data_index(sampling_.out.ordered(s), Dims(taps_.size(), Scalar(0)), weight, conditions);
+        data_index(sampling_.out.ordered_index(s), Dims(taps_.size(), Scalar(0)), weight, conditions);
       return extrapolated(windows::all_of(conditions), lowering_.loops().load(total, s));
     });
   }
@@ -232,7 +232,7 @@ class Nest {
       Scalar weight;
       std::vector<Scalar> conditions;
       const Dims index = data_index(p, k, weight, conditions);
-      Scalar term = lowering_.load_as(wide(), source_, sampling_.out.stored(p));
+      Scalar term = lowering_.load_as(wide(), source_, sampling_.out.stored_index(p));
       if (weight.defined()) term = cast(wide(), weight) * term;
       const Stmt add = loops.store(total, index, loops.load(total, index) + term);
       const Scalar condition = windows::all_of(conditions);

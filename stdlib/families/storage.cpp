@@ -14,8 +14,6 @@ std::int64_t bytes_of(const Shape& shape, DType dtype) {
 
 }  // namespace
 
-std::string StorageObject::describe() const { return fmt::format("a storage of {} bytes", bytes); }
-
 std::optional<DType> dtype_argument(const CallView& call, std::size_t i) {
   const Expr& arg = call.args[i];
   if (const auto* literal = arg.as<DTypeLiteral>()) return literal->value;

@@ -5,15 +5,10 @@
 
 #include <optional>
 
+#include "runtime/machine.h"
 #include "stdlib/families/shapes.h"
 
 namespace relish {
-
-struct StorageObject final : ObjectValue {
-  explicit StorageObject(std::int64_t bytes) : bytes(bytes) {}
-  std::string describe() const override;
-  std::int64_t bytes;
-};
 
 // The dtype that argument `i` is; nothing when only a run tells. Rejects by "dtype".
 std::optional<DType> dtype_argument(const CallView& call, std::size_t i);

@@ -1,5 +1,5 @@
 // Windows that slide over the spatial dimensions of a tensor: what convolutions, pools and resizing share.
-// Sizes, paddings and layouts are read from attributes here; everything behind works on dimensions in the
+// Sizes and paddings are read from attributes here; everything behind works on dimensions in the
 // order batch, channels, spatial, whatever the layout.
 #pragma once
 
@@ -8,17 +8,21 @@
 #include <string_view>
 #include <vector>
 
-#include "stdlib/families/shapes.h"
+#include "stdlib/families/layout.h"
 
 namespace relish::windows {
 
 using Sizes = std::vector<std::int64_t>;
 
+// Steps, paddings and sizes of windows are below this, so that places in any tensor that fits memory fit
+// int64.
+inline constexpr std::int64_t most_step = INT32_MAX;
+
 // The letters of `n` spatial dimensions: "W", "HW", "DHW".
 std::string_view spatial_letters(int n);
 
 // The attribute `name`, an int (for every dimension) or a list of one or `n`; rejects by the attribute's name
-// what is of another length or below `least`.
+// what is of another length, below `least` or above most_step.
 Sizes sizes(const CallView& call, std::string_view name, int n, std::int64_t least);
 
 // One spatial dimension of a sliding window: position k of window p lies at p * stride - before + k *
@@ -40,39 +44,6 @@ Attribute padding_attribute(const std::vector<Axis>& axes);
 Attribute strides_attribute(const std::vector<Axis>& axes);
 Attribute dilation_attribute(const std::vector<Axis>& axes);
 
-// A layout: a permutation of letters, of which `order` gives the order to work in.
-class Layout {
- public:
-  // The attribute `name`; None and "" give `fallback`. Rejects by "layout" what is no permutation of `order`.
-  Layout(const CallView& call, std::string_view name, std::string order, const Layout* fallback = nullptr);
-
-  const std::string& text() const { return text_; }
-  // With letters `a` and `b` exchanged.
-  std::string exchanged(char a, char b) const;
-  // The dimension of the tensor that holds letter i of the order.
-  std::size_t axis(std::size_t i) const { return axis_[i]; }
-
-  // From the tensor's order to that of `order`, and back.
-  template <class T>
-  std::vector<T> ordered(const std::vector<T>& stored) const {
-    std::vector<T> result;
-    for (std::size_t axis : axis_) result.push_back(stored[axis]);
-    return result;
-  }
-  template <class T>
-  std::vector<T> stored(const std::vector<T>& ordered) const {
-    std::vector<T> result(ordered.size());
-    for (std::size_t i = 0; i < axis_.size(); ++i) result[axis_[i]] = ordered[i];
-    return result;
-  }
-  // The rank and, where known, the dims of a tensor of this layout in the order; rejects by "rank".
-  std::optional<Dims> dims(const CallView& call, std::size_t argument) const;
-
- private:
-  std::string text_;
-  std::vector<std::size_t> axis_;
-};
-
 // Calls visit(index) for every index of `shape`, in row-major order.
 template <class Visit>
 void for_each_index(const Shape& shape, Visit&& visit) {
@@ -93,7 +64,12 @@ void for_each_index(const Shape& shape, Visit&& visit) {
 }
 
 // The element of a row-major tensor at an index in the layout's order.
-std::int64_t offset(const Shape& strides, const Shape& index);
+template <class Strides>
+std::int64_t offset(const Strides& strides, const Shape& index) {
+  std::int64_t result = 0;
+  for (std::size_t i = 0; i < index.size(); ++i) result += index[i] * strides[i];
+  return result;
+}
 
 // Conjunction of conditions; undefined when there are none.
 Scalar all_of(const std::vector<Scalar>& conditions);

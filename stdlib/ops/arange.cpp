@@ -6,6 +6,7 @@
 #include "stdlib/families/scalars.h"
 
 #include "ir/printer.h"
+#include "support/checked.h"
 
 namespace relish {
 namespace {
@@ -49,11 +50,17 @@ std::optional<Scalar> length_of(const CallView& call) {
     const auto end = integer_expression(call, end_of(call));
     const auto step = stepped ? literal_integer(call, 2) : std::optional<std::int64_t>(1);
     if (!start || !end || !step) return std::nullopt;
+    if (start->as_int() && end->as_int()) {
+      const CheckedInt count =
+          *step == 0 ? CheckedInt(0) : count_of_range(*start->as_int(), *end->as_int(), *step);
+      if (!count) call.reject("length", call.span, "the range has more numbers than 64 bits count");
+      return Scalar(*count);
+    }
+    if (*step == INT64_MIN) return std::nullopt;
     const Scalar distance = *step > 0 ? *end - *start : *start - *end;
     const Scalar stride = Scalar(*step > 0 ? *step : -*step);
     const Scalar count =
         canonical(*step == 1 || *step == -1 ? distance : floor_div(distance + stride - Scalar(1), stride));
-    if (const auto number = count.as_int()) return Scalar(std::max<std::int64_t>(*number, 0));
     return never_negative(count) ? count : max(count, Scalar(0));
   }
   const auto start = ranged ? literal_number(call, 0) : std::optional(0.0);

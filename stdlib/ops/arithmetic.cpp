@@ -44,6 +44,8 @@ constexpr Sample multiply_samples[] = {
     {"rand((0,), \"float32\"), rand((1,), \"float32\")"},
     {"rand((2, 3, 1), \"float64\"), rand((1, 4), \"float64\")"},
     {"rand((3, 3), \"float32\"), rand((), \"float32\")"},
+    {"R.const([True, True, False], \"bool\"), R.const([True, False, False], \"bool\")",
+     "R.const([True, False, False], \"bool\")"},
 };
 constexpr Reject multiply_rejects[] = {
     {"multiply.shape", "rand((2, 5), \"float32\"), rand((2, 4), \"float32\")", "do not broadcast"},
@@ -87,7 +89,9 @@ extern const Op op_subtract = elementwise_binary(
     [](auto a, auto b) { return a - b; }, [](auto g, auto, auto, auto) { return g; },
     [](auto g, auto, auto, auto) { return -g; });
 
-extern const Op op_multiply = elementwise_binary(
+namespace {
+
+constexpr Op product = elementwise_binary(
     {.name = "multiply",
      .summary = "Product of two tensors, element by element.",
      .gradient_doc = "dx1 = sum_to(g * x2, x1), dx2 = sum_to(g * x1, x2)",
@@ -96,6 +100,29 @@ extern const Op op_multiply = elementwise_binary(
      .doc = arithmetic_doc},
     [](auto a, auto b) { return a * b; }, [](auto g, auto, auto x2, auto) { return g * x2; },
     [](auto g, auto x1, auto, auto) { return g * x1; });
+
+bool of_bools(const CallView& call) {
+  return dtype_of_argument(call, 0) == DType::Bool && dtype_of_argument(call, 1) == DType::Bool;
+}
+
+// The product of bools is true where both are.
+constexpr Op product_of_all() {
+  Op op = product;
+  op.infer = [](const CallView& call) {
+    return of_bools(call) ? find_op("logical_and")->infer(call) : product.infer(call);
+  };
+  op.eval = [](const EvalCall& c) {
+    return of_bools(c.call) ? find_op("logical_and")->eval(c) : product.eval(c);
+  };
+  op.lower = [](const LowerCall& c) {
+    return of_bools(c.call) ? find_op("logical_and")->lower(c) : product.lower(c);
+  };
+  return op;
+}
+
+}  // namespace
+
+extern const Op op_multiply = product_of_all();
 
 extern const Op op_divide = elementwise_binary(
     {.name = "divide",

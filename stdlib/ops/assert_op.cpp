@@ -1,6 +1,7 @@
 // A check that ends the program when it fails.
 #include <algorithm>
 
+#include "ir/entry.h"
 #include "ir/fault.h"
 #include "ir/printer.h"
 #include "stdlib/families/message_format.h"
@@ -47,9 +48,8 @@ std::string message_of(const EvalCall& c) {
 
 Value evaluate(const EvalCall& c) {
   const Value& condition = c.args[0];
-  const bool holds =
-      condition.is_tensor() ? condition.tensor().get_int(0) != 0 : condition.scalar().integer != 0;
-  if (!holds) fail_fault({FaultKind::AssertFailed, message_of(c)}, c.call.span);
+  if (!condition_of(condition, c.call.span))
+    fail_fault({FaultKind::AssertFailed, message_of(c)}, c.call.span);
   return {};
 }
 

@@ -90,6 +90,13 @@ int stack_axis(const CallView& call, int rank) {
   return normal_axis(call, call.int_attribute("axis"), rank + 1);
 }
 
+// The sum of [begin, end), in halves: a sum of many terms nests no deeper than the logarithm of their number.
+Scalar sum_of(const Dims& lengths, std::size_t begin, std::size_t end) {
+  if (end - begin == 1) return lengths[begin];
+  const std::size_t middle = begin + (end - begin) / 2;
+  return sum_of(lengths, begin, middle) + sum_of(lengths, middle, end);
+}
+
 // --- concat
 
 Type infer_concat(const CallView& call) {
@@ -100,13 +107,13 @@ Type infer_concat(const CallView& call) {
   if (rank < 0) return TensorType{dtype, std::nullopt, -1};
   const int axis = concat_axis(call, rank);
   std::optional<Dims> dims = common_dims(call, *types, axis);
-  Scalar total = 0;
+  Dims lengths;
   for (const TensorType& type : *types) {
     const std::optional<Dims> each = known_dims(type);
     if (!each) return TensorType{dtype, std::nullopt, rank};
-    total = total + (*each)[static_cast<std::size_t>(axis)];
+    lengths.push_back((*each)[static_cast<std::size_t>(axis)]);
   }
-  (*dims)[static_cast<std::size_t>(axis)] = canonical(total);
+  (*dims)[static_cast<std::size_t>(axis)] = canonical(sum_of(lengths, 0, lengths.size()));
   return TensorType{dtype, std::move(dims), rank};
 }
 

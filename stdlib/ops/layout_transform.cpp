@@ -7,11 +7,15 @@
 namespace relish {
 namespace {
 
-constexpr Param params[] = {{"x", ParamKind::Tensor, "tensor", "", "input"},
-                            {"index_map", ParamKind::Attribute, "index map", "",
-                             "lambda from the index of an element to its place in the result"},
-                            {"pad_value", ParamKind::Attribute, "int or float or None", "None",
-                             "value of the places that no element takes; None is 0"}};
+constexpr Param params[] = {
+    {"x", ParamKind::Tensor, "tensor", "", "input"},
+    {"index_map", ParamKind::Attribute, "index map", "",
+     "lambda from the index of an element to its place in the result"},
+    {"pad_value", ParamKind::Attribute, "int or float or None", "None",
+     "value of the places that no element takes; None is 0"},
+    {"axis_separators", ParamKind::Attribute, "list[int]", "[]",
+     "where the dimensions of the result are split in two of texture memory; kept"},
+    {"input_axis_separators", ParamKind::Attribute, "list[int]", "[]", "the same of x; kept"}};
 constexpr Param backward_params[] = {
     {"output_grad", ParamKind::Tensor, "tensor", "", "gradient of the result"},
     {"x", ParamKind::Tensor, "tensor", "", "gives the shape of the result"},

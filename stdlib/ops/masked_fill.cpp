@@ -1,15 +1,17 @@
 // Replacing the elements that a mask marks.
+#include "ir/printer.h"
+#include "stdlib/families/binary.h"
 #include "stdlib/families/elements.h"
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/iteration.h"
-#include "stdlib/families/scalars.h"
 
 namespace relish {
 namespace {
 
-constexpr Param params[] = {{"x", ParamKind::Tensor, "tensor", "", "input"},
-                            {"mask", ParamKind::Tensor, "tensor of bool", "", "true where x is replaced"},
-                            {"value", ParamKind::Scalar, "int, float or bool", "", "what replaces it"}};
+constexpr Param params[] = {
+    {"x", ParamKind::Tensor, "tensor", "", "input"},
+    {"mask", ParamKind::Tensor, "tensor of bool", "", "true where x is replaced"},
+    {"value", ParamKind::Any, "int, float, bool or 0-d tensor", "", "what replaces it"}};
 
 Type infer(const CallView& call) {
   const TensorType& mask = call.tensor(1);
@@ -17,13 +19,19 @@ Type infer(const CallView& call) {
     call.reject("mask", call.span_of(1),
                 fmt::format("mask has dtype {}, expected bool", name_of(*mask.dtype)));
   }
+  const Type& value = call.args[2].type();
+  const TensorType* tensor = value.tensor();
+  if (!value.as<ScalarType>() && !(tensor && tensor->rank == 0)) {
+    call.reject("value", call.span_of(2),
+                fmt::format("value has type {}, expected a scalar or a tensor of rank 0", print(value)));
+  }
   return tensor_of(broadcast(call, call.tensor(0), mask), call.tensor(0).dtype);
 }
 
 Value evaluate(const EvalCall& c) {
   const Tensor &x = c.in(0), &mask = c.in(1);
   const Shape shape = broadcast_values(c.call, x.shape(), mask.shape());
-  const Tensor filling = scalar_tensor(c.args[2].scalar(), x.dtype());
+  const Tensor filling = convert_tensor(binary_family::operand_value(c, 2), x.dtype());
   Tensor result = Tensor::empty(x.dtype(), shape);
   visit_dtype(x.dtype(), [&](auto element) {
     using T = decltype(element);
@@ -43,13 +51,13 @@ Value evaluate(const EvalCall& c) {
 PrimFunc lower(const LowerCall& c) {
   Lowering lowering(c);
   const Buffer x = lowering.input(0), mask = lowering.input(1);
-  const Scalar value = scalar_input(lowering, 2, x.dtype());
+  const binary_family::LoweredOperand value(lowering, 2);
   const Buffer result = lowering.output();
   lowering.map("masked_fill", result, [&](const Dims& i) {
     const auto element = [&](const Buffer& buffer) {
       return lowering.loops().load(buffer, lowering.broadcast_index(buffer, lowering.result_dims(), i));
     };
-    return select(element(mask), value, element(x));
+    return select(element(mask), value.element(x.dtype(), i), element(x));
   });
   return lowering.finish();
 }
@@ -60,6 +68,14 @@ Partials vjp(const VjpCall& c) {
   Partials partials(3);
   if (rule.differentiable(0))
     partials[0] = rule.fit(where(rule.argument(1), constant_like(g, 0), g), 0).expr();
+  if (c.call.args[2].type().tensor() && rule.differentiable(2)) {
+    const std::optional<DType> dtype = c.call.tensor(2).dtype;
+    if (!dtype) c.call.reject("gradient", c.call.span_of(2), "the gradient needs the dtype of value");
+    const GraphValue total = call_op("sum", {where(rule.argument(1), g, constant_like(g, 0))},
+                                     {{"axis", Attribute()}, {"keepdims", false}});
+    const bool same = g.type().dtype == dtype;
+    partials[2] = (same ? total : call_op("astype", {total}, {{"dtype", *dtype}})).expr();
+  }
   return partials;
 }
 
@@ -71,11 +87,18 @@ constexpr Sample samples[] = {
     {"rand((0, 2), \"float32\"), R.const([True, False], \"bool\"), 1.5"},
     {"rand((), \"float32\"), R.const(False, \"bool\"), 1"},
     {"R.const([True, False], \"bool\"), R.const([False, True], \"bool\"), True", "[1, 1]", false},
+    {"[[1.0, 2.0], [3.0, 4.0]], R.const([True, False], \"bool\"), R.const(0.5, \"float32\")",
+     "[[0.5, 2.0], [0.5, 4.0]]"},
+    {"rand((2, 3), \"float64\"), R.const([[True], [False]], \"bool\"), rand((), \"float64\")"},
+    {"R.const([5, 6], \"int32\"), R.const([True, False], \"bool\"), R.const(7.9, \"float32\")", "[7, 6]",
+     false},
 };
 constexpr Reject rejects[] = {
     {"masked_fill.mask", "[1.0], [1.0], 0", "expected bool"},
     {"masked_fill.shape", "[1.0, 2.0, 3.0], R.const([True, False], \"bool\"), 0", "do not broadcast"},
     {"masked_fill.value", "[1.0], R.const([True], \"bool\"), [2.0]", "expected a scalar"},
+    {"masked_fill.value", "[1.0], R.const([True], \"bool\"), R.const([2.0], \"float32\")",
+     "tensor of rank 0"},
 };
 
 }  // namespace
@@ -88,7 +111,7 @@ extern const Op op_masked_fill{
     .eval = evaluate,
     .lower = lower,
     .vjp = vjp,
-    .gradient_doc = "dx = sum_to(where(mask, 0, g), x)",
+    .gradient_doc = "dx = sum_to(where(mask, 0, g), x), dvalue = sum(where(mask, g, 0))",
     .agreement = Agreement::DataMovement,
     .samples = samples,
     .rejects = rejects,

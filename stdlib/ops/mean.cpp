@@ -10,34 +10,30 @@ std::int64_t element_count_of(const Shape& shape, const std::vector<int>& axes) 
   return count;
 }
 
+// The mean of integers is no integer; one that truncates is never what was meant.
+Type infer(const CallView& call) {
+  const std::optional<DType> dtype = call.tensor(0).dtype;
+  if (dtype && !is_float(*dtype)) {
+    call.reject(
+        "dtype", call.span_of(0),
+        fmt::format("x has dtype {}, expected a floating dtype; cast it with astype", name_of(*dtype)));
+  }
+  return reduction::infer(call);
+}
+
 Value evaluate(const EvalCall& c) {
   const Tensor& x = c.in(0);
   const std::vector<int> axes = axes_of(c.call, "axis", x.rank());
   const std::int64_t count = element_count_of(x.shape(), axes);
   Tensor result =
       Tensor::empty(x.dtype(), reduction::result_shape(x.shape(), axes, reduction::keepdims(c.call)));
-  try {
-    visit_dtype(x.dtype(), [&](auto element) {
-      using T = decltype(element);
-      const Sum<T> divisor = [&] {
-        if constexpr (StorageFloat<T>)
-          return static_cast<double>(count);
-        else
-          return Sum<T>(static_cast<decltype(Sum<T>::value)>(count));
-      }();
-      T* target = result.mutable_view<T>().data();
-      for (const Sum<T>& total : reduction::sums<T>(x, axes)) *target++ = from_sum<T>(total / divisor);
-    });
-  } catch (Failure& failure) {  // the mean of no integers
-    throw failure.at(c.call.span);
-  }
+  visit_float(x.dtype(), [&](auto element) {
+    using T = decltype(element);
+    T* target = result.mutable_view<T>().data();
+    for (const Sum<T>& total : reduction::sums<T>(x, axes))
+      *target++ = from_sum<T>(total / static_cast<double>(count));
+  });
   return result;
-}
-
-// Integers are summed and divided in 64 bits, so that the mean of small ones cannot overflow.
-DType accumulating_dtype(DType dtype) {
-  if (is_float(dtype)) return compute_dtype(dtype);
-  return is_signed_int(dtype) ? DType::Int64 : DType::UInt64;
 }
 
 PrimFunc lower(const LowerCall& c) {
@@ -46,7 +42,7 @@ PrimFunc lower(const LowerCall& c) {
   const Buffer result = lowering.output();
   const reduction::ReducedLoops loops(x.shape(), axes_of(c.call, "axis", x.rank()),
                                       reduction::keepdims(c.call));
-  const DType wide = accumulating_dtype(x.dtype());
+  const DType wide = compute_dtype(x.dtype());
   const Buffer total = lowering.temporary("total", loops.spatial, wide);
   lowering.reduce("sum", total, loops.spatial, loops.reduce, [&](const Dims& s, const Dims& r) {
     return lowering.load_as(wide, x, loops.input_index(s, r));
@@ -79,7 +75,8 @@ constexpr Sample samples[] = {
 };
 constexpr Reject rejects[] = {
     {"mean.axis", "rand((2, 3), \"float32\"), axis=[0, 0]", "given twice"},
-    {"mean.dtype", "R.const([True, False], \"bool\")", "expected numbers"},
+    {"mean.dtype", "R.const([True, False], \"bool\")", "expected a floating dtype"},
+    {"mean.dtype", "R.const([1, 2], \"int64\")", "expected a floating dtype"},
 };
 
 }  // namespace
@@ -87,7 +84,7 @@ constexpr Reject rejects[] = {
 extern const Op op_mean{.name = "mean",
                         .summary = "Arithmetic mean over axes.",
                         .params = reduction_params,
-                        .infer = reduction::infer,
+                        .infer = infer,
                         .eval = evaluate,
                         .lower = lower,
                         .vjp = vjp,
@@ -96,8 +93,7 @@ extern const Op op_mean{.name = "mean",
                         .samples = samples,
                         .rejects = rejects,
                         .doc =
-                            "The sum divided by the number of elements; the dtype is kept. Integers are "
-                            "summed in 64 bits and the quotient "
-                            "truncates. The mean of nothing is NaN, of no integers a RuntimeError."};
+                            "The sum divided by the number of elements; the dtype is kept. The mean of "
+                            "nothing is NaN. Integers and bools are refused: cast them with astype."};
 
 }  // namespace relish

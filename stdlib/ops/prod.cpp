@@ -26,6 +26,14 @@ PrimFunc lower(const LowerCall& c) {
   const Buffer result = lowering.output();
   const reduction::ReducedLoops loops(x.shape(), axes_of(c.call, "axis", x.rank()),
                                       reduction::keepdims(c.call));
+  if (is_bool(x.dtype())) {
+    lowering.reduce(
+        "prod", result, loops.spatial, loops.reduce,
+        [&](const Dims& s, const Dims& r) { return lowering.loops().load(x, loops.input_index(s, r)); },
+        [](const Scalar& held, const Scalar& next) { return logical(LogicalOp::And, held, next); },
+        bool_literal(true));
+    return lowering.finish();
+  }
   const DType wide = compute_dtype(x.dtype());
   const Buffer total = wide == x.dtype() ? result : lowering.temporary("total", loops.spatial, wide);
   lowering.reduce(
@@ -86,6 +94,7 @@ Partials vjp(const VjpCall& c) {
 }
 
 constexpr Sample samples[] = {
+    {"R.const([[True, True], [True, False]], \"bool\"), axis=1", "R.const([True, False], \"bool\")"},
     {"[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]", "720.0"},
     {"[[1.0, 2.0, 3.0], [4.0, 0.0, 6.0]], axis=0", "[4.0, 0.0, 18.0]"},
     {"[[1.0, 0.0, 3.0], [0.0, 5.0, 0.0]], axis=-1, keepdims=True", "[[0.0], [0.0]]"},
@@ -98,7 +107,7 @@ constexpr Sample samples[] = {
 };
 constexpr Reject rejects[] = {
     {"prod.axis", "rand((2, 3), \"float32\"), axis=2", "out of range"},
-    {"prod.dtype", "R.const([True, False], \"bool\")", "expected numbers"},
+    {"prod.tensor", "R.shape([2])", "expected a tensor"},
 };
 
 }  // namespace
@@ -107,7 +116,7 @@ extern const Op op_prod{
     .name = "prod",
     .summary = "Product over axes.",
     .params = reduction_params,
-    .infer = reduction::infer,
+    .infer = reduction::infer_of_all,
     .eval = evaluate,
     .lower = lower,
     .vjp = vjp,
@@ -116,7 +125,8 @@ extern const Op op_prod{
     .samples = samples,
     .rejects = rejects,
     .doc =
-        "The dtype is kept; integers wrap around. The product of nothing is 1. The gradient is right, to "
+        "The dtype is kept; integers wrap around, and bools give whether all are true. The product of "
+        "nothing is 1. The gradient is right, to "
         "any order, where elements are 0."};
 
 }  // namespace relish

@@ -10,6 +10,9 @@ constexpr Param params[] = {
      "the number of parts of equal length (the last may be shorter), or the positions of the cuts"},
     {"axis", ParamKind::Attribute, "int", "0", "dimension that is divided"}};
 
+// Parts are values of their own.
+constexpr std::int64_t most_parts = 65536;
+
 int axis_of(const CallView& call, int rank) { return normal_axis(call, call.int_attribute("axis"), rank); }
 
 bool in_sections(const CallView& call) {
@@ -22,6 +25,9 @@ std::vector<std::int64_t> division(const CallView& call) {
   if (in_sections(call)) {
     if (cuts[0] < 1)
       call.reject("sections", call.span, fmt::format("{} parts, expected at least 1", cuts[0]));
+    if (cuts[0] > most_parts) {
+      call.reject("sections", call.span, fmt::format("{} parts, expected at most {}", cuts[0], most_parts));
+    }
     return cuts;
   }
   for (std::size_t i = 0; i < cuts.size(); ++i) {

@@ -23,6 +23,14 @@ PrimFunc lower(const LowerCall& c) {
   const Buffer result = lowering.output();
   const reduction::ReducedLoops loops(x.shape(), axes_of(c.call, "axis", x.rank()),
                                       reduction::keepdims(c.call));
+  if (is_bool(x.dtype())) {
+    lowering.reduce(
+        "sum", result, loops.spatial, loops.reduce,
+        [&](const Dims& s, const Dims& r) { return lowering.loops().load(x, loops.input_index(s, r)); },
+        [](const Scalar& held, const Scalar& next) { return logical(LogicalOp::Or, held, next); },
+        bool_literal(false));
+    return lowering.finish();
+  }
   const DType wide = compute_dtype(x.dtype());
   const Buffer total = wide == x.dtype() ? result : lowering.temporary("total", loops.spatial, wide);
   lowering.reduce("sum", total, loops.spatial, loops.reduce, [&](const Dims& s, const Dims& r) {
@@ -48,10 +56,11 @@ constexpr Sample samples[] = {
     {"rand((2, 0, 3), \"float32\"), axis=1"},
     {"rand((1, 5, 1), \"float32\"), axis=[0, 2]"},
     {"rand((), \"float64\")"},
+    {"R.const([[True, True], [False, False]], \"bool\"), axis=1", "R.const([True, False], \"bool\")"},
 };
 constexpr Reject rejects[] = {
     {"sum.axis", "rand((2, 3), \"float32\"), axis=2", "out of range"},
-    {"sum.dtype", "R.const([True, False], \"bool\")", "expected numbers"},
+    {"sum.tensor", "R.shape([2])", "expected a tensor"},
 };
 
 }  // namespace
@@ -59,7 +68,7 @@ constexpr Reject rejects[] = {
 extern const Op op_sum{.name = "sum",
                        .summary = "Sum over axes.",
                        .params = reduction_params,
-                       .infer = reduction::infer,
+                       .infer = reduction::infer_of_all,
                        .eval = evaluate,
                        .lower = lower,
                        .vjp = vjp,
@@ -68,7 +77,8 @@ extern const Op op_sum{.name = "sum",
                        .samples = samples,
                        .rejects = rejects,
                        .doc =
-                           "The dtype is kept; integers wrap around. The sum of nothing is 0. The "
+                           "The dtype is kept; integers wrap around, and bools give whether one of them is "
+                           "true. The sum of nothing is 0. The "
                            "interpreter accumulates floats in "
                            "float64; a lowered sum accumulates in the dtype, 16-bit floats in float32."};
 

@@ -30,7 +30,10 @@ PrimFunc lower(const LowerCall& c) {
   const Buffer x = lowering.input(0);
   const Buffer result = lowering.output();
   const std::vector<int> axes = axes_of(c.call, "axis", x.rank());
-  const DType wide = compute_dtype(x.dtype());
+  // The variance of a deviation that its dtype holds may be beyond it.
+  const DType wide = root && (x.dtype() == DType::Float32 || x.dtype() == DType::BFloat16)
+                         ? DType::Float64
+                         : compute_dtype(x.dtype());
   const MomentBuffers moments = lower_moments(
       lowering, x.shape(), axes, wide, [&](const Dims& index) { return lowering.load_as(wide, x, index); });
   lowering.map(root ? "std" : "round", result, [&](const Dims& i) {

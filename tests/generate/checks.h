@@ -28,6 +28,15 @@ std::vector<std::string> gradient_findings(const Program& program, Tally& tally)
 // The same for a given `main_adjoint` of the program's `main`, with the gradients of all its float64 inputs.
 std::vector<std::string> adjoint_findings(const Program& program, const ModulePtr& adjoint, Tally& tally);
 
+// open_values.cpp: a text in which a value goes into a parameter of an open type and on; its module is null
+// when it is refused as it stands. The tiers give the same value, or the same fault at the same place.
+Program open_program(std::uint64_t seed);
+std::vector<std::string> open_findings(const Program& program, Tally& tally);
+// mutated_texts.cpp: a text in which tokens were left out, doubled or exchanged. What the reader still
+// accepts ends alike in both tiers.
+Program mutated_program(std::uint64_t seed);
+std::vector<std::string> text_findings(const Program& program, Tally& tally);
+
 // --- Shared by the checks.
 
 // What became of a call: a value, or the fault as its class and message.

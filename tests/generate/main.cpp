@@ -1,7 +1,8 @@
 // generated: makes programs from seeds and holds them to one of the laws of checks.h.
 //
-//   generated --mode roundtrip|run|tiers|passes|gradient [--seed N] [--count N] [--jobs N]
+//   generated --mode roundtrip|run|tiers|passes|gradient|open|texts [--seed N] [--count N] [--jobs N]
 //   generated --mode MODE --seed N --print      the program of one seed
+//   generated --mode statements [--seed N] [--count N]      statements of scripts (statements.h)
 //   generated --mode mutate [--seed N] [--count N] [--print]      wrong programs (mutation.h)
 //
 // Programs are judged in child processes, some hundred to each, so that a crash costs one program and is told
@@ -23,6 +24,7 @@
 #include "tests/generate/checks.h"
 #include "tests/generate/mutation.h"
 #include "tests/generate/reach.h"
+#include "tests/generate/statements.h"
 #include "tests/generate/surface.h"
 
 namespace relish::generate {
@@ -39,6 +41,9 @@ struct Mode {
   bool surface;  // half of the programs are generated as text
   bool special;  // some have special values
   bool covers;   // each operator in its turn is the target of a program
+  // Of texts that are no modules: judges the seed itself.
+  std::vector<std::string> (*of_seed)(std::uint64_t seed, Tally&) = nullptr;
+  Program (*text)(std::uint64_t seed) = nullptr;  // programs of another kind
 };
 constexpr Mode modes[] = {
     {"roundtrip", round_trip_findings, false, true, false, true, false, false},
@@ -46,6 +51,9 @@ constexpr Mode modes[] = {
     {"tiers", tier_findings, true, false, false, true, true, true},
     {"passes", pass_findings, true, false, false, false, false, true},
     {"gradient", gradient_findings, true, false, true, false, false, true},
+    {"statements", nullptr, false, false, false, false, false, false, statement_findings},
+    {"open", open_findings, false, false, false, false, false, false, nullptr, open_program},
+    {"texts", text_findings, false, false, false, false, false, false, nullptr, mutated_program},
 };
 
 const Eligible& eligible(const Mode& mode) {
@@ -81,7 +89,12 @@ Json judge(const Mode& mode, std::uint64_t seed) {
   Tally tally;
   std::vector<std::string> findings;
   try {
-    const Program program = generate_program(options_of(mode, seed));
+    if (mode.of_seed) {
+      report["findings"] = mode.of_seed(seed, tally);
+      report["tally"] = tally;
+      return report;
+    }
+    const Program program = mode.text ? mode.text(seed) : generate_program(options_of(mode, seed));
     findings = mode.findings(program, tally);
     report["operators"] = program.operators;
     report["constructs"] = program.constructs;
@@ -345,7 +358,8 @@ int run(int argc, char** argv) {
   std::uint64_t seed = 1, count = 100;
   int jobs = 2;
   bool print_only = false;
-  app.add_option("--mode", mode_name, "roundtrip, run, tiers, passes, gradient, mutate");
+  app.add_option("--mode", mode_name,
+                 "roundtrip, run, tiers, passes, gradient, open, texts, statements, mutate");
   app.add_option("--seed", seed, "the first seed");
   app.add_option("--count", count, "how many programs");
   app.add_option("--jobs", jobs, "processes at a time");
@@ -368,6 +382,21 @@ int run(int argc, char** argv) {
   start_language();
   if (print_only) {
     with_big_stack([&] {
+      if (mode->of_seed) {
+        for (const std::string& input : statement_inputs(seed)) std::cout << input << std::flush;
+        Tally tally;
+        for (const std::string& finding : mode->of_seed(seed, tally))
+          std::cout << "# finding: " << finding << "\n";
+        return;
+      }
+      if (mode->text) {
+        const Program program = mode->text(seed);
+        std::cout << program.text << std::flush;
+        Tally tally;
+        for (const std::string& finding : mode->findings(program, tally))
+          std::cout << "# finding: " << finding << "\n";
+        return;
+      }
       const Options options = options_of(*mode, seed);
       if (options.surface) std::cout << surface_text(options, 0).text << std::flush;
       const Program program = generate_program(options);

@@ -348,8 +348,9 @@ MaybeLine grid_of_floats(Draft& draft) {
 MaybeLine assert_message(Draft& draft) {
   return insert_above(draft, top_of_loop(draft), "assert T.int32(1) > 0, 3");
 }
-MaybeLine native_call(Draft& draft) {
-  return insert_above(draft, top_of_loop(draft), "T.evaluate(T.call_extern(\"int32\", \"system\", 1))");
+MaybeLine pointer_as_value(Draft& draft) {
+  return insert_above(draft, top_of_loop(draft),
+                      "T.evaluate(T.call_extern(\"handle\", \"system\", 1) + T.uint64(1))");
 }
 MaybeLine nested_in_prim_func(Draft& draft) {
   const MaybeLine at = top_of_loop(draft);
@@ -438,7 +439,7 @@ std::span<const MutationRule> control_mutations() {
       {"step of 0 in a prim_func", ErrorClass::Type, step_of_zero_in_prim_func, true},
       {"float as extent of a loop", ErrorClass::Type, grid_of_floats, true},
       {"assertion whose message is no text", ErrorClass::Type, assert_message, true},
-      {"native call", ErrorClass::Policy, native_call, true},
+      {"pointer as a value", ErrorClass::Type, pointer_as_value, true},
       {"function in a prim_func", ErrorClass::Type, nested_in_prim_func, true},
       {"init outside a block", ErrorClass::Type, init_outside, true},
       {"way without a result", ErrorClass::Type, missing_result, true},

@@ -149,7 +149,12 @@ std::vector<std::string> round_trip_findings(const Program& program, Tally& tall
       const ModulePtr respelt = read_back(variant, "another spelling", findings);
       if (respelt && !equal_modulo_names(module, *respelt))
         findings.push_back("another spelling reads different: " + first_difference(module, *respelt));
-      if (respelt && comments_of(*respelt) != comments) findings.push_back("another spelling loses comments");
+      // The docstrings that it adds are comments of their functions.
+      std::vector<std::string> kept;
+      if (respelt) kept = comments_of(*respelt);
+      std::erase_if(kept,
+                    [](const std::string& line) { return line.find("What it does.") != std::string::npos; });
+      if (respelt && kept != comments) findings.push_back("another spelling loses comments");
     }
     const std::vector<std::string> kept = comments_of(*back);
     if (kept != comments) {

@@ -31,6 +31,17 @@ constexpr int slowness = 10;
 constexpr int slowness = 1;
 #endif
 
+// Whether the program has come so far that it handles the signal: on a busy machine its loading takes a
+// while.
+bool has_begun(pid_t child, const ProcessRequest& request) {
+  if (request.signal == SIGKILL || request.signal == request.ignored_signal) return true;
+  const std::string status = whole_file("/proc/" + std::to_string(child) + "/status");
+  const std::size_t at = status.find("SigCgt:");
+  if (at == std::string::npos) return true;
+  const std::uint64_t caught = std::stoull(status.substr(at + 7), nullptr, 16);
+  return (caught >> (request.signal - 1) & 1) != 0;
+}
+
 // In the child: never returns.
 [[noreturn]] void become_program(const ProcessRequest& request, const std::string& input,
                                  const std::string& output, const std::string& errors,
@@ -39,12 +50,18 @@ constexpr int slowness = 1;
     const int opened = ::open(path.c_str(), flags, 0600);
     if (opened < 0 || ::dup2(opened, descriptor) < 0) ::_exit(126);
   };
+  for (const int number : {SIGINT, SIGTERM, SIGHUP})
+    ::signal(number, number == request.ignored_signal ? SIG_IGN : SIG_DFL);
   redirect(input, O_RDONLY, STDIN_FILENO);
   if (request.output_to == "closed") {
     int ends[2];
     if (::pipe(ends) != 0 || ::dup2(ends[1], STDOUT_FILENO) < 0) ::_exit(126);
     ::close(ends[0]);
     ::close(ends[1]);
+  } else if (request.output_to == "unread") {
+    // The reading end stays open in the program itself.
+    int ends[2];
+    if (::pipe(ends) != 0 || ::dup2(ends[1], STDOUT_FILENO) < 0) ::_exit(126);
   } else if (request.output_to == "full") {
     redirect("/dev/full", O_WRONLY, STDOUT_FILENO);
   } else {
@@ -90,7 +107,8 @@ ProcessResult run_program(const ProcessRequest& request) {
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
     const auto elapsed = Clock::now() - start;
-    if (!sent && elapsed >= std::chrono::milliseconds(request.signal_after_ms * slowness)) {
+    if (!sent && elapsed >= std::chrono::milliseconds(request.signal_after_ms * slowness) &&
+        has_begun(child, request)) {
       ::kill(child, request.signal);
       signalled = Clock::now();
       sent = true;

@@ -11,8 +11,9 @@ struct ProcessRequest {
   std::vector<std::string> arguments;  // behind the program's name
   std::string folder;                  // the working directory
   std::string input;                   // path of standard input; empty: nothing to read
-  std::string output_to;               // "closed": nobody reads; "full": a device without room; else a file
-  int signal = 0;                      // sent `signal_after_ms` after the start
+  std::string output_to;   // "closed" or "unread": a pipe that is, "full": a device without room; else a file
+  int ignored_signal = 0;  // that the program inherits as ignored; all others have their default
+  int signal = 0;          // sent `signal_after_ms` after the start
   int signal_after_ms = 0;
   int limit_seconds = 60;  // then it is killed, which is a finding
 };

@@ -39,7 +39,6 @@ Settings settings_of(const GoldenFile& file, const Configuration& configuration,
   Settings settings;
   settings.tier = configuration.tier;
   settings.threads = configuration.threads;
-  settings.cache = "off";
   const std::vector<std::string> words = file.words();
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] != "--set") continue;

@@ -1,5 +1,6 @@
 // Golden transcripts of interactive sessions: the program runs on a pseudo-terminal, as for a user, and gets
-// the lines behind the prompts one by one. A line `^C` is the interrupt key.
+// the lines behind the prompts one by one. A line `^C` is the interrupt key, `^D` at the end of one the key
+// that ends; `<paste>x = 1\ny = 2` is pasted, as a terminal marks it.
 //
 //   >>> x = 5
 //   >>> x * 2
@@ -8,9 +9,11 @@
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <regex>
 
@@ -42,6 +45,7 @@ class TerminalProgram {
     child_ = ::forkpty(&terminal_, nullptr, nullptr, &size);
     if (child_ < 0) throw Unavailable{"there is no pseudo-terminal here"};
     if (child_ == 0) {
+      for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
       if (::chdir(folder.path().c_str()) != 0) ::_exit(126);
       ::execve(RELISH_PROGRAM, arguments.data(), environment.data());
       ::_exit(127);
@@ -63,6 +67,15 @@ class TerminalProgram {
       if (sent <= 0) return;
       text.remove_prefix(static_cast<std::size_t>(sent));
     }
+  }
+
+  void resize() const {
+    ::usleep(100'000);
+    winsize size{};
+    size.ws_col = 300;
+    size.ws_row = 40;
+    ::ioctl(terminal_, TIOCSWINSZ, &size);
+    ::usleep(200'000);
   }
 
   // What the program writes up to its next prompt, which is returned apart; an empty prompt when it ended or
@@ -131,6 +144,24 @@ std::vector<Step> steps_of(const std::string& transcript) {
   return steps;
 }
 
+constexpr std::string_view paste_mark = "<paste>", resize_mark = "<resize>";
+
+// The text of a paste; empty for other inputs.
+std::string pasted(const std::string& input) {
+  if (!input.starts_with(paste_mark)) return {};
+  std::string text = input.substr(paste_mark.size());
+  for (std::size_t at = text.find("\\n"); at != std::string::npos; at = text.find("\\n", at))
+    text.replace(at, 2, "\n");
+  return text;
+}
+
+std::string keys_of(const std::string& input) {
+  if (input == "^C") return "\x03";
+  if (input.ends_with("^D")) return input.substr(0, input.size() - 2) + "\x04";
+  if (input.starts_with(paste_mark)) return "\x1b[200~" + pasted(input) + "\x1b[201~\n";
+  return input + "\n";
+}
+
 }  // namespace
 
 Outcome run_session(const GoldenFile& file) {
@@ -151,11 +182,20 @@ Outcome run_session(const GoldenFile& file) {
     std::string shown = prompt + step.input;
     while (shown.ends_with(' ')) shown.pop_back();
     transcript += shown + "\n";
-    program.send(step.input == "^C" ? std::string("\x03") : step.input + "\n");
+    // A terminal that is resized while one types.
+    const std::size_t resize = step.input.find(resize_mark);
+    if (resize != std::string::npos) {
+      program.send(step.input.substr(0, resize));
+      program.resize();
+    }
+    program.send(keys_of(step.input.substr(resize == std::string::npos ? 0 : resize + resize_mark.size())));
     std::string output = program.read_to_prompt(prompt);
-    // The terminal echoes the line; what follows is the program's.
-    const std::size_t echo_end = output.find('\n');
-    output = echo_end == std::string::npos ? std::string() : output.substr(echo_end + 1);
+    // The terminal echoes the line, or those of a paste; what follows is the program's.
+    const std::string sent = pasted(step.input);
+    for (auto lines = 1 + std::count(sent.begin(), sent.end(), '\n'); lines > 0; --lines) {
+      const std::size_t echo_end = output.find('\n');
+      output = echo_end == std::string::npos ? std::string() : output.substr(echo_end + 1);
+    }
     transcript += without_times(output);
   }
   if (!prompt.empty()) {

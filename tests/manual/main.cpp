@@ -100,7 +100,6 @@ class Example {
   static Settings settings(const char* tier) {
     Settings settings;
     settings.tier = tier;
-    settings.cache = "off";
     return settings;
   }
   static ScriptOptions options(const std::string& folder) {

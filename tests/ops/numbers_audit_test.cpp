@@ -25,6 +25,8 @@ struct Exception {
   std::string_view reason;
 };
 constexpr Exception exceptions[] = {
+    {"item", "a dimension 0", "the argument has no dimension"},
+    {"item", "a dimension 1", "the argument has no dimension"},
     {"random.fold_in", "a dimension 0", "a key has two words"},
     {"random.fold_in", "a dimension 1", "a key has two words"},
     {"random.split", "a dimension 0", "the argument is a key, of two words"},

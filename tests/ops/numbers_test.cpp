@@ -42,6 +42,11 @@ void compare_result(const OperatorCase& operator_case, const nlohmann::json& wan
       CHECK(value.shape().dims == wanted["shape_value"].get<std::vector<std::int64_t>>());
       continue;
     }
+    if (wanted.contains("scalar")) {
+      REQUIRE(value.is_scalar());
+      CHECK(value.scalar().integer == wanted["scalar"].get<std::int64_t>());
+      continue;
+    }
     REQUIRE(value.is_tensor() == wanted.is_object());
     const std::vector<Value> fields = value.is_tensor() ? std::vector<Value>{value} : value.fields();
     REQUIRE(fields.size() == expected_fields.size());

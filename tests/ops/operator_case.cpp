@@ -192,6 +192,9 @@ class CallBuilder {
 
   std::vector<Var> params;
   std::vector<Value> values;
+  // Which parameter is given another extent than its value has.
+  std::size_t changed_param = SIZE_MAX, changed_dimension = 0;
+  std::int64_t changed_extent = 0;
 
  private:
   std::vector<Scalar> dims_of(const Shape& shape) const {
@@ -204,8 +207,9 @@ class CallBuilder {
   }
 
   Expr parameter(const Tensor& tensor) {
-    params.emplace_back(fmt::format("x{}", params.size()),
-                        tensor_type(dims_of(tensor.shape()), tensor.dtype()));
+    Shape shape = tensor.shape();
+    if (params.size() == changed_param) shape[changed_dimension] = changed_extent;
+    params.emplace_back(fmt::format("x{}", params.size()), tensor_type(dims_of(shape), tensor.dtype()));
     values.emplace_back(tensor);
     return params.back();
   }
@@ -359,6 +363,16 @@ ArrangedArguments arranged_arguments(const OperatorCase& operator_case, CallBuil
 Attributes attributes_of(const OperatorCase& operator_case) {
   CallBuilder builder(*operator_case.op, {});
   return arranged_arguments(operator_case, builder).attributes;
+}
+
+Type infer_with_dimension(const OperatorCase& operator_case, std::size_t tensor, std::size_t dimension,
+                          std::int64_t extent) {
+  CallBuilder builder(*operator_case.op, {});
+  builder.changed_param = tensor;
+  builder.changed_dimension = dimension;
+  builder.changed_extent = extent;
+  ArrangedArguments arranged = arranged_arguments(operator_case, builder);
+  return op_call(*operator_case.op, std::move(arranged.args), std::move(arranged.attributes)).type();
 }
 
 BuiltCall build_call(const OperatorCase& operator_case, const std::set<std::int64_t>& symbolic) {

@@ -71,6 +71,11 @@ std::optional<OperatorCase> with_extent(const OperatorCase& original, std::int64
 // Infers; Failure(TypeError) for a call that is refused. The dimensions in `symbolic` become symbolic.
 BuiltCall build_call(const OperatorCase& operator_case, const std::set<std::int64_t>& symbolic = {});
 
+// The type that is inferred for the call when dimension `dimension` of its tensor number `tensor` is
+// `extent`; there need be no memory for such a tensor.
+Type infer_with_dimension(const OperatorCase& operator_case, std::size_t tensor, std::size_t dimension,
+                          std::int64_t extent);
+
 // The attributes of the call in declared order, the defaults of those that are not written included.
 Attributes attributes_of(const OperatorCase& operator_case);
 

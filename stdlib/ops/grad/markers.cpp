@@ -1,4 +1,4 @@
-// Marks for the gradient transform: where gradients stop, and which region is computed again.
+// Marks for the gradient transform: where gradients stop, and TVM's for regions that it computes again.
 #include "stdlib/families/identity.h"
 
 namespace relish {
@@ -27,21 +27,32 @@ extern const Op op_grad_no_grad{.name = "grad.no_grad",
                                 .agreement = Agreement::DataMovement,
                                 .samples = samples,
                                 .rejects = no_grad_rejects};
-extern const Op op_grad_start_checkpoint = identity_of_tensor(
+
+namespace {
+
+constexpr std::string_view not_computed_again =
+    "the gradient keeps what it needs and computes no region again; without the mark the numbers are the "
+    "same";
+
+constexpr Op mark_of_region(Op op) {
+  op.params = params;
+  op.infer = infer_identity;
+  op.eval = evaluate_identity;
+  op.no_gradient = not_computed_again;
+  op.agreement = Agreement::DataMovement;
+  op.samples = samples;
+  return op;
+}
+
+}  // namespace
+
+extern const Op op_grad_start_checkpoint = mark_of_region(
     {.name = "grad.start_checkpoint",
-     .summary = "The tensor as it is; it enters a region that the gradient computes again.",
-     .params = params,
-     .samples = samples,
-     .rejects = start_checkpoint_rejects,
-     .doc = "What stands between start_checkpoint and end_checkpoint need not be kept for "
-            "the backward pass."});
-extern const Op op_grad_end_checkpoint = identity_of_tensor(
+     .summary = "The tensor as it is; in TVM the mark of a region that its gradient computes again.",
+     .rejects = start_checkpoint_rejects});
+extern const Op op_grad_end_checkpoint = mark_of_region(
     {.name = "grad.end_checkpoint",
-     .summary = "The tensor as it is; it leaves a region that the gradient computes again.",
-     .params = params,
-     .samples = samples,
-     .rejects = end_checkpoint_rejects,
-     .doc = "What stands between start_checkpoint and end_checkpoint need not be kept for "
-            "the backward pass."});
+     .summary = "The tensor as it is; in TVM the end of a region that its gradient computes again.",
+     .rejects = end_checkpoint_rejects});
 
 }  // namespace relish

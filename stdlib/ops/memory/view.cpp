@@ -53,6 +53,22 @@ Type infer(const CallView& call) {
     call.reject("bounds", call.span,
                 fmt::format("a view of {} bytes at byte {} is taken of {} bytes", *part, *offset, *whole));
   }
+  if (offset && *offset < 0)
+    call.reject("bounds", call.span, fmt::format("a view at byte {}, before the tensor", *offset));
+  // Of the same elements: what is known of their number tells, also where sizes are symbolic.
+  const BroadcastShape source = shape_of(x);
+  if ((is_absent(call, 2) || (dtype && dtype == x.dtype)) && offset) {
+    const bool same_shape = is_absent(call, 1);
+    const auto more = shape.dims && source.dims
+                          ? canonical(product(*shape.dims) - product(*source.dims)).as_int()
+                          : std::nullopt;
+    if ((same_shape && *offset > 0) || more.value_or(0) > 0) {
+      call.reject("bounds", call.span,
+                  same_shape ? fmt::format("a view of all of x at byte {}, which ends behind x", *offset)
+                             : fmt::format("a view of {} elements is taken of {}",
+                                           print(product(*shape.dims)), print(product(*source.dims))));
+    }
+  }
   TensorType result = tensor_of(shape, dtype);
   result.vdevice = x.vdevice;
   return result;

@@ -35,8 +35,10 @@ constexpr std::string_view doc =
     "result "
     "has floor((in + padding - dilation * (kernel - 1) - 1) / stride) + 1 windows, at least 1. The input "
     "channels "
-    "of weight are those of data divided by groups. Layouts are permutations of their letters; blocked ones "
-    "such as NCHW16c are refused. With out_dtype the operands are converted first. Positions in the padding "
+    "of weight are those of data divided by groups. Layouts are permutations of their letters; in a blocked "
+    "one, as NCHW16c with OIHW16i16o, a number and a small letter stand for a last dimension of so many "
+    "neighbours, and the letter's own counts the blocks. With out_dtype the operands are converted first. "
+    "Positions in the padding "
     "add "
     "nothing, also beside infinite weights. The interpreter accumulates floats in float64; a lowered "
     "convolution "
@@ -81,6 +83,14 @@ constexpr Sample samples_2d[] = {
     {"rand((2, 2, 5, 5), \"float32\"), rand((3, 2, 3, 3), \"float32\"), strides=2, out_layout=\"NHWC\""},
     {"rand((1, 3, 6, 6), \"float64\"), rand((2, 3, 2, 2), \"float64\"), strides=3, dilation=2"},
     {"rand((2, 0, 5, 5), \"float32\"), rand((3, 0, 3, 3), \"float32\")"},
+    {"[[[[[1.0, 2.0], [3.0, 4.0]]]]], [[[[[[1.0, 10.0], [100.0, 1000.0]]]]]], data_layout=\"NCHW2c\", "
+     "kernel_layout=\"OIHW2i2o\"",
+     "[[[[[201.0, 2010.0], [403.0, 4030.0]]]]]"},
+    {"[[[[[1.0, 2.0], [3.0, 4.0]]]]], [[[[[1.0, 10.0]]], [[[2.0, 20.0]]]]], data_layout=\"NCHW2c\", "
+     "kernel_layout=\"OIHW2o\", out_layout=\"NHWC\"",
+     "[[[[5.0, 50.0], [11.0, 110.0]]]]"},
+    {"rand((1, 5, 4, 1, 4), \"float64\"), rand((2, 3, 2, 1, 2, 3), \"float64\"), groups=2, strides=[2, 1], "
+     "data_layout=\"NHWC4c\", kernel_layout=\"OHWI2i3o\", out_layout=\"NHWC3c\""},
     {"rand((1, 1, 1, 2), \"float64\"), rand((1, 1, 1, 1), \"float64\")"},
     {"rand((1, 2, 4, 4), \"float16\"), rand((2, 2, 3, 3), \"float16\"), out_dtype=\"float32\""},
 };
@@ -95,10 +105,23 @@ constexpr Reject rejects_2d[] = {
      "the kernel spans 6 and the padded data 5"},
     {"conv2d.kernel", "rand((1, 4, 5, 5), \"float32\"), rand((3, 4, 0, 3), \"float32\")",
      "expected at least 1"},
-    {"conv2d.layout",
+    {"conv2d.rank",
      "rand((1, 4, 5, 5), \"float32\"), rand((3, 4, 3, 3), \"float32\"), "
      "data_layout=\"NCHW16c\"",
-     "blocked layouts are not supported"},
+     "expected 5 for the layout NCHW16c"},
+    {"conv2d.layout",
+     "rand((1, 1, 5, 5, 4), \"float32\"), rand((4, 8, 3, 3), \"float32\"), data_layout=\"NCHW8c\"",
+     "dimension 4 of data is 4, expected the blocks of 8"},
+    {"conv2d.layout",
+     "rand((1, 1, 5, 5, 4), \"float32\"), rand((6, 4, 3, 3), \"float32\"), data_layout=\"NCHW4c\"",
+     "holds blocks of 4 where the dimension is 6"},
+    {"conv2d.layout",
+     "rand((1, 1, 5, 5, 4), \"float32\"), rand((4, 4, 3, 3), \"float32\"), data_layout=\"NCHWc\"",
+     "expected the letters NCHW"},
+    {"conv2d.layout",
+     "rand((1, 1, 5, 5, 2, 2), \"float32\"), rand((4, 4, 3, 3), \"float32\"), "
+     "data_layout=\"NCHW2c2c\"",
+     "a block as 4c once for each"},
     {"conv2d.layout",
      "rand((1, 4, 5, 5), \"float32\"), rand((3, 4, 3, 3), \"float32\"), "
      "kernel_layout=\"OIHH\"",

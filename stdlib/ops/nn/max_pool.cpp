@@ -50,13 +50,18 @@ constexpr Sample samples_2d[] = {
     {"rand((1, 1, 1, 1), \"float64\"), pool_size=1"},
     {"[[[[2.0, -2.0, 2.5], [0.5, -2.5, -1.5]]], [[[0.0, -3.0, 1.0], [-0.5, -1.0, 1.5]]]], pool_size=None"},
     {"[[[[0.5, 1.5]]]], [1, 2], [1, 1], [0, 1]", "[[[[0.5, 1.5, 1.5]]]]"},
+    {"[[[[[1.0, 4.0], [2.0, 3.0]], [[0.0, 9.0], [8.0, 5.0]]]]], pool_size=[2, 1], layout=\"NCHW2c\"",
+     "[[[[[1.0, 9.0], [8.0, 5.0]]]]]"},
 };
 constexpr Reject rejects_2d[] = {
     {"max_pool2d.pool_size", "rand((1, 1, 5, 4), \"float32\"), pool_size=9", "a window spans 9"},
     {"max_pool2d.rank", "rand((2, 3), \"float32\")", "expected 4"},
     {"max_pool2d.strides", "rand((1, 1, 5, 4), \"float32\"), strides=0", "expected at least 1"},
     {"max_pool2d.padding", "rand((1, 1, 5, 4), \"float32\"), padding=[1, 1, 1]", "expected 1, 2 or 4"},
-    {"max_pool2d.layout", "rand((1, 1, 5, 4), \"float32\"), layout=\"NCHW4c\"", "blocked"},
+    {"max_pool2d.rank", "rand((1, 1, 5, 4), \"float32\"), layout=\"NCHW4c\"", "expected 5 for the layout"},
+    {"max_pool2d.layout", "rand((1, 1, 5, 4, 3), \"float32\"), layout=\"NCHW4c\"",
+     "expected the blocks of 4"},
+    {"max_pool2d.layout", "rand((1, 6, 5, 4), \"float32\"), out_layout=\"NCHW4c\"", "a multiple of it"},
     {"max_pool2d.dtype", "R.const([[[[True]]]], \"bool\")", "expected numbers"},
     {"max_pool2d.ceil_mode", "rand((1, 1, 5, 4), \"float32\"), ceil_mode=2", "expected bool"},
 };

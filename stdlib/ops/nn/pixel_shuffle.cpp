@@ -12,6 +12,10 @@ std::int64_t factor_of(const CallView& call) {
   const std::int64_t factor = call.int_attribute("upscale_factor");
   if (factor < 1)
     call.reject("factor", call.span, fmt::format("upscale_factor is {}, expected at least 1", factor));
+  if (factor > INT32_MAX) {  // its square is a number of channels
+    call.reject("factor", call.span,
+                fmt::format("upscale_factor is {}, expected at most {}", factor, INT32_MAX));
+  }
   return factor;
 }
 

@@ -1,4 +1,6 @@
 """Convolutions of every rank, their transposes and their gradients as operators, after PyTorch."""
+import re
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -26,9 +28,32 @@ def both_sides(padding, n):
     return padding * 2 if len(padding) == n else padding
 
 
+def parts_of(layout):
+    """The dimensions of a layout: "NCHW4c" is N, C, H, W and c, which holds blocks of 4 of C."""
+    return [(letter, int(count or 1)) for count, letter in re.findall(r"([0-9]*)([A-Za-z])", layout)]
+
+
+def rank_of(layout):
+    """The spatial dimensions of a layout."""
+    return sum(letter.isupper() for letter in layout) - 2
+
+
 def arranged(x, layout, order):
-    """A tensor of `layout` in the order of the letters `order`."""
-    return x.permute([layout.index(letter) for letter in order])
+    """A tensor of `layout` in the order `order`; each may hold blocks of letters."""
+    parts = parts_of(layout)
+    # Without blocks: each letter's blocks stand before the places in them.
+    outer, sizes = [letter for letter, _ in parts if letter.isupper()], dict(zip([letter for letter, _ in parts], x.shape))
+    names = [letter for letter, _ in parts]
+    inner = [[letter] + [small for small in names if small == letter.lower()] for letter in outer]
+    x = x.permute([names.index(part) for group in inner for part in group])
+    x = x.reshape([int(np.prod([sizes[part] for part in group])) for group in inner])
+    # And with those of the other.
+    blocks = {letter.upper(): count for letter, count in parts_of(order) if letter.islower()}
+    split, shape = [], []
+    for letter, size in zip(outer, x.shape):
+        split += [letter] + ([letter.lower()] if letter in blocks else [])
+        shape += [size // blocks[letter], blocks[letter]] if letter in blocks else [size]
+    return x.reshape(shape).permute([split.index(letter) for letter, _ in parts_of(order)])
 
 
 def of_nothing(shape, *parts):
@@ -92,7 +117,10 @@ FORWARD = {
         ((2, 5, 6, 4), (3, 3, 4, 2), dict(data_layout="NHWC", kernel_layout="HWIO", padding=[0, 1, 2, 1], strides=[1, 2])),
         ((2, 5, 6, 4), (4, 3, 3, 1), dict(data_layout="NHWC", kernel_layout="OHWI", groups=4, padding=1)),
         ((1, 3, 8, 8), (2, 3, 2, 2), dict(strides=3, out_layout="NHWC")), ((0, 3, 5, 4), (4, 3, 3, 2), dict(padding=1)), ((1, 2, 6, 7), (2, 2, 2, 3), dict(dilation=2, padding=1)), ((2, 3, 4, 3), (0, 3, 2, 2), {}),
-        ((1, 0, 4, 4), (2, 0, 3, 3), dict(strides=2)), ((2, 1, 0, 4), (2, 1, 3, 1), dict(padding=[2, 0])), ((2, 3, 1, 5), (1, 3, 1, 3), {})],
+        ((1, 0, 4, 4), (2, 0, 3, 3), dict(strides=2)), ((2, 1, 0, 4), (2, 1, 3, 1), dict(padding=[2, 0])), ((2, 3, 1, 5), (1, 3, 1, 3), {}),
+        ((1, 2, 4, 3, 2), (2, 2, 2, 3, 2, 2), dict(data_layout="NCHW2c", kernel_layout="OIHW2i2o", padding=1)),
+        ((1, 2, 4, 3, 2), (3, 4, 2, 2, 2), dict(data_layout="NCHW2c", kernel_layout="OIHW2o", out_layout="NHWC")),
+        ((1, 5, 4, 1, 4), (2, 3, 2, 1, 2, 3), dict(data_layout="NHWC4c", kernel_layout="OHWI2i3o", out_layout="NHWC3c", groups=2, strides=[2, 1]))],
     3: [((1, 2, 4, 5, 3), (3, 2, 2, 3, 2), {}), ((1, 4, 5, 4, 5), (2, 2, 3, 2, 2), dict(strides=[2, 1, 3], padding=1, groups=2)),
         ((1, 2, 4, 5, 3), (2, 2, 2, 2, 2), dict(padding=[1, 0, 2, 0, 1, 1], dilation=[2, 1, 2])), ((1, 1, 1, 1, 1), (1, 1, 1, 1, 1), {}),
         ((2, 3, 4, 3, 2), (2, 2, 2, 2, 3), dict(data_layout="NDHWC", kernel_layout="DHWIO", strides=2, padding=1)),
@@ -132,7 +160,7 @@ def write():
     # The gradients as operators: PyTorch's partials of its own convolution, which it differentiates again.
     def partial(which):
         def call(g, other, shape, data_layout="NCHW", kernel_layout="OIHW", out_layout=None, **attributes):
-            n = len(data_layout) - 2
+            n = rank_of(data_layout)
             free = torch.zeros(shape, dtype=torch.float64, requires_grad=True)
             x, w = (free, other) if which == "data" else (other, free)
             letters = SPATIAL[n]

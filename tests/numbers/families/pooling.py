@@ -5,7 +5,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from families.convolution import BOTH, SPATIAL, arranged, both_sides, listed, of_nothing, random
+from families.convolution import BOTH, SPATIAL, arranged, both_sides, listed, of_nothing, random, rank_of
 from oracle.cases import File
 
 THEIRS = {"max": {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}, "avg": {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d}}
@@ -73,7 +73,8 @@ CASES = {
         ((1, 1, 7, 6), dict(pool_size=2, dilation=[2, 3], padding=1, strides=[1, 2])), ((1, 1, 1, 1), {}),
         ((2, 5, 4, 3), dict(pool_size=[2, 3], layout="NHWC", out_layout="NCHW")), ((1, 2, 6, 7), dict(pool_size=3, strides=2, padding=1, ceil_mode=True)),
         ((1, 2, 6, 7), dict(pool_size=3, strides=2, padding=1, ceil_mode=True, count_include_pad=True)), ((2, 2, 3, 4), dict(pool_size=None)), ((1, 2, 5, 6), dict(pool_size=[2, 3], dilation=2, padding=1)), ((0, 2, 5, 4), dict(pool_size=2)), ((2, 0, 5, 4), dict(pool_size=[3, 2], strides=2, padding=1)),
-        ((0, 4, 4, 3), dict(pool_size=2, layout="NHWC")), ((1, 2, 1, 5), dict(pool_size=[1, 3], padding=[0, 1]))],
+        ((0, 4, 4, 3), dict(pool_size=2, layout="NHWC")), ((1, 2, 1, 5), dict(pool_size=[1, 3], padding=[0, 1])),
+        ((1, 2, 4, 3, 2), dict(pool_size=[2, 1], layout="NCHW2c")), ((2, 2, 3, 1, 4), dict(pool_size=2, padding=1, layout="NCHW4c", out_layout="NHWC2c"))],
     3: [((1, 2, 3, 4, 5), dict(pool_size=2)), ((1, 1, 5, 4, 3), dict(pool_size=[3, 2, 1], strides=2, padding=[1, 1, 0])),
         ((1, 2, 4, 5, 3), dict(pool_size=2, strides=[2, 3, 2], padding=[1, 0, 1, 0, 1, 0], ceil_mode=True)),
         ((1, 1, 4, 3, 5), dict(pool_size=2, dilation=2, padding=1, count_include_pad=False)), ((1, 1, 1, 1, 1), {}),
@@ -116,10 +117,10 @@ def write():
             file.write()
 
     def select(values, x, layout="NCHW", out_layout=None, **attributes):
-        n = len(layout) - 2
+        n = rank_of(layout)
         forward = pool("max", n)
         if x.numel() == 0:
-            shown = pool("max", len(layout) - 2)(torch.zeros(x.shape), layout=layout, out_layout=out_layout, **attributes).shape
+            shown = pool("max", n)(torch.zeros(x.shape), layout=layout, out_layout=out_layout, **attributes).shape
             return of_nothing(shown, values, x)
         marked = x.detach().clone().requires_grad_(True)
         y = forward(marked, layout=layout, out_layout=out_layout, **attributes)

@@ -21,6 +21,12 @@ def write():
         shape_of.given(name, [x], x.shape)
     size.write()
     shape_of.write()
+    item = File("item", None)
+    for dtype in (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32):
+        for value in (np.iinfo(dtype).min, 7, np.iinfo(dtype).max):
+            x = np.array(value, dtype)
+            item.given(f"{np.dtype(dtype).name} {value}", [x], int(x.item()))
+    item.write()
     to_shape, to_tensor = File("tensor_to_shape", None), File("shape_to_tensor", None)
     for shape in SHAPES:
         as_tensor = np.array(shape, np.int64)

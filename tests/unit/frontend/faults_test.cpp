@@ -47,13 +47,17 @@ TEST_CASE("faults of Relax functions") {
        "3:10 TypeError found 'x.shape' in an R.function; expected x.shape[i] or R.shape_of(x)\n"},
       {"return (x, x)[3]", "3:10 TypeError index 3 is out of range for a tuple of 2\n"},
       {"return x if x else x",
-       "3:10 TypeError found a conditional expression in an R.function; expected R.where\n"},
+       "3:15 TypeError found 'if' on R.Tensor((4,), dtype=\"float32\"); expected bool scalars or 0-d bool "
+       "tensors\n"},
       {"return not x",
-       "3:10 TypeError found 'not' on R.Tensor((4,), dtype=\"float32\"); use R.logical_not\n"},
+       "3:10 TypeError found 'not' on R.Tensor((4,), dtype=\"float32\"); expected bool scalars or 0-d bool "
+       "tensors\n"},
       {"return +x",
        "3:10 TypeError found '+' on R.Tensor((4,), dtype=\"float32\"); write the operand alone\n"},
       {"return ~x", "3:10 TypeError found '~' on R.Tensor((4,), dtype=\"float32\"); use R.bitwise_not\n"},
-      {"return x and x", "3:10 TypeError found 'and' in an R.function; use R.logical_and or R.bitwise_and\n"},
+      {"return x and x",
+       "3:10 TypeError found 'and' on R.Tensor((4,), dtype=\"float32\"); expected bool scalars or 0-d bool "
+       "tensors\n"},
       {"return [i for i in x]", "3:10 TypeError found a comprehension, which is not supported\n"},
       {"return {1: 2}", "3:10 TypeError found a dictionary; expected a value\n"},
       {"return None", "3:10 TypeError found None; expected a value\n"},
@@ -114,8 +118,6 @@ TEST_CASE("faults of Relax functions") {
        "3:7 TypeError found 1 argument of R.match_shape; expected a value and its dimensions\n"},
       {"return R.match_cast(x, R.Tensor)",
        "3:10 TypeError found R.match_cast inside an expression; expected y = R.match_cast(x, type)\n"},
-      {"return R.null_value()",
-       "3:10 TypeError found R.null_value() as a value; it stands for an absent argument only\n"},
       {"return R.emit_te(x)",
        "3:10 TypeError R.emit_te needs Python, which Relish does not run; expected a prim_func and "
        "R.call_tir\n"},
@@ -140,7 +142,9 @@ TEST_CASE("faults of Relax functions") {
       {"return R.const([1, 2], \"int32\", 3)",
        "3:10 TypeError found 3 arguments of R.const; expected a value and a dtype\n"},
       {"return R.const(1, foo=2)", "3:21 TypeError R.const has no argument 'foo'\n"},
-      {"return x < i < x", "3:16 TypeError found a chained comparison; expected one at a time\n"},
+      {"return x < i < x",
+       "3:10 TypeError less: x1 has dtype float32 and x2 has dtype int32, expected the same\n"
+       "3:14 TypeError less: x1 has dtype int32 and x2 has dtype float32, expected the same\n"},
       {"return x in i", "3:12 TypeError found 'in' on tensors; expected an operator of R\n"},
       {"return (x, x) + x",
        "3:10 TypeError add: x1 has type R.Tuple(R.Tensor((4,), dtype=\"float32\"), R.Tensor((4,), "
@@ -192,14 +196,12 @@ TEST_CASE("faults of Relax functions") {
 TEST_CASE("faults of prim_funcs") {
   constexpr const char* header = "@T.prim_func\ndef f(A: T.Buffer((4,), \"float32\"), n: T.int32):";
   const Fault faults[] = {
-      {"for i in range(0, 4, -2):\n  A[i] = 1",
-       "3:24 TypeError found a loop with the step -2; expected a positive one\n"},
       {"for i in range():\n  A[i] = 1", "3:12 TypeError found 0 bounds of range; expected one or two\n"},
       {"for i in range(1.5):\n  A[0] = 1",
        "3:18 TypeError found an index of dtype float32; expected an integer\n"},
       {"for i in range(4, foo=3):\n  A[i] = 1", "3:21 TypeError range has no argument 'foo' here\n"},
       {"for i in T.grid(4, x=3):\n  A[i] = 1",
-       "3:24 TypeError found a named argument of T.grid; expected extents\n"},
+       "3:24 TypeError found the argument 'x' of T.grid; expected extents, *A.shape or dtype=\n"},
       {"for i, j in T.grid(4):\n  A[i] = 1", "3:7 TypeError found 2 variables for a loop of 1 dimension\n"},
       {"for i.x in T.grid(4):\n  A[i] = 1",
        "3:7 TypeError found 'i.x' as a target; expected a name or an element of a buffer\n4:7 TypeError "
@@ -248,8 +250,6 @@ TEST_CASE("faults of prim_funcs") {
       {"B = T.alloc_buffer(4, \"int32\", A.data)",
        "3:34 TypeError found data= of T.alloc_buffer; expected none\n"},
       {"B = T.alloc_buffer((4,), foo=3)", "3:28 TypeError a buffer has no argument 'foo'\n"},
-      {"B = T.alloc_buffer((4,), strides=[1])",
-       "3:7 TypeError found strides or elem_offset of a fresh buffer; expected them on a view (data=)\n"},
       {"B = T.alloc_buffer((4,), scope=3)", "3:34 TypeError found a scope that is no string\n"},
       {"B = T.alloc_buffer((4,), 5)",
        "3:28 TypeError found the number 5; expected a dtype such as \"float32\"\n"},
@@ -261,8 +261,6 @@ TEST_CASE("faults of prim_funcs") {
       {"B = T.match_buffer(n, (4,))",
        "3:3 TypeError found T.match_buffer of something that is no T.handle parameter; expected such a "
        "parameter\n"},
-      {"A[0] = A[0] < A[1] < A[2]",
-       "3:22 TypeError found a chained comparison; expected two joined by 'and'\n"},
       {"A[0] = lambda x: x", "3:10 TypeError found a lambda; expected a scalar\n"},
       {"assert A[0], \"x\"",
        "3:10 TypeError found a condition of dtype float32; expected a comparison or a bool\n"},
@@ -330,9 +328,11 @@ TEST_CASE("faults of prim_funcs") {
        "3:3 TypeError found an argument that is no dictionary of T.func_attr; expected one dictionary of "
        "attributes\n"},
       {"T.evaluate(1, 2)", "3:3 TypeError T.evaluate takes one expression\n"},
-      {"T.evaluate(T.call_packed(\"f\"))",
-       "3:14 PolicyError T.call_packed of 'f' calls native code, which is not opted in; R.call_dps_packed "
-       "can, with --native\n"},
+      {"T.evaluate(T.call_packed(*A))", "3:29 TypeError found a starred argument\n"},
+      {"A[0] = T.address_of(A[0])",
+       "3:10 TypeError found a call of T.address_of, which points to memory, as a value; expected it in "
+       "data= "
+       "or as an argument of a native function\n"},
       {"A[T.infinity(\"float32\")] = 3",
        "3:5 TypeError found an index of dtype float32; expected an integer\n"},
       {"A[0] = T.infinity(\"int32\")", "3:10 TypeError T.infinity needs a float dtype\n"},
@@ -435,8 +435,8 @@ TEST_CASE("faults of headers and modules") {
        "of a buffer, or as a scalar parameter\n"},
       {"@T.prim_func\ndef f(a: T.handle):\n  A = T.match_buffer(a, (4,))\n  B = T.match_buffer(a, (4,))\n  "
        "A[0] = a",
-       "4:3 TypeError the handle 'a' is matched twice\n5:10 TypeError found the handle 'a' as a value; "
-       "expected the buffer that T.match_buffer makes of it\n"},
+       "4:3 TypeError the handle 'a' is matched twice\n5:10 TypeError found the name 'a', which points "
+       "to memory, as a value; expected it in data= or as an argument of a native function\n"},
       {"@I.ir_module(foo=3)\nclass M:\n  pass",
        "1:18 TypeError found an argument of I.ir_module that it does not have; expected "
        "check_well_formed=True or False\n"},

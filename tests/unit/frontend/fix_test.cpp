@@ -36,7 +36,6 @@ const Slip graph_slips[] = {
     {"z = R.add(x, y]", "z = R.add(x, y)"},
     {"z = R.add(x, y))", "z = R.add(x, y)"},
     {"z = R.addd(x, y)", "z = R.add(x, y)"},
-    {"z = R.relu(x)", "z = R.nn.relu(x)"},
     {"z = RR.add(x, y)", "z = R.add(x, y)"},
     {"z = R.add(x, yy)", "z = R.add(x, y)"},
     {"z = R.add(x, y, x)", "z = R.add(x, y)"},
@@ -101,8 +100,6 @@ const Slip graph_slips[] = {
     {"z = R.const([1.5], \"int8\")", "z = R.const([1.5], \"float32\")"},
     {"z = R.zeros_like(x, dtype=\"flot32\")", "z = R.zeros_like(x, dtype=\"float32\")"},
     {"z = R.nn.log_softmax(x, y, axis=0)", "z = R.nn.log_softmax(x, axis=0)"},
-    {"z = x\n    z += y", "z = x\n    z = z + y"},
-    {"z = x\n    z *= y + y", "z = x\n    z = z * (y + y)"},
     {"z = x\n    import os", "z = x\n    "},
 };
 
@@ -281,7 +278,6 @@ TEST_CASE("faults with several repairs have no fix") {
            "import numpy as np\n" + graph + "y = np.exp(x)\n    return y\n",
            loops + "for i, j, k in T.grid(2, 3):\n        A[i, j] = 0.0\n",
            loops + "for i, j, k in T.grid(2, 3, 4):\n        A[i] = 0.0\n",
-           loops + "for i in range(0, 2, -1):\n        B[i] = 1\n",
            loops + "B[0.5] = 1\n",
            loops + "B[0] = A\n",
            loops + "T.evaluate(T.tvm_storage_sync(\"shared\"))\n",

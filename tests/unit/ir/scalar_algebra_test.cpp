@@ -5,6 +5,7 @@
 
 #include "ir/printer.h"
 #include "ir/scalar.h"
+#include "ir/type.h"
 #include "support/big_stack.h"
 #include "tests/unit/catch_failure.h"
 
@@ -91,10 +92,38 @@ TEST_CASE("evaluation wraps and rounds as the dtype says") {
   CHECK(value(floor_div(Scalar(-7), Scalar(2))) == -4);
   CHECK(value(floor_mod(Scalar(-7), Scalar(2))) == 1);
   CHECK(value(floor_mod(Scalar(7), Scalar(-2))) == -1);
-  CHECK(value(floor_div(Scalar(INT64_MIN), Scalar(-1))) == INT64_MIN);
   CHECK(value(int_literal(DType::UInt64, -1) > int_literal(DType::UInt64, 1)) == 1);
   CHECK(value(cast(DType::UInt8, Scalar(300))) == 44);
   CHECK(value(if_then_else(bool_literal(true), Scalar(1), floor_div(Scalar(1), Scalar(0)))) == 1);
+}
+
+TEST_CASE("sizes that do not fit int64 are never folded to smaller ones") {
+  Vars v;
+  const auto at = [&](const Scalar& s, std::int64_t n) {
+    return evaluate_int(s, [n](const ScalarVar&) { return std::optional(n); });
+  };
+  const Scalar most = Scalar(INT64_MAX), least = Scalar(INT64_MIN);
+  const Scalar around = v.n * most + v.n * most + v.n * 3;  // n in arithmetic that wraps
+  for (const Scalar& form : {around, canonical(around)}) {
+    CHECK(failure_of([&] { at(form, 4); }).starts_with("ResourceLimit: the size "));
+    CHECK(at(form, 0) == 0);
+  }
+  CHECK_FALSE(prove_equal(around, v.n));
+  const std::int64_t large = (std::int64_t{1} << 62) + 1;
+  for (const Scalar& size : {Scalar(4) * Scalar(large), most + 1, least - 1, least * Scalar(-1),
+                             floor_div(least, Scalar(-1)), Scalar(0) - least, most * 2 - most * 3 * most}) {
+    INFO(print(size));
+    const Scalar form = canonical(size);
+    CHECK(form.as_int() == std::nullopt);
+    CHECK(failure_of([&] { at(form, 0); }).starts_with("ResourceLimit: the size "));
+    CHECK(failure_of([&] { tensor_type({size}, DType::Float32); }).starts_with("ResourceLimit: the size "));
+  }
+  CHECK(failure_of([&] { at(Scalar(4) * Scalar(large), 0); }) ==
+        "ResourceLimit: the size 4 * 4611686018427387905 does not fit 64 bits");
+  // What stays within the ends is folded as ever, and narrower integers wrap.
+  CHECK(canonical(most - 1 + 1).as_int() == INT64_MAX);
+  CHECK(canonical(least + 1 - 1).as_int() == INT64_MIN);
+  CHECK(canonical(int_literal(DType::Int32, INT32_MAX) + int_literal(DType::Int32, 1)).as_int() == INT32_MIN);
 }
 
 // Random trees over three variables; every canonical form has the value of its expression, is a fixed point,

@@ -115,25 +115,34 @@ TEST_CASE("an interrupt ends a long loop soon and leaves the evaluator usable", 
                                 {}});
   const ModulePtr module = module_of(std::move(function));
   const Tensor ones = ints(n, 1);
-  clear_interrupt();
-  std::atomic<std::int64_t> asked_at{0};
-  const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch().count(); };
-  std::thread asker([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    asked_at = now();
-    interrupt_flag = 2;
-  });
-  bool interrupted = false;
-  try {
-    compiled_tier().call(module, "f", {ones, ints(n, 0)});
-  } catch (const Failure& failure) {
-    interrupted = failure.error_class() == ErrorClass::Interrupted;
-    CHECK(failure.exit_code() == 130);
+  // Processor time, and the best of a few tries: the machine of a test may be busy.
+  const auto used = [] {
+    timespec time = {};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+  };
+  std::int64_t least = INT64_MAX;
+  for (int attempt = 0; attempt < 5 && least >= 100'000'000; ++attempt) {
+    clear_interrupt();
+    std::int64_t asked_at = 0;
+    std::thread asker([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      asked_at = used();
+      interrupt_flag = 2;
+    });
+    bool interrupted = false;
+    try {
+      compiled_tier().call(module, "f", {ones, ints(n, 0)});
+    } catch (const Failure& failure) {
+      interrupted = failure.error_class() == ErrorClass::Interrupted;
+      CHECK(failure.exit_code() == 130);
+    }
+    const std::int64_t end = used();
+    asker.join();
+    CHECK(interrupted);
+    least = std::min(least, end - asked_at);
   }
-  const std::int64_t waited = now() - asked_at.load();
-  asker.join();
-  CHECK(interrupted);
-  CHECK(waited < 2'000'000'000);  // 10 ms are the aim; the machine of a test may be busy
+  CHECK(least < 100'000'000);  // chunks and strips are about a millisecond long
   CHECK(interrupt_flag == 0);
   const ModulePtr small = module_of(fill([](const Scalar& j, const Buffer& b) { return load(b, {j}); }, 10));
   in_both_tiers(small, "f", {ints(10, 4)});

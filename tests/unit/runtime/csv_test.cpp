@@ -1,9 +1,12 @@
 // CSV tables.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <filesystem>
 
 #include "runtime/files.h"
 #include "runtime/format.h"
+#include "support/limits.h"
+#include "support/memory.h"
 #include "tests/unit/catch_failure.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -30,7 +33,10 @@ TEST_CASE("other dtypes are read in their own precision") {
   TemporaryFolder folder;
   std::string path = folder.put("a.csv", "9007199254740993,0\n1,1\n");
   CHECK(read_csv(path, DType::Int64).values.get_int(0) == 9007199254740993);
-  CHECK(read_csv(path, DType::Float64).values.get_double(0) == 9007199254740992.0);
+  CHECK(failure_of([&] { read_csv(path, DType::Float64); }) ==
+        "DataError: " + path +
+            ": line 1, column 1: the integer 9007199254740993 is no value of float64; read the file with "
+            "dtype=\"int64\" or \"float64\" (byte 0)");
   CHECK(failure_of([&] { read_csv(path, DType::Int32); }) ==
         "DataError: " + path + ": line 1, column 1: '9007199254740993' does not read as int32 (byte 0)");
 }
@@ -113,6 +119,42 @@ TEST_CASE("numbers at the ends of a type") {
     INFO(c.text);
     CHECK(rule_of([&] { read_csv(path, c.dtype); }) == "DataError: csv.value");
   }
+}
+
+TEST_CASE("integers are never rounded") {
+  TemporaryFolder folder;
+  struct Case {
+    DType dtype;
+    const char *last, *first_refused;
+  };
+  for (const Case& c :
+       {Case{DType::Float32, "16777216", "16777217"}, Case{DType::Float32, "-16777216", "-16777217"},
+        Case{DType::Float64, "9007199254740992", "9007199254740993"}, Case{DType::Float16, "2048", "2049"},
+        Case{DType::BFloat16, "256", "257"},
+        Case{DType::Float32, "9223372036854775800.0", "9223372036854775807"},
+        Case{DType::Float32, "1e20", "100000000000000000001"}}) {
+    INFO(c.last);
+    const std::string column = std::string("x\n") + c.last + "\n";
+    CHECK(read_csv(folder.put("a.csv", column), c.dtype).values.size() == 1);
+    const std::string path = folder.put("a.csv", column + c.first_refused + "\n");
+    CHECK(rule_of([&] { read_csv(path, c.dtype); }) == "DataError: csv.value");
+    CHECK(failure_of([&] { read_csv(path, c.dtype); }).find("is no value of") != std::string::npos);
+  }
+  CHECK(read_csv(folder.put("a.csv", "16777216,33554432,+123456789.5\n")).values.size() == 3);
+}
+
+TEST_CASE("a line without an end is refused before it is read") {
+  TemporaryFolder folder;
+  const std::string path = folder.put("a.csv", "1,2\n3,4");
+  std::filesystem::resize_file(path, std::uintmax_t{10} << 30);
+  const std::uint64_t before = limits().memory_bytes;
+  limits().memory_bytes = std::uint64_t{1} << 40;
+  CHECK(failure_of([&] { read_csv(path); }) ==
+        "DataError: " + path + ": line 2: more than 16777216 bytes, which is the most that is read (byte 4)");
+  limits().memory_bytes = memory_held() + 1000;
+  CHECK(rule_of([&] { read_csv(folder.put("b.csv", std::string(2000, '1'))); }) ==
+        "ResourceLimit: memory.limit");
+  limits().memory_bytes = before;
 }
 
 TEST_CASE("limits of a line") {

@@ -1,7 +1,12 @@
 // Python's arithmetic and comparison in scripts, and where it ends.
 #include <catch2/catch.hpp>
 
+#include "support/limits.h"
+#include "support/memory.h"
 #include "tests/unit/shell/script_harness.h"
+
+using relish::limits;
+using relish::memory_held;
 
 using relish::testing::run_alone;
 
@@ -35,6 +40,55 @@ TEST_CASE("what does not fit is an error, never a wrapped number") {
   CHECK(run_alone("1.0 % 0").starts_with("RuntimeError: division by zero"));
   CHECK(run_alone("int(1e19)").starts_with("RuntimeError"));
   CHECK(run_alone("(-8.0) ** 0.5").starts_with("RuntimeError"));
+  CHECK(run_alone("-(-9223372036854775808)").starts_with("RuntimeError"));
+  CHECK(run_alone("- -9223372036854775808").starts_with("RuntimeError"));
+  CHECK(run_alone("-9223372036854775808") == "-9223372036854775808\n");
+  CHECK(run_alone("-(-9223372036854775807)") == "9223372036854775807\n");
+  CHECK(run_alone("-(9223372036854775808)").starts_with("SyntaxError"));
+  CHECK(run_alone("len(range(-9223372036854775808, 9223372036854775807))").starts_with("RuntimeError"));
+  CHECK(run_alone("len(range(-1, 9223372036854775807))").starts_with("RuntimeError"));
+  CHECK(run_alone("len(range(0, 9223372036854775807))") == "9223372036854775807\n");
+  CHECK(run_alone("range(-9223372036854775808, 9223372036854775807, 3)[6148914691236517204]") ==
+        "9223372036854775804\n");
+}
+
+TEST_CASE("slices of ranges are Python's") {
+  CHECK(run_alone("range(10)[0:9:2]") == "range(0, 9, 2)\n");
+  CHECK(run_alone("range(10)[::-1]") == "range(9, -1, -1)\n");
+  CHECK(run_alone("range(10)[-3:100]") == "range(7, 10)\n");
+  CHECK(run_alone("range(1, 20, 3)[1:4]") == "range(4, 13, 3)\n");
+  CHECK(run_alone("range(1, 20, 3)[5:1:-2]") == "range(16, 4, -6)\n");
+  CHECK(run_alone("range(10)[::9223372036854775807]") == "range(0, 10, 9223372036854775807)\n");
+  CHECK(run_alone("range(0, 10, 2)[::9223372036854775807]").starts_with("RuntimeError"));
+  CHECK(run_alone("range(-9223372036854775808, 9223372036854775807) == "
+                  "range(-9223372036854775808, 9223372036854775806)") == "False\n");
+}
+
+TEST_CASE("integers are rounded to tens as in Python") {
+  CHECK(run_alone("round(1234, -2), round(1250, -2), round(1350, -2), round(-1250, -2), round(-1251, -2)") ==
+        "(1200, 1200, 1400, -1200, -1300)\n");
+  CHECK(run_alone("round(1234, 2), round(5, -1), round(15, -1), round(1234, -20), round(True, -1)") ==
+        "(1234, 0, 20, 0, 0)\n");
+  CHECK(run_alone("round(4999999999999999999, -19)") == "0\n");
+  CHECK(run_alone("round(9223372036854775807, -1)").starts_with("RuntimeError"));
+  CHECK(run_alone("round(9223372036854775807, -19)").starts_with("RuntimeError"));
+}
+
+TEST_CASE("lists and strs count against the memory limit, and are given back") {
+  const std::uint64_t before = limits().memory_bytes;
+  const std::uint64_t held = memory_held();
+  limits().memory_bytes = held + (std::uint64_t{4} << 20);
+  for (const std::string& text :
+       {std::string("xs = []\nfor i in range(1000):\n    xs = xs + [[i] * 1000]"),
+        std::string("d = {}\nfor i in range(1000):\n    d = {'a': d, 'b': [i] * 1000}"),
+        std::string("s = 'x' * 100000\nxs = []\nfor i in range(1000):\n    xs = xs + [s + str(i)]"),
+        std::string("x = [0] * 1000000"), std::string("t = (0,) * 1000000")}) {
+    INFO(text);
+    CHECK(run_alone(text).starts_with("ResourceLimit"));
+  }
+  CHECK(run_alone("for i in range(1000):\n    x = [i] * 1000\nlen(x)") == "1000\n");
+  limits().memory_bytes = before;
+  CHECK(memory_held() == held);
 }
 
 TEST_CASE("comparisons and conditions") {

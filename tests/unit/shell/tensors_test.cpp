@@ -31,6 +31,49 @@ TEST_CASE("a number beside a tensor takes its dtype when it is a value of that k
   CHECK(run_alone("tensor([1.0]) + 'a'").starts_with("TypeError"));
 }
 
+TEST_CASE("each operator says which operands a number is like") {
+  const std::string c = "c = tensor([True, False])\nx = tensor([1.5, 2.5])\n";
+  CHECK(run_alone(c + "R.where(c, x, 0.0)") == "float32 (2,)\n[1.5,   0]\n");
+  CHECK(run_alone(c + "R.where(c, 0, x)") == "float32 (2,)\n[  0, 2.5]\n");
+  CHECK(run_alone(c + "R.where(True, x, 0.0)") == "float32 (2,)\n[1.5, 2.5]\n");
+  CHECK(run_alone(c + "R.where(c, 1, 0)").starts_with("TypeError"));
+  CHECK(run_alone(c + "R.where(c, x, True)").starts_with("TypeError"));
+  CHECK(run_alone(c + "R.where(c, tensor([1, 2]), 0.5)").starts_with("TypeError"));
+  CHECK(run_alone(c + "R.take(x, 1, axis=0)") == "float32 () 2.5\n");
+  CHECK(run_alone(c + "R.masked_fill(x, c, tensor(0.0))") == "float32 (2,)\n[  0, 2.5]\n");
+  CHECK(run_alone(c + "R.masked_fill(x, c, 0)") == "float32 (2,)\n[  0, 2.5]\n");
+  CHECK(run_alone(c + "R.masked_fill(x, c, x)").starts_with("TypeError"));
+  CHECK(run_alone(c + "R.concat((x, tensor([3.5])))") == "float32 (3,)\n[1.5, 2.5, 3.5]\n");
+}
+
+TEST_CASE("the mean of integers is refused, and says what to write") {
+  CHECK(run_alone("R.mean(tensor([1, 2]))").find("cast it with astype") != std::string::npos);
+  CHECK(run_alone("R.mean(tensor([True]))").starts_with("TypeError"));
+  CHECK(run_alone("R.mean(tensor([1, 2]).astype('float32'))") == "float32 () 1.5\n");
+}
+
+TEST_CASE("astype of a statement is the operator") {
+  CHECK(run_alone("tensor([300.0, -5.0, 2.9]).astype('uint8')") == "uint8 (3,)\n[255,   0,   2]\n");
+  CHECK(run_alone("tensor([300, -5]).astype('uint8')") == run_alone("R.astype(tensor([300, -5]), 'uint8')"));
+  CHECK(run_alone("tensor([1.0]).astype('float7')").starts_with("TypeError"));
+}
+
+TEST_CASE("a shape equals a tuple or list of the same ints") {
+  const std::string x = "x = zeros((2, 3))\n";
+  CHECK(run_alone(x + "x.shape == (2, 3), x.shape == [2, 3], (2, 3) == x.shape, x.shape in [(2, 3)]") ==
+        "(True, True, True, True)\n");
+  CHECK(
+      run_alone(x + "x.shape == (3, 2), x.shape == (2,), x.shape != (2, 3), x.shape == 2, x.shape == 'a'") ==
+      "(False, False, False, False, False)\n");
+}
+
+TEST_CASE("no tensor has more dimensions than others can read") {
+  CHECK(run_alone("R.reshape(tensor([1.0]), [1] * 32).ndim") == "32\n");
+  CHECK(run_alone("R.reshape(tensor([1.0]), [1] * 33)").starts_with("ResourceLimit"));
+  CHECK(run_alone("zeros([1] * 33)").starts_with("ResourceLimit"));
+  CHECK(run_alone("R.expand_dims(zeros([1] * 32), 0)").starts_with("ResourceLimit"));
+}
+
 TEST_CASE("what tensors refuse") {
   CHECK(run_alone("tensor([1]) == tensor([1])").find("use R.equal or allclose") != std::string::npos);
   CHECK(run_alone("0 < tensor(1) < 2").starts_with("TypeError"));

@@ -35,8 +35,11 @@ inline TrainingProgram linear_program(const Scalar& rows, bool with_loss = true)
   module->set(signature("train_step",
                         {Var("params", params), Var("states", TupleType{{tensor_type({}, DType::Int64)}}),
                          Var("lr", tensor_type({}, DType::Float64)), Var("x", x), Var("targets", y)}));
+  module->set(signature("initial_params", {Var("key", tensor_type({Scalar(2)}, DType::UInt32))}));
   TrainingProgram program;
   program.module = module;
+  program.initial_params = "initial_params";
+  program.drawn = {"w", "b"};
   if (with_loss) program.loss = "main_loss";
   program.parameters = {"w", "b"};
   return program;
@@ -48,6 +51,7 @@ class LinearEvaluator : public Evaluator {
 
   Value call(const ModulePtr&, std::string_view function, std::vector<Value> args) override {
     calls.emplace_back(function);
+    if (function == "initial_params") return start(args[0].tensor());
     if (function == "optimizer_init") return Value::tuple({Tensor::scalar_int(DType::Int64, 0)});
     if (function == "main") return predict(args[0].tensor(), args[1].tensor(), args[2].tensor());
     if (function == "main_loss") {
@@ -66,6 +70,12 @@ class LinearEvaluator : public Evaluator {
   bool sums = false;                     // main_loss is a sum over the rows
 
  private:
+  static Value start(const Tensor& key) {
+    Tensor w = Tensor::empty(DType::Float64, {2, 1});
+    for (std::int64_t i = 0; i < 2; ++i) w.set_double(i, static_cast<double>(key.get_int(i)) / 0x1p32 - 0.5);
+    return Value::tuple({w, Tensor::zeros(DType::Float64, {1})});
+  }
+
   static Tensor predict(const Tensor& x, const Tensor& w, const Tensor& b) {
     Tensor result = Tensor::empty(DType::Float64, {x.shape()[0], 1});
     for (std::int64_t i = 0; i < result.size(); ++i) {

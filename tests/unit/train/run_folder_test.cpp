@@ -86,7 +86,11 @@ TEST_CASE("a whole job's folder") {
   CHECK(report["settings"]["epochs"] == "2");
   CHECK(report["parameters"][0]["name"] == "w");
   CHECK(report["parameters"][0]["shape"] == std::vector<int>{2, 1});
-  CHECK(report["validation"]["loss"] == result.validation.at("loss"));
+  CHECK(report["parameters"][0]["trained"] == true);
+  CHECK(report["inputs"] == std::vector<std::string>{"x"});
+  CHECK(report["targets"] == std::vector<std::string>{"targets"});
+  CHECK(report["validation_loss"] == result.validation.at("loss"));
+  CHECK(report["weights"] == "final.safetensors");
 
   // The next run gets the next number and leaves the same weights.
   TrainResult next = run();
@@ -98,24 +102,73 @@ TEST_CASE("a whole job's folder") {
   CHECK(run().run_folder == folder.file("runs") + "/line_fit-10");
 }
 
-TEST_CASE("a given folder is made, and starts anew") {
+TEST_CASE("a given folder is made, and what a job left in it goes only with leave") {
   TemporaryFolder folder;
   RunFolderOptions options;
   options.directory = folder.file("a/b/run/");
+  const std::string path = folder.file("a/b/run");
   {
-    RunFolder run(options, {}, {"loss"});
-    CHECK(run.path() == folder.file("a/b/run"));
+    RunFolder run(options, {}, {}, {"loss"});
+    CHECK(run.path() == path);
     StepReport step;
     step.step = 1;
     run.write_metrics(step, nullptr);
     CHECK(run.metrics_lengths().jsonl == bytes_of(run.file("metrics.jsonl")).size());
     CHECK(run.metrics_lengths().csv == bytes_of(run.file("metrics.csv")).size());
-    run.write_final({{"w", Tensor::scalar(DType::Float32, 1)}});
+    CHECK(run.write_final({{"w", Tensor::scalar(DType::Float32, 1)}}) == "final.safetensors");
+    CHECK(run.write_checkpoint(42, {{"w", Tensor::scalar(DType::Float32, 2)}}) ==
+          "checkpoints/step-000000042.safetensors");
   }
-  RunFolder run(options, {}, {});
+  const std::string weights = bytes_of(path + "/final.safetensors");
+  const std::string metrics = bytes_of(path + "/metrics.jsonl");
+  CHECK(failure_of([&] {
+          RunFolder run(options, {}, {}, {});
+        }).starts_with("UsageError: run_dir: " + path + " holds the weights "));
+  CHECK(bytes_of(path + "/final.safetensors") == weights);
+  CHECK(bytes_of(path + "/metrics.jsonl") == metrics);
+
+  options.overwrite = true;
+  RunFolder run(options, {}, {"accuracy"}, {});
   CHECK(bytes_of(run.file("metrics.jsonl")).empty());
-  CHECK(bytes_of(run.file("metrics.csv")) == "step,epoch,loss,lr,epoch_loss,samples_per_s,wall_s\n");
+  CHECK(bytes_of(run.file("metrics.csv")) == "step,epoch,loss,lr,epoch_loss,accuracy,samples_per_s,wall_s\n");
   CHECK_FALSE(std::filesystem::exists(run.file("final.safetensors")));
+  CHECK_FALSE(std::filesystem::exists(run.file("checkpoints/step-000000042.safetensors")));
+}
+
+TEST_CASE(
+    "a folder with the report of a job that ended, or with files that no job wrote, is not written to") {
+  TemporaryFolder folder;
+  RunFolderOptions options;
+  options.directory = folder.path();
+  const auto tried = [&] { return failure_of([&] { RunFolder run(options, {}, {}, {}); }); };
+  for (const char* status : {"finished", "interrupted"}) {
+    folder.put("report.json", std::string("{\"status\": \"") + status + "\"}");
+    CHECK(tried().find(std::string("holds the results of a job (") + status + ")") != std::string::npos);
+    CHECK(bytes_of(folder.file("report.json")).find(status) != std::string::npos);
+  }
+  folder.put("report.json", "no job wrote this");
+  CHECK(tried().find("holds another report.json") != std::string::npos);
+  // A job that failed before its first step leaves nothing that anybody wants.
+  folder.put("report.json", "{\"status\": \"failed\"}");
+  CHECK(tried() == "no failure");
+  for (const char* name : {"notes.txt", "step-000000001.safetensors", "final.safetensors.bak"}) {
+    const std::string path = folder.put(name, "mine");
+    CHECK(tried().find(std::string("holds the file '") + name + "', which no job wrote") !=
+          std::string::npos);
+    options.overwrite = true;
+    CHECK(tried() == "no failure");
+    options.overwrite = false;
+    CHECK(bytes_of(path) == "mine");
+    std::filesystem::remove(path);
+  }
+  std::filesystem::create_directory(folder.file("elsewhere"));
+  std::filesystem::create_symlink(folder.file("elsewhere"), folder.file("checkpoints"));
+  options.overwrite = true;
+  RunFolder run(options, {}, {}, {});
+  CHECK(failure_of([&] {
+          run.write_checkpoint(1, {{"w", Tensor::scalar(DType::Float32, 1)}});
+        }).starts_with("IOError: "));
+  CHECK(std::filesystem::is_empty(folder.file("elsewhere")));
 }
 
 TEST_CASE("a folder in use is refused, and free again afterwards") {
@@ -123,16 +176,16 @@ TEST_CASE("a folder in use is refused, and free again afterwards") {
   RunFolderOptions options;
   options.directory = folder.file("run");
   {
-    RunFolder first(options, {}, {});
+    RunFolder first(options, {}, {}, {});
     StepReport step;
     first.write_metrics(step, nullptr);
     std::string before = bytes_of(first.file("metrics.jsonl"));
-    CHECK(failure_of([&] { RunFolder second(options, {}, {}); }) ==
+    CHECK(failure_of([&] { RunFolder second(options, {}, {}, {}); }) ==
           "IOError: " + folder.file("run") + "/lock: cannot lock: the run folder is in use by process " +
               std::to_string(::getpid()));
     CHECK(bytes_of(first.file("metrics.jsonl")) == before);
   }
-  CHECK(failure_of([&] { RunFolder second(options, {}, {}); }) == "no failure");
+  CHECK(failure_of([&] { RunFolder second(options, {}, {}, {}); }) == "no failure");
 }
 
 TEST_CASE("a folder that cannot be used is an error before anything runs") {
@@ -140,19 +193,23 @@ TEST_CASE("a folder that cannot be used is an error before anything runs") {
   RunFolderOptions options;
   options.directory = folder.put("file", "x");
   CHECK(failure_of([&] {
-          RunFolder run(options, {}, {});
+          RunFolder run(options, {}, {}, {});
         }).starts_with("IOError: " + options.directory + ": cannot "));
   options.directory = folder.file("link");
   REQUIRE(::symlink("nowhere", options.directory.c_str()) == 0);
   CHECK(failure_of([&] {
-          RunFolder run(options, {}, {});
+          RunFolder run(options, {}, {}, {});
         }).starts_with("IOError: " + options.directory + ": cannot "));
   // A link in place of a file of the run is not followed.
   options.directory = folder.file("run");
   std::filesystem::create_directory(options.directory);
   std::string victim = folder.put("victim", "precious");
   REQUIRE(::symlink(victim.c_str(), (options.directory + "/metrics.jsonl").c_str()) == 0);
-  CHECK(failure_of([&] { RunFolder run(options, {}, {}); }) ==
+  CHECK(failure_of([&] {
+          RunFolder run(options, {}, {}, {});
+        }).find("holds the file 'metrics.jsonl', which no job wrote") != std::string::npos);
+  options.overwrite = true;
+  CHECK(failure_of([&] { RunFolder run(options, {}, {}, {}); }) ==
         "IOError: " + options.directory +
             "/metrics.jsonl: cannot open for writing: Too many levels of symbolic links");
   CHECK(bytes_of(victim) == "precious");

@@ -58,7 +58,7 @@ TEST_CASE("training finds the line, with the same bytes in every run") {
   CHECK(first.parameters[1].second.get_double(0) == Approx(0.5).epsilon(1e-6));
   CHECK(first.loss < 1e-10);
   CHECK(first.run_folder.empty());
-  CHECK_FALSE(first.stopped);
+  CHECK(first.status == RunStatus::Finished);
 
   TrainResult second = train(evaluator, open_program(), linear_data(50), quick_options());
   CHECK(identical(first.parameters[0].second, second.parameters[0].second));
@@ -177,6 +177,12 @@ TEST_CASE("given parameters are the start, and a parameter that is not trained k
   TrainResult result = train(evaluator, open_program(), linear_data(4), options);
   CHECK(result.parameters[0].second.get_double(1) == 8);
   CHECK(result.epochs == 1);
+
+  TrainingProgram program = open_program();
+  program.drawn = {"b"};
+  program.initial_params.clear();
+  CHECK(failure_of([&] { train(evaluator, program, linear_data(4), options); }) ==
+        "UsageError: parameter 'b' has no start value; expected one in params");
 }
 
 TEST_CASE("a loss that is not finite stops the job at its step") {
@@ -192,10 +198,19 @@ TEST_CASE("a loss that is not finite stops the job at its step") {
   CHECK(failure_of([&] { train(evaluator, open_program(), data, options, &request); }) ==
         "NumericStop: step 3: the loss is nan; the first tensor that is not finite is the input 'x', row 9 "
         "of the data");
-  CHECK(testing::bytes_of(request.folder.directory + "/report.json").find("\"status\": \"failed\"") !=
-        std::string::npos);
-  CHECK(testing::bytes_of(request.folder.directory + "/report.json").find("\"steps\": 2") !=
-        std::string::npos);
+  const std::string report = testing::bytes_of(request.folder.directory + "/report.json");
+  CHECK(report.find("\"status\": \"numeric_stop\"") != std::string::npos);
+  CHECK(report.find("\"steps\": 2") != std::string::npos);
+  CHECK(report.find("\"weights\": \"checkpoints/step-000000002.safetensors\"") != std::string::npos);
+  // The weights are those of the last whole step.
+  options.steps = 2;
+  const TrainResult two = train(evaluator, open_program(), data, options);
+  options.steps.reset();
+  const NamedTensors left =
+      read_safetensors(request.folder.directory + "/checkpoints/step-000000002.safetensors");
+  REQUIRE(left.size() == 2);
+  for (const auto& [name, tensor] : left)
+    CHECK(identical(tensor, two.parameters[name == "w" ? 0 : 1].second));
   CHECK_FALSE(std::filesystem::exists(request.folder.directory + "/final.safetensors"));
 
   options.learning_rate = 1e200;
@@ -214,7 +229,7 @@ TEST_CASE("the observer ends a job with its results so far") {
   Recorder recorder;
   recorder.stop_after = 4;
   TrainResult result = train(evaluator, open_program(), linear_data(50), quick_options(), nullptr, &recorder);
-  CHECK(result.stopped);
+  CHECK(result.status == RunStatus::Stopped);
   CHECK(result.steps == 4);
 }
 
@@ -238,8 +253,17 @@ TEST_CASE("an interrupt ends a job between steps and leaves the state") {
   RunRequest request;
   request.folder.directory = folder.file("run");
   evaluator.interrupt_in_step = 9;
-  CHECK(failure_of([&] { train(evaluator, open_program(), linear_data(50), quick_options(), &request); }) ==
-        "Interrupted: stopped by SIGINT");
+  const TrainResult stopped = train(evaluator, open_program(), linear_data(50), quick_options(), &request);
+  CHECK(stopped.status == RunStatus::Interrupted);
+  REQUIRE(stopped.interrupt);
+  CHECK(std::string(stopped.interrupt->what()) == "Interrupted: stopped by SIGINT");
+  CHECK(stopped.steps == 8);
+  CHECK(stopped.weights == request.folder.directory + "/checkpoints/step-000000008.safetensors");
+  const NamedTensors left = read_safetensors(stopped.weights);
+  REQUIRE(left.size() == 2);
+  for (const auto& [name, tensor] : left)
+    CHECK(identical(tensor, stopped.parameters[name == "w" ? 0 : 1].second));
+  CHECK_FALSE(std::filesystem::exists(request.folder.directory + "/final.safetensors"));
   std::string report = testing::bytes_of(request.folder.directory + "/report.json");
   CHECK(report.find("\"status\": \"interrupted\"") != std::string::npos);
   CHECK(report.find("\"steps\": 8") != std::string::npos);

@@ -146,3 +146,86 @@ TEST_CASE("a gradient through a parameter that has none is refused, not zero") {
         "trained");
   CHECK(refused.diagnostics().front().id == "gradient.missing");
 }
+
+TEST_CASE("nested functions that are called are differentiated, what they capture too") {
+  const ModulePtr module = function_text("x: " + vector2 + ", w: " + vector2,
+                                         "    @R.function\n"
+                                         "    def inner(y: " +
+                                             vector2 + ") -> " + vector2 +
+                                             ":\n"
+                                             "        z = R.multiply(y, w)\n"
+                                             "        return z\n"
+                                             "    a = inner(x)\n"
+                                             "    s = R.sum(a)\n"
+                                             "    return s\n");
+  const std::string adjoint = bindings_of(gradient(*module, "f"), "f_adjoint");
+  CHECK(adjoint ==
+        "z = R.multiply(x, w)\n"
+        "s = R.sum(z, axis=None, keepdims=False)\n"
+        "s_adjoint = R.ones(R.shape([]), dtype=\"float32\")\n"
+        "z_adjoint = R.broadcast_to(s_adjoint, R.shape([2]))\n"
+        "x_adjoint = R.multiply(z_adjoint, w)\n"
+        "w_adjoint = R.multiply(z_adjoint, x)\n"
+        "x_adjoint_out = x_adjoint\n"
+        "w_adjoint_out = w_adjoint\n"
+        "return (s, (x_adjoint_out, w_adjoint_out))\n");
+}
+
+TEST_CASE("nested functions of a callee are inlined with it") {
+  const ModulePtr module = read(
+      "@I.ir_module\n"
+      "class M:\n"
+      "    @R.function\n"
+      "    def g(x: " +
+      vector2 + ") -> " + vector2 +
+      ":\n"
+      "        @R.function\n"
+      "        def inner(y: " +
+      vector2 + ") -> " + vector2 +
+      ":\n"
+      "            return R.multiply(y, y)\n"
+      "        return inner(x)\n"
+      "    @R.function\n"
+      "    def f(x: " +
+      vector2 +
+      ") -> R.Tensor((), \"float32\"):\n"
+      "        cls = M\n"
+      "        return R.sum(cls.g(x))\n");
+  CHECK(bindings_of(gradient(*module, "f"), "f_adjoint").find("inner") == std::string::npos);
+}
+
+TEST_CASE("a nested function that calls itself is refused where it is called") {
+  const ModulePtr module = function_text("x: " + vector2,
+                                         "    @R.function\n"
+                                         "    def inner(y: " +
+                                             vector2 + ") -> " + vector2 +
+                                             ":\n"
+                                             "        z = inner(y)\n"
+                                             "        return z\n"
+                                             "    a = inner(x)\n"
+                                             "    s = R.sum(a)\n"
+                                             "    return s\n");
+  CHECK(catch_failure([&] { gradient(*module, "f"); }).diagnostics().front().id == "gradient.callee");
+}
+
+TEST_CASE("an if of a callee is refused as an if, where it is on the gradient's path") {
+  const ModulePtr module = read(
+      "@I.ir_module\n"
+      "class M:\n"
+      "    @R.function\n"
+      "    def g(x: " +
+      vector2 + ", c: R.Tensor((), \"bool\")) -> " + vector2 +
+      ":\n"
+      "        if c:\n"
+      "            y = R.exp(x)\n"
+      "        else:\n"
+      "            y = x\n"
+      "        return y\n"
+      "    @R.function\n"
+      "    def f(x: " +
+      vector2 +
+      ", c: R.Tensor((), \"bool\")):\n"
+      "        cls = M\n"
+      "        return R.sum(cls.g(x, c))\n");
+  CHECK(catch_failure([&] { gradient(*module, "f"); }).diagnostics().front().id == "gradient.missing");
+}

@@ -143,7 +143,54 @@ TEST_CASE("setup_trainer makes the training functions, and they legalize") {
   Diagnostics diagnostics;
   verify(legalize(trainer), diagnostics);
   CHECK(!diagnostics.has_errors());
-  CHECK(catch_failure([&] { setup_trainer(trainer, "main", options); }).error_class() == ErrorClass::Usage);
+}
+
+TEST_CASE("a trainer replaces what an earlier one made, and no function of the user's") {
+  SetupTrainerOptions options;
+  options.loss = loss("cross_entropy");
+  options.optimizer = parse_named_spec("adam(lr=0.1)");
+  options.schedule = parse_named_spec("cosine");
+  options.initial.weights = parse_named_spec("he_normal");
+  const Module first = setup_trainer(*model(), "main", options);
+  CHECK(print(setup_trainer(first, "main", options)) == print(first));
+  // Another optimizer has other states, another loss other targets, and what is not asked for again goes.
+  options.optimizer = parse_named_spec("sgd(lr=0.1)");
+  options.loss = loss("mse");
+  options.schedule = {};
+  options.initial = {};
+  CHECK(print(setup_trainer(first, "main", options)) == print(setup_trainer(*model(), "main", options)));
+  const auto types = std::vector<Type>{model()->function("main")->params[1].type()};
+  const Module alone = add_optimizer(*model(), parse_named_spec("adam(lr=0.1)"), types, {"w"});
+  CHECK(print(add_optimizer(alone, parse_named_spec("sgd(lr=0.1)"), types, {"w"})) ==
+        print(add_optimizer(*model(), parse_named_spec("sgd(lr=0.1)"), types, {"w"})));
+  for (const char* name : {"train_step", "optimizer", "optimizer_init", "learning_rate", "initial_params"}) {
+    INFO(name);
+    Module mine = *model();
+    Function own = *mine.function("main");
+    own.name = name;
+    mine.set(std::make_shared<const Function>(own));
+    options.schedule = parse_named_spec("cosine");
+    options.initial.weights = parse_named_spec("he_normal");
+    const Failure failure = catch_failure([&] { setup_trainer(mine, "main", options); });
+    CHECK(failure.error_class() == ErrorClass::Usage);
+    CHECK(failure.diagnostics().front().id == "setup_trainer.name");
+  }
+}
+
+TEST_CASE("marks of trained parameters that say nothing are refused, not read as another count") {
+  Function main = *model()->function("main");
+  const auto id_with = [&](Attribute value, std::string_view name) {
+    main.attributes = {{std::string(name), std::move(value)}};
+    return catch_failure([&] { trained_parameters(main, {}); }).diagnostics().front().id;
+  };
+  for (const Attribute& value : {Attribute(-1), Attribute(4), Attribute("1"), Attribute(1.0)})
+    CHECK(id_with(value, "num_input") == "attribute.num_input");
+  CHECK(id_with(Attribute(3), "num_input") == "setup_trainer.parameters");
+  const auto names = [](std::vector<Attribute> items) { return Attribute(AttributeList(std::move(items))); };
+  for (const Attribute& value : {Attribute(3), names({Attribute(1)}), names({Attribute("v")}),
+                                 names({Attribute("w"), Attribute("w")})})
+    CHECK(id_with(value, "relish.params") == "attribute.params");
+  CHECK(id_with(names({}), "relish.params") == "setup_trainer.parameters");
 }
 
 TEST_CASE("trained parameters are wrt, the attribute, or all but the inputs") {

@@ -1,0 +1,25 @@
+// What prim_funcs may say and no tier runs: calls of native code and of other prim_funcs, and pointers to
+// memory that no argument gives. Such a function is read, checked, printed and transformed around; calling it
+// fails at the place of what cannot be run, alike in both tiers and before anything is computed.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/module.h"
+
+namespace relish {
+
+// Failure at the first construct of the function that no tier runs: PolicyError for native code, TypeError
+// for all else.
+void require_runnable(const PrimFunc& function);
+// The same for all that the function named reaches.
+void require_runnable(const Module& module, std::string_view name);
+
+// The prim_funcs of the module that the function calls, each once.
+std::vector<std::string> called_prim_funcs(const PrimFunc& function);
+
+[[noreturn]] void refuse_foreign_call(const ForeignCall& call, Span span);
+
+}  // namespace relish

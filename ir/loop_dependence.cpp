@@ -1,0 +1,220 @@
+// Proofs that iterations of a loop depend on each other. Three shapes are shown: an element that every
+// iteration stores a value of its own to; an element that one iteration stores and another loads or stores; a
+// local from outside the loop that the iterations assign. Statements under conditions prove nothing, nor do
+// accesses whose indices are not polynomials of the loop variable.
+#include "ir/loop_dependence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+#include <vector>
+
+#include "ir/printer.h"
+#include "ir/rewrite.h"
+#include "ir/short_circuit.h"
+
+namespace relish {
+namespace {
+
+struct Access {
+  Buffer buffer;
+  std::vector<Scalar> indices;  // block variables replaced by what is bound to them
+  Scalar value;                 // of a store
+  bool store;
+};
+
+// Every store is compared with every access; a body of more is not looked into.
+constexpr std::size_t most_accesses = 128;
+
+class Iterations {
+ public:
+  explicit Iterations(const For& loop) : loop_(loop) {}
+
+  std::optional<std::string> dependence() {
+    if (const auto extent = loop_.extent.as_int(); extent && *extent <= 1) return std::nullopt;
+    note_writes();
+    if (jumps_) return std::nullopt;
+    moving_.insert(loop_.var.id());
+    visit(loop_.body);
+    for (const auto& [var, value] : assigned_) {
+      if (!own_.contains(var.id()) && !is_same(value))
+        return fmt::format("each assigns {}, which lives outside the loop", var.name());
+    }
+    for (const Access& access : accesses_) {
+      if (!access.store || own_.contains(access.buffer.id())) continue;
+      if (auto found = meets_itself(access)) return found;
+      if (accesses_.size() > most_accesses) continue;
+      for (const Access& other : accesses_)
+        if (auto found = meets(access, other)) return found;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // What the body writes and makes, and whether it can leave an iteration early.
+  void note_writes() {
+    for_each_stmt(loop_.body, [&](const Stmt& stmt) {
+      if (const auto* store = stmt.as<Store>()) written_.insert(store->buffer.id());
+      if (const auto* assign = stmt.as<AssignScalar>()) moving_.insert(assign->var.id());
+      if (const auto* made = stmt.as<AllocateStmt>()) own_.insert(made->buffer.id());
+      if (const auto* view = stmt.as<ViewStmt>()) own_.insert(view->view.buffer.id());
+      if (const auto* defined = stmt.as<DefineScalar>()) own_.insert(defined->var.id());
+      if (const auto* block = stmt.as<BlockStmt>()) {
+        for (const Buffer& buffer : block->allocations) own_.insert(buffer.id());
+        for (const BufferView& view : block->views) own_.insert(view.buffer.id());
+      }
+      jumps_ = jumps_ || stmt.as<Break>() || stmt.as<Continue>() || stmt.as<Return>();
+    });
+  }
+
+  // Whether the value is the same in every iteration.
+  bool is_same(const Scalar& value) const {
+    bool same = true;
+    for_each_scalar(value, [&](const Scalar& inner) {
+      if (const auto var = inner.as_var()) same = same && !moving_.contains(var->id());
+      if (const auto* load = inner.as<Load>()) same = same && !written_.contains(load->buffer->id());
+      if (inner.as<Let>()) same = false;
+    });
+    return same;
+  }
+
+  void visit(const Stmt& stmt) {
+    if (!stmt.defined()) return;
+    if (const auto* inner = stmt.as<For>()) {
+      if (inner->extent.as_int().value_or(1) <= 0) return;
+      if (!is_same(resolved(inner->begin)) || !is_same(resolved(inner->extent)) ||
+          (inner->step.defined() && !is_same(resolved(inner->step))))
+        moving_.insert(inner->var.id());
+      visit(inner->body);
+    } else if (const auto* block = stmt.as<BlockStmt>()) {
+      for (const IterVar& iter : block->iters) bound_.insert_or_assign(iter.var.id(), resolved(iter.binding));
+      if (!block->predicate.defined()) visit(block->body);
+    } else if (const auto* sequence = stmt.as<SeqStmt>()) {
+      for (const Stmt& child : sequence->body) visit(child);
+    } else if (const auto* store = stmt.as<Store>()) {
+      const Scalar value = resolved(store->value);
+      for (const Scalar& index : store->indices) collect_loads(resolved(index));
+      collect_loads(value);
+      accesses_.push_back({store->buffer, resolved(store->indices), value, true});
+    } else if (const auto* defined = stmt.as<DefineScalar>()) {
+      if (!defined->value.defined()) return;
+      collect_loads(resolved(defined->value));
+      if (!is_same(resolved(defined->value))) moving_.insert(defined->var.id());
+    } else if (const auto* assign = stmt.as<AssignScalar>()) {
+      const Scalar value = resolved(assign->value);
+      collect_loads(value);
+      assigned_.emplace_back(assign->var, value);
+    }
+  }
+
+  Scalar resolved(const Scalar& scalar) const { return substitute(scalar, bound_); }
+  std::vector<Scalar> resolved(const std::vector<Scalar>& scalars) const {
+    std::vector<Scalar> result;
+    for (const Scalar& each : scalars) result.push_back(resolved(each));
+    return result;
+  }
+
+  // Loads that are surely evaluated.
+  void collect_loads(const Scalar& value) {
+    if (const auto* load = value.as<Load>()) {
+      accesses_.push_back({*load->buffer, load->indices, {}, false});
+      for (const Scalar& index : load->indices) collect_loads(index);
+    } else if (const auto* n = value.as<Binary>()) {
+      collect_loads(n->a);
+      collect_loads(n->b);
+    } else if (const auto* n = value.as<Compare>()) {
+      collect_loads(n->a);
+      collect_loads(n->b);
+    } else if (const auto* n = value.as<Logical>()) {
+      collect_loads(n->a);
+    } else if (const auto* n = value.as<Select>()) {
+      collect_loads(n->condition);
+      if (is_one_sided(*n, value.dtype())) return;
+      collect_loads(n->a);
+      collect_loads(n->b);
+    } else if (const auto* n = value.as<Cast>()) {
+      collect_loads(n->a);
+    } else if (const auto* n = value.as<IntrinsicCall>()) {
+      for (const Scalar& arg : n->args) collect_loads(arg);
+    }
+  }
+
+  // `value` with `at` for the loop variable.
+  Scalar at(const Scalar& value, const Scalar& at) const {
+    return substitute(value, ScalarMap{{loop_.var.id(), at}});
+  }
+
+  // An index as coefficient * loop variable + rest, where the rest is the same in every iteration.
+  struct Affine {
+    std::int64_t coefficient;
+    Scalar rest;
+  };
+  std::optional<Affine> affine(const Scalar& index) const {
+    const DType dtype = loop_.var.dtype();
+    const Scalar next = binary(BinaryOp::Add, use(loop_.var), int_literal(dtype, 1));
+    const auto step = canonical(binary(BinaryOp::Sub, at(index, next), index)).as_int();
+    const Scalar rest = canonical(at(index, int_literal(dtype, 0)));
+    if (!step || !is_same(rest)) return std::nullopt;
+    return Affine{*step, rest};
+  }
+
+  // Every iteration stores to the same elements, and not the same value.
+  std::optional<std::string> meets_itself(const Access& store) const {
+    for (const Scalar& index : store.indices) {
+      const auto found = affine(index);
+      if (!found || found->coefficient != 0) return std::nullopt;
+    }
+    if (is_same(store.value)) return std::nullopt;
+    return fmt::format("each stores to {}", text(store));
+  }
+
+  // One iteration stores the element that another accesses.
+  std::optional<std::string> meets(const Access& store, const Access& other) const {
+    if (!(store.buffer == other.buffer) || store.indices.size() != other.indices.size()) return std::nullopt;
+    std::optional<std::int64_t> distance, place;  // of the two iterations; the one that stores
+    for (std::size_t d = 0; d < store.indices.size(); ++d) {
+      const auto here = affine(store.indices[d]), there = affine(other.indices[d]);
+      if (!here || !there) return std::nullopt;
+      const auto apart = canonical(binary(BinaryOp::Sub, there->rest, here->rest)).as_int();
+      if (!apart) return std::nullopt;
+      if (here->coefficient == 0 && there->coefficient == 0) {
+        if (*apart != 0) return std::nullopt;
+        continue;
+      }
+      if (here->coefficient == 0 || *apart % here->coefficient != 0) return std::nullopt;
+      std::optional<std::int64_t>& solved = there->coefficient == 0 ? place : distance;
+      if (there->coefficient != 0 && there->coefficient != here->coefficient) return std::nullopt;
+      const std::int64_t solution = *apart / here->coefficient;
+      if (solved.value_or(solution) != solution) return std::nullopt;
+      solved = solution;
+    }
+    if (distance.has_value() == place.has_value()) return std::nullopt;
+    const auto begin = loop_.begin.as_int(), extent = loop_.extent.as_int();
+    const std::int64_t step = loop_.step.defined() ? loop_.step.as_int().value_or(0) : 1;
+    if (step <= 0) return std::nullopt;
+    if (distance && (*distance == 0 || *distance % step != 0 || (extent && std::abs(*distance) >= *extent)))
+      return std::nullopt;
+    if (place &&
+        (!begin || *place < *begin || *place - *begin >= extent.value_or(1) || (*place - *begin) % step != 0))
+      return std::nullopt;
+    return fmt::format("one stores {}, which another {}", text(store), other.store ? "stores" : "loads");
+  }
+
+  static std::string text(const Access& access) { return print(load(access.buffer, access.indices)); }
+
+  const For& loop_;
+  bool jumps_ = false;
+  std::unordered_set<std::uint64_t> moving_;   // variables that may differ from one iteration to the next
+  std::unordered_set<std::uint64_t> written_;  // buffers
+  std::unordered_set<std::uint64_t> own_;      // buffers and locals of one iteration
+  ScalarMap bound_;
+  std::vector<Access> accesses_;
+  std::vector<std::pair<ScalarVar, Scalar>> assigned_;
+};
+
+}  // namespace
+
+std::optional<std::string> iteration_dependence(const For& loop) { return Iterations(loop).dependence(); }
+
+}  // namespace relish

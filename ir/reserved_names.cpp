@@ -1,0 +1,79 @@
+// The table of the language's own attributes.
+#include "ir/reserved_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "ir/user_gradient.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+constexpr std::array<ReservedName, 3> known_names{{
+    {gradient_attribute, NamePlace::GraphFunction, ReservedType::Text,
+     "the function is the gradient of the function of that name"},
+    {trained_attribute, NamePlace::GraphFunction, ReservedType::Names,
+     "the parameters that training changes"},
+    {role_attribute, NamePlace::GraphFunction, ReservedType::Text,
+     "what the function is to a trainer, which made it"},
+}};
+
+bool has_type(const Attribute& value, ReservedType type) {
+  if (type == ReservedType::Text) return value.as<std::string>() != nullptr;
+  const auto* list = value.as<AttributeList>();
+  return list && std::all_of(list->begin(), list->end(),
+                             [](const Attribute& each) { return each.as<std::string>() != nullptr; });
+}
+
+}  // namespace
+
+std::span<const ReservedName> reserved_names() { return known_names; }
+
+std::string_view name_of(ReservedType type) { return type == ReservedType::Text ? "str" : "list of str"; }
+
+std::string_view name_of(NamePlace place) {
+  switch (place) {
+    case NamePlace::GraphFunction:
+      return "an R.function";
+    case NamePlace::PrimFunc:
+      return "a prim_func";
+    case NamePlace::Module:
+      return "a module";
+    case NamePlace::Block:
+      return "a block";
+    case NamePlace::Loop:
+      return "a loop";
+    case NamePlace::Nested:
+      return "a nested dictionary";
+    case NamePlace::Scope:
+      return "a scope";
+  }
+  return {};
+}
+
+bool is_reserved(std::string_view name) { return name.substr(0, reserved_prefix.size()) == reserved_prefix; }
+
+std::optional<std::string> reserved_fault(NamePlace place, std::string_view name, const Attribute& value) {
+  if (!is_reserved(name)) return std::nullopt;
+  std::string known;
+  for (const ReservedName& each : known_names) {
+    if (each.place != place) continue;
+    if (each.name == name) {
+      if (has_type(value, each.type)) return std::nullopt;
+      return fmt::format("found a value of another type for '{}'; expected a {}", name, name_of(each.type));
+    }
+    known += fmt::format("{}'{}'", known.empty() ? "" : " or ", each.name);
+  }
+  return fmt::format("found '{}' of {}; names that begin with '{}' are the language's: expected {}",
+                     printable(name), name_of(place), reserved_prefix,
+                     known.empty() ? "another name" : known);
+}
+
+std::optional<std::string> reserved_scope_fault(std::string_view scope) {
+  return reserved_fault(NamePlace::Scope, scope, {});
+}
+
+}  // namespace relish

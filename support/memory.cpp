@@ -1,0 +1,38 @@
+// One counter for the whole process.
+#include "support/memory.h"
+
+#include <atomic>
+
+#include "support/failure.h"
+#include "support/limits.h"
+
+namespace relish {
+namespace {
+
+std::atomic<std::uint64_t> held{0};
+
+}  // namespace
+
+void fail_memory(std::uint64_t wanted, std::string_view what, std::string_view reason, Span span) {
+  fail(ErrorClass::ResourceLimit, span, "memory.limit",
+       fmt::format(
+           "{} of {} bytes {}; {} bytes are in use and {} are allowed; --memory-limit raises the limit", what,
+           wanted, reason, held.load(std::memory_order_relaxed), memory_limit()));
+}
+
+void take_memory(std::uint64_t bytes, std::string_view what, Span span) {
+  if (bytes == 0) return;
+  const std::uint64_t limit = memory_limit();
+  if (bytes > limit) fail_memory(bytes, what, "does not fit", span);
+  const std::uint64_t before = held.fetch_add(bytes, std::memory_order_relaxed);
+  if (before + bytes > limit) {
+    held.fetch_sub(bytes, std::memory_order_relaxed);
+    fail_memory(bytes, what, "does not fit", span);
+  }
+}
+
+void give_memory_back(std::uint64_t bytes) { held.fetch_sub(bytes, std::memory_order_relaxed); }
+
+std::uint64_t memory_held() { return held.load(std::memory_order_relaxed); }
+
+}  // namespace relish

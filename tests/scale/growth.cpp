@@ -1,0 +1,265 @@
+// Time and memory over size: every command on every kind of text at 1, 4 and 16 times a size, as exponents
+// between the last two. Processor time and the peak of memory of the program itself, the best of several
+// runs, less those of an empty text: a busy machine changes them little.
+//
+//   scale_growth PROGRAM [--most EXPONENT] [--runs N] [--divide N] [WORD]...
+//
+// Words choose among the commands and kinds. Fails when an exponent is above the most.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Kind {
+  std::string name;
+  std::size_t size;  // of the smallest text
+  std::function<std::string(std::size_t)> make;
+  bool script = false;   // statements, which `run` takes
+  bool bounded = false;  // by a limit of the language
+};
+
+std::string function_of(const std::string& params, const std::string& body) {
+  return fmt::format("@R.function\ndef main({}):\n{}", params, body);
+}
+
+const std::string x_alone = "x: R.Tensor((4, 4), \"float32\")";
+
+std::string listed(std::size_t n, const std::function<std::string(std::size_t)>& item, const char* between) {
+  std::string text;
+  for (std::size_t i = 0; i < n; ++i) text += (i ? between : "") + item(i);
+  return text;
+}
+
+// A binding of each number, which `value` says by the one before and its own.
+std::string bindings(std::size_t n, const std::function<std::string(std::size_t)>& value) {
+  return listed(n, [&](std::size_t i) { return fmt::format("    lv{} = {}", i, value(i)); }, "\n") + "\n";
+}
+
+std::string chain(std::size_t n) {
+  const auto before = [](std::size_t i) { return i ? fmt::format("lv{}", i - 1) : std::string("x"); };
+  return function_of(x_alone, bindings(n, [&](std::size_t i) {
+                                return fmt::format("R.add({}, x)", before(i));
+                              }) + fmt::format("    return R.sum(lv{})\n", n - 1));
+}
+
+// All values are there at once.
+std::string wide(std::size_t n) {
+  std::string text =
+      bindings(n, [](std::size_t) { return std::string("R.multiply(x, x)"); }) + "    sum0 = lv0\n";
+  for (std::size_t i = 1; i < n; ++i) text += fmt::format("    sum{} = R.add(sum{}, lv{})\n", i, i - 1, i);
+  return function_of(x_alone, text + fmt::format("    return R.sum(sum{})\n", n - 1));
+}
+
+std::string long_expression(std::size_t n) {
+  return function_of(
+      x_alone, "    return R.sum(" + listed(n, [](std::size_t) { return std::string("x"); }, " + ") + ")\n");
+}
+
+std::string many_arguments(std::size_t n) {
+  return function_of(x_alone, "    lv = R.concat([" +
+                                  listed(
+                                      n, [](std::size_t) { return std::string("x"); }, ", ") +
+                                  "], axis=0)\n    return R.sum(lv)\n");
+}
+
+std::string many_parameters(std::size_t n) {
+  return function_of(listed(
+                         n,
+                         [](std::size_t i) {
+                           return fmt::format("{}: R.Tensor((2,), \"float32\")",
+                                              i ? fmt::format("p{}", i) : "x");
+                         },
+                         ", "),
+                     "    return R.sum(x)\n");
+}
+
+std::string many_kernels(std::size_t n) {
+  return function_of("x: R.Tensor((1, 1), \"float32\")",
+                     bindings(n, [](std::size_t i) {
+                       return fmt::format("R.sum(R.broadcast_to(x, R.shape([{}, 2])))", i + 2);
+                     }) + fmt::format("    return lv{}\n", n - 1));
+}
+
+std::string many_results(std::size_t n) {
+  return function_of(
+      fmt::format("x: R.Tensor(({}, 2), \"float32\")", n),
+      fmt::format("    lv = R.split(x, {}, axis=0)\n    return R.sum(R.add(lv[0], lv[{}]))\n", n, n - 1));
+}
+
+std::string deep_nesting(std::size_t n) {
+  std::string text = "    return R.sum(";
+  for (std::size_t i = 0; i < n; ++i) text += "R.sin(";
+  return function_of(x_alone, text + "x" + std::string(n + 1, ')') + "\n");
+}
+
+std::string growing_list(std::size_t n) {
+  return fmt::format("items = []\nfor i in range({}):\n    items += [i]\nprint(len(items))\n", n);
+}
+
+std::string growing_text(std::size_t n) {
+  return fmt::format("text = \"\"\nfor i in range({}):\n    text += \"ab\"\nprint(len(text))\n", n);
+}
+
+struct Command {
+  std::string name;
+  std::vector<std::string> words;  // before the file
+  std::vector<std::string> rest;   // behind it
+  std::size_t larger = 1;          // quick commands get larger texts
+  bool script = false;
+};
+
+struct Measured {
+  double seconds = 0, megabytes = 0;
+  bool good = false;
+};
+
+Measured run_once(const std::string& program, const Command& command, const std::string& file) {
+  std::vector<std::string> words{program};
+  words.insert(words.end(), command.words.begin(), command.words.end());
+  words.push_back(file);
+  words.insert(words.end(), command.rest.begin(), command.rest.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    const int nowhere = open("/dev/null", O_WRONLY);
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+    execv(program.c_str(), arguments.data());
+    _exit(127);
+  }
+  int status = 0;
+  rusage usage = {};
+  wait4(child, &status, 0, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), static_cast<double>(usage.ru_maxrss) / 1024,
+          WIFEXITED(status) && WEXITSTATUS(status) == 0};
+}
+
+Measured best_of(int runs, const std::string& program, const Command& command, const std::string& text) {
+  char file[] = "/tmp/relish_growth_XXXXXX.relish";
+  const int descriptor = mkstemps(file, 7);
+  if (descriptor < 0) {
+    std::perror("scale_growth");
+    std::exit(1);
+  }
+  close(descriptor);
+  std::ofstream(file) << text;
+  Measured best = run_once(program, command, file);
+  for (int i = 1; i < runs && best.good; ++i) {
+    const Measured one = run_once(program, command, file);
+    best.seconds = std::min(best.seconds, one.seconds);
+    best.megabytes = std::min(best.megabytes, one.megabytes);
+  }
+  unlink(file);
+  return best;
+}
+
+// What is too little to be told from noise has no exponent.
+double exponent(double small, double large, double least) {
+  if (large < least) return 0;
+  return std::log(large / std::max(small, least / 4)) / std::log(4.0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<Kind> kinds{
+      {"chain", 1000, chain},
+      {"wide", 1000, wide},
+      {"long expression", 1000, long_expression},
+      {"many arguments", 250, many_arguments},
+      {"many parameters", 1000, many_parameters},
+      {"many kernels", 60, many_kernels},
+      {"many results", 250, many_results},
+      {"deep nesting", 60, deep_nesting, false, true},
+      {"growing list", 10000, growing_list, true},
+      {"growing text", 10000, growing_text, true},
+  };
+  const std::vector<Command> commands{
+      {"check", {"check"}, {}, 8},
+      {"fmt", {"fmt"}, {}, 8},
+      {"gradient", {"gradient"}, {"-f", "main"}, 2},
+      {"legalize", {"legalize"}, {}, 2},
+      {"compile", {"call"}, {"main", "--arg", "x=ones()"}},
+      {"interpret", {"call"}, {"main", "--arg", "x=ones()", "--tier", "interp"}},
+      {"run", {"run"}, {}, 1, true},
+  };
+  if (argc < 2) {
+    fmt::print(stderr, "scale_growth PROGRAM [--most EXPONENT] [--runs N] [--divide N] [WORD]...\n");
+    return 2;
+  }
+  const std::string program = argv[1];
+  double most = 1.15;
+  int runs = 3;
+  std::size_t divide = 1;
+  std::vector<std::string> wanted;
+  for (int i = 2; i < argc; ++i) {
+    const bool option = i + 1 < argc && std::strncmp(argv[i], "--", 2) == 0;
+    if (!option) {
+      wanted.emplace_back(argv[i]);
+      continue;
+    }
+    const std::string name = argv[i++];
+    if (name == "--most") most = std::strtod(argv[i], nullptr);
+    if (name == "--runs") runs = std::atoi(argv[i]);
+    if (name == "--divide") divide = std::strtoull(argv[i], nullptr, 10);
+  }
+  const auto chosen = [&](const std::string& command, const std::string& kind) {
+    return wanted.empty() || std::all_of(wanted.begin(), wanted.end(), [&](const std::string& word) {
+             return command == word || kind == word;
+           });
+  };
+  fmt::print("{:<10} {:<16} {:>8} {:>9} {:>9} {:>9} {:>9} {:>10} {:>9}\n", "command", "text", "16x", "1x, s",
+             "4x, s", "16x, s", "exponent", "16x, MiB", "exponent");
+  bool failed = false;
+  for (const Command& command : commands) {
+    for (const Kind& kind : kinds) {
+      if (kind.script != command.script || !chosen(command.name, kind.name)) continue;
+      // Every parameter but x would need a value.
+      if (kind.name == "many parameters" && (command.name == "compile" || command.name == "interpret"))
+        continue;
+      const std::size_t size =
+          std::max<std::size_t>(kind.size * (kind.bounded ? 1 : command.larger) / divide, 4);
+      const Measured none = best_of(runs, program, command, kind.make(kind.name == "many results" ? 2 : 1));
+      Measured at[3];
+      bool good = none.good;
+      for (int i = 0; i < 3 && good; ++i) {
+        at[i] = best_of(runs, program, command, kind.make(size << (2 * i)));
+        good = at[i].good;
+        at[i].seconds = std::max(at[i].seconds - none.seconds, 0.0);
+        at[i].megabytes = std::max(at[i].megabytes - none.megabytes, 0.0);
+      }
+      if (!good) {
+        fmt::print("{:<10} {:<16} failed\n", command.name, kind.name);
+        failed = true;
+        continue;
+      }
+      const double time = exponent(at[1].seconds, at[2].seconds, 0.05);
+      const double memory = exponent(at[1].megabytes, at[2].megabytes, 8);
+      const bool bad = time > most || memory > most;
+      failed = failed || bad;
+      fmt::print("{:<10} {:<16} {:>8} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.2f} {:>10.1f} {:>9.2f}{}\n",
+                 command.name, kind.name, size << 4, at[0].seconds, at[1].seconds, at[2].seconds, time,
+                 at[2].megabytes, memory, bad ? "  above" : "");
+      std::fflush(stdout);
+    }
+  }
+  return failed ? 1 : 0;
+}

@@ -1,0 +1,22 @@
+// What a signal may meet: programs that are long in one kind of work each. Every built-in of scripts has one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace relish::testing {
+
+struct Phase {
+  std::string name;
+  std::vector<std::string> arguments;
+  std::string script;                    // text of s.relish
+  std::vector<std::string> prepared_by;  // arguments of a run before, which makes files
+  std::string output;                    // a file that is old or whole at any moment
+  std::string output_to;                 // as in ProcessRequest
+};
+
+std::vector<Phase> all_phases();
+// Built-ins of scripts without a phase: none.
+std::vector<std::string> builtins_without_phase();
+
+}  // namespace relish::testing

@@ -1,0 +1,118 @@
+// Inputs of a session: their parts, prompts in pasted text, and that one is read whole before it runs.
+#include <catch2/catch.hpp>
+
+#include "shell/repl/session_inputs.h"
+
+using namespace relish;
+
+namespace {
+
+std::vector<std::string> texts(std::string_view input) {
+  std::vector<std::string> result;
+  for (const InputPart& part : input_parts(input))
+    result.push_back((part.command ? "command " : "") + std::to_string(part.line) + " " + part.text);
+  return result;
+}
+
+// What inputs print, or the class of the error of the last one.
+struct Run {
+  std::unique_ptr<Session> session;
+  StringOutput* output;
+  std::unique_ptr<SessionInputs> inputs;
+  bool goes_on = true;
+
+  Run() {
+    auto collected = std::make_unique<StringOutput>();
+    output = collected.get();
+    Settings settings;
+    settings.tier = "interp";
+    session = std::make_unique<Session>(settings, std::move(collected));
+    inputs = std::make_unique<SessionInputs>(*session, ScriptOptions{"", false, true});
+  }
+  std::string operator()(const std::string& text) {
+    const std::size_t before = output->text().size();
+    try {
+      goes_on = inputs->run("<in>", text);
+    } catch (const Failure& failure) {
+      const Diagnostic& first = failure.diagnostics().front();
+      const SourceFile* source = Sources::instance().find(first.span.file);
+      const std::string line = source ? std::to_string(source->position(first.span.begin).line) : "?";
+      return std::string(name_of(first.error_class)) + "@" + line;
+    }
+    return output->text().substr(before);
+  }
+};
+
+const std::string module_text =
+    "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((2,), \"float32\"), w: R.Tensor((2,), "
+    "\"float32\")):\n        with R.dataflow():\n            y = R.sum(R.multiply(x, w))\n            "
+    "R.output(y)\n"
+    "        return y\n";
+
+}  // namespace
+
+TEST_CASE("commands are cut out where a statement could begin") {
+  CHECK(texts("x = 1\n:type x\ny = 2\n") ==
+        std::vector<std::string>{"1 x = 1\n", "command 2 :type x\n", "3 y = 2\n"});
+  CHECK(texts(":type 1") == std::vector<std::string>{"command 1 :type 1"});
+  CHECK(texts("for i in range(2):\n    x = i\n:type x\n") ==
+        std::vector<std::string>{"1 for i in range(2):\n    x = i\n", "command 3 :type x\n"});
+  // Inside brackets and strings it is their text.
+  CHECK(texts("y = x[1\n:2]\n").size() == 1);
+  CHECK(texts("y = '''\n:type x\n'''\n").size() == 1);
+  CHECK(texts("y = 1 + \\\n:type x\n").size() == 1);
+  CHECK(missing_in_input("x = 1\n:type x\n") == Missing::Nothing);
+  CHECK(missing_in_input(":type x\ny = (1,\n") == Missing::Bracket);
+  CHECK(missing_in_input(":type x\nfor i in range(2):\n") == Missing::Body);
+}
+
+TEST_CASE("prompts of a copied session are taken off") {
+  CHECK(without_prompts(">>> x = 1\n>>> for i in range(2):\n...     x = i\n...\n>>> x\n1\n") ==
+        "x = 1\nfor i in range(2):\n    x = i\n\nx\n");
+  CHECK(without_prompts("x = 1\n>>> y\n") == "x = 1\n>>> y\n");
+  CHECK(without_prompts(">>>x\n") == ">>>x\n");
+}
+
+TEST_CASE("an input of commands and statements runs in order") {
+  Run run;
+  CHECK(run(module_text + "x = ones((2,))\n:gradient M.main --wrt w\nM.main(x, x)\n") ==
+        "M = gradient(M.main, wrt=[\"w\"])\nfloat32 () 2\n");
+  CHECK(run(":gradient M.main --wrt x --as G\nprint(type(G.main))\n").ends_with(")\n"));
+  // The statements before the one that fails stay; its line is that of the input.
+  CHECK(run("a = 5\n:type a\nb = nothing\nc = 6\n") == "TypeError@3");
+  CHECK(run("a") == "5\n");
+  CHECK(run("c") == "TypeError@1");
+}
+
+TEST_CASE("a fault of syntax anywhere and nothing runs") {
+  Run run;
+  CHECK(run("a = 5\n:type a\nb = (1\n") == "SyntaxError@3");
+  CHECK(run("a") == "TypeError@1");
+  CHECK(run("a = 5\n:typo a\n") == "UsageError@?");
+  CHECK(run("a") == "TypeError@1");
+}
+
+TEST_CASE("words that need no colon, unless they are names") {
+  Run run;
+  CHECK(run("help").find(":quit") != std::string::npos);
+  CHECK(run("?\n") == run("help"));
+  CHECK(run("help = 3\nhelp\n") == "3\n");
+  CHECK(run("help") == "3\n");
+  CHECK(run.goes_on);
+  run("quit");
+  CHECK_FALSE(run.goes_on);
+  run("x = 1\n:quit\nx = 2\n");
+  CHECK_FALSE(run.goes_on);
+  CHECK(run("x") == "1\n");
+}
+
+TEST_CASE("help shows what a value is") {
+  Run run;
+  run(module_text);
+  const std::string page = run("help(M)");
+  CHECK(page.find("main(x: R.Tensor((2,), dtype=\"float32\")") != std::string::npos);
+  CHECK(page.find("R.multiply") == std::string::npos);
+  CHECK(run("help(M.main)").find("main(x") != std::string::npos);
+  CHECK(run("help(3)").find("int") != std::string::npos);
+  CHECK(run("help(\"gradient\")").find("--wrt") != std::string::npos);
+}

@@ -1,0 +1,131 @@
+// A count stays a count as long as the inputs still stand first and nothing new stands behind the trained
+// ones; otherwise the names say it.
+#include "transform/parameter_marks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/user_gradient.h"
+#include "support/failure.h"
+#include "support/suggest.h"
+#include "transform/rebuild.h"
+
+namespace relish {
+namespace {
+
+std::vector<std::string> parameter_names(const std::vector<Var>& params) {
+  std::vector<std::string> names;
+  for (const Var& param : params) names.push_back(param.name());
+  return names;
+}
+
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::optional<std::vector<std::string>> listed_parameters(const Function& function) {
+  const Attribute* marked = find_attribute(function.attributes, trained_attribute);
+  if (!marked) return std::nullopt;
+  const auto refuse = [&](std::string message) {
+    fail(ErrorClass::Type, function.span, "attribute.params",
+         fmt::format("{}: {} {}; expected a list of names of parameters", function.name, trained_attribute,
+                     message));
+  };
+  const auto* list = marked->as<AttributeList>();
+  if (!list) refuse("is no list");
+  const std::vector<std::string> known = parameter_names(function.params);
+  std::vector<std::string> names;
+  for (const Attribute& item : *list) {
+    const std::string* name = item.as<std::string>();
+    if (!name) refuse("holds what is no name");
+    if (!holds(known, *name)) refuse(fmt::format("names '{}'{}", *name, did_you_mean(*name, known)));
+    if (holds(names, *name)) refuse(fmt::format("names '{}' twice", *name));
+    names.push_back(*name);
+  }
+  return names;
+}
+
+std::optional<std::size_t> counted_inputs(const Function& function) {
+  const Attribute* count = find_attribute(function.attributes, input_count_attribute);
+  if (!count) return std::nullopt;
+  const std::int64_t* value = count->as<std::int64_t>();
+  if (!value || *value < 0 || static_cast<std::size_t>(*value) > function.params.size()) {
+    fail(ErrorClass::Type, function.span, "attribute.num_input",
+         fmt::format("{}: {} is {}; expected an int from 0 to {}, the number of parameters", function.name,
+                     input_count_attribute, value ? fmt::to_string(*value) : "no int",
+                     function.params.size()));
+  }
+  return static_cast<std::size_t>(*value);
+}
+
+// The mark that says of the parameters `after` what source's marks say of its own.
+std::optional<std::pair<std::string, Attribute>> mark_for(const Function& source,
+                                                          const std::vector<std::string>& after) {
+  const std::optional<std::vector<std::string>> marked = marked_parameters(source);
+  if (!marked) return std::nullopt;
+  std::vector<std::string> trained;
+  for (const std::string& parameter : *marked)
+    if (holds(after, parameter)) trained.push_back(parameter);
+  const bool counted = !find_attribute(source.attributes, trained_attribute);
+  const bool all_behind =
+      trained.size() <= after.size() && std::equal(trained.rbegin(), trained.rend(), after.rbegin());
+  if (counted && all_behind)
+    return {{std::string(input_count_attribute), static_cast<std::int64_t>(after.size() - trained.size())}};
+  return {{std::string(trained_attribute), AttributeList(trained.begin(), trained.end())}};
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> marked_parameters(const Function& function) {
+  if (auto listed = listed_parameters(function)) return listed;
+  const std::optional<std::size_t> inputs = counted_inputs(function);
+  if (!inputs) return std::nullopt;
+  std::vector<std::string> names = parameter_names(function.params);
+  names.erase(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(*inputs));
+  return names;
+}
+
+Attributes attributes_of_derived(const Function& source, std::string_view name,
+                                 const std::vector<Var>& params) {
+  const std::vector<std::string> after = parameter_names(params);
+  const bool changed = parameter_names(source.params) != after;
+  std::optional<std::pair<std::string, Attribute>> mark = changed ? mark_for(source, after) : std::nullopt;
+  Attributes result;
+  for (const auto& [key, value] : source.attributes) {
+    if (name != source.name && (key == gradient_attribute || key == role_attribute || key == "global_symbol"))
+      continue;
+    const bool marks = key == trained_attribute || key == input_count_attribute;
+    if (!marks || !changed) {
+      result.emplace_back(key, value);
+    } else if (mark) {
+      result.push_back(std::move(*mark));
+      mark.reset();
+    }
+  }
+  return result;
+}
+
+bool has_role(const Function& function, std::string_view role) {
+  const Attribute* attribute = find_attribute(function.attributes, role_attribute);
+  const std::string* text = attribute ? attribute->as<std::string>() : nullptr;
+  return text && *text == role;
+}
+
+void set_role(Module& module, Function&& function, std::string_view role) {
+  if (module.find(function.name)) {
+    const FunctionPtr before = module.function(function.name);
+    if (!before || !has_role(*before, role)) {
+      fail(
+          ErrorClass::Usage, {}, "setup_trainer.name",
+          fmt::format("module {} has a function '{}' already; rename it, since the trainer makes one of that "
+                      "name",
+                      module.name, function.name));
+    }
+    check_replaces(module, function);
+  }
+  function.attributes = with_attribute(std::move(function.attributes), role_attribute, std::string(role));
+  module.set(std::make_shared<const Function>(std::move(function)));
+}
+
+}  // namespace relish
