@@ -1,9 +1,19 @@
-# Writes OUTPUT, one line RELISH_OP(op_<name>) for each operator defined below FOLDER. A definition is a line
-# `extern const Op op_<name>` (or, after a declaration, `const Op op_<name>`) at the start of a line.
+# Writes OUTPUT, one line RELISH_OP(op_<name>, ops_<file>) for each operator defined below FOLDER. A definition is a
+# line `extern const Op op_<name>` (or, after a declaration, `const Op op_<name>`) at the start of a line; the file
+# <folder>/<file>.cpp has the namespace relish::ops_<folder>_<file>, so that files that name their parts alike can be
+# compiled together.
 cmake_minimum_required(VERSION 3.25)
 file(GLOB_RECURSE sources "${FOLDER}/*.cpp")
 set(operators)
+set(entries)
 foreach(source IN LISTS sources)
+  file(RELATIVE_PATH space "${FOLDER}" "${source}")
+  string(REGEX REPLACE "\\.cpp$" "" space "ops_${space}")
+  string(REPLACE "/" "_" space "${space}")
+  file(STRINGS "${source}" opened REGEX "^namespace relish::${space} {$")
+  if(NOT opened)
+    message(FATAL_ERROR "${source}: expected a line `namespace relish::${space} {`")
+  endif()
   file(STRINGS "${source}" lines REGEX "^(extern )?const Op op_[a-z0-9_]+")
   foreach(line IN LISTS lines)
     string(REGEX MATCH "op_[a-z0-9_]+" operator "${line}")
@@ -11,12 +21,13 @@ foreach(source IN LISTS sources)
       message(FATAL_ERROR "${source}: operator ${operator} is defined twice")
     endif()
     list(APPEND operators "${operator}")
+    list(APPEND entries "${operator}, ${space}")
   endforeach()
 endforeach()
-list(SORT operators)
+list(SORT entries)
 
 set(text "")
-foreach(operator IN LISTS operators)
-  string(APPEND text "RELISH_OP(${operator})\n")
+foreach(entry IN LISTS entries)
+  string(APPEND text "RELISH_OP(${entry})\n")
 endforeach()
 file(WRITE "${OUTPUT}" "${text}")

@@ -8,14 +8,17 @@
 
 namespace relish {
 
-#define RELISH_OP(name) extern const Op name;
+#define RELISH_OP(name, space) \
+  namespace space {            \
+  extern const Op name;        \
+  }
 #include "generated/op_list.inc"
 #undef RELISH_OP
 
 void install_stdlib() {
   static const auto table = [] {
     std::vector<const Op*> ops = {
-#define RELISH_OP(name) &name,
+#define RELISH_OP(name, space) &space::name,
 #include "generated/op_list.inc"
 #undef RELISH_OP
     };

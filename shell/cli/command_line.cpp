@@ -23,10 +23,6 @@
 namespace relish {
 namespace {
 
-[[noreturn]] void usage(std::string_view id, std::string message) {
-  fail(ErrorClass::Usage, {}, id, std::move(message));
-}
-
 bool color_wanted() {
   const char* kind = std::getenv("TERM");
   const char* no_color = std::getenv("NO_COLOR");
@@ -44,7 +40,7 @@ const Command& command_named(const std::string& name) {
   std::string hint = did_you_mean(name, names);
   if (hint.empty() && access(name.c_str(), R_OK) == 0)
     hint = "; to run a script write relish run " + printable(name);
-  usage("command.unknown", fmt::format("unknown command '{}'{}", printable(name), hint));
+  fail_usage("command.unknown", fmt::format("unknown command '{}'{}", printable(name), hint));
 }
 
 void show(Session& session, const ScriptValue& value) {
@@ -101,23 +97,24 @@ void run_on_file(Invocation& invocation, const ParsedCommand& parsed) {
   std::string function = parsed.function;
   bool batch = command.subject == Subject::Call && invocation.given("batch");
   if (batch) {
-    if (!parsed.positionals.empty()) usage("command.subject", "a file and --batch contradict each other");
+    if (!parsed.positionals.empty())
+      fail_usage("command.subject", "a file and --batch contradict each other");
     show(invocation.session, command.run(invocation));
     return;
   }
   std::size_t most = command.subject == Subject::Call ? 2 : 1;
   if (parsed.positionals.empty())
-    usage("command.subject", fmt::format("{}: FILE is missing", shell_name(command.name)));
+    fail_usage("command.subject", fmt::format("{}: FILE is missing", shell_name(command.name)));
   if (parsed.positionals.size() > most) {
     const std::string found = printable(parsed.positionals[most]);
     const bool takes_function =
         command.subject == Subject::Function || command.subject == Subject::Expression;
-    usage("command.subject",
-          fmt::format("{}: found '{}' behind the file{}", shell_name(command.name), found,
-                      takes_function ? fmt::format("; a function is named by -f {}", found) : ""));
+    fail_usage("command.subject",
+               fmt::format("{}: found '{}' behind the file{}", shell_name(command.name), found,
+                           takes_function ? fmt::format("; a function is named by -f {}", found) : ""));
   }
   if (parsed.positionals.size() == 2) {
-    if (!function.empty()) usage("command.subject", "a function and -f contradict each other");
+    if (!function.empty()) fail_usage("command.subject", "a function and -f contradict each other");
     function = parsed.positionals[1];
   }
   ProgramFile program =
@@ -125,7 +122,7 @@ void run_on_file(Invocation& invocation, const ParsedCommand& parsed) {
   invocation.session.report(program.warnings);
   invocation.program = &program;
   std::vector<ModulePtr> modules = program.modules();
-  if (modules.empty()) usage("program.empty", fmt::format("{} declares no functions", program.path));
+  if (modules.empty()) fail_usage("program.empty", fmt::format("{} declares no functions", program.path));
   bool all_modules = command.subject == Subject::Module;
   bool whole_module = function.empty() && modules.size() == 1 &&
                       (command.transforms || command.subject == Subject::Expression);
@@ -156,16 +153,16 @@ int run_command(const Command& command, const std::vector<std::string>& argument
     case Subject::Files:
     case Subject::Name:
       if (command.subject == Subject::None && !parsed.positionals.empty()) {
-        usage("command.subject", fmt::format("{} takes no file, found '{}'", shell_name(command.name),
-                                             printable(parsed.positionals[0])));
+        fail_usage("command.subject", fmt::format("{} takes no file, found '{}'", shell_name(command.name),
+                                                  printable(parsed.positionals[0])));
       }
       if (command.subject == Subject::Name && parsed.positionals.size() > 1) {
-        usage("command.subject", fmt::format("{} takes one name, found {}", shell_name(command.name),
-                                             parsed.positionals.size()));
+        fail_usage("command.subject", fmt::format("{} takes one name, found {}", shell_name(command.name),
+                                                  parsed.positionals.size()));
       }
       if (parsed.positionals.empty() && command.subject != Subject::None && !command.subject_optional) {
-        usage("command.subject", fmt::format("{}: {} is missing", shell_name(command.name),
-                                             command.subject == Subject::Name ? "NAME" : "FILE"));
+        fail_usage("command.subject", fmt::format("{}: {} is missing", shell_name(command.name),
+                                                  command.subject == Subject::Name ? "NAME" : "FILE"));
       }
       invocation.files = parsed.positionals;
       // Reading a terminal or pipe stays on this thread, where signals interrupt it; the commands themselves

@@ -13,11 +13,12 @@
 #include "support/suggest.h"
 
 namespace relish {
-namespace {
 
-[[noreturn]] void usage(std::string_view id, std::string message) {
+void fail_usage(std::string_view id, std::string message) {
   fail(ErrorClass::Usage, {}, id, std::move(message));
 }
+
+namespace {
 
 // Common options as text, turned into settings after parsing.
 struct CommonTexts {
@@ -46,8 +47,8 @@ T parse_whole(const std::string& text, std::string_view flag, T least) {
   T value{};
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || text.empty() || value < least) {
-    usage("option.value",
-          fmt::format("{}: found '{}'; expected an int of at least {}", flag, printable(text), least));
+    fail_usage("option.value",
+               fmt::format("{}: found '{}'; expected an int of at least {}", flag, printable(text), least));
   }
   return value;
 }
@@ -56,16 +57,16 @@ void apply_common_options(const CommonTexts& texts, Settings& settings) {
   if (!texts.tier.empty()) {
     static const std::vector<std::string> tiers = {"interp", "jit"};
     if (texts.tier != "interp" && texts.tier != "jit") {
-      usage("option.tier", fmt::format("--tier: found '{}'; expected interp or jit{}", printable(texts.tier),
-                                       did_you_mean(texts.tier, tiers)));
+      fail_usage("option.tier", fmt::format("--tier: found '{}'; expected interp or jit{}",
+                                            printable(texts.tier), did_you_mean(texts.tier, tiers)));
     }
     settings.tier = texts.tier;
   }
   if (!texts.threads.empty()) {
     settings.threads = parse_whole<int>(texts.threads, "--threads", 1);
     if (settings.threads > most_threads) {
-      usage("option.value",
-            fmt::format("--threads: found {}; expected at most {}", settings.threads, most_threads));
+      fail_usage("option.value",
+                 fmt::format("--threads: found {}; expected at most {}", settings.threads, most_threads));
     }
   }
   if (!texts.seed.empty()) settings.seed = parse_whole<std::uint64_t>(texts.seed, "--seed", 0);
@@ -106,15 +107,15 @@ ScriptValue value_of(const Slot& slot, const Command& command) {
     return ScriptValue::list(std::move(items));
   }
   if (slot.texts.size() > 1) {
-    usage("option.twice",
-          fmt::format("{}: --{} is given twice", shell_name(command.name), shell_name(slot.option->name)));
+    fail_usage("option.twice", fmt::format("{}: --{} is given twice", shell_name(command.name),
+                                           shell_name(slot.option->name)));
   }
   const std::string& text = slot.texts.front();
   std::string flag = fmt::format("{}: --{}", shell_name(command.name), shell_name(slot.option->name));
   auto number = [&](auto value, std::string_view kind) -> ScriptValue {
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc{} && end == text.data() + text.size() && !text.empty()) return value;
-    usage("option.value", fmt::format("{}: found '{}'; expected {}", flag, printable(text), kind));
+    fail_usage("option.value", fmt::format("{}: found '{}'; expected {}", flag, printable(text), kind));
   };
   if (slot.option->kind == OptionKind::Integer) return number(std::int64_t{}, "an int");
   if (slot.option->kind == OptionKind::Real) return number(double{}, "a number");
@@ -128,8 +129,8 @@ ScriptValue value_of(const Slot& slot, const Command& command) {
     for (const std::string& name : option->get_snames()) names.push_back("-" + name);
   }
   std::string flag = given.substr(0, given.find('='));
-  usage("option.unknown", fmt::format("{}: unknown option '{}'{}", shell_name(command.name), printable(flag),
-                                      did_you_mean(flag, names)));
+  fail_usage("option.unknown", fmt::format("{}: unknown option '{}'{}", shell_name(command.name),
+                                           printable(flag), did_you_mean(flag, names)));
 }
 
 // CLI11's words are its own; only what went wrong is taken from it.
@@ -138,7 +139,7 @@ ScriptValue value_of(const Slot& slot, const Command& command) {
   if (error.get_name() == "ArgumentMismatch")
     what = fmt::format("{} has no value", what.substr(0, what.find(':')));
   while (!what.empty() && (what.back() == '\n' || what.back() == '.')) what.pop_back();
-  usage("option.use", fmt::format("{}: {}", shell_name(command.name), printable(what, 200)));
+  fail_usage("option.use", fmt::format("{}: {}", shell_name(command.name), printable(what, 200)));
 }
 
 }  // namespace
@@ -159,8 +160,8 @@ std::size_t leading_options(const std::vector<std::string>& arguments) {
       for (const CLI::Option* known : app.get_options()) {
         for (const std::string& long_name : known->get_lnames()) names.push_back("--" + long_name);
       }
-      usage("option.unknown", fmt::format("unknown option '{}' before the command{}", printable(name),
-                                          did_you_mean(name, names)));
+      fail_usage("option.unknown", fmt::format("unknown option '{}' before the command{}", printable(name),
+                                               did_you_mean(name, names)));
     }
     bool alone = option->get_items_expected_max() == 0 || name.size() != arguments[at].size();
     at += alone ? 1 : 2;
@@ -206,8 +207,8 @@ ParsedCommand parse_command_line(const Command& command, const std::vector<std::
   for (const Slot& slot : slots) {
     bool given = slot.parsed->count() > 0;
     if (!given && slot.option->required) {
-      usage("option.missing", fmt::format("{}: the option --{} is missing", shell_name(command.name),
-                                          shell_name(slot.option->name)));
+      fail_usage("option.missing", fmt::format("{}: the option --{} is missing", shell_name(command.name),
+                                               shell_name(slot.option->name)));
     }
     if (given) result.options.emplace_back(slot.option->name, value_of(slot, command));
   }

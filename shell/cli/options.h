@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shell/command.h"
@@ -19,6 +20,9 @@ struct ParsedCommand {
 // How many words before the command's name are common options with their values, as in `relish --tier interp
 // run x`. UsageError with the nearest name for an option that is none of them.
 std::size_t leading_options(const std::vector<std::string>& arguments);
+
+// Throws a UsageError.
+[[noreturn]] void fail_usage(std::string_view id, std::string message);
 
 // `arguments` are those behind the command's name. Fills the settings and the process's limits. UsageError
 // with the nearest name for an unknown flag.

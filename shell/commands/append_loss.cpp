@@ -1,51 +1,11 @@
-// The command `append_loss` and the option `loss`.
+// The command `append_loss`.
 #include "transform/append_loss.h"
-
-#include <algorithm>
-#include <cmath>
 
 #include "shell/commands/loss_option.h"
 #include "shell/commands/subject.h"
-#include "shell/program/reading.h"
-#include "stdlib/catalog.h"
-#include "support/render.h"
 
-namespace relish {
+namespace relish::commands_append_loss {
 namespace {
-
-// A function "Module.name" of the shell's file, or a plain name that the module has and the library lacks.
-bool find_user_loss(const Invocation& invocation, const std::string& text, AppendLossOptions& into) {
-  std::size_t dot = text.find('.');
-  if (text.find('(') != std::string::npos) return false;
-  if (dot == std::string::npos) {
-    std::vector<std::string> known = loss_names();
-    if (std::find(known.begin(), known.end(), text) != known.end()) return false;
-    into.loss_function = invocation.module->function(text);
-    into.loss_module = invocation.module;
-    return into.loss_function != nullptr;
-  }
-  if (!invocation.program) return false;
-  for (const ModulePtr& module : invocation.program->modules()) {
-    if (module->name != text.substr(0, dot)) continue;
-    into.loss_function = module->function(text.substr(dot + 1));
-    into.loss_module = module;
-  }
-  return into.loss_function != nullptr;
-}
-
-void check_name(const Invocation& invocation, const std::string& name) {
-  bool is_name = false;
-  try {
-    ast::ExprPtr read = read_one_expression(Sources::instance().add("<name>", name + "\n"));
-    is_name = ast::name_of(*read) && *ast::name_of(*read) == name;
-  } catch (const Failure&) {
-    // Not even an expression.
-  }
-  if (!is_name) invocation.refuse_value("name", fmt::format("found '{}'; expected a name", printable(name)));
-}
-
-// No function returns so many results.
-constexpr std::int64_t most_outputs = 1 << 20;
 
 constexpr Option options[] = {
     {"loss", OptionKind::Spec, "",
@@ -70,49 +30,6 @@ ScriptValue run(Invocation& invocation) {
 
 }  // namespace
 
-AppendLossOptions loss_options(const Invocation& invocation) {
-  AppendLossOptions result;
-  const ScriptValue* loss = invocation.find("loss");
-  if (!loss) invocation.refuse_value("loss", "a loss is missing");
-  if (const auto* function = loss->as<FunctionReference>()) {
-    result.loss_function = function->module->function(function->name);
-    result.loss_module = function->module;
-    if (!result.loss_function)
-      invocation.misuse("loss", fmt::format("'{}' is no Relax function", function->name));
-  } else {
-    std::string text = invocation.text("loss");
-    if (!find_user_loss(invocation, text, result)) result.loss = parse_named_spec(text);
-  }
-  const std::int64_t outputs = invocation.integer("outputs", 1);
-  if (outputs < 1 || outputs > most_outputs) {
-    invocation.refuse_value("outputs", fmt::format("found {}; expected an int of at least 1", outputs));
-  }
-  result.outputs = static_cast<int>(outputs);
-  result.new_name = invocation.text("name");
-  if (result.new_name.empty()) return result;
-  check_name(invocation, result.new_name);
-  if (invocation.module->find(result.new_name)) {
-    invocation.refuse_value(
-        "name",
-        fmt::format("'{}' is a function of the module already; expected a new name", result.new_name));
-  }
-  return result;
-}
-
-Judgement judgement_of(const AppendLossOptions& options) {
-  Judgement judgement;
-  const LossEntry* entry = options.loss_function ? nullptr : find_loss(options.loss.name);
-  if (!entry) return judgement;
-  if (!std::isnan(entry->threshold)) judgement.threshold = entry->threshold;
-  for (const CatalogOption& option : entry->options) {
-    if (option.name != "ignore_index") continue;
-    const Attribute* given = find_attribute(options.loss.options, option.name);
-    const std::int64_t* label = given ? given->as<std::int64_t>() : nullptr;
-    judgement.ignored_label = label ? *label : std::stoll(std::string(option.fallback));
-  }
-  return judgement;
-}
-
 extern const Command command_append_loss;
 const Command command_append_loss{
     .name = "append_loss",
@@ -126,4 +43,4 @@ const Command command_append_loss{
     .transforms = true,
 };
 
-}  // namespace relish
+}  // namespace relish::commands_append_loss

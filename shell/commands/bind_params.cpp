@@ -9,7 +9,7 @@
 #include "support/suggest.h"
 #include "transform/rebuild.h"
 
-namespace relish {
+namespace relish::commands_bind_params {
 namespace {
 
 constexpr Option options[] = {
@@ -77,4 +77,4 @@ const Command command_bind_params{
     .transforms = true,
 };
 
-}  // namespace relish
+}  // namespace relish::commands_bind_params

@@ -8,7 +8,7 @@
 #include "shell/program/call_values.h"
 #include "shell/script/script.h"
 
-namespace relish {
+namespace relish::commands_call {
 namespace {
 
 constexpr Option own_options[] = {
@@ -80,4 +80,4 @@ const Command command_call{
         "only writes are results and take no argument.",
 };
 
-}  // namespace relish
+}  // namespace relish::commands_call

@@ -3,7 +3,7 @@
 #include "shell/commands/subject.h"
 #include "support/render.h"
 
-namespace relish {
+namespace relish::commands_check {
 namespace {
 
 constexpr Option options[] = {
@@ -69,4 +69,4 @@ const Command command_check{
     .doc = "Parses, resolves names, infers types and verifies; the exit code is that of the worst file.",
 };
 
-}  // namespace relish
+}  // namespace relish::commands_check

@@ -5,7 +5,7 @@
 #include "shell/commands/subject.h"
 #include "shell/program/call_values.h"
 
-namespace relish {
+namespace relish::commands_check_gradients {
 namespace {
 
 constexpr Option own_options[] = {
@@ -79,4 +79,4 @@ const Command command_check_gradients{
         "result is True or False and a difference is told on standard error.",
 };
 
-}  // namespace relish
+}  // namespace relish::commands_check_gradients

@@ -1,28 +1,50 @@
 // The list of all commands, in the order of the manual.
 #include "shell/command.h"
 
+// COMMAND(FILE, NAME): command_NAME in the namespace of commands/FILE.cpp. Commands name their parts alike,
+// and each file has a namespace of its own, so that several can be compiled together.
+#define RELISH_COMMANDS(COMMAND)            \
+  COMMAND(run, run)                         \
+  COMMAND(run, repl)                        \
+  COMMAND(call, call)                       \
+  COMMAND(check, check)                     \
+  COMMAND(fmt, fmt)                         \
+  COMMAND(type, type)                       \
+  COMMAND(gradient, gradient)               \
+  COMMAND(bind_params, bind_params)         \
+  COMMAND(append_loss, append_loss)         \
+  COMMAND(optimizer, optimizer)             \
+  COMMAND(setup_trainer, setup_trainer)     \
+  COMMAND(legalize, legalize)               \
+  COMMAND(dce, dce)                         \
+  COMMAND(passes, passes)                   \
+  COMMAND(train, train)                     \
+  COMMAND(evaluate, evaluate)               \
+  COMMAND(time, time)                       \
+  COMMAND(check_gradients, check_gradients) \
+  COMMAND(load, load)                       \
+  COMMAND(save, save)                       \
+  COMMAND(ops, ops)                         \
+  COMMAND(doc, doc)                         \
+  COMMAND(help, help_page)                  \
+  COMMAND(version, version)
+
 namespace relish {
 
-extern const Command command_run, command_repl, command_call, command_check, command_fmt, command_type;
-extern const Command command_gradient, command_bind_params, command_append_loss, command_optimizer,
-    command_setup_trainer;
-extern const Command command_legalize, command_dce, command_passes;
-extern const Command command_train, command_evaluate, command_time, command_check_gradients;
-extern const Command command_load, command_save;
-extern const Command command_ops, command_doc, command_help_page, command_version;
+#define COMMAND(file, name)              \
+  namespace commands_##file {            \
+    extern const Command command_##name; \
+  }
+RELISH_COMMANDS(COMMAND)
+#undef COMMAND
 
 std::span<const Command* const> all_commands() {
-  static constexpr const Command* list[] = {
-      &command_run,       &command_repl,          &command_call,
-      &command_check,     &command_fmt,           &command_type,
-      &command_gradient,  &command_bind_params,   &command_append_loss,
-      &command_optimizer, &command_setup_trainer, &command_legalize,
-      &command_dce,       &command_passes,        &command_train,
-      &command_evaluate,  &command_time,          &command_check_gradients,
-      &command_load,      &command_save,          &command_ops,
-      &command_doc,       &command_help_page,     &command_version,
-  };
+#define COMMAND(file, name) &commands_##file::command_##name,
+  static constexpr const Command* list[] = {RELISH_COMMANDS(COMMAND)};
+#undef COMMAND
   return list;
 }
+
+#undef RELISH_COMMANDS
 
 }  // namespace relish

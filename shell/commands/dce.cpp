@@ -2,7 +2,7 @@
 #include "shell/commands/subject.h"
 #include "transform/dead_code.h"
 
-namespace relish {
+namespace relish::commands_dce {
 namespace {
 
 constexpr Option options[] = {output_option, dialect_option};
@@ -23,4 +23,4 @@ const Command command_dce{
     .transforms = true,
 };
 
-}  // namespace relish
+}  // namespace relish::commands_dce

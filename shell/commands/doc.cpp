@@ -10,7 +10,7 @@
 #include "support/render.h"
 #include "support/suggest.h"
 
-namespace relish {
+namespace relish::commands_doc {
 namespace {
 
 constexpr Example examples[] = {{"relish doc nn.relu", "doc(\"gradient\")"},
@@ -63,4 +63,4 @@ const Command command_doc{
     .subject_optional = true,
 };
 
-}  // namespace relish
+}  // namespace relish::commands_doc

@@ -8,7 +8,7 @@
 #include "shell/commands/training.h"
 #include "shell/progress.h"
 
-namespace relish {
+namespace relish::commands_evaluate {
 namespace {
 
 constexpr Option options[] = {
@@ -72,4 +72,4 @@ const Command command_evaluate{
     .examples = examples,
 };
 
-}  // namespace relish
+}  // namespace relish::commands_evaluate

@@ -5,7 +5,7 @@
 #include "shell/program/reading.h"
 #include "shell/program/text_file.h"
 
-namespace relish {
+namespace relish::commands_fmt {
 namespace {
 
 constexpr Option options[] = {
@@ -77,7 +77,8 @@ const Command command_fmt{
         "Keeps names, comments, the order of functions and of statements. A text with type errors alone is "
         "printed too; "
         "the errors are reported and the exit code is theirs. Of a Python file standard output gets the "
-        "declarations; written to a .py file, its functions are formatted in their place and all else is kept.",
+        "declarations; written to a .py file, its functions are formatted in their place and all else is "
+        "kept.",
 };
 
-}  // namespace relish
+}  // namespace relish::commands_fmt

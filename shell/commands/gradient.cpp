@@ -3,7 +3,7 @@
 
 #include "shell/commands/subject.h"
 
-namespace relish {
+namespace relish::commands_gradient {
 namespace {
 
 constexpr Option options[] = {
@@ -43,4 +43,4 @@ const Command command_gradient{
     .transforms = true,
 };
 
-}  // namespace relish
+}  // namespace relish::commands_gradient

@@ -3,7 +3,7 @@
 #include "support/render.h"
 #include "support/suggest.h"
 
-namespace relish {
+namespace relish::commands_help {
 namespace {
 
 constexpr Example examples[] = {{"relish help gradient", "help(\"gradient\")"}};
@@ -51,4 +51,4 @@ const Command command_help_page{
     .subject_optional = true,
 };
 
-}  // namespace relish
+}  // namespace relish::commands_help

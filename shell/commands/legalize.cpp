@@ -3,7 +3,7 @@
 
 #include "shell/commands/subject.h"
 
-namespace relish {
+namespace relish::commands_legalize {
 namespace {
 
 constexpr Option options[] = {output_option, dialect_option};
@@ -24,4 +24,4 @@ const Command command_legalize{
     .transforms = true,
 };
 
-}  // namespace relish
+}  // namespace relish::commands_legalize

@@ -9,7 +9,7 @@
 #include "shell/script/script.h"
 #include "support/render.h"
 
-namespace relish {
+namespace relish::commands_load {
 namespace {
 
 constexpr Option options[] = {
@@ -92,4 +92,4 @@ const Command command_load{
         "lists what the file holds.",
 };
 
-}  // namespace relish
+}  // namespace relish::commands_load

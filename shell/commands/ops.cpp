@@ -1,14 +1,14 @@
 // The command `ops`: the table of operators.
 #include <nlohmann/json.hpp>
 
-#include "stdlib/surface.h"
 #include "shell/commands/operator_page.h"
 #include "shell/commands/subject.h"
 #include "stdlib/coverage.h"
 #include "stdlib/op_doc.h"
+#include "stdlib/surface.h"
 #include "support/render.h"
 
-namespace relish {
+namespace relish::commands_ops {
 namespace {
 
 constexpr Option options[] = {
@@ -90,4 +90,4 @@ const Command command_ops{
     .subject_optional = true,
 };
 
-}  // namespace relish
+}  // namespace relish::commands_ops

@@ -3,7 +3,7 @@
 #include "transform/rebuild.h"
 #include "transform/setup_trainer.h"
 
-namespace relish {
+namespace relish::commands_optimizer {
 namespace {
 
 constexpr Option options[] = {
@@ -49,4 +49,4 @@ const Command command_optimizer{
     .transforms = true,
 };
 
-}  // namespace relish
+}  // namespace relish::commands_optimizer

@@ -8,7 +8,7 @@
 #include "shell/program/text_diff.h"
 #include "support/suggest.h"
 
-namespace relish {
+namespace relish::commands_passes {
 namespace {
 
 constexpr Option options[] = {
@@ -138,4 +138,4 @@ const Command command_passes{
     .transforms = true,
 };
 
-}  // namespace relish
+}  // namespace relish::commands_passes

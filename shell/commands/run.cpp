@@ -11,7 +11,7 @@
 #include "support/limits.h"
 #include "support/render.h"
 
-namespace relish {
+namespace relish::commands_run {
 namespace {
 
 constexpr Option run_options[] = {
@@ -147,4 +147,4 @@ const Command command_repl{
     .surfaces = in_shell,
 };
 
-}  // namespace relish
+}  // namespace relish::commands_run

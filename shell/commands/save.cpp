@@ -5,7 +5,7 @@
 #include "shell/program/text_file.h"
 #include "shell/script/script.h"
 
-namespace relish {
+namespace relish::commands_save {
 namespace {
 
 constexpr Option options[] = {
@@ -76,4 +76,4 @@ const Command command_save{
         "it converts a data file.",
 };
 
-}  // namespace relish
+}  // namespace relish::commands_save

@@ -5,7 +5,7 @@
 #include "shell/commands/subject.h"
 #include "shell/commands/training.h"
 
-namespace relish {
+namespace relish::commands_setup_trainer {
 namespace {
 
 constexpr Option options[] = {
@@ -56,4 +56,4 @@ const Command command_setup_trainer{
     .transforms = true,
 };
 
-}  // namespace relish
+}  // namespace relish::commands_setup_trainer

@@ -12,7 +12,7 @@
 #include "support/interrupt.h"
 #include "support/render.h"
 
-namespace relish {
+namespace relish::commands_time {
 namespace {
 
 // Runs go on until both are reached, or the most is.
@@ -231,4 +231,4 @@ const Command command_time{
         "given to the named parameter of the next call, as in training.",
 };
 
-}  // namespace relish
+}  // namespace relish::commands_time

@@ -17,7 +17,7 @@
 #include "support/render.h"
 #include "transform/setup_trainer.h"
 
-namespace relish {
+namespace relish::commands_train {
 namespace {
 
 constexpr Option options[] = {
@@ -263,4 +263,4 @@ const Command command_train{
         "whole step), `run_dir`.",
 };
 
-}  // namespace relish
+}  // namespace relish::commands_train

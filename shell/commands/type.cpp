@@ -4,7 +4,7 @@
 #include "shell/commands/subject.h"
 #include "shell/script/convert.h"
 
-namespace relish {
+namespace relish::commands_type {
 namespace {
 
 constexpr Example examples[] = {{"relish type m.relish -f main", "type(M.main)"}};
@@ -70,4 +70,4 @@ const Command command_type{
     .examples = examples,
 };
 
-}  // namespace relish
+}  // namespace relish::commands_type

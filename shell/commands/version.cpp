@@ -2,7 +2,7 @@
 #include "shell/version.h"
 #include "shell/commands/subject.h"
 
-namespace relish {
+namespace relish::commands_version {
 namespace {
 
 ScriptValue run(Invocation&) { return version_text(); }
@@ -17,4 +17,4 @@ const Command command_version{
     .run = run,
 };
 
-}  // namespace relish
+}  // namespace relish::commands_version

@@ -19,11 +19,6 @@ namespace {
 
 using ast::Operator;
 
-[[noreturn]] void no_operator(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
-  fail(ErrorClass::Type, span, "script.operator",
-       fmt::format("'{}' is not defined for {} and {}", ast::text_of(op), describe(a), describe(b)));
-}
-
 ScriptValue repeat(const ScriptValue& value, std::int64_t times, Span span) {
   times = std::max<std::int64_t>(times, 0);
   auto check_size = [&](std::size_t size) {

@@ -20,11 +20,6 @@ using ast::Operator;
   fail(ErrorClass::Runtime, span, "script.division", "division by zero");
 }
 
-[[noreturn]] void no_operator(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
-  fail(ErrorClass::Type, span, "script.operator",
-       fmt::format("'{}' is not defined for {} and {}", ast::text_of(op), describe(a), describe(b)));
-}
-
 std::int64_t floor_divide(std::int64_t a, std::int64_t b, Span span) {
   if (b == 0) division_by_zero(span);
   if (a == std::numeric_limits<std::int64_t>::min() && b == -1) overflow(span, "//");
@@ -160,6 +155,11 @@ int compare_int_real(std::int64_t a, double b) {
 }
 
 }  // namespace
+
+void no_operator(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
+  fail(ErrorClass::Type, span, "script.operator",
+       fmt::format("'{}' is not defined for {} and {}", ast::text_of(op), describe(a), describe(b)));
+}
 
 ScriptValue number_operation(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
   const bool* left_bool = a.as<bool>();

@@ -13,6 +13,9 @@ namespace relish {
 ScriptValue number_operation(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span);
 ScriptValue number_prefix(ast::PrefixOperator op, const ScriptValue& a, Span span);
 
+// TypeError: the operator has no meaning for values of these kinds.
+[[noreturn]] void no_operator(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span);
+
 // -1, 0, 1 by exact value (an int and a float are not rounded to each other); 2 when a NaN is among them.
 int compare_numbers(const ScriptValue& a, const ScriptValue& b);
 

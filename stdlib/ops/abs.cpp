@@ -1,7 +1,7 @@
 // The magnitude of each element.
 #include "stdlib/families/unary.h"
 
-namespace relish {
+namespace relish::ops_abs {
 namespace {
 
 constexpr Sample abs_samples[] = {
@@ -23,4 +23,4 @@ extern const Op op_abs = elementwise_unary<elementwise::Domain::Numbers>(
             "slope at 0 is 0, where TVM has 1."},
     [](auto x) { return magnitude(x); }, [](auto g, auto x, auto) { return g * call_op("sign", {x}); });
 
-}  // namespace relish
+}  // namespace relish::ops_abs

@@ -2,7 +2,7 @@
 #include "stdlib/families/identity.h"
 #include "stdlib/families/storage.h"
 
-namespace relish {
+namespace relish::ops_alloc_tensor {
 namespace {
 
 constexpr Param params[] = {
@@ -62,4 +62,4 @@ extern const Op op_builtin_stop_lift_params =
                         .samples = stop_samples,
                         .rejects = stop_rejects});
 
-}  // namespace relish
+}  // namespace relish::ops_alloc_tensor

@@ -8,7 +8,7 @@
 #include "ir/printer.h"
 #include "support/checked.h"
 
-namespace relish {
+namespace relish::ops_arange {
 namespace {
 
 constexpr Param params[] = {
@@ -163,4 +163,4 @@ extern const Op op_arange{.name = "arange",
                               "all arguments are integers, "
                               "else in float64, and then converted to the dtype as astype does."};
 
-}  // namespace relish
+}  // namespace relish::ops_arange

@@ -3,7 +3,7 @@
 
 #include "stdlib/families/scalar_math.h"
 
-namespace relish {
+namespace relish::ops_argmax {
 namespace {
 
 constexpr Param params[] = {
@@ -180,4 +180,4 @@ extern const Op op_argmin = search<false>({.name = "argmin",
                                            .samples = smallest_samples,
                                            .rejects = smallest_rejects});
 
-}  // namespace relish
+}  // namespace relish::ops_argmax

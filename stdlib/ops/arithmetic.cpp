@@ -1,7 +1,7 @@
 // The four arithmetic operators.
 #include "stdlib/families/binary.h"
 
-namespace relish {
+namespace relish::ops_arithmetic {
 namespace {
 
 constexpr std::string_view arithmetic_doc =
@@ -138,4 +138,4 @@ extern const Op op_divide = elementwise_binary(
     [](auto a, auto b) { return a / b; }, [](auto g, auto, auto x2, auto) { return g / x2; },
     [](auto g, auto, auto x2, auto y) { return -g * y / x2; });
 
-}  // namespace relish
+}  // namespace relish::ops_arithmetic

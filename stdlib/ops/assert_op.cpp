@@ -6,7 +6,7 @@
 #include "ir/printer.h"
 #include "stdlib/families/message_format.h"
 
-namespace relish {
+namespace relish::ops_assert_op {
 namespace {
 
 constexpr Param params[] = {
@@ -83,4 +83,4 @@ extern const Op op_assert_op{
         "It has an effect, as R.print has. The values of the message are written one by one, or as one list: "
         "R.assert_op(c, [a, b], format=\"{} {}\"). They are shown as R.print shows them, in one line."};
 
-}  // namespace relish
+}  // namespace relish::ops_assert_op

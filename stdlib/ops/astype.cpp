@@ -4,7 +4,7 @@
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/lowering.h"
 
-namespace relish {
+namespace relish::ops_astype {
 namespace {
 
 constexpr Param params[] = {{"x", ParamKind::Tensor, "tensor", "", "input"},
@@ -99,4 +99,4 @@ extern const Op op_wrap_param{
     .rejects = wrap_rejects,
     .doc = "The same as astype; a mark for mixed precision, which TVM removes again."};
 
-}  // namespace relish
+}  // namespace relish::ops_astype

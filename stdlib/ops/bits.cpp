@@ -2,7 +2,7 @@
 #include "stdlib/families/binary.h"
 #include "stdlib/families/unary.h"
 
-namespace relish {
+namespace relish::ops_bits {
 namespace {
 
 constexpr std::string_view bits_doc =
@@ -106,4 +106,4 @@ extern const Op op_right_shift = flat_binary<elementwise::Domain::Integers>(
      .doc = shift_doc},
     [](auto a, auto b) { return shifted_right(a, b); });
 
-}  // namespace relish
+}  // namespace relish::ops_bits

@@ -4,7 +4,7 @@
 #include "stdlib/families/iteration.h"
 #include "stdlib/families/lowering.h"
 
-namespace relish {
+namespace relish::ops_broadcast_to {
 namespace {
 
 constexpr Param params[] = {{"x", ParamKind::Tensor, "tensor", "", "input"},
@@ -133,4 +133,4 @@ extern const Op op_broadcast_to{
     .doc =
         "Shapes are aligned on the right; a dimension 1 stretches, and missing ones are added on the left."};
 
-}  // namespace relish
+}  // namespace relish::ops_broadcast_to

@@ -1,7 +1,7 @@
 // The interval between boundaries in which each element lies.
 #include "stdlib/families/movement.h"
 
-namespace relish {
+namespace relish::ops_bucketize {
 namespace {
 
 constexpr Param params[] = {
@@ -88,4 +88,4 @@ extern const Op op_bucketize{
         "Position i says boundaries[i-1] < x <= boundaries[i], with right=True boundaries[i-1] <= x < "
         "boundaries[i]: the number of boundaries that are not above x. NaN lies behind all."};
 
-}  // namespace relish
+}  // namespace relish::ops_bucketize

@@ -4,7 +4,7 @@
 #include "stdlib/families/scalar_math.h"
 #include "stdlib/families/scalars.h"
 
-namespace relish {
+namespace relish::ops_clip {
 namespace {
 
 constexpr Param params[] = {{"x", ParamKind::Tensor, "tensor", "", "input"},
@@ -92,4 +92,4 @@ extern const Op op_clip{
         "as astype does, so those of integers lose their fractions. When min is above max, min wins, as in "
         "TVM."};
 
-}  // namespace relish
+}  // namespace relish::ops_clip

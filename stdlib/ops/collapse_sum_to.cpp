@@ -3,7 +3,7 @@
 
 #include "ir/printer.h"
 
-namespace relish {
+namespace relish::ops_collapse_sum_to {
 namespace {
 
 constexpr Param params[] = {
@@ -167,4 +167,4 @@ extern const Op op_collapse_sum_to{
     .doc =
         "The transpose of broadcast_to; gradients of broadcasting operators use it. Sums are those of sum."};
 
-}  // namespace relish
+}  // namespace relish::ops_collapse_sum_to

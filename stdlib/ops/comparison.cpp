@@ -1,7 +1,7 @@
 // The six comparisons.
 #include "stdlib/families/binary.h"
 
-namespace relish {
+namespace relish::ops_comparison {
 namespace {
 
 constexpr std::string_view comparison_doc =
@@ -74,4 +74,4 @@ extern const Op op_greater_equal = comparison({.name = "greater_equal",
                                                .doc = comparison_doc},
                                               [](auto a, auto b) { return a >= b; });
 
-}  // namespace relish
+}  // namespace relish::ops_comparison

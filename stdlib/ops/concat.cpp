@@ -3,7 +3,7 @@
 
 #include "ir/printer.h"
 
-namespace relish {
+namespace relish::ops_concat {
 namespace {
 
 constexpr Param concat_params[] = {
@@ -328,4 +328,4 @@ extern const Op op_stack{.name = "stack",
                          .rejects = stack_rejects,
                          .doc = "An axis of None is 0. Negative axes count from the end of the result."};
 
-}  // namespace relish
+}  // namespace relish::ops_concat

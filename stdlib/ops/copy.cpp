@@ -1,7 +1,7 @@
 // The tensor itself under another name.
 #include "stdlib/families/identity.h"
 
-namespace relish {
+namespace relish::ops_copy {
 namespace {
 
 constexpr Param params[] = {{"x", ParamKind::Tensor, "tensor", "", "input"}};
@@ -24,4 +24,4 @@ extern const Op op_copy = identity_of_tensor({.name = "copy",
                                               .doc = "An operator of Relay in 2019; in TVM's Relax it is the "
                                                      "binding y = x."});
 
-}  // namespace relish
+}  // namespace relish::ops_copy

@@ -3,7 +3,7 @@
 #include "stdlib/families/elements.h"
 #include "stdlib/families/lowering.h"
 
-namespace relish {
+namespace relish::ops_creation {
 namespace {
 
 constexpr Param shape_params[] = {{"shape", ParamKind::Shape, "shape", "", "shape of the result"},
@@ -102,4 +102,4 @@ extern const Op op_ones_like = creation<1, true>({.name = "ones_like",
                                                   .samples = ones_like_samples,
                                                   .rejects = ones_like_rejects});
 
-}  // namespace relish
+}  // namespace relish::ops_creation

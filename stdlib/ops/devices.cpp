@@ -1,7 +1,7 @@
 // Places of tensors. There is one device, so they are hints that stay in the text.
 #include "stdlib/families/identity.h"
 
-namespace relish {
+namespace relish::ops_devices {
 namespace {
 
 constexpr Param to_vdevice_params[] = {
@@ -67,4 +67,4 @@ extern const Op op_hint_on_device =
                                "Every tensor is computed "
                                "on the CPU."});
 
-}  // namespace relish
+}  // namespace relish::ops_devices

@@ -4,7 +4,7 @@
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/scalars.h"
 
-namespace relish {
+namespace relish::ops_diagonals {
 namespace {
 
 constexpr Param eye_params[] = {
@@ -245,4 +245,4 @@ extern const Op op_triu{.name = "triu",
                         .rejects = triu_rejects,
                         .doc = "Elements whose column is at least k more than their row."};
 
-}  // namespace relish
+}  // namespace relish::ops_diagonals

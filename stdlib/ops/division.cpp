@@ -1,7 +1,7 @@
 // Division rounded down, and the two remainders.
 #include "stdlib/families/binary.h"
 
-namespace relish {
+namespace relish::ops_division {
 namespace {
 
 constexpr Sample division_samples[] = {
@@ -66,4 +66,4 @@ extern const Op op_floor_mod = elementwise_binary<elementwise::Domain::Numbers>(
     [](auto a, auto b) { return floored_remainder(a, b); }, [](auto g, auto, auto, auto) { return g; },
     [](auto g, auto x1, auto x2, auto y) { return divisor_slope(g, x1, x2, y); });
 
-}  // namespace relish
+}  // namespace relish::ops_division

@@ -5,7 +5,7 @@
 #include "ir/fault.h"
 #include "ir/printer.h"
 
-namespace relish {
+namespace relish::ops_dynamic_strided_slice {
 namespace {
 
 constexpr Param params[] = {
@@ -200,4 +200,4 @@ extern const Op op_grad_dynamic_strided_slice_backward{
     .rejects = backward_rejects,
     .doc = "An extension of the gradient transform. x gives its shape only."};
 
-}  // namespace relish
+}  // namespace relish::ops_dynamic_strided_slice

@@ -7,7 +7,7 @@
 #include "stdlib/families/attention.h"
 #include "stdlib/families/iteration.h"
 
-namespace relish {
+namespace relish::ops_einsum {
 namespace {
 
 using einsum::Equation;
@@ -386,4 +386,4 @@ extern const Op op_einsum{
         "which broadcast and come first in an implicit result. Dimensions of one label must have one length: "
         "1 does not stretch."};
 
-}  // namespace relish
+}  // namespace relish::ops_einsum

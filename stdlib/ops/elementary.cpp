@@ -1,7 +1,7 @@
 // Exponential, logarithm and sign change.
 #include "stdlib/families/unary.h"
 
-namespace relish {
+namespace relish::ops_elementary {
 namespace {
 
 constexpr Sample exp_samples[] = {
@@ -66,4 +66,4 @@ extern const Op op_negative = elementwise_unary<unary_family::Domain::Numbers>(
      .doc = "Also written with a unary minus. Integers wrap around; the sign of a zero changes too."},
     [](auto x) { return negate(x); }, [](auto g, auto, auto) { return -g; });
 
-}  // namespace relish
+}  // namespace relish::ops_elementary

@@ -3,7 +3,7 @@
 
 #include <numbers>
 
-namespace relish {
+namespace relish::ops_erf {
 namespace {
 
 constexpr auto erf_samples = float_samples<" * 4.0 - 2.0">({"[0.0, 0.5, -1.0, 6.0]"});
@@ -23,4 +23,4 @@ extern const Op op_erf = elementwise_unary(
       return g * constant_like(g, 2 * std::numbers::inv_sqrtpi) * call_op("exp", {-(x * x)});
     });
 
-}  // namespace relish
+}  // namespace relish::ops_erf

@@ -4,7 +4,7 @@
 #include "stdlib/families/lowering.h"
 #include "stdlib/families/shapes.h"
 
-namespace relish {
+namespace relish::ops_ewise_fma {
 namespace {
 
 constexpr Param params[] = {{"x1", ParamKind::Tensor, "tensor", "", "first factor"},
@@ -107,4 +107,4 @@ extern const Op op_ewise_fma{.name = "ewise_fma",
                                  "No broadcasting. Product and sum are rounded one after the other, as "
                                  "multiply and add are, but in float32 for 16-bit floats."};
 
-}  // namespace relish
+}  // namespace relish::ops_ewise_fma

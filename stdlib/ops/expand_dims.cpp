@@ -4,7 +4,7 @@
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/lowering.h"
 
-namespace relish {
+namespace relish::ops_expand_dims {
 namespace {
 
 constexpr Param expand_params[] = {
@@ -162,4 +162,4 @@ extern const Op op_squeeze{.name = "squeeze",
                                "makes the rank of the result "
                                "unknown."};
 
-}  // namespace relish
+}  // namespace relish::ops_expand_dims

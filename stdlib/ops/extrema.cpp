@@ -1,7 +1,7 @@
 // The largest and the smallest element over axes.
 #include "stdlib/families/reduction.h"
 
-namespace relish {
+namespace relish::ops_extrema {
 namespace {
 
 enum class Extremum { Largest, Smallest };
@@ -151,4 +151,4 @@ extern const Op op_min{
         "NaN propagates and -0 is smaller than +0. The smallest of nothing is +inf, of "
         "integers their highest value. Equal smallest elements share the gradient evenly."};
 
-}  // namespace relish
+}  // namespace relish::ops_extrema

@@ -1,7 +1,7 @@
 // Reshapes whose shape follows from a tensor: flatten, nn.batch_flatten, reshape_like.
 #include "stdlib/families/movement.h"
 
-namespace relish {
+namespace relish::ops_flatten {
 namespace {
 
 constexpr Param one_param[] = {{"x", ParamKind::Tensor, "tensor", "", "input"}};
@@ -116,4 +116,4 @@ extern const Op op_reshape_like = reshaping(
      .rejects = like_rejects,
      .doc = "An operator of 2019: reshape(data, shape_of(shape_like)). shape_like has no gradient."});
 
-}  // namespace relish
+}  // namespace relish::ops_flatten

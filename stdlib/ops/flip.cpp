@@ -4,7 +4,7 @@
 #include "ir/fault.h"
 #include "ir/printer.h"
 
-namespace relish {
+namespace relish::ops_flip {
 namespace {
 
 constexpr Param flip_params[] = {{"data", ParamKind::Tensor, "tensor", "", "input"},
@@ -181,4 +181,4 @@ extern const Op op_reverse_sequence{
     .rejects = sequence_rejects,
     .doc = "A length below 0 or beyond the dimension is a RuntimeError."};
 
-}  // namespace relish
+}  // namespace relish::ops_flip

@@ -3,7 +3,7 @@
 
 #include "ir/printer.h"
 
-namespace relish {
+namespace relish::ops_full {
 namespace {
 
 constexpr Param full_params[] = {
@@ -135,4 +135,4 @@ extern const Op op_full_like{
     .rejects = full_like_rejects,
     .doc = "The value is converted to the dtype as astype does; a number is a scalar of int64 or float64."};
 
-}  // namespace relish
+}  // namespace relish::ops_full

@@ -4,7 +4,7 @@
 #include "ir/fault.h"
 #include "ir/printer.h"
 
-namespace relish {
+namespace relish::ops_gather_elements {
 namespace {
 
 constexpr Param gather_params[] = {
@@ -275,4 +275,4 @@ extern const Op op_scatter_elements{
         "derivatives are right where updates are 0. Negative indices count from the end; one out of "
         "range is a RuntimeError."};
 
-}  // namespace relish
+}  // namespace relish::ops_gather_elements

@@ -3,7 +3,7 @@
 
 #include "ir/printer.h"
 
-namespace relish {
+namespace relish::ops_gather_nd {
 namespace {
 
 constexpr Param gather_params[] = {
@@ -346,4 +346,4 @@ extern const Op op_scatter_nd{
         "the last in row-major order stays, or all are joined with what was there. Of mul, first and second "
         "derivatives are right where updates are 0."};
 
-}  // namespace relish
+}  // namespace relish::ops_gather_nd

@@ -8,7 +8,7 @@
 
 #include "ir/printer.h"
 
-namespace relish {
+namespace relish::ops_hamming_window {
 namespace {
 
 constexpr Param params[] = {
@@ -95,4 +95,4 @@ extern const Op op_hamming_window{.name = "hamming_window",
                                       "periodic; a window of one element is 1. "
                                       "Computed in float64 and rounded once."};
 
-}  // namespace relish
+}  // namespace relish::ops_hamming_window

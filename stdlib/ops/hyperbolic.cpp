@@ -1,7 +1,7 @@
 // Hyperbolic functions and their inverses.
 #include "stdlib/families/unary.h"
 
-namespace relish {
+namespace relish::ops_hyperbolic {
 namespace {
 
 constexpr auto real_samples = float_samples<" * 4.0 - 2.0">({"[0.0, 1.0, -1.0, 3.5]"});
@@ -82,4 +82,4 @@ extern const Op op_atanh = elementwise_unary(
       return g / ((one - x) * (one + x));
     });
 
-}  // namespace relish
+}  // namespace relish::ops_hyperbolic

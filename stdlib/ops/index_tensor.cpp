@@ -4,7 +4,7 @@
 #include "ir/printer.h"
 #include "stdlib/families/iteration.h"
 
-namespace relish {
+namespace relish::ops_index_tensor {
 namespace {
 
 constexpr Param get_params[] = {{"data", ParamKind::Tensor, "tensor", "", "input"},
@@ -304,4 +304,4 @@ extern const Op op_index_put{
         "to "
         "what was there."};
 
-}  // namespace relish
+}  // namespace relish::ops_index_tensor

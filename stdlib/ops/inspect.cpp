@@ -3,7 +3,7 @@
 #include "ir/printer.h"
 #include "stdlib/families/shapes.h"
 
-namespace relish {
+namespace relish::ops_inspect {
 namespace {
 
 constexpr Param params[] = {{"tensor", ParamKind::Tensor, "tensor", "", "input"}};
@@ -178,4 +178,4 @@ extern const Op op_inspect_tensor_elem_offset = inspection<zero, DType::UInt64>(
      .rejects = element_rejects,
      .doc = "Always 0. Written x.elem_offset, too."});
 
-}  // namespace relish
+}  // namespace relish::ops_inspect

@@ -2,7 +2,7 @@
 #include "ir/printer.h"
 #include "stdlib/families/shapes.h"
 
-namespace relish {
+namespace relish::ops_item {
 namespace {
 
 constexpr Param params[] = {{"x", ParamKind::Tensor, "tensor of integers", "", "a 0-d tensor"}};
@@ -56,4 +56,4 @@ extern const Op op_item{.name = "item",
                             "An extension. `for i in range(k)` of a 0-d tensor k is read as "
                             "`range(R.item(k))`."};
 
-}  // namespace relish
+}  // namespace relish::ops_item

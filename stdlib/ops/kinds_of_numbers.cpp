@@ -1,7 +1,7 @@
 // What kind of number an element is.
 #include "stdlib/families/unary.h"
 
-namespace relish {
+namespace relish::ops_kinds_of_numbers {
 namespace {
 
 constexpr Sample kind_samples[] = {
@@ -48,4 +48,4 @@ extern const Op op_isnan = flat_unary<elementwise::Domain::All, elementwise::Res
      .doc = "Any dtype; integers are finite."},
     [](auto x) { return is_not_a_number(x); });
 
-}  // namespace relish
+}  // namespace relish::ops_kinds_of_numbers

@@ -4,7 +4,7 @@
 
 #include "ir/printer.h"
 
-namespace relish {
+namespace relish::ops_layout_transform {
 namespace {
 
 constexpr Param params[] = {
@@ -221,4 +221,4 @@ extern const Op op_grad_layout_transform_backward{
     .rejects = backward_rejects,
     .doc = "An extension of the gradient transform. x gives its shape only."};
 
-}  // namespace relish
+}  // namespace relish::ops_layout_transform

@@ -7,7 +7,7 @@
 #include "stdlib/families/lowering.h"
 #include "stdlib/families/synonym.h"
 
-namespace relish {
+namespace relish::ops_linear {
 namespace {
 
 constexpr Param params[] = {
@@ -260,4 +260,4 @@ extern const Op op_nn_dense = synonym_of<meaning_of_dense>(
      .rejects = dense_rejects,
      .doc = "R.linear without a bias. A name of Relay from 2019 that TVM has no more."});
 
-}  // namespace relish
+}  // namespace relish::ops_linear

@@ -2,7 +2,7 @@
 #include "stdlib/families/binary.h"
 #include "stdlib/families/unary.h"
 
-namespace relish {
+namespace relish::ops_logic {
 namespace {
 
 constexpr std::string_view truth_doc =
@@ -74,4 +74,4 @@ extern const Op op_logical_xor = flat_binary<elementwise::Domain::All>(
      .doc = truth_doc},
     [](auto a, auto b) { return number_of(differ(truth(a), truth(b)), a); });
 
-}  // namespace relish
+}  // namespace relish::ops_logic

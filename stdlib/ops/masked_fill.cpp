@@ -5,7 +5,7 @@
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/iteration.h"
 
-namespace relish {
+namespace relish::ops_masked_fill {
 namespace {
 
 constexpr Param params[] = {
@@ -119,4 +119,4 @@ extern const Op op_masked_fill{
         "where(mask, full_like(x, value), x): both shapes broadcast, and the value is converted to the dtype "
         "of x as astype does. TVM writes it as those two operators."};
 
-}  // namespace relish
+}  // namespace relish::ops_masked_fill

@@ -6,7 +6,7 @@
 #include "stdlib/families/iteration.h"
 #include "stdlib/families/lowering.h"
 
-namespace relish {
+namespace relish::ops_matmul {
 namespace {
 
 constexpr Param params[] = {{"x1", ParamKind::Tensor, "tensor", "", "left operand, (..., m, k) or (k,)"},
@@ -277,4 +277,4 @@ extern const Op op_matmul{
         "interpreter "
         "accumulates floats in float64; a lowered product in the result's dtype, 16-bit floats in float32."};
 
-}  // namespace relish
+}  // namespace relish::ops_matmul

@@ -1,7 +1,7 @@
 // The larger and the smaller of two tensors, element by element.
 #include "stdlib/families/binary.h"
 
-namespace relish {
+namespace relish::ops_maximum {
 namespace {
 
 constexpr Sample samples[] = {
@@ -70,4 +70,4 @@ extern const Op op_minimum = elementwise_binary<binary_family::Domain::All>(
     [](auto g, auto x1, auto x2, auto) { return share(g, "greater", x1, x2); },
     [](auto g, auto x1, auto x2, auto) { return share(g, "greater", x2, x1); });
 
-}  // namespace relish
+}  // namespace relish::ops_maximum

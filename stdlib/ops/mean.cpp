@@ -1,7 +1,7 @@
 // Means over axes.
 #include "stdlib/families/reduction.h"
 
-namespace relish {
+namespace relish::ops_mean {
 namespace {
 
 std::int64_t element_count_of(const Shape& shape, const std::vector<int>& axes) {
@@ -96,4 +96,4 @@ extern const Op op_mean{.name = "mean",
                             "The sum divided by the number of elements; the dtype is kept. The mean of "
                             "nothing is NaN. Integers and bools are refused: cast them with astype."};
 
-}  // namespace relish
+}  // namespace relish::ops_mean

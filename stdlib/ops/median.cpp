@@ -4,7 +4,7 @@
 #include "stdlib/families/lines.h"
 #include "stdlib/families/reduction.h"
 
-namespace relish {
+namespace relish::ops_median {
 namespace {
 
 constexpr Param params[] = {
@@ -138,4 +138,4 @@ extern const Op op_median{
         "ascending order. A line with NaN gives NaN and the index of the first. No elements have no "
         "median."};
 
-}  // namespace relish
+}  // namespace relish::ops_median

@@ -3,7 +3,7 @@
 
 #include "ir/printer.h"
 
-namespace relish {
+namespace relish::ops_meshgrid {
 namespace {
 
 constexpr Param params[] = {
@@ -119,4 +119,4 @@ extern const Op op_meshgrid{.name = "meshgrid",
                             .rejects = rejects,
                             .doc = "As numpy.meshgrid; the results are a tuple."};
 
-}  // namespace relish
+}  // namespace relish::ops_meshgrid

@@ -1,7 +1,7 @@
 // The value that stands for an absent object.
 #include "stdlib/families/shapes.h"
 
-namespace relish {
+namespace relish::ops_null_value {
 namespace {
 
 Type infer(const CallView&) { return Type(); }
@@ -24,4 +24,4 @@ extern const Op op_null_value{.name = "null_value",
                                   "leaving that argument out; functions "
                                   "outside the module get no value."};
 
-}  // namespace relish
+}  // namespace relish::ops_null_value

@@ -5,7 +5,7 @@
 
 #include "ir/printer.h"
 
-namespace relish {
+namespace relish::ops_one_hot {
 namespace {
 
 constexpr Param params[] = {
@@ -111,4 +111,4 @@ extern const Op op_one_hot{.name = "one_hot",
                                "written as numbers are of int64, "
                                "float64 or bool; R.prim_value(T.float32(1)) gives another dtype."};
 
-}  // namespace relish
+}  // namespace relish::ops_one_hot

@@ -4,7 +4,7 @@
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/lowering.h"
 
-namespace relish {
+namespace relish::ops_outer {
 namespace {
 
 constexpr Param params[] = {{"x1", ParamKind::Tensor, "tensor", "", "column, of rank 1"},
@@ -91,4 +91,4 @@ extern const Op op_outer{.name = "outer",
                          .rejects = rejects,
                          .doc = "Element (i, j) is x1[i] * x2[j]."};
 
-}  // namespace relish
+}  // namespace relish::ops_outer

@@ -4,7 +4,7 @@
 #include "stdlib/families/iteration.h"
 #include "stdlib/families/lowering.h"
 
-namespace relish {
+namespace relish::ops_permute_dims {
 namespace {
 
 constexpr Param params[] = {{"x", ParamKind::Tensor, "tensor", "", "input"},
@@ -122,4 +122,4 @@ extern const Op op_permute_dims{.name = "permute_dims",
                                     "Negative axes count from the end. Without axes a matrix is transposed. "
                                     "transpose is the name of 2019."};
 
-}  // namespace relish
+}  // namespace relish::ops_permute_dims

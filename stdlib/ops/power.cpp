@@ -1,7 +1,7 @@
 // Power, the angle of a point, and the sum of two numbers given by their logarithms.
 #include "stdlib/families/binary.h"
 
-namespace relish {
+namespace relish::ops_power {
 namespace {
 
 using binary_family::operand_tensor;
@@ -107,4 +107,4 @@ extern const Op op_log_add_exp = elementwise_binary<elementwise::Domain::Floats>
     [](auto g, auto x1, auto x2, auto) { return g * call_op("sigmoid", {x1 - x2}); },
     [](auto g, auto x1, auto x2, auto) { return g * call_op("sigmoid", {x2 - x1}); });
 
-}  // namespace relish
+}  // namespace relish::ops_power

@@ -2,7 +2,7 @@
 #include "runtime/program_output.h"
 #include "stdlib/families/message_format.h"
 
-namespace relish {
+namespace relish::ops_print {
 namespace {
 
 constexpr Param params[] = {
@@ -60,4 +60,4 @@ extern const Op op_print{
         "attribute relax.force_pure. Lines come in the order of the program, with those that a script "
         "prints. A tensor is shown as `print` of a script shows it, a 0-d tensor as its number."};
 
-}  // namespace relish
+}  // namespace relish::ops_print

@@ -1,7 +1,7 @@
 // Products over axes.
 #include "stdlib/families/scan.h"
 
-namespace relish {
+namespace relish::ops_prod {
 namespace {
 
 Value evaluate(const EvalCall& c) {
@@ -129,4 +129,4 @@ extern const Op op_prod{
         "nothing is 1. The gradient is right, to "
         "any order, where elements are 0."};
 
-}  // namespace relish
+}  // namespace relish::ops_prod

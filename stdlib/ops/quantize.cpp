@@ -8,7 +8,7 @@
 #include "stdlib/families/iteration.h"
 #include "stdlib/families/lowering.h"
 
-namespace relish {
+namespace relish::ops_quantize {
 namespace {
 
 constexpr Param quantize_params[] = {
@@ -311,4 +311,4 @@ extern const Op op_dequantize{
         "The difference is exact in 64 bits, the product is computed in float32, for a float64 result in "
         "float64. There is no gradient for integers."};
 
-}  // namespace relish
+}  // namespace relish::ops_quantize

@@ -1,7 +1,7 @@
 // Repetition: of every element (repeat), of the whole tensor (tile).
 #include "stdlib/families/movement.h"
 
-namespace relish {
+namespace relish::ops_repeat {
 namespace {
 
 constexpr Param repeat_params[] = {
@@ -232,4 +232,4 @@ extern const Op op_tile{.name = "tile",
                         .rejects = tile_rejects,
                         .doc = "As numpy.tile."};
 
-}  // namespace relish
+}  // namespace relish::ops_repeat

@@ -3,7 +3,7 @@
 
 #include "stdlib/families/movement.h"
 
-namespace relish {
+namespace relish::ops_reshape {
 namespace {
 
 constexpr Param params[] = {{"x", ParamKind::Tensor, "tensor", "", "input"},
@@ -131,4 +131,4 @@ extern const Op op_reshape{
         "x is empty "
         "and copying does not fit. When sizes cannot be compared before a run, a run checks them."};
 
-}  // namespace relish
+}  // namespace relish::ops_reshape

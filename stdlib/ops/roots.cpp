@@ -1,7 +1,7 @@
 // Square root, its reciprocal, and the square.
 #include "stdlib/families/unary.h"
 
-namespace relish {
+namespace relish::ops_roots {
 namespace {
 
 constexpr auto root_samples = float_samples<" + 0.5">({"[4.0, 0.25, 2.0]"});
@@ -43,4 +43,4 @@ extern const Op op_square = elementwise_unary<elementwise::Domain::Numbers>(
      .doc = "Integers wrap around."},
     [](auto x) { return x * x; }, [](auto g, auto x, auto) { return constant_like(g, 2) * g * x; });
 
-}  // namespace relish
+}  // namespace relish::ops_roots

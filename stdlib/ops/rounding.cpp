@@ -1,7 +1,7 @@
 // Rounding to integral values, and the sign.
 #include "stdlib/families/unary.h"
 
-namespace relish {
+namespace relish::ops_rounding {
 namespace {
 
 constexpr Sample rounding_samples[] = {
@@ -80,4 +80,4 @@ extern const Op op_sign = flat_unary<elementwise::Domain::Numbers>(
       return choose(x > none, one, choose(x < none, none - one, choose(equal(x, x), none, x)));
     });
 
-}  // namespace relish
+}  // namespace relish::ops_rounding

@@ -1,7 +1,7 @@
 // Running sums and products.
 #include "stdlib/families/scan.h"
 
-namespace relish {
+namespace relish::ops_scans {
 namespace {
 
 Value evaluate_sum(const EvalCall& c) {
@@ -117,4 +117,4 @@ extern const Op op_cumprod{
         "first is 1. Without an axis the result has rank 1. Integers wrap around in the dtype of the "
         "result. The gradient is right where elements are 0."};
 
-}  // namespace relish
+}  // namespace relish::ops_scans

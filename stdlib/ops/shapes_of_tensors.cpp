@@ -3,7 +3,7 @@
 
 #include "ir/printer.h"
 
-namespace relish {
+namespace relish::ops_shapes_of_tensors {
 namespace {
 
 constexpr Param tensor_params[] = {{"x", ParamKind::Tensor, "tensor", "", "input"}};
@@ -146,4 +146,4 @@ extern const Op op_shape_to_tensor{.name = "shape_to_tensor",
                                    .samples = shape_to_tensor_samples,
                                    .rejects = shape_to_tensor_rejects};
 
-}  // namespace relish
+}  // namespace relish::ops_shapes_of_tensors

@@ -1,7 +1,7 @@
 // The logistic function.
 #include "stdlib/families/unary.h"
 
-namespace relish {
+namespace relish::ops_sigmoid {
 namespace {
 
 constexpr Sample samples[] = {
@@ -30,4 +30,4 @@ extern const Op op_sigmoid = elementwise_unary(
     [](auto x) { return sigmoid(x); },
     [](auto g, auto, auto y) { return g * y * (constant_like(y, 1) - y); });
 
-}  // namespace relish
+}  // namespace relish::ops_sigmoid

@@ -4,7 +4,7 @@
 #include "ir/fault.h"
 #include "ir/printer.h"
 
-namespace relish {
+namespace relish::ops_slice_scatter {
 namespace {
 
 constexpr Param params[] = {
@@ -162,4 +162,4 @@ extern const Op op_slice_scatter{
     .rejects = rejects,
     .doc = "The bounds are those of strided_slice. Unlike TVM, src must have the length of the slice."};
 
-}  // namespace relish
+}  // namespace relish::ops_slice_scatter

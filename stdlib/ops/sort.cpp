@@ -5,7 +5,7 @@
 
 #include "stdlib/families/movement.h"
 
-namespace relish {
+namespace relish::ops_sort {
 namespace {
 
 constexpr Param sort_params[] = {
@@ -261,4 +261,4 @@ extern const Op op_topk{.name = "topk",
                             "first; NaN is last, whether "
                             "the largest or the smallest are wanted. k beyond the length is refused."};
 
-}  // namespace relish
+}  // namespace relish::ops_sort

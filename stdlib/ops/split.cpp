@@ -1,7 +1,7 @@
 // Division of a tensor into parts along a dimension.
 #include "stdlib/families/movement.h"
 
-namespace relish {
+namespace relish::ops_split {
 namespace {
 
 constexpr Param params[] = {
@@ -164,4 +164,4 @@ extern const Op op_split{
         "tensor, "
         "not a tuple of one, as in TVM."};
 
-}  // namespace relish
+}  // namespace relish::ops_split

@@ -5,7 +5,7 @@
 
 #include "ir/printer.h"
 
-namespace relish {
+namespace relish::ops_strided_slice {
 namespace {
 
 constexpr Param params[] = {
@@ -324,4 +324,4 @@ extern const Op op_slice_like{.name = "slice_like",
                                   "An operator of 2019 that TVM has no longer. shape_like gives its lengths "
                                   "only and has no gradient."};
 
-}  // namespace relish
+}  // namespace relish::ops_strided_slice

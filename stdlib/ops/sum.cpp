@@ -1,7 +1,7 @@
 // Sums over axes.
 #include "stdlib/families/reduction.h"
 
-namespace relish {
+namespace relish::ops_sum {
 namespace {
 
 Value evaluate(const EvalCall& c) {
@@ -82,4 +82,4 @@ extern const Op op_sum{.name = "sum",
                            "interpreter accumulates floats in "
                            "float64; a lowered sum accumulates in the dtype, 16-bit floats in float32."};
 
-}  // namespace relish
+}  // namespace relish::ops_sum

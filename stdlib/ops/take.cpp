@@ -5,7 +5,7 @@
 #include "ir/printer.h"
 #include "stdlib/families/scalar_math.h"
 
-namespace relish {
+namespace relish::ops_take {
 namespace {
 
 constexpr Param params[] = {
@@ -390,4 +390,4 @@ extern const Op op_grad_take_backward{
     .doc =
         "Linear in output_grad; x gives its shape only. indices may have any rank (TVM lowers rank 1 only)."};
 
-}  // namespace relish
+}  // namespace relish::ops_take

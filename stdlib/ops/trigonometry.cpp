@@ -1,7 +1,7 @@
 // Trigonometric functions and their inverses, angles in radians.
 #include "stdlib/families/unary.h"
 
-namespace relish {
+namespace relish::ops_trigonometry {
 namespace {
 
 constexpr auto angle_samples = float_samples<" * 3.0 - 1.5">({"[0.0, 1.0, -1.0, 4.5]"});
@@ -79,4 +79,4 @@ extern const Op op_atan = elementwise_unary(
      .doc = "Floating dtypes only."},
     [](auto x) { return atan(x); }, [](auto g, auto x, auto) { return g / (constant_like(x, 1) + x * x); });
 
-}  // namespace relish
+}  // namespace relish::ops_trigonometry

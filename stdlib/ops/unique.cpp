@@ -5,7 +5,7 @@
 
 #include "stdlib/families/movement.h"
 
-namespace relish {
+namespace relish::ops_unique {
 namespace {
 
 constexpr Param unique_params[] = {
@@ -204,4 +204,4 @@ extern const Op op_nonzero{.name = "nonzero",
                                "int64 of shape (rank, n) in row-major order; n is known only at run time. A "
                                "tensor of rank 0 gives shape (0, n)."};
 
-}  // namespace relish
+}  // namespace relish::ops_unique

@@ -1,7 +1,7 @@
 // Variance and standard deviation over axes.
 #include "stdlib/families/moments.h"
 
-namespace relish {
+namespace relish::ops_variance {
 namespace {
 
 Type infer(const CallView& call) {
@@ -146,4 +146,4 @@ extern const Op op_std{
         "The square root of the population variance, which is computed in two passes. Where all elements are "
         "equal the function has a kink; its slope there is 0. Integers are refused."};
 
-}  // namespace relish
+}  // namespace relish::ops_variance

@@ -5,7 +5,7 @@
 #include "stdlib/families/iteration.h"
 #include "stdlib/families/lowering.h"
 
-namespace relish {
+namespace relish::ops_where {
 namespace {
 
 constexpr Param params[] = {{"condition", ParamKind::Tensor, "tensor of bool", "", "which element to take"},
@@ -109,4 +109,4 @@ extern const Op op_where{
         "in the "
         "gradient."};
 
-}  // namespace relish
+}  // namespace relish::ops_where

@@ -42,6 +42,11 @@ std::int64_t terms_guessed(const OperatorCase& operator_case, std::int64_t resul
 
 }  // namespace
 
+std::string text_of(const Failure& failure) {
+  const Diagnostic& first = failure.diagnostics().front();
+  return fmt::format("{}: {} [{}]", name_of(first.error_class), first.message, first.id);
+}
+
 Agreement agreement_of(const BuiltCall& call) { return agreement_of(view_of(op_call_of(call))); }
 
 Magnitudes magnitudes_of(const OperatorCase& operator_case) {

@@ -5,9 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "support/failure.h"
 #include "tests/ops/operator_case.h"
 
 namespace relish::testing {
+
+// "Class: message [id]" of a refusal.
+std::string text_of(const Failure& failure);
 
 // The class of one call: that of the operator, or what its attributes choose.
 Agreement agreement_of(const BuiltCall& call);

@@ -15,11 +15,6 @@
 namespace relish::testing {
 namespace {
 
-std::string text_of(const Failure& failure) {
-  const Diagnostic& first = failure.diagnostics().front();
-  return fmt::format("{}: {} [{}]", name_of(first.error_class), first.message, first.id);
-}
-
 // Runs `work`; a Failure is a finding under `label`.
 template <class Work>
 void expect_success(const std::string& label, Work&& work) {
@@ -44,7 +39,7 @@ Value run_all(const OperatorCase& operator_case, const BuiltCall& call) {
 }
 
 template <class Visit>
-void for_each_sample(Visit&& visit) {
+void for_each_checked_sample(Visit&& visit) {
   for (const Op* op : operators_under_test()) {
     int number = 0;
     for (const Sample& sample : op->samples) {
@@ -57,7 +52,7 @@ void for_each_sample(Visit&& visit) {
 }  // namespace
 
 TEST_CASE("samples agree with their numbers and between the tiers", "[ops]") {
-  for_each_sample([](const OperatorCase& operator_case, const Sample& sample) {
+  for_each_checked_sample([](const OperatorCase& operator_case, const Sample& sample) {
     const BuiltCall call = build_call(operator_case);
     const Value value = run_all(operator_case, call);
     // Every dimension of a sample is known, but where it is the data of a tensor; of values that are only
@@ -75,7 +70,7 @@ TEST_CASE("samples agree with their numbers and between the tiers", "[ops]") {
 }
 
 TEST_CASE("calls print as text that reads back", "[ops]") {
-  for_each_sample([](const OperatorCase& operator_case, const Sample&) {
+  for_each_checked_sample([](const OperatorCase& operator_case, const Sample&) {
     const BuiltCall call = build_call(operator_case);
     for (const std::string& problem : round_trip_problems(*call.module, operator_case.label))
       FAIL_CHECK(problem);
@@ -84,7 +79,7 @@ TEST_CASE("calls print as text that reads back", "[ops]") {
 
 TEST_CASE("samples run with symbolic dimensions", "[ops]") {
   int ran = 0, refused = 0;
-  for_each_sample([&](const OperatorCase& operator_case, const Sample&) {
+  for_each_checked_sample([&](const OperatorCase& operator_case, const Sample&) {
     std::vector<std::set<std::int64_t>> choices;
     for (std::int64_t extent : operator_case.extents()) choices.push_back({extent});
     if (choices.size() > 1) choices.push_back(operator_case.extents());
@@ -165,7 +160,7 @@ std::optional<BuiltCall> symbolic_call(const OperatorCase& operator_case, std::i
 // that size alone, and all of them so where the size cannot be a symbol.
 TEST_CASE("samples run at awkward sizes", "[ops]") {
   int ran = 0;
-  for_each_sample([&](const OperatorCase& operator_case, const Sample&) {
+  for_each_checked_sample([&](const OperatorCase& operator_case, const Sample&) {
     const std::set<std::int64_t> extents = operator_case.extents();
     if (extents.empty()) return;
     const std::int64_t from = *extents.rbegin();
@@ -190,7 +185,7 @@ TEST_CASE("samples run at awkward sizes", "[ops]") {
 }
 
 TEST_CASE("samples run in every float dtype", "[ops]") {
-  for_each_sample([](const OperatorCase& operator_case, const Sample&) {
+  for_each_checked_sample([](const OperatorCase& operator_case, const Sample&) {
     for (DType dtype : {DType::Float16, DType::BFloat16, DType::Float32, DType::Float64}) {
       const std::optional<OperatorCase> converted = with_dtype(operator_case, dtype);
       if (!converted) return;

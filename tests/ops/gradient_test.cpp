@@ -15,11 +15,6 @@ namespace {
 constexpr std::int64_t most_elements_for_jacobian = 64;
 constexpr int directions = 4;
 
-std::string text_of(const Failure& failure) {
-  const Diagnostic& first = failure.diagnostics().front();
-  return fmt::format("{}: {} [{}]", name_of(first.error_class), first.message, first.id);
-}
-
 bool close(double a, double b, double rtol, double atol) {
   return std::abs(a - b) <= rtol * std::abs(b) + atol;
 }

@@ -16,11 +16,6 @@
 namespace relish::testing {
 namespace {
 
-std::string text_of(const Failure& failure) {
-  const Diagnostic& first = failure.diagnostics().front();
-  return fmt::format("{}: {} [{}]", name_of(first.error_class), first.message, first.id);
-}
-
 nlohmann::json numbers_of(const Op& op) {
   std::ifstream file(fmt::format("{}/tests/numbers/operators/{}.json", RELISH_SOURCE_DIR, op.name));
   if (!file) return nullptr;

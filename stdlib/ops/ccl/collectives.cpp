@@ -1,7 +1,7 @@
 // Exchange between workers. There is one, so each gives back its tensor, and several are refused.
 #include "stdlib/families/identity.h"
 
-namespace relish {
+namespace relish::ops_ccl_collectives {
 namespace {
 
 constexpr Param x{"x", ParamKind::Tensor, "tensor", "", "input"};
@@ -119,4 +119,4 @@ extern const Op op_ccl_scatter_from_worker0 =
                         .rejects = scatter_rejects,
                         .doc = doc});
 
-}  // namespace relish
+}  // namespace relish::ops_ccl_collectives

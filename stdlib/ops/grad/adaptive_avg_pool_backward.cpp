@@ -2,7 +2,7 @@
 #include "stdlib/families/member.h"
 #include "stdlib/families/resampling.h"
 
-namespace relish {
+namespace relish::ops_grad_adaptive_avg_pool_backward {
 namespace {
 
 constexpr resampling::Member member{resampling::Source::Adaptive, 0, true};
@@ -48,4 +48,4 @@ extern const Op op_grad_adaptive_avg_pool_backward = member_of<member>(
      .rejects = rejects_any,
      .doc = doc});
 
-}  // namespace relish
+}  // namespace relish::ops_grad_adaptive_avg_pool_backward

@@ -2,7 +2,7 @@
 #include "stdlib/families/member.h"
 #include "stdlib/families/pooling.h"
 
-namespace relish {
+namespace relish::ops_grad_avg_pool {
 namespace {
 
 template <int rank>
@@ -110,4 +110,4 @@ extern const Op op_grad_avg_pool3d_backward =
                               .samples = samples_3d,
                               .rejects = rejects_3d});
 
-}  // namespace relish
+}  // namespace relish::ops_grad_avg_pool

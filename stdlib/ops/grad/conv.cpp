@@ -2,7 +2,7 @@
 #include "stdlib/families/convolution.h"
 #include "stdlib/families/member.h"
 
-namespace relish {
+namespace relish::ops_grad_conv {
 namespace {
 
 using convolution::Member;
@@ -110,4 +110,4 @@ extern const Op op_grad_conv_weight = member_of<weight_member>(
          "Sums output_grad times data over the batch and all windows, for every position of the kernel. TVM "
          "composes it from a convolution with exchanged roles and a slice."});
 
-}  // namespace relish
+}  // namespace relish::ops_grad_conv

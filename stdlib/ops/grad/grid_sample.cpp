@@ -2,7 +2,7 @@
 #include "stdlib/families/grid_sampling.h"
 #include "stdlib/families/member.h"
 
-namespace relish {
+namespace relish::ops_grad_grid_sample {
 namespace {
 
 constexpr Param order_param = {"order", ParamKind::Attribute, "int or list[int]", "0",
@@ -109,4 +109,4 @@ extern const Op op_grad_grid_sample_data = member_of<grid_sampling::Member{true,
      .doc = "Each value is added to the cells that its point read, with the same weights. TVM has no such "
             "operator."});
 
-}  // namespace relish
+}  // namespace relish::ops_grad_grid_sample

@@ -2,7 +2,7 @@
 // are made of. Both are linear in their (terms) argument and closed under differentiation.
 #include "stdlib/families/scan.h"
 
-namespace relish {
+namespace relish::ops_grad_linear_scan {
 namespace {
 
 constexpr Param scan_operands[] = {
@@ -219,4 +219,4 @@ extern const Op op_grad_shift{
     .doc =
         "y[i] = x[i - offset] where that exists, else 0. An extension of Relish: gradients of scans use it."};
 
-}  // namespace relish
+}  // namespace relish::ops_grad_linear_scan

@@ -1,7 +1,7 @@
 // Marks for the gradient transform: where gradients stop, and TVM's for regions that it computes again.
 #include "stdlib/families/identity.h"
 
-namespace relish {
+namespace relish::ops_grad_markers {
 namespace {
 
 constexpr Param params[] = {{"input", ParamKind::Tensor, "tensor", "", "input"}};
@@ -55,4 +55,4 @@ extern const Op op_grad_end_checkpoint = mark_of_region(
      .summary = "The tensor as it is; in TVM the end of a region that its gradient computes again.",
      .rejects = end_checkpoint_rejects});
 
-}  // namespace relish
+}  // namespace relish::ops_grad_markers

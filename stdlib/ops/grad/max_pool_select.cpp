@@ -2,7 +2,7 @@
 #include "stdlib/families/member.h"
 #include "stdlib/families/pooling.h"
 
-namespace relish {
+namespace relish::ops_grad_max_pool_select {
 namespace {
 
 constexpr std::array<Param, 2> tensors = {
@@ -59,4 +59,4 @@ extern const Op op_grad_max_pool_select = member_of<pooling::Member{pooling::Kin
      .written_order = pooling::written_order,
      .doc = doc});
 
-}  // namespace relish
+}  // namespace relish::ops_grad_max_pool_select

@@ -1,7 +1,7 @@
 // The gradient of nn.nll_loss for its predictions, as an operator with a body in our own text.
 #include "stdlib/ops/nn/nll_loss.h"
 
-namespace relish {
+namespace relish::ops_grad_nll_loss_backward {
 namespace {
 
 constexpr Param params[] = {
@@ -111,4 +111,4 @@ extern const Op op_grad_nll_loss_backward{
         "divided by the sum "
         "of the weights that count. Ignored positions are 0 for every ignore_index."};
 
-}  // namespace relish
+}  // namespace relish::ops_grad_nll_loss_backward

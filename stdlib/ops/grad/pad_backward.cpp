@@ -1,7 +1,7 @@
 // The gradient of padding.
 #include "stdlib/families/padding.h"
 
-namespace relish {
+namespace relish::ops_grad_pad_backward {
 namespace {
 
 constexpr Param params[] = {{"output_grad", ParamKind::Tensor, "tensor", "", "gradient of the padded tensor"},
@@ -49,4 +49,4 @@ extern const Op op_grad_pad_backward{.name = "grad.pad_backward",
                                          "the mode constant the padding is cut "
                                          "off. TVM has no such operator."};
 
-}  // namespace relish
+}  // namespace relish::ops_grad_pad_backward

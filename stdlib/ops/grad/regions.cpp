@@ -1,7 +1,7 @@
 // The gradients of pools over regions, and theirs.
 #include "stdlib/families/regions.h"
 
-namespace relish {
+namespace relish::ops_grad_regions {
 namespace {
 
 using namespace regions;
@@ -145,4 +145,4 @@ extern const Op op_grad_roi_pool_select = member_of<Member{false, Kind::Select}>
      .rejects = pool_select_rejects,
      .doc = select_doc});
 
-}  // namespace relish
+}  // namespace relish::ops_grad_regions

@@ -2,7 +2,7 @@
 #include "stdlib/families/member.h"
 #include "stdlib/families/resampling.h"
 
-namespace relish {
+namespace relish::ops_grad_resize_backward {
 namespace {
 
 template <int rank>
@@ -84,4 +84,4 @@ extern const Op op_grad_resize3d_backward =
                         .samples = samples_3d,
                         .rejects = rejects_3d});
 
-}  // namespace relish
+}  // namespace relish::ops_grad_resize_backward

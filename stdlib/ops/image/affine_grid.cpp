@@ -6,7 +6,7 @@
 #include "stdlib/families/lowering.h"
 #include "stdlib/families/windows.h"
 
-namespace relish {
+namespace relish::ops_image_affine_grid {
 namespace {
 
 constexpr Param params[] = {
@@ -227,4 +227,4 @@ extern const Op op_grad_affine_grid_backward{
     .rejects = backward_rejects,
     .doc = "Sums output_grad times the coordinates of the regular grid. TVM has no such operator."};
 
-}  // namespace relish
+}  // namespace relish::ops_image_affine_grid

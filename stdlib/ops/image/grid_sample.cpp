@@ -2,7 +2,7 @@
 #include "stdlib/families/grid_sampling.h"
 #include "stdlib/families/member.h"
 
-namespace relish {
+namespace relish::ops_image_grid_sample {
 namespace {
 
 constexpr Param params_sample[] = {
@@ -77,4 +77,4 @@ extern const Op op_image_grid_sample = member_of<grid_sampling::Member{false, fa
          "has the coefficient -3/4. border and reflection move the point, for bicubic each of its cells; the "
          "slope by a point moved onto the border is 0, of nearest it is 0 everywhere."});
 
-}  // namespace relish
+}  // namespace relish::ops_image_grid_sample

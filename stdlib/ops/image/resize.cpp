@@ -2,7 +2,7 @@
 #include "stdlib/families/member.h"
 #include "stdlib/families/resampling.h"
 
-namespace relish {
+namespace relish::ops_image_resize {
 namespace {
 
 template <int rank>
@@ -112,4 +112,4 @@ extern const Op op_image_resize3d =
                .samples = samples_3d,
                .rejects = rejects_3d});
 
-}  // namespace relish
+}  // namespace relish::ops_image_resize

@@ -1,7 +1,7 @@
 // Planned memory: storages, tensors in them, and the ends of their lives.
 #include "stdlib/families/storage.h"
 
-namespace relish {
+namespace relish::ops_memory_allocation {
 namespace {
 
 constexpr Param storage_params[] = {
@@ -91,4 +91,4 @@ extern const Op op_memory_kill_tensor = end_of_life_op({.name = "memory.kill_ten
                                                         .samples = kill_tensor_samples,
                                                         .rejects = kill_tensor_rejects});
 
-}  // namespace relish
+}  // namespace relish::ops_memory_allocation

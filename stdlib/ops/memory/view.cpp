@@ -5,7 +5,7 @@
 #include "stdlib/families/identity.h"
 #include "stdlib/families/storage.h"
 
-namespace relish {
+namespace relish::ops_memory_view {
 namespace {
 
 constexpr Param params[] = {
@@ -140,4 +140,4 @@ extern const Op op_memory_ensure_zero_offset =
                         .rejects = zero_rejects,
                         .doc = "Every tensor does."});
 
-}  // namespace relish
+}  // namespace relish::ops_memory_view

@@ -3,7 +3,7 @@
 
 #include "stdlib/families/unary.h"
 
-namespace relish {
+namespace relish::ops_nn_activations {
 namespace {
 
 constexpr Param params[] = {{"data", ParamKind::Tensor, "tensor", "", "input"}};
@@ -136,4 +136,4 @@ extern const Op op_nn_selu = elementwise_unary(
     },
     [](auto g, auto x, auto) { return selu_slope(g, x); });
 
-}  // namespace relish
+}  // namespace relish::ops_nn_activations

@@ -2,7 +2,7 @@
 #include "stdlib/families/member.h"
 #include "stdlib/families/resampling.h"
 
-namespace relish {
+namespace relish::ops_nn_adaptive_avg_pool {
 namespace {
 
 template <int rank>
@@ -105,4 +105,4 @@ extern const Op op_nn_adaptive_avg_pool3d =
                               .samples = samples_3d,
                               .rejects = rejects_3d});
 
-}  // namespace relish
+}  // namespace relish::ops_nn_adaptive_avg_pool

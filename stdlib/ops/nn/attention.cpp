@@ -3,7 +3,7 @@
 #include "ir/printer.h"
 #include "stdlib/families/iteration.h"
 
-namespace relish {
+namespace relish::ops_nn_attention {
 namespace {
 
 using attention::Mask;
@@ -305,4 +305,4 @@ extern const Op op_nn_attention_bias{
     .rejects = bias_rejects,
     .doc = "nn.attention whose bias must be given: the name under which TVM prints it."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_attention

@@ -2,7 +2,7 @@
 #include "ir/printer.h"
 #include "stdlib/families/attention.h"
 
-namespace relish {
+namespace relish::ops_nn_attention_var_len {
 namespace {
 
 using attention::Mask;
@@ -205,4 +205,4 @@ extern const Op op_nn_attention_var_len{
         "RuntimeError says so. max_seqlen_q and max_seqlen_k are hints and change nothing. TVM has the "
         "operator but no lowering for it."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_attention_var_len

@@ -2,7 +2,7 @@
 #include "stdlib/families/member.h"
 #include "stdlib/families/pooling.h"
 
-namespace relish {
+namespace relish::ops_nn_avg_pool {
 namespace {
 
 template <int rank>
@@ -133,4 +133,4 @@ extern const Op op_nn_avg_pool3d =
                      .samples = samples_3d,
                      .rejects = rejects_3d});
 
-}  // namespace relish
+}  // namespace relish::ops_nn_avg_pool

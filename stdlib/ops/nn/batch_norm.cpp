@@ -1,7 +1,7 @@
 // Batch normalization.
 #include "stdlib/families/normalization.h"
 
-namespace relish {
+namespace relish::ops_nn_batch_norm {
 namespace {
 
 constexpr Param params[] = {
@@ -226,4 +226,4 @@ extern const Op op_nn_batch_norm{
         "values normalize and are given back as they are. Text from before 2025, which has no `training`, "
         "is read as training: write training=False for inference."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_batch_norm

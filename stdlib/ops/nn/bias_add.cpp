@@ -3,7 +3,7 @@
 #include "stdlib/families/lines.h"
 #include "stdlib/families/normalization.h"
 
-namespace relish {
+namespace relish::ops_nn_bias_add {
 namespace {
 
 constexpr Param params[] = {
@@ -105,4 +105,4 @@ extern const Op op_nn_bias_add{
     .rejects = rejects,
     .doc = "Today's TVM writes R.add with an expanded bias; the name is Relay's of 2019."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_bias_add

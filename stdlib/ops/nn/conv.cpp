@@ -2,7 +2,7 @@
 #include "stdlib/families/convolution.h"
 #include "stdlib/families/member.h"
 
-namespace relish {
+namespace relish::ops_nn_conv {
 namespace {
 
 using convolution::Role;
@@ -190,4 +190,4 @@ extern const Op op_nn_conv3d = convolution_over<3>({.name = "nn.conv3d",
                                                     .samples = samples_3d,
                                                     .rejects = rejects_3d});
 
-}  // namespace relish
+}  // namespace relish::ops_nn_conv

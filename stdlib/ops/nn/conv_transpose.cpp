@@ -2,7 +2,7 @@
 #include "stdlib/families/convolution.h"
 #include "stdlib/families/member.h"
 
-namespace relish {
+namespace relish::ops_nn_conv_transpose {
 namespace {
 
 using convolution::Role;
@@ -149,4 +149,4 @@ extern const Op op_nn_conv3d_transpose =
                                     .samples = samples_3d,
                                     .rejects = rejects_3d});
 
-}  // namespace relish
+}  // namespace relish::ops_nn_conv_transpose

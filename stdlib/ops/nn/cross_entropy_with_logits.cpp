@@ -2,7 +2,7 @@
 #include "ir/printer.h"
 #include "stdlib/families/reduction.h"
 
-namespace relish {
+namespace relish::ops_nn_cross_entropy_with_logits {
 namespace {
 
 constexpr Param params[] = {{"predictions", ParamKind::Tensor, "tensor", "", "logarithms of probabilities"},
@@ -108,4 +108,4 @@ extern const Op op_nn_cross_entropy_with_logits{
         "From rank 2 on the sum is divided by the first dimension. Despite its name the operator applies no "
         "softmax: give it the result of nn.log_softmax."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_cross_entropy_with_logits

@@ -1,7 +1,7 @@
 // Dropout: the operator of TVM, which is identity, and the one that draws.
 #include "stdlib/families/random.h"
 
-namespace relish {
+namespace relish::ops_nn_dropout {
 namespace {
 
 constexpr Param params[] = {
@@ -168,4 +168,4 @@ extern const Op op_random_dropout{
         "Gives (data * mask, mask). Element i of the mask is 0 when word i of the key is less than rate * "
         "2^32, else 1 / (1 - rate). An extension of Relish; nn.dropout is what it is at inference."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_dropout

@@ -2,7 +2,7 @@
 #include "stdlib/families/member.h"
 #include "stdlib/families/pooling.h"
 
-namespace relish {
+namespace relish::ops_nn_global_max_pool {
 namespace {
 
 constexpr std::string_view gradient_doc = "ddata = grad.max_pool_backward(g, data, pool_size=None)";
@@ -82,4 +82,4 @@ extern const Op op_nn_global_max_pool3d =
                             .samples = samples_3d,
                             .rejects = rejects_3d});
 
-}  // namespace relish
+}  // namespace relish::ops_nn_global_max_pool

@@ -2,7 +2,7 @@
 #include "ir/printer.h"
 #include "stdlib/families/normalization.h"
 
-namespace relish {
+namespace relish::ops_nn_group_norm {
 namespace {
 
 constexpr Param group_params[] = {
@@ -222,4 +222,4 @@ extern const Op op_nn_instance_norm{
         "Mean and population variance are taken over `axes`, which exclude the channel axis. center=False "
         "leaves out beta, scale=False gamma."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_group_norm

@@ -1,7 +1,7 @@
 // Vectors of length 1.
 #include "stdlib/families/reduction.h"
 
-namespace relish {
+namespace relish::ops_nn_l2_normalize {
 namespace {
 
 constexpr Param params[] = {{"data", ParamKind::Tensor, "tensor", "", "input"},
@@ -122,4 +122,4 @@ extern const Op op_nn_l2_normalize{
         "x / sqrt(max(sum(x * x), eps)). A name of Relay from 2019 that TVM has no more. Where the sum of "
         "squares equals eps the slope of the maximum is split evenly."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_l2_normalize

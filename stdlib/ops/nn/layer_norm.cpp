@@ -1,7 +1,7 @@
 // Layer normalization.
 #include "stdlib/families/normalization.h"
 
-namespace relish {
+namespace relish::ops_nn_layer_norm {
 namespace {
 
 constexpr Param params[] = {
@@ -103,4 +103,4 @@ extern const Op op_nn_layer_norm{
         "of gamma and beta are those of the axes in ascending order. center=False leaves out beta and "
         "scale=False gamma, whose gradient is then 0; TVM's lowering ignores both flags."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_layer_norm

@@ -1,7 +1,7 @@
 // The logarithm of softmax.
 #include "stdlib/families/softmax.h"
 
-namespace relish {
+namespace relish::ops_nn_log_softmax {
 namespace {
 
 Value evaluate(const EvalCall& c) {
@@ -56,4 +56,4 @@ extern const Op op_nn_log_softmax{.name = "nn.log_softmax",
                                       "that large inputs do not overflow. A line "
                                       "with NaN, +inf, or of -inf only, is NaN."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_log_softmax

@@ -2,7 +2,7 @@
 #include "stdlib/families/lines.h"
 #include "stdlib/families/reduction.h"
 
-namespace relish {
+namespace relish::ops_nn_lrn {
 namespace {
 
 constexpr Param params[] = {
@@ -145,4 +145,4 @@ extern const Op op_nn_lrn{
         "x / (bias + alpha / size * s)^beta, where s is the sum of squares of the size neighbours around an "
         "element, those outside counting as 0. A name of Relay from 2019 that TVM has no more."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_lrn

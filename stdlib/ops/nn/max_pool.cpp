@@ -2,7 +2,7 @@
 #include "stdlib/families/member.h"
 #include "stdlib/families/pooling.h"
 
-namespace relish {
+namespace relish::ops_nn_max_pool {
 namespace {
 
 template <int rank>
@@ -121,4 +121,4 @@ extern const Op op_nn_max_pool3d =
                      .samples = samples_3d,
                      .rejects = rejects_3d});
 
-}  // namespace relish
+}  // namespace relish::ops_nn_max_pool

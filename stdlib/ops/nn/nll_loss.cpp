@@ -5,8 +5,7 @@
 #include "ir/printer.h"
 #include "stdlib/families/dtypes.h"
 
-namespace relish {
-namespace nll_loss {
+namespace relish::nll_loss {
 namespace {
 
 constexpr int max_rank = 4;
@@ -136,7 +135,9 @@ GraphValue weights_partial(const GradientRule& rule, const GraphValue& g, const 
   return (slope - moved) / total * g;
 }
 
-}  // namespace nll_loss
+}  // namespace relish::nll_loss
+
+namespace relish::ops_nn_nll_loss {
 
 namespace {
 
@@ -224,4 +225,4 @@ extern const Op op_nn_nll_loss{
         "none keeps "
         "them. A target that is neither a class nor ignore_index is a RuntimeError."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_nll_loss

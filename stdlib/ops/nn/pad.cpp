@@ -1,7 +1,7 @@
 // Padding of every dimension.
 #include "stdlib/families/padding.h"
 
-namespace relish {
+namespace relish::ops_nn_pad {
 namespace {
 
 constexpr Param params[] = {
@@ -65,4 +65,4 @@ extern const Op op_nn_pad{
         "converted as astype converts. Written without keywords the attributes stand in the order pad_width, "
         "pad_mode, pad_value; they print with pad_value before pad_mode. edge is another name of replicate."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_pad

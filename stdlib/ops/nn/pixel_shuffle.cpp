@@ -1,7 +1,7 @@
 // Channels to pixels.
 #include "stdlib/families/movement.h"
 
-namespace relish {
+namespace relish::ops_nn_pixel_shuffle {
 namespace {
 
 constexpr Param params[] = {
@@ -117,4 +117,4 @@ extern const Op op_nn_pixel_shuffle{
     .rejects = rejects,
     .doc = "result[c, h * r + i, w * r + j] = data[(c * r + i) * r + j, h, w]."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_pixel_shuffle

@@ -5,7 +5,7 @@
 #include "stdlib/families/iteration.h"
 #include "stdlib/families/lowering.h"
 
-namespace relish {
+namespace relish::ops_nn_prelu {
 namespace {
 
 constexpr Param params[] = {
@@ -142,4 +142,4 @@ extern const Op op_nn_prelu{
         "Floating dtypes only. Slopes of rank 1 belong to the channels on `axis` (or are one slope for all); "
         "slopes of another rank broadcast to data from the right. The slope at 0 is alpha."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_prelu

@@ -1,7 +1,7 @@
 // The rectifier.
 #include "stdlib/families/unary.h"
 
-namespace relish {
+namespace relish::ops_nn_relu {
 namespace {
 
 constexpr Param params[] = {{"data", ParamKind::Tensor, "tensor", "", "input"}};
@@ -30,4 +30,4 @@ extern const Op op_nn_relu = elementwise_unary<unary_family::Domain::Numbers>(
       return where(call_op("less_equal", {x, constant_like(x, 0)}), constant_like(g, 0), g);
     });
 
-}  // namespace relish
+}  // namespace relish::ops_nn_relu

@@ -1,7 +1,7 @@
 // Root-mean-square normalization.
 #include "stdlib/families/normalization.h"
 
-namespace relish {
+namespace relish::ops_nn_rms_norm {
 namespace {
 
 constexpr Param params[] = {
@@ -84,4 +84,4 @@ extern const Op op_nn_rms_norm{
         "weight * x / sqrt(mean(x * x) + epsilon). The dimensions of the weight are those of the axes in "
         "ascending order."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_rms_norm

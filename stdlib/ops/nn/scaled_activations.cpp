@@ -1,7 +1,7 @@
 // Activation functions with parameters: the leaky rectifier and softplus.
 #include "stdlib/families/unary.h"
 
-namespace relish {
+namespace relish::ops_nn_scaled_activations {
 namespace {
 
 constexpr Param leakyrelu_params[] = {
@@ -88,4 +88,4 @@ extern const Op op_nn_softplus = elementwise_unary<elementwise::Domain::Floats, 
       return where(linear, g, g * call_op("sigmoid", {scaled}));
     });
 
-}  // namespace relish
+}  // namespace relish::ops_nn_scaled_activations

@@ -1,7 +1,7 @@
 // Softmax.
 #include "stdlib/families/softmax.h"
 
-namespace relish {
+namespace relish::ops_nn_softmax {
 namespace {
 
 Value evaluate(const EvalCall& c) {
@@ -54,4 +54,4 @@ extern const Op op_nn_softmax{
         "exp(x - m) / sum(exp(x - m)) with m the largest x of the line, so that large inputs do not "
         "overflow. A line with NaN, +inf, or of -inf only, is NaN."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_softmax

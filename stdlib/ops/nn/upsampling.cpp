@@ -2,7 +2,7 @@
 #include "stdlib/families/member.h"
 #include "stdlib/families/resampling.h"
 
-namespace relish {
+namespace relish::ops_nn_upsampling {
 namespace {
 
 constexpr Param params_2d[] = {
@@ -83,4 +83,4 @@ extern const Op op_nn_upsampling3d =
                    .samples = samples_3d,
                    .rejects = rejects_3d});
 
-}  // namespace relish
+}  // namespace relish::ops_nn_upsampling

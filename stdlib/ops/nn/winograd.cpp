@@ -9,7 +9,7 @@
 #include "stdlib/families/lowering.h"
 #include "stdlib/families/windows.h"
 
-namespace relish {
+namespace relish::ops_nn_winograd {
 namespace {
 
 using Matrix = std::vector<std::vector<double>>;
@@ -500,4 +500,4 @@ extern const Op op_nn_conv2d_winograd_without_weight_transform{
         "1. "
         "Sums are in float64. TVM has no such operator today."};
 
-}  // namespace relish
+}  // namespace relish::ops_nn_winograd

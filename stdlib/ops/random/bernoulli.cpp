@@ -1,7 +1,7 @@
 // Random truth values.
 #include "stdlib/families/random.h"
 
-namespace relish {
+namespace relish::ops_random_bernoulli {
 namespace {
 
 constexpr Param params[] = {key_param,
@@ -71,4 +71,4 @@ extern const Op op_random_bernoulli{
         "with p = 1 all are and with p = 0 "
         "none is. Where p is a value of a run, compare R.random.uniform with it."};
 
-}  // namespace relish
+}  // namespace relish::ops_random_bernoulli

@@ -1,7 +1,7 @@
 // Random bits.
 #include "stdlib/families/random.h"
 
-namespace relish {
+namespace relish::ops_random_bits {
 namespace {
 
 constexpr Param params[] = {
@@ -83,4 +83,4 @@ extern const Op op_random_bits{.name = "random.bits",
                                    "highest bits; uint64 takes word 2 i as its high half and word 2 i + 1 as "
                                    "its low half. The value depends on the key and the index alone."};
 
-}  // namespace relish
+}  // namespace relish::ops_random_bits

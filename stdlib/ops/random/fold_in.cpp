@@ -1,7 +1,7 @@
 // Keys from a key and a number.
 #include "stdlib/families/random.h"
 
-namespace relish {
+namespace relish::ops_random_fold_in {
 namespace {
 
 constexpr Param params[] = {
@@ -72,4 +72,4 @@ extern const Op op_random_fold_in{
         "epoch, layer or row a key of its own: fold_in(key, step). Integers count by their value of 64 "
         "bits."};
 
-}  // namespace relish
+}  // namespace relish::ops_random_fold_in

@@ -1,7 +1,7 @@
 // Normal random numbers.
 #include "stdlib/families/random.h"
 
-namespace relish {
+namespace relish::ops_random_normal {
 namespace {
 
 Value evaluate(const EvalCall& c) {
@@ -68,4 +68,4 @@ extern const Op op_random_normal{
         "2 i + 1 of the key, computed in float64 and rounded once. The quantile is Wichura's AS 241 in "
         "+ - * / and square roots alone, so it has the same bits everywhere; its magnitude is at most 8.21."};
 
-}  // namespace relish
+}  // namespace relish::ops_random_normal

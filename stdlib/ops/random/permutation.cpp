@@ -1,7 +1,7 @@
 // Random permutations.
 #include "stdlib/families/random.h"
 
-namespace relish {
+namespace relish::ops_random_permutation {
 namespace {
 
 constexpr Param params[] = {key_param,
@@ -118,4 +118,4 @@ extern const Op op_random_permutation{
         "in "
         "full); training draws its batches in the order that this gives for the key of the epoch."};
 
-}  // namespace relish
+}  // namespace relish::ops_random_permutation

@@ -1,7 +1,7 @@
 // Several keys from one.
 #include "stdlib/families/random.h"
 
-namespace relish {
+namespace relish::ops_random_split {
 namespace {
 
 constexpr Param params[] = {key_param, {"n", ParamKind::Attribute, "int", "2", "number of keys"}};
@@ -62,4 +62,4 @@ extern const Op op_random_split{.name = "random.split",
                                     "stream \"spli\"); it does not depend "
                                     "on n. A key that has been split should not be used again."};
 
-}  // namespace relish
+}  // namespace relish::ops_random_split

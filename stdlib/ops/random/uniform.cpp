@@ -1,7 +1,7 @@
 // Uniform random numbers.
 #include "stdlib/families/random.h"
 
-namespace relish {
+namespace relish::ops_random_uniform {
 namespace {
 
 // Bits of a word that make a number of [0, 1): as many as the type holds below 1, so that no result rounds
@@ -85,4 +85,4 @@ extern const Op op_random_uniform{
         "Element i is the highest 24 bits of word i of the key, times 2^-24; 11 bits for float16, 8 for "
         "bfloat16, and 53 bits of the words 2 i and 2 i + 1 for float64. 0 occurs, 1 does not."};
 
-}  // namespace relish
+}  // namespace relish::ops_random_uniform

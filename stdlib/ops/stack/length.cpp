@@ -1,7 +1,7 @@
 // How much a stack holds.
 #include "stdlib/families/stacks.h"
 
-namespace relish {
+namespace relish::ops_stack_length {
 namespace {
 
 constexpr Param params[] = {stack_param};
@@ -51,4 +51,4 @@ extern const Op op_stack_empty{.name = "stack.empty",
                                .samples = empty_samples,
                                .rejects = empty_rejects};
 
-}  // namespace relish
+}  // namespace relish::ops_stack_length

@@ -1,7 +1,7 @@
 // Empty stacks.
 #include "stdlib/families/stacks.h"
 
-namespace relish {
+namespace relish::ops_stack_new {
 namespace {
 
 Type infer(const CallView&) { return stack_type(Type()); }
@@ -29,4 +29,4 @@ extern const Op op_stack_new{
         "empty stack cast to R.Stack(T). Without a type it takes values of any type, and gives them back as "
         "R.Any."};
 
-}  // namespace relish
+}  // namespace relish::ops_stack_new

@@ -3,7 +3,7 @@
 #include "ir/printer.h"
 #include "stdlib/families/stacks.h"
 
-namespace relish {
+namespace relish::ops_stack_pop {
 namespace {
 
 constexpr Param params[] = {stack_param};
@@ -43,4 +43,4 @@ extern const Op op_stack_pop{
     .rejects = rejects,
     .doc = "Popping an empty stack is a RuntimeError. The stack that is given stays as it is."};
 
-}  // namespace relish
+}  // namespace relish::ops_stack_pop

@@ -2,7 +2,7 @@
 #include "ir/printer.h"
 #include "stdlib/families/stacks.h"
 
-namespace relish {
+namespace relish::ops_stack_push {
 namespace {
 
 constexpr Param params[] = {stack_param, {"value", ParamKind::Any, "any", "", "the new top"}};
@@ -47,4 +47,4 @@ extern const Op op_stack_push{
         "in "
         "the type of the result. The stack that is given stays as it is; the new one shares it."};
 
-}  // namespace relish
+}  // namespace relish::ops_stack_push

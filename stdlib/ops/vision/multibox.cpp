@@ -7,7 +7,7 @@
 #include "stdlib/families/lowering.h"
 #include "stdlib/families/scalar_math.h"
 
-namespace relish {
+namespace relish::ops_vision_multibox {
 namespace {
 
 constexpr Param params[] = {
@@ -197,4 +197,4 @@ extern const Op op_vision_multibox_transform_loc{
         "below "
         "the threshold."};
 
-}  // namespace relish
+}  // namespace relish::ops_vision_multibox

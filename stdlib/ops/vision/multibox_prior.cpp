@@ -7,7 +7,7 @@
 #include "stdlib/families/lowering.h"
 #include "stdlib/families/windows.h"
 
-namespace relish {
+namespace relish::ops_vision_multibox_prior {
 namespace {
 
 constexpr Param params[] = {
@@ -165,4 +165,4 @@ extern const Op op_vision_multibox_prior{
         "are "
         "scaled by rows / columns, so that a ratio of 1 is square in cells. TVM has no such operator today."};
 
-}  // namespace relish
+}  // namespace relish::ops_vision_multibox_prior

@@ -6,7 +6,7 @@
 #include "stdlib/families/boxes.h"
 #include "stdlib/families/dtypes.h"
 
-namespace relish {
+namespace relish::ops_vision_non_max_suppression {
 namespace {
 
 // --- get_valid_counts.
@@ -425,4 +425,4 @@ extern const Op op_vision_all_class_non_max_suppression{
         "the "
         "last one hold -1, where TVM may cut them off."};
 
-}  // namespace relish
+}  // namespace relish::ops_vision_non_max_suppression

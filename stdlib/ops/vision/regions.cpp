@@ -1,7 +1,7 @@
 // Pools over regions of images.
 #include "stdlib/families/regions.h"
 
-namespace relish {
+namespace relish::ops_vision_regions {
 namespace {
 
 using namespace regions;
@@ -77,4 +77,4 @@ extern const Op op_vision_roi_pool = member_of<Member{false, Kind::Pool}>(
          "As MaxRoiPool of ONNX: edges are rounded to cells, halves up; a bin without cells is 0. Of equal "
          "cells the first counts, and NaN is larger than all."});
 
-}  // namespace relish
+}  // namespace relish::ops_vision_regions

@@ -1,7 +1,7 @@
 // Memory as modules ask for it that are lowered to the virtual machine.
 #include "stdlib/families/storage.h"
 
-namespace relish {
+namespace relish::ops_vm_allocation {
 namespace {
 
 constexpr Param storage_params[] = {
@@ -66,4 +66,4 @@ extern const Op op_vm_kill_object = end_of_life_op({.name = "vm.kill_object",
                                                     .samples = kill_samples,
                                                     .rejects = kill_rejects});
 
-}  // namespace relish
+}  // namespace relish::ops_vm_allocation

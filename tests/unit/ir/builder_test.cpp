@@ -4,13 +4,12 @@
 #include "ir/builder.h"
 #include "ir/printer.h"
 #include "tests/unit/catch_failure.h"
+#include "tests/unit/ir/float_type.h"
 
 namespace relish {
 namespace {
 
 using testing::failure_of;
-
-Type f32(std::vector<Scalar> dims) { return tensor_type(std::move(dims), DType::Float32); }
 
 TEST_CASE("names are fresh and blocks flat") {
   FunctionBuilder builder;

@@ -4,6 +4,7 @@
 #include "ir/entry.h"
 #include "ir/printer.h"
 #include "tests/unit/catch_failure.h"
+#include "tests/unit/ir/float_type.h"
 
 namespace relish {
 namespace {
@@ -11,8 +12,6 @@ namespace {
 using testing::failure_of;
 
 Value zeros(Shape shape, DType dtype = DType::Float32) { return Tensor::zeros(dtype, std::move(shape)); }
-Type f32(std::vector<Scalar> dims) { return tensor_type(std::move(dims), DType::Float32); }
-
 TEST_CASE("symbols are solved from bare dims, expressions are checked") {
   const ScalarVar n("n", DType::Int64), m("m", DType::Int64);
   const std::vector<Var> params = {Var("x", f32({use(n) + 1})), Var("y", f32({use(n), use(m)})),

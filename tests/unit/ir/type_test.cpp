@@ -4,13 +4,13 @@
 #include "ir/printer.h"
 #include "ir/type.h"
 #include "tests/unit/catch_failure.h"
+#include "tests/unit/ir/float_type.h"
 
 namespace relish {
 namespace {
 
 using testing::failure_of;
 
-Type f32(std::vector<Scalar> dims) { return tensor_type(std::move(dims), DType::Float32); }
 Type ranked(int rank) { return TensorType{.dtype = DType::Float32, .shape = std::nullopt, .rank = rank}; }
 
 TEST_CASE("dimensions are int64 and set the rank") {

@@ -12,8 +12,6 @@ using namespace relish::test;
 
 namespace {
 
-Span at(std::uint32_t begin) { return {1, begin, begin + 1}; }
-
 // for i in range(n): Y[i] = value(i)
 PrimFunc fill(const std::function<Scalar(const Scalar&, const Buffer&)>& value, std::int64_t n = 1000000) {
   const Buffer x("X", DType::Int32, {Scalar(n)}), y("Y", DType::Int32, {Scalar(n)});

@@ -13,6 +13,9 @@
 
 namespace relish::test {
 
+// A place in a source that nobody reads.
+inline Span at(std::uint32_t begin) { return {1, begin, begin + 1}; }
+
 inline ModulePtr module_of(std::vector<GlobalFunction> functions) {
   auto module = std::make_shared<Module>();
   for (GlobalFunction& function : functions) module->set(std::move(function));

@@ -8,8 +8,6 @@ using namespace relish::test;
 
 namespace {
 
-Span at(std::uint32_t begin) { return {1, begin, begin + 1}; }
-
 struct OptedIn {
   OptedIn() { NativeFunctions::instance().opt_in(RELISH_NATIVE_FOLDER "/forms.so"); }
   ~OptedIn() { NativeFunctions::instance().clear(); }

@@ -43,7 +43,7 @@ struct Run {
   }
 };
 
-const std::string module_text =
+const std::string training_module =
     "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((2,), \"float32\"), w: R.Tensor((2,), "
     "\"float32\")):\n        with R.dataflow():\n            y = R.sum(R.multiply(x, w))\n            "
     "R.output(y)\n"
@@ -75,7 +75,7 @@ TEST_CASE("prompts of a copied session are taken off") {
 
 TEST_CASE("an input of commands and statements runs in order") {
   Run run;
-  CHECK(run(module_text + "x = ones((2,))\n:gradient M.main --wrt w\nM.main(x, x)\n") ==
+  CHECK(run(training_module + "x = ones((2,))\n:gradient M.main --wrt w\nM.main(x, x)\n") ==
         "M = gradient(M.main, wrt=[\"w\"])\nfloat32 () 2\n");
   CHECK(run(":gradient M.main --wrt x --as G\nprint(type(G.main))\n").ends_with(")\n"));
   // The statements before the one that fails stay; its line is that of the input.
@@ -108,7 +108,7 @@ TEST_CASE("words that need no colon, unless they are names") {
 
 TEST_CASE("help shows what a value is") {
   Run run;
-  run(module_text);
+  run(training_module);
   const std::string page = run("help(M)");
   CHECK(page.find("main(x: R.Tensor((2,), dtype=\"float32\")") != std::string::npos);
   CHECK(page.find("R.multiply") == std::string::npos);
