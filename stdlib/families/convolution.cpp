@@ -5,6 +5,7 @@
 #include "stdlib/families/dtypes.h"
 #include "stdlib/families/elements.h"
 #include "stdlib/families/lowering.h"
+#include "support/held_vector.h"
 
 namespace relish::convolution {
 namespace {
@@ -258,7 +259,7 @@ Value evaluate(const EvalCall& c, const Member& member) {
     using T = decltype(element);
     const T* a = first.view<T>().data();
     const T* b = second.view<T>().data();
-    std::vector<Sum<T>> totals(static_cast<std::size_t>(result.size()));
+    HeldVector<Sum<T>> totals(result.size(), "the sums of a convolution");
     for_each_term(
         geometry, views[0], views[1], views[2], [&](std::int64_t x, std::int64_t w, std::int64_t y) {
           const std::array<std::int64_t, 3> at = {x, w, y};

@@ -223,7 +223,8 @@ Value evaluate(const EvalCall& c, const Member& member) {
   const windows::Steps x_strides = sampling.data.steps(x_shape), y_strides = sampling.data.steps(y_shape);
   const Shape grid_strides = row_major_strides(grid.shape());
   const auto rank = static_cast<std::size_t>(sampling.rank);
-  std::vector<double> totals(static_cast<std::size_t>(element_count(shape)));
+  Tensor result = Tensor::zeros(DType::Float64, shape);
+  const std::span<double> totals = result.mutable_view<double>();
   windows::for_each_index(y, [&](const Shape& p) {
     std::vector<std::vector<Tap>> taps;
     Shape counts;
@@ -246,8 +247,6 @@ Value evaluate(const EvalCall& c, const Member& member) {
       totals[static_cast<std::size_t>(to)] += weight * first.get_double(from);
     });
   });
-  Tensor result = Tensor::empty(DType::Float64, shape);
-  std::copy(totals.begin(), totals.end(), result.mutable_view<double>().data());
   return convert_tensor(result, first.dtype());
 }
 

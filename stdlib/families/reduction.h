@@ -7,6 +7,7 @@
 #include "stdlib/families/iteration.h"
 #include "stdlib/families/lowering.h"
 #include "stdlib/families/scalar_math.h"
+#include "support/held_vector.h"
 
 namespace relish {
 
@@ -30,10 +31,10 @@ Shape result_shape(const Shape& input, const std::vector<int>& axes, bool keepdi
 // For each element of the result, in row-major order: `start` combined with the elements of `x` along `axes`,
 // in row-major order, by combine(accumulated, element, offset in the result).
 template <class T, class Accumulated, class Combine>
-std::vector<Accumulated> fold(const Tensor& x, const Shape& shape, const std::vector<int>& axes,
-                              Accumulated start, Combine&& combine) {
+HeldVector<Accumulated> fold(const Tensor& x, const Shape& shape, const std::vector<int>& axes,
+                             Accumulated start, Combine&& combine) {
   const Shape compact = result_shape(shape, axes, false);
-  std::vector<Accumulated> totals(static_cast<std::size_t>(element_count(compact)), start);
+  HeldVector<Accumulated> totals(element_count(compact), "the results of a reduction", start);
   const T* source = x.view<T>().data();
   for_each_row<1>(shape, {result_strides(shape, axes)},
                   [&](const auto& offsets, const auto& strides, std::int64_t count) {
@@ -47,7 +48,7 @@ std::vector<Accumulated> fold(const Tensor& x, const Shape& shape, const std::ve
 
 // Sums of `x` over `axes`, in the accumulating type, in row-major order of the result.
 template <class T>
-std::vector<Sum<T>> sums(const Tensor& x, const std::vector<int>& axes) {
+HeldVector<Sum<T>> sums(const Tensor& x, const std::vector<int>& axes) {
   return fold<T>(x, x.shape(), axes, Sum<T>{},
                  [](Sum<T> total, T element, std::size_t) { return total + to_sum(element); });
 }

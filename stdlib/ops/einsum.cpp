@@ -6,6 +6,7 @@
 #include "ir/printer.h"
 #include "stdlib/families/attention.h"
 #include "stdlib/families/iteration.h"
+#include "support/held_vector.h"
 
 namespace relish::ops_einsum {
 namespace {
@@ -151,7 +152,7 @@ Value evaluate(const EvalCall& c) {
   Tensor result = Tensor::empty(dtype, outer);
   visit_dtype(dtype, [&](auto element) {
     using T = decltype(element);
-    std::vector<Sum<T>> totals(static_cast<std::size_t>(result.size()));
+    HeldVector<Sum<T>> totals(result.size(), "the sums of an einsum");
     const std::int64_t count = element_count(space);
     const std::int64_t inner =
         element_count(Shape(space.begin() + static_cast<std::ptrdiff_t>(kept), space.end()));

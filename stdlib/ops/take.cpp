@@ -4,6 +4,7 @@
 #include "ir/fault.h"
 #include "ir/printer.h"
 #include "stdlib/families/scalar_math.h"
+#include "support/held_vector.h"
 
 namespace relish::ops_take {
 namespace {
@@ -272,7 +273,7 @@ Value evaluate_backward(const EvalCall& c) {
   Tensor result = Tensor::empty(g.dtype(), shape);
   visit_float(g.dtype(), [&](auto element) {
     using T = decltype(element);
-    std::vector<double> totals(static_cast<std::size_t>(result.size()), 0.0);
+    HeldVector<double> totals(result.size(), "the sums of a gradient");
     const T* source = g.view<T>().data();
     for_each_index(g.shape(), [&](const Shape& index) {
       const auto first = index.begin() + axis, last = first + indices.rank();

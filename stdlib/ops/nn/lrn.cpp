@@ -58,6 +58,14 @@ Value evaluate(const EvalCall& c) {
   return result;
 }
 
+// How far a window reaches to each side: no farther than the axis is long, as a loop over more would run for
+// nothing.
+Scalar reach_of(const Window& w, const Scalar& length) {
+  constexpr std::int64_t short_reach = 64;
+  if (w.half <= short_reach) return Scalar(w.half);
+  return min(Scalar(w.half), max(length - 1, Scalar(0)));
+}
+
 PrimFunc lower(const LowerCall& c) {
   Lowering lowering(c);
   const Buffer x = lowering.input(0);
@@ -66,9 +74,10 @@ PrimFunc lower(const LowerCall& c) {
   const auto axis = static_cast<std::size_t>(w.axis);
   const DType wide = compute_dtype(x.dtype());
   const Buffer squares = lowering.temporary("squares", x.shape(), wide);
-  lowering.reduce("squares", squares, x.shape(), {Scalar(w.size)}, [&](const Dims& s, const Dims& r) {
+  const Scalar reach = reach_of(w, x.shape()[axis]), width = reach * 2 + 1;
+  lowering.reduce("squares", squares, x.shape(), {width}, [&](const Dims& s, const Dims& r) {
     Dims index = s;
-    index[axis] = s[axis] + r[0] - Scalar(w.half);
+    index[axis] = s[axis] + r[0] - reach;
     const Scalar inside = logical(LogicalOp::And, index[axis] >= Scalar(0), index[axis] < x.shape()[axis]);
     const Scalar value = if_then_else(inside, lowering.load_as(wide, x, index), zero(wide));
     return value * value;
@@ -82,21 +91,48 @@ PrimFunc lower(const LowerCall& c) {
   return lowering.finish();
 }
 
+GraphValue moved(const Window& w, const GraphValue& value, std::int64_t offset) {
+  return call_op("grad.shift", {value}, {{"axis", w.axis}, {"offset", offset}});
+}
+
+// The sum of `value` moved by 0, step, 2 step, …, (count - 1) step, step being 1 or -1: sums of 1, 2, 4, …
+// terms are joined, so that the text grows with the logarithm of the window.
+GraphValue sum_of_moved(const Window& w, const GraphValue& value, std::int64_t count, std::int64_t step) {
+  std::optional<GraphValue> total;
+  GraphValue power = value;
+  std::int64_t place = 0;
+  for (std::int64_t bit = 1;; bit *= 2) {
+    power.leaf();
+    if (count & bit) {
+      const GraphValue term = place ? moved(w, power, step * place) : power;
+      total = total ? *total + term : term;
+      place += bit;
+    }
+    if (bit > count / 2) return *total;
+    power = power + moved(w, power, step * bit);
+  }
+}
+
+// For each element the sum of those in its window.
+GraphValue window_sum(const Window& w, const GraphValue& value) {
+  constexpr std::int64_t written_out = 8;
+  value.leaf();
+  if (w.half > written_out) {
+    return sum_of_moved(w, value, w.half + 1, 1) + moved(w, sum_of_moved(w, value, w.half, -1), -1);
+  }
+  GraphValue total = value;
+  for (std::int64_t k = 1; k <= w.half; ++k)
+    for (const std::int64_t offset : {-k, k}) total = total + moved(w, value, offset);
+  return total;
+}
+
 // With d = bias + alpha / size * window(x * x): y = x * d^-beta and dx = g * d^-beta - 2 * alpha * beta /
 // size
 // * x * window(g * y / d). The window is symmetric, so its own transpose; here it is a sum of moved tensors.
 Partials vjp(const VjpCall& c) {
   const GradientRule rule(c);
   const Window w(c.call, static_cast<int>(rule.dims(0).size()));
-  const auto window = [&](const GraphValue& value) {
-    value.leaf();
-    GraphValue total = value;
-    for (std::int64_t k = 1; k <= w.half; ++k) {
-      for (const std::int64_t offset : {-k, k})
-        total = total + call_op("grad.shift", {value}, {{"axis", w.axis}, {"offset", offset}});
-    }
-    return total;
-  };
+  const auto window = [&](const GraphValue& value) { return window_sum(w, value); };
   const GraphValue x = rule.argument(0), g = rule.cotangent();
   const auto real = [&](double value) { return constant_like(x, value); };
   const double share = w.alpha / static_cast<double>(w.size);
@@ -113,6 +149,8 @@ constexpr Sample samples[] = {
      "[[0.16666666666666666, 0.13333333333333333, 0.21428571428571427]]"},
     {"[[1.0, 2.0], [3.0, 4.0]], size=1, bias=0.0, alpha=1.0, beta=0.5", "[[1.0, 1.0], [1.0, 1.0]]"},
     {"rand((2, 6, 3), \"float64\"), size=5, bias=1.0, alpha=0.5"},
+    {"rand((2, 25, 2), \"float64\"), size=23, bias=1.0, alpha=0.5"},
+    {"rand((2, 5), \"float64\"), size=1000001, bias=1.0, alpha=900000.0"},
     {"rand((2, 3, 4), \"float64\"), size=3, axis=-1, bias=1.5, alpha=2.0, beta=0.25"},
     {"rand((1, 7, 2), \"float32\")"},
     {"rand((0, 3), \"float32\"), size=3"},

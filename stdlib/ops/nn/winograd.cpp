@@ -8,6 +8,7 @@
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/lowering.h"
 #include "stdlib/families/windows.h"
+#include "support/held_vector.h"
 
 namespace relish::ops_nn_winograd {
 namespace {
@@ -265,7 +266,7 @@ Value evaluate_convolution(const EvalCall& c) {
   const auto at = [](const Matrix& matrix, std::int64_t i, std::int64_t j) {
     return matrix[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
   };
-  std::vector<double> totals(static_cast<std::size_t>(element_count(y)));
+  HeldVector<double> totals(element_count(y), "the sums of a convolution");
   const Shape tiles = {y[0], w[2], (y[2] + m - 1) / m, (y[3] + m - 1) / m};
   windows::for_each_index(tiles, [&](const Shape& tile) {
     std::vector<double> products(static_cast<std::size_t>(n * n));
