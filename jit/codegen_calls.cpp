@@ -132,8 +132,7 @@ GraphEmitter::Live GraphEmitter::call_kernel(const PrimFunc& function, const Cal
 
   returned_ = callee->result_dtype ? RuntimeCalls::stack_slots(builder_, 1) : nullptr;
   if (returned_) operands.push_back(returned_);
-  llvm::Value* status = builder_.CreateCall(code.code, operands);
-  RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
+  return_fault(builder_.CreateCall(code.code, operands), expr);
   Live results;
   for (std::size_t i = 0; i < call.out_types.size(); ++i) {
     ValueTree tree;
@@ -145,6 +144,41 @@ GraphEmitter::Live GraphEmitter::call_kernel(const PrimFunc& function, const Cal
     results.tree.fields.push_back(tree);
   }
   return call.tuple_result ? results : results.fields.at(0);
+}
+
+// Ends the function unless the status is good. The fault of an operator's kernel is told by the operator's
+// evaluation on the same arguments, which knows the value and its place: its words are the interpreter's.
+void GraphEmitter::return_fault(llvm::Value* status, const Expr& expr) {
+  llvm::Value* good = builder_.CreateIsNull(status);
+  const auto found = operators_ ? operators_->find(&expr.node()) : LoweredCalls::const_iterator();
+  if (!operators_ || found == operators_->end() || !found->second.as<OpCall>()->op->eval)
+    return RuntimeCalls::return_unless(builder_, good, status);
+  auto* failed = llvm::BasicBlock::Create(code_.getContext(), "fault", frame_.code);
+  auto* next = llvm::BasicBlock::Create(code_.getContext(), "", frame_.code);
+  builder_.CreateCondBr(good, next, failed);
+  builder_.SetInsertPoint(failed);
+  apart([&] {
+    const OpCall& call = *found->second.as<OpCall>();
+    std::vector<Live> args;
+    std::vector<ValueTree> trees;
+    for (const Expr& arg : call.args) {
+      args.push_back(value(arg));
+      trees.push_back(args.back().tree);
+    }
+    if (const std::size_t count = slot_count_of(trees); count > frame_.fault_slot_count) {
+      frame_.fault_slots = RuntimeCalls::stack_slots(builder_, count);
+      frame_.fault_slot_count = count;
+    }
+    std::size_t position = 0;
+    for (const Live& arg : args) write_slots(arg, frame_.fault_slots, position);
+    host_calls_->push_back(operator_host_call(call, std::move(trees), {}, expr.span()));
+    llvm::Type *ptr = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
+    llvm::Value* index = builder_.getInt32(static_cast<std::uint32_t>(host_calls_->size() - 1));
+    llvm::Value* in = frame_.fault_slots ? frame_.fault_slots : llvm::ConstantPointerNull::get(builder_.getPtrTy());
+    builder_.CreateRet(builder_.CreateCall(runtime_.get("rt_operator_fault", i32, {ptr, i32, i32, ptr}),
+                                           {frame_.context, index, status, in}));
+  });
+  builder_.SetInsertPoint(next);
 }
 
 GraphEmitter::Live GraphEmitter::function_call(const FunctionCall& call, const Expr& expr) {

@@ -29,7 +29,8 @@ llvm::Type* in_context(llvm::Type* type, llvm::LLVMContext& context) {
 }  // namespace
 
 GraphEmitter::GraphEmitter(const LiftedModule& lifted, Build& build, const TargetTraits& target,
-                           SiteTable& sites, std::vector<HostCall>* host_calls)
+                           SiteTable& sites, std::vector<HostCall>* host_calls,
+                           const LoweredCalls* operators)
     : lifted_(lifted),
       module_(lifted.module),
       build_(build),
@@ -39,6 +40,7 @@ GraphEmitter::GraphEmitter(const LiftedModule& lifted, Build& build, const Targe
       runtime_(code_),
       sites_(sites),
       host_calls_(host_calls),
+      operators_(operators),
       target_(target) {}
 
 std::string GraphEmitter::finish(llvm::Function* entry) {

@@ -14,16 +14,17 @@
 #include "jit/graph_values.h"
 #include "jit/host_calls.h"
 #include "jit/plan.h"
+#include "transform/legalize.h"
 #include "transform/lift_bodies.h"
 
 namespace relish::jit {
 
 class GraphEmitter {
  public:
-  // The units of the code go to `build`. `host_calls` receives the calls into the program; null where there
-  // are none (a prim_func by itself).
+  // The units of the code go to `build`. `host_calls` receives the calls into the program, `operators` says
+  // which calls are operators'; null where there are none (a prim_func by itself).
   GraphEmitter(const LiftedModule& lifted, Build& build, const TargetTraits& target, SiteTable& sites,
-               std::vector<HostCall>* host_calls = nullptr);
+               std::vector<HostCall>* host_calls = nullptr, const LoweredCalls* operators = nullptr);
 
   // The function and everything that it calls. The analysis lives as long as the emitter.
   llvm::Function* function(const Function& function);
@@ -57,6 +58,8 @@ class GraphEmitter {
     llvm::Value* flag = nullptr;
     llvm::BasicBlock* interrupted = nullptr;
     llvm::Value* arena = nullptr;
+    llvm::Value* fault_slots = nullptr;  // for the arguments of an operator at fault
+    std::size_t fault_slot_count = 0;
     std::unordered_map<std::uint64_t, Live> vars;
     std::unordered_map<std::uint64_t, llvm::Value*> symbols;
     // Computed dimension expressions in canonical form, by their hash.
@@ -86,6 +89,7 @@ class GraphEmitter {
   Live value(const Expr& expr);
   Live call_tir(const CallTir& call, const Expr& expr);
   Live call_kernel(const PrimFunc& function, const CallTir& call, const Expr& expr, bool copies_written);
+  void return_fault(llvm::Value* status, const Expr& expr);
   Live function_call(const FunctionCall& call, const Expr& expr);
   Live packed_call(const PackedCall& call, const Expr& expr);  // codegen_native.cpp
   Live machine_call(const PackedCall& call, const Expr& expr);
@@ -173,6 +177,7 @@ class GraphEmitter {
   RuntimeCalls runtime_;
   SiteTable& sites_;
   std::vector<HostCall>* host_calls_;
+  const LoweredCalls* operators_;
   // The unit that receives kernels at present.
   std::unique_ptr<CodeUnit> kernel_unit_;
   std::optional<KernelEmitter> kernels_;

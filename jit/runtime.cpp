@@ -270,6 +270,29 @@ std::int32_t rt_host_call(RtContext* context, std::int32_t index, const std::int
   }
 }
 
+// What an operator's kernel returned that did not end well. Its fault becomes the Failure that the operator's
+// evaluation gives for the same arguments; where that gives none, it stays.
+std::int32_t rt_operator_fault(RtContext* context, std::int32_t index, std::int32_t status,
+                               const std::int64_t* in) {
+  if (status != status_fault) return status;
+  CallState& state = *context->state;
+  try {
+    const HostCall& host = (*state.running.host_calls)[static_cast<std::size_t>(index)];
+    std::vector<Value> args;
+    std::size_t position = 0;
+    for (const ValueTree& param : host.params) args.push_back(argument_of_slots(param, state, in, position));
+    host.call(std::move(args));
+    return status;
+  } catch (const Failure& failure) {
+    const ErrorClass found = failure.diagnostics().front().error_class;
+    if (found != ErrorClass::Runtime && found != ErrorClass::Interrupted) return status;
+    state.keep_failure();
+    return status_exception;
+  } catch (...) {
+    return status;
+  }
+}
+
 // Runs fn over [0, n) in chunks of `chunk` iterations. Chunks depend on shapes only; every chunk below a
 // failed one still runs, so that the reported fault is the first in program order for any number of threads.
 std::int32_t rt_parallel_for(RtContext* context, std::int64_t n, std::int64_t chunk, ChunkFn fn, void* data) {
@@ -340,6 +363,7 @@ std::span<const RuntimeSymbol> runtime_symbols() {
   static const std::vector<RuntimeSymbol> table = {
       symbol("rt_fault", rt_fault),
       symbol("rt_shape_fault", rt_shape_fault),
+      symbol("rt_operator_fault", rt_operator_fault),
       symbol("rt_scratch", rt_scratch),
       symbol("rt_scratch_release", rt_scratch_release),
       symbol("rt_byte_size", rt_byte_size),

@@ -62,8 +62,8 @@ bool can_fail(const PrimFunc& function) {
 
 class Legalizer {
  public:
-  Legalizer(const Module& module, UnknownShapes unknown)
-      : result_(module), keep_(unknown == UnknownShapes::Kept) {}
+  Legalizer(const Module& module, UnknownShapes unknown, LoweredCalls* calls)
+      : result_(module), keep_(unknown == UnknownShapes::Kept), calls_(calls) {}
 
   Module run() {
     for (const std::string& name : result_.names()) {
@@ -297,7 +297,7 @@ class Legalizer {
       if (may_stay && failure.diagnostics().front().id.ends_with(".lowering")) return value;
       throw;
     }
-    const auto& [callee, scalars] = lowered;
+    const auto& [callee, scalars, fails] = lowered;
     std::vector<Expr> tensors;
     for (const Expr& arg : call.args) flatten(arg, dataflow, names, into, tensors);
     std::vector<Expr> args = tensors;
@@ -311,6 +311,7 @@ class Legalizer {
     // One result in a list is a tensor: its tuple is made here.
     const bool alone = fields && outs.size() == 1;
     const Expr made = call_tir(callee, std::move(args), std::move(outs), fields && !alone, span);
+    if (calls_ && fails) calls_->emplace(&made.node(), value);
     return alone ? tuple({bind(made, "lv", dataflow, names, into)}, span) : made;
   }
 
@@ -330,6 +331,7 @@ class Legalizer {
   struct Callee {
     Expr ref;
     std::vector<Expr> scalars;  // arguments for the scalar parameters: symbolic sizes that no buffer tells
+    bool fails = false;         // a run of it can
   };
 
   // The symbolic dims of a call, and the call with others in their place. Variables are told apart by
@@ -452,7 +454,7 @@ class Legalizer {
       result_.functions.emplace_back(shared);
       found = lowered_.emplace(key, shared).first;
     }
-    Callee callee{global_ref(GlobalFunction(found->second), value.span()), {}};
+    Callee callee{global_ref(GlobalFunction(found->second), value.span()), {}, can_fail(*found->second)};
     for (const PrimParam& param : found->second->params) {
       if (!param.scalar()) continue;
       // A scalar operand goes by the name of the operator's parameter, a symbolic size by its own.
@@ -474,14 +476,15 @@ class Legalizer {
 
   Module result_;
   const bool keep_;
+  LoweredCalls* const calls_;                          // may be null
   std::unordered_map<std::string, int> next_numbers_;  // by name: those below it are taken
   std::map<std::string, PrimFuncPtr> lowered_;         // by operator, types and attributes
 };
 
 }  // namespace
 
-Module legalize(const Module& module, UnknownShapes unknown) {
-  Module result = Legalizer(module, unknown).run();
+Module legalize(const Module& module, UnknownShapes unknown, LoweredCalls* lowered) {
+  Module result = Legalizer(module, unknown, lowered).run();
   verify_after(result, "legalize");
   return result;
 }
