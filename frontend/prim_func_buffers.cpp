@@ -309,11 +309,6 @@ void PrimFuncBuilder::declare_view(const std::string& name, const ast::Statement
 void PrimFuncBuilder::declare_view_of(const std::string& name, const ast::Statement& statement, Buffer buffer,
                                       const ast::Expr& data, BlockStmt* block, std::vector<Stmt>& into) {
   const Pointer pointer = pointed_to(data, into);
-  if (padded_.contains(pointer.buffer.id())) {
-    type_error(data.span, "view.strides",
-               fmt::format("found a view of the memory of {}, which is declared with strides; expected none",
-                           printable(pointer.buffer.name())));
-  }
   if (pointer.offset.defined() && pointer.offset.as_int() != 0) {
     const Scalar offset =
         buffer.elem_offset().defined() ? buffer.elem_offset() + pointer.offset : pointer.offset;
@@ -444,6 +439,41 @@ bool PrimFuncBuilder::read_view_method(const ast::Statement& statement, const as
   return true;
 }
 
+// X = T.alloc_buffer((2, 2), strides=(31, 1)): a view with these strides over memory that holds all that it
+// reaches. Strides of a row-major buffer say nothing new.
+void PrimFuncBuilder::allocate_strided(const std::string& name, const ast::Statement& statement, Span at,
+                                       Buffer buffer, BlockStmt* block, std::vector<Stmt>& into) {
+  Scalar size = Scalar(1), next = Scalar(1);
+  bool compact = true, empty = false;
+  for (std::size_t d = buffer.shape().size(); d-- > 0;) {
+    const Scalar extent = cast(DType::Int64, buffer.shape()[d]);
+    const Scalar stride = cast(DType::Int64, buffer.strides()[d]);
+    if (stride.as_int().value_or(0) < 0) {
+      type_error(statement.span, "buffer.strides",
+                 fmt::format("found stride {} of dimension {} of a fresh buffer; expected 0 or more",
+                             *stride.as_int(), d));
+    }
+    compact = compact && prove_equal(stride, next);
+    empty = empty || extent.as_int() == 0;
+    size = canonical(size + (extent - Scalar(1)) * stride);
+    next = canonical(next * extent);
+  }
+  const Buffer plain(name, buffer.dtype(), buffer.shape(), buffer.scope(), at);
+  if (compact || empty) {
+    allocate(name, at, plain, block, statement, into);
+    return;
+  }
+  // A dimension that turns out to be empty leaves nothing to reach.
+  if (!size.as_int()) size = canonical(max(size, Scalar(0)));
+  const std::string memory = name + "_data";
+  const Buffer held(memory, buffer.dtype(), {size}, buffer.scope(), at);
+  if (block)
+    block->allocations.push_back(held);
+  else
+    allocate_local(held, at, into);
+  declare_view(name, statement, {buffer, held, std::nullopt}, block, into);
+}
+
 // What makes a buffer: allocations, views, and T.match_buffer. False for any other value.
 bool PrimFuncBuilder::read_allocation(const ast::Statement& statement, const ast::Expr& target,
                                       const ast::Expr& value, BlockStmt* block, std::vector<Stmt>& into) {
@@ -473,11 +503,16 @@ bool PrimFuncBuilder::read_allocation(const ast::Statement& statement, const ast
         refuse_reserved_scope(text->value, argument.value->span);
         if (!text->value.empty()) scope = text->value;
       } else if (argument.name == "annotations") {
-        if (argument.value->as<ast::DictValue>()) read_attribute(context_, *argument.value);  // advice
+        if (argument.value->as<ast::DictValue>()) read_buffer_advice("annotations", *argument.value);
       } else if (argument.name == "extents") {
         kept.push_back({"shape", argument.name_span, argument.value});
       } else if (place < 2 && argument.name != "condition") {
         kept.push_back(argument);
+      } else if (place == 3 || argument.name == "condition") {
+        if (reader_.read_condition(*argument.value).as_int() != 1) {
+          type_error(argument.value->span, "unsupported.condition",
+                     "found memory that is there under a condition; expected True");
+        }
       }
     }
     const std::string& variable = name_target(target);
@@ -498,16 +533,18 @@ bool PrimFuncBuilder::read_allocation(const ast::Statement& statement, const ast
     declare_view_of(variable, statement, buffer, *data, block, into);
     return true;
   }
-  // Strides say where its elements lie, which nobody sees; they are left out.
   if (buffer.elem_offset().defined()) {
     type_error(value.span, "buffer.layout",
                "found elem_offset of a fresh buffer; expected it on a view (data=)");
   }
-  const bool padded = !buffer.strides().empty();
-  if (padded) buffer = Buffer(variable, buffer.dtype(), buffer.shape(), buffer.scope(), target.span);
-  if (name == "T.alloc_local")
-    buffer = Buffer(variable, buffer.dtype(), buffer.shape(), "local", target.span);
-  if (padded) padded_.insert(buffer.id());
+  if (name == "T.alloc_local") {
+    buffer = Buffer(variable, buffer.dtype(), buffer.shape(), "local", target.span)
+                 .with_layout(buffer.strides(), {});
+  }
+  if (!buffer.strides().empty()) {
+    allocate_strided(variable, statement, target.span, buffer, block, into);
+    return true;
+  }
   allocate(variable, target.span, buffer, block, statement, into);
   return true;
 }

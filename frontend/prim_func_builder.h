@@ -95,6 +95,9 @@ class PrimFuncBuilder : public ScalarScope {
   void check_result();
   void check_device();
   void note_ignored(Span at, std::string_view what);
+  void read_buffer_advice(std::string_view name, const ast::Expr& value);
+  void allocate_strided(const std::string& name, const ast::Statement& statement, Span at, Buffer buffer,
+                        BlockStmt* block, std::vector<Stmt>& into);
   // A statement whose effect lasts to the end of the body that it stands in: `wrap` receives what follows.
   struct OpenScope {
     std::size_t first;  // position among the statements of the body
@@ -221,7 +224,6 @@ class PrimFuncBuilder : public ScalarScope {
   std::unordered_map<std::uint64_t, LoopRange> loops_;
   std::vector<OpenScope> scopes_;                         // of the body that is being read
   std::unordered_map<std::uint64_t, Span> symbols_used_;  // where each symbolic variable was used first
-  std::set<std::uint64_t> padded_;                        // buffers with gaps between their elements
   std::vector<Buffer> device_buffers_;                    // of scopes that threads share
   std::vector<Span> refused_;                             // statements of the body
   bool damaged_ = false;                                  // one of them is no statement at all

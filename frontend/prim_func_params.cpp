@@ -142,6 +142,31 @@ std::vector<PrimFuncBuilder::BufferArgument> PrimFuncBuilder::buffer_arguments(
   return result;
 }
 
+// What says nothing about what is computed is told of, unless it holds of every buffer here.
+void PrimFuncBuilder::read_buffer_advice(std::string_view name, const ast::Expr& value) {
+  constexpr std::int64_t alignment = 64;  // in bytes, of every allocation
+  if (value.as<ast::NoneValue>()) return;
+  if (name == "buffer_type") {
+    auto* text = value.as<ast::StringValue>();
+    if (text && (text->value.empty() || text->value == "default")) return;
+    type_error(value.span, "unsupported.layout",
+               "found a buffer_type that stretches dimensions of length 1; expected \"default\", and indices "
+               "that say what is read");
+  }
+  if (name == "align" || name == "offset_factor") {
+    const Scalar number = reader_.read(value);
+    const auto known = number.as_int();
+    if (!known) type_error(value.span, "buffer.argument", fmt::format("found {} that is no integer", name));
+    if (name == "align" && *known > alignment) note_ignored(value.span, fmt::format("align={}", *known));
+    return;
+  }
+  const Attribute advice = read_attribute(context_, value);
+  const auto* list = advice.as<AttributeList>();
+  const auto* map = advice.as<Attributes>();
+  if ((list && list->empty()) || (map && map->empty())) return;
+  note_ignored(value.span, fmt::format("{} of a buffer", name));
+}
+
 // A shape, a dtype (float32 by default) and keywords.
 Buffer PrimFuncBuilder::read_buffer(const std::string& name, Span at,
                                     const std::vector<BufferArgument>& arguments, const ast::Expr** data,
@@ -149,7 +174,6 @@ Buffer PrimFuncBuilder::read_buffer(const std::string& name, Span at,
   constexpr std::array<std::string_view, 10> positions = {
       "shape", "dtype", "data",          "strides",     "elem_offset",
       "scope", "align", "offset_factor", "buffer_type", "axis_separators"};
-  constexpr std::array<std::string_view, 1> advice = {"annotations"};
   const ast::Expr* shape = nullptr;
   const ast::Expr* dtype = nullptr;
   const ast::Expr* strides = nullptr;
@@ -185,8 +209,10 @@ Buffer PrimFuncBuilder::read_buffer(const std::string& name, Span at,
     } else if (name_of_argument == "layout") {
       if (!absent && !value.as<ast::StringValue>())
         type_error(value.span, "unsupported.layout", "layouts of a GPU are not supported");
-    } else if (std::find(positions.begin(), positions.end(), name_of_argument) == positions.end() &&
-               std::find(advice.begin(), advice.end(), name_of_argument) == advice.end()) {
+    } else if (name_of_argument == "annotations" ||
+               std::find(positions.begin(), positions.end(), name_of_argument) != positions.end()) {
+      read_buffer_advice(name_of_argument, value);
+    } else {
       type_error(argument.name_span, "buffer.argument",
                  fmt::format("a buffer has no argument '{}'", printable(argument.name)));
     }

@@ -7,6 +7,7 @@
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/lowering.h"
 #include "stdlib/families/scalar_math.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::attention {
 
@@ -53,14 +54,15 @@ void attend(std::int64_t keys, std::int64_t size, const Score& score, const Elem
             std::vector<double>& result) {
   std::vector<std::optional<double>> scores(static_cast<std::size_t>(keys));
   double largest = -std::numeric_limits<double>::infinity();
-  for (std::int64_t j = 0; j < keys; ++j) {
+  Pace pace;
+  for (std::int64_t j = 0; j < keys; ++j, pace(size)) {
     std::optional<double>& s = scores[static_cast<std::size_t>(j)];
     s = score(j);
     if (s) largest = maximum_ieee(largest, *s);
   }
   double total = 0;
   result.assign(static_cast<std::size_t>(size), 0.0);
-  for (std::int64_t j = 0; j < keys; ++j) {
+  for (std::int64_t j = 0; j < keys; ++j, pace(size)) {
     const std::optional<double>& s = scores[static_cast<std::size_t>(j)];
     if (!s) continue;
     const double weight = std::exp(*s - largest);

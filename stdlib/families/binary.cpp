@@ -1,6 +1,8 @@
 // Operands of elementwise binary operators: tensors or scalars.
 #include "stdlib/families/binary.h"
 
+#include "stdlib/families/movement.h"
+
 namespace relish::binary_family {
 namespace {
 
@@ -14,6 +16,14 @@ BroadcastShape shape_of_operand(const CallView& call, std::size_t i) {
 }
 
 }  // namespace
+
+Failure at_element(Failure failure, const CallView& call, const Shape& shape, std::int64_t at) {
+  failure.at(call.span);
+  if (failure.error_class() != ErrorClass::Runtime) return failure;
+  std::string& message = failure.diagnostics().front().message;
+  message = fmt::format("{}: {}{}", call.op.name, message, at_place("the result", shape, at));
+  return failure;
+}
 
 BroadcastShape operand_shape(const CallView& call) {
   if (is_scalar(call, 0) && is_scalar(call, 1)) {

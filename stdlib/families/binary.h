@@ -27,6 +27,8 @@ BroadcastShape operand_shape(const CallView& call);
 Tensor operand_value(const EvalCall& call, std::size_t i);
 // An operand of a gradient rule as a tensor: a scalar becomes the product with the constant 1 like `like`.
 GraphValue operand_tensor(const GraphValue& operand, const GraphValue& like);
+// What went wrong at element `at` of a result of `shape`, as a fault of the call.
+Failure at_element(Failure failure, const CallView& call, const Shape& shape, std::int64_t at);
 // The operand's element for result index `index`, converted to `dtype`.
 class LoweredOperand {
  public:
@@ -52,13 +54,14 @@ Value evaluate(const EvalCall& c) {
   const Tensor b = convert_tensor(operand_value(c, 1), a.dtype());
   const Shape shape = broadcast_values(c.call, a.shape(), b.shape());
   Tensor result = Tensor::empty(kind == Result::Bool ? DType::Bool : a.dtype(), shape);
-  try {
-    elementwise::visit<domain>(a.dtype(), [&](auto element) {
-      using T = decltype(element);
-      using Out = std::conditional_t<kind == Result::Bool, bool, T>;
-      const T* x = a.view<T>().data();
-      const T* y = b.view<T>().data();
-      Out* target = result.mutable_view<Out>().data();
+  elementwise::visit<domain>(a.dtype(), [&](auto element) {
+    using T = decltype(element);
+    using Out = std::conditional_t<kind == Result::Bool, bool, T>;
+    const T* x = a.view<T>().data();
+    const T* y = b.view<T>().data();
+    Out* const first = result.mutable_view<Out>().data();
+    Out* target = first;
+    try {
       for_each_row<2>(shape, {broadcast_strides(a.shape(), shape), broadcast_strides(b.shape(), shape)},
                       [&](const auto& offsets, const auto& strides, std::int64_t count) {
                         for (std::int64_t i = 0; i < count; ++i) {
@@ -70,10 +73,10 @@ Value evaluate(const EvalCall& c) {
                             *target++ = from_compute<T>(value);
                         }
                       });
-    });
-  } catch (Failure& failure) {  // a division of integers knows no place
-    throw failure.at(c.call.span);
-  }
+    } catch (const Failure& failure) {  // a division of integers knows no place
+      throw at_element(failure, c.call, shape, target - first);
+    }
+  });
   return result;
 }
 

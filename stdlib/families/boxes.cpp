@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "ir/printer.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::boxes {
 
@@ -27,7 +28,9 @@ double overlap(const Box& a, const Box& b) {
 std::vector<std::int64_t> by_score(std::int64_t count, const std::function<double(std::int64_t)>& score) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
+  Pace pace;
   std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    pace();
     const double x = score(a), y = score(b);
     if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
     return x > y;

@@ -5,6 +5,7 @@
 #include "stdlib/families/dtypes.h"
 #include "stdlib/families/elements.h"
 #include "stdlib/families/lowering.h"
+#include "stdlib/families/pace.h"
 #include "support/held_vector.h"
 
 namespace relish::convolution {
@@ -222,6 +223,7 @@ template <class Term>
 void for_each_term(const Geometry& geometry, const View& x, const View& w, const View& y, Term&& term) {
   const Shape kernel(w.dims.begin() + 2, w.dims.end()), places(y.dims.begin() + 2, y.dims.end());
   const std::int64_t kernels = w.dims[0] / geometry.groups;  // of one group
+  Pace pace;
   windows::for_each_index({y.dims[0], w.dims[0], w.dims[1]}, [&](const Shape& outer) {
     const std::int64_t o = outer[1], i = outer[2], c = o / kernels * w.dims[1] + i;
     const std::int64_t at_x = outer[0] * x.strides[0] + c * x.strides[1];
@@ -229,6 +231,7 @@ void for_each_term(const Geometry& geometry, const View& x, const View& w, const
     const std::int64_t at_y = outer[0] * y.strides[0] + o * y.strides[1];
     windows::for_each_index(places, [&](const Shape& p) {
       windows::for_each_index(kernel, [&](const Shape& k) {
+        pace();
         std::int64_t in_x = at_x, in_w = at_w, in_y = at_y;
         for (std::size_t d = 0; d < p.size(); ++d) {
           const Axis& axis = geometry.axes[d];

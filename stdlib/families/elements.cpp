@@ -1,6 +1,8 @@
 // Conversion of whole tensors.
 #include "stdlib/families/elements.h"
 
+#include "support/interrupt.h"
+
 namespace relish {
 
 Tensor convert_tensor(const Tensor& x, DType dtype) {
@@ -12,7 +14,9 @@ Tensor convert_tensor(const Tensor& x, DType dtype) {
       using To = decltype(to);
       const From* source = x.view<From>().data();
       To* target = result.mutable_view<To>().data();
-      for (std::int64_t i = 0; i < x.size(); ++i) target[i] = convert_element<To>(source[i]);
+      in_polled_parts(x.size(), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) target[i] = convert_element<To>(source[i]);
+      });
     });
   });
   return result;

@@ -3,10 +3,12 @@
 // reduced one.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
 #include "runtime/tensor.h"
+#include "stdlib/families/pace.h"
 
 namespace relish {
 
@@ -14,9 +16,9 @@ namespace relish {
 // dims get 0).
 Shape broadcast_strides(const Shape& from, const Shape& to);
 
-// Calls row(offsets, strides, count) for every line along the last dimension of `shape`: operand k has its
-// elements at offsets[k] + i * strides[k] for 0 <= i < count. Rows come in row-major order; rank 0 is one row
-// of one element.
+// Calls row(offsets, strides, count) for the lines along the last dimension of `shape`, a very long one in
+// parts: operand k has its elements at offsets[k] + i * strides[k] for 0 <= i < count. Rows come in row-major
+// order; rank 0 is one row of one element. A signal ends it between rows.
 template <std::size_t Operands, class Row>
 void for_each_row(const Shape& shape, const std::array<Shape, Operands>& strides, Row&& row) {
   using Offsets = std::array<std::int64_t, Operands>;
@@ -31,8 +33,16 @@ void for_each_row(const Shape& shape, const std::array<Shape, Operands>& strides
   const std::size_t inner = shape.size() - 1;
   for (std::size_t k = 0; k < Operands; ++k) last[k] = strides[k][inner];
   Shape index(inner, 0);
+  Pace pace;
   while (true) {
-    row(offsets, last, shape[inner]);
+    const Offsets first = offsets;
+    for (std::int64_t done = 0; done < shape[inner]; done += Pace::between_polls) {
+      const std::int64_t count = std::min(shape[inner] - done, Pace::between_polls);
+      for (std::size_t k = 0; k < Operands; ++k) offsets[k] = first[k] + done * last[k];
+      row(offsets, last, count);
+      pace(count);
+    }
+    offsets = first;
     std::size_t dim = inner;
     while (dim > 0) {
       --dim;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "runtime/tensor.h"
+#include "stdlib/families/pace.h"
 
 namespace relish {
 
@@ -20,8 +21,12 @@ void for_each_line(const Shape& shape, int axis, Visit&& visit) {
   if (size == 0) return;
   const auto dim = static_cast<std::size_t>(axis);
   const std::int64_t length = shape[dim], stride = row_major_strides(shape)[dim];
+  Pace pace;
   for (std::int64_t outer = 0; outer < size; outer += length * stride) {
-    for (std::int64_t inner = 0; inner < stride; ++inner) visit(Line{outer + inner, length, stride});
+    for (std::int64_t inner = 0; inner < stride; ++inner) {
+      visit(Line{outer + inner, length, stride});
+      pace(length);
+    }
   }
 }
 

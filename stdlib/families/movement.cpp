@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::int64_t far = 2147483647;  // bounds beyond it mean the end or the start
 
-std::string index_message(const CallView& call) {
-  return fmt::format("an index of {} is out of range", call.op.name);
-}
-
 }  // namespace
 
 std::int64_t position_of(const Shape& shape, const Shape& index) {
@@ -39,14 +35,36 @@ Tensor gathered(const Tensor& x, const Shape& shape,
   return result;
 }
 
-std::int64_t checked_index(const CallView& call, std::int64_t index, std::int64_t extent) {
-  if (index < -extent || index >= extent)
-    fail_fault(Fault{FaultKind::AssertFailed, index_message(call)}, call.span);
-  return index < 0 ? index + extent : index;
+std::string place_of(const Shape& shape, std::int64_t flat) {
+  Shape place(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0; flat /= shape[d]) place[d] = flat % shape[d];
+  return fmt::format("[{}]", fmt::join(place, ", "));
 }
 
-void check_indices(const CallView& call, const Tensor& indices, std::int64_t extent) {
-  for (std::int64_t i = 0; i < indices.size(); ++i) checked_index(call, indices.get_int(i), extent);
+std::string at_place(std::string_view name, const Shape& shape, std::int64_t flat) {
+  return shape.empty() ? "" : fmt::format(" at {} of {}", place_of(shape, flat), name);
+}
+
+void check_index(const CallView& call, std::string_view name, const Tensor& indices, std::int64_t flat,
+                 const Indexed& of) {
+  const std::int64_t index = indices.get_int(flat);
+  if (index >= -of.extent && index < of.extent) return;
+  fail(fault_class(FaultKind::IndexOutOfRange), call.span, fault_id(FaultKind::IndexOutOfRange),
+       fmt::format("{}: index {}{} is out of range for axis {} of {}, which has length {}", call.op.name, index,
+                   at_place(name, indices.shape(), flat), of.axis, of.data, of.extent));
+}
+
+void check_indices(const CallView& call, std::string_view name, const Tensor& indices, const Indexed& of) {
+  in_polled_parts(
+      indices.size(),
+      [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) check_index(call, name, indices, i, of);
+      },
+      call.span);
+}
+
+std::string index_message(const CallView& call, std::string_view data, std::size_t axis) {
+  return fmt::format("an index of {} is out of range for axis {} of {}", call.op.name, axis, data);
 }
 
 void require_indices(const CallView& call, std::size_t i) {
@@ -86,12 +104,13 @@ Dims without_dim(Dims dims, int axis) {
   return dims;
 }
 
-void check_indices(Lowering& lowering, const Buffer& indices, const Scalar& extent) {
+void check_indices(Lowering& lowering, const Buffer& indices, const Buffer& data, std::size_t axis) {
   const CallView& call = lowering.call();
+  const Scalar extent = data.shape()[axis];
   lowering.loops().spatial("check", indices.shape(), [&](const Dims& i) {
     const Scalar index = cast(DType::Int64, lowering.loops().load(indices, i));
     const Scalar inside = logical(LogicalOp::And, Scalar(0) - extent <= index, index < extent);
-    return make_stmt(AssertStmt{inside, index_message(call)}, call.span);
+    return make_stmt(AssertStmt{inside, index_message(call, data.name(), axis)}, call.span);
   });
 }
 

@@ -11,6 +11,7 @@
 #include "stdlib/families/elements.h"
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/lowering.h"
+#include "stdlib/families/pace.h"
 
 namespace relish {
 
@@ -23,8 +24,10 @@ void for_each_index(const Shape& shape, Visit&& visit) {
     if (extent == 0) return;
   }
   Shape index(shape.size(), 0);
+  Pace pace;
   while (true) {
     visit(static_cast<const Shape&>(index));
+    pace();
     std::size_t dim = shape.size();
     while (dim > 0 && ++index[dim - 1] == shape[dim - 1]) index[--dim] = 0;
     if (dim == 0) return;
@@ -37,10 +40,26 @@ void copy_element(Tensor& target, std::int64_t to, const Tensor& source, std::in
 // The tensor of `shape` whose element at `index` is that of `x` at the position `from(index)`.
 Tensor gathered(const Tensor& x, const Shape& shape,
                 const std::function<std::int64_t(const Shape& index)>& from);
-// The index `index` of [-extent, extent) as one of [0, extent); RuntimeError at the call otherwise.
-std::int64_t checked_index(const CallView& call, std::int64_t index, std::int64_t extent);
-// Checks every element of `indices` so, as compiled code does: also when no element is moved.
-void check_indices(const CallView& call, const Tensor& indices, std::int64_t extent);
+// What an index counts: the elements of a dimension of an argument.
+struct Indexed {
+  std::string_view data;  // the argument's parameter
+  std::size_t axis;
+  std::int64_t extent;
+};
+// "[1, 2]": where element `flat` of a row-major tensor stands; " at [1, 2] of name" as a part of a sentence,
+// which is empty for a tensor of one element without dimensions.
+std::string place_of(const Shape& shape, std::int64_t flat);
+std::string at_place(std::string_view name, const Shape& shape, std::int64_t flat);
+// RuntimeError at the call, with the value, its place and the bound, unless element `flat` of `indices`, the
+// parameter called `name`, is in [-extent, extent).
+void check_index(const CallView& call, std::string_view name, const Tensor& indices, std::int64_t flat,
+                 const Indexed& of);
+// Checks all of them, as compiled code does: also when no element is moved.
+void check_indices(const CallView& call, std::string_view name, const Tensor& indices, const Indexed& of);
+// An index of [-extent, extent) as one of [0, extent).
+inline std::int64_t from_start(std::int64_t index, std::int64_t extent) {
+  return index < 0 ? index + extent : index;
+}
 
 // --- Inference.
 
@@ -55,8 +74,10 @@ Dims without_dim(Dims dims, int axis);
 
 // --- Lowering.
 
-// Asserts for every element of `indices` that it is an index of a dimension of length `extent`.
-void check_indices(Lowering& lowering, const Buffer& indices, const Scalar& extent);
+// What a nest says of an index that is out of range: the nest knows its value, the message does not.
+std::string index_message(const CallView& call, std::string_view data, std::size_t axis);
+// Asserts for every element of `indices` that it is an index of dimension `axis` of `data`.
+void check_indices(Lowering& lowering, const Buffer& indices, const Buffer& data, std::size_t axis);
 // An index of [-extent, extent), of any integer dtype, as an int64 one of [0, extent).
 Scalar from_start(const Scalar& index, const Scalar& extent);
 // for i in range(extent): body(i), inside a block.

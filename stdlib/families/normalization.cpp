@@ -95,7 +95,8 @@ void require_shape(const EvalCall& c, std::size_t i, const Shape& expected) {
   if (c.in(i).shape() == expected) return;
   const std::string_view name = short_name_of(c.call.op);
   fail(ErrorClass::Runtime, c.call.span, fmt::format("{}.shape", name),
-       fmt::format("{}: {} does not have the shape that the data ask for", name, c.call.op.params[i].name));
+       fmt::format("{}: {} has shape ({}), the data ask for ({})", name, c.call.op.params[i].name,
+                   fmt::join(c.in(i).shape(), ", "), fmt::join(expected, ", ")));
 }
 
 std::vector<int> other_axes(const std::vector<int>& axes, int rank) {

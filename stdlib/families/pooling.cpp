@@ -7,6 +7,7 @@
 #include "stdlib/families/elements.h"
 #include "stdlib/families/lowering.h"
 #include "stdlib/families/scalar_math.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::pooling {
 namespace {
@@ -237,8 +238,10 @@ Value evaluate(const EvalCall& c, const Member& member) {
     const T* first = c.in(0).view<T>().data();
     T* target = result.mutable_view<T>().data();
     std::vector<Sum<T>> totals(gives_windows(member.kind) ? 0 : static_cast<std::size_t>(result.size()));
+    Pace pace;
     for_each_window(geometry, x.shape(), windows_shape,
                     [&](std::int64_t at, std::int64_t divisor, const std::vector<std::int64_t>& cells) {
+                      pace(static_cast<std::int64_t>(cells.size()));
                       switch (member.kind) {
                         case Kind::Max:
                           target[at] = largest_value(data, cells);

@@ -5,6 +5,7 @@
 #include "stdlib/families/lines.h"
 #include "stdlib/families/random.h"
 #include "stdlib/families/reduction.h"
+#include "stdlib/families/pace.h"
 
 namespace relish {
 
@@ -54,13 +55,14 @@ Value evaluate(const EvalCall& c, double start, Combine combine) {
     using State = std::conditional_t<std::same_as<T, double>, double, Sum<T>>;
     const T* source = data.view<T>().data();
     T* target = result.mutable_view<T>().data();
+    Pace pace;
     for_each_line(data.shape(), axis, [&](const Line& line) {
       State state{};
       if constexpr (StorageFloat<T>)
         state = start;
       else
         state = State(static_cast<decltype(state.value)>(start));
-      for (std::int64_t i = 0; i < line.length; ++i) {
+      for (std::int64_t i = 0; i < line.length; ++i, pace()) {
         const State next = combine(state, static_cast<State>(to_sum(source[line.at(i)])));
         target[line.at(i)] = from_sum<T>(before ? state : next);
         state = next;

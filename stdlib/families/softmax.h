@@ -10,6 +10,7 @@
 #include "stdlib/families/lines.h"
 #include "stdlib/families/lowering.h"
 #include "stdlib/families/scalar_math.h"
+#include "stdlib/families/pace.h"
 
 namespace relish {
 
@@ -32,13 +33,14 @@ Value evaluate(const EvalCall& c, Finish finish) {
     using T = decltype(element);
     const T* source = data.view<T>().data();
     T* target = result.mutable_view<T>().data();
+    Pace pace;
     for_each_line(data.shape(), axis_of(c.call, data.rank()), [&](const Line& line) {
       const auto x = [&](std::int64_t i) { return to_sum(source[line.at(i)]); };
       double largest = -std::numeric_limits<double>::infinity();
-      for (std::int64_t i = 0; i < line.length; ++i) largest = maximum_ieee(largest, x(i));
+      for (std::int64_t i = 0; i < line.length; ++i, pace()) largest = maximum_ieee(largest, x(i));
       double total = 0;
-      for (std::int64_t i = 0; i < line.length; ++i) total += std::exp(x(i) - largest);
-      for (std::int64_t i = 0; i < line.length; ++i) target[line.at(i)] = T(finish(x(i) - largest, total));
+      for (std::int64_t i = 0; i < line.length; ++i, pace()) total += std::exp(x(i) - largest);
+      for (std::int64_t i = 0; i < line.length; ++i, pace()) target[line.at(i)] = T(finish(x(i) - largest, total));
     });
   });
   return result;

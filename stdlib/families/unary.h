@@ -11,6 +11,7 @@
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/integer_math.h"
 #include "stdlib/families/lowering.h"
+#include "support/interrupt.h"
 
 namespace relish {
 
@@ -61,13 +62,15 @@ Value evaluate(const EvalCall& c) {
     using Out = std::conditional_t<kind == Result::Bool, bool, T>;
     const T* source = x.view<T>().data();
     Out* target = result.mutable_view<Out>().data();
-    for (std::int64_t i = 0; i < x.size(); ++i) {
-      const auto value = apply<Formula>(settings, to_compute(source[i]));
-      if constexpr (kind == Result::Bool)
-        target[i] = value;
-      else
-        target[i] = from_compute<T>(value);
-    }
+    in_polled_parts(x.size(), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const auto value = apply<Formula>(settings, to_compute(source[i]));
+        if constexpr (kind == Result::Bool)
+          target[i] = value;
+        else
+          target[i] = from_compute<T>(value);
+      }
+    });
   });
   return result;
 }

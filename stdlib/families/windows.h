@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stdlib/families/layout.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::windows {
 
@@ -51,8 +52,10 @@ void for_each_index(const Shape& shape, Visit&& visit) {
     if (extent <= 0) return;
   }
   Shape index(shape.size(), 0);
+  Pace pace;
   while (true) {
     visit(static_cast<const Shape&>(index));
+    pace();
     std::size_t dim = shape.size();
     while (true) {
       if (dim == 0) return;

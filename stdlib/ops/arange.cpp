@@ -7,6 +7,7 @@
 
 #include "ir/printer.h"
 #include "support/checked.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_arange {
 namespace {
@@ -99,7 +100,8 @@ Value evaluate(const EvalCall& c) {
   const bool ranged = c.args.size() > 1, stepped = c.args.size() > 2, exact = all_integers(c.call);
   const DType dtype = *c.result_type.tensor()->dtype;
   Tensor wide = Tensor::empty(exact ? DType::Int64 : DType::Float64, result_shape(c));
-  for (std::int64_t i = 0; i < wide.size(); ++i) {
+  Pace pace;
+  for (std::int64_t i = 0; i < wide.size(); ++i, pace()) {
     if (exact) {
       const Wrapping<std::int64_t> start(ranged ? c.args[0].scalar().integer : 0);
       const Wrapping<std::int64_t> step(stepped ? c.args[2].scalar().integer : 1);

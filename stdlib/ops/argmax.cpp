@@ -2,6 +2,7 @@
 #include "stdlib/families/movement.h"
 
 #include "stdlib/families/scalar_math.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_argmax {
 namespace {
@@ -62,10 +63,11 @@ Value evaluate(const EvalCall& c) {
   visit_dtype(x.dtype(), [&](auto element) {
     using T = decltype(element);
     const T* source = x.view<T>().data();
+    Pace pace;
     for (std::int64_t line = 0; line < outer * inner; ++line) {
       const T* first = source + (line / inner) * length * inner + line % inner;
       std::int64_t best = 0;
-      for (std::int64_t i = 1; i < length; ++i) {
+      for (std::int64_t i = 1; i < length; ++i, pace()) {
         if (better<largest>(to_compute(first[i * inner]), to_compute(first[best * inner]))) best = i;
       }
       result.set_int(line, best);

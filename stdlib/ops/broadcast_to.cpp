@@ -45,7 +45,8 @@ Value evaluate(const EvalCall& c) {
   const Shape shape = result_shape(c);
   if (broadcast_values(c.call, x.shape(), shape) != shape) {
     fail(ErrorClass::Runtime, c.call.span, fmt::format("{}.shape", c.call.op.name),
-         fmt::format("{}: x of {} elements does not broadcast to the shape", c.call.op.name, x.size()));
+         fmt::format("{}: x of shape ({}) does not broadcast to ({})", c.call.op.name,
+                     fmt::join(x.shape(), ", "), fmt::join(shape, ", ")));
   }
   Tensor result = Tensor::empty(x.dtype(), shape);
   visit_dtype(x.dtype(), [&](auto element) {

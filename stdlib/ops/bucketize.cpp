@@ -1,5 +1,6 @@
 // The interval between boundaries in which each element lies.
 #include "stdlib/families/movement.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_bucketize {
 namespace {
@@ -30,7 +31,9 @@ Value evaluate(const EvalCall& c) {
   const bool right = flag(c.call, "right");
   visit_dtype(input.dtype(), [&](auto element) {
     using T = decltype(element);
+    Pace pace;
     for (std::int64_t i = 0; i < input.size(); ++i) {
+      pace(1 + c.in(1).size());
       const auto x = to_compute(input.view<T>()[static_cast<std::size_t>(i)]);
       std::int64_t count = 0;
       for (const T& boundary : c.in(1).view<T>()) {

@@ -3,6 +3,7 @@
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/scalar_math.h"
 #include "stdlib/families/scalars.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_clip {
 namespace {
@@ -32,7 +33,8 @@ Value evaluate(const EvalCall& c) {
     const auto a = to_compute(low.view<T>()[0]), b = to_compute(high.view<T>()[0]);
     const T* source = x.view<T>().data();
     T* target = result.mutable_view<T>().data();
-    for (std::int64_t i = 0; i < x.size(); ++i)
+    Pace pace;
+    for (std::int64_t i = 0; i < x.size(); ++i, pace())
       target[i] = from_compute<T>(limited(to_compute(source[i]), a, b));
   });
   return result;

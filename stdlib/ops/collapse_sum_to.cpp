@@ -47,7 +47,8 @@ Value evaluate(const EvalCall& c) {
   const Shape shape = result_shape(c);
   if (broadcast_values(c.call, shape, data.shape()) != data.shape()) {
     fail(ErrorClass::Runtime, c.call.span, fmt::format("{}.shape", c.call.op.name),
-         fmt::format("{}: the shape does not broadcast to that of data", c.call.op.name));
+         fmt::format("{}: the shape ({}) does not broadcast to that of data, ({})", c.call.op.name,
+                     fmt::join(shape, ", "), fmt::join(data.shape(), ", ")));
   }
   std::vector<int> axes;
   const std::size_t extra = data.shape().size() - shape.size();

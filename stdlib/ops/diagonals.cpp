@@ -3,6 +3,7 @@
 #include "stdlib/families/elements.h"
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/scalars.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_diagonals {
 namespace {
@@ -56,8 +57,9 @@ Value diagonal(const EvalCall& c, std::int64_t k) {
   const DType dtype = *c.result_type.tensor()->dtype;
   const Shape shape = result_shape(c);
   Tensor result = Tensor::zeros(dtype, shape);
+  Pace pace;
   for (std::int64_t row = 0; row < shape[0]; ++row) {
-    for (std::int64_t column = 0; column < shape[1]; ++column) {
+    for (std::int64_t column = 0; column < shape[1]; ++column, pace()) {
       if (column - row != k) continue;
       if (is_float(dtype))
         result.set_double(row * shape[1] + column, 1);
@@ -114,7 +116,8 @@ Value evaluate_triangle(const EvalCall& c) {
     using T = decltype(element);
     const T* source = x.view<T>().data();
     T* target = result.mutable_view<T>().data();
-    for (std::int64_t i = 0; i < x.size(); ++i) {
+    Pace pace;
+    for (std::int64_t i = 0; i < x.size(); ++i, pace()) {
       const std::int64_t off = i % columns - i / columns % rows;
       if (lower_part ? off <= k : off >= k) target[i] = source[i];
     }

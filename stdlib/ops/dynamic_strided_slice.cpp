@@ -47,8 +47,10 @@ std::vector<Slice> slices_of(const EvalCall& c, const Shape& shape, std::size_t 
   std::vector<Slice> slices;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const auto number = [&](std::size_t i) { return c.in(first + i).get_int(static_cast<std::int64_t>(d)); };
-    if (number(2) == 0)
-      fail_fault(Fault{FaultKind::AssertFailed, "a stride of dynamic_strided_slice is 0"}, c.call.span);
+    if (number(2) == 0) {
+      fail(ErrorClass::Runtime, c.call.span, fmt::format("{}.strides", short_name_of(c.call.op)),
+           fmt::format("{}: the stride of axis {} is 0, at [{}] of strides", short_name_of(c.call.op), d, d));
+    }
     slices.push_back(slice_of(shape[d], number(0), number(1), number(2)));
   }
   return slices;
@@ -100,7 +102,9 @@ Value evaluate_backward(const EvalCall& c) {
   const Shape& shape = c.in(1).shape();
   const std::vector<Slice> slices = slices_of(c, shape, 2);
   if (counts_of(slices) != g.shape()) {
-    fail_fault(Fault{FaultKind::AssertFailed, "the gradient of a slice has not its shape"}, c.call.span);
+    fail(ErrorClass::Runtime, c.call.span, fmt::format("{}.shape", short_name_of(c.call.op)),
+         fmt::format("{}: output_grad has shape ({}), the slice ({})", short_name_of(c.call.op),
+                     fmt::join(g.shape(), ", "), fmt::join(counts_of(slices), ", ")));
   }
   Tensor result = Tensor::zeros(g.dtype(), shape);
   std::int64_t from = 0;

@@ -6,6 +6,7 @@
 #include "ir/printer.h"
 #include "stdlib/families/attention.h"
 #include "stdlib/families/iteration.h"
+#include "stdlib/families/pace.h"
 #include "support/held_vector.h"
 
 namespace relish::ops_einsum {
@@ -157,7 +158,8 @@ Value evaluate(const EvalCall& c) {
     const std::int64_t inner =
         element_count(Shape(space.begin() + static_cast<std::ptrdiff_t>(kept), space.end()));
     const Shape steps = row_major_strides(space);
-    for (std::int64_t n = 0; n < count; ++n) {
+    Pace pace;
+    for (std::int64_t n = 0; n < count; ++n, pace()) {
       Sum<T> term = to_sum(convert_element<T>(1.0));
       for (std::size_t k = 0; k < operands.size(); ++k) {
         std::int64_t at = 0;

@@ -3,6 +3,7 @@
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/lowering.h"
 #include "stdlib/families/shapes.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_ewise_fma {
 namespace {
@@ -48,7 +49,8 @@ Value evaluate(const EvalCall& c) {
     using T = decltype(element);
     const T *x = a.view<T>().data(), *y = b.view<T>().data(), *z = s.view<T>().data();
     T* target = result.mutable_view<T>().data();
-    for (std::int64_t i = 0; i < a.size(); ++i)
+    Pace pace;
+    for (std::int64_t i = 0; i < a.size(); ++i, pace())
       target[i] = from_compute<T>(to_compute(x[i]) * to_compute(y[i]) + to_compute(z[i]));
   });
   return result;

@@ -70,8 +70,6 @@ constexpr Reject flip_rejects[] = {
 
 // --- reverse_sequence
 
-constexpr std::string_view length_message = "a length of reverse_sequence is out of range";
-
 Type infer_sequence(const CallView& call) {
   const TensorType& data = call.tensor(0);
   require_indices(call, 1);
@@ -96,8 +94,10 @@ Value evaluate_sequence(const EvalCall& c) {
   const auto batch = static_cast<std::size_t>(axis_of(c.call, "batch_axis", data.rank()));
   for (std::int64_t i = 0; i < c.in(1).size(); ++i) {
     const std::int64_t length = c.in(1).get_int(i);
-    if (length < 0 || length > data.shape()[seq])
-      fail_fault(Fault{FaultKind::AssertFailed, std::string(length_message)}, c.call.span);
+    if (length >= 0 && length <= data.shape()[seq]) continue;
+    fail(ErrorClass::Runtime, c.call.span, "reverse_sequence.length",
+         fmt::format("reverse_sequence: length {}{} is out of range for axis {} of data, which has length {}",
+                     length, at_place("seq_lengths", c.in(1).shape(), i), seq, data.shape()[seq]));
   }
   return gathered(data, data.shape(), [&](Shape index) {
     const std::int64_t length = c.in(1).get_int(index[batch]);
@@ -118,7 +118,10 @@ PrimFunc lower_sequence(const LowerCall& c) {
   lowering.loops().spatial("check", lengths.shape(), [&](const Dims& i) {
     const Scalar length = cast(DType::Int64, lowering.loops().load(lengths, i));
     const Scalar inside = logical(LogicalOp::And, Scalar(0) <= length, length <= data.shape()[along]);
-    return make_stmt(AssertStmt{inside, std::string(length_message)}, c.call.span);
+    return make_stmt(
+        AssertStmt{inside,
+                   fmt::format("a length of reverse_sequence is out of range for axis {} of data", seq)},
+        c.call.span);
   });
   lowering.map("reverse", result, [&](const Dims& i) {
     const Scalar length = cast(DType::Int64, lowering.loops().load(lengths, {i[row]}));

@@ -54,11 +54,16 @@ void require_lengths(Lowering& lowering, const Buffer& data, const Buffer& indic
   }
 }
 
+void check_indices(const EvalCall& c, std::size_t axis) {
+  check_indices(c.call, c.call.op.params[1].name, c.in(1),
+                {c.call.op.params[0].name, axis, c.in(0).shape()[axis]});
+}
+
 // Where an index of `indices` points to in data.
 std::int64_t target_of(const EvalCall& c, Shape index, std::size_t axis) {
   const Shape& shape = c.in(0).shape();
   const std::int64_t along = c.in(1).get_int(position_of(c.in(1).shape(), index));
-  index[axis] = checked_index(c.call, along, shape[axis]);
+  index[axis] = from_start(along, shape[axis]);
   return position_of(shape, index);
 }
 
@@ -74,6 +79,7 @@ Type infer_gather(const CallView& call) {
 
 Value evaluate_gather(const EvalCall& c) {
   const auto axis = static_cast<std::size_t>(axis_of(c.call, c.in(0).rank()));
+  check_indices(c, axis);
   return gathered(c.in(0), c.in(1).shape(), [&](const Shape& index) { return target_of(c, index, axis); });
 }
 
@@ -84,7 +90,7 @@ PrimFunc lower_gather(const LowerCall& c) {
   const int axis = axis_of(c.call, data.rank());
   const Scalar extent = data.shape()[static_cast<std::size_t>(axis)];
   require_lengths(lowering, data, indices, axis);
-  check_indices(lowering, indices, extent);
+  check_indices(lowering, indices, data, static_cast<std::size_t>(axis));
   lowering.map("gather", result, [&](const Dims& i) {
     const Scalar at = from_start(lowering.loops().load(indices, i), extent);
     return lowering.loops().load(data, replaced_dim(i, axis, at));
@@ -138,6 +144,7 @@ Type infer_scatter(const CallView& call) {
 
 Value evaluate_scatter(const EvalCall& c) {
   const auto axis = static_cast<std::size_t>(axis_of(c.call, c.in(0).rank()));
+  check_indices(c, axis);
   return scatter::evaluate(c.in(0), c.in(2), scatter::reduction_of(c.call, true),
                            [&](const Shape& index) { return target_of(c, index, axis); });
 }
@@ -155,7 +162,7 @@ PrimFunc lower_scatter(const LowerCall& c) {
         updates.shape()[d], indices.shape()[d],
         fmt::format("scatter_elements: dimension {} of updates must be that of indices", d));
   }
-  check_indices(lowering, indices, extent);
+  check_indices(lowering, indices, data, along);
   scatter::lower(lowering, data, updates, result, scatter::reduction_of(c.call, true),
                  without_dim(indices.shape(), axis), {indices.shape()[along]},
                  [&](const Dims& around, const Dims& k) {

@@ -51,7 +51,7 @@ std::int64_t target_of(const EvalCall& c, const Shape& index, int batch) {
   coordinate.push_back(0);
   for (; coordinate.back() < indices.back(); ++coordinate.back()) {
     const std::int64_t value = c.in(1).get_int(position_of(indices, coordinate));
-    to.push_back(checked_index(c.call, value, shape[to.size()]));
+    to.push_back(from_start(value, shape[to.size()]));
   }
   to.insert(to.end(), index.begin() + places, index.end());
   return position_of(shape, to);
@@ -59,10 +59,11 @@ std::int64_t target_of(const EvalCall& c, const Shape& index, int batch) {
 
 // Checks all coordinates, also where slices are empty.
 void check_coordinates(const EvalCall& c, int batch) {
-  const Shape& indices = c.in(1).shape();
-  for_each_index(indices, [&](const Shape& index) {
+  std::int64_t flat = 0;
+  for_each_index(c.in(1).shape(), [&](const Shape& index) {
     const auto dimension = static_cast<std::size_t>(batch + index.back());
-    checked_index(c.call, c.in(1).get_int(position_of(indices, index)), c.in(0).shape()[dimension]);
+    check_index(c.call, c.call.op.params[1].name, c.in(1), flat++,
+                {c.call.op.params[0].name, dimension, c.in(0).shape()[dimension]});
   });
 }
 
@@ -71,14 +72,14 @@ void check_coordinates(Lowering& lowering, const Buffer& data, const Buffer& ind
   const Dims places(indices.shape().begin(), indices.shape().end() - 1);
   const CallView& call = lowering.call();
   for (int k = 0; k < count; ++k) {
-    const Scalar extent = data.shape()[static_cast<std::size_t>(batch + k)];
+    const auto dimension = static_cast<std::size_t>(batch + k);
+    const Scalar extent = data.shape()[dimension];
     lowering.loops().spatial("check", places, [&](const Dims& i) {
       Dims at = i;
       at.push_back(Scalar(k));
       const Scalar index = cast(DType::Int64, lowering.loops().load(indices, at));
       const Scalar inside = logical(LogicalOp::And, Scalar(0) - extent <= index, index < extent);
-      return make_stmt(AssertStmt{inside, fmt::format("an index of {} is out of range", call.op.name)},
-                       call.span);
+      return make_stmt(AssertStmt{inside, index_message(call, data.name(), dimension)}, call.span);
     });
   }
 }

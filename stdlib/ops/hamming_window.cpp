@@ -7,6 +7,7 @@
 #include "stdlib/families/scalars.h"
 
 #include "ir/printer.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_hamming_window {
 namespace {
@@ -41,7 +42,8 @@ Value evaluate(const EvalCall& c) {
   const bool periodic = number(1) != 0;
   const std::int64_t period = periodic ? shape[0] : shape[0] - 1;
   Tensor result = Tensor::empty(*c.result_type.tensor()->dtype, shape);
-  for (std::int64_t i = 0; i < shape[0]; ++i) {
+  Pace pace;
+  for (std::int64_t i = 0; i < shape[0]; ++i, pace()) {
     const double angle = 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(period);
     result.set_double(i, shape[0] == 1 ? 1.0 : number(2) - number(3) * std::cos(angle));
   }

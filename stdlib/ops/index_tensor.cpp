@@ -56,9 +56,10 @@ std::int64_t broadcast_position(const Shape& from, const Shape& to, const Shape&
 // The broadcast shape of the indices at run time, which are checked.
 Shape places_of(const EvalCall& c) {
   Shape shape;
-  std::size_t dimension = 0;
-  for (const Value& field : c.args[1].fields())
-    check_indices(c.call, field.tensor(), c.in(0).shape()[dimension++]);
+  for (std::size_t k = 0; k < c.args[1].fields().size(); ++k) {
+    check_indices(c.call, fmt::format("{}[{}]", c.call.op.params[1].name, k), c.args[1].fields()[k].tensor(),
+                  {c.call.op.params[0].name, k, c.in(0).shape()[k]});
+  }
   for (const Value& field : c.args[1].fields())
     shape = broadcast_values(c.call, shape, field.tensor().shape());
   return shape;
@@ -72,7 +73,7 @@ std::int64_t target_of(const EvalCall& c, const Shape& places, const Shape& inde
   for (const Value& field : c.args[1].fields()) {
     const Tensor& indices = field.tensor();
     const std::int64_t value = indices.get_int(broadcast_position(indices.shape(), places, place));
-    to.push_back(checked_index(c.call, value, shape[to.size()]));
+    to.push_back(from_start(value, shape[to.size()]));
   }
   to.insert(to.end(), index.begin() + rank, index.end());
   return position_of(shape, to);
@@ -115,7 +116,7 @@ PrimFunc lower_get(const LowerCall& c) {
   const std::vector<Buffer> indices = lowering.inputs(1);
   const Buffer result = lowering.output();
   const Dims places = known_places(c.call, *chosen_by(c.call));
-  for (std::size_t k = 0; k < indices.size(); ++k) check_indices(lowering, indices[k], data.shape()[k]);
+  for (std::size_t k = 0; k < indices.size(); ++k) check_indices(lowering, indices[k], data, k);
   const auto rank = static_cast<std::ptrdiff_t>(places.size());
   lowering.map("gather", result, [&](const Dims& i) {
     return lowering.loops().load(
@@ -185,7 +186,8 @@ Value evaluate_put(const EvalCall& c) {
   shape.insert(shape.end(), data.shape().begin() + count, data.shape().end());
   if (broadcast_values(c.call, shape, values.shape()) != shape) {
     fail(ErrorClass::Runtime, c.call.span, "index_put.values",
-         "index_put: values do not broadcast to what the indices choose");
+         fmt::format("index_put: values of shape ({}) do not broadcast to what the indices choose, ({})",
+                     fmt::join(values.shape(), ", "), fmt::join(shape, ", ")));
   }
   const Tensor updates = gathered(
       values, shape, [&](const Shape& index) { return broadcast_position(values.shape(), shape, index); });
@@ -202,7 +204,7 @@ PrimFunc lower_put(const LowerCall& c) {
   const Chosen chosen = *chosen_by(c.call);
   const Dims places = known_places(c.call, chosen);
   const Dims rest(data.shape().begin() + chosen.count, data.shape().end());
-  for (std::size_t k = 0; k < indices.size(); ++k) check_indices(lowering, indices[k], data.shape()[k]);
+  for (std::size_t k = 0; k < indices.size(); ++k) check_indices(lowering, indices[k], data, k);
   scatter::lower(lowering, data, values, result, reduction_of(c.call), rest, places,
                  [&](const Dims& around, const Dims& place) {
                    Dims whole = place;

@@ -3,6 +3,7 @@
 #include "stdlib/families/movement.h"
 
 #include "ir/printer.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_layout_transform {
 namespace {
@@ -60,7 +61,8 @@ Value evaluate(const EvalCall& c) {
   const Tensor& x = c.in(0);
   const IndexMap map(c.call, "index_map", x.rank());
   Tensor result = Tensor::empty(x.dtype(), result_shape(c));
-  for (std::int64_t i = 0; i < result.size(); ++i) result.set_double(i, pad_of(c.call));
+  Pace pace;
+  for (std::int64_t i = 0; i < result.size(); ++i, pace()) result.set_double(i, pad_of(c.call));
   std::int64_t from = 0;
   for_each_index(x.shape(), [&](const Shape& index) {
     copy_element(result, position_of(result.shape(), place_of(map, index)), x, from++);

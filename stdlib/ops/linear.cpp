@@ -6,6 +6,7 @@
 #include "stdlib/families/iteration.h"
 #include "stdlib/families/lowering.h"
 #include "stdlib/families/synonym.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_linear {
 namespace {
@@ -80,7 +81,9 @@ Value evaluate(const EvalCall& c) {
   Shape shape(data.shape().begin(), data.shape().end() - 1);
   if (weight.rank() == 2) shape.push_back(weight.shape()[0]);
   if (has_bias(c.call) && broadcast_values(c.call, shape, c.in(bias_index).shape()) != shape)
-    fail(ErrorClass::Runtime, c.call.span, "linear.bias", "linear: bias does not broadcast to the product");
+    fail(ErrorClass::Runtime, c.call.span, "linear.bias",
+         fmt::format("linear: bias of shape ({}) does not broadcast to the product, ({})",
+                     fmt::join(c.in(bias_index).shape(), ", "), fmt::join(shape, ", ")));
   Tensor result = Tensor::empty(data.dtype(), shape);
   const std::int64_t outputs = weight.rank() == 2 ? weight.shape()[0] : 1;
   visit_dtype(data.dtype(), [&](auto element) {
@@ -91,8 +94,9 @@ Value evaluate(const EvalCall& c) {
     const Shape bias_strides =
         b ? broadcast_strides(c.in(bias_index).shape(), shape) : Shape(shape.size(), 0);
     std::int64_t next = 0;
+    Pace pace;
     for_each_row<1>(shape, {bias_strides}, [&](const auto& at, const auto& step, std::int64_t count) {
-      for (std::int64_t i = 0; i < count; ++i, ++next) {
+      for (std::int64_t i = 0; i < count; ++i, ++next, pace(inner)) {
         Sum<T> total{};
         for (std::int64_t k = 0; k < inner; ++k)
           total = total + to_sum(x[next / outputs * inner + k]) * to_sum(w[next % outputs * inner + k]);

@@ -5,6 +5,7 @@
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/iteration.h"
 #include "stdlib/families/lowering.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_matmul {
 namespace {
@@ -82,10 +83,11 @@ struct Matrices {
 // target (m, n) = a (m, k) times b (k, n), with sums in the accumulating type.
 template <class T>
 void multiply(const T* a, const T* b, T* target, std::int64_t m, std::int64_t n, std::int64_t k) {
+  Pace pace;
   std::vector<Sum<T>> row(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < m; ++i) {
     std::fill(row.begin(), row.end(), Sum<T>{});
-    for (std::int64_t inner = 0; inner < k; ++inner) {
+    for (std::int64_t inner = 0; inner < k; ++inner, pace(n)) {
       const Sum<T> left = to_sum(a[i * k + inner]);
       for (std::int64_t j = 0; j < n; ++j) {
         Sum<T>& total = row[static_cast<std::size_t>(j)];

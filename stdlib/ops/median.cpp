@@ -3,6 +3,7 @@
 
 #include "stdlib/families/lines.h"
 #include "stdlib/families/reduction.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_median {
 namespace {
@@ -43,7 +44,9 @@ std::int64_t place_of_median(const T* source, const Line& line) {
   }
   std::vector<std::int64_t> order(static_cast<std::size_t>(line.length));
   std::iota(order.begin(), order.end(), 0);
+  Pace pace;
   std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    pace();
     return to_compute(source[line.at(a)]) < to_compute(source[line.at(b)]);
   });
   return order[(order.size() - 1) / 2];
@@ -58,7 +61,8 @@ Value evaluate(const EvalCall& c) {
   Tensor values = Tensor::empty(x.dtype(), shape), indices = Tensor::empty(DType::Int64, shape);
   if (values.size() > 0 && x.size() == 0) {
     fail(ErrorClass::Runtime, c.call.span, "median.empty",
-         "median: the median of no elements does not exist");
+         flat(c.call) ? "median: x has no element, so there is no median"
+                      : fmt::format("median: axis {} of x has length 0, so there is no median", axis));
   }
   visit_dtype(x.dtype(), [&](auto element) {
     using T = decltype(element);

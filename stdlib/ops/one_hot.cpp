@@ -4,6 +4,7 @@
 #include "stdlib/families/scalars.h"
 
 #include "ir/printer.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_one_hot {
 namespace {
@@ -51,7 +52,8 @@ Value evaluate(const EvalCall& c) {
     using T = decltype(element);
     const T marked = on.view<T>()[0], plain = off.view<T>()[0];
     T* target = result.mutable_view<T>().data();
-    for (std::int64_t i = 0; i < result.size(); ++i) {
+    Pace pace;
+    for (std::int64_t i = 0; i < result.size(); ++i, pace()) {
       const std::int64_t position = i / inner % shape[axis];
       const std::int64_t source = i / (inner * shape[axis]) * inner + i % inner;
       target[i] = indices.get_int(source) == position ? marked : plain;

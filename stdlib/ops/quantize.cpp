@@ -7,6 +7,7 @@
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/iteration.h"
 #include "stdlib/families/lowering.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_quantize {
 namespace {
@@ -107,7 +108,8 @@ void for_each_step(const EvalCall& c, Element&& element) {
     for (std::size_t i = axis + 1; i < data.shape().size(); ++i) inner *= data.shape()[i];
   }
   const bool scales = c.in(1).size() != 1, zeros = c.in(2).size() != 1;
-  for (std::int64_t i = 0; i < data.size(); ++i) {
+  Pace pace;
+  for (std::int64_t i = 0; i < data.size(); ++i, pace()) {
     const std::int64_t at = i / inner % count;
     element(i, scales ? at : 0, zeros ? at : 0);
   }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "stdlib/families/movement.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_sort {
 namespace {
@@ -52,10 +53,12 @@ void for_each_line(const Tensor& data, std::size_t axis, bool descending, Visit&
     using T = decltype(element);
     const T* source = data.view<T>().data();
     std::vector<std::int64_t> order(static_cast<std::size_t>(length));
+    Pace pace;
     for (std::int64_t line = 0; line < lines; ++line) {
       const std::int64_t start = (line / inner) * length * inner + line % inner;
       std::iota(order.begin(), order.end(), std::int64_t{0});
       std::stable_sort(order.begin(), order.end(), [&](std::int64_t i, std::int64_t j) {
+        pace();
         const auto a = to_compute(source[start + i * inner]), b = to_compute(source[start + j * inner]);
         if constexpr (StorageFloat<T>) {
           if (std::isnan(a)) return false;

@@ -56,12 +56,13 @@ class LoweredIndices {
   Scalar at(const Dims& index) const {
     return cast(DType::Int64, buffer_.defined() ? lowering_.loops().load(buffer_, index) : use(scalar_));
   }
-  void check(const Scalar& extent) const {
+  void check(const Buffer& data, int axis) const {
+    const auto along = static_cast<std::size_t>(axis);
+    const Scalar extent = data.shape()[along];
     lowering_.loops().spatial("check", shape(), [&](const Dims& i) {
       const Scalar inside = logical(LogicalOp::And, Scalar(0) - extent <= at(i), at(i) < extent);
       const CallView& call = lowering_.call();
-      return make_stmt(AssertStmt{inside, fmt::format("an index of {} is out of range", call.op.name)},
-                       call.span);
+      return make_stmt(AssertStmt{inside, index_message(call, data.name(), along)}, call.span);
     });
   }
 
@@ -72,6 +73,12 @@ class LoweredIndices {
 };
 
 // --- take
+
+// Of clip and wrap, which find a position for every index unless there is none.
+std::string empty_message(const CallView& call, int axis) {
+  return fmt::format("take: axis {} of x has length 0, so mode \"{}\" finds no position", axis,
+                     call.string_attribute("mode"));
+}
 
 std::string mode_of(const CallView& call) {
   const std::string mode = call.string_attribute("mode");
@@ -100,17 +107,22 @@ Value evaluate(const EvalCall& c) {
   const int axis = axis_of(c.call, x.rank());
   const std::int64_t extent = x.shape()[static_cast<std::size_t>(axis)];
   const std::string mode = mode_of(c.call);
+  if (mode == "fast") {
+    check_indices(c.call, c.call.op.params[1].name, indices,
+                  {c.call.op.params[0].name, static_cast<std::size_t>(axis), extent});
+  }
+  if (extent == 0 && indices.size() > 0 && (mode == "clip" || mode == "wrap"))
+    fail_fault(Fault{FaultKind::AssertFailed, empty_message(c.call, axis)}, c.call.span);
   // The positions of all indices; -1 for one that gives NaN.
   std::vector<std::int64_t> positions;
-  for (std::int64_t i = 0; i < indices.size(); ++i) {
+  Pace pace;
+  for (std::int64_t i = 0; i < indices.size(); ++i, pace()) {
     const std::int64_t index = indices.get_int(i);
     if (mode == "fast") {
-      positions.push_back(checked_index(c.call, index, extent));
+      positions.push_back(from_start(index, extent));
     } else if (mode == "nan") {
       positions.push_back(index >= 0 && index < extent ? index : -1);
     } else {
-      if (extent == 0)
-        fail_fault(Fault{FaultKind::AssertFailed, "an index of take is out of range"}, c.call.span);
       positions.push_back(mode == "clip" ? std::clamp<std::int64_t>(index, 0, extent - 1)
                                          : (index % extent + extent) % extent);
     }
@@ -143,10 +155,10 @@ PrimFunc lower(const LowerCall& c) {
   const Scalar extent = x.shape()[static_cast<std::size_t>(axis)];
   const std::string mode = mode_of(c.call);
   if (mode == "fast") {
-    indices.check(extent);
+    indices.check(x, axis);
   } else if (mode != "nan" && extent.as_int().value_or(0) == 0) {
     lowering.require(logical(LogicalOp::Or, extent > Scalar(0), equal(product(indices.shape()), 0)),
-                     "an index of take is out of range");
+                     empty_message(c.call, axis));
   }
   const auto rank = static_cast<std::ptrdiff_t>(indices.shape().size());
   lowering.map("take", result, [&](const Dims& i) -> Scalar {
@@ -269,7 +281,8 @@ Value evaluate_backward(const EvalCall& c) {
   const Tensor indices = indices_value(c, 2);
   const int axis = axis_of(c.call, c.in(1).rank());
   const std::int64_t extent = shape[static_cast<std::size_t>(axis)];
-  check_indices(c.call, indices, extent);
+  check_indices(c.call, c.call.op.params[2].name, indices,
+                {c.call.op.params[1].name, static_cast<std::size_t>(axis), extent});
   Tensor result = Tensor::empty(g.dtype(), shape);
   visit_float(g.dtype(), [&](auto element) {
     using T = decltype(element);
@@ -278,8 +291,7 @@ Value evaluate_backward(const EvalCall& c) {
     for_each_index(g.shape(), [&](const Shape& index) {
       const auto first = index.begin() + axis, last = first + indices.rank();
       Shape to(index.begin(), first);
-      to.push_back(
-          checked_index(c.call, indices.get_int(position_of(indices.shape(), Shape(first, last))), extent));
+      to.push_back(from_start(indices.get_int(position_of(indices.shape(), Shape(first, last))), extent));
       to.insert(to.end(), last, index.end());
       totals[static_cast<std::size_t>(position_of(shape, to))] += to_sum(*source++);
     });
@@ -308,7 +320,7 @@ PrimFunc lower_backward(const LowerCall& c) {
     lowering.require_equal(g.shape()[d], want,
                            fmt::format("take_backward: dimension {} of output_grad does not fit", d));
   }
-  indices.check(extent);
+  indices.check(x, axis);
   const DType wide = compute_dtype(result.dtype());
   const Buffer total = wide == result.dtype() ? result : lowering.temporary("total", x.shape(), wide);
   lowering.map("zeros", total, [&](const Dims&) { return zero(wide); });

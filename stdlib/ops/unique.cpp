@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "stdlib/families/movement.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_unique {
 namespace {
@@ -77,9 +78,10 @@ Value evaluate_unique(const EvalCall& c) {
   visit_dtype(x.dtype(), [&](auto element) {
     using T = decltype(element);
     const T* source = x.view<T>().data();
+    Pace pace;
     const auto compare_items = [&](std::int64_t a, std::int64_t b) {
       for (std::int64_t o = 0; o < outer; ++o) {
-        for (std::int64_t i = 0; i < inner; ++i) {
+        for (std::int64_t i = 0; i < inner; ++i, pace()) {
           if (const int sign = compared(source[at(a, o, i)], source[at(b, o, i)])) return sign;
         }
       }
@@ -104,14 +106,16 @@ Value evaluate_unique(const EvalCall& c) {
   }
   Tensor values = Tensor::empty(x.dtype(), shape), first = Tensor::empty(DType::Int64, {count});
   Tensor inverse = Tensor::empty(DType::Int64, {items}), counts = Tensor::empty(DType::Int64, {count});
+  Pace pace;
   for (std::int64_t group = 0; group < count; ++group) {
     const std::vector<std::int64_t>& members = groups[static_cast<std::size_t>(group)];
     for (std::int64_t o = 0; o < outer; ++o) {
-      for (std::int64_t i = 0; i < inner; ++i)
+      for (std::int64_t i = 0; i < inner; ++i, pace())
         copy_element(values, (o * count + group) * inner + i, x, at(members.front(), o, i));
     }
     first.set_int(group, members.front());
     counts.set_int(group, static_cast<std::int64_t>(members.size()));
+    pace(static_cast<std::int64_t>(members.size()));
     for (std::int64_t item : members) inverse.set_int(item, group);
   }
   std::vector<Value> results{values};

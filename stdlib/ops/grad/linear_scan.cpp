@@ -1,6 +1,7 @@
 // A linear recurrence along an axis, and moving of elements along one: what gradients of scans and products
 // are made of. Both are linear in their (terms) argument and closed under differentiation.
 #include "stdlib/families/scan.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_grad_linear_scan {
 namespace {
@@ -33,7 +34,8 @@ Value evaluate(const EvalCall& c) {
   const Tensor &a = c.in(0), &b = c.in(1);
   if (a.shape() != b.shape()) {
     fail(ErrorClass::Runtime, c.call.span, "linear_scan.shape",
-         "linear_scan: coefficients and terms must have the same shape");
+         fmt::format("linear_scan: coefficients have shape ({}) and terms ({}), expected the same",
+                     fmt::join(a.shape(), ", "), fmt::join(b.shape(), ", ")));
   }
   const bool backward = transposed(c.call);
   Tensor result = Tensor::empty(b.dtype(), b.shape());
@@ -42,9 +44,10 @@ Value evaluate(const EvalCall& c) {
     const T *factor = a.view<T>().data(), *term = b.view<T>().data();
     T* target = result.mutable_view<T>().data();
     const int axis = normal_axis(c.call, c.call.int_attribute("axis"), b.rank());
+    Pace pace;
     for_each_line(b.shape(), axis, [&](const Line& line) {
       double state = 0;
-      for (std::int64_t k = 0; k < line.length; ++k) {
+      for (std::int64_t k = 0; k < line.length; ++k, pace()) {
         const std::int64_t i = backward ? line.length - 1 - k : k;
         const double value = to_sum(term[line.at(i)]);
         state = k == 0 ? value : value + to_sum(factor[line.at(backward ? i + 1 : i)]) * state;

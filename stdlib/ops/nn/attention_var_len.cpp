@@ -48,16 +48,19 @@ Type infer(const CallView& call) {
 // The starts must begin with 0, not descend, and end with the number of rows.
 std::vector<std::int64_t> starts_of(const EvalCall& c, std::size_t i, std::int64_t rows) {
   std::vector<std::int64_t> starts;
-  bool good = c.in(i).size() > 0;
-  for (std::int64_t k = 0; k < c.in(i).size(); ++k) {
-    starts.push_back(c.in(i).get_int(k));
-    good = good && (k == 0 ? starts[0] == 0 : starts.back() >= starts[starts.size() - 2]);
-  }
-  if (!good || starts.back() != rows) {
+  const auto refuse = [&](const std::string& found) {
     fail(ErrorClass::Runtime, c.call.span, "attention_var_len.starts",
-         fmt::format("attention_var_len: {} must go from 0 up to {} without descending", params[i].name,
-                     rows));
+         fmt::format("attention_var_len: {} must go from 0 up to {} without descending; {}", params[i].name,
+                     rows, found));
+  };
+  for (std::int64_t k = 0; k < c.in(i).size(); ++k) {
+    const std::int64_t start = c.in(i).get_int(k);
+    if (k == 0 ? start != 0 : start < starts.back())
+      refuse(fmt::format("found {} at [{}]{}", start, k, k == 0 ? "" : fmt::format(" behind {}", starts.back())));
+    starts.push_back(start);
   }
+  if (starts.empty()) refuse("found no element");
+  if (starts.back() != rows) refuse(fmt::format("found {} at its end", starts.back()));
   return starts;
 }
 
@@ -68,13 +71,15 @@ Value evaluate(const EvalCall& c) {
   if (q.shape()[0] != 1 || k.shape() != Shape{1, keys, heads, size} ||
       v.shape() != Shape{1, keys, heads, out}) {
     fail(ErrorClass::Runtime, c.call.span, "attention_var_len.shape",
-         "attention_var_len: the shapes of queries, keys and values do not fit together");
+         fmt::format("attention_var_len: queries ({}), keys ({}) and values ({}) do not fit together",
+                     fmt::join(q.shape(), ", "), fmt::join(k.shape(), ", "), fmt::join(v.shape(), ", ")));
   }
   const std::vector<std::int64_t> starts_q = starts_of(c, seqstart_q, queries);
   const std::vector<std::int64_t> starts_k = starts_of(c, seqstart_k, keys);
   if (starts_q.size() != starts_k.size()) {
     fail(ErrorClass::Runtime, c.call.span, "attention_var_len.starts",
-         "attention_var_len: seqstart_q and seqstart_k must have the same number of elements");
+         fmt::format("attention_var_len: seqstart_q has {} elements and seqstart_k {}, expected the same",
+                     starts_q.size(), starts_k.size()));
   }
   const Mask mask = attention::mask_of(c.call);
   const double scale = attention::scale_of(c.call, size);

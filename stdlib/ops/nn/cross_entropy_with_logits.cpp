@@ -1,6 +1,7 @@
 // The sum of products of predictions and labels, which is a cross-entropy when predictions are logarithms.
 #include "ir/printer.h"
 #include "stdlib/families/reduction.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_nn_cross_entropy_with_logits {
 namespace {
@@ -31,13 +32,15 @@ Value evaluate(const EvalCall& c) {
   const Tensor &a = c.in(0), &b = c.in(1);
   if (a.shape() != b.shape()) {
     fail(ErrorClass::Runtime, c.call.span, "cross_entropy_with_logits.shape",
-         "cross_entropy_with_logits: predictions and labels must have the same shape");
+         fmt::format("cross_entropy_with_logits: predictions have shape ({}) and labels ({}), expected the same",
+                     fmt::join(a.shape(), ", "), fmt::join(b.shape(), ", ")));
   }
   Tensor result = Tensor::empty(a.dtype(), {});
   visit_float(a.dtype(), [&](auto element) {
     using T = decltype(element);
     double total = 0;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(a.size()); ++i)
+    Pace pace;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(a.size()); ++i, pace())
       total += to_sum(a.template view<T>()[i]) * to_sum(b.template view<T>()[i]);
     const double rows = a.rank() > 1 ? static_cast<double>(a.shape()[0]) : 1.0;
     result.template mutable_view<T>()[0] = T(-total / rows);

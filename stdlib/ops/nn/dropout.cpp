@@ -1,5 +1,6 @@
 // Dropout: the operator of TVM, which is identity, and the one that draws.
 #include "stdlib/families/random.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_nn_dropout {
 namespace {
@@ -28,7 +29,8 @@ Type infer(const CallView& call) { return checked(call, 0); }
 
 Value evaluate(const EvalCall& c) {
   Tensor mask = Tensor::empty(c.in(0).dtype(), c.in(0).shape());
-  for (std::int64_t i = 0; i < mask.size(); ++i) mask.set_double(i, 1);
+  Pace pace;
+  for (std::int64_t i = 0; i < mask.size(); ++i, pace()) mask.set_double(i, 1);
   return Value::tuple({c.in(0), mask});
 }
 
@@ -60,7 +62,8 @@ Value evaluate_random(const EvalCall& c) {
   visit_float(data.dtype(), [&](auto element) {
     using T = decltype(element);
     const T factor = from_compute<T>(Compute<T>(1) / static_cast<Compute<T>>(1 - rate_of(c.call)));
-    for (std::int64_t i = 0; i < data.size(); ++i) {
+    Pace pace;
+    for (std::int64_t i = 0; i < data.size(); ++i, pace()) {
       const auto word = random_word(key, static_cast<std::uint64_t>(i));
       const T kept = static_cast<double>(word) < limit_of(c.call) ? from_compute<T>(0) : factor;
       mask.template mutable_view<T>()[static_cast<std::size_t>(i)] = kept;

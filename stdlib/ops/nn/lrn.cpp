@@ -1,6 +1,7 @@
 // Local response normalization.
 #include "stdlib/families/lines.h"
 #include "stdlib/families/reduction.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_nn_lrn {
 namespace {
@@ -44,8 +45,10 @@ Value evaluate(const EvalCall& c) {
     using T = decltype(element);
     const T* source = x.view<T>().data();
     T* target = result.mutable_view<T>().data();
+    Pace pace;
     for_each_line(x.shape(), w.axis, [&](const Line& line) {
       for (std::int64_t i = 0; i < line.length; ++i) {
+        pace(w.half + 1);
         double squares = 0;
         for (std::int64_t k = std::max<std::int64_t>(i - w.half, 0);
              k <= std::min(i + w.half, line.length - 1); ++k)

@@ -8,6 +8,7 @@
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/lowering.h"
 #include "stdlib/families/windows.h"
+#include "stdlib/families/pace.h"
 #include "support/held_vector.h"
 
 namespace relish::ops_nn_winograd {
@@ -268,9 +269,10 @@ Value evaluate_convolution(const EvalCall& c) {
   };
   HeldVector<double> totals(element_count(y), "the sums of a convolution");
   const Shape tiles = {y[0], w[2], (y[2] + m - 1) / m, (y[3] + m - 1) / m};
+  Pace pace;
   windows::for_each_index(tiles, [&](const Shape& tile) {
     std::vector<double> products(static_cast<std::size_t>(n * n));
-    for (std::int64_t channel = 0; channel < x[1]; ++channel) {
+    for (std::int64_t channel = 0; channel < x[1]; ++channel, pace(n * n * n * n)) {
       windows::for_each_index({n, n}, [&](const Shape& e) {
         double seen = 0;
         windows::for_each_index({n, n}, [&](const Shape& k) {

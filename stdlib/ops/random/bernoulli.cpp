@@ -1,5 +1,6 @@
 // Random truth values.
 #include "stdlib/families/random.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_random_bernoulli {
 namespace {
@@ -23,7 +24,8 @@ Value evaluate(const EvalCall& c) {
   const RandomKey key = key_value(c, 0);
   const double limit = limit_of(c.call);
   Tensor result = Tensor::empty(DType::Bool, result_shape(c));
-  for (std::int64_t i = 0; i < result.size(); ++i)
+  Pace pace;
+  for (std::int64_t i = 0; i < result.size(); ++i, pace())
     result.set_int(i, static_cast<double>(random_word(key, static_cast<std::uint64_t>(i))) < limit);
   return result;
 }

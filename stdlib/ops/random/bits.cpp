@@ -1,5 +1,6 @@
 // Random bits.
 #include "stdlib/families/random.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_random_bits {
 namespace {
@@ -22,7 +23,8 @@ Type infer(const CallView& call) {
 Value evaluate(const EvalCall& c) {
   const RandomKey key = key_value(c, 0);
   Tensor result = Tensor::empty(*c.result_type.tensor()->dtype, result_shape(c));
-  for (std::int64_t i = 0; i < result.size(); ++i) {
+  Pace pace;
+  for (std::int64_t i = 0; i < result.size(); ++i, pace()) {
     const auto index = static_cast<std::uint64_t>(i);
     if (result.dtype() == DType::UInt64)
       result.set_int(i, static_cast<std::int64_t>(random_double_word(key, index)));

@@ -1,5 +1,6 @@
 // Normal random numbers.
 #include "stdlib/families/random.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_random_normal {
 namespace {
@@ -7,7 +8,8 @@ namespace {
 Value evaluate(const EvalCall& c) {
   const RandomKey key = key_value(c, 0);
   Tensor result = Tensor::empty(*c.result_type.tensor()->dtype, result_shape(c));
-  for (std::int64_t i = 0; i < result.size(); ++i)
+  Pace pace;
+  for (std::int64_t i = 0; i < result.size(); ++i, pace())
     result.set_double(i, standard_normal(random_double_word(key, static_cast<std::uint64_t>(i))));
   return result;
 }

@@ -1,5 +1,6 @@
 // Random permutations.
 #include "stdlib/families/random.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_random_permutation {
 namespace {
@@ -19,7 +20,8 @@ Value evaluate(const EvalCall& c) {
   const RandomKey key = key_value(c, 0);
   Tensor result = Tensor::empty(DType::Int64, result_shape(c));
   const std::int64_t length = result.shape().back();
-  for (std::int64_t i = 0; i < result.size(); ++i) {
+  Pace pace;
+  for (std::int64_t i = 0; i < result.size(); ++i, pace()) {
     const std::uint64_t image =
         permuted_index(key, static_cast<std::uint64_t>(length), static_cast<std::uint64_t>(i % length),
                        static_cast<std::uint32_t>(i / length));

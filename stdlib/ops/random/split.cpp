@@ -1,5 +1,6 @@
 // Several keys from one.
 #include "stdlib/families/random.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_random_split {
 namespace {
@@ -16,7 +17,8 @@ Type infer(const CallView& call) {
 Value evaluate(const EvalCall& c) {
   const RandomKey key = key_value(c, 0);
   Tensor result = Tensor::empty(DType::UInt32, result_shape(c));
-  for (std::int64_t i = 0; i < result.size(); ++i)
+  Pace pace;
+  for (std::int64_t i = 0; i < result.size(); ++i, pace())
     result.set_int(i, split_key(key, static_cast<std::uint64_t>(i / 2)).words[i % 2]);
   return result;
 }

@@ -1,5 +1,6 @@
 // Uniform random numbers.
 #include "stdlib/families/random.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_random_uniform {
 namespace {
@@ -21,7 +22,8 @@ Value evaluate(const EvalCall& c) {
   const RandomKey key = key_value(c, 0);
   Tensor result = Tensor::empty(*c.result_type.tensor()->dtype, result_shape(c));
   const int bits = bits_of(result.dtype());
-  for (std::int64_t i = 0; i < result.size(); ++i) {
+  Pace pace;
+  for (std::int64_t i = 0; i < result.size(); ++i, pace()) {
     const auto index = static_cast<std::uint64_t>(i);
     if (result.dtype() == DType::Float64)
       result.set_double(i, uniform_double(random_double_word(key, index)));

@@ -6,6 +6,7 @@
 #include "stdlib/families/dtypes.h"
 #include "stdlib/families/lowering.h"
 #include "stdlib/families/scalar_math.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_vision_multibox {
 namespace {
@@ -65,8 +66,10 @@ Value evaluate(const EvalCall& c) {
   const double threshold = boxes::number(c.call, "threshold");
   Tensor decoded = Tensor::empty(classes.dtype(), {batches, boxes_each, 4});
   Tensor scores = Tensor::empty(classes.dtype(), classes.shape());
+  Pace pace;
   for (std::int64_t b = 0; b < batches; ++b) {
     for (std::int64_t n = 0; n < boxes_each; ++n) {
+      pace(count + 4);
       const std::int64_t at = (b * boxes_each + n) * 4;
       const auto place = [&](int k) {
         return places.get_double(at + k) * variances[static_cast<std::size_t>(k)];

@@ -5,6 +5,7 @@
 #include "ir/printer.h"
 #include "stdlib/families/boxes.h"
 #include "stdlib/families/dtypes.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_vision_non_max_suppression {
 namespace {
@@ -144,7 +145,8 @@ std::vector<std::int64_t> kept_boxes(const EvalCall& c, std::int64_t batch) {
   const std::int64_t valid = c.in(1).get_int(batch);
   if (valid < 0 || valid > count) {
     fail(ErrorClass::Runtime, c.call.span, "non_max_suppression.valid_count",
-         fmt::format("non_max_suppression: valid_count has {}, and there are {} boxes", valid, count));
+         fmt::format("non_max_suppression: valid_count is {} at [{}], and axis 1 of data has {} boxes", valid,
+                     batch, count));
   }
   const auto element = [&](std::int64_t box, std::string_view name) {
     return data.get_double((batch * count + box) * elements + c.call.int_attribute(name));
@@ -164,6 +166,7 @@ std::vector<std::int64_t> kept_boxes(const EvalCall& c, std::int64_t batch) {
     return boxes::box_of(data, (batch * count + box) * elements + c.call.int_attribute("coord_start"));
   };
   std::int64_t used = 0;
+  Pace pace;
   for (std::size_t j = 0; j < order.size() && used != most; ++j) {
     if (top > 0 && static_cast<std::int64_t>(j) >= top) break;
     const std::int64_t box = order[j];
@@ -172,6 +175,7 @@ std::vector<std::int64_t> kept_boxes(const EvalCall& c, std::int64_t batch) {
       continue;
     }
     bool free = true;
+    pace(static_cast<std::int64_t>(j));
     for (std::size_t k = 0; k < j && free; ++k) {
       if (kept[k] < 0 || !(element(kept[k], "score_index") > 0)) continue;
       if (classes && !(element(kept[k], "id_index") >= 0)) continue;
@@ -321,6 +325,7 @@ Value evaluate_all(const EvalCall& c) {
   Tensor totals = Tensor::zeros(DType::Int64, {onnx ? 1 : batches});
   for (std::int64_t i = 0; i < indices.size(); ++i) indices.set_int(i, -1);
   std::int64_t row = 0;
+  Pace pace;
   for (std::int64_t b = 0; b < batches; ++b) {
     if (!onnx) row = b * rows;
     for (std::int64_t k = 0; k < classes; ++k) {
@@ -331,6 +336,7 @@ Value evaluate_all(const EvalCall& c) {
         if (static_cast<std::int64_t>(kept.size()) >= most) break;
         if (!(score(box) > least)) continue;
         bool free = true;
+        pace(static_cast<std::int64_t>(kept.size()));
         for (std::int64_t other : kept) free = free && !(boxes::overlap(box_at(box), box_at(other)) > iou);
         if (!free) continue;
         kept.push_back(box);
