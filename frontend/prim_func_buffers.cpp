@@ -448,11 +448,6 @@ void PrimFuncBuilder::allocate_strided(const std::string& name, const ast::State
   for (std::size_t d = buffer.shape().size(); d-- > 0;) {
     const Scalar extent = cast(DType::Int64, buffer.shape()[d]);
     const Scalar stride = cast(DType::Int64, buffer.strides()[d]);
-    if (stride.as_int().value_or(0) < 0) {
-      type_error(statement.span, "buffer.strides",
-                 fmt::format("found stride {} of dimension {} of a fresh buffer; expected 0 or more",
-                             *stride.as_int(), d));
-    }
     compact = compact && prove_equal(stride, next);
     empty = empty || extent.as_int() == 0;
     size = canonical(size + (extent - Scalar(1)) * stride);

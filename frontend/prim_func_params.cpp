@@ -164,7 +164,7 @@ void PrimFuncBuilder::read_buffer_advice(std::string_view name, const ast::Expr&
   const auto* list = advice.as<AttributeList>();
   const auto* map = advice.as<Attributes>();
   if ((list && list->empty()) || (map && map->empty())) return;
-  note_ignored(value.span, fmt::format("{} of a buffer", name));
+  note_ignored(value.span, fmt::format("{}=", name));
 }
 
 // A shape, a dtype (float32 by default) and keywords.

@@ -174,7 +174,8 @@ void GraphEmitter::return_fault(llvm::Value* status, const Expr& expr) {
     host_calls_->push_back(operator_host_call(call, std::move(trees), {}, expr.span()));
     llvm::Type *ptr = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
     llvm::Value* index = builder_.getInt32(static_cast<std::uint32_t>(host_calls_->size() - 1));
-    llvm::Value* in = frame_.fault_slots ? frame_.fault_slots : llvm::ConstantPointerNull::get(builder_.getPtrTy());
+    llvm::Value* in =
+        frame_.fault_slots ? frame_.fault_slots : llvm::ConstantPointerNull::get(builder_.getPtrTy());
     builder_.CreateRet(builder_.CreateCall(runtime_.get("rt_operator_fault", i32, {ptr, i32, i32, ptr}),
                                            {frame_.context, index, status, in}));
   });

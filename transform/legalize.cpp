@@ -115,6 +115,7 @@ class Legalizer {
         poll_interrupt(binding.span);
         if (!has_body(binding.value())) {
           Binding plain = copy_binding(binding, vars);
+          carry(binding, plain, vars);
           change_bodies(plain, vars,
                         [&](std::vector<BindingBlock>& inner) { inline_bodies(inner, vars, builder); });
           bindings.push_back(std::move(plain));
@@ -160,13 +161,14 @@ class Legalizer {
     builder.end_block();
     for (BindingBlock& block : builder.take_blocks())
       for (Binding& binding : block.bindings)
-        into.push_back(at_call(std::move(binding), value.span(), present));
+        into.push_back(at_call(std::move(binding), value, present));
     return result;
   }
 
-  // A binding of a body as a part of the user's call at `span`: its faults are reported there. `present`: so
-  // many functions were there before this body.
-  Binding at_call(Binding binding, Span span, std::size_t present) {
+  // A binding of a body as a part of the user's call: its faults are reported there. `present`: so many
+  // functions were there before this body.
+  Binding at_call(Binding binding, const Expr& whole, std::size_t present) {
+    const Span span = whole.span();
     binding.span = span;
     auto* plain = std::get_if<VarBinding>(&binding.kind);
     if (!plain) return binding;
@@ -174,10 +176,19 @@ class Legalizer {
       plain->value = op_call(*op->op, op->args, op->attributes, span);
     } else if (const auto* tir = plain->value.as<CallTir>()) {
       const std::string& name = tir->callee.as<GlobalRef>()->name;
-      const Expr callee = can_fail(*result_.prim_func(name)) ? own_nest(name, span, present) : tir->callee;
+      const bool fails = can_fail(*result_.prim_func(name));
+      const Expr callee = fails ? own_nest(name, span, present) : tir->callee;
       plain->value = call_tir(callee, tir->args, tir->out_types, tir->tuple_result, span);
+      if (calls_ && fails) calls_->emplace(&plain->value.node(), whole);
     }
     return binding;
+  }
+
+  // What is known of the call_tir in a binding belongs to its copy, with the copies of the variables.
+  void carry(const Binding& from, const Binding& to, const VarMap& vars) {
+    if (!calls_ || !from.value().as<CallTir>()) return;
+    auto known = calls_->extract(&from.value().node());
+    if (known) calls_->emplace(&to.value().node(), substitute(known.mapped(), vars));
   }
 
   // The nest with its asserts at `span`: in its own place when this body brought it, else as a copy.
@@ -215,6 +226,7 @@ class Legalizer {
       for (const Binding& binding : block.bindings) {
         poll_interrupt(binding.span);
         Binding lowered = copy_binding(binding, vars);
+        carry(binding, lowered, vars);
         change_bodies(lowered, vars, [&](std::vector<BindingBlock>& inner) { lower(inner, vars, names); });
         const auto* call = lowered.value().as<OpCall>();
         const Expr value = call && !runs_as_call(*call->op)

@@ -21,7 +21,8 @@ Failure at_element(Failure failure, const CallView& call, const Shape& shape, st
   failure.at(call.span);
   if (failure.error_class() != ErrorClass::Runtime) return failure;
   std::string& message = failure.diagnostics().front().message;
-  message = fmt::format("{}: {}{}", call.op.name, message, at_place("the result", shape, at));
+  message = fmt::format("{}: {},{}", call.op.name, message, at_place("the result", shape, at));
+  if (message.ends_with(',')) message.pop_back();
   return failure;
 }
 

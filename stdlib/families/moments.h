@@ -2,6 +2,8 @@
 // the mean, then the mean square of the deviations from it.
 #pragma once
 
+#include <cmath>
+
 #include "stdlib/families/reduction.h"
 
 namespace relish {
@@ -12,24 +14,33 @@ struct Moments {
   std::vector<double> mean, variance;
 };
 
-// Of `x`, read as a row-major tensor of shape `shape`. Not centred: the mean is taken as 0, so that the
-// variance is the mean square.
+// A sum as a nest has it, in the type in which elements of T are computed: what overflows that is infinite.
 template <class T>
-Moments moments(const Tensor& x, const Shape& shape, const std::vector<int>& axes, bool centred = true) {
+double overflowing(double total) {
+  const auto narrow = static_cast<Compute<T>>(total);
+  return std::isinf(narrow) ? static_cast<double>(narrow) : total;
+}
+
+// Of `x`, read as a row-major tensor of shape `shape`. Not centred: the mean is taken as 0, so that the
+// variance is the mean square. `wide`: nests compute it in float64 as well.
+template <class T>
+Moments moments(const Tensor& x, const Shape& shape, const std::vector<int>& axes, bool centred = true,
+                bool wide = false) {
   std::int64_t count = 1;
   for (int axis : axes) count *= shape[static_cast<std::size_t>(axis)];
   Moments result;
+  const auto sum = [&](double total) { return wide ? total : overflowing<T>(total); };
   if (centred) {
     result.mean = reduction::fold<T>(
         x, shape, axes, 0.0, [](double total, T element, std::size_t) { return total + to_sum(element); });
-    for (double& mean : result.mean) mean /= static_cast<double>(count);
+    for (double& mean : result.mean) mean = sum(mean) / static_cast<double>(count);
   }
   result.variance = reduction::fold<T>(x, shape, axes, 0.0, [&](double total, T element, std::size_t at) {
     const double deviation = to_sum(element) - (centred ? result.mean[at] : 0.0);
     return total + deviation * deviation;
   });
   if (!centred) result.mean.assign(result.variance.size(), 0.0);
-  for (double& variance : result.variance) variance /= static_cast<double>(count);
+  for (double& variance : result.variance) variance = sum(variance) / static_cast<double>(count);
   return result;
 }
 

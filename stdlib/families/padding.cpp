@@ -5,6 +5,7 @@
 #include "stdlib/families/dtypes.h"
 #include "stdlib/families/elements.h"
 #include "stdlib/families/lowering.h"
+#include "stdlib/families/fill_value.h"
 
 namespace relish::padding {
 namespace {
@@ -61,6 +62,16 @@ Dims data_dims(const Dims& padded, const Widths& widths) {
 
 }  // namespace
 
+namespace {
+
+double pad_value(const CallView& call) {
+  const Attribute& value = call.attribute("pad_value");
+  if (const auto* real = value.as<double>()) return *real;
+  return static_cast<double>(call.int_attribute("pad_value"));
+}
+
+}  // namespace
+
 Type infer(const CallView& call, bool backward) {
   const TensorType& type = call.tensor(0);
   if (backward)
@@ -68,6 +79,8 @@ Type infer(const CallView& call, bool backward) {
   else
     require_number(call, 0);
   const Mode mode = mode_of(call);
+  if (!backward && mode == Mode::Constant)
+    require_element(call, "pad_value", pad_value(call), call.span, type.dtype);
   const Widths widths = widths_of(call);
   const BroadcastShape shape = shape_of(type);
   const int rank = static_cast<int>(widths.before.size());
@@ -111,12 +124,6 @@ std::int64_t source(Mode mode, std::int64_t p, std::int64_t before, std::int64_t
       return q < 0 ? q + in : q - in;
   }
   return -1;
-}
-
-double pad_value(const CallView& call) {
-  const Attribute& value = call.attribute("pad_value");
-  if (const auto* real = value.as<double>()) return *real;
-  return static_cast<double>(call.int_attribute("pad_value"));
 }
 
 }  // namespace

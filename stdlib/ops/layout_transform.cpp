@@ -4,6 +4,7 @@
 
 #include "ir/printer.h"
 #include "stdlib/families/pace.h"
+#include "stdlib/families/fill_value.h"
 
 namespace relish::ops_layout_transform {
 namespace {
@@ -33,13 +34,7 @@ Type infer(const CallView& call) {
   const TensorType& x = call.tensor(0);
   const BroadcastShape shape = shape_of(x);
   const IndexMap map(call, "index_map", shape.rank);
-  if (x.dtype && !is_float(*x.dtype)) {
-    const double pad = pad_of(call);
-    if (Tensor::scalar(*x.dtype, pad).get_double(0) != pad) {
-      call.reject("pad_value", call.span,
-                  fmt::format("pad_value is {} beside x of dtype {}", pad, name_of(*x.dtype)));
-    }
-  }
+  require_element(call, "pad_value", pad_of(call), call.span, x.dtype);
   if (!shape.dims) return TensorType{x.dtype, std::nullopt, map.result_rank()};
   const Dims dims = map.shape(call, *shape.dims);
   const auto places = product(dims).as_int(), elements = product(*shape.dims).as_int();
@@ -167,9 +162,11 @@ constexpr Reject rejects[] = {
     {"layout_transform.pad_value", "R.const([1], \"int32\"), index_map=\"lambda i: (i,)\", pad_value=0.5",
      "pad_value is 0.5"},
     {"layout_transform.pad_value", "R.const([True], \"bool\"), index_map=\"lambda i: (i,)\", pad_value=-1",
-     "pad_value is -1 beside x of dtype bool"},
+     "pad_value is -1, which bool does not hold"},
     {"layout_transform.pad_value", "R.const([1], \"int8\"), index_map=\"lambda i: (i,)\", pad_value=300",
      "pad_value is 300"},
+    {"layout_transform.pad_value", "[1.0], index_map=\"lambda i: (i,)\", pad_value=1e39",
+     "which float32 does not hold"},
 };
 constexpr Sample backward_samples[] = {
     {"[[1.0, 2.0], [3.0, 4.0]], [0.0, 0.0, 0.0], index_map=\"lambda i: (i // 2, i % 2)\"", "[1.0, 2.0, 3.0]"},

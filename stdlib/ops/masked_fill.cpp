@@ -4,6 +4,7 @@
 #include "stdlib/families/elements.h"
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/iteration.h"
+#include "stdlib/families/fill_value.h"
 
 namespace relish::ops_masked_fill {
 namespace {
@@ -25,6 +26,10 @@ Type infer(const CallView& call) {
     call.reject("value", call.span_of(2),
                 fmt::format("value has type {}, expected a scalar or a tensor of rank 0", print(value)));
   }
+  const auto* scalar = call.args[2].as<ScalarValueExpr>();
+  const auto* number = scalar ? scalar->value.as<FloatLiteral>() : nullptr;
+  if (number && call.tensor(0).dtype && is_float(*call.tensor(0).dtype))
+    require_element(call, "value", number->value, call.span_of(2), call.tensor(0).dtype);
   return tensor_of(broadcast(call, call.tensor(0), mask), call.tensor(0).dtype);
 }
 
@@ -94,6 +99,8 @@ constexpr Sample samples[] = {
      false},
 };
 constexpr Reject rejects[] = {
+    {"masked_fill.value", "rand((2,), \"float32\"), R.const([True, False], \"bool\"), 1e39",
+     "value is 1e+39, which float32 does not hold"},
     {"masked_fill.mask", "[1.0], [1.0], 0", "expected bool"},
     {"masked_fill.shape", "[1.0, 2.0, 3.0], R.const([True, False], \"bool\"), 0", "do not broadcast"},
     {"masked_fill.value", "[1.0], R.const([True], \"bool\"), [2.0]", "expected a scalar"},

@@ -1,5 +1,6 @@
 // Means over axes.
 #include "stdlib/families/reduction.h"
+#include "stdlib/families/moments.h"
 
 namespace relish::ops_mean {
 namespace {
@@ -30,8 +31,11 @@ Value evaluate(const EvalCall& c) {
   visit_float(x.dtype(), [&](auto element) {
     using T = decltype(element);
     T* target = result.mutable_view<T>().data();
-    for (const Sum<T>& total : reduction::sums<T>(x, axes))
-      *target++ = from_sum<T>(total / static_cast<double>(count));
+    for (const Sum<T>& total : reduction::sums<T>(x, axes)) {
+      const bool overflows = std::isinf(overflowing<T>(static_cast<double>(total)));
+      *target++ = from_sum<T>((overflows ? overflowing<T>(static_cast<double>(total)) : total) /
+                              static_cast<double>(count));
+    }
   });
   return result;
 }

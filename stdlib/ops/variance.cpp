@@ -17,8 +17,9 @@ Value evaluate(const EvalCall& c) {
       Tensor::empty(x.dtype(), reduction::result_shape(x.shape(), axes, reduction::keepdims(c.call)));
   visit_float(x.dtype(), [&](auto element) {
     using T = decltype(element);
+    constexpr bool wide = root && (std::same_as<T, float> || std::same_as<T, BFloat16>);
     T* target = result.mutable_view<T>().data();
-    for (double variance : moments<T>(x, x.shape(), axes).variance)
+    for (double variance : moments<T>(x, x.shape(), axes, true, wide).variance)
       *target++ = T(root ? std::sqrt(variance) : variance);
   });
   return result;

@@ -98,6 +98,7 @@ extern const Op op_grad_nll_loss_backward{
     .summary = "The gradient of nn.nll_loss for its predictions.",
     .params = params,
     .infer = infer,
+    .eval = [](const EvalCall& c) { return nll_loss::evaluate_backward(c, operands, c.in(0)); },
     .vjp = vjp,
     .gradient_doc =
         "doutput_grad = nn.nll_loss(g, targets, weights); none for predictions, whose values do not count",

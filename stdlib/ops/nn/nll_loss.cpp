@@ -4,6 +4,7 @@
 
 #include "ir/printer.h"
 #include "stdlib/families/dtypes.h"
+#include "stdlib/families/movement.h"
 
 namespace relish::nll_loss {
 namespace {
@@ -21,7 +22,67 @@ void require_same_dim(const CallView& call, std::size_t i, const Scalar& a, std:
                           print(a), what));
 }
 
+// The targets that count: visit(position, element of the predictions, weight). Positions are those of the
+// targets.
+template <class Visit>
+void for_each_target(const EvalCall& c, const Operands& operands, Visit&& visit) {
+  const Tensor& targets = c.in(operands.targets());
+  const Shape& shape = c.in(operands.predictions()).shape();
+  const std::size_t class_axis = shape.size() == 1 ? 0 : 1;
+  const std::int64_t classes = shape[class_axis];
+  std::int64_t inner = 1;
+  for (std::size_t d = class_axis + 1; d < shape.size(); ++d) inner *= shape[d];
+  const std::int64_t ignored = c.call.int_attribute("ignore_index");
+  Pace pace;
+  for (std::int64_t position = 0; position < targets.size(); ++position, pace()) {
+    const std::int64_t target = targets.get_int(position);
+    if (target == ignored) continue;
+    if (target < 0 || target >= classes) {
+      fail(ErrorClass::Runtime, c.call.span, fmt::format("{}.target", short_name_of(c.call.op)),
+           fmt::format("{}: target {}{} is neither ignore_index, {}, nor a class: axis {} of predictions has "
+                       "length {}",
+                       c.call.op.name, target, at_place("targets", targets.shape(), position), ignored,
+                       class_axis, classes));
+    }
+    const std::int64_t element = (position / inner * classes + target) * inner + position % inner;
+    visit(position, element,
+          operands.weighted(c.call) ? c.in(operands.weights()).get_double(target) : 1.0);
+  }
+}
+
 }  // namespace
+
+Value evaluate(const EvalCall& c, const Operands& operands) {
+  const Tensor& predictions = c.in(operands.predictions());
+  const std::string reduction = c.call.string_attribute("reduction");
+  const bool none = reduction == "none";
+  Tensor losses = Tensor::zeros(predictions.dtype(), none ? c.in(operands.targets()).shape() : Shape{});
+  double total = 0, weights = 0;
+  for_each_target(c, operands, [&](std::int64_t position, std::int64_t element, double weight) {
+    const double loss = -predictions.get_double(element) * weight;
+    if (none) losses.set_double(position, loss);
+    total += loss;
+    weights += weight;
+  });
+  if (!none) losses.set_double(0, reduction == "sum" ? total : total / weights);
+  return losses;
+}
+
+Value evaluate_backward(const EvalCall& c, const Operands& operands, const Tensor& output_grad) {
+  const Tensor& predictions = c.in(operands.predictions());
+  const std::string reduction = c.call.string_attribute("reduction");
+  double weights = 1;
+  if (reduction == "mean") {
+    weights = 0;
+    for_each_target(c, operands, [&](std::int64_t, std::int64_t, double weight) { weights += weight; });
+  }
+  Tensor result = Tensor::zeros(predictions.dtype(), predictions.shape());
+  for_each_target(c, operands, [&](std::int64_t position, std::int64_t element, double weight) {
+    const double slope = output_grad.get_double(reduction == "none" ? position : 0) / weights;
+    result.set_double(element, -weight * slope);
+  });
+  return result;
+}
 
 void check(const CallView& call, const Operands& operands) {
   require_float(call, operands.predictions());
@@ -208,6 +269,7 @@ extern const Op op_nn_nll_loss{
     .summary = "Negative log-likelihood of target classes.",
     .params = params,
     .infer = infer,
+    .eval = [](const EvalCall& c) { return nll_loss::evaluate(c, operands); },
     .vjp = vjp,
     .gradient_doc =
         "dpredictions = grad.nll_loss_backward(g, predictions, targets, weights); dweights by the same marks "

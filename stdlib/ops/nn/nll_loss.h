@@ -22,6 +22,10 @@ void check(const CallView& call, const Operands& operands);
 BroadcastShape loss_shape(const CallView& call, const Operands& operands);
 // "<prefix>_<rank>d[_weighted]_<reduction>", the function of the body for the operands' ranks.
 std::string body_function(const CallView& call, const Operands& operands, std::string_view prefix);
+// The evaluations, by the definition: the loss, and its gradient for the predictions with the cotangent
+// `output_grad`. RuntimeError for a target that is neither a class nor ignore_index.
+Value evaluate(const EvalCall& c, const Operands& operands);
+Value evaluate_backward(const EvalCall& c, const Operands& operands, const Tensor& output_grad);
 // The two attributes in declared order.
 Attributes attributes_of(const CallView& call);
 // The partial for the weights of loss(predictions, targets, weights) with cotangent g; `loss` is needed for
