@@ -80,6 +80,7 @@ Value evaluate_unique(const EvalCall& c) {
     const T* source = x.view<T>().data();
     Pace pace;
     const auto compare_items = [&](std::int64_t a, std::int64_t b) {
+      pace();
       for (std::int64_t o = 0; o < outer; ++o) {
         for (std::int64_t i = 0; i < inner; ++i, pace()) {
           if (const int sign = compared(source[at(a, o, i)], source[at(b, o, i)])) return sign;
