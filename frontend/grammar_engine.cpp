@@ -64,6 +64,7 @@ std::string expected_words(const antlr4::misc::IntervalSet& expected,
                                                     RelishParser::XOR_ASSIGN,
                                                     RelishParser::LEFT_ASSIGN,
                                                     RelishParser::RIGHT_ASSIGN,
+                                                    RelishParser::AT_ASSIGN,
                                                     RelishParser::IF,
                                                     RelishParser::SEMICOLON};
   bool operand = has(RelishParser::NAME) && has(RelishParser::NUMBER);

@@ -100,6 +100,9 @@ ast::Statement TreeConverter::assignment(Parser::AssignmentContext* tree) {
       case Parser::RIGHT_ASSIGN:
         op = ast::Operator::ShiftRight;
         break;
+      case Parser::AT_ASSIGN:
+        op = ast::Operator::MatMul;
+        break;
       default:
         break;
     }

@@ -59,6 +59,7 @@ OR_ASSIGN: '|=';
 XOR_ASSIGN: '^=';
 LEFT_ASSIGN: '<<=';
 RIGHT_ASSIGN: '>>=';
+AT_ASSIGN: '@=';
 WALRUS: ':=';
 ARROW: '->';
 POW: '**';

@@ -71,6 +71,7 @@ augmentation
     | XOR_ASSIGN
     | LEFT_ASSIGN
     | RIGHT_ASSIGN
+    | AT_ASSIGN
     ;
 
 // --- Headers of blocks.
