@@ -4,6 +4,7 @@
 #include <list>
 
 #include "interp/graph_evaluator.h"
+#include "ir/prim_calls.h"
 #include "support/big_stack.h"
 
 namespace relish {
@@ -31,7 +32,8 @@ class Interpreter final : public Evaluator {
         return *evaluators_.front().second;
       }
     }
-    evaluators_.emplace_front(module, std::make_unique<interp::GraphEvaluator>(module));
+    evaluators_.emplace_front(module,
+                              std::make_unique<interp::GraphEvaluator>(with_prim_calls_replaced(module)));
     if (evaluators_.size() > kept) evaluators_.pop_back();
     return *evaluators_.front().second;
   }

@@ -17,6 +17,7 @@
 #include "ir/entry.h"
 #include "ir/fault.h"
 #include "ir/foreign_calls.h"
+#include "ir/prim_calls.h"
 #include "ir/printer.h"
 #include "ir/rewrite.h"
 #include "ir/verify.h"
@@ -83,7 +84,8 @@ class Jit final : public Evaluator {
     return call_on(threads_, module, name, std::move(args));
   }
 
-  Value call_on(int threads, const ModulePtr& module, std::string_view name, std::vector<Value> args) {
+  Value call_on(int threads, const ModulePtr& given, std::string_view name, std::vector<Value> args) {
+    const ModulePtr module = with_prim_calls_replaced(given);
     const GlobalFunction* function = module->find(name);
     if (!function) {
       fail(ErrorClass::Usage, {}, "function.unknown",
@@ -108,7 +110,8 @@ class Jit final : public Evaluator {
     return value_of_slots(code->values->result, *code->values, leaves, state, out.data(), position);
   }
 
-  void prepare(const ModulePtr& module, std::string_view name, std::span<const Value> args) override {
+  void prepare(const ModulePtr& given, std::string_view name, std::span<const Value> args) override {
+    const ModulePtr module = with_prim_calls_replaced(given);
     const GlobalFunction* function = module->find(name);
     if (!function) return;
     if (const auto* graph = std::get_if<FunctionPtr>(function))
