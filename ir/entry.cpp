@@ -8,6 +8,7 @@
 
 #include "ir/printer.h"
 #include "ir/symbols.h"
+#include "ir/twice_given.h"
 #include "runtime/format.h"
 #include "runtime/stack.h"
 #include "support/failure.h"
@@ -216,6 +217,10 @@ SymbolValues bind_arguments(std::string_view function_name, std::span<const Var>
       binding ? matcher.bind() : matcher.check();
     }
     if (binding) bind_by_scalars(params, args, symbols, origins);
+  }
+  for (const auto& [symbol, at] : twice_given(params)) {
+    match_value(ShapeValue{{args[at].scalar().integer}}, size_type(symbol), symbols, error_class,
+                params[at].span(), scalar_size_words(function_name, symbol.name()));
   }
   return symbols;
 }

@@ -10,6 +10,7 @@
 #include "ir/printer_internal.h"
 #include "ir/rewrite.h"
 #include "ir/symbols.h"
+#include "ir/twice_given.h"
 #include "ir/use_order.h"
 
 namespace relish::printing {
@@ -117,6 +118,11 @@ class FunctionWriter {
         fixed_.insert(param->id());
       }
     });
+    for (const auto& [symbol, at] : twice_given(function.params)) {
+      w_.names.alias(NameTable::Kind::Scalar, symbol.id(), w_.name(function.params[at]));
+      w_.declared.insert(symbol.id());
+      fixed_.insert(function.params[at].id());
+    }
   }
 
   // --- The function.

@@ -1,5 +1,6 @@
 // Code generation of Relax functions.
 #include "jit/codegen_graph.h"
+#include "ir/twice_given.h"
 
 #include <fmt/format.h>
 
@@ -312,6 +313,17 @@ void GraphEmitter::check_params() {
   for (const Var& param : frame_.source->params)
     match(frame_.vars.at(param.id()), param.type(), param.span(),
           fmt::format("{}: {}", name_in_text(*frame_.source), param.name()));
+  for (const auto& [symbol, at] : twice_given(frame_.source->params)) {
+    const Var& param = frame_.source->params[at];
+    llvm::Value* given = builder_.CreateSExt(frame_.vars.at(param.id()).values.at(0), builder_.getInt64Ty());
+    const Type wanted = size_type(symbol);
+    match_dims({given}, wanted.as<ShapeType>()->dims, 1, true,
+               {param.span(),
+                FaultKind::ShapeMismatch,
+                scalar_size_words(name_in_text(*frame_.source), param.name()),
+                wanted,
+                {}});
+  }
 }
 
 void GraphEmitter::plan_arena() {
