@@ -133,7 +133,7 @@ void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::Wit
   }
 
   CommentsPtr comments = take_comments(statement.comments);
-  if (comments) block_comments_.emplace_back(statement.span, comments);
+  output_comments_ = nullptr;
   builder_.set_origin(statement.span);
   builder_.begin_block(true);
   block_open_ = false;
@@ -158,10 +158,13 @@ void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::Wit
   Frame inside = std::move(frames_.back());
   frames_.pop_back();
   in_dataflow_ = false;
-  if (builder_.block_empty() && comments) {
+  if (builder_.block_empty()) {
     // The block vanishes; its comments stay.
-    block_comments_.pop_back();
     hand_on(comments);
+    hand_on(std::exchange(output_comments_, nullptr));
+  } else if (comments || output_comments_) {
+    block_comments_.push_back(
+        {statement.span, std::move(comments), std::exchange(output_comments_, nullptr)});
   }
   builder_.end_block();
   for (auto& [bound, entry] : inside) {
@@ -219,7 +222,9 @@ void GraphBuilder::read_expression(const ast::Statement& statement, const ast::E
                    fmt::format("found {} in R.output; expected names", ast::describe(*argument.value)));
       }
     }
-    return keep_comments();
+    // Also those of statements before it that made no binding.
+    output_comments_ = take_comments(statement.comments);
+    return;
   }
   if (name == "R.match_cast") return read_match_cast(statement, nullptr, nullptr, *call);
   if (name == "R.match_shape") return read_match_shape(statement, nullptr, nullptr, *call);

@@ -292,8 +292,12 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   std::unique_ptr<Liveness> liveness_;
   std::map<const ast::Statement*, std::vector<Type>>
       loop_types_;  // of carried variables, from earlier rounds
-  std::vector<std::pair<Span, CommentsPtr>>
-      block_comments_;  // of dataflow blocks, by the place of their header
+  struct BlockComments {
+    Span header;  // the place of the block
+    CommentsPtr own, end;
+  };
+  std::vector<BlockComments> block_comments_;  // of dataflow blocks
+  CommentsPtr output_comments_;                // of R.output, of the block that is being read
 };
 
 }  // namespace relish

@@ -98,8 +98,10 @@ void drop_aliases(Region& region) {
 // The finished blocks; plain ones in a row become one.
 std::vector<BindingBlock> GraphBuilder::take_blocks() {
   for (BindingBlock& block : builder_.take_blocks()) {
-    for (const auto& [span, own] : block_comments_) {
-      if (block.dataflow && block.span == span) block.comments = own;
+    for (const BlockComments& comments : block_comments_) {
+      if (!block.dataflow || block.span != comments.header) continue;
+      block.comments = comments.own;
+      block.end_comments = comments.end;
     }
     if (!block.dataflow && !blocks_.empty() && !blocks_.back().dataflow) {
       std::vector<Binding>& before = blocks_.back().bindings;

@@ -42,7 +42,7 @@ std::string FunctionBuilder::fresh_name(std::string_view hint) {
 void FunctionBuilder::begin_block(bool dataflow) {
   if (in_block_) end_block();
   in_block_ = true;
-  current_ = BindingBlock{.dataflow = dataflow, .bindings = {}, .span = origin_, .comments = nullptr};
+  current_ = BindingBlock{.dataflow = dataflow, .bindings = {}, .span = origin_};
 }
 
 void FunctionBuilder::end_block() {

@@ -214,7 +214,8 @@ struct BindingBlock {
   bool dataflow = false;
   std::vector<Binding> bindings;  // of a dataflow block: outputs are the variables with dataflow() == false
   Span span;
-  CommentsPtr comments;
+  CommentsPtr comments = {};
+  CommentsPtr end_comments = {};  // of R.output
 };
 
 // A body inside a function: a branch, the body or the condition of a loop. It sees the variables around it;

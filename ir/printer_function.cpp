@@ -219,10 +219,12 @@ class FunctionWriter {
     for (const Binding& binding : block.bindings) {
       if (!binding.var().dataflow()) outputs.push_back(binding.var());
     }
+    w_.comments_before(block.end_comments);
     w_.begin_line();
     w_.out += "R.output(";
     write_list(w_, outputs, [&](const Var& var) { w_.out += w_.name(var); });
-    w_.out += ")\n";
+    w_.out += ')';
+    w_.end_line(block.end_comments);
     --w_.indent;
   }
 
