@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "frontend/scalar_reader.h"
+#include "support/render.h"
 
 namespace relish {
 namespace {
@@ -190,6 +191,10 @@ Attribute read_attribute(const ReadContext& context, const ast::Expr& expr, Name
       if (!name) {
         fail(ErrorClass::Type, key->span, "attribute.key",
              fmt::format("found {} as a key; expected a string", ast::describe(*key)));
+      }
+      if (find_attribute(entries, name->value)) {
+        fail(ErrorClass::Type, key->span, "attribute.twice",
+             fmt::format("found the key '{}' twice; expected it once", printable(name->value)));
       }
       Attribute read = read_attribute(context, *value);
       refuse_reserved(place, bare_name(name->value), read, key->span);

@@ -207,6 +207,10 @@ void GraphBuilder::read_expression(const ast::Statement& statement, const ast::E
                    fmt::format("found a global_symbol of the private function '{}'; expected none",
                                printable(function_.name)));
       }
+      if (find_attribute(function_.attributes, key)) {
+        type_error(expr.span, "attribute.twice",
+                   fmt::format("found a second value of the attribute '{}'; expected one", printable(key)));
+      }
       if (key == "global_symbol" && text && *text == function_.name) continue;
       function_.attributes = with_attribute(std::move(function_.attributes), key, std::move(value));
     }

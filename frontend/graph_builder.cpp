@@ -105,6 +105,15 @@ void GraphBuilder::read_header() {
     if (!parameter.annotation) continue;
     const std::optional<std::string> value = types_.named_value(*parameter.annotation);
     const auto dtype = value ? std::optional(DType::Int64) : types_.scalar_dtype(*parameter.annotation);
+    if (const auto earlier = dtype ? symbols_.declared_dtype(parameter.name) : std::nullopt;
+        earlier && *earlier != *dtype) {
+      context_.attempt([&] {
+        fail(ErrorClass::Type, parameter.span, "symbol.dtype",
+             fmt::format("found the dimension '{}' as a scalar of {}; expected one of {}",
+                         printable(parameter.name), name_of(*dtype), name_of(*earlier)),
+             {write_here(parameter.annotation->span, fmt::format("R.Prim(\"{}\")", name_of(*earlier)))});
+      });
+    }
     if (dtype) symbols_.declare(parameter.name, *dtype, parameter.span);
     if (!value || *value == parameter.name) continue;
     const ScalarMeaning own = symbols_.find(parameter.name, parameter.span);

@@ -217,6 +217,7 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   std::optional<std::string> device_text(const ast::Expr& expr);
   std::optional<std::int64_t> device_kind(const ast::Call& call) const;
   std::optional<Expr> special_call(const std::string& name, const ast::Expr& expr, const ast::Call& call);
+  Expr named_call(const std::string& name, const ast::Expr& expr, const ast::Call& call);
   Expr call_tir(const std::string& name, const ast::Expr& expr, const ast::Call& call);
   // graph_packed.cpp: calls of functions outside the module, and closures of the virtual machine.
   Expr packed_call(PackedForm form, const std::string& name, const ast::Expr& expr, const ast::Call& call);

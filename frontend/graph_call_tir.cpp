@@ -150,6 +150,10 @@ std::vector<std::int64_t> GraphBuilder::inplace_indices(const ast::Expr& written
                  fmt::format("found the argument {} for two results; expected each once", indices[i]));
     }
   }
+  if (!indices.empty() && std::all_of(indices.begin(), indices.end(), [](auto index) { return index < 0; })) {
+    type_error(written.span, "inplace.indices",
+               "found no result in the place of an argument; expected the index of one, or R.call_tir");
+  }
   return indices;
 }
 
@@ -370,7 +374,7 @@ void GraphBuilder::check_call_tir(const PrimFunc& function, const CallTir& call,
 void GraphBuilder::check_call_tir_sizes(const PrimFunc& function, const CallTir& call,
                                         const std::vector<ParamSource>& layout, Span span) {
   struct Told {
-    std::int64_t value;
+    Scalar value;  // a number, or what the function that calls knows of it
     std::string by;
   };
   std::map<std::uint64_t, Told> told;
@@ -378,49 +382,66 @@ void GraphBuilder::check_call_tir_sizes(const PrimFunc& function, const CallTir&
     const std::size_t index = layout[i].index;
     return layout[i].kind == ParamSource::Result ? call.out_types[index] : call.args[index].type();
   };
-  // Bare sizes, in the order of the parameters; a scalar is told by a plain number.
+  // Bare sizes, in the order of the parameters; a scalar is told by a plain number or a size.
   for (std::size_t i = 0; i < layout.size(); ++i) {
     if (const ScalarVar* scalar = function.params[i].scalar()) {
       const auto known =
           layout[i].kind == ParamSource::Result ? std::nullopt : known_scalar(call.args[layout[i].index]);
-      if (const auto value = known ? known->as_int() : std::nullopt)
-        told.emplace(scalar->id(), Told{*value, scalar->name()});
+      if (known && is_int(known->dtype())) told.emplace(scalar->id(), Told{*known, scalar->name()});
       continue;
     }
     const Buffer& buffer = *function.params[i].buffer();
     const TensorType* tensor = type_of_param(i).tensor();
     for (std::size_t d = 0; tensor && tensor->shape && d < tensor->shape->size(); ++d) {
-      const auto var = buffer.shape()[d].as_var();
-      const auto value = (*tensor->shape)[d].as_int();
-      if (var && value) told.emplace(var->id(), Told{*value, buffer.name()});
+      if (const auto var = buffer.shape()[d].as_var())
+        told.emplace(var->id(), Told{(*tensor->shape)[d], buffer.name()});
     }
   }
+  // What the told sizes make of a size; nothing when they do not tell it all.
+  const auto told_size = [&](const Scalar& size, std::string& by) -> std::optional<Scalar> {
+    std::vector<ScalarVar> vars;
+    collect_vars(size, vars);
+    ScalarMap values;
+    bool numbers = true, wide = true;
+    for (const ScalarVar& var : vars) {
+      const auto known = told.find(var.id());
+      if (known == told.end()) return std::nullopt;
+      const Scalar& value = known->second.value;
+      by +=
+          fmt::format("{}{} is {} by {}", by.empty() ? "" : ", ", var.name(), print(value), known->second.by);
+      numbers &= value.as_int().has_value();
+      wide &= var.dtype() == DType::Int64;
+      values.emplace(var.id(), value);
+    }
+    if (size.as_var()) return values.begin()->second;
+    if (!numbers) return wide ? std::optional(canonical(substitute(size, values))) : std::nullopt;
+    try {
+      const auto number =
+          evaluate_int(size, [&](const ScalarVar& var) { return values.at(var.id()).as_int(); });
+      return number ? std::optional(int_literal(DType::Int64, *number)) : std::nullopt;
+    } catch (const Failure&) {
+      return std::nullopt;  // a division by zero is told when it runs
+    }
+  };
   for (std::size_t i = 0; i < layout.size(); ++i) {
     const Buffer* buffer = function.params[i].buffer();
     const TensorType* tensor = buffer ? type_of_param(i).tensor() : nullptr;
     for (std::size_t d = 0; tensor && tensor->shape && d < tensor->shape->size(); ++d) {
-      const auto found = (*tensor->shape)[d].as_int();
-      if (!found || buffer->shape()[d].as_int()) continue;
+      const Scalar& found = (*tensor->shape)[d];
       std::string by;
-      std::optional<std::int64_t> wanted;
-      try {
-        wanted = evaluate_int(buffer->shape()[d], [&](const ScalarVar& var) -> std::optional<std::int64_t> {
-          const auto known = told.find(var.id());
-          if (known == told.end()) return std::nullopt;
-          by += fmt::format("{}{} is {} by {}", by.empty() ? "" : ", ", var.name(), known->second.value,
-                            known->second.by);
-          return known->second.value;
-        });
-      } catch (const Failure&) {
-        continue;  // a division by zero is told when it runs
-      }
-      if (!wanted || *wanted == *found) continue;
+      const std::optional<Scalar> wanted = told_size(buffer->shape()[d], by);
+      if (!wanted || !prove_different(found, *wanted)) continue;
       const bool result = layout[i].kind == ParamSource::Result;
       const Span own = result ? span : call.args[layout[i].index].span();
+      std::vector<DiagnosticNote> notes;
+      if (by.empty())
+        notes.push_back({buffer->span(), fmt::format("'{}' is declared here", buffer->name())});
+      else
+        notes.push_back({buffer->span(), fmt::format("it is {}; {}", print(buffer->shape()[d]), by)});
       fail(ErrorClass::Type, own.known() ? own : span, result ? "call_tir.result" : "call_tir.argument",
            fmt::format("dimension {} of '{}' of {} is {}; expected {}", d, buffer->name(), function.name,
-                       *found, *wanted),
-           {{buffer->span(), fmt::format("it is {}; {}", print(buffer->shape()[d]), by)}});
+                       print(found), print(*wanted)),
+           std::move(notes));
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "frontend/attribute_reader.h"
+#include "frontend/borrowed_call.h"
 #include "frontend/graph_builder.h"
 #include "ir/op_arguments.h"
 #include "stdlib/surface.h"
@@ -341,6 +342,47 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
   return make_op_call(*op, std::move(arranged.args), std::move(arranged.attributes), expr.span);
 }
 
+// R.emit_with_ty("relax.builtin.alloc_tensor", (shape, dtype), (type,)): the operator by its name, its
+// arguments, and the type of what it gives.
+Expr GraphBuilder::named_call(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
+  const std::size_t count = call.arguments.size();
+  bool plain = count == 2 || count == 3;
+  for (const ast::Argument& argument : call.arguments)
+    plain &= !argument.stars && (argument.name.empty() || argument.name.ends_with("_args"));
+  auto* op = plain ? call.arguments[0].value->as<ast::StringValue>() : nullptr;
+  const ast::Expr* given = op ? call.arguments[1].value.get() : nullptr;
+  auto* arguments = given ? given->as<ast::TupleValue>() : nullptr;
+  auto* listed = given ? given->as<ast::ListValue>() : nullptr;
+  if (!op || !op->value.starts_with("relax.") || (!arguments && !listed)) {
+    type_error(expr.span, "call.arguments",
+               fmt::format("{} takes the name of an operator such as \"relax.add\", its arguments in a tuple "
+                           "and perhaps the type of what it gives",
+                           printable(name)));
+  }
+  const std::string called = "R." + op->value.substr(std::string_view("relax.").size());
+  BorrowedCall made(*call.callee);
+  for (const ast::ExprPtr& item : arguments ? arguments->items : listed->items) made.add(*item);
+  const ast::Expr* types = count == 3 ? call.arguments[2].value.get() : nullptr;
+  const bool packed = std::any_of(packed_forms.begin(), packed_forms.end(),
+                                  [&](const Packed& form) { return form.name == called; });
+  if (packed) {
+    if (types) made.add(*types, "ty_args");
+    return *special_call(called, expr, made.call());
+  }
+  Expr result = operator_call(called, expr, made.call(), nullptr);
+  if (!types) return result;
+  auto* tuple = types->as<ast::TupleValue>();
+  auto* list = types->as<ast::ListValue>();
+  const std::vector<ast::ExprPtr>* items = tuple ? &tuple->items : list ? &list->items : nullptr;
+  const Type wanted = types_.read(items && items->size() == 1 ? *items->front() : *types);
+  if (!result.type().is_error() && fits(result.type(), wanted) == Fit::Never) {
+    type_error(types->span, "binding.annotation",
+               fmt::format("found the type {}; {} gives {}", print(wanted), printable(called),
+                           print(result.type())));
+  }
+  return result;
+}
+
 std::optional<Expr> GraphBuilder::special_call(const std::string& name, const ast::Expr& expr,
                                                const ast::Call& call) {
   auto expect = [&](std::size_t least, std::size_t most) {
@@ -354,6 +396,8 @@ std::optional<Expr> GraphBuilder::special_call(const std::string& name, const as
   };
   if (name == "R.call_tir" || name == "R.call_tir_inplace" || name == "R.call_tir_with_grad")
     return call_tir(name, expr, call);
+  if (name == "R.emit_with_ty" || name == "R.emit_with_type" || name == "R.emit_with_sinfo")
+    return named_call(name, expr, call);
   for (const Packed& packed : packed_forms) {
     if (packed.name == name) return packed_call(packed.form, name, expr, call);
   }

@@ -81,6 +81,10 @@ void ModuleBuilder::declare_class_statement(const ast::Statement& statement) {
     std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
     if (name == "I.module_attrs") {
       for (auto& [key, value] : read_attribute_dictionary(context_, *expression->value, NamePlace::Module)) {
+        if (find_attribute(module_.attributes, key)) {
+          fail(ErrorClass::Type, statement.span, "attribute.twice",
+               fmt::format("found a second value of the attribute '{}'; expected one", printable(key)));
+        }
         module_.attributes = with_attribute(std::move(module_.attributes), key, std::move(value));
       }
       return;
@@ -134,6 +138,10 @@ void ModuleBuilder::read_global_infos(const ast::Call& call) {
                        ast::describe(name ? *value : *key)));
     }
     refuse_reserved(NamePlace::Module, name->value, {}, key->span);
+    if (find_attribute(module_.global_infos, name->value)) {
+      fail(ErrorClass::Type, key->span, "attribute.twice",
+           fmt::format("found the key '{}' twice; expected it once", printable(name->value)));
+    }
     AttributeList entries;
     for (const ast::ExprPtr& item : list->items) {
       auto* made = item->as<ast::Call>();
@@ -211,6 +219,17 @@ void ModuleBuilder::build_declaration(Declaration& declaration) {
   } else {
     ensure_header(declaration);
     declaration.function = declaration.graph->build(declaration.comments, declaration.options);
+    // In a class the name of the function is its symbol; a free function may be known by another.
+    const Attribute* symbol = declaration.function && !session_ && declaration.options.check_well_formed
+                                  ? find_attribute(declaration.function->attributes, "global_symbol")
+                                  : nullptr;
+    if (symbol) {
+      context_.attempt_typed([&] {
+        fail(ErrorClass::Type, declaration.definition->name_span, "function.symbol",
+             fmt::format("found the global_symbol {} of the function '{}'; expected its name", print(*symbol),
+                         printable(declaration.definition->name)));
+      });
+    }
   }
   declaration.state = Declaration::State::Built;
 }

@@ -178,7 +178,7 @@ void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt*
     into.push_back(read_for(statement, *s));
   } else if (auto* s = statement.as<ast::While>()) {
     CommentsPtr comments = take_comments(statement.comments);
-    Scalar condition = reader_.read_condition(*s->condition);
+    Scalar condition = reader_.read_truth(*s->condition);
     frames_.emplace_back();
     ++loop_depth_;
     Stmt body = read_body(s->body, nullptr);
@@ -248,6 +248,11 @@ void PrimFuncBuilder::read_expression(const ast::Statement& statement, const ast
   if (name == "T.func_attr") {
     for (auto& [key, value] : read_attribute_dictionary(context_, expr, NamePlace::PrimFunc)) {
       const auto* text = value.as<std::string>();
+      if (key == "global_symbol" && function_.is_private) {
+        type_error(expr.span, "function.private",
+                   fmt::format("found a global_symbol of the private function '{}'; expected none",
+                               printable(function_.name)));
+      }
       if (key == "global_symbol" && text && *text == function_.name) continue;
       add_attribute(function_.attributes, key, std::move(value), expr.span);
     }
@@ -367,6 +372,13 @@ void PrimFuncBuilder::read_return(const ast::Statement& statement, const ast::Ex
   ScalarOperand operand = reader_.operand(value);
   reader_.refuse_vector(operand.value, value.span);
   if (!function_.result_dtype) function_.result_dtype = reader_.settled(operand).value.dtype();
+  if (const DType found = operand.value.dtype(); !operand.bare && found != *function_.result_dtype) {
+    const std::string wanted(name_of(*function_.result_dtype));
+    fail(ErrorClass::Type, value.span, "prim_func.result",
+         fmt::format("'{}' returns {}; found a value of {}", printable(function_.name), wanted,
+                     name_of(found)),
+         {write_here(value.span, fmt::format("T.Cast(\"{}\", {})", wanted, context_.text_of(value.span)))});
+  }
   into.push_back(make_stmt(Return{reader_.convert(*function_.result_dtype, operand, value.span).value},
                            statement.span, take_comments(statement.comments)));
 }
@@ -502,7 +514,7 @@ Stmt PrimFuncBuilder::read_if(const ast::Statement& statement, const ast::If& br
       break;
     }
     Scalar condition;
-    good &= context_.attempt([&] { condition = reader_.read_condition(*branch.condition); });
+    good &= context_.attempt([&] { condition = reader_.read_truth(*branch.condition); });
     Stmt body = read_branch(branch.body);
     read.push_back({condition, body, branch.span, read.empty() ? comments : branch.comments});
   }

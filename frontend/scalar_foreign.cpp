@@ -213,6 +213,11 @@ ScalarOperand ScalarReader::foreign(const ast::Expr& expr, const ast::Call& call
         take_dtype(*text, call.arguments[3].value->span);
   }
   for (const ast::Argument& argument : call.arguments) {
+    if (auto all = argument.stars == 1 ? several(*argument.value) : std::nullopt) {
+      result.args.insert(result.args.end(), all->begin(), all->end());
+      result.names.resize(result.args.size());
+      continue;
+    }
     if (argument.stars) fail_type(argument.value->span, "scalar.arguments", "found a starred argument");
     if (!argument.name.empty() && header)
       fail_type(argument.name_span, "scalar.arguments",

@@ -272,6 +272,11 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
     type_error(expr.span, "unsupported.reduction",
                fmt::format("T.{} is not supported; expected a block with T.init", name));
   }
+  if (name == "Call") {
+    type_error(
+        expr.span, "scalar.function",
+        "found T.Call; expected the call itself, such as T.exp(x) or T.call_extern(\"int32\", \"f\", x)");
+  }
   if (name == "Let") return let_expression(expr, call);
   const auto names = [] {
     std::vector<std::string> known;

@@ -95,8 +95,13 @@ DType read_dtype(std::string_view name, Span at) {
   if (name == "float") return DType::Float32;
   if (name == "int") return DType::Int32;
   if (name == "uint") return DType::UInt32;
-  if (name.substr(0, 6) == "float8" || name.substr(0, 6) == "float4" || name == "handle" || name == "void" ||
-      (name.find('x') != std::string_view::npos && dtype_from_name(name.substr(0, name.find('x'))))) {
+  if (const std::size_t x = name.find('x'); x != name.npos && dtype_from_name(name.substr(0, x))) {
+    type_error(
+        at, "dtype.unsupported",
+        fmt::format("the dtype {} is not supported; expected {}, of a buffer with a last dimension of {}",
+                    printable(name), name.substr(0, x), printable(name.substr(x + 1))));
+  }
+  if (name.substr(0, 6) == "float8" || name.substr(0, 6) == "float4" || name == "handle" || name == "void") {
     type_error(at, "dtype.unsupported", fmt::format("the dtype {} is not supported", printable(name)));
   }
   std::vector<std::string> candidates;
@@ -295,6 +300,14 @@ Scalar ScalarReader::read_as(DType dtype, const ast::Expr& expr) {
 
 Scalar ScalarReader::read_condition(const ast::Expr& expr) {
   Scalar condition = read(expr);
+  expect_bool(condition, expr.span);
+  return condition;
+}
+
+Scalar ScalarReader::read_truth(const ast::Expr& expr) {
+  Scalar condition = read(expr);
+  if (is_int(condition.dtype()) && !is_bool(condition.dtype()))
+    return compare(CompareOp::Ne, condition, int_literal(condition.dtype(), 0, expr.span), expr.span);
   expect_bool(condition, expr.span);
   return condition;
 }

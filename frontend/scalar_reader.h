@@ -62,6 +62,8 @@ class ScalarReader {
   // Of this dtype: plain numbers take it, all else is cast.
   Scalar read_as(DType dtype, const ast::Expr& expr);
   Scalar read_condition(const ast::Expr& expr);
+  // The condition of an if or a while, where an integer stands for "is not 0".
+  Scalar read_truth(const ast::Expr& expr);
   Scalar read_index(const ast::Expr& expr);
   // The indices of vload and vstore: a list, or one.
   // The predicate of vload and vstore: of as many lanes, or the same for all.

@@ -435,6 +435,10 @@ Type TypeReader::stack(const ast::Expr& expr, const ast::Call* call) {
 }
 
 Type TypeReader::callable(const ast::Call& call) {
+  if (const ast::Expr* rule = argument_named(call, "derive_func")) {
+    type_error(rule->span, "unsupported.derive_func",
+               "found derive_func, which is a rule inside TVM; expected ret= with the type of the result");
+  }
   check_names(call, "R.Callable", {"params", "ret", "purity"});
   std::vector<const ast::Expr*> given = positional(call);
   FunctionType result;

@@ -29,6 +29,11 @@ class SymbolTable : public ScalarScope {
   bool declares(const std::string& name) const {
     return declared_.count(name) > 0 || (outer_ && outer_->count(name) > 0);
   }
+  // Of a name that the function itself declares.
+  std::optional<DType> declared_dtype(const std::string& name) const {
+    const auto found = declared_.find(name);
+    return found == declared_.end() ? std::nullopt : std::optional(found->second.dtype);
+  }
   void define(const std::string& name, ScalarVar var) { vars_.insert_or_assign(name, std::move(var)); }
   // All string dimensions that are plain names, anywhere in an annotation; each declares itself.
   void declare_strings(const ast::Expr& annotation, DType dtype);
