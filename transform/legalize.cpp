@@ -17,6 +17,7 @@
 #include "ir/rewrite.h"
 #include "ir/verify.h"
 #include "support/interrupt.h"
+#include "transform/function_index.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -63,17 +64,17 @@ bool can_fail(const PrimFunc& function) {
 class Legalizer {
  public:
   Legalizer(const Module& module, UnknownShapes unknown, LoweredCalls* calls)
-      : result_(module), keep_(unknown == UnknownShapes::Kept), calls_(calls) {}
+      : result_(module), functions_(result_), keep_(unknown == UnknownShapes::Kept), calls_(calls) {}
 
   Module run() {
     for (const std::string& name : result_.names()) {
-      FunctionPtr function = result_.function(name);
+      FunctionPtr function = functions_.function(name);
       if (!function) continue;
       while (needs_bodies(*function)) {
-        result_.set(std::make_shared<const Function>(inline_bodies(*function)));
-        function = result_.function(name);
+        functions_.set(std::make_shared<const Function>(inline_bodies(*function)));
+        function = functions_.function(name);
       }
-      if (needs_lowering(*function)) result_.set(std::make_shared<const Function>(lower(*function)));
+      if (needs_lowering(*function)) functions_.set(std::make_shared<const Function>(lower(*function)));
     }
     return std::move(result_);
   }
@@ -160,8 +161,7 @@ class Legalizer {
     const Expr result = inline_call(builder, result_, *body, *callee, args);
     builder.end_block();
     for (BindingBlock& block : builder.take_blocks())
-      for (Binding& binding : block.bindings)
-        into.push_back(at_call(std::move(binding), value, present));
+      for (Binding& binding : block.bindings) into.push_back(at_call(std::move(binding), value, present));
     return result;
   }
 
@@ -176,7 +176,7 @@ class Legalizer {
       plain->value = op_call(*op->op, op->args, op->attributes, span);
     } else if (const auto* tir = plain->value.as<CallTir>()) {
       const std::string& name = tir->callee.as<GlobalRef>()->name;
-      const bool fails = can_fail(*result_.prim_func(name));
+      const bool fails = can_fail(*functions_.prim_func(name));
       const Expr callee = fails ? own_nest(name, span, present) : tir->callee;
       plain->value = call_tir(callee, tir->args, tir->out_types, tir->tuple_result, span);
       if (calls_ && fails) calls_->emplace(&plain->value.node(), whole);
@@ -193,11 +193,11 @@ class Legalizer {
 
   // The nest with its asserts at `span`: in its own place when this body brought it, else as a copy.
   Expr own_nest(const std::string& name, Span span, std::size_t present) {
-    PrimFunc nest = *result_.prim_func(name);
+    PrimFunc nest = *functions_.prim_func(name);
     const auto brought = result_.functions.begin() + static_cast<std::ptrdiff_t>(present);
     if (std::none_of(brought, result_.functions.end(),
                      [&](const GlobalFunction& function) { return name_of(function) == name; }))
-      nest.name = result_.fresh_name(name);
+      nest.name = functions_.fresh_name(name);
     nest.span = span;
     nest.body = rewrite(
         nest.body, [](const Scalar&) { return std::optional<Scalar>(); },
@@ -207,7 +207,7 @@ class Legalizer {
           return make_stmt(*assertion, span, stmt->comments);
         });
     auto shared = std::make_shared<const PrimFunc>(std::move(nest));
-    result_.set(shared);
+    functions_.set(shared);
     return global_ref(GlobalFunction(shared), span);
   }
 
@@ -251,7 +251,7 @@ class Legalizer {
   // R.vm.call_tir_dyn with the dims of its shape spelt out; those of a shape that is a variable are bound by
   // a match_cast.
   Expr direct_call(const PackedCall& call, Span span, FunctionBuilder& names, std::vector<Binding>& into) {
-    const PrimFuncPtr callee = result_.prim_func(call.callee.as<GlobalRef>()->name);
+    const PrimFuncPtr callee = functions_.prim_func(call.callee.as<GlobalRef>()->name);
     RELISH_CHECK(callee != nullptr, "callee of call_tir_dyn is not a prim_func of the module");
     std::vector<Expr> args = call.args;
     const auto* shape = args.empty() ? nullptr : args.back().type().as<ShapeType>();
@@ -431,16 +431,6 @@ class Legalizer {
     return result;
   }
 
-  // As Module::fresh_name, which counts from 1 each time.
-  std::string fresh_name(const std::string& wanted) {
-    if (!result_.find(wanted)) return wanted;
-    int& number = next_numbers_.try_emplace(wanted, 1).first->second;
-    std::string name;
-    do name = wanted + std::to_string(number++);
-    while (result_.find(name));
-    return name;
-  }
-
   Callee prim_func_for(const Expr& value, const OpCall& call) {
     Renaming dims{dims_of(value, call), {}};
     dims.to = named_dims(*call.op, dims.from);
@@ -459,7 +449,7 @@ class Legalizer {
     }
     if (found == lowered_.end()) {
       const CallView view{*call.op, args, call.attributes, value.span()};
-      const std::string name = fresh_name(short_name(*call.op));
+      const std::string name = functions_.fresh_name(short_name(*call.op));
       PrimFunc function = call.op->lower(LowerCall{view, result, name});
       function.is_private = true;
       auto shared = std::make_shared<const PrimFunc>(std::move(function));
@@ -487,10 +477,10 @@ class Legalizer {
   }
 
   Module result_;
+  FunctionIndex functions_;
   const bool keep_;
-  LoweredCalls* const calls_;                          // may be null
-  std::unordered_map<std::string, int> next_numbers_;  // by name: those below it are taken
-  std::map<std::string, PrimFuncPtr> lowered_;         // by operator, types and attributes
+  LoweredCalls* const calls_;                   // may be null
+  std::map<std::string, PrimFuncPtr> lowered_;  // by operator, types and attributes
 };
 
 }  // namespace

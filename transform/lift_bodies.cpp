@@ -13,6 +13,8 @@
 #include "ir/symbols.h"
 #include "ir/verify.h"
 #include "support/failure.h"
+#include "transform/call_cycles.h"
+#include "transform/function_index.h"
 
 namespace relish {
 namespace {
@@ -86,14 +88,14 @@ class SymbolsOfVariables final : public ExprMapper {
 
 class Lifter {
  public:
-  explicit Lifter(const Module& module) : result_(module) {}
+  explicit Lifter(const Module& module) : result_(module), functions_(result_) {}
 
   LiftedModule run() {
     for (const std::string& name : result_.names()) {
-      FunctionPtr function = result_.function(name);
+      FunctionPtr function = functions_.function(name);
       if (!function) continue;
       if (const FunctionPtr plain = SymbolsOfVariables(result_).rewrite(function); plain != function) {
-        result_.set(plain);
+        functions_.set(plain);
         function = plain;
       }
       if (!has_bodies(*function)) continue;
@@ -104,7 +106,7 @@ class Lifter {
       note_params(copy, symbols);
       lift_blocks(copy.blocks, symbols, copy.name);
       copy.result = CallsOfLifted(lifted_).rewrite(copy.result);
-      result_.set(std::make_shared<const Function>(std::move(copy)));
+      functions_.set(std::make_shared<const Function>(std::move(copy)));
     }
     mark_values();
     mark_recursive();
@@ -220,14 +222,14 @@ class Lifter {
   Region outlined(const Region& region, std::vector<Type> result_types, const Ids& symbols,
                   const std::string& owner, std::string_view what, Span span) {
     Function made;
-    made.name = result_.fresh_name(fmt::format("{}_{}", owner, what));
+    made.name = functions_.fresh_name(fmt::format("{}_{}", owner, what));
     made.span = span;
     made.result_span = span;
     made.is_private = true;
     made.params = region.params;
     made.blocks = region.blocks;
     // The name is taken while inner bodies are lifted.
-    result_.set(std::make_shared<const Function>(made));
+    functions_.set(std::make_shared<const Function>(made));
     Ids inside = symbols;
     lift_blocks(made.blocks, inside, owner);
     CallsOfLifted calls(lifted_);
@@ -244,7 +246,7 @@ class Lifter {
       call.params.emplace_back(param.name(), param.type(), false, param.span());
     std::vector<Expr> args(call.params.begin(), call.params.end());
     args.insert(args.end(), captured.begin(), captured.end());
-    const FunctionPtr callee = result_.function(made.name);
+    const FunctionPtr callee = functions_.function(made.name);
     FunctionBuilder builder;
     builder.set_origin(span);
     builder.begin_block(false);
@@ -259,9 +261,9 @@ class Lifter {
 
   void lift_function(const Function& nested, const Var& self, const Ids& symbols, const std::string& owner) {
     Function made = nested;
-    made.name = result_.fresh_name(fmt::format("{}_{}", owner, nested.name));
+    made.name = functions_.fresh_name(fmt::format("{}_{}", owner, nested.name));
     made.is_private = true;
-    result_.set(std::make_shared<const Function>(made));
+    functions_.set(std::make_shared<const Function>(made));
     Ids inside = symbols;
     note_params(made, inside);
     // While its own body is read, the function calls itself with what it captured: first what that is.
@@ -280,7 +282,7 @@ class Lifter {
     known_[made.name].written_name = nested.name;
     finish(made);
     lifted_.insert_or_assign(
-        self.id(), Lifted{made.name, Type(function_type_of(*result_.function(made.name))), captured});
+        self.id(), Lifted{made.name, Type(function_type_of(*functions_.function(made.name))), captured});
   }
 
   // Appends parameters for what the function uses and does not bind: the variables themselves (renamed when
@@ -354,7 +356,7 @@ class Lifter {
     const std::string name = made.name;
     Function copy = copy_with_fresh_vars(made);
     copy.name = name;
-    result_.set(std::make_shared<const Function>(std::move(copy)));
+    functions_.set(std::make_shared<const Function>(std::move(copy)));
   }
 
   // Functions of the module that are used other than as callees.
@@ -370,33 +372,25 @@ class Lifter {
       });
     }
     for (const auto& [name, count] : uses) {
-      if (count > 0 && result_.function(name)) known_[name].owns_results = true;
+      if (count > 0 && functions_.function(name)) known_[name].owns_results = true;
     }
   }
 
   // Functions that can come to call themselves.
   void mark_recursive() {
-    std::unordered_map<std::string, std::vector<std::string>> calls;
+    CallGraph calls;
     for (const GlobalFunction& global : result_.functions)
       if (const auto* function = std::get_if<FunctionPtr>(&global))
         calls[(*function)->name] = global_references(**function);
-    for (const auto& [name, direct] : calls) {
-      std::unordered_set<std::string> reached;
-      std::vector<std::string> pending = direct;
-      while (!pending.empty() && !reached.contains(name)) {
-        const std::string next = std::move(pending.back());
-        pending.pop_back();
-        if (!reached.insert(next).second) continue;
-        if (const auto found = calls.find(next); found != calls.end())
-          pending.insert(pending.end(), found->second.begin(), found->second.end());
-      }
-      if (!reached.contains(name)) continue;
+    for (const std::string& name : on_cycles(calls)) {
+      if (!calls.contains(name)) continue;
       known_[name].owns_results = true;
       known_[name].recursive = !regions_.contains(name);
     }
   }
 
   Module result_;
+  FunctionIndex functions_;
   std::unordered_map<std::uint64_t, Lifted> lifted_;
   Ids values_;  // variables of functions that are used as values
   LiftedFunctions known_;
