@@ -19,12 +19,17 @@
 namespace relish {
 
 struct ModuleBuilder::Declaration {
-  const ast::FunctionDefinition* definition = nullptr;
+  ast::FunctionDefinition* definition = nullptr;
   CommentsPtr comments;
   FunctionOptions options;
   bool refused = false;  // its decorators are wrong
   enum class State : std::uint8_t { Declared, Building, Built } state = State::Declared;
-  std::unique_ptr<GraphBuilder> graph;
+  std::unique_ptr<GraphBuilder> graph;  // from its header to the end of its body
+  struct Header {
+    bool failed;
+    std::optional<FunctionType> annotated;  // when the result's type is written
+  };
+  std::optional<Header> header;
   FunctionPtr function;
   PrimFuncPtr prim;
 };
@@ -38,7 +43,7 @@ ModuleBuilder::ModuleBuilder(ReadContext& context, std::string name, const Modul
 
 ModuleBuilder::~ModuleBuilder() = default;
 
-void ModuleBuilder::declare(const ast::Statement& statement) {
+void ModuleBuilder::declare(ast::Statement& statement) {
   auto& definition = *statement.as<ast::FunctionDefinition>();
   auto declaration = std::make_unique<Declaration>();
   declaration->definition = &definition;
@@ -203,9 +208,14 @@ void ModuleBuilder::declare_extern(const ast::Statement& statement, const ast::E
 }
 
 void ModuleBuilder::ensure_header(Declaration& declaration) {
-  if (declaration.graph) return;
+  if (declaration.graph || declaration.header) return;
   declaration.graph = std::make_unique<GraphBuilder>(context_, *this, *declaration.definition);
+  declaration.header = {true, std::nullopt};
   declaration.graph->read_header();
+  const GraphBuilder& graph = *declaration.graph;
+  declaration.header->failed = graph.header_failed();
+  if (!graph.header_failed() && graph.has_result_annotation())
+    declaration.header->annotated = graph.signature();
 }
 
 void ModuleBuilder::build_declaration(Declaration& declaration) {
@@ -219,6 +229,7 @@ void ModuleBuilder::build_declaration(Declaration& declaration) {
   } else {
     ensure_header(declaration);
     declaration.function = declaration.graph->build(declaration.comments, declaration.options);
+    declaration.graph.reset();
     // In a class the name of the function is its symbol; a free function may be known by another.
     const Attribute* symbol = declaration.function && !session_ && declaration.options.check_well_formed
                                   ? find_attribute(declaration.function->attributes, "global_symbol")
@@ -231,6 +242,7 @@ void ModuleBuilder::build_declaration(Declaration& declaration) {
       });
     }
   }
+  ast::Block().swap(declaration.definition->body);  // larger than what was built from it
   declaration.state = Declaration::State::Built;
 }
 
@@ -244,7 +256,6 @@ Module ModuleBuilder::build() {
     if (i == declarations_.size()) break;
     auto& declaration = declarations_[i];
     if (auto function = built(*declaration->definition)) module_.functions.push_back(std::move(*function));
-    declaration->graph.reset();
   }
   drop_callers_of_unread();
   check_gradients();
@@ -263,30 +274,42 @@ void ModuleBuilder::drop_callers_of_unread() {
                                printable(caller.definition->name), printable(callee));
     context_.callers_of_unread.push_back(std::move(told));
   };
-  std::set<std::string> gone;
-  do {
-    gone.clear();
-    for (const GlobalFunction& global : module_.functions) {
-      const auto* graph = std::get_if<FunctionPtr>(&global);
-      if (!graph) continue;
-      std::string missing;
-      for_each_expr(**graph, [&](const Expr& expr) {
-        const auto* callee = expr.as<GlobalRef>();
-        if (!callee || !missing.empty() || module_.find(callee->name)) return;
-        if (by_name_.count(callee->name)) missing = callee->name;
-      });
-      if (missing.empty()) continue;
-      tell(*by_name_.at((*graph)->name), missing);
-      gone.insert((*graph)->name);
+  // Who calls whom of the module, and by which missing name each of its functions is left out.
+  std::unordered_map<std::string, std::vector<std::string>> callers;
+  std::unordered_map<std::string, std::string> missing;
+  std::vector<std::string> gone;
+  for (const GlobalFunction& global : module_.functions) {
+    const auto* graph = std::get_if<FunctionPtr>(&global);
+    if (!graph) continue;
+    for (const std::string& callee : global_references(**graph)) {
+      if (module_.find(callee)) {
+        callers[callee].push_back((*graph)->name);
+      } else if (by_name_.count(callee) && missing.emplace((*graph)->name, callee).second) {
+        gone.push_back((*graph)->name);
+      }
     }
-    std::erase_if(module_.functions,
-                  [&](const GlobalFunction& global) { return gone.count(name_of(global)) > 0; });
-  } while (!gone.empty());
+  }
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    tell(*by_name_.at(gone[i]), missing.at(gone[i]));
+    const auto found = callers.find(gone[i]);
+    if (found == callers.end()) continue;
+    for (const std::string& caller : found->second)
+      if (missing.emplace(caller, gone[i]).second) gone.push_back(caller);
+  }
+  if (gone.empty()) return;
+  std::erase_if(module_.functions,
+                [&](const GlobalFunction& global) { return missing.contains(name_of(global)); });
 }
 
 // A user's gradient of f: a function of f's inputs, its outputs and their cotangents, which gives the
 // cotangents of the inputs.
 void ModuleBuilder::check_gradients() {
+  std::unordered_map<std::string, FunctionPtr> first_of;  // by the function whose gradient it is
+  for (const GlobalFunction& global : module_.functions) {
+    auto* graph = std::get_if<FunctionPtr>(&global);
+    const Attribute* of = graph ? find_attribute((*graph)->attributes, gradient_attribute) : nullptr;
+    if (of && of->as<std::string>()) first_of.emplace(*of->as<std::string>(), *graph);
+  }
   auto flat = [](const Type& type) { return type.tuple() ? type.tuple()->fields : std::vector<Type>{type}; };
   for (const GlobalFunction& global : module_.functions) {
     auto* graph = std::get_if<FunctionPtr>(&global);
@@ -316,15 +339,11 @@ void ModuleBuilder::check_gradients() {
             fmt::format("the gradient '{}' has effects; expected a pure function", printable(gradient.name)),
             target.get());
       }
-      for (const GlobalFunction& other : module_.functions) {
-        auto* second = std::get_if<FunctionPtr>(&other);
-        const Attribute* its = second ? find_attribute((*second)->attributes, gradient_attribute) : nullptr;
-        if (!its || !its->as<std::string>() || *its->as<std::string>() != *name) continue;
-        if (*second == *graph) break;  // the first one is right
+      if (const FunctionPtr& first = first_of.at(*name); first != *graph) {
         fail(ErrorClass::Type, gradient.span, "gradient.twice",
              fmt::format("'{}' is a second gradient of '{}'; expected one", printable(gradient.name),
                          printable(*name)),
-             {{(*second)->span, fmt::format("the first is '{}'", printable((*second)->name))}});
+             {{first->span, fmt::format("the first is '{}'", printable(first->name))}});
       }
       std::vector<Type> wanted;
       for (const Var& param : target->params) wanted.push_back(param.type());
@@ -415,10 +434,10 @@ std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name,
     return GlobalMeaning{global_ref(GlobalFunction(declaration.prim), use), declaration.prim, true, false};
   }
   ensure_header(declaration);
-  if (declaration.graph->header_failed())
+  if (declaration.header->failed)
     return GlobalMeaning{global_ref(name, failed, use), nullptr, false, false};
-  if (declaration.graph->has_result_annotation()) {
-    FunctionType type = declaration.graph->signature();
+  if (declaration.header->annotated) {
+    FunctionType type = *declaration.header->annotated;
     type.pure = declaration.options.pure;
     return GlobalMeaning{global_ref(name, Type(std::move(type)), use), nullptr, false, false};
   }

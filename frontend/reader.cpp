@@ -394,7 +394,7 @@ void SourceReader::build_class(ast::Statement& statement) {
     });
   }
   ModuleBuilder builder(context_, definition.name, nullptr, constants_, module_names_, links_);
-  for (const ast::Statement& inner : definition.body) {
+  for (ast::Statement& inner : definition.body) {
     if (inner.as<ast::FunctionDefinition>()) {
       builder.declare(inner);
     } else {
