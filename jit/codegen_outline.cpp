@@ -86,16 +86,17 @@ void KernelEmitter::emit_apart(llvm::Function* function, unsigned first, const C
     const bool as_index = outside.scalars.at(var.id()).index != nullptr;
     define(var, as_index ? ScalarSlot{nullptr, value, nullptr} : ScalarSlot{value, nullptr, nullptr});
   }
+  std::vector<std::pair<unsigned, llvm::Align>> marked;
   for (const Buffer& buffer : captured.buffers) {
     llvm::Argument* pointer = function->getArg(argument++);
     const llvm::Align known =
         outside.buffers.at(buffer.id()).pointer->getPointerAlignment(module_.getDataLayout());
-    pointer->addAttr(llvm::Attribute::NoAlias);
-    pointer->addAttr(llvm::Attribute::getWithAlignment(builder_.getContext(), known));
+    marked.emplace_back(pointer->getArgNo(), known);
     BufferSlot slot{pointer, {}};
     for (int d = 0; d < buffer.rank(); ++d) slot.dims.push_back(function->getArg(argument++));
     define(buffer, std::move(slot));
   }
+  mark_buffers(*function, marked);
   emit();
   finish_frame();
   frame_ = outside;

@@ -90,6 +90,7 @@ llvm::Function* KernelEmitter::emit(const PrimFunc& function, const std::string&
   start_frame(kernel);
 
   unsigned position = 1;
+  std::vector<std::pair<unsigned, llvm::Align>> buffers;
   for (const PrimParam& param : function.params) {
     llvm::Argument* argument = kernel->getArg(position++);
     if (const ScalarVar* var = param.scalar()) {
@@ -97,10 +98,10 @@ llvm::Function* KernelEmitter::emit(const PrimFunc& function, const std::string&
       if (!is_float(var->dtype())) slot.index = sign_or_zero_extend(argument, var->dtype());
       define(*var, slot);
     } else {
-      argument->addAttr(llvm::Attribute::NoAlias);
-      argument->addAttr(llvm::Attribute::getWithAlignment(builder_.getContext(), llvm::Align(64)));
+      buffers.emplace_back(argument->getArgNo(), llvm::Align(64));
     }
   }
+  mark_buffers(*kernel, buffers);
   for (const ScalarVar& var : symbols) define(var, {nullptr, kernel->getArg(position++), nullptr});
   if (function.result_dtype) frame_.result = kernel->getArg(position);
   for (const PrimParam& param : function.params) {

@@ -3,6 +3,8 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include <vector>
+
 namespace relish::jit {
 
 llvm::Function* RuntimeCalls::get(llvm::StringRef name, llvm::Type* result,
@@ -145,6 +147,20 @@ void RuntimeCalls::check_allocated(llvm::IRBuilder<>& builder, llvm::Value* poin
 void finish_function(llvm::Function& function) {
   function.setDoesNotThrow();
   function.addFnAttr("no-trapping-math", "true");
+}
+
+void mark_buffers(llvm::Function& function, std::span<const std::pair<unsigned, llvm::Align>> buffers) {
+  llvm::LLVMContext& context = function.getContext();
+  std::vector<llvm::AttributeSet> of_arguments(function.arg_size());
+  for (const auto& [argument, alignment] : buffers) {
+    llvm::AttrBuilder attributes(context);
+    attributes.addAttribute(llvm::Attribute::NoAlias);
+    attributes.addAlignmentAttr(alignment);
+    of_arguments[argument] = llvm::AttributeSet::get(context, attributes);
+  }
+  const llvm::AttributeList before = function.getAttributes();
+  function.setAttributes(
+      llvm::AttributeList::get(context, before.getFnAttrs(), before.getRetAttrs(), of_arguments));
 }
 
 void translate_as_it_stands(llvm::Function& function) {
