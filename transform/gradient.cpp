@@ -64,7 +64,9 @@ class GradientPass {
  private:
   // Copies the forward bindings, calls of other functions inlined, into builder_.
   void forward() {
+    std::unordered_set<std::string> names_of_params;
     for (const Var& param : source_.params) {
+      names_of_params.insert(param.name());
       builder_.reserve_name(param.name());
       const Var fresh(param.name(), param.type(), false, param.span());
       params_.push_back(fresh);
@@ -84,10 +86,7 @@ class GradientPass {
           nested_.insert_or_assign(copy.var().id(), nested->function);
       }
       // A variable that shadows a parameter leaves the name to the parameter.
-      const bool shadows = std::any_of(params_.begin(), params_.end(), [&](const Var& param) {
-        return param.name() == binding.var().name();
-      });
-      if (!shadows) by_name_[binding.var().name()] = vars_.at(binding.var().id());
+      if (!names_of_params.contains(binding.var().name())) by_name_[binding.var().name()] = vars_.at(binding.var().id());
     }
     return_ = substitute(source_.result, vars_);
     builder_.end_block();
@@ -96,9 +95,12 @@ class GradientPass {
   }
 
   // The user's gradient of the function that is called, or null.
-  FunctionPtr gradient_of(const FunctionCall& call) const {
+  FunctionPtr gradient_of(const FunctionCall& call) {
     const auto* global = call.callee.as<GlobalRef>();
-    return global ? user_gradient(result_, global->name) : nullptr;
+    if (!global) return nullptr;
+    const auto [known, first] = user_gradients_.try_emplace(global->name);
+    if (first) known->second = user_gradient(result_, global->name);
+    return known->second;
   }
 
   void inline_binding(const Binding& binding) {
@@ -117,7 +119,8 @@ class GradientPass {
     vars_.insert_or_assign(binding.var().id(), inlined);
   }
 
-  void refuse_recursion(const Function& callee, Span span) const {
+  void refuse_recursion(const Function& callee, Span span) {
+    if (!finite_.insert(&callee).second) return;
     std::unordered_set<std::string> seen;
     std::vector<std::string> pending{callee.name};
     while (!pending.empty()) {
@@ -430,6 +433,8 @@ class GradientPass {
   Expr return_;
   std::unordered_set<std::uint64_t> varied_;
   std::unordered_map<std::uint64_t, Adjoint> adjoints_;
+  std::unordered_map<std::string, FunctionPtr> user_gradients_;  // by function; null: it has none
+  std::unordered_set<const Function*> finite_;                   // callees that do not call themselves
 };
 
 }  // namespace

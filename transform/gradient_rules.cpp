@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/op.h"
 #include "support/render.h"
@@ -86,13 +87,13 @@ std::unordered_map<std::uint64_t, int> count_uses(const std::vector<Binding>& bi
   return uses;
 }
 
-// Whether `var` is the partial, or a field of it.
-bool hands_out(const Expr& partial, const Var& var) {
+// The variables that are the partial, or fields of it.
+void collect_handed_out(const Expr& partial, std::unordered_set<std::uint64_t>& into) {
   if (const auto* literal = partial.as<TupleExpr>()) {
-    return std::any_of(literal->fields.begin(), literal->fields.end(),
-                       [&](const Expr& field) { return hands_out(field, var); });
+    for (const Expr& field : literal->fields) collect_handed_out(field, into);
+  } else if (partial.as_var()) {
+    into.insert(partial.as_var()->id());
   }
-  return partial.as_var() && *partial.as_var() == var;
 }
 
 }  // namespace
@@ -115,15 +116,15 @@ std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const 
 
   // A step whose only use is to be a partial is handed out unbound; the others go into the function.
   const auto uses = count_uses(steps, rule);
+  std::unordered_set<std::uint64_t> partial_vars;
+  for (const std::optional<Expr>& partial : rule)
+    if (partial) collect_handed_out(*partial, partial_vars);
   std::unordered_map<std::uint64_t, Expr> unbound;
   VarMap renamed;
   for (const Binding& step : steps) {
     const Var& var = step.var();
-    const bool is_partial = std::any_of(rule.begin(), rule.end(), [&](const std::optional<Expr>& partial) {
-      return partial && hands_out(*partial, var);
-    });
     const Expr step_value = substitute(step.value(), renamed);
-    if (is_partial && uses.at(var.id()) == 1)
+    if (partial_vars.contains(var.id()) && uses.at(var.id()) == 1)
       unbound.emplace(var.id(), step_value);
     else
       renamed.insert_or_assign(var.id(), Expr(builder.bind(step_value, var.name())));
