@@ -87,6 +87,7 @@ class Script {
   void execute_assignment(const ast::Assignment& assignment);
   void execute_augmented(const ast::AugmentedAssignment& assignment, Span span);
   bool grow(const std::string& name, const ScriptValue& operand, Span span);
+  bool grow_by_sum(const ast::Assignment& assignment);
   void execute_assert(const ast::Assert& statement, Span span);
   Flow execute_for(const ast::For& loop, Span span);
   Flow execute_while(const ast::While& loop, Span span);

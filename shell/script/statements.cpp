@@ -179,6 +179,7 @@ void Script::bind(const ast::Expr& target, ScriptValue value) {
 }
 
 void Script::execute_assignment(const ast::Assignment& assignment) {
+  if (grow_by_sum(assignment)) return;
   ScriptValue value = value_of(*assignment.value);
   for (std::size_t i = 0; i + 1 < assignment.targets.size(); ++i) bind(*assignment.targets[i], value);
   bind(*assignment.targets.back(), std::move(value));
@@ -217,6 +218,45 @@ bool Script::grow(const std::string& name, const ScriptValue& operand, Span span
   };
   check_item_count(static_cast<std::int64_t>(size(*value) + size(operand)), span);
   return value->append_in_place(operand);
+}
+
+// `x = x + a + b` of a text or a list, as `x += a + b`. False when it is another assignment.
+bool Script::grow_by_sum(const ast::Assignment& assignment) {
+  const auto* sum = assignment.value ? assignment.value->as<ast::Chain>() : nullptr;
+  const std::string* first = sum ? ast::name_of(*sum->first) : nullptr;
+  if (!first || assignment.targets.size() != 1) return false;
+  const std::string* name = ast::name_of(*assignment.targets[0]);
+  const ScriptValue* held = name && *name == *first ? environment_.find(*name) : nullptr;
+  if (!held || !(held->string() || held->sequence())) return false;
+  const bool is_text = held->string() != nullptr, is_tuple = !is_text && held->sequence()->tuple;
+  for (const ast::Link& link : sum->links)
+    if (link.op != ast::Operator::Add) return false;
+  const auto fits = [&](const ScriptValue& part) {
+    return is_text ? part.string() != nullptr : part.sequence() && part.sequence()->tuple == is_tuple;
+  };
+  std::vector<ScriptValue> parts;
+  bool all_fit = true;
+  for (const ast::Link& link : sum->links) {
+    parts.push_back(value_of(*link.operand));
+    all_fit = fits(parts.back());
+    if (!all_fit) break;
+  }
+  if (all_fit) {
+    const Span first_part = sum->links[0].operand->span;
+    ScriptValue added = parts[0];
+    for (std::size_t i = 1; i < parts.size(); ++i)
+      added = binary(ast::Operator::Add, added, parts[i], cover(first_part, sum->links[i].operand->span));
+    if (grow(*name, added, assignment.value->span)) return true;
+  }
+  // As any other sum; what was evaluated is not evaluated again.
+  ScriptValue result = value_of_name(*name, sum->first->span);
+  for (std::size_t i = 0; i < sum->links.size(); ++i) {
+    const ast::Link& link = sum->links[i];
+    const ScriptValue operand = i < parts.size() ? parts[i] : value_of(*link.operand);
+    result = binary(link.op, result, operand, cover(sum->first->span, link.operand->span));
+  }
+  set_name(*name, std::move(result), assignment.targets[0]->span);
+  return true;
 }
 
 void Script::execute_assert(const ast::Assert& statement, Span) {
