@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -278,11 +279,13 @@ void ModuleBuilder::drop_callers_of_unread() {
   std::unordered_map<std::string, std::vector<std::string>> callers;
   std::unordered_map<std::string, std::string> missing;
   std::vector<std::string> gone;
+  std::unordered_set<std::string_view> present;
+  for (const GlobalFunction& global : module_.functions) present.insert(name_of(global));
   for (const GlobalFunction& global : module_.functions) {
     const auto* graph = std::get_if<FunctionPtr>(&global);
     if (!graph) continue;
     for (const std::string& callee : global_references(**graph)) {
-      if (module_.find(callee)) {
+      if (present.contains(callee)) {
         callers[callee].push_back((*graph)->name);
       } else if (by_name_.count(callee) && missing.emplace((*graph)->name, callee).second) {
         gone.push_back((*graph)->name);

@@ -26,7 +26,22 @@ class Importer {
   Importer(Module& target, const Module& source, std::string prefix = {})
       : target_(target), source_(source), prefix_(std::move(prefix)) {}
 
-  const Module& source() const { return source_; }
+  // As of the source, which is looked through once: a chain of calls asks for every function of it.
+  FunctionPtr function(const std::string& name) {
+    for (; known_ < source_.functions.size(); ++known_) {
+      const auto* function = std::get_if<FunctionPtr>(&source_.functions[known_]);
+      if (!function) continue;
+      positions_.emplace((*function)->name, known_);
+      const Attribute* of = find_attribute((*function)->attributes, gradient_attribute);
+      if (const auto* target = of ? of->as<std::string>() : nullptr) with_gradient_.insert(*target);
+    }
+    const auto found = positions_.find(name);
+    return found == positions_.end() ? nullptr : std::get<FunctionPtr>(source_.functions[found->second]);
+  }
+  bool has_user_gradient(const std::string& name) {
+    function(name);
+    return with_gradient_.contains(name);
+  }
 
   // A prim_func or a Relax function with all that it refers to.
   Expr import(const std::string& name, Span span) {
@@ -141,6 +156,9 @@ class Importer {
   std::string prefix_;
   std::unordered_map<std::string, std::string> names_;
   std::unordered_set<std::string> open_prims_;
+  std::size_t known_ = 0;  // so many functions of the source are in the two below
+  std::unordered_map<std::string, std::size_t> positions_;
+  std::unordered_set<std::string> with_gradient_;  // functions that have one
 };
 
 // One callee's body. Calls of other functions of its module open an inliner of their own.
@@ -353,7 +371,7 @@ class Inliner {
   // those whose gradient the user has written: inlined they would lose it.
   Expr rebuilt_call(const Expr& expr, const FunctionCall& call) {
     const GlobalRef* global = call.callee.as<GlobalRef>();
-    FunctionPtr function = global ? importer_.source().function(global->name) : nullptr;
+    FunctionPtr function = global ? importer_.function(global->name) : nullptr;
     std::vector<Expr> args = rebuilt_all(call.args);
     // A nested function that stands above is inlined as well: what it captured is already the caller's.
     const Expr callee = global ? Expr() : rebuilt(call.callee);
@@ -361,7 +379,7 @@ class Inliner {
     if (const auto nested = var ? nested_.find(var->id()) : nested_.end(); nested != nested_.end())
       return Inliner(builder_, importer_, *nested->second, open_calls_)
           .inline_body(args, placed(expr.span()));
-    const bool kept = function && user_gradient(importer_.source(), global->name);
+    const bool kept = function && importer_.has_user_gradient(global->name);
     if (!function || kept || !open_calls_.insert(global->name).second) {
       return function_call(rebuilt(call.callee), std::move(args), placed(expr.span()));
     }
