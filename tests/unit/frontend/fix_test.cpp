@@ -141,7 +141,7 @@ const Slip loop_slips[] = {
      "            B[i] = b",
      "for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
      "        for i in T.thread_binding(2, thread=\"threadIdx.x\"):\n            B[i] = b"},
-    {"while B[0]:\n        B[0] = 0", "while B[0] != 0:\n        B[0] = 0"},
+    {"assert B[0], \"no\"\n    B[0] = 0", "assert B[0] != 0, \"no\"\n    B[0] = 0"},
     {"T.where(B[0] > 1)\n    B[0] = 0\n    for i in range(2):\n        B[i] = 1",
      "if B[0] > 1:\n        B[0] = 0\n        for i in range(2):\n            B[i] = 1"},
     {"B[0] = 0\n    T.where(B[0] > 1)", "B[0] = 0\n    "},
