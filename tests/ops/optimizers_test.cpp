@@ -20,8 +20,8 @@ using namespace relish::testing;
 
 namespace {
 
-constexpr double wide_rtol = 1e-10;
-constexpr double narrow_rtol = 1e-4;
+constexpr double step_rtol_wide = 1e-10;
+constexpr double step_rtol_narrow = 1e-4;
 
 nlohmann::json document(const std::string& name) {
   std::ifstream file(std::filesystem::path(RELISH_SOURCE_DIR) / "tests/numbers/optimizers" /
@@ -92,7 +92,7 @@ TEST_CASE("optimizers take the steps of PyTorch, in both tiers", "[optimizers]")
           states = result.fields()[1];
           INFO("step " << step);
           if (const auto found = kept.find(step); found != kept.end())
-            check_params(params, found->second, dtype == DType::Float64 ? wide_rtol : narrow_rtol);
+            check_params(params, found->second, dtype == DType::Float64 ? step_rtol_wide : step_rtol_narrow);
         }
         CHECK(states.fields()[0].tensor().get_int(0) == 100);
       }
@@ -124,11 +124,12 @@ TEST_CASE("whole steps of training are those of PyTorch, in both tiers", "[optim
       Value states = engine->call(module, "optimizer_init", {params});
       for (const auto& loss : one.at("losses")) {
         const Value result = engine->call(module, "train_step", {params, states, lr, x, targets});
-        CHECK(result.fields()[0].tensor().get_double(0) == Approx(loss.get<double>()).epsilon(wide_rtol));
+        CHECK(result.fields()[0].tensor().get_double(0) ==
+              Approx(loss.get<double>()).epsilon(step_rtol_wide));
         params = result.fields()[1];
         states = result.fields()[2];
       }
-      check_params(params, one.at("params"), wide_rtol);
+      check_params(params, one.at("params"), step_rtol_wide);
     }
   }
 }
