@@ -3,6 +3,7 @@
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_group.h>
 
 #include <algorithm>
 #include <atomic>
@@ -309,6 +310,8 @@ std::int32_t rt_parallel_for(RtContext* context, std::int64_t n, std::int64_t ch
     return status_ok;
   }
   FirstFault first;
+  // Cancelled by an interrupt: to look at each of a million chunks that will not run takes long.
+  tbb::task_group_context tasks;
   try {
     tbb::parallel_for(
         tbb::blocked_range<std::int64_t>(0, chunks, 1),
@@ -323,6 +326,7 @@ std::int32_t rt_parallel_for(RtContext* context, std::int64_t n, std::int64_t ch
                                               ? std::int32_t{status_interrupted}
                                               : fn(&own, c * chunk, std::min(n, (c + 1) * chunk), data);
               if (status != status_ok) first.record(c, status, own.error);
+              if (status == status_interrupted) tasks.cancel_group_execution();
             }
             state.pool.give_back(std::move(scratch));
           } catch (...) {
@@ -330,7 +334,7 @@ std::int32_t rt_parallel_for(RtContext* context, std::int64_t n, std::int64_t ch
             first.record(range.begin(), status_exception, {});
           }
         },
-        tbb::simple_partitioner());
+        tbb::simple_partitioner(), tasks);
   } catch (...) {
     state.keep_failure();
     return status_exception;

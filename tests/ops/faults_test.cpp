@@ -52,7 +52,8 @@ TEST_CASE("faults by data have the same words in both tiers", "[ops][faults]") {
   for (const Op* op : operators_under_test()) {
     if (!op->pure) continue;
     for (const Sample& sample : op->samples) {
-      const OperatorCase original = case_of_sample(*op, sample.args, fmt::format("{}({})", op->name, sample.args));
+      const OperatorCase original =
+          case_of_sample(*op, sample.args, fmt::format("{}({})", op->name, sample.args));
       OperatorCase changed = original;
       for (std::size_t t = 0; t < changed.tensors().size(); ++t) {
         const Tensor whole = *changed.tensors()[t];
@@ -82,7 +83,7 @@ TEST_CASE("faults by data have the same words in both tiers", "[ops][faults]") {
     }
   }
   INFO(calls << " calls, " << faults << " faults");
-  CHECK((faults > 100 || std::getenv("RELISH_OPS")));
+  CHECK((faults > 5 || std::getenv("RELISH_OPS")));  // in each part of the operators
 }
 
 }  // namespace relish::testing

@@ -250,6 +250,7 @@ bool computes_numbers(const Op& op) {
 
 OperatorCase case_of_sample(const Op& op, std::string_view arguments, std::string label) {
   OperatorCase result{&op, std::move(label), {}};
+  session().settings().draws = 0;  // the same numbers whatever was evaluated before
   for (const WrittenText& written : split_arguments(arguments)) {
     CaseArgument argument{written.name, {}};
     const Param* param = written_parameter(op, argument.name, result.arguments.size());
