@@ -44,9 +44,10 @@ void GraphBuilder::require_truth(const Expr& value, std::string_view op, Span at
   if (tensor && tensor->rank == 0 && tensor->dtype == DType::Bool) return;
   if (scalar && is_bool(scalar->dtype)) return;
   const bool truths = tensor && (!tensor->dtype || is_bool(*tensor->dtype));
+  const std::string elementwise = op == "if" ? "R.where" : fmt::format("R.logical_{}", op);
   type_error(at, "operator.truth",
              fmt::format("found '{}' on {}; expected bool scalars or 0-d bool tensors{}", op,
-                         print(value.type()), truths ? fmt::format(", use R.logical_{}", op) : ""));
+                         print(value.type()), truths ? ", use " + elementwise : ""));
 }
 
 // Both of the same kind: two scalars or two tensors.

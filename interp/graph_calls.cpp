@@ -85,9 +85,18 @@ Value GraphEvaluator::global_value(const GlobalRef& global, Span span) {
   return Value(std::shared_ptr<const ObjectValue>(std::move(closure)));
 }
 
+// What a function value gives is what the text says, which only its caller knows.
+Value GraphEvaluator::called(const Value& callee, std::vector<Value> args, const Expr& expr,
+                             const Activation& frame) {
+  Value result = call_value(callee, std::move(args), expr.span());
+  SymbolValues symbols = frame.symbols;
+  match_value(result, expr.type(), symbols, ErrorClass::Runtime, expr.span(), "the result of the call");
+  return result;
+}
+
 Value GraphEvaluator::evaluate_call(const FunctionCall& call, const Expr& expr, Activation& frame) {
   const auto* global = call.callee.as<GlobalRef>();
-  if (!global) return call_value(evaluate(call.callee, frame), evaluate_all(call.args, frame), expr.span());
+  if (!global) return called(evaluate(call.callee, frame), evaluate_all(call.args, frame), expr, frame);
   if (FunctionPtr callee = module_->function(global->name))
     return call_function(*callee, evaluate_all(call.args, frame), ErrorClass::Runtime);
   if (ExternFunctionPtr external = module_->extern_function(global->name)) {
@@ -174,7 +183,7 @@ Value GraphEvaluator::evaluate_packed(const PackedCall& call, const Expr& expr, 
     for (Value& arg : args) made->given.push_back(std::move(arg));
     return Value(std::shared_ptr<const ObjectValue>(std::move(made)));
   }
-  if (closure) return call_value(callee, std::move(args), expr.span());
+  if (closure) return called(callee, std::move(args), expr, frame);
   const bool plain = call.form == PackedForm::Dps || call.form == PackedForm::Pure ||
                      call.form == PackedForm::Impure || call.form == PackedForm::Inplace ||
                      call.form == PackedForm::CallTirDyn;

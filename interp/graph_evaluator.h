@@ -45,6 +45,7 @@ class GraphEvaluator {
   std::vector<Value> run_region(const Region& region, std::vector<Value> args, Activation& frame);
   Value make_closure(const FunctionPtr& function, const Var* self, Activation& frame);
   Value call_value(const Value& callee, std::vector<Value> args, Span span);
+  Value called(const Value& callee, std::vector<Value> args, const Expr& expr, const Activation& frame);
 
   // graph_calls.cpp: operators, functions, prim_funcs and functions outside the module.
   Value evaluate_op(const OpCall& call, const Expr& expr, Activation& frame);

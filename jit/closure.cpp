@@ -169,6 +169,7 @@ std::int32_t rt_call_value(RtContext* context, std::int32_t index, const std::in
     for (const ValueTree& param : callable.params) release_slots(param, state, passed.data(), position);
     position = 0;
     const Value result = argument_of_slots(callable.result, state, results.data(), position);
+    match_make(result, host.type, host.span, "the result of the call", host.type);
     position = 0;
     result_to_slots(result, host.result, host.span, state, out, position);
     position = 0;

@@ -133,6 +133,7 @@ GraphEmitter::Live GraphEmitter::call_value(const Expr& callee, const std::vecto
   for (const Expr& arg : arguments) args.push_back(value(arg));
   HostCall call{{}, frame_.values->bound[static_cast<std::size_t>(frame_.position)], expr.span(), {}};
   for (const Live& arg : args) call.params.push_back(arg.tree);
+  call.type = expr.type();
   Live live = host_call_by("rt_call_value", args, std::move(call), nullptr);
   match(live, expr.type(), expr.span(), "the result of the call");
   return live;

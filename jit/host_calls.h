@@ -19,6 +19,7 @@ struct HostCall {
   Span span;
   std::function<Value(std::vector<Value>)> call;           // may throw a Failure
   std::shared_ptr<const CallableCode> callable = nullptr;  // of a function value: what it calls
+  Type type = {};  // of a call of a function value: what the text says
 };
 
 // What a host call does for the condition of an if or a while, and to take a value as one of a type: a

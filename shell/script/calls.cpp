@@ -122,24 +122,47 @@ ScriptValue Script::value_of_call(const ast::Call& call, Span span) {
     }
     return call_method(*attribute, call, span);
   }
-  ScriptValue callee = value_of(*call.callee);
-  const auto* function = callee.as<FunctionReference>();
-  if (!function) {
-    fail(ErrorClass::Type, call.callee->span, "call.callee",
-         fmt::format("found {}; expected a function", describe(callee)));
+  return call_any(value_of(*call.callee), call, span);
+}
+
+ScriptValue Script::call_any(const ScriptValue& callee, const ast::Call& call, Span span) {
+  if (const auto* function = callee.as<FunctionReference>())
+    return call_function(*function, arguments_of(call), span);
+  if (const auto* object = callee.as<std::shared_ptr<const ObjectValue>>())
+    return call_value(*object, arguments_of(call), span);
+  const std::string* name = ast::name_of(*call.callee);
+  fail(ErrorClass::Type, call.callee->span, "call.callee",
+       name ? fmt::format("'{}' is {}; expected a function", *name, describe(callee))
+            : fmt::format("found {}; expected a function", describe(callee)));
+}
+
+ScriptValue Script::call_value(const std::shared_ptr<const ObjectValue>& function,
+                               std::vector<NamedValue> arguments, Span span) {
+  std::vector<NamedValue> all = {{"", ScriptValue(function), span}};
+  for (NamedValue& argument : arguments) {
+    if (!argument.name.empty()) {
+      fail(ErrorClass::Usage, argument.span, "call.arguments",
+           fmt::format("found the argument '{}'; a function value takes its arguments by place",
+                       argument.name));
+    }
+    all.push_back(std::move(argument));
   }
-  return call_function(*function, arguments_of(call), span);
+  auto [module, name] = function_values_.caller(all.size() - 1);
+  const std::uint32_t own = module->function(name)->span.file;
+  try {
+    return call_function({module, name}, std::move(all), span);
+  } catch (Failure& failure) {
+    // The module that calls is nothing that the user wrote.
+    Diagnostic& first = failure.diagnostics().front();
+    if (first.span.file == own) first.span = span;
+    throw;
+  }
 }
 
 ScriptValue Script::call_by_name(const std::string& name, const ast::Call& call, Span span) {
   if (const ScriptValue* value = environment_.find(name)) {
-    const auto* function = value->as<FunctionReference>();
-    if (function) {
-      FunctionReference kept = *function;
-      return call_function(kept, arguments_of(call), span);
-    }
-    fail(ErrorClass::Type, call.callee->span, "call.callee",
-         fmt::format("'{}' is {}; expected a function", name, describe(*value)));
+    const ScriptValue kept = *value;
+    return call_any(kept, call, span);
   }
   if (name == "donate") {
     const std::string* given = call.arguments.size() == 1 ? ast::name_of(*call.arguments[0].value) : nullptr;
@@ -244,7 +267,12 @@ ScriptValue Script::call_function(const FunctionReference& function, std::vector
                        parameters.size()));
     }
     places.push_back(given[i]->span);
-    values.push_back(to_runtime(given[i]->value, parameters[i].type, given[i]->span,
+    const Type& wanted = parameters[i].type;
+    const bool takes_functions = wanted.function() || wanted.as<AnyType>() || wanted.as<TupleType>();
+    const ScriptValue argument =
+        takes_functions ? function_values_.as_values(given[i]->value, session_.evaluator(), given[i]->span)
+                        : given[i]->value;
+    values.push_back(to_runtime(argument, wanted, given[i]->span,
                                 fmt::format("argument '{}' of {}", parameters[i].name, function.name)));
   }
   // A donated value must have no other holder.

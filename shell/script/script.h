@@ -18,6 +18,7 @@
 #include "shell/program/path_rules.h"
 #include "shell/script/call_arguments.h"
 #include "shell/script/environment.h"
+#include "shell/script/function_values.h"
 #include "shell/script/operator_call.h"
 
 namespace relish {
@@ -68,6 +69,9 @@ class Script {
 
   // Calls a function of a module with script values.
   ScriptValue call_function(const FunctionReference& function, std::vector<NamedValue> arguments, Span span);
+  // Calls a function value that a call returned.
+  ScriptValue call_value(const std::shared_ptr<const ObjectValue>& function,
+                         std::vector<NamedValue> arguments, Span span);
   // The value of arg(name, fallback).
   ScriptValue argument(const std::string& name, const ScriptValue& fallback, Span span);
   // The path that a script's text names, as it may be opened; PolicyError when it may not.
@@ -118,6 +122,7 @@ class Script {
   ScriptValue call_method(const ast::Attribute& method, const ast::Call& call, Span span);
   ScriptValue call_command(const Command& command, std::vector<NamedValue> arguments, Span span);
   std::vector<NamedValue> arguments_of(const ast::Call& call);
+  ScriptValue call_any(const ScriptValue& callee, const ast::Call& call, Span span);
   [[noreturn]] void unknown_name(const std::string& name, Span span);
   void declare_arguments(const ast::Block& statements);
   std::size_t begin_functions(const ast::Block& statements, std::size_t begin);
@@ -127,6 +132,7 @@ class Script {
   Progress progress_;
   Environment environment_;
   OperatorCalls operators_;
+  FunctionValues function_values_;
   ModulePtr free_functions_;
   std::vector<GlobalFunction>
       text_functions_;  // declared by the text that is running: they may call each other
