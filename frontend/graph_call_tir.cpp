@@ -382,6 +382,13 @@ void GraphBuilder::check_call_tir_sizes(const PrimFunc& function, const CallTir&
     const std::size_t index = layout[i].index;
     return layout[i].kind == ParamSource::Result ? call.out_types[index] : call.args[index].type();
   };
+  // The type with sizes for those of the buffer; null for one of another rank, as at a handle that nothing
+  // matches.
+  const auto sized_type = [&](std::size_t i, const Buffer& buffer) -> const TensorType* {
+    const TensorType* tensor = type_of_param(i).tensor();
+    const bool sized = tensor && tensor->shape && tensor->shape->size() == buffer.shape().size();
+    return sized ? tensor : nullptr;
+  };
   // Bare sizes, in the order of the parameters; a scalar is told by a plain number or a size.
   for (std::size_t i = 0; i < layout.size(); ++i) {
     if (const ScalarVar* scalar = function.params[i].scalar()) {
@@ -391,8 +398,8 @@ void GraphBuilder::check_call_tir_sizes(const PrimFunc& function, const CallTir&
       continue;
     }
     const Buffer& buffer = *function.params[i].buffer();
-    const TensorType* tensor = type_of_param(i).tensor();
-    for (std::size_t d = 0; tensor && tensor->shape && d < tensor->shape->size(); ++d) {
+    const TensorType* tensor = sized_type(i, buffer);
+    for (std::size_t d = 0; tensor && d < tensor->shape->size(); ++d) {
       if (const auto var = buffer.shape()[d].as_var())
         told.emplace(var->id(), Told{(*tensor->shape)[d], buffer.name()});
     }
@@ -425,8 +432,8 @@ void GraphBuilder::check_call_tir_sizes(const PrimFunc& function, const CallTir&
   };
   for (std::size_t i = 0; i < layout.size(); ++i) {
     const Buffer* buffer = function.params[i].buffer();
-    const TensorType* tensor = buffer ? type_of_param(i).tensor() : nullptr;
-    for (std::size_t d = 0; tensor && tensor->shape && d < tensor->shape->size(); ++d) {
+    const TensorType* tensor = buffer ? sized_type(i, *buffer) : nullptr;
+    for (std::size_t d = 0; tensor && d < tensor->shape->size(); ++d) {
       const Scalar& found = (*tensor->shape)[d];
       std::string by;
       const std::optional<Scalar> wanted = told_size(buffer->shape()[d], by);
