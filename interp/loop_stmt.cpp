@@ -83,6 +83,25 @@ struct Allocation {
   }
 };
 
+// Beyond 64 bits the nearest number: what a view reaches is then outside of any source.
+std::int64_t saturated_sum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b < 0 ? INT64_MIN : INT64_MAX;
+}
+
+std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  if (!__builtin_mul_overflow(a, b, &product)) return product;
+  return (a < 0) != (b < 0) ? INT64_MIN : INT64_MAX;
+}
+
+Shape saturated_row_major(const Shape& shape) {
+  Shape strides(shape.size(), 1);
+  for (std::size_t d = shape.size(); d-- > 1;) strides[d - 1] = saturated_product(strides[d], shape[d]);
+  return strides;
+}
+
 // Binds a view: the address of its first element and the strides of its dims over the source's storage.
 struct View {
   struct Dim {
@@ -130,10 +149,10 @@ struct View {
         const std::int64_t begin = region[d].begin->eval(frame).integer;
         extents.push_back(region[d].extent->eval(frame).integer);
         steps.push_back(from.strides[d]);
-        if (begin < 0 || extents[d] < 0 || begin + extents[d] > from.shape[d])
+        if (begin < 0 || extents[d] < 0 || begin > from.shape[d] - extents[d])
           fail_fault({FaultKind::IndexOutOfRange, name, {static_cast<std::int64_t>(d), begin, from.shape[d]}},
                      span);
-        first += begin * from.strides[d];
+        first = saturated_sum(first, saturated_product(begin, from.strides[d]));
       }
       // Leading dims of extent 1 that the view leaves out.
       const std::size_t skipped = extents.size() - std::min(extents.size(), bound.shape.size());
@@ -143,19 +162,21 @@ struct View {
         fail_fault({FaultKind::ViewShape, name}, span);
       }
     } else if (strides.empty()) {
-      bound.strides = row_major_strides(bound.shape);
+      bound.strides = saturated_row_major(bound.shape);
     } else {
       for (const ScalarProgram& stride : strides) bound.strides.push_back(stride->eval(frame).integer);
     }
     const std::int64_t base =
         static_cast<std::int64_t>(from.data - static_cast<const char*>(from.tensor.data())) /
         size_of(from.tensor.dtype());
-    std::int64_t last = base + first, least = base + first;
+    std::int64_t last = saturated_sum(base, first), least = last;
     bool empty = false;
     for (std::size_t d = 0; d < bound.shape.size(); ++d) {
       empty = empty || bound.shape[d] <= 0;
-      (bound.strides[d] < 0 ? least : last) += (bound.shape[d] - 1) * bound.strides[d];
+      std::int64_t& end = bound.strides[d] < 0 ? least : last;
+      end = saturated_sum(end, saturated_product(saturated_sum(bound.shape[d], -1), bound.strides[d]));
     }
+    if (empty) first = 0;
     if (!empty && (least < 0 || last >= from.tensor.size())) {
       fail_fault({FaultKind::ViewRange, name, {least < 0 ? least : last, from.tensor.size()}}, span);
     }

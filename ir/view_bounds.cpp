@@ -58,11 +58,12 @@ std::optional<std::string> fault_of_view(const BufferView& view) {
     const auto extent = shape[d].as_int();
     const auto stride =
         view.buffer.strides().empty() ? std::optional(next) : view.buffer.strides()[d].as_int();
+    if (!extent || *extent <= 0 || !stride || *stride < 0) return std::nullopt;
+    // Beyond 64 bits the nearest number, which is outside of any source.
     std::int64_t reach = 0;
-    if (!extent || *extent <= 0 || !stride || *stride < 0 ||
-        __builtin_mul_overflow(*extent - 1, *stride, &reach) || __builtin_add_overflow(last, reach, &last) ||
-        __builtin_mul_overflow(next, *extent, &next))
-      return std::nullopt;
+    if (__builtin_mul_overflow(*extent - 1, *stride, &reach)) reach = INT64_MAX;
+    if (__builtin_add_overflow(last, reach, &last)) last = INT64_MAX;
+    if (__builtin_mul_overflow(next, *extent, &next)) next = INT64_MAX;
   }
   if (last >= 0 && last < size) return std::nullopt;
   return fmt::format("found the view {} that reaches element {} of {}, which has {}", view.buffer.name(),

@@ -138,6 +138,8 @@ class KernelEmitter {
   llvm::Value* variable(const ScalarVar& var);
   llvm::Value* element_address(const Buffer& buffer, const std::vector<Scalar>& indices, Span span);
   llvm::Value* stride_of(const BufferSlot& slot, std::size_t dimension);
+  llvm::Value* saturated_sum(llvm::Value* a, llvm::Value* b);
+  llvm::Value* saturated_product(llvm::Value* a, llvm::Value* b);
   llvm::Value* load_element(llvm::Value* address, DType dtype);
   llvm::Value* in_memory(llvm::Value* value, DType dtype);  // of the memory type
   llvm::Value* from_memory(llvm::Value* raw, DType dtype);

@@ -159,6 +159,20 @@ llvm::Value* KernelEmitter::stride_of(const BufferSlot& slot, std::size_t dimens
   return stride;
 }
 
+// Beyond 64 bits the nearest number: what a view reaches is then outside of any source.
+llvm::Value* KernelEmitter::saturated_sum(llvm::Value* a, llvm::Value* b) {
+  return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::sadd_sat, a, b);
+}
+
+llvm::Value* KernelEmitter::saturated_product(llvm::Value* a, llvm::Value* b) {
+  llvm::Value* both = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, a, b);
+  llvm::Value* negative =
+      builder_.CreateICmpNE(builder_.CreateICmpSLT(a, int64(0)), builder_.CreateICmpSLT(b, int64(0)));
+  return builder_.CreateSelect(builder_.CreateExtractValue(both, 1),
+                               builder_.CreateSelect(negative, int64(INT64_MIN), int64(INT64_MAX)),
+                               builder_.CreateExtractValue(both, 0));
+}
+
 // The address and the strides of a view, and the check that all of it lies in the storage of its source.
 void KernelEmitter::view(const BufferView& view, Span span) {
   const BufferSlot from = frame_.buffers.at(view.source.id());
@@ -174,13 +188,13 @@ void KernelEmitter::view(const BufferView& view, Span span) {
       llvm::Value* good = builder_.CreateAnd(builder_.CreateICmpSGE(begin, int64(0)),
                                              builder_.CreateICmpSGE(extent, int64(0)));
       good =
-          builder_.CreateAnd(good, builder_.CreateICmpSLE(builder_.CreateAdd(begin, extent), from.dims[d]));
+          builder_.CreateAnd(good, builder_.CreateICmpSLE(begin, builder_.CreateSub(from.dims[d], extent)));
       fault_unless(good, {span, FaultKind::IndexOutOfRange, view.buffer.name(), {}, {}},
                    int64(static_cast<std::int64_t>(d)), begin, from.dims[d]);
       extents.push_back(extent);
       llvm::Value* stride = stride_of(from, d);
       slot.strides.push_back(stride);
-      offset = builder_.CreateAdd(offset, builder_.CreateMul(begin, stride));
+      offset = saturated_sum(offset, saturated_product(begin, stride));
     }
     // Leading dims of extent 1 that the view leaves out.
     const std::size_t skipped = extents.size() - std::min(extents.size(), slot.dims.size());
@@ -194,7 +208,7 @@ void KernelEmitter::view(const BufferView& view, Span span) {
     const std::size_t rank = slot.dims.size();
     std::vector<llvm::Value*> strides(rank, int64(1));
     for (std::size_t d = rank; d-- > 0;)
-      if (d + 1 < rank) strides[d] = builder_.CreateMul(strides[d + 1], slot.dims[d + 1]);
+      if (d + 1 < rank) strides[d] = saturated_product(strides[d + 1], slot.dims[d + 1]);
     slot.strides = std::move(strides);
   } else {
     for (const Scalar& stride : view.buffer.strides()) slot.strides.push_back(index(stride));
@@ -205,18 +219,20 @@ void KernelEmitter::view(const BufferView& view, Span span) {
     for (llvm::Value* dim : from.dims) total = builder_.CreateMul(total, dim);
   }
   slot.total = total;
-  slot.base = builder_.CreateAdd(from.base ? from.base : int64(0), offset);
-  llvm::Value* least = slot.base;
-  llvm::Value* last = slot.base;
+  llvm::Value* base = from.base ? from.base : int64(0);
+  llvm::Value* least = saturated_sum(base, offset);
+  llvm::Value* last = least;
   llvm::Value* empty = builder_.getFalse();
   for (std::size_t d = 0; d < slot.dims.size(); ++d) {
     empty = builder_.CreateOr(empty, builder_.CreateICmpSLE(slot.dims[d], int64(0)));
-    llvm::Value* reach = builder_.CreateMul(builder_.CreateSub(slot.dims[d], int64(1)), slot.strides[d]);
+    llvm::Value* reach = saturated_product(saturated_sum(slot.dims[d], int64(-1)), slot.strides[d]);
     llvm::Value* down = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, reach, int64(0));
     llvm::Value* up = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, reach, int64(0));
-    least = builder_.CreateAdd(least, down);
-    last = builder_.CreateAdd(last, up);
+    least = saturated_sum(least, down);
+    last = saturated_sum(last, up);
   }
+  offset = builder_.CreateSelect(empty, int64(0), offset);
+  slot.base = builder_.CreateAdd(base, offset);
   llvm::Value* below = builder_.CreateICmpSLT(least, int64(0));
   llvm::Value* inside = builder_.CreateAnd(builder_.CreateNot(below), builder_.CreateICmpSLT(last, total));
   fault_unless(builder_.CreateOr(empty, inside), {span, FaultKind::ViewRange, view.buffer.name(), {}, {}},
