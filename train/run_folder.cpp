@@ -136,6 +136,15 @@ std::vector<Entry> entries_of(const std::string& path) {
   return found;
 }
 
+// The status in the report of a job; empty when report.json is not one.
+std::string status_in(const std::string& path) {
+  std::ifstream file(path + "/report.json");
+  const Json report = Json::parse(file, nullptr, false);
+  const auto status = report.is_object() ? report.find("status") : report.end();
+  if (!report.is_object() || status == report.end() || !status->is_string()) return "";
+  return status->get<std::string>();
+}
+
 // What an earlier job left that somebody may want: how it ended; empty when there is nothing.
 std::string results_in(const std::string& path, const std::vector<Entry>& entries) {
   for (const Entry& entry : entries)
@@ -143,18 +152,30 @@ std::string results_in(const std::string& path, const std::vector<Entry>& entrie
   if (std::none_of(entries.begin(), entries.end(),
                    [](const Entry& entry) { return entry.name == "report.json"; }))
     return "";
-  std::ifstream file(path + "/report.json");
-  const Json report = Json::parse(file, nullptr, false);
-  const auto status = report.is_object() ? report.find("status") : report.end();
-  if (!report.is_object() || status == report.end() || !status->is_string()) return "another report.json";
-  const auto text = status->get<std::string>();
-  const bool ended = text == "finished" || text == "interrupted";
-  return ended ? fmt::format("the results of a job ({})", text) : "";
+  const std::string status = status_in(path);
+  const bool ended = status == "finished" || status == "interrupted";
+  return ended ? fmt::format("the results of a job ({})", status) : "";
+}
+
+// What stands in the place of a file that a job writes and is none, so that nothing may replace it: a folder
+// or a link of that name, or a report.json of somebody else; empty when there is none.
+std::string in_the_way(const std::string& path, const std::vector<Entry>& entries) {
+  for (const Entry& entry : entries) {
+    if (is_of_a_job(entry.name) && !entry.of_a_job)
+      return fmt::format("the file '{}', which no job wrote", entry.name);
+    if (entry.name == "report.json" && status_in(path).empty()) return "another report.json";
+  }
+  return "";
 }
 
 // UsageError when the folder belongs to somebody; the files of an earlier job go when they may.
 void take_over(const std::string& path, bool overwrite) {
   const std::vector<Entry> entries = entries_of(path);
+  if (const std::string found = in_the_way(path, entries); !found.empty()) {
+    fail(ErrorClass::Usage, {}, "train.run_dir",
+         fmt::format("run_dir: {} holds {}, where a job would write; expected another folder, or that moved",
+                     printable(path), printable(found)));
+  }
   if (!overwrite) {
     const auto foreign =
         std::find_if(entries.begin(), entries.end(), [](const Entry& entry) { return !entry.of_a_job; });

@@ -76,6 +76,12 @@ void check_texts(const std::string& name, int rounds, Notebook (*make)(Random&),
       INFO(result.messages);
       const std::string after = bytes_of(path);
       INFO("became\n" << after);
+      // A new function may have a name that the statements use; then nothing is written.
+      if (result.messages.find("[program.in_place]") != std::string::npos) {
+        CHECK(result.exit_code == 2);
+        CHECK(after == notebook.text);
+        continue;
+      }
       REQUIRE(result.exit_code == 0);
       CHECK(missing(after, notebook.kept).empty());
       CHECK(run_trial({{"check", name}, folder.path()}).exit_code == 0);
