@@ -437,8 +437,7 @@ std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name,
     return GlobalMeaning{global_ref(GlobalFunction(declaration.prim), use), declaration.prim, true, false};
   }
   ensure_header(declaration);
-  if (declaration.header->failed)
-    return GlobalMeaning{global_ref(name, failed, use), nullptr, false, false};
+  if (declaration.header->failed) return GlobalMeaning{global_ref(name, failed, use), nullptr, false, false};
   if (declaration.header->annotated) {
     FunctionType type = *declaration.header->annotated;
     type.pure = declaration.options.pure;

@@ -29,7 +29,8 @@ class ModuleBuilder : public Globals, public PrimFuncModule {
   const ast::FunctionDefinition* prim_func_definition(const std::string& name) const override;
   const std::string& module_name() const override { return module_.name; }
 
-  // Reports duplicates and what is no function of a module. The body of a function goes away when it is built.
+  // Reports duplicates and what is no function of a module. The body of a function goes away when it is
+  // built.
   void declare(ast::Statement& statement);
   // Class-level statements other than functions: attributes, docstrings, type variables.
   void declare_class_statement(const ast::Statement& statement);

@@ -30,8 +30,7 @@ llvm::Type* in_context(llvm::Type* type, llvm::LLVMContext& context) {
 }  // namespace
 
 GraphEmitter::GraphEmitter(const LiftedModule& lifted, Build& build, const TargetTraits& target,
-                           SiteTable& sites, std::vector<HostCall>* host_calls,
-                           const LoweredCalls* operators)
+                           SiteTable& sites, std::vector<HostCall>* host_calls, const LoweredCalls* operators)
     : lifted_(lifted),
       module_(lifted.module),
       build_(build),

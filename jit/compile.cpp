@@ -48,8 +48,7 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
     LoweredCalls calls;
     lowered.module = legalize(lowered.module, unknown, &calls);
     const FunctionPtr function = lowered.module.function(name);
-    GraphEmitter emitter(lowered, build, engine.traits(), compiled->sites, &compiled->host_calls,
-                         &calls);
+    GraphEmitter emitter(lowered, build, engine.traits(), compiled->sites, &compiled->host_calls, &calls);
     symbol = emitter.finish(emitter.function(*function));
     compiled->values = emitter.values(*function);
     for (const GlobalFunction& each : lowered.module.functions) {

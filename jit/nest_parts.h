@@ -1,5 +1,5 @@
-// What a nest of loops is made of: the accesses below a statement, and the loops around one store. Internal to
-// jit/nest.cpp and its neighbours.
+// What a nest of loops is made of: the accesses below a statement, and the loops around one store. Internal
+// to jit/nest.cpp and its neighbours.
 #pragma once
 
 #include <functional>

@@ -62,8 +62,8 @@ class RuntimeCalls {
 void finish_function(llvm::Function& function);
 // For code in which nothing is gained: LLVM selects instructions one by one and leaves their order.
 void translate_as_it_stands(llvm::Function& function);
-// Says of arguments, by number, that they are apart from all others and how they are aligned. All at once: LLVM
-// keeps every list of attributes that it has seen, so one after another they would cost the square.
+// Says of arguments, by number, that they are apart from all others and how they are aligned. All at once:
+// LLVM keeps every list of attributes that it has seen, so one after another they would cost the square.
 void mark_buffers(llvm::Function& function, std::span<const std::pair<unsigned, llvm::Align>> buffers);
 
 }  // namespace relish::jit

@@ -14,8 +14,8 @@ namespace relish {
 template <class T>
 class HeldVector : private HeldMemory, public std::vector<T> {
  public:
-  // `count` values, all `value`. ResourceLimit when they do not fit below --memory-limit; `what`: "the sums of
-  // a reduction".
+  // `count` values, all `value`. ResourceLimit when they do not fit below --memory-limit; `what`: "the sums
+  // of a reduction".
   HeldVector(std::int64_t count, std::string_view what, const T& value = T())
       : HeldMemory(bytes_of(count), what), std::vector<T>(static_cast<std::size_t>(count), value) {}
 

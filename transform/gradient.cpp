@@ -86,7 +86,8 @@ class GradientPass {
           nested_.insert_or_assign(copy.var().id(), nested->function);
       }
       // A variable that shadows a parameter leaves the name to the parameter.
-      if (!names_of_params.contains(binding.var().name())) by_name_[binding.var().name()] = vars_.at(binding.var().id());
+      if (!names_of_params.contains(binding.var().name()))
+        by_name_[binding.var().name()] = vars_.at(binding.var().id());
     }
     return_ = substitute(source_.result, vars_);
     builder_.end_block();

@@ -19,9 +19,12 @@ inline ScriptValue module_result(Module module) {
 }
 
 // The file that a transform of the shell writes.
-inline constexpr Option output_option = {
-    "output", OptionKind::OutputFile, "standard output", "file to write; the input is changed in its place",
-    'o', in_shell};
+inline constexpr Option output_option = {"output",
+                                         OptionKind::OutputFile,
+                                         "standard output",
+                                         "file to write; the input is changed in its place",
+                                         'o',
+                                         in_shell};
 inline constexpr Option dialect_option = {
     "dialect", OptionKind::Text, "0.26", "dialect of the text: 0.26, 2023 or 2022", 0, in_shell};
 

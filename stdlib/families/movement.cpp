@@ -50,8 +50,8 @@ void check_index(const CallView& call, std::string_view name, const Tensor& indi
   const std::int64_t index = indices.get_int(flat);
   if (index >= -of.extent && index < of.extent) return;
   fail(fault_class(FaultKind::IndexOutOfRange), call.span, fault_id(FaultKind::IndexOutOfRange),
-       fmt::format("{}: index {}{} is out of range for axis {} of {}, which has length {}", call.op.name, index,
-                   at_place(name, indices.shape(), flat), of.axis, of.data, of.extent));
+       fmt::format("{}: index {}{} is out of range for axis {} of {}, which has length {}", call.op.name,
+                   index, at_place(name, indices.shape(), flat), of.axis, of.data, of.extent));
 }
 
 void check_indices(const CallView& call, std::string_view name, const Tensor& indices, const Indexed& of) {

@@ -4,8 +4,8 @@
 #include "ir/printer.h"
 #include "stdlib/families/dtypes.h"
 #include "stdlib/families/elements.h"
-#include "stdlib/families/lowering.h"
 #include "stdlib/families/fill_value.h"
+#include "stdlib/families/lowering.h"
 
 namespace relish::padding {
 namespace {

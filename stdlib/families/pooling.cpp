@@ -6,8 +6,8 @@
 #include "stdlib/families/dtypes.h"
 #include "stdlib/families/elements.h"
 #include "stdlib/families/lowering.h"
-#include "stdlib/families/scalar_math.h"
 #include "stdlib/families/pace.h"
+#include "stdlib/families/scalar_math.h"
 
 namespace relish::pooling {
 namespace {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "stdlib/families/lines.h"
+#include "stdlib/families/pace.h"
 #include "stdlib/families/random.h"
 #include "stdlib/families/reduction.h"
-#include "stdlib/families/pace.h"
 
 namespace relish {
 

@@ -9,8 +9,8 @@
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/lines.h"
 #include "stdlib/families/lowering.h"
-#include "stdlib/families/scalar_math.h"
 #include "stdlib/families/pace.h"
+#include "stdlib/families/scalar_math.h"
 
 namespace relish {
 
@@ -40,7 +40,8 @@ Value evaluate(const EvalCall& c, Finish finish) {
       for (std::int64_t i = 0; i < line.length; ++i, pace()) largest = maximum_ieee(largest, x(i));
       double total = 0;
       for (std::int64_t i = 0; i < line.length; ++i, pace()) total += std::exp(x(i) - largest);
-      for (std::int64_t i = 0; i < line.length; ++i, pace()) target[line.at(i)] = T(finish(x(i) - largest, total));
+      for (std::int64_t i = 0; i < line.length; ++i, pace())
+        target[line.at(i)] = T(finish(x(i) - largest, total));
     });
   });
   return result;

@@ -6,8 +6,8 @@
 #include "stdlib/families/scalars.h"
 
 #include "ir/printer.h"
-#include "support/checked.h"
 #include "stdlib/families/pace.h"
+#include "support/checked.h"
 
 namespace relish::ops_arange {
 namespace {

@@ -1,9 +1,9 @@
 // Limiting elements to an interval.
 #include "stdlib/families/domain.h"
 #include "stdlib/families/gradient.h"
+#include "stdlib/families/pace.h"
 #include "stdlib/families/scalar_math.h"
 #include "stdlib/families/scalars.h"
-#include "stdlib/families/pace.h"
 
 namespace relish::ops_clip {
 namespace {

@@ -2,8 +2,8 @@
 #include "stdlib/families/dtypes.h"
 #include "stdlib/families/elements.h"
 #include "stdlib/families/gradient.h"
-#include "stdlib/families/scalars.h"
 #include "stdlib/families/pace.h"
+#include "stdlib/families/scalars.h"
 
 namespace relish::ops_diagonals {
 namespace {

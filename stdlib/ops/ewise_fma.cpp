@@ -2,8 +2,8 @@
 #include "stdlib/families/domain.h"
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/lowering.h"
-#include "stdlib/families/shapes.h"
 #include "stdlib/families/pace.h"
+#include "stdlib/families/shapes.h"
 
 namespace relish::ops_ewise_fma {
 namespace {

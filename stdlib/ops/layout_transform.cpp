@@ -3,8 +3,8 @@
 #include "stdlib/families/movement.h"
 
 #include "ir/printer.h"
-#include "stdlib/families/pace.h"
 #include "stdlib/families/fill_value.h"
+#include "stdlib/families/pace.h"
 
 namespace relish::ops_layout_transform {
 namespace {

@@ -5,8 +5,8 @@
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/iteration.h"
 #include "stdlib/families/lowering.h"
-#include "stdlib/families/synonym.h"
 #include "stdlib/families/pace.h"
+#include "stdlib/families/synonym.h"
 
 namespace relish::ops_linear {
 namespace {

@@ -2,9 +2,9 @@
 #include "ir/printer.h"
 #include "stdlib/families/binary.h"
 #include "stdlib/families/elements.h"
+#include "stdlib/families/fill_value.h"
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/iteration.h"
-#include "stdlib/families/fill_value.h"
 
 namespace relish::ops_masked_fill {
 namespace {

@@ -2,8 +2,8 @@
 #include <numeric>
 
 #include "stdlib/families/lines.h"
-#include "stdlib/families/reduction.h"
 #include "stdlib/families/pace.h"
+#include "stdlib/families/reduction.h"
 
 namespace relish::ops_median {
 namespace {

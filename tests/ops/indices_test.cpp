@@ -58,7 +58,8 @@ TEST_CASE("an index out of range is a RuntimeError in both tiers", "[ops]") {
       {"grad.take_backward", "rand((1,), \"float32\"), rand((3,), \"float32\"), R.const([3], \"int64\")",
        "grad.take_backward: index 3 at [0] of indices is out of range for axis 0 of x, which has length 3"},
       {"gather_elements", "rand((3, 2), \"float32\"), R.const([[0, -4]], \"int64\")",
-       "gather_elements: index -4 at [0, 1] of indices is out of range for axis 0 of data, which has length 3"},
+       "gather_elements: index -4 at [0, 1] of indices is out of range for axis 0 of data, which has length "
+       "3"},
       {"scatter_elements", "rand((3,), \"float32\"), R.const([3], \"int64\"), rand((1,), \"float32\")",
        "scatter_elements: index 3 at [0] of indices is out of range for axis 0 of data, which has length 3"},
       {"scatter_elements",
@@ -71,7 +72,8 @@ TEST_CASE("an index out of range is a RuntimeError in both tiers", "[ops]") {
       {"scatter_nd", "rand((3, 2), \"float32\"), R.const([[-4]], \"int64\"), rand((1, 2), \"float32\")",
        "scatter_nd: index -4 at [0, 0] of indices is out of range for axis 0 of data, which has length 3"},
       {"index_tensor", "rand((3, 2), \"float32\"), (R.const([0, 1], \"int64\"), R.const([[2]], \"int64\"))",
-       "index_tensor: index 2 at [0, 0] of indices[1] is out of range for axis 1 of data, which has length 2"},
+       "index_tensor: index 2 at [0, 0] of indices[1] is out of range for axis 1 of data, which has length "
+       "2"},
       {"index_put", "rand((3,), \"float32\"), (R.const([3], \"int64\"),), rand((1,), \"float32\")",
        "index_put: index 3 at [0] of indices[0] is out of range for axis 0 of data, which has length 3"},
   };

@@ -1,7 +1,7 @@
-// A signal ends the evaluation of one large operator: between rows, terms or comparisons, whichever it is made
-// of.
-#include <catch2/catch.hpp>
+// A signal ends the evaluation of one large operator: between rows, terms or comparisons, whichever it is
+// made of.
 #include <signal.h>
+#include <catch2/catch.hpp>
 
 #include <chrono>
 #include <thread>

@@ -114,16 +114,18 @@ std::string callers(std::size_t n) {
         "    @R.function\n    def {}(x: R.Tensor((2,), \"float32\")) -> R.Tensor({}, \"float32\"):\n"
         "        return {}\n",
         i ? fmt::format("f{}", i) : std::string("main"), i ? "(2,)" : "()",
-        i ? i + 1 < n ? fmt::format("Module.f{}(x)", i + 1) : std::string("R.sin(x)")
-          : n > 1 ? std::string("R.sum(Module.f1(x))") : std::string("R.sum(x)"));
+        i       ? i + 1 < n ? fmt::format("Module.f{}(x)", i + 1) : std::string("R.sin(x)")
+              : n > 1 ? std::string("R.sum(Module.f1(x))")
+                : std::string("R.sum(x)"));
   }
   return text;
 }
 
 // The last function of a chain of callers cannot be read: all are left out, each with a note.
 std::string unread_callers(std::size_t n) {
-  std::string text = "import tvm\n\n@I.ir_module\nclass Module:\n    @R.function\n"
-                     "    def main(x: R.Tensor((2,), \"float32\")):\n        return R.sum(x)\n\n";
+  std::string text =
+      "import tvm\n\n@I.ir_module\nclass Module:\n    @R.function\n"
+      "    def main(x: R.Tensor((2,), \"float32\")):\n        return R.sum(x)\n\n";
   for (std::size_t i = 0; i < n; ++i) {
     text += fmt::format(
         "    @R.function\n    def f{}(x: R.Tensor((2,), \"float32\")) -> R.Tensor((2,), \"float32\"):\n"
@@ -146,13 +148,15 @@ std::string growing_sum_of_lists(std::size_t n) {
 }
 
 std::string growing_sum_of_texts(std::size_t n) {
-  return fmt::format(
-      "text = \"\"\nfor i in range({}):\n    text = text + \"a\" + str(i)\nprint(len(text))\n", n);
+  return fmt::format("text = \"\"\nfor i in range({}):\n    text = text + \"a\" + str(i)\nprint(len(text))\n",
+                     n);
 }
 
 std::string nested_loops(std::size_t n) {
-  return fmt::format("count = 0\nfor i in range({}):\n    for j in range(10):\n        count += 1\n"
-                     "print(count)\n", n);
+  return fmt::format(
+      "count = 0\nfor i in range({}):\n    for j in range(10):\n        count += 1\n"
+      "print(count)\n",
+      n);
 }
 
 struct Command {

@@ -63,11 +63,11 @@ Value evaluate(const EvalCall& c) {
   if (k.shape() != Shape{batch, keys, heads, size} || v.shape() != Shape{batch, keys, heads, out} ||
       (has_bias(c.call) && broadcast_values(c.call, scores, c.in(attention::bias).shape()) != scores)) {
     fail(ErrorClass::Runtime, c.call.span, fmt::format("{}.shape", short_name_of(c.call.op)),
-         fmt::format("{}: query ({}), key ({}) and value ({}){} do not fit together", short_name_of(c.call.op),
-                     fmt::join(q.shape(), ", "), fmt::join(k.shape(), ", "), fmt::join(v.shape(), ", "),
-                     has_bias(c.call)
-                         ? fmt::format(" and bias ({})", fmt::join(c.in(attention::bias).shape(), ", "))
-                         : ""));
+         fmt::format(
+             "{}: query ({}), key ({}) and value ({}){} do not fit together", short_name_of(c.call.op),
+             fmt::join(q.shape(), ", "), fmt::join(k.shape(), ", "), fmt::join(v.shape(), ", "),
+             has_bias(c.call) ? fmt::format(" and bias ({})", fmt::join(c.in(attention::bias).shape(), ", "))
+                              : ""));
   }
   const Mask mask = attention::mask_of(c.call);
   const double scale = attention::scale_of(c.call, size);

@@ -56,7 +56,8 @@ std::vector<std::int64_t> starts_of(const EvalCall& c, std::size_t i, std::int64
   for (std::int64_t k = 0; k < c.in(i).size(); ++k) {
     const std::int64_t start = c.in(i).get_int(k);
     if (k == 0 ? start != 0 : start < starts.back())
-      refuse(fmt::format("found {} at [{}]{}", start, k, k == 0 ? "" : fmt::format(" behind {}", starts.back())));
+      refuse(fmt::format("found {} at [{}]{}", start, k,
+                         k == 0 ? "" : fmt::format(" behind {}", starts.back())));
     starts.push_back(start);
   }
   if (starts.empty()) refuse("found no element");

@@ -1,7 +1,7 @@
 // The sum of products of predictions and labels, which is a cross-entropy when predictions are logarithms.
 #include "ir/printer.h"
-#include "stdlib/families/reduction.h"
 #include "stdlib/families/pace.h"
+#include "stdlib/families/reduction.h"
 
 namespace relish::ops_nn_cross_entropy_with_logits {
 namespace {
@@ -32,8 +32,9 @@ Value evaluate(const EvalCall& c) {
   const Tensor &a = c.in(0), &b = c.in(1);
   if (a.shape() != b.shape()) {
     fail(ErrorClass::Runtime, c.call.span, "cross_entropy_with_logits.shape",
-         fmt::format("cross_entropy_with_logits: predictions have shape ({}) and labels ({}), expected the same",
-                     fmt::join(a.shape(), ", "), fmt::join(b.shape(), ", ")));
+         fmt::format(
+             "cross_entropy_with_logits: predictions have shape ({}) and labels ({}), expected the same",
+             fmt::join(a.shape(), ", "), fmt::join(b.shape(), ", ")));
   }
   Tensor result = Tensor::empty(a.dtype(), {});
   visit_float(a.dtype(), [&](auto element) {

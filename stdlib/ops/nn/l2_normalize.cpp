@@ -1,6 +1,6 @@
 // Vectors of length 1.
-#include "stdlib/families/reduction.h"
 #include "stdlib/families/moments.h"
+#include "stdlib/families/reduction.h"
 
 namespace relish::ops_nn_l2_normalize {
 namespace {
@@ -35,8 +35,8 @@ Value evaluate(const EvalCall& c) {
     for_each_row<1>(x.shape(), {reduction::result_strides(x.shape(), axes)},
                     [&](const auto& offsets, const auto& strides, std::int64_t count) {
                       for (std::int64_t i = 0; i < count; ++i) {
-                        const double sum = overflowing<T>(
-                            squares[static_cast<std::size_t>(offsets[0] + i * strides[0])]);
+                        const double sum =
+                            overflowing<T>(squares[static_cast<std::size_t>(offsets[0] + i * strides[0])]);
                         *target++ = T(to_sum(*source++) / std::sqrt(maximum_ieee(sum, eps_of(c.call))));
                       }
                     });

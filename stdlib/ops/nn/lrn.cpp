@@ -1,7 +1,7 @@
 // Local response normalization.
 #include "stdlib/families/lines.h"
-#include "stdlib/families/reduction.h"
 #include "stdlib/families/pace.h"
+#include "stdlib/families/reduction.h"
 
 namespace relish::ops_nn_lrn {
 namespace {

@@ -45,8 +45,7 @@ void for_each_target(const EvalCall& c, const Operands& operands, Visit&& visit)
                        class_axis, classes));
     }
     const std::int64_t element = (position / inner * classes + target) * inner + position % inner;
-    visit(position, element,
-          operands.weighted(c.call) ? c.in(operands.weights()).get_double(target) : 1.0);
+    visit(position, element, operands.weighted(c.call) ? c.in(operands.weights()).get_double(target) : 1.0);
   }
 }
 

@@ -34,7 +34,8 @@ constexpr Sample samples[] = {
 constexpr Reject rejects[] = {
     {"pad.pad_value", "rand((2,), \"float32\"), pad_width=[1, 1], pad_value=1e39",
      "pad_value is 1e+39, which float32 does not hold"},
-    {"pad.pad_value", "R.const([1, 2], \"int8\"), pad_width=[1, 1], pad_value=300", "which int8 does not hold"},
+    {"pad.pad_value", "R.const([1, 2], \"int8\"), pad_width=[1, 1], pad_value=300",
+     "which int8 does not hold"},
     {"pad.pad_width", "rand((2, 3), \"float32\"), pad_width=[1, 1]", "is for 1 dimensions, data has 2"},
     {"pad.pad_width", "rand((2,), \"float32\"), pad_width=[1]", "expected two for each dimension"},
     {"pad.pad_width", "rand((2,), \"float32\"), pad_width=[1, -1]", "expected at least 0"},

@@ -7,8 +7,8 @@
 #include "stdlib/families/elements.h"
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/lowering.h"
-#include "stdlib/families/windows.h"
 #include "stdlib/families/pace.h"
+#include "stdlib/families/windows.h"
 #include "support/held_vector.h"
 
 namespace relish::ops_nn_winograd {

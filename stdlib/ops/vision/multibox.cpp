@@ -5,8 +5,8 @@
 #include "stdlib/families/boxes.h"
 #include "stdlib/families/dtypes.h"
 #include "stdlib/families/lowering.h"
-#include "stdlib/families/scalar_math.h"
 #include "stdlib/families/pace.h"
+#include "stdlib/families/scalar_math.h"
 
 namespace relish::ops_vision_multibox {
 namespace {
