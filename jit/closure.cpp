@@ -16,13 +16,6 @@
 namespace relish::jit {
 namespace {
 
-std::vector<Value> arguments_of(const HostCall& host, CallState& state, const std::int64_t* in) {
-  std::vector<Value> args;
-  std::size_t position = 0;
-  for (const ValueTree& param : host.params) args.push_back(argument_of_slots(param, state, in, position));
-  return args;
-}
-
 // Gives up what belongs to the holder of the slots.
 void release_slots(const ValueTree& tree, CallState& state, const std::int64_t* slots,
                    std::size_t& position) {

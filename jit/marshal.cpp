@@ -97,6 +97,13 @@ Value argument_of_slots(const ValueTree& tree, CallState& state, const std::int6
   return Value::tuple(std::move(fields));
 }
 
+std::vector<Value> arguments_of(const HostCall& host, CallState& state, const std::int64_t* in) {
+  std::vector<Value> args;
+  std::size_t position = 0;
+  for (const ValueTree& param : host.params) args.push_back(argument_of_slots(param, state, in, position));
+  return args;
+}
+
 void result_to_slots(const Value& value, const ValueTree& tree, Span span, CallState& state,
                      std::int64_t* slots, std::size_t& position) {
   const auto mismatch = [&]() {

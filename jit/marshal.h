@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "jit/graph_values.h"
+#include "jit/host_calls.h"
 #include "jit/runtime.h"
 #include "runtime/value.h"
 
@@ -22,6 +23,8 @@ ScalarValue scalar_of_slot(std::int64_t slot, DType dtype);
 // memory is copied. Text has no slots and comes as an empty string.
 Value argument_of_slots(const ValueTree& tree, CallState& state, const std::int64_t* slots,
                         std::size_t& position);
+// The values that compiled code hands to a host call.
+std::vector<Value> arguments_of(const HostCall& host, CallState& state, const std::int64_t* in);
 // The slots of a result that the program hands to compiled code; its tensors become the call's. RuntimeError
 // at `span` when the value is not of the shape of the tree.
 void result_to_slots(const Value& value, const ValueTree& tree, Span span, CallState& state,

@@ -259,11 +259,8 @@ std::int32_t rt_host_call(RtContext* context, std::int32_t index, const std::int
   CallState& state = *context->state;
   try {
     const HostCall& host = (*state.running.host_calls)[static_cast<std::size_t>(index)];
-    std::vector<Value> args;
     std::size_t position = 0;
-    for (const ValueTree& param : host.params) args.push_back(argument_of_slots(param, state, in, position));
-    position = 0;
-    result_to_slots(host.call(std::move(args)), host.result, host.span, state, out, position);
+    result_to_slots(host.call(arguments_of(host, state, in)), host.result, host.span, state, out, position);
     return status_ok;
   } catch (...) {
     state.keep_failure();
@@ -279,10 +276,7 @@ std::int32_t rt_operator_fault(RtContext* context, std::int32_t index, std::int3
   CallState& state = *context->state;
   try {
     const HostCall& host = (*state.running.host_calls)[static_cast<std::size_t>(index)];
-    std::vector<Value> args;
-    std::size_t position = 0;
-    for (const ValueTree& param : host.params) args.push_back(argument_of_slots(param, state, in, position));
-    host.call(std::move(args));
+    host.call(arguments_of(host, state, in));
     return status;
   } catch (const Failure& failure) {
     const ErrorClass found = failure.diagnostics().front().error_class;
