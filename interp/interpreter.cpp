@@ -4,7 +4,7 @@
 #include <list>
 
 #include "interp/graph_evaluator.h"
-#include "ir/prim_calls.h"
+#include "loops/prim_calls.h"
 #include "support/big_stack.h"
 
 namespace relish {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "interp/loop_slots.h"
-#include "ir/empty_reduction.h"
 #include "ir/fault.h"
+#include "loops/empty_reduction.h"
 #include "support/interrupt.h"
 #include "support/overloaded.h"
 

@@ -1,5 +1,5 @@
 // What prim_funcs may say and no tier runs: calls of native code, those of other prim_funcs that cannot be
-// put in their place (ir/prim_calls.h), and pointers to memory that no argument gives. Such a function is
+// put in their place (loops/prim_calls.h), and pointers to memory that no argument gives. Such a function is
 // read, checked, printed and transformed around; calling it fails at the place of what cannot be run, alike
 // in both tiers and before anything is computed.
 #pragma once

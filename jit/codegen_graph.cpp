@@ -9,6 +9,7 @@
 
 #include "ir/symbols.h"
 #include "jit/split_function.h"
+#include "loops/written_first.h"
 #include "support/failure.h"
 #include "support/interrupt.h"
 #include "transform/lift_bodies.h"

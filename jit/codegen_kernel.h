@@ -1,6 +1,5 @@
 // Code generation of one prim_func: `int32 kernel(Ctx*, parameters..., symbolic dims...)` in LLVM IR. Loops
-// are arranged (jit/nest.h), checks that are proved fall away (jit/bounds.h), independent outer loops run in
-// parallel.
+// run as the text says (schedule/schedule.h), checks that are proved fall away (loops/range_prover.h).
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -13,11 +12,11 @@
 #include <vector>
 
 #include "ir/stmt.h"
-#include "jit/bounds.h"
 #include "jit/kernel_symbols.h"
-#include "jit/nest.h"
 #include "jit/runtime_calls.h"
 #include "jit/sites.h"
+#include "loops/range_prover.h"
+#include "loops/reduction.h"
 
 namespace relish::jit {
 
@@ -108,14 +107,11 @@ class KernelEmitter {
                     bool jumps = false);
   llvm::Value* iterations(const For& loop);
   For with_known_step(const For& loop, Span span);
-  llvm::MDNode* vector_hints(const For& loop, bool hot);
+  llvm::MDNode* vector_hints(const For& loop);
   void iteration(const For& loop, llvm::Value* counter, llvm::Value* begin);
-  void loop_over(const For& loop, LoopWalk walk, llvm::Value* first, llvm::Value* count);
-  void jammed_loop(const For& loop, std::int64_t factor, llvm::Value* begin, llvm::Value* first,
-                   llvm::Value* count);
-  void loop_in_blocks(const For& loop, LoopWalk walk, llvm::Value* first, llvm::Value* count);
+  void unrolled_loop(const For& loop);
   void strips(const For& loop, llvm::Value* first, llvm::Value* count, llvm::Value* begin);
-  bool parallel_loop(const Stmt& stmt);
+  void parallel_loop(const Stmt& stmt);
   void while_loop(const While& loop);
   llvm::Value* work_of(const Stmt& stmt);  // simple statements run, as int64
   bool polls_rarely(const For& loop) const;
@@ -164,7 +160,6 @@ class KernelEmitter {
   SiteTable& sites_;
   RuntimeCalls runtime_;
   RangeProver prover_;
-  LoopWalks walks_;
   Frame frame_;
   std::string symbol_;
   int nests_ = 0;

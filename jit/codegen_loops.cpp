@@ -1,101 +1,22 @@
-// Code generation of loops: with interrupt polls, in strips that the vectorizer takes, several iterations of
-// a reduction in one sweep, and parallel ones as functions of their own.
+// Code generation of loops: with interrupt polls, in strips that the vectorizer takes, and parallel ones as
+// functions of their own.
 #include <llvm/IR/Intrinsics.h>
 
 #include <algorithm>
 
-#include "ir/empty_reduction.h"
-#include "ir/rewrite.h"
 #include "jit/codegen_kernel.h"
+#include "loops/empty_reduction.h"
+#include "loops/iterations.h"
+#include "loops/work.h"
 
 namespace relish::jit {
 namespace {
 
 constexpr std::int64_t iterations_between_polls = 1 << 20;  // of simple statements: about a millisecond
 constexpr std::int64_t strip_work = 1 << 16;
-constexpr std::int64_t parallel_threshold = 1 << 15;  // below it, waking a thread costs more than it saves
 constexpr std::int64_t chunk_work = 1 << 17;
 constexpr std::int64_t guessed_extent = 16;
-constexpr std::int64_t cost_of_intrinsic = 10;
-constexpr std::int64_t nodes_of_simple_statement = 16;
 constexpr std::int64_t least_strip = 64;
-
-bool has_loop(const Stmt& stmt) {
-  if (!stmt.defined()) return false;
-  if (stmt.as<For>() || stmt.as<While>()) return true;
-  if (const auto* n = stmt.as<BlockStmt>()) return has_loop(n->init) || has_loop(n->body);
-  if (const auto* n = stmt.as<IfStmt>()) return has_loop(n->then_body) || has_loop(n->else_body);
-  if (const auto* n = stmt.as<SeqStmt>()) return std::any_of(n->body.begin(), n->body.end(), has_loop);
-  return false;
-}
-
-// Whether a break or continue in the body of a loop means that loop.
-bool has_own_jump(const Stmt& stmt, bool breaks_only) {
-  if (!stmt.defined()) return false;
-  const auto inside = [&](const Stmt& child) { return has_own_jump(child, breaks_only); };
-  if (stmt.as<Break>() || (!breaks_only && stmt.as<Continue>())) return true;
-  if (const auto* n = stmt.as<BlockStmt>()) return inside(n->init) || inside(n->body);
-  if (const auto* n = stmt.as<IfStmt>()) return inside(n->then_body) || inside(n->else_body);
-  if (const auto* n = stmt.as<SeqStmt>()) return std::any_of(n->body.begin(), n->body.end(), inside);
-  return false;
-}
-
-bool has_return(const Stmt& stmt) {
-  bool found = false;
-  for_each_stmt(stmt, [&](const Stmt& inner) { found = found || inner.as<Return>(); });
-  return found;
-}
-
-// How many simple statements take the time of one with this expression.
-std::int64_t cost_of(const Scalar& value) {
-  if (!value.defined()) return 0;
-  std::int64_t nodes = 0;
-  for_each_scalar(value, [&](const Scalar&) { ++nodes; });
-  return nodes / nodes_of_simple_statement + cost_of_intrinsic * count_intrinsics(value);
-}
-
-// The same of a statement by itself, without those below it.
-std::int64_t cost_of(const Stmt& stmt) {
-  if (const auto* n = stmt.as<Store>()) {
-    std::int64_t cost = 1 + cost_of(n->value);
-    for (const Scalar& index : n->indices) cost += cost_of(index);
-    return cost;
-  }
-  if (const auto* n = stmt.as<DefineScalar>()) return 1 + cost_of(n->value);
-  if (const auto* n = stmt.as<AssignScalar>()) return 1 + cost_of(n->value);
-  if (const auto* n = stmt.as<AssertStmt>()) return 1 + cost_of(n->condition);
-  if (const auto* n = stmt.as<Evaluate>()) return 1 + cost_of(n->value);
-  if (const auto* n = stmt.as<IfStmt>()) return cost_of(n->condition);
-  return 1;
-}
-
-// Iterations of simple statements below, when all extents are literals.
-std::optional<std::int64_t> constant_work(const Stmt& stmt) {
-  if (!stmt.defined()) return 0;
-  if (stmt.as<While>()) return std::nullopt;
-  if (const auto* n = stmt.as<For>()) {
-    const auto extent = n->extent.as_int();
-    const auto inner = constant_work(n->body);
-    std::int64_t product = 0;
-    if (!extent || !inner || __builtin_mul_overflow(*extent, *inner, &product)) return std::nullopt;
-    return product;
-  }
-  const auto sum = [](std::optional<std::int64_t> a,
-                      std::optional<std::int64_t> b) -> std::optional<std::int64_t> {
-    std::int64_t total = 0;
-    if (!a || !b || __builtin_add_overflow(*a, *b, &total)) return std::nullopt;
-    return total;
-  };
-  if (const auto* n = stmt.as<BlockStmt>()) return sum(constant_work(n->init), constant_work(n->body));
-  if (const auto* n = stmt.as<IfStmt>())
-    return sum(cost_of(stmt), sum(constant_work(n->then_body), constant_work(n->else_body)));
-  if (const auto* n = stmt.as<SeqStmt>()) {
-    std::optional<std::int64_t> total = 0;
-    for (const Stmt& child : n->body) total = sum(total, constant_work(child));
-    return total;
-  }
-  return cost_of(stmt);
-}
 
 }  // namespace
 
@@ -134,7 +55,7 @@ void KernelEmitter::counted_loop(llvm::Value* first, llvm::Value* count, std::in
 
 // Advice for the vectorizer about an innermost loop: code that brings little costs compilation time all the
 // same.
-llvm::MDNode* KernelEmitter::vector_hints(const For& loop, bool hot) {
+llvm::MDNode* KernelEmitter::vector_hints(const For& loop) {
   auto& context = builder_.getContext();
   const auto hint = [&](const char* name, llvm::Constant* value) {
     return llvm::MDNode::get(context,
@@ -147,7 +68,7 @@ llvm::MDNode* KernelEmitter::vector_hints(const For& loop, bool hot) {
   // scalar.
   if (!traits.affine || (extent && *extent < 8))
     hints.push_back(hint("llvm.loop.vectorize.enable", builder_.getFalse()));
-  else if (!traits.reduces && !hot)
+  else if (!traits.reduces && !loop.body.as<For>())  // what is unrolled inside is work enough
     hints.push_back(hint("llvm.loop.interleave.count", builder_.getInt32(1)));
   if (target_.masked_memory && traits.affine && !traits.calls && !traits.reduces &&
       !(extent && *extent % 16 == 0))
@@ -185,11 +106,8 @@ void KernelEmitter::iteration(const For& loop, llvm::Value* counter, llvm::Value
 }
 
 void KernelEmitter::for_loop(const Stmt& stmt) {
-  const Stmt arranged = has_views_ ? stmt : arrange(stmt, prover_, walks_);
-  const auto* loop = arranged.as<For>();
-  if (!loop) return statement(arranged);
-  // What was arranged has its init apart.
-  const Stmt otherwise = arranged.same_as(stmt) ? init_of_empty(stmt) : Stmt();
+  const auto* loop = stmt.as<For>();
+  const Stmt otherwise = init_of_empty(stmt);
   const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
   llvm::BasicBlock* done = nullptr;
   if (otherwise.defined()) {
@@ -204,9 +122,12 @@ void KernelEmitter::for_loop(const Stmt& stmt) {
     builder_.CreateBr(done);
     builder_.SetInsertPoint(some);
   }
-  const For known = with_known_step(*loop, arranged->span);
-  const bool alone = in_parallel_ || has_views_ || has_own_jump(loop->body, true) || has_return(loop->body);
-  if (alone || !parallel_loop(make_stmt(known, arranged->span)))
+  const For known = with_known_step(*loop, stmt->span);
+  if (unrolls(known))
+    unrolled_loop(known);
+  else if (known.kind == LoopKind::Parallel)
+    parallel_loop(make_stmt(known, stmt->span));
+  else
     loop_over(known, int64(0), iterations(known));
   leave_scope(scalars, buffers);
   if (!done) return;
@@ -216,19 +137,10 @@ void KernelEmitter::for_loop(const Stmt& stmt) {
 
 // Iterations [first, count) of the loop, counted from its begin.
 void KernelEmitter::loop_over(const For& loop, llvm::Value* first, llvm::Value* count) {
-  const auto known = walks_.find(loop.var.id());
-  loop_over(loop, known == walks_.end() ? LoopWalk() : known->second, first, count);
-}
-
-void KernelEmitter::loop_over(const For& loop, LoopWalk walk, llvm::Value* first, llvm::Value* count) {
-  if (walk.block > 0) return loop_in_blocks(loop, walk, first, count);
   llvm::Value* begin = index(loop.begin);
   prover_.enter_loop(loop.var, loop.begin, loop.extent);
   frame_.loops.push_back(loop.var);
-  const auto* inner = loop.body.as<For>();
-  if (walk.sweep > 0 && inner) {
-    jammed_loop(loop, walk.sweep, begin, first, count);
-  } else if (!has_loop(loop.body) && !has_own_jump(loop.body, true)) {
+  if (!has_loop(loop.body) && !has_own_jump(loop.body, true)) {
     strips(loop, first, count, begin);
   } else {
     const bool polls = !polls_rarely(loop);
@@ -255,7 +167,7 @@ bool KernelEmitter::polls_rarely(const For& loop) const {
 
 // An innermost loop. It must stay free of polls to be vectorized, so a long one is cut into strips.
 void KernelEmitter::strips(const For& loop, llvm::Value* first, llvm::Value* count, llvm::Value* begin) {
-  llvm::MDNode* const hints = vector_hints(loop, false);
+  llvm::MDNode* const hints = vector_hints(loop);
   const auto run = [&](llvm::Value* from, llvm::Value* to) {
     counted_loop(
         from, to, 1, [&](llvm::Value* counter) { iteration(loop, counter, begin); }, hints,
@@ -273,52 +185,17 @@ void KernelEmitter::strips(const For& loop, llvm::Value* first, llvm::Value* cou
   });
 }
 
-// Block after block of the loop, each between the clearing and the joining of its accumulators.
-void KernelEmitter::loop_in_blocks(const For& loop, LoopWalk walk, llvm::Value* first, llvm::Value* count) {
-  const auto& parts = loop.body.as<SeqStmt>()->body;  // clear, what is summed, join
-  For inside = loop;
-  inside.body = parts[1];
-  counted_loop(first, count, walk.block, [&](llvm::Value* start) {
-    statement(parts[0]);
-    llvm::Value* end = builder_.CreateNSWAdd(start, int64(walk.block));
-    loop_over(inside, LoopWalk{walk.sweep, 0}, start,
-              builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, count));
-    statement(parts[2]);
-  });
-}
-
-// `factor` iterations of a reduce loop in one sweep of the loop inside it: each element is loaded and stored
-// once for all of them, and still sees its updates in their order.
-void KernelEmitter::jammed_loop(const For& loop, std::int64_t factor, llvm::Value* begin, llvm::Value* first,
-                                llvm::Value* count) {
-  const For& inner = *loop.body.as<For>();
-  llvm::Value* length = builder_.CreateNSWSub(count, first);
-  llvm::Value* rest = builder_.CreateSRem(length, int64(factor));
-  llvm::Value* main_end = builder_.CreateNSWSub(count, rest);
-  const bool polls = !polls_rarely(loop);
-  counted_loop(first, main_end, factor, [&](llvm::Value* counter) {
-    if (polls) RuntimeCalls::poll(builder_, frame_.flag, frame_.interrupted);
-    llvm::Value* inner_begin = index(inner.begin);
-    llvm::Value* inner_count = index(inner.extent);
-    prover_.enter_loop(inner.var, inner.begin, inner.extent);
-    frame_.loops.push_back(inner.var);
-    counted_loop(
-        int64(0), inner_count, 1,
-        [&](llvm::Value* inner_counter) {
-          define(inner.var, {nullptr, builder_.CreateNSWAdd(inner_begin, inner_counter), nullptr});
-          for (std::int64_t u = 0; u < factor; ++u) {
-            const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
-            define(loop.var, {nullptr, builder_.CreateNSWAdd(begin, builder_.CreateNSWAdd(counter, int64(u))),
-                              nullptr});
-            statement(inner.body);
-            leave_scope(scalars, buffers);
-          }
-        },
-        vector_hints(inner, true));
-    frame_.loops.pop_back();
-    prover_.leave_loop();
-  });
-  counted_loop(main_end, count, 1, [&](llvm::Value* counter) { iteration(loop, counter, begin); });
+// One copy of the body after the other.
+void KernelEmitter::unrolled_loop(const For& loop) {
+  llvm::Value* begin = index(loop.begin);
+  prover_.enter_loop(loop.var, loop.begin, loop.extent);
+  for (std::int64_t i = 0; i < *loop.extent.as_int(); ++i) {
+    const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
+    define(loop.var, {nullptr, builder_.CreateNSWAdd(begin, int64(i)), nullptr});
+    statement(loop.body);
+    leave_scope(scalars, buffers);
+  }
+  prover_.leave_loop();
 }
 
 llvm::Value* KernelEmitter::work_of(const Stmt& stmt) {
@@ -346,19 +223,11 @@ llvm::Value* KernelEmitter::work_of(const Stmt& stmt) {
   return int64(cost_of(stmt));
 }
 
-bool KernelEmitter::parallel_loop(const Stmt& stmt) {
+void KernelEmitter::parallel_loop(const Stmt& stmt) {
   const For& loop = *stmt.as<For>();
-  const auto extent = loop.extent.as_int();
-  if (extent && *extent <= 1) return false;
-  const auto whole = constant_work(stmt);
-  if (!independent_iterations(loop, prover_)) return false;
   llvm::Value* count = iterations(loop);
   llvm::Value* work = work_of(loop.body);
   llvm::Value* total = builder_.CreateMul(count, work);
-  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(total);
-      whole && known && known->getSExtValue() < parallel_threshold)
-    return false;
-
   const Captured taken = capture(std::span(&stmt, 1));
   const std::vector<llvm::Value*>& captured = taken.values;
   std::vector<llvm::Type*> fields;
@@ -390,7 +259,7 @@ bool KernelEmitter::parallel_loop(const Stmt& stmt) {
   llvm::Value* per_iteration = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, work, int64(1));
   llvm::Value* chunk = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, int64(1),
                                                       builder_.CreateSDiv(int64(chunk_work), per_iteration));
-  chunk = builder_.CreateSelect(builder_.CreateICmpSLT(total, int64(parallel_threshold)), count, chunk);
+  chunk = builder_.CreateSelect(builder_.CreateICmpSLT(total, int64(least_parallel_work)), count, chunk);
   llvm::Function* run = runtime_.get("rt_parallel_for", builder_.getInt32Ty(), {ptr, i64, i64, ptr, ptr});
   llvm::Value* status = builder_.CreateCall(run, {frame_.context, count, chunk, entry, data});
   RuntimeCalls::return_unless(builder_, builder_.CreateIsNull(status), status);
@@ -402,7 +271,6 @@ bool KernelEmitter::parallel_loop(const Stmt& stmt) {
     loop_over(loop, body->getArg(1), body->getArg(2));
     in_parallel_ = false;
   });
-  return true;
 }
 
 void KernelEmitter::while_loop(const While& loop) {

@@ -9,6 +9,7 @@
 #include "ir/foreign_calls.h"
 #include "ir/short_circuit.h"
 #include "jit/codegen_kernel.h"
+#include "loops/faults.h"
 #include "runtime/tensor.h"
 
 namespace relish::jit {
@@ -409,7 +410,7 @@ llvm::Value* KernelEmitter::compare(const Compare& node) {
 
 // Whether evaluating it although it is not needed costs little and cannot fault.
 bool KernelEmitter::cheap_and_safe(const Scalar& value) {
-  if (can_fault(value, prover_)) return false;
+  if (may_fault(value, prover_)) return false;
   const std::function<bool(const Scalar&)> cheap = [&](const Scalar& v) {
     if (const auto* n = v.as<Binary>())
       return n->op != BinaryOp::TruncMod && n->op != BinaryOp::FloorMod && cheap(n->a) && cheap(n->b);

@@ -7,19 +7,11 @@
 
 #include "ir/rewrite.h"
 #include "jit/codegen_kernel.h"
+#include "loops/work.h"
+#include "loops/written_first.h"
 
 namespace relish::jit {
 namespace {
-
-bool declares_views(const PrimFunc& function) {
-  bool found = false;
-  if (!function.body.defined()) return false;
-  for_each_stmt(function.body, [&](const Stmt& stmt) {
-    const auto* block = stmt.as<BlockStmt>();
-    found = found || stmt.as<ViewStmt>() || (block && !block->views.empty());
-  });
-  return found;
-}
 
 // A scalar that belongs to the loop around it.
 bool lives_on_stack(const Buffer& buffer) { return buffer.rank() == 0 && buffer.scope() == "local"; }
@@ -76,7 +68,6 @@ llvm::Function* KernelEmitter::emit(const PrimFunc& function, const std::string&
   nests_ = 0;
   in_parallel_ = false;
   prover_ = {};
-  walks_ = {};
   frame_ = {};
   const std::vector<ScalarVar> symbols = kernel_symbols(function);
   std::vector<llvm::Type*> types{builder_.getPtrTy()};

@@ -7,6 +7,7 @@
 #include "ir/rewrite.h"
 #include "jit/codegen_graph.h"
 #include "jit/compilable.h"
+#include "schedule/schedule.h"
 #include "transform/legalize.h"
 #include "transform/lift_bodies.h"
 
@@ -39,14 +40,14 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
   Build build(engine);
   std::string symbol;
   compiled->direct = calls_directly(part, name);
-  if (const auto* prim = std::get_if<PrimFuncPtr>(&functions.front())) {
-    const LiftedModule alone{std::move(part), {}};
+  if (std::holds_alternative<PrimFuncPtr>(functions.front())) {
+    const LiftedModule alone{schedule(part), {}};
     GraphEmitter emitter(alone, build, engine.traits(), compiled->sites);
-    symbol = emitter.finish(emitter.entry_of(**prim));
+    symbol = emitter.finish(emitter.entry_of(*alone.module.prim_func(name)));
   } else {
     LiftedModule lowered = lift_bodies(part);
     LoweredCalls calls;
-    lowered.module = legalize(lowered.module, unknown, &calls);
+    lowered.module = schedule(legalize(lowered.module, unknown, &calls));
     const FunctionPtr function = lowered.module.function(name);
     GraphEmitter emitter(lowered, build, engine.traits(), compiled->sites, &compiled->host_calls, &calls);
     symbol = emitter.finish(emitter.function(*function));

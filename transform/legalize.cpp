@@ -16,6 +16,7 @@
 #include "ir/printer.h"
 #include "ir/rewrite.h"
 #include "ir/verify.h"
+#include "loops/faults.h"
 #include "support/interrupt.h"
 #include "transform/function_index.h"
 #include "transform/rebuild.h"
@@ -32,33 +33,6 @@ std::string short_name(const Op& op) {
 bool has_body(const Expr& value) {
   const auto* call = value.as<OpCall>();
   return call && !call->op->body.empty() && !call->op->lower;
-}
-
-// Whether a run of the nest can fail by itself: such a nest belongs to one call, whose line the fault is
-// reported at.
-bool can_fail(const PrimFunc& function) {
-  bool found = false;
-  for_each_stmt(function.body, [&](const Stmt& stmt) { found |= stmt.as<AssertStmt>() != nullptr; });
-  for_each_scalar(function.body, [&](const Scalar& scalar) {
-    const auto* binary = scalar.as<Binary>();
-    if (!binary || is_float(scalar.dtype())) return;
-    const std::optional<std::int64_t> second = binary->b.as_int();
-    switch (binary->op) {
-      case BinaryOp::Div:
-      case BinaryOp::TruncMod:
-      case BinaryOp::FloorDiv:
-      case BinaryOp::FloorMod:
-        found |= !second || *second == 0;
-        break;
-      case BinaryOp::ShiftLeft:
-      case BinaryOp::ShiftRight:
-        found |= !second || *second < 0;
-        break;
-      default:
-        break;
-    }
-  });
-  return found;
 }
 
 class Legalizer {
@@ -176,7 +150,7 @@ class Legalizer {
       plain->value = op_call(*op->op, op->args, op->attributes, span);
     } else if (const auto* tir = plain->value.as<CallTir>()) {
       const std::string& name = tir->callee.as<GlobalRef>()->name;
-      const bool fails = can_fail(*functions_.prim_func(name));
+      const bool fails = may_fault(*functions_.prim_func(name));
       const Expr callee = fails ? own_nest(name, span, present) : tir->callee;
       plain->value = call_tir(callee, tir->args, tir->out_types, tir->tuple_result, span);
       if (calls_ && fails) calls_->emplace(&plain->value.node(), whole);
@@ -443,7 +417,7 @@ class Legalizer {
     std::string key = key_of(call, args, result);
     const std::string at = fmt::format("@{}:{}", span.file, span.begin);
     auto found = lowered_.find(key);
-    if (found != lowered_.end() && found->second->span != span && can_fail(*found->second)) {
+    if (found != lowered_.end() && found->second->span != span && may_fault(*found->second)) {
       key += at;
       found = lowered_.find(key);
     }
@@ -456,7 +430,7 @@ class Legalizer {
       result_.functions.emplace_back(shared);
       found = lowered_.emplace(key, shared).first;
     }
-    Callee callee{global_ref(GlobalFunction(found->second), value.span()), {}, can_fail(*found->second)};
+    Callee callee{global_ref(GlobalFunction(found->second), value.span()), {}, may_fault(*found->second)};
     for (const PrimParam& param : found->second->params) {
       if (!param.scalar()) continue;
       // A scalar operand goes by the name of the operator's parameter, a symbolic size by its own.

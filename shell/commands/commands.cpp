@@ -16,6 +16,7 @@
   COMMAND(optimizer, optimizer)             \
   COMMAND(setup_trainer, setup_trainer)     \
   COMMAND(legalize, legalize)               \
+  COMMAND(schedule, schedule)               \
   COMMAND(dce, dce)                         \
   COMMAND(passes, passes)                   \
   COMMAND(train, train)                     \

@@ -1,11 +1,11 @@
 // Range proofs by elimination: an index is a polynomial; each loop variable in it is replaced by the end of
 // its range that makes the whole largest (or smallest), innermost loop first; what remains must have no
 // negative term.
-#include "jit/bounds.h"
+#include "loops/range_prover.h"
 
 #include <algorithm>
 
-namespace relish::jit {
+namespace relish {
 namespace {
 
 constexpr Polynomial::Atom opaque_base = Polynomial::Atom{1} << 62;
@@ -16,6 +16,12 @@ bool is_index_dtype(DType dtype) { return dtype == DType::Int32 || dtype == DTyp
 bool divisible(const Polynomial& p, std::int64_t divisor) {
   return std::all_of(p.terms().begin(), p.terms().end(),
                      [&](const auto& term) { return term.first.empty() || term.second % divisor == 0; });
+}
+
+// Every term, the constant too.
+bool whole_multiple(const Polynomial& p, std::int64_t divisor) {
+  return std::all_of(p.terms().begin(), p.terms().end(),
+                     [&](const auto& term) { return term.second % divisor == 0; });
 }
 
 std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
@@ -78,51 +84,97 @@ Polynomial RangeProver::polynomial(const Scalar& value) {
 }
 
 Polynomial RangeProver::opaque(const Scalar& value) {
-  for (std::size_t i = 0; i < opaques_.size(); ++i)
-    if (structurally_equal(opaques_[i].value, value)) return Polynomial::of(opaque_base + i);
-  opaques_.push_back({value, std::nullopt});
-  const std::size_t position = opaques_.size() - 1;
-  std::optional<Range> range = opaque_range(value);
-  opaques_[position].range = std::move(range);
-  return Polynomial::of(opaque_base + position);
-}
-
-std::optional<RangeProver::Range> RangeProver::opaque_range(const Scalar& value) {
-  const auto* node = value.as<Binary>();
-  if (!node || !is_index_dtype(value.dtype())) return std::nullopt;
-  const auto divisor = node->b.as_int();
-  if (!divisor || *divisor <= 0) return std::nullopt;
-  if (node->op == BinaryOp::FloorMod) return Range{Polynomial(0), Polynomial(*divisor - 1)};
-  if (node->op != BinaryOp::FloorDiv) return std::nullopt;
-  const Polynomial dividend = polynomial(node->a);
-  const auto low = extreme(dividend, false), high = extreme(dividend, true);
-  if (!low || !high || !divisible(*low, *divisor) || !divisible(*high, *divisor)) return std::nullopt;
-  return Range{floor_divide(*low, *divisor), floor_divide(*high, *divisor)};
-}
-
-std::optional<Polynomial> RangeProver::extreme(Polynomial p, bool maximum) {
-  const auto eliminate = [&](Polynomial::Atom atom, const Range& range) {
-    if (!p.contains(atom)) return true;
-    const auto split = p.split(atom);
-    if (!split) return false;
-    const bool rising = nonnegative(split->quotient);
-    if (!rising && !nonnegative(Polynomial(0) - split->quotient)) return false;
-    p = split->quotient * (rising == maximum ? range.high : range.low) + split->rest;
-    return p.valid();
+  const auto known = [&]() -> std::optional<Polynomial> {
+    for (std::size_t i = 0; i < opaques_.size(); ++i)
+      if (structurally_equal(opaques_[i].value, value)) return Polynomial::of(opaque_base + i);
+    return std::nullopt;
   };
-  for (std::size_t i = opaques_.size(); i-- > 0;) {
-    if (!p.contains(opaque_base + i)) continue;
-    if (!opaques_[i].range || !eliminate(opaque_base + i, *opaques_[i].range)) return std::nullopt;
+  if (const auto found = known()) return *found;
+  // Terms inside it get their atoms first, so that eliminating the last atom never brings back a later one.
+  Opaque made = known_of(value);
+  opaques_.push_back(std::move(made));
+  return Polynomial::of(opaque_base + opaques_.size() - 1);
+}
+
+RangeProver::Opaque RangeProver::known_of(const Scalar& value) {
+  Opaque result{value};
+  const auto* node = value.as<Binary>();
+  if (!node || !is_index_dtype(value.dtype())) return result;
+  if (node->op == BinaryOp::Min) {
+    has_minima_ = true;
+    result.at_most = {polynomial(node->a), polynomial(node->b)};
+    return result;
   }
-  for (std::size_t i = loops_.size(); i-- > 0;)
-    if (!eliminate(loops_[i].var.id(), loops_[i].range)) return std::nullopt;
+  const auto divisor = node->b.as_int();
+  if (!divisor || *divisor <= 0) return result;
+  if (node->op == BinaryOp::FloorMod) {
+    result.low = Polynomial(0);
+    result.high = Polynomial(*divisor - 1);
+  }
+  if (node->op != BinaryOp::FloorDiv) return result;
+  result.dividend = polynomial(node->a);
+  result.divisor = *divisor;
+  const auto low = extreme(result.dividend, false), high = extreme(result.dividend, true);
+  if (low && divisible(*low, *divisor))
+    result.low = floor_divide(*low, *divisor);
+  else if (nonnegative(result.dividend))
+    result.low = Polynomial(0);
+  if (high && divisible(*high, *divisor)) result.high = floor_divide(*high, *divisor);
+  return result;
+}
+
+// Puts the bound of an opaque term in its place that makes p largest (or smallest); false when none is known.
+bool RangeProver::eliminate_opaque(Polynomial& p, std::size_t position, bool maximum, std::size_t choice) {
+  const Opaque& term = opaques_[position];
+  const auto split = p.split(opaque_base + position);
+  if (!split) return false;
+  const bool rising = nonnegative(split->quotient, choice);
+  if (!rising && !nonnegative(Polynomial(0) - split->quotient, choice)) return false;
+  const bool wants_high = rising == maximum;
+  if (const auto& bound = wants_high ? term.high : term.low) {
+    p = split->quotient * *bound + split->rest;
+  } else if (term.divisor > 0 && whole_multiple(split->quotient, term.divisor)) {
+    const Polynomial reached = wants_high ? term.dividend : term.dividend - Polynomial(term.divisor - 1);
+    p = floor_divide(split->quotient, term.divisor) * reached + split->rest;
+  } else if (wants_high && !term.at_most.empty()) {
+    p = split->quotient * term.at_most[choice % term.at_most.size()] + split->rest;
+  } else {
+    return false;
+  }
+  return p.valid();
+}
+
+std::optional<Polynomial> RangeProver::extreme(Polynomial p, bool maximum, std::size_t choice) {
+  const auto opaques_gone = [&] {
+    for (std::size_t i = opaques_.size(); i-- > 0;)
+      if (p.contains(opaque_base + i) && !eliminate_opaque(p, i, maximum, choice)) return false;
+    return true;
+  };
+  // An extent may bring opaque terms of the loops outside.
+  if (!opaques_gone()) return std::nullopt;
+  for (std::size_t i = loops_.size(); i-- > 0;) {
+    const Polynomial::Atom atom = loops_[i].var.id();
+    if (!p.contains(atom)) continue;
+    const auto split = p.split(atom);
+    if (!split) return std::nullopt;
+    const bool rising = nonnegative(split->quotient, choice);
+    if (!rising && !nonnegative(Polynomial(0) - split->quotient, choice)) return std::nullopt;
+    const Range& range = loops_[i].range;
+    p = split->quotient * (rising == maximum ? range.high : range.low) + split->rest;
+    if (!p.valid() || !opaques_gone()) return std::nullopt;
+  }
   return p;
 }
 
 bool RangeProver::nonnegative(const Polynomial& p) {
+  // A minimum is at most either of its two sides; which of them proves it is tried.
+  return nonnegative(p, 0) || (has_minima_ && nonnegative(p, 1));
+}
+
+bool RangeProver::nonnegative(const Polynomial& p, std::size_t choice) {
   if (!p.valid()) return false;
   if (const auto constant = p.constant()) return *constant >= 0;
-  auto low = extreme(p, false);
+  auto low = extreme(p, false, choice);
   if (!low || !low->valid()) return false;
   // A loop that runs has at least one iteration, so a dim that is its extent is at least one.
   for (const Loop& loop : loops_) {
@@ -175,4 +227,4 @@ bool RangeProver::depends_on(const Scalar& value, const ScalarVar& loop_var) {
   });
 }
 
-}  // namespace relish::jit
+}  // namespace relish

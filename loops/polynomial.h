@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace relish::jit {
+namespace relish {
 
 class Polynomial {
  public:
@@ -49,4 +49,4 @@ struct Polynomial::Split {
   Polynomial quotient, rest;
 };
 
-}  // namespace relish::jit
+}  // namespace relish

@@ -1,5 +1,5 @@
 // Init of empty reductions.
-#include "ir/empty_reduction.h"
+#include "loops/empty_reduction.h"
 
 #include <algorithm>
 #include <unordered_set>

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "ir/stmt.h"
-#include "jit/polynomial.h"
+#include "loops/polynomial.h"
 
-namespace relish::jit {
+namespace relish {
 
 class RangeProver {
  public:
@@ -35,14 +35,22 @@ class RangeProver {
   struct Range {
     Polynomial low, high;  // inclusive
   };
+  // A term that is no polynomial, and what is known of it. Of a quotient floor(dividend / divisor) also
+  // dividend - divisor + 1 <= divisor * quotient <= dividend; of a minimum that it is at most either.
   struct Opaque {
     Scalar value;
-    std::optional<Range> range;
+    std::optional<Polynomial> low = {}, high = {};  // inclusive, in terms of dims
+    Polynomial dividend = {};
+    std::int64_t divisor = 0;              // of a quotient; else 0
+    std::vector<Polynomial> at_most = {};  // of a minimum
   };
 
   Polynomial opaque(const Scalar& value);
-  std::optional<Range> opaque_range(const Scalar& value);
-  std::optional<Polynomial> extreme(Polynomial p, bool maximum);
+  Opaque known_of(const Scalar& value);
+  // The largest or smallest value of p, in terms of dims. `choice`: which bound of a minimum is taken.
+  std::optional<Polynomial> extreme(Polynomial p, bool maximum, std::size_t choice = 0);
+  bool eliminate_opaque(Polynomial& p, std::size_t position, bool maximum, std::size_t choice);
+  bool nonnegative(const Polynomial& p, std::size_t choice);
   bool nonnegative(const Polynomial& p);
 
   std::unordered_map<Polynomial::Atom, Polynomial> bound_;
@@ -53,8 +61,9 @@ class RangeProver {
     Polynomial extent;
   };
   std::vector<Loop> loops_;
+  bool has_minima_ = false;
   std::vector<Opaque> opaques_;     // atom = opaque_base + position
   std::size_t opaques_before_ = 0;  // of them, when the outermost open loop was entered
 };
 
-}  // namespace relish::jit
+}  // namespace relish

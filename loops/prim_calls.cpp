@@ -1,5 +1,5 @@
 // Replacement of the calls between prim_funcs.
-#include "ir/prim_calls.h"
+#include "loops/prim_calls.h"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,9 @@
 #include <unordered_map>
 
 #include "ir/foreign_calls.h"
-#include "ir/loop_dependence.h"
 #include "ir/rewrite.h"
+#include "loops/dependence.h"
+#include "loops/primitives.h"
 
 namespace relish {
 namespace {
@@ -125,39 +126,6 @@ class Replacer {
     return given;
   }
 
-  // Variables and buffers of its own for every place where the body stands.
-  static void rename_bound(const PrimFunc& callee, Given& given, std::vector<Stmt>& into) {
-    const auto renamed = [&](const ScalarVar& var) {
-      given.scalars.insert_or_assign(var.id(), use(ScalarVar(var.name(), var.dtype(), var.span())));
-    };
-    const auto remade = [&](const Buffer& buffer) {
-      std::vector<Scalar> shape = buffer.shape(), strides = buffer.strides();
-      for (Scalar& size : shape) size = substitute(size, given.scalars, given.buffers);
-      for (Scalar& stride : strides) stride = substitute(stride, given.scalars, given.buffers);
-      Buffer copy(buffer.name(), buffer.dtype(), std::move(shape), buffer.scope(), buffer.span());
-      const Scalar& offset = buffer.elem_offset();
-      if (!strides.empty() || offset.defined())
-        copy = copy.with_layout(std::move(strides),
-                                offset.defined() ? substitute(offset, given.scalars, given.buffers) : offset);
-      given.buffers.insert_or_assign(buffer.id(), copy);
-      return copy;
-    };
-    for (const Buffer& buffer : callee.allocations)
-      into.push_back(make_stmt(AllocateStmt{remade(buffer)}, buffer.span()));
-    // In the order of the text: a size of a buffer names what is bound before it.
-    for_each_stmt(callee.body, [&](const Stmt& stmt) {
-      if (const auto* loop = stmt.as<For>()) renamed(loop->var);
-      if (const auto* define = stmt.as<DefineScalar>()) renamed(define->var);
-      if (const auto* allocate = stmt.as<AllocateStmt>()) remade(allocate->buffer);
-      if (const auto* declared = stmt.as<ViewStmt>()) remade(declared->view.buffer);
-      const auto* block = stmt.as<BlockStmt>();
-      if (!block) return;
-      for (const IterVar& iter : block->iters) renamed(iter.var);
-      for (const Buffer& buffer : block->allocations) remade(buffer);
-      for (const BufferView& view : block->views) remade(view.buffer);
-    });
-  }
-
   std::optional<Stmt> statement_of_call(const Stmt& stmt) {
     const auto* evaluate = stmt.as<Evaluate>();
     const auto* call = evaluate ? evaluate->value.as<ForeignCall>() : nullptr;
@@ -176,7 +144,9 @@ class Replacer {
     for (auto& [var, value] : given->values)
       body.push_back(make_stmt(DefineScalar{var, value, true}, stmt->span));
     body.insert(body.end(), given->checks.begin(), given->checks.end());
-    rename_bound(*callee, *given, body);
+    for (const Buffer& buffer : callee->allocations)
+      body.push_back(make_stmt(AllocateStmt{remade(buffer, given->scalars, given->buffers)}, buffer.span()));
+    rename_bound(callee->body, given->scalars, given->buffers);
     body.push_back(substitute(callee->body, given->scalars, given->buffers));
     return seq(std::move(body), stmt->span);
   }

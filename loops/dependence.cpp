@@ -2,7 +2,7 @@
 // iteration stores a value of its own to; an element that one iteration stores and another loads or stores; a
 // local from outside the loop that the iterations assign. Statements under conditions prove nothing, nor do
 // accesses whose indices are not polynomials of the loop variable.
-#include "ir/loop_dependence.h"
+#include "loops/dependence.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@
 namespace relish {
 namespace {
 
-struct Access {
+struct ResolvedAccess {
   Buffer buffer;
   std::vector<Scalar> indices;  // block variables replaced by what is bound to them
   Scalar value;                 // of a store
@@ -41,11 +41,11 @@ class Iterations {
       if (!own_.contains(var.id()) && !is_same(value))
         return fmt::format("each assigns {}, which lives outside the loop", var.name());
     }
-    for (const Access& access : accesses_) {
+    for (const ResolvedAccess& access : accesses_) {
       if (!access.store || own_.contains(access.buffer.id())) continue;
       if (auto found = meets_itself(access)) return found;
       if (accesses_.size() > most_accesses) continue;
-      for (const Access& other : accesses_)
+      for (const ResolvedAccess& other : accesses_)
         if (auto found = meets(access, other)) return found;
     }
     return std::nullopt;
@@ -94,16 +94,16 @@ class Iterations {
       for (const Stmt& child : sequence->body) visit(child);
     } else if (const auto* store = stmt.as<Store>()) {
       const Scalar value = resolved(store->value);
-      for (const Scalar& index : store->indices) collect_loads(resolved(index));
-      collect_loads(value);
+      for (const Scalar& index : store->indices) note_loads(resolved(index));
+      note_loads(value);
       accesses_.push_back({store->buffer, resolved(store->indices), value, true});
     } else if (const auto* defined = stmt.as<DefineScalar>()) {
       if (!defined->value.defined()) return;
-      collect_loads(resolved(defined->value));
+      note_loads(resolved(defined->value));
       if (!is_same(resolved(defined->value))) moving_.insert(defined->var.id());
     } else if (const auto* assign = stmt.as<AssignScalar>()) {
       const Scalar value = resolved(assign->value);
-      collect_loads(value);
+      note_loads(value);
       assigned_.emplace_back(assign->var, value);
     }
   }
@@ -116,27 +116,27 @@ class Iterations {
   }
 
   // Loads that are surely evaluated.
-  void collect_loads(const Scalar& value) {
+  void note_loads(const Scalar& value) {
     if (const auto* load = value.as<Load>()) {
       accesses_.push_back({*load->buffer, load->indices, {}, false});
-      for (const Scalar& index : load->indices) collect_loads(index);
+      for (const Scalar& index : load->indices) note_loads(index);
     } else if (const auto* n = value.as<Binary>()) {
-      collect_loads(n->a);
-      collect_loads(n->b);
+      note_loads(n->a);
+      note_loads(n->b);
     } else if (const auto* n = value.as<Compare>()) {
-      collect_loads(n->a);
-      collect_loads(n->b);
+      note_loads(n->a);
+      note_loads(n->b);
     } else if (const auto* n = value.as<Logical>()) {
-      collect_loads(n->a);
+      note_loads(n->a);
     } else if (const auto* n = value.as<Select>()) {
-      collect_loads(n->condition);
+      note_loads(n->condition);
       if (is_one_sided(*n, value.dtype())) return;
-      collect_loads(n->a);
-      collect_loads(n->b);
+      note_loads(n->a);
+      note_loads(n->b);
     } else if (const auto* n = value.as<Cast>()) {
-      collect_loads(n->a);
+      note_loads(n->a);
     } else if (const auto* n = value.as<IntrinsicCall>()) {
-      for (const Scalar& arg : n->args) collect_loads(arg);
+      for (const Scalar& arg : n->args) note_loads(arg);
     }
   }
 
@@ -160,7 +160,7 @@ class Iterations {
   }
 
   // Every iteration stores to the same elements, and not the same value.
-  std::optional<std::string> meets_itself(const Access& store) const {
+  std::optional<std::string> meets_itself(const ResolvedAccess& store) const {
     for (const Scalar& index : store.indices) {
       const auto found = affine(index);
       if (!found || found->coefficient != 0) return std::nullopt;
@@ -170,7 +170,7 @@ class Iterations {
   }
 
   // One iteration stores the element that another accesses.
-  std::optional<std::string> meets(const Access& store, const Access& other) const {
+  std::optional<std::string> meets(const ResolvedAccess& store, const ResolvedAccess& other) const {
     if (!(store.buffer == other.buffer) || store.indices.size() != other.indices.size()) return std::nullopt;
     std::optional<std::int64_t> distance, place;  // of the two iterations; the one that stores
     for (std::size_t d = 0; d < store.indices.size(); ++d) {
@@ -201,7 +201,7 @@ class Iterations {
     return fmt::format("one stores {}, which another {}", text(store), other.store ? "stores" : "loads");
   }
 
-  static std::string text(const Access& access) { return print(load(access.buffer, access.indices)); }
+  static std::string text(const ResolvedAccess& access) { return print(load(access.buffer, access.indices)); }
 
   const For& loop_;
   bool jumps_ = false;
@@ -209,7 +209,7 @@ class Iterations {
   std::unordered_set<std::uint64_t> written_;  // buffers
   std::unordered_set<std::uint64_t> own_;      // buffers and locals of one iteration
   ScalarMap bound_;
-  std::vector<Access> accesses_;
+  std::vector<ResolvedAccess> accesses_;
   std::vector<std::pair<ScalarVar, Scalar>> assigned_;
 };
 

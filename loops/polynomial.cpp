@@ -1,9 +1,9 @@
 // Arithmetic of integer polynomials.
-#include "jit/polynomial.h"
+#include "loops/polynomial.h"
 
 #include <algorithm>
 
-namespace relish::jit {
+namespace relish {
 
 void Polynomial::add(const Monomial& monomial, std::int64_t coefficient) {
   if (coefficient == 0) return;
@@ -78,4 +78,4 @@ Polynomial Polynomial::replaced(Atom atom, const Polynomial& by) const {
   return result;
 }
 
-}  // namespace relish::jit
+}  // namespace relish

@@ -1,0 +1,71 @@
+// Collecting the accesses of statements.
+#include "loops/accesses.h"
+
+#include <algorithm>
+
+#include "ir/scalar_order.h"
+
+namespace relish {
+
+void collect_loads(const Scalar& value, std::vector<Access>& into) {
+  if (const auto* load = value.as<Load>()) into.push_back({load->buffer.get(), &load->indices, false});
+  for_each_operand(value, [&](const Scalar& operand) { collect_loads(operand, into); });
+}
+
+void BodyAccesses::visit(const Stmt& stmt) {
+  if (!stmt.defined()) return;
+  if (const auto* n = stmt.as<For>()) {
+    scalar(n->begin);
+    scalar(n->extent);
+    scalar(n->step);
+    visit(n->body);
+  } else if (const auto* n = stmt.as<While>()) {
+    scalar(n->condition);
+    visit(n->body);
+  } else if (const auto* n = stmt.as<BlockStmt>()) {
+    for (const IterVar& iter : n->iters) {
+      scalar(iter.binding);
+      prover.bind(iter.var, iter.binding);
+    }
+    scalar(n->predicate);
+    for (const Buffer& buffer : n->allocations) own_buffers.insert(buffer.id());
+    if (!n->views.empty()) has_views = true;
+    visit(n->init);
+    visit(n->body);
+  } else if (const auto* n = stmt.as<Store>()) {
+    for (const Scalar& index : n->indices) scalar(index);
+    scalar(n->value);
+    accesses.push_back({&n->buffer, &n->indices, true});
+  } else if (const auto* n = stmt.as<AllocateStmt>()) {
+    own_buffers.insert(n->buffer.id());
+  } else if (const auto* n = stmt.as<DefineScalar>()) {
+    scalar(n->value);
+    own_scalars.insert(n->var.id());
+  } else if (const auto* n = stmt.as<AssignScalar>()) {
+    scalar(n->value);
+    if (!own_scalars.contains(n->var.id())) assigns_outside = true;
+  } else if (const auto* n = stmt.as<IfStmt>()) {
+    scalar(n->condition);
+    visit(n->then_body);
+    visit(n->else_body);
+  } else if (const auto* n = stmt.as<AssertStmt>()) {
+    scalar(n->condition);
+  } else if (const auto* n = stmt.as<Evaluate>()) {
+    scalar(n->value);
+  } else if (const auto* n = stmt.as<SeqStmt>()) {
+    for (const Stmt& child : n->body) visit(child);
+  } else if (const auto* n = stmt.as<Return>()) {
+    scalar(n->value);
+    has_jumps = true;
+  } else if (stmt.as<Break>() || stmt.as<Continue>()) {
+    has_jumps = true;
+  } else if (stmt.as<ViewStmt>()) {
+    has_views = true;
+  }
+}
+
+bool same_indices(const std::vector<Scalar>& a, const std::vector<Scalar>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), structurally_equal);
+}
+
+}  // namespace relish

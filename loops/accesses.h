@@ -1,0 +1,39 @@
+// What a statement reads and writes, and what else makes the iterations around it depend on each other.
+#pragma once
+
+#include <unordered_set>
+#include <vector>
+
+#include "ir/stmt.h"
+#include "loops/range_prover.h"
+
+namespace relish {
+
+// One load or store; buffer and indices belong to the statement.
+struct Access {
+  const Buffer* buffer;
+  const std::vector<Scalar>* indices;
+  bool store;
+};
+
+// The loads of the expression, also those in indices, outermost first.
+void collect_loads(const Scalar& value, std::vector<Access>& into);
+bool same_indices(const std::vector<Scalar>& a, const std::vector<Scalar>& b);
+
+// All accesses below the statements visited. Block variables are bound in `prover`.
+struct BodyAccesses {
+  RangeProver& prover;
+  std::vector<Access> accesses = {};
+  std::unordered_set<std::uint64_t> own_buffers = {}, own_scalars = {};  // made below
+  bool assigns_outside = false;                                          // to a scalar that is not
+  bool has_views = false, has_jumps = false;
+
+  void visit(const Stmt& stmt);
+
+ private:
+  void scalar(const Scalar& value) {
+    if (value.defined()) collect_loads(value, accesses);
+  }
+};
+
+}  // namespace relish

@@ -1,0 +1,69 @@
+// Taking nests of loops apart.
+#include "loops/nest.h"
+
+#include <algorithm>
+
+#include "loops/accesses.h"
+
+namespace relish {
+
+std::optional<Nest> perfect_nest(const Stmt& stmt) {
+  Nest nest;
+  Stmt at = stmt;
+  while (const auto* loop = at.as<For>()) {
+    if (loop->begin.as_int() != 0 || loop->step.defined()) return std::nullopt;
+    nest.axes.push_back({loop, at->span, loop->var});
+    at = loop->body;
+  }
+  if (nest.axes.empty()) return std::nullopt;
+  if (const auto* block = at.as<BlockStmt>()) {
+    if (block->predicate.defined() || !block->allocations.empty() || !block->views.empty() ||
+        block->iters.size() != nest.axes.size())
+      return std::nullopt;
+    for (Axis& axis : nest.axes) {
+      for (const IterVar& iter : block->iters) {
+        const auto bound = iter.binding.as_var();
+        if (!bound || !(*bound == axis.loop->var)) continue;
+        if (axis.iter || iter.begin.as_int() != 0) return std::nullopt;
+        axis.iter = &iter;
+        axis.var = iter.var;
+      }
+      if (!axis.iter) return std::nullopt;
+    }
+    nest.block = block;
+    nest.block_stmt = at;
+    at = block->body;
+  }
+  nest.store = at.as<Store>();
+  nest.store_stmt = at;
+  if (!nest.store) return std::nullopt;
+  return nest;
+}
+
+bool find_stored_axes(Nest& nest) {
+  for (const Scalar& index : nest.store->indices) {
+    if (index.as_int()) continue;
+    const auto var = index.as_var();
+    if (!var) return false;
+    auto axis =
+        std::find_if(nest.axes.begin(), nest.axes.end(), [&](const Axis& a) { return a.var == *var; });
+    if (axis == nest.axes.end() || axis->stored) return false;
+    axis->stored = true;
+  }
+  return true;
+}
+
+const Store* matching_init(const Nest& nest) {
+  const auto* init = nest.block->init.as<Store>();
+  if (!init || !(init->buffer == nest.store->buffer) || !same_indices(init->indices, nest.store->indices))
+    return nullptr;
+  std::vector<Access> loads;
+  collect_loads(init->value, loads);
+  for (const Access& load : loads)
+    if (*load.buffer == nest.store->buffer) return nullptr;
+  for (const Axis& axis : nest.axes)
+    if (axis.stored == (axis.iter->kind == IterKind::Reduce)) return nullptr;
+  return init;
+}
+
+}  // namespace relish

@@ -1,0 +1,34 @@
+// Perfect nests: loops around one store, with or without a block.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/stmt.h"
+
+namespace relish {
+
+// Each axis is a loop and the variable that the
+// store uses.
+struct Axis {
+  const For* loop;
+  Span span;
+  ScalarVar var;  // the block variable, or the loop variable itself
+  const IterVar* iter = nullptr;
+  bool stored = false;  // appears in the store's indices
+};
+struct Nest {
+  std::vector<Axis> axes;
+  const BlockStmt* block = nullptr;
+  Stmt block_stmt;
+  Stmt store_stmt;
+  const Store* store = nullptr;
+};
+
+std::optional<Nest> perfect_nest(const Stmt& stmt);
+// Fills in which axes the store uses; false unless its indices are distinct axes and constants.
+bool find_stored_axes(Nest& nest);
+// The init of the nest's block as a store to the same elements, if it is one.
+const Store* matching_init(const Nest& nest);
+
+}  // namespace relish

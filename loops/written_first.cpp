@@ -1,0 +1,162 @@
+// First writes.
+#include "loops/written_first.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "loops/accesses.h"
+
+namespace relish {
+namespace {
+
+// A longer sequence below a loop is not looked into.
+constexpr std::size_t most_children = 64;
+
+// Follows a buffer down to the store that a body begins with, through loops, blocks and the first of each
+// sequence that touches it.
+class FirstStore {
+ public:
+  FirstStore(const Buffer& buffer, RangeProver& prover) : buffer_(buffer), prover_(prover) {}
+
+  bool writes_all(const Stmt& stmt) { return descend(stmt) && covers() && nothing_read_before(); }
+
+ private:
+  struct Later {
+    Stmt stmt;
+    std::size_t outside;  // loops around it that are around the store too
+  };
+
+  bool descend(const Stmt& stmt) {
+    if (const auto* loop = stmt.as<For>()) {
+      if (loop->begin.as_int() != 0 || loop->step.defined()) return false;
+      loops_.push_back(loop);
+      return descend(loop->body);
+    }
+    if (const auto* block = stmt.as<BlockStmt>()) {
+      if (block->predicate.defined() || !block->views.empty()) return false;
+      for (const IterVar& iter : block->iters) {
+        if (iter.begin.as_int() != 0) return false;
+        prover_.bind(iter.var, iter.binding);
+      }
+      if (!block->init.defined()) return descend(block->body);
+      const bool found = descend(block->init);
+      later_.push_back({block->body, loops_.size()});
+      return found;
+    }
+    if (const auto* sequence = stmt.as<SeqStmt>()) return descend(*sequence);
+    store_ = stmt.as<Store>();
+    return store_ && store_->buffer == buffer_;
+  }
+
+  bool descend(const SeqStmt& sequence) {
+    if (sequence.body.size() > most_children) return false;
+    const std::size_t outside = loops_.size();
+    for (std::size_t i = 0; i < sequence.body.size(); ++i) {
+      BodyAccesses touched{prover_};
+      touched.visit(sequence.body[i]);
+      if (touched.has_views || touched.has_jumps) return false;
+      const bool here = std::any_of(touched.accesses.begin(), touched.accesses.end(),
+                                    [&](const Access& access) { return *access.buffer == buffer_; });
+      if (!here) continue;
+      if (!descend(sequence.body[i])) return false;
+      for (std::size_t k = i + 1; k < sequence.body.size(); ++k)
+        later_.push_back({sequence.body[k], outside});
+      return true;
+    }
+    return false;
+  }
+
+  // The position of the loop whose variable the index is.
+  std::optional<std::size_t> loop_of(const Scalar& index) {
+    const Polynomial at = prover_.polynomial(index);
+    for (std::size_t i = 0; i < loops_.size(); ++i)
+      if ((at - Polynomial::of(loops_[i]->var.id())).is_zero()) return i;
+    return std::nullopt;
+  }
+
+  // Each index is a loop over the whole dimension, or the one place of a dimension of one; the other loops
+  // run.
+  bool covers() {
+    std::vector<bool> used(loops_.size());
+    for (std::size_t d = 0; d < store_->indices.size(); ++d) {
+      const Scalar& index = store_->indices[d];
+      const Scalar& dim = buffer_.shape()[d];
+      loop_of_dimension_.push_back(std::nullopt);
+      if (index.as_int()) {
+        if (index.as_int() != 0 || dim.as_int() != 1) return false;
+        continue;
+      }
+      const auto loop = loop_of(index);
+      if (!loop || used[*loop] || !prover_.same(loops_[*loop]->extent, dim)) return false;
+      used[*loop] = true;
+      loop_of_dimension_.back() = loop;
+    }
+    for (std::size_t i = 0; i < loops_.size(); ++i)
+      if (!used[i] && loops_[i]->extent.as_int().value_or(0) <= 0) return false;
+    std::vector<Access> loads;
+    collect_loads(store_->value, loads);
+    return std::none_of(loads.begin(), loads.end(),
+                        [&](const Access& load) { return *load.buffer == buffer_; });
+  }
+
+  // What runs behind the store in one iteration of the loops around both may read what that iteration has
+  // written, and nothing of the iterations to come.
+  bool nothing_read_before() {
+    for (const Later& later : later_) {
+      BodyAccesses touched{prover_};
+      touched.visit(later.stmt);
+      if (touched.has_views) return false;
+      for (const Access& access : touched.accesses) {
+        if (access.store || !(*access.buffer == buffer_)) continue;
+        for (std::size_t d = 0; d < loop_of_dimension_.size(); ++d) {
+          const auto& loop = loop_of_dimension_[d];
+          if (loop && *loop < later.outside && !prover_.same((*access.indices)[d], store_->indices[d]))
+            return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  const Buffer& buffer_;
+  RangeProver& prover_;
+  std::vector<const For*> loops_;  // around the store, outermost first
+  std::vector<Later> later_;
+  const Store* store_ = nullptr;
+  std::vector<std::optional<std::size_t>> loop_of_dimension_;
+};
+
+}  // namespace
+
+std::unordered_set<std::uint64_t> written_first(const Stmt& body, const std::vector<Buffer>& buffers,
+                                                RangeProver& prover) {
+  std::unordered_set<std::uint64_t> written;
+  if (!body.defined() || buffers.empty()) return written;
+  const auto* sequence = body.as<SeqStmt>();
+  if (!sequence) {
+    for (const Buffer& buffer : buffers)
+      if (FirstStore(buffer, prover).writes_all(body)) written.insert(buffer.id());
+    return written;
+  }
+  // Each buffer is looked for in the first statement that touches it.
+  std::unordered_map<std::uint64_t, const Buffer*> waiting;
+  for (const Buffer& buffer : buffers) waiting.emplace(buffer.id(), &buffer);
+  for (const Stmt& child : sequence->body) {
+    if (waiting.empty()) break;
+    BodyAccesses touched{prover};
+    touched.visit(child);
+    if (touched.has_views || touched.has_jumps) break;
+    std::vector<Buffer> here;
+    for (const Access& access : touched.accesses) {
+      const auto found = waiting.find(access.buffer->id());
+      if (found == waiting.end()) continue;
+      here.push_back(*found->second);
+      waiting.erase(found);
+    }
+    written.merge(written_first(child, here, prover));
+  }
+  return written;
+}
+
+}  // namespace relish

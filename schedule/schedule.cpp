@@ -1,0 +1,117 @@
+// The walk over a prim_func: every nest is arranged where it stands, with what is known of the loops around
+// it; then the outermost loops that may run on several threads are marked.
+#include "schedule/schedule.h"
+
+#include "loops/iterations.h"
+#include "loops/range_prover.h"
+#include "loops/work.h"
+#include "schedule/arrange.h"
+
+namespace relish {
+namespace {
+
+class Scheduler {
+ public:
+  explicit Scheduler(const PrimFunc& function) : has_views_(declares_views(function)) {
+    for (const PrimParam& param : function.params) {
+      if (!param.buffer()) continue;
+      for (const Scalar& dim : param.buffer()->shape())
+        if (const auto var = dim.as_var()) prover_.assume_dimension(*var);
+    }
+  }
+
+  // The same handle when nothing changed.
+  Stmt statement(const Stmt& stmt) {
+    if (!stmt.defined()) return stmt;
+    if (stmt.as<For>()) {
+      // Buffers that may share elements: nothing is reordered.
+      const Stmt arranged = has_views_ ? stmt : arrange(stmt, prover_, accumulators_);
+      return arranged.as<For>() ? loop(arranged) : statement(arranged);
+    }
+    if (const auto* n = stmt.as<While>()) {
+      While copy = *n;
+      return changed(n->body, copy.body) ? remade(stmt, std::move(copy)) : stmt;
+    }
+    if (const auto* n = stmt.as<BlockStmt>()) {
+      for (const IterVar& iter : n->iters) prover_.bind(iter.var, iter.binding);
+      BlockStmt copy = *n;
+      const bool init = changed(n->init, copy.init);
+      return changed(n->body, copy.body) || init ? remade(stmt, std::move(copy)) : stmt;
+    }
+    if (const auto* n = stmt.as<IfStmt>()) {
+      IfStmt copy = *n;
+      const bool first = changed(n->then_body, copy.then_body);
+      return changed(n->else_body, copy.else_body) || first ? remade(stmt, std::move(copy)) : stmt;
+    }
+    if (const auto* n = stmt.as<SeqStmt>()) {
+      std::vector<Stmt> body;
+      bool any = false;
+      for (const Stmt& child : n->body) {
+        body.push_back(statement(child));
+        any = any || !body.back().same_as(child);
+      }
+      return any ? seq(std::move(body), stmt->span) : stmt;
+    }
+    return stmt;
+  }
+
+ private:
+  bool changed(const Stmt& before, Stmt& into) {
+    into = statement(before);
+    return !into.same_as(before);
+  }
+  static Stmt remade(const Stmt& stmt, StmtKind kind) {
+    return make_stmt(std::move(kind), stmt->span, stmt->comments);
+  }
+
+  Stmt loop(const Stmt& stmt) {
+    For copy = *stmt.as<For>();
+    const LoopKind kind = copy.kind;
+    const bool parallel = runs_parallel(stmt);
+    if (parallel)
+      copy.kind = LoopKind::Parallel;
+    else if (kind == LoopKind::Parallel)
+      copy.kind = LoopKind::Serial;
+    const Stmt body = copy.body;
+    const bool outside = std::exchange(in_parallel_, in_parallel_ || parallel);
+    prover_.enter_loop(copy.var, copy.begin, copy.extent);
+    const bool inner = changed(body, copy.body);
+    prover_.leave_loop();
+    in_parallel_ = outside;
+    return inner || copy.kind != kind ? remade(stmt, std::move(copy)) : stmt;
+  }
+
+  bool runs_parallel(const Stmt& stmt) {
+    const For& loop = *stmt.as<For>();
+    if (in_parallel_ || has_views_ || unrolls(loop)) return false;
+    if (has_own_jump(loop.body, true) || has_return(loop.body)) return false;
+    if (loop.extent.as_int().value_or(2) <= 1) return false;
+    if (const auto work = constant_work(stmt); work && *work < least_parallel_work) return false;
+    return independent_iterations(loop, prover_);
+  }
+
+  RangeProver prover_;
+  Accumulators accumulators_;
+  const bool has_views_;
+  bool in_parallel_ = false;
+};
+
+}  // namespace
+
+PrimFuncPtr schedule(const PrimFuncPtr& function) {
+  if (!function->body.defined()) return function;
+  const Stmt body = Scheduler(*function).statement(function->body);
+  if (body.same_as(function->body)) return function;
+  auto scheduled = std::make_shared<PrimFunc>(*function);
+  scheduled->body = body;
+  return scheduled;
+}
+
+Module schedule(const Module& module) {
+  Module result = module;
+  for (GlobalFunction& each : result.functions)
+    if (auto* function = std::get_if<PrimFuncPtr>(&each)) *function = schedule(*function);
+  return result;
+}
+
+}  // namespace relish
