@@ -101,7 +101,7 @@ RangeProver::Opaque RangeProver::known_of(const Scalar& value) {
   const auto* node = value.as<Binary>();
   if (!node || !is_index_dtype(value.dtype())) return result;
   if (node->op == BinaryOp::Min) {
-    has_minima_ = true;
+    has_choices_ = true;
     result.at_most = {polynomial(node->a), polynomial(node->b)};
     return result;
   }
@@ -120,6 +120,7 @@ RangeProver::Opaque RangeProver::known_of(const Scalar& value) {
   else if (nonnegative(result.dividend))
     result.low = Polynomial(0);
   if (high && divisible(*high, *divisor)) result.high = floor_divide(*high, *divisor);
+  has_choices_ = has_choices_ || result.low || result.high;
   return result;
 }
 
@@ -131,9 +132,11 @@ bool RangeProver::eliminate_opaque(Polynomial& p, std::size_t position, bool max
   const bool rising = nonnegative(split->quotient, choice);
   if (!rising && !nonnegative(Polynomial(0) - split->quotient, choice)) return false;
   const bool wants_high = rising == maximum;
-  if (const auto& bound = wants_high ? term.high : term.low) {
+  const auto& bound = wants_high ? term.high : term.low;
+  const bool by_dividend = term.divisor > 0 && whole_multiple(split->quotient, term.divisor);
+  if (bound && !(by_dividend && choice > 0)) {
     p = split->quotient * *bound + split->rest;
-  } else if (term.divisor > 0 && whole_multiple(split->quotient, term.divisor)) {
+  } else if (by_dividend) {
     const Polynomial reached = wants_high ? term.dividend : term.dividend - Polynomial(term.divisor - 1);
     p = floor_divide(split->quotient, term.divisor) * reached + split->rest;
   } else if (wants_high && !term.at_most.empty()) {
@@ -167,8 +170,9 @@ std::optional<Polynomial> RangeProver::extreme(Polynomial p, bool maximum, std::
 }
 
 bool RangeProver::nonnegative(const Polynomial& p) {
-  // A minimum is at most either of its two sides; which of them proves it is tried.
-  return nonnegative(p, 0) || (has_minima_ && nonnegative(p, 1));
+  // A minimum is at most either of its two sides, a quotient has two bounds; which of them proves it is
+  // tried.
+  return nonnegative(p, 0) || (has_choices_ && nonnegative(p, 1));
 }
 
 bool RangeProver::nonnegative(const Polynomial& p, std::size_t choice) {

@@ -47,7 +47,8 @@ class RangeProver {
 
   Polynomial opaque(const Scalar& value);
   Opaque known_of(const Scalar& value);
-  // The largest or smallest value of p, in terms of dims. `choice`: which bound of a minimum is taken.
+  // The largest or smallest value of p, in terms of dims. `choice`: which of two bounds of a term is
+  // taken.
   std::optional<Polynomial> extreme(Polynomial p, bool maximum, std::size_t choice = 0);
   bool eliminate_opaque(Polynomial& p, std::size_t position, bool maximum, std::size_t choice);
   bool nonnegative(const Polynomial& p, std::size_t choice);
@@ -61,7 +62,7 @@ class RangeProver {
     Polynomial extent;
   };
   std::vector<Loop> loops_;
-  bool has_minima_ = false;
+  bool has_choices_ = false;
   std::vector<Opaque> opaques_;     // atom = opaque_base + position
   std::size_t opaques_before_ = 0;  // of them, when the outermost open loop was entered
 };
