@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/foreign_calls.h"
 #include "ir/rewrite.h"
@@ -50,6 +51,7 @@ class Replacer {
       dependent = dependent || (concurrent && iteration_dependence(*loop));
     });
     if (dependent) return nullptr;
+    hoist_allocations(copy);
     return done_[name] = std::make_shared<const PrimFunc>(std::move(copy));
   }
 
@@ -62,6 +64,36 @@ class Replacer {
   };
 
   const PrimFuncPtr& callee_of(const ForeignCall& call) const { return done_.at(call.function); }
+
+  // What the calls at the level of the function made belongs to the function, as in text, where its sizes are
+  // known at entry.
+  static void hoist_allocations(PrimFunc& function) {
+    const auto* sequence = function.body.as<SeqStmt>();
+    if (!sequence) return;
+    std::unordered_set<std::uint64_t> at_entry;
+    for (const PrimParam& param : function.params) {
+      if (param.scalar()) at_entry.insert(param.scalar()->id());
+      std::vector<ScalarVar> vars;
+      if (const Buffer* buffer = param.buffer())
+        for (const Scalar& size : buffer->shape()) collect_vars(size, vars);
+      for (const ScalarVar& var : vars) at_entry.insert(var.id());
+    }
+    std::vector<Stmt> body;
+    for (const Stmt& child : sequence->body) {
+      const auto* made = child.as<AllocateStmt>();
+      std::vector<ScalarVar> vars;
+      if (made)
+        for (const Scalar& size : made->buffer.shape()) collect_vars(size, vars);
+      const bool hoisted = made && !made->value.defined() && !made->buffer.is_pointer() &&
+                           std::all_of(vars.begin(), vars.end(),
+                                       [&](const ScalarVar& var) { return at_entry.contains(var.id()); });
+      if (hoisted)
+        function.allocations.push_back(made->buffer);
+      else
+        body.push_back(child);
+    }
+    if (body.size() != sequence->body.size()) function.body = seq(std::move(body), function.body->span);
+  }
 
   static bool has_concurrent_loop(const PrimFunc& function) {
     bool found = false;
@@ -99,7 +131,10 @@ class Replacer {
       given.buffers.emplace(wanted->id(), found);
       for (std::size_t d = 0; d < wanted->shape().size(); ++d) {
         const auto size = wanted->shape()[d].as_var();
-        if (size) given.scalars.emplace(size->id(), cast(size->dtype(), found.shape()[d]));
+        if (!size) continue;
+        const auto known = found.shape()[d].as_int();
+        given.scalars.emplace(
+            size->id(), known ? int_literal(size->dtype(), *known) : cast(size->dtype(), found.shape()[d]));
       }
     }
     // Iterations at one time must not meet in one buffer under two names.

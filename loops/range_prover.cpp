@@ -115,9 +115,10 @@ RangeProver::Opaque RangeProver::known_of(const Scalar& value) {
   result.dividend = polynomial(node->a);
   result.divisor = *divisor;
   const auto low = extreme(result.dividend, false), high = extreme(result.dividend, true);
+  result.not_negative = nonnegative(result.dividend);
   if (low && divisible(*low, *divisor))
     result.low = floor_divide(*low, *divisor);
-  else if (nonnegative(result.dividend))
+  else if (result.not_negative)
     result.low = Polynomial(0);
   if (high && divisible(*high, *divisor)) result.high = floor_divide(*high, *divisor);
   has_choices_ = has_choices_ || result.low || result.high;
@@ -139,6 +140,8 @@ bool RangeProver::eliminate_opaque(Polynomial& p, std::size_t position, bool max
   } else if (by_dividend) {
     const Polynomial reached = wants_high ? term.dividend : term.dividend - Polynomial(term.divisor - 1);
     p = floor_divide(split->quotient, term.divisor) * reached + split->rest;
+  } else if (wants_high && term.not_negative) {
+    p = split->quotient * term.dividend + split->rest;
   } else if (wants_high && !term.at_most.empty()) {
     p = split->quotient * term.at_most[choice % term.at_most.size()] + split->rest;
   } else {
@@ -148,25 +151,40 @@ bool RangeProver::eliminate_opaque(Polynomial& p, std::size_t position, bool max
 }
 
 std::optional<Polynomial> RangeProver::extreme(Polynomial p, bool maximum, std::size_t choice) {
-  const auto opaques_gone = [&] {
+  // Terms that hold the loop variable go before it; others stay, since the end of the range may hold them
+  // too, and then they cancel.
+  const auto eliminate_terms = [&](const auto& which) {
     for (std::size_t i = opaques_.size(); i-- > 0;)
-      if (p.contains(opaque_base + i) && !eliminate_opaque(p, i, maximum, choice)) return false;
+      if (p.contains(opaque_base + i) && which(i) && !eliminate_opaque(p, i, maximum, choice)) return false;
     return true;
   };
-  // An extent may bring opaque terms of the loops outside.
-  if (!opaques_gone()) return std::nullopt;
-  for (std::size_t i = loops_.size(); i-- > 0;) {
-    const Polynomial::Atom atom = loops_[i].var.id();
+  for (std::size_t k = loops_.size(); k-- > 0;) {
+    const Polynomial::Atom atom = loops_[k].var.id();
+    if (!eliminate_terms([&](std::size_t i) { return holds(i, atom); })) return std::nullopt;
     if (!p.contains(atom)) continue;
     const auto split = p.split(atom);
     if (!split) return std::nullopt;
     const bool rising = nonnegative(split->quotient, choice);
     if (!rising && !nonnegative(Polynomial(0) - split->quotient, choice)) return std::nullopt;
-    const Range& range = loops_[i].range;
+    const Range& range = loops_[k].range;
     p = split->quotient * (rising == maximum ? range.high : range.low) + split->rest;
-    if (!p.valid() || !opaques_gone()) return std::nullopt;
+    if (!p.valid()) return std::nullopt;
   }
+  if (!eliminate_terms([](std::size_t) { return true; })) return std::nullopt;
   return p;
+}
+
+// Whether the bounds of an opaque term are in terms of the atom.
+bool RangeProver::holds(std::size_t position, Polynomial::Atom atom) const {
+  const auto in = [&](const Polynomial& p) {
+    return std::any_of(p.terms().begin(), p.terms().end(), [&](const auto& term) {
+      return std::any_of(term.first.begin(), term.first.end(), [&](Polynomial::Atom each) {
+        return each == atom || (each >= opaque_base && holds(each - opaque_base, atom));
+      });
+    });
+  };
+  const Opaque& term = opaques_[position];
+  return in(term.dividend) || std::any_of(term.at_most.begin(), term.at_most.end(), in);
 }
 
 bool RangeProver::nonnegative(const Polynomial& p) {

@@ -42,6 +42,7 @@ class RangeProver {
     std::optional<Polynomial> low = {}, high = {};  // inclusive, in terms of dims
     Polynomial dividend = {};
     std::int64_t divisor = 0;              // of a quotient; else 0
+    bool not_negative = false;             // the dividend, so that the quotient is at most that
     std::vector<Polynomial> at_most = {};  // of a minimum
   };
 
@@ -50,6 +51,7 @@ class RangeProver {
   // The largest or smallest value of p, in terms of dims. `choice`: which of two bounds of a term is
   // taken.
   std::optional<Polynomial> extreme(Polynomial p, bool maximum, std::size_t choice = 0);
+  bool holds(std::size_t position, Polynomial::Atom atom) const;
   bool eliminate_opaque(Polynomial& p, std::size_t position, bool maximum, std::size_t choice);
   bool nonnegative(const Polynomial& p, std::size_t choice);
   bool nonnegative(const Polynomial& p);

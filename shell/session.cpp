@@ -104,7 +104,8 @@ Evaluator& Session::evaluator(std::string_view tier) {
   // Who takes an engine runs a program next: its lines go to this session.
   attach_program_output(this, [this](std::string_view line) { print(line); });
   if (tier == "interp") {
-    if (!interpreter_) interpreter_ = make_interpreter();
+    if (!interpreter_)
+      interpreter_ = settings_.make_interpreter ? settings_.make_interpreter() : make_interpreter();
     return *interpreter_;
   }
   if (tier == "jit") {

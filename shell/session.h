@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@ struct Settings {
   std::vector<std::string> roots;  // folders whose files scripts may name by any path
   bool debug = false;              // stack of notes for internal errors
   bool color = false;              // of diagnostics
+  // Makes what stands for the interpreter; none: the interpreter itself.
+  std::function<std::unique_ptr<Evaluator>()> make_interpreter = {};
   // Values of `--set`, for arg(); and of the flags of a training job, by script name ("run_dir").
   std::vector<std::pair<std::string, std::string>> sets;
   std::vector<std::pair<std::string, std::string>> job_flags;

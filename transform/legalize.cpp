@@ -208,7 +208,7 @@ class Legalizer {
                                : lowered.value();
         if (!value.same_as(lowered.value())) {
           if (auto* plain = std::get_if<VarBinding>(&lowered.kind))
-            plain->value = value;
+            plain->value = on_device_of(value, plain->var.type());
           else
             std::get<MatchCast>(lowered.kind).value = bind(value, "lv", block.dataflow, names, bindings);
         }
@@ -220,6 +220,31 @@ class Legalizer {
       }
       block.bindings = std::move(bindings);
     }
+  }
+
+  // The call_tir with the devices that the type of its variable names, which the types of operators leave
+  // out.
+  Expr on_device_of(const Expr& value, const Type& bound) {
+    const auto* call = value.as<CallTir>();
+    const TupleType* fields = bound.tuple();
+    if (!call) return value;
+    std::vector<Type> outs = call->out_types;
+    bool changed = false;
+    for (std::size_t i = 0; i < outs.size(); ++i) {
+      const bool field = fields && call->tuple_result && i < fields->fields.size();
+      const TensorType* named = field ? fields->fields[i].tensor() : bound.tensor();
+      const TensorType* made = outs[i].tensor();
+      if (!named || !made || named->vdevice.empty() || made->vdevice == named->vdevice) continue;
+      TensorType type = *made;
+      type.vdevice = named->vdevice;
+      outs[i] = type;
+      changed = true;
+    }
+    if (!changed) return value;
+    const Expr placed = call_tir(call->callee, call->args, std::move(outs), call->tuple_result, value.span());
+    if (auto known = calls_ ? calls_->extract(&value.node()) : LoweredCalls::node_type())
+      calls_->emplace(&placed.node(), known.mapped());
+    return placed;
   }
 
   // R.vm.call_tir_dyn with the dims of its shape spelt out; those of a shape that is a variable are bound by

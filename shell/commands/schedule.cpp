@@ -1,6 +1,7 @@
 // The command `schedule`.
 #include "schedule/schedule.h"
 
+#include "loops/prim_calls.h"
 #include "shell/commands/subject.h"
 #include "transform/legalize.h"
 
@@ -11,7 +12,7 @@ constexpr Option options[] = {output_option, dialect_option};
 constexpr Example examples[] = {{"relish schedule m.relish", "S = schedule(M)"}};
 
 ScriptValue run(Invocation& invocation) {
-  return module_result(schedule(legalize(*invocation.module)));
+  return module_result(schedule(legalize(*with_prim_calls_replaced(invocation.module))));
 }
 
 }  // namespace
@@ -19,7 +20,8 @@ ScriptValue run(Invocation& invocation) {
 extern const Command command_schedule;
 const Command command_schedule{
     .name = "schedule",
-    .summary = "lowers operator calls and puts the loops of prim_funcs into the order in which they run compiled",
+    .summary =
+        "lowers operator calls and puts the loops of prim_funcs into the order in which they run compiled",
     .subject = Subject::Module,
     .options = options,
     .run = run,

@@ -5,6 +5,7 @@
 #include "ir/entry.h"
 #include "ir/printer.h"
 #include "ir/verify.h"
+#include "schedule/schedule.h"
 #include "tests/generate/checks.h"
 #include "tests/generate/values.h"
 #include "tests/golden/tolerance.h"
@@ -27,6 +28,7 @@ class PassCheck {
     if (!wanted_.value) return {};
     check("dce", program_.inputs, true, [&] { return eliminate_dead_code(*program_.module); });
     check("legalize", program_.inputs, program_.agreement <= 3, [&] { return legalize(*program_.module); });
+    check("schedule", program_.inputs, false, [&] { return schedule(legalize(*program_.module)); });
     if (tally_.contains("legalize accepted")) ++tally_["compared"];
     bind();
     loss();

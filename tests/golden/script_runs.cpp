@@ -4,6 +4,9 @@
 #include <filesystem>
 #include <memory>
 
+#include "interp/interpreter.h"
+#include "loops/prim_calls.h"
+#include "schedule/schedule.h"
 #include "shell/script/script.h"
 #include "shell/session.h"
 #include "support/big_stack.h"
@@ -13,6 +16,7 @@
 #include "tests/golden/reading.h"
 #include "tests/golden/tolerance.h"
 #include "tests/unit/temporary_folder.h"
+#include "transform/legalize.h"
 
 namespace relish::testing {
 namespace {
@@ -21,9 +25,10 @@ struct Configuration {
   const char* name;
   const char* tier;
   int threads;
-  bool printed;      // via print and read
-  const char* like;  // the configuration it is compared with
-  bool bitwise;      // its output must be the same text
+  bool printed;            // via print and read
+  const char* like;        // the configuration it is compared with
+  bool bitwise;            // its output must be the same text
+  bool scheduled = false;  // what the compiled tier runs, as text, in the interpreter
 };
 
 // The whole matrix. A later configuration is compared with an earlier one.
@@ -32,6 +37,27 @@ constexpr Configuration configurations[] = {
     {"jit, 1 thread", "jit", 1, false, "interpreter", false},
     {"jit, 2 threads", "jit", 2, false, "jit, 1 thread", true},
     {"printed and read, interpreter", "interp", 1, true, "interpreter", true},
+    {"scheduled, interpreter", "interp", 1, false, "interpreter", false, true},
+};
+
+// Runs the loops that compiled code runs, for as long as they are text. Faults are told of other lines.
+class ScheduledInterpreter final : public Evaluator {
+ public:
+  std::string_view name() const override { return "interp"; }
+  Value call(const ModulePtr& module, std::string_view function, std::vector<Value> args) override {
+    if (module != last_) {
+      Module lowered = schedule(legalize(*with_prim_calls_replaced(module)));
+      for (const std::string& problem : round_trip_problems(lowered, "scheduled"))
+        throw std::logic_error(problem);
+      scheduled_ = std::make_shared<const Module>(std::move(lowered));
+      last_ = module;
+    }
+    return interpreter_->call(scheduled_, function, std::move(args));
+  }
+
+ private:
+  std::unique_ptr<Evaluator> interpreter_ = make_interpreter();
+  ModulePtr last_, scheduled_;
 };
 
 Settings settings_of(const GoldenFile& file, const Configuration& configuration,
@@ -39,6 +65,8 @@ Settings settings_of(const GoldenFile& file, const Configuration& configuration,
   Settings settings;
   settings.tier = configuration.tier;
   settings.threads = configuration.threads;
+  if (configuration.scheduled)
+    settings.make_interpreter = [] { return std::make_unique<ScheduledInterpreter>(); };
   const std::vector<std::string> words = file.words();
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] != "--set") continue;
@@ -118,6 +146,7 @@ Outcome run_matrix(const GoldenFile& file, int default_class, bool with_run_fold
   std::vector<std::pair<std::string, Outcome>> done;
   std::vector<std::string> problems;
   for (const Configuration& configuration : configurations) {
+    if (configuration.scheduled && done.front().second.exit_code != 0) continue;
     if (only_tier && *only_tier != configuration.tier) continue;
     if (configuration.printed && printed.empty()) continue;
     TemporaryFolder folder;

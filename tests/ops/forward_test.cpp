@@ -7,10 +7,12 @@
 
 #include "ir/entry.h"
 #include "ir/printer.h"
+#include "schedule/schedule.h"
 #include "shell/script/script_value.h"
 #include "tests/golden/reading.h"
 #include "tests/golden/tolerance.h"
 #include "tests/ops/agreement.h"
+#include "transform/legalize.h"
 
 namespace relish::testing {
 namespace {
@@ -74,6 +76,18 @@ TEST_CASE("calls print as text that reads back", "[ops]") {
     const BuiltCall call = build_call(operator_case);
     for (const std::string& problem : round_trip_problems(*call.module, operator_case.label))
       FAIL_CHECK(problem);
+  });
+}
+
+TEST_CASE("the loops that run compiled print, read back and run in the interpreter", "[ops]") {
+  for_each_checked_sample([](const OperatorCase& operator_case, const Sample&) {
+    const BuiltCall call = build_call(operator_case);
+    const auto scheduled = std::make_shared<const Module>(schedule(legalize(*call.module)));
+    for (const std::string& problem : round_trip_problems(*scheduled, operator_case.label))
+      FAIL_CHECK(problem);
+    const Value wanted = interpreter().call(call.module, "main", call.values);
+    CHECK(disagreement_by_class(operator_case, interpreter().call(scheduled, "main", call.values), wanted) ==
+          "");
   });
 }
 
