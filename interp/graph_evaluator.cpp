@@ -9,6 +9,7 @@
 #include "ir/direct_calls.h"
 #include "ir/fault.h"
 #include "ir/foreign_calls.h"
+#include "ir/prim_arguments.h"
 #include "ir/rewrite.h"
 #include "support/counted.h"
 #include "support/interrupt.h"
@@ -127,54 +128,9 @@ std::vector<Value> GraphEvaluator::evaluate_all(const std::vector<Expr>& exprs, 
 
 Value GraphEvaluator::call_prim_func(const PrimFuncPtr& function, std::vector<Value> args) {
   require_runnable(*function);
-  const std::vector<ParamAccess> accesses = param_accesses(*function);
-  std::vector<Value> all;
-  std::vector<std::size_t> results;
-  SymbolValues symbols;
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < function->params.size(); ++i) {
-    const PrimParam& param = function->params[i];
-    if (param.buffer() && accesses[i].written && !accesses[i].read) {
-      results.push_back(i);
-      all.emplace_back();
-      continue;
-    }
-    if (next >= args.size()) {
-      fail(ErrorClass::Usage, function->span, "call.arity",
-           fmt::format("{}: missing argument '{}'", function->name, param.name()));
-    }
-    Value value = std::move(args[next++]);
-    if (const Buffer* buffer = param.buffer()) {
-      // A bare dim binds here; a dim expression is checked when the program runs, when every symbol is known.
-      for (std::size_t d = 0; value.is_tensor() && d < buffer->shape().size(); ++d) {
-        if (auto var = buffer->shape()[d].as_var(); var && d < value.tensor().shape().size())
-          symbols.emplace(var->id(), value.tensor().shape()[d]);
-      }
-      if (accesses[i].written && value.is_tensor()) {  // values are immutable: write to a copy
-        value = value.tensor().copy();
-        results.push_back(i);
-      }
-    } else if (value.is_scalar() && !is_float(param.scalar()->dtype())) {
-      symbols[param.scalar()->id()] = value.scalar().integer;
-    }
-    all.push_back(std::move(value));
-  }
-  if (next != args.size()) {
-    fail(ErrorClass::Usage, function->span, "call.arity",
-         fmt::format("{} is given {}; it takes {}", function->name, counted(args.size(), "argument"), next));
-  }
-  for (const std::size_t i : results) {
-    if (!all[i].is_void()) continue;
-    const Buffer& buffer = *function->params[i].buffer();
-    const Type type = concrete_type(tensor_type(buffer.shape(), buffer.dtype()), symbols);
-    all[i] = Tensor::zeros(buffer.dtype(), concrete_shape(*type.tensor()));
-  }
-  Value returned = prepared(function).run(all, ErrorClass::Data, function->span);
-  if (function->result_dtype) return returned;
-  if (results.size() == 1) return all[results[0]];
-  std::vector<Value> fields;
-  for (const std::size_t i : results) fields.push_back(all[i]);
-  return Value::tuple(std::move(fields));
+  PrimArguments bound = bind_prim_func(*function, std::move(args));
+  Value returned = prepared(function).run(bound.all, ErrorClass::Data, function->span);
+  return function->result_dtype ? returned : bound.result();
 }
 
 Value GraphEvaluator::evaluate(const Expr& expr, Activation& frame) {

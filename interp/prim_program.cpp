@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/buffer_layout.h"
+#include "ir/prim_arguments.h"
 #include "ir/printer.h"
 
 namespace relish::interp {
@@ -37,38 +37,18 @@ Value PrimProgram::run(std::vector<Value>& args, ErrorClass error_class, Span ca
   frame.cells.resize(slots.scalar_count());
   frame.buffers.resize(slots.buffer_count());
 
-  SymbolValues symbols;
+  const SymbolValues symbols = bind_prim_func(*function_, args, error_class, call);
   for (std::size_t i = 0; i < args.size(); ++i) {
-    const ScalarVar* scalar = function_->params[i].scalar();
-    if (!scalar) continue;
-    const std::string what = fmt::format("{}: {}", function_->name, scalar->name());
-    match_value(args[i], ScalarType{scalar->dtype()}, symbols, error_class, call, what);
-    const ScalarValue& value = args[i].scalar();
-    Cell& cell = frame.cells[static_cast<std::size_t>(slots.scalar(*scalar))];
-    if (is_float(scalar->dtype()))
-      cell.real = value.real;
-    else
-      cell.integer = value.integer;
-    if (!is_float(scalar->dtype())) symbols[scalar->id()] = value.integer;
-  }
-  // Bare dims first, whatever the order of the parameters; expressions such as n * 2 are then checked.
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    const Buffer* buffer = function_->params[i].buffer();
-    if (!buffer || !args[i].is_tensor()) continue;
-    const Shape& shape = args[i].tensor().shape();
-    for (int d = 0; d < buffer->rank() && d < static_cast<int>(shape.size()); ++d) {
-      if (auto var = buffer->shape()[static_cast<std::size_t>(d)].as_var())
-        symbols.emplace(var->id(), shape[static_cast<std::size_t>(d)]);
+    if (const Buffer* buffer = function_->params[i].buffer()) {
+      frame.buffers[static_cast<std::size_t>(slots.buffer(*buffer))].bind(args[i].tensor());
+      continue;
     }
-    bind_layout(*buffer, shape, symbols);
-  }
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    const Buffer* buffer = function_->params[i].buffer();
-    if (!buffer) continue;
-    const std::string what = fmt::format("{}: {}", function_->name, buffer->name());
-    match_value(args[i], tensor_type(buffer->shape(), buffer->dtype()), symbols, error_class, call, what);
-    check_layout(*buffer, args[i].tensor().shape(), symbols, error_class, call, what);
-    frame.buffers[static_cast<std::size_t>(slots.buffer(*buffer))].bind(args[i].tensor());
+    const ScalarVar& scalar = *function_->params[i].scalar();
+    Cell& cell = frame.cells[static_cast<std::size_t>(slots.scalar(scalar))];
+    if (is_float(scalar.dtype()))
+      cell.real = args[i].scalar().real;
+    else
+      cell.integer = args[i].scalar().integer;
   }
   for (const ScalarVar& var : symbols_) {
     const auto found = symbols.find(var.id());
