@@ -42,6 +42,7 @@ const std::map<std::string, Call>& right_calls() {
       {"optimizer", {"M.main", {{"optimizer", "\"sgd(lr=0.1)\""}}}},
       {"setup_trainer", {"M.main", {{"loss", "\"mse\""}, {"optimizer", "\"sgd(lr=0.1)\""}}}},
       {"legalize", {"M", {}}},
+      {"schedule", {"M", {}}},
       {"dce", {"M", {}}},
       {"passes", {"M.main", {{"passes", "\"legalize\""}}}},
       {"train",

@@ -27,6 +27,7 @@ std::vector<std::vector<std::string>> writing_commands(const std::string& functi
       {"optimizer", {"-f", function, "--optimizer", "sgd(lr=0.1)"}},
       {"setup_trainer", {"-f", function, "--loss", "l1", "--optimizer", "adam(lr=0.1)"}},
       {"legalize", {}},
+      {"schedule", {}},
       {"dce", {}},
       {"passes", {"-f", function, "-p", "gradient, legalize, dce"}},
   };

@@ -122,21 +122,72 @@ TEST_CASE("rand without a seed goes on; with one, and in another run, it gives t
                   "float(R.std(x)) < 1.04)") == "True True\n");
 }
 
+namespace {
+
+struct Application {
+  const char* name;
+  const char* call;  // of M, whose function main has the parameters x, mask, w, b
+};
+constexpr Application applications[] = {
+    {"gradient", "gradient(append_loss(M.main, loss=\"mse\").main_loss)"},
+    {"bind_params", "bind_params(M.main, params={\"mask\": ones((4,)), \"b\": ones((2,))})"},
+    {"append_loss", "append_loss(M.main, loss=\"mse\")"},
+    {"optimizer", "optimizer(M.main, optimizer=\"adam(lr=0.1)\")"},
+    {"setup_trainer", "setup_trainer(M.main, loss=\"mse\", optimizer=\"sgd(lr=0.1)\", init=\"he_normal\")"},
+    {"dce", "dce(M)"},
+    {"legalize", "legalize(M)"},
+    {"schedule", "schedule(M)"},
+    {"passes",
+     "passes(bind_params(M.main, params={\"mask\": ones((4,))}).main, "
+     "passes=\"append_loss(mse), gradient, legalize\")"},
+};
+
+// The modules M, with these further attributes of main, and N, which the application makes of it.
+std::pair<ModulePtr, ModulePtr> apply(Harness& harness, const Application& application,
+                                      const std::string& attributes) {
+  const Ran ran = harness.run(R"(@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((3, 4), "float32"), mask: R.Tensor((4,), "float32"), w: R.Tensor((4, 2), "float32"), b: R.Tensor((2,), "float32")) -> R.Tensor((3, 2), "float32"):
+        R.func_attr({)" + attributes +
+                              R"(})
+        y = R.add(R.matmul(R.multiply(x, mask), w), b)
+        return y
+
+    @R.function
+    def other(x: R.Tensor((3,), "float32"), flag: R.Tensor((), "bool")):
+        if flag:
+            y = cls.copied(x)
+        else:
+            y = x
+        return y
+
+    @R.function
+    def copied(x: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
+        with R.dataflow():
+            y = R.call_tir(cls.copy, (x,), out_ty=R.Tensor((3,), "float32"))
+            R.output(y)
+        return y
+
+    @T.prim_func
+    def copy(A: T.Buffer((3,), "float32"), B: T.Buffer((3,), "float32")):
+        for i in range(3):
+            B[i] = A[i]
+
+N = )" + std::string(application.call) +
+                              "\n");
+  REQUIRE(ran.error == "");
+  const auto module = [&](const char* name) {
+    const ScriptValue* made = harness.script().environment().find(name);
+    REQUIRE(made != nullptr);
+    return *made->as<ModulePtr>();
+  };
+  return {module("M"), module("N")};
+}
+
+}  // namespace
+
 TEST_CASE("every transform keeps what a function says of its parameters") {
-  struct Application {
-    const char* name;
-    const char* call;  // of M, whose function main has the parameters x, mask, w, b
-  };
-  const Application applications[] = {
-      {"gradient", "gradient(append_loss(M.main, loss=\"mse\").main_loss)"},
-      {"bind_params", "bind_params(M.main, params={\"mask\": ones((4,)), \"b\": ones((2,))})"},
-      {"append_loss", "append_loss(M.main, loss=\"mse\")"},
-      {"optimizer", "optimizer(M.main, optimizer=\"adam(lr=0.1)\")"},
-      {"setup_trainer", "setup_trainer(M.main, loss=\"mse\", optimizer=\"sgd(lr=0.1)\", init=\"he_normal\")"},
-      {"dce", "dce(M)"},
-      {"legalize", "legalize(M)"},
-      {"passes", "passes(M.main, passes=\"bind_params(params={}), append_loss(mse), gradient, legalize\")"},
-  };
   for (const Command* command : all_commands()) {
     if (!command->transforms) continue;
     INFO(command->name);
@@ -147,24 +198,7 @@ TEST_CASE("every transform keeps what a function says of its parameters") {
     for (const Application& application : applications) {
       INFO(mark << " " << application.call);
       Harness harness;
-      std::string call = application.call;
-      if (const std::size_t hole = call.find("params={}"); hole != std::string::npos)
-        call =
-            "passes(bind_params(M.main, params={\"mask\": ones((4,))}).main, passes=\"append_loss(mse), "
-            "gradient, legalize\")";
-      const Ran ran = harness.run(std::string(R"(@I.ir_module
-class M:
-    @R.function
-    def main(x: R.Tensor((3, 4), "float32"), mask: R.Tensor((4,), "float32"), w: R.Tensor((4, 2), "float32"), b: R.Tensor((2,), "float32")) -> R.Tensor((3, 2), "float32"):
-        R.func_attr({)") + mark + R"(})
-        y = R.add(R.matmul(R.multiply(x, mask), w), b)
-        return y
-
-N = )" + call + "\n");
-      REQUIRE(ran.error == "");
-      const ScriptValue* made = harness.script().environment().find("N");
-      REQUIRE(made != nullptr);
-      const ModulePtr module = *made->as<ModulePtr>();
+      const ModulePtr module = apply(harness, application, mark).second;
       for (const GlobalFunction& global : module->functions) {
         const auto* function = std::get_if<FunctionPtr>(&global);
         if (!function || !(*function)->name.starts_with("main")) continue;
@@ -175,6 +209,17 @@ N = )" + call + "\n");
         CHECK(marked_parameters(**function) == wanted);
       }
     }
+  }
+}
+
+TEST_CASE("every transform hands on the functions that it does not change") {
+  for (const Application& application : applications) {
+    INFO(application.call);
+    Harness harness;
+    const auto [before, after] = apply(harness, application, "\"num_input\": 1");
+    CHECK(after->function("other") == before->function("other"));
+    CHECK(after->function("copied") == before->function("copied"));
+    CHECK(after->prim_func("copy") == before->prim_func("copy"));
   }
 }
 
