@@ -303,18 +303,18 @@ class Sweeper {
 
 }  // namespace
 
-Function eliminate_dead_bindings(const Function& function) {
-  Function result = function;
-  Sweeper sweeper(function);
+FunctionPtr eliminate_dead_bindings(const FunctionPtr& function) {
+  Function result = *function;
+  Sweeper sweeper(*function);
   sweeper.sweep(result.blocks);
-  return sweeper.changed() ? result : function;
+  return sweeper.changed() ? std::make_shared<const Function>(std::move(result)) : function;
 }
 
 Module eliminate_dead_code(const Module& module) {
   Module result = module;
   for (GlobalFunction& global : result.functions) {
     if (const auto* function = std::get_if<FunctionPtr>(&global))
-      global = std::make_shared<const Function>(eliminate_dead_bindings(**function));
+      global = eliminate_dead_bindings(*function);
   }
   std::unordered_set<std::string> reached;
   std::vector<std::string> pending;

@@ -6,6 +6,7 @@
 namespace relish {
 
 Module eliminate_dead_code(const Module& module);
-Function eliminate_dead_bindings(const Function& function);
+// The same handle when all are used.
+FunctionPtr eliminate_dead_bindings(const FunctionPtr& function);
 
 }  // namespace relish

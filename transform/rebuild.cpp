@@ -145,7 +145,7 @@ void close_function(Function& function, std::vector<Binding> bindings, const Exp
   if (!block.bindings.empty()) function.blocks.push_back(std::move(block));
   function.result = substitute(result, vars);
   function.result_type = function.result.type();
-  function = eliminate_dead_bindings(function);
+  function = *eliminate_dead_bindings(std::make_shared<const Function>(std::move(function)));
 }
 
 }  // namespace relish

@@ -157,7 +157,7 @@ class M:
     @R.function
     def other(x: R.Tensor((3,), "float32"), flag: R.Tensor((), "bool")):
         if flag:
-            y = cls.copied(x)
+            y = M.copied(x)
         else:
             y = x
         return y
@@ -165,7 +165,7 @@ class M:
     @R.function
     def copied(x: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
         with R.dataflow():
-            y = R.call_tir(cls.copy, (x,), out_ty=R.Tensor((3,), "float32"))
+            y = R.call_tir(M.copy, (x,), out_ty=R.Tensor((3,), "float32"))
             R.output(y)
         return y
 
