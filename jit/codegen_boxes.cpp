@@ -139,4 +139,21 @@ GraphEmitter::Live GraphEmitter::call_value(const Expr& callee, const std::vecto
   return live;
 }
 
+void GraphEmitter::match(const Live& live, const Type& type, Span span, const std::string& what) {
+  bind_dims(live, type);
+  // What is in a box, or cannot fit, which the whole value says best.
+  if (has_box_of(live.tree, type) || !is_made_as(live.tree, type)) return check_value(live, type, span, what);
+  Site site{span, FaultKind::ShapeMismatch, what, type, {}, live.tree.dtype};
+  if (const TensorType* tensor = type.tensor()) {
+    return match_dims(frame_.storages[live.tree.storage].dims, tensor->shape, tensor->rank, true,
+                      std::move(site));
+  }
+  if (const auto* shape = type.as<ShapeType>())
+    return match_dims(live.values, shape->dims, shape->rank, true, std::move(site));
+  if (const TupleType* tuple = type.tuple()) {
+    for (std::size_t i = 0; i < tuple->fields.size(); ++i)
+      match(live.fields[i], tuple->fields[i], span, what);
+  }
+}
+
 }  // namespace relish::jit

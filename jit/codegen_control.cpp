@@ -9,38 +9,6 @@
 
 namespace relish::jit {
 
-void GraphEmitter::for_each_stored_slot(const ValueTree& tree, std::size_t& position,
-                                        const std::function<void(std::size_t, const ValueTree&)>& visit) {
-  if (tree.has_storage()) visit(position, tree);
-  if (tree.kind != ValueTree::Tuple) {
-    position += slot_count(tree);
-    return;
-  }
-  for (const ValueTree& field : tree.fields) for_each_stored_slot(field, position, visit);
-}
-
-llvm::Value* GraphEmitter::own(const ValueTree& leaf, const StorageValue& storage) {
-  llvm::Type *ptr = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
-  if (leaf.kind == ValueTree::BoxLeaf) {
-    builder_.CreateCall(runtime_.get("rt_box_own", builder_.getVoidTy(), {ptr, ptr}),
-                        {frame_.context, storage.pointer});
-    return storage.pointer;
-  }
-  llvm::Value* owned = builder_.CreateCall(
-      runtime_.get("rt_own", ptr, {ptr, ptr, i32, i32, ptr}),
-      {frame_.context, storage.pointer, builder_.getInt32(static_cast<std::uint32_t>(leaf.dtype)),
-       builder_.getInt32(static_cast<std::uint32_t>(storage.dims.size())),
-       RuntimeCalls::array_of(builder_, storage.dims)});
-  RuntimeCalls::check_allocated(builder_, owned);
-  return owned;
-}
-
-void GraphEmitter::release(llvm::Value* pointer, bool boxed) {
-  llvm::Type* ptr = builder_.getPtrTy();
-  const char* name = boxed ? "rt_box_release" : "rt_tensor_release";
-  builder_.CreateCall(runtime_.get(name, builder_.getVoidTy(), {ptr, ptr}), {frame_.context, pointer});
-}
-
 // An i1 of a bool scalar or a 0-d bool tensor, or of what turns out to be one when it runs.
 llvm::Value* GraphEmitter::condition(const Expr& expr, Span span) {
   Live live = value(expr);

@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "ir/scalar_order.h"
-#include "jit/codegen_graph.h"
+#include "jit/graph_state.h"
 #include "jit/scalar_hash.h"
 
 namespace relish::jit {
 
 // Dims are computed once: an equal expression gives the same value, so that checks of equal dims fall away.
-llvm::Value* GraphEmitter::dim(const Scalar& scalar) {
+llvm::Value* GraphState::dim(const Scalar& scalar) {
   if (const auto literal = scalar.as_int()) return int64(*literal);
   const Scalar form = canonical(scalar);
   const std::uint64_t hash = hash_of(form);
@@ -22,7 +22,7 @@ llvm::Value* GraphEmitter::dim(const Scalar& scalar) {
   return value;
 }
 
-llvm::Value* GraphEmitter::dim_uncached(const Scalar& scalar) {
+llvm::Value* GraphState::dim_uncached(const Scalar& scalar) {
   if (const auto var = scalar.as_var()) {
     const auto found = frame_.symbols.find(var->id());
     if (found == frame_.symbols.end())
@@ -57,7 +57,7 @@ llvm::Value* GraphEmitter::dim_uncached(const Scalar& scalar) {
 }
 
 // The value of an integer expression that is computed in 64 bits, as its dtype holds it.
-llvm::Value* GraphEmitter::wrapped(llvm::Value* value, DType dtype) {
+llvm::Value* GraphState::wrapped(llvm::Value* value, DType dtype) {
   if (is_bool(dtype)) return builder_.CreateZExt(builder_.CreateIsNotNull(value), builder_.getInt64Ty());
   if (size_of(dtype) == 8) return value;
   llvm::Value* narrow = builder_.CreateTrunc(value, scalar_type(dtype));
@@ -66,7 +66,7 @@ llvm::Value* GraphEmitter::wrapped(llvm::Value* value, DType dtype) {
 }
 
 // The side that the condition takes; the other one is not computed, as it may be at fault.
-llvm::Value* GraphEmitter::dim_of_side(const Scalar& condition, const Scalar& a, const Scalar& b) {
+llvm::Value* GraphState::dim_of_side(const Scalar& condition, const Scalar& a, const Scalar& b) {
   llvm::LLVMContext& context = code_.getContext();
   auto* taken = llvm::BasicBlock::Create(context, "then", frame_.code);
   auto* other = llvm::BasicBlock::Create(context, "else", frame_.code);
@@ -87,7 +87,7 @@ llvm::Value* GraphEmitter::dim_of_side(const Scalar& condition, const Scalar& a,
   return chosen;
 }
 
-llvm::Value* GraphEmitter::binary_dim(const Binary& node, const Scalar& scalar) {
+llvm::Value* GraphState::binary_dim(const Binary& node, const Scalar& scalar) {
   const Binary* n = &node;
   const bool bits = scalar.dtype() == DType::UInt64;
   llvm::Value* a = dim(n->a);
@@ -158,7 +158,7 @@ llvm::Value* GraphEmitter::binary_dim(const Binary& node, const Scalar& scalar) 
 }
 
 // A shift by the width or more leaves 0, or the sign.
-llvm::Value* GraphEmitter::shifted_dim(BinaryOp op, llvm::Value* a, llvm::Value* b, const Scalar& scalar) {
+llvm::Value* GraphState::shifted_dim(BinaryOp op, llvm::Value* a, llvm::Value* b, const Scalar& scalar) {
   const DType dtype = scalar.dtype();
   fault_where(builder_.CreateICmpSLT(b, int64(0)), {scalar.span(), FaultKind::NegativeShift, {}, {}, {}}, b,
               nullptr);
@@ -171,7 +171,7 @@ llvm::Value* GraphEmitter::shifted_dim(BinaryOp op, llvm::Value* a, llvm::Value*
 }
 
 // Leaves the function by the fault of the site where the condition holds.
-void GraphEmitter::fault_where(llvm::Value* condition, Site site, llvm::Value* a, llvm::Value* b) {
+void GraphState::fault_where(llvm::Value* condition, Site site, llvm::Value* a, llvm::Value* b) {
   const std::int32_t id = sites_.add(std::move(site));
   auto* failed = llvm::BasicBlock::Create(code_.getContext(), "fault", frame_.code);
   auto* next = llvm::BasicBlock::Create(code_.getContext(), "", frame_.code);
@@ -181,7 +181,7 @@ void GraphEmitter::fault_where(llvm::Value* condition, Site site, llvm::Value* a
   builder_.SetInsertPoint(next);
 }
 
-llvm::Value* GraphEmitter::scalar_value_of(const Scalar& scalar) {
+llvm::Value* GraphState::scalar_value_of(const Scalar& scalar) {
   llvm::Type* type = scalar_type(scalar.dtype());
   if (!is_float(scalar.dtype())) return builder_.CreateTrunc(dim(scalar), type);
   if (const auto* literal = scalar.as<FloatLiteral>()) return llvm::ConstantFP::get(type, literal->value);
@@ -223,7 +223,7 @@ llvm::Value* GraphEmitter::scalar_value_of(const Scalar& scalar) {
 }
 
 // Bare dims of the type that have no value yet take that of the value.
-void GraphEmitter::bind_dims(const Live& live, const Type& type) {
+void GraphState::bind_dims(const Live& live, const Type& type) {
   const auto bind = [&](const std::vector<llvm::Value*>& found, const std::vector<Scalar>& dims) {
     for (std::size_t d = 0; d < dims.size() && d < found.size(); ++d) {
       const auto var = dims[d].as_var();
@@ -243,27 +243,10 @@ void GraphEmitter::bind_dims(const Live& live, const Type& type) {
       bind_dims(live.fields[i], tuple->fields[i]);
 }
 
-void GraphEmitter::match(const Live& live, const Type& type, Span span, const std::string& what) {
-  bind_dims(live, type);
-  // What is in a box, or cannot fit, which the whole value says best.
-  if (has_box_of(live.tree, type) || !is_made_as(live.tree, type)) return check_value(live, type, span, what);
-  Site site{span, FaultKind::ShapeMismatch, what, type, {}, live.tree.dtype};
-  if (const TensorType* tensor = type.tensor()) {
-    return match_dims(frame_.storages[live.tree.storage].dims, tensor->shape, tensor->rank, true,
-                      std::move(site));
-  }
-  if (const auto* shape = type.as<ShapeType>())
-    return match_dims(live.values, shape->dims, shape->rank, true, std::move(site));
-  if (const TupleType* tuple = type.tuple()) {
-    for (std::size_t i = 0; i < tuple->fields.size(); ++i)
-      match(live.fields[i], tuple->fields[i], span, what);
-  }
-}
-
 // One check of all dims; `possible` is false when rank or dtype already tell that the value does not fit.
-void GraphEmitter::match_dims(const std::vector<llvm::Value*>& found,
-                              const std::optional<std::vector<Scalar>>& dims, int rank, bool possible,
-                              Site site) {
+void GraphState::match_dims(const std::vector<llvm::Value*>& found,
+                            const std::optional<std::vector<Scalar>>& dims, int rank, bool possible,
+                            Site site) {
   if (rank >= 0 && static_cast<std::size_t>(rank) != found.size()) possible = false;
   llvm::Value* good = possible ? nullptr : builder_.getFalse();
   if (possible && dims) {

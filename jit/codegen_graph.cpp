@@ -32,14 +32,17 @@ llvm::Type* in_context(llvm::Type* type, llvm::LLVMContext& context) {
 
 GraphEmitter::GraphEmitter(const LiftedModule& lifted, Build& build, const TargetTraits& target,
                            SiteTable& sites, std::vector<HostCall>* host_calls, const LoweredCalls* operators)
-    : lifted_(lifted),
+    : GraphEmitter(lifted, build, target, sites, build.new_unit("graph", Effort::Translate), host_calls,
+                   operators) {}
+
+GraphEmitter::GraphEmitter(const LiftedModule& lifted, Build& build, const TargetTraits& target,
+                           SiteTable& sites, std::unique_ptr<CodeUnit> glue,
+                           std::vector<HostCall>* host_calls, const LoweredCalls* operators)
+    : GraphState(*glue->module, sites),
+      lifted_(lifted),
       module_(lifted.module),
       build_(build),
-      glue_(build.new_unit("graph", Effort::Translate)),
-      code_(*glue_->module),
-      builder_(code_.getContext()),
-      runtime_(code_),
-      sites_(sites),
+      glue_(std::move(glue)),
       host_calls_(host_calls),
       operators_(operators),
       target_(target) {}
@@ -57,16 +60,6 @@ void GraphEmitter::hand_in_kernels() {
   kernels_.reset();
   kernel_instructions_ = 0;
   if (kernel_unit_) build_.add(std::move(kernel_unit_));
-}
-
-llvm::Value* GraphEmitter::int64(std::int64_t value) const {
-  return llvm::ConstantInt::getSigned(llvm::Type::getInt64Ty(code_.getContext()), value);
-}
-
-llvm::Type* GraphEmitter::scalar_type(DType dtype) {
-  if (dtype == DType::Float64) return builder_.getDoubleTy();
-  if (is_float(dtype)) return builder_.getFloatTy();
-  return builder_.getIntNTy(is_bool(dtype) ? 1 : static_cast<unsigned>(size_of(dtype)) * 8);
 }
 
 const GraphValues* GraphEmitter::callee_values(const Function& function) {
@@ -122,74 +115,6 @@ llvm::Function* GraphEmitter::kernel_code(const PrimFunc& function) {
     kernel_instructions_ += each->getInstructionCount();
   if (kernel_instructions_ >= instructions_of_unit) hand_in_kernels();
   return declared;
-}
-
-llvm::Value* GraphEmitter::slot(llvm::Value* slots, std::size_t position) {
-  return builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), slots, position);
-}
-
-// A scalar fills the low bytes of its slot; the halves travel as float, as in registers.
-llvm::Value* GraphEmitter::scalar_of_slot(llvm::Value* slots, std::size_t position, DType dtype) {
-  llvm::Value* address = slot(slots, position);
-  if (is_bool(dtype)) return builder_.CreateIsNotNull(builder_.CreateLoad(builder_.getInt8Ty(), address));
-  return builder_.CreateLoad(scalar_type(dtype), address);
-}
-
-GraphEmitter::Live GraphEmitter::read_slots(const ValueTree& tree, llvm::Value* slots,
-                                            std::size_t& position) {
-  Live live{tree, {}, {}};
-  const auto next = [&] { return builder_.CreateLoad(builder_.getInt64Ty(), slot(slots, position++)); };
-  switch (tree.kind) {
-    case ValueTree::TensorLeaf: {
-      StorageValue& storage = frame_.storages[tree.storage];
-      storage.pointer = builder_.CreateLoad(builder_.getPtrTy(), slot(slots, position++));
-      storage.dims.clear();
-      for (int d = 0; d < tree.rank; ++d) storage.dims.push_back(next());
-      break;
-    }
-    case ValueTree::BoxLeaf:
-      frame_.storages[tree.storage].pointer =
-          builder_.CreateLoad(builder_.getPtrTy(), slot(slots, position++));
-      break;
-    case ValueTree::ShapeLeaf:
-      for (int d = 0; d < tree.rank; ++d) live.values.push_back(next());
-      break;
-    case ValueTree::ScalarLeaf:
-      live.values.push_back(scalar_of_slot(slots, position++, tree.dtype));
-      break;
-    case ValueTree::TextLeaf:
-      break;
-    case ValueTree::Tuple:
-      for (const ValueTree& field : tree.fields) live.fields.push_back(read_slots(field, slots, position));
-      break;
-  }
-  return live;
-}
-
-void GraphEmitter::write_slots(const Live& live, llvm::Value* slots, std::size_t& position) {
-  switch (live.tree.kind) {
-    case ValueTree::TensorLeaf: {
-      const StorageValue& storage = frame_.storages[live.tree.storage];
-      builder_.CreateStore(storage.pointer, slot(slots, position++));
-      for (llvm::Value* dim : storage.dims) builder_.CreateStore(dim, slot(slots, position++));
-      break;
-    }
-    case ValueTree::BoxLeaf:
-      builder_.CreateStore(frame_.storages[live.tree.storage].pointer, slot(slots, position++));
-      break;
-    case ValueTree::ShapeLeaf:
-    case ValueTree::ScalarLeaf:
-      for (llvm::Value* value : live.values) {
-        if (value->getType()->isIntegerTy(1)) value = builder_.CreateZExt(value, builder_.getInt8Ty());
-        builder_.CreateStore(value, slot(slots, position++));
-      }
-      break;
-    case ValueTree::TextLeaf:
-      break;
-    case ValueTree::Tuple:
-      for (const Live& field : live.fields) write_slots(field, slots, position);
-      break;
-  }
 }
 
 llvm::Function* GraphEmitter::function(const Function& source) {
@@ -324,115 +249,6 @@ void GraphEmitter::check_params() {
                 wanted,
                 {}});
   }
-}
-
-void GraphEmitter::plan_arena() {
-  const std::vector<Storage>& storages = frame_.values->storages;
-  frame_.planned.assign(storages.size(), nullptr);
-  std::vector<Life> lives;
-  std::vector<std::size_t> owners;
-  for (std::size_t id = 0; id < storages.size(); ++id) {
-    const Storage& storage = storages[id];
-    if (storage.kind != Storage::Temporary || storage.escapes) continue;
-    std::vector<ScalarVar> vars;
-    for (const Scalar& dim : storage.dims) collect_vars(dim, vars);
-    if (!std::all_of(vars.begin(), vars.end(),
-                     [&](const ScalarVar& v) { return frame_.symbols.contains(v.id()); }))
-      continue;
-    // Whole lines, so that every address is aligned.
-    Scalar bytes =
-        canonical(product(storage.dims) * Scalar(static_cast<std::int64_t>(size_of(storage.dtype))));
-    if (const auto known = bytes.as_int()) bytes = Scalar((*known + 63) / 64 * 64);
-    lives.push_back({storage.made, storage.last_use, bytes});
-    owners.push_back(id);
-  }
-  if (lives.empty()) return;
-  const MemoryPlan plan = plan_memory(lives);
-  std::vector<llvm::Value*> offsets;
-  llvm::Value* total = int64(0);
-  for (const std::vector<std::size_t>& slot : plan.slots) {
-    llvm::Value* size = int64(64);
-    for (const std::size_t life : slot) {
-      llvm::Value* bytes = byte_size(storages[owners[life]]);
-      size = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, size, bytes);
-    }
-    offsets.push_back(total);
-    total = builder_.CreateAdd(total, size);
-  }
-  frame_.arena = runtime_.scratch(builder_, frame_.context, total);
-  for (std::size_t i = 0; i < lives.size(); ++i)
-    frame_.planned[owners[i]] =
-        builder_.CreateInBoundsGEP(builder_.getInt8Ty(), frame_.arena, offsets[plan.slot_of[i]]);
-}
-
-// Whole lines, so that every address is aligned. Sizes beyond all limits end the call.
-llvm::Value* GraphEmitter::byte_size(const Storage& storage) {
-  std::vector<llvm::Value*> dims;
-  bool literal = true;
-  for (const Scalar& d : storage.dims) {
-    dims.push_back(dim(d));
-    literal = literal && d.as_int();
-    // A negative dim is a fault where the tensor is made, not where memory is planned.
-    if (!d.as_int())
-      dims.back() = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, dims.back(), int64(0));
-  }
-  if (literal) {
-    const auto known =
-        canonical(product(storage.dims) * Scalar(static_cast<std::int64_t>(size_of(storage.dtype)))).as_int();
-    if (known && *known >= 0 && *known < (std::int64_t{1} << 50)) return int64((*known + 63) / 64 * 64);
-  }
-  const auto known = frame_.sizes.find({storage.dtype, dims});
-  if (known != frame_.sizes.end()) return known->second;
-  llvm::Value* bytes = runtime_.byte_size(builder_, frame_.context, static_cast<std::int32_t>(storage.dtype),
-                                          dims.size(), RuntimeCalls::array_of(builder_, dims));
-  frame_.sizes.emplace(std::pair(storage.dtype, std::move(dims)), bytes);
-  return bytes;
-}
-
-// Gives a temporary its address: in the arena, or as a tensor of its own when it outlives the function or
-// when its size was not known at entry.
-void GraphEmitter::make_storage(std::size_t id, bool clear) {
-  const Storage& storage = frame_.values->storages[id];
-  StorageValue& value = frame_.storages[id];
-  value.dims.clear();
-  bool literal = true;
-  for (const Scalar& d : storage.dims) {
-    value.dims.push_back(dim(d));
-    literal = literal && d.as_int();
-  }
-  if (!literal)
-    runtime_.refuse_negative(builder_, frame_.context, sites_.add(Site::of_dims(frame_.span)), value.dims);
-  if (frame_.planned[id]) {
-    value.pointer = frame_.planned[id];
-    if (clear)
-      builder_.CreateMemSet(value.pointer, builder_.getInt8(0), byte_size(storage), llvm::MaybeAlign(64));
-    return;
-  }
-  llvm::Type* i32 = builder_.getInt32Ty();
-  llvm::Type* ptr = builder_.getPtrTy();
-  llvm::Function* make = runtime_.get("rt_tensor", ptr, {ptr, i32, i32, ptr, i32});
-  make->setReturnDoesNotAlias();
-  value.pointer =
-      builder_.CreateCall(make, {frame_.context, builder_.getInt32(static_cast<std::uint32_t>(storage.dtype)),
-                                 builder_.getInt32(static_cast<std::uint32_t>(value.dims.size())),
-                                 RuntimeCalls::array_of(builder_, value.dims), builder_.getInt32(clear)});
-  RuntimeCalls::check_allocated(builder_, value.pointer);
-}
-
-void GraphEmitter::release_dead() {
-  for (const std::size_t id : frame_.last_used[static_cast<std::size_t>(frame_.position)]) {
-    const Storage& storage = frame_.values->storages[id];
-    const bool own_tensor =
-        storage.kind == Storage::Returned || (storage.kind == Storage::Temporary && !frame_.planned[id]);
-    if (!own_tensor || storage.escapes) continue;
-    release(frame_.storages[id].pointer, storage.boxed);
-  }
-}
-
-GraphEmitter::Live GraphEmitter::leaf(const ValueTree& tree) {
-  Live live{tree, {}, {}};
-  for (const ValueTree& field : tree.fields) live.fields.push_back(leaf(field));
-  return live;
 }
 
 const GraphEmitter::Live* GraphEmitter::part_of_variable(const Expr& expr) const {

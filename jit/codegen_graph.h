@@ -11,15 +11,15 @@
 
 #include "jit/codegen_kernel.h"
 #include "jit/engine.h"
+#include "jit/graph_state.h"
 #include "jit/graph_values.h"
 #include "jit/host_calls.h"
-#include "jit/plan.h"
 #include "transform/legalize.h"
 #include "transform/lift_bodies.h"
 
 namespace relish::jit {
 
-class GraphEmitter {
+class GraphEmitter : private GraphState {
  public:
   // The units of the code go to `build`. `host_calls` receives the calls into the program, `operators` says
   // which calls are operators'; null where there are none (a prim_func by itself).
@@ -36,44 +36,14 @@ class GraphEmitter {
   std::string finish(llvm::Function* entry);
 
  private:
-  // Code values of one graph value, in the shape of its ValueTree.
-  struct Live {
-    ValueTree tree;
-    std::vector<llvm::Value*> values;  // dims of a shape, or the scalar
-    std::vector<Live> fields;
-  };
-  struct StorageValue {
-    llvm::Value* pointer = nullptr;
-    std::vector<llvm::Value*> dims;
-  };
+  GraphEmitter(const LiftedModule& lifted, Build& build, const TargetTraits& target, SiteTable& sites,
+               std::unique_ptr<CodeUnit> glue, std::vector<HostCall>* host_calls,
+               const LoweredCalls* operators);
+
   struct Kernel {
     llvm::Function* code = nullptr;  // declared; it is defined in a unit of its own
     std::vector<bool> clear;         // by parameter: the kernel may leave elements unwritten
   };
-  struct Frame {
-    const Function* source = nullptr;
-    const GraphValues* values = nullptr;
-    llvm::Function* code = nullptr;
-    llvm::Value* context = nullptr;
-    llvm::Value* flag = nullptr;
-    llvm::BasicBlock* interrupted = nullptr;
-    llvm::Value* arena = nullptr;
-    llvm::Value* fault_slots = nullptr;  // for the arguments of an operator at fault
-    std::size_t fault_slot_count = 0;
-    std::unordered_map<std::uint64_t, Live> vars;
-    std::unordered_map<std::uint64_t, llvm::Value*> symbols;
-    // Computed dimension expressions in canonical form, by their hash.
-    std::unordered_multimap<std::uint64_t, std::pair<Scalar, llvm::Value*>> dims;
-    std::map<std::pair<DType, std::vector<llvm::Value*>>, llvm::Value*> sizes;  // computed byte sizes
-    std::vector<StorageValue> storages;
-    std::vector<llvm::Value*> planned;                // address in the arena, by storage
-    std::vector<std::vector<std::size_t>> last_used;  // storages, by the position of their last use
-    std::vector<llvm::BasicBlock*> bindings;          // where each one begins
-    Span span;                                        // of the value that is bound
-    std::int64_t position = 0;
-    std::size_t conversion = 0;  // of those at this position: the next one
-  };
-
   const Kernel& kernel(const PrimFunc& function);
   llvm::Function* kernel_code(const PrimFunc& function);
   void hand_in_kernels();
@@ -82,10 +52,6 @@ class GraphEmitter {
   void write_result();
   void read_params();
   void check_params();
-  void plan_arena();
-  Live read_slots(const ValueTree& tree, llvm::Value* slots, std::size_t& position);
-  void write_slots(const Live& live, llvm::Value* slots, std::size_t& position);
-  llvm::Value* slot(llvm::Value* slots, std::size_t position);
   Live value(const Expr& expr);
   Live call_tir(const CallTir& call, const Expr& expr);
   Live call_kernel(const PrimFunc& function, const CallTir& call, const Expr& expr, bool copies_written);
@@ -104,6 +70,7 @@ class GraphEmitter {
   Live argument(const Expr& expr, const Type& type, Span span, const std::string& what);
   Live argument(const Expr& expr, const Function& callee, std::size_t position);
   const ValueTree& next_conversion();
+  void match(const Live& live, const Type& type, Span span, const std::string& what);
   void check_value(const Live& live, const Type& type, Span span, const std::string& what);
   Live function_value(const Function& callee, const std::vector<Expr>& given, bool behind,
                       const ValueTree& result, Span span);
@@ -127,40 +94,6 @@ class GraphEmitter {
   Captured captured_of(const Region& region);
   void call_lifted(const Region& region, const Captured& captured, llvm::Value* carried,
                    std::size_t carried_slots, llvm::Value* out);
-  // Calls `visit(address slot, tree)` for every tensor and box among the slots of a tree.
-  void for_each_stored_slot(const ValueTree& tree, std::size_t& position,
-                            const std::function<void(std::size_t, const ValueTree&)>& visit);
-  llvm::Value* own(const ValueTree& leaf, const StorageValue& storage);
-  void release(llvm::Value* pointer, bool boxed);
-  // Runs `emit` with the caches of computed dims as they are now: what it computes is not seen behind it.
-  template <class F>
-  void apart(F&& emit) {
-    const auto dims = frame_.dims;
-    const auto sizes = frame_.sizes;
-    emit();
-    frame_.dims = dims;
-    frame_.sizes = sizes;
-  }
-  Live leaf(const ValueTree& tree);
-  void match(const Live& live, const Type& type, Span span, const std::string& what);
-  void match_dims(const std::vector<llvm::Value*>& found, const std::optional<std::vector<Scalar>>& dims,
-                  int rank, bool possible, Site site);
-  void bind_dims(const Live& live, const Type& type);
-  void make_storage(std::size_t id, bool clear);
-  void release_dead();
-  llvm::Value* byte_size(const Storage& storage);
-  llvm::Value* dim(const Scalar& scalar);
-  llvm::Value* dim_uncached(const Scalar& scalar);
-  llvm::Value* binary_dim(const Binary& node, const Scalar& scalar);
-  llvm::Value* shifted_dim(BinaryOp op, llvm::Value* a, llvm::Value* b, const Scalar& scalar);
-  llvm::Value* dim_of_side(const Scalar& condition, const Scalar& a, const Scalar& b);
-  llvm::Value* wrapped(llvm::Value* value, DType dtype);
-  void fault_where(llvm::Value* condition, Site site, llvm::Value* a, llvm::Value* b);
-  llvm::Value* scalar_value_of(const Scalar& scalar);  // a scalar argument, of its dtype's register type
-  llvm::Value* scalar_of_slot(llvm::Value* slots, std::size_t position, DType dtype);
-  llvm::Value* int64(std::int64_t value) const;
-  llvm::Type* scalar_type(DType dtype);
-
   // The field that a chain of TupleGets takes of a variable; null for other values.
   const Live* part_of_variable(const Expr& expr) const;
 
@@ -172,10 +105,6 @@ class GraphEmitter {
   const Module& module_;  // of lifted_
   Build& build_;
   std::unique_ptr<CodeUnit> glue_;
-  llvm::Module& code_;
-  llvm::IRBuilder<> builder_;
-  RuntimeCalls runtime_;
-  SiteTable& sites_;
   std::vector<HostCall>* host_calls_;
   const LoweredCalls* operators_;
   // The unit that receives kernels at present.
@@ -183,12 +112,10 @@ class GraphEmitter {
   std::optional<KernelEmitter> kernels_;
   std::size_t kernel_instructions_ = 0;  // in it
   const TargetTraits& target_;
-  Frame frame_;
   llvm::Value* returned_ = nullptr;  // slot of the scalar that the last kernel called returns, if any
   std::unordered_map<const Function*, llvm::Function*> functions_;
   std::unordered_map<const Function*, std::unique_ptr<GraphValues>> values_;
   std::unordered_map<const PrimFunc*, Kernel> emitted_;
-  std::unordered_map<std::uint64_t, ScalarVar> symbol_vars_;
 };
 
 }  // namespace relish::jit

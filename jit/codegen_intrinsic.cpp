@@ -2,11 +2,11 @@
 // runtime's table, in the dtype of the operands (float32 for the halves, then rounded).
 #include <llvm/IR/Intrinsics.h>
 
-#include "jit/codegen_kernel.h"
+#include "jit/codegen_scalar.h"
 
 namespace relish::jit {
 
-llvm::Value* KernelEmitter::intrinsic(const IntrinsicCall& node, DType dtype) {
+llvm::Value* ScalarEmitter::intrinsic(const IntrinsicCall& node, DType dtype) {
   llvm::Value* x = scalar(node.args[0]);
   const DType operand = node.args[0].dtype();
   if (info_of(node.intrinsic).operands == IntrinsicOperands::Integers)
@@ -27,7 +27,7 @@ llvm::Value* KernelEmitter::intrinsic(const IntrinsicCall& node, DType dtype) {
 }
 
 // Of floats, in float32 for the halves.
-llvm::Value* KernelEmitter::math_intrinsic(const IntrinsicCall& node, llvm::Value* x) {
+llvm::Value* ScalarEmitter::math_intrinsic(const IntrinsicCall& node, llvm::Value* x) {
   llvm::Type* type = x->getType();
   const auto machine = [&](llvm::Intrinsic::ID id) { return builder_.CreateUnaryIntrinsic(id, x); };
   const auto library = [&](const char* name) -> llvm::Value* {
@@ -131,7 +131,7 @@ llvm::Value* KernelEmitter::math_intrinsic(const IntrinsicCall& node, llvm::Valu
 }
 
 // Leading zeros, as an int32, and set bits.
-llvm::Value* KernelEmitter::bit_intrinsic(Intrinsic which, llvm::Value* x, DType dtype) {
+llvm::Value* ScalarEmitter::bit_intrinsic(Intrinsic which, llvm::Value* x, DType dtype) {
   if (which == Intrinsic::Popcount) return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, x);
   RELISH_CHECK(which == Intrinsic::Clz && is_int(dtype), "intrinsic of integers");
   llvm::Value* zeros = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, x, builder_.getFalse());

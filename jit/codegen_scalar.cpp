@@ -8,7 +8,7 @@
 
 #include "ir/foreign_calls.h"
 #include "ir/short_circuit.h"
-#include "jit/codegen_kernel.h"
+#include "jit/codegen_scalar.h"
 #include "loops/faults.h"
 #include "runtime/tensor.h"
 
@@ -30,24 +30,27 @@ double rounded_literal(double value, DType dtype) {
 
 }  // namespace
 
-llvm::Type* KernelEmitter::register_type(DType dtype) const {
+ScalarEmitter::ScalarEmitter(llvm::Module& module, const TargetTraits& target, SiteTable& sites)
+    : module_(module), builder_(module.getContext()), target_(target), sites_(sites), runtime_(module) {}
+
+llvm::Type* ScalarEmitter::register_type(DType dtype) const {
   if (dtype == DType::Float64) return builder_.getDoubleTy();
   if (is_float(dtype)) return builder_.getFloatTy();
   return builder_.getIntNTy(bits_of(dtype));
 }
 
-llvm::Type* KernelEmitter::memory_type(DType dtype) const {
+llvm::Type* ScalarEmitter::memory_type(DType dtype) const {
   if (is_bool(dtype)) return builder_.getInt8Ty();
   if (is_half(dtype)) return builder_.getInt16Ty();
   return register_type(dtype);
 }
 
-llvm::Value* KernelEmitter::sign_or_zero_extend(llvm::Value* value, DType dtype) {
+llvm::Value* ScalarEmitter::sign_or_zero_extend(llvm::Value* value, DType dtype) {
   return is_signed_int(dtype) ? builder_.CreateSExt(value, builder_.getInt64Ty())
                               : builder_.CreateZExt(value, builder_.getInt64Ty());
 }
 
-void KernelEmitter::fault_unless(llvm::Value* good, Site site, llvm::Value* a, llvm::Value* b,
+void ScalarEmitter::fault_unless(llvm::Value* good, Site site, llvm::Value* a, llvm::Value* b,
                                  llvm::Value* c) {
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(good); known && known->isOne()) return;
   auto* failed = llvm::BasicBlock::Create(builder_.getContext(), "fault", frame_.function);
@@ -59,7 +62,7 @@ void KernelEmitter::fault_unless(llvm::Value* good, Site site, llvm::Value* a, l
   builder_.SetInsertPoint(next);
 }
 
-llvm::Value* KernelEmitter::rounded(llvm::Value* value, DType dtype) {
+llvm::Value* ScalarEmitter::rounded(llvm::Value* value, DType dtype) {
   if (dtype == DType::Float16) {
     if (target_.f16c) {
       return builder_.CreateFPExt(builder_.CreateFPTrunc(value, builder_.getHalfTy()), builder_.getFloatTy());
@@ -81,7 +84,7 @@ llvm::Value* KernelEmitter::rounded(llvm::Value* value, DType dtype) {
   return builder_.CreateBitCast(kept, builder_.getFloatTy());
 }
 
-llvm::Value* KernelEmitter::from_memory(llvm::Value* raw, DType dtype) {
+llvm::Value* ScalarEmitter::from_memory(llvm::Value* raw, DType dtype) {
   switch (dtype) {
     case DType::Bool:
       return builder_.CreateIsNotNull(raw);
@@ -99,7 +102,7 @@ llvm::Value* KernelEmitter::from_memory(llvm::Value* raw, DType dtype) {
   }
 }
 
-llvm::Value* KernelEmitter::in_memory(llvm::Value* value, DType dtype) {
+llvm::Value* ScalarEmitter::in_memory(llvm::Value* value, DType dtype) {
   switch (dtype) {
     case DType::Bool:
       return builder_.CreateZExt(value, builder_.getInt8Ty());
@@ -120,17 +123,17 @@ llvm::Value* KernelEmitter::in_memory(llvm::Value* value, DType dtype) {
   }
 }
 
-llvm::Value* KernelEmitter::load_element(llvm::Value* address, DType dtype) {
+llvm::Value* ScalarEmitter::load_element(llvm::Value* address, DType dtype) {
   const llvm::Align align(static_cast<std::uint64_t>(size_of(dtype)));
   return from_memory(builder_.CreateAlignedLoad(memory_type(dtype), address, align), dtype);
 }
 
-void KernelEmitter::store_element(llvm::Value* value, llvm::Value* address, DType dtype) {
+void ScalarEmitter::store_element(llvm::Value* value, llvm::Value* address, DType dtype) {
   const llvm::Align align(static_cast<std::uint64_t>(size_of(dtype)));
   builder_.CreateAlignedStore(in_memory(value, dtype), address, align);
 }
 
-llvm::Value* KernelEmitter::variable(const ScalarVar& var) {
+llvm::Value* ScalarEmitter::variable(const ScalarVar& var) {
   const auto found = frame_.scalars.find(var.id());
   RELISH_CHECK(found != frame_.scalars.end(), "scalar variable '" + var.name() + "' has no value");
   ScalarSlot& slot = found->second;
@@ -139,7 +142,7 @@ llvm::Value* KernelEmitter::variable(const ScalarVar& var) {
   return builder_.CreateTrunc(slot.index, register_type(var.dtype()));
 }
 
-llvm::Value* KernelEmitter::index(const Scalar& value) {
+llvm::Value* ScalarEmitter::index(const Scalar& value) {
   if (const auto literal = value.as_int()) return int64(*literal);
   if (const auto* use = value.as<VarUse>()) {
     const auto found = frame_.scalars.find(use->var.id());
@@ -173,7 +176,7 @@ llvm::Value* KernelEmitter::index(const Scalar& value) {
   return sign_or_zero_extend(scalar(value), value.dtype());
 }
 
-llvm::Value* KernelEmitter::element_address(const Buffer& buffer, const std::vector<Scalar>& indices,
+llvm::Value* ScalarEmitter::element_address(const Buffer& buffer, const std::vector<Scalar>& indices,
                                             Span span) {
   const auto found = frame_.buffers.find(buffer.id());
   RELISH_CHECK(found != frame_.buffers.end(), "buffer '" + buffer.name() + "' is not allocated");
@@ -197,7 +200,7 @@ llvm::Value* KernelEmitter::element_address(const Buffer& buffer, const std::vec
   return builder_.CreateInBoundsGEP(memory_type(buffer.dtype()), slot.pointer, flat);
 }
 
-llvm::Value* KernelEmitter::scalar(const Scalar& value) {
+llvm::Value* ScalarEmitter::scalar(const Scalar& value) {
   const DType dtype = value.dtype();
   const Span span = value.span();
   if (const auto* n = value.as<IntLiteral>()) {
@@ -236,14 +239,14 @@ llvm::Value* KernelEmitter::scalar(const Scalar& value) {
   RELISH_CHECK(false, "scalar kind without code generation");
 }
 
-llvm::Value* KernelEmitter::binary(const Binary& node, DType dtype, Span span) {
+llvm::Value* ScalarEmitter::binary(const Binary& node, DType dtype, Span span) {
   llvm::Value* a = scalar(node.a);
   llvm::Value* b = scalar(node.b);
   if (is_float(dtype)) return rounded(float_binary(node.op, a, b, dtype), dtype);
   return integer_binary(node.op, a, b, node, dtype, span);
 }
 
-llvm::Value* KernelEmitter::float_binary(BinaryOp op, llvm::Value* a, llvm::Value* b, DType dtype) {
+llvm::Value* ScalarEmitter::float_binary(BinaryOp op, llvm::Value* a, llvm::Value* b, DType dtype) {
   switch (op) {
     case BinaryOp::Add:
       return builder_.CreateFAdd(a, b);
@@ -275,7 +278,7 @@ llvm::Value* KernelEmitter::float_binary(BinaryOp op, llvm::Value* a, llvm::Valu
   RELISH_CHECK(false, "integer operation on floats");
 }
 
-llvm::Value* KernelEmitter::integer_binary(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node,
+llvm::Value* ScalarEmitter::integer_binary(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node,
                                            DType dtype, Span span) {
   const bool is_signed = is_signed_int(dtype);
   switch (op) {
@@ -322,7 +325,7 @@ llvm::Value* KernelEmitter::integer_binary(BinaryOp op, llvm::Value* a, llvm::Va
   RELISH_CHECK(false, "integer operation");
 }
 
-llvm::Value* KernelEmitter::divide(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node,
+llvm::Value* ScalarEmitter::divide(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node,
                                    DType dtype, Span span) {
   const bool remainder = op == BinaryOp::TruncMod || op == BinaryOp::FloorMod;
   const bool floored = op == BinaryOp::FloorDiv || op == BinaryOp::FloorMod;
@@ -353,7 +356,7 @@ llvm::Value* KernelEmitter::divide(BinaryOp op, llvm::Value* a, llvm::Value* b, 
   return builder_.CreateSelect(adjust, builder_.CreateSub(quotient, one), quotient);
 }
 
-llvm::Value* KernelEmitter::shift(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node,
+llvm::Value* ScalarEmitter::shift(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node,
                                   DType dtype, Span span) {
   const std::int64_t known = node.b.as_int().value_or(-1);
   if (is_signed_int(dtype) && known < 0) {
@@ -369,7 +372,7 @@ llvm::Value* KernelEmitter::shift(BinaryOp op, llvm::Value* a, llvm::Value* b, c
   return builder_.CreateSelect(too_far, llvm::ConstantInt::get(type, 0), shifted);
 }
 
-llvm::Value* KernelEmitter::compare(const Compare& node) {
+llvm::Value* ScalarEmitter::compare(const Compare& node) {
   const DType dtype = node.a.dtype();
   llvm::Value* a = scalar(node.a);
   llvm::Value* b = scalar(node.b);
@@ -409,7 +412,7 @@ llvm::Value* KernelEmitter::compare(const Compare& node) {
 }
 
 // Whether evaluating it although it is not needed costs little and cannot fault.
-bool KernelEmitter::cheap_and_safe(const Scalar& value) {
+bool ScalarEmitter::cheap_and_safe(const Scalar& value) {
   if (may_fault(value, prover_)) return false;
   const std::function<bool(const Scalar&)> cheap = [&](const Scalar& v) {
     if (const auto* n = v.as<Binary>())
@@ -423,7 +426,7 @@ bool KernelEmitter::cheap_and_safe(const Scalar& value) {
 }
 
 // The second operand is evaluated where the first does not decide, or where nobody can see that it was.
-llvm::Value* KernelEmitter::logical(const Logical& node) {
+llvm::Value* ScalarEmitter::logical(const Logical& node) {
   const bool both = node.op == LogicalOp::And;
   if (!cheap_and_safe(node.b)) {
     const Scalar decided = bool_literal(!both);
@@ -437,7 +440,7 @@ llvm::Value* KernelEmitter::logical(const Logical& node) {
   return both ? builder_.CreateAnd(a, b) : builder_.CreateOr(a, b);
 }
 
-llvm::Value* KernelEmitter::select(const Select& node, DType dtype) {
+llvm::Value* ScalarEmitter::select(const Select& node, DType dtype) {
   llvm::Value* condition = scalar(node.condition);
   if (!is_bool(node.condition.dtype())) condition = builder_.CreateIsNotNull(condition);
   if (!is_one_sided(node, dtype) || (cheap_and_safe(node.a) && cheap_and_safe(node.b))) {
@@ -465,7 +468,7 @@ llvm::Value* KernelEmitter::select(const Select& node, DType dtype) {
   return result;
 }
 
-llvm::Value* KernelEmitter::cast(llvm::Value* value, DType from, DType to) {
+llvm::Value* ScalarEmitter::cast(llvm::Value* value, DType from, DType to) {
   if (from == to) return value;
   llvm::Type* type = register_type(to);
   if (is_float(from)) {
@@ -504,7 +507,7 @@ llvm::Value* KernelEmitter::cast(llvm::Value* value, DType from, DType to) {
 // The value of a reduction's store. Products are fused into the sum, and when the innermost loop is the one
 // that is summed over, the order of the sum is left to the vectorizer: fixed by shape and machine, whatever
 // the threads do.
-llvm::Value* KernelEmitter::update(const Store& store, const Update& update) {
+llvm::Value* ScalarEmitter::update(const Store& store, const Update& update) {
   const DType dtype = store.buffer.dtype();
   const bool wide = dtype == DType::Float32 || dtype == DType::Float64;
   bool in_reduction = false, along_innermost = false;

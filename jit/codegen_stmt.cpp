@@ -36,7 +36,7 @@ std::vector<ScalarVar> kernel_symbols(const PrimFunc& function) {
 }
 
 KernelEmitter::KernelEmitter(llvm::Module& module, const TargetTraits& target, SiteTable& sites)
-    : module_(module), builder_(module.getContext()), target_(target), sites_(sites), runtime_(module) {}
+    : ScalarEmitter(module, target, sites) {}
 
 void KernelEmitter::start_frame(llvm::Function* function) {
   finish_function(*function);
@@ -52,15 +52,6 @@ void KernelEmitter::start_frame(llvm::Function* function) {
 void KernelEmitter::finish_frame() {
   builder_.CreateRet(builder_.getInt32(status_ok));
   if (frame_.interrupted->hasNPredecessors(0)) frame_.interrupted->eraseFromParent();
-}
-
-void KernelEmitter::define(const ScalarVar& var, ScalarSlot slot) {
-  if (frame_.scalars.insert_or_assign(var.id(), slot).second) frame_.scalar_order.push_back(var);
-}
-
-void KernelEmitter::define(const Buffer& buffer, BufferSlot slot) {
-  if (frame_.buffers.insert_or_assign(buffer.id(), std::move(slot)).second)
-    frame_.buffer_order.push_back(buffer);
 }
 
 llvm::Function* KernelEmitter::emit(const PrimFunc& function, const std::string& symbol) {
@@ -140,28 +131,6 @@ void KernelEmitter::allocate(const Buffer& buffer, bool clear) {
   slot.pointer = runtime_.buffer(builder_, frame_.context, static_cast<std::int32_t>(buffer.dtype()),
                                  slot.dims.size(), RuntimeCalls::array_of(builder_, slot.dims), clear);
   define(buffer, std::move(slot));
-}
-
-llvm::Value* KernelEmitter::stride_of(const BufferSlot& slot, std::size_t dimension) {
-  if (!slot.strides.empty()) return slot.strides[dimension];
-  llvm::Value* stride = int64(1);
-  for (std::size_t d = slot.dims.size(); d-- > dimension + 1;)
-    stride = builder_.CreateNSWMul(slot.dims[d], stride);
-  return stride;
-}
-
-// Beyond 64 bits the nearest number: what a view reaches is then outside of any source.
-llvm::Value* KernelEmitter::saturated_sum(llvm::Value* a, llvm::Value* b) {
-  return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::sadd_sat, a, b);
-}
-
-llvm::Value* KernelEmitter::saturated_product(llvm::Value* a, llvm::Value* b) {
-  llvm::Value* both = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, a, b);
-  llvm::Value* negative =
-      builder_.CreateICmpNE(builder_.CreateICmpSLT(a, int64(0)), builder_.CreateICmpSLT(b, int64(0)));
-  return builder_.CreateSelect(builder_.CreateExtractValue(both, 1),
-                               builder_.CreateSelect(negative, int64(INT64_MIN), int64(INT64_MAX)),
-                               builder_.CreateExtractValue(both, 0));
 }
 
 // The address and the strides of a view, and the check that all of it lies in the storage of its source.
@@ -316,17 +285,6 @@ void KernelEmitter::sequence_child(const Stmt& child, std::size_t taken) {
   if (const auto* made = child.as<AllocateStmt>();
       made && frame_.scratch.size() == taken && !lives_on_stack(made->buffer))
     frame_.scratch.push_back(frame_.buffers[made->buffer.id()].pointer);
-}
-
-void KernelEmitter::leave_scope(std::size_t scalars, std::size_t buffers) {
-  while (frame_.scalar_order.size() > scalars) {
-    frame_.scalars.erase(frame_.scalar_order.back().id());
-    frame_.scalar_order.pop_back();
-  }
-  while (frame_.buffer_order.size() > buffers) {
-    frame_.buffers.erase(frame_.buffer_order.back().id());
-    frame_.buffer_order.pop_back();
-  }
 }
 
 void KernelEmitter::store(const Store& store, Span span) {
