@@ -347,6 +347,10 @@ void GraphBuilder::bind_target(const ast::Statement& statement, const ast::Expr&
          context_.may_search() ? target_instead(definition_, target.span) : std::vector<DiagnosticNote>{});
   }
   Type type = annotation ? annotated_type(*annotation, result.type(), *name, written->span) : result.type();
+  if (annotation && promises_more(result.type(), type)) {
+    // What the text says of the value holds from here on, so it is checked here.
+    return append_checked(statement, *name, target.span, as_leaf(result), type, true);
+  }
   append_binding(statement, *name, target.span, type, result, annotation != nullptr);
 }
 
@@ -549,13 +553,39 @@ void GraphBuilder::append_match_cast(const ast::Statement& statement, const ast:
     type_error(target->span, "assignment.target", "found a match_cast to something that is no name");
   const std::string bound_name = name ? *name : "_";
   Type bound = annotation ? annotated_type(*annotation, type, bound_name, at) : type;
+  if (annotation && promises_more(type, bound)) {
+    from = checked(std::move(from), type, statement.span);
+    collect_determined(type, determined_);
+    return append_checked(statement, bound_name, target->span, from, bound, true);
+  }
+  append_checked(statement, bound_name, target ? target->span : statement.span, from, type,
+                 annotation != nullptr, bound);
+}
+
+// Whether a value of type `value` may turn out not to be what `wanted` says of it.
+bool GraphBuilder::promises_more(const Type& value, const Type& wanted) {
+  return !value.is_error() && !wanted.is_error() && fits(value, wanted) == Fit::Maybe;
+}
+
+// The leaf `from` as a value of the type, which is checked when it runs.
+Expr GraphBuilder::checked(Expr from, const Type& type, Span span) {
   if (!in_dataflow_) open_plain_block();
-  Span span = target ? target->span : statement.span;
-  Var var(bound_name, bound, in_dataflow_ && !is_output(bound_name, statement), span);
-  builder_.append(Binding{MatchCast{var, from, type}, statement.span, take_comments(statement.comments),
-                          annotation != nullptr});
+  Var var(builder_.fresh_name(in_dataflow_ ? "lv" : "gv"), type, in_dataflow_, span);
+  builder_.append(Binding{MatchCast{var, std::move(from), type}, span, nullptr, false});
+  return Expr(var);
+}
+
+// Binds the leaf `from` to a name as a value of `type`, which is checked when it runs; `bound` is the type of
+// the name where that says less.
+void GraphBuilder::append_checked(const ast::Statement& statement, const std::string& name, Span name_span,
+                                  const Expr& from, const Type& type, bool annotated,
+                                  const std::optional<Type>& bound) {
+  if (!in_dataflow_) open_plain_block();
+  Var var(name, bound.value_or(type), in_dataflow_ && !is_output(name, statement), name_span);
+  builder_.append(
+      Binding{MatchCast{var, from, type}, statement.span, take_comments(statement.comments), annotated});
   collect_determined(type, determined_);
-  bind(bound_name, Bound{var, std::nullopt}, span);
+  bind(name, Bound{var, std::nullopt}, name_span);
 }
 
 }  // namespace relish

@@ -118,6 +118,11 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
                         const ast::Call& call);
   void append_match_cast(const ast::Statement& statement, const ast::Expr* target,
                          const ast::Expr* annotation, Expr from, const Type& type, Span at);
+  static bool promises_more(const Type& value, const Type& wanted);
+  Expr checked(Expr from, const Type& type, Span span);
+  void append_checked(const ast::Statement& statement, const std::string& name, Span name_span,
+                      const Expr& from, const Type& type, bool annotated,
+                      const std::optional<Type>& bound = std::nullopt);
   void bind_target(const ast::Statement& statement, const ast::Expr& target, const ast::Expr* annotation,
                    const Expr& value, const ast::Expr* written);
   void bind_tuple(const ast::Statement& statement, const ast::TupleValue& names, const Expr& value, Span at);

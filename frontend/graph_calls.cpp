@@ -380,7 +380,8 @@ Expr GraphBuilder::named_call(const std::string& name, const ast::Expr& expr, co
                fmt::format("found the type {}; {} gives {}", print(wanted), printable(called),
                            print(result.type())));
   }
-  return result;
+  if (!promises_more(result.type(), wanted)) return result;
+  return checked(as_leaf(result), wanted, expr.span);
 }
 
 std::optional<Expr> GraphBuilder::special_call(const std::string& name, const ast::Expr& expr,

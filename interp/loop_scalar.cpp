@@ -331,11 +331,16 @@ ScalarProgram prepare_cast(DType from, DType to, ScalarProgram a) {
 AccessProgram::AccessProgram(const Buffer& buffer, const std::vector<Scalar>& indices, Span span,
                              Slots& slots)
     : buffer_(static_cast<std::size_t>(slots.buffer(buffer))), name_(buffer.name()), span_(span) {
-  for (const Scalar& index : indices) indices_.push_back(prepare(index, slots));
+  for (const Scalar& index : indices) {
+    indices_.push_back(prepare(index, slots));
+    unsigned_.push_back(index.dtype() == DType::UInt64);
+  }
 }
 
 void AccessProgram::out_of_range(std::size_t dimension, std::int64_t index, std::int64_t extent) const {
-  fail_fault({FaultKind::IndexOutOfRange, name_, {static_cast<std::int64_t>(dimension), index, extent}},
+  fail_fault({FaultKind::IndexOutOfRange,
+              name_,
+              {static_cast<std::int64_t>(dimension), index, extent, unsigned_[dimension] ? 1 : 0}},
              span_);
 }
 

@@ -50,6 +50,7 @@ class AccessProgram {
   std::string name_;
   Span span_;
   std::vector<ScalarProgram> indices_;
+  std::vector<bool> unsigned_;  // of uint64, for the message
 };
 
 // Element conversion between storage and cells.

@@ -62,7 +62,8 @@ std::string fault_message(const Fault& fault) {
   const auto& v = fault.values;
   switch (fault.kind) {
     case FaultKind::IndexOutOfRange:
-      return fmt::format("index {} is out of range for dimension {} of {}, which has extent {}", v[1], v[0],
+      return fmt::format("index {} is out of range for dimension {} of {}, which has extent {}",
+                         v[3] ? fmt::to_string(static_cast<std::uint64_t>(v[1])) : fmt::to_string(v[1]), v[0],
                          fault.subject, v[2]);
     case FaultKind::DivisionByZero:
       return "integer division by zero";

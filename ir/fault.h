@@ -12,7 +12,7 @@
 namespace relish {
 
 enum class FaultKind : std::uint8_t {
-  IndexOutOfRange,   // subject: buffer; values: dimension (from 0), index, extent
+  IndexOutOfRange,   // subject: buffer; values: dimension (from 0), index, extent, 1 where the index is uint64
   DivisionByZero,    // division or remainder of integers
   NegativeShift,     // values: the shift amount
   AssertFailed,      // subject: the assertion's message

@@ -189,7 +189,7 @@ llvm::Value* ScalarEmitter::element_address(const Buffer& buffer, const std::vec
     } else {
       at = sign_or_zero_extend(scalar(indices[d]), indices[d].dtype());
       fault_unless(builder_.CreateICmpULT(at, slot.dims[d]),
-                   {span, FaultKind::IndexOutOfRange, buffer.name(), {}, {}},
+                   {span, FaultKind::IndexOutOfRange, buffer.name(), {}, {}, indices[d].dtype()},
                    int64(static_cast<std::int64_t>(d)), at, slot.dims[d]);
     }
     if (!slot.strides.empty())

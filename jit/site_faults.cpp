@@ -28,7 +28,10 @@ void fail_at_site(const Site& site, const RtError& error, const CallState& state
     match_value(found, site.wanted, symbols, ErrorClass::Runtime, site.span, site.subject);
     RELISH_CHECK(false, "a shape that compiled code refused fits");
   }
-  fail_fault({site.kind, site.subject, {error.values[0], error.values[1], error.values[2], error.values[3]}},
+  const bool unsigned_index = site.kind == FaultKind::IndexOutOfRange && site.dtype == DType::UInt64;
+  fail_fault({site.kind,
+              site.subject,
+              {error.values[0], error.values[1], error.values[2], unsigned_index ? 1 : error.values[3]}},
              site.span);
 }
 

@@ -18,7 +18,7 @@ struct Site {
   // Of a shape check: the type that was wanted, and the symbols whose values the code passes along.
   Type wanted;
   std::vector<ScalarVar> symbols;
-  DType dtype = DType::Float32;
+  DType dtype = DType::Float32;  // of the tensor; of an index that is out of range, its own
 
   // Of a shape that is no tensor's: it has a negative dim.
   static Site of_dims(Span span) { return {span, FaultKind::ShapeMismatch, {}, {}, {}}; }

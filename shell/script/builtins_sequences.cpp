@@ -84,6 +84,11 @@ ScriptValue extreme(Script& script, CallArguments& arguments, bool want_max) {
     return result;
   }
   std::vector<ScriptValue> items;
+  if (const auto* range = values.size() == 1 ? values[0].value.as<ScriptRange>() : nullptr;
+      range && range->count() > 0) {
+    const std::int64_t first = range->at(0), last = range->last();
+    return want_max ? std::max(first, last) : std::min(first, last);
+  }
   if (values.size() == 1) {
     items = items_of(values[0]);
   } else {

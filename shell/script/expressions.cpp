@@ -5,6 +5,7 @@
 #include "frontend/script_checks.h"
 #include "runtime/format.h"
 #include "shell/script/builtins.h"
+#include "shell/script/dict_index.h"
 #include "shell/script/format_spec.h"
 #include "shell/script/indexing.h"
 #include "shell/script/numbers.h"
@@ -75,11 +76,23 @@ std::optional<ScriptValue> container_operation(Operator op, const ScriptValue& a
   return std::nullopt;
 }
 
+// A float that is a whole number is among the ints.
+bool contains(const ScriptRange& range, const ScriptValue& item) {
+  std::optional<std::int64_t> number = integer_of(item);
+  if (const auto* real = item.as<double>(); real && *real >= -0x1p63 && *real < 0x1p63) {
+    const auto whole = static_cast<std::int64_t>(*real);
+    if (static_cast<double>(whole) == *real) number = whole;
+  }
+  return number && range.contains(*number);
+}
+
 bool contains(const ScriptValue& container, const ScriptValue& item, Span span) {
   if (const std::string* text = container.string()) {
     if (!item.string()) no_operator(Operator::In, item, container, span);
     return text->find(*item.string()) != std::string::npos;
   }
+  if (const auto* range = container.as<ScriptRange>(); range && !item.tensor()) return contains(*range, item);
+  if (const ScriptDict* dict = container.dictionary(); dict && !item.tensor()) return find_in(*dict, item);
   bool found = false;
   for_each_item(container, span, [&](const ScriptValue& candidate) {
     found = equal_values(candidate, item, span);
@@ -117,8 +130,10 @@ ScriptValue Script::value_of(const ast::Expr& expr) {
     return ScriptValue::list(std::move(items));
   }
   if (const auto* node = expr.as<ast::DictValue>()) {
-    std::vector<std::pair<ScriptValue, ScriptValue>> items;
+    DictItems items;
+    DictIndex index(span);
     for (const auto& [key_expr, value_expr] : node->items) {
+      poll_interrupt(key_expr ? key_expr->span : span);
       if (!key_expr) {
         fail(ErrorClass::Type, value_expr->span, "script.dict", "found '**' in a dict; expected KEY: VALUE");
       }
@@ -128,13 +143,12 @@ ScriptValue Script::value_of(const ast::Expr& expr) {
              fmt::format("{} is no key of a dict", describe(key)));
       }
       ScriptValue value = value_of(*value_expr);
-      auto same = [&](const auto& item) { return equal_values(item.first, key, key_expr->span); };
-      auto found = std::find_if(items.begin(), items.end(), same);
-      if (found == items.end()) {
-        items.emplace_back(std::move(key), std::move(value));
-      } else {
-        found->second = std::move(value);
+      if (const auto found = index.find(items, key)) {
+        items[*found].second = std::move(value);
+        continue;
       }
+      index.add(key, items.size());
+      items.emplace_back(std::move(key), std::move(value));
     }
     return ScriptValue::dict(std::move(items));
   }

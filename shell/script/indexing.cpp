@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "shell/script/convert.h"
+#include "shell/script/dict_index.h"
 #include "shell/script/numbers.h"
 #include "support/counted.h"
 #include "support/interrupt.h"
@@ -44,6 +45,18 @@ std::int64_t position_of(std::int64_t index, std::int64_t length, Span span, std
          fmt::format("index {} is out of range for {} of length {}", index, what, length));
   }
   return at;
+}
+
+// The position that an element of a tensor of integers names. One of uint64 that int64 does not reach is beyond
+// every dimension.
+std::int64_t position_of(const Tensor& indices, std::int64_t flat, std::int64_t length, Span span) {
+  const std::int64_t index = indices.get_int(flat);
+  if (indices.dtype() == DType::UInt64 && index < 0) {
+    fail(ErrorClass::Runtime, span, "script.index_range",
+         fmt::format("index {} is out of range for a dimension of length {}",
+                     static_cast<std::uint64_t>(index), length));
+  }
+  return position_of(index, length, span, "a dimension");
 }
 
 const SubscriptItem& only_item(const std::vector<SubscriptItem>& items, const ScriptValue& object,
@@ -100,9 +113,8 @@ ScriptValue index_string(const std::string& text, const SubscriptItem& item) {
 ScriptValue index_dict(const ScriptDict& dict, const SubscriptItem& item) {
   const auto* key = std::get_if<ScriptValue>(&item.kind);
   if (!key) fail(ErrorClass::Type, item.span, "script.index", "a dict takes a key, found a slice");
-  for (const auto& [name, value] : dict.items) {
-    if (equal_values(name, *key, item.span)) return value;
-  }
+  if (key->tensor() && !dict.items.empty()) equal_values(dict.items[0].first, *key, item.span);  // refused
+  if (const ScriptValue* value = find_in(dict, *key)) return *value;
   fail(ErrorClass::Runtime, item.span, "script.key", fmt::format("the dict has no key {}", brief_text(*key)));
 }
 
@@ -131,7 +143,7 @@ Tensor take_rows(const Tensor& tensor, const Tensor& indices, Span span) {
   auto* to = static_cast<char*>(result.mutable_data());
   for (std::int64_t i = 0; i < indices.size(); ++i) {
     poll_interrupt(span);
-    std::int64_t row = position_of(indices.get_int(i), rows, span, "a dimension");
+    std::int64_t row = position_of(indices, i, rows, span);
     std::memcpy(to + static_cast<std::size_t>(i) * row_bytes,
                 from + static_cast<std::size_t>(row) * row_bytes, row_bytes);
   }
@@ -199,8 +211,10 @@ ScriptValue index_tensor(const Tensor& tensor, const std::vector<SubscriptItem>&
         const ScriptValue& value = std::get<ScriptValue>(item.kind);
         const Tensor* index = value.tensor();
         bool zero_rank = index && index->rank() == 0 && is_int(index->dtype());
-        std::int64_t at = zero_rank ? index->get_int(0) : index_of(value, item.span, "an index");
-        p = {position_of(at, length, item.span, "a dimension"), 1, 1};
+        p.begin = zero_rank
+                      ? position_of(*index, 0, length, item.span)
+                      : position_of(index_of(value, item.span, "an index"), length, item.span, "a dimension");
+        p.count = 1;
         keeps_dimension = false;
       }
     }

@@ -5,12 +5,20 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include "shell/script/dict_index.h"
 #include "shell/script/numbers.h"
 #include "support/checked.h"
 
 namespace relish {
 
 std::uint64_t ScriptRange::count() const { return range_count(begin, end, step); }
+
+bool ScriptRange::contains(std::int64_t number) const {
+  if (step > 0 ? number < begin || number >= end : number > begin || number <= end) return false;
+  // Differences of int64 are exact without a sign.
+  const auto at = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  return step > 0 ? (at(number) - at(begin)) % at(step) == 0 : (at(begin) - at(number)) % (0 - at(step)) == 0;
+}
 
 void check_item_count(std::int64_t count, Span span) {
   if (count <= most_items) return;
@@ -122,10 +130,7 @@ const ScriptDict* ScriptValue::dictionary() const {
 const ScriptValue* ScriptValue::find(std::string_view key) const {
   const ScriptDict* dict = dictionary();
   if (!dict) return nullptr;
-  for (const auto& [name, value] : dict->items) {
-    if (name.string() && *name.string() == key) return &value;
-  }
-  return nullptr;
+  return find_in(*dict, ScriptValue(std::string(key)));
 }
 
 std::optional<std::int64_t> integer_of(const ScriptValue& value) {

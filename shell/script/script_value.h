@@ -19,6 +19,7 @@
 namespace relish {
 
 class ScriptValue;
+class DictIndex;
 
 // A list, or a tuple when `tuple`.
 struct ScriptList {
@@ -40,6 +41,7 @@ struct ScriptDict {
   std::vector<std::pair<ScriptValue, ScriptValue>> items;
   std::uint32_t depth = 1;
   HeldMemory held = {};
+  mutable std::shared_ptr<const DictIndex> index = {};  // of the keys, once one was looked for: dict_index.h
 };
 
 // range(begin, end, step), not spelt out.
@@ -51,6 +53,12 @@ struct ScriptRange {
   // How many items: exactly, and as far as int64 counts.
   std::uint64_t count() const;
   std::int64_t size() const { return static_cast<std::int64_t>(std::min<std::uint64_t>(count(), INT64_MAX)); }
+  // The last item of one that has some.
+  std::int64_t last() const {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(begin) +
+                                     (count() - 1) * static_cast<std::uint64_t>(step));
+  }
+  bool contains(std::int64_t number) const;
   // Of an index below size(): between the steps the sum may be beyond int64, at the end it is not.
   std::int64_t at(std::int64_t index) const {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(begin) +

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "shell/script/dict_index.h"
 #include "shell/script/numbers.h"
 #include "support/interrupt.h"
 
@@ -76,9 +77,8 @@ class Equality {
   bool equal_items(const ScriptDict& left, const ScriptDict& right) {
     if (left.items.size() != right.items.size()) return false;
     for (const auto& [key, value] : left.items) {
-      auto same_key = [&, &wanted = key](const auto& item) { return equal(item.first, wanted); };
-      auto found = std::find_if(right.items.begin(), right.items.end(), same_key);
-      if (found == right.items.end() || !equal(found->second, value)) return false;
+      const ScriptValue* found = find_in(right, key);
+      if (!found || !equal(*found, value)) return false;
     }
     return true;
   }

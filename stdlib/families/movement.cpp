@@ -45,13 +45,33 @@ std::string at_place(std::string_view name, const Shape& shape, std::int64_t fla
   return shape.empty() ? "" : fmt::format(" at {} of {}", place_of(shape, flat), name);
 }
 
+std::int64_t index_at(const Tensor& indices, std::int64_t flat) {
+  const std::int64_t index = indices.get_int(flat);
+  return indices.dtype() == DType::UInt64 && index < 0 ? INT64_MAX : index;
+}
+
+std::string index_text(const Tensor& indices, std::int64_t flat) {
+  const std::int64_t index = indices.get_int(flat);
+  return indices.dtype() == DType::UInt64 ? fmt::to_string(static_cast<std::uint64_t>(index))
+                                          : fmt::to_string(index);
+}
+
+std::int64_t wrapped_index(const Tensor& indices, std::int64_t flat, std::int64_t extent) {
+  const std::int64_t index = indices.get_int(flat);
+  if (indices.dtype() == DType::UInt64) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(index) % static_cast<std::uint64_t>(extent));
+  }
+  return (index % extent + extent) % extent;
+}
+
 void check_index(const CallView& call, std::string_view name, const Tensor& indices, std::int64_t flat,
                  const Indexed& of) {
-  const std::int64_t index = indices.get_int(flat);
+  const std::int64_t index = index_at(indices, flat);
   if (index >= -of.extent && index < of.extent) return;
+
   fail(fault_class(FaultKind::IndexOutOfRange), call.span, fault_id(FaultKind::IndexOutOfRange),
        fmt::format("{}: index {}{} is out of range for axis {} of {}, which has length {}", call.op.name,
-                   index, at_place(name, indices.shape(), flat), of.axis, of.data, of.extent));
+                   index_text(indices, flat), at_place(name, indices.shape(), flat), of.axis, of.data, of.extent));
 }
 
 void check_indices(const CallView& call, std::string_view name, const Tensor& indices, const Indexed& of) {
@@ -108,14 +128,24 @@ void check_indices(Lowering& lowering, const Buffer& indices, const Buffer& data
   const CallView& call = lowering.call();
   const Scalar extent = data.shape()[axis];
   lowering.loops().spatial("check", indices.shape(), [&](const Dims& i) {
-    const Scalar index = cast(DType::Int64, lowering.loops().load(indices, i));
+    const Scalar index = wide_index(lowering.loops().load(indices, i));
     const Scalar inside = logical(LogicalOp::And, Scalar(0) - extent <= index, index < extent);
     return make_stmt(AssertStmt{inside, index_message(call, data.name(), axis)}, call.span);
   });
 }
 
+Scalar wide_index(const Scalar& index) {
+  if (index.dtype() != DType::UInt64) return cast(DType::Int64, index);
+  return cast(DType::Int64, min(index, int_literal(DType::UInt64, INT64_MAX)));
+}
+
+Scalar wrapped_index(const Scalar& index, const Scalar& extent) {
+  if (index.dtype() != DType::UInt64) return floor_mod(cast(DType::Int64, index), extent);
+  return cast(DType::Int64, floor_mod(index, cast(DType::UInt64, extent)));
+}
+
 Scalar from_start(const Scalar& index, const Scalar& extent) {
-  const Scalar wide = cast(DType::Int64, index);
+  const Scalar wide = wide_index(index);
   return select(wide < Scalar(0), wide + extent, wide);
 }
 

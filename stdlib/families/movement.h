@@ -50,6 +50,13 @@ struct Indexed {
 // which is empty for a tensor of one element without dimensions.
 std::string place_of(const Shape& shape, std::int64_t flat);
 std::string at_place(std::string_view name, const Shape& shape, std::int64_t flat);
+// Element `flat` of a tensor of indices as int64. One of uint64 that int64 does not reach is its largest number,
+// which is beyond every dimension, as is what it stands for.
+std::int64_t index_at(const Tensor& indices, std::int64_t flat);
+// As messages write it.
+std::string index_text(const Tensor& indices, std::int64_t flat);
+// The remainder of such an element by a length, of [0, extent): that of uint64 counts without a sign.
+std::int64_t wrapped_index(const Tensor& indices, std::int64_t flat, std::int64_t extent);
 // RuntimeError at the call, with the value, its place and the bound, unless element `flat` of `indices`, the
 // parameter called `name`, is in [-extent, extent).
 void check_index(const CallView& call, std::string_view name, const Tensor& indices, std::int64_t flat,
@@ -78,6 +85,10 @@ Dims without_dim(Dims dims, int axis);
 std::string index_message(const CallView& call, std::string_view data, std::size_t axis);
 // Asserts for every element of `indices` that it is an index of dimension `axis` of `data`.
 void check_indices(Lowering& lowering, const Buffer& indices, const Buffer& data, std::size_t axis);
+// An index of any integer dtype as int64, as index_at gives it.
+Scalar wide_index(const Scalar& index);
+// Its remainder, as wrapped_index gives it.
+Scalar wrapped_index(const Scalar& index, const Scalar& extent);
 // An index of [-extent, extent), of any integer dtype, as an int64 one of [0, extent).
 Scalar from_start(const Scalar& index, const Scalar& extent);
 // for i in range(extent): body(i), inside a block.

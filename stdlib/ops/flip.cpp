@@ -93,14 +93,14 @@ Value evaluate_sequence(const EvalCall& c) {
   const auto seq = static_cast<std::size_t>(axis_of(c.call, "seq_axis", data.rank()));
   const auto batch = static_cast<std::size_t>(axis_of(c.call, "batch_axis", data.rank()));
   for (std::int64_t i = 0; i < c.in(1).size(); ++i) {
-    const std::int64_t length = c.in(1).get_int(i);
+    const std::int64_t length = index_at(c.in(1), i);
     if (length >= 0 && length <= data.shape()[seq]) continue;
     fail(ErrorClass::Runtime, c.call.span, "reverse_sequence.length",
          fmt::format("reverse_sequence: length {}{} is out of range for axis {} of data, which has length {}",
-                     length, at_place("seq_lengths", c.in(1).shape(), i), seq, data.shape()[seq]));
+                     index_text(c.in(1), i), at_place("seq_lengths", c.in(1).shape(), i), seq, data.shape()[seq]));
   }
   return gathered(data, data.shape(), [&](Shape index) {
-    const std::int64_t length = c.in(1).get_int(index[batch]);
+    const std::int64_t length = index_at(c.in(1), index[batch]);
     if (index[seq] < length) index[seq] = length - 1 - index[seq];
     return position_of(data.shape(), index);
   });
@@ -116,7 +116,7 @@ PrimFunc lower_sequence(const LowerCall& c) {
   lowering.require_equal(lengths.shape()[0], data.shape()[row],
                          "reverse_sequence: seq_lengths must have one element for each row");
   lowering.loops().spatial("check", lengths.shape(), [&](const Dims& i) {
-    const Scalar length = cast(DType::Int64, lowering.loops().load(lengths, i));
+    const Scalar length = wide_index(lowering.loops().load(lengths, i));
     const Scalar inside = logical(LogicalOp::And, Scalar(0) <= length, length <= data.shape()[along]);
     return make_stmt(
         AssertStmt{inside,
@@ -124,7 +124,7 @@ PrimFunc lower_sequence(const LowerCall& c) {
         c.call.span);
   });
   lowering.map("reverse", result, [&](const Dims& i) {
-    const Scalar length = cast(DType::Int64, lowering.loops().load(lengths, {i[row]}));
+    const Scalar length = wide_index(lowering.loops().load(lengths, {i[row]}));
     const Scalar at = select(i[along] < length, length - Scalar(1) - i[along], i[along]);
     return lowering.loops().load(data, replaced_dim(i, seq, at));
   });

@@ -62,7 +62,7 @@ void check_indices(const EvalCall& c, std::size_t axis) {
 // Where an index of `indices` points to in data.
 std::int64_t target_of(const EvalCall& c, Shape index, std::size_t axis) {
   const Shape& shape = c.in(0).shape();
-  const std::int64_t along = c.in(1).get_int(position_of(c.in(1).shape(), index));
+  const std::int64_t along = index_at(c.in(1), position_of(c.in(1).shape(), index));
   index[axis] = from_start(along, shape[axis]);
   return position_of(shape, index);
 }

@@ -50,7 +50,7 @@ std::int64_t target_of(const EvalCall& c, const Shape& index, int batch) {
   Shape coordinate(index.begin(), index.begin() + places), to(index.begin(), index.begin() + batch);
   coordinate.push_back(0);
   for (; coordinate.back() < indices.back(); ++coordinate.back()) {
-    const std::int64_t value = c.in(1).get_int(position_of(indices, coordinate));
+    const std::int64_t value = index_at(c.in(1), position_of(indices, coordinate));
     to.push_back(from_start(value, shape[to.size()]));
   }
   to.insert(to.end(), index.begin() + places, index.end());
@@ -77,7 +77,7 @@ void check_coordinates(Lowering& lowering, const Buffer& data, const Buffer& ind
     lowering.loops().spatial("check", places, [&](const Dims& i) {
       Dims at = i;
       at.push_back(Scalar(k));
-      const Scalar index = cast(DType::Int64, lowering.loops().load(indices, at));
+      const Scalar index = wide_index(lowering.loops().load(indices, at));
       const Scalar inside = logical(LogicalOp::And, Scalar(0) - extent <= index, index < extent);
       return make_stmt(AssertStmt{inside, index_message(call, data.name(), dimension)}, call.span);
     });

@@ -72,7 +72,7 @@ std::int64_t target_of(const EvalCall& c, const Shape& places, const Shape& inde
   Shape to;
   for (const Value& field : c.args[1].fields()) {
     const Tensor& indices = field.tensor();
-    const std::int64_t value = indices.get_int(broadcast_position(indices.shape(), places, place));
+    const std::int64_t value = index_at(indices, broadcast_position(indices.shape(), places, place));
     to.push_back(from_start(value, shape[to.size()]));
   }
   to.insert(to.end(), index.begin() + rank, index.end());

@@ -38,7 +38,7 @@ BroadcastShape indices_shape(const CallView& call, std::size_t i) {
 
 Tensor indices_value(const EvalCall& c, std::size_t i) {
   if (!c.args[i].is_scalar()) return c.in(i);
-  return Tensor::scalar_int(DType::Int64, c.args[i].scalar().integer);
+  return Tensor::scalar_int(c.args[i].scalar().dtype, c.args[i].scalar().integer);
 }
 
 // The positions in a loop nest: elements of a buffer, or one scalar.
@@ -54,7 +54,11 @@ class LoweredIndices {
 
   Dims shape() const { return buffer_.defined() ? buffer_.shape() : Dims{}; }
   Scalar at(const Dims& index) const {
-    return cast(DType::Int64, buffer_.defined() ? lowering_.loops().load(buffer_, index) : use(scalar_));
+    return wide_index(written_at(index));
+  }
+  // The same in the dtype of the indices.
+  Scalar written_at(const Dims& index) const {
+    return buffer_.defined() ? lowering_.loops().load(buffer_, index) : use(scalar_);
   }
   void check(const Buffer& data, int axis) const {
     const auto along = static_cast<std::size_t>(axis);
@@ -117,14 +121,14 @@ Value evaluate(const EvalCall& c) {
   std::vector<std::int64_t> positions;
   Pace pace;
   for (std::int64_t i = 0; i < indices.size(); ++i, pace()) {
-    const std::int64_t index = indices.get_int(i);
+    const std::int64_t index = index_at(indices, i);
     if (mode == "fast") {
       positions.push_back(from_start(index, extent));
     } else if (mode == "nan") {
       positions.push_back(index >= 0 && index < extent ? index : -1);
     } else {
       positions.push_back(mode == "clip" ? std::clamp<std::int64_t>(index, 0, extent - 1)
-                                         : (index % extent + extent) % extent);
+                                         : wrapped_index(indices, i, extent));
     }
   }
   const Shape shape = result_shape(c);
@@ -162,12 +166,13 @@ PrimFunc lower(const LowerCall& c) {
   }
   const auto rank = static_cast<std::ptrdiff_t>(indices.shape().size());
   lowering.map("take", result, [&](const Dims& i) -> Scalar {
-    const Scalar index = indices.at(Dims(i.begin() + axis, i.begin() + axis + rank));
+    const Dims place(i.begin() + axis, i.begin() + axis + rank);
+    const Scalar index = indices.at(place);
     Scalar at;
     if (mode == "fast")
       at = from_start(index, extent);
     else if (mode == "wrap")
-      at = floor_mod(index, extent);
+      at = wrapped_index(indices.written_at(place), extent);
     else if (mode == "clip")
       at = max(min(index, extent - Scalar(1)), Scalar(0));
     else
@@ -291,7 +296,7 @@ Value evaluate_backward(const EvalCall& c) {
     for_each_index(g.shape(), [&](const Shape& index) {
       const auto first = index.begin() + axis, last = first + indices.rank();
       Shape to(index.begin(), first);
-      to.push_back(from_start(indices.get_int(position_of(indices.shape(), Shape(first, last))), extent));
+      to.push_back(from_start(index_at(indices, position_of(indices.shape(), Shape(first, last))), extent));
       to.insert(to.end(), last, index.end());
       totals[static_cast<std::size_t>(position_of(shape, to))] += to_sum(*source++);
     });

@@ -1,6 +1,7 @@
 // Attention over sequences of different lengths, laid out one behind the other.
 #include "ir/printer.h"
 #include "stdlib/families/attention.h"
+#include "stdlib/families/movement.h"
 
 namespace relish::ops_nn_attention_var_len {
 namespace {
@@ -54,9 +55,9 @@ std::vector<std::int64_t> starts_of(const EvalCall& c, std::size_t i, std::int64
                      rows, found));
   };
   for (std::int64_t k = 0; k < c.in(i).size(); ++k) {
-    const std::int64_t start = c.in(i).get_int(k);
+    const std::int64_t start = index_at(c.in(i), k);
     if (k == 0 ? start != 0 : start < starts.back())
-      refuse(fmt::format("found {} at [{}]{}", start, k,
+      refuse(fmt::format("found {} at [{}]{}", index_text(c.in(i), k), k,
                          k == 0 ? "" : fmt::format(" behind {}", starts.back())));
     starts.push_back(start);
   }

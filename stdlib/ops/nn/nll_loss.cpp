@@ -35,13 +35,13 @@ void for_each_target(const EvalCall& c, const Operands& operands, Visit&& visit)
   const std::int64_t ignored = c.call.int_attribute("ignore_index");
   Pace pace;
   for (std::int64_t position = 0; position < targets.size(); ++position, pace()) {
-    const std::int64_t target = targets.get_int(position);
+    const std::int64_t target = index_at(targets, position);
     if (target == ignored) continue;
     if (target < 0 || target >= classes) {
       fail(ErrorClass::Runtime, c.call.span, fmt::format("{}.target", short_name_of(c.call.op)),
            fmt::format("{}: target {}{} is neither ignore_index, {}, nor a class: axis {} of predictions has "
                        "length {}",
-                       c.call.op.name, target, at_place("targets", targets.shape(), position), ignored,
+                       c.call.op.name, index_text(targets, position), at_place("targets", targets.shape(), position), ignored,
                        class_axis, classes));
     }
     const std::int64_t element = (position / inner * classes + target) * inner + position % inner;

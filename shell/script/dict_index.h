@@ -1,0 +1,36 @@
+// Looking up keys of a dict by their hash, so that a dict of n entries takes n steps to make and one to look
+// into.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "shell/script/script_value.h"
+#include "support/memory.h"
+
+namespace relish {
+
+using DictItems = std::vector<std::pair<ScriptValue, ScriptValue>>;
+
+// Where keys stand in a list of items, which holds them; a str, number or bool. Numbers are alike where Python's
+// `==` says so: 1, 1.0 and True are one key.
+class DictIndex {
+ public:
+  explicit DictIndex(Span span = {}) : held_(0, "a dict", span) {}
+
+  std::optional<std::size_t> find(const DictItems& items, const ScriptValue& key) const;
+  // That `key`, which is not there yet, stands at `position`.
+  void add(const ScriptValue& key, std::size_t position);
+
+ private:
+  std::unordered_multimap<std::size_t, std::size_t> places_;  // by hash
+  HeldMemory held_;
+};
+
+// The value of a key, or null. A dict that is looked into more than once has an index from then on.
+const ScriptValue* find_in(const ScriptDict& dict, const ScriptValue& key);
+
+}  // namespace relish
