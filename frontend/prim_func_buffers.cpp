@@ -297,6 +297,7 @@ void PrimFuncBuilder::declare_view(const std::string& name, const ast::Statement
          {{view.source.span(), "it is declared here"}});
   }
   has_views_ = true;
+  if (!view.region) declared_views_.push_back(view);
   bind(name, view.buffer, statement.span);
   if (block && view.region) {
     block->views.push_back(std::move(view));

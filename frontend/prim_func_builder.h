@@ -227,6 +227,7 @@ class PrimFuncBuilder : public ScalarScope {
   std::vector<Buffer> device_buffers_;                    // of scopes that threads share
   std::vector<Span> refused_;                             // statements of the body
   bool damaged_ = false;                                  // one of them is no statement at all
+  std::vector<BufferView> declared_views_;
   bool threads_ = false, has_views_ = false, noted_ = false;
   int loop_depth_ = 0;
   const ast::FunctionDefinition* definition_ = nullptr;

@@ -234,7 +234,7 @@ void PrimFuncBuilder::count_down(const Scalar& first, const Scalar& last, std::i
 // Iterations that may run at once, or in lanes of one another, give what they give one after the other.
 void PrimFuncBuilder::refuse_dependent(const For& loop, const ast::Expr& iterable) {
   if (loop.kind != LoopKind::Parallel && loop.kind != LoopKind::Vectorized) return;
-  const std::optional<std::string> found = iteration_dependence(loop);
+  const std::optional<std::string> found = iteration_dependence(loop, declared_views_);
   if (!found) return;
   const ast::Expr& word = *iterable.as<ast::Call>()->callee;
   context_.diagnostics

@@ -15,7 +15,7 @@ class Interpreter final : public Evaluator {
   std::string_view name() const override { return "interp"; }
 
   Value call(const ModulePtr& module, std::string_view function, std::vector<Value> args) override {
-    interp::GraphEvaluator& evaluator = evaluator_for(module);
+    interp::GraphEvaluator& evaluator = evaluator_for(with_prim_calls_replaced(module, function));
     Value result;
     with_big_stack([&] { result = evaluator.call(function, std::move(args)); });
     return result;
@@ -32,8 +32,7 @@ class Interpreter final : public Evaluator {
         return *evaluators_.front().second;
       }
     }
-    evaluators_.emplace_front(module,
-                              std::make_unique<interp::GraphEvaluator>(with_prim_calls_replaced(module)));
+    evaluators_.emplace_front(module, std::make_unique<interp::GraphEvaluator>(module));
     if (evaluators_.size() > kept) evaluators_.pop_back();
     return *evaluators_.front().second;
   }

@@ -127,7 +127,10 @@ class Matcher {
                          fmt::format("{} is {}, from {}", var.name(), held->second, origin->second.place)});
     }
     std::string text = message();
-    if (!vars.empty()) text += fmt::format("; dimension {} of {} must be {}", index, place, wanted);
+    if (what_.ends_with(scalar_size_mark))
+      text = fmt::format("{} is {}; expected {}", what_, value_->shape().dims[index], wanted);
+    else if (!vars.empty())
+      text += fmt::format("; dimension {} of {} must be {}", index, place, wanted);
     fail(error_class_, span_, "entry.dimension", std::move(text), std::move(notes));
   }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <unordered_set>
 
+#include "ir/attribute_range.h"
 #include "ir/identity.h"
 #include "ir/join.h"
 #include "ir/op.h"
@@ -112,7 +113,9 @@ Expr op_call(const Op& op, std::vector<Expr> args, Attributes attributes, Span s
   Type type = TypeKind(ErrorType{});
   if (!any_error(args)) {
     RELISH_CHECK(op.infer != nullptr, std::string(op.name));
-    type = op.infer(CallView{op, args, attributes, span});
+    const CallView call{op, args, attributes, span};
+    type = op.infer(call);
+    require_finite_attributes(call);
   }
   return make(std::move(type), OpCall{&op, std::move(args), std::move(attributes)}, span);
 }

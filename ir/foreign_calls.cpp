@@ -36,8 +36,17 @@ void refuse_foreign_call(const ForeignCall& call, Span span) {
 void require_runnable(const PrimFunc& function) {
   if (!function.body.defined()) return;
   for_each_scalar(function.body, [&](const Scalar& scalar) {
-    if (const auto* call = scalar.as<ForeignCall>())
-      refuse_foreign_call(*call, scalar.span().known() ? scalar.span() : function.span);
+    const auto* call = scalar.as<ForeignCall>();
+    if (!call) return;
+    const Span span = scalar.span().known() ? scalar.span() : function.span;
+    if (call->of_module && find_attribute(function.attributes, too_many_calls)) {
+      fail(ErrorClass::ResourceLimit, span, "limit.prim_calls",
+           fmt::format(
+               "the calls that '{}' makes, put in their places, are more than 100000 statements or 4000 "
+               "levels",
+               printable(function.name)));
+    }
+    refuse_foreign_call(*call, span);
   });
   for_each_stmt(function.body, [&](const Stmt& stmt) {
     const auto* allocate = stmt.as<AllocateStmt>();
@@ -58,11 +67,11 @@ void require_runnable(const PrimFunc& function) {
 
 std::vector<std::string> called_prim_funcs(const PrimFunc& function) {
   std::vector<std::string> names;
+  std::unordered_set<std::string_view> seen;  // of names in the text, which stays
   if (!function.body.defined()) return names;
   for_each_scalar(function.body, [&](const Scalar& scalar) {
     const auto* call = scalar.as<ForeignCall>();
-    if (call && call->of_module && std::find(names.begin(), names.end(), call->function) == names.end())
-      names.push_back(call->function);
+    if (call && call->of_module && seen.insert(call->function).second) names.push_back(call->function);
   });
   return names;
 }

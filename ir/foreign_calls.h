@@ -12,6 +12,9 @@
 
 namespace relish {
 
+// The attribute of a prim_func that is nothing but a call which is not replaced, for lack of room.
+inline constexpr std::string_view too_many_calls = "relish.too_many_calls";
+
 // Failure at the first construct of the function that no tier runs: PolicyError for native code, TypeError
 // for all else.
 void require_runnable(const PrimFunc& function);

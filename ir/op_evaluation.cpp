@@ -50,6 +50,22 @@ void check_kinds(const OpCall& call, const std::vector<Value>& args, Span span) 
   }
 }
 
+// A shape with a negative dimension is no tensor's, in the words of whoever makes one: compiled code tells it
+// where it makes the result.
+void refuse_negative_shapes(const std::vector<Value>& args, Span span) {
+  for (const Value& arg : args) {
+    if (!arg.is_shape()) continue;
+    const std::vector<std::int64_t>& dims = arg.shape().dims;
+    if (std::none_of(dims.begin(), dims.end(), [](std::int64_t dim) { return dim < 0; })) continue;
+    try {
+      element_count(dims);
+    } catch (Failure& failure) {
+      failure.at(span);
+      throw;
+    }
+  }
+}
+
 }  // namespace
 
 Expr concrete_leaf(const Value& value, const Expr& written) {
@@ -86,6 +102,8 @@ Value evaluate_operator(const OpCall& call, const std::vector<Value>& args, Span
     // What only has effects gives the empty tuple, as its type says.
     return value.is_void() ? Value::tuple({}) : std::move(value);
   } catch (Failure& failure) {
+    const std::string of_shape = std::string(short_name_of(*call.op)) + ".shape";
+    if (failure.diagnostics().front().id == of_shape) refuse_negative_shapes(args, span);
     for (Diagnostic& diagnostic : failure.diagnostics()) {
       if (diagnostic.error_class != ErrorClass::Type) continue;
       diagnostic.error_class = ErrorClass::Runtime;

@@ -47,8 +47,13 @@ Monomial merge(const Monomial& a, const Monomial& b) {
   return merged;
 }
 
+// How often a number stayed apart because its sum or product with another does not fit: which ones do depends
+// on their order, so such a form is made once more of itself.
+thread_local std::size_t numbers_apart = 0;
+
 // The monomial with a number as one more atom: a coefficient that cannot be joined with another.
 Monomial with_number(const Monomial& monomial, std::int64_t number, DType dtype) {
+  ++numbers_apart;
   return merge(monomial, {int_term(dtype, number)});
 }
 
@@ -218,12 +223,14 @@ class Canonicalizer {
           accumulate(node.a, factor, into);
           return accumulate(node.b, *negated, into);
         }
+        ++numbers_apart;
         return add_atom(into, canonical(node.a) - canonical(node.b), factor);
       case BinaryOp::Mul:
         for (const auto& [number, other] : {std::pair{&node.b, &node.a}, std::pair{&node.a, &node.b}}) {
           if (!number->as_int()) continue;
           if (const CheckedInt scaled = fold_exactly(BinaryOp::Mul, dtype, factor, *number->as_int()))
             return accumulate(*other, *scaled, into);
+          ++numbers_apart;
           return add_atom(into, canonical(*other) * *number, factor);
         }
         return accumulate_product(node, dtype, factor, into);
@@ -245,7 +252,9 @@ class Canonicalizer {
 
   void accumulate_product(const Binary& node, DType dtype, std::int64_t factor, Polynomial& into) {
     const Polynomial a = polynomial(node.a), b = polynomial(node.b);
-    if (!may_expand(a, b) || !products_fit(a, b, factor, dtype)) {
+    const bool fits = products_fit(a, b, factor, dtype);
+    if (!fits) ++numbers_apart;
+    if (!may_expand(a, b) || !fits) {
       Scalar left = rebuild(a, dtype), right = rebuild(b, dtype);
       if (compare_structure(right, left) < 0) std::swap(left, right);
       return add_atom(into, left * right, factor);
@@ -449,12 +458,24 @@ std::optional<Polynomial> difference_of(const Scalar& a, const Scalar& b) {
 
 }  // namespace
 
-Scalar canonical(const Scalar& expression) { return Canonicalizer().canonical(expression); }
+Scalar canonical(const Scalar& expression) {
+  constexpr int most_rounds = 8;
+  Scalar form = expression;
+  for (int round = 0;;) {
+    const std::size_t before = numbers_apart;
+    Scalar next = Canonicalizer().canonical(form);
+    if (numbers_apart == before || ++round > most_rounds || structurally_equal(next, form)) return next;
+    form = std::move(next);
+  }
+}
 
 bool prove_equal(const Scalar& a, const Scalar& b) {
   if (a.same_as(b)) return true;
   if (a.as<IntLiteral>() && b.as<IntLiteral>()) return a.as_int() == b.as_int();
-  if (auto difference = difference_of(a, b)) return difference->empty();
+  const std::size_t before = numbers_apart;
+  if (auto difference = difference_of(a, b)) {
+    if (difference->empty() || numbers_apart == before) return difference->empty();
+  }
   return structurally_equal(canonical(a), canonical(b));
 }
 

@@ -31,7 +31,7 @@ Type size_type(const ScalarVar& symbol) {
 }
 
 std::string scalar_size_words(std::string_view function, std::string_view scalar) {
-  return fmt::format("{}: {}, which is a dimension too,", function, scalar);
+  return fmt::format("{}: {}, {}", function, scalar, scalar_size_mark);
 }
 
 }  // namespace relish

@@ -125,11 +125,10 @@ void KernelEmitter::allocate(const Buffer& buffer, bool clear) {
   for (const Scalar& dim : buffer.shape()) slot.dims.push_back(index(dim));
   const bool literal = std::all_of(buffer.shape().begin(), buffer.shape().end(),
                                    [](const Scalar& dim) { return dim.as_int().has_value(); });
-  if (!literal) {
-    runtime_.refuse_negative(builder_, frame_.context, sites_.add(Site::of_dims(buffer.span())), slot.dims);
-  }
+  const std::int32_t site = sites_.add(Site::of_dims(buffer.span()));
+  if (!literal) runtime_.refuse_negative(builder_, frame_.context, site, slot.dims);
   slot.pointer = runtime_.buffer(builder_, frame_.context, static_cast<std::int32_t>(buffer.dtype()),
-                                 slot.dims.size(), RuntimeCalls::array_of(builder_, slot.dims), clear);
+                                 slot.dims.size(), RuntimeCalls::array_of(builder_, slot.dims), clear, site);
   define(buffer, std::move(slot));
 }
 

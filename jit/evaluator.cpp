@@ -36,7 +36,7 @@ class Jit final : public Evaluator {
   }
 
   Value call_on(int threads, const ModulePtr& given, std::string_view name, std::vector<Value> args) {
-    const ModulePtr module = with_prim_calls_replaced(given);
+    const ModulePtr module = with_prim_calls_replaced(given, name);
     const GlobalFunction* function = module->find(name);
     if (!function) {
       fail(ErrorClass::Usage, {}, "function.unknown",
@@ -62,7 +62,7 @@ class Jit final : public Evaluator {
   }
 
   void prepare(const ModulePtr& given, std::string_view name, std::span<const Value> args) override {
-    const ModulePtr module = with_prim_calls_replaced(given);
+    const ModulePtr module = with_prim_calls_replaced(given, name);
     const GlobalFunction* function = module->find(name);
     if (!function) return;
     if (const auto* graph = std::get_if<FunctionPtr>(function))
@@ -103,7 +103,8 @@ class Jit final : public Evaluator {
         try {
           std::rethrow_exception(state.failure);
         } catch (Failure& failure) {
-          failure.at(entry);  // of what has no place yet: memory that was refused
+          // Of what has no place yet: memory that was refused.
+          failure.at(state.failure_site >= 0 ? code.sites[state.failure_site].span : entry);
           throw;
         }
       default:

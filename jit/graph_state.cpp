@@ -118,10 +118,32 @@ void GraphState::plan_arena() {
     offsets.push_back(total);
     total = builder_.CreateAdd(total, size);
   }
-  frame_.arena = runtime_.scratch(builder_, frame_.context, total);
+  // Of what memory is refused that is for all of them at once: the first of an open size, or of any.
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < lives.size(); ++i) {
+    const auto rank = [&](std::size_t life) {
+      return std::pair(lives[life].bytes.as_int().has_value(), life);
+    };
+    if (!first || rank(i) < rank(*first)) first = i;
+  }
+  const Span place = span_of_binding(storages[owners[*first]].made);
+  frame_.arena = runtime_.scratch(builder_, frame_.context, total, sites_.add(Site::of_dims(place)));
   for (std::size_t i = 0; i < lives.size(); ++i)
     frame_.planned[owners[i]] =
         builder_.CreateInBoundsGEP(builder_.getInt8Ty(), frame_.arena, offsets[plan.slot_of[i]]);
+}
+
+// The place of what the binding at a position computes.
+Span GraphState::span_of_binding(std::int64_t position) const {
+  for (const BindingBlock& block : frame_.source->blocks) {
+    if (position >= static_cast<std::int64_t>(block.bindings.size())) {
+      position -= static_cast<std::int64_t>(block.bindings.size());
+      continue;
+    }
+    const Binding& binding = block.bindings[static_cast<std::size_t>(position)];
+    return binding.value().span().known() ? binding.value().span() : binding.span;
+  }
+  return frame_.source->span;
 }
 
 // Whole lines, so that every address is aligned. Sizes beyond all limits end the call.
@@ -142,8 +164,9 @@ llvm::Value* GraphState::byte_size(const Storage& storage) {
   }
   const auto known = frame_.sizes.find({storage.dtype, dims});
   if (known != frame_.sizes.end()) return known->second;
+  const std::int32_t site = sites_.add(Site::of_dims(span_of_binding(storage.made)));
   llvm::Value* bytes = runtime_.byte_size(builder_, frame_.context, static_cast<std::int32_t>(storage.dtype),
-                                          dims.size(), RuntimeCalls::array_of(builder_, dims));
+                                          dims.size(), RuntimeCalls::array_of(builder_, dims), site);
   frame_.sizes.emplace(std::pair(storage.dtype, std::move(dims)), bytes);
   return bytes;
 }
@@ -159,8 +182,8 @@ void GraphState::make_storage(std::size_t id, bool clear) {
     value.dims.push_back(dim(d));
     literal = literal && d.as_int();
   }
-  if (!literal)
-    runtime_.refuse_negative(builder_, frame_.context, sites_.add(Site::of_dims(frame_.span)), value.dims);
+  const std::int32_t site = sites_.add(Site::of_dims(frame_.span));
+  if (!literal) runtime_.refuse_negative(builder_, frame_.context, site, value.dims);
   if (frame_.planned[id]) {
     value.pointer = frame_.planned[id];
     if (clear)
@@ -175,7 +198,7 @@ void GraphState::make_storage(std::size_t id, bool clear) {
       builder_.CreateCall(make, {frame_.context, builder_.getInt32(static_cast<std::uint32_t>(storage.dtype)),
                                  builder_.getInt32(static_cast<std::uint32_t>(value.dims.size())),
                                  RuntimeCalls::array_of(builder_, value.dims), builder_.getInt32(clear)});
-  RuntimeCalls::check_allocated(builder_, value.pointer);
+  runtime_.require_at(builder_, frame_.context, builder_.CreateIsNotNull(value.pointer), site);
 }
 
 void GraphState::release_dead() {

@@ -80,6 +80,7 @@ class GraphState {
   void bind_dims(const Live& live, const Type& type);
   void make_storage(std::size_t id, bool clear);
   void release_dead();
+  Span span_of_binding(std::int64_t position) const;
   llvm::Value* byte_size(const Storage& storage);
   llvm::Value* dim(const Scalar& scalar);
   llvm::Value* dim_uncached(const Scalar& scalar);

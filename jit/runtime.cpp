@@ -181,6 +181,12 @@ void* rt_scratch(RtContext* context, std::int64_t bytes) {
   }
 }
 
+// The place of the failure that was kept last.
+void rt_failed_at(RtContext* context, std::int32_t site) {
+  std::lock_guard lock(context->state->mutex);
+  if (context->state->failure_site < 0) context->state->failure_site = site;
+}
+
 void rt_scratch_release(RtContext* context, void* pointer) { context->scratch->pop(pointer); }
 
 // Bytes of a tensor of these dims, rounded up to whole lines; -1 when a dim is negative or the size passes
@@ -364,6 +370,7 @@ std::span<const RuntimeSymbol> runtime_symbols() {
       symbol("rt_operator_fault", rt_operator_fault),
       symbol("rt_scratch", rt_scratch),
       symbol("rt_scratch_release", rt_scratch_release),
+      symbol("rt_failed_at", rt_failed_at),
       symbol("rt_byte_size", rt_byte_size),
       symbol("rt_buffer", rt_buffer),
       symbol("rt_tensor", rt_tensor),

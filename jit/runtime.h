@@ -64,6 +64,7 @@ class CallState {
   ScratchPool& pool;
   const int threads;
   std::exception_ptr failure;                      // the first caught Failure
+  std::int32_t failure_site = -1;                  // its place, where code tells one
   std::unordered_map<void*, Tensor> tensors;       // made by compiled code, by data pointer
   std::unordered_map<void*, std::int64_t> shares;  // further owners of a tensor that compiled code made
   std::unordered_map<void*, std::unique_ptr<Box>> boxes;

@@ -36,18 +36,19 @@ llvm::Value* RuntimeCalls::fault(llvm::IRBuilder<>& builder, llvm::Value* contex
       function, {context, builder.getInt32(static_cast<std::uint32_t>(site)), value(a), value(b), value(c)});
 }
 
-llvm::Value* RuntimeCalls::scratch(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* bytes) {
+llvm::Value* RuntimeCalls::scratch(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* bytes,
+                                   std::optional<std::int32_t> site) {
   llvm::Function* function =
       get("rt_scratch", builder.getPtrTy(), {builder.getPtrTy(), builder.getInt64Ty()});
   function->setReturnDoesNotAlias();
   function->addRetAttr(llvm::Attribute::getWithAlignment(builder.getContext(), llvm::Align(64)));
   llvm::Value* pointer = builder.CreateCall(function, {context, bytes});
-  check_allocated(builder, pointer);
+  require_at(builder, context, builder.CreateIsNotNull(pointer), site);
   return pointer;
 }
 
 llvm::Value* RuntimeCalls::buffer(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t dtype,
-                                  std::size_t rank, llvm::Value* dims, bool zero) {
+                                  std::size_t rank, llvm::Value* dims, bool zero, std::int32_t site) {
   llvm::Type* ptr = builder.getPtrTy();
   llvm::Type* i32 = builder.getInt32Ty();
   llvm::Function* function = get("rt_buffer", ptr, {ptr, i32, i32, ptr, i32});
@@ -56,20 +57,19 @@ llvm::Value* RuntimeCalls::buffer(llvm::IRBuilder<>& builder, llvm::Value* conte
   llvm::Value* pointer = builder.CreateCall(
       function, {context, builder.getInt32(static_cast<std::uint32_t>(dtype)),
                  builder.getInt32(static_cast<std::uint32_t>(rank)), dims, builder.getInt32(zero)});
-  check_allocated(builder, pointer);
+  require_at(builder, context, builder.CreateIsNotNull(pointer), site);
   return pointer;
 }
 
 llvm::Value* RuntimeCalls::byte_size(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t dtype,
-                                     std::size_t rank, llvm::Value* dims) {
+                                     std::size_t rank, llvm::Value* dims, std::int32_t site) {
   llvm::Type* ptr = builder.getPtrTy();
   llvm::Type* i32 = builder.getInt32Ty();
   llvm::Function* function = get("rt_byte_size", builder.getInt64Ty(), {ptr, i32, i32, ptr});
   llvm::Value* bytes =
       builder.CreateCall(function, {context, builder.getInt32(static_cast<std::uint32_t>(dtype)),
                                     builder.getInt32(static_cast<std::uint32_t>(rank)), dims});
-  return_unless(builder, builder.CreateICmpSGE(bytes, builder.getInt64(0)),
-                builder.getInt32(status_exception));
+  require_at(builder, context, builder.CreateICmpSGE(bytes, builder.getInt64(0)), site);
   return bytes;
 }
 
@@ -137,6 +137,22 @@ void RuntimeCalls::return_unless(llvm::IRBuilder<>& builder, llvm::Value* good, 
   builder.CreateCondBr(builder.CreateNot(good), failed, next, unlikely(builder));
   builder.SetInsertPoint(failed);
   builder.CreateRet(status);
+  builder.SetInsertPoint(next);
+}
+
+void RuntimeCalls::require_at(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* good,
+                              std::optional<std::int32_t> site) {
+  if (!site) return return_unless(builder, good, builder.getInt32(status_exception));
+  llvm::Function* function = builder.GetInsertBlock()->getParent();
+  auto* failed = llvm::BasicBlock::Create(builder.getContext(), "", function);
+  auto* next = llvm::BasicBlock::Create(builder.getContext(), "", function);
+  builder.CreateCondBr(builder.CreateNot(good), failed, next, unlikely(builder));
+  builder.SetInsertPoint(failed);
+  llvm::Function* place =
+      get("rt_failed_at", builder.getVoidTy(), {builder.getPtrTy(), builder.getInt32Ty()});
+  place->addFnAttr(llvm::Attribute::Cold);
+  builder.CreateCall(place, {context, builder.getInt32(static_cast<std::uint32_t>(*site))});
+  builder.CreateRet(builder.getInt32(status_exception));
   builder.SetInsertPoint(next);
 }
 

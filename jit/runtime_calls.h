@@ -4,6 +4,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -30,13 +31,14 @@ class RuntimeCalls {
 
   llvm::Value* fault(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t site, llvm::Value* a,
                      llvm::Value* b, llvm::Value* c);
-  llvm::Value* scratch(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* bytes);
+  llvm::Value* scratch(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* bytes,
+                       std::optional<std::int32_t> site = std::nullopt);
   // A zeroed or raw buffer on the scratch stack; `dims` is an int64 array in memory.
   llvm::Value* buffer(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t dtype, std::size_t rank,
-                      llvm::Value* dims, bool zero);
+                      llvm::Value* dims, bool zero, std::int32_t site);
   // Bytes of a tensor in whole lines; code returns with the runtime's failure when there is no such tensor.
   llvm::Value* byte_size(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t dtype,
-                         std::size_t rank, llvm::Value* dims);
+                         std::size_t rank, llvm::Value* dims, std::int32_t site);
   // Ends the call with the fault of `site` when a dim is negative.
   void refuse_negative(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t site,
                        llvm::ArrayRef<llvm::Value*> dims);
@@ -49,6 +51,9 @@ class RuntimeCalls {
   static void return_unless(llvm::IRBuilder<>& builder, llvm::Value* good, llvm::Value* status);
   // Like return_unless for a null pointer of a refused allocation.
   static void check_allocated(llvm::IRBuilder<>& builder, llvm::Value* pointer);
+  // Ends the call unless `good` with the failure that the runtime keeps, at the place of `site`.
+  void require_at(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* good,
+                  std::optional<std::int32_t> site);
   // The values in an int64 array in the frame of the function.
   static llvm::Value* array_of(llvm::IRBuilder<>& builder, llvm::ArrayRef<llvm::Value*> values);
   // Room for `count` int64 in the frame of the function.

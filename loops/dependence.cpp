@@ -1,12 +1,15 @@
-// Proofs that iterations of a loop depend on each other. Three shapes are shown: an element that every
-// iteration stores a value of its own to; an element that one iteration stores and another loads or stores; a
-// local from outside the loop that the iterations assign. Statements under conditions prove nothing, nor do
-// accesses whose indices are not polynomials of the loop variable.
+// Proofs that iterations of a loop depend on each other. Four shapes are shown: an element that every
+// iteration stores a value of its own to; an element that one iteration stores and another loads or stores;
+// one that two of them store by other turns of a loop inside; a local from outside the loop that the
+// iterations assign. Where strides or several views let elements have several indices, places in memory are
+// compared. Statements under conditions prove nothing, nor do accesses whose indices are not polynomials of
+// the loop variable.
 #include "loops/dependence.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -22,6 +25,8 @@ struct ResolvedAccess {
   std::vector<Scalar> indices;  // block variables replaced by what is bound to them
   Scalar value;                 // of a store
   bool store;
+  std::uint64_t memory = 0;         // the buffer that has the elements
+  std::vector<Scalar> places = {};  // what is compared: the indices, or the one place in memory
 };
 
 // Every store is compared with every access; a body of more is not looked into.
@@ -29,7 +34,9 @@ constexpr std::size_t most_accesses = 128;
 
 class Iterations {
  public:
-  explicit Iterations(const For& loop) : loop_(loop) {}
+  Iterations(const For& loop, std::span<const BufferView> views) : loop_(loop) {
+    for (const BufferView& view : views) note_view(view);
+  }
 
   std::optional<std::string> dependence() {
     if (const auto extent = loop_.extent.as_int(); extent && *extent <= 1) return std::nullopt;
@@ -42,8 +49,9 @@ class Iterations {
         return fmt::format("each assigns {}, which lives outside the loop", var.name());
     }
     for (const ResolvedAccess& access : accesses_) {
-      if (!access.store || own_.contains(access.buffer.id())) continue;
+      if (!access.store || own_.contains(access.memory)) continue;
       if (auto found = meets_itself(access)) return found;
+      if (auto found = meets_by_other_turns(access)) return found;
       if (accesses_.size() > most_accesses) continue;
       for (const ResolvedAccess& other : accesses_)
         if (auto found = meets(access, other)) return found;
@@ -55,14 +63,19 @@ class Iterations {
   // What the body writes and makes, and whether it can leave an iteration early.
   void note_writes() {
     for_each_stmt(loop_.body, [&](const Stmt& stmt) {
-      if (const auto* store = stmt.as<Store>()) written_.insert(store->buffer.id());
+      if (const auto* view = stmt.as<ViewStmt>()) note_view(view->view);
+      if (const auto* block = stmt.as<BlockStmt>())
+        for (const BufferView& view : block->views) note_view(view);
+    });
+    for_each_stmt(loop_.body, [&](const Stmt& stmt) {
+      if (const auto* store = stmt.as<Store>()) written_.insert(memory_of(store->buffer));
       if (const auto* assign = stmt.as<AssignScalar>()) moving_.insert(assign->var.id());
       if (const auto* made = stmt.as<AllocateStmt>()) own_.insert(made->buffer.id());
-      if (const auto* view = stmt.as<ViewStmt>()) own_.insert(view->view.buffer.id());
+      if (const auto* view = stmt.as<ViewStmt>()) note_own(view->view);
       if (const auto* defined = stmt.as<DefineScalar>()) own_.insert(defined->var.id());
       if (const auto* block = stmt.as<BlockStmt>()) {
         for (const Buffer& buffer : block->allocations) own_.insert(buffer.id());
-        for (const BufferView& view : block->views) own_.insert(view.buffer.id());
+        for (const BufferView& view : block->views) note_own(view);
       }
       jumps_ = jumps_ || stmt.as<Break>() || stmt.as<Continue>() || stmt.as<Return>();
     });
@@ -73,7 +86,7 @@ class Iterations {
     bool same = true;
     for_each_scalar(value, [&](const Scalar& inner) {
       if (const auto var = inner.as_var()) same = same && !moving_.contains(var->id());
-      if (const auto* load = inner.as<Load>()) same = same && !written_.contains(load->buffer->id());
+      if (const auto* load = inner.as<Load>()) same = same && !written_.contains(memory_of(*load->buffer));
       if (inner.as<Let>()) same = false;
     });
     return same;
@@ -83,6 +96,8 @@ class Iterations {
     if (!stmt.defined()) return;
     if (const auto* inner = stmt.as<For>()) {
       if (inner->extent.as_int().value_or(1) <= 0) return;
+      if (const auto extent = inner->extent.as_int(); extent && !inner->step.defined())
+        turns_.emplace_back(inner->var, *extent);
       if (!is_same(resolved(inner->begin)) || !is_same(resolved(inner->extent)) ||
           (inner->step.defined() && !is_same(resolved(inner->step))))
         moving_.insert(inner->var.id());
@@ -96,7 +111,7 @@ class Iterations {
       const Scalar value = resolved(store->value);
       for (const Scalar& index : store->indices) note_loads(resolved(index));
       note_loads(value);
-      accesses_.push_back({store->buffer, resolved(store->indices), value, true});
+      add_access({store->buffer, resolved(store->indices), value, true});
     } else if (const auto* defined = stmt.as<DefineScalar>()) {
       if (!defined->value.defined()) return;
       note_loads(resolved(defined->value));
@@ -106,6 +121,53 @@ class Iterations {
       note_loads(value);
       assigned_.emplace_back(assign->var, value);
     }
+  }
+
+  // A view of all of a buffer, whose elements are that buffer's.
+  void note_view(const BufferView& view) {
+    if (view.region || sources_.contains(view.source.id())) return;  // of a view of a view nothing is said
+    if (!place_in_memory(view.buffer, {})) return;
+    sources_.emplace(view.buffer.id(), view.source.id());
+    shared_.insert(view.source.id());
+  }
+
+  void note_own(const BufferView& view) {
+    if (!sources_.contains(view.buffer.id())) own_.insert(view.buffer.id());
+  }
+
+  std::uint64_t memory_of(const Buffer& buffer) const {
+    const auto source = sources_.find(buffer.id());
+    return source == sources_.end() ? buffer.id() : source->second;
+  }
+
+  void add_access(ResolvedAccess access) {
+    const Buffer& buffer = access.buffer;
+    access.memory = memory_of(buffer);
+    access.places = access.indices;
+    if (access.memory != buffer.id() || shared_.contains(buffer.id()) || !buffer.strides().empty()) {
+      if (const auto place = place_in_memory(buffer, access.indices)) access.places = {*place};
+    }
+    accesses_.push_back(std::move(access));
+  }
+
+  // Where an element lies, counted in elements, when strides and offset are literals; without indices only
+  // whether they are.
+  static std::optional<Scalar> place_in_memory(const Buffer& buffer, const std::vector<Scalar>& indices) {
+    const Scalar& offset = buffer.elem_offset();
+    if (buffer.is_pointer() || (offset.defined() && !offset.as_int())) return std::nullopt;
+    std::int64_t compact = 1;
+    const DType dtype = indices.empty() ? DType::Int64 : indices[0].dtype();
+    Scalar place = int_literal(dtype, offset.defined() ? *offset.as_int() : 0);
+    for (std::size_t d = buffer.shape().size(); d-- > 0;) {
+      const auto extent = buffer.shape()[d].as_int();
+      const auto stride = buffer.strides().empty() ? std::optional(compact) : buffer.strides()[d].as_int();
+      if (!stride || !extent) return std::nullopt;
+      if (__builtin_mul_overflow(compact, *extent, &compact)) return std::nullopt;
+      if (indices.empty()) continue;
+      if (indices[d].dtype() != dtype) return std::nullopt;
+      place = place + indices[d] * int_literal(dtype, *stride);
+    }
+    return canonical(place);
   }
 
   Scalar resolved(const Scalar& scalar) const { return substitute(scalar, bound_); }
@@ -118,7 +180,7 @@ class Iterations {
   // Loads that are surely evaluated.
   void note_loads(const Scalar& value) {
     if (const auto* load = value.as<Load>()) {
-      accesses_.push_back({*load->buffer, load->indices, {}, false});
+      add_access({*load->buffer, load->indices, {}, false});
       for (const Scalar& index : load->indices) note_loads(index);
     } else if (const auto* n = value.as<Binary>()) {
       note_loads(n->a);
@@ -161,7 +223,7 @@ class Iterations {
 
   // Every iteration stores to the same elements, and not the same value.
   std::optional<std::string> meets_itself(const ResolvedAccess& store) const {
-    for (const Scalar& index : store.indices) {
+    for (const Scalar& index : store.places) {
       const auto found = affine(index);
       if (!found || found->coefficient != 0) return std::nullopt;
     }
@@ -169,12 +231,42 @@ class Iterations {
     return fmt::format("each stores to {}", text(store));
   }
 
+  // Two iterations store to one place, each in another turn of one loop inside.
+  std::optional<std::string> meets_by_other_turns(const ResolvedAccess& store) const {
+    constexpr std::int64_t most_tried = 64;
+    const auto extent = loop_.extent.as_int();
+    const bool plain = store.places.size() == 1 && extent && !loop_.step.defined();
+    const auto outer = plain ? affine(store.places[0]) : std::nullopt;
+    if (!outer || outer->coefficient == 0) return std::nullopt;
+    for (const auto& [var, turns] : turns_) {
+      if (moving_.contains(var.id())) continue;
+      const Scalar& place = store.places[0];
+      const auto moved = [&](const Scalar& scalar, const ScalarVar& by, std::int64_t distance) {
+        const Scalar next = binary(BinaryOp::Add, use(by), int_literal(by.dtype(), distance));
+        return substitute(scalar, ScalarMap{{by.id(), next}});
+      };
+      const auto step = canonical(binary(BinaryOp::Sub, moved(place, var, 1), place)).as_int();
+      if (!step || *step == 0) continue;
+      for (std::int64_t d = 1; d < std::min(*extent, most_tried); ++d) {
+        if (outer->coefficient > INT32_MAX || outer->coefficient < INT32_MIN) break;
+        const std::int64_t away = outer->coefficient * d;
+        if (away % *step != 0 || std::abs(away / *step) >= turns) continue;
+        const Scalar other = moved(moved(store.value, loop_.var, d), var, -(away / *step));
+        if (is_constant(store.value) || prove_equal(other, store.value)) continue;
+        return fmt::format("two store to one place by {}", text(store));
+      }
+    }
+    return std::nullopt;
+  }
+
+  static bool is_constant(const Scalar& value) { return value.as<IntLiteral>() || value.as<FloatLiteral>(); }
+
   // One iteration stores the element that another accesses.
   std::optional<std::string> meets(const ResolvedAccess& store, const ResolvedAccess& other) const {
-    if (!(store.buffer == other.buffer) || store.indices.size() != other.indices.size()) return std::nullopt;
+    if (store.memory != other.memory || store.places.size() != other.places.size()) return std::nullopt;
     std::optional<std::int64_t> distance, place;  // of the two iterations; the one that stores
-    for (std::size_t d = 0; d < store.indices.size(); ++d) {
-      const auto here = affine(store.indices[d]), there = affine(other.indices[d]);
+    for (std::size_t d = 0; d < store.places.size(); ++d) {
+      const auto here = affine(store.places[d]), there = affine(other.places[d]);
       if (!here || !there) return std::nullopt;
       const auto apart = canonical(binary(BinaryOp::Sub, there->rest, here->rest)).as_int();
       if (!apart) return std::nullopt;
@@ -208,6 +300,9 @@ class Iterations {
   std::unordered_set<std::uint64_t> moving_;   // variables that may differ from one iteration to the next
   std::unordered_set<std::uint64_t> written_;  // buffers
   std::unordered_set<std::uint64_t> own_;      // buffers and locals of one iteration
+  std::unordered_map<std::uint64_t, std::uint64_t> sources_;  // of views, by buffer
+  std::unordered_set<std::uint64_t> shared_;                  // buffers that have views
+  std::vector<std::pair<ScalarVar, std::int64_t>> turns_;     // loops inside with their extents
   ScalarMap bound_;
   std::vector<ResolvedAccess> accesses_;
   std::vector<std::pair<ScalarVar, Scalar>> assigned_;
@@ -215,6 +310,8 @@ class Iterations {
 
 }  // namespace
 
-std::optional<std::string> iteration_dependence(const For& loop) { return Iterations(loop).dependence(); }
+std::optional<std::string> iteration_dependence(const For& loop, std::span<const BufferView> views) {
+  return Iterations(loop, views).dependence();
+}
 
 }  // namespace relish

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "ir/stmt.h"
@@ -10,7 +11,7 @@
 namespace relish {
 
 // What two iterations of the loop do to each other, as a clause ("each stores to B[0]"); none where nothing
-// is shown.
-std::optional<std::string> iteration_dependence(const For& loop);
+// is shown. `views`: those around the loop, so that one element is known under both names.
+std::optional<std::string> iteration_dependence(const For& loop, std::span<const BufferView> views = {});
 
 }  // namespace relish

@@ -15,44 +15,37 @@
 #include "ir/rewrite.h"
 #include "loops/dependence.h"
 #include "loops/primitives.h"
+#include "support/big_stack.h"
 
 namespace relish {
 namespace {
 
 // Calls of calls double the text with every level; what would grow beyond this is not run.
 constexpr std::size_t most_statements = 100'000;
-constexpr int deepest = 200;
+constexpr std::size_t deepest = 4000;
 
 class Replacer {
  public:
-  explicit Replacer(const Module& module) : module_(module) {}
+  explicit Replacer(const Module& module) {
+    for (const GlobalFunction& function : module.functions)
+      if (const auto* prim = std::get_if<PrimFuncPtr>(&function)) functions_.emplace((*prim)->name, *prim);
+  }
 
-  // The function without calls of the module; null when it keeps one.
-  PrimFuncPtr without_calls(const std::string& name, int depth = 0) {
-    if (const auto known = done_.find(name); known != done_.end()) return known->second;
-    const PrimFuncPtr function = module_.prim_func(name);
-    if (!function || called_prim_funcs(*function).empty()) return done_[name] = function;
-    done_.emplace(name, nullptr);  // one that reaches itself keeps its calls
-    if (depth > deepest) return nullptr;
-    for (const std::string& callee : called_prim_funcs(*function))
-      if (!without_calls(callee, depth + 1)) return nullptr;
-    PrimFunc copy = *function;
+  // The function without calls of the module. Where one of them, in it or in what it calls, cannot be
+  // replaced, that call is all that it does.
+  PrimFuncPtr without_calls(const PrimFunc& function) {
     statements_ = 0;
-    copy.body = rewrite(
-        function->body, [&](const Scalar& scalar) { return value_of_call(scalar); },
-        [&](const Stmt& stmt) { return statement_of_call(stmt); });
-    if (statements_ > most_statements || !called_prim_funcs(copy).empty()) return nullptr;
-    // Loops that called may have iterations that depend on each other, which only now can be seen.
-    bool dependent = false;
-    for_each_stmt(copy.body, [&](const Stmt& stmt) {
-      const auto* loop = stmt.as<For>();
-      const bool concurrent =
-          loop && (loop->kind == LoopKind::Parallel || loop->kind == LoopKind::Vectorized);
-      dependent = dependent || (concurrent && iteration_dependence(*loop));
-    });
-    if (dependent) return nullptr;
-    hoist_allocations(copy);
-    return done_[name] = std::make_shared<const PrimFunc>(std::move(copy));
+    beyond_limit_ = false;
+    path_ = {function.name};
+    PrimFunc copy = function;
+    copy.body = expanded(function.body);
+    if (const auto fault = call_at_fault(function, copy.body)) {
+      copy.body = make_stmt(Evaluate{*fault}, fault->span());
+      if (beyond_limit_) copy.attributes = with_attribute(copy.attributes, too_many_calls, true);
+    } else {
+      hoist_allocations(copy);
+    }
+    return std::make_shared<const PrimFunc>(std::move(copy));
   }
 
  private:
@@ -63,7 +56,55 @@ class Replacer {
     std::vector<Stmt> checks;                          // of sizes that only a run tells
   };
 
-  const PrimFuncPtr& callee_of(const ForeignCall& call) const { return done_.at(call.function); }
+  PrimFuncPtr callee_of(const ForeignCall& call) const {
+    const auto found = functions_.find(call.function);
+    return found == functions_.end() ? nullptr : found->second;
+  }
+
+  // With the calls replaced, and those of what comes in their place.
+  Stmt expanded(const Stmt& body) {
+    return rewrite(
+        body, [&](const Scalar& scalar) { return value_of_call(scalar); },
+        [&](const Stmt& stmt) { return statement_of_call(stmt); });
+  }
+
+  // Whether the callee may come in the place of a call: it does not reach itself, and there is room.
+  bool may_enter(const PrimFunc& callee) {
+    if (std::find(path_.rbegin(), path_.rend(), callee.name) != path_.rend()) return false;
+    for_each_stmt(callee.body, [&](const Stmt&) { ++statements_; });
+    beyond_limit_ = beyond_limit_ || statements_ > most_statements || path_.size() > deepest;
+    return !beyond_limit_;
+  }
+
+  static std::optional<Scalar> first_call(const Stmt& body, bool any) {
+    std::optional<Scalar> first;
+    for_each_scalar(body, [&](const Scalar& scalar) {
+      const auto* call = scalar.as<ForeignCall>();
+      if (call && !first && (any || call->of_module)) first = scalar;
+    });
+    return first;
+  }
+
+  // The call that stands in the way: one that stayed, or one in a loop whose iterations are now seen to
+  // depend on each other.
+  static std::optional<Scalar> call_at_fault(const PrimFunc& written, const Stmt& body) {
+    if (first_call(body, false)) return first_call(body, true);
+    std::vector<BufferView> views;
+    for_each_stmt(body, [&](const Stmt& stmt) {
+      if (const auto* view = stmt.as<ViewStmt>()) views.push_back(view->view);
+    });
+    bool dependent = false;
+    for_each_stmt(body, [&](const Stmt& stmt) {
+      const auto* loop = concurrent_loop(stmt);
+      dependent = dependent || (loop && iteration_dependence(*loop, views));
+    });
+    if (!dependent) return std::nullopt;
+    std::optional<Scalar> inside;
+    for_each_stmt(written.body, [&](const Stmt& stmt) {
+      if (const auto* loop = concurrent_loop(stmt); loop && !inside) inside = first_call(loop->body, false);
+    });
+    return inside ? inside : first_call(written.body, false);
+  }
 
   // What the calls at the level of the function made belongs to the function, as in text, where its sizes are
   // known at entry.
@@ -95,12 +136,15 @@ class Replacer {
     if (body.size() != sequence->body.size()) function.body = seq(std::move(body), function.body->span);
   }
 
+  static const For* concurrent_loop(const Stmt& stmt) {
+    const auto* loop = stmt.as<For>();
+    const bool concurrent = loop && (loop->kind == LoopKind::Parallel || loop->kind == LoopKind::Vectorized);
+    return concurrent ? loop : nullptr;
+  }
+
   static bool has_concurrent_loop(const PrimFunc& function) {
     bool found = false;
-    for_each_stmt(function.body, [&](const Stmt& stmt) {
-      const auto* loop = stmt.as<For>();
-      found = found || (loop && (loop->kind == LoopKind::Parallel || loop->kind == LoopKind::Vectorized));
-    });
+    for_each_stmt(function.body, [&](const Stmt& stmt) { found = found || concurrent_loop(stmt); });
     return found;
   }
 
@@ -133,8 +177,8 @@ class Replacer {
         const auto size = wanted->shape()[d].as_var();
         if (!size) continue;
         const auto known = found.shape()[d].as_int();
-        given.scalars.emplace(
-            size->id(), known ? int_literal(size->dtype(), *known) : cast(size->dtype(), found.shape()[d]));
+        given.scalars.emplace(size->id(), known ? int_literal(size->dtype(), *known)
+                                                : cast(size->dtype(), found.shape()[d]));
       }
     }
     // Iterations at one time must not meet in one buffer under two names.
@@ -165,12 +209,10 @@ class Replacer {
     const auto* evaluate = stmt.as<Evaluate>();
     const auto* call = evaluate ? evaluate->value.as<ForeignCall>() : nullptr;
     if (!call || !call->of_module) return std::nullopt;
-    const PrimFuncPtr& callee = callee_of(*call);
+    const PrimFuncPtr callee = callee_of(*call);
     if (!callee || callee->result_dtype || !callee->body.defined()) return std::nullopt;
-    for_each_stmt(callee->body, [&](const Stmt&) { ++statements_; });
-    if (statements_ > most_statements) return std::nullopt;
     std::optional<Given> given = given_to(*callee, *call, stmt->span);
-    if (!given) return std::nullopt;
+    if (!given || !may_enter(*callee)) return std::nullopt;
     std::vector<Stmt> body;
     // What the text gives away counts as read and written, whatever the callee does with it.
     for (const Scalar& arg : call->args)
@@ -182,7 +224,9 @@ class Replacer {
     for (const Buffer& buffer : callee->allocations)
       body.push_back(make_stmt(AllocateStmt{remade(buffer, given->scalars, given->buffers)}, buffer.span()));
     rename_bound(callee->body, given->scalars, given->buffers);
-    body.push_back(substitute(callee->body, given->scalars, given->buffers));
+    path_.push_back(callee->name);
+    body.push_back(expanded(substitute(callee->body, given->scalars, given->buffers)));
+    path_.pop_back();
     return seq(std::move(body), stmt->span);
   }
 
@@ -190,43 +234,76 @@ class Replacer {
   std::optional<Scalar> value_of_call(const Scalar& scalar) {
     const auto* call = scalar.as<ForeignCall>();
     if (!call || !call->of_module) return std::nullopt;
-    const PrimFuncPtr& callee = callee_of(*call);
+    const PrimFuncPtr callee = callee_of(*call);
     const auto* returned = callee && callee->body.defined() ? callee->body.as<Return>() : nullptr;
     if (!returned || !callee->allocations.empty()) return std::nullopt;
     std::optional<Given> given = given_to(*callee, *call, scalar.span());
-    if (!given || !given->checks.empty()) return std::nullopt;
-    Scalar value = substitute(returned->value, given->scalars, given->buffers);
+    if (!given || !given->checks.empty() || !may_enter(*callee)) return std::nullopt;
+    path_.push_back(callee->name);
+    Scalar value = rewrite(substitute(returned->value, given->scalars, given->buffers),
+                           [&](const Scalar& inner) { return value_of_call(inner); });
+    path_.pop_back();
     for (auto at = given->values.rbegin(); at != given->values.rend(); ++at)
       value = let(at->first, at->second, value, scalar.span());
     return cast(scalar.dtype(), value, scalar.span());
   }
 
-  const Module& module_;
-  std::unordered_map<std::string, PrimFuncPtr> done_;
+  std::unordered_map<std::string, PrimFuncPtr> functions_;
+  std::vector<std::string> path_;  // the functions around what is expanded, from the outermost
   std::size_t statements_ = 0;
+  bool beyond_limit_ = false;
 };
 
-ModulePtr replaced(const ModulePtr& module) {
+// The prim_funcs that are called from elsewhere than prim_funcs: those that no other calls, those that
+// functions mention, and `wanted`. Only these need to do without calls.
+std::unordered_set<std::string> entries_of(const Module& module, std::string_view wanted) {
+  std::unordered_set<std::string> called, entries{std::string(wanted)};
+  for (const GlobalFunction& function : module.functions) {
+    if (const auto* prim = std::get_if<PrimFuncPtr>(&function)) {
+      for (std::string& callee : called_prim_funcs(**prim)) called.insert(std::move(callee));
+    } else {
+      for (std::string& name : global_references(*std::get<FunctionPtr>(function)))
+        entries.insert(std::move(name));
+    }
+  }
+  for (const GlobalFunction& function : module.functions)
+    if (!called.contains(name_of(function))) entries.insert(name_of(function));
+  return entries;
+}
+
+struct Replacement {
+  ModulePtr module;                                             // null: the module itself
+  std::shared_ptr<const std::unordered_set<std::string>> left;  // prim_funcs that keep their calls
+};
+
+Replacement replaced(const ModulePtr& module, std::string_view wanted) {
+  const std::unordered_set<std::string> entries = entries_of(*module, wanted);
   Replacer replacer(*module);
+  std::unordered_set<std::string> left;
   std::optional<Module> copy;
   for (std::size_t i = 0; i < module->functions.size(); ++i) {
     const auto* prim = std::get_if<PrimFuncPtr>(&module->functions[i]);
     if (!prim || called_prim_funcs(**prim).empty()) continue;
-    PrimFuncPtr made = replacer.without_calls((*prim)->name);
-    if (!made) continue;
+    if (!entries.contains((*prim)->name)) {
+      left.insert((*prim)->name);
+      continue;
+    }
+    PrimFuncPtr made = replacer.without_calls(**prim);
     if (!copy) copy = *module;
     copy->functions[i] = std::move(made);
   }
-  return copy ? std::make_shared<const Module>(*std::move(copy)) : module;
+  Replacement result{nullptr, std::make_shared<const std::unordered_set<std::string>>(std::move(left))};
+  if (copy) result.module = std::make_shared<const Module>(*std::move(copy));
+  return result;
 }
 
-}  // namespace
-
-ModulePtr with_prim_calls_replaced(const ModulePtr& module) {
+// The last replacements, by module and the function that is wanted besides.
+Replacement remembered(const ModulePtr& module, const std::string& wanted) {
   struct Known {
     const Module* address;
     std::weak_ptr<const Module> from;
-    ModulePtr to;  // null: the module itself
+    std::string wanted;
+    Replacement to;
   };
   constexpr std::size_t kept = 32;
   static std::mutex mutex;
@@ -234,17 +311,36 @@ ModulePtr with_prim_calls_replaced(const ModulePtr& module) {
   {
     std::lock_guard lock(mutex);
     for (auto at = known.begin(); at != known.end(); ++at) {
-      if (at->address != module.get() || at->from.expired()) continue;
+      if (at->address != module.get() || at->wanted != wanted || at->from.expired()) continue;
       known.splice(known.begin(), known, at);
-      return at->to ? at->to : module;
+      return at->to;
     }
     std::erase_if(known, [](const Known& each) { return each.from.expired(); });
   }
-  ModulePtr made = replaced(module);
+  Replacement made;
+  with_big_stack([&] { made = replaced(module, wanted); });
   std::lock_guard lock(mutex);
-  known.push_front({module.get(), module, made == module ? nullptr : made});
+  known.push_front({module.get(), module, wanted, made});
   if (known.size() > kept) known.pop_back();
   return made;
+}
+
+}  // namespace
+
+ModulePtr with_prim_calls_replaced(const ModulePtr& module, std::string_view function) {
+  const std::string name(function);
+  Replacement made = remembered(module, "");
+  if (made.left->contains(name)) made = remembered(module, name);
+  return made.module ? made.module : module;
+}
+
+Module prim_calls_inlined(const ModulePtr& module) {
+  Module result = *with_prim_calls_replaced(module, "");
+  for (std::size_t i = 0; i < result.functions.size(); ++i) {
+    const auto* prim = std::get_if<PrimFuncPtr>(&result.functions[i]);
+    if (prim && !called_prim_funcs(**prim).empty()) result.functions[i] = module->functions[i];
+  }
+  return result;
 }
 
 }  // namespace relish

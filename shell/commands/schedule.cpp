@@ -12,7 +12,7 @@ constexpr Option options[] = {output_option, dialect_option};
 constexpr Example examples[] = {{"relish schedule m.relish", "S = schedule(M)"}};
 
 ScriptValue run(Invocation& invocation) {
-  return module_result(schedule(legalize(*with_prim_calls_replaced(invocation.module))));
+  return module_result(schedule(legalize(prim_calls_inlined(invocation.module))));
 }
 
 }  // namespace

@@ -19,11 +19,9 @@ void Environment::set(const std::string& name, ScriptValue value) {
   auto found = values_.find(name);
   if (recording_) {
     // Only the value before the statement matters, so a loop keeps one change a name.
-    bool known =
-        std::any_of(changes_.begin(), changes_.end(), [&](const Change& c) { return c.name == name; });
-    if (!known) {
-      changes_.push_back(
-          {name, found == values_.end() ? std::nullopt : std::optional<ScriptValue>(found->second)});
+    if (!changes_.contains(name)) {
+      changes_.emplace(name,
+                       found == values_.end() ? std::nullopt : std::optional<ScriptValue>(found->second));
     }
   }
   if (found == values_.end()) {
@@ -38,15 +36,7 @@ ScriptValue Environment::take(const std::string& name) {
   RELISH_CHECK(found != values_.end());
   ScriptValue value = std::move(found->second);
   values_.erase(found);
-  if (recording_) {
-    auto known =
-        std::find_if(changes_.begin(), changes_.end(), [&](const Change& c) { return c.name == name; });
-    if (known == changes_.end()) {
-      changes_.push_back({name, std::nullopt});
-    } else {
-      known->before.reset();
-    }
-  }
+  if (recording_) changes_.insert_or_assign(name, std::nullopt);
   return value;
 }
 
@@ -68,11 +58,11 @@ void Environment::commit() {
 }
 
 void Environment::roll_back() {
-  for (Change& change : changes_) {
-    if (change.before) {
-      values_[change.name] = std::move(*change.before);
+  for (auto& [name, before] : changes_) {
+    if (before) {
+      values_[name] = std::move(*before);
     } else {
-      values_.erase(change.name);
+      values_.erase(name);
     }
   }
   commit();

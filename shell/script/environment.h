@@ -29,12 +29,8 @@ class Environment {
   void roll_back();
 
  private:
-  struct Change {
-    std::string name;
-    std::optional<ScriptValue> before;
-  };
   std::unordered_map<std::string, ScriptValue> values_;
-  std::vector<Change> changes_;
+  std::unordered_map<std::string, std::optional<ScriptValue>> changes_;  // what was there before
   bool recording_ = false;
 };
 

@@ -353,6 +353,7 @@ void Script::declare(const ast::DeclareFunction& declaration, Span span) {
   } else {
     environment_.set(name_of(function), FunctionReference{free_functions_, name_of(function)});
   }
+  if (present) return;
   // References held under the functions' own names follow the module as it is now.
   for (const std::string& name : free_functions_->names()) {
     const ScriptValue* bound = environment_.find(name);

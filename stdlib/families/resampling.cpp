@@ -8,6 +8,7 @@
 #include "ir/printer.h"
 #include "stdlib/families/dtypes.h"
 #include "stdlib/families/elements.h"
+#include "stdlib/families/fill_value.h"
 #include "stdlib/families/resampling_attributes.h"
 #include "support/memory.h"
 
@@ -85,6 +86,8 @@ Type infer(const CallView& call, const Member& member) {
   if (member.source == Source::Resize && !member.backward) {
     if (const auto wanted = dtype_attribute(call, "out_dtype")) dtype = wanted;
   }
+  if (member.source == Source::Resize)
+    require_in_range(call, "extrapolation_value", sampling.extrapolation, call.span, dtype);
   const Layout& layout = member.backward ? sampling.out : sampling.data;
   const std::optional<Dims> have = layout.dims(call, 0);
   const auto require_cells = [&](const Scalar& in, const Scalar& out) {

@@ -1,5 +1,6 @@
 // Limiting elements to an interval.
 #include "stdlib/families/domain.h"
+#include "stdlib/families/fill_value.h"
 #include "stdlib/families/gradient.h"
 #include "stdlib/families/pace.h"
 #include "stdlib/families/scalar_math.h"
@@ -14,6 +15,8 @@ constexpr Param params[] = {{"x", ParamKind::Tensor, "tensor", "", "input"},
 
 Type infer(const CallView& call) {
   require_number(call, 0);
+  require_in_range(call, 1, "min", call.tensor(0).dtype);
+  require_in_range(call, 2, "max", call.tensor(0).dtype);
   return call.tensor(0);
 }
 
@@ -44,8 +47,13 @@ PrimFunc lower(const LowerCall& c) {
   Lowering lowering(c);
   const Buffer x = lowering.input(0);
   const DType compute = compute_dtype(x.dtype());
-  const Scalar low = cast(compute, scalar_input(lowering, 1, x.dtype()));
-  const Scalar high = cast(compute, scalar_input(lowering, 2, x.dtype()));
+  const auto end = [&](std::size_t i) {
+    const DType written = c.call.args[i].type().as<ScalarType>()->dtype;
+    const Scalar value = scalar_input(lowering, i, written);
+    require_in_range(lowering, i, value, x.dtype());
+    return cast(compute, cast(x.dtype(), value));
+  };
+  const Scalar low = end(1), high = end(2);
   const Buffer result = lowering.output();
   lowering.map("clip", result,
                [&](const Dims& i) { return limited(lowering.load_as(compute, x, i), low, high); });
@@ -73,6 +81,8 @@ constexpr Sample samples[] = {
 constexpr Reject rejects[] = {
     {"clip.dtype", "R.const([True], \"bool\"), 0, 1", "expected numbers"},
     {"clip.min", "[1.0], [0.5], 1", "expected a scalar"},
+    {"clip.max", "R.const([1, 100], \"int8\"), 0, 1000", "which int8 does not hold"},
+    {"clip.min", "R.const([1.0], \"float16\"), -1e5, 1", "which float16 does not hold"},
     {"clip.missing", "[1.0], 0", "argument 'max' is missing"},
 };
 

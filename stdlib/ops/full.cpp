@@ -1,5 +1,6 @@
 // Tensors of one value.
 #include "stdlib/families/binary.h"
+#include "stdlib/families/fill_value.h"
 
 #include "ir/printer.h"
 
@@ -33,6 +34,7 @@ Type infer_full(const CallView& call) {
       call.reject("shape", call.span_of(0), fmt::format("dimension {} is negative", *dim.as_int()));
   }
   const std::optional<DType> dtype = dtype_attribute(call, "dtype");
+  if (dtype) require_in_range(call, 1, "fill_value", dtype);
   return tensor_of(shape, dtype ? dtype : dtype_of_argument(call, 1));
 }
 
@@ -40,6 +42,7 @@ Type infer_full_like(const CallView& call) {
   require_one_value(call);
   TensorType type = call.tensor(0);
   if (const auto dtype = dtype_attribute(call, "dtype")) type.dtype = dtype;
+  require_in_range(call, 1, "fill_value", type.dtype);
   return type;
 }
 
@@ -61,6 +64,8 @@ PrimFunc lower(const LowerCall& c) {
   if constexpr (like) lowering.input(0);
   const binary_family::LoweredOperand value(lowering, 1);
   const Buffer result = lowering.output();
+  if (const auto* scalar = c.call.args[1].type().as<ScalarType>())
+    require_in_range(lowering, 1, value.element(scalar->dtype, {}), result.dtype());
   lowering.map("fill", result, [&](const Dims& i) { return value.element(result.dtype(), i); });
   return lowering.finish();
 }
@@ -96,11 +101,14 @@ constexpr Sample full_like_samples[] = {
 };
 constexpr Reject full_rejects[] = {
     {"full.fill_value", "R.shape([2]), [1.0, 2.0]", "expected rank 0"},
+    {"full.fill_value", "R.shape([2]), R.const(1e39, \"float64\"), dtype=\"float32\"",
+     "which float32 does not hold"},
     {"full.shape", "R.shape([-2]), 1.0", "is negative"},
     {"full.dtype", "R.shape([2]), 1.0, dtype=\"float7\"", "dtype is"},
 };
 constexpr Reject full_like_rejects[] = {
     {"full_like.fill_value", "[1.0], [1.0, 2.0]", "expected rank 0"},
+    {"full_like.fill_value", "[1.0], R.const(300, \"int32\"), dtype=\"uint8\"", "which uint8 does not hold"},
     {"full_like.dtype", "[1.0], 1.0, dtype=\"float7\"", "dtype is"},
 };
 

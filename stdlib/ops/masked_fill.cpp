@@ -26,10 +26,7 @@ Type infer(const CallView& call) {
     call.reject("value", call.span_of(2),
                 fmt::format("value has type {}, expected a scalar or a tensor of rank 0", print(value)));
   }
-  const auto* scalar = call.args[2].as<ScalarValueExpr>();
-  const auto* number = scalar ? scalar->value.as<FloatLiteral>() : nullptr;
-  if (number && call.tensor(0).dtype && is_float(*call.tensor(0).dtype))
-    require_element(call, "value", number->value, call.span_of(2), call.tensor(0).dtype);
+  require_in_range(call, 2, "value", call.tensor(0).dtype);
   return tensor_of(broadcast(call, call.tensor(0), mask), call.tensor(0).dtype);
 }
 
@@ -58,6 +55,8 @@ PrimFunc lower(const LowerCall& c) {
   const Buffer x = lowering.input(0), mask = lowering.input(1);
   const binary_family::LoweredOperand value(lowering, 2);
   const Buffer result = lowering.output();
+  if (const auto* scalar = c.call.args[2].type().as<ScalarType>())
+    require_in_range(lowering, 2, value.element(scalar->dtype, {}), x.dtype());
   lowering.map("masked_fill", result, [&](const Dims& i) {
     const auto element = [&](const Buffer& buffer) {
       return lowering.loops().load(buffer, lowering.broadcast_index(buffer, lowering.result_dims(), i));

@@ -46,7 +46,7 @@ class ScheduledInterpreter final : public Evaluator {
   std::string_view name() const override { return "interp"; }
   Value call(const ModulePtr& module, std::string_view function, std::vector<Value> args) override {
     if (module != last_) {
-      Module lowered = schedule(legalize(*with_prim_calls_replaced(module)));
+      Module lowered = schedule(legalize(prim_calls_inlined(module)));
       for (const std::string& problem : round_trip_problems(lowered, "scheduled"))
         throw std::logic_error(problem);
       scheduled_ = std::make_shared<const Module>(std::move(lowered));

@@ -87,6 +87,12 @@ std::string many_parameters(std::size_t n) {
                      "    return R.sum(x)\n");
 }
 
+// The same with a call, which compiles it.
+std::string call_of_many_parameters(std::size_t n) {
+  return many_parameters(n) + "\nx = ones((2,))\nprint(main(" +
+         listed(n, [](std::size_t) { return std::string("x"); }, ", ") + "))\n";
+}
+
 std::string many_kernels(std::size_t n) {
   return function_of("x: R.Tensor((1, 1), \"float32\")",
                      bindings(n, [](std::size_t i) {
@@ -266,6 +272,7 @@ int main(int argc, char** argv) {
       {"text sum", 10000, growing_sum_of_texts, true},
       {"nested loops", 2000, nested_loops, true},
       {"growing text", 10000, growing_text, true},
+      {"parameters given", 1000, call_of_many_parameters, true},
   };
   const std::vector<Command> commands{
       {"check", {"check"}, {}, 8},
@@ -275,6 +282,7 @@ int main(int argc, char** argv) {
       {"compile", {"call"}, {"main", "--arg", "x=ones()"}},
       {"interpret", {"call"}, {"main", "--arg", "x=ones()", "--tier", "interp"}},
       {"run", {"run"}, {}, 1, true},
+      {"run jit", {"run"}, {"--tier", "jit"}, 1, true},
   };
   if (argc < 2) {
     fmt::print(stderr, "scale_growth PROGRAM [--most EXPONENT] [--runs N] [--divide N] [WORD]...\n");

@@ -46,6 +46,8 @@ constexpr Sample samples_2d[] = {
      "[[[[1, 1, 2, 2], [1, 1, 2, 2]]]]"},
 };
 constexpr Reject rejects_2d[] = {
+    {"resize2d.extrapolation_value", "rand((1, 1, 2, 2), \"float32\"), (3, 3), extrapolation_value=1e39",
+     "which float32 does not hold"},
     {"resize2d.size", "rand((1, 1, 2, 2), \"float32\"), (3,)", "expected 2"},
     {"resize2d.method", "rand((1, 1, 2, 2), \"float32\"), (3, 3), method=\"lanczos\"",
      "expected one of nearest_neighbor"},

@@ -44,7 +44,8 @@ constexpr Sample softplus_samples[] = {
 };
 constexpr Reject leakyrelu_rejects[] = {
     {"leakyrelu.dtype", "R.const([1, 2], \"int32\")", "expected a floating dtype"},
-    {"leakyrelu.alpha", "[1.0], alpha=\"big\"", "expected float"}};
+    {"leakyrelu.alpha", "[1.0], alpha=\"big\"", "expected float"},
+    {"leakyrelu.alpha", "R.const([1.0], \"float32\"), alpha=1e39", "which float32 does not hold"}};
 constexpr Reject softplus_rejects[] = {
     {"softplus.dtype", "R.const([1, 2], \"int32\")", "expected a floating dtype"},
     {"softplus.beta", "[1.0], beta=0", "beta is 0"}};

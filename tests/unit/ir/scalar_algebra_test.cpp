@@ -107,6 +107,8 @@ TEST_CASE("sizes that do not fit int64 are never folded to smaller ones") {
   for (const Scalar& form : {around, canonical(around)}) {
     CHECK(failure_of([&] { at(form, 4); }).starts_with("ResourceLimit: the size "));
     CHECK(at(form, 0) == 0);
+    CHECK(structurally_equal(canonical(form), form));
+    CHECK(prove_equal(around, form));
   }
   CHECK_FALSE(prove_equal(around, v.n));
   const std::int64_t large = (std::int64_t{1} << 62) + 1;
@@ -115,6 +117,8 @@ TEST_CASE("sizes that do not fit int64 are never folded to smaller ones") {
     INFO(print(size));
     const Scalar form = canonical(size);
     CHECK(form.as_int() == std::nullopt);
+    CHECK(structurally_equal(canonical(form), form));
+    CHECK(prove_equal(size, form));
     CHECK(failure_of([&] { at(form, 0); }).starts_with("ResourceLimit: the size "));
     CHECK(failure_of([&] { tensor_type({size}, DType::Float32); }).starts_with("ResourceLimit: the size "));
   }
@@ -193,6 +197,32 @@ TEST_CASE("canonical forms keep the value") {
     }
     CHECK(prove_equal(tree, form));
     CHECK(structurally_equal(canonical(form), form));
+  }
+}
+
+TEST_CASE("forms of sizes that do not fit are fixed points") {
+  Vars v;
+  std::mt19937_64 random{11};
+  const std::vector<Scalar> leaves{v.n,
+                                   v.m,
+                                   Scalar(3),
+                                   Scalar(-2),
+                                   Scalar(INT64_MAX),
+                                   Scalar(INT64_MIN),
+                                   Scalar((std::int64_t{1} << 62) + 1)};
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<Scalar> parts;
+    for (int i = 0; i < 6; ++i) parts.push_back(leaves[random() % leaves.size()]);
+    while (parts.size() > 1) {
+      const Scalar b = parts.back();
+      parts.pop_back();
+      Scalar& a = parts[random() % parts.size()];
+      a = random() % 3 == 0 ? a * b : random() % 2 == 0 ? a + b : a - b;
+    }
+    const Scalar form = canonical(parts[0]);
+    INFO(print(parts[0]) << "   ->   " << print(form) << "   ->   " << print(canonical(form)));
+    CHECK(structurally_equal(canonical(form), form));
+    CHECK(prove_equal(parts[0], form));
   }
 }
 
