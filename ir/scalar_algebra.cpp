@@ -458,13 +458,22 @@ std::optional<Polynomial> difference_of(const Scalar& a, const Scalar& b) {
 
 }  // namespace
 
+// Where numbers stay apart, the form of a form may be another one; forms that become each other are one size,
+// which the least of them stands for.
 Scalar canonical(const Scalar& expression) {
-  constexpr int most_rounds = 8;
-  Scalar form = expression;
-  for (int round = 0;;) {
+  constexpr std::size_t most_rounds = 16;
+  std::vector<Scalar> forms;
+  for (Scalar form = expression;;) {
     const std::size_t before = numbers_apart;
     Scalar next = Canonicalizer().canonical(form);
-    if (numbers_apart == before || ++round > most_rounds || structurally_equal(next, form)) return next;
+    if (numbers_apart == before || forms.size() == most_rounds) return next;
+    const auto same = [&](const Scalar& known) { return structurally_equal(known, next); };
+    const auto first = std::find_if(forms.begin(), forms.end(), same);
+    if (first != forms.end()) {
+      return *std::min_element(first, forms.end(),
+                               [](const Scalar& a, const Scalar& b) { return compare_structure(a, b) < 0; });
+    }
+    forms.push_back(next);
     form = std::move(next);
   }
 }
