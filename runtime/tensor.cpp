@@ -9,6 +9,7 @@
 
 #include "runtime/format.h"
 #include "support/checked.h"
+#include "support/interrupt.h"
 #include "support/limits.h"
 #include "support/memory.h"
 
@@ -150,9 +151,26 @@ Tensor Tensor::empty(DType dtype, Shape shape) {
   return tensor;
 }
 
+namespace {
+
+// Calls work(begin, count) for parts of some bytes. The first touch of new memory takes its time: a second
+// for some gigabytes, in which a signal is heard.
+template <class Work>
+void in_polled_bytes(std::int64_t bytes, const Work& work) {
+  constexpr std::int64_t part = std::int64_t{16} << 20;
+  for (std::int64_t begin = 0; begin < bytes; begin += part) {
+    if (begin > 0) poll_interrupt();
+    work(static_cast<std::size_t>(begin), static_cast<std::size_t>(std::min(part, bytes - begin)));
+  }
+}
+
+}  // namespace
+
 Tensor Tensor::zeros(DType dtype, Shape shape) {
   Tensor tensor = empty(dtype, std::move(shape));
-  std::memset(tensor.data_, 0, static_cast<std::size_t>(tensor.byte_size()));
+  in_polled_bytes(tensor.byte_size(), [&](std::size_t begin, std::size_t count) {
+    std::memset(static_cast<char*>(tensor.data_) + begin, 0, count);
+  });
   return tensor;
 }
 
@@ -200,7 +218,9 @@ Tensor Tensor::reshaped(Shape shape) const {
 
 Tensor Tensor::copy() const {
   Tensor result = empty(dtype_, shape_);
-  std::memcpy(result.data_, data_, static_cast<std::size_t>(byte_size()));
+  in_polled_bytes(byte_size(), [&](std::size_t begin, std::size_t count) {
+    std::memcpy(static_cast<char*>(result.data_) + begin, static_cast<const char*>(data_) + begin, count);
+  });
   return result;
 }
 

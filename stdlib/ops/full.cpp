@@ -101,14 +101,11 @@ constexpr Sample full_like_samples[] = {
 };
 constexpr Reject full_rejects[] = {
     {"full.fill_value", "R.shape([2]), [1.0, 2.0]", "expected rank 0"},
-    {"full.fill_value", "R.shape([2]), R.const(1e39, \"float64\"), dtype=\"float32\"",
-     "which float32 does not hold"},
     {"full.shape", "R.shape([-2]), 1.0", "is negative"},
     {"full.dtype", "R.shape([2]), 1.0, dtype=\"float7\"", "dtype is"},
 };
 constexpr Reject full_like_rejects[] = {
     {"full_like.fill_value", "[1.0], [1.0, 2.0]", "expected rank 0"},
-    {"full_like.fill_value", "[1.0], R.const(300, \"int32\"), dtype=\"uint8\"", "which uint8 does not hold"},
     {"full_like.dtype", "[1.0], 1.0, dtype=\"float7\"", "dtype is"},
 };
 
