@@ -47,12 +47,31 @@ std::optional<Dims> dims_of(const CallView& call, std::size_t i, int rank) {
   return shape.dims;
 }
 
+void require_integers(const CallView& call, std::size_t i) {
+  const std::optional<DType> dtype = call.tensor(i).dtype;
+  if (!dtype || is_int(*dtype)) return;
+  call.reject("dtype", call.span_of(i),
+              fmt::format("{} has dtype {}, expected integers", call.op.params[i].name, name_of(*dtype)));
+}
+
 void require_equal(const CallView& call, std::size_t i, const Scalar& have, const Scalar& wanted,
                    std::string_view what) {
   if (!prove_different(have, wanted)) return;
   call.reject(
       "shape", call.span_of(i),
       fmt::format("{} has {} {}, expected {}", call.op.params[i].name, print(have), what, print(wanted)));
+}
+
+std::int64_t element_index(const CallView& call, std::string_view name, std::int64_t least,
+                           const std::optional<Dims>& data, std::int64_t length) {
+  const std::int64_t index = call.int_attribute(name);
+  const auto elements = data ? data->back().as_int() : std::nullopt;
+  if (index < least || (elements && index + length > *elements)) {
+    call.reject("index", call.span,
+                fmt::format("{} is {}, and a box has {} elements", name, index,
+                            data ? print(data->back()) : "unknown"));
+  }
+  return index;
 }
 
 double number(const CallView& call, std::string_view attribute) {

@@ -25,9 +25,15 @@ std::vector<std::int64_t> by_score(std::int64_t count, const std::function<doubl
 
 // The dims of argument `i` of that rank; rejects by "rank".
 std::optional<Dims> dims_of(const CallView& call, std::size_t i, int rank);
+// Rejects by "dtype" an argument that is not of integers.
+void require_integers(const CallView& call, std::size_t i);
 // Rejects by "shape" dims that provably differ.
 void require_equal(const CallView& call, std::size_t i, const Scalar& have, const Scalar& wanted,
                    std::string_view what);
+// An attribute that is the index of the first of `length` elements of a box of data, (batch, boxes,
+// elements); `least` is -1 where it may be absent. Rejects by "index".
+std::int64_t element_index(const CallView& call, std::string_view name, std::int64_t least,
+                           const std::optional<Dims>& data, std::int64_t length = 1);
 double number(const CallView& call, std::string_view attribute);
 // A tensor type of these dims, or of this rank when they are unknown.
 Type type_of(const std::optional<Dims>& dims, std::optional<DType> dtype, int rank);

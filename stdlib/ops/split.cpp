@@ -1,4 +1,6 @@
 // Division of a tensor into parts along a dimension.
+#include <algorithm>
+
 #include "stdlib/families/movement.h"
 
 namespace relish::ops_split {
@@ -19,9 +21,9 @@ bool in_sections(const CallView& call) {
   return call.attribute("indices_or_sections").as<std::int64_t>() != nullptr;
 }
 
-// The cuts, checked; of sections their number alone.
+// The cuts, those before the start moved to it; of sections their number alone, checked.
 std::vector<std::int64_t> division(const CallView& call) {
-  const std::vector<std::int64_t> cuts = int_list(call.attribute("indices_or_sections"));
+  std::vector<std::int64_t> cuts = int_list(call.attribute("indices_or_sections"));
   if (in_sections(call)) {
     if (cuts[0] < 1)
       call.reject("sections", call.span, fmt::format("{} parts, expected at least 1", cuts[0]));
@@ -30,20 +32,20 @@ std::vector<std::int64_t> division(const CallView& call) {
     }
     return cuts;
   }
-  for (std::size_t i = 0; i < cuts.size(); ++i) {
-    if (cuts[i] < 0 || (i > 0 && cuts[i] < cuts[i - 1])) {
-      call.reject("indices", call.span,
-                  fmt::format("cut {} is at {}, expected positions that start at 0 or more and do not "
-                              "decrease",
-                              i, cuts[i]));
-    }
-  }
+  for (std::int64_t& cut : cuts) cut = std::max<std::int64_t>(cut, 0);
   return cuts;
 }
 
 std::size_t count_of(const CallView& call) {
   const std::vector<std::int64_t> cuts = division(call);
   return in_sections(call) ? static_cast<std::size_t>(cuts[0]) : cuts.size() + 1;
+}
+
+// Whether a cut lies before the one before it: the part between them is empty, and the next begins there.
+bool goes_back(const CallView& call) {
+  if (in_sections(call)) return false;
+  const std::vector<std::int64_t> cuts = division(call);
+  return !std::is_sorted(cuts.begin(), cuts.end());
 }
 
 // Where the parts begin, and the end of the last: count + 1 positions of a dimension of that length.
@@ -65,17 +67,24 @@ std::vector<Scalar> bounds_of(const CallView& call, const Scalar& length) {
   return bounds;
 }
 
+// The length of part k; `back`: a cut may lie before the one before it.
+Scalar length_of(bool back, const std::vector<Scalar>& bounds, std::size_t k) {
+  const Scalar length = canonical(bounds[k + 1] - bounds[k]);
+  return back ? canonical(max(length, Scalar(0))) : length;
+}
+
 Type infer(const CallView& call) {
   const TensorType& x = call.tensor(0);
   const std::size_t count = count_of(call);
   const BroadcastShape shape = shape_of(x);
+  const bool back = goes_back(call);
   std::vector<Type> parts(count, TensorType{x.dtype, std::nullopt, shape.rank});
   if (shape.rank >= 0) {
     const int axis = axis_of(call, shape.rank);
     if (shape.dims) {
       const std::vector<Scalar> bounds = bounds_of(call, (*shape.dims)[static_cast<std::size_t>(axis)]);
       for (std::size_t k = 0; k < count; ++k) {
-        Dims dims = replaced_dim(*shape.dims, axis, canonical(bounds[k + 1] - bounds[k]));
+        Dims dims = replaced_dim(*shape.dims, axis, length_of(back, bounds, k));
         parts[k] = TensorType{x.dtype, std::move(dims), shape.rank};
       }
     }
@@ -92,7 +101,7 @@ Value evaluate(const EvalCall& c) {
   std::vector<Value> parts;
   for (std::size_t k = 0; k + 1 < bounds.size(); ++k) {
     Shape shape = x.shape();
-    shape[axis] = bounds[k + 1] - bounds[k];
+    shape[axis] = std::max<std::int64_t>(bounds[k + 1] - bounds[k], 0);
     parts.emplace_back(gathered(x, shape, [&](Shape index) {
       index[axis] += bounds[k];
       return position_of(x.shape(), index);
@@ -124,6 +133,19 @@ Partials vjp(const VjpCall& c) {
   if (count == 1) return {c.cotangent};
   const int rank = shape_of(c.call.tensor(0)).rank;
   if (rank < 0) c.call.reject("gradient", c.call.span, "the gradient needs the rank of x");
+  if (goes_back(c.call)) {
+    const int axis = axis_of(c.call, rank);
+    const Dims dims = rule.dims(0);
+    const std::vector<Scalar> bounds = bounds_of(c.call, dims[static_cast<std::size_t>(axis)]);
+    std::optional<GraphValue> sum;
+    for (std::size_t k = 0; k < count; ++k) {
+      const Scalar length = length_of(true, bounds, k);
+      if (is_zero(length)) continue;
+      const GraphValue part = padded(rule.cotangent(k), dims, axis, bounds[k], canonical(bounds[k] + length));
+      sum = sum ? call_op("add", {*sum, part}) : part;
+    }
+    return {sum ? sum->expr() : zeros_of(dims, rule.argument(0)).expr()};
+  }
   std::vector<GraphValue> parts;
   for (std::size_t k = 0; k < count; ++k) parts.push_back(rule.cotangent(k));
   const GraphValue whole(tuple_of(parts, c.builder), c.builder);
@@ -131,17 +153,25 @@ Partials vjp(const VjpCall& c) {
 }
 
 constexpr Sample samples[] = {
-    {"rand((4, 3), \"float64\"), 2"},    {"rand((2, 5), \"float32\"), 3, axis=1"},
-    {"rand((7,), \"float64\"), [2, 5]"}, {"rand((2, 3), \"float32\"), [1, 1, 8], axis=-1"},
-    {"rand((3, 2), \"float32\"), [0]"},  {"[1.0, 2.0, 3.0], 1", "[1.0, 2.0, 3.0]"},
-    {"[1.0, 2.0], []", "[1.0, 2.0]"},    {"rand((0, 2), \"float32\"), 2"},
+    {"rand((4, 3), \"float64\"), 2"},
+    {"rand((2, 5), \"float32\"), 3, axis=1"},
+    {"rand((7,), \"float64\"), [2, 5]"},
+    {"rand((2, 3), \"float32\"), [1, 1, 8], axis=-1"},
+    {"rand((3, 2), \"float32\"), [0]"},
+    {"[1.0, 2.0, 3.0], 1", "[1.0, 2.0, 3.0]"},
+    {"[1.0, 2.0], []", "[1.0, 2.0]"},
+    {"rand((0, 2), \"float32\"), 2"},
     {"rand((3,), \"float32\"), 5"},
+    {"[1.0, 2.0, 3.0, 4.0, 5.0], [4, 2]",
+     "(tensor([1.0, 2.0, 3.0, 4.0], \"float32\"), tensor([], \"float32\"), tensor([3.0, 4.0, 5.0], "
+     "\"float32\"))"},
+    {"rand((2, 5), \"float64\"), [3, 1, 4, 0], axis=1"},
+    {"rand((3,), \"float64\"), [8, 7]"},
+    {"rand((2, 15), \"float64\"), [-2, 2, 6, 4, 8, 12, 9], axis=1"},
 };
 constexpr Reject rejects[] = {
     {"split.axis", "rand((2, 3), \"float32\"), 2, axis=2", "out of range"},
     {"split.sections", "rand((2, 3), \"float32\"), 0", "expected at least 1"},
-    {"split.indices", "rand((4,), \"float32\"), [3, 1]", "do not decrease"},
-    {"split.indices", "rand((4,), \"float32\"), [-1]", "start at 0"},
 };
 
 }  // namespace
@@ -154,13 +184,18 @@ extern const Op op_split{
     .eval = evaluate,
     .lower = lower,
     .vjp = vjp,
-    .gradient_doc = "dx = concat(g, axis), with zeros for the parts that are not used",
+    .gradient_doc =
+        "dx = concat(g, axis), with zeros for the parts that are not used; of cuts that "
+        "decrease, the sum of the parts at their places",
     .agreement = Agreement::DataMovement,
     .samples = samples,
     .rejects = rejects,
     .doc =
         "A number n gives parts of ceil(length / n), of which the last ones are shorter or empty (TVM gives "
-        "them a negative length). Cuts beyond the end are clamped. One part (n of 1, or no cuts) is a "
+        "them a negative length). Cuts beyond either end are clamped to it (NumPy counts negative ones from "
+        "the end). A cut "
+        "before the one before it ends an empty part, and the next begins at it, as in NumPy. One part (n of "
+        "1, or no cuts) is a "
         "tensor, "
         "not a tuple of one, as in TVM."};
 
