@@ -52,6 +52,7 @@ std::string describe(const Expr& expr) {
     std::string operator()(const Comparison&) const { return "a comparison"; }
     std::string operator()(const Logic& l) const { return fmt::format("an operation '{}'", text_of(l.op)); }
     std::string operator()(const Conditional&) const { return "a conditional expression"; }
+    std::string operator()(const Starred&) const { return "a starred expression"; }
     std::string operator()(const Unsupported& u) const { return u.what; }
   };
   return std::visit(Words{expr}, expr.kind);

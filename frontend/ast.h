@@ -144,6 +144,10 @@ struct Logic {
 struct Conditional {
   ExprPtr condition, then_value, else_value;
 };
+// *items, an item of a list, tuple or subscript that stands for those of another.
+struct Starred {
+  ExprPtr value;
+};
 // What is read only to be refused by name: "lambda", "comprehension", "set", "'is'".
 struct Unsupported {
   std::string what;
@@ -151,7 +155,7 @@ struct Unsupported {
 
 using ExprKind = std::variant<Name, IntValue, FloatValue, BoolValue, NoneValue, StringValue, FormatString,
                               TupleValue, ListValue, DictValue, NumberListValue, Attribute, Call, Slice,
-                              Subscript, Prefix, Chain, Comparison, Logic, Conditional, Unsupported>;
+                              Subscript, Prefix, Chain, Comparison, Logic, Conditional, Starred, Unsupported>;
 
 struct Expr {
   Span span;

@@ -37,6 +37,8 @@ void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& vis
     one(conditional->condition);
     one(conditional->then_value);
     one(conditional->else_value);
+  } else if (const auto* starred = expr.as<Starred>()) {
+    one(starred->value);
   } else if (const auto* prefix = expr.as<Prefix>()) {
     one(prefix->operand);
   } else if (const auto* attribute = expr.as<Attribute>()) {

@@ -21,7 +21,17 @@ namespace {
 AttributeList read_list(const ReadContext& context, const std::vector<ast::ExprPtr>& items) {
   AttributeList list;
   list.reserve(items.size());
-  for (const ast::ExprPtr& item : items) list.push_back(read_attribute(context, *item));
+  for (const ast::ExprPtr& item : items) {
+    auto* starred = item->as<ast::Starred>();
+    if (!starred) {
+      list.push_back(read_attribute(context, *item));
+      continue;
+    }
+    const Attribute inner = read_attribute(context, *starred->value);
+    const auto* several = inner.as<AttributeList>();
+    if (!several) refuse(*item);
+    list.insert(list.end(), several->begin(), several->end());
+  }
   return list;
 }
 

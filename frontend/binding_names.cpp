@@ -58,6 +58,13 @@ bool declared_symbols(const ast::Expr& target, const ast::Expr& value, std::vect
     if (!values || values->items.size() != names->items.size() || names->items.empty()) return false;
     std::vector<DeclaredSymbol> all;
     for (std::size_t i = 0; i < names->items.size(); ++i) {
+      auto* call = values->items[i]->as<ast::Call>();
+      auto* callee = call ? call->callee->as<ast::Attribute>() : nullptr;
+      const std::string* name = ast::name_of(*names->items[i]);
+      if (name && callee && callee->name == "meta_var" && call->arguments.size() == 1) {
+        all.push_back({*name, names->items[i]->span, values->items[i].get(), call->arguments[0].value.get()});
+        continue;
+      }
       if (!declared_symbols(*names->items[i], *values->items[i], all)) return false;
     }
     into.insert(into.end(), all.begin(), all.end());

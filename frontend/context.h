@@ -49,6 +49,8 @@ struct ReadContext {
   // Of functions that call one that cannot be read: told where that one is left out, and else without
   // interest.
   std::vector<Diagnostic> callers_of_unread;
+  // Refuses a device that the class in the making does not list; empty elsewhere.
+  std::function<void(std::string_view device, Span at)> check_device;
   bool unresolved = false;  // an error other than of type inference: the result cannot be printed
 
   // Runs `work`; a Failure becomes diagnostics and false. For one statement or declaration at a time.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/reserved_names.h"
 #include "ir/user_gradient.h"
 #include "support/fix.h"
 #include "support/render.h"
@@ -111,6 +112,8 @@ FunctionOptions read_decorators(const ReadContext& context, const ast::FunctionD
         options.pure = value->value;
       } else if (value && argument.name == "check_well_formed") {
         options.check_well_formed = value->value;
+        if (!value->value)
+          options.attributes = with_attribute(std::move(options.attributes), unchecked_attribute, false);
       } else if (!value || !harmless) {
         fail(ErrorClass::Type, argument.name.empty() ? argument.value->span : argument.name_span,
              "decorator.argument",

@@ -253,8 +253,14 @@ void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::A
   if (!assignment.value) type_error(statement.span, "binding.value", "found a name with a type and no value");
   const ast::Expr& written = *assignment.value;
   std::vector<DeclaredSymbol> declared;
-  if (!assignment.annotation && declared_symbols(target, written, declared)) {
+  const bool plain =
+      !assignment.annotation || types_.scalar_dtype(*assignment.annotation) == std::optional(DType::Int64);
+  if (plain && declared_symbols(target, written, declared)) {
     for (const DeclaredSymbol& symbol : declared) {
+      if (symbol.meant) {
+        bind(symbol.name, scalars_.read(*symbol.meant), symbol.span);
+        continue;
+      }
       auto& attribute = *symbol.call->as<ast::Call>()->callee->as<ast::Attribute>();
       bool int64 =
           attribute.name == "int64" ||
@@ -285,7 +291,7 @@ void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::A
   if (callee == "R.match_shape")
     return read_match_shape(statement, &target, assignment.annotation.get(), *call);
   // `m = I.meta_var(n + 1)` names a scalar expression; nothing is bound.
-  if (callee == "I.meta_var" && ast::name_of(target)) {
+  if ((callee == "I.meta_var" || callee == "T.meta_var") && ast::name_of(target)) {
     if (call->arguments.size() != 1)
       type_error(
           call->callee->span, "meta_var.arguments",

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/ast_walk.h"
 #include "frontend/binding_names.h"
 #include "frontend/suggestions.h"
 #include "frontend/symbol_order.h"
@@ -88,7 +89,8 @@ void GraphBuilder::declare_symbols() {
       if (!assignment || !assignment->value || assignment->targets.size() != 1) continue;
       std::vector<DeclaredSymbol> declared;
       if (!declared_symbols(*assignment->targets[0], *assignment->value, declared)) continue;
-      for (const DeclaredSymbol& symbol : declared) symbols_.declare(symbol.name, DType::Int64, symbol.span);
+      for (const DeclaredSymbol& symbol : declared)
+        if (!symbol.meant) symbols_.declare(symbol.name, DType::Int64, symbol.span);
     }
   }
   symbols_.declare_outer(context_.type_variables, DType::Int64, definition_.name_span);
@@ -163,6 +165,7 @@ void GraphBuilder::read_param(const ast::Parameter& parameter) {
          fmt::format("found the parameter '{}' twice", printable(parameter.name)), std::move(notes));
   }
   Var var(parameter.name, types_.read(*parameter.annotation), false, parameter.span);
+  refuse_lost_values(*parameter.annotation);
   std::optional<Scalar> scalar;
   const ScalarType* type = var.type().as<ScalarType>();
   if (type) {
@@ -171,6 +174,24 @@ void GraphBuilder::read_param(const ast::Parameter& parameter) {
   }
   params_.push_back(var);
   bind(parameter.name, Bound{var, scalar}, parameter.span);
+}
+
+// R.Prim(value=n) as the type of a parameter names it; a value of any other form would be read and forgotten.
+void GraphBuilder::refuse_lost_values(const ast::Expr& annotation) {
+  if (types_.named_value(annotation)) return;
+  ast::for_each_expr(annotation, [&](const ast::Expr& inner) {
+    auto* call = inner.as<ast::Call>();
+    if (!call || context_.namespaces.canonical(*call->callee) != "R.Prim") return;
+    for (const ast::Argument& argument : call->arguments) {
+      if (argument.name != "value") continue;
+      fail(ErrorClass::Type, argument.value->span, "type.prim",
+           fmt::format(
+               "found {} as the value of a parameter; expected R.Prim(\"int64\"), or R.Prim(value=\"n\") "
+               "as the whole type, with a name for the size",
+               ast::describe(*argument.value)),
+           {write_here(inner.span, "R.Prim(\"int64\")")});
+    }
+  });
 }
 
 FunctionType GraphBuilder::signature() const {

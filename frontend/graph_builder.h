@@ -102,6 +102,7 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
 
   // graph_builder.cpp: the function and its statements.
   void read_param(const ast::Parameter& parameter);
+  void refuse_lost_values(const ast::Expr& annotation);
   void declare_symbols();
   void read_block(const ast::Block& body, Place place);
   void read_statement(const ast::Statement& statement, Place place);
@@ -210,6 +211,7 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   std::optional<Expr> inspected_axis(const ast::Expr& expr, const ast::Subscript& subscript);
   bool is_value(const ast::Expr& expr);
   Expr tuple_of(const std::vector<ast::ExprPtr>& items, Span at);
+  void add_items(const std::vector<ast::ExprPtr>& items, std::vector<Expr>& into);
   Expr make_op_call(const Op& op, std::vector<Expr> args, Attributes attributes, Span span);
   Expr literal_beside(const ast::Expr& literal, DType dtype);
   std::vector<Expr> call_arguments(const ast::Call& call);

@@ -97,11 +97,11 @@ void GraphBuilder::take_dtypes(std::vector<Type>& types, const PrimFunc& functio
 std::vector<Expr> GraphBuilder::argument_tuple(const ast::Expr& given) {
   std::vector<Expr> args;
   if (auto* tuple = given.as<ast::TupleValue>()) {
-    for (const ast::ExprPtr& item : tuple->items) args.push_back(leaf(*item));
+    add_items(tuple->items, args);
     return args;
   }
   if (auto* list = given.as<ast::ListValue>()) {
-    for (const ast::ExprPtr& item : list->items) args.push_back(leaf(*item));
+    add_items(list->items, args);
     return args;
   }
   Expr single = leaf(given);

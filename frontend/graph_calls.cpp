@@ -29,6 +29,7 @@ bool is_literal(const ReadContext& context, const ast::Expr& expr) {
       expr.as<ast::DictValue>()) {
     return true;
   }
+  if (auto* starred = expr.as<ast::Starred>()) return is_literal(context, *starred->value);
   if (auto* tuple = expr.as<ast::TupleValue>()) return all(tuple->items);
   if (auto* list = expr.as<ast::ListValue>()) return all(list->items);
   if ((expr.as<ast::Chain>() || expr.as<ast::Prefix>()) && literal_arithmetic(expr)) return true;
@@ -254,6 +255,11 @@ Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr,
       argument.value = shape_of_dims(value);
     } else {
       argument.value = leaf(value);
+    }
+    if (param && param->name == "dst_vdevice" && context_.check_device) {
+      const auto* literal = std::get_if<Attribute>(&argument.value);
+      if (const auto* device = literal ? literal->as<std::string>() : nullptr)
+        context_.check_device(*device, value.span);
     }
     written.push_back(std::move(argument));
   };

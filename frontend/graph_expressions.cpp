@@ -230,8 +230,27 @@ std::optional<std::string> GraphBuilder::module_member(const ast::Expr& callee) 
 Expr GraphBuilder::tuple_of(const std::vector<ast::ExprPtr>& items, Span at) {
   std::vector<Expr> fields;
   fields.reserve(items.size());
-  for (const ast::ExprPtr& item : items) fields.push_back(leaf(*item));
+  add_items(items, fields);
   return tuple(std::move(fields), at);
+}
+
+// A starred item stands for the fields of a tuple.
+void GraphBuilder::add_items(const std::vector<ast::ExprPtr>& items, std::vector<Expr>& into) {
+  for (const ast::ExprPtr& item : items) {
+    auto* starred = item->as<ast::Starred>();
+    if (!starred) {
+      into.push_back(leaf(*item));
+      continue;
+    }
+    const Expr whole = leaf(*starred->value);
+    if (whole.type().is_error()) throw ReadContext::Silent{};
+    if (!whole.type().tuple()) {
+      type_error(item->span, "expression.star",
+                 fmt::format("found a starred value of type {}; expected a tuple whose fields are known",
+                             print(whole.type())));
+    }
+    for (Expr& field : fields_of(whole, item->span)) into.push_back(std::move(field));
+  }
 }
 
 std::optional<Scalar> GraphBuilder::known_scalar(const Expr& value) {

@@ -87,6 +87,8 @@ void read_expr(const ast::ExprPtr& expr, Names& into) {
         } else if constexpr (std::is_same_v<K, ast::Subscript>) {
           read_expr(v.object, into);
           read_all(v.items, into);
+        } else if constexpr (std::is_same_v<K, ast::Starred>) {
+          read_expr(v.value, into);
         } else if constexpr (std::is_same_v<K, ast::Prefix>) {
           read_expr(v.operand, into);
         } else if constexpr (std::is_same_v<K, ast::Chain> || std::is_same_v<K, ast::Comparison>) {

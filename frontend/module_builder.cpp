@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "frontend/attribute_reader.h"
+#include "frontend/block_variables.h"
+#include "frontend/device_names.h"
 #include "frontend/prim_func_builder.h"
 #include "ir/printer.h"
 #include "ir/rewrite.h"
@@ -51,6 +53,7 @@ void ModuleBuilder::declare(ast::Statement& statement) {
   declaration->comments = statement.comments;
   declaration->refused =
       !context_.attempt([&] { declaration->options = read_decorators(context_, definition); });
+  declaration->options.check_well_formed &= checked_;
   if (is_first(definition.name, definition.name_span)) by_name_[definition.name] = declaration.get();
   declarations_.push_back(std::move(declaration));
 }
@@ -224,9 +227,11 @@ void ModuleBuilder::build_declaration(Declaration& declaration) {
   declaration.state = declaration.refused ? Declaration::State::Built : Declaration::State::Building;
   if (declaration.refused) return;
   if (declaration.options.prim_func) {
-    declaration.prim =
-        PrimFuncBuilder(context_, *this)
-            .build(*declaration.definition, declaration.comments, declaration.options.is_private);
+    declaration.prim = PrimFuncBuilder(context_, *this)
+                           .build(*declaration.definition, declaration.comments, declaration.options);
+    if (declaration.prim && declaration.options.check_well_formed) {
+      check_block_variables(*declaration.prim, context_.diagnostics);
+    }
   } else {
     ensure_header(declaration);
     declaration.function = declaration.graph->build(declaration.comments, declaration.options);
@@ -248,7 +253,13 @@ void ModuleBuilder::build_declaration(Declaration& declaration) {
 }
 
 Module ModuleBuilder::build() {
+  if (lists_devices_) {
+    context_.check_device = [this](std::string_view device, Span at) {
+      check_device_name(module_.global_infos, device, at);
+    };
+  }
   for (auto& declaration : declarations_) build_declaration(*declaration);
+  context_.check_device = nullptr;
   std::size_t next_extern = 0;
   for (std::size_t i = 0; i <= declarations_.size(); ++i) {
     // Native functions stand where the text has them.

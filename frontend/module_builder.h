@@ -29,6 +29,10 @@ class ModuleBuilder : public Globals, public PrimFuncModule {
   const ast::FunctionDefinition* prim_func_definition(const std::string& name) const override;
   const std::string& module_name() const override { return module_.name; }
 
+  // Functions are not checked for what only TVM's checker of forms refuses (before they are declared).
+  void leave_unchecked() { checked_ = false; }
+  // Of a class: the devices that its functions name are those of I.module_global_infos.
+  void list_devices() { lists_devices_ = true; }
   // Reports duplicates and what is no function of a module. The body of a function goes away when it is
   // built.
   void declare(ast::Statement& statement);
@@ -50,6 +54,8 @@ class ModuleBuilder : public Globals, public PrimFuncModule {
 
  private:
   struct Declaration;
+  bool checked_ = true;
+  bool lists_devices_ = false;
   void build_declaration(Declaration& declaration);
   void read_global_infos(const ast::Call& call);
   void declare_extern(const ast::Statement& statement, const ast::Expr& target, const std::string& name,

@@ -143,11 +143,16 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
     if (!letters)
       type_error(value.span, "axis.remap",
                  "T.axis.remap takes letters and loop variables, as in (\"SR\", [i, j])");
-    std::vector<const ast::Expr*> written = list_items(*call->arguments[1].value);
-    const auto several = reader_.several(*call->arguments[1].value);
+    // Each loop variable with where it is written; a name may stand for several.
+    std::vector<const ast::Expr*> written;
     std::vector<Scalar> variables;
-    if (several) written.assign(several->size(), call->arguments[1].value.get());
-    variables.resize(written.size());
+    for (const ast::Expr* item : list_items(*call->arguments[1].value)) {
+      const auto several = reader_.several(*item);
+      for (const Scalar& variable : several ? *several : std::vector<Scalar>{Scalar()}) {
+        written.push_back(item);
+        variables.push_back(variable);
+      }
+    }
     std::vector<const ast::Expr*> targets = target_names(target);
     if (letters->value.size() != variables.size() || targets.size() != variables.size()) {
       std::vector<DiagnosticNote> notes;
@@ -177,7 +182,7 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
                          printable(std::string_view(&letter, 1))),
              {write_here(call->arguments[0].value->span, fmt::format("\"{}\"", meant))});
       }
-      Scalar binding = several ? (*several)[i] : reader_.read(*written[i]);
+      Scalar binding = variables[i].defined() ? variables[i] : reader_.read(*written[i]);
       auto variable = binding.as_var();
       auto range = variable ? loops_.find(variable->id()) : loops_.end();
       if (range == loops_.end()) {

@@ -1,5 +1,7 @@
 // Buffers inside prim_funcs: allocations of all versions, views of other buffers, stores of elements and of
 // vectors.
+#include <array>
+
 #include <fmt/format.h>
 
 #include "frontend/ast_walk.h"
@@ -165,23 +167,35 @@ void PrimFuncBuilder::store_lanes(const Buffer& buffer, const std::vector<Scalar
   loop(buffer, substituted, kept("lanes", value), when);
 }
 
-// B.vstore([T.Ramp(0, 1, 4)], value, predicate=mask). False for any other call.
+// B.vstore([T.Ramp(0, 1, 4)], value, predicate=mask) and T.buffer_store(B, value, [i], predicate). False for
+// any other call.
 bool PrimFuncBuilder::read_vector_store(const ast::Statement& statement, const ast::Call& call,
                                         std::vector<Stmt>& into) {
   auto* method = call.callee->as<ast::Attribute>();
-  const std::string* object = method && method->name == "vstore" ? ast::name_of(*method->object) : nullptr;
+  const bool stores = context_.namespaces.canonical(*call.callee) == "T.buffer_store";
+  const std::string* object = method && method->name == "vstore"  ? ast::name_of(*method->object)
+                              : stores && !call.arguments.empty() ? ast::name_of(*call.arguments[0].value)
+                                                                  : nullptr;
   Entry* entry = object ? look_up(*object) : nullptr;
   if (!entry || !std::get_if<Buffer>(&entry->meaning)) return false;
   const Buffer buffer = std::get<Buffer>(entry->meaning);
   const ast::Expr *places = nullptr, *value = nullptr, *predicate = nullptr;
-  for (const ast::Argument& argument : call.arguments) {
-    const ast::Expr*& slot = argument.name == "predicate"                                     ? predicate
-                             : argument.name == "begin" || (argument.name.empty() && !places) ? places
-                                                                                              : value;
-    slot = argument.value.get();
+  using Slot = const ast::Expr**;
+  const std::array<Slot, 3> slots = stores ? std::array<Slot, 3>{&value, &places, &predicate}
+                                           : std::array<Slot, 3>{&places, &value, &predicate};
+  for (std::size_t i = stores ? 1 : 0, at = 0; i < call.arguments.size(); ++i) {
+    const ast::Argument& argument = call.arguments[i];
+    const bool named = !argument.name.empty();
+    const Slot slot = argument.name == "predicate"                             ? &predicate
+                      : argument.name == "begin" || argument.name == "indices" ? &places
+                      : named || at >= slots.size()                            ? &value
+                                                                               : slots[at++];
+    *slot = argument.value.get();
   }
   if (!places || !value) {
-    type_error(statement.span, "scalar.arguments", "vstore takes indices, a value and perhaps predicate=");
+    type_error(statement.span, "scalar.arguments",
+               stores ? "T.buffer_store takes a buffer, a value, indices and perhaps predicate="
+                      : "vstore takes indices, a value and perhaps predicate=");
   }
   std::vector<Scalar> indices = reader_.read_places(buffer, *places, statement.span);
   ScalarOperand operand = reader_.operand(*value);

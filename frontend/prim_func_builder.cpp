@@ -16,13 +16,14 @@
 namespace relish {
 
 PrimFuncPtr PrimFuncBuilder::build(const ast::FunctionDefinition& definition, CommentsPtr comments,
-                                   bool is_private) {
+                                   const FunctionOptions& options) {
   std::size_t errors = context_.diagnostics.error_count();
   definition_ = &definition;
   function_.name = definition.name;
   function_.span = definition.name_span;
   function_.comments = std::move(comments);
-  function_.is_private = is_private;
+  function_.is_private = options.is_private;
+  function_.attributes = options.attributes;
   frames_.emplace_back();
   declare_symbols(definition);
   read_params(definition);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "frontend/context.h"
+#include "frontend/decorators.h"
 #include "frontend/prim_func_module.h"
 #include "frontend/scalar_reader.h"
 #include "frontend/type_reader.h"
@@ -27,7 +28,8 @@ class PrimFuncBuilder : public ScalarScope {
       : context_(context), module_(module), reader_(context, *this, DType::Int32) {}
 
   // Reports what is wrong, statement by statement; null when something was.
-  PrimFuncPtr build(const ast::FunctionDefinition& definition, CommentsPtr comments, bool is_private);
+  PrimFuncPtr build(const ast::FunctionDefinition& definition, CommentsPtr comments,
+                    const FunctionOptions& options);
 
   ScalarMeaning find(const std::string& name, Span use) override;
   std::vector<std::string> names() const override;

@@ -10,6 +10,7 @@
 #include "frontend/prim_func_builder.h"
 #include "frontend/prim_func_parts.h"
 #include "frontend/suggestions.h"
+#include "frontend/thread_tags.h"
 #include "ir/rewrite.h"
 #include "loops/dependence.h"
 #include "support/counted.h"
@@ -47,7 +48,7 @@ PrimFuncBuilder::LoopHeader PrimFuncBuilder::read_loop_header(const ast::Expr& i
                      fmt::format("found loop variables of {}; expected an integer", name_of(*dtype)));
         continue;
       }
-      auto several = argument.stars == 1 ? reader_.several(*argument.value) : std::nullopt;
+      auto several = argument.stars == 1 ? reader_.spread(*argument.value) : std::nullopt;
       if (!argument.name.empty() || (argument.stars && !several)) {
         type_error(argument.value->span, "loop.grid",
                    fmt::format("found {} of T.grid; expected extents, *A.shape or dtype=",
@@ -131,6 +132,7 @@ void PrimFuncBuilder::read_bounds(const std::string& name, const ast::Expr& iter
         type_error(argument.value->span, "loop.annotations", "found annotations that are no dictionary");
       header.annotations = *dictionary;
     } else if (threads && text && (argument.name.empty() || argument.name == "thread")) {
+      check_thread_tag(text->value, argument.value->span);
       header.thread = text->value;
     } else if (argument.name == "step" && name != "range") {
       if (!argument.value->as<ast::NoneValue>()) step = argument.value.get();
@@ -341,9 +343,11 @@ std::optional<For> PrimFuncBuilder::read_launch(const std::string& name, const a
       type_error(who.span, "loop.thread",
                  "found T.iter_var without a declared variable and the name of a thread");
     }
+    check_thread_tag(tag->value, made->arguments[3].value->span);
     loop.thread = tag->value;
     if (variable.empty()) variable = *iterated;
   } else if (auto* tag = who.as<ast::StringValue>()) {
+    check_thread_tag(tag->value, who.span);
     loop.thread = tag->value;
     if (variable.empty()) variable = "thread";
   } else {

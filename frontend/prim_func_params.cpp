@@ -50,6 +50,7 @@ void PrimFuncBuilder::declare_symbols(const ast::FunctionDefinition& definition)
     std::vector<DeclaredSymbol> declared;
     if (!declared_symbols(*assignment->targets[0], *assignment->value, declared)) continue;
     for (const DeclaredSymbol& symbol : declared) {
+      if (symbol.meant) continue;
       context_.attempt([&] { symbols_.declare(symbol.name, declared_dtype(*symbol.call), symbol.span); });
     }
   }
@@ -341,6 +342,10 @@ bool PrimFuncBuilder::read_declaration(const ast::Expr& target, const ast::Expr&
   std::vector<DeclaredSymbol> declared;
   if (!declared_symbols(target, value, declared)) return false;
   for (const DeclaredSymbol& symbol : declared) {
+    if (symbol.meant) {
+      bind(symbol.name, reader_.value(*symbol.meant), symbol.span);
+      continue;
+    }
     if (!symbols_.declares(symbol.name))
       symbols_.declare(symbol.name, declared_dtype(*symbol.call), symbol.span);
     bind(symbol.name, std::get<Scalar>(symbols_.find(symbol.name, symbol.span)), symbol.span);

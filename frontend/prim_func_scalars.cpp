@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "frontend/prim_func_builder.h"
+#include "frontend/thread_tags.h"
 #include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
@@ -120,6 +121,7 @@ bool PrimFuncBuilder::read_special_value(const ast::Statement& statement, const 
     if (callee == "T.env_thread") {
       auto* tag = call->arguments.size() == 1 ? call->arguments[0].value->as<ast::StringValue>() : nullptr;
       if (!tag) type_error(value.span, "loop.thread", "T.env_thread takes a name such as \"blockIdx.x\"");
+      check_thread_tag(tag->value, call->arguments[0].value->span);
       bind(name, EnvThread{tag->value}, target.span);
       return true;
     }

@@ -394,6 +394,10 @@ void SourceReader::build_class(ast::Statement& statement) {
     });
   }
   ModuleBuilder builder(context_, definition.name, nullptr, constants_, module_names_, links_);
+  if (check_well_formed)
+    builder.list_devices();
+  else
+    builder.leave_unchecked();
   for (ast::Statement& inner : definition.body) {
     if (inner.as<ast::FunctionDefinition>()) {
       builder.declare(inner);

@@ -68,6 +68,14 @@ std::optional<Buffer> ScalarReader::buffer_named(const ast::Expr& expr) const {
 }
 
 std::optional<std::vector<Scalar>> ScalarReader::several(const ast::Expr& expr) {
+  if (auto* starred = expr.as<ast::Starred>()) {
+    if (auto all = spread(*starred->value)) return all;
+    fail_type(
+        expr.span, "scalar.star",
+        fmt::format("found {} behind '*'; expected a list, A.shape, or several loop variables under one "
+                    "name",
+                    ast::describe(*starred->value)));
+  }
   if (const std::string* name = ast::name_of(expr)) {
     for (const auto& let : lets_)
       if (let.first == *name) return std::nullopt;
@@ -88,6 +96,13 @@ std::optional<std::vector<Scalar>> ScalarReader::several(const ast::Expr& expr) 
     next = canonical(next * buffer->shape()[d]);
   }
   return strides;
+}
+
+// What stands behind a star.
+std::optional<std::vector<Scalar>> ScalarReader::spread(const ast::Expr& expr) {
+  if (expr.as<ast::ListValue>() || expr.as<ast::TupleValue>() || expr.as<ast::NumberListValue>())
+    return read_list(expr);
+  return several(expr);
 }
 
 // A.shape[0], it[1].
@@ -213,7 +228,7 @@ ScalarOperand ScalarReader::foreign(const ast::Expr& expr, const ast::Call& call
         take_dtype(*text, call.arguments[3].value->span);
   }
   for (const ast::Argument& argument : call.arguments) {
-    if (auto all = argument.stars == 1 ? several(*argument.value) : std::nullopt) {
+    if (auto all = argument.stars == 1 ? spread(*argument.value) : std::nullopt) {
       result.args.insert(result.args.end(), all->begin(), all->end());
       result.names.resize(result.args.size());
       continue;
@@ -281,20 +296,23 @@ ScalarOperand ScalarReader::access_pointer(const ast::Expr& expr, const Buffer& 
 }
 
 // A.vload([T.Ramp(0, 1, 4)], predicate=mask): lanes that the mask leaves out are not read.
-ScalarOperand ScalarReader::vector_load(const ast::Expr& expr, const Buffer& buffer, const ast::Call& call) {
+ScalarOperand ScalarReader::vector_load(const ast::Expr& expr, const Buffer& buffer, const ast::Call& call,
+                                        std::size_t first) {
+  const std::string_view name = first == 0 ? "vload" : "T.BufferLoad";
   const ast::Expr* places = nullptr;
   const ast::Expr* predicate = nullptr;
-  for (const ast::Argument& argument : call.arguments) {
+  for (std::size_t i = first; i < call.arguments.size(); ++i) {
+    const ast::Argument& argument = call.arguments[i];
     if (argument.name == "predicate") {
       if (!argument.value->as<ast::NoneValue>()) predicate = argument.value.get();
-    } else if (argument.name == "begin" || (argument.name.empty() && !places)) {
+    } else if (argument.name == "begin" || argument.name == "indices" || (argument.name.empty() && !places)) {
       places = argument.value.get();
     } else if (argument.name != "dtype" && !argument.value->as<ast::StringValue>()) {
       fail_type(argument.value->span, "scalar.arguments",
-                "vload takes indices, perhaps a dtype, and predicate=");
+                fmt::format("{} takes indices, perhaps a dtype, and predicate=", name));
     }
   }
-  if (!places) fail_type(expr.span, "scalar.arguments", "vload takes a list of indices");
+  if (!places) fail_type(expr.span, "scalar.arguments", fmt::format("{} takes a list of indices", name));
   Scalar value = load(buffer, read_places(buffer, *places, expr.span), expr.span);
   if (!predicate) return {value};
   Scalar mask = read_mask(*predicate, lanes_of(value, expr.span));
@@ -322,6 +340,10 @@ std::vector<Scalar> ScalarReader::read_places(const Buffer& buffer, const ast::E
     items.push_back(&expr);
   std::vector<Scalar> places;
   for (const ast::Expr* item : items) {
+    if (auto all = item->as<ast::Starred>() ? several(*item) : std::nullopt) {
+      places.insert(places.end(), all->begin(), all->end());
+      continue;
+    }
     places.push_back(value(*item));
     expect_index(places.back(), item->span);
   }

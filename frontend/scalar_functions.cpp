@@ -60,20 +60,46 @@ constexpr std::array<CompareName, 6> compare_names = {{{"LT", CompareOp::Lt},
                                                        {"NE", CompareOp::Ne}}};
 
 // Other functions behind "T.", for suggestions.
-constexpr std::array<std::string_view, 39> other_names = {
-    "reads",        "writes",       "where",
-    "func_attr",    "sblock_attr",  "block_attr",
-    "alloc_buffer", "match_buffer", "sblock_alloc_buffer",
-    "evaluate",     "decl_buffer",  "attr",
-    "meta_var",     "axis",         "launch_thread",
-    "env_thread",   "Select",       "if_then_else",
-    "Cast",         "cast",         "And",
-    "Or",           "Not",          "ceildiv",
-    "min_value",    "max_value",    "infinity",
-    "FloatImm",     "IntImm",       "likely",
-    "fmod",         "bitwise_not",  "nan",
-    "reinterpret",  "Broadcast",    "Ramp",
-    "Shuffle",      "Let",          "q_multiply_shift"};
+constexpr std::array<std::string_view, 40> other_names = {"reads",
+                                                          "writes",
+                                                          "where",
+                                                          "func_attr",
+                                                          "sblock_attr",
+                                                          "block_attr",
+                                                          "alloc_buffer",
+                                                          "match_buffer",
+                                                          "sblock_alloc_buffer",
+                                                          "evaluate",
+                                                          "decl_buffer",
+                                                          "attr",
+                                                          "meta_var",
+                                                          "axis",
+                                                          "launch_thread",
+                                                          "env_thread",
+                                                          "Select",
+                                                          "if_then_else",
+                                                          "Cast",
+                                                          "cast",
+                                                          "And",
+                                                          "Or",
+                                                          "Not",
+                                                          "ceildiv",
+                                                          "min_value",
+                                                          "max_value",
+                                                          "infinity",
+                                                          "FloatImm",
+                                                          "IntImm",
+                                                          "likely",
+                                                          "ignore_loop_partition",
+                                                          "fmod",
+                                                          "bitwise_not",
+                                                          "nan",
+                                                          "reinterpret",
+                                                          "Broadcast",
+                                                          "Ramp",
+                                                          "Shuffle",
+                                                          "Let",
+                                                          "q_multiply_shift"};
 
 // Division of integers by name; the operators // and % take floats as well.
 constexpr std::array<std::string_view, 6> integer_only = {"floordiv", "floormod", "indexdiv",
@@ -126,6 +152,12 @@ ScalarOperand ScalarReader::call(const ast::Expr& expr, const ast::Call& call) {
   if (name.substr(0, 2) != "T.") {
     type_error(call.callee->span, "scalar.call",
                fmt::format("found {}; expected a function of T in a scalar expression", ast::describe(expr)));
+  }
+  if (name == "T.BufferLoad" || name == "T.buffer_load") {
+    const auto buffer = call.arguments.empty() ? std::nullopt : buffer_named(*call.arguments[0].value);
+    if (!buffer)
+      type_error(expr.span, "scalar.arguments", fmt::format("{} takes a buffer and indices", name));
+    return vector_load(expr, *buffer, call, 1);
   }
   return function(name.substr(2), expr, call);
 }
@@ -447,7 +479,7 @@ ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& e
     DType dtype = dtype_argument(*arguments[0]);
     return {convert(dtype, operand(*arguments[1]), expr.span).value};
   }
-  if (name == "likely") {
+  if (name == "likely" || name == "ignore_loop_partition") {
     expect(1);
     return operand(*arguments[0]);
   }

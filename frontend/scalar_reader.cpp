@@ -429,7 +429,12 @@ std::vector<Scalar> ScalarReader::read_indices(const Buffer& buffer, const ast::
 std::vector<Scalar> ScalarReader::read_list(const ast::Expr& expr) {
   std::vector<Scalar> result;
   auto read_all = [&](const std::vector<ast::ExprPtr>& items) {
-    for (const ast::ExprPtr& item : items) result.push_back(read(*item));
+    for (const ast::ExprPtr& item : items) {
+      if (auto all = item->as<ast::Starred>() ? several(*item) : std::nullopt)
+        result.insert(result.end(), all->begin(), all->end());
+      else
+        result.push_back(read(*item));
+    }
   };
   if (auto* tuple = expr.as<ast::TupleValue>()) {
     read_all(tuple->items);

@@ -78,8 +78,11 @@ class ScalarReader {
   Scalar value_of_lanes(const ast::Expr& expr);
   // A call of native code or of a prim_func.
   bool is_foreign(const ast::Expr& expr);
-  // What stands for several scalars: A.shape, A.strides, and `it` of `for it in T.grid(a, b)`.
+  // What stands for several scalars: A.shape, A.strides, `it` of `for it in T.grid(a, b)`, and a starred
+  // item.
   std::optional<std::vector<Scalar>> several(const ast::Expr& expr);
+  // The same for what stands behind a star, which may be a list too.
+  std::optional<std::vector<Scalar>> spread(const ast::Expr& expr);
   // "float32", or A.dtype.
   DType dtype_argument(const ast::Expr& expr) const;
   // a `op` b with TVM's conversions.
@@ -108,7 +111,9 @@ class ScalarReader {
   ScalarOperand foreign(const ast::Expr& expr, const ast::Call& call);
   ScalarOperand access_pointer(const ast::Expr& expr, const Buffer& buffer, const ast::Call& call);
   Scalar foreign_argument(const ast::Expr& expr);
-  ScalarOperand vector_load(const ast::Expr& expr, const Buffer& buffer, const ast::Call& call);
+  // Of the arguments from `first` on.
+  ScalarOperand vector_load(const ast::Expr& expr, const Buffer& buffer, const ast::Call& call,
+                            std::size_t first = 0);
   ScalarOperand lane_mask(const ast::Expr& expr, const std::vector<const ast::Expr*>& arguments);
   ScalarOperand prefix(const ast::Expr& expr, const ast::Prefix& prefix);
   ScalarOperand let_expression(const ast::Expr& expr, const ast::Call& call);

@@ -67,7 +67,11 @@ ast::ExprPtr TreeConverter::target(Parser::TargetContext* tree) {
 
 ast::ExprPtr TreeConverter::expression_list(Parser::ExpressionListContext* tree) {
   std::size_t count = tree->children.size();
-  if (count == 1) return list_item(child<Parser::ListItemContext>(tree, 0));
+  if (count == 1) {
+    ast::ExprPtr item = list_item(child<Parser::ListItemContext>(tree, 0));
+    if (item->as<ast::Starred>()) refuse_star(*item);
+    return item;
+  }
   ast::TupleValue tuple;
   tuple.items.reserve((count + 1) / 2);
   for (std::size_t i = 0; i < count; i += 2)
@@ -75,10 +79,18 @@ ast::ExprPtr TreeConverter::expression_list(Parser::ExpressionListContext* tree)
   return make(span_of(tree), std::move(tuple));
 }
 
+void TreeConverter::refuse_star(const ast::Expr& expr) {
+  if (expr.as<ast::Starred>())
+    refuse(expr.span, "syntax.star", "found a starred expression; expected each item written out");
+  if (auto* tuple = expr.as<ast::TupleValue>())
+    for (const ast::ExprPtr& item : tuple->items) refuse_star(*item);
+  if (auto* list = expr.as<ast::ListValue>())
+    for (const ast::ExprPtr& item : list->items) refuse_star(*item);
+}
+
 ast::ExprPtr TreeConverter::list_item(Parser::ListItemContext* tree) {
-  if (tree->children.size() > 1) {
-    refuse(span_of(tree), "syntax.star", "found a starred expression; expected each item written out");
-  }
+  if (tree->children.size() > 1)
+    return make(span_of(tree), ast::Starred{expression(child<Parser::ExpressionContext>(tree, 1))});
   return expression(child<Parser::ExpressionContext>(tree, 0));
 }
 
@@ -402,7 +414,10 @@ ast::ExprPtr TreeConverter::bracketed(Parser::AtomContext* tree) {
   for (std::size_t i = 1; i + 1 < count; i += 2)
     items.push_back(list_item(child<Parser::ListItemContext>(tree, i)));
   if (tree->start->getType() == Parser::LBRACKET) return make(span, ast::ListValue{std::move(items)});
-  if (count == 3) return std::move(items[0]);  // plain parentheses
+  if (count == 3) {  // plain parentheses
+    if (items[0]->as<ast::Starred>()) refuse_star(*items[0]);
+    return std::move(items[0]);
+  }
   return make(span, ast::TupleValue{std::move(items)});
 }
 

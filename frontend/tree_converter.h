@@ -43,6 +43,8 @@ class TreeConverter {
   ast::ExprPtr bracketed(Parser::AtomContext* tree);
   ast::ExprPtr dictionary(Parser::AtomContext* tree);
   ast::ExprPtr list_item(Parser::ListItemContext* tree);
+  // A starred item stands in a list or tuple of values, not alone and not among targets.
+  void refuse_star(const ast::Expr& expr);
   ast::ExprPtr targets(Parser::TargetsContext* tree);
   ast::ExprPtr target(Parser::TargetContext* tree);
   std::vector<ast::Argument> arguments(Parser::ArgumentsContext* tree);

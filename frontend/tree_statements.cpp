@@ -126,6 +126,7 @@ ast::Statement TreeConverter::assignment(Parser::AssignmentContext* tree) {
       result.targets.push_back(expression_list(child<List>(tree, i)));
     result.value = expression_list(child<List>(tree, count - 1));
   }
+  for (const ast::ExprPtr& each : result.targets) refuse_star(*each);
   statement.kind = std::move(result);
   return statement;
 }

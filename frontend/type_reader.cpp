@@ -255,6 +255,7 @@ Type TypeReader::tensor(const ast::Expr& expr, const ast::Call* call) {
           device->span, "type.device",
           fmt::format("found {} as a device; expected a string such as \"llvm:0\"", ast::describe(*device)));
     }
+    if (context_.check_device) context_.check_device(text->value, device->span);
     result.vdevice = text->value;
   }
   if (next < given.size()) {
@@ -332,10 +333,36 @@ Scalar TypeReader::read_dim(const ast::Expr& expr, DType plain_integer) {
   return dim;
 }
 
+// The dims of a list, or of a variable of shape type.
+std::vector<Scalar> TypeReader::starred_dims(const ast::Expr& expr, DType plain_integer) {
+  if (expr.as<ast::TupleValue>() || expr.as<ast::ListValue>()) return read_dims(expr, plain_integer);
+  std::vector<Scalar> dims;
+  if (auto* numbers = expr.as<ast::NumberListValue>(); numbers && numbers->reals.empty()) {
+    for (std::int64_t number : numbers->integers)
+      dims.push_back(int_literal(plain_integer, number, expr.span));
+    return dims;
+  }
+  const auto whole = shapes_ ? shapes_->shape_of(expr) : std::nullopt;
+  if (!whole || !whole->dims) {
+    type_error(expr.span, "type.star",
+               fmt::format("found {} behind '*' in a shape; expected a list of dimensions, or a variable of "
+                           "shape type whose dimensions are known",
+                           ast::describe(expr)));
+  }
+  return *whole->dims;
+}
+
 std::vector<Scalar> TypeReader::read_dims(const ast::Expr& expr, DType plain_integer) {
   std::vector<Scalar> dims;
   auto read_all = [&](const std::vector<ast::ExprPtr>& items) {
-    for (const ast::ExprPtr& item : items) dims.push_back(read_dim(*item, plain_integer));
+    for (const ast::ExprPtr& item : items) {
+      if (auto* starred = item->as<ast::Starred>()) {
+        const std::vector<Scalar> inner = starred_dims(*starred->value, plain_integer);
+        dims.insert(dims.end(), inner.begin(), inner.end());
+      } else {
+        dims.push_back(read_dim(*item, plain_integer));
+      }
+    }
   };
   if (auto* tuple = expr.as<ast::TupleValue>()) {
     read_all(tuple->items);

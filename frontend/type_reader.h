@@ -93,6 +93,7 @@ class TypeReader {
   Type callable(const ast::Call& call);
   Type stack(const ast::Expr& expr, const ast::Call* call);
   std::vector<Type> read_types(const ast::Expr& expr);
+  std::vector<Scalar> starred_dims(const ast::Expr& expr, DType plain_integer);
 
   ReadContext& context_;
   ScalarScope& scope_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "ir/foreign_keywords.h"
 #include "ir/printer.h"
 #include "support/failure.h"
 #include "support/fix.h"
@@ -273,7 +274,7 @@ std::vector<const WrittenArgument*> match_parameters(const Op& op,
         std::vector<std::string> names;
         for (const Param& param : op.params) names.emplace_back(param.name);
         refuse(op, "keyword", at,
-               fmt::format("unknown argument '{}'{}", argument.name, did_you_mean(argument.name, names)));
+               fmt::format("unknown argument '{}'{}", argument.name, meant_keyword(argument.name, names)));
       }
       index = static_cast<std::size_t>(found - op.params.begin());
     }
@@ -502,7 +503,11 @@ ArrangedArguments arrange_arguments(const Op& op, std::vector<WrittenArgument> w
     } else {
       const Expr& expr = std::get<Expr>(argument->value);
       std::optional<Attribute> literal = attribute_of_literals(expr);
-      if (!literal) refuse(op, param.name, argument->span, fmt::format("{} is not a constant", param.name));
+      if (!literal) {
+        refuse(
+            op, param.name, argument->span,
+            fmt::format("{} is not a constant; expected {}, spelt out in the text", param.name, param.type));
+      }
       value = std::move(*literal);
     }
     attributes.emplace_back(std::string(param.name),

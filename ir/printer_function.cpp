@@ -8,6 +8,7 @@
 
 #include "ir/op.h"
 #include "ir/printer_internal.h"
+#include "ir/reserved_names.h"
 #include "ir/rewrite.h"
 #include "ir/symbols.h"
 #include "ir/twice_given.h"
@@ -131,11 +132,11 @@ class FunctionWriter {
     name_scalar_parameters(function);
     w_.begin_line();
     w_.out += "@R.function";
-    if (!function.pure || function.is_private) {
-      w_.out += fmt::format("({}{}{})", function.pure ? "" : "pure=False",
-                            !function.pure && function.is_private ? ", " : "",
-                            function.is_private ? "private=True" : "");
-    }
+    std::string options = function.pure ? "" : "pure=False";
+    if (function.is_private) options += options.empty() ? "private=True" : ", private=True";
+    if (!is_checked(function.attributes))
+      options += options.empty() ? "check_well_formed=False" : ", check_well_formed=False";
+    if (!options.empty()) w_.out += fmt::format("({})", options);
     w_.end_line();
     w_.begin_line();
     w_.out += fmt::format("def {}(", name);
@@ -156,10 +157,11 @@ class FunctionWriter {
   }
 
   void write_attributes(const Function& function) {
-    if (function.attributes.empty()) return;
+    const Attributes written = without_unchecked(function.attributes);
+    if (written.empty()) return;
     w_.begin_line();
     w_.out += "R.func_attr(";
-    write_dictionary(w_, function.attributes);
+    write_dictionary(w_, written);
     w_.out += ")\n";
   }
 

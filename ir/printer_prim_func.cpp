@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/printer_stmt.h"
+#include "ir/reserved_names.h"
 #include "ir/rewrite.h"
 #include "ir/symbols.h"
 
@@ -53,10 +54,11 @@ class PrimFuncWriter {
     w_.begin_line();
     w_.out += "@T.prim_func";
     bool current = w_.text.dialect(Dialect::D026);
-    if (function_.is_private || current) {
-      w_.out += fmt::format("({}{}{})", function_.is_private ? "private=True" : "",
-                            function_.is_private && current ? ", " : "", current ? "s_tir=True" : "");
-    }
+    std::string options = function_.is_private ? "private=True" : "";
+    if (!is_checked(function_.attributes))
+      options += options.empty() ? "check_well_formed=False" : ", check_well_formed=False";
+    if (current) options += options.empty() ? "s_tir=True" : ", s_tir=True";
+    if (!options.empty()) w_.out += fmt::format("({})", options);
     w_.end_line();
     w_.begin_line();
     w_.out += fmt::format("def {}(", identifier(function_.name));
@@ -94,10 +96,11 @@ class PrimFuncWriter {
   }
 
   void write_head() {
-    if (!function_.attributes.empty()) {
+    const Attributes written = without_unchecked(function_.attributes);
+    if (!written.empty()) {
       w_.begin_line();
       w_.out += "T.func_attr(";
-      write_dictionary(w_, function_.attributes, /*prim_func=*/true);
+      write_dictionary(w_, written, /*prim_func=*/true);
       w_.out += ")\n";
     }
     SymbolList symbols;

@@ -12,17 +12,25 @@
 namespace relish {
 namespace {
 
-constexpr std::array<ReservedName, 3> known_names{{
+constexpr std::array<ReservedName, 5> known_names{{
     {gradient_attribute, NamePlace::GraphFunction, ReservedType::Text,
      "the function is the gradient of the function of that name"},
     {trained_attribute, NamePlace::GraphFunction, ReservedType::Names,
      "the parameters that training changes"},
     {role_attribute, NamePlace::GraphFunction, ReservedType::Text,
      "what the function is to a trainer, which made it"},
+    {unchecked_attribute, NamePlace::GraphFunction, ReservedType::Off,
+     "as `check_well_formed=False` of the decorator, which it is printed as"},
+    {unchecked_attribute, NamePlace::PrimFunc, ReservedType::Off,
+     "as `check_well_formed=False` of the decorator, which it is printed as"},
 }};
 
 bool has_type(const Attribute& value, ReservedType type) {
   if (type == ReservedType::Text) return value.as<std::string>() != nullptr;
+  if (type == ReservedType::Off) {
+    const auto* flag = value.as<bool>();
+    return flag && !*flag;
+  }
   const auto* list = value.as<AttributeList>();
   return list && std::all_of(list->begin(), list->end(),
                              [](const Attribute& each) { return each.as<std::string>() != nullptr; });
@@ -32,7 +40,18 @@ bool has_type(const Attribute& value, ReservedType type) {
 
 std::span<const ReservedName> reserved_names() { return known_names; }
 
-std::string_view name_of(ReservedType type) { return type == ReservedType::Text ? "str" : "list of str"; }
+std::string_view name_of(ReservedType type) {
+  if (type == ReservedType::Off) return "False";
+  return type == ReservedType::Text ? "str" : "list of str";
+}
+
+bool is_checked(const Attributes& attributes) { return !find_attribute(attributes, unchecked_attribute); }
+
+Attributes without_unchecked(const Attributes& attributes) {
+  Attributes kept = attributes;
+  std::erase_if(kept, [](const auto& attribute) { return attribute.first == unchecked_attribute; });
+  return kept;
+}
 
 std::string_view name_of(NamePlace place) {
   switch (place) {
@@ -63,7 +82,8 @@ std::optional<std::string> reserved_fault(NamePlace place, std::string_view name
     if (each.place != place) continue;
     if (each.name == name) {
       if (has_type(value, each.type)) return std::nullopt;
-      return fmt::format("found a value of another type for '{}'; expected a {}", name, name_of(each.type));
+      return fmt::format("found a value of another type for '{}'; expected {}{}", name,
+                         each.type == ReservedType::Off ? "" : "a ", name_of(each.type));
     }
     known += fmt::format("{}'{}'", known.empty() ? "" : " or ", each.name);
   }

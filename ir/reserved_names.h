@@ -17,6 +17,10 @@ inline constexpr std::string_view trained_attribute = "relish.params";
 // What a function is to a trainer: "optimizer", "train_step", ...
 inline constexpr std::string_view role_attribute = "relish.role";
 
+// False on a function that the text does not want checked for what only TVM's checker of forms refuses.
+// Printed as check_well_formed=False of the decorator, not as an attribute.
+inline constexpr std::string_view unchecked_attribute = "relish.check_well_formed";
+
 // Where a name stands in a text.
 enum class NamePlace : std::uint8_t {
   GraphFunction,  // R.func_attr
@@ -28,7 +32,7 @@ enum class NamePlace : std::uint8_t {
   Scope,          // scope= of a buffer, a storage or a device
 };
 
-enum class ReservedType : std::uint8_t { Text, Names };  // str; list of str
+enum class ReservedType : std::uint8_t { Text, Names, Off };  // str; list of str; False
 
 struct ReservedName {
   std::string_view name;
@@ -41,6 +45,10 @@ std::span<const ReservedName> reserved_names();
 std::string_view name_of(ReservedType type);
 // What a text calls the place: "an R.function".
 std::string_view name_of(NamePlace place);
+
+// Whether the function that has these is checked; its attributes but for the one that says so.
+bool is_checked(const Attributes& attributes);
+Attributes without_unchecked(const Attributes& attributes);
 
 bool is_reserved(std::string_view name);
 // What is wrong with the name at the place, or with its value: none for a name that is not the language's.

@@ -41,7 +41,7 @@ class FunctionVerifier {
     for (const Var& param : function_.params) check_symbols(param.type(), function_.span, parameter(param));
     for (const BindingBlock& block : function_.blocks) verify_block(block);
     const bool forced = find_attribute(function_.attributes, "relax.force_pure") != nullptr;
-    if (function_.pure && !forced) check_pure(function_.blocks);
+    if (function_.pure && !forced && is_checked(function_.attributes)) check_pure(function_.blocks);
     check_operand(function_.result, function_.result_span);
     check_expr(function_.result, function_.result_span);
     check_symbols(function_.result_type, function_.span, "the result type");
@@ -101,7 +101,8 @@ class FunctionVerifier {
     }
     enclosing_.push_back(&function);
     for (const BindingBlock& block : function.blocks) verify_block(block);
-    if (function.pure && !find_attribute(function.attributes, "relax.force_pure"))
+    if (function.pure && !find_attribute(function.attributes, "relax.force_pure") &&
+        is_checked(function.attributes))
       check_pure(function.blocks);
     check_operand(function.result, function.result_span);
     check_expr(function.result, function.result_span);

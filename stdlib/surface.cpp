@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/op_suggestion.h"
+#include "stdlib/foreign_names.h"
 
 namespace relish {
 namespace {
@@ -348,6 +349,7 @@ std::optional<std::string> meant_operator(std::string_view wanted, std::span<con
   const std::string_view word = wanted.substr(wanted.rfind('.') + 1);
   for (const FormerOperator& each : former)
     if (each.name == word) return std::string(each.today);
+  if (const auto here = operator_called_elsewhere(word)) return std::string(*here);
   return nearest_op(wanted, others);
 }
 

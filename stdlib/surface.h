@@ -28,7 +28,7 @@ struct FormerOperator {
 std::span<const FormerOperator> operators_of_2019();
 
 // The operator that is meant by a name which is none: what replaces a name of 2019, with or without its
-// namespace, else the nearest name, also of `others`.
+// namespace, else what other libraries call so, else the nearest name, also of `others`.
 std::optional<std::string> meant_operator(std::string_view wanted,
                                           std::span<const std::string_view> others = {});
 

@@ -60,6 +60,25 @@ ScriptValue relax_value(std::string_view name, CallArguments& arguments, bool& k
 
 }  // namespace
 
+std::vector<ScriptValue> Script::values_of_items(const std::vector<ast::ExprPtr>& items) {
+  std::vector<ScriptValue> result;
+  result.reserve(items.size());
+  for (const ast::ExprPtr& item : items) {
+    auto* starred = item->as<ast::Starred>();
+    if (!starred) {
+      result.push_back(value_of(*item));
+      continue;
+    }
+    const ScriptValue value = value_of(*starred->value);
+    if (const auto* range = value.as<ScriptRange>()) check_item_count(range->size(), item->span);
+    for_each_item(value, item->span, [&](const ScriptValue& inner) {
+      result.push_back(inner);
+      return true;
+    });
+  }
+  return result;
+}
+
 std::vector<NamedValue> Script::arguments_of(const ast::Call& call) {
   std::vector<NamedValue> result;
   for (const ast::Argument& argument : call.arguments) {

@@ -120,14 +120,10 @@ ScriptValue Script::value_of(const ast::Expr& expr) {
   if (const auto* node = expr.as<ast::Subscript>()) return value_of_subscript(*node, span);
   if (const auto* node = expr.as<ast::NumberListValue>()) return value_of_numbers(*node);
   if (const auto* node = expr.as<ast::TupleValue>()) {
-    std::vector<ScriptValue> items;
-    for (const ast::ExprPtr& item : node->items) items.push_back(value_of(*item));
-    return ScriptValue::tuple(std::move(items));
+    return ScriptValue::tuple(values_of_items(node->items));
   }
   if (const auto* node = expr.as<ast::ListValue>()) {
-    std::vector<ScriptValue> items;
-    for (const ast::ExprPtr& item : node->items) items.push_back(value_of(*item));
-    return ScriptValue::list(std::move(items));
+    return ScriptValue::list(values_of_items(node->items));
   }
   if (const auto* node = expr.as<ast::DictValue>()) {
     DictItems items;

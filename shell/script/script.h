@@ -110,6 +110,8 @@ class Script {
   ScriptValue value_of_format(const ast::FormatString& text);
   ScriptValue value_of_subscript(const ast::Subscript& subscript, Span span);
   ScriptValue value_of_numbers(const ast::NumberListValue& numbers);
+  // The items of a list or tuple; a starred one gives its own.
+  std::vector<ScriptValue> values_of_items(const std::vector<ast::ExprPtr>& items);
   ScriptValue binary(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span);
   ScriptValue compare(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span);
   bool condition(const ast::Expr& expr, std::string_view word);

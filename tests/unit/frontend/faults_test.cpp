@@ -42,7 +42,7 @@ TEST_CASE("faults of Relax functions") {
        "3:21 TypeError sum: axis is \"a\"; expected int or list[int] or None\n"},
       {"return R.matmul(x)", "3:10 TypeError matmul: argument 'x2' is missing\n"},
       {"return R.add(x, x, x)", "3:22 TypeError add: 3 arguments are given; it takes at most 2\n"},
-      {"return R.sum(x, foo=3)", "3:19 TypeError sum: unknown argument 'foo'\n"},
+      {"return R.sum(x, foo=3)", "3:19 TypeError sum: unknown argument 'foo'; expected x, axis, keepdims\n"},
       {"return x.shape",
        "3:10 TypeError found 'x.shape' in an R.function; expected x.shape[i] or R.shape_of(x)\n"},
       {"return (x, x)[3]", "3:10 TypeError index 3 is out of range for a tuple of 2\n"},

@@ -89,7 +89,8 @@ TEST_CASE("wrong arguments are refused by name") {
         "TypeError: sample: 7 arguments are given; it takes at most 6");
   CHECK(arranged(sample_op, {{"", x, {}}, {"scale", "big", {}}}) ==
         "TypeError: sample: scale is \"big\"; expected float");
-  CHECK(arranged(sample_op, {{"", x, {}}, {"axes", x, {}}}) == "TypeError: sample: axes is not a constant");
+  CHECK(arranged(sample_op, {{"", x, {}}, {"axes", x, {}}})
+            .starts_with("TypeError: sample: axes is not a constant; expected "));
   CHECK(arranged(sample_op, {{"", x, {}}, {"out_dtype", "float33", {}}}) ==
         "TypeError: sample: out_dtype is \"float33\"; expected dtype or None");
   CHECK(arranged(sample_op, {{"", AttributeList{1, 2}, {}}}) ==
