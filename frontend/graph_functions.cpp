@@ -126,6 +126,13 @@ void GraphBuilder::check_purity() {
   bool force = forced && !(forced->as<bool>() && !*forced->as<bool>()) &&
                !(forced->as<std::int64_t>() && *forced->as<std::int64_t>() == 0);
   if (!force) check_effects(function_.blocks, function_.pure);
+  if (!force || function_.pure) return;
+  context_.attempt_typed([&] {
+    type_error(
+        definition_.name_span, "function.forced",
+        fmt::format("found relax.force_pure of the function '{}' with pure=False; expected one of them",
+                    printable(function_.name)));
+  });
 }
 
 }  // namespace relish

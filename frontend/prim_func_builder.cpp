@@ -24,6 +24,7 @@ PrimFuncPtr PrimFuncBuilder::build(const ast::FunctionDefinition& definition, Co
   function_.comments = std::move(comments);
   function_.is_private = options.is_private;
   function_.attributes = options.attributes;
+  checked_ = options.check_well_formed;
   frames_.emplace_back();
   declare_symbols(definition);
   read_params(definition);

@@ -241,6 +241,8 @@ class PrimFuncBuilder : public ScalarScope {
   std::vector<OpenLoop> open_loops_;                  // outer before inner
   std::vector<std::vector<std::string>> axis_names_;  // of each open block
   std::size_t flat_scopes_ = 0;                       // open scopes whose statements join those around them
+  bool checked_ = true;
+  std::map<std::string, Span> bound_once_;  // declared variables that T.bind and its kin gave a value
   PrimFunc function_;
   // Of each name with T.let[T.int32], by its place: that annotation and the type inside it.
   std::map<std::uint32_t, std::pair<Span, Span>> lets_;

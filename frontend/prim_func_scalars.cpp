@@ -85,6 +85,16 @@ bool PrimFuncBuilder::read_let(const std::string& name, const ast::Statement& st
     type_error(call.callee->span, "scalar.let", fmt::format("{} takes a variable and its value", name));
   }
   const std::string& id = name_target(*variable);
+  // A declared variable is one variable, so it has one value.
+  if (checked_ && !target && symbols_.declares(id)) {
+    const auto [first, only] = bound_once_.emplace(id, variable->span);
+    if (!only) {
+      fail(ErrorClass::Type, variable->span, "let.twice",
+           fmt::format("found a second value of the variable '{}'; expected one, or a variable of its own",
+                       printable(id)),
+           {{first->second, "it has its value here"}});
+    }
+  }
   if (pointer) {
     define_pointer(id, statement, variable->span, *pointer, value, into);
     return true;

@@ -33,7 +33,10 @@ class BlockBuilder {
     Indentation indentation;
     std::vector<Line>* lines;
     Span header;
+    bool in_function = false;  // of a decorated definition
   };
+  void leave_comments(std::vector<std::string>& comments, const std::vector<std::uint32_t>& columns,
+                      std::uint32_t column);
   void place(FlatLine flat);
   void add(Line line);
   void report_missing_body(Span at);
@@ -54,9 +57,27 @@ class BlockBuilder {
 ScannedSource BlockBuilder::run() {
   frames_.push_back({{}, &source_.lines, {}});
   while (auto flat = scanner_.next()) place(std::move(*flat));
+  leave_comments(scanner_.comments(), scanner_.comment_columns(), 0);
   source_.end_comments = std::move(scanner_.comments());
   if (expecting_) report_missing_body(expecting_->span);
   return std::move(source_);
+}
+
+// Comment lines above a line of that column which are indented as a block that ends before it stay in the
+// block, as further lines of what stands behind its last statement. Blocks of statements outside of functions
+// are kept as written, with all their lines.
+void BlockBuilder::leave_comments(std::vector<std::string>& comments,
+                                  const std::vector<std::uint32_t>& columns, std::uint32_t column) {
+  std::size_t left = 0;
+  while (left < columns.size() && columns[left] > column && !expecting_) {
+    auto frame = frames_.rbegin();
+    while (frame != frames_.rend() && frame->indentation.column > columns[left]) ++frame;
+    if (frame == frames_.rend() || !frame->in_function || frame->indentation.column <= column) break;
+    Line& last = frame->lines->back();
+    if (last.header || last.damaged) break;
+    last.trailing_comment += "\n" + comments[left++];
+  }
+  comments.erase(comments.begin(), comments.begin() + static_cast<std::ptrdiff_t>(left));
 }
 
 void BlockBuilder::report_missing_body(Span at) {
@@ -115,7 +136,10 @@ void BlockBuilder::place(FlatLine flat) {
     Line* header = expecting_;
     if (indentation.column > frames_.back().indentation.column) {
       expecting_ = nullptr;
-      frames_.push_back({indentation, &header->body, header->span});
+      const std::vector<Line>& around = *frames_.back().lines;
+      const bool decorated = around.size() > 1 && around[around.size() - 2].first_word == "@";
+      frames_.push_back({indentation, &header->body, header->span,
+                         frames_.back().in_function || (decorated && header->first_word == "def")});
       if (frames_.size() - 1 > limits().max_nesting) {
         if (frames_.size() - 1 == limits().max_nesting + std::size_t{1}) {
           diagnostics_.error(ErrorClass::ResourceLimit, flat.line.span, "limit.nesting",
@@ -140,8 +164,9 @@ void BlockBuilder::place(FlatLine flat) {
     if (begin >= surplus &&
         text_.substr(begin - surplus, surplus).find_first_not_of(' ') == std::string_view::npos)
       diagnostic.notes.push_back(remove_this({flat.line.span.file, begin - surplus, begin}));
-    frames_.push_back({indentation, frames_.back().lines, frames_.back().header});
+    frames_.push_back({indentation, frames_.back().lines, frames_.back().header, frames_.back().in_function});
   } else if (!same(indentation, frames_.back().indentation)) {
+    leave_comments(flat.line.comments, flat.comment_columns, indentation.column);
     Frame inner = frames_.back();
     while (frames_.size() > 1 && indentation.column < frames_.back().indentation.column) {
       inner = frames_.back();
@@ -157,7 +182,7 @@ void BlockBuilder::place(FlatLine flat) {
                         std::string(inner.indentation.column - indentation.column, ' ')));
       }
       // The line most likely belongs to the block that it stands deeper than, so it causes no second error.
-      frames_.push_back({indentation, inner.lines, inner.header});
+      frames_.push_back({indentation, inner.lines, inner.header, inner.in_function});
     }
   }
   add(std::move(flat.line));

@@ -1,6 +1,7 @@
 // Lines to statements.
 #include "frontend/statement_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <utility>
@@ -93,6 +94,25 @@ std::uint32_t end_of(const Line& line) {
   return line.body.empty() ? line.span.end : end_of(line.body.back());
 }
 
+namespace {
+
+// The same with the comment lines that stand below it in its block.
+std::uint32_t end_below(const Line& line, std::string_view text) {
+  if (!line.body.empty()) return end_below(line.body.back(), text);
+  std::size_t end = line.span.end;
+  auto below = std::count(line.trailing_comment.begin(), line.trailing_comment.end(), '\n');
+  for (std::size_t at = end; below > 0 && (at = text.find('\n', at)) != std::string_view::npos;) {
+    const std::size_t word = text.find_first_not_of(" \t\f", ++at);
+    if (word == std::string_view::npos || text[word] != '#') continue;
+    end = std::min(text.find('\n', word), text.size());
+    if (text[end - 1] == '\r') --end;
+    --below;
+  }
+  return static_cast<std::uint32_t>(end);
+}
+
+}  // namespace
+
 CommentsPtr comments_of(const Line& line) {
   if (line.comments.empty() && line.trailing_comment.empty()) return nullptr;
   return std::make_shared<const Comments>(Comments{line.comments, line.trailing_comment});
@@ -177,7 +197,8 @@ void StatementReader::read_line(const Line& line, ast::Block& into) {
     into.push_back(damaged(line));
     return;
   }
-  statement->whole = {line.span.file, decorated ? before.span.begin : line.span.begin, end_of(line)};
+  statement->whole = {line.span.file, decorated ? before.span.begin : line.span.begin,
+                      end_below(line, context_.text)};
   statement->comments = comments_of(line);
   statement->comments_above = decorated ? before.comments_above : line.comments.size();
   if (!before.comments.empty()) {
@@ -239,7 +260,7 @@ void StatementReader::read_branch(const Line& line, ast::Block& into) {
     return;
   }
   if (!branches) return;
-  into.back().whole.end = end_of(line);
+  into.back().whole.end = end_below(line, context_.text);
   ast::Branch& read_header = header->as<ast::If>()->branches.front();
   if (!read_header.condition) {
     branches->has_else = true;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "support/fix.h"
 #include "support/limits.h"
@@ -77,6 +78,7 @@ std::optional<FlatLine> TextScanner::next() {
     if (peek() == '#') {
       blank_lines_ = 0;
       scan_comment();
+      comment_columns_.push_back(indentation.column);
       if (!at_end()) skip_line_end();
       continue;
     }
@@ -94,6 +96,7 @@ std::optional<FlatLine> TextScanner::next() {
   result.indentation = indentation_;
   result.line.comments = std::move(comments_);
   comments_.clear();
+  result.comment_columns = std::exchange(comment_columns_, {});
   continues_ = false;
   blank_lines_ = 0;
   current_ = &result.line;

@@ -20,7 +20,8 @@ struct Indentation {
 struct FlatLine {
   Line line;
   Indentation indentation;
-  bool inline_suite = false;  // follows the ':' of a header on the same physical line
+  std::vector<std::uint32_t> comment_columns = {};  // of the comment lines above it
+  bool inline_suite = false;                        // follows the ':' of a header on the same physical line
 };
 
 struct OpenBracket {
@@ -36,6 +37,7 @@ class TextScanner {
   // The next logical line; nothing at the end, when `comments()` holds what stood behind the last one.
   std::optional<FlatLine> next();
   std::vector<std::string>& comments() { return comments_; }
+  std::vector<std::uint32_t>& comment_columns() { return comment_columns_; }
   // What was open when the text ended (for the REPL).
   Missing open_at_end() const { return open_at_end_; }
   std::uint32_t blank_lines_at_end() const { return blank_lines_; }
@@ -79,6 +81,7 @@ class TextScanner {
   std::size_t at_ = 0;
   std::vector<OpenBracket> brackets_;
   std::vector<std::string> comments_;
+  std::vector<std::uint32_t> comment_columns_;
   Line* current_ = nullptr;
   std::size_t content_end_ = 0;  // end of the last token of the current line
   Missing open_at_end_ = Missing::Nothing;

@@ -106,6 +106,7 @@ struct Writer {
   void comments_before(const CommentsPtr& comments);
   // The comment behind a line, then the line end.
   void end_line(const CommentsPtr& comments);
+  void comment_lines(std::string_view text);  // one or more lines
 
   const std::string& name(const Var& var) { return names.of(NameTable::Kind::Graph, var.id(), var.name()); }
   const std::string& name(const ScalarVar& var) {

@@ -117,17 +117,37 @@ void Writer::comments_before(const CommentsPtr& comments) {
   if (!comments || !text.options.comments) return;
   for (const std::string& comment : comments->before) {
     if (is_printed_comment(comment)) continue;
+    // What stood behind a statement may have further lines.
+    std::string_view rest = comment;
+    if (rest.starts_with('\n')) rest.remove_prefix(1);
+    comment_lines(rest);
+  }
+}
+
+void Writer::comment_lines(std::string_view text) {
+  while (true) {
+    const std::size_t end = text.find('\n');
+    const std::string_view comment = text.substr(0, end);
     begin_line();
     out += comment.empty() ? "#" : "# ";
     out += comment;
     end_line();
+    if (end == std::string_view::npos) return;
+    text.remove_prefix(end + 1);
   }
 }
 
 void Writer::end_line(const CommentsPtr& comments) {
   if (comments && text.options.comments && !comments->after.empty()) {
-    out += "  # ";
-    out += comments->after;
+    const std::string_view after = comments->after;
+    const std::size_t end = after.find('\n');
+    if (end != 0) {
+      out += "  # ";
+      out += after.substr(0, end);
+    }
+    end_line();
+    if (end != std::string_view::npos) comment_lines(after.substr(end + 1));
+    return;
   }
   end_line();
 }

@@ -485,7 +485,7 @@ TEST_CASE("faults of scripts") {
       {"print \"abc\"", "1:7 SyntaxError found '\"abc\"'; expected the end of the line or ';'\n"},
       {"for *a in b:\n  c", "1:5 SyntaxError found a starred name; expected each name written out\n"},
       {"x = {**a}", "1:6 SyntaxError found '**' in a dictionary; expected each entry written out\n"},
-      {"x = [*a]", "1:6 SyntaxError found a starred expression; expected each item written out\n"},
+      {"x = *a", "1:5 SyntaxError found a starred expression; expected each item written out\n"},
       {"@R.function\ns = 3", "1:1 SyntaxError found a decorator without a function or class behind it\n"},
       {"@R.function", "1:1 SyntaxError found a decorator without a function or class behind it\n"},
       {"def f(:\n  pass",

@@ -107,6 +107,7 @@ inline std::string dump(const ast::ExprPtr& expr) {
     std::string operator()(const ast::Conditional& c) const {
       return fmt::format("(if {} {} {})", dump(c.condition), dump(c.then_value), dump(c.else_value));
     }
+    std::string operator()(const ast::Starred& s) const { return "*" + dump(s.value); }
     std::string operator()(const ast::Unsupported& u) const { return "<" + u.what + ">"; }
   };
   return std::visit(Dump{}, expr->kind);
