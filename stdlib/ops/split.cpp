@@ -67,24 +67,29 @@ std::vector<Scalar> bounds_of(const CallView& call, const Scalar& length) {
   return bounds;
 }
 
-// The length of part k; `back`: a cut may lie before the one before it.
-Scalar length_of(bool back, const std::vector<Scalar>& bounds, std::size_t k) {
-  const Scalar length = canonical(bounds[k + 1] - bounds[k]);
-  return back ? canonical(max(length, Scalar(0))) : length;
+// The lengths of the parts between these bounds.
+std::vector<Scalar> lengths_of(const CallView& call, const std::vector<Scalar>& bounds) {
+  const std::vector<std::int64_t> cuts = division(call);
+  std::vector<Scalar> lengths;
+  for (std::size_t k = 0; k + 1 < bounds.size(); ++k) {
+    const bool back = !in_sections(call) && k > 0 && k < cuts.size() && cuts[k] < cuts[k - 1];
+    lengths.push_back(back ? Scalar(0) : canonical(bounds[k + 1] - bounds[k]));
+  }
+  return lengths;
 }
 
 Type infer(const CallView& call) {
   const TensorType& x = call.tensor(0);
   const std::size_t count = count_of(call);
   const BroadcastShape shape = shape_of(x);
-  const bool back = goes_back(call);
   std::vector<Type> parts(count, TensorType{x.dtype, std::nullopt, shape.rank});
   if (shape.rank >= 0) {
     const int axis = axis_of(call, shape.rank);
     if (shape.dims) {
       const std::vector<Scalar> bounds = bounds_of(call, (*shape.dims)[static_cast<std::size_t>(axis)]);
+      const std::vector<Scalar> lengths = lengths_of(call, bounds);
       for (std::size_t k = 0; k < count; ++k) {
-        Dims dims = replaced_dim(*shape.dims, axis, length_of(back, bounds, k));
+        Dims dims = replaced_dim(*shape.dims, axis, lengths[k]);
         parts[k] = TensorType{x.dtype, std::move(dims), shape.rank};
       }
     }
@@ -137,11 +142,12 @@ Partials vjp(const VjpCall& c) {
     const int axis = axis_of(c.call, rank);
     const Dims dims = rule.dims(0);
     const std::vector<Scalar> bounds = bounds_of(c.call, dims[static_cast<std::size_t>(axis)]);
+    const std::vector<Scalar> lengths = lengths_of(c.call, bounds);
     std::optional<GraphValue> sum;
     for (std::size_t k = 0; k < count; ++k) {
-      const Scalar length = length_of(true, bounds, k);
-      if (is_zero(length)) continue;
-      const GraphValue part = padded(rule.cotangent(k), dims, axis, bounds[k], canonical(bounds[k] + length));
+      if (is_zero(lengths[k])) continue;
+      const GraphValue part =
+          padded(rule.cotangent(k), dims, axis, bounds[k], canonical(bounds[k] + lengths[k]));
       sum = sum ? call_op("add", {*sum, part}) : part;
     }
     return {sum ? sum->expr() : zeros_of(dims, rule.argument(0)).expr()};
