@@ -132,11 +132,28 @@ class FaultListener : public antlr4::BaseErrorListener {
     } else if (token->getType() == RelishParser::WALRUS) {
       fault.note = "assignments inside expressions are not supported; write it on a line before";
     }
+    if (const antlr4::Token* number = imaginary(*parser, *token)) {
+      fault.begin = number->getStartIndex();
+      fault.message = fmt::format("found the complex number '{}', which is not part of the language",
+                                  printable(slice_.text.substr(fault.begin, end - fault.begin), 40));
+      fault.note = "write its real and imaginary parts as two numbers";
+    }
     fault.fixes = fixes(*parser, *token, at_end);
     throw fault;
   }
 
  private:
+  // The number of 2j, when `token` is its j.
+  const antlr4::Token* imaginary(RelishParser& parser, const antlr4::Token& token) const {
+    if (token.getType() != RelishParser::NAME || token.getTokenIndex() == 0) return nullptr;
+    const antlr4::Token* before = parser.getTokenStream()->get(token.getTokenIndex() - 1);
+    const std::string_view letter = slice_.text.substr(token.getStartIndex(), 1);
+    const bool one = token.getStopIndex() == token.getStartIndex() && (letter == "j" || letter == "J");
+    const bool joined =
+        before->getType() == RelishParser::NUMBER && before->getStopIndex() + 1 == token.getStartIndex();
+    return one && joined ? before : nullptr;
+  }
+
   Span span(std::size_t begin, std::size_t end) const {
     return {slice_.file, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
   }

@@ -60,6 +60,7 @@ class StringReader {
   bool read_escape();
   bool read_hex(std::size_t digits);
   bool read_field();
+  bool is_echo(std::size_t at) const;
   std::nullopt_t error(std::size_t begin, std::size_t end, std::string message) {
     diagnostics_.error(ErrorClass::Syntax, part(span_, begin, end), "literal.string", std::move(message));
     return std::nullopt;
@@ -193,7 +194,17 @@ bool StringReader::read_escape() {
   return true;
 }
 
-// {expression!r:spec}; the expression ends at ':', '!' or '}' outside of brackets and strings.
+// Whether the '=' at `at` is that of {x=}: behind the expression, and no part of an operator.
+bool StringReader::is_echo(std::size_t at) const {
+  if (token_[at] != '=' || std::string_view("=!<>").find(token_[at - 1]) != std::string_view::npos)
+    return false;
+  std::size_t next = at + 1;
+  while (next < end_ && token_[next] == ' ') ++next;
+  return next < end_ && (token_[next] == '}' || token_[next] == ':' ||
+                         (token_[next] == '!' && next + 1 < end_ && token_[next + 1] != '='));
+}
+
+// {expression=!r:spec}; the expression ends at '=', ':', '!' or '}' outside of brackets and strings.
 bool StringReader::read_field() {
   flush();
   std::size_t open = at_++;
@@ -212,6 +223,8 @@ bool StringReader::read_field() {
       ++depth;
     } else if (depth > 0 && (c == ')' || c == ']' || c == '}')) {
       --depth;
+    } else if (depth == 0 && is_echo(at_)) {
+      break;
     } else if (depth == 0 &&
                (c == '}' || c == ':' || (c == '!' && at_ + 1 < end_ && token_[at_ + 1] != '='))) {
       break;
@@ -221,6 +234,13 @@ bool StringReader::read_field() {
     }
   }
   field.end = at_;
+  const bool echo = at_ < end_ && token_[at_] == '=';
+  if (echo) {
+    // As it is written, with its blanks.
+    for (++at_; token_[at_] == ' ';) ++at_;
+    text_ = std::string(token_.substr(field.begin, at_ - field.begin));
+    flush();
+  }
   if (at_ < end_ && token_[at_] == '!') {
     field.conversion = at_ + 1 < end_ ? token_[at_ + 1] : '\0';
     if (field.conversion != 'r' && field.conversion != 's') {
@@ -233,10 +253,15 @@ bool StringReader::read_field() {
     std::size_t begin = ++at_;
     while (at_ < end_ && token_[at_] != '}' && token_[at_] != '{') ++at_;
     if (at_ < end_ && token_[at_] == '{') {
-      error(at_, at_ + 1, "found a field inside a format specification; expected plain text such as '.3f'");
+      error(
+          at_, at_ + 1,
+          "found a field inside a format specification; expected plain text such as '.3f': write the number "
+          "there");
       return false;
     }
     field.spec = std::string(token_.substr(begin, at_ - begin));
+  } else if (echo && field.conversion == 0) {
+    field.conversion = 'r';
   }
   if (at_ >= end_ || token_[at_] != '}') {
     error(open, open + 1, "found '{' that is never closed in an f-string; expected '}'");

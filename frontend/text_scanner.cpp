@@ -91,8 +91,10 @@ std::optional<FlatLine> TextScanner::next() {
     indentation_ = indentation;
     break;
   }
+  // A suite on a header's own line ends with that line.
+  if (!continues_) continues_as_suite_ = false;
   FlatLine result;
-  result.inline_suite = continues_ && continues_as_suite_;
+  result.inline_suite = continues_as_suite_;
   result.indentation = indentation_;
   result.line.comments = std::move(comments_);
   comments_.clear();
@@ -102,8 +104,6 @@ std::optional<FlatLine> TextScanner::next() {
   current_ = &result.line;
   scan_content(result.line);
   current_ = nullptr;
-  // Inside a suite on the header's own line, the statements after ';' belong to the suite too.
-  if (result.inline_suite && continues_) continues_as_suite_ = true;
   return result;
 }
 

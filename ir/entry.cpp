@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/argument_fault.h"
 #include "ir/printer.h"
 #include "ir/symbols.h"
 #include "ir/twice_given.h"
@@ -201,6 +202,29 @@ void bind_by_scalars(std::span<const Var> params, std::span<const Value> args, S
   }
 }
 
+// `at` is the argument that is looked at, so that it is known which one failed.
+SymbolValues bind_all(std::string_view function_name, std::span<const Var> params,
+                      std::span<const Value> args, SymbolValues symbols, ErrorClass error_class,
+                      std::size_t& at) {
+  SymbolOrigins origins;
+  Matcher matcher(symbols, origins, error_class,
+                  error_class == ErrorClass::Data ? "parameter is" : "expected");
+  for (const bool binding : {true, false}) {
+    for (at = 0; at < params.size(); ++at) {
+      matcher.begin(args[at], params[at].type(), params[at].span(),
+                    fmt::format("{}: {}", function_name, params[at].name()), params[at].name());
+      binding ? matcher.bind() : matcher.check();
+    }
+    if (binding) bind_by_scalars(params, args, symbols, origins);
+  }
+  for (const auto& [symbol, twice] : twice_given(params)) {
+    at = twice;
+    match_value(ShapeValue{{args[twice].scalar().integer}}, size_type(symbol), symbols, error_class,
+                params[twice].span(), scalar_size_words(function_name, symbol.name()));
+  }
+  return symbols;
+}
+
 }  // namespace
 
 SymbolValues bind_arguments(std::string_view function_name, std::span<const Var> params,
@@ -210,22 +234,20 @@ SymbolValues bind_arguments(std::string_view function_name, std::span<const Var>
          fmt::format("{}: {} argument{} given; it takes {}", function_name, args.size(),
                      args.size() == 1 ? " is" : "s are", params.size()));
   }
-  SymbolOrigins origins;
-  Matcher matcher(symbols, origins, error_class,
-                  error_class == ErrorClass::Data ? "parameter is" : "expected");
-  for (const bool binding : {true, false}) {
-    for (std::size_t i = 0; i < params.size(); ++i) {
-      matcher.begin(args[i], params[i].type(), params[i].span(),
-                    fmt::format("{}: {}", function_name, params[i].name()), params[i].name());
-      binding ? matcher.bind() : matcher.check();
-    }
-    if (binding) bind_by_scalars(params, args, symbols, origins);
+  std::size_t at = 0;
+  return bind_all(function_name, params, args, std::move(symbols), error_class, at);
+}
+
+std::optional<ArgumentFault> find_argument_fault(std::string_view function_name, std::span<const Var> params,
+                                                 std::span<const Value> args) {
+  RELISH_CHECK(params.size() == args.size());
+  std::size_t at = 0;
+  try {
+    bind_all(function_name, params, args, {}, ErrorClass::Data, at);
+  } catch (Failure& failure) {
+    return ArgumentFault{at, std::move(failure)};
   }
-  for (const auto& [symbol, at] : twice_given(params)) {
-    match_value(ShapeValue{{args[at].scalar().integer}}, size_type(symbol), symbols, error_class,
-                params[at].span(), scalar_size_words(function_name, symbol.name()));
-  }
-  return symbols;
+  return std::nullopt;
 }
 
 SymbolValues bind_arguments(const Function& function, std::span<const Value> args, SymbolValues known,

@@ -15,24 +15,20 @@ std::vector<Tensor> DataSet::columns() const {
   return result;
 }
 
-void check_data_set(const DataSet& data, std::string_view what) {
+void check_data_set(const DataSet& data) {
+  const auto refuse = [&](const std::string& message) {
+    fail(ErrorClass::Data, data.place, "data.rows", fmt::format("{}: {}", data.name, message));
+  };
   const std::vector<Tensor> columns = data.columns();
   for (const Tensor& column : columns) {
-    if (!column.defined() || column.rank() == 0) {
-      fail(ErrorClass::Data, {}, "data.rows",
-           fmt::format(
-               "{}: found a tensor without rows; expected the rows of a data set along the first dimension",
-               what));
-    }
+    if (!column.defined() || column.rank() == 0)
+      refuse("found a tensor without rows; expected the rows of a data set along the first dimension");
     if (column.shape().front() != columns.front().shape().front()) {
-      fail(ErrorClass::Data, {}, "data.rows",
-           fmt::format("{}: found tensors of {} and {} rows; expected the same number of rows in all", what,
-                       columns.front().shape().front(), column.shape().front()));
+      refuse(fmt::format("found tensors of {} and {} rows; expected the same number of rows in all",
+                         columns.front().shape().front(), column.shape().front()));
     }
   }
-  if (columns.front().shape().front() == 0) {
-    fail(ErrorClass::Data, {}, "data.rows", fmt::format("{}: found no rows; expected at least one", what));
-  }
+  if (columns.front().shape().front() == 0) refuse("found no rows; expected at least one");
 }
 
 BatchOrder::BatchOrder(std::int64_t rows, const BatchOptions& options) : rows_(rows), options_(options) {

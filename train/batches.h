@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "runtime/tensor.h"
+#include "support/source.h"
 
 namespace relish {
 
@@ -15,15 +17,16 @@ namespace relish {
 struct DataSet {
   std::vector<Tensor> inputs;
   Tensor targets;
+  std::string name = "data";  // of the option that gave it; opens messages
+  Span place = {};            // where it was given
 
   std::int64_t rows() const { return targets.shape().front(); }
   // Inputs, then targets.
   std::vector<Tensor> columns() const;
 };
 
-// DataError when a column has no rows, or the columns differ in their number of rows. `what` opens the
-// message.
-void check_data_set(const DataSet& data, std::string_view what);
+// DataError when a column has no rows, or the columns differ in their number of rows.
+void check_data_set(const DataSet& data);
 
 struct BatchOptions {
   std::int64_t batch_size = 1;

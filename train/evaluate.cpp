@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "runtime/format.h"
+#include "support/counted.h"
 #include "support/interrupt.h"
 #include "support/suggest.h"
 
@@ -46,9 +47,21 @@ std::vector<Tensor> padded_batch(std::span<const Tensor> columns, std::int64_t f
   return batch;
 }
 
+ColumnBinding inference_binding(const TrainingProgram& program, const TensorsByName& parameters,
+                                const DataSet& data) {
+  return {program.module, program.inference, 0, parameters, data, data.inputs.size()};
+}
+
+ColumnBinding loss_binding(const TrainingProgram& program, const TensorsByName& parameters,
+                           const DataSet& data) {
+  if (program.loss.empty())
+    fail(ErrorClass::Usage, {}, "metric.loss", "metric 'loss' needs a loss function, and none is given");
+  return {program.module, program.loss, 0, parameters, data, data.inputs.size() + 1};
+}
+
 double accuracy(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
                 const DataSet& data, std::int64_t batch_size) {
-  ColumnBinding binding(program.module, program.inference, 0, parameters, data.inputs.size(), "data");
+  const ColumnBinding binding = inference_binding(program, parameters, data);
   const std::optional<std::int64_t> fixed = binding.fixed_rows();
   const std::int64_t step = fixed.value_or(batch_size);
   const std::int64_t total = data.rows();
@@ -56,12 +69,12 @@ double accuracy(Evaluator& evaluator, const TrainingProgram& program, const Tens
   Hits sum;
   for (std::int64_t first = 0; first < total; first += step) {
     poll_interrupt();
-    const std::int64_t counted = std::min(step, total - first);
-    std::vector<Tensor> batch = padded_batch(columns, first, fixed ? step : counted, total);
+    const std::int64_t whole = std::min(step, total - first);
+    std::vector<Tensor> batch = padded_batch(columns, first, fixed ? step : whole, total);
     Tensor targets = std::move(batch.back());
     batch.pop_back();
     Value result = evaluator.call(program.module, program.inference, binding.arguments({}, batch));
-    const Hits hits = count_hits(logits_of(result, program.inference), targets, counted, program.judgement);
+    const Hits hits = count_hits(logits_of(result, program.inference), targets, whole, program.judgement);
     sum.hits += hits.hits;
     sum.places += hits.places;
   }
@@ -71,24 +84,23 @@ double accuracy(Evaluator& evaluator, const TrainingProgram& program, const Tens
 // A function of fixed batches sees whole batches only: its mean cannot be taken over a part of the rows.
 double mean_loss(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
                  const DataSet& data, std::int64_t batch_size) {
-  if (program.loss.empty()) {
-    fail(ErrorClass::Usage, {}, "metric.loss", "metric 'loss' needs a loss function, and none is given");
-  }
-  ColumnBinding binding(program.module, program.loss, 0, parameters, data.inputs.size() + 1, "data");
+  const ColumnBinding binding = loss_binding(program, parameters, data);
   const std::optional<std::int64_t> fixed = binding.fixed_rows();
   const std::int64_t step = fixed.value_or(batch_size);
   const std::int64_t total = fixed ? data.rows() / step * step : data.rows();
-  if (total == 0) {
-    fail(ErrorClass::Data, {}, "data.rows",
-         fmt::format("loss: found {} rows; {} takes batches of {}", data.rows(), program.loss, step));
-  }
   const std::vector<Tensor> columns = data.columns();
   double sum = 0;
   for (std::int64_t first = 0; first < total; first += step) {
     poll_interrupt();
     const std::int64_t rows = std::min(step, total - first);
     std::vector<Tensor> batch = padded_batch(columns, first, rows, total);
-    Value result = evaluator.call(program.module, program.loss, binding.arguments({}, batch));
+    Value result;
+    try {
+      result = evaluator.call(program.module, program.loss, binding.arguments({}, batch));
+    } catch (const Failure& failure) {
+      refuse_wrong_label(evaluator, program, parameters, batch, data, failure);
+      throw;
+    }
     sum += loss_of(result, program.loss) * program.loss_weight(rows);
   }
   return sum / static_cast<double>(total);
@@ -225,16 +237,74 @@ Hits count_hits(const Tensor& predictions, const Tensor& targets, std::int64_t r
   return count_labels(predictions, targets, places, judgement);
 }
 
+void check_evaluation(const TrainingProgram& program, const TensorsByName& parameters, const DataSet& data,
+                      const EvaluateOptions& options) {
+  check_metric_names(options.metrics);
+  check_data_set(data);
+  for (const std::string& metric : options.metrics) {
+    const bool by_loss = metric == "loss";
+    const ColumnBinding binding =
+        by_loss ? loss_binding(program, parameters, data) : inference_binding(program, parameters, data);
+    const std::optional<std::int64_t> fixed = binding.fixed_rows();
+    if (by_loss && fixed && data.rows() < *fixed) {
+      fail(ErrorClass::Data, data.place, "data.rows",
+           fmt::format("{}: found {}; {} takes batches of {}", data.name, counted(data.rows(), "row"),
+                       program.loss, counted(*fixed, "row")));
+    }
+    const std::int64_t rows = fixed.value_or(std::min(options.batch_size, data.rows()));
+    std::vector<Tensor> batch = padded_batch(data.columns(), 0, rows, data.rows());
+    if (!by_loss) batch.pop_back();
+    binding.check_fit(batch, data, options.parameters_place);
+  }
+}
+
+void refuse_wrong_label(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
+                        std::span<const Tensor> batch, const DataSet& data, const Failure& failure) {
+  const Tensor& targets = batch.back();
+  if (failure.diagnostics().front().id != "nll_loss.target" || !is_int(targets.dtype())) return;
+  const ColumnBinding binding = inference_binding(program, parameters, data);
+  const Value result =
+      evaluator.call(program.module, program.inference, binding.arguments({}, batch.first(batch.size() - 1)));
+  const Tensor& predictions = logits_of(result, program.inference);
+  const Shape& shape = predictions.shape();
+  // As of the losses that take labels: (n, classes, …), or (classes,) of one place.
+  if (shape.empty() || !is_float(predictions.dtype())) return;
+  const std::int64_t classes = shape.size() == 1 ? shape[0] : shape[1];
+  const Tensor& all = data.targets;
+  const std::int64_t in_row = all.size() / std::max<std::int64_t>(all.shape().front(), 1);
+  for (std::int64_t i = 0; i < all.size(); ++i) {
+    const std::int64_t label = all.get_int(i);
+    if (label == program.judgement.ignored_label || (label >= 0 && label < classes)) continue;
+    Diagnostic diagnostic = failure.diagnostics().front();
+    diagnostic.notes.insert(diagnostic.notes.begin(), {diagnostic.span, diagnostic.message});
+    diagnostic.error_class = ErrorClass::Data;
+    diagnostic.id = "data.label";
+    diagnostic.span = data.place;
+    diagnostic.message =
+        fmt::format("{}: found the label {} in row {} of the targets; expected 0 to {}{}", data.name, label,
+                    i / in_row, classes - 1,
+                    program.judgement.ignored_label
+                        ? fmt::format(", or {}, which is left out", *program.judgement.ignored_label)
+                        : "");
+    throw Failure(std::move(diagnostic));
+  }
+}
+
 Metrics evaluate(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
                  const DataSet& data, const EvaluateOptions& options) {
-  check_metric_names(options.metrics);
-  check_data_set(data, "data");
   RELISH_CHECK(options.batch_size > 0);
+  check_evaluation(program, parameters, data, options);
   Metrics result;
-  for (const std::string& metric : options.metrics) {
-    result[metric] = metric == "accuracy"
-                         ? accuracy(evaluator, program, parameters, data, options.batch_size)
-                         : mean_loss(evaluator, program, parameters, data, options.batch_size);
+  try {
+    for (const std::string& metric : options.metrics) {
+      result[metric] = metric == "accuracy"
+                           ? accuracy(evaluator, program, parameters, data, options.batch_size)
+                           : mean_loss(evaluator, program, parameters, data, options.batch_size);
+    }
+  } catch (Failure& failure) {
+    // Predictions and targets that do not go together.
+    if (failure.error_class() == ErrorClass::Data) failure.at(data.place);
+    throw;
   }
   return result;
 }

@@ -12,6 +12,7 @@ namespace relish {
 struct EvaluateOptions {
   std::int64_t batch_size = 256;     // a function whose types fix the number of rows overrides it
   std::vector<std::string> metrics;  // of metric_names()
+  Span parameters_place = {};        // where values of parameters were given
 };
 
 // "accuracy": share of the places that are judged right, see count_hits; NaN when none is judged. "loss":
@@ -25,6 +26,14 @@ void check_metric_names(const std::vector<std::string>& metrics);
 // Interrupted between batches.
 Metrics evaluate(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
                  const DataSet& data, const EvaluateOptions& options);
+
+// What of that can be known before anything runs: numbers of columns, dtypes, shapes.
+void check_evaluation(const TrainingProgram& program, const TensorsByName& parameters, const DataSet& data,
+                      const EvaluateOptions& options);
+// A place at which the loss's own operator failed, in a call for `batch`: when a label of it is no class,
+// that is thrown as a DataError where the data were given. `batch`: inputs, then targets.
+void refuse_wrong_label(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
+                        std::span<const Tensor> batch, const DataSet& data, const Failure& failure);
 
 // Judges predictions (n, classes, ...), classes along dimension 1, by targets that are labels (n, ...) or
 // values of each class, like the predictions; the greatest counts, the first of equals. Predictions of one

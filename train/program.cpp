@@ -1,6 +1,7 @@
 // Argument lists from columns of data.
 #include "train/program.h"
 
+#include "ir/argument_fault.h"
 #include "support/counted.h"
 #include "support/suggest.h"
 
@@ -27,7 +28,7 @@ FunctionPtr function_to_call(const ModulePtr& module, std::string_view name) {
 }
 
 ColumnBinding::ColumnBinding(const ModulePtr& module, std::string_view function, std::size_t leading,
-                             const TensorsByName& named, std::size_t columns, std::string_view data_name)
+                             const TensorsByName& named, const DataSet& data, std::size_t columns)
     : function_(function_to_call(module, function)) {
   RELISH_CHECK(function_->params.size() >= leading);
   for (std::size_t i = leading; i < function_->params.size(); ++i) {
@@ -39,12 +40,40 @@ ColumnBinding::ColumnBinding(const ModulePtr& module, std::string_view function,
       column_parameters_.push_back(parameter);
     }
   }
-  if (column_parameters_.size() != columns) {
-    fail(ErrorClass::Usage, {}, "train.columns",
-         fmt::format("{}: found {}; expected {} for the parameters of {} that have no value: {}", data_name,
-                     counted(columns, "tensor"), column_parameters_.size(), function,
-                     name_list(column_parameters_)));
+  if (column_parameters_.size() == columns) return;
+  std::vector<DiagnosticNote> notes;
+  // The first that gets nothing, the targets left aside: they are the last column however many there are.
+  const bool with_targets = columns > data.inputs.size();
+  const std::size_t without = with_targets ? columns - 1 : columns;
+  if (without + with_targets < column_parameters_.size()) {
+    const Var& parameter = column_parameters_[without];
+    notes.push_back(
+        {parameter.span(), fmt::format("parameter '{}' takes a tensor of {}, or a value in params",
+                                       parameter.name(), data.name)});
   }
+  fail(ErrorClass::Usage, data.place, "train.columns",
+       fmt::format("{}: found {}; expected {} for the parameters of {} that have no value: {}", data.name,
+                   counted(columns, with_targets ? "tensor" : "input"), column_parameters_.size(), function,
+                   name_list(column_parameters_)),
+       std::move(notes));
+}
+
+void ColumnBinding::check_fit(std::span<const Tensor> columns, const DataSet& data, Span named_place) const {
+  const std::vector<Value> values = arguments({}, columns);
+  const std::vector<Var>& parameters = function_->params;
+  std::optional<ArgumentFault> fault = find_argument_fault(data.name, parameters, values);
+  if (!fault) return;
+  const bool named = named_[fault->argument].has_value();
+  if (named) fault = find_argument_fault("params", parameters, values);
+  Diagnostic& first = fault->failure.diagnostics().front();
+  const std::string& name = parameters[fault->argument].name();
+  const bool targets =
+      !named && name == column_parameters_.back().name() && columns.size() > data.inputs.size();
+  first.notes.insert(first.notes.begin(),
+                     {first.span, targets ? std::string("the targets are compared with this result")
+                                          : fmt::format("parameter '{}' of the model", name)});
+  first.span = named ? named_place : data.place;
+  throw std::move(fault->failure);
 }
 
 std::vector<Value> ColumnBinding::arguments(std::vector<Value> leading,
@@ -56,14 +85,26 @@ std::vector<Value> ColumnBinding::arguments(std::vector<Value> leading,
   return result;
 }
 
-std::optional<std::int64_t> ColumnBinding::fixed_rows() const {
+const Var* ColumnBinding::fixed_parameter() const {
   for (const Var& parameter : column_parameters_) {
     const TensorType* type = parameter.type().tensor();
     if (type == nullptr || !type->has_shape() || type->shape->empty()) continue;
-    std::optional<std::int64_t> rows = type->shape->front().as_int();
-    if (rows && *rows > 0) return rows;
+    const std::optional<std::int64_t> rows = type->shape->front().as_int();
+    if (rows && *rows > 0) return &parameter;
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+std::optional<std::int64_t> ColumnBinding::fixed_rows() const {
+  const Var* parameter = fixed_parameter();
+  if (parameter == nullptr) return std::nullopt;
+  return parameter->type().tensor()->shape->front().as_int();
+}
+
+DiagnosticNote ColumnBinding::note_of_fixed_rows() const {
+  const Var* parameter = fixed_parameter();
+  RELISH_CHECK(parameter != nullptr);
+  return {parameter->span(), fmt::format("parameter '{}' fixes the number of rows", parameter->name())};
 }
 
 }  // namespace relish

@@ -12,6 +12,8 @@
 
 #include "ir/module.h"
 #include "runtime/value.h"
+#include "support/diagnostic.h"
+#include "train/batches.h"
 
 namespace relish {
 
@@ -48,20 +50,27 @@ struct TrainingProgram {
 // How one function is called with columns of data.
 class ColumnBinding {
  public:
-  // Parameters before `leading` are given call by call; the others are looked up in `named` or take a column.
-  // UsageError when the numbers of columns differ. `data_name` is for messages.
+  // Parameters before `leading` are given call by call; the others are looked up in `named` or take a column
+  // of `data`, whose `columns` first columns are for them. UsageError when the numbers of columns differ.
   ColumnBinding(const ModulePtr& module, std::string_view function, std::size_t leading,
-                const TensorsByName& named, std::size_t columns, std::string_view data_name);
+                const TensorsByName& named, const DataSet& data, std::size_t columns);
 
   const FunctionPtr& function() const { return function_; }
   // The columns of one call, in order, behind the leading arguments.
   std::vector<Value> arguments(std::vector<Value> leading, std::span<const Tensor> columns) const;
+  // DataError when a column or a named value does not fit its parameter: where the data or, at
+  // `named_place`, the values were given, with the parameter as a note. Without leading parameters only.
+  void check_fit(std::span<const Tensor> columns, const DataSet& data, Span named_place) const;
   // Number of rows when the type of a column's parameter fixes it; none when it is symbolic or unknown.
   std::optional<std::int64_t> fixed_rows() const;
+  // The parameter that does, when one does.
+  DiagnosticNote note_of_fixed_rows() const;
   // Name of the parameter that takes a column.
   const std::string& parameter_of(std::size_t column) const { return column_parameters_[column].name(); }
 
  private:
+  const Var* fixed_parameter() const;
+
   FunctionPtr function_;
   std::vector<std::optional<Tensor>>
       named_;  // a parameter behind the leading ones: its value, or none for a column

@@ -40,20 +40,25 @@ double shortest_double(const Tensor& scalar) {
   fail(ErrorClass::Usage, {}, id, std::move(message));
 }
 
-std::int64_t choose_batch_size(const TrainOptions& options, std::optional<std::int64_t> fixed,
-                               std::int64_t rows, const std::string& function) {
+std::int64_t choose_batch_size(const TrainOptions& options, const ColumnBinding& binding, const DataSet& data,
+                               const std::string& function) {
+  const std::optional<std::int64_t> fixed = binding.fixed_rows();
+  const std::int64_t rows = data.rows();
   if (options.batch_size && *options.batch_size <= 0) {
     misuse("train.batch_size",
            fmt::format("found batch_size {}; expected a positive number", *options.batch_size));
   }
   if (fixed && options.batch_size && *options.batch_size != *fixed) {
-    misuse("train.batch_size", fmt::format("found batch_size {}; {} takes batches of {}", *options.batch_size,
-                                           function, counted(*fixed, "row")));
+    fail(ErrorClass::Usage, options.batch_size_place, "train.batch_size",
+         fmt::format("found batch_size {}; {} takes batches of {}", *options.batch_size, function,
+                     counted(*fixed, "row")),
+         {binding.note_of_fixed_rows()});
   }
   if (fixed && rows < *fixed) {
-    fail(ErrorClass::Data, {}, "data.rows",
+    fail(ErrorClass::Data, data.place, "data.rows",
          fmt::format("data: found {}; {} takes batches of {}", counted(rows, "row"), function,
-                     counted(*fixed, "row")));
+                     counted(*fixed, "row")),
+         {binding.note_of_fixed_rows()});
   }
   return fixed ? *fixed : options.batch_size.value_or(std::min(default_batch_size, rows));
 }
@@ -77,7 +82,7 @@ void check_options(const TrainOptions& options) {
 }
 
 const DataSet& checked(const DataSet& data) {
-  check_data_set(data, "data");
+  check_data_set(data);
   return data;
 }
 const DataSet& checked(DataSet&& data) = delete;  // it would be gone
@@ -130,14 +135,15 @@ Trainer::Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, Tr
       columns_(checked(data_).columns()),
       options_(std::move(options)),
       step_binding_(program_.module, program_.step, leading_parameters,
-                    without(options_.parameters, program_.parameters), columns_.size(), "data"),
-      batch_size_(choose_batch_size(options_, step_binding_.fixed_rows(), data_.rows(), program_.step)),
+                    without(options_.parameters, program_.parameters), data_, columns_.size()),
+      batch_size_(choose_batch_size(options_, step_binding_, data_, program_.step)),
       order_(data_.rows(),
              {batch_size_, options_.seed, options_.shuffle, step_binding_.fixed_rows().has_value()}),
       fixed_parameters_(without(options_.parameters, program_.parameters)) {
   check_options(options_);
   if (options_.validation) {
-    check_data_set(*options_.validation, "validation");
+    options_.validation->name = "validation";
+    check_data_set(*options_.validation);
     bool has_loss =
         std::find(options_.metrics.begin(), options_.metrics.end(), "loss") != options_.metrics.end();
     validation_metrics_ = options_.metrics;
@@ -165,7 +171,8 @@ void Trainer::make_initial_state() {
     known.push_back(step.params[i].name());
   for (const auto& [name, tensor] : options_.parameters) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      misuse("train.params", fmt::format("params: no parameter '{}'{}", name, did_you_mean(name, known)));
+      fail(ErrorClass::Usage, options_.parameters_place, "train.params",
+           fmt::format("params: no parameter '{}'{}", name, did_you_mean(name, known)));
     }
   }
 
@@ -189,12 +196,26 @@ void Trainer::make_initial_state() {
     state_.parameters.push_back(
         drawn->fields()[static_cast<std::size_t>(place - program_.drawn.begin())].tensor());
   }
+  check_values();
   std::vector<Value> parameters(state_.parameters.begin(), state_.parameters.end());
   state_.optimizer_states =
       evaluator_.call(program_.module, program_.optimizer_init, {Value::tuple(std::move(parameters))});
 }
 
-// What does not fit is reported before a run folder is made. The types of a batch are those of every batch.
+// Values and data against the model itself, whose parameters the user knows. What does not fit is reported
+// before a run folder is made; the types of a batch are those of every batch.
+void Trainer::check_values() const {
+  if (!program_.loss.empty()) {
+    const ColumnBinding binding(program_.module, program_.loss, 0, values_by_name(), data_, columns_.size());
+    binding.check_fit(batch_of(0), data_, options_.parameters_place);
+  }
+  if (!options_.validation) return;
+  EvaluateOptions later;
+  later.metrics = validation_metrics_;
+  later.parameters_place = options_.parameters_place;
+  check_evaluation(program_, values_by_name(), *options_.validation, later);
+}
+
 void Trainer::check_first_batch() {
   std::vector<Value> parameters(state_.parameters.begin(), state_.parameters.end());
   std::vector<Tensor> batch = batch_of(0);
@@ -232,10 +253,16 @@ std::vector<Tensor> Trainer::batch_of(std::int64_t step) const {
 double Trainer::do_step(double rate) {
   std::vector<Tensor> batch = batch_of(state_.step);
   std::vector<Value> parameters(state_.parameters.begin(), state_.parameters.end());
-  Value result = evaluator_.call(
-      program_.module, program_.step,
-      step_binding_.arguments(
-          {Value::tuple(std::move(parameters)), state_.optimizer_states, rate_tensor(rate)}, batch));
+  Value result;
+  try {
+    result = evaluator_.call(
+        program_.module, program_.step,
+        step_binding_.arguments(
+            {Value::tuple(std::move(parameters)), state_.optimizer_states, rate_tensor(rate)}, batch));
+  } catch (const Failure& failure) {
+    refuse_wrong_label(evaluator_, program_, values_by_name(), batch, data_, failure);
+    throw;
+  }
   const std::vector<Value>& fields = step_fields(result, program_.parameters.size());
   const Tensor& loss = fields[0].tensor();
   if (first_not_finite(loss)) report_not_finite_loss(batch, loss.get_double(0));
@@ -268,7 +295,7 @@ double Trainer::do_step(double rate) {
 
 bool Trainer::gradients_are_zero(const std::vector<Tensor>& batch, const TensorsByName& parameters) const {
   if (program_.adjoint.empty()) return false;
-  const ColumnBinding binding(program_.module, program_.adjoint, 0, parameters, batch.size(), "data");
+  const ColumnBinding binding(program_.module, program_.adjoint, 0, parameters, data_, batch.size());
   const Value result = evaluator_.call(program_.module, program_.adjoint, binding.arguments({}, batch));
   RELISH_CHECK(result.is_tuple() && result.fields().size() == 2);
   const std::vector<Value>& gradients = result.fields()[1].fields();

@@ -33,6 +33,8 @@ struct TrainOptions {
   std::uint64_t seed = 0;
   bool shuffle = true;
   TensorsByName parameters;           // start values of trained parameters, and values of those not trained
+  Span parameters_place = {};         // where they were given
+  Span batch_size_place = {};         // the same of the batch size
   std::optional<DataSet> validation;  // looked at after every epoch
   // Over the training rows and over the validation data, whose loss is added when the program has one.
   std::vector<std::string> metrics;
@@ -83,6 +85,7 @@ class Trainer {
 
  private:
   void make_initial_state();
+  void check_values() const;
   void check_first_batch();
   std::vector<Tensor> batch_of(std::int64_t step) const;
   // Of the step that follows `step` steps.

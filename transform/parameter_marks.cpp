@@ -77,12 +77,19 @@ std::optional<std::pair<std::string, Attribute>> mark_for(const Function& source
 
 }  // namespace
 
+bool may_be_trained(const Type& type) {
+  const TensorType* tensor = type.tensor();
+  if (tensor == nullptr) return type.tuple() != nullptr;
+  return !tensor->dtype || is_float(*tensor->dtype);
+}
+
 std::optional<std::vector<std::string>> marked_parameters(const Function& function) {
   if (auto listed = listed_parameters(function)) return listed;
   const std::optional<std::size_t> inputs = counted_inputs(function);
   if (!inputs) return std::nullopt;
-  std::vector<std::string> names = parameter_names(function.params);
-  names.erase(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(*inputs));
+  std::vector<std::string> names;
+  for (std::size_t i = *inputs; i < function.params.size(); ++i)
+    if (may_be_trained(function.params[i].type())) names.push_back(function.params[i].name());
   return names;
 }
 

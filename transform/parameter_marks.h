@@ -14,8 +14,13 @@ namespace relish {
 
 inline constexpr std::string_view input_count_attribute = "num_input";
 
-// The parameters that the marks call trained, in order; none without a mark. TypeError for a mark that says
-// nothing: a name that is no parameter, a count that is negative or greater than their number.
+// Whether a parameter of the type can be trained: integers, bools, keys, sizes and functions cannot; whether
+// a tensor or tuple of no known dtype can, its use shows.
+bool may_be_trained(const Type& type);
+
+// The parameters that the marks call trained, in order; none without a mark. Those behind a count are trained
+// where they may be. TypeError for a mark that says nothing: a name that is no parameter or none that may be
+// trained, a count that is negative or greater than their number.
 std::optional<std::vector<std::string>> marked_parameters(const Function& function);
 
 // Attributes for a function that is made of `source` and has the parameters `params`: those that carry the

@@ -323,13 +323,23 @@ Module add_optimizer(const Module& module, const NamedSpec& spec, const std::vec
 std::vector<std::string> trained_parameters(const Function& function, const std::vector<std::string>& wrt) {
   std::vector<std::string> all;
   for (const Var& param : function.params) all.push_back(param.name());
-  if (!wrt.empty()) {
-    for (const std::string& name : wrt) {
-      if (std::find(all.begin(), all.end(), name) == all.end()) {
+  const auto check_trained = [&](const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      const auto found = std::find(all.begin(), all.end(), name);
+      if (found == all.end()) {
         fail(ErrorClass::Usage, function.span, "parameter.unknown",
              fmt::format("{} has no parameter '{}'{}", function.name, name, did_you_mean(name, all)));
       }
+      const Var& param = function.params[static_cast<std::size_t>(found - all.begin())];
+      if (may_be_trained(param.type())) continue;
+      fail(ErrorClass::Type, param.span(), "setup_trainer.parameters",
+           fmt::format("'{}' is {}; only floating tensors are trained, others are data or have a value in "
+                       "params",
+                       name, print(param.type())));
     }
+  };
+  if (!wrt.empty()) {
+    check_trained(wrt);
     return wrt;
   }
   if (std::optional<std::vector<std::string>> marked = marked_parameters(function)) {
@@ -338,13 +348,18 @@ std::vector<std::string> trained_parameters(const Function& function, const std:
            fmt::format("{} says of none of its parameters that it is trained; name them by wrt",
                        function.name));
     }
+    check_trained(*marked);
     return *marked;
   }
-  if (all.size() < 2) {
+  std::vector<std::string> trained;
+  for (std::size_t i = 1; i < all.size(); ++i)
+    if (may_be_trained(function.params[i].type())) trained.push_back(all[i]);
+  if (trained.empty()) {
     fail(ErrorClass::Type, function.span, "setup_trainer.parameters",
-         fmt::format("{} has no parameter after its input; nothing could be trained", function.name));
+         fmt::format("{} has no {}parameter after its input; nothing could be trained", function.name,
+                     all.size() < 2 ? "" : "floating "));
   }
-  return {all.begin() + 1, all.end()};
+  return trained;
 }
 
 Module setup_trainer(const Module& module, std::string_view name, const SetupTrainerOptions& options) {

@@ -13,6 +13,7 @@
 #include "shell/program/program_file.h"
 #include "shell/program/text_file.h"
 #include "shell/repl/repl.h"
+#include "shell/script/script_exit.h"
 #include "shell/version.h"
 #include "support/big_stack.h"
 #include "support/interrupt.h"
@@ -223,6 +224,16 @@ int report_failure(Session& session, const Failure& failure) {
   return failure.exit_code();
 }
 
+// What was printed may still fail to be written.
+int finished(Session& session, int code) {
+  try {
+    session.output().flush();
+    return code;
+  } catch (const Failure& failure) {
+    return report_failure(session, failure);
+  }
+}
+
 }  // namespace
 
 int run_program(const std::vector<std::string>& arguments) {
@@ -235,6 +246,8 @@ int run_program(const std::vector<std::string>& arguments) {
     int code = dispatch(arguments, session);
     session.output().flush();
     return code;
+  } catch (const ScriptExit& exit) {
+    return finished(session, exit.code);
   } catch (const Failure& failure) {
     return report_failure(session, failure);
   } catch (const std::bad_alloc&) {

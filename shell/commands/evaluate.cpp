@@ -43,6 +43,7 @@ ScriptValue run(Invocation& invocation) {
   EvaluateOptions wanted;
   wanted.metrics = metrics_option(invocation, program.judgement);
   if (wanted.metrics.empty()) wanted.metrics = {"accuracy"};
+  wanted.parameters_place = invocation.span_of("params");
   wanted.batch_size = invocation.integer("batch_size", wanted.batch_size);
   if (wanted.batch_size < 1) invocation.refuse_value("batch_size", "expected at least 1");
   bool wants_loss = std::find(wanted.metrics.begin(), wanted.metrics.end(), "loss") != wanted.metrics.end();

@@ -188,6 +188,8 @@ ScriptValue run(Invocation& invocation) {
   wanted.seed = static_cast<std::uint64_t>(
       invocation.integer("seed", static_cast<std::int64_t>(session.settings().seed)));
   wanted.parameters = parameter_values(invocation);
+  wanted.parameters_place = invocation.span_of("params");
+  wanted.batch_size_place = invocation.span_of("batch_size");
   wanted.log_every = log_every(invocation);
   DataSet data = data_set(invocation, "data");
   if (invocation.given("validation")) wanted.validation = data_set(invocation, "validation");

@@ -56,6 +56,8 @@ DataSet data_set(const Invocation& invocation, std::string_view option) {
   data.targets = columns.back();
   columns.pop_back();
   data.inputs = std::move(columns);
+  data.name = option;
+  data.place = invocation.span_of(option);
   return data;
 }
 

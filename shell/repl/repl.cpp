@@ -34,8 +34,7 @@ class Repl {
 
   // False when a command of the file ends the session.
   bool run_file(const std::string& path) {
-    return attempt(
-        [&] { return inputs_.run(path, read_file(path, limits().max_source_bytes, "--max-source-size")); });
+    return attempt([&] { return inputs_.run_file(path); });
   }
 
   int run() {
@@ -131,8 +130,7 @@ int run_repl(Session& session, const std::vector<std::string>& files) {
     options.confined = true;
     SessionInputs inputs(session, options);
     for (const std::string& path : files) {
-      const std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
-      if (!inputs.run(path, text)) return 0;
+      if (!inputs.run_file(path)) return 0;
     }
     inputs.run("<stdin>", read_file("-", limits().max_source_bytes, "--max-source-size"));
     return 0;

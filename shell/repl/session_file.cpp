@@ -11,10 +11,14 @@
 namespace relish {
 namespace {
 
+bool is_file(const std::string& path) {
+  struct stat info = {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
 // Whether a regular file stands at `path` that no session wrote.
 bool is_other_file(const std::string& path) {
-  struct stat info = {};
-  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  if (!is_file(path)) return false;
   const std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
   std::string_view first = std::string_view(text).substr(0, text.find('\n'));
   if (first.ends_with('\r')) first.remove_suffix(1);
@@ -23,23 +27,51 @@ bool is_other_file(const std::string& path) {
 
 }  // namespace
 
+void SessionStatements::add_piece(const SessionPiece& piece) {
+  const auto* text = std::get_if<std::string>(&piece);
+  auto* before = pieces_.empty() ? nullptr : std::get_if<std::string>(&pieces_.back());
+  if (text && before) {
+    *before += *text;
+  } else {
+    pieces_.push_back(piece);
+  }
+}
+
 void SessionStatements::add(std::string text) {
   if (!text.ends_with('\n')) text += '\n';
-  text_ += text;
+  add_piece(std::move(text));
   ++inputs_;
 }
 
-void SessionStatements::add_part(const std::string& text, const Script::Progress& progress) {
+void SessionStatements::add_part(const std::string& text, const Script::Progress& progress,
+                                 const Script& script) {
   if (progress.end > 0) add(text.substr(0, progress.end));
   if (!progress.stopped.known()) return;
   has_stopped_ = true;
-  text_ += "# Stopped in the middle; what it had done is not repeated:\n";
+  std::string comment = "# Stopped in the middle:\n";
   std::string_view rest =
       std::string_view(text).substr(progress.stopped.begin, progress.stopped.end - progress.stopped.begin);
   while (!rest.empty()) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
-    text_ += "#   " + std::string(line) + "\n";
+    comment += "#   " + std::string(line) + "\n";
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+  }
+  comment += "# What it left:\n";
+  if (progress.draws > 0) {
+    // Whoever draws next draws what follows.
+    std::string counter = "_drawn";
+    while (script.environment().find(counter)) counter = "_" + counter;
+    comment += fmt::format("for {0} in range({1}): {0} = rand((1,))\n", counter, progress.draws);
+  }
+  add_piece(std::move(comment));
+  for (const std::string& name : progress.touched) {
+    if (!script.environment().find(name)) continue;
+    if (const auto pieces = assignment_pieces(script, name)) {
+      for (const SessionPiece& piece : *pieces) add_piece(piece);
+    } else {
+      unwritten_.push_back(name);
+      add_piece(fmt::format("#   {}: a value that no text says\n", name));
+    }
   }
 }
 
@@ -50,7 +82,25 @@ void SessionStatements::save(const std::string& path, bool overwrite) const {
              "'{}' is no saved session: it is not replaced; write :save FILE --overwrite to replace it",
              printable(path)));
   }
-  write_file_atomically(path, std::string(session_heading) + "\n" + text_);
+  const bool again = is_file(path);
+  std::string text = std::string(session_heading) + "\n";
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    if (const auto* own = std::get_if<std::string>(&pieces_[i])) {
+      text += *own;
+      continue;
+    }
+    const std::string file = value_file(path, pieces_[i], i);
+    if (!overwrite && !again && is_file(file)) {
+      fail(ErrorClass::Usage, {}, "save.other",
+           fmt::format("'{}' is there already, where a value of the session would go; write :save FILE "
+                       "--overwrite to replace it",
+                       printable(file)));
+    }
+    text += value_expression(path, pieces_[i], i);
+  }
+  for (std::size_t i = 0; i < pieces_.size(); ++i)
+    if (!std::holds_alternative<std::string>(pieces_[i])) write_value_file(path, pieces_[i], i);
+  write_file_atomically(path, text);
 }
 
 }  // namespace relish

@@ -1,10 +1,15 @@
 // Running of inputs.
 #include "shell/repl/session_inputs.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <filesystem>
 
 #include "frontend/syntax_check.h"
 #include "shell/repl/colon_command.h"
+#include "support/atomic_file.h"
+#include "support/limits.h"
 #include "support/render.h"
 
 namespace relish {
@@ -27,12 +32,12 @@ bool leaves(const std::string& name) { return name == "quit" || name == "q" || n
 // Words that other shells take without a colon; a name of the session that is bound means its value.
 bool run_plain_word(Session& session, const Script& script, std::string text, bool& goes_on) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  if (script.environment().find(text)) return false;
-  if (text == "quit" || text == "exit" || text == "quit()") {
+  if (script.environment().find(text.substr(0, text.find('(')))) return false;
+  if (text == "quit" || text == "exit" || text == "quit()" || text == "exit()") {
     goes_on = false;
     return true;
   }
-  if (text != "help" && text != "?") return false;
+  if (text != "help" && text != "help()" && text != "?") return false;
   session.print(session_help());
   return true;
 }
@@ -89,6 +94,18 @@ bool SessionInputs::run(const std::string& name, const std::string& text) {
   return true;
 }
 
+bool SessionInputs::run_file(const std::string& path) {
+  const std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
+  if (!text.starts_with(session_heading)) return run(path, text);
+  struct FolderScope {
+    Script& script;
+    std::string before;
+    ~FolderScope() { script.set_folder(std::move(before)); }
+  } scope{script_, script_.options().folder};
+  script_.set_folder(std::filesystem::path(path).parent_path().string());
+  return run(path, text);
+}
+
 // Runs a part and keeps what of it finished.
 void SessionInputs::run_statements(const std::string& name, const InputPart& part) {
   const std::string text = at_its_line(part);
@@ -103,7 +120,7 @@ void SessionInputs::run_statements(const std::string& name, const InputPart& par
       progress.stopped.begin -= before;
       progress.stopped.end -= before;
     }
-    statements_.add_part(part.text, progress);
+    statements_.add_part(part.text, progress, script_);
     throw;
   }
   statements_.add(part.text);
@@ -158,8 +175,12 @@ void SessionInputs::save(std::string path) {
   session_.print(fmt::format("saved {} inputs in {}", statements_.inputs(), path));
   if (statements_.has_stopped()) {
     session_.print(
-        "a statement that stopped in the middle stands there as a comment: what it had done is not "
-        "repeated");
+        "a statement that stopped in the middle stands there as a comment, and behind it the values that it "
+        "left");
+  }
+  if (!statements_.unwritten().empty()) {
+    session_.print(fmt::format("no text says the values of {}, which are left out",
+                               fmt::join(statements_.unwritten(), ", ")));
   }
 }
 

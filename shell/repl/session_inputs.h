@@ -19,6 +19,8 @@ class SessionInputs {
   // Runs a text under the name that its diagnostics show. False when a command ends the session. Throws what
   // a statement throws; the parts before it keep their effect.
   bool run(const std::string& name, const std::string& text);
+  // The same of a file. One that :save wrote finds its values beside it, from wherever it is run.
+  bool run_file(const std::string& path);
 
  private:
   bool run_command(const std::string& name, const InputPart& part);

@@ -7,6 +7,7 @@
 
 #include "shell/script/numbers.h"
 #include "shell/script/script.h"
+#include "shell/script/script_exit.h"
 #include "support/render.h"
 
 namespace relish {
@@ -138,19 +139,46 @@ ScriptValue call_round(Script& script, CallArguments& arguments) {
   return std::isinf(scale) ? ScriptValue(0.0) : ScriptValue(round_half_even(value / scale) * scale);
 }
 
+// A str option of print; None means the default, as in Python.
+std::string text_option(const NamedValue* argument, std::string_view fallback) {
+  if (!argument || argument->value.is_none()) return std::string(fallback);
+  if (argument->value.string()) return *argument->value.string();
+  fail(ErrorClass::Type, argument->span, "call.argument",
+       fmt::format("print: found {}; expected a str", describe(argument->value)));
+}
+
 ScriptValue call_print(Script& script, CallArguments& arguments) {
   const NamedValue* full = arguments.optional("full", true);
+  const std::string separator = text_option(arguments.optional("sep", true), " ");
+  const std::string end = text_option(arguments.optional("end", true), "\n");
   bool all = full && full->value.as<bool>() && *full->value.as<bool>();
   std::string line;
   bool first = true;
   for (const NamedValue& item : arguments.rest()) {
-    if (!first) line += ' ';
+    if (!first) line += separator;
     line += all ? text_of(item.value, true) : shown_text(item.value);
     first = false;
   }
   arguments.done();
-  script.session().print(line);
+  if (end == "\n") {
+    script.session().print(line);
+  } else {
+    script.session().output().write(line + end);
+  }
   return {};
+}
+
+ScriptValue call_exit(Script&, CallArguments& arguments) {
+  const NamedValue* code = arguments.optional("code");
+  arguments.done();
+  if (!code || code->value.is_none()) throw ScriptExit{0};
+  const auto* number = code->value.as<std::int64_t>();
+  if (!number || *number < 0 || *number > 255) {
+    fail(ErrorClass::Type, code->span, "call.argument",
+         fmt::format("exit: found {}; expected an int from 0 to 255",
+                     number ? fmt::to_string(*number) : describe(code->value)));
+  }
+  throw ScriptExit{static_cast<int>(*number)};
 }
 
 ScriptValue call_arg(Script& script, CallArguments& arguments) {
@@ -170,7 +198,8 @@ constexpr Builtin number_table[] = {
     {"str", "str(x)", call_str},
     {"abs", "abs(x)", call_abs},
     {"round", "round(x, digits=None)", call_round},
-    {"print", "print(values…, full=False)", call_print},
+    {"print", "print(values…, sep=\" \", end=\"\\n\", full=False)", call_print},
+    {"exit", "exit(code=0)", call_exit},
     {"arg", "arg(name, default=None)", call_arg},
 };
 

@@ -16,7 +16,7 @@ DType dtype_or(const NamedValue* argument, DType fallback) {
 }
 
 ScriptValue filled(CallArguments& arguments, double value) {
-  const NamedValue& shape = arguments.required("shape");
+  const NamedValue shape = arguments.dimensions("shape");
   const NamedValue* dtype = arguments.optional("dtype");
   arguments.done();
   Tensor result = Tensor::zeros(dtype_or(dtype, DType::Float32), shape_of(shape.value, shape.span));
@@ -34,7 +34,7 @@ ScriptValue call_ones(Script&, CallArguments& arguments) { return filled(argumen
 // Without a seed: the next numbers of the session's.
 ScriptValue drawn(Script& script, CallArguments& arguments, Distribution distribution,
                   std::string_view what) {
-  const NamedValue& shape = arguments.required("shape");
+  const NamedValue shape = arguments.dimensions("shape");
   const NamedValue* dtype = arguments.optional("dtype");
   const NamedValue* seed = arguments.optional("seed");
   arguments.done();

@@ -1,6 +1,8 @@
 // Matching of arguments to the names that a built-in asks for.
 #include "shell/script/call_arguments.h"
 
+#include <fmt/ranges.h>
+
 #include "support/suggest.h"
 
 namespace relish {
@@ -28,8 +30,39 @@ const NamedValue* CallArguments::optional(std::string_view name, bool keyword_on
 
 const NamedValue& CallArguments::required(std::string_view name) {
   if (const NamedValue* found = optional(name)) return *found;
+  // What was meant for it, when its name is spelt wrong.
+  const std::vector<std::string> wanted = {std::string(name)};
+  for (const NamedValue& argument : arguments_) {
+    const std::string nearest = argument.name.empty() ? "" : did_you_mean(argument.name, wanted);
+    if (nearest.empty()) continue;
+    fail(ErrorClass::Usage, argument.span, "call.arguments",
+         fmt::format("{}: unknown argument '{}'{}", callee_, argument.name, nearest));
+  }
   fail(ErrorClass::Usage, span_, "call.arguments",
        fmt::format("{}: the argument '{}' is missing", callee_, name));
+}
+
+NamedValue CallArguments::dimensions(std::string_view name) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    if (taken_[i] || !arguments_[i].name.empty() || !arguments_[i].value.as<std::int64_t>()) break;
+    places.push_back(i);
+  }
+  if (places.size() < 2) return required(name);
+  for (const NamedValue& argument : arguments_) {
+    if (argument.name != name) continue;
+    fail(ErrorClass::Usage, argument.span, "call.arguments",
+         fmt::format("{}: '{}' is given twice", callee_, name));
+  }
+  NamedValue all = {"", {}, cover(arguments_[places.front()].span, arguments_[places.back()].span)};
+  std::vector<ScriptValue> dims;
+  for (const std::size_t place : places) {
+    taken_[place] = true;
+    dims.push_back(arguments_[place].value);
+  }
+  known_.emplace_back(name);
+  all.value = ScriptValue::tuple(std::move(dims));
+  return all;
 }
 
 std::vector<NamedValue> CallArguments::rest() {
@@ -50,9 +83,13 @@ void CallArguments::done() const {
            fmt::format("{}: found more arguments than it takes", callee_));
     }
     fail(ErrorClass::Usage, arguments_[i].span, "call.arguments",
-         fmt::format("{}: unknown argument '{}'{}", callee_, arguments_[i].name,
+         fmt::format("{}: unknown argument '{}'{}{}", callee_, arguments_[i].name, takes_words(known_),
                      did_you_mean(arguments_[i].name, known_)));
   }
+}
+
+std::string takes_words(const std::vector<std::string>& names) {
+  return names.empty() ? "; it takes none by name" : fmt::format("; it takes {}", fmt::join(names, ", "));
 }
 
 }  // namespace relish

@@ -18,6 +18,9 @@ class CallArguments {
   const NamedValue& required(std::string_view name);
   // Null when it was not given. With `keyword_only` positions do not count.
   const NamedValue* optional(std::string_view name, bool keyword_only = false);
+  // The next positional argument, or those up to the last of two and more ints in a row, as one tuple:
+  // zeros(2, 3) is zeros((2, 3)).
+  NamedValue dimensions(std::string_view name);
   // All positional arguments that are left.
   std::vector<NamedValue> rest();
   // UsageError for arguments that nobody took.
@@ -33,5 +36,8 @@ class CallArguments {
   std::vector<std::string> known_;  // names asked for so far
   Span span_;
 };
+
+// "; it takes a, b", or that it takes none by name.
+std::string takes_words(const std::vector<std::string>& names);
 
 }  // namespace relish

@@ -58,6 +58,24 @@ ScriptValue relax_value(std::string_view name, CallArguments& arguments, bool& k
   return {};
 }
 
+// What a command was asked is wrong where it was asked: the place in the model that it is about is a note.
+void blame_call(Failure& failure, const Invocation& invocation) {
+  const bool of_model = invocation.command.subject == Subject::Module ||
+                        invocation.command.subject == Subject::Function ||
+                        invocation.command.subject == Subject::Call;
+  Diagnostic& first = failure.diagnostics().front();
+  const Span call = invocation.span;
+  const bool inside =
+      first.span.file == call.file && first.span.begin >= call.begin && first.span.end <= call.end;
+  const bool wrt =
+      first.id == "gradient.wrt" || first.id == "parameter.unknown" || first.id == "setup_trainer.parameters";
+  const bool names_wrt = wrt && invocation.given("wrt");
+  const bool asked_wrong = first.error_class == ErrorClass::Usage || names_wrt;
+  if (!of_model || !asked_wrong || !first.span.known() || inside) return;
+  first.notes.insert(first.notes.begin(), {first.span, "it is about this place of the model"});
+  first.span = names_wrt ? invocation.span_of("wrt") : call;
+}
+
 }  // namespace
 
 std::vector<ScriptValue> Script::values_of_items(const std::vector<ast::ExprPtr>& items) {
@@ -110,6 +128,17 @@ std::vector<NamedValue> Script::arguments_of(const ast::Call& call) {
     }
   }
   return result;
+}
+
+// help(gradient) and doc(R.nn.relu) are of the name, as help("gradient") is, where it is bound to nothing.
+std::vector<NamedValue> Script::names_of(const ast::Call& call) {
+  if (call.arguments.size() == 1 && call.arguments[0].stars == 0 && call.arguments[0].name.empty()) {
+    const ast::Expr& argument = *call.arguments[0].value;
+    const std::string name = ast::dotted_name(argument);
+    if (!name.empty() && !environment_.find(name.substr(0, name.find('.'))))
+      return {{"", ScriptValue(name), argument.span}};
+  }
+  return arguments_of(call);
 }
 
 std::string Script::namespace_path(const ast::Expr& expr) const {
@@ -194,7 +223,8 @@ ScriptValue Script::call_by_name(const std::string& name, const ast::Call& call,
     return builtin->call(*this, arguments);
   }
   if (const Command* command = find_command(name); command && (command->surfaces & in_scripts)) {
-    return call_command(*command, arguments_of(call), span);
+    return call_command(*command, command->subject == Subject::Name ? names_of(call) : arguments_of(call),
+                        span);
   }
   // A module with that one function name, as `M.f` may be written `f` when it is unique.
   std::vector<FunctionReference> owners;
@@ -354,7 +384,7 @@ ScriptValue Script::call_command(const Command& command, std::vector<NamedValue>
     }
     if (std::find(option_names.begin(), option_names.end(), argument.name) == option_names.end()) {
       fail(ErrorClass::Usage, argument.span, "command.option",
-           fmt::format("{}: unknown option '{}'{}", command.name, argument.name,
+           fmt::format("{}: unknown option '{}'{}{}", command.name, argument.name, takes_words(option_names),
                        did_you_mean(argument.name, option_names)));
     }
     if (invocation.given(argument.name)) {
@@ -376,6 +406,7 @@ ScriptValue Script::call_command(const Command& command, std::vector<NamedValue>
   try {
     return command.run(invocation);
   } catch (Failure& failure) {
+    blame_call(failure, invocation);
     failure.at(span);
     // What is wrong with a file is told by the file's name; the line that names it comes with it.
     const Diagnostic& first = failure.diagnostics().front();

@@ -12,12 +12,16 @@ const ScriptValue* Environment::find(std::string_view name) const {
 
 ScriptValue* Environment::find_to_change(std::string_view name) {
   auto found = values_.find(std::string(name));
-  return found == values_.end() ? nullptr : &found->second;
+  if (found == values_.end()) return nullptr;
+  if (!touched_.contains(found->first)) touched_.insert(found->first);
+  return &found->second;
 }
 
 void Environment::set(const std::string& name, ScriptValue value) {
   auto found = values_.find(name);
-  if (recording_) {
+  if (!recording_) {
+    touched_.insert(name);
+  } else {
     // Only the value before the statement matters, so a loop keeps one change a name.
     if (!changes_.contains(name)) {
       changes_.emplace(name,
@@ -34,6 +38,7 @@ void Environment::set(const std::string& name, ScriptValue value) {
 ScriptValue Environment::take(const std::string& name) {
   auto found = values_.find(name);
   RELISH_CHECK(found != values_.end());
+  touched_.insert(name);
   ScriptValue value = std::move(found->second);
   values_.erase(found);
   if (recording_) changes_.insert_or_assign(name, std::nullopt);
@@ -53,6 +58,7 @@ void Environment::begin() {
 }
 
 void Environment::commit() {
+  for (const auto& [name, before] : changes_) touched_.insert(name);
   changes_.clear();
   recording_ = false;
 }
@@ -65,7 +71,8 @@ void Environment::roll_back() {
       values_.erase(name);
     }
   }
-  commit();
+  changes_.clear();
+  recording_ = false;
 }
 
 }  // namespace relish

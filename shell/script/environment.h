@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -23,6 +24,10 @@ class Environment {
   ScriptValue take(const std::string& name);
   std::vector<std::string> names() const;  // sorted
 
+  // Names that were bound, changed or unbound since `forget_touched`, by what was not rolled back; sorted.
+  std::vector<std::string> touched() const { return {touched_.begin(), touched_.end()}; }
+  void forget_touched() { touched_.clear(); }
+
   // A statement: `begin`, then `commit` or `roll_back`. Not nested.
   void begin();
   void commit();
@@ -31,6 +36,7 @@ class Environment {
  private:
   std::unordered_map<std::string, ScriptValue> values_;
   std::unordered_map<std::string, std::optional<ScriptValue>> changes_;  // what was there before
+  std::set<std::string> touched_;
   bool recording_ = false;
 };
 

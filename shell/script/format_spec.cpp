@@ -1,6 +1,7 @@
 // Parsing of format specifications and their application. Digits come from to_chars, so no locale has a say.
 #include "shell/script/format_spec.h"
 
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -83,6 +84,12 @@ FormatSpec parse_spec(std::string_view spec, Span span) {
   }
   result.type = take("bdoxXeEfFgGs%n");
   if (!rest.empty()) bad_spec(spec, span);
+  const bool other_base =
+      result.type != 0 && std::string_view("boxX").find(result.type) != std::string_view::npos;
+  if (result.grouping == ',' && other_base) {
+    fail(ErrorClass::Syntax, span, "script.format",
+         fmt::format("found ',' with the format type '{0}'; expected '_{0}'", result.type));
+  }
   return result;
 }
 
@@ -117,14 +124,22 @@ std::string pad(const FormatSpec& spec, const std::string& sign, const std::stri
   }
 }
 
-// Groups the digits before a point or exponent by three.
-std::string grouped(const std::string& digits, char separator) {
+// Groups the digits before a point or exponent: by three, those of other bases by four. Zeros that fill the
+// field up to the width are digits too, `used` places of which are taken.
+std::string grouped(const FormatSpec& spec, const std::string& digits, std::size_t used, std::size_t by) {
   std::size_t whole = 0;
-  while (whole < digits.size() && digits[whole] >= '0' && digits[whole] <= '9') ++whole;
+  while (whole < digits.size() && (by == 4 ? std::isxdigit(static_cast<unsigned char>(digits[whole]))
+                                           : std::isdigit(static_cast<unsigned char>(digits[whole]))))
+    ++whole;
+  if (whole == 0) return digits;  // inf, nan
+  std::string front = digits.substr(0, whole);
+  const bool filled = spec.fill == "0" && spec.align == '=';
+  const std::size_t width = static_cast<std::size_t>(spec.width), rest = digits.size() - whole + used;
+  while (filled && front.size() + (front.size() - 1) / by + rest < width) front.insert(front.begin(), '0');
   std::string result;
-  for (std::size_t i = 0; i < whole; ++i) {
-    if (i > 0 && (whole - i) % 3 == 0) result += separator;
-    result += digits[i];
+  for (std::size_t i = 0; i < front.size(); ++i) {
+    if (i > 0 && (front.size() - i) % by == 0) result += spec.grouping;
+    result += front[i];
   }
   return result + digits.substr(whole);
 }
@@ -145,9 +160,9 @@ std::string format_integer(const FormatSpec& spec, std::int64_t value) {
   if (spec.type == 'X') {
     for (char& c : digits) c = c >= 'a' && c <= 'f' ? static_cast<char>(c - 'a' + 'A') : c;
   }
-  if (spec.grouping && base == 10) digits = grouped(digits, spec.grouping);
   std::string sign = sign_text(value < 0, spec.sign);
   if (spec.alternate && base != 10) sign += std::string("0") + spec.type;
+  if (spec.grouping) digits = grouped(spec, digits, sign.size(), base == 10 ? 3 : 4);
   return pad(spec, sign, digits, '>');
 }
 
@@ -179,9 +194,10 @@ std::string format_real(const FormatSpec& spec, double value) {
   if (spec.type == 'E' || spec.type == 'G' || spec.type == 'F') {
     for (char& c : body) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   }
-  if (spec.grouping) body = grouped(body, spec.grouping);
+  const std::string sign = sign_text(negative, spec.sign);
+  if (spec.grouping) body = grouped(spec, body, sign.size() + percent, 3);
   if (percent) body += '%';
-  return pad(spec, sign_text(negative, spec.sign), body, '>');
+  return pad(spec, sign, body, '>');
 }
 
 std::string format_text(const FormatSpec& spec, std::string text) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "frontend/ast_walk.h"
 #include "shell/program/literal_text.h"
 #include "shell/program/module_files.h"
 #include "shell/program/reading.h"
@@ -143,14 +144,26 @@ void Script::run(std::uint32_t file) {
       const auto* expression = statements[i].as<ast::ExpressionStatement>();
       bool description =
           i == 0 && statements.size() > 1 && expression && expression->value->as<ast::StringValue>();
-      const bool in_parts =
-          statements[i].as<ast::For>() || statements[i].as<ast::While>() || statements[i].as<ast::If>();
-      if (in_parts) progress_.stopped = statements[i].whole;
-      if (!description) run_statement(statements[i]);
-      progress_.stopped = {};
+      if (!description) run_noted(statements[i]);
       progress_.end = std::max(progress_.end, statements[i].whole.end);
     }
   });
+}
+
+// What a statement that fails or is stopped leaves behind is noted. One without parts leaves nothing but when
+// the interrupt came late: then it is done, perhaps with less than it would have been.
+void Script::run_noted(const ast::Statement& statement) {
+  const std::uint64_t draws_before = session_.settings().draws;
+  environment_.forget_touched();
+  try {
+    run_statement(statement);
+  } catch (...) {
+    progress_.touched = environment_.touched();
+    progress_.draws = session_.settings().draws - draws_before;
+    if (!ast::inner_blocks(statement).empty() || !progress_.touched.empty() || progress_.draws > 0)
+      progress_.stopped = statement.whole;
+    throw;
+  }
 }
 
 // Functions may call each other up to the first that is defined anew; returns its position, or the end.

@@ -42,10 +42,13 @@ class Script {
   // thrown. Nothing runs when the text has errors. Statements before a failing one keep their effect.
   void run(std::uint32_t file);
   // How far the last text ran: where the last statement that finished ends in it, and whether one behind that
-  // stopped in the middle, so that some of what it did stands. For sessions, which write down what happened.
+  // was stopped, so that some of what it did stands: the names that it bound, and how often it drew numbers.
+  // For sessions, which write down what happened.
   struct Progress {
     std::uint32_t end = 0;
     Span stopped;
+    std::vector<std::string> touched;
+    std::uint64_t draws = 0;
   };
   const Progress& progress() const { return progress_; }
   // The value of an expression's text.
@@ -58,6 +61,8 @@ class Script {
   const Environment& environment() const { return environment_; }
   OperatorCalls& operators() { return operators_; }
   const ScriptOptions& options() const { return options_; }
+  // Against which the next texts resolve relative paths.
+  void set_folder(std::string folder) { options_.folder = std::move(folder); }
   // With the file that this script runs.
   const std::vector<std::string>& running() const { return running_; }
   // Whether the last text held nothing but declarations: then nothing has run.
@@ -86,6 +91,7 @@ class Script {
 
   void atomically(const std::function<void()>& work);
   Flow run_statement(const ast::Statement& statement);
+  void run_noted(const ast::Statement& statement);
   Flow execute(const ast::Statement& statement);
   Flow execute(const ast::Block& block);
   void execute_assignment(const ast::Assignment& assignment);
@@ -124,6 +130,7 @@ class Script {
   ScriptValue call_method(const ast::Attribute& method, const ast::Call& call, Span span);
   ScriptValue call_command(const Command& command, std::vector<NamedValue> arguments, Span span);
   std::vector<NamedValue> arguments_of(const ast::Call& call);
+  std::vector<NamedValue> names_of(const ast::Call& call);
   ScriptValue call_any(const ScriptValue& callee, const ast::Call& call, Span span);
   [[noreturn]] void unknown_name(const std::string& name, Span span);
   void declare_arguments(const ast::Block& statements);

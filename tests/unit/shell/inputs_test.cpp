@@ -1,7 +1,14 @@
 // Inputs of a session: their parts, prompts in pasted text, and that one is read whole before it runs.
 #include <catch2/catch.hpp>
 
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "runtime/files.h"
 #include "shell/repl/session_inputs.h"
+#include "support/interrupt.h"
+#include "tests/unit/temporary_folder.h"
 
 using namespace relish;
 
@@ -115,4 +122,47 @@ TEST_CASE("help shows what a value is") {
   CHECK(run("help(M.main)").find("main(x") != std::string::npos);
   CHECK(run("help(3)").find("int") != std::string::npos);
   CHECK(run("help(\"gradient\")").find("--wrt") != std::string::npos);
+}
+
+TEST_CASE("what a stopped loop or job left is saved as values, and the session that was saved runs again") {
+  relish::testing::TemporaryFolder folder;
+  const std::string path = folder.path() + "/kept.relish";
+  const auto interrupted = [](Run& run, const std::string& text, int milliseconds) {
+    clear_interrupt();
+    std::thread signal([milliseconds] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+      interrupt_flag.store(SIGINT);
+    });
+    const std::string found = run(text);
+    signal.join();
+    clear_interrupt();
+    return found;
+  };
+  Run first;
+  CHECK(first(training_module) == "");
+  CHECK(interrupted(first,
+                    "for i in range(1000000000):\n    rows = i + 1\n    drawn = rand(3)\n    kind = "
+                    "M.main\n    ends = [float(\"inf\"), -0.0, (1,), \"a'b\\n\", range(3), zeros(0, 2)]\n",
+                    100)
+            .starts_with("Interrupted@"));
+  CHECK(first("more = rand(2)\nagain = kind(ones(2), ones(2))\n") == "");
+  // A job that is interrupted is bound with what it has learned.
+  CHECK(
+      first("@I.ir_module\nclass L:\n    @R.function\n    def main(x: R.Tensor((\"n\", 2), \"float32\"), w: "
+            "R.Tensor((2, 20), \"float32\")):\n        y = R.matmul(x, w)\n        return y\n") == "");
+  CHECK(interrupted(
+            first,
+            "job = train(L.main, data=(ones(64, 2), ones(64, 20)), loss=\"mse\", optimizer=\"sgd(lr=0.1)\", "
+            "steps=100000000, log_every=\"1000s\", run_dir=\"" +
+                folder.path() + "/job\")\n",
+            1500) == "Interrupted@1");
+  const std::string shown =
+      "print(rows, drawn, more, again, ends[:5], ends[5].shape, job[\"steps\"], job[\"params\"])\n";
+  const std::string before = first(shown);
+  CHECK(before.find("inf") != std::string::npos);
+  CHECK(first(":save " + path + "\n").find("saved ") == 0);
+
+  Run second;
+  CHECK(second.inputs->run_file(path));
+  CHECK(second(shown) == before);
 }

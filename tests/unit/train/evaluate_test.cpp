@@ -125,7 +125,7 @@ TEST_CASE("the mean loss weighs batches by their rows") {
                          options)["loss"];
   CHECK(fixed == Approx(nine).epsilon(1e-12));
   CHECK(failure_of([&] { evaluate(evaluator, linear_program(Scalar(16)), parameters, data, options); }) ==
-        "DataError: loss: found 10 rows; main_loss takes batches of 16");
+        "DataError: data: found 10 rows; main_loss takes batches of 16 rows");
 }
 
 // Returns one-hot logits for class `x % 3`.

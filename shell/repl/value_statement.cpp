@@ -1,0 +1,193 @@
+// Expressions of values.
+#include "shell/repl/value_statement.h"
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "runtime/files.h"
+#include "runtime/format.h"
+#include "shell/program/text_file.h"
+
+namespace relish {
+namespace {
+
+// A tensor of more elements stands in a file.
+constexpr std::int64_t most_written_elements = 256;
+
+class PieceWriter {
+ public:
+  explicit PieceWriter(const Script& script) : script_(script) {}
+
+  std::vector<SessionPiece> take() {
+    flush();
+    return std::move(pieces_);
+  }
+  void add(std::string_view text) { text_ += text; }
+  // False for what no text says.
+  bool add_value(const ScriptValue& value, std::string_view target);
+
+ private:
+  template <class Items>
+  bool add_items(const Items& items, std::string_view open, std::string_view close);
+  void add_real(double value);
+  void add_tensor(const Tensor& tensor);
+  void add_elements(const Tensor& tensor, std::size_t dim, std::int64_t first);
+  bool add_function(const FunctionReference& function, std::string_view target);
+  void flush() {
+    if (!text_.empty()) pieces_.emplace_back(std::exchange(text_, {}));
+  }
+
+  const Script& script_;
+  std::vector<SessionPiece> pieces_;
+  std::string text_;
+};
+
+template <class Items>
+bool PieceWriter::add_items(const Items& items, std::string_view open, std::string_view close) {
+  add(open);
+  bool first = true;
+  for (const ScriptValue& item : items) {
+    if (!first) add(", ");
+    first = false;
+    if (!add_value(item, "")) return false;
+  }
+  add(close);
+  return true;
+}
+
+bool PieceWriter::add_value(const ScriptValue& value, std::string_view target) {
+  if (const Tensor* tensor = value.tensor()) {
+    add_tensor(*tensor);
+  } else if (const ScriptList* list = value.sequence()) {
+    const bool single = list->tuple && list->items.size() == 1;
+    return add_items(list->items, list->tuple ? "(" : "[", single ? ",)" : list->tuple ? ")" : "]");
+  } else if (const ScriptDict* dict = value.dictionary()) {
+    add("{");
+    bool first = true;
+    for (const auto& [key, item] : dict->items) {
+      if (!first) add(", ");
+      first = false;
+      if (!add_value(key, "")) return false;
+      add(": ");
+      if (!add_value(item, "")) return false;
+    }
+    add("}");
+  } else if (const auto* real = value.as<double>()) {
+    add_real(*real);
+  } else if (const auto* integer = value.as<std::int64_t>();
+             integer && *integer == std::numeric_limits<std::int64_t>::min()) {
+    add("(-9223372036854775807 - 1)");
+  } else if (const auto* shape = value.as<ShapeValue>()) {
+    add("R.shape([");
+    for (std::size_t i = 0; i < shape->dims.size(); ++i)
+      add(fmt::format("{}{}", i > 0 ? ", " : "", shape->dims[i]));
+    add("])");
+  } else if (const auto* range = value.as<ScriptRange>()) {
+    add(fmt::format("range({}, {}, {})", range->begin, range->end, range->step));
+  } else if (const auto* module = value.as<ModulePtr>()) {
+    flush();
+    pieces_.emplace_back(*module);
+  } else if (const auto* function = value.as<FunctionReference>()) {
+    return add_function(*function, target);
+  } else if (value.as<std::shared_ptr<const ObjectValue>>()) {
+    return false;
+  } else {
+    add(quoted_text_of(value, true));
+  }
+  return true;
+}
+
+void PieceWriter::add_real(double value) {
+  if (std::isfinite(value)) return add(quoted_text_of(ScriptValue(value)));
+  add(std::isnan(value) ? "float(\"nan\")" : value < 0 ? "float(\"-inf\")" : "float(\"inf\")");
+}
+
+void PieceWriter::add_tensor(const Tensor& tensor) {
+  const bool literal_dtype = is_float(tensor.dtype()) || is_int(tensor.dtype()) || is_bool(tensor.dtype());
+  // A nested list says no more of dimensions behind one of length 0.
+  if (tensor.size() == 0) {
+    add("zeros((");
+    for (const std::int64_t dim : tensor.shape()) add(fmt::format("{}, ", dim));
+    add(fmt::format("), \"{}\")", name_of(tensor.dtype())));
+    return;
+  }
+  bool finite = true;
+  for (std::int64_t i = 0; is_float(tensor.dtype()) && finite && i < tensor.size(); ++i)
+    finite = std::isfinite(tensor.get_double(i));
+  if (!literal_dtype || !finite || tensor.size() > most_written_elements) {
+    flush();
+    pieces_.emplace_back(tensor);
+    return;
+  }
+  add("tensor(");
+  add_elements(tensor, 0, 0);
+  add(fmt::format(", \"{}\")", name_of(tensor.dtype())));
+}
+
+// The part of the tensor behind the first dimensions, from element `first` on.
+void PieceWriter::add_elements(const Tensor& tensor, std::size_t dim, std::int64_t first) {
+  if (dim == tensor.shape().size()) {
+    if (is_bool(tensor.dtype())) return add(tensor.get_int(first) != 0 ? "True" : "False");
+    if (is_float(tensor.dtype())) return add_real(tensor.get_double(first));
+    add_value(ScriptValue(tensor.get_int(first)), "");
+    return;
+  }
+  std::int64_t stride = 1;
+  for (std::size_t i = dim + 1; i < tensor.shape().size(); ++i) stride *= tensor.shape()[i];
+  add("[");
+  for (std::int64_t i = 0; i < tensor.shape()[dim]; ++i) {
+    if (i > 0) add(", ");
+    add_elements(tensor, dim + 1, first + i * stride);
+  }
+  add("]");
+}
+
+// A function by a name that has it already, or as one of a module in a file.
+bool PieceWriter::add_function(const FunctionReference& function, std::string_view target) {
+  const ScriptValue* own = script_.environment().find(function.name);
+  const auto* bound = own ? own->as<FunctionReference>() : nullptr;
+  if (bound && function.name != target && bound->name == function.name && bound->module == function.module) {
+    add(function.name);
+    return true;
+  }
+  flush();
+  pieces_.emplace_back(function.module);
+  add("." + function.name);
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::vector<SessionPiece>> assignment_pieces(const Script& script, const std::string& name) {
+  PieceWriter writer(script);
+  writer.add(name + " = ");
+  if (!writer.add_value(*script.environment().find(name), name)) return std::nullopt;
+  writer.add("\n");
+  return writer.take();
+}
+
+std::string value_file(const std::string& path, const SessionPiece& piece, std::size_t number) {
+  std::filesystem::path file(path);
+  const bool module = std::holds_alternative<ModulePtr>(piece);
+  file.replace_filename(
+      fmt::format("{}.value-{}.{}", file.stem().string(), number, module ? "relish" : "safetensors"));
+  return file.string();
+}
+
+std::string value_expression(const std::string& path, const SessionPiece& piece, std::size_t number) {
+  const std::string file = std::filesystem::path(value_file(path, piece, number)).filename().string();
+  const std::string load = fmt::format("load({})", quoted_text_of(ScriptValue(file)));
+  return std::holds_alternative<ModulePtr>(piece) ? load : load + "[\"value\"]";
+}
+
+void write_value_file(const std::string& path, const SessionPiece& piece, std::size_t number) {
+  const std::string file = value_file(path, piece, number);
+  if (const auto* tensor = std::get_if<Tensor>(&piece)) {
+    write_tensors(file, {{"value", *tensor}});
+  } else {
+    write_program_text(file, text_of(ScriptValue(std::get<ModulePtr>(piece))) + "\n");
+  }
+}
+
+}  // namespace relish
