@@ -71,7 +71,7 @@ void blame_call(Failure& failure, const Invocation& invocation) {
       first.id == "gradient.wrt" || first.id == "parameter.unknown" || first.id == "setup_trainer.parameters";
   const bool names_wrt = wrt && invocation.given("wrt");
   const bool asked_wrong = first.error_class == ErrorClass::Usage || names_wrt;
-  if (!of_model || !asked_wrong || !first.span.known() || inside) return;
+  if (!of_model || !asked_wrong || !call.known() || !first.span.known() || inside) return;
   first.notes.insert(first.notes.begin(), {first.span, "it is about this place of the model"});
   first.span = names_wrt ? invocation.span_of("wrt") : call;
 }

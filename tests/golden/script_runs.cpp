@@ -8,6 +8,7 @@
 #include "loops/prim_calls.h"
 #include "schedule/schedule.h"
 #include "shell/script/script.h"
+#include "shell/script/script_exit.h"
 #include "shell/session.h"
 #include "support/big_stack.h"
 #include "support/failure.h"
@@ -93,6 +94,8 @@ Outcome run_once(const GoldenFile& file, const Configuration& configuration, con
     } catch (const Failure& failure) {
       outcome.diagnostics = failure.diagnostics();
       outcome.exit_code = failure.exit_code();
+    } catch (const ScriptExit& exit) {
+      outcome.exit_code = exit.code;
     }
   });
   outcome.output = text.text();

@@ -202,6 +202,18 @@ TEST_CASE("trained parameters are wrt, the attribute, or all but the inputs") {
   marked.attributes = {{"num_input", Attribute(2)}};
   CHECK(trained_parameters(marked, {}) == std::vector<std::string>{"b"});
   CHECK(catch_failure([&] { trained_parameters(main, {"bb"}); }).error_class() == ErrorClass::Usage);
+  // Keys, integers and bools are never trained: not by default, not behind a count, and not when named.
+  for (const DType dtype : {DType::UInt32, DType::Int64, DType::Bool}) {
+    Function keyed = main;
+    keyed.params.insert(keyed.params.begin() + 1, Var("key", tensor_type({Scalar(2)}, dtype)));
+    CHECK(trained_parameters(keyed, {}) == std::vector<std::string>{"w", "b"});
+    CHECK(catch_failure([&] { trained_parameters(keyed, {"key", "w"}); }).diagnostics().front().id ==
+          "setup_trainer.parameters");
+    keyed.attributes = {{"num_input", Attribute(1)}};
+    CHECK(trained_parameters(keyed, {}) == std::vector<std::string>{"w", "b"});
+    keyed.attributes = {{"relish.params", Attribute(AttributeList{"key", "w"})}};
+    CHECK(catch_failure([&] { trained_parameters(keyed, {}); }).error_class() == ErrorClass::Type);
+  }
 }
 
 TEST_CASE("specs of losses and optimizers") {
