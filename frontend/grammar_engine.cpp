@@ -139,10 +139,22 @@ class FaultListener : public antlr4::BaseErrorListener {
       fault.note = "write its real and imaginary parts as two numbers";
     }
     fault.fixes = fixes(*parser, *token, at_end);
+    if (fault.note.empty() && fault.fixes.empty()) fault.note = missing_parentheses(*parser, *token);
     throw fault;
   }
 
  private:
+  // `print x` is a call as other languages write it.
+  std::string missing_parentheses(RelishParser& parser, const antlr4::Token& token) const {
+    const bool operand = token.getType() == RelishParser::NAME || token.getType() == RelishParser::NUMBER ||
+                         token.getType() == RelishParser::STRING;
+    const antlr4::Token* first = parser.getTokenStream()->get(0);
+    if (!operand || token.getTokenIndex() != 1 || first->getType() != RelishParser::NAME) return {};
+    const std::string_view name =
+        slice_.text.substr(first->getStartIndex(), first->getStopIndex() + 1 - first->getStartIndex());
+    return fmt::format("a call is written with parentheses: {}(…)", printable(name, 40));
+  }
+
   // The number of 2j, when `token` is its j.
   const antlr4::Token* imaginary(RelishParser& parser, const antlr4::Token& token) const {
     if (token.getType() != RelishParser::NAME || token.getTokenIndex() == 0) return nullptr;

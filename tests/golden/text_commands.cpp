@@ -122,6 +122,9 @@ Outcome run_check(const GoldenFile& file) {
   return outcome_of(file, reading);
 }
 
+// The source of a header's expression.
+constexpr std::string_view header_name = "<test>";
+
 Outcome run_pass(const GoldenFile& file) {
   Outcome outcome;
   Settings settings;
@@ -132,7 +135,7 @@ Outcome run_pass(const GoldenFile& file) {
     try {
       Script script(session);
       script.run_text(std::filesystem::path(file.path).filename().string(), file.source);
-      const ScriptValue value = script.evaluate(Sources::instance().add("<test>", file.options));
+      const ScriptValue value = script.evaluate(Sources::instance().add(std::string(header_name), file.options));
       const auto* module = value.as<ModulePtr>();
       if (!module)
         fail_at(ErrorClass::Usage, file.path, "golden.pass", "the expression gives " + describe(value));
@@ -142,6 +145,12 @@ Outcome run_pass(const GoldenFile& file) {
       // A failure of the pass stands in the header's expression: the place that it names in the file is in a
       // note.
       outcome.diagnostics = failure.diagnostics();
+      for (Diagnostic& diagnostic : outcome.diagnostics) {
+        const SourceFile* source = Sources::instance().find(diagnostic.span.file);
+        const bool in_header = source != nullptr && source->name() == header_name;
+        if (in_header && !diagnostic.notes.empty() && diagnostic.notes.front().span.known())
+          diagnostic.span = diagnostic.notes.front().span;
+      }
       outcome.exit_code = failure.exit_code();
     }
   });
