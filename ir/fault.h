@@ -12,11 +12,11 @@
 namespace relish {
 
 enum class FaultKind : std::uint8_t {
-  IndexOutOfRange,   // subject: buffer; values: dimension (from 0), index, extent, 1 where the index is uint64
-  DivisionByZero,    // division or remainder of integers
-  NegativeShift,     // values: the shift amount
-  AssertFailed,      // subject: the assertion's message
-  ShapeMismatch,     // subject: what has the shape; values: dimension (from 0), found, expected
+  IndexOutOfRange,  // subject: buffer; values: dimension (from 0), index, extent, 1 where the index is uint64
+  DivisionByZero,   // division or remainder of integers
+  NegativeShift,    // values: the shift amount
+  AssertFailed,     // subject: the assertion's message
+  ShapeMismatch,    // subject: what has the shape; values: dimension (from 0), found, expected
   AllocationFailed,  // values: bytes wanted
   CallDepth,         // subject: the function called; values: depth allowed
   ZeroStep,          // of a loop; values: the step, which must not be zero, in a prim_func positive

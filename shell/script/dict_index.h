@@ -15,7 +15,8 @@ namespace relish {
 
 using DictItems = std::vector<std::pair<ScriptValue, ScriptValue>>;
 
-// Where keys stand in a list of items, which holds them; a str, number or bool. Numbers are alike where Python's
+// Where keys stand in a list of items, which holds them; a str, number or bool. Numbers are alike where
+// Python's
 // `==` says so: 1, 1.0 and True are one key.
 class DictIndex {
  public:

@@ -47,8 +47,8 @@ std::int64_t position_of(std::int64_t index, std::int64_t length, Span span, std
   return at;
 }
 
-// The position that an element of a tensor of integers names. One of uint64 that int64 does not reach is beyond
-// every dimension.
+// The position that an element of a tensor of integers names. One of uint64 that int64 does not reach is
+// beyond every dimension.
 std::int64_t position_of(const Tensor& indices, std::int64_t flat, std::int64_t length, Span span) {
   const std::int64_t index = indices.get_int(flat);
   if (indices.dtype() == DType::UInt64 && index < 0) {

@@ -71,7 +71,8 @@ void check_index(const CallView& call, std::string_view name, const Tensor& indi
 
   fail(fault_class(FaultKind::IndexOutOfRange), call.span, fault_id(FaultKind::IndexOutOfRange),
        fmt::format("{}: index {}{} is out of range for axis {} of {}, which has length {}", call.op.name,
-                   index_text(indices, flat), at_place(name, indices.shape(), flat), of.axis, of.data, of.extent));
+                   index_text(indices, flat), at_place(name, indices.shape(), flat), of.axis, of.data,
+                   of.extent));
 }
 
 void check_indices(const CallView& call, std::string_view name, const Tensor& indices, const Indexed& of) {

@@ -50,8 +50,8 @@ struct Indexed {
 // which is empty for a tensor of one element without dimensions.
 std::string place_of(const Shape& shape, std::int64_t flat);
 std::string at_place(std::string_view name, const Shape& shape, std::int64_t flat);
-// Element `flat` of a tensor of indices as int64. One of uint64 that int64 does not reach is its largest number,
-// which is beyond every dimension, as is what it stands for.
+// Element `flat` of a tensor of indices as int64. One of uint64 that int64 does not reach is its largest
+// number, which is beyond every dimension, as is what it stands for.
 std::int64_t index_at(const Tensor& indices, std::int64_t flat);
 // As messages write it.
 std::string index_text(const Tensor& indices, std::int64_t flat);

@@ -97,7 +97,8 @@ Value evaluate_sequence(const EvalCall& c) {
     if (length >= 0 && length <= data.shape()[seq]) continue;
     fail(ErrorClass::Runtime, c.call.span, "reverse_sequence.length",
          fmt::format("reverse_sequence: length {}{} is out of range for axis {} of data, which has length {}",
-                     index_text(c.in(1), i), at_place("seq_lengths", c.in(1).shape(), i), seq, data.shape()[seq]));
+                     index_text(c.in(1), i), at_place("seq_lengths", c.in(1).shape(), i), seq,
+                     data.shape()[seq]));
   }
   return gathered(data, data.shape(), [&](Shape index) {
     const std::int64_t length = index_at(c.in(1), index[batch]);

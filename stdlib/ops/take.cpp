@@ -53,9 +53,7 @@ class LoweredIndices {
   }
 
   Dims shape() const { return buffer_.defined() ? buffer_.shape() : Dims{}; }
-  Scalar at(const Dims& index) const {
-    return wide_index(written_at(index));
-  }
+  Scalar at(const Dims& index) const { return wide_index(written_at(index)); }
   // The same in the dtype of the indices.
   Scalar written_at(const Dims& index) const {
     return buffer_.defined() ? lowering_.loops().load(buffer_, index) : use(scalar_);

@@ -41,8 +41,8 @@ void for_each_target(const EvalCall& c, const Operands& operands, Visit&& visit)
       fail(ErrorClass::Runtime, c.call.span, fmt::format("{}.target", short_name_of(c.call.op)),
            fmt::format("{}: target {}{} is neither ignore_index, {}, nor a class: axis {} of predictions has "
                        "length {}",
-                       c.call.op.name, index_text(targets, position), at_place("targets", targets.shape(), position), ignored,
-                       class_axis, classes));
+                       c.call.op.name, index_text(targets, position),
+                       at_place("targets", targets.shape(), position), ignored, class_axis, classes));
     }
     const std::int64_t element = (position / inner * classes + target) * inner + position % inner;
     visit(position, element, operands.weighted(c.call) ? c.in(operands.weights()).get_double(target) : 1.0);
