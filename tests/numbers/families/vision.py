@@ -37,8 +37,10 @@ def valid_counts(data, score_threshold=0.0, id_index=0, score_index=1):
 
 
 def suppressed(data, valid_count, indices, max_output_size=-1, iou_threshold=0.5, force_suppress=False, top_k=-1, coord_start=2, score_index=1, id_index=0,
-               return_indices=True, invalid_to_bottom=False):
+               return_indices=True, invalid_to_bottom=False, soft_nms_sigma=0.0, score_threshold=0.0):
     rows = data.numpy()
+    if soft_nms_sigma > 0:
+        return decayed(rows, valid_count, indices, iou_threshold, force_suppress, coord_start, score_index, id_index, soft_nms_sigma, score_threshold)
     numbers, counts, boxes = np.full(rows.shape[:2], -1), [], np.full(rows.shape, -1.0)
     for b, batch in enumerate(rows):
         order = sorted(range(int(valid_count[b])), key=lambda j: -batch[j][score_index])
@@ -58,6 +60,28 @@ def suppressed(data, valid_count, indices, max_output_size=-1, iou_threshold=0.5
             if k is not None:
                 boxes[b, place] = batch[k]
     return (t(numbers, np.int32), t(counts, np.int32).reshape(-1, 1)) if return_indices else t(boxes)
+
+
+def decayed(rows, valid_count, indices, threshold, force, corner, score, kind, sigma, least):
+    """Boxes chosen one after the other by the scores that the boxes chosen before have left of them."""
+    numbers, counts, boxes = np.full(rows.shape[:2], -1), [], np.full(rows.shape, -1.0, rows.dtype)
+    for b, batch in enumerate(rows.copy()):
+        waiting = sorted(range(int(valid_count[b])), key=lambda j: -batch[j][score])
+        chosen = []
+        while waiting := [j for j in waiting if batch[j][score] > least]:
+            best = max(waiting, key=lambda j: batch[j][score])
+            waiting.remove(best)
+            boxes[b, len(chosen)], numbers[b, len(chosen)] = batch[best], int(indices[b, best])
+            chosen.append(best)
+            for j in list(waiting):
+                if not (force or kind < 0 or batch[best][kind] == batch[j][kind]):
+                    continue
+                shared = iou(batch[best][corner:corner + 4], batch[j][corner:corner + 4])
+                batch[j][score] *= np.exp(-shared**2 / (2 * sigma))
+                if shared >= threshold:
+                    waiting.remove(j)
+        counts.append([len(chosen)])
+    return t(boxes), t(numbers, np.int32), t(counts, np.int32).reshape(-1, 1)
 
 
 def all_classes(boxes, scores, most, threshold, least, output_format="onnx"):
@@ -207,7 +231,8 @@ def write():
         for shape, attributes in [((2, 6), {}), ((1, 5), dict(score_threshold=0.45)), ((2, 4), dict(id_index=-1, score_threshold=0.3)), ((3, 1), {}), ((1, 8), dict(score_index=2, score_threshold=1.0)), ((0, 4), {}), ((2, 0), {})]:
             counts.add(f"{name} {shape} {attributes}", detections(shape, dtype, 0), **attributes)
         for attributes in [{}, dict(iou_threshold=0.2), dict(force_suppress=True, iou_threshold=0.1), dict(top_k=4), dict(max_output_size=2), dict(id_index=-1, iou_threshold=0.15),
-                           dict(return_indices=False, iou_threshold=0.1, force_suppress=True), dict(return_indices=False, invalid_to_bottom=True, iou_threshold=0.1, force_suppress=True)]:
+                           dict(return_indices=False, iou_threshold=0.1, force_suppress=True), dict(return_indices=False, invalid_to_bottom=True, iou_threshold=0.1, force_suppress=True),
+                           dict(force_suppress=True, iou_threshold=0.5, soft_nms_sigma=0.5, score_threshold=0.15)]:
             nms.add(f"{name} {attributes}", detections((2, 9), dtype, 1), np.array([9, 6], np.int32), np.arange(18, dtype=np.int32).reshape(2, 9), **attributes)
         rows = detections((2, 9), dtype, 1)[..., [0, 2, 3, 4, 5, 1]].copy()
         for attributes in [dict(iou_threshold=0.2), dict(return_indices=False, iou_threshold=0.1, force_suppress=True)]:
