@@ -215,6 +215,8 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   Expr make_op_call(const Op& op, std::vector<Expr> args, Attributes attributes, Span span);
   Expr literal_beside(const ast::Expr& literal, DType dtype);
   std::vector<Expr> call_arguments(const ast::Call& call);
+  // Undefined when inference failed, which is reported.
+  Expr attempted(const std::function<Expr()>& make, Span span);
   Expr checked(const std::function<Expr()>& make, Span span, ExprKind kind);
 
   // graph_calls.cpp: operators and the forms with rules of their own.

@@ -68,10 +68,14 @@ std::string_view advice(ast::Operator op) {
   }
 }
 
+Expr ill_typed(Span span, ExprKind kind) {
+  return Expr(std::make_shared<const ExprNode>(ExprNode{span, Type(TypeKind(ErrorType{})), std::move(kind)}));
+}
+
 }  // namespace
 
 // Inference that fails is reported, and the value goes on with the error type: the text can still be printed.
-Expr GraphBuilder::checked(const std::function<Expr()>& make, Span span, ExprKind kind) {
+Expr GraphBuilder::attempted(const std::function<Expr()>& make, Span span) {
   Expr result;
   bool good = context_.attempt_typed([&] {
     try {
@@ -81,12 +85,19 @@ Expr GraphBuilder::checked(const std::function<Expr()>& make, Span span, ExprKin
       throw;
     }
   });
-  if (good) return result;
-  return Expr(std::make_shared<const ExprNode>(ExprNode{span, Type(TypeKind(ErrorType{})), std::move(kind)}));
+  return good ? result : Expr();
+}
+
+Expr GraphBuilder::checked(const std::function<Expr()>& make, Span span, ExprKind kind) {
+  Expr result = attempted(make, span);
+  return result.defined() ? result : ill_typed(span, std::move(kind));
 }
 
 Expr GraphBuilder::make_op_call(const Op& op, std::vector<Expr> args, Attributes attributes, Span span) {
-  return checked([&] { return op_call(op, args, attributes, span); }, span, OpCall{&op, args, attributes});
+  // The commonest of all: what is for the ill-typed is made for them only.
+  Expr result = attempted([&] { return op_call(op, args, attributes, span); }, span);
+  if (result.defined()) return result;
+  return ill_typed(span, OpCall{&op, std::move(args), std::move(attributes)});
 }
 
 Expr GraphBuilder::leaf(const ast::Expr& expr) { return as_leaf(value(expr)); }

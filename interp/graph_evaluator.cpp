@@ -175,7 +175,7 @@ Value GraphEvaluator::evaluate(const Expr& expr, Activation& frame) {
     }
     return Tensor::scalar(scalar.dtype(), value).get_double(0);
   };
-  return std::visit(
+  return visit_kind(
       Overloaded{
           [&](const VarRef& n) -> Value {
             const auto found = frame.values.find(n.var.id());
@@ -208,7 +208,7 @@ Value GraphEvaluator::evaluate(const Expr& expr, Activation& frame) {
           [&](const If& n) -> Value { return evaluate_if(n, expr, frame); },
           [&](const Loop& n) -> Value { return evaluate_loop(n, expr, frame); },
       },
-      expr.node().kind);
+      expr);
 }
 
 }  // namespace relish::interp

@@ -236,11 +236,9 @@ bool Comparison::exprs(const Expr& a, const Expr& b) {
   if (a.node().kind.index() != b.node().kind.index()) {
     return differ(fmt::format("{} and {}", print(a), print(b)));
   }
-  return std::visit(
-      [&](const auto& left) {
-        return ExprComparison(*this)(left, std::get<std::decay_t<decltype(left)>>(b.node().kind));
-      },
-      a.node().kind);
+  return visit_kind(
+      [&](const auto& left) { return ExprComparison(*this)(left, *b.as<std::decay_t<decltype(left)>>()); },
+      a);
 }
 
 bool Comparison::bindings(const Binding& a, const Binding& b) {

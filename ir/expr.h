@@ -6,6 +6,8 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -174,19 +176,55 @@ struct GlobalRef {
   std::string name;
 };
 
-using ExprKind = std::variant<VarRef, Constant, TupleExpr, TupleGet, OpCall, FunctionCall, CallTir,
-                              PackedCall, ShapeLiteral, ScalarValueExpr, StringLiteral, DTypeLiteral,
-                              GlobalRef, ExternFunc, FunctionExpr, If, Loop>;
+// A kind that is large or rare stands apart from its node, so that the nodes of which there are millions are
+// small. It is read and made as the others are.
+template <class K>
+class Apart {
+ public:
+  Apart(K kind) : kind_(std::make_shared<const K>(std::move(kind))) {}
+  const K& operator*() const { return *kind_; }
+
+ private:
+  std::shared_ptr<const K> kind_;
+};
+
+using ExprKind = std::variant<VarRef, Apart<Constant>, TupleExpr, TupleGet, OpCall, FunctionCall,
+                              Apart<CallTir>, Apart<PackedCall>, ShapeLiteral, ScalarValueExpr, StringLiteral,
+                              DTypeLiteral, GlobalRef, ExternFunc, FunctionExpr, Apart<If>, Apart<Loop>>;
 
 struct ExprNode {
   Span span;
   Type type;
   ExprKind kind;
 };
+static_assert(sizeof(ExprNode) <= 96, "a kind that is as large as this stands apart");
 
 template <class K>
 const K* Expr::as() const {
-  return node_ ? std::get_if<K>(&node_->kind) : nullptr;
+  if (!node_) return nullptr;
+  constexpr bool apart = std::is_same_v<K, Constant> || std::is_same_v<K, CallTir> ||
+                         std::is_same_v<K, PackedCall> || std::is_same_v<K, If> || std::is_same_v<K, Loop>;
+  if constexpr (apart) {
+    const auto* held = std::get_if<Apart<K>>(&node_->kind);
+    return held ? &**held : nullptr;
+  } else {
+    return std::get_if<K>(&node_->kind);
+  }
+}
+
+// Calls `visit` with the kind itself, wherever it stands.
+template <class K>
+const K& kind_itself(const K& kind) {
+  return kind;
+}
+template <class K>
+const K& kind_itself(const Apart<K>& kind) {
+  return *kind;
+}
+template <class Visit>
+decltype(auto) visit_kind(const Visit& visit, const Expr& expr) {
+  return std::visit([&](const auto& kind) -> decltype(auto) { return visit(kind_itself(kind)); },
+                    expr.node().kind);
 }
 
 struct VarBinding {

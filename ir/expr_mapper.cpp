@@ -47,7 +47,7 @@ bool ExprMapper::map_all(std::vector<Type>& types) {
 
 Expr ExprMapper::map(const Expr& expr) {
   if (!expr.defined()) return expr;
-  return std::visit([&](const auto& kind) { return apply(expr, kind); }, expr.node().kind);
+  return visit_kind([&](const auto& kind) { return apply(expr, kind); }, expr);
 }
 
 Expr ExprMapper::apply(const Expr& expr, const VarRef& ref) {

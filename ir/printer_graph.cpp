@@ -330,7 +330,7 @@ void write_kind(Writer& w, const GlobalRef& global) { write_global(w, global.nam
 }  // namespace
 
 void write_expr(Writer& w, const Expr& expr) {
-  std::visit([&](const auto& kind) { write_kind(w, kind); }, expr.node().kind);
+  visit_kind([&](const auto& kind) { write_kind(w, kind); }, expr);
 }
 
 void write_extern_function(Writer& w, const ExternFunction& function) {

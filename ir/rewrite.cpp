@@ -122,7 +122,7 @@ Function copy_with_fresh_vars(const Function& function, VarMap* renamed) {
 }
 
 void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& visit) {
-  std::visit(
+  visit_kind(
       [&](const auto& kind) {
         using K = std::decay_t<decltype(kind)>;
         if constexpr (std::is_same_v<K, TupleExpr>) {
@@ -149,7 +149,7 @@ void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& vis
           for_each_expr(*kind.body, visit);
         }
       },
-      expr.node().kind);
+      expr);
   visit(expr);
 }
 

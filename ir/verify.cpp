@@ -222,7 +222,7 @@ class FunctionVerifier {
   // The expression's parts, then that its recorded type is the inferred one.
   void check_expr(const Expr& expr, Span outer) {
     Span span = expr.span().known() ? expr.span() : outer;
-    std::visit([&](const auto& kind) { check_kind(expr, kind, span); }, expr.node().kind);
+    visit_kind([&](const auto& kind) { check_kind(expr, kind, span); }, expr);
   }
 
   void check_args(const std::vector<Expr>& args, Span span) {
