@@ -149,7 +149,10 @@ class FaultListener : public antlr4::BaseErrorListener {
     const bool operand = token.getType() == RelishParser::NAME || token.getType() == RelishParser::NUMBER ||
                          token.getType() == RelishParser::STRING;
     const antlr4::Token* first = parser.getTokenStream()->get(0);
-    if (!operand || token.getTokenIndex() != 1 || first->getType() != RelishParser::NAME) return {};
+    const bool statement =
+        parser.getExpectedTokens().contains(static_cast<std::size_t>(RelishParser::SEMICOLON));
+    if (!statement || !operand || token.getTokenIndex() != 1 || first->getType() != RelishParser::NAME)
+      return {};
     const std::string_view name =
         slice_.text.substr(first->getStartIndex(), first->getStopIndex() + 1 - first->getStartIndex());
     return fmt::format("a call is written with parentheses: {}(…)", printable(name, 40));

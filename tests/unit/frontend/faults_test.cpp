@@ -482,7 +482,9 @@ TEST_CASE("faults of scripts") {
       {"x := 3",
        "1:3 SyntaxError found ':='; expected the end of the line or ';'\n  note - assignments inside "
        "expressions are not supported; write it on a line before\n"},
-      {"print \"abc\"", "1:7 SyntaxError found '\"abc\"'; expected the end of the line or ';'\n"},
+      {"print \"abc\"",
+       "1:7 SyntaxError found '\"abc\"'; expected the end of the line or ';'\n"
+       "  note - a call is written with parentheses: print(…)\n"},
       {"for *a in b:\n  c", "1:5 SyntaxError found a starred name; expected each name written out\n"},
       {"x = {**a}", "1:6 SyntaxError found '**' in a dictionary; expected each entry written out\n"},
       {"x = *a", "1:5 SyntaxError found a starred expression; expected each item written out\n"},
@@ -501,7 +503,8 @@ TEST_CASE("faults of scripts") {
       {"x = 1.2.3", "1:8 SyntaxError found '.3'; expected the end of the line or ';'\n"},
       {"f\"{x!z}\"", "1:5 SyntaxError found an unknown conversion in an f-string; expected '!r' or '!s'\n"},
       {"f\"{x:{y}}\"",
-       "1:6 SyntaxError found a field inside a format specification; expected plain text such as '.3f'\n"},
+       "1:6 SyntaxError found a field inside a format specification; expected plain text such as '.3f': "
+       "write the number there\n"},
       {"f\"}\"", "1:3 SyntaxError found '}' in an f-string; expected '}}' or a field before it\n"},
       {"f\"{x\\n}\"", "1:5 SyntaxError found '\\' in a field of an f-string\n"},
       {"'\\x4'", "1:2 SyntaxError found an escape that is cut short; expected 2 hexadecimal digits\n"},
