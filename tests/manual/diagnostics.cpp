@@ -24,8 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // The folders whose faults are a user's.
-constexpr std::array folders = {"support", "frontend", "ir",    "stdlib", "transform",
-                                "interp",  "jit",      "train", "shell",  "runtime"};
+constexpr std::array folders = {"support",  "frontend", "ir",  "loops", "stdlib", "transform",
+                                "schedule", "interp",   "jit", "train", "shell",  "runtime"};
 constexpr std::string_view beyond_name = "tests/manual/beyond_texts.txt";
 
 fs::path root() { return RELISH_SOURCE_DIR; }
