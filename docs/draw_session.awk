@@ -18,7 +18,8 @@ BEGIN {
   ink["operator"] = "#7ee0c8"; ink["error"] = "#ff7b72"; ink["command"] = "#f2cc60"
 }
 
-/^#/ || /^>>> quit$/ { next }
+/^>>> / { begun = 1 }
+!begun || /^>>> quit$/ { next }  # the head of the file, and the way out
 
 /^>>> / || /^\.\.\.$/ || /^\.\.\. / {
   mark = substr($0, 1, 3)
