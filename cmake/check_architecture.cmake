@@ -7,14 +7,8 @@
 cmake_minimum_required(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/layers.cmake")
 
-# The folders of the top level, as git or a packed source has them.
-file(GLOB top_level RELATIVE "${SOURCE_DIR}" "${SOURCE_DIR}/*")
-set(folders "")
-foreach(entry IN LISTS top_level)
-  if(IS_DIRECTORY "${SOURCE_DIR}/${entry}" AND NOT entry MATCHES "^(build|runs|\\..*)$")
-    list(APPEND folders "${entry}")
-  endif()
-endforeach()
+# The folders of the top level; others that stand there are the user's.
+set(folders ${RELISH_FOLDERS} grammar include examples tests bench docs cmake)
 string(REPLACE ";" "|" any_folder "${folders}")
 
 # read_page(PATH VARIABLE): the text without what CMake's lists give a meaning of their own.
