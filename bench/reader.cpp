@@ -11,7 +11,7 @@
 #include <string>
 
 #include "frontend/reader.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "stdlib/stdlib.h"
 #include "tests/scale/texts.h"
 

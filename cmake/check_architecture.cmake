@@ -102,20 +102,6 @@ function(exists path variable)
     return()
   endif()
   # The large folders are being cut into these chapters: a file that has not moved yet still stands above.
-  foreach(chapter IN ITEMS
-      frontend/text frontend/names frontend/types frontend/graph frontend/prim_func frontend/module
-      ir/nodes ir/scalars ir/printer ir/verify ir/equality ir/rewriting ir/operators ir/calls
-      jit/graph jit/kernel jit/engine jit/runtime
-      stdlib/families/elementwise stdlib/families/shapes stdlib/families/reductions stdlib/families/windows
-      stdlib/families/language)
-    if(NOT IS_DIRECTORY "${SOURCE_DIR}/${chapter}" AND "${path}/" MATCHES "^${chapter}/(.*)$")
-      string(REGEX REPLACE "/$" "" rest "${CMAKE_MATCH_1}")
-      get_filename_component(room "${chapter}" DIRECTORY)
-      if(EXISTS "${SOURCE_DIR}/${room}/${rest}")
-        set(${variable} TRUE PARENT_SCOPE)
-      endif()
-    endif()
-  endforeach()
 endfunction()
 
 # A quoted word is a path when it begins with a folder of the top level, ends as a folder does, or is a source file.

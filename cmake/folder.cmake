@@ -30,7 +30,7 @@ set(relish_standard_headers
   <algorithm> <array> <cmath> <cstddef> <cstdint> <cstring> <filesystem> <functional> <map> <memory>
   <optional> <set> <span> <string> <string_view> <tuple> <unordered_map> <unordered_set> <utility> <variant>
   <vector> <fmt/format.h> <fmt/ranges.h>)
-set(relish_ir_headers "${CMAKE_SOURCE_DIR}/ir/op.h" "${CMAKE_SOURCE_DIR}/ir/printer.h")
+set(relish_ir_headers "${CMAKE_SOURCE_DIR}/ir/operators/op.h" "${CMAKE_SOURCE_DIR}/ir/printer/printer.h")
 relish_add_pch(relish_pch ${relish_standard_headers})
 relish_add_pch(relish_pch_ir ${relish_standard_headers} ${relish_ir_headers})
 

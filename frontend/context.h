@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/line_parser.h"
-#include "frontend/namespaces.h"
+#include "frontend/names/namespaces.h"
+#include "frontend/text/line_parser.h"
 #include "runtime/tensor.h"
 #include "support/diagnostic.h"
 #include "support/failure.h"

@@ -1,6 +1,6 @@
 // Reading of a whole source: scan, parse, declare, build.
 #include "frontend/reader.h"
-#include "frontend/suggestions.h"
+#include "frontend/names/suggestions.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,13 +12,13 @@
 
 #include <fmt/format.h>
 
-#include "frontend/binding_names.h"
-#include "frontend/module_builder.h"
-#include "frontend/module_links.h"
-#include "frontend/script_checks.h"
-#include "frontend/statement_reader.h"
-#include "frontend/tvm_metadata.h"
-#include "ir/constant_section.h"
+#include "frontend/module/module_builder.h"
+#include "frontend/module/module_links.h"
+#include "frontend/module/script_checks.h"
+#include "frontend/module/tvm_metadata.h"
+#include "frontend/names/binding_names.h"
+#include "frontend/text/statement_reader.h"
+#include "ir/printer/constant_section.h"
 #include "stdlib/embedded.h"
 #include "support/big_stack.h"
 #include "support/fix.h"

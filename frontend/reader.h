@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "frontend/ast.h"
-#include "frontend/namespaces.h"
-#include "frontend/scanner.h"
-#include "ir/evaluator.h"
-#include "ir/module.h"
+#include "frontend/names/namespaces.h"
+#include "frontend/text/ast.h"
+#include "frontend/text/scanner.h"
+#include "ir/nodes/module.h"
+#include "ir/operators/evaluator.h"
 #include "support/diagnostic.h"
 
 namespace relish {

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include "interp/graph_activation.h"
-#include "ir/call_layout.h"
-#include "ir/entry.h"
-#include "ir/evaluator.h"
-#include "ir/fault.h"
-#include "ir/op_evaluation.h"
-#include "ir/packed_result.h"
+#include "ir/calls/call_layout.h"
+#include "ir/calls/entry.h"
+#include "ir/calls/fault.h"
+#include "ir/calls/packed_result.h"
+#include "ir/operators/evaluator.h"
+#include "ir/operators/op_evaluation.h"
 #include "runtime/machine.h"
 #include "runtime/native.h"
 #include "support/counted.h"

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "interp/graph_activation.h"
-#include "ir/entry.h"
-#include "ir/fault.h"
-#include "ir/rewrite.h"
+#include "ir/calls/entry.h"
+#include "ir/calls/fault.h"
+#include "ir/rewriting/rewrite.h"
 #include "support/counted.h"
 #include "support/interrupt.h"
 

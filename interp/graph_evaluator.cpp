@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "interp/graph_activation.h"
-#include "ir/direct_calls.h"
-#include "ir/fault.h"
-#include "ir/foreign_calls.h"
-#include "ir/prim_arguments.h"
-#include "ir/rewrite.h"
+#include "ir/calls/direct_calls.h"
+#include "ir/calls/fault.h"
+#include "ir/calls/foreign_calls.h"
+#include "ir/calls/prim_arguments.h"
+#include "ir/rewriting/rewrite.h"
 #include "support/counted.h"
 #include "support/interrupt.h"
 #include "support/limits.h"

@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "interp/prim_program.h"
-#include "ir/op.h"
+#include "ir/operators/op.h"
 
 namespace relish::interp {
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "ir/evaluator.h"
+#include "ir/operators/evaluator.h"
 
 namespace relish {
 

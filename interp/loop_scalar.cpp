@@ -7,9 +7,9 @@
 #include <bit>
 
 #include "interp/loop_nodes.h"
-#include "ir/fault.h"
-#include "ir/foreign_calls.h"
-#include "ir/short_circuit.h"
+#include "ir/calls/fault.h"
+#include "ir/calls/foreign_calls.h"
+#include "ir/nodes/short_circuit.h"
 #include "support/overloaded.h"
 
 namespace relish::interp {

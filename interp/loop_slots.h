@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "interp/loop_frame.h"
-#include "ir/stmt.h"
+#include "ir/nodes/stmt.h"
 
 namespace relish::interp {
 

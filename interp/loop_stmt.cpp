@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "interp/loop_slots.h"
-#include "ir/fault.h"
+#include "ir/calls/fault.h"
 #include "loops/empty_reduction.h"
 #include "support/interrupt.h"
 #include "support/overloaded.h"

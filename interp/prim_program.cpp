@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "ir/prim_arguments.h"
-#include "ir/printer.h"
+#include "ir/calls/prim_arguments.h"
+#include "ir/printer/printer.h"
 
 namespace relish::interp {
 

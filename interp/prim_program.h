@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "interp/loop_slots.h"
-#include "ir/entry.h"
+#include "ir/calls/entry.h"
 
 namespace relish::interp {
 

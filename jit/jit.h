@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "ir/evaluator.h"
+#include "ir/operators/evaluator.h"
 
 namespace relish {
 

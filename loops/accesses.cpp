@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ir/scalar_order.h"
+#include "ir/scalars/scalar_order.h"
 
 namespace relish {
 

@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "ir/stmt.h"
+#include "ir/nodes/stmt.h"
 #include "loops/range_prover.h"
 
 namespace relish {

@@ -13,9 +13,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "ir/printer.h"
-#include "ir/rewrite.h"
-#include "ir/short_circuit.h"
+#include "ir/nodes/short_circuit.h"
+#include "ir/printer/printer.h"
+#include "ir/rewriting/rewrite.h"
 
 namespace relish {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "ir/stmt.h"
+#include "ir/nodes/stmt.h"
 
 namespace relish {
 

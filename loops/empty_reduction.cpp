@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "ir/rewrite.h"
+#include "ir/rewriting/rewrite.h"
 
 namespace relish {
 namespace {

@@ -2,7 +2,7 @@
 // sum over an empty axis is 0 whatever the tier. Both tiers ask here.
 #pragma once
 
-#include "ir/stmt.h"
+#include "ir/nodes/stmt.h"
 
 namespace relish {
 

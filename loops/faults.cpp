@@ -1,8 +1,8 @@
 // What can fail.
 #include "loops/faults.h"
 
-#include "ir/rewrite.h"
-#include "ir/scalar_order.h"
+#include "ir/rewriting/rewrite.h"
+#include "ir/scalars/scalar_order.h"
 
 namespace relish {
 

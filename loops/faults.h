@@ -2,7 +2,7 @@
 // zero, shifts by what may be negative, asserts. One rule for legalizing, scheduling and code generation.
 #pragma once
 
-#include "ir/stmt.h"
+#include "ir/nodes/stmt.h"
 #include "loops/range_prover.h"
 
 namespace relish {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "ir/scalar_order.h"
+#include "ir/scalars/scalar_order.h"
 #include "loops/accesses.h"
 
 namespace relish {

@@ -1,7 +1,7 @@
 // Whether the iterations of a loop may run at once, and what vectorizing it has to do with.
 #pragma once
 
-#include "ir/stmt.h"
+#include "ir/nodes/stmt.h"
 #include "loops/range_prover.h"
 
 namespace relish {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "ir/stmt.h"
+#include "ir/nodes/stmt.h"
 
 namespace relish {
 

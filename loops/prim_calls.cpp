@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ir/foreign_calls.h"
-#include "ir/rewrite.h"
+#include "ir/calls/foreign_calls.h"
+#include "ir/rewriting/rewrite.h"
 #include "loops/dependence.h"
 #include "loops/primitives.h"
 #include "support/big_stack.h"
@@ -177,8 +177,8 @@ class Replacer {
         const auto size = wanted->shape()[d].as_var();
         if (!size) continue;
         const auto known = found.shape()[d].as_int();
-        given.scalars.emplace(size->id(), known ? int_literal(size->dtype(), *known)
-                                                : cast(size->dtype(), found.shape()[d]));
+        given.scalars.emplace(
+            size->id(), known ? int_literal(size->dtype(), *known) : cast(size->dtype(), found.shape()[d]));
       }
     }
     // Iterations at one time must not meet in one buffer under two names.

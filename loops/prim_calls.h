@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "ir/module.h"
+#include "ir/nodes/module.h"
 
 namespace relish {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/rewrite.h"
+#include "ir/rewriting/rewrite.h"
 #include "support/failure.h"
 
 namespace relish {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "ir/stmt.h"
+#include "ir/nodes/stmt.h"
 
 namespace relish {
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ir/stmt.h"
+#include "ir/nodes/stmt.h"
 #include "loops/polynomial.h"
 
 namespace relish {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ir/rewrite.h"
+#include "ir/rewriting/rewrite.h"
 #include "loops/iterations.h"
 
 namespace relish {

@@ -2,7 +2,7 @@
 // compiled tier runs.
 #pragma once
 
-#include "ir/module.h"
+#include "ir/nodes/module.h"
 
 namespace relish {
 

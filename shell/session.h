@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/evaluator.h"
+#include "ir/operators/evaluator.h"
 #include "support/diagnostic.h"
 
 namespace relish {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/attribute.h"
+#include "ir/nodes/attribute.h"
 
 namespace relish {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/op.h"
+#include "ir/operators/op.h"
 
 namespace relish {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ir/op.h"
+#include "ir/operators/op.h"
 #include "stdlib/stdlib.h"
 
 namespace relish {

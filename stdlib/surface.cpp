@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ir/op_suggestion.h"
+#include "ir/operators/op_suggestion.h"
 #include "stdlib/foreign_names.h"
 
 namespace relish {

@@ -2,7 +2,7 @@
 // the order of the rows.
 #pragma once
 
-#include "ir/evaluator.h"
+#include "ir/operators/evaluator.h"
 #include "train/batches.h"
 #include "train/observer.h"
 #include "train/program.h"

@@ -1,7 +1,7 @@
 // Argument lists from columns of data.
 #include "train/program.h"
 
-#include "ir/argument_fault.h"
+#include "ir/calls/argument_fault.h"
 #include "support/counted.h"
 #include "support/suggest.h"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/module.h"
+#include "ir/nodes/module.h"
 #include "runtime/value.h"
 #include "support/diagnostic.h"
 #include "train/batches.h"

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "ir/entry.h"
+#include "ir/calls/entry.h"
 #include "runtime/format.h"
 #include "support/counted.h"
 #include "support/interrupt.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/evaluator.h"
+#include "ir/operators/evaluator.h"
 #include "runtime/files.h"
 #include "runtime/philox.h"
 #include "train/batches.h"

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "ir/evaluator.h"
-#include "ir/op.h"
-#include "ir/printer.h"
-#include "ir/verify.h"
+#include "ir/operators/evaluator.h"
+#include "ir/operators/op.h"
+#include "ir/printer/printer.h"
+#include "ir/verify/verify.h"
 #include "stdlib/catalog.h"
 #include "support/suggest.h"
 #include "transform/named_arguments.h"

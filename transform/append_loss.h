@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/attribute.h"
-#include "ir/module.h"
+#include "ir/nodes/attribute.h"
+#include "ir/nodes/module.h"
 
 namespace relish {
 

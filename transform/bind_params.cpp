@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "ir/entry.h"
-#include "ir/user_gradient.h"
-#include "ir/verify.h"
+#include "ir/calls/entry.h"
+#include "ir/operators/user_gradient.h"
+#include "ir/verify/verify.h"
 #include "support/suggest.h"
 #include "transform/parameter_marks.h"
 #include "transform/rebuild.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "ir/module.h"
+#include "ir/nodes/module.h"
 #include "runtime/tensor.h"
 
 namespace relish {

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "ir/builder.h"
-#include "ir/entry.h"
-#include "ir/op.h"
+#include "ir/calls/entry.h"
+#include "ir/nodes/builder.h"
+#include "ir/operators/op.h"
 #include "support/failure.h"
 #include "transform/gradient.h"
 #include "transform/rebuild.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/evaluator.h"
+#include "ir/operators/evaluator.h"
 
 namespace relish {
 

@@ -9,8 +9,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "ir/foreign_calls.h"
-#include "ir/rewrite.h"
+#include "ir/calls/foreign_calls.h"
+#include "ir/rewriting/rewrite.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -313,8 +313,7 @@ FunctionPtr eliminate_dead_bindings(const FunctionPtr& function) {
 Module eliminate_dead_code(const Module& module) {
   Module result = module;
   for (GlobalFunction& global : result.functions) {
-    if (const auto* function = std::get_if<FunctionPtr>(&global))
-      global = eliminate_dead_bindings(*function);
+    if (const auto* function = std::get_if<FunctionPtr>(&global)) global = eliminate_dead_bindings(*function);
   }
   std::unordered_set<std::string> reached;
   std::vector<std::string> pending;

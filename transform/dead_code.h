@@ -1,7 +1,7 @@
 // Removal of bindings that nothing uses and of private functions that nothing reaches.
 #pragma once
 
-#include "ir/module.h"
+#include "ir/nodes/module.h"
 
 namespace relish {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "ir/module.h"
+#include "ir/nodes/module.h"
 
 namespace relish {
 

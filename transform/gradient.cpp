@@ -10,10 +10,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ir/op.h"
-#include "ir/printer.h"
-#include "ir/user_gradient.h"
-#include "ir/verify.h"
+#include "ir/operators/op.h"
+#include "ir/operators/user_gradient.h"
+#include "ir/printer/printer.h"
+#include "ir/verify/verify.h"
 #include "support/suggest.h"
 #include "transform/gradient_rules.h"
 #include "transform/parameter_marks.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/module.h"
+#include "ir/nodes/module.h"
 
 namespace relish {
 

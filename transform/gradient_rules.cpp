@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ir/op.h"
+#include "ir/operators/op.h"
 #include "support/render.h"
 #include "transform/rebuild.h"
 

@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "ir/builder.h"
+#include "ir/nodes/builder.h"
 #include "support/diagnostic.h"
 
 namespace relish {

@@ -11,11 +11,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ir/evaluator.h"
-#include "ir/op.h"
-#include "ir/printer.h"
-#include "ir/rewrite.h"
-#include "ir/verify.h"
+#include "ir/operators/evaluator.h"
+#include "ir/operators/op.h"
+#include "ir/printer/printer.h"
+#include "ir/rewriting/rewrite.h"
+#include "ir/verify/verify.h"
 #include "loops/faults.h"
 #include "support/interrupt.h"
 #include "transform/function_index.h"

@@ -3,7 +3,7 @@
 
 #include <unordered_map>
 
-#include "ir/module.h"
+#include "ir/nodes/module.h"
 
 namespace relish {
 

@@ -7,11 +7,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ir/builder.h"
-#include "ir/expr_mapper.h"
-#include "ir/rewrite.h"
-#include "ir/symbols.h"
-#include "ir/verify.h"
+#include "ir/nodes/builder.h"
+#include "ir/rewriting/expr_mapper.h"
+#include "ir/rewriting/rewrite.h"
+#include "ir/scalars/symbols.h"
+#include "ir/verify/verify.h"
 #include "support/failure.h"
 #include "transform/call_cycles.h"
 #include "transform/function_index.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/module.h"
+#include "ir/nodes/module.h"
 
 namespace relish {
 

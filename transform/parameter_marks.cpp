@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "ir/user_gradient.h"
+#include "ir/operators/user_gradient.h"
 #include "support/failure.h"
 #include "support/suggest.h"
 #include "transform/rebuild.h"

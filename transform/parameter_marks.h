@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/module.h"
-#include "ir/reserved_names.h"
+#include "ir/nodes/module.h"
+#include "ir/printer/reserved_names.h"
 
 namespace relish {
 

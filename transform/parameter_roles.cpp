@@ -7,7 +7,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "ir/op.h"
+#include "ir/operators/op.h"
 
 namespace relish {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/module.h"
+#include "ir/nodes/module.h"
 
 namespace relish {
 

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ir/module.h"
-#include "ir/rewrite.h"
+#include "ir/nodes/module.h"
+#include "ir/rewriting/rewrite.h"
 
 namespace relish {
 

@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "ir/evaluator.h"
-#include "ir/op.h"
-#include "ir/printer.h"
-#include "ir/reserved_names.h"
-#include "ir/verify.h"
+#include "ir/operators/evaluator.h"
+#include "ir/operators/op.h"
+#include "ir/printer/printer.h"
+#include "ir/printer/reserved_names.h"
+#include "ir/verify/verify.h"
 #include "stdlib/catalog.h"
 #include "support/suggest.h"
 #include "transform/gradient.h"

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <map>
 
-#include "ir/evaluator.h"
-#include "ir/op.h"
-#include "ir/printer.h"
-#include "ir/verify.h"
+#include "ir/operators/evaluator.h"
+#include "ir/operators/op.h"
+#include "ir/printer/printer.h"
+#include "ir/verify/verify.h"
 #include "stdlib/catalog.h"
 #include "support/glob.h"
 #include "support/render.h"

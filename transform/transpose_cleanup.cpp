@@ -4,7 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "ir/op.h"
+#include "ir/operators/op.h"
 #include "transform/rebuild.h"
 
 namespace relish {

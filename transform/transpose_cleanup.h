@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "ir/builder.h"
-#include "ir/rewrite.h"
+#include "ir/nodes/builder.h"
+#include "ir/rewriting/rewrite.h"
 
 namespace relish {
 

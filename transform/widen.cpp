@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "ir/builder.h"
-#include "ir/op.h"
-#include "ir/user_gradient.h"
+#include "ir/nodes/builder.h"
+#include "ir/operators/op.h"
+#include "ir/operators/user_gradient.h"
 #include "support/failure.h"
 #include "transform/rebuild.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "ir/module.h"
+#include "ir/nodes/module.h"
 
 namespace relish {
 

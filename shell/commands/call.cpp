@@ -1,7 +1,7 @@
 // The command `call`: one function of a file with given arguments.
 #include <algorithm>
 
-#include "ir/entry.h"
+#include "ir/calls/entry.h"
 #include "runtime/format.h"
 #include "shell/commands/batch_call.h"
 #include "shell/commands/subject.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "frontend/reader.h"
-#include "ir/constant_section.h"
+#include "ir/printer/constant_section.h"
 #include "shell/program/in_place.h"
 #include "shell/program/module_files.h"
 #include "shell/program/program_file.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 #include "shell/program/program_file.h"
 #include "support/diagnostic.h"
 

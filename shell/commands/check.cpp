@@ -1,5 +1,5 @@
 // The command `check`.
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "shell/commands/subject.h"
 #include "support/render.h"
 

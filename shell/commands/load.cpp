@@ -1,7 +1,7 @@
 // The command `load`: tensors of a data file, or the declarations of another text.
-#include "frontend/module_links.h"
-#include "ir/entry.h"
-#include "ir/printer.h"
+#include "frontend/module/module_links.h"
+#include "ir/calls/entry.h"
+#include "ir/printer/printer.h"
 #include "runtime/files.h"
 #include "shell/commands/subject.h"
 #include "shell/program/module_files.h"

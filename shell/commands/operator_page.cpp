@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "frontend/line_parser.h"
-#include "ir/op_arguments.h"
+#include "frontend/text/line_parser.h"
+#include "ir/operators/op_arguments.h"
 #include "shell/script/script.h"
 #include "shell/script/script_value.h"
 #include "stdlib/op_doc.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ir/op.h"
+#include "ir/operators/op.h"
 #include "shell/session.h"
 
 namespace relish {

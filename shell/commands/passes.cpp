@@ -1,8 +1,8 @@
 // The command `passes`: transforms one after the other.
 #include <algorithm>
 
-#include "ir/printer.h"
-#include "ir/verify.h"
+#include "ir/printer/printer.h"
+#include "ir/verify/verify.h"
 #include "shell/commands/pass_text.h"
 #include "shell/commands/subject.h"
 #include "shell/program/text_diff.h"

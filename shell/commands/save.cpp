@@ -1,5 +1,5 @@
 // The command `save`: tensors into a data file, a module into a text.
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 #include "runtime/files.h"
 #include "shell/commands/subject.h"
 #include "shell/program/text_file.h"

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "ir/op.h"
-#include "ir/rewrite.h"
+#include "ir/operators/op.h"
+#include "ir/rewriting/rewrite.h"
 #include "runtime/files.h"
 #include "shell/program/literal_text.h"
 #include "shell/script/script.h"

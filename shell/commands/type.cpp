@@ -1,6 +1,6 @@
 // The command `type`: the type of a value or function.
-#include "ir/entry.h"
-#include "ir/printer.h"
+#include "ir/calls/entry.h"
+#include "ir/printer/printer.h"
 #include "shell/commands/subject.h"
 #include "shell/script/convert.h"
 

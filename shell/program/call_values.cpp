@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
-#include "ir/entry.h"
-#include "ir/printer.h"
+#include "ir/calls/entry.h"
+#include "ir/printer/printer.h"
 #include "shell/program/literal_text.h"
 #include "shell/script/convert.h"
 #include "shell/script/random_fill.h"

@@ -7,11 +7,11 @@
 #include <memory>
 #include <utility>
 
-#include "frontend/namespaces.h"
+#include "frontend/names/namespaces.h"
+#include "frontend/names/top_level_names.h"
 #include "frontend/reader.h"
-#include "frontend/scanner.h"
-#include "frontend/top_level_names.h"
-#include "ir/constant_section.h"
+#include "frontend/text/scanner.h"
+#include "ir/printer/constant_section.h"
 #include "shell/command.h"
 #include "shell/program/module_files.h"
 #include "shell/program/reading.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 #include "shell/program/program_file.h"
 
 namespace relish {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "frontend/module_links.h"
+#include "frontend/module/module_links.h"
 #include "shell/program/program_file.h"
 #include "shell/program/reading.h"
 #include "support/failure.h"

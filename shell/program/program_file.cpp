@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "frontend/reader.h"
-#include "ir/constant_section.h"
+#include "ir/printer/constant_section.h"
 #include "shell/program/module_files.h"
 #include "shell/program/reading.h"
 #include "shell/session.h"

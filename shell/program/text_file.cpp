@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "frontend/top_level_names.h"
-#include "ir/constant_section.h"
+#include "frontend/names/top_level_names.h"
+#include "ir/printer/constant_section.h"
 #include "shell/program/reading.h"
 #include "support/atomic_file.h"
 #include "support/failure.h"

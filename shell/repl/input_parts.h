@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/scanner.h"
+#include "frontend/text/scanner.h"
 
 namespace relish {
 

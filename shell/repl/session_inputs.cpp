@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "frontend/syntax_check.h"
+#include "frontend/text/syntax_check.h"
 #include "shell/repl/colon_command.h"
 #include "support/atomic_file.h"
 #include "support/limits.h"

@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 #include "runtime/literal.h"
 #include "support/interrupt.h"
 #include "support/limits.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/module.h"
+#include "ir/nodes/module.h"
 #include "shell/script/script_value.h"
 
 namespace relish {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "frontend/script_checks.h"
+#include "frontend/module/script_checks.h"
 #include "runtime/format.h"
 #include "shell/script/builtins.h"
 #include "shell/script/dict_index.h"

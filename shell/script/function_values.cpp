@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "frontend/reader.h"
-#include "ir/module.h"
+#include "ir/nodes/module.h"
 #include "support/failure.h"
 
 namespace relish {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/evaluator.h"
+#include "ir/operators/evaluator.h"
 #include "shell/script/script_value.h"
 
 namespace relish {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "frontend/ast.h"
+#include "frontend/text/ast.h"
 #include "shell/script/script_value.h"
 
 namespace relish {

@@ -5,10 +5,10 @@
 #include <map>
 #include <optional>
 
-#include "ir/entry.h"
-#include "ir/op_arguments.h"
-#include "ir/printer.h"
-#include "ir/rewrite.h"
+#include "ir/calls/entry.h"
+#include "ir/operators/op_arguments.h"
+#include "ir/printer/printer.h"
+#include "ir/rewriting/rewrite.h"
 #include "shell/script/convert.h"
 #include "stdlib/surface.h"
 #include "support/render.h"

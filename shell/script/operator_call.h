@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "frontend/ast.h"
-#include "ir/op.h"
-#include "ir/op_arguments.h"
+#include "frontend/text/ast.h"
+#include "ir/operators/op.h"
+#include "ir/operators/op_arguments.h"
 #include "shell/script/script_value.h"
 #include "shell/session.h"
 

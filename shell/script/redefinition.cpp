@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "ir/printer.h"
-#include "ir/rewrite.h"
-#include "ir/verify.h"
+#include "ir/printer/printer.h"
+#include "ir/rewriting/rewrite.h"
+#include "ir/verify/verify.h"
 
 namespace relish {
 namespace {

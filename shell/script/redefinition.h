@@ -2,7 +2,7 @@
 // change.
 #pragma once
 
-#include "ir/module.h"
+#include "ir/nodes/module.h"
 
 namespace relish {
 

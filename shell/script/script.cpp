@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "frontend/ast_walk.h"
+#include "frontend/text/ast_walk.h"
 #include "shell/program/literal_text.h"
 #include "shell/program/module_files.h"
 #include "shell/program/reading.h"

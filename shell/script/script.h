@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/ast.h"
-#include "frontend/namespaces.h"
+#include "frontend/names/namespaces.h"
 #include "frontend/reader.h"
+#include "frontend/text/ast.h"
 #include "shell/command.h"
 #include "shell/program/path_rules.h"
 #include "shell/script/call_arguments.h"

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "ir/module.h"
+#include "ir/nodes/module.h"
 #include "runtime/value.h"
 #include "support/memory.h"
 

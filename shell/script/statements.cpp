@@ -3,8 +3,8 @@
 #include <functional>
 #include <map>
 
-#include "frontend/ast_walk.h"
-#include "frontend/module_links.h"
+#include "frontend/module/module_links.h"
+#include "frontend/text/ast_walk.h"
 #include "shell/script/builtins.h"
 #include "shell/script/redefinition.h"
 #include "shell/script/script.h"

@@ -1,7 +1,7 @@
 // Text of script values, as print and a bare expression show them.
 #include <fmt/format.h>
 
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 #include "runtime/format.h"
 #include "shell/script/script_value.h"
 #include "support/failure.h"

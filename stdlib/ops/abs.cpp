@@ -1,5 +1,5 @@
 // The magnitude of each element.
-#include "stdlib/families/unary.h"
+#include "stdlib/families/elementwise/unary.h"
 
 namespace relish::ops_abs {
 namespace {

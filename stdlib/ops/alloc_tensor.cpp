@@ -1,6 +1,6 @@
 // Allocation of tensors as lowered modules write it, and a mark of a pass.
-#include "stdlib/families/identity.h"
-#include "stdlib/families/storage.h"
+#include "stdlib/families/elementwise/identity.h"
+#include "stdlib/families/language/storage.h"
 
 namespace relish::ops_alloc_tensor {
 namespace {

@@ -1,8 +1,8 @@
 // Positions of the largest and the smallest elements.
-#include "stdlib/families/movement.h"
+#include "stdlib/families/shapes/movement.h"
 
-#include "stdlib/families/pace.h"
-#include "stdlib/families/scalar_math.h"
+#include "stdlib/families/elementwise/scalar_math.h"
+#include "stdlib/families/language/pace.h"
 
 namespace relish::ops_argmax {
 namespace {

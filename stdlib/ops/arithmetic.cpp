@@ -1,5 +1,5 @@
 // The four arithmetic operators.
-#include "stdlib/families/binary.h"
+#include "stdlib/families/elementwise/binary.h"
 
 namespace relish::ops_arithmetic {
 namespace {

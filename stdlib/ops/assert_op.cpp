@@ -1,10 +1,10 @@
 // A check that ends the program when it fails.
 #include <algorithm>
 
-#include "ir/entry.h"
-#include "ir/fault.h"
-#include "ir/printer.h"
-#include "stdlib/families/message_format.h"
+#include "ir/calls/entry.h"
+#include "ir/calls/fault.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/language/message_format.h"
 
 namespace relish::ops_assert_op {
 namespace {

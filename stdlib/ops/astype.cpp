@@ -1,8 +1,8 @@
 // Conversion between element types.
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/elements.h"
-#include "stdlib/families/gradient.h"
-#include "stdlib/families/lowering.h"
+#include "stdlib/families/elementwise/dtypes.h"
+#include "stdlib/families/elementwise/elements.h"
+#include "stdlib/families/language/gradient.h"
+#include "stdlib/families/language/lowering.h"
 
 namespace relish::ops_astype {
 namespace {

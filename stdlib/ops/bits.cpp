@@ -1,6 +1,6 @@
 // Operations on the bits of integers.
-#include "stdlib/families/binary.h"
-#include "stdlib/families/unary.h"
+#include "stdlib/families/elementwise/binary.h"
+#include "stdlib/families/elementwise/unary.h"
 
 namespace relish::ops_bits {
 namespace {

@@ -1,6 +1,6 @@
 // The interval between boundaries in which each element lies.
-#include "stdlib/families/movement.h"
-#include "stdlib/families/pace.h"
+#include "stdlib/families/language/pace.h"
+#include "stdlib/families/shapes/movement.h"
 
 namespace relish::ops_bucketize {
 namespace {

@@ -1,10 +1,10 @@
 // Limiting elements to an interval.
-#include "stdlib/families/domain.h"
-#include "stdlib/families/fill_value.h"
-#include "stdlib/families/gradient.h"
-#include "stdlib/families/pace.h"
-#include "stdlib/families/scalar_math.h"
-#include "stdlib/families/scalars.h"
+#include "stdlib/families/elementwise/domain.h"
+#include "stdlib/families/elementwise/fill_value.h"
+#include "stdlib/families/elementwise/scalar_math.h"
+#include "stdlib/families/elementwise/scalars.h"
+#include "stdlib/families/language/gradient.h"
+#include "stdlib/families/language/pace.h"
 
 namespace relish::ops_clip {
 namespace {

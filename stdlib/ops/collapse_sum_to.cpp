@@ -1,7 +1,7 @@
 // The transpose of broadcasting: a sum over everything that broadcasting would stretch.
-#include "stdlib/families/reduction.h"
+#include "stdlib/families/reductions/reduction.h"
 
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 
 namespace relish::ops_collapse_sum_to {
 namespace {

@@ -1,5 +1,5 @@
 // The six comparisons.
-#include "stdlib/families/binary.h"
+#include "stdlib/families/elementwise/binary.h"
 
 namespace relish::ops_comparison {
 namespace {

@@ -1,7 +1,7 @@
 // Joining of tensors along a dimension: an existing one (concat) or a new one (stack).
-#include "stdlib/families/movement.h"
+#include "stdlib/families/shapes/movement.h"
 
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 
 namespace relish::ops_concat {
 namespace {

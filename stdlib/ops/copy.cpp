@@ -1,5 +1,5 @@
 // The tensor itself under another name.
-#include "stdlib/families/identity.h"
+#include "stdlib/families/elementwise/identity.h"
 
 namespace relish::ops_copy {
 namespace {

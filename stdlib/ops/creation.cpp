@@ -1,7 +1,7 @@
 // Tensors of zeros and of ones.
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/elements.h"
-#include "stdlib/families/lowering.h"
+#include "stdlib/families/elementwise/dtypes.h"
+#include "stdlib/families/elementwise/elements.h"
+#include "stdlib/families/language/lowering.h"
 
 namespace relish::ops_creation {
 namespace {

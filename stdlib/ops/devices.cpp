@@ -1,5 +1,5 @@
 // Places of tensors. There is one device, so they are hints that stay in the text.
-#include "stdlib/families/identity.h"
+#include "stdlib/families/elementwise/identity.h"
 
 namespace relish::ops_devices {
 namespace {

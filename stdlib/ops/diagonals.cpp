@@ -1,9 +1,9 @@
 // Diagonals and triangles of matrices. Diagonal k holds the elements whose column is k more than their row.
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/elements.h"
-#include "stdlib/families/gradient.h"
-#include "stdlib/families/pace.h"
-#include "stdlib/families/scalars.h"
+#include "stdlib/families/elementwise/dtypes.h"
+#include "stdlib/families/elementwise/elements.h"
+#include "stdlib/families/elementwise/scalars.h"
+#include "stdlib/families/language/gradient.h"
+#include "stdlib/families/language/pace.h"
 
 namespace relish::ops_diagonals {
 namespace {

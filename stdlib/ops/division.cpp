@@ -1,5 +1,5 @@
 // Division rounded down, and the two remainders.
-#include "stdlib/families/binary.h"
+#include "stdlib/families/elementwise/binary.h"
 
 namespace relish::ops_division {
 namespace {

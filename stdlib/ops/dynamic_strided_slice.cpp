@@ -1,9 +1,9 @@
 // Slices whose bounds are data, and the transpose of that. The size of the result is known only at run time,
 // so compiled code calls the evaluation.
-#include "stdlib/families/movement.h"
+#include "stdlib/families/shapes/movement.h"
 
-#include "ir/fault.h"
-#include "ir/printer.h"
+#include "ir/calls/fault.h"
+#include "ir/printer/printer.h"
 
 namespace relish::ops_dynamic_strided_slice {
 namespace {

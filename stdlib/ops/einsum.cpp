@@ -1,12 +1,12 @@
 // Sums of products by labelled dimensions.
-#include "stdlib/families/einsum.h"
+#include "stdlib/families/shapes/einsum.h"
 
 #include <map>
 
-#include "ir/printer.h"
-#include "stdlib/families/attention.h"
-#include "stdlib/families/iteration.h"
-#include "stdlib/families/pace.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/elementwise/iteration.h"
+#include "stdlib/families/language/pace.h"
+#include "stdlib/families/reductions/attention.h"
 #include "support/held_vector.h"
 
 namespace relish::ops_einsum {

@@ -1,5 +1,5 @@
 // Exponential, logarithm and sign change.
-#include "stdlib/families/unary.h"
+#include "stdlib/families/elementwise/unary.h"
 
 namespace relish::ops_elementary {
 namespace {

@@ -1,5 +1,5 @@
 // The error function.
-#include "stdlib/families/unary.h"
+#include "stdlib/families/elementwise/unary.h"
 
 #include <numbers>
 

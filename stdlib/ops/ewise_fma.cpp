@@ -1,9 +1,9 @@
 // Product and sum of three tensors of one shape.
-#include "stdlib/families/domain.h"
-#include "stdlib/families/gradient.h"
-#include "stdlib/families/lowering.h"
-#include "stdlib/families/pace.h"
-#include "stdlib/families/shapes.h"
+#include "stdlib/families/elementwise/domain.h"
+#include "stdlib/families/language/gradient.h"
+#include "stdlib/families/language/lowering.h"
+#include "stdlib/families/language/pace.h"
+#include "stdlib/families/shapes/shapes.h"
 
 namespace relish::ops_ewise_fma {
 namespace {

@@ -1,8 +1,8 @@
 // Insertion and removal of dimensions of length 1.
 #include <algorithm>
 
-#include "stdlib/families/gradient.h"
-#include "stdlib/families/lowering.h"
+#include "stdlib/families/language/gradient.h"
+#include "stdlib/families/language/lowering.h"
 
 namespace relish::ops_expand_dims {
 namespace {

@@ -1,5 +1,5 @@
 // The largest and the smallest element over axes.
-#include "stdlib/families/reduction.h"
+#include "stdlib/families/reductions/reduction.h"
 
 namespace relish::ops_extrema {
 namespace {

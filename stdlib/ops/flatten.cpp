@@ -1,5 +1,5 @@
 // Reshapes whose shape follows from a tensor: flatten, nn.batch_flatten, reshape_like.
-#include "stdlib/families/movement.h"
+#include "stdlib/families/shapes/movement.h"
 
 namespace relish::ops_flatten {
 namespace {

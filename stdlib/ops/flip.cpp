@@ -1,8 +1,8 @@
 // Reversal along a dimension: of all of it (flip), of the first part of each row (reverse_sequence).
-#include "stdlib/families/movement.h"
+#include "stdlib/families/shapes/movement.h"
 
-#include "ir/fault.h"
-#include "ir/printer.h"
+#include "ir/calls/fault.h"
+#include "ir/printer/printer.h"
 
 namespace relish::ops_flip {
 namespace {

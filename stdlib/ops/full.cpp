@@ -1,8 +1,8 @@
 // Tensors of one value.
-#include "stdlib/families/binary.h"
-#include "stdlib/families/fill_value.h"
+#include "stdlib/families/elementwise/binary.h"
+#include "stdlib/families/elementwise/fill_value.h"
 
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 
 namespace relish::ops_full {
 namespace {

@@ -1,8 +1,8 @@
 // One index for every element: gathering along a dimension, and scattering there.
-#include "stdlib/families/scatter.h"
+#include "stdlib/families/shapes/scatter.h"
 
-#include "ir/fault.h"
-#include "ir/printer.h"
+#include "ir/calls/fault.h"
+#include "ir/printer/printer.h"
 
 namespace relish::ops_gather_elements {
 namespace {

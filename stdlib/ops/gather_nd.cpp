@@ -1,7 +1,7 @@
 // Coordinates as data, in the last dimension of one tensor: gathering and scattering of slices.
-#include "stdlib/families/scatter.h"
+#include "stdlib/families/shapes/scatter.h"
 
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 
 namespace relish::ops_gather_nd {
 namespace {

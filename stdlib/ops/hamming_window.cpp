@@ -2,12 +2,12 @@
 #include <cmath>
 #include <numbers>
 
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/scalar_math.h"
-#include "stdlib/families/scalars.h"
+#include "stdlib/families/elementwise/dtypes.h"
+#include "stdlib/families/elementwise/scalar_math.h"
+#include "stdlib/families/elementwise/scalars.h"
 
-#include "ir/printer.h"
-#include "stdlib/families/pace.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/language/pace.h"
 
 namespace relish::ops_hamming_window {
 namespace {

@@ -1,5 +1,5 @@
 // Hyperbolic functions and their inverses.
-#include "stdlib/families/unary.h"
+#include "stdlib/families/elementwise/unary.h"
 
 namespace relish::ops_hyperbolic {
 namespace {

@@ -1,8 +1,8 @@
 // Advanced indexing: one tensor of indices for each of the first dimensions, broadcast against each other.
-#include "stdlib/families/scatter.h"
+#include "stdlib/families/shapes/scatter.h"
 
-#include "ir/printer.h"
-#include "stdlib/families/iteration.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/elementwise/iteration.h"
 
 namespace relish::ops_index_tensor {
 namespace {

@@ -1,7 +1,7 @@
 // What a tensor's header says, as scalars: rank, dims, strides, dtype. Tensors are compact and row-major and
 // begin at their first byte.
-#include "ir/printer.h"
-#include "stdlib/families/shapes.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/shapes/shapes.h"
 
 namespace relish::ops_inspect {
 namespace {

@@ -1,6 +1,6 @@
 // What a 0-d tensor holds, as a scalar.
-#include "ir/printer.h"
-#include "stdlib/families/shapes.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/shapes/shapes.h"
 
 namespace relish::ops_item {
 namespace {

@@ -1,5 +1,5 @@
 // What kind of number an element is.
-#include "stdlib/families/unary.h"
+#include "stdlib/families/elementwise/unary.h"
 
 namespace relish::ops_kinds_of_numbers {
 namespace {

@@ -1,10 +1,10 @@
 // Another order of the elements by an index map, and the transpose of that.
-#include "stdlib/families/index_map.h"
-#include "stdlib/families/movement.h"
+#include "stdlib/families/shapes/index_map.h"
+#include "stdlib/families/shapes/movement.h"
 
-#include "ir/printer.h"
-#include "stdlib/families/fill_value.h"
-#include "stdlib/families/pace.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/elementwise/fill_value.h"
+#include "stdlib/families/language/pace.h"
 
 namespace relish::ops_layout_transform {
 namespace {

@@ -1,12 +1,12 @@
 // The linear layer under its two names.
-#include "ir/printer.h"
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/elements.h"
-#include "stdlib/families/gradient.h"
-#include "stdlib/families/iteration.h"
-#include "stdlib/families/lowering.h"
-#include "stdlib/families/pace.h"
-#include "stdlib/families/synonym.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/elementwise/dtypes.h"
+#include "stdlib/families/elementwise/elements.h"
+#include "stdlib/families/elementwise/iteration.h"
+#include "stdlib/families/elementwise/synonym.h"
+#include "stdlib/families/language/gradient.h"
+#include "stdlib/families/language/lowering.h"
+#include "stdlib/families/language/pace.h"
 
 namespace relish::ops_linear {
 namespace {

@@ -1,6 +1,6 @@
 // Logic: what is not 0 is true.
-#include "stdlib/families/binary.h"
-#include "stdlib/families/unary.h"
+#include "stdlib/families/elementwise/binary.h"
+#include "stdlib/families/elementwise/unary.h"
 
 namespace relish::ops_logic {
 namespace {

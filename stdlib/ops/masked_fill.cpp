@@ -1,10 +1,10 @@
 // Replacing the elements that a mask marks.
-#include "ir/printer.h"
-#include "stdlib/families/binary.h"
-#include "stdlib/families/elements.h"
-#include "stdlib/families/fill_value.h"
-#include "stdlib/families/gradient.h"
-#include "stdlib/families/iteration.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/elementwise/binary.h"
+#include "stdlib/families/elementwise/elements.h"
+#include "stdlib/families/elementwise/fill_value.h"
+#include "stdlib/families/elementwise/iteration.h"
+#include "stdlib/families/language/gradient.h"
 
 namespace relish::ops_masked_fill {
 namespace {

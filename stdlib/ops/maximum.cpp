@@ -1,5 +1,5 @@
 // The larger and the smaller of two tensors, element by element.
-#include "stdlib/families/binary.h"
+#include "stdlib/families/elementwise/binary.h"
 
 namespace relish::ops_maximum {
 namespace {

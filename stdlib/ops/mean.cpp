@@ -1,6 +1,6 @@
 // Means over axes.
-#include "stdlib/families/moments.h"
-#include "stdlib/families/reduction.h"
+#include "stdlib/families/reductions/moments.h"
+#include "stdlib/families/reductions/reduction.h"
 
 namespace relish::ops_mean {
 namespace {

@@ -1,9 +1,9 @@
 // The middle element.
 #include <numeric>
 
-#include "stdlib/families/lines.h"
-#include "stdlib/families/pace.h"
-#include "stdlib/families/reduction.h"
+#include "stdlib/families/language/pace.h"
+#include "stdlib/families/reductions/reduction.h"
+#include "stdlib/families/shapes/lines.h"
 
 namespace relish::ops_median {
 namespace {

@@ -1,7 +1,7 @@
 // Coordinates of a grid.
-#include "stdlib/families/movement.h"
+#include "stdlib/families/shapes/movement.h"
 
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 
 namespace relish::ops_meshgrid {
 namespace {

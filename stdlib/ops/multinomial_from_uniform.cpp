@@ -1,9 +1,9 @@
 // Samples of categories: for each uniform number the category in whose part of the cumulative probabilities
 // it falls.
-#include "ir/fault.h"
-#include "ir/printer.h"
-#include "stdlib/families/movement.h"
-#include "stdlib/families/random.h"
+#include "ir/calls/fault.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/language/random.h"
+#include "stdlib/families/shapes/movement.h"
 
 namespace relish::ops_multinomial_from_uniform {
 namespace {

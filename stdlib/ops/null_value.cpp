@@ -1,5 +1,5 @@
 // The value that stands for an absent object.
-#include "stdlib/families/shapes.h"
+#include "stdlib/families/shapes/shapes.h"
 
 namespace relish::ops_null_value {
 namespace {

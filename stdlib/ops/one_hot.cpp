@@ -1,10 +1,10 @@
 // Indices as vectors with one marked element.
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/elements.h"
-#include "stdlib/families/scalars.h"
+#include "stdlib/families/elementwise/dtypes.h"
+#include "stdlib/families/elementwise/elements.h"
+#include "stdlib/families/elementwise/scalars.h"
 
-#include "ir/printer.h"
-#include "stdlib/families/pace.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/language/pace.h"
 
 namespace relish::ops_one_hot {
 namespace {

@@ -1,8 +1,8 @@
 // Reordering of dimensions.
-#include "stdlib/families/elements.h"
-#include "stdlib/families/gradient.h"
-#include "stdlib/families/iteration.h"
-#include "stdlib/families/lowering.h"
+#include "stdlib/families/elementwise/elements.h"
+#include "stdlib/families/elementwise/iteration.h"
+#include "stdlib/families/language/gradient.h"
+#include "stdlib/families/language/lowering.h"
 
 namespace relish::ops_permute_dims {
 namespace {

@@ -1,5 +1,5 @@
 // Power, the angle of a point, and the sum of two numbers given by their logarithms.
-#include "stdlib/families/binary.h"
+#include "stdlib/families/elementwise/binary.h"
 
 namespace relish::ops_power {
 namespace {

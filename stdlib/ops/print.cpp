@@ -1,6 +1,6 @@
 // Printing of values while a program runs.
 #include "runtime/program_output.h"
-#include "stdlib/families/message_format.h"
+#include "stdlib/families/language/message_format.h"
 
 namespace relish::ops_print {
 namespace {

@@ -1,5 +1,5 @@
 // Products over axes.
-#include "stdlib/families/scan.h"
+#include "stdlib/families/shapes/scan.h"
 
 namespace relish::ops_prod {
 namespace {

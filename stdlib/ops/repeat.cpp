@@ -1,5 +1,5 @@
 // Repetition: of every element (repeat), of the whole tensor (tile).
-#include "stdlib/families/movement.h"
+#include "stdlib/families/shapes/movement.h"
 
 namespace relish::ops_repeat {
 namespace {

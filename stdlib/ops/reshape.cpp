@@ -1,7 +1,7 @@
 // The same elements under another shape.
 #include <algorithm>
 
-#include "stdlib/families/movement.h"
+#include "stdlib/families/shapes/movement.h"
 
 namespace relish::ops_reshape {
 namespace {

@@ -1,5 +1,5 @@
 // Square root, its reciprocal, and the square.
-#include "stdlib/families/unary.h"
+#include "stdlib/families/elementwise/unary.h"
 
 namespace relish::ops_roots {
 namespace {

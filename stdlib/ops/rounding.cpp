@@ -1,5 +1,5 @@
 // Rounding to integral values, and the sign.
-#include "stdlib/families/unary.h"
+#include "stdlib/families/elementwise/unary.h"
 
 namespace relish::ops_rounding {
 namespace {

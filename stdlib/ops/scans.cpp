@@ -1,5 +1,5 @@
 // Running sums and products.
-#include "stdlib/families/scan.h"
+#include "stdlib/families/shapes/scan.h"
 
 namespace relish::ops_scans {
 namespace {

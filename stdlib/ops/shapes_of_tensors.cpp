@@ -1,7 +1,7 @@
 // Between tensors and shapes: the shape of a tensor, its size, and shapes that are data.
-#include "stdlib/families/shapes.h"
+#include "stdlib/families/shapes/shapes.h"
 
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 
 namespace relish::ops_shapes_of_tensors {
 namespace {

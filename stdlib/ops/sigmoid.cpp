@@ -1,5 +1,5 @@
 // The logistic function.
-#include "stdlib/families/unary.h"
+#include "stdlib/families/elementwise/unary.h"
 
 namespace relish::ops_sigmoid {
 namespace {

@@ -1,8 +1,8 @@
 // A tensor with a slice replaced.
-#include "stdlib/families/movement.h"
+#include "stdlib/families/shapes/movement.h"
 
-#include "ir/fault.h"
-#include "ir/printer.h"
+#include "ir/calls/fault.h"
+#include "ir/printer/printer.h"
 
 namespace relish::ops_slice_scatter {
 namespace {

@@ -1,7 +1,7 @@
 // Division of a tensor into parts along a dimension.
 #include <algorithm>
 
-#include "stdlib/families/movement.h"
+#include "stdlib/families/shapes/movement.h"
 
 namespace relish::ops_split {
 namespace {

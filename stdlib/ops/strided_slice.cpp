@@ -1,9 +1,9 @@
 // Slices of a tensor: with bounds in the text (strided_slice), with the bounds of another tensor
 // (slice_like).
-#include "ir/fault.h"
-#include "stdlib/families/movement.h"
+#include "ir/calls/fault.h"
+#include "stdlib/families/shapes/movement.h"
 
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 
 namespace relish::ops_strided_slice {
 namespace {

@@ -1,5 +1,5 @@
 // Sums over axes.
-#include "stdlib/families/reduction.h"
+#include "stdlib/families/reductions/reduction.h"
 
 namespace relish::ops_sum {
 namespace {

@@ -1,9 +1,9 @@
 // Elements at given positions of one dimension, and the transpose of that.
-#include "stdlib/families/movement.h"
+#include "stdlib/families/shapes/movement.h"
 
-#include "ir/fault.h"
-#include "ir/printer.h"
-#include "stdlib/families/scalar_math.h"
+#include "ir/calls/fault.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/elementwise/scalar_math.h"
 #include "support/held_vector.h"
 
 namespace relish::ops_take {

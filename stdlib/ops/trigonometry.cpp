@@ -1,5 +1,5 @@
 // Trigonometric functions and their inverses, angles in radians.
-#include "stdlib/families/unary.h"
+#include "stdlib/families/elementwise/unary.h"
 
 namespace relish::ops_trigonometry {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "stdlib/families/movement.h"
-#include "stdlib/families/pace.h"
+#include "stdlib/families/language/pace.h"
+#include "stdlib/families/shapes/movement.h"
 
 namespace relish::ops_unique {
 namespace {

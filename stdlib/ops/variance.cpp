@@ -1,5 +1,5 @@
 // Variance and standard deviation over axes.
-#include "stdlib/families/moments.h"
+#include "stdlib/families/reductions/moments.h"
 
 namespace relish::ops_variance {
 namespace {

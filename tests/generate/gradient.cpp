@@ -4,8 +4,8 @@
 // kinks are.
 #include <cmath>
 
-#include "ir/entry.h"
-#include "ir/printer.h"
+#include "ir/calls/entry.h"
+#include "ir/printer/printer.h"
 #include "tests/generate/checks.h"
 #include "tests/generate/values.h"
 #include "transform/gradient.h"

@@ -7,7 +7,8 @@
 namespace relish::generate {
 namespace {
 
-// A name that no scalar parameter has: a dim of its name would stand for that parameter (ir/symbols.h).
+// A name that no scalar parameter has: a dim of its name would stand for that parameter
+// (ir/scalars/symbols.h).
 std::string fresh_dimension_name(GraphGenerator& g) {
   for (;;) {
     std::string name = dimension_name(g.random());

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "ir/op.h"
-#include "ir/rewrite.h"
+#include "ir/operators/op.h"
+#include "ir/rewriting/rewrite.h"
 #include "tests/generate/graph_forms.h"
 #include "tests/generate/names.h"
 #include "tests/generate/values.h"

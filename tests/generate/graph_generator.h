@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/entry.h"
-#include "ir/expr.h"
+#include "ir/calls/entry.h"
+#include "ir/nodes/expr.h"
 #include "tests/generate/loop_generator.h"
 #include "tests/generate/program.h"
 

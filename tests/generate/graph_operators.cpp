@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "runtime/stack.h"
-#include "stdlib/families/storage.h"
+#include "stdlib/families/language/storage.h"
 #include "tests/generate/graph_forms.h"
 
 namespace relish::generate {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/op.h"
+#include "ir/operators/op.h"
 #include "tests/generate/graph_generator.h"
 #include "tests/ops/operator_case.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/stmt.h"
+#include "ir/nodes/stmt.h"
 #include "tests/generate/program.h"
 #include "tests/generate/random.h"
 

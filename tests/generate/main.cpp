@@ -17,8 +17,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "ir/op.h"
-#include "ir/printer.h"
+#include "ir/operators/op.h"
+#include "ir/printer/printer.h"
 #include "shell/session.h"
 #include "support/big_stack.h"
 #include "tests/generate/checks.h"

@@ -1,7 +1,7 @@
 // Mutations of prim_funcs: accesses, scalars, loops, blocks.
 #include <algorithm>
 
-#include "ir/intrinsic.h"
+#include "ir/nodes/intrinsic.h"
 #include "tests/generate/mutation.h"
 
 namespace relish::generate {

@@ -1,7 +1,7 @@
 // Mutations of what types must agree on: shapes, dtypes, ranks, counts of arguments, values of attributes.
 #include <algorithm>
 
-#include "ir/op.h"
+#include "ir/operators/op.h"
 #include "tests/generate/mutation.h"
 
 namespace relish::generate {

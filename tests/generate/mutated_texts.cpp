@@ -8,9 +8,9 @@
 #include <random>
 
 #include "frontend/reader.h"
-#include "ir/printer.h"
-#include "ir/symbols.h"
-#include "ir/verify.h"
+#include "ir/printer/printer.h"
+#include "ir/scalars/symbols.h"
+#include "ir/verify/verify.h"
 #include "support/interrupt.h"
 #include "tests/fuzz/token_mutator.h"
 #include "tests/generate/checks.h"

@@ -10,9 +10,9 @@
 #include <fstream>
 
 #include "frontend/reader.h"
-#include "ir/intrinsic.h"
-#include "ir/op.h"
-#include "ir/printer.h"
+#include "ir/nodes/intrinsic.h"
+#include "ir/operators/op.h"
+#include "ir/printer/printer.h"
 #include "support/fix.h"
 #include "tests/generate/program.h"
 

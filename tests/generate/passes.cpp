@@ -2,9 +2,9 @@
 // should.
 #include <cmath>
 
-#include "ir/entry.h"
-#include "ir/printer.h"
-#include "ir/verify.h"
+#include "ir/calls/entry.h"
+#include "ir/printer/printer.h"
+#include "ir/verify/verify.h"
 #include "schedule/schedule.h"
 #include "tests/generate/checks.h"
 #include "tests/generate/values.h"

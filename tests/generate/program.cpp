@@ -2,7 +2,7 @@
 #include "tests/generate/program.h"
 
 #include "interp/interpreter.h"
-#include "ir/entry.h"
+#include "ir/calls/entry.h"
 #include "tests/generate/graph_generator.h"
 #include "tests/generate/loop_generator.h"
 #include "tests/generate/names.h"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "ir/evaluator.h"
-#include "ir/module.h"
+#include "ir/nodes/module.h"
+#include "ir/operators/evaluator.h"
 #include "runtime/value.h"
 
 namespace relish::generate {

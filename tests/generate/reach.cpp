@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "ir/rewrite.h"
+#include "ir/rewriting/rewrite.h"
 
 namespace relish::generate {
 namespace {

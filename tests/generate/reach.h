@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/module.h"
-#include "ir/op.h"
+#include "ir/nodes/module.h"
+#include "ir/operators/op.h"
 
 namespace relish::generate {
 

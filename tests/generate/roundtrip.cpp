@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "frontend/reader.h"
-#include "ir/equal.h"
-#include "ir/printer.h"
-#include "ir/rewrite.h"
-#include "ir/verify.h"
+#include "ir/equality/equal.h"
+#include "ir/printer/printer.h"
+#include "ir/rewriting/rewrite.h"
+#include "ir/verify/verify.h"
 #include "support/render.h"
 #include "tests/generate/checks.h"
 #include "tests/generate/surface.h"

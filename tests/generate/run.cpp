@@ -1,8 +1,8 @@
 // Programs mean the same before and after printing.
 #include <cctype>
 
-#include "ir/printer.h"
-#include "ir/symbols.h"
+#include "ir/printer/printer.h"
+#include "ir/scalars/symbols.h"
 #include "tests/generate/checks.h"
 #include "tests/generate/values.h"
 

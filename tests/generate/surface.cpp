@@ -2,7 +2,7 @@
 #include "tests/generate/surface.h"
 
 #include "frontend/reader.h"
-#include "ir/entry.h"
+#include "ir/calls/entry.h"
 #include "support/diagnostic.h"
 #include "tests/generate/surface_graph.h"
 #include "tests/generate/values.h"

@@ -4,7 +4,7 @@
 // generator keeps away from ties that rounding could turn over.
 #include <cmath>
 
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 #include "jit/jit.h"
 #include "tests/generate/checks.h"
 #include "tests/generate/values.h"

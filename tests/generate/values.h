@@ -1,7 +1,7 @@
 // Values for generated programs, and what is asked of them: finite, and steady under small changes.
 #pragma once
 
-#include "ir/entry.h"
+#include "ir/calls/entry.h"
 #include "runtime/value.h"
 #include "tests/generate/random.h"
 

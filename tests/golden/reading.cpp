@@ -4,9 +4,9 @@
 #include <filesystem>
 
 #include "frontend/reader.h"
-#include "ir/equal.h"
-#include "ir/printer.h"
-#include "ir/verify.h"
+#include "ir/equality/equal.h"
+#include "ir/printer/printer.h"
+#include "ir/verify/verify.h"
 #include "shell/commands/canonical_text.h"
 #include "shell/program/module_files.h"
 #include "support/failure.h"

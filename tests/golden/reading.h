@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "frontend/reader.h"
-#include "ir/module.h"
-#include "ir/printer.h"
+#include "ir/nodes/module.h"
+#include "ir/printer/printer.h"
 #include "shell/program/path_rules.h"
 #include "tests/golden/golden_file.h"
 

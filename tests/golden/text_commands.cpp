@@ -2,8 +2,8 @@
 #include <filesystem>
 
 #include "frontend/reader.h"
-#include "ir/printer.h"
-#include "ir/verify.h"
+#include "ir/printer/printer.h"
+#include "ir/verify/verify.h"
 #include "shell/commands/canonical_text.h"
 #include "shell/script/script.h"
 #include "support/big_stack.h"
@@ -135,7 +135,8 @@ Outcome run_pass(const GoldenFile& file) {
     try {
       Script script(session);
       script.run_text(std::filesystem::path(file.path).filename().string(), file.source);
-      const ScriptValue value = script.evaluate(Sources::instance().add(std::string(header_name), file.options));
+      const ScriptValue value =
+          script.evaluate(Sources::instance().add(std::string(header_name), file.options));
       const auto* module = value.as<ModulePtr>();
       if (!module)
         fail_at(ErrorClass::Usage, file.path, "golden.pass", "the expression gives " + describe(value));

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/op.h"
+#include "ir/operators/op.h"
 #include "stdlib/surface.h"
 #include "support/failure.h"
 #include "tests/golden/golden_file.h"

@@ -20,7 +20,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "shell/program/program_file.h"
 #include "shell/script/script.h"
 #include "shell/session.h"

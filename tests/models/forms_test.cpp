@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "frontend/reader.h"
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 #include "tests/golden/tolerance.h"
 #include "tests/models/trial.h"
 #include "transform/legalize.h"

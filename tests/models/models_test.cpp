@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "ir/op.h"
-#include "ir/rewrite.h"
-#include "ir/verify.h"
+#include "ir/operators/op.h"
+#include "ir/rewriting/rewrite.h"
+#include "ir/verify/verify.h"
 #include "tests/models/trial.h"
 #include "transform/legalize.h"
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/evaluator.h"
-#include "ir/module.h"
+#include "ir/nodes/module.h"
+#include "ir/operators/evaluator.h"
 #include "runtime/files.h"
 
 namespace relish::testing {

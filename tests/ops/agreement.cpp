@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ir/entry.h"
+#include "ir/calls/entry.h"
 #include "tests/golden/tolerance.h"
 
 namespace relish::testing {

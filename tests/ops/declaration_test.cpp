@@ -8,7 +8,7 @@
 #include <regex>
 #include <set>
 
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 #include "tests/ops/operator_case.h"
 
 namespace relish::testing {

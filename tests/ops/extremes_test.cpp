@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <functional>
 
-#include "ir/entry.h"
+#include "ir/calls/entry.h"
 #include "shell/session.h"
 #include "support/limits.h"
 #include "support/memory.h"

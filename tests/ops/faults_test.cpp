@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "ir/op.h"
+#include "ir/operators/op.h"
 #include "tests/ops/agreement.h"
 
 namespace relish::testing {

@@ -5,8 +5,8 @@
 
 #include <cstdlib>
 
-#include "ir/entry.h"
-#include "ir/printer.h"
+#include "ir/calls/entry.h"
+#include "ir/printer/printer.h"
 #include "schedule/schedule.h"
 #include "shell/script/script_value.h"
 #include "tests/golden/reading.h"

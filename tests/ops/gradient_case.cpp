@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "ir/entry.h"
-#include "ir/rewrite.h"
+#include "ir/calls/entry.h"
+#include "ir/rewriting/rewrite.h"
 #include "transform/gradient.h"
 
 namespace relish::testing {

@@ -2,7 +2,7 @@
 // takes them, and slopes where updates meet in one place.
 #include <catch2/catch.hpp>
 
-#include "ir/op.h"
+#include "ir/operators/op.h"
 #include "tests/ops/gradient_case.h"
 #include "tests/ops/operator_case.h"
 

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "frontend/reader.h"
-#include "ir/entry.h"
-#include "ir/printer.h"
+#include "ir/calls/entry.h"
+#include "ir/printer/printer.h"
 #include "shell/session.h"
 #include "stdlib/catalog.h"
 #include "tests/ops/operator_case.h"

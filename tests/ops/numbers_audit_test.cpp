@@ -12,7 +12,7 @@
 #include <optional>
 #include <set>
 
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 #include "tests/ops/operator_case.h"
 
 namespace relish::testing {

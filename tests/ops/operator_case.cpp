@@ -10,10 +10,10 @@
 #include <map>
 #include <memory>
 
-#include "frontend/line_parser.h"
+#include "frontend/text/line_parser.h"
 #include "interp/interpreter.h"
-#include "ir/entry.h"
-#include "ir/op_arguments.h"
+#include "ir/calls/entry.h"
+#include "ir/operators/op_arguments.h"
 #include "jit/jit.h"
 #include "shell/script/convert.h"
 #include "shell/script/script.h"

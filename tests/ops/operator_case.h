@@ -13,9 +13,9 @@
 #include <variant>
 #include <vector>
 
-#include "ir/evaluator.h"
-#include "ir/module.h"
-#include "ir/op.h"
+#include "ir/nodes/module.h"
+#include "ir/operators/evaluator.h"
+#include "ir/operators/op.h"
 #include "runtime/value.h"
 
 namespace relish::testing {

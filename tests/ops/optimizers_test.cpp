@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "frontend/reader.h"
-#include "ir/entry.h"
+#include "ir/calls/entry.h"
 #include "shell/session.h"
 #include "stdlib/catalog.h"
 #include "support/failure.h"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "ir/entry.h"
+#include "ir/calls/entry.h"
 #include "tests/ops/gradient_case.h"
 #include "transform/gradient.h"
 

@@ -9,9 +9,9 @@
 #include <catch2/catch.hpp>
 
 #include "frontend/reader.h"
-#include "ir/equal.h"
-#include "ir/printer.h"
-#include "ir/verify.h"
+#include "ir/equality/equal.h"
+#include "ir/printer/printer.h"
+#include "ir/verify/verify.h"
 #include "stdlib/stdlib.h"
 #include "support/limits.h"
 #include "support/render.h"

@@ -1,5 +1,5 @@
 // Exchange between workers. There is one, so each gives back its tensor, and several are refused.
-#include "stdlib/families/identity.h"
+#include "stdlib/families/elementwise/identity.h"
 
 namespace relish::ops_ccl_collectives {
 namespace {

@@ -1,6 +1,6 @@
 // The gradient of adaptive average pools.
-#include "stdlib/families/member.h"
-#include "stdlib/families/resampling.h"
+#include "stdlib/families/elementwise/member.h"
+#include "stdlib/families/windows/resampling.h"
 
 namespace relish::ops_grad_adaptive_avg_pool_backward {
 namespace {

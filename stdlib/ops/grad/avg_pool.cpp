@@ -1,6 +1,6 @@
 // The gradients of average pools.
-#include "stdlib/families/member.h"
-#include "stdlib/families/pooling.h"
+#include "stdlib/families/elementwise/member.h"
+#include "stdlib/families/windows/pooling.h"
 
 namespace relish::ops_grad_avg_pool {
 namespace {

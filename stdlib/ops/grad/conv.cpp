@@ -1,6 +1,6 @@
 // The gradients of convolutions for data and for kernels, of any number of spatial dimensions.
-#include "stdlib/families/convolution.h"
-#include "stdlib/families/member.h"
+#include "stdlib/families/elementwise/member.h"
+#include "stdlib/families/windows/convolution.h"
 
 namespace relish::ops_grad_conv {
 namespace {

@@ -1,6 +1,6 @@
 // The derivatives of sampling at a grid.
-#include "stdlib/families/grid_sampling.h"
-#include "stdlib/families/member.h"
+#include "stdlib/families/elementwise/member.h"
+#include "stdlib/families/windows/grid_sampling.h"
 
 namespace relish::ops_grad_grid_sample {
 namespace {

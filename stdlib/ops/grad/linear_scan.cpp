@@ -1,7 +1,7 @@
 // A linear recurrence along an axis, and moving of elements along one: what gradients of scans and products
 // are made of. Both are linear in their (terms) argument and closed under differentiation.
-#include "stdlib/families/pace.h"
-#include "stdlib/families/scan.h"
+#include "stdlib/families/language/pace.h"
+#include "stdlib/families/shapes/scan.h"
 
 namespace relish::ops_grad_linear_scan {
 namespace {

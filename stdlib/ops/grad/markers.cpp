@@ -1,5 +1,5 @@
 // Marks for the gradient transform: where gradients stop, and TVM's for regions that it computes again.
-#include "stdlib/families/identity.h"
+#include "stdlib/families/elementwise/identity.h"
 
 namespace relish::ops_grad_markers {
 namespace {

@@ -1,6 +1,6 @@
 // The gradients of maximum pools.
-#include "stdlib/families/member.h"
-#include "stdlib/families/pooling.h"
+#include "stdlib/families/elementwise/member.h"
+#include "stdlib/families/windows/pooling.h"
 
 namespace relish::ops_grad_max_pool {
 namespace {

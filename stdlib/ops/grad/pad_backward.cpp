@@ -1,5 +1,5 @@
 // The gradient of padding.
-#include "stdlib/families/padding.h"
+#include "stdlib/families/shapes/padding.h"
 
 namespace relish::ops_grad_pad_backward {
 namespace {

@@ -1,5 +1,5 @@
 // The gradients of pools over regions, and theirs.
-#include "stdlib/families/regions.h"
+#include "stdlib/families/windows/regions.h"
 
 namespace relish::ops_grad_regions {
 namespace {

@@ -1,6 +1,6 @@
 // The gradients of resizing.
-#include "stdlib/families/member.h"
-#include "stdlib/families/resampling.h"
+#include "stdlib/families/elementwise/member.h"
+#include "stdlib/families/windows/resampling.h"
 
 namespace relish::ops_grad_resize_backward {
 namespace {

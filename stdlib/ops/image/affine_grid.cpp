@@ -1,10 +1,10 @@
 // The points at which an affine map reads an image or volume, and the gradient of that.
-#include "ir/printer.h"
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/elements.h"
-#include "stdlib/families/gradient.h"
-#include "stdlib/families/lowering.h"
-#include "stdlib/families/windows.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/elementwise/dtypes.h"
+#include "stdlib/families/elementwise/elements.h"
+#include "stdlib/families/language/gradient.h"
+#include "stdlib/families/language/lowering.h"
+#include "stdlib/families/windows/windows.h"
 
 namespace relish::ops_image_affine_grid {
 namespace {

@@ -1,6 +1,6 @@
 // Sampling of images and volumes at the points of a grid.
-#include "stdlib/families/grid_sampling.h"
-#include "stdlib/families/member.h"
+#include "stdlib/families/elementwise/member.h"
+#include "stdlib/families/windows/grid_sampling.h"
 
 namespace relish::ops_image_grid_sample {
 namespace {

@@ -1,6 +1,6 @@
 // Resizing of images and volumes.
-#include "stdlib/families/member.h"
-#include "stdlib/families/resampling.h"
+#include "stdlib/families/elementwise/member.h"
+#include "stdlib/families/windows/resampling.h"
 
 namespace relish::ops_image_resize {
 namespace {

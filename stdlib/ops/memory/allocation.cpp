@@ -1,5 +1,5 @@
 // Planned memory: storages, tensors in them, and the ends of their lives.
-#include "stdlib/families/storage.h"
+#include "stdlib/families/language/storage.h"
 
 namespace relish::ops_memory_allocation {
 namespace {

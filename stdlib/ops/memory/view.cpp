@@ -1,9 +1,9 @@
 // The bytes of a tensor as another tensor.
 #include <cstring>
 
-#include "ir/printer.h"
-#include "stdlib/families/identity.h"
-#include "stdlib/families/storage.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/elementwise/identity.h"
+#include "stdlib/families/language/storage.h"
 
 namespace relish::ops_memory_view {
 namespace {

@@ -1,7 +1,7 @@
 // Activation functions without parameters.
 #include <numbers>
 
-#include "stdlib/families/unary.h"
+#include "stdlib/families/elementwise/unary.h"
 
 namespace relish::ops_nn_activations {
 namespace {

@@ -1,6 +1,6 @@
 // Averages over even parts of one, two and three spatial dimensions.
-#include "stdlib/families/member.h"
-#include "stdlib/families/resampling.h"
+#include "stdlib/families/elementwise/member.h"
+#include "stdlib/families/windows/resampling.h"
 
 namespace relish::ops_nn_adaptive_avg_pool {
 namespace {

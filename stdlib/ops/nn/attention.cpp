@@ -1,7 +1,7 @@
 // Scaled dot-product attention, without and with a bias.
-#include "stdlib/families/attention.h"
-#include "ir/printer.h"
-#include "stdlib/families/iteration.h"
+#include "stdlib/families/reductions/attention.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/elementwise/iteration.h"
 
 namespace relish::ops_nn_attention {
 namespace {

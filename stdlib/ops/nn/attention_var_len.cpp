@@ -1,7 +1,7 @@
 // Attention over sequences of different lengths, laid out one behind the other.
-#include "ir/printer.h"
-#include "stdlib/families/attention.h"
-#include "stdlib/families/movement.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/reductions/attention.h"
+#include "stdlib/families/shapes/movement.h"
 
 namespace relish::ops_nn_attention_var_len {
 namespace {

@@ -1,6 +1,6 @@
 // Average pools over one, two and three spatial dimensions.
-#include "stdlib/families/member.h"
-#include "stdlib/families/pooling.h"
+#include "stdlib/families/elementwise/member.h"
+#include "stdlib/families/windows/pooling.h"
 
 namespace relish::ops_nn_avg_pool {
 namespace {

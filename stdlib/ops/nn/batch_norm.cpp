@@ -1,5 +1,5 @@
 // Batch normalization.
-#include "stdlib/families/normalization.h"
+#include "stdlib/families/reductions/normalization.h"
 
 namespace relish::ops_nn_batch_norm {
 namespace {

@@ -1,7 +1,7 @@
 // A term for each channel.
-#include "ir/printer.h"
-#include "stdlib/families/lines.h"
-#include "stdlib/families/normalization.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/reductions/normalization.h"
+#include "stdlib/families/shapes/lines.h"
 
 namespace relish::ops_nn_bias_add {
 namespace {

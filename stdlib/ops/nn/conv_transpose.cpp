@@ -1,6 +1,6 @@
 // Transposed convolutions over one, two and three spatial dimensions.
-#include "stdlib/families/convolution.h"
-#include "stdlib/families/member.h"
+#include "stdlib/families/elementwise/member.h"
+#include "stdlib/families/windows/convolution.h"
 
 namespace relish::ops_nn_conv_transpose {
 namespace {

@@ -1,7 +1,7 @@
 // The sum of products of predictions and labels, which is a cross-entropy when predictions are logarithms.
-#include "ir/printer.h"
-#include "stdlib/families/pace.h"
-#include "stdlib/families/reduction.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/language/pace.h"
+#include "stdlib/families/reductions/reduction.h"
 
 namespace relish::ops_nn_cross_entropy_with_logits {
 namespace {

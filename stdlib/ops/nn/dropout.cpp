@@ -1,6 +1,6 @@
 // Dropout: the operator of TVM, which is identity, and the one that draws.
-#include "stdlib/families/pace.h"
-#include "stdlib/families/random.h"
+#include "stdlib/families/language/pace.h"
+#include "stdlib/families/language/random.h"
 
 namespace relish::ops_nn_dropout {
 namespace {

@@ -1,6 +1,6 @@
 // Maximum over all of the data, in one, two and three spatial dimensions.
-#include "stdlib/families/member.h"
-#include "stdlib/families/pooling.h"
+#include "stdlib/families/elementwise/member.h"
+#include "stdlib/families/windows/pooling.h"
 
 namespace relish::ops_nn_global_max_pool {
 namespace {

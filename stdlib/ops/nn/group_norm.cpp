@@ -1,6 +1,6 @@
 // Group and instance normalization: statistics of some or of single channels.
-#include "ir/printer.h"
-#include "stdlib/families/normalization.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/reductions/normalization.h"
 
 namespace relish::ops_nn_group_norm {
 namespace {

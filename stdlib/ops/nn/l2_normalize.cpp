@@ -1,6 +1,6 @@
 // Vectors of length 1.
-#include "stdlib/families/moments.h"
-#include "stdlib/families/reduction.h"
+#include "stdlib/families/reductions/moments.h"
+#include "stdlib/families/reductions/reduction.h"
 
 namespace relish::ops_nn_l2_normalize {
 namespace {

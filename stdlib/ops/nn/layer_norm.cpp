@@ -1,5 +1,5 @@
 // Layer normalization.
-#include "stdlib/families/normalization.h"
+#include "stdlib/families/reductions/normalization.h"
 
 namespace relish::ops_nn_layer_norm {
 namespace {

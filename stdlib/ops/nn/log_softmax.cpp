@@ -1,5 +1,5 @@
 // The logarithm of softmax.
-#include "stdlib/families/softmax.h"
+#include "stdlib/families/reductions/softmax.h"
 
 namespace relish::ops_nn_log_softmax {
 namespace {

@@ -1,7 +1,7 @@
 // Local response normalization.
-#include "stdlib/families/lines.h"
-#include "stdlib/families/pace.h"
-#include "stdlib/families/reduction.h"
+#include "stdlib/families/language/pace.h"
+#include "stdlib/families/reductions/reduction.h"
+#include "stdlib/families/shapes/lines.h"
 
 namespace relish::ops_nn_lrn {
 namespace {

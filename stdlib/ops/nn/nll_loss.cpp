@@ -2,9 +2,9 @@
 // gradient.
 #include "stdlib/ops/nn/nll_loss.h"
 
-#include "ir/printer.h"
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/movement.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/elementwise/dtypes.h"
+#include "stdlib/families/shapes/movement.h"
 
 namespace relish::nll_loss {
 namespace {

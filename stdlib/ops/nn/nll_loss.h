@@ -1,8 +1,8 @@
 // What nn.nll_loss and its gradient have in common: the same operands, rules and body naming.
 #pragma once
 
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/gradient.h"
+#include "stdlib/families/elementwise/dtypes.h"
+#include "stdlib/families/language/gradient.h"
 
 namespace relish::nll_loss {
 

@@ -1,5 +1,5 @@
 // Padding of every dimension.
-#include "stdlib/families/padding.h"
+#include "stdlib/families/shapes/padding.h"
 
 namespace relish::ops_nn_pad {
 namespace {

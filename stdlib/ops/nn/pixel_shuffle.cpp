@@ -1,5 +1,5 @@
 // Channels to pixels.
-#include "stdlib/families/movement.h"
+#include "stdlib/families/shapes/movement.h"
 
 namespace relish::ops_nn_pixel_shuffle {
 namespace {

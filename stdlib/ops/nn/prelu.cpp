@@ -1,9 +1,9 @@
 // The rectifier with slopes that are learnt.
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/elements.h"
-#include "stdlib/families/gradient.h"
-#include "stdlib/families/iteration.h"
-#include "stdlib/families/lowering.h"
+#include "stdlib/families/elementwise/dtypes.h"
+#include "stdlib/families/elementwise/elements.h"
+#include "stdlib/families/elementwise/iteration.h"
+#include "stdlib/families/language/gradient.h"
+#include "stdlib/families/language/lowering.h"
 
 namespace relish::ops_nn_prelu {
 namespace {

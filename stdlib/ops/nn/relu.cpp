@@ -1,5 +1,5 @@
 // The rectifier.
-#include "stdlib/families/unary.h"
+#include "stdlib/families/elementwise/unary.h"
 
 namespace relish::ops_nn_relu {
 namespace {

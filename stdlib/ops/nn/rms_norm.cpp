@@ -1,5 +1,5 @@
 // Root-mean-square normalization.
-#include "stdlib/families/normalization.h"
+#include "stdlib/families/reductions/normalization.h"
 
 namespace relish::ops_nn_rms_norm {
 namespace {

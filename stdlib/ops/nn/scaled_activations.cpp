@@ -1,5 +1,5 @@
 // Activation functions with parameters: the leaky rectifier and softplus.
-#include "stdlib/families/unary.h"
+#include "stdlib/families/elementwise/unary.h"
 
 namespace relish::ops_nn_scaled_activations {
 namespace {

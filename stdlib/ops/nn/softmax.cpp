@@ -1,5 +1,5 @@
 // Softmax.
-#include "stdlib/families/softmax.h"
+#include "stdlib/families/reductions/softmax.h"
 
 namespace relish::ops_nn_softmax {
 namespace {

@@ -1,6 +1,6 @@
 // Enlarging of images and volumes by scales.
-#include "stdlib/families/member.h"
-#include "stdlib/families/resampling.h"
+#include "stdlib/families/elementwise/member.h"
+#include "stdlib/families/windows/resampling.h"
 
 namespace relish::ops_nn_upsampling {
 namespace {

@@ -2,13 +2,13 @@
 // convolution with transformed kernels.
 #include <cmath>
 
-#include "ir/printer.h"
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/elements.h"
-#include "stdlib/families/gradient.h"
-#include "stdlib/families/lowering.h"
-#include "stdlib/families/pace.h"
-#include "stdlib/families/windows.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/elementwise/dtypes.h"
+#include "stdlib/families/elementwise/elements.h"
+#include "stdlib/families/language/gradient.h"
+#include "stdlib/families/language/lowering.h"
+#include "stdlib/families/language/pace.h"
+#include "stdlib/families/windows/windows.h"
 #include "support/held_vector.h"
 
 namespace relish::ops_nn_winograd {

@@ -1,6 +1,6 @@
 // Random truth values.
-#include "stdlib/families/pace.h"
-#include "stdlib/families/random.h"
+#include "stdlib/families/language/pace.h"
+#include "stdlib/families/language/random.h"
 
 namespace relish::ops_random_bernoulli {
 namespace {

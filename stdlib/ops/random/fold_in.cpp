@@ -1,5 +1,5 @@
 // Keys from a key and a number.
-#include "stdlib/families/random.h"
+#include "stdlib/families/language/random.h"
 
 namespace relish::ops_random_fold_in {
 namespace {

@@ -1,6 +1,6 @@
 // Uniform random numbers.
-#include "stdlib/families/pace.h"
-#include "stdlib/families/random.h"
+#include "stdlib/families/language/pace.h"
+#include "stdlib/families/language/random.h"
 
 namespace relish::ops_random_uniform {
 namespace {

@@ -1,5 +1,5 @@
 // How much a stack holds.
-#include "stdlib/families/stacks.h"
+#include "stdlib/families/language/stacks.h"
 
 namespace relish::ops_stack_length {
 namespace {

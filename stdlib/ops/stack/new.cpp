@@ -1,5 +1,5 @@
 // Empty stacks.
-#include "stdlib/families/stacks.h"
+#include "stdlib/families/language/stacks.h"
 
 namespace relish::ops_stack_new {
 namespace {

@@ -1,7 +1,7 @@
 // Taking the top off a stack.
-#include "ir/entry.h"
-#include "ir/printer.h"
-#include "stdlib/families/stacks.h"
+#include "ir/calls/entry.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/language/stacks.h"
 
 namespace relish::ops_stack_pop {
 namespace {

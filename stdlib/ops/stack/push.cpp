@@ -1,6 +1,6 @@
 // Pushing on a stack.
-#include "ir/printer.h"
-#include "stdlib/families/stacks.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/language/stacks.h"
 
 namespace relish::ops_stack_push {
 namespace {

@@ -1,9 +1,9 @@
 // Suppression of boxes for each class, as ONNX and TensorFlow have it. Sorted and counted at run time, so
 // compiled code calls the evaluation.
-#include "ir/printer.h"
-#include "stdlib/families/boxes.h"
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/pace.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/elementwise/dtypes.h"
+#include "stdlib/families/language/pace.h"
+#include "stdlib/families/windows/boxes.h"
 
 namespace relish::ops_vision_all_class_non_max_suppression {
 namespace {

@@ -1,7 +1,7 @@
 // The boxes whose score is above a threshold. Counted at run time, so compiled code calls the evaluation.
-#include "stdlib/families/boxes.h"
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/pace.h"
+#include "stdlib/families/elementwise/dtypes.h"
+#include "stdlib/families/language/pace.h"
+#include "stdlib/families/windows/boxes.h"
 
 namespace relish::ops_vision_get_valid_counts {
 namespace {

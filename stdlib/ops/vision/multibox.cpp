@@ -1,12 +1,12 @@
 // Boxes of anchors: decoding of what a network says of them.
 #include <cmath>
 
-#include "ir/printer.h"
-#include "stdlib/families/boxes.h"
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/lowering.h"
-#include "stdlib/families/pace.h"
-#include "stdlib/families/scalar_math.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/elementwise/dtypes.h"
+#include "stdlib/families/elementwise/scalar_math.h"
+#include "stdlib/families/language/lowering.h"
+#include "stdlib/families/language/pace.h"
+#include "stdlib/families/windows/boxes.h"
 
 namespace relish::ops_vision_multibox {
 namespace {

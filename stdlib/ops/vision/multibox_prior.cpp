@@ -1,11 +1,11 @@
 // Anchors around every cell of an image.
 #include <cmath>
 
-#include "ir/printer.h"
-#include "stdlib/families/boxes.h"
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/lowering.h"
-#include "stdlib/families/windows.h"
+#include "ir/printer/printer.h"
+#include "stdlib/families/elementwise/dtypes.h"
+#include "stdlib/families/language/lowering.h"
+#include "stdlib/families/windows/boxes.h"
+#include "stdlib/families/windows/windows.h"
 
 namespace relish::ops_vision_multibox_prior {
 namespace {

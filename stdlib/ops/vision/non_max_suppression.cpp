@@ -2,10 +2,10 @@
 // run time, so compiled code calls the evaluation.
 #include <cmath>
 
-#include "stdlib/families/boxes.h"
-#include "stdlib/families/dtypes.h"
-#include "stdlib/families/movement.h"
-#include "stdlib/families/pace.h"
+#include "stdlib/families/elementwise/dtypes.h"
+#include "stdlib/families/language/pace.h"
+#include "stdlib/families/shapes/movement.h"
+#include "stdlib/families/windows/boxes.h"
 
 namespace relish::ops_vision_non_max_suppression {
 namespace {

@@ -1,5 +1,5 @@
 // Pools over regions of images.
-#include "stdlib/families/regions.h"
+#include "stdlib/families/windows/regions.h"
 
 namespace relish::ops_vision_regions {
 namespace {

@@ -1,5 +1,5 @@
 // Memory as modules ask for it that are lowered to the virtual machine.
-#include "stdlib/families/storage.h"
+#include "stdlib/families/language/storage.h"
 
 namespace relish::ops_vm_allocation {
 namespace {

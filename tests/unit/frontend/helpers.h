@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "frontend/ast.h"
+#include "frontend/text/ast.h"
 #include "support/diagnostic.h"
 #include "support/fix.h"
 #include "support/source.h"

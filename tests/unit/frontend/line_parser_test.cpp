@@ -1,6 +1,6 @@
 // Lines to syntax trees: expressions, statements, headers, literals, f-strings, and the wording of syntax
 // errors.
-#include "frontend/line_parser.h"
+#include "frontend/text/line_parser.h"
 
 #include <catch2/catch.hpp>
 

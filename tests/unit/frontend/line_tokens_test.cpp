@@ -1,6 +1,6 @@
 // The tokens of a line are those of the lexer grammar: compared with the generated lexer on what is hard to
 // cut and on pseudo-random lines.
-#include "frontend/line_tokens.h"
+#include "frontend/text/line_tokens.h"
 
 #include <catch2/catch.hpp>
 

@@ -7,9 +7,9 @@
 #include <csignal>
 
 #include "helpers.h"
-#include "ir/equal.h"
-#include "ir/printer.h"
-#include "ir/verify.h"
+#include "ir/equality/equal.h"
+#include "ir/printer/printer.h"
+#include "ir/verify/verify.h"
 #include "stdlib/stdlib.h"
 #include "support/failure.h"
 #include "support/interrupt.h"

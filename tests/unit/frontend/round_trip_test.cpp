@@ -8,8 +8,8 @@
 #include <random>
 
 #include "frontend/reader.h"
-#include "ir/equal.h"
-#include "ir/printer.h"
+#include "ir/equality/equal.h"
+#include "ir/printer/printer.h"
 
 using namespace relish;
 

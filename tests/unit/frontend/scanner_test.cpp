@@ -1,5 +1,5 @@
 // The scanner: logical lines, blocks, comments, faults with their places, and what an input still lacks.
-#include "frontend/scanner.h"
+#include "frontend/text/scanner.h"
 
 #include <catch2/catch.hpp>
 

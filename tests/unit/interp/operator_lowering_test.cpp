@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "interp/interpreter.h"
-#include "ir/entry.h"
+#include "ir/calls/entry.h"
 #include "stdlib/stdlib.h"
 #include "tests/unit/stdlib/numbers_file.h"
 

@@ -1,8 +1,8 @@
 // Builders, inferring constructors, module lookup, and how prim_funcs access their parameters.
 #include <catch2/catch.hpp>
 
-#include "ir/builder.h"
-#include "ir/printer.h"
+#include "ir/nodes/builder.h"
+#include "ir/printer/printer.h"
 #include "tests/unit/catch_failure.h"
 #include "tests/unit/ir/float_type.h"
 

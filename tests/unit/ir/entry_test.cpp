@@ -1,8 +1,8 @@
 // Entry of calls: solving symbolic dims, refusing what does not fit.
 #include <catch2/catch.hpp>
 
-#include "ir/entry.h"
-#include "ir/printer.h"
+#include "ir/calls/entry.h"
+#include "ir/printer/printer.h"
 #include "tests/unit/catch_failure.h"
 #include "tests/unit/ir/float_type.h"
 

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "graph_samples.h"
-#include "ir/equal.h"
-#include "ir/rewrite.h"
+#include "ir/equality/equal.h"
+#include "ir/rewriting/rewrite.h"
 
 using namespace relish;
 using namespace relish::samples;

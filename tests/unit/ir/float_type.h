@@ -1,7 +1,7 @@
 // The type that most tests of nodes need.
 #pragma once
 
-#include "ir/type.h"
+#include "ir/nodes/type.h"
 
 namespace relish {
 

@@ -1,9 +1,9 @@
 // The operator table and the arrangement of written arguments.
 #include <catch2/catch.hpp>
 
-#include "ir/op.h"
-#include "ir/op_arguments.h"
-#include "ir/printer.h"
+#include "ir/operators/op.h"
+#include "ir/operators/op_arguments.h"
+#include "ir/printer/printer.h"
 #include "tests/unit/catch_failure.h"
 
 namespace relish {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "graph_samples.h"
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 
 using namespace relish;
 using namespace relish::samples;

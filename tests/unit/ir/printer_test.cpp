@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "graph_samples.h"
-#include "ir/constant_section.h"
-#include "ir/printer.h"
+#include "ir/printer/constant_section.h"
+#include "ir/printer/printer.h"
 
 using namespace relish;
 using namespace relish::samples;

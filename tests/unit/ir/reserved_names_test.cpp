@@ -1,5 +1,5 @@
 // The table of the language's own names, and the manual's copy of it.
-#include "ir/reserved_names.h"
+#include "ir/printer/reserved_names.h"
 
 #include <catch2/catch.hpp>
 

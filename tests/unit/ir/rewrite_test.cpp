@@ -2,10 +2,10 @@
 #include <catch2/catch.hpp>
 
 #include "graph_samples.h"
-#include "ir/equal.h"
-#include "ir/printer.h"
-#include "ir/rewrite.h"
-#include "ir/verify.h"
+#include "ir/equality/equal.h"
+#include "ir/printer/printer.h"
+#include "ir/rewriting/rewrite.h"
+#include "ir/verify/verify.h"
 
 using namespace relish;
 using namespace relish::samples;

@@ -3,9 +3,9 @@
 #include <chrono>
 #include <random>
 
-#include "ir/printer.h"
-#include "ir/scalar.h"
-#include "ir/type.h"
+#include "ir/nodes/scalar.h"
+#include "ir/nodes/type.h"
+#include "ir/printer/printer.h"
 #include "support/big_stack.h"
 #include "tests/unit/catch_failure.h"
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "ir/printer.h"
-#include "ir/scalar.h"
+#include "ir/nodes/scalar.h"
+#include "ir/printer/printer.h"
 #include "tests/unit/catch_failure.h"
 
 namespace relish {

@@ -1,8 +1,8 @@
 // Types: equality by provable dims, fit, join, substitution.
 #include <catch2/catch.hpp>
 
-#include "ir/printer.h"
-#include "ir/type.h"
+#include "ir/nodes/type.h"
+#include "ir/printer/printer.h"
 #include "tests/unit/catch_failure.h"
 #include "tests/unit/ir/float_type.h"
 

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "graph_samples.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 
 using namespace relish;
 using namespace relish::samples;

@@ -2,8 +2,8 @@
 // constants, threads.
 #include <chrono>
 
-#include "ir/op.h"
-#include "jit/plan.h"
+#include "ir/operators/op.h"
+#include "jit/graph/plan.h"
 #include "stdlib/stdlib.h"
 #include "tests/unit/jit/helpers.h"
 #include "transform/gradient.h"

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "interp/interpreter.h"
-#include "ir/builder.h"
+#include "ir/nodes/builder.h"
 #include "jit/jit.h"
 #include "tests/unit/catch_failure.h"
 

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "frontend/reader.h"
-#include "jit/work_queue.h"
+#include "jit/engine/work_queue.h"
 #include "stdlib/stdlib.h"
 #include "support/interrupt.h"
 #include "tests/unit/jit/helpers.h"

@@ -1,5 +1,5 @@
 // Calls of native functions: each form gives the same value in both tiers, and is refused alike.
-#include "ir/builder.h"
+#include "ir/nodes/builder.h"
 #include "runtime/native.h"
 #include "tests/unit/jit/helpers.h"
 

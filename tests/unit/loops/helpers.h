@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "frontend/reader.h"
-#include "ir/printer.h"
-#include "ir/rewrite.h"
+#include "ir/printer/printer.h"
+#include "ir/rewriting/rewrite.h"
 #include "loops/range_prover.h"
 #include "tests/unit/catch_failure.h"
 

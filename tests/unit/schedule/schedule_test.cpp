@@ -3,8 +3,8 @@
 #include "schedule/schedule.h"
 
 #include "interp/interpreter.h"
-#include "ir/printer.h"
-#include "ir/rewrite.h"
+#include "ir/printer/printer.h"
+#include "ir/rewriting/rewrite.h"
 #include "tests/unit/loops/helpers.h"
 
 using namespace relish;

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "stdlib/families/elements.h"
-#include "stdlib/families/iteration.h"
-#include "stdlib/families/scalar_math.h"
+#include "stdlib/families/elementwise/elements.h"
+#include "stdlib/families/elementwise/iteration.h"
+#include "stdlib/families/elementwise/scalar_math.h"
 
 using namespace relish;
 

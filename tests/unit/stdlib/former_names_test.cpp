@@ -1,7 +1,7 @@
 // The names of 2019: each is an operator of today, or is answered by the one that replaces it.
 #include <catch2/catch.hpp>
 
-#include "ir/op.h"
+#include "ir/operators/op.h"
 #include "stdlib/stdlib.h"
 #include "stdlib/surface.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/op.h"
+#include "ir/operators/op.h"
 #include "runtime/value.h"
 
 namespace relish::testing {

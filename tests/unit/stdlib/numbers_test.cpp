@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <unordered_map>
 
-#include "ir/entry.h"
+#include "ir/calls/entry.h"
 #include "stdlib/stdlib.h"
 #include "tests/unit/stdlib/numbers_file.h"
 

@@ -1,7 +1,7 @@
 // What is proposed for a name that no operator has.
 #include <catch2/catch.hpp>
 
-#include "ir/op_suggestion.h"
+#include "ir/operators/op_suggestion.h"
 #include "stdlib/stdlib.h"
 
 using namespace relish;

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 #include "stdlib/catalog.h"
 #include "stdlib/coverage.h"
 #include "stdlib/embedded.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/evaluator.h"
+#include "ir/operators/evaluator.h"
 #include "support/failure.h"
 #include "train/train.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "frontend/reader.h"
-#include "ir/printer.h"
+#include "ir/printer/printer.h"
 #include "stdlib/stdlib.h"
 
 namespace relish::test {

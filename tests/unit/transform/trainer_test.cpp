@@ -1,5 +1,5 @@
 // bind_params, append_loss and setup_trainer: the functions they make and what they refuse.
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "tests/unit/transform/helpers.h"
 #include "transform/bind_params.h"
 #include "transform/dead_code.h"

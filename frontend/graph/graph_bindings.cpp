@@ -1,0 +1,597 @@
+// Statements of Relax functions: dataflow blocks, bindings, unpacking, match_cast.
+#include "frontend/graph/graph_builder.h"
+
+#include <fmt/format.h>
+
+#include "frontend/names/binding_names.h"
+#include "frontend/names/suggestions.h"
+#include "frontend/types/attribute_reader.h"
+#include "ir/printer/printer.h"
+#include "ir/scalars/symbols.h"
+#include "support/counted.h"
+#include "support/fix.h"
+#include "support/interrupt.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish {
+
+void GraphBuilder::read_block(const ast::Block& body, Place place) {
+  for (const ast::Statement& statement : body) {
+    if (!context_.attempt([&] { read_statement(statement, place); })) refuse_names(statement);
+  }
+}
+
+void GraphBuilder::read_statement(const ast::Statement& statement, Place place) {
+  poll_interrupt();
+  if (statement.as<ast::Damaged>()) throw ReadContext::Silent{};
+  if (returned_)
+    fail(ErrorClass::Type, statement.span, "function.end",
+         "found a statement behind the return; expected none", {remove_this(statement.span)});
+  builder_.set_origin(statement.span);
+  if (auto* s = statement.as<ast::With>()) {
+    if (place == Place::Dataflow)
+      type_error(statement.span, "dataflow.nested", "found a block inside a dataflow block");
+    read_dataflow(statement, *s);
+  } else if (auto* s = statement.as<ast::Return>()) {
+    if (place == Place::Dataflow)
+      type_error(statement.span, "dataflow.return",
+                 "found a return inside a dataflow block; expected it behind");
+    if (place == Place::Branch)
+      type_error(statement.span, "if.return",
+                 "found a return inside an if; a function returns once, at its end: bind the result, or end "
+                 "every way through its last if in a return");
+    if (place == Place::Loop)
+      type_error(statement.span, "loop.return",
+                 "found a return inside a loop; a function returns once, at its end");
+    read_return(statement, *s);
+  } else if (auto* s = statement.as<ast::ExpressionStatement>()) {
+    read_expression(statement, *s->value);
+  } else if (auto* s = statement.as<ast::Assignment>()) {
+    read_assignment(statement, *s);
+  } else if (auto* s = statement.as<ast::AugmentedAssignment>()) {
+    read_augmented(statement, *s);
+  } else if (auto* s = statement.as<ast::For>()) {
+    read_for(statement, *s);
+  } else if (auto* s = statement.as<ast::While>()) {
+    read_while(statement, *s);
+  } else if (auto* s = statement.as<ast::If>()) {
+    if (place == Place::Function && ends_in_returns(*s))
+      read_returning_if(statement, *s);
+    else
+      read_if(statement, *s);
+  } else if (auto* s = statement.as<ast::FunctionDefinition>()) {
+    read_nested(statement, *s);
+  } else if (statement.as<ast::Break>() || statement.as<ast::Continue>()) {
+    fail(ErrorClass::Type, statement.span, "loop.jump",
+         fmt::format("found {} in an R.function; its loops run to their end, end a while by its condition",
+                     statement.as<ast::Break>() ? "break" : "continue"),
+         {remove_this(statement.span)});
+  } else if (auto* s = statement.as<ast::Assert>()) {
+    std::string condition(context_.text_of(s->condition->span));
+    if (s->condition->as<ast::BoolValue>()) condition = fmt::format("R.const({}, \"bool\")", condition);
+    std::string call = "R.assert_op(" + condition;
+    if (s->message) call += fmt::format(", format={}", context_.text_of(s->message->span));
+    std::vector<DiagnosticNote> notes;
+    if (function_.pure) notes = without_purity(definition_);
+    const Span last = (s->message ? s->message : s->condition)->span;
+    if (!in_dataflow_)
+      notes.push_back(write_here({statement.span.file, statement.span.begin, last.end}, call + ")"));
+    else
+      notes.clear();  // what has effects stands outside
+    fail(ErrorClass::Type, statement.span, "assert.function",
+         "found an assert in an R.function; expected R.assert_op(condition, format=\"...\")",
+         std::move(notes));
+  } else if (statement.as<ast::Pass>()) {
+    hand_on(statement.comments);
+  } else {
+    std::vector<DiagnosticNote> notes;
+    if (auto* imported = statement.as<ast::Import>(); imported && context_.may_search())
+      notes = unused_import(context_.text, statement, *imported);
+    fail(ErrorClass::Type, statement.span, "function.statement",
+         "found a statement that an R.function cannot have", std::move(notes));
+  }
+}
+
+void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::With& with) {
+  auto* call = with.items.size() == 1 ? with.items[0].value->as<ast::Call>() : nullptr;
+  std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
+  if (name != "R.dataflow" || !call->arguments.empty() || with.items[0].target) {
+    fail(ErrorClass::Type, statement.span, "with.unknown",
+         fmt::format("found 'with' on {}; expected R.dataflow()", ast::describe(*with.items[0].value)),
+         call ? write_nearest(call->callee->span, name, std::vector<std::string>{"R.dataflow"})
+              : std::vector<DiagnosticNote>{});
+  }
+  // R.output comes last, but decides about the variables before it.
+  struct Output {
+    std::string name;
+    Span span;
+  };
+  std::vector<Output> outputs;
+  Hidden hidden;
+  if (!with.body.empty()) hidden = {span_of(with.body), true, true};
+  for (const ast::Statement& inner : with.body) {
+    auto* expression = inner.as<ast::ExpressionStatement>();
+    auto* output = expression ? expression->value->as<ast::Call>() : nullptr;
+    if (!output || context_.namespaces.canonical(*output->callee) != "R.output") continue;
+    const std::uint32_t bracket = output->callee->span.end;
+    hidden = {output->arguments.empty() ? Span{output->callee->span.file, bracket, bracket + 1}
+                                        : output->arguments.back().value->span,
+              output->arguments.empty()};
+    for (const ast::Argument& argument : output->arguments) {
+      if (const std::string* written = ast::name_of(*argument.value))
+        outputs.push_back({*written, argument.value->span});
+    }
+  }
+  outputs_.clear();
+  for (const Output& output : outputs) outputs_[output.name] = nullptr;
+  for (const ast::Statement& inner : with.body) {
+    for_each_bound_name(inner, [&](const std::string& bound, Span) {
+      auto found = outputs_.find(bound);
+      if (found != outputs_.end()) found->second = &inner;
+    });
+  }
+
+  CommentsPtr comments = take_comments(statement.comments);
+  output_comments_ = nullptr;
+  builder_.set_origin(statement.span);
+  builder_.begin_block(true);
+  block_open_ = false;
+  in_dataflow_ = true;
+  dataflow_ = &statement;
+  unwrapping_proposed_ = false;
+  frames_.emplace_back();
+  const ast::Statement* last = nullptr;  // R.output, once it has been read
+  for (const ast::Statement& inner : with.body) {
+    if (last && !inner.as<ast::Pass>() && !inner.as<ast::Return>()) {  // a return is told as such
+      context_.attempt([&] {
+        fail(ErrorClass::Type, inner.span, "dataflow.end",
+             "found a statement behind R.output; expected R.output at the end of the block",
+             {{last->span, "R.output is here"}});
+      });
+    }
+    if (!context_.attempt([&] { read_statement(inner, Place::Dataflow); })) refuse_names(inner);
+    auto* expression = inner.as<ast::ExpressionStatement>();
+    auto* output = expression ? expression->value->as<ast::Call>() : nullptr;
+    if (output && context_.namespaces.canonical(*output->callee) == "R.output") last = &inner;
+  }
+  Frame inside = std::move(frames_.back());
+  frames_.pop_back();
+  in_dataflow_ = false;
+  if (builder_.block_empty()) {
+    // The block vanishes; its comments stay.
+    hand_on(comments);
+    hand_on(std::exchange(output_comments_, nullptr));
+  } else if (comments || output_comments_) {
+    block_comments_.push_back(
+        {statement.span, std::move(comments), std::exchange(output_comments_, nullptr)});
+  }
+  builder_.end_block();
+  for (auto& [bound, entry] : inside) {
+    bool output = outputs_.count(bound) > 0;
+    bool refused = std::get_if<Refused>(&entry.meaning) != nullptr;
+    bool scalar = std::get_if<Scalar>(&entry.meaning) || std::get_if<ModuleAlias>(&entry.meaning) ||
+                  std::get_if<Unavailable>(&entry.meaning);
+    if (output || refused || scalar) {
+      frames_.back().insert_or_assign(bound, entry);
+    } else if (!frames_.back().count(bound)) {
+      frames_.back().emplace(bound, Entry{hidden, entry.span});
+    }
+  }
+  for (const Output& output : outputs) {
+    if (outputs_.at(output.name) || inside.count(output.name)) continue;
+    context_.attempt([&] {
+      type_error(output.span, "dataflow.output",
+                 fmt::format("R.output lists '{}', which the block does not bind{}", printable(output.name),
+                             did_you_mean(output.name, [&] {
+                               std::vector<std::string> bound;
+                               for (auto& [inner, entry] : inside) bound.push_back(inner);
+                               return bound;
+                             }())));
+    });
+    bind(output.name, Refused{}, output.span);
+  }
+  outputs_.clear();
+}
+
+void GraphBuilder::read_expression(const ast::Statement& statement, const ast::Expr& expr) {
+  auto keep_comments = [&] { hand_on(statement.comments); };
+  if (expr.as<ast::StringValue>()) return keep_comments();  // a docstring
+  auto* call = expr.as<ast::Call>();
+  std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
+  if (name == "R.func_attr") {
+    for (auto& [key, value] : read_attribute_dictionary(context_, expr, NamePlace::GraphFunction)) {
+      const auto* text = value.as<std::string>();
+      if (key == "global_symbol" && function_.is_private) {
+        type_error(expr.span, "function.private",
+                   fmt::format("found a global_symbol of the private function '{}'; expected none",
+                               printable(function_.name)));
+      }
+      if (find_attribute(function_.attributes, key)) {
+        type_error(expr.span, "attribute.twice",
+                   fmt::format("found a second value of the attribute '{}'; expected one", printable(key)));
+      }
+      if (key == "global_symbol" && text && *text == function_.name) continue;
+      function_.attributes = with_attribute(std::move(function_.attributes), key, std::move(value));
+    }
+    return keep_comments();
+  }
+  if (name == "R.output") {
+    if (!in_dataflow_)
+      fail(ErrorClass::Type, expr.span, "dataflow.output", "found R.output outside a dataflow block",
+           {remove_this(statement.span)});
+    for (const ast::Argument& argument : call->arguments) {
+      if (!ast::name_of(*argument.value) || !argument.name.empty()) {
+        type_error(argument.value->span, "dataflow.output",
+                   fmt::format("found {} in R.output; expected names", ast::describe(*argument.value)));
+      }
+    }
+    // Also those of statements before it that made no binding.
+    output_comments_ = take_comments(statement.comments);
+    return;
+  }
+  if (name == "R.match_cast") return read_match_cast(statement, nullptr, nullptr, *call);
+  if (name == "R.match_shape") return read_match_shape(statement, nullptr, nullptr, *call);
+  Expr result = value(expr);
+  if (!result.type().is_void() && !result.type().is_error()) {
+    context_.diagnostics.error(
+        ErrorClass::Type, expr.span, "statement.value",
+        fmt::format("found a value of type {} that is not bound; expected y = ...", print(result.type())));
+  }
+  if (!in_dataflow_) open_plain_block();
+  Var var("_", result.type(), in_dataflow_, expr.span);
+  builder_.append(Binding{VarBinding{var, result}, statement.span, take_comments(statement.comments), false});
+}
+
+void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::Assignment& assignment) {
+  commented_ = nullptr;
+  if (assignment.targets.size() != 1) {
+    fail(ErrorClass::Type, assignment.targets[1]->span, "assignment.targets",
+         "found several targets; expected one assignment each", one_assignment_each(statement, assignment));
+  }
+  const ast::Expr& target = *assignment.targets[0];
+  if (!assignment.value) type_error(statement.span, "binding.value", "found a name with a type and no value");
+  const ast::Expr& written = *assignment.value;
+  std::vector<DeclaredSymbol> declared;
+  const bool plain =
+      !assignment.annotation || types_.scalar_dtype(*assignment.annotation) == std::optional(DType::Int64);
+  if (plain && declared_symbols(target, written, declared)) {
+    for (const DeclaredSymbol& symbol : declared) {
+      if (symbol.meant) {
+        bind(symbol.name, scalars_.read(*symbol.meant), symbol.span);
+        continue;
+      }
+      auto& attribute = *symbol.call->as<ast::Call>()->callee->as<ast::Attribute>();
+      bool int64 =
+          attribute.name == "int64" ||
+          ((attribute.name == "var" || attribute.name == "Var") &&
+           symbol.call->as<ast::Call>()->arguments.back().value->as<ast::StringValue>()->value == "int64");
+      if (!int64) {
+        type_error(symbol.call->span, "symbol.dtype",
+                   fmt::format("found {} as a dimension; dimensions are int64", ast::describe(*symbol.call)));
+      }
+      bind(symbol.name, std::get<Scalar>(symbols_.find(symbol.name, symbol.span)), symbol.span);
+    }
+    return hand_on(statement.comments);
+  }
+  // `cls = Module`.
+  if (const std::string* module = ast::name_of(written);
+      module && ast::name_of(target) && globals_.is_module(*module) && !look_up(*module)) {
+    bind(*ast::name_of(target), ModuleAlias{}, target.span);
+    return hand_on(statement.comments);
+  }
+  auto* call = written.as<ast::Call>();
+  std::string callee = call ? context_.namespaces.canonical(*call->callee) : std::string();
+  if (callee == "R.match_cast")
+    return read_match_cast(statement, &target, assignment.annotation.get(), *call);
+  if (callee == "R.stack.new" && ast::name_of(target) &&
+      (assignment.annotation || !call->arguments.empty()) &&
+      !(call->arguments.empty() && is_untyped_stack(*assignment.annotation)))
+    return read_new_stack(statement, target, assignment.annotation.get(), *call);
+  if (callee == "R.match_shape")
+    return read_match_shape(statement, &target, assignment.annotation.get(), *call);
+  // `m = I.meta_var(n + 1)` names a scalar expression; nothing is bound.
+  if ((callee == "I.meta_var" || callee == "T.meta_var") && ast::name_of(target)) {
+    if (call->arguments.size() != 1)
+      type_error(
+          call->callee->span, "meta_var.arguments",
+          fmt::format("found {} of I.meta_var; expected one", counted(call->arguments.size(), "argument")));
+    return bind(*ast::name_of(target), scalars_.read(*call->arguments[0].value), target.span);
+  }
+  // A plain number takes the dtype of its annotation.
+  if (assignment.annotation && (written.as<ast::IntValue>() || written.as<ast::FloatValue>())) {
+    Type type = types_.read(*assignment.annotation);
+    if (const ScalarType* scalar = type.as<ScalarType>()) {
+      Scalar literal = scalars_.read_as(scalar->dtype, written);
+      const std::string* name = ast::name_of(target);
+      if (!name) type_error(target.span, "assignment.target", "found a type on something that is no name");
+      return append_binding(statement, *name, target.span, type, scalar_value(literal, written.span), true);
+    }
+  }
+  if (auto device = ast::name_of(target) ? device_text(written) : std::nullopt) {
+    bind(*ast::name_of(target), Device{*device}, target.span);
+    return hand_on(statement.comments);
+  }
+  Expr result = value(written);
+  bind_target(statement, target, assignment.annotation.get(), result, &written);
+}
+
+// `x += y` binds the name x anew; values do not change.
+void GraphBuilder::read_augmented(const ast::Statement& statement,
+                                  const ast::AugmentedAssignment& augmented) {
+  commented_ = nullptr;
+  const std::string* name = ast::name_of(*augmented.target);
+  if (!name) {
+    type_error(
+        augmented.target->span, "assignment.element",
+        fmt::format("found {} as the target of '{}='; values of an R.function are immutable, expected a "
+                    "name",
+                    ast::describe(*augmented.target), ast::text_of(augmented.op)));
+  }
+  const Span span = cover(augmented.target->span, augmented.value->span);
+  const Expr result =
+      combine(augmented.op, span, operand(*augmented.target), operand(*augmented.value), span);
+  bind_target(statement, *augmented.target, nullptr, result, augmented.value.get());
+}
+
+void GraphBuilder::bind_target(const ast::Statement& statement, const ast::Expr& target,
+                               const ast::Expr* annotation, const Expr& result, const ast::Expr* written) {
+  if (auto* names = target.as<ast::TupleValue>()) {
+    if (annotation)
+      type_error(annotation->span, "assignment.annotation", "found a type on several names; expected none");
+    return bind_tuple(statement, *names, result, written->span);
+  }
+  const std::string* name = ast::name_of(target);
+  if (!name) {
+    if (target.as<ast::Subscript>()) {
+      fail(ErrorClass::Type, target.span, "assignment.element",
+           "found an assignment to an element; values of an R.function are immutable",
+           tuple_with_field(target, *written));
+    }
+    fail(ErrorClass::Type, target.span, "assignment.target",
+         fmt::format("found {} as a target; expected a name", ast::describe(target)),
+         context_.may_search() ? target_instead(definition_, target.span) : std::vector<DiagnosticNote>{});
+  }
+  Type type = annotation ? annotated_type(*annotation, result.type(), *name, written->span) : result.type();
+  if (annotation && promises_more(result.type(), type)) {
+    // What the text says of the value holds from here on, so it is checked here.
+    return append_checked(statement, *name, target.span, as_leaf(result), type, true);
+  }
+  append_binding(statement, *name, target.span, type, result, annotation != nullptr);
+}
+
+std::vector<DiagnosticNote> GraphBuilder::tuple_with_field(const ast::Expr& target, const ast::Expr& value) {
+  const auto& subscript = *target.as<ast::Subscript>();
+  const std::string* name = ast::name_of(*subscript.object);
+  Entry* entry = name ? look_up(*name) : nullptr;
+  auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
+  const TupleType* tuple = bound ? bound->var.type().tuple() : nullptr;
+  auto* index = subscript.items.size() == 1 ? subscript.items[0]->as<ast::IntValue>() : nullptr;
+  constexpr std::size_t most_fields = 8;  // beyond, the line would be no help
+  if (!tuple || !index || tuple->fields.size() > most_fields || index->value < 0 ||
+      index->value >= static_cast<std::int64_t>(tuple->fields.size()))
+    return {};
+  std::string fields;
+  for (std::size_t i = 0; i < tuple->fields.size(); ++i) {
+    const bool given = i == static_cast<std::size_t>(index->value);
+    fields += given ? std::string(context_.text_of(value.span)) : fmt::format("{}[{}]", *name, i);
+    if (i + 1 < tuple->fields.size() || i == 0) fields += i + 1 < tuple->fields.size() ? ", " : ",";
+  }
+  return {write_here({target.span.file, target.span.begin, value.span.end},
+                     fmt::format("{} = ({})", *name, fields))};
+}
+
+Type GraphBuilder::annotated_type(const ast::Expr& annotation, const Type& inferred, const std::string& name,
+                                  Span value_span) {
+  Type type = types_.read(annotation);
+  if (!inferred.is_error() && fits(inferred, type) == Fit::Never) {
+    context_.diagnostics
+        .error(ErrorClass::Type, annotation.span, "binding.annotation",
+               fmt::format("found the type {} for '{}'; its value has type {}", print(type), printable(name),
+                           print(inferred)))
+        .note(value_span, fmt::format("this has type {}", print(inferred)))
+        .notes.push_back(write_here(annotation.span, print(inferred)));
+  }
+  return type;
+}
+
+void GraphBuilder::append_binding(const ast::Statement& statement, const std::string& name, Span name_span,
+                                  const Type& type, const Expr& result, bool annotated) {
+  if (!in_dataflow_) open_plain_block();
+  Var var(name, type, in_dataflow_ && !is_output(name, statement), name_span);
+  // Of a line that binds several names the first binding has the comments.
+  const bool first = commented_ != &statement;
+  commented_ = &statement;
+  builder_.append(Binding{VarBinding{var, result}, statement.span,
+                          take_comments(first ? statement.comments : nullptr), annotated});
+  std::optional<Scalar> scalar;
+  if (auto* value = result.as<ScalarValueExpr>()) scalar = value->value;
+  if (const Var* same = result.as_var(); same && type.as<ScalarType>()) scalar = known_scalar(result);
+  bind(name, Bound{var, scalar}, name_span);
+}
+
+void GraphBuilder::bind_tuple(const ast::Statement& statement, const ast::TupleValue& names,
+                              const Expr& result, Span at) {
+  const TupleType* type = result.type().tuple();
+  if (!type && !result.type().is_error()) {
+    type_error(at, "assignment.tuple",
+               fmt::format("found a value of type {} for {} names; expected a tuple", print(result.type()),
+                           names.items.size()));
+  }
+  if (type && type->fields.size() != names.items.size()) {
+    type_error(at, "assignment.tuple",
+               fmt::format("found a tuple of {} for {} names", type->fields.size(), names.items.size()));
+  }
+  if (!type) throw ReadContext::Silent{};
+  if (!in_dataflow_) open_plain_block();
+  auto* written = result.as<TupleExpr>();
+  std::vector<Expr> fields;
+  Expr whole = written ? Expr() : builder_.emit(result);
+  for (std::size_t i = 0; i < names.items.size(); ++i) {
+    fields.push_back(written ? written->fields[i] : tuple_get(whole, static_cast<int>(i), at));
+  }
+  for (std::size_t i = 0; i < names.items.size(); ++i) {
+    const ast::Expr& item = *names.items[i];
+    if (auto* nested = item.as<ast::TupleValue>()) {
+      bind_tuple(statement, *nested, fields[i], at);
+      continue;
+    }
+    const std::string* name = ast::name_of(item);
+    if (!name) {
+      type_error(item.span, "assignment.target",
+                 fmt::format("found {} as a target; expected a name", ast::describe(item)));
+    }
+    append_binding(statement, *name, item.span, fields[i].type(), fields[i], false);
+  }
+}
+
+void GraphBuilder::read_match_cast(const ast::Statement& statement, const ast::Expr* target,
+                                   const ast::Expr* annotation, const ast::Call& call) {
+  const ast::Expr *from = nullptr, *written = nullptr;
+  for (const ast::Argument& argument : call.arguments) {
+    const bool type = argument.name == "ty" || argument.name == "struct_info";
+    if (argument.stars || (!argument.name.empty() && !type && argument.name != "value")) {
+      type_error(argument.stars ? argument.value->span : argument.name_span, "match_cast.arguments",
+                 argument.stars
+                     ? std::string("found a starred argument; expected a value and a type")
+                     : fmt::format("R.match_cast has no argument '{}'; expected a value and a type",
+                                   printable(argument.name)));
+    }
+    (type || (argument.name.empty() && from) ? written : from) = argument.value.get();
+  }
+  if (!from || !written || call.arguments.size() != 2)
+    type_error(call.callee->span, "match_cast.arguments",
+               fmt::format("found {} of R.match_cast; expected a value and a type",
+                           counted(call.arguments.size(), "argument")));
+  symbols_.declare_strings(*written, DType::Int64);
+  Expr value = leaf(*from);
+  // R.match_cast(x, R.Prim(value="n")): from here on n is what x is.
+  if (const auto named = types_.named_value(*written)) {
+    if (const auto scalar = known_scalar(value)) bind(*named, *scalar, written->span);
+  }
+  const bool typed = !value.type().is_error() && !value.type().as<AnyType>();
+  Type type;
+  try {
+    type = types_.read(*written);
+  } catch (Failure& failure) {
+    const Diagnostic& refused = failure.diagnostics()[0];
+    if (typed && refused.id == "type.unknown" && refused.span == written->span)
+      failure.diagnostics()[0].notes.push_back(write_here(written->span, print(value.type())));
+    throw;
+  }
+  if (typed && fits(value.type(), type) == Fit::Never) {
+    fail(ErrorClass::Type, from->span, "match_cast.type",
+         fmt::format("found a value of type {}, which is never {}", print(value.type()), print(type)),
+         {write_here(written->span, print(value.type()))});
+  }
+  append_match_cast(statement, target, annotation, value, type, call.callee->span);
+}
+
+// Whether the annotation is R.Stack(R.Any), which R.stack.new() is without a cast.
+bool GraphBuilder::is_untyped_stack(const ast::Expr& annotation) {
+  symbols_.declare_strings(annotation, DType::Int64);
+  const Type type = types_.read(annotation);
+  const auto* stack = type.as<StackType>();
+  return stack && stack->element->as<AnyType>();
+}
+
+// The empty stack that R.stack.new(T) gives, as a value of unknown elements, and its type R.Stack(T).
+std::pair<Expr, Type> GraphBuilder::new_stack(const ast::Call& call, const ast::Expr* annotation) {
+  const ast::Argument* given = call.arguments.empty() ? nullptr : &call.arguments[0];
+  if (call.arguments.size() > 1 || (given && (given->stars || !given->name.empty()))) {
+    type_error(call.callee->span, "stack.new",
+               "R.stack.new takes the type of the elements, as in R.stack.new(R.Tensor((2,), \"float32\"))");
+  }
+  const ast::Expr& written = given ? *given->value : *annotation;
+  symbols_.declare_strings(written, DType::Int64);
+  Type type = types_.read(written);
+  if (given) {
+    type = StackType{std::make_shared<const Type>(std::move(type))};
+  } else if (!type.as<StackType>()) {
+    type_error(annotation->span, "annotation.type",
+               fmt::format("found a stack, which is never {}", print(type)));
+  }
+  if (!in_dataflow_) open_plain_block();
+  return {builder_.emit(op_call("stack.new", {}, {}, call.callee->span)), type};
+}
+
+void GraphBuilder::read_new_stack(const ast::Statement& statement, const ast::Expr& target,
+                                  const ast::Expr* annotation, const ast::Call& call) {
+  const auto [empty, type] = new_stack(call, annotation);
+  append_match_cast(statement, &target, call.arguments.empty() ? nullptr : annotation, empty, type,
+                    call.callee->span);
+}
+
+// The form of 2022: the dims alone, of a tensor or of a shape, with or without a name for the result.
+void GraphBuilder::read_match_shape(const ast::Statement& statement, const ast::Expr* target,
+                                    const ast::Expr* annotation, const ast::Call& call) {
+  bool plain = call.arguments.size() == 2 && call.arguments[0].name.empty() && call.arguments[1].name.empty();
+  if (!plain)
+    type_error(call.callee->span, "match_shape.arguments",
+               fmt::format("found {} of R.match_shape; expected a value and its dimensions",
+                           counted(call.arguments.size(), "argument")));
+  Expr from = leaf(*call.arguments[0].value);
+  const ast::Expr& written = *call.arguments[1].value;
+  symbols_.declare_strings(written, DType::Int64);
+  std::vector<Scalar> dims = types_.read_dims(written);
+  if (from.type().is_error()) throw ReadContext::Silent{};
+  int rank = static_cast<int>(dims.size());
+  Type type;
+  if (const TensorType* tensor = from.type().tensor()) {
+    type = TensorType{tensor->dtype, std::move(dims), rank};
+  } else if (from.type().as<ShapeType>()) {
+    type = ShapeType{std::move(dims), rank};
+  } else {
+    type_error(call.arguments[0].value->span, "match_shape.type",
+               fmt::format("found a value of type {}; expected a tensor or a shape", print(from.type())));
+  }
+  if (fits(from.type(), type) == Fit::Never) {
+    type_error(written.span, "match_shape.type",
+               fmt::format("found a value of type {}, which is never {}", print(from.type()), print(type)));
+  }
+  append_match_cast(statement, target, annotation, from, type, call.callee->span);
+}
+
+void GraphBuilder::append_match_cast(const ast::Statement& statement, const ast::Expr* target,
+                                     const ast::Expr* annotation, Expr from, const Type& type, Span at) {
+  const std::string* name = target ? ast::name_of(*target) : nullptr;
+  if (target && !name)
+    type_error(target->span, "assignment.target", "found a match_cast to something that is no name");
+  const std::string bound_name = name ? *name : "_";
+  Type bound = annotation ? annotated_type(*annotation, type, bound_name, at) : type;
+  if (annotation && promises_more(type, bound)) {
+    from = checked(std::move(from), type, statement.span);
+    collect_determined(type, determined_);
+    return append_checked(statement, bound_name, target->span, from, bound, true);
+  }
+  append_checked(statement, bound_name, target ? target->span : statement.span, from, type,
+                 annotation != nullptr, bound);
+}
+
+// Whether a value of type `value` may turn out not to be what `wanted` says of it.
+bool GraphBuilder::promises_more(const Type& value, const Type& wanted) {
+  return !value.is_error() && !wanted.is_error() && fits(value, wanted) == Fit::Maybe;
+}
+
+// The leaf `from` as a value of the type, which is checked when it runs.
+Expr GraphBuilder::checked(Expr from, const Type& type, Span span) {
+  if (!in_dataflow_) open_plain_block();
+  Var var(builder_.fresh_name(in_dataflow_ ? "lv" : "gv"), type, in_dataflow_, span);
+  builder_.append(Binding{MatchCast{var, std::move(from), type}, span, nullptr, false});
+  return Expr(var);
+}
+
+// Binds the leaf `from` to a name as a value of `type`, which is checked when it runs; `bound` is the type of
+// the name where that says less.
+void GraphBuilder::append_checked(const ast::Statement& statement, const std::string& name, Span name_span,
+                                  const Expr& from, const Type& type, bool annotated,
+                                  const std::optional<Type>& bound) {
+  if (!in_dataflow_) open_plain_block();
+  Var var(name, bound.value_or(type), in_dataflow_ && !is_output(name, statement), name_span);
+  builder_.append(
+      Binding{MatchCast{var, from, type}, statement.span, take_comments(statement.comments), annotated});
+  collect_determined(type, determined_);
+  bind(name, Bound{var, std::nullopt}, name_span);
+}
+
+}  // namespace relish

@@ -1,0 +1,282 @@
+// Constants of Relax functions: R.const of numbers in nested lists, and entries of the section of large
+// constants.
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "frontend/graph/graph_builder.h"
+#include "frontend/types/attribute_reader.h"
+#include "support/counted.h"
+#include "support/fix.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+// Numbers of a nested list in row-major order, with the shape that they have in common.
+class ConstantReader {
+ public:
+  explicit ConstantReader(const ReadContext& context) : context_(context) {}
+
+  void read(const ast::Expr& expr, std::size_t axis) {
+    if (auto* list = expr.as<ast::ListValue>()) return read_items(expr, list->items, axis);
+    if (auto* tuple = expr.as<ast::TupleValue>()) return read_items(expr, tuple->items, axis);
+    if (auto* numbers = expr.as<ast::NumberListValue>()) {
+      open(expr, axis, static_cast<std::int64_t>(numbers->size()));
+      for (std::int64_t value : numbers->integers) add_integer(expr, axis + 1, value);
+      for (double value : numbers->reals) add_real(expr, axis + 1, value);
+      return;
+    }
+    if (auto* value = expr.as<ast::IntValue>()) return add_integer(expr, axis, value->value);
+    if (auto* value = expr.as<ast::FloatValue>()) return add_real(expr, axis, value->value);
+    if (auto* value = expr.as<ast::BoolValue>()) {
+      any_bool_ = true;
+      return add_integer(expr, axis, value->value, true);
+    }
+    if (auto special = special_float(expr)) return add_real(expr, axis, *special);
+    if (auto number = literal_arithmetic(expr)) {
+      if (auto* integer = std::get_if<std::int64_t>(&*number)) return add_integer(expr, axis, *integer);
+      return add_real(expr, axis, std::get<double>(*number));
+    }
+    fail(ErrorClass::Type, expr.span, "const.value",
+         fmt::format("found {} in R.const; expected numbers in nested lists", ast::describe(expr)));
+  }
+
+  DType default_dtype() const {
+    return any_real_ ? DType::Float32 : any_integer_ || !any_bool_ ? DType::Int32 : DType::Bool;
+  }
+  // The tensor of that dtype; TypeError for a number that is no value of it.
+  Tensor tensor(DType dtype, Span at) const {
+    Tensor result = Tensor::empty(dtype, shape_);
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      auto index = static_cast<std::int64_t>(i);
+      if (is_float(dtype)) {
+        result.set_double(index, real_at(i));
+        if (std::isfinite(real_at(i)) && !std::isfinite(result.get_double(index)))
+          no_such_value(i, dtype, at);
+        continue;
+      }
+      double real = real_at(i);
+      bool whole =
+          !values_[i].is_real || (std::isfinite(real) && std::trunc(real) == real && std::abs(real) < 9.2e18);
+      std::int64_t value = values_[i].is_real && whole ? static_cast<std::int64_t>(real) : values_[i].integer;
+      if (whole) {
+        result.set_int(index, value);
+        whole = result.get_int(index) == value && !(is_unsigned_int(dtype) && value < 0) &&
+                !(is_bool(dtype) && value != 0 && value != 1);
+      }
+      if (!whole) no_such_value(i, dtype, at);
+    }
+    return result;
+  }
+
+  // The dtype of the given one's kind that has every number, for one that has not.
+  DType large_enough(DType dtype) const {
+    if (is_float(dtype)) {
+      const bool in_float32 = std::all_of(values_.begin(), values_.end(), [](const Number& number) {
+        return !number.is_real || !std::isfinite(number.real) ||
+               std::isfinite(static_cast<float>(number.real));
+      });
+      return in_float32 ? DType::Float32 : DType::Float64;
+    }
+    const bool whole = std::all_of(values_.begin(), values_.end(), [](const Number& number) {
+      return !number.is_real || (std::trunc(number.real) == number.real && std::abs(number.real) < 9.2e18);
+    });
+    if (!whole) return DType::Float32;
+    bool negative = false;
+    double largest = 0;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      negative = negative || real_at(i) < 0;
+      largest = std::max(largest, std::abs(real_at(i)));
+    }
+    const bool without_sign = is_unsigned_int(dtype) && !negative;
+    for (int bytes = size_of(dtype); bytes < 8; bytes *= 2) {
+      const double values = std::ldexp(1, 8 * bytes - (without_sign ? 0 : 1));
+      if (largest >= values) continue;
+      const auto name = fmt::format("{}int{}", without_sign ? "u" : "", 8 * bytes);
+      if (auto found = dtype_from_name(name)) return *found;
+    }
+    return without_sign ? DType::UInt64 : DType::Int64;
+  }
+
+ private:
+  struct Number {
+    bool is_real;
+    std::int64_t integer;
+    double real;
+  };
+
+  [[noreturn]] void no_such_value(std::size_t i, DType dtype, Span at) const {
+    fail(ErrorClass::Type, at, "const.value",
+         fmt::format(
+             "found {} in a constant of {}, which has no such value",
+             values_[i].is_real ? fmt::format("{}", values_[i].real) : fmt::format("{}", values_[i].integer),
+             name_of(dtype)));
+  }
+
+  double real_at(std::size_t i) const {
+    return values_[i].is_real ? values_[i].real : static_cast<double>(values_[i].integer);
+  }
+
+  // float("inf"), T.float32("nan") and their negatives.
+  std::optional<double> special_float(const ast::Expr& expr) const {
+    if (auto* negated = expr.as<ast::Prefix>(); negated && negated->op == ast::PrefixOperator::Minus) {
+      auto inner = special_float(*negated->operand);
+      return inner ? std::optional(-*inner) : std::nullopt;
+    }
+    auto* call = expr.as<ast::Call>();
+    if (!call || call->arguments.size() != 1) return std::nullopt;
+    std::string name = context_.namespaces.canonical(*call->callee);
+    if (name != "float" && name != "T.float16" && name != "T.float32" && name != "T.float64")
+      return std::nullopt;
+    const ast::Expr& argument = *call->arguments[0].value;
+    if (auto* value = argument.as<ast::FloatValue>()) return value->value;
+    if (auto* value = argument.as<ast::IntValue>()) return static_cast<double>(value->value);
+    auto* text = argument.as<ast::StringValue>();
+    if (!text) return std::nullopt;
+    if (text->value == "inf") return std::numeric_limits<double>::infinity();
+    if (text->value == "-inf") return -std::numeric_limits<double>::infinity();
+    if (text->value == "nan") return std::numeric_limits<double>::quiet_NaN();
+    return std::nullopt;
+  }
+
+  void read_items(const ast::Expr& expr, const std::vector<ast::ExprPtr>& items, std::size_t axis) {
+    open(expr, axis, static_cast<std::int64_t>(items.size()));
+    const auto* around = std::exchange(siblings_, &items);
+    for (const ast::ExprPtr& item : items) read(*item, axis + 1);
+    siblings_ = around;
+  }
+
+  void open(const ast::Expr& expr, std::size_t axis, std::int64_t length) {
+    if (axis == shape_.size() && !closed_) {
+      shape_.push_back(length);
+    } else if (axis >= shape_.size() || shape_[axis] != length) {
+      ragged(expr);
+    }
+  }
+  void add(const ast::Expr& expr, std::size_t axis, Number number) {
+    if (axis != shape_.size()) ragged(expr);
+    closed_ = true;
+    values_.push_back(number);
+  }
+  void add_integer(const ast::Expr& expr, std::size_t axis, std::int64_t value, bool truth = false) {
+    any_integer_ |= !truth;
+    add(expr, axis, {false, value, 0});
+  }
+  void add_real(const ast::Expr& expr, std::size_t axis, double value) {
+    any_real_ = true;
+    add(expr, axis, {true, 0, value});
+  }
+  [[noreturn]] void ragged(const ast::Expr& expr) const {
+    fail(ErrorClass::Type, expr.span, "const.shape",
+         "found lists of unequal length in R.const; expected a regular nesting", unwrapped_items());
+  }
+  // Of a list that has numbers and lists of one number: the numbers of these lists.
+  std::vector<DiagnosticNote> unwrapped_items() const {
+    bool numbers = false;
+    std::vector<DiagnosticNote> notes;
+    if (!siblings_) return notes;
+    for (const ast::ExprPtr& item : *siblings_) {
+      const auto* list = item->as<ast::ListValue>();
+      const auto* one = item->as<ast::NumberListValue>();
+      if (!list && !one && !item->as<ast::TupleValue>()) numbers = true;
+      const Span span = item->span;
+      if (list && list->items.size() == 1 && !list->items[0]->as<ast::ListValue>())
+        notes.push_back(write_here(span, context_.text_of(list->items[0]->span)));
+      else if (one && !one->tuple && one->size() == 1)
+        notes.push_back(write_here(span, context_.text_of({span.file, span.begin + 1, span.end - 1})));
+    }
+    if (!numbers) notes.clear();
+    return notes;
+  }
+
+  const ReadContext& context_;
+  Shape shape_;
+  std::vector<Number> values_;
+  const std::vector<ast::ExprPtr>* siblings_ = nullptr;  // the items of the list that is being read
+  bool closed_ = false;                                  // a number was seen: the rank is fixed
+  bool any_real_ = false, any_integer_ = false, any_bool_ = false;
+};
+
+}  // namespace
+
+Expr GraphBuilder::constant_of(const ast::Expr& expr, const ast::Call& call) {
+  const ast::Expr* written = nullptr;
+  const ast::Expr* dtype = nullptr;
+  for (const ast::Argument& argument : call.arguments) {
+    if (argument.name == "dtype" || (argument.name.empty() && written))
+      dtype = argument.value.get();
+    else if (argument.name.empty() || argument.name == "value")
+      written = argument.value.get();
+    else
+      type_error(argument.name_span, "const.argument",
+                 fmt::format("R.const has no argument '{}'", printable(argument.name)));
+  }
+  if (!written || call.arguments.size() > 2)
+    type_error(expr.span, "const.arguments",
+               fmt::format("found {} of R.const; expected a value and a dtype",
+                           counted(call.arguments.size(), "argument")));
+  ConstantReader reader(context_);
+  reader.read(*written, 0);
+  DType element = reader.default_dtype();
+  if (dtype && !dtype->as<ast::NoneValue>()) {
+    auto* text = dtype->as<ast::StringValue>();
+    if (!text)
+      type_error(dtype->span, "const.dtype",
+                 fmt::format("found {}; expected a dtype such as \"float32\"", ast::describe(*dtype)));
+    element = read_dtype(text->value, dtype->span);
+  }
+  try {
+    return constant(reader.tensor(element, written->span), expr.span);
+  } catch (Failure& failure) {
+    if (dtype && failure.diagnostics()[0].id == "const.value")
+      failure.diagnostics()[0].notes.push_back(
+          write_here(dtype->span, fmt::format("\"{}\"", name_of(reader.large_enough(element)))));
+    throw;
+  }
+}
+
+// metadata["relax.expr.Constant"][k], meta[relax.Constant][k] of 2022; nothing for another subscript.
+std::optional<Expr> GraphBuilder::metadata_constant(const ast::Expr& expr, const ast::Subscript& subscript) {
+  auto* table = subscript.object->as<ast::Subscript>();
+  const std::string* name = table ? ast::name_of(*table->object) : nullptr;
+  if (!name || (*name != "metadata" && *name != "meta") || look_up(*name)) return std::nullopt;
+  if (table->items.size() != 1 || subscript.items.size() != 1) return std::nullopt;
+  auto* key = table->items[0]->as<ast::StringValue>();
+  std::string kind = key ? key->value : ast::dotted_name(*table->items[0]);
+  if (kind != "relax.expr.Constant" && kind != "relax.Constant" && kind != "relay.Constant") {
+    type_error(table->items[0]->span, "metadata.kind",
+               fmt::format("found the metadata of '{}'; only relax.expr.Constant is read", printable(kind)));
+  }
+  if (!context_.has_metadata) {
+    type_error(expr.span, "metadata.missing",
+               "found a constant in metadata, which the text does not have: it was printed without "
+               "show_meta=True");
+  }
+  if (context_.metadata_damaged) throw ReadContext::Silent{};
+  auto* index = subscript.items[0]->as<ast::IntValue>();
+  if (!index || index->value < 0 ||
+      static_cast<std::size_t>(index->value) >= context_.metadata_constants.size()) {
+    type_error(subscript.items[0]->span, "metadata.index",
+               fmt::format("found {} as the index of a constant; the metadata has {}",
+                           ast::describe(*subscript.items[0]), context_.metadata_constants.size()));
+  }
+  return constant(context_.metadata_constants[static_cast<std::size_t>(index->value)], expr.span);
+}
+
+Expr GraphBuilder::named_constant(const ast::Expr& expr, const ast::Call& call) {
+  auto* name = call.arguments.size() == 1 ? call.arguments[0].value->as<ast::StringValue>() : nullptr;
+  if (!name)
+    type_error(expr.span, "constants.name", "relish.constant takes the name of an entry as a string");
+  const Tensor* tensor = globals_.find_constant(name->value);
+  if (!tensor && context_.constants_damaged) throw ReadContext::Silent{};
+  if (!tensor) {
+    type_error(expr.span, "constants.unknown",
+               fmt::format("found no entry '{}' in the section of constants at the end of the text",
+                           printable(name->value)));
+  }
+  return constant(*tensor, expr.span);
+}
+
+}  // namespace relish

@@ -1,0 +1,304 @@
+// Ifs of Relax functions: regions, and the names that come out of them.
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include "frontend/graph/graph_builder.h"
+#include "frontend/graph/region_aliases.h"
+#include "frontend/names/binding_names.h"
+#include "frontend/names/suggestions.h"
+#include "ir/printer/printer.h"
+#include "ir/rewriting/join.h"
+#include "support/fix.h"
+#include "support/limits.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+Type error_type() { return Type(TypeKind(ErrorType{})); }
+
+std::string last_of(const ast::Block& body);
+
+// The name that every way from the branch `at` on binds with its last statement; empty when there is none. An
+// elif is an if of its own inside the else, and has a last name of its own.
+std::string last_of(const ast::If& branches, std::size_t at) {
+  if (!branches.has_else) return {};
+  std::string name = last_of(branches.else_body);
+  for (; at < branches.branches.size(); ++at) {
+    if (last_of(branches.branches[at].body) != name) return {};
+  }
+  return name;
+}
+
+std::string last_of(const ast::Block& body) {
+  if (body.empty()) return {};
+  auto* assignment = body.back().as<ast::Assignment>();
+  const std::string* name =
+      assignment && assignment->targets.size() == 1 ? ast::name_of(*assignment->targets[0]) : nullptr;
+  if (name) return *name == "_" ? std::string() : *name;
+  auto* branches = body.back().as<ast::If>();
+  return branches ? last_of(*branches, 0) : std::string();
+}
+
+}  // namespace
+
+// --- Regions.
+
+// The finished blocks; plain ones in a row become one.
+std::vector<BindingBlock> GraphBuilder::take_blocks() {
+  for (BindingBlock& block : builder_.take_blocks()) {
+    for (const BlockComments& comments : block_comments_) {
+      if (!block.dataflow || block.span != comments.header) continue;
+      block.comments = comments.own;
+      block.end_comments = comments.end;
+    }
+    if (!block.dataflow && !blocks_.empty() && !blocks_.back().dataflow) {
+      std::vector<Binding>& before = blocks_.back().bindings;
+      before.insert(before.end(), std::make_move_iterator(block.bindings.begin()),
+                    std::make_move_iterator(block.bindings.end()));
+    } else {
+      blocks_.push_back(std::move(block));
+    }
+  }
+  block_open_ = false;
+  return std::exchange(blocks_, {});
+}
+
+GraphBuilder::OpenRegion GraphBuilder::open_region() {
+  OpenRegion outer{take_blocks(), determined_.size()};
+  frames_.emplace_back();
+  return outer;
+}
+
+GraphBuilder::Arm GraphBuilder::close_region(OpenRegion outer) {
+  Arm arm;
+  arm.region.blocks = take_blocks();
+  arm.region.end_comments = take_comments(nullptr);
+  arm.names = std::move(frames_.back());
+  frames_.pop_back();
+  blocks_ = std::move(outer.outer);
+  determined_.erase(determined_.begin() + static_cast<std::ptrdiff_t>(outer.determined), determined_.end());
+  // Declarations are the function's.
+  for (const auto& [name, entry] : arm.names) {
+    if (std::get_if<Scalar>(&entry.meaning) || std::get_if<ModuleAlias>(&entry.meaning))
+      frames_.back().emplace(name, entry);
+  }
+  return arm;
+}
+
+const Liveness& GraphBuilder::liveness() {
+  if (!liveness_) liveness_ = std::make_unique<Liveness>(definition_.body);
+  return *liveness_;
+}
+
+// What the name is just before the statement, as a leaf.
+std::optional<Expr> GraphBuilder::value_before(const std::string& name, Span at) {
+  if (Entry* entry = look_up(name)) {
+    if (auto* bound = std::get_if<Bound>(&entry->meaning)) return var_ref(bound->var, bound->var.span());
+    if (auto* scalar = std::get_if<Scalar>(&entry->meaning)) return scalar_value(*scalar, at);
+    return std::nullopt;
+  }
+  if (!symbols_.declares(name)) return std::nullopt;
+  return scalar_value(std::get<Scalar>(symbols_.find(name, at)), at);
+}
+
+// Binds the value of an if or a loop: to its one result, or to a name that no text shows and then each result
+// to its field.
+void GraphBuilder::bind_results(const ast::Statement& statement, const std::vector<std::string>& names,
+                                const std::vector<Type>& types, const Expr& value, CommentsPtr comments) {
+  open_plain_block();
+  if (names.size() == 1) {
+    Var var(names[0], types[0], false, statement.span);
+    builder_.append(Binding{VarBinding{var, value}, statement.span, std::move(comments), false});
+    bind(names[0], Bound{var, std::nullopt}, statement.span);
+    return;
+  }
+  std::string hidden = names.empty() ? "_" : builder_.fresh_name("gv");
+  Var whole(hidden, Type(TupleType{types}), false, statement.span);
+  builder_.append(Binding{VarBinding{whole, value}, statement.span, std::move(comments), false});
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Var var(names[i], types[i], false, statement.span);
+    Expr field = tuple_get(var_ref(whole, statement.span), static_cast<int>(i), statement.span);
+    builder_.append(Binding{VarBinding{var, field}, statement.span, nullptr, false});
+    bind(names[i], Bound{var, std::nullopt}, statement.span);
+  }
+}
+
+// --- Ifs.
+
+void GraphBuilder::read_if(const ast::Statement& statement, const ast::If& branches) {
+  if (in_dataflow_) {
+    refuse_in_dataflow(statement.span, "if.dataflow", "an if");
+  }
+  if (branches.branches.size() > limits().max_nesting) {
+    fail(ErrorClass::ResourceLimit, statement.span, "limit.nesting",
+         fmt::format("found {} branches of one if; expected at most {}, raise --max-nesting",
+                     branches.branches.size(), limits().max_nesting));
+  }
+  read_branches(statement, branches, 0);
+}
+
+// The branch `at` and what follows it: `elif` is an if inside the else.
+void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If& branches, std::size_t at) {
+  const ast::Branch& branch = branches.branches[at];
+  CommentsPtr comments = take_comments(at == 0 ? statement.comments : branch.comments);
+  Expr condition = leaf(*branch.condition);
+  OpenRegion outer = open_region();
+  read_block(branch.body, Place::Branch);
+  Arm then_arm = close_region(std::move(outer));
+  outer = open_region();
+  if (at + 1 < branches.branches.size()) {
+    if (!context_.attempt([&] { read_branches(statement, branches, at + 1); })) refuse_names(statement);
+  } else {
+    hand_on(branches.else_comments);
+    read_block(branches.else_body, Place::Branch);
+  }
+  Arm else_arm = close_region(std::move(outer));
+
+  // Results are the names that are read later. When there are none, the name that both ways end with is the
+  // value of the if, read or not: which others are bound besides it must not matter.
+  struct Result {
+    std::uint64_t order;
+    std::string name;
+    Expr then_value, else_value;
+  };
+  std::vector<Result> results;
+  std::set<std::string> names;
+  for (const Arm* arm : {&then_arm, &else_arm}) {
+    for (const auto& [name, entry] : arm->names) names.insert(name);
+  }
+  auto find_in = [](const Arm& arm, const std::string& name) -> const Entry* {
+    auto found = arm.names.find(name);
+    return found == arm.names.end() ? nullptr : &found->second;
+  };
+  auto value_of = [&](const Entry* entry, const std::string& name) -> std::optional<Expr> {
+    if (!entry) return value_before(name, statement.span);
+    auto* bound = std::get_if<Bound>(&entry->meaning);
+    return bound ? std::optional<Expr>(var_ref(bound->var, bound->var.span())) : std::nullopt;
+  };
+  constexpr std::uint64_t later = std::numeric_limits<std::uint64_t>::max() / 2;
+  const bool any_read = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return liveness().read_after(statement, name) && value_of(find_in(then_arm, name), name) &&
+           value_of(find_in(else_arm, name), name);
+  });
+  const std::string last = any_read ? std::string() : last_of(branches, at);
+  for (const std::string& name : names) {
+    const Entry *a = find_in(then_arm, name), *b = find_in(else_arm, name);
+    const Entry& named = a ? *a : *b;  // one of them has it
+    Span span = named.span;
+    bool refused = (a && std::get_if<Refused>(&a->meaning)) || (b && std::get_if<Refused>(&b->meaning));
+    if (refused) {
+      bind(name, Refused{}, span);
+      continue;
+    }
+    if (!liveness().read_after(statement, name) && name != last) {
+      if (!look_up(name)) bind(name, Unavailable{"which is bound inside an if", "it is bound here"}, span);
+      continue;
+    }
+    std::optional<Expr> then_value = value_of(a, name), else_value = value_of(b, name);
+    if (!then_value || !else_value) {
+      bind(name,
+           Unavailable{"which one way through the if does not bind; bind it in both branches, or before",
+                       "it is bound here"},
+           span);
+      continue;
+    }
+    const Var* var = (a ? *then_value : *else_value).as_var();
+    std::uint64_t order = a ? var->id() : later + (var ? var->id() : 0);
+    results.push_back({order, name, *then_value, *else_value});
+  }
+  std::sort(results.begin(), results.end(),
+            [](const Result& x, const Result& y) { return x.order < y.order; });
+
+  std::vector<std::string> bound;
+  std::vector<Type> types;
+  bool failed = condition.type().is_error();
+  for (Result& result : results) {
+    Type type = error_type();
+    auto join = [&] {
+      type = common_type(result.then_value, result.else_value, fmt::format("'{}'", printable(result.name)),
+                         statement.span);
+    };
+    if (liveness().read_after(statement, result.name)) {
+      failed |= !context_.attempt_typed(join);
+    } else {
+      try {
+        join();
+      } catch (const Failure&) {
+        continue;  // both ways end with the name, but nobody reads it
+      }
+    }
+    bound.push_back(result.name);
+    SymbolList known;
+    known.add_all(determined_);
+    types.push_back(without_hidden_symbols(type, known));
+    then_arm.region.results.push_back(result.then_value);
+    else_arm.region.results.push_back(result.else_value);
+  }
+  drop_aliases(then_arm.region);
+  drop_aliases(else_arm.region);
+  If node{condition, std::make_shared<const Region>(then_arm.region),
+          std::make_shared<const Region>(else_arm.region)};
+  Span span = branch.span;
+  Expr value;
+  if (failed) {
+    value = Expr(std::make_shared<const ExprNode>(ExprNode{span, error_type(), node}));
+  } else {
+    value = checked(
+        [&] { return if_expr(condition, std::move(then_arm.region), std::move(else_arm.region), span); },
+        span, node);
+  }
+  bind_results(statement, bound, types, value, comments);
+}
+
+// `return` at the end of every way through the last if of the function: the value of the if is what the
+// function returns.
+void GraphBuilder::read_returning_if(const ast::Statement& statement, const ast::If& branches) {
+  Expr result = returned_by(statement, branches, 0);
+  if (result.type().is_error()) throw ReadContext::Silent{};
+  result = as_leaf(std::move(result));
+  returned_ = true;
+  give_back(std::move(result), statement.span);
+}
+
+Expr GraphBuilder::returned_by(const ast::Block& body) {
+  const ast::Statement& last = body.back();
+  for (const ast::Statement& statement : body) {
+    if (&statement == &last) break;
+    if (!context_.attempt([&] { read_statement(statement, Place::Branch); })) refuse_names(statement);
+  }
+  builder_.set_origin(last.span);
+  if (auto* branches = last.as<ast::If>()) return as_leaf(returned_by(last, *branches, 0));
+  const auto& returned = *last.as<ast::Return>();
+  hand_on(last.comments);
+  return returned.value ? leaf(*returned.value) : tuple({}, last.span);
+}
+
+Expr GraphBuilder::returned_by(const ast::Statement& statement, const ast::If& branches, std::size_t at) {
+  const ast::Branch& branch = branches.branches[at];
+  hand_on(at == 0 ? statement.comments : branch.comments);
+  const Expr condition = leaf(*branch.condition);
+  const auto arm_of = [&](const std::function<Expr()>& read) {
+    OpenRegion outer = open_region();
+    Expr result = tuple({}, statement.span);
+    const bool good = context_.attempt([&] { result = read(); });
+    Arm arm = close_region(std::move(outer));
+    if (!good) throw ReadContext::Silent{};
+    arm.region.results = {std::move(result)};
+    return std::move(arm.region);
+  };
+  Region then_region = arm_of([&] { return returned_by(branch.body); });
+  Region else_region = arm_of([&] {
+    if (at + 1 < branches.branches.size()) return as_leaf(returned_by(statement, branches, at + 1));
+    hand_on(branches.else_comments);
+    return returned_by(branches.else_body);
+  });
+  common_type(then_region.results[0], else_region.results[0], "what the function returns", statement.span);
+  return if_expr(condition, std::move(then_region), std::move(else_region), branch.span);
+}
+
+}  // namespace relish

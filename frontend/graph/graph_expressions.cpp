@@ -1,0 +1,592 @@
+// Values of Relax functions: names, tuples, operators on tensors and on scalars, calls of functions.
+#include <fmt/format.h>
+
+#include "frontend/graph/graph_builder.h"
+#include "ir/printer/printer.h"
+#include "runtime/literal.h"
+#include "support/counted.h"
+#include "support/fix.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+bool is_number(const ast::Expr& expr) {
+  return expr.as<ast::IntValue>() || expr.as<ast::FloatValue>() || expr.as<ast::BoolValue>();
+}
+
+// The operator that a sign on tensors stands for; empty when there is none.
+std::string_view operator_name(ast::Operator op) {
+  switch (op) {
+    case ast::Operator::Add:
+      return "add";
+    case ast::Operator::Sub:
+      return "subtract";
+    case ast::Operator::Mul:
+      return "multiply";
+    case ast::Operator::Div:
+      return "divide";
+    case ast::Operator::FloorDiv:
+      return "floor_divide";
+    case ast::Operator::Mod:
+      return "mod";
+    case ast::Operator::Pow:
+      return "power";
+    case ast::Operator::MatMul:
+      return "matmul";
+    case ast::Operator::Lt:
+      return "less";
+    case ast::Operator::Le:
+      return "less_equal";
+    case ast::Operator::Gt:
+      return "greater";
+    case ast::Operator::Ge:
+      return "greater_equal";
+    default:
+      return {};
+  }
+}
+
+std::string_view advice(ast::Operator op) {
+  switch (op) {
+    case ast::Operator::Eq:
+      return "use R.equal";
+    case ast::Operator::Ne:
+      return "use R.not_equal";
+    case ast::Operator::BitAnd:
+      return "use R.logical_and or R.bitwise_and";
+    case ast::Operator::BitOr:
+      return "use R.logical_or or R.bitwise_or";
+    case ast::Operator::BitXor:
+      return "use R.logical_xor or R.bitwise_xor";
+    case ast::Operator::ShiftLeft:
+      return "use R.left_shift";
+    case ast::Operator::ShiftRight:
+      return "use R.right_shift";
+    default:
+      return "expected an operator of R";
+  }
+}
+
+Expr ill_typed(Span span, ExprKind kind) {
+  return Expr(std::make_shared<const ExprNode>(ExprNode{span, Type(TypeKind(ErrorType{})), std::move(kind)}));
+}
+
+}  // namespace
+
+// Inference that fails is reported, and the value goes on with the error type: the text can still be printed.
+Expr GraphBuilder::attempted(const std::function<Expr()>& make, Span span) {
+  Expr result;
+  bool good = context_.attempt_typed([&] {
+    try {
+      result = make();
+    } catch (Failure& failure) {
+      failure.at(span);
+      throw;
+    }
+  });
+  return good ? result : Expr();
+}
+
+Expr GraphBuilder::checked(const std::function<Expr()>& make, Span span, ExprKind kind) {
+  Expr result = attempted(make, span);
+  return result.defined() ? result : ill_typed(span, std::move(kind));
+}
+
+Expr GraphBuilder::make_op_call(const Op& op, std::vector<Expr> args, Attributes attributes, Span span) {
+  // The commonest of all: what is for the ill-typed is made for them only.
+  Expr result = attempted([&] { return op_call(op, args, attributes, span); }, span);
+  if (result.defined()) return result;
+  return ill_typed(span, OpCall{&op, std::move(args), std::move(attributes)});
+}
+
+Expr GraphBuilder::leaf(const ast::Expr& expr) { return as_leaf(value(expr)); }
+
+Expr GraphBuilder::as_leaf(Expr value) {
+  if (is_leaf(value)) return value;
+  if (!in_dataflow_) open_plain_block();
+  return builder_.emit(std::move(value));
+}
+
+namespace {
+
+// What a method or subscript is applied to, when that is a call or subscript itself; else null.
+const ast::Expr* receiver_of(const ast::Expr& expr) {
+  const ast::Expr* object = nullptr;
+  if (auto* call = expr.as<ast::Call>()) {
+    if (auto* method = call->callee->as<ast::Attribute>()) object = method->object.get();
+  } else if (auto* subscript = expr.as<ast::Subscript>()) {
+    object = subscript->object.get();
+  }
+  return object && (object->as<ast::Call>() || object->as<ast::Subscript>()) ? object : nullptr;
+}
+
+}  // namespace
+
+// A long chain of methods and subscripts is built from its innermost end, so that it needs no stack as deep
+// as it is long.
+Expr GraphBuilder::value(const ast::Expr& expr) {
+  if (!receivers_.empty()) {
+    if (auto built = receivers_.find(&expr); built != receivers_.end()) return built->second;
+  }
+  constexpr std::size_t shortest = 16;
+  std::vector<const ast::Expr*> chain;
+  for (const ast::Expr* at = receiver_of(expr); at && !receivers_.count(at); at = receiver_of(*at))
+    chain.push_back(at);
+  if (chain.size() < shortest) return single_value(expr);
+  for (std::size_t i = chain.size(); i-- > 0;) receivers_.insert_or_assign(chain[i], leaf(*chain[i]));
+  Expr result = single_value(expr);
+  for (const ast::Expr* at : chain) receivers_.erase(at);
+  return result;
+}
+
+Expr GraphBuilder::single_value(const ast::Expr& expr) {
+  if (auto* v = expr.as<ast::Name>()) return name_value(expr, v->id);
+  if (expr.as<ast::IntValue>() || expr.as<ast::FloatValue>() || expr.as<ast::BoolValue>()) {
+    return scalar_value(scalars_.read(expr), expr.span);
+  }
+  if (auto* v = expr.as<ast::StringValue>()) return string_literal(v->value, expr.span);
+  if (auto* v = expr.as<ast::TupleValue>()) return tuple_of(v->items, expr.span);
+  if (auto* v = expr.as<ast::ListValue>()) return tuple_of(v->items, expr.span);
+  if (auto* v = expr.as<ast::Call>()) return call(expr, *v);
+  if (auto* v = expr.as<ast::Subscript>()) return subscript(expr, *v);
+  if (auto* v = expr.as<ast::Prefix>()) return prefix(expr, *v);
+  if (auto* v = expr.as<ast::Chain>()) return chain(expr, *v->first, v->links);
+  if (auto* v = expr.as<ast::Comparison>()) return comparison(expr, *v);
+  if (auto* v = expr.as<ast::Logic>()) return logic(expr, *v);
+  if (auto* v = expr.as<ast::Conditional>()) return conditional(expr, *v);
+  if (auto* attribute = expr.as<ast::Attribute>()) {
+    if (auto inspected = inspected_value(expr, *attribute)) return *inspected;
+    if (auto global = module_member(expr)) {
+      auto meaning = globals_.find_global(*global, expr.span);
+      if (!meaning) unknown_name(*global, expr.span);
+      return meaning->reference;
+    }
+    std::string name = context_.namespaces.canonical(expr);
+    if (name.substr(0, 2) == "R." || name.substr(0, 2) == "T.") {
+      type_error(expr.span, "expression.value",
+                 fmt::format("found '{}' without its arguments", printable(name)));
+    }
+    type_error(expr.span, "attribute.value",
+               fmt::format("found {} in an R.function; expected an operator of R", ast::describe(expr)));
+  }
+  if (expr.as<ast::NoneValue>()) type_error(expr.span, "expression.value", "found None; expected a value");
+  if (expr.as<ast::NumberListValue>()) {
+    type_error(expr.span, "expression.value",
+               "found a list of numbers; expected R.const([...], \"float32\")");
+  }
+  if (auto* v = expr.as<ast::Unsupported>()) {
+    type_error(expr.span, "unsupported.expression", fmt::format("found {}, which is not supported", v->what));
+  }
+  type_error(expr.span, "expression.value", fmt::format("found {}; expected a value", ast::describe(expr)));
+}
+
+Expr GraphBuilder::name_value(const ast::Expr& expr, const std::string& name) {
+  if (Entry* entry = look_up(name)) {
+    if (auto* bound = std::get_if<Bound>(&entry->meaning)) return var_ref(bound->var, expr.span);
+    if (auto* scalar = std::get_if<Scalar>(&entry->meaning)) return scalar_value(*scalar, expr.span);
+    if (std::get_if<Refused>(&entry->meaning)) throw ReadContext::Silent{};
+    if (auto* hidden = std::get_if<Hidden>(&entry->meaning)) {
+      std::vector<DiagnosticNote> notes{{entry->span, "it is bound here"}};
+      if (hidden->behind.known())
+        notes.push_back(hidden->missing ? put_below(hidden->behind, fmt::format("R.output({})", name))
+                                        : insert_here(hidden->behind, (hidden->first ? "" : ", ") + name));
+      fail(ErrorClass::Type, expr.span, "dataflow.local",
+           fmt::format("found '{}', which is local to a dataflow block that has ended; list it in R.output",
+                       printable(name)),
+           std::move(notes));
+    }
+    if (auto* unavailable = std::get_if<Unavailable>(&entry->meaning)) {
+      fail(ErrorClass::Type, expr.span, "name.unavailable",
+           fmt::format("found '{}', {}", printable(name), unavailable->why),
+           {{entry->span, unavailable->note}});
+    }
+    if (std::get_if<Device>(&entry->meaning)) {
+      type_error(expr.span, "name.device",
+                 fmt::format("found the device '{}' as a value; expected it as dst_vdevice of R.to_vdevice",
+                             printable(name)));
+    }
+    type_error(
+        expr.span, "name.module",
+        fmt::format("found the module '{}' as a value; expected one of its functions", printable(name)));
+  }
+  if (symbols_.declares(name))
+    return scalar_value(std::get<Scalar>(symbols_.find(name, expr.span)), expr.span);
+  if (auto meaning = globals_.find_global(name, expr.span)) return meaning->reference;
+  if (globals_.is_module(name)) {
+    type_error(
+        expr.span, "name.module",
+        fmt::format("found the module '{}' as a value; expected one of its functions", printable(name)));
+  }
+  unknown_name(name, expr.span);
+}
+
+// The function that `cls.f` or `Module.f` names; nothing for any other expression.
+std::optional<std::string> GraphBuilder::module_member(const ast::Expr& callee) {
+  auto* attribute = callee.as<ast::Attribute>();
+  const std::string* base = attribute ? ast::name_of(*attribute->object) : nullptr;
+  if (!base) return std::nullopt;
+  Entry* entry = look_up(*base);
+  if (entry) return std::get_if<ModuleAlias>(&entry->meaning) ? std::optional(attribute->name) : std::nullopt;
+  if (globals_.is_module(*base)) return attribute->name;
+  if (auto linked = globals_.linked_function(*base, attribute->name, attribute->name_span)) return linked;
+  if (globals_.is_other_module(*base)) {
+    type_error(callee.span, "name.other_module",
+               fmt::format("found '{}' of another module; a function calls functions of its own module only",
+                           ast::dotted_name(callee)));
+  }
+  return std::nullopt;
+}
+
+Expr GraphBuilder::tuple_of(const std::vector<ast::ExprPtr>& items, Span at) {
+  std::vector<Expr> fields;
+  fields.reserve(items.size());
+  add_items(items, fields);
+  return tuple(std::move(fields), at);
+}
+
+// A starred item stands for the fields of a tuple.
+void GraphBuilder::add_items(const std::vector<ast::ExprPtr>& items, std::vector<Expr>& into) {
+  for (const ast::ExprPtr& item : items) {
+    auto* starred = item->as<ast::Starred>();
+    if (!starred) {
+      into.push_back(leaf(*item));
+      continue;
+    }
+    const Expr whole = leaf(*starred->value);
+    if (whole.type().is_error()) throw ReadContext::Silent{};
+    if (!whole.type().tuple()) {
+      type_error(item->span, "expression.star",
+                 fmt::format("found a starred value of type {}; expected a tuple whose fields are known",
+                             print(whole.type())));
+    }
+    for (Expr& field : fields_of(whole, item->span)) into.push_back(std::move(field));
+  }
+}
+
+std::optional<Scalar> GraphBuilder::known_scalar(const Expr& value) {
+  if (auto* scalar = value.as<ScalarValueExpr>()) return scalar->value;
+  const Var* var = value.as_var();
+  if (!var) return std::nullopt;
+  Entry* entry = look_up(var->name());
+  auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
+  if (bound && bound->var == *var) return bound->scalar;
+  return std::nullopt;
+}
+
+// A number beside a tensor is a tensor of its dtype, if it is a value of it.
+Expr GraphBuilder::literal_beside(const ast::Expr& literal, DType dtype) {
+  const LiteralNumber number = [&]() -> LiteralNumber {
+    if (auto* integer = literal.as<ast::IntValue>()) return integer->value;
+    if (auto* real = literal.as<ast::FloatValue>()) return real->value;
+    return literal.as<ast::BoolValue>()->value;
+  }();
+  return constant(tensor_of_literal(number, dtype, literal.span), literal.span);
+}
+
+// A number waits for the operand that gives its dtype.
+GraphBuilder::Operand GraphBuilder::operand(const ast::Expr& written) {
+  return {&written, is_number(written) ? Expr() : leaf(written)};
+}
+
+Expr GraphBuilder::chain(const ast::Expr& expr, const ast::Expr& first, const std::vector<ast::Link>& links) {
+  Operand left = operand(first);
+  Expr result;
+  for (const ast::Link& link : links) {
+    if (result.defined()) left = {nullptr, as_leaf(result)};
+    result =
+        combine(link.op, link.op_span, left, operand(*link.operand), cover(first.span, link.operand->span));
+  }
+  (void)expr;
+  return result;
+}
+
+// The fields of both tuples in one.
+Expr GraphBuilder::concatenation(const Expr& left, const Expr& right, Span span) {
+  std::vector<Expr> fields;
+  for (const Expr* tuple : {&left, &right}) {
+    auto* written = tuple->as<TupleExpr>();
+    for (std::size_t i = 0; i < tuple->type().tuple()->fields.size(); ++i) {
+      if (!written && !in_dataflow_) open_plain_block();
+      fields.push_back(written ? written->fields[i]
+                               : builder_.emit(tuple_get(*tuple, static_cast<int>(i), span)));
+    }
+  }
+  return tuple(std::move(fields), span);
+}
+
+Expr GraphBuilder::combine(ast::Operator op, Span op_span, Operand left_operand, Operand right_operand,
+                           Span span) {
+  auto& [left_written, left] = left_operand;
+  auto& [right_written, right] = right_operand;
+  const bool left_number = !left.defined(), right_number = !right.defined();
+  // Two scalars: numbers, symbolic dimensions, scalar parameters.
+  std::optional<Scalar> a, b;
+  if (left_number)
+    a = scalars_.read(*left_written);
+  else
+    a = known_scalar(left);
+  if (right_number)
+    b = scalars_.read(*right_written);
+  else
+    b = known_scalar(right);
+  if (a && b)
+    return scalar_value(scalars_.combine(op, {*a, left_number}, {*b, right_number}, span).value, span);
+
+  const Type& type = left_number ? right.type() : left.type();
+  const Type& other = right_number ? left.type() : right.type();
+  if (!left_number && left.type().is_error()) throw ReadContext::Silent{};
+  if (!right_number && right.type().is_error()) throw ReadContext::Silent{};
+  if (op == ast::Operator::Add && !left_number && !right_number && left.type().tuple() &&
+      right.type().tuple()) {
+    return concatenation(left, right, span);
+  }
+  std::string_view name = operator_name(op);
+  const TensorType* tensor = left_number ? right.type().tensor() : left.type().tensor();
+  if (!tensor && right.defined() && right.type().tensor()) tensor = right.type().tensor();
+  if (!tensor) {
+    // A scalar that a call, loop or branch gives is no expression that the text could name.
+    const bool given = (!left_number && !a && type.as<ScalarType>()) ||
+                       (!right_number && !b && right.type().as<ScalarType>());
+    if (given && (left_number || type.as<ScalarType>()) && (right_number || right.type().as<ScalarType>())) {
+      type_error(
+          op_span, "operator.given_scalar",
+          fmt::format("found '{}' on a scalar that a call, loop or branch gives; expected 0-d tensors, "
+                      "as R.const(0, \"int64\")",
+                      ast::text_of(op)));
+    }
+    type_error(op_span, "operator.operands",
+               fmt::format("found '{}' between {} and {}; expected tensors", ast::text_of(op), print(type),
+                           print(other)));
+  }
+  if (name.empty()) {
+    type_error(op_span, "operator.tensor",
+               fmt::format("found '{}' on tensors; {}", ast::text_of(op), advice(op)));
+  }
+  if ((left_number || right_number) && !tensor->dtype) {
+    type_error(left_number ? left_written->span : right_written->span, "literal.tensor",
+               "found a number beside a tensor of unknown dtype; expected R.const(value, dtype)");
+  }
+  if (left_number) left = literal_beside(*left_written, *tensor->dtype);
+  if (right_number) right = literal_beside(*right_written, *tensor->dtype);
+  const Op* found = find_op(name);
+  if (!found) {
+    type_error(
+        op_span, "op.unknown",
+        fmt::format("found '{}' on tensors; the operator R.{} is not supported", ast::text_of(op), name));
+  }
+  return make_op_call(*found, {left, right}, {}, span);
+}
+
+Expr GraphBuilder::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
+  Expr operand = leaf(*prefix.operand);
+  if (auto scalar = known_scalar(operand)) {
+    if (prefix.op == ast::PrefixOperator::Plus) return operand;
+    if (prefix.op == ast::PrefixOperator::Minus) {
+      ScalarOperand minus_one{int_literal(DType::Int64, -1, expr.span), true};
+      return scalar_value(scalars_.combine(ast::Operator::Mul, {*scalar}, minus_one, expr.span).value,
+                          expr.span);
+    }
+    if (prefix.op == ast::PrefixOperator::Not)
+      return scalar_value(logical_not(*scalar, expr.span), expr.span);
+  }
+  if (operand.type().is_error()) throw ReadContext::Silent{};
+  if (prefix.op == ast::PrefixOperator::Not) {
+    require_truth(operand, "not", expr.span);
+    return make_op_call(*find_op("logical_not"), {operand}, {}, expr.span);
+  }
+  std::string_view name, hint;
+  switch (prefix.op) {
+    case ast::PrefixOperator::Minus:
+      name = "negative";
+      break;
+    case ast::PrefixOperator::Plus:
+      hint = "write the operand alone";
+      break;
+    case ast::PrefixOperator::Not:
+      break;  // told above
+    case ast::PrefixOperator::Invert:
+      hint = "use R.bitwise_not";
+      break;
+  }
+  if (name.empty() || !operand.type().tensor()) {
+    type_error(expr.span, "operator.tensor",
+               fmt::format("found '{}' on {}; {}", ast::text_of(prefix.op), print(operand.type()),
+                           hint.empty() ? "expected a tensor" : hint));
+  }
+  const Op* op = find_op(name);
+  if (!op)
+    type_error(expr.span, "op.unknown",
+               fmt::format("found '-' on a tensor; the operator R.{} is not supported", name));
+  return make_op_call(*op, {operand}, {}, expr.span);
+}
+
+Expr GraphBuilder::subscript(const ast::Expr& expr, const ast::Subscript& subscript) {
+  if (auto constant = metadata_constant(expr, subscript)) return *constant;
+  if (auto inspected = inspected_axis(expr, subscript)) return *inspected;
+  Expr object = leaf(*subscript.object);
+  if (object.type().is_error()) throw ReadContext::Silent{};
+  auto* index =
+      subscript.items.size() == 1 && !subscript.comma ? subscript.items[0]->as<ast::IntValue>() : nullptr;
+  if (object.type().tensor()) {
+    type_error(expr.span, "subscript.tensor",
+               "found [] on a tensor in an R.function; it takes fields of tuples only, use R.take or "
+               "R.strided_slice");
+  }
+  if (!index) {
+    type_error(expr.span, "subscript.index",
+               fmt::format("found {} as the index of a tuple; expected a plain integer",
+                           ast::describe(*subscript.items[0])));
+  }
+  // The field of a tuple that is written out is the field itself.
+  if (auto* fields = object.as<TupleExpr>();
+      fields && index->value >= 0 && static_cast<std::size_t>(index->value) < fields->fields.size()) {
+    return fields->fields[static_cast<std::size_t>(index->value)];
+  }
+  if (const TupleType* fields = object.type().tuple();
+      fields && (index->value < 0 || index->value > INT32_MAX)) {
+    type_error(
+        expr.span, "subscript.index",
+        fmt::format("index {} is out of range for a tuple of {}", index->value, fields->fields.size()));
+  }
+  std::int64_t at = index->value < 0 || index->value > INT32_MAX ? INT32_MAX : index->value;
+  try {
+    return tuple_get(object, static_cast<int>(at), expr.span);
+  } catch (Failure& failure) {
+    // A tuple of one has one index; an index that is the number of fields counts from 1.
+    const TupleType* tuple = object.type().tuple();
+    const std::size_t fields = tuple ? tuple->fields.size() : 0;
+    if (fields == 1 || (fields > 0 && static_cast<std::size_t>(at) == fields))
+      failure.diagnostics()[0].notes.push_back(
+          write_here(subscript.items[0]->span, fmt::format("{}", fields - 1)));
+    throw;
+  }
+}
+
+std::vector<Expr> GraphBuilder::call_arguments(const ast::Call& call) {
+  std::vector<Expr> args;
+  for (const ast::Argument& argument : call.arguments) {
+    if (!argument.name.empty() || argument.stars) {
+      Span at = argument.name.empty() ? argument.value->span : argument.name_span;
+      type_error(at, "call.keyword", "found a named argument of a function; expected its arguments in order");
+    }
+    args.push_back(leaf(*argument.value));
+  }
+  return args;
+}
+
+// What is known of a value that a prim_func is called with must not contradict its parameter.
+void GraphBuilder::check_prim_func_argument(const PrimFunc& function, std::size_t at, const Expr& value) {
+  const Buffer* buffer = function.params[at].buffer();
+  const Type& type = value.type();
+  if (type.is_error() || type.as<AnyType>()) return;
+  if (buffer && buffer->is_pointer() && buffer->rank() == 0) return;  // to what nobody says
+  bool clash = false;
+  if (!buffer) {
+    const ScalarType* scalar = type.as<ScalarType>();
+    DType wanted = function.params[at].scalar()->dtype();
+    clash = !scalar || (scalar->dtype != wanted && !(is_int(scalar->dtype) && is_int(wanted)));
+  } else if (const TensorType* tensor = type.tensor()) {
+    clash = (tensor->dtype && *tensor->dtype != buffer->dtype()) ||
+            (tensor->rank >= 0 && tensor->rank != buffer->rank());
+    for (std::size_t d = 0; !clash && tensor->shape && d < tensor->shape->size(); ++d) {
+      auto found = (*tensor->shape)[d].as_int(), expected = buffer->shape()[d].as_int();
+      clash = found && expected && *found != *expected;
+    }
+  } else {
+    clash = true;
+  }
+  if (!clash) return;
+  Type wanted = buffer ? tensor_type(buffer->shape(), buffer->dtype())
+                       : Type(ScalarType{function.params[at].scalar()->dtype()});
+  fail(ErrorClass::Type, value.span(), "call.prim_func",
+       fmt::format("argument of type {} is given for '{}' of {}; expected {}", print(type),
+                   buffer ? buffer->name() : function.params[at].name(), printable(function.name),
+                   print(wanted)));
+}
+
+Expr GraphBuilder::call_global(const GlobalMeaning& meaning, const ast::Expr& expr, const ast::Call& call) {
+  std::vector<Expr> args = call_arguments(call);
+  if (meaning.reference.type().is_error()) throw ReadContext::Silent{};
+  if (meaning.prim_func && args.size() != meaning.prim_func->params.size()) {
+    type_error(expr.span, "call.prim_func",
+               fmt::format("found a call of the prim_func {} with {}; expected its {}, with the "
+                           "destinations, or R.call_tir({}, (...), out_ty=...)",
+                           ast::describe(*call.callee), counted(args.size(), "argument"),
+                           meaning.prim_func->params.size(), ast::dotted_name(*call.callee)));
+  }
+  if (meaning.prim_func) {
+    for (std::size_t i = 0; i < args.size(); ++i) check_prim_func_argument(*meaning.prim_func, i, args[i]);
+  }
+  if (meaning.is_extern) {
+    type_error(
+        expr.span, "call.extern",
+        fmt::format("found a call of the native function {}; expected R.call_packed or R.call_dps_packed",
+                    ast::describe(*call.callee)));
+  }
+  return checked([&] { return function_call(meaning.reference, args, expr.span); }, expr.span,
+                 FunctionCall{meaning.reference, args});
+}
+
+Expr GraphBuilder::call(const ast::Expr& expr, const ast::Call& call) {
+  const ast::Expr& callee = *call.callee;
+  // A name: a function value, or a function of the module.
+  if (const std::string* name = ast::name_of(callee)) {
+    if (Entry* entry = look_up(*name); entry && !std::get_if<ModuleAlias>(&entry->meaning)) {
+      Expr function = name_value(callee, *name);
+      std::vector<Expr> args = call_arguments(call);
+      return checked([&] { return function_call(function, args, expr.span); }, expr.span,
+                     FunctionCall{function, args});
+    }
+    if (auto meaning = globals_.find_global(*name, callee.span)) return call_global(*meaning, expr, call);
+  }
+  if (auto member = module_member(callee)) {
+    auto meaning = globals_.find_global(*member, callee.span);
+    if (!meaning) fail_unknown_name(*member, callee.as<ast::Attribute>()->name_span, globals_.global_names());
+    return call_global(*meaning, expr, call);
+  }
+  // x.astype("float16"): a method of a value, whose first name is a variable or which is no name at all.
+  auto* attribute = callee.as<ast::Attribute>();
+  if (attribute) {
+    std::string dotted = ast::dotted_name(callee);
+    std::string base = dotted.substr(0, dotted.find('.'));
+    if (Entry* entry = look_up(base); entry && std::get_if<Refused>(&entry->meaning))
+      throw ReadContext::Silent{};
+    if (dotted.empty() || look_up(base)) {
+      if (attribute->name != "astype") {
+        type_error(attribute->name_span, "method.unknown",
+                   fmt::format("found the method '{}'; expected astype or an operator of R",
+                               printable(attribute->name)));
+      }
+      return operator_call("R.astype", expr, call, attribute->object.get());
+    }
+  }
+  if (callee.as<ast::Call>()) {
+    Expr function = leaf(callee);
+    if (function.type().is_error()) throw ReadContext::Silent{};
+    std::vector<Expr> args = call_arguments(call);
+    return checked([&] { return function_call(function, args, expr.span); }, expr.span,
+                   FunctionCall{function, args});
+  }
+  std::string name = context_.namespaces.canonical(callee);
+  if (auto special = special_call(name, expr, call)) return *special;
+  if (name.substr(0, 2) == "R.") return operator_call(name, expr, call, nullptr);
+  if (name.substr(0, 2) == "T.") return scalar_value(scalars_.read(expr), expr.span);
+  if (name.empty()) {
+    type_error(callee.span, "call.callee",
+               fmt::format("found a call of {}; expected a function", ast::describe(callee)));
+  }
+  if (name.find('.') != std::string::npos) {
+    const std::string root = name.substr(0, name.find('.'));
+    const Span at{callee.span.file, callee.span.begin,
+                  static_cast<std::uint32_t>(callee.span.begin + root.size())};
+    fail(ErrorClass::Type, callee.span, "call.callee",
+         fmt::format("found a call of '{}', which an R.function cannot call; expected an operator of R or a "
+                     "function of the module",
+                     printable(name)),
+         write_nearest(at, root, std::vector<std::string>{"R", "T", "cls"}));
+  }
+  unknown_name(name, callee.span);
+}
+
+}  // namespace relish

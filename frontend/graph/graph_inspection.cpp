@@ -1,0 +1,77 @@
+// Attributes of tensors in Relax functions: x.ndim, x.dtype.bits, x.shape[0] and the like are calls of
+// R.inspect operators; a dimension that the type tells is that dimension.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "frontend/graph/graph_builder.h"
+#include "ir/printer/printer.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+struct Inspection {
+  std::string_view of;    // "dtype" for x.dtype.bits, else empty
+  std::string_view name;  // of the attribute
+  std::string_view op;
+};
+constexpr std::array<Inspection, 6> inspections = {{
+    {"", "ndim", "inspect.tensor_ndim"},
+    {"", "byte_offset", "inspect.tensor_byte_offset"},
+    {"", "elem_offset", "inspect.tensor_elem_offset"},
+    {"dtype", "type_code", "inspect.tensor_dtype_code"},
+    {"dtype", "bits", "inspect.tensor_dtype_bits"},
+    {"dtype", "lanes", "inspect.tensor_dtype_lanes"},
+}};
+
+}  // namespace
+
+// A variable or what is made of one, not a name of a module or namespace.
+bool GraphBuilder::is_value(const ast::Expr& expr) {
+  const std::string dotted = ast::dotted_name(expr);
+  if (dotted.empty()) return !expr.as<ast::StringValue>();
+  const Entry* entry = look_up(dotted.substr(0, dotted.find('.')));
+  return entry && !std::get_if<ModuleAlias>(&entry->meaning);
+}
+
+std::optional<Expr> GraphBuilder::inspected_value(const ast::Expr& expr, const ast::Attribute& attribute) {
+  const ast::Expr* object = attribute.object.get();
+  if (!is_value(*object)) return std::nullopt;
+  auto* outer = object->as<ast::Attribute>();
+  const bool of_dtype = outer && outer->name == "dtype";
+  for (const Inspection& inspection : inspections) {
+    if (inspection.name != attribute.name || (inspection.of == "dtype") != of_dtype) continue;
+    const Expr tensor = leaf(of_dtype ? *outer->object : *object);
+    if (tensor.type().is_error()) throw ReadContext::Silent{};
+    return make_op_call(*find_op(inspection.op), {tensor}, {}, expr.span);
+  }
+  if (attribute.name == "shape" || attribute.name == "strides") {
+    type_error(expr.span, "attribute.value",
+               fmt::format("found {} in an R.function; expected x.{}[i] or R.shape_of(x)",
+                           ast::describe(expr), attribute.name));
+  }
+  return std::nullopt;
+}
+
+std::optional<Expr> GraphBuilder::inspected_axis(const ast::Expr& expr, const ast::Subscript& subscript) {
+  auto* attribute = subscript.object->as<ast::Attribute>();
+  if (!attribute || (attribute->name != "shape" && attribute->name != "strides")) return std::nullopt;
+  if (!is_value(*attribute->object)) return std::nullopt;
+  if (subscript.items.size() != 1 || subscript.comma)
+    type_error(expr.span, "subscript.index", "found several indices of a shape; expected one axis");
+  const Expr tensor = leaf(*attribute->object);
+  if (tensor.type().is_error()) throw ReadContext::Silent{};
+  const Expr axis = leaf(*subscript.items[0]);
+  const bool shape = attribute->name == "shape";
+  const Op& op = *find_op(shape ? "inspect.tensor_shape_i" : "inspect.tensor_stride_i");
+  Expr made = make_op_call(op, {tensor, axis}, {}, expr.span);
+  const auto* literal = axis.as<ScalarValueExpr>();
+  const auto index = literal ? literal->value.as_int() : std::nullopt;
+  const TensorType* type = tensor.type().tensor();
+  if (shape && !made.type().is_error() && index && type && type->shape)
+    return scalar_value((*type->shape)[static_cast<std::size_t>(*index)], expr.span);
+  return made;
+}
+
+}  // namespace relish

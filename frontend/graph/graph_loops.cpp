@@ -1,0 +1,277 @@
+// Loops of Relax functions: what they carry, and the types of that, found by repetition until they hold.
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include "frontend/graph/graph_builder.h"
+#include "frontend/graph/region_aliases.h"
+#include "frontend/names/binding_names.h"
+#include "frontend/names/suggestions.h"
+#include "ir/printer/printer.h"
+#include "ir/rewriting/join.h"
+#include "support/fix.h"
+#include "support/limits.h"
+#include "support/render.h"
+
+namespace relish {
+
+struct GraphBuilder::LoopText {
+  const ast::Block& body;
+  const ast::Expr* condition;  // null: a range
+  ScalarVar index;
+  Expr begin, end, step;
+};
+
+// What a dataflow block binds means the same without it: its header and its R.output go.
+void GraphBuilder::refuse_in_dataflow(Span at, std::string_view id, std::string_view what) {
+  const auto& with = *dataflow_->as<ast::With>();
+  std::vector<DiagnosticNote> notes;
+  if (!std::exchange(unwrapping_proposed_, true))
+    notes = without_header(context_.text, *dataflow_, with.body);
+  for (const ast::Statement& inner : with.body) {
+    auto* expression = notes.empty() ? nullptr : inner.as<ast::ExpressionStatement>();
+    auto* call = expression ? expression->value->as<ast::Call>() : nullptr;
+    if (call && context_.namespaces.canonical(*call->callee) == "R.output")
+      notes.push_back(remove_this(inner.span));
+  }
+  fail(ErrorClass::Type, at, id, fmt::format("found {} inside a dataflow block; expected it outside", what),
+       std::move(notes));
+}
+
+Expr GraphBuilder::range_bound(const ast::Expr& expr) {
+  Expr value = leaf(expr);
+  if (value.type().is_error()) throw ReadContext::Silent{};
+  // A 0-d tensor of integers counts as the number that it holds.
+  if (const TensorType* tensor = value.type().tensor();
+      tensor && tensor->rank == 0 && tensor->dtype && is_int(*tensor->dtype)) {
+    value = as_leaf(make_op_call(*find_op("item"), {value}, {}, expr.span));
+  }
+  const auto* scalar = value.type().as<ScalarType>();
+  if (!scalar || scalar->dtype != DType::Int64) {
+    std::vector<DiagnosticNote> notes;
+    if (auto* real = expr.as<ast::FloatValue>();
+        real && std::trunc(real->value) == real->value && std::abs(real->value) < 9e15)
+      notes.push_back(write_here(expr.span, fmt::format("{}", static_cast<std::int64_t>(real->value))));
+    fail(ErrorClass::Type, expr.span, "loop.bound",
+         fmt::format("found a bound of type {}; expected an int64 scalar or a 0-d tensor of integers",
+                     print(value.type())),
+         std::move(notes));
+  }
+  return value;
+}
+
+void GraphBuilder::read_for(const ast::Statement& statement, const ast::For& loop) {
+  if (in_dataflow_) refuse_in_dataflow(statement.span, "loop.dataflow", "a loop");
+  auto* call = loop.iterable->as<ast::Call>();
+  std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
+  if (name.substr(0, 2) == "T.") {
+    // These differ from range in how they run only.
+    std::vector<DiagnosticNote> notes;
+    for (std::string_view same : {"T.serial", "T.parallel", "T.unroll", "T.vectorized"}) {
+      if (name == same) notes.push_back(write_here(call->callee->span, "range"));
+    }
+    fail(ErrorClass::Type, loop.iterable->span, "loop.kind",
+         fmt::format("found {} in an R.function; it belongs to prim_funcs, expected range(...)", name),
+         std::move(notes));
+  }
+  if (name != "range") {
+    static const std::vector<std::string> wanted = {"range"};
+    std::vector<DiagnosticNote> notes;
+    if (call)
+      notes = write_nearest(call->callee->span, name, wanted);
+    else if (auto range = range_of_list(*loop.iterable))
+      notes = {write_here(loop.iterable->span, *range)};
+    fail(ErrorClass::Type, loop.iterable->span, "loop.range",
+         fmt::format("found a loop over {} in an R.function; expected range(...)",
+                     ast::describe(*loop.iterable)),
+         std::move(notes));
+  }
+  const std::string* index = ast::name_of(*loop.target);
+  if (!index) {
+    type_error(loop.target->span, "loop.index",
+               fmt::format("found {} as the index; expected one name", ast::describe(*loop.target)));
+  }
+  bool plain = std::all_of(call->arguments.begin(), call->arguments.end(), [](const ast::Argument& argument) {
+    return argument.name.empty() && !argument.stars;
+  });
+  std::size_t given = call->arguments.size();
+  if (!plain || given == 0 || given > 3) {
+    type_error(loop.iterable->span, "loop.range",
+               "range takes an end, a begin and an end, or a begin, an end and a step");
+  }
+  LoopText text{loop.body, nullptr, ScalarVar(*index, DType::Int64, loop.target->span), {}, {}, {}};
+  text.begin = given > 1 ? range_bound(*call->arguments[0].value) : scalar_value(Scalar(0));
+  text.end = range_bound(*call->arguments[given > 1 ? 1 : 0].value);
+  text.step = given > 2 ? range_bound(*call->arguments[2].value) : scalar_value(Scalar(1));
+  if (auto* step = text.step.as<ScalarValueExpr>(); step && step->value.as_int() == 0)
+    fail(ErrorClass::Type, call->arguments[2].value->span, "loop.step", "found a step of 0",
+         {write_here(call->arguments[2].value->span, "1")});
+  read_loop(statement, std::move(text));
+  bind(*index, Unavailable{"the index of a loop that has ended", "the loop is here"}, loop.target->span);
+}
+
+void GraphBuilder::read_while(const ast::Statement& statement, const ast::While& loop) {
+  if (in_dataflow_) refuse_in_dataflow(statement.span, "loop.dataflow", "a loop");
+  read_loop(statement, LoopText{loop.body, loop.condition.get(), {}, {}, {}, {}});
+}
+
+void GraphBuilder::read_loop(const ast::Statement& statement, LoopText text) {
+  CommentsPtr comments = take_comments(statement.comments);
+  // Carried: bound before, assigned in the body, and read by a later iteration or behind the loop.
+  std::vector<std::string> names;
+  Loop loop;
+  std::set<std::string> seen;
+  for (const ast::Statement& inner : text.body) {
+    for_each_bound_name(inner, [&](const std::string& name, Span) {
+      if (!seen.insert(name).second) return;
+      if (!liveness().read_after(statement, name) && !liveness().read_first(statement, name)) return;
+      std::optional<Expr> before = value_before(name, statement.span);
+      if (!before) return;
+      names.push_back(name);
+      loop.initial.push_back(*before);
+    });
+  }
+  blocks_ = take_blocks();
+  // A name that was only given for the loop is its initial value.
+  while (!blocks_.empty() && !blocks_.back().dataflow && !blocks_.back().bindings.empty()) {
+    std::vector<Binding>& bindings = blocks_.back().bindings;
+    const VarBinding* alias = as_alias(bindings.back());
+    if (!alias) break;
+    auto is_alias = [&](const Expr& value) { return value.as_var() && *value.as_var() == alias->var; };
+    auto own = std::find_if(loop.initial.begin(), loop.initial.end(), is_alias);
+    bool used = std::any_of(loop.initial.begin(), loop.initial.end(), [&](const Expr& value) {
+      return (!is_alias(value) || &value != &*own) && mentions(value, alias->var);
+    });
+    for (const Expr* bound : {&text.begin, &text.end, &text.step})
+      used |= bound->defined() && mentions(*bound, alias->var);
+    if (own == loop.initial.end() || used) break;
+    *own = alias->value;
+    Comments kept;
+    append_comments(kept, bindings.back().comments);
+    if (!kept.before.empty()) {
+      if (comments) {
+        kept.before.insert(kept.before.end(), comments->before.begin(), comments->before.end());
+        kept.after = comments->after;
+      }
+      comments = std::make_shared<const Comments>(std::move(kept));
+    }
+    bindings.pop_back();
+    if (bindings.empty()) blocks_.pop_back();
+  }
+
+  std::vector<Type> types;
+  for (const Expr& value : loop.initial) types.push_back(value.type());
+  auto known = loop_types_.find(&statement);
+  if (known != loop_types_.end() && known->second.size() == types.size()) {
+    for (std::size_t i = 0; i < types.size(); ++i) types[i] = join(types[i], known->second[i]);
+  }
+  loop.index = text.index;
+  loop.begin = text.begin;
+  loop.end = text.end;
+  loop.step = text.step;
+  std::vector<Diagnostic> reported = context_.diagnostics.all();
+  const bool unresolved = context_.unresolved;
+  const FunctionBuilder before = builder_;
+  const std::size_t comments_before = block_comments_.size();
+  while (!read_loop_body(statement, text, names, types, loop)) {
+    // What was said about this body was said with types that do not hold; what lies elsewhere stays.
+    loop_types_[&statement] = types;
+    bool elsewhere = false;
+    if (context_.diagnostics.all().size() != reported.size()) {
+      for (std::size_t i = reported.size(); i < context_.diagnostics.all().size(); ++i) {
+        const Diagnostic& late = context_.diagnostics.all()[i];
+        bool inside = late.span.begin >= statement.whole.begin && late.span.end <= statement.whole.end;
+        if (inside) continue;
+        reported.push_back(late);
+        elsewhere |= late.severity == Severity::Error;
+      }
+      context_.diagnostics.clear();
+      for (const Diagnostic& diagnostic : reported) context_.diagnostics.add(diagnostic);
+    }
+    context_.unresolved = unresolved || elsewhere;
+    builder_ = before;
+    block_comments_.resize(comments_before);
+  }
+  Loop node = loop;
+  bool failed = std::any_of(types.begin(), types.end(), [](const Type& type) { return type.is_error(); });
+  Expr value = failed ? Expr(std::make_shared<const ExprNode>(
+                            ExprNode{statement.span, Type(TypeKind(ErrorType{})), node}))
+                      : checked([&] { return loop_expr(std::move(loop), statement.span); }, statement.span,
+                                std::move(node));
+  bind_results(statement, names, types, value, comments);
+}
+
+// Reads condition and body with these types of the carried variables; false when the next values need others,
+// which then stand in `types`.
+bool GraphBuilder::read_loop_body(const ast::Statement& statement, const LoopText& text,
+                                  const std::vector<std::string>& names, std::vector<Type>& types,
+                                  Loop& loop) {
+  auto bind_params = [&] {
+    std::vector<Var> params;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      Var var(names[i], types[i], false, statement.span);
+      bind(names[i], Bound{var, std::nullopt}, statement.span);
+      params.push_back(std::move(var));
+    }
+    return params;
+  };
+  if (text.condition) {
+    OpenRegion outer = open_region();
+    std::vector<Var> params = bind_params();
+    Expr condition = scalar_value(bool_literal(false));
+    context_.attempt([&] { condition = leaf(*text.condition); });
+    Arm arm = close_region(std::move(outer));
+    arm.region.params = std::move(params);
+    arm.region.results = {condition};
+    loop.condition = std::make_shared<const Region>(std::move(arm.region));
+  }
+  OpenRegion outer = open_region();
+  if (text.index.defined()) {
+    determined_.push_back(text.index);
+    bind(text.index.name(), use(text.index, text.index.span()), text.index.span());
+  }
+  std::vector<Var> params = bind_params();
+  read_block(text.body, Place::Loop);
+  std::vector<Expr> next;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto& entry = frames_.back().at(names[i]);
+    auto* bound = std::get_if<Bound>(&entry.meaning);
+    next.push_back(bound ? var_ref(bound->var, bound->var.span()) : var_ref(params[i], statement.span));
+  }
+  if (text.index.defined()) frames_.back().erase(text.index.name());  // a symbol, but not the function's
+  Arm arm = close_region(std::move(outer));
+  bool stable = true;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Expr first = Expr(std::make_shared<const ExprNode>(
+        ExprNode{loop.initial[i].span(), types[i], loop.initial[i].node().kind}));
+    Type joined = Type(TypeKind(ErrorType{}));
+    context_.attempt_typed([&] {
+      joined = common_type(first, next[i], fmt::format("'{}'", printable(names[i])), statement.span);
+    });
+    if (joined.is_error()) {
+      types[i] = joined;
+      continue;
+    }
+    if (same_type(joined, types[i])) continue;
+    types[i] = joined;
+    stable = false;
+  }
+  if (!stable) return false;
+  for (const auto& [name, entry] : arm.names) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    if (std::get_if<Refused>(&entry.meaning)) bind(name, Refused{}, entry.span);
+    if (!look_up(name))
+      bind(name, Unavailable{"which is bound inside a loop and invisible behind it", "it is bound here"},
+           entry.span);
+  }
+  arm.region.params = std::move(params);
+  arm.region.results = std::move(next);
+  drop_aliases(arm.region);
+  loop.body = std::make_shared<const Region>(std::move(arm.region));
+  return true;
+}
+
+}  // namespace relish

@@ -1,0 +1,132 @@
+// Decorators of functions.
+#include "frontend/module/decorators.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "ir/operators/user_gradient.h"
+#include "ir/printer/reserved_names.h"
+#include "support/fix.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+// Features of TVM that run Python while the text is read or while the program runs.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> needs_python = {{
+    {"R.macro", "it is expanded by Python; write its statements where they are used"},
+    {"T.macro", "it is expanded by Python; write its statements where they are used"},
+    {"T.inline", "it is expanded by Python; write its statements where they are used"},
+    {"I.pyfunc", "it is a Python function; write it as an R.function or T.prim_func"},
+    {"R.rewriter", "it rewrites modules by Python; use a command of the shell"},
+    {"T.hybrid", "it is expanded by Python; write a T.prim_func"},
+}};
+
+// The function that @R.gradient(f), @R.gradient(cls.f) or @R.gradient("f") names.
+std::string gradient_target(const ast::Expr& decorator) {
+  auto* call = decorator.as<ast::Call>();
+  std::string name;
+  if (call && call->arguments.size() == 1) {
+    const ast::Expr& value = *call->arguments[0].value;
+    if (auto* text = value.as<ast::StringValue>()) {
+      name = text->value;
+    } else {
+      name = ast::dotted_name(value);
+      name = name.substr(name.rfind('.') + 1);
+    }
+  }
+  if (name.empty()) {
+    fail(ErrorClass::Type, decorator.span, "decorator.gradient",
+         "R.gradient takes the function whose gradient this is");
+  }
+  return name;
+}
+
+}  // namespace
+
+std::string_view decorator_kind(const Namespaces& namespaces, const ast::Expr& decorator) {
+  auto* call = decorator.as<ast::Call>();
+  std::string name = namespaces.canonical(call ? *call->callee : decorator);
+  if (name == "R.function") return "function";
+  if (name == "R.gradient") return "gradient";
+  if (name == "T.prim_func") return "prim_func";
+  if (name == "I.ir_module") return "module";
+  return {};
+}
+
+void refuse_python(const ReadContext& context, const ast::Expr& decorator) {
+  auto* call = decorator.as<ast::Call>();
+  std::string name = context.namespaces.canonical(call ? *call->callee : decorator);
+  for (auto [refused, advice] : needs_python) {
+    if (name == refused) {
+      fail(ErrorClass::Syntax, decorator.span, "refused.python",
+           fmt::format("'@{}' is not supported: {}", name, advice));
+    }
+  }
+}
+
+// A gradient is made of operators: a prim_func cannot stand where gradient() would write its own bindings.
+void refuse_gradient_of_prim_func(const FunctionOptions& options, const ast::FunctionDefinition& definition) {
+  if (!options.prim_func || !find_attribute(options.attributes, gradient_attribute)) return;
+  fail(ErrorClass::Type, definition.name_span, "gradient.kind",
+       fmt::format("the gradient '{}' is a prim_func; expected an R.function, which may call it by call_tir",
+                   printable(definition.name)));
+}
+
+FunctionOptions read_decorators(const ReadContext& context, const ast::FunctionDefinition& definition) {
+  FunctionOptions options;
+  if (definition.decorators.empty()) {
+    fail(ErrorClass::Syntax, definition.name_span, "refused.def",
+         fmt::format("plain functions are not supported: found def {} without a decorator; expected "
+                     "@R.function or @T.prim_func",
+                     printable(definition.name)));
+  }
+  for (const ast::ExprPtr& decorator : definition.decorators) {
+    auto* call = decorator->as<ast::Call>();
+    std::string_view kind = decorator_kind(context.namespaces, *decorator);
+    if (kind == "gradient") {
+      options.attributes =
+          with_attribute(std::move(options.attributes), gradient_attribute, gradient_target(*decorator));
+      continue;
+    }
+    if (kind != "function" && kind != "prim_func") {
+      refuse_python(context, *decorator);
+      const ast::Expr& word = call ? *call->callee : *decorator;
+      fail(ErrorClass::Type, decorator->span, "decorator.unknown",
+           fmt::format("found the decorator '{}'; expected R.function or T.prim_func",
+                       printable(context.text_of(decorator->span), 40)),
+           write_nearest(word.span, context.text_of(word.span),
+                         std::vector<std::string>{"R.function", "T.prim_func"}));
+    }
+    options.prim_func = kind == "prim_func";
+    if (!call) continue;
+    static const std::vector<std::string> names = {"private", "pure", "check_well_formed"};
+    static const std::vector<std::string> prim_names = {"private", "check_well_formed", "s_tir"};
+    for (const ast::Argument& argument : call->arguments) {
+      auto* value = argument.value->as<ast::BoolValue>();
+      bool harmless = options.prim_func && argument.name == "s_tir";
+      if (value && argument.name == "private") {
+        options.is_private = value->value;
+      } else if (value && argument.name == "pure" && !options.prim_func) {
+        options.pure = value->value;
+      } else if (value && argument.name == "check_well_formed") {
+        options.check_well_formed = value->value;
+        if (!value->value)
+          options.attributes = with_attribute(std::move(options.attributes), unchecked_attribute, false);
+      } else if (!value || !harmless) {
+        fail(ErrorClass::Type, argument.name.empty() ? argument.value->span : argument.name_span,
+             "decorator.argument",
+             fmt::format("found an argument of {} that it does not have; expected private=True or False",
+                         ast::dotted_name(*call->callee)),
+             argument.name.empty()
+                 ? std::vector<DiagnosticNote>()
+                 : write_nearest(argument.name_span, argument.name, options.prim_func ? prim_names : names));
+      }
+    }
+  }
+  refuse_gradient_of_prim_func(options, definition);
+  return options;
+}
+
+}  // namespace relish

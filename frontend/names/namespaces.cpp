@@ -1,0 +1,65 @@
+// Canonical names of what TVM's namespaces hold.
+#include "frontend/names/namespaces.h"
+
+#include <array>
+#include <utility>
+
+namespace relish {
+namespace {
+
+// Longer prefixes first, so that "tvm.script.ir_module" is not taken for "tvm.script.ir" + "_module".
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> prefixes = {{
+    {"tvm.script.parser.relax", "R"},
+    {"tvm.script.parser.tirx", "T"},
+    {"tvm.script.parser.tir", "T"},
+    {"tvm.script.parser.ir", "I"},
+    {"tvm.script.ir_module", "I.ir_module"},
+    {"tvm.script.relax", "R"},
+    {"tvm.script.tirx", "T"},
+    {"tvm.script.tir", "T"},
+    {"tvm.script.ir", "I"},
+    {"tvm.relax.op", "R"},
+    {"tvm.relax.expr", "R"},
+    {"tvm.relax", "R"},
+    {"tvm.tirx", "T"},
+    {"tvm.tir", "T"},
+    {"tvm.ir", "I"},
+    {"R.op", "R"},
+}};
+
+bool has_prefix(std::string_view name, std::string_view prefix) {
+  return name.substr(0, prefix.size()) == prefix &&
+         (name.size() == prefix.size() || name[prefix.size()] == '.');
+}
+
+}  // namespace
+
+Namespaces::Namespaces()
+    : aliases_{{"R", "R"},  {"relax", "R"}, {"T", "T"},     {"tir", "T"}, {"tirx", "T"},
+               {"Tx", "T"}, {"I", "I"},     {"tvm", "tvm"}, {"ir", "I"}} {}
+
+bool Namespaces::bind(const std::string& name, std::string_view target) {
+  if (has_prefix(target, "tvm")) {
+    aliases_[name] = std::string(target);
+    return true;
+  }
+  return has_prefix(target, "typing") || has_prefix(target, "__future__");
+}
+
+std::string Namespaces::canonical(const std::string& dotted) const {
+  std::size_t dot = dotted.find('.');
+  auto alias = aliases_.find(dotted.substr(0, dot));
+  if (alias == aliases_.end()) return dotted;
+  std::string name = alias->second + (dot == std::string::npos ? "" : dotted.substr(dot));
+  for (auto [prefix, replacement] : prefixes) {
+    if (has_prefix(name, prefix)) name = std::string(replacement) + name.substr(prefix.size());
+  }
+  return name;
+}
+
+std::string Namespaces::canonical(const ast::Expr& expr) const {
+  std::string name = ast::dotted_name(expr);
+  return name.empty() ? name : canonical(name);
+}
+
+}  // namespace relish

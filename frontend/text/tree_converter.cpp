@@ -1,0 +1,438 @@
+// Conversion of ANTLR contexts of expressions, rule by rule in the order of the grammar.
+#include "frontend/text/tree_converter.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <utility>
+
+#include "frontend/text/literals.h"
+#include "frontend/text/operators.h"
+#include "frontend/text/tree_nodes.h"
+#include "support/limits.h"
+#include "support/render.h"
+
+namespace relish {
+
+using Parser = grammar::RelishParser;
+
+Span TreeConverter::span_of(antlr4::ParserRuleContext* tree) const {
+  std::size_t begin = tree->start->getStartIndex();
+  std::size_t end = tree->stop ? tree->stop->getStopIndex() + 1 : begin;
+  return {slice_.file, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(std::max(begin, end))};
+}
+
+Span TreeConverter::span_of(antlr4::Token* token) const {
+  return {slice_.file, static_cast<std::uint32_t>(token->getStartIndex()),
+          static_cast<std::uint32_t>(token->getStopIndex() + 1)};
+}
+
+std::string_view TreeConverter::text_of(Span span) const {
+  return slice_.text.substr(span.begin, span.end - span.begin);
+}
+
+std::string_view TreeConverter::text_of(antlr4::Token* token) const {
+  return slice_.text.substr(token->getStartIndex(), token->getStopIndex() + 1 - token->getStartIndex());
+}
+
+void TreeConverter::refuse(Span span, std::string_view id, std::string message) {
+  diagnostics_.error(ErrorClass::Syntax, span, id, std::move(message));
+  throw Refused{};
+}
+
+// Counts nesting that brackets do not show: chains of trailers and of conditional expressions.
+void TreeConverter::enter(std::size_t levels, Span at) {
+  depth_ += levels;
+  if (depth_ > limits().max_nesting) {
+    diagnostics_.error(
+        ErrorClass::ResourceLimit, at, "limit.nesting",
+        fmt::format("found an expression nested deeper than {}; raise --max-nesting", limits().max_nesting));
+    throw Refused{};
+  }
+}
+
+ast::ExprPtr TreeConverter::targets(Parser::TargetsContext* tree) {
+  auto all = tree->target();
+  if (all.size() == 1 && tree->COMMA().empty()) return target(all[0]);
+  ast::TupleValue tuple;
+  for (auto* t : all) tuple.items.push_back(target(t));
+  return make(span_of(tree), std::move(tuple));
+}
+
+ast::ExprPtr TreeConverter::target(Parser::TargetContext* tree) {
+  if (tree->MUL())
+    refuse(span_of(tree), "syntax.star", "found a starred name; expected each name written out");
+  return primary(tree->primary());
+}
+
+ast::ExprPtr TreeConverter::expression_list(Parser::ExpressionListContext* tree) {
+  std::size_t count = tree->children.size();
+  if (count == 1) {
+    ast::ExprPtr item = list_item(child<Parser::ListItemContext>(tree, 0));
+    if (item->as<ast::Starred>()) refuse_star(*item);
+    return item;
+  }
+  ast::TupleValue tuple;
+  tuple.items.reserve((count + 1) / 2);
+  for (std::size_t i = 0; i < count; i += 2)
+    tuple.items.push_back(list_item(child<Parser::ListItemContext>(tree, i)));
+  return make(span_of(tree), std::move(tuple));
+}
+
+void TreeConverter::refuse_star(const ast::Expr& expr) {
+  if (expr.as<ast::Starred>())
+    refuse(expr.span, "syntax.star", "found a starred expression; expected each item written out");
+  if (auto* tuple = expr.as<ast::TupleValue>())
+    for (const ast::ExprPtr& item : tuple->items) refuse_star(*item);
+  if (auto* list = expr.as<ast::ListValue>())
+    for (const ast::ExprPtr& item : list->items) refuse_star(*item);
+}
+
+ast::ExprPtr TreeConverter::list_item(Parser::ListItemContext* tree) {
+  if (tree->children.size() > 1)
+    return make(span_of(tree), ast::Starred{expression(child<Parser::ExpressionContext>(tree, 1))});
+  return expression(child<Parser::ExpressionContext>(tree, 0));
+}
+
+ast::ExprPtr TreeConverter::expression(Parser::ExpressionContext* tree) {
+  if (rule_of(tree->children[0])->getRuleIndex() == Parser::RuleLambda)
+    return lambda(child<Parser::LambdaContext>(tree, 0));
+  if (tree->children.size() == 1) return operation(child<Parser::OperationContext>(tree, 0));
+  auto operations = tree->operation();
+  // a if c else b if d else e: nested from the right.
+  std::size_t levels = operations.size() / 2;
+  enter(levels, span_of(tree));
+  ast::ExprPtr result = operation(operations.back());
+  for (std::size_t i = operations.size() - 1; i >= 2; i -= 2) {
+    ast::ExprPtr value = operation(operations[i - 2]);
+    ast::ExprPtr condition = operation(operations[i - 1]);
+    Span span = cover(value->span, result->span);
+    result = make(span, ast::Conditional{std::move(condition), std::move(value), std::move(result)});
+  }
+  depth_ -= levels;
+  return result;
+}
+
+ast::ExprPtr TreeConverter::lambda(Parser::LambdaContext* tree) {
+  return make(span_of(tree), ast::Unsupported{"a lambda"});
+}
+
+namespace {
+
+ast::PrefixOperator prefix_of(std::size_t token) {
+  switch (token) {
+    case Parser::ADD:
+      return ast::PrefixOperator::Plus;
+    case Parser::SUB:
+      return ast::PrefixOperator::Minus;
+    case Parser::TILDE:
+      return ast::PrefixOperator::Invert;
+    default:
+      return ast::PrefixOperator::Not;
+  }
+}
+
+ast::Operator infix_of(std::size_t token) {
+  switch (token) {
+    case Parser::ADD:
+      return ast::Operator::Add;
+    case Parser::SUB:
+      return ast::Operator::Sub;
+    case Parser::MUL:
+      return ast::Operator::Mul;
+    case Parser::DIV:
+      return ast::Operator::Div;
+    case Parser::FLOOR_DIV:
+      return ast::Operator::FloorDiv;
+    case Parser::MOD:
+      return ast::Operator::Mod;
+    case Parser::AT:
+      return ast::Operator::MatMul;
+    case Parser::POW:
+      return ast::Operator::Pow;
+    case Parser::LEFT:
+      return ast::Operator::ShiftLeft;
+    case Parser::RIGHT:
+      return ast::Operator::ShiftRight;
+    case Parser::AMPERSAND:
+      return ast::Operator::BitAnd;
+    case Parser::BAR:
+      return ast::Operator::BitOr;
+    case Parser::CARET:
+      return ast::Operator::BitXor;
+    case Parser::LT:
+      return ast::Operator::Lt;
+    case Parser::GT:
+      return ast::Operator::Gt;
+    case Parser::LE:
+      return ast::Operator::Le;
+    case Parser::GE:
+      return ast::Operator::Ge;
+    case Parser::EQ:
+      return ast::Operator::Eq;
+    case Parser::NE:
+      return ast::Operator::Ne;
+    case Parser::AND:
+      return ast::Operator::And;
+    case Parser::OR:
+      return ast::Operator::Or;
+    case Parser::IN:
+      return ast::Operator::In;
+    case Parser::IS:
+      return ast::Operator::Is;
+    default:
+      return ast::Operator::NotIn;
+  }
+}
+
+}  // namespace
+
+ast::ExprPtr TreeConverter::operation(Parser::OperationContext* tree) {
+  if (tree->children.size() == 1) {
+    minus_before_ = false;
+    return primary(static_cast<Parser::PrimaryContext*>(tree->children[0]));
+  }
+  std::vector<OperationItem> items;
+  items.reserve(tree->children.size());
+  for (antlr4::tree::ParseTree* child : tree->children) {
+    auto* context = static_cast<antlr4::ParserRuleContext*>(child);
+    OperationItem item{OperationItem::Kind::Operand, span_of(context), nullptr};
+    switch (context->getRuleIndex()) {
+      case Parser::RulePrefix:
+        item.kind = OperationItem::Kind::PrefixOperator;
+        item.prefix = prefix_of(context->start->getType());
+        break;
+      case Parser::RuleInfix:
+        item.kind = OperationItem::Kind::InfixOperator;
+        item.infix = infix_of(context->start->getType());
+        break;
+      default:
+        minus_before_ = !items.empty() && items.back().kind == OperationItem::Kind::PrefixOperator &&
+                        items.back().prefix == ast::PrefixOperator::Minus;
+        item.operand = primary(static_cast<Parser::PrimaryContext*>(context));
+    }
+    items.push_back(std::move(item));
+  }
+  ast::ExprPtr result = resolve_operators(std::move(items), depth_, diagnostics_);
+  if (!result) throw Refused{};
+  return result;
+}
+
+// The scanner has counted the brackets; a long chain of trailers nests without any. Where functions flatten
+// calls and subscripts only names behind dots count.
+std::size_t TreeConverter::levels_of_chain(Parser::PrimaryContext* tree) const {
+  constexpr std::size_t free_trailers = 4, longest_flat_chain = 250000;
+  std::size_t trailers = tree->children.size() - 1;
+  if (trailers <= free_trailers) return 0;
+  if (!long_chains_ || trailers > longest_flat_chain) return trailers;
+  std::size_t longest = 0, dots = 0;
+  for (std::size_t i = 1; i <= trailers; ++i) {
+    dots = rule_of(tree->children[i])->start->getType() == Parser::DOT ? dots + 1 : 0;
+    longest = std::max(longest, dots);
+  }
+  return longest <= free_trailers ? 0 : longest;
+}
+
+ast::ExprPtr TreeConverter::primary(Parser::PrimaryContext* tree) {
+  std::size_t trailers = tree->children.size() - 1;
+  std::size_t levels = levels_of_chain(tree);
+  enter(levels, span_of(tree));
+  ast::ExprPtr result = atom(child<Parser::AtomContext>(tree, 0));
+  for (std::size_t i = 1; i <= trailers; ++i)
+    result = trailer(child<Parser::TrailerContext>(tree, i), std::move(result));
+  depth_ -= levels;
+  return result;
+}
+
+ast::ExprPtr TreeConverter::trailer(Parser::TrailerContext* tree, ast::ExprPtr object) {
+  Span span = cover(object->span, span_of(tree));
+  std::size_t opening = tree->start->getType();
+  if (opening == Parser::DOT) {
+    antlr4::Token* name = tree->stop;
+    return make(span, ast::Attribute{std::move(object), std::string(text_of(name)), span_of(name)});
+  }
+  if (opening == Parser::LPAREN) {
+    std::vector<ast::Argument> written;
+    auto* callee = object->as<ast::Attribute>();
+    bool outer = std::exchange(in_uint64_, callee && callee->name == "uint64");
+    if (tree->children.size() == 3) written = arguments(child<Parser::ArgumentsContext>(tree, 1));
+    in_uint64_ = outer;
+    return make(span, ast::Call{std::move(object), std::move(written)});
+  }
+  auto* written = child<Parser::SubscriptsContext>(tree, 1);
+  std::size_t count = written->children.size();
+  ast::Subscript result{std::move(object), {}, count > 1};
+  result.items.reserve((count + 1) / 2);
+  for (std::size_t i = 0; i < count; i += 2)
+    result.items.push_back(subscript(child<Parser::SubscriptContext>(written, i)));
+  return make(span, std::move(result));
+}
+
+std::vector<ast::Argument> TreeConverter::arguments(Parser::ArgumentsContext* tree) {
+  using Written = Parser::ExpressionContext;
+  std::vector<ast::Argument> result;
+  std::size_t count = tree->children.size();
+  result.reserve((count + 1) / 2);
+  std::unordered_map<std::string_view, Span> named;
+  for (std::size_t i = 0; i < count; i += 2) {
+    auto* a = child<Parser::ArgumentContext>(tree, i);
+    ast::Argument argument;
+    std::size_t next = 0;
+    if (is_token(a->children[0]))
+      argument.stars = token_of(a->children[next++])->getType() == Parser::MUL ? 1 : 2;
+    argument.value = expression(child<Written>(a, next++));
+    if (next < a->children.size() && !is_token(a->children[next])) {
+      argument.value = make(span_of(a), ast::Unsupported{"a comprehension"});
+    } else if (next < a->children.size()) {
+      const std::string* name = ast::name_of(*argument.value);
+      if (!name || argument.stars) {
+        refuse(argument.value->span, "syntax.keyword",
+               fmt::format("found {} before '='; expected the name of an argument",
+                           ast::describe(*argument.value)));
+      }
+      argument.name = *name;
+      argument.name_span = argument.value->span;
+      auto [earlier, fresh] = named.emplace(text_of(argument.name_span), argument.name_span);
+      if (!fresh) {
+        diagnostics_
+            .error(ErrorClass::Syntax, argument.name_span, "syntax.keyword",
+                   fmt::format("found the argument '{}' twice", printable(argument.name)))
+            .note(earlier->second, "it is given here first");
+        throw Refused{};
+      }
+      argument.value = expression(child<Written>(a, next + 1));
+    } else if (!argument.stars && !result.empty() && !result.back().name.empty()) {
+      refuse(argument.value->span, "syntax.keyword", "found a positional argument behind a named one");
+    }
+    result.push_back(std::move(argument));
+  }
+  return result;
+}
+
+ast::ExprPtr TreeConverter::subscript(Parser::SubscriptContext* tree) {
+  if (tree->children.size() == 1 && rule_of(tree->children[0])->getRuleIndex() == Parser::RuleExpression)
+    return expression(child<Parser::ExpressionContext>(tree, 0));
+  auto* slice = tree->slice();
+  ast::Slice result;
+  if (tree->expression()) result.begin = expression(tree->expression());
+  // The parts behind ':' are told apart by their places relative to the second ':'.
+  auto colons = slice->COLON();
+  std::size_t second = colons.size() > 1 ? colons[1]->getSymbol()->getStartIndex() : slice_.end;
+  for (auto* part : slice->expression()) {
+    (part->start->getStartIndex() < second ? result.end : result.step) = expression(part);
+  }
+  return make(span_of(tree), std::move(result));
+}
+
+ast::ExprPtr TreeConverter::atom(Parser::AtomContext* tree) {
+  Span span = span_of(tree);
+  antlr4::Token* first = tree->start;
+  switch (first->getType()) {
+    case Parser::NAME:
+      return make(span, ast::Name{std::string(text_of(first))});
+    case Parser::NUMBER:
+      return number(first);
+    case Parser::STRING:
+      return strings(tree->STRING(), span);
+    case Parser::NUMBER_LIST: {
+      auto list = read_number_list(text_of(first), span, diagnostics_);
+      if (!list) throw Refused{};
+      return make(span, std::move(*list));
+    }
+    case Parser::TRUE:
+      return make(span, ast::BoolValue{true});
+    case Parser::FALSE:
+      return make(span, ast::BoolValue{false});
+    case Parser::NONE:
+      return make(span, ast::NoneValue{});
+    case Parser::ELLIPSIS:
+      return make(span, ast::Unsupported{"'...'"});
+    case Parser::LBRACE:
+      return dictionary(tree);
+    default:
+      return bracketed(tree);
+  }
+}
+
+ast::ExprPtr TreeConverter::number(antlr4::Token* token) {
+  Span span = span_of(token);
+  bool minus = minus_before_;
+  auto value = read_number(text_of(token), span, diagnostics_);
+  if (!value) throw Refused{};
+  if (!value->integer) return make(span, ast::FloatValue{value->real});
+  constexpr std::uint64_t largest = std::uint64_t{1} << 63;
+  if (value->magnitude > largest - (minus ? 0 : 1)) {
+    std::string what = fmt::format("the integer {}, which does not fit int64", value->magnitude);
+    // Only T.uint64 takes it; it reads the number from the text.
+    if (in_uint64_ && !minus) return make(span, ast::Unsupported{std::move(what)});
+    refuse(span, "literal.integer", "found " + what);
+  }
+  return make(span, ast::IntValue{static_cast<std::int64_t>(value->magnitude)});
+}
+
+ast::ExprPtr TreeConverter::strings(const std::vector<antlr4::tree::TerminalNode*>& tokens, Span span) {
+  std::vector<ast::FormatPart> parts;
+  std::vector<std::pair<std::size_t, std::pair<std::size_t, std::size_t>>>
+      fields;  // part -> place of its text
+  bool format = false;
+  for (antlr4::tree::TerminalNode* node : tokens) {
+    antlr4::Token* token = node->getSymbol();
+    auto string = read_string(text_of(token), span_of(token), diagnostics_);
+    if (!string) throw Refused{};
+    format |= string->format;
+    for (StringPiece& piece : string->pieces) {
+      if (piece.field) {
+        std::size_t base = token->getStartIndex();
+        fields.push_back({parts.size(), {base + piece.field->begin, base + piece.field->end}});
+        ast::FormatPart part;
+        part.spec = std::move(piece.field->spec);
+        part.conversion = piece.field->conversion;
+        parts.push_back(std::move(part));
+      } else if (!parts.empty() && (fields.empty() || fields.back().first + 1 != parts.size())) {
+        parts.back().text += piece.text;
+      } else {
+        ast::FormatPart part;
+        part.text = std::move(piece.text);
+        parts.push_back(std::move(part));
+      }
+    }
+  }
+  if (!format)
+    return make(span, ast::StringValue{parts.empty() ? std::string() : std::move(parts.front().text)});
+  ast::ExprPtr result = make(span, ast::FormatString{std::move(parts)});
+  for (auto& [part, place] : fields) pending_.push_back({result.get(), part, place.first, place.second});
+  return result;
+}
+
+ast::ExprPtr TreeConverter::bracketed(Parser::AtomContext* tree) {
+  Span span = span_of(tree);
+  if (tree->children.size() == 4 && !is_token(tree->children[2]))
+    return make(span, ast::Unsupported{"a comprehension"});
+  std::vector<ast::ExprPtr> items;
+  std::size_t count = tree->children.size();
+  items.reserve(count / 2);
+  for (std::size_t i = 1; i + 1 < count; i += 2)
+    items.push_back(list_item(child<Parser::ListItemContext>(tree, i)));
+  if (tree->start->getType() == Parser::LBRACKET) return make(span, ast::ListValue{std::move(items)});
+  if (count == 3) {  // plain parentheses
+    if (items[0]->as<ast::Starred>()) refuse_star(*items[0]);
+    return std::move(items[0]);
+  }
+  return make(span, ast::TupleValue{std::move(items)});
+}
+
+ast::ExprPtr TreeConverter::dictionary(Parser::AtomContext* tree) {
+  Span span = span_of(tree);
+  if (tree->comprehension()) return make(span, ast::Unsupported{"a comprehension"});
+  ast::DictValue result;
+  for (auto* item : tree->dictItem()) {
+    if (item->POW())
+      refuse(span_of(item), "syntax.star", "found '**' in a dictionary; expected each entry written out");
+    ast::ExprPtr key = expression(item->expression(0));
+    if (!item->COLON()) return make(span, ast::Unsupported{"a set"});
+    result.items.emplace_back(std::move(key), expression(item->expression(1)));
+  }
+  return make(span, std::move(result));
+}
+
+}  // namespace relish

@@ -1,0 +1,149 @@
+// Scalar expressions of the text: arithmetic of prim_funcs, and dimensions of types. Names are looked up
+// through an interface, because a dimension sees symbolic variables only and a prim_func also loops, locals
+// and buffers.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "frontend/context.h"
+#include "ir/nodes/scalar.h"
+
+namespace relish {
+
+// What a name stands for in a scalar expression. `std::string` is the reason why it may not be used here; a
+// list is that of the variables of `for it in T.grid(a, b)`.
+using ScalarMeaning = std::variant<std::monostate, Scalar, Buffer, std::string, std::vector<Scalar>>;
+
+// What a call of a prim_func inside another has to know of it.
+struct PrimFuncHeader {
+  std::string name;
+  std::size_t params;
+  std::optional<DType> result;
+};
+
+class ScalarScope {
+ public:
+  virtual ~ScalarScope() = default;
+  virtual ScalarMeaning find(const std::string& name, Span use) = 0;
+  virtual std::vector<std::string> names() const = 0;  // for suggestions
+  // The axes of the block, or the loop variables, outer before inner: what indices are made of.
+  virtual std::vector<std::string> index_names() const { return {}; }
+  // The prim_func that `Module.f` or `f` names.
+  virtual std::optional<PrimFuncHeader> prim_func(const ast::Expr& callee) {
+    (void)callee;
+    return std::nullopt;
+  }
+};
+
+// A scalar, and whether it is a number as written, which takes the dtype of its neighbour. A vector is the
+// scalar of one of its lanes, in terms of the reader's variable for vectors of that length; `lanes` is set
+// for a broadcast, whose lanes are all the same.
+struct ScalarOperand {
+  Scalar value;
+  bool bare = false;
+  int lanes = 1;
+};
+
+class ScalarReader {
+ public:
+  // Plain integers are int32 in prim_funcs and int64 elsewhere.
+  ScalarReader(ReadContext& context, ScalarScope& scope, DType plain_integer)
+      : context_(context), scope_(scope), plain_integer_(plain_integer) {}
+
+  // Each throws TypeError at the place of the fault (Silent for names whose declaration failed). Vectors are
+  // refused but by operand, value and read_indices.
+  Scalar read(const ast::Expr& expr);
+  ScalarOperand operand(const ast::Expr& expr);
+  Scalar value(const ast::Expr& expr) { return settled(operand(expr)).value; }
+  // Of this dtype: plain numbers take it, all else is cast.
+  Scalar read_as(DType dtype, const ast::Expr& expr);
+  Scalar read_condition(const ast::Expr& expr);
+  // The condition of an if or a while, where an integer stands for "is not 0".
+  Scalar read_truth(const ast::Expr& expr);
+  Scalar read_index(const ast::Expr& expr);
+  // The indices of vload and vstore: a list, or one.
+  // The predicate of vload and vstore: of as many lanes, or the same for all.
+  Scalar read_mask(const ast::Expr& expr, int lanes);
+  std::vector<Scalar> read_places(const Buffer& buffer, const ast::Expr& expr, Span at);
+  std::vector<Scalar> read_indices(const Buffer& buffer, const ast::Subscript& subscript, Span at);
+  // A list or tuple of scalars, such as the shape of a buffer; a single scalar counts as one.
+  std::vector<Scalar> read_list(const ast::Expr& expr);
+  // Like `value`, but what points to memory is allowed: the arguments of foreign calls, statements.
+  Scalar read_effect(const ast::Expr& expr);
+  // The value where it is a vector, else undefined.
+  Scalar value_of_lanes(const ast::Expr& expr);
+  // A call of native code or of a prim_func.
+  bool is_foreign(const ast::Expr& expr);
+  // What stands for several scalars: A.shape, A.strides, `it` of `for it in T.grid(a, b)`, and a starred
+  // item.
+  std::optional<std::vector<Scalar>> several(const ast::Expr& expr);
+  // The same for what stands behind a star, which may be a list too.
+  std::optional<std::vector<Scalar>> spread(const ast::Expr& expr);
+  // "float32", or A.dtype.
+  DType dtype_argument(const ast::Expr& expr) const;
+  // a `op` b with TVM's conversions.
+  ScalarOperand combine(ast::Operator op, ScalarOperand a, ScalarOperand b, Span at);
+  // A plain number that met no neighbour takes its own dtype: float32 in prim_funcs, float64 elsewhere.
+  ScalarOperand settled(const ScalarOperand& operand) const;
+  ScalarOperand convert(DType dtype, const ScalarOperand& operand, Span at) const;
+
+  // Vectors: the number of lanes of a scalar read here (1 of a real scalar), and the variable that stands for
+  // the lane in those of that length.
+  int lanes_of(const Scalar& scalar, Span at) const;
+  ScalarVar lane(int lanes);
+  void refuse_vector(const Scalar& scalar, Span at) const;
+
+ private:
+  ScalarOperand name(const ast::Expr& expr, const std::string& id);
+  ScalarOperand call(const ast::Expr& expr, const ast::Call& call);
+  ScalarOperand function(const std::string& name, const ast::Expr& expr, const ast::Call& call);
+  ScalarOperand typed_literal(DType dtype, const ast::Expr& expr, const ast::Call& call);
+  ScalarOperand subscript(const ast::Expr& expr, const ast::Subscript& subscript);
+  ScalarOperand comparison(const ast::Expr& expr, const ast::Comparison& comparison);
+  std::optional<Buffer> buffer_named(const ast::Expr& expr) const;
+  std::optional<ScalarOperand> attribute(const ast::Expr& expr, const ast::Attribute& attribute);
+  std::optional<ScalarOperand> item_of_several(const ast::Subscript& subscript);
+  std::vector<const ast::Expr*> items_of(const ast::Subscript& subscript) const;
+  ScalarOperand foreign(const ast::Expr& expr, const ast::Call& call);
+  ScalarOperand access_pointer(const ast::Expr& expr, const Buffer& buffer, const ast::Call& call);
+  Scalar foreign_argument(const ast::Expr& expr);
+  // Of the arguments from `first` on.
+  ScalarOperand vector_load(const ast::Expr& expr, const Buffer& buffer, const ast::Call& call,
+                            std::size_t first = 0);
+  ScalarOperand lane_mask(const ast::Expr& expr, const std::vector<const ast::Expr*>& arguments);
+  ScalarOperand prefix(const ast::Expr& expr, const ast::Prefix& prefix);
+  ScalarOperand let_expression(const ast::Expr& expr, const ast::Call& call);
+  ScalarOperand shuffle(const ast::Expr& expr, const ast::Expr& vectors, const ast::Expr& places);
+  Scalar ramp(const ScalarOperand& base, const ScalarOperand& stride, std::int64_t lanes, Span at);
+  Scalar slice_index(const ast::Slice& slice, const Scalar& dim, Span at);
+  std::int64_t lanes_argument(const ast::Expr& expr);
+  ScalarOperand multiply_shift(const ast::Expr& expr, const std::vector<const ast::Expr*>& arguments);
+  ScalarOperand ceiling_division(const ast::Expr& expr, ScalarOperand a, ScalarOperand b);
+  std::pair<DType, int> dtype_and_lanes(const ast::Expr& expr) const;
+  void expect_bool(const Scalar& condition, Span at) const;
+  void expect_index(const Scalar& index, Span at) const;
+  // The indices that are missing before or between those that are written, when it is clear which.
+  std::vector<DiagnosticNote> missing_indices(const ast::Subscript& subscript, std::size_t missing) const;
+  void promote(ScalarOperand& a, ScalarOperand& b, Span at) const;
+  void check_depth(std::size_t levels, Span at);
+
+  ReadContext& context_;
+  ScalarScope& scope_;
+  DType plain_integer_;
+  std::size_t depth_ = 0;
+  bool pointers_allowed_ = false;                     // for the expression that is read next
+  std::map<int, ScalarVar> lanes_;                    // by length
+  std::vector<std::pair<std::string, Scalar>> lets_;  // of the T.Let around what is read
+};
+
+// Whether the function behind "T." is one that only a GPU has, or needs its memory.
+bool needs_device(std::string_view name);
+// "float32" to its dtype; TypeError that suggests the nearest, or names what is not supported.
+DType read_dtype(std::string_view name, Span at);
+[[noreturn]] void fail_unknown_name(const std::string& name, Span at, std::vector<std::string> candidates);
+
+}  // namespace relish

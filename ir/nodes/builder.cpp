@@ -1,0 +1,98 @@
+// The builder of graph code: fresh names, blocks, bindings.
+#include "ir/nodes/builder.h"
+
+#include <algorithm>
+
+#include "ir/operators/op.h"
+#include "support/failure.h"
+
+namespace relish {
+
+bool is_leaf(const Expr& expr) {
+  if (const auto* fields = expr.as<TupleExpr>()) {
+    return std::all_of(fields->fields.begin(), fields->fields.end(), is_leaf);
+  }
+  return !expr.as<TupleGet>() && !expr.as<OpCall>() && !expr.as<FunctionCall>() && !expr.as<CallTir>() &&
+         !expr.as<PackedCall>() && !expr.as<FunctionExpr>() && !expr.as<If>() && !expr.as<Loop>();
+}
+
+void FunctionBuilder::reserve_name(std::string_view name) { names_.emplace(name); }
+
+namespace {
+
+// The names that builders give: lv, lv1, ... and gv, gv1, ...
+bool is_temporary(std::string_view name) {
+  return (name.starts_with("lv") || name.starts_with("gv")) &&
+         std::all_of(name.begin() + 2, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+std::string FunctionBuilder::fresh_name(std::string_view hint) {
+  std::string name(hint);
+  if (names_.insert(name).second) return name;
+  if (is_temporary(name)) name.resize(2);  // lv1 is counted on as lv2, not as lv11
+  int& suffix = next_suffix_[name];
+  std::string candidate;
+  do candidate = name + std::to_string(++suffix);
+  while (!names_.insert(candidate).second);
+  return candidate;
+}
+
+void FunctionBuilder::begin_block(bool dataflow) {
+  if (in_block_) end_block();
+  in_block_ = true;
+  current_ = BindingBlock{.dataflow = dataflow, .bindings = {}, .span = origin_};
+}
+
+void FunctionBuilder::end_block() {
+  if (!in_block_) return;
+  in_block_ = false;
+  if (!current_.bindings.empty()) blocks_.push_back(std::move(current_));
+  current_ = {};
+}
+
+Var FunctionBuilder::bind(Expr value, std::string_view hint, bool output, CommentsPtr comments) {
+  RELISH_CHECK(value.defined());
+  if (!in_block_) begin_block(false);
+  const bool dataflow = current_.dataflow && !output;
+  if (hint.empty()) hint = dataflow ? "lv" : "gv";
+  const Span span = value.span().known() ? value.span() : origin_;
+  Var var(fresh_name(hint), value.type(), dataflow, span);
+  current_.bindings.push_back(
+      Binding{.kind = VarBinding{var, std::move(value)}, .span = span, .comments = std::move(comments)});
+  return var;
+}
+
+void FunctionBuilder::append(Binding binding) {
+  if (!in_block_) begin_block(false);
+  reserve_name(binding.var().name());
+  current_.bindings.push_back(std::move(binding));
+}
+
+Expr FunctionBuilder::emit(Expr value, std::string_view hint) {
+  RELISH_CHECK(value.defined());
+  if (is_leaf(value)) return value;
+  const Span span = value.span();
+  if (const auto* fields = value.as<TupleExpr>()) {
+    std::vector<Expr> leaves;
+    for (const Expr& field : fields->fields) leaves.push_back(emit(field));
+    return tuple(std::move(leaves), span);
+  }
+  return var_ref(bind(std::move(value), hint), span);
+}
+
+Expr FunctionBuilder::call(std::string_view op_name, std::vector<Expr> args, Attributes attributes,
+                           std::string_view hint) {
+  for (Expr& arg : args) {
+    if (arg.defined()) arg = emit(std::move(arg));
+  }
+  return emit(op_call(op_name, std::move(args), std::move(attributes), origin_), hint);
+}
+
+std::vector<BindingBlock> FunctionBuilder::take_blocks() {
+  end_block();
+  return std::exchange(blocks_, {});
+}
+
+}  // namespace relish

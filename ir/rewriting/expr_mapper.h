@@ -1,0 +1,64 @@
+// One traversal that rebuilds graph expressions: subclasses say what becomes of variables, globals, types and
+// scalars; regions and nested functions are rebuilt with them. The same handle comes back when nothing
+// changed. Internal to passes and to ir/.
+#pragma once
+
+#include <unordered_map>
+
+#include "ir/nodes/module.h"
+
+namespace relish {
+
+class ExprMapper {
+ public:
+  virtual ~ExprMapper() = default;
+
+  Expr map(const Expr& expr);
+  RegionPtr map(const RegionPtr& region);
+  FunctionPtr map(const FunctionPtr& function);
+  // A binding inside a region or nested function; its variable by `map_bound`.
+  Binding map(const Binding& binding);
+
+ protected:
+  // A use of a variable that is bound outside what is being mapped.
+  virtual Expr map_var(const Expr& expr, const Var& var);
+  virtual Expr map_global(const Expr& expr, const GlobalRef& global);
+  virtual Type map_type(const Type& type);
+  // Dims of shapes and scalar values.
+  virtual Scalar map_scalar(const Scalar& scalar);
+  // A variable bound inside: itself, or its replacement, which its uses follow. By default a new one when its
+  // type changes.
+  virtual Var map_bound(const Var& var);
+  virtual ScalarVar map_index(const ScalarVar& index);
+  // Called with a type that binds symbols (of a match_cast or a nested parameter), before it is mapped.
+  virtual void enter_type(const Type& type);
+
+  bool map_all(std::vector<Expr>& exprs);
+  bool map_all(std::vector<Type>& types);
+
+ private:
+  Expr apply(const Expr& expr, const VarRef& ref);
+  Expr apply(const Expr& expr, const Constant&) { return expr; }
+  Expr apply(const Expr& expr, const StringLiteral&) { return expr; }
+  Expr apply(const Expr& expr, const DTypeLiteral&) { return expr; }
+  Expr apply(const Expr& expr, const ExternFunc&) { return expr; }
+  Expr apply(const Expr& expr, const GlobalRef& global) { return map_global(expr, global); }
+  Expr apply(const Expr& expr, const TupleExpr& node);
+  Expr apply(const Expr& expr, const TupleGet& node);
+  Expr apply(const Expr& expr, const OpCall& node);
+  Expr apply(const Expr& expr, const FunctionCall& node);
+  Expr apply(const Expr& expr, const CallTir& node);
+  Expr apply(const Expr& expr, const PackedCall& node);
+  Expr apply(const Expr& expr, const ShapeLiteral& node);
+  Expr apply(const Expr& expr, const ScalarValueExpr& node);
+  Expr apply(const Expr& expr, const FunctionExpr& node);
+  Expr apply(const Expr& expr, const If& node);
+  Expr apply(const Expr& expr, const Loop& node);
+
+  Var bound(const Var& var);
+  bool map_blocks(std::vector<BindingBlock>& blocks);
+
+  std::unordered_map<std::uint64_t, Var> replaced_;  // variables bound inside, by old id
+};
+
+}  // namespace relish

@@ -1,0 +1,74 @@
+// The pipeline of compilation.
+#include "jit/engine/compile.h"
+
+#include <unordered_set>
+
+#include "ir/calls/direct_calls.h"
+#include "ir/rewriting/rewrite.h"
+#include "jit/graph/codegen_graph.h"
+#include "jit/graph/compilable.h"
+#include "schedule/schedule.h"
+#include "transform/legalize.h"
+#include "transform/lift_bodies.h"
+
+namespace relish::jit {
+
+std::vector<GlobalFunction> reachable_functions(const Module& module, std::string_view name) {
+  const GlobalFunction* entry = module.find(name);
+  RELISH_CHECK(entry != nullptr, std::string(name));
+  std::vector<GlobalFunction> reached{*entry};
+  std::unordered_set<std::string> known{name_of(*entry)};
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    const auto* function = std::get_if<FunctionPtr>(&reached[i]);
+    if (!function) continue;
+    for (const std::string& callee : global_references(**function)) {
+      if (!known.insert(callee).second) continue;
+      if (const GlobalFunction* found = module.find(callee)) reached.push_back(*found);
+    }
+  }
+  return reached;
+}
+
+std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
+                                        const std::vector<GlobalFunction>& functions, UnknownShapes unknown) {
+  require_compilable(functions);
+  auto compiled = std::make_shared<Compiled>();
+  Module part;
+  part.name = module.name;
+  part.functions = functions;
+  const std::string name = name_of(functions.front());
+  Build build(engine);
+  std::string symbol;
+  compiled->direct = calls_directly(part, name);
+  if (std::holds_alternative<PrimFuncPtr>(functions.front())) {
+    const LiftedModule alone{schedule(part), {}};
+    GraphEmitter emitter(alone, build, engine.traits(), compiled->sites);
+    symbol = emitter.finish(emitter.entry_of(*alone.module.prim_func(name)));
+  } else {
+    LiftedModule lowered = lift_bodies(part);
+    LoweredCalls calls;
+    lowered.module = schedule(legalize(lowered.module, unknown, &calls));
+    const FunctionPtr function = lowered.module.function(name);
+    GraphEmitter emitter(lowered, build, engine.traits(), compiled->sites, &compiled->host_calls, &calls);
+    symbol = emitter.finish(emitter.function(*function));
+    compiled->values = emitter.values(*function);
+    for (const GlobalFunction& each : lowered.module.functions) {
+      const auto* graph = std::get_if<FunctionPtr>(&each);
+      if (!graph) continue;
+      compiled->recursive =
+          compiled->recursive || lifted_function(lowered.functions, (*graph)->name).recursive;
+      for_each_expr(**graph, [&](const Expr& expr) {
+        // Function values may call each other without end.
+        const auto* call = expr.as<FunctionCall>();
+        compiled->recursive = compiled->recursive || (call && !call->callee.as<GlobalRef>());
+        if (const auto* constant = expr.as<Constant>()) compiled->constants.push_back(constant->value);
+      });
+    }
+  }
+  compiled->code =
+      build.finish({symbol}, std::visit([](const auto& held) { return held->span; }, functions.front()));
+  compiled->entry = reinterpret_cast<EntryFn>(compiled->code->address(symbol));
+  return compiled;
+}
+
+}  // namespace relish::jit

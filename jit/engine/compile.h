@@ -1,0 +1,42 @@
+// From a function of a module to callable code: legalize what it reaches, generate, link.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jit/engine/engine.h"
+#include "jit/engine/sites.h"
+#include "jit/graph/graph_values.h"
+#include "jit/runtime/context.h"
+#include "jit/runtime/host_calls.h"
+#include "transform/legalize.h"
+
+namespace relish::jit {
+
+using EntryFn = std::int32_t (*)(RtContext*, const std::int64_t* in, std::int64_t* out);
+
+// Compiled code of one entry with everything that it calls. It holds no function of the module, only the
+// constants whose addresses are in the code.
+struct Compiled {
+  std::unique_ptr<Code> code;
+  EntryFn entry = nullptr;
+  SiteTable sites;
+  std::vector<Tensor> constants;
+  std::vector<HostCall> host_calls;
+  bool recursive = false;  // needs a large stack
+  bool direct = false;     // calls prim_funcs directly, which may write to arguments
+  // Of a Relax function: the trees of its parameters and result, and the storages that they refer to.
+  std::optional<GraphValues> values;
+};
+
+// The functions that `name` reaches in the module, itself first. The compiled code depends on nothing else.
+std::vector<GlobalFunction> reachable_functions(const Module& module, std::string_view name);
+
+// `functions` as reachable_functions gives them. Failure(TypeError) for what cannot be compiled; operators on
+// shapes that only the run shows are evaluated by the program, or refused, as `unknown` says.
+std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
+                                        const std::vector<GlobalFunction>& functions, UnknownShapes unknown);
+
+}  // namespace relish::jit

@@ -1,0 +1,174 @@
+// The compiled tier as an Evaluator: finds or makes the code, checks and flattens arguments, calls, and turns
+// a bad status into the same Failure that the interpreter throws.
+#include <fmt/format.h>
+
+#include <span>
+
+#include "ir/calls/direct_calls.h"
+#include "ir/calls/fault.h"
+#include "ir/calls/foreign_calls.h"
+#include "ir/calls/prim_arguments.h"
+#include "jit/engine/arenas.h"
+#include "jit/engine/code_cache.h"
+#include "jit/engine/site_faults.h"
+#include "jit/jit.h"
+#include "jit/kernel/kernel_symbols.h"
+#include "jit/runtime/marshal.h"
+#include "loops/prim_calls.h"
+#include "support/big_stack.h"
+#include "support/interrupt.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+using namespace jit;
+
+class Jit final : public Evaluator {
+ public:
+  explicit Jit(const JitOptions& options)
+      : threads_(options.threads > 0 ? options.threads : usable_processors()) {}
+
+  std::string_view name() const override { return "jit"; }
+
+  Value call(const ModulePtr& module, std::string_view name, std::vector<Value> args) override {
+    return call_on(threads_, module, name, std::move(args));
+  }
+
+  Value call_on(int threads, const ModulePtr& given, std::string_view name, std::vector<Value> args) {
+    const ModulePtr module = with_prim_calls_replaced(given, name);
+    const GlobalFunction* function = module->find(name);
+    if (!function) {
+      fail(ErrorClass::Usage, {}, "function.unknown",
+           fmt::format("no function '{}' in module {}{}", name, module->name,
+                       did_you_mean(name, module->names())));
+    }
+    // A prim_func's arguments are checked by what it declares, a Relax function's by its types, before
+    // compilation.
+    if (const auto* prim = std::get_if<PrimFuncPtr>(function))
+      return call_prim_func(threads, module, *prim, std::move(args));
+    const FunctionPtr& graph = std::get<FunctionPtr>(*function);
+    const std::shared_ptr<const Compiled> code = cache_.code_for(module, graph, args);
+    std::vector<std::int64_t> in;
+    std::vector<Value> leaves;
+    CallState state(pool_, threads);
+    if (code->direct) args = own_copies(std::move(args));
+    for (std::size_t i = 0; i < args.size(); ++i)
+      append_slots(args[i], code->values->params.at(i), state, in, leaves);
+    std::vector<std::int64_t> out(slot_count(code->values->result));
+    run(code, state, in, out, graph->span);
+    std::size_t position = 0;
+    return value_of_slots(code->values->result, *code->values, leaves, state, out.data(), position);
+  }
+
+  void prepare(const ModulePtr& given, std::string_view name, std::span<const Value> args) override {
+    const ModulePtr module = with_prim_calls_replaced(given, name);
+    const GlobalFunction* function = module->find(name);
+    if (!function) return;
+    if (const auto* graph = std::get_if<FunctionPtr>(function))
+      cache_.code_for(module, *graph, {args.begin(), args.end()});
+    else
+      cache_.compiled(module, name);
+  }
+
+ private:
+  void run(const std::shared_ptr<const Compiled>& held, CallState& state, const std::vector<std::int64_t>& in,
+           std::vector<std::int64_t>& out, Span entry) {
+    const Compiled& code = *held;
+    std::unique_ptr<Scratch> scratch = pool_.take();
+    static_assert(sizeof(interrupt_flag) == sizeof(std::int32_t));
+    RtContext context{reinterpret_cast<const std::int32_t*>(&interrupt_flag), &state, scratch.get(), {}};
+    std::int32_t status = status_ok;
+    state.running = {&code.host_calls, held, [&code](const RtError& error, const CallState& at) {
+                       fail_at_site(code.sites[error.site], error, at);
+                     }};
+    const auto enter = [&] { status = code.entry(&context, in.data(), out.data()); };
+    const auto execute = [&] {
+      if (code.recursive)
+        with_big_stack(enter);
+      else
+        enter();
+    };
+    if (state.threads == 1)
+      execute();
+    else
+      arenas_.of(state.threads).execute(execute);
+    pool_.give_back(std::move(scratch));
+    switch (status) {
+      case status_ok:
+        return;
+      case status_interrupted:
+        fail_fault({FaultKind::Interrupted}, entry);
+      case status_exception:
+        try {
+          std::rethrow_exception(state.failure);
+        } catch (Failure& failure) {
+          // Of what has no place yet: memory that was refused.
+          failure.at(state.failure_site >= 0 ? code.sites[state.failure_site].span : entry);
+          throw;
+        }
+      default:
+        fail_at_site(code.sites[context.error.site], context.error, state);
+    }
+  }
+
+  Value call_prim_func(int threads, const ModulePtr& module, const PrimFuncPtr& function,
+                       std::vector<Value> args) {
+    require_runnable(*function);
+    const PrimArguments bound = bind_prim_func(*function, std::move(args));
+    const std::shared_ptr<const Compiled> code = cache_.compiled(module, function->name);
+    std::vector<std::int64_t> in, out;
+    for (const Value& value : bound.all) {
+      if (value.is_scalar())
+        in.push_back(slot_of(value.scalar()));
+      else
+        in.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(value.tensor().data())));
+    }
+    for (const ScalarVar& var : kernel_symbols(*function)) {
+      const auto found = bound.symbols.find(var.id());
+      if (found == bound.symbols.end()) {
+        fail(ErrorClass::Data, function->span, "symbol.unknown",
+             fmt::format("{}: no argument tells the size {}", function->name, var.name()));
+      }
+      in.push_back(found->second);
+    }
+    if (function->result_dtype) out.push_back(0);
+    CallState state(pool_, threads);
+    run(code, state, in, out, function->span);
+    return function->result_dtype ? scalar_of_slot(out[0], *function->result_dtype) : bound.result();
+  }
+
+  const int threads_;
+  CodeCache cache_;
+  ScratchPool pool_;
+  Arenas arenas_;
+};
+
+class OnThreads final : public Evaluator {
+ public:
+  OnThreads(Jit& jit, int threads) : jit_(jit), threads_(threads) {}
+
+  std::string_view name() const override { return jit_.name(); }
+  Value call(const ModulePtr& module, std::string_view name, std::vector<Value> args) override {
+    return jit_.call_on(threads_, module, name, std::move(args));
+  }
+  void prepare(const ModulePtr& module, std::string_view name, std::span<const Value> args) override {
+    jit_.prepare(module, name, args);
+  }
+
+ private:
+  Jit& jit_;
+  int threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> make_jit(const JitOptions& options) { return std::make_unique<Jit>(options); }
+
+std::unique_ptr<Evaluator> on_threads(Evaluator& jit, int threads) {
+  auto* owner = dynamic_cast<Jit*>(&jit);
+  RELISH_CHECK(owner != nullptr && threads > 0, "code is shared with an evaluator that make_jit made");
+  return std::make_unique<OnThreads>(*owner, threads);
+}
+
+}  // namespace relish

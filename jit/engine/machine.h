@@ -1,0 +1,42 @@
+// The machine that code is made for, and LLVM's translation of a module into an object file in memory.
+#pragma once
+
+#include <llvm/ADT/SmallVector.h>
+
+#include <memory>
+#include <string>
+
+#include "jit/engine/runtime_calls.h"
+
+namespace llvm {
+class Target;
+class TargetMachine;
+}  // namespace llvm
+
+namespace relish::jit {
+
+// Optimized machine code of a module, as an object file in memory.
+using Object = llvm::SmallVector<char, 0>;
+
+enum class Effort {
+  Translate,  // instruction by instruction, in linear time: for code in which nothing is gained
+  Optimize,
+};
+
+// The machine that this process runs on. LLVM is initialised with the first one.
+class Machine {
+ public:
+  Machine();
+
+  const TargetTraits& traits() const { return traits_; }
+  std::unique_ptr<llvm::TargetMachine> target_machine(Effort effort) const;
+  // May be called from several threads at once. InternalError when the module is not well formed.
+  Object object_of(llvm::Module& module, Effort effort) const;
+
+ private:
+  const llvm::Target* target_ = nullptr;
+  std::string triple_, cpu_, features_;
+  TargetTraits traits_;
+};
+
+}  // namespace relish::jit

@@ -1,0 +1,38 @@
+// Values of a call to and from the slots of compiled code.
+#pragma once
+
+#include <vector>
+
+#include "jit/graph/graph_values.h"
+#include "jit/runtime/host_calls.h"
+#include "jit/runtime/runtime.h"
+#include "runtime/value.h"
+
+namespace relish::jit {
+
+// Appends the slots of an argument of the whole call, `tree` being its parameter's. `leaves` receives the
+// tensors and boxed values in order.
+void append_slots(const Value& value, const ValueTree& tree, CallState& state,
+                  std::vector<std::int64_t>& slots, std::vector<Value>& leaves);
+// Appends the leaves of `value`. `tensors` receives the tensor leaves in order.
+void append_slots(const Value& value, std::vector<std::int64_t>& slots, std::vector<Tensor>& tensors);
+std::int64_t slot_of(const ScalarValue& scalar);
+ScalarValue scalar_of_slot(std::int64_t slot, DType dtype);
+
+// The value of an argument that compiled code passes to the program: tensors that it made are shared, other
+// memory is copied. Text has no slots and comes as an empty string.
+Value argument_of_slots(const ValueTree& tree, CallState& state, const std::int64_t* slots,
+                        std::size_t& position);
+// The values that compiled code hands to a host call.
+std::vector<Value> arguments_of(const HostCall& host, CallState& state, const std::int64_t* in);
+// The slots of a result that the program hands to compiled code; its tensors become the call's. RuntimeError
+// at `span` when the value is not of the shape of the tree.
+void result_to_slots(const Value& value, const ValueTree& tree, Span span, CallState& state,
+                     std::int64_t* slots, std::size_t& position);
+
+// The value that compiled code left in `slots`: tensors are parameters, constants or made by the call.
+// `arguments`: the leaves of the call's arguments.
+Value value_of_slots(const ValueTree& tree, const GraphValues& values, const std::vector<Value>& arguments,
+                     CallState& state, const std::int64_t* slots, std::size_t& position);
+
+}  // namespace relish::jit

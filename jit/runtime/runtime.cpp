@@ -1,0 +1,475 @@
+// Helpers that compiled code calls, and the table that is all it can reach. No exception leaves them.
+#include "jit/runtime/runtime.h"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_group.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+
+#include "jit/runtime/closure.h"
+#include "jit/runtime/marshal.h"
+#include "jit/runtime/native_calls.h"
+#include "runtime/half.h"
+#include "support/limits.h"
+
+// Conversions of the compiler's support library that LLVM calls on machines without the instructions. Their
+// real signatures use the 16-bit float type; only the addresses are needed here.
+// NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
+extern "C" {
+void __extendhfsf2();
+void __truncsfhf2();
+void __truncdfhf2();
+}
+// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
+
+namespace relish::jit {
+
+void* Scratch::push(std::int64_t bytes) {
+  bytes = std::max<std::int64_t>(64, (bytes + 63) / 64 * 64);
+  std::size_t at = current_;
+  while (at < blocks_.size()) {
+    Block& block = blocks_[at];
+    if (block.memory.byte_size() - block.used >= bytes) {
+      char* pointer = static_cast<char*>(block.memory.mutable_data()) + block.used;
+      block.used += bytes;
+      current_ = at;
+      return pointer;
+    }
+    if (block.used == 0)
+      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(at));
+    else
+      ++at;
+  }
+  if (current_ >= blocks_.size()) current_ = blocks_.empty() ? 0 : blocks_.size() - 1;
+  blocks_.push_back({Tensor::empty(DType::UInt8, {std::max<std::int64_t>(bytes, 64 << 10)}), bytes});
+  current_ = blocks_.size() - 1;
+  return blocks_.back().memory.mutable_data();
+}
+
+void Scratch::pop(void* pointer) {
+  char* at = static_cast<char*>(pointer);
+  while (!blocks_.empty()) {
+    Block& block = blocks_[current_];
+    char* begin = static_cast<char*>(block.memory.mutable_data());
+    if (at >= begin && at < begin + block.memory.byte_size()) {
+      block.used = at - begin;
+      return;
+    }
+    block.used = 0;
+    if (current_ == 0) return;
+    --current_;
+  }
+}
+
+void Scratch::pop_all() {
+  for (Block& block : blocks_) block.used = 0;
+  current_ = 0;
+}
+
+void Scratch::trim(std::int64_t bytes) {
+  while (!blocks_.empty()) {
+    std::int64_t total = 0;
+    for (const Block& block : blocks_) total += block.memory.byte_size();
+    if (total <= bytes) return;
+    blocks_.pop_back();
+    current_ = 0;
+  }
+}
+
+std::unique_ptr<Scratch> ScratchPool::take() {
+  std::lock_guard lock(mutex_);
+  if (free_.empty()) return std::make_unique<Scratch>();
+  std::unique_ptr<Scratch> scratch = std::move(free_.back());
+  free_.pop_back();
+  return scratch;
+}
+
+void ScratchPool::give_back(std::unique_ptr<Scratch> scratch) {
+  constexpr std::int64_t kept_bytes = 64 << 20;
+  scratch->pop_all();
+  scratch->trim(kept_bytes);
+  std::lock_guard lock(mutex_);
+  free_.push_back(std::move(scratch));
+}
+
+void CallState::release_tensor(void* data) {
+  const auto shared = shares.find(data);
+  if (shared == shares.end()) {
+    tensors.erase(data);
+  } else if (--shared->second == 0) {
+    shares.erase(shared);
+  }
+}
+
+void* CallState::box(Value value) {
+  auto made = std::make_unique<Box>();
+  made->value = std::move(value);
+  void* address = made.get();
+  boxes.emplace(address, std::move(made));
+  return address;
+}
+
+void CallState::release_box(void* box) {
+  const auto found = boxes.find(box);
+  if (found != boxes.end() && --found->second->owners == 0) boxes.erase(found);
+}
+
+void CallState::keep_failure() {
+  std::lock_guard lock(mutex);
+  if (!failure) failure = std::current_exception();
+}
+
+namespace {
+
+using ChunkFn = std::int32_t (*)(RtContext*, std::int64_t begin, std::int64_t end, void* data);
+
+bool interrupted(const RtContext* context) {
+  return __atomic_load_n(context->interrupt_flag, __ATOMIC_RELAXED) != 0;
+}
+
+// The outcome of the lowest chunk that did not end well.
+struct FirstFault {
+  std::mutex mutex;
+  std::atomic<std::int64_t> chunk{INT64_MAX};
+  std::int32_t status = status_ok;
+  RtError error;
+
+  void record(std::int64_t at, std::int32_t found, const RtError& found_error) {
+    std::lock_guard lock(mutex);
+    if (at >= chunk.load(std::memory_order_relaxed)) return;
+    chunk.store(at, std::memory_order_relaxed);
+    status = found;
+    error = found_error;
+  }
+};
+
+extern "C" {
+
+std::int32_t rt_fault(RtContext* context, std::int32_t site, std::int64_t a, std::int64_t b, std::int64_t c) {
+  context->error.site = site;
+  context->error.values[0] = a;
+  context->error.values[1] = b;
+  context->error.values[2] = c;
+  return status_fault;
+}
+
+// A failed shape check: `dims` is the shape found, `symbols` the symbolic dims known before it.
+std::int32_t rt_shape_fault(RtContext* context, std::int32_t site, const std::int64_t* dims,
+                            std::int64_t dim_count, const std::int64_t* symbols, std::int64_t symbol_count) {
+  context->error.site = site;
+  try {
+    context->state->fault_values.assign(dims, dims + dim_count);
+    context->state->fault_values.insert(context->state->fault_values.end(), symbols, symbols + symbol_count);
+  } catch (...) {
+    context->state->keep_failure();
+    return status_exception;
+  }
+  return status_fault;
+}
+
+// Null when memory is refused; the caller returns status_exception.
+void* rt_scratch(RtContext* context, std::int64_t bytes) {
+  try {
+    return context->scratch->push(bytes);
+  } catch (...) {
+    context->state->keep_failure();
+    return nullptr;
+  }
+}
+
+// The place of the failure that was kept last.
+void rt_failed_at(RtContext* context, std::int32_t site) {
+  std::lock_guard lock(context->state->mutex);
+  if (context->state->failure_site < 0) context->state->failure_site = site;
+}
+
+void rt_scratch_release(RtContext* context, void* pointer) { context->scratch->pop(pointer); }
+
+// Bytes of a tensor of these dims, rounded up to whole lines; -1 when a dim is negative or the size passes
+// the limit.
+std::int64_t rt_byte_size(RtContext* context, std::int32_t dtype, std::int32_t rank,
+                          const std::int64_t* dims) {
+  try {
+    const std::int64_t count = element_count(std::span(dims, static_cast<std::size_t>(rank)));
+    const std::int64_t size = size_of(static_cast<DType>(dtype));
+    // Sums of a few thousand such sizes stay far from the end of 64 bits.
+    constexpr std::int64_t largest = std::int64_t{1} << 50;
+    if (count > largest / size)
+      Tensor::empty(static_cast<DType>(dtype), Shape(dims, dims + rank));  // refuses
+    return (count * size + 63) / 64 * 64;
+  } catch (...) {
+    context->state->keep_failure();
+    return -1;
+  }
+}
+
+// A buffer of a prim_func on the scratch stack; `zero` clears it. Null when it is refused.
+void* rt_buffer(RtContext* context, std::int32_t dtype, std::int32_t rank, const std::int64_t* dims,
+                std::int32_t zero) {
+  const std::int64_t bytes = rt_byte_size(context, dtype, rank, dims);
+  if (bytes < 0) return nullptr;
+  void* pointer = rt_scratch(context, bytes);
+  if (pointer != nullptr && zero != 0) std::memset(pointer, 0, static_cast<std::size_t>(bytes));
+  return pointer;
+}
+
+// A tensor that outlives the function; `zero` clears it.
+void* rt_tensor(RtContext* context, std::int32_t dtype, std::int32_t rank, const std::int64_t* dims,
+                std::int32_t zero) {
+  try {
+    Shape shape(dims, dims + rank);
+    Tensor tensor = zero != 0 ? Tensor::zeros(static_cast<DType>(dtype), std::move(shape))
+                              : Tensor::empty(static_cast<DType>(dtype), std::move(shape));
+    void* data = tensor.mutable_data();
+    context->state->tensors.insert_or_assign(data, std::move(tensor));
+    return data;
+  } catch (...) {
+    context->state->keep_failure();
+    return nullptr;
+  }
+}
+
+void rt_tensor_release(RtContext* context, void* data) { context->state->release_tensor(data); }
+
+void rt_box_own(RtContext*, void* box) { ++static_cast<Box*>(box)->owners; }
+void rt_box_release(RtContext* context, void* box) { context->state->release_box(box); }
+
+// A tensor of the same elements that belongs to the caller: what compiled code made is shared, what it does
+// not own (arguments, constants, arena memory) is copied. Null when memory is refused.
+void* rt_own(RtContext* context, void* data, std::int32_t dtype, std::int32_t rank,
+             const std::int64_t* dims) {
+  if (context->state->tensors.contains(data)) {
+    ++context->state->shares[data];
+    return data;
+  }
+  void* copy = rt_tensor(context, dtype, rank, dims, 0);
+  const std::int64_t count = element_count(std::span(dims, static_cast<std::size_t>(rank)));
+  if (copy && count > 0)
+    std::memcpy(copy, data, static_cast<std::size_t>(count * size_of(static_cast<DType>(dtype))));
+  return copy;
+}
+
+// Around the body of a recursive function; a fault at `site` when calls nest too deep.
+std::int32_t rt_enter(RtContext* context, std::int32_t site) {
+  const std::int64_t most = limits().max_call_depth;
+  if (++context->state->depth <= most) return status_ok;
+  return rt_fault(context, site, most, 0, 0);
+}
+void rt_leave(RtContext* context) { --context->state->depth; }
+
+std::int32_t rt_host_call(RtContext* context, std::int32_t index, const std::int64_t* in, std::int64_t* out) {
+  CallState& state = *context->state;
+  try {
+    const HostCall& host = (*state.running.host_calls)[static_cast<std::size_t>(index)];
+    std::size_t position = 0;
+    result_to_slots(host.call(arguments_of(host, state, in)), host.result, host.span, state, out, position);
+    return status_ok;
+  } catch (...) {
+    state.keep_failure();
+    return status_exception;
+  }
+}
+
+// What an operator's kernel returned that did not end well. Its fault becomes the Failure that the operator's
+// evaluation gives for the same arguments; where that gives none, it stays.
+std::int32_t rt_operator_fault(RtContext* context, std::int32_t index, std::int32_t status,
+                               const std::int64_t* in) {
+  if (status != status_fault) return status;
+  CallState& state = *context->state;
+  try {
+    const HostCall& host = (*state.running.host_calls)[static_cast<std::size_t>(index)];
+    host.call(arguments_of(host, state, in));
+    return status;
+  } catch (const Failure& failure) {
+    const ErrorClass found = failure.diagnostics().front().error_class;
+    if (found != ErrorClass::Runtime && found != ErrorClass::Interrupted) return status;
+    state.keep_failure();
+    return status_exception;
+  } catch (...) {
+    return status;
+  }
+}
+
+// Runs fn over [0, n) in chunks of `chunk` iterations. Chunks depend on shapes only; every chunk below a
+// failed one still runs, so that the reported fault is the first in program order for any number of threads.
+std::int32_t rt_parallel_for(RtContext* context, std::int64_t n, std::int64_t chunk, ChunkFn fn, void* data) {
+  if (n <= 0) return status_ok;
+  chunk = std::max<std::int64_t>(chunk, 1);
+  const std::int64_t chunks = (n - 1) / chunk + 1;
+  CallState& state = *context->state;
+  if (state.threads == 1 || chunks == 1) {
+    for (std::int64_t c = 0; c < chunks; ++c) {
+      if (interrupted(context)) return status_interrupted;
+      const std::int32_t status = fn(context, c * chunk, std::min(n, (c + 1) * chunk), data);
+      if (status != status_ok) return status;
+    }
+    return status_ok;
+  }
+  FirstFault first;
+  // Cancelled by an interrupt: to look at each of a million chunks that will not run takes long.
+  tbb::task_group_context tasks;
+  try {
+    tbb::parallel_for(
+        tbb::blocked_range<std::int64_t>(0, chunks, 1),
+        [&](const tbb::blocked_range<std::int64_t>& range) {
+          try {
+            std::unique_ptr<Scratch> scratch = state.pool.take();
+            for (std::int64_t c = range.begin(); c < range.end(); ++c) {
+              if (c >= first.chunk.load(std::memory_order_relaxed)) break;
+              RtContext own{context->interrupt_flag, &state, scratch.get(), {}};
+              own.error.iteration = c * chunk;
+              const std::int32_t status = interrupted(context)
+                                              ? std::int32_t{status_interrupted}
+                                              : fn(&own, c * chunk, std::min(n, (c + 1) * chunk), data);
+              if (status != status_ok) first.record(c, status, own.error);
+              if (status == status_interrupted) tasks.cancel_group_execution();
+            }
+            state.pool.give_back(std::move(scratch));
+          } catch (...) {
+            state.keep_failure();
+            first.record(range.begin(), status_exception, {});
+          }
+        },
+        tbb::simple_partitioner(), tasks);
+  } catch (...) {
+    state.keep_failure();
+    return status_exception;
+  }
+  if (first.status == status_fault) context->error = first.error;
+  return first.status;
+}
+
+float rt_half_to_float(std::uint32_t bits) { return half_bits_to_float(static_cast<std::uint16_t>(bits)); }
+std::uint32_t rt_float_to_half(float value) { return float_to_half_bits(value); }
+std::uint32_t rt_double_to_half(double value) { return double_to_half_bits(value); }
+std::uint32_t rt_double_to_bfloat16(double value) { return double_to_bfloat16_bits(value); }
+
+}  // extern "C"
+
+template <class F>
+RuntimeSymbol symbol(std::string_view name, F* function) {
+  return {name, reinterpret_cast<void*>(function)};
+}
+
+// Picks the overload of a C++ math function by its type.
+using Unary32 = float(float);
+using Unary64 = double(double);
+using Binary32 = float(float, float);
+using Binary64 = double(double, double);
+
+}  // namespace
+
+std::span<const RuntimeSymbol> runtime_symbols() {
+  static const std::vector<RuntimeSymbol> table = {
+      symbol("rt_fault", rt_fault),
+      symbol("rt_shape_fault", rt_shape_fault),
+      symbol("rt_operator_fault", rt_operator_fault),
+      symbol("rt_scratch", rt_scratch),
+      symbol("rt_scratch_release", rt_scratch_release),
+      symbol("rt_failed_at", rt_failed_at),
+      symbol("rt_byte_size", rt_byte_size),
+      symbol("rt_buffer", rt_buffer),
+      symbol("rt_tensor", rt_tensor),
+      symbol("rt_tensor_release", rt_tensor_release),
+      symbol("rt_own", rt_own),
+      symbol("rt_box_own", rt_box_own),
+      symbol("rt_box_release", rt_box_release),
+      symbol("rt_function_value", rt_function_value),
+      symbol("rt_call_value", rt_call_value),
+      symbol("rt_enter", rt_enter),
+      symbol("rt_leave", rt_leave),
+      symbol("rt_host_call", rt_host_call),
+      symbol("rt_parallel_for", rt_parallel_for),
+      symbol("rt_native_call", rt_native_call),
+      symbol("rt_half_to_float", rt_half_to_float),
+      symbol("rt_float_to_half", rt_float_to_half),
+      symbol("rt_double_to_half", rt_double_to_half),
+      symbol("rt_double_to_bfloat16", rt_double_to_bfloat16),
+      symbol("__extendhfsf2", __extendhfsf2),
+      symbol("__truncsfhf2", __truncsfhf2),
+      symbol("__truncdfhf2", __truncdfhf2),
+      symbol<void*(void*, const void*, std::size_t)>("memcpy", std::memcpy),
+      symbol<void*(void*, const void*, std::size_t)>("memmove", std::memmove),
+      symbol<void*(void*, int, std::size_t)>("memset", std::memset),
+      symbol<int(const void*, const void*, std::size_t)>("memcmp", std::memcmp),
+      symbol<Unary32>("expf", ::expf),
+      symbol<Unary64>("exp", ::exp),
+      symbol<Unary32>("exp2f", ::exp2f),
+      symbol<Unary64>("exp2", ::exp2),
+      symbol<Unary32>("expm1f", ::expm1f),
+      symbol<Unary64>("expm1", ::expm1),
+      symbol<Unary32>("logf", ::logf),
+      symbol<Unary64>("log", ::log),
+      symbol<Unary32>("log2f", ::log2f),
+      symbol<Unary64>("log2", ::log2),
+      symbol<Unary32>("log1pf", ::log1pf),
+      symbol<Unary64>("log1p", ::log1p),
+      symbol<Unary32>("tanhf", ::tanhf),
+      symbol<Unary64>("tanh", ::tanh),
+      symbol<Unary32>("erff", ::erff),
+      symbol<Unary64>("erf", ::erf),
+      symbol<Unary32>("sinf", ::sinf),
+      symbol<Unary64>("sin", ::sin),
+      symbol<Unary32>("cosf", ::cosf),
+      symbol<Unary64>("cos", ::cos),
+      symbol<Unary32>("tanf", ::tanf),
+      symbol<Unary64>("tan", ::tan),
+      symbol<Binary32>("powf", ::powf),
+      symbol<Binary64>("pow", ::pow),
+      symbol<Binary32>("fmodf", ::fmodf),
+      symbol<Binary64>("fmod", ::fmod),
+      symbol<Unary32>("acosf", ::acosf),
+      symbol<Unary64>("acos", ::acos),
+      symbol<Unary32>("acoshf", ::acoshf),
+      symbol<Unary64>("acosh", ::acosh),
+      symbol<Unary32>("asinf", ::asinf),
+      symbol<Unary64>("asin", ::asin),
+      symbol<Unary32>("asinhf", ::asinhf),
+      symbol<Unary64>("asinh", ::asinh),
+      symbol<Unary32>("atanf", ::atanf),
+      symbol<Unary64>("atan", ::atan),
+      symbol<Unary32>("atanhf", ::atanhf),
+      symbol<Unary64>("atanh", ::atanh),
+      symbol<Unary32>("coshf", ::coshf),
+      symbol<Unary64>("cosh", ::cosh),
+      symbol<Unary32>("sinhf", ::sinhf),
+      symbol<Unary64>("sinh", ::sinh),
+      symbol<Unary32>("exp10f", ::exp10f),
+      symbol<Unary64>("exp10", ::exp10),
+      symbol<Unary32>("log10f", ::log10f),
+      symbol<Unary64>("log10", ::log10),
+      symbol<Binary32>("atan2f", ::atan2f),
+      symbol<Binary64>("atan2", ::atan2),
+      symbol<Binary32>("hypotf", ::hypotf),
+      symbol<Binary64>("hypot", ::hypot),
+      symbol<Binary32>("nextafterf", ::nextafterf),
+      symbol<Binary64>("nextafter", ::nextafter),
+      symbol<float(float, int)>("ldexpf", ::ldexpf),
+      symbol<double(double, int)>("ldexp", ::ldexp),
+      symbol<float(float, float, float)>("fmaf", ::fmaf),
+      symbol<double(double, double, double)>("fma", ::fma),
+      // LLVM makes these of compare-selects whose operands it knows to be no NaN.
+      symbol<Binary32>("fminf", ::fminf),
+      symbol<Binary64>("fmin", ::fmin),
+      symbol<Binary32>("fmaxf", ::fmaxf),
+      symbol<Binary64>("fmax", ::fmax),
+      symbol<Unary32>("floorf", ::floorf),
+      symbol<Unary64>("floor", ::floor),
+      symbol<Unary32>("ceilf", ::ceilf),
+      symbol<Unary64>("ceil", ::ceil),
+      symbol<Unary32>("truncf", ::truncf),
+      symbol<Unary64>("trunc", ::trunc),
+      // Halves round to even because nothing here changes the rounding mode.
+      symbol<Unary32>("roundevenf", ::rintf),
+      symbol<Unary64>("roundeven", ::rint),
+      symbol<Unary32>("sqrtf", ::sqrtf),
+      symbol<Unary64>("sqrt", ::sqrt),
+  };
+  return table;
+}
+
+}  // namespace relish::jit
