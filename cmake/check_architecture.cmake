@@ -101,7 +101,7 @@ function(exists path variable)
     set(${variable} TRUE PARENT_SCOPE)
     return()
   endif()
-  # The large folders are being cut into these chapters: a file that has not moved yet still stands above.
+
 endfunction()
 
 # A quoted word is a path when it begins with a folder of the top level, ends as a folder does, or is a source file.

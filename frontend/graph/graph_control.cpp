@@ -19,8 +19,6 @@
 namespace relish {
 namespace {
 
-Type error_type() { return Type(TypeKind(ErrorType{})); }
-
 std::string last_of(const ast::Block& body);
 
 // The name that every way from the branch `at` on binds with its last statement; empty when there is none. An
@@ -218,7 +216,7 @@ void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If&
   std::vector<Type> types;
   bool failed = condition.type().is_error();
   for (Result& result : results) {
-    Type type = error_type();
+    Type type = TypeKind(ErrorType{});
     auto join = [&] {
       type = common_type(result.then_value, result.else_value, fmt::format("'{}'", printable(result.name)),
                          statement.span);
@@ -246,7 +244,7 @@ void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If&
   Span span = branch.span;
   Expr value;
   if (failed) {
-    value = Expr(std::make_shared<const ExprNode>(ExprNode{span, error_type(), node}));
+    value = Expr(std::make_shared<const ExprNode>(ExprNode{span, Type(TypeKind(ErrorType{})), node}));
   } else {
     value = checked(
         [&] { return if_expr(condition, std::move(then_arm.region), std::move(else_arm.region), span); },
