@@ -113,11 +113,12 @@ Stmt with_accumulators(const Nest& nest, const Update& update, const std::vector
                        const Axis* row, Accumulators& accumulators) {
   const DType dtype = nest.store->buffer.dtype();
   const Span span = nest.store_stmt->span;
-  std::vector<Scalar> shape, place;
+  std::vector<Scalar> shape, place, place_in_block;
   std::vector<const Axis*> row_loop;
   if (row) {
     shape = {row->loop->extent};
     place = {Scalar(row->loop->var)};
+    place_in_block = {Scalar(row->var)};
     row_loop = {row};
   }
   const auto joined = [&](const Buffer& buffer, const std::vector<Scalar>& indices, const Scalar& value) {
@@ -149,10 +150,12 @@ Stmt with_accumulators(const Nest& nest, const Update& update, const std::vector
   const auto with_sum = [&](std::size_t sum, std::size_t target, const Stmt& inside) {
     const Scalar neutral = float_literal(dtype, update.op == BinaryOp::Add ? -0.0 : 1.0);
     const Stmt clear = fresh_copy(wrap(row_loop, make_stmt(Store{sums[sum - 1], place, neutral}, span)));
-    const Scalar value = load(sums[sum - 1], place);
-    const Stmt join = fresh_copy(
-        wrap(row_loop, target > 0 ? joined(sums[target - 1], place, value)
-                                  : in_block(joined(nest.store->buffer, nest.store->indices, value), false)));
+    const auto to_element = [&] {
+      const Scalar value = load(sums[sum - 1], place_in_block);
+      return in_block(joined(nest.store->buffer, nest.store->indices, value), false);
+    };
+    const Stmt join = fresh_copy(wrap(
+        row_loop, target > 0 ? joined(sums[target - 1], place, load(sums[sum - 1], place)) : to_element()));
     return seq({clear, inside, join}, span);
   };
   // Loop k with all that lies inside it, added to the target.
@@ -164,7 +167,7 @@ Stmt with_accumulators(const Nest& nest, const Update& update, const std::vector
     Stmt body;
     if (innermost) {
       RELISH_CHECK(own > 0, "a sum in one piece has no accumulators");
-      body = wrap(row_loop, in_block(joined(sums[own - 1], place, update.addend), true));
+      body = wrap(row_loop, in_block(joined(sums[own - 1], place_in_block, update.addend), true));
     } else {
       const std::size_t inner = new_sum();
       body = with_sum(inner, own, level(k + 1, inner));

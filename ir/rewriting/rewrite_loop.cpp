@@ -3,6 +3,8 @@
 
 #include "ir/rewriting/rewrite.h"
 
+#include "ir/scalars/scalar_order.h"
+
 namespace relish {
 namespace {
 
@@ -341,36 +343,13 @@ Stmt substitute(const Stmt& stmt, const ScalarMap& scalars, const BufferMap& buf
 
 void for_each_scalar(const Scalar& scalar, const std::function<void(const Scalar&)>& visit) {
   std::vector<const Scalar*> stack{&scalar};
-  auto push = [&](const std::vector<Scalar>& list) {
-    for (auto it = list.rbegin(); it != list.rend(); ++it) stack.push_back(&*it);
-  };
   while (!stack.empty()) {
     const Scalar& at = *stack.back();
     stack.pop_back();
     visit(at);
-    std::visit(
-        [&](const auto& kind) {
-          using K = std::decay_t<decltype(kind)>;
-          if constexpr (requires { kind.op; }) {
-            stack.push_back(&kind.b);
-            stack.push_back(&kind.a);
-          } else if constexpr (std::is_same_v<K, Not> || std::is_same_v<K, Cast> ||
-                               std::is_same_v<K, Reinterpret>) {
-            stack.push_back(&kind.a);
-          } else if constexpr (std::is_same_v<K, Let>) {
-            stack.push_back(&kind.body);
-            stack.push_back(&kind.value);
-          } else if constexpr (std::is_same_v<K, Select>) {
-            stack.push_back(&kind.b);
-            stack.push_back(&kind.a);
-            stack.push_back(&kind.condition);
-          } else if constexpr (std::is_same_v<K, Load>) {
-            push(kind.indices);
-          } else if constexpr (std::is_same_v<K, IntrinsicCall> || std::is_same_v<K, ForeignCall>) {
-            push(kind.args);
-          }
-        },
-        at->kind);
+    const auto first = static_cast<std::ptrdiff_t>(stack.size());
+    for_each_operand(at, [&](const Scalar& operand) { stack.push_back(&operand); });
+    std::reverse(stack.begin() + first, stack.end());
   }
 }
 

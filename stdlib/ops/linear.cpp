@@ -196,6 +196,19 @@ Type infer_dense(const CallView& call) {
   return synonym::infer<meaning_of_dense>(call);
 }
 
+// Whether the weight has so many rows as `units` says is known here, or when it runs.
+PrimFunc lower_dense(const LowerCall& c) {
+  PrimFunc function = synonym::lower<meaning_of_dense>(c);
+  const auto* units = c.call.attribute("units").as<std::int64_t>();
+  const Scalar& rows = function.params[1].buffer()->shape().front();
+  if (!units || prove_equal(rows, Scalar(*units))) return function;
+  const Stmt same =
+      make_stmt(AssertStmt{equal(rows, Scalar(*units)), "dense: units is not the number of rows of weight"},
+                c.call.span);
+  function.body = seq({same, function.body}, function.body->span);
+  return function;
+}
+
 constexpr Sample samples[] = {
     {"[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]", "[[17.0, 23.0], [39.0, 53.0]]"},
     {"[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]], [10.0, 20.0]", "[[27.0, 43.0], [49.0, 73.0]]"},
@@ -258,6 +271,7 @@ extern const Op op_nn_dense = synonym_of<meaning_of_dense>(
      .summary = "Rows times the transposed weight.",
      .params = dense_params,
      .infer = infer_dense,
+     .lower = lower_dense,
      .gradient_doc = "ddata = g @ weight, dweight = transposed g @ data over all rows",
      .agreement = Agreement::Sum,
      .samples = dense_samples,

@@ -1,5 +1,6 @@
 // Mutations of prim_funcs: accesses, scalars, loops, blocks.
 #include <algorithm>
+#include <cctype>
 
 #include "ir/nodes/intrinsic.h"
 #include "tests/generate/mutation.h"
@@ -222,16 +223,33 @@ MaybeLine condition_not_bool(Draft& draft) {
   return at;
 }
 
+// Whether the text has the name as a word of its own.
+bool mentions(const std::string& text, const std::string& name) {
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) return true;
+  }
+  return false;
+}
+
 MaybeLine handle_not_matched(Draft& draft) {
-  // The match_buffer goes; what is told is the parameter, on the line of the definition.
+  // The match_buffer goes; what is told is the first use of its name. One of symbolic sizes is left alone:
+  // what is told then is that nothing tells the size.
   const MaybeLine at = draft.some_line([](const SourceLine& line) {
-    return line.loop && line.text.find("T.match_buffer(") != std::string::npos;
+    return line.loop && line.text.find(" = T.match_buffer(") != std::string::npos;
   });
   if (!at) return std::nullopt;
-  std::size_t def = *at;
-  while (draft.line(def).kind != SourceLine::Def) --def;
+  for (std::size_t line = *at; draft.line(line).kind != SourceLine::Def; --line)
+    if (draft.line(line).text.find(" = T.int") != std::string::npos) return std::nullopt;
+  const std::string text = draft.line(*at).text.substr(0, draft.line(*at).text.find(" = "));
+  const std::string name = text.substr(text.find_first_not_of(' '));
   draft.source.lines.erase(draft.source.lines.begin() + static_cast<std::ptrdiff_t>(*at));
-  return def;
+  for (std::size_t line = *at; line < draft.source.lines.size(); ++line) {
+    if (draft.line(line).kind == SourceLine::Def) break;
+    if (mentions(draft.line(line).text, name)) return line;
+  }
+  return std::nullopt;
 }
 
 MaybeLine loop_over_nothing(Draft& draft) {

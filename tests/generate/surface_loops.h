@@ -68,18 +68,16 @@ class LoopWriter {
 
   struct Scope {
     explicit Scope(LoopWriter& writer)
-        : l(writer),
-          buffers(writer.buffers.size()),
-          indices(writer.indices.size()),
-          locals(writer.locals.size()) {}
+        : l(writer), buffers(writer.buffers.size()), locals(writer.locals.size()), indices(writer.indices) {}
     Scope(const Scope&) = delete;
     ~Scope() {
       l.buffers.resize(buffers);
-      l.indices.resize(indices);
+      l.indices = std::move(indices);
       l.locals.resize(locals);
     }
     LoopWriter& l;
-    std::size_t buffers, indices, locals;
+    std::size_t buffers, locals;
+    std::vector<Index> indices;  // a block with axes hides those of the loops
   };
 
  private:

@@ -282,7 +282,7 @@ void LoopWriter::block_statement() {
       w.line(fmt::format("{} = T.axis.{}({}, {} * 2 + {})", axis, w.spelled({"spatial", "S"}), dim.text,
                          outer, inner));
       w.line(fmt::format("T.where({} * 2 + {} < {})", outer, inner, dim.text));
-      indices.push_back({axis, "int32", dim});
+      indices = {{axis, "int32", dim}};
       if (w.random.chance(0.5)) {
         w.cover("declared regions");
         w.line(fmt::format("T.writes({}[{}])", target.name, axis));
@@ -302,8 +302,7 @@ void LoopWriter::block_statement() {
         w.line(fmt::format("{} = T.axis.spatial({}, {})", axis, dim.text, outer));
         w.raw(fmt::format("{} = T.axis.{}({}, {})", k, w.spelled({"reduce", "R"}), times, inner));
       }
-      indices.push_back({axis, "int32", dim});
-      indices.push_back({k, "int32", {std::to_string(times), times}});
+      indices = {{axis, "int32", dim}, {k, "int32", {std::to_string(times), times}}};
       w.open("with T.init():");
       w.line(fmt::format("{}[{}] = {}", target.name, axis, literal(target.dtype)));
       w.close();

@@ -44,12 +44,13 @@ std::vector<std::optional<Expr>> vjp(const VjpCall& c) {
 
 }  // namespace synonym
 
-// `op` with its hooks, of which `infer` may be its own: rules that name `op`'s parameters belong there.
+// `op` with its hooks, of which `infer` and `lower` may be its own: rules that name `op`'s parameters belong
+// there.
 template <MeaningFn meaning>
 constexpr Op synonym_of(Op op) {
   if (!op.infer) op.infer = synonym::infer<meaning>;
   op.eval = synonym::evaluate<meaning>;
-  op.lower = synonym::lower<meaning>;
+  if (!op.lower) op.lower = synonym::lower<meaning>;
   op.vjp = synonym::vjp<meaning>;
   return op;
 }

@@ -32,7 +32,9 @@ Type infer(const CallView& call) {
         "rank", call.span_of(1),
         fmt::format("alpha has rank {} and data has rank {}, expected at most that", alpha.rank, data.rank));
   }
-  if (data.rank >= 0 && alpha.rank == 1) normal_axis(call, call.int_attribute("axis"), data.rank);
+  // The default says nothing of slopes that need no axis.
+  const std::int64_t axis = call.int_attribute("axis");
+  if (data.rank >= 0 && (alpha.rank == 1 || axis != 1)) normal_axis(call, axis, data.rank);
   const std::optional<Dims> dims = known_dims(data), slopes = known_dims(alpha);
   if (!dims || !slopes) return result;
   const Dims placed = aligned(call, *slopes, data.rank);
@@ -121,6 +123,7 @@ constexpr Reject rejects[] = {
     {"prelu.dtype", "rand((1, 2), \"float32\"), rand((2,), \"float64\")", "expected the same"},
     {"prelu.axis", "rand((2,), \"float32\"), rand((2,), \"float32\")", "out of range"},
     {"prelu.rank", "rand((2,), \"float32\"), rand((1, 2), \"float32\")", "expected at most that"},
+    {"prelu.axis", "rand((2, 3), \"float32\"), rand((2, 3), \"float32\"), axis=2", "out of range"},
     {"prelu.shape", "rand((2, 3), \"float32\"), rand((2,), \"float32\")", "does not broadcast to data"},
 };
 
