@@ -88,6 +88,7 @@ Stmt unroll_and_jam(const For& loop, Span span, std::int64_t factor) {
   check_splits(loop);
   const auto* swept = loop.body.as<For>();
   RELISH_CHECK(swept != nullptr);
+  if (loop.extent.as_int().value_or(factor) < factor) return make_stmt(loop, span);
   const Scalar rounds = whole_rounds(loop, factor);
   const auto extent = loop.extent.as_int();
   std::vector<Stmt> parts;

@@ -52,11 +52,14 @@ double innermost_cost(const Axis& axis, const Nest& nest, RangeProver& prover) {
   return cost;
 }
 
+// The loops around the body, outermost first. In another place a loop is not shown to be parallel or
+// vectorized any more; which ones run at once is marked when all are in order.
 Stmt wrap(const std::vector<const Axis*>& loops, Stmt body) {
   for (std::size_t i = loops.size(); i-- > 0;) {
-    const For& loop = *loops[i]->loop;
-    body =
-        make_stmt(For{loop.var, loop.begin, loop.extent, loop.kind, body, loop.annotations}, loops[i]->span);
+    For loop = *loops[i]->loop;
+    if (loop.kind == LoopKind::Parallel || loop.kind == LoopKind::Vectorized) loop.kind = LoopKind::Serial;
+    loop.body = body;
+    body = make_stmt(std::move(loop), loops[i]->span);
   }
   return body;
 }
@@ -262,6 +265,7 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover, Accumulators& accumulators) 
   if (nest.block) {
     BlockStmt update = *nest.block;
     update.init = {};
+    update.reads = update.writes = std::nullopt;  // with an init they leave out what is updated
     body = make_stmt(std::move(update), nest.block_stmt->span);
   }
   body = wrap({innermost}, body);

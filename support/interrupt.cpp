@@ -106,7 +106,9 @@ extern "C" void on_tick(int, siginfo_t* information, void*) {
   wake_working_thread();
   const std::int32_t passed = holds.load() > 0 ? 0 : ticks.load() + 1;
   ticks.store(passed);
-  if (passed >= last_tick && ends_process(asked_signal.load())) leave(asked_signal.load());
+  // A tick may come when what asked for it was obeyed and is forgotten.
+  const std::int32_t asked = asked_signal.load();
+  if (asked != 0 && passed >= last_tick && ends_process(asked)) leave(asked);
   errno = error;
 }
 

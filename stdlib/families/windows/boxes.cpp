@@ -66,7 +66,7 @@ std::int64_t element_index(const CallView& call, std::string_view name, std::int
                            const std::optional<Dims>& data, std::int64_t length) {
   const std::int64_t index = call.int_attribute(name);
   const auto elements = data ? data->back().as_int() : std::nullopt;
-  if (index < least || (elements && index + length > *elements)) {
+  if (index < least || (elements && index > *elements - length)) {
     call.reject("index", call.span,
                 fmt::format("{} is {}, and a box has {} elements", name, index,
                             data ? print(data->back()) : "unknown"));

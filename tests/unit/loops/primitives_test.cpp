@@ -47,7 +47,7 @@ TEST_CASE("unroll and jam: whole sweeps, and what remains") {
 TEST_CASE("unroll and jam: fewer iterations than a sweep has") {
   const PrimFuncPtr function = prim_func("        for k, j in T.grid(3, 8): C[j] = C[j] + A[k, j]\n");
   CHECK(text_with(function, unroll_and_jam(*function->body.as<For>(), {}, 4)) ==
-        "        for k_1, j in T.grid(3, 8):\n            C[j] = C[j] + A[0 + k_1, j]\n");
+        text_with(function, function->body));
 }
 
 TEST_CASE("a fresh copy binds variables and buffers of its own") {
