@@ -3,6 +3,10 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
+#include "shell/command.h"
+#include "shell/script/builtins.h"
 #include "support/atomic_file.h"
 #include "support/failure.h"
 #include "support/limits.h"
@@ -64,7 +68,12 @@ void SessionStatements::add_part(const std::string& text, const Script::Progress
     comment += fmt::format("for {0} in range({1}): {0} = rand((1,))\n", counter, progress.draws);
   }
   add_piece(std::move(comment));
-  for (const std::string& name : progress.touched) {
+  // Names that hide what the values are made with come last.
+  std::vector<std::string> names = progress.touched;
+  std::stable_partition(names.begin(), names.end(), [](const std::string& name) {
+    return !find_builtin(name) && !find_command(name);
+  });
+  for (const std::string& name : names) {
     if (!script.environment().find(name)) continue;
     if (const auto pieces = assignment_pieces(script, name)) {
       for (const SessionPiece& piece : *pieces) add_piece(piece);
