@@ -38,6 +38,12 @@ Type infer(const CallView& call) {
   }
   const std::optional<Dims> prob = matrix(call, 0), samples = matrix(call, 1), rows = matrix(call, 2);
   if (prob && is_zero((*prob)[1])) call.reject("empty", call.span_of(0), "prob has no categories");
+  const std::optional<std::int64_t> categories = prob ? (*prob)[1].as_int() : std::nullopt;
+  const int bits = 8 * static_cast<int>(size_of(*dtype)) - (is_signed_int(*dtype) ? 1 : 0);
+  if (categories && bits < 63 && *categories - 1 >= std::int64_t{1} << bits) {
+    call.reject("dtype", call.span,
+                fmt::format("prob has {} categories, which {} does not count", *categories, name_of(*dtype)));
+  }
   for (std::size_t i = 1; i < 3; ++i) {
     const std::optional<Dims>& dims = i == 1 ? samples : rows;
     if (!dims || !prove_different((*dims)[1], 1)) continue;
@@ -142,6 +148,9 @@ constexpr Reject rejects[] = {
      "expected a floating dtype"},
     {"multinomial_from_uniform.indices", "[[0.5, 0.5]], [[0.5]], [[0.0]]", "expected integers"},
     {"multinomial_from_uniform.empty", "rand((2, 0), \"float32\"), [[0.5]], tensor([[0]])", "no categories"},
+    {"multinomial_from_uniform.dtype",
+     "rand((1, 300), \"float32\"), rand((1, 1), \"float32\"), tensor([[0]], \"int64\"), dtype=\"uint8\"",
+     "prob has 300 categories, which uint8 does not count"},
 };
 
 }  // namespace
