@@ -3,6 +3,7 @@
 
 #include "stdlib/families/elementwise/dtypes.h"
 #include "stdlib/families/elementwise/elements.h"
+#include "stdlib/families/elementwise/fill_value.h"
 #include "stdlib/families/elementwise/scalars.h"
 
 #include "ir/printer/printer.h"
@@ -88,6 +89,9 @@ Type infer(const CallView& call) {
   std::optional<DType> dtype = dtype_attribute(call, "dtype");
   if (!dtype) dtype = all_integers(call) ? DType::Int64 : DType::Float32;
   const std::optional<Scalar> length = length_of(call);
+  // Numbers lie between the start and the end.
+  for (std::size_t i = 0; i < call.args.size() && is_float(*dtype); ++i)
+    require_in_range(call, i, params[i].name, dtype);
   if (!length) return TensorType{dtype, std::nullopt, 1};
   return tensor_type({*length}, *dtype);
 }
@@ -143,6 +147,7 @@ constexpr Sample samples[] = {
 constexpr Reject rejects[] = {
     {"arange.step", "0, 5, 0", "step is 0"},
     {"arange.number", "True", "expected a number"},
+    {"arange.end", "0.0, 1e39, 1e38, dtype=\"float32\"", "1e+39"},
     {"arange.start", "[1.0]", "expected a scalar"},
     {"arange.length", "0.0, 1e300, 1e-300", "infinite"},
     {"arange.dtype", "5, dtype=\"float7\"", "dtype is"},

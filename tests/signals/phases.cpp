@@ -27,6 +27,7 @@ const std::map<std::string, std::string>& builtin_scripts() {
       {"round", big + "while True:\n    u = round(t)\n"},
       {"print", big + "while True:\n    print(t, full=True)\n"},
       {"arg", "n = arg(\"n\", 5)\nwhile True:\n    n = n + 0\n"},
+      {"exit", "n = 0\nwhile True:\n    if n > 0:\n        exit(3)\n"},
       {"range", "for i in range(1000000000000):\n    n = i\n"},
       {"len", "xs = [1] * 1000000\nwhile True:\n    n = len(xs)\n"},
       {"min", "while True:\n    n = min(range(3000000))\n"},
