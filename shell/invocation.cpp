@@ -1,11 +1,11 @@
 // Access to the arguments of a command's call.
 #include <algorithm>
-#include <charconv>
 
 #include "runtime/files.h"
 #include "shell/command.h"
 #include "shell/script/script.h"
 #include "support/render.h"
+#include "support/value_text.h"
 
 namespace relish {
 namespace {
@@ -17,15 +17,7 @@ std::string option_text(Surface surface, std::string_view name) {
 // "a, b" of one text or a list of texts.
 std::vector<std::string> split_names(std::string_view text) {
   std::vector<std::string> result;
-  std::size_t begin = 0;
-  while (begin <= text.size()) {
-    std::size_t end = std::min(text.find(',', begin), text.size());
-    std::string_view part = text.substr(begin, end - begin);
-    while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
-    while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
-    if (!part.empty()) result.emplace_back(part);
-    begin = end + 1;
-  }
+  for (const std::string_view part : split_at_commas(text)) result.push_back(without_quotes(part));
   return result;
 }
 
@@ -77,9 +69,7 @@ std::int64_t Invocation::integer(std::string_view option, std::int64_t fallback)
   if (!value) return fallback;
   if (const auto* integer = value->as<std::int64_t>()) return *integer;
   if (const std::string* text = value->string()) {
-    std::int64_t result = 0;
-    auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), result);
-    if (error == std::errc{} && end == text->data() + text->size() && !text->empty()) return result;
+    if (const auto result = whole_number<std::int64_t>(*text)) return *result;
     misuse(option, fmt::format("found '{}'; expected an int", printable(*text)));
   }
   misuse(option, fmt::format("found {}; expected an int", describe(*value)));
@@ -90,9 +80,7 @@ double Invocation::real(std::string_view option, double fallback) const {
   if (!value) return fallback;
   if (auto real = real_of(*value)) return *real;
   if (const std::string* text = value->string()) {
-    double result = 0;
-    auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), result);
-    if (error == std::errc{} && end == text->data() + text->size() && !text->empty()) return result;
+    if (const auto result = real_number(*text)) return *result;
     misuse(option, fmt::format("found '{}'; expected a number", printable(*text)));
   }
   misuse(option, fmt::format("found {}; expected a number", describe(*value)));
@@ -136,18 +124,15 @@ std::vector<int> Invocation::path(std::string_view option) const {
   }
   if (const std::string* text = value->string()) {
     std::vector<int> result;
-    const char* at = text->data();
-    const char* end = at + text->size();
-    while (true) {
-      std::int64_t i = 0;
-      auto [next, error] = std::from_chars(at, end, i);
-      if (error != std::errc{} || (next != end && *next != '.')) {
+    for (std::size_t begin = 0; begin <= text->size();) {
+      const std::size_t dot = std::min(text->find('.', begin), text->size());
+      const auto i = whole_number<std::int64_t>(std::string_view(*text).substr(begin, dot - begin));
+      if (!i)
         refuse_value(option, fmt::format("found '{}'; expected an index path such as 1.0", printable(*text)));
-      }
-      result.push_back(index(i));
-      if (next == end) return result;
-      at = next + 1;
+      result.push_back(index(*i));
+      begin = dot + 1;
     }
+    return result;
   }
   misuse(option, fmt::format("found {}; expected an index path such as 1.0", describe(*value)));
 }

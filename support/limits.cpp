@@ -11,6 +11,7 @@
 
 #include "support/failure.h"
 #include "support/render.h"
+#include "support/value_text.h"
 
 namespace relish {
 namespace {
@@ -100,8 +101,8 @@ void set_limit(const LimitFlag& flag, std::string_view text) {
   if (flag.argument == "SIZE") {
     value = parse_size(text, flag.flag);
   } else {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value == 0) {
+    value = whole_number<std::uint64_t>(text).value_or(0);
+    if (value == 0) {
       fail(ErrorClass::Usage, {}, "option.value",
            fmt::format("{}: found '{}'; expected an int of at least 1", flag.flag, printable(text)));
     }

@@ -14,7 +14,8 @@ struct NamedSpec {
   std::string name;
   Attributes options;
 };
-NamedSpec parse_named_spec(std::string_view text);  // UsageError
+// UsageError; `what` is named before its message.
+NamedSpec parse_named_spec(std::string_view text, std::string_view what = "");
 
 struct AppendLossOptions {
   NamedSpec loss;             // of the standard library, when loss_function is null

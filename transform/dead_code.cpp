@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ir/calls/foreign_calls.h"
+#include "ir/rewriting/region_aliases.h"
 #include "ir/rewriting/rewrite.h"
 #include "transform/rebuild.h"
 
@@ -284,6 +285,9 @@ class Sweeper {
              else_region = swept(branch->else_region, results);
       then_region.results = chosen(then_region.results, results);
       else_region.results = chosen(else_region.results, results);
+      // Behind what goes there may have stood a name for a result, which reading leaves out at a region's
+      // end.
+      if (changed_) drop_aliases(then_region), drop_aliases(else_region);
       return if_expr(branch->condition, std::move(then_region), std::move(else_region), value.span());
     }
     Loop loop = *value.as<Loop>();
@@ -291,6 +295,7 @@ class Sweeper {
     if (loop.condition) loop.condition = std::make_shared<const Region>(swept(loop.condition, results));
     Region body = swept(loop.body, results);
     body.results = chosen(body.results, results);
+    if (changed_) drop_aliases(body);
     loop.body = std::make_shared<const Region>(std::move(body));
     return loop_expr(std::move(loop), value.span());
   }

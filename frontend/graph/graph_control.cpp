@@ -7,11 +7,11 @@
 
 #include <cmath>
 #include "frontend/graph/graph_builder.h"
-#include "frontend/graph/region_aliases.h"
 #include "frontend/names/binding_names.h"
 #include "frontend/names/suggestions.h"
 #include "ir/printer/printer.h"
 #include "ir/rewriting/join.h"
+#include "ir/rewriting/region_aliases.h"
 #include "support/fix.h"
 #include "support/limits.h"
 #include "support/render.h"

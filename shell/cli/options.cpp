@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <thread>
 
@@ -11,6 +10,7 @@
 #include "support/limits.h"
 #include "support/render.h"
 #include "support/suggest.h"
+#include "support/value_text.h"
 
 namespace relish {
 
@@ -44,13 +44,12 @@ constexpr int most_threads = 1024;
 
 template <class T>
 T parse_whole(const std::string& text, std::string_view flag, T least) {
-  T value{};
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty() || value < least) {
+  const std::optional<T> value = whole_number<T>(text);
+  if (!value || *value < least) {
     fail_usage("option.value",
                fmt::format("{}: found '{}'; expected an int of at least {}", flag, printable(text), least));
   }
-  return value;
+  return *value;
 }
 
 void apply_common_options(const CommonTexts& texts, Settings& settings) {
@@ -112,13 +111,12 @@ ScriptValue value_of(const Slot& slot, const Command& command) {
   }
   const std::string& text = slot.texts.front();
   std::string flag = fmt::format("{}: --{}", shell_name(command.name), shell_name(slot.option->name));
-  auto number = [&](auto value, std::string_view kind) -> ScriptValue {
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc{} && end == text.data() + text.size() && !text.empty()) return value;
+  const auto number = [&](const auto& value, std::string_view kind) -> ScriptValue {
+    if (value) return *value;
     fail_usage("option.value", fmt::format("{}: found '{}'; expected {}", flag, printable(text), kind));
   };
-  if (slot.option->kind == OptionKind::Integer) return number(std::int64_t{}, "an int");
-  if (slot.option->kind == OptionKind::Real) return number(double{}, "a number");
+  if (slot.option->kind == OptionKind::Integer) return number(whole_number<std::int64_t>(text), "an int");
+  if (slot.option->kind == OptionKind::Real) return number(real_number(text), "a number");
   return text;
 }
 

@@ -47,6 +47,23 @@ constexpr std::int64_t most_outputs = 1 << 20;
 
 }  // namespace
 
+NamedSpec spec_in_option(const Invocation& invocation, std::string_view option, const std::string& text) {
+  const bool shell = invocation.surface == Surface::Shell;
+  const std::string what =
+      shell ? fmt::format("{}: --{}", shell_name(invocation.command.name), shell_name(option))
+            : fmt::format("{}: {}", invocation.command.name, option);
+  try {
+    return parse_named_spec(text, what);
+  } catch (Failure& failure) {
+    throw failure.at(invocation.span_of(option));
+  }
+}
+
+NamedSpec spec_option(const Invocation& invocation, std::string_view option) {
+  if (!invocation.given(option)) return {};
+  return spec_in_option(invocation, option, invocation.text(option));
+}
+
 AppendLossOptions loss_options(const Invocation& invocation) {
   AppendLossOptions result;
   const ScriptValue* loss = invocation.find("loss");
@@ -58,7 +75,7 @@ AppendLossOptions loss_options(const Invocation& invocation) {
       invocation.misuse("loss", fmt::format("'{}' is no Relax function", function->name));
   } else {
     std::string text = invocation.text("loss");
-    if (!find_user_loss(invocation, text, result)) result.loss = parse_named_spec(text);
+    if (!find_user_loss(invocation, text, result)) result.loss = spec_in_option(invocation, "loss", text);
   }
   const std::int64_t outputs = invocation.integer("outputs", 1);
   if (outputs < 1 || outputs > most_outputs) {

@@ -9,6 +9,11 @@ namespace relish {
 
 AppendLossOptions loss_options(const Invocation& invocation);
 
+// NAME(option=value, …) of an option; no name when it is not given. UsageError at the option.
+NamedSpec spec_option(const Invocation& invocation, std::string_view option);
+// Of a text that is part of the option's value.
+NamedSpec spec_in_option(const Invocation& invocation, std::string_view option, const std::string& text);
+
 // Whether the loss of a batch is the sum over its rows.
 inline bool is_summed(const AppendLossOptions& options) {
   const Attribute* reduction = find_attribute(options.loss.options, "reduction");

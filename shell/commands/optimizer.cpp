@@ -1,4 +1,5 @@
 // The command `optimizer`.
+#include "shell/commands/loss_option.h"
 #include "shell/commands/subject.h"
 #include "transform/rebuild.h"
 #include "transform/setup_trainer.h"
@@ -29,8 +30,7 @@ ScriptValue run(Invocation& invocation) {
       if (param.name() == wanted) types.push_back(param.type());
     }
   }
-  return module_result(
-      add_optimizer(*invocation.module, parse_named_spec(invocation.text("optimizer")), types, names));
+  return module_result(add_optimizer(*invocation.module, spec_option(invocation, "optimizer"), types, names));
 }
 
 }  // namespace

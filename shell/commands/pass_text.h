@@ -3,20 +3,23 @@
 #pragma once
 
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-#include "shell/script/script_value.h"
+#include "shell/command.h"
+#include "support/value_text.h"
 
 namespace relish {
 
 struct PassCall {
   std::string name;
-  std::vector<std::pair<std::string, ScriptValue>> arguments;  // name empty for positional ones
+  std::vector<WrittenValue> arguments;  // an Argument for each that is named
 };
 
 // UsageError for a text that is no list of calls.
-std::vector<PassCall> parse_passes(std::string_view text);
+std::vector<PassCall> parse_passes(ValueText& text);
+
+// The value that an option of that kind gets, as it would from the command line: what is a text there is one
+// here.
+ScriptValue pass_argument(const ValueText& text, OptionKind kind, const WrittenValue& value);
 
 }  // namespace relish

@@ -6,6 +6,7 @@
 #include "shell/commands/pass_text.h"
 #include "shell/commands/subject.h"
 #include "shell/program/text_diff.h"
+#include "support/render.h"
 #include "support/suggest.h"
 
 namespace relish::commands_passes {
@@ -38,21 +39,28 @@ const Command& transform_named(const Invocation& invocation, const std::string& 
        fmt::format("unknown pass '{}'{}", name, did_you_mean(name, names)));
 }
 
-void set_arguments(Invocation& call, const PassCall& pass) {
+void set_arguments(Invocation& call, const PassCall& pass, const ValueText& text) {
+  std::vector<const Option*> options;
   std::vector<std::string> names;
   for (const Option& option : call.command.options) {
-    if (option.surfaces & in_scripts) names.emplace_back(option.name);
+    if (!(option.surfaces & in_scripts)) continue;
+    options.push_back(&option);
+    names.emplace_back(option.name);
   }
   std::size_t position = 0;
-  for (const auto& [written, value] : pass.arguments) {
-    std::string name =
-        written.empty() ? (position < names.size() ? names[position] : "") : script_name(written);
+  for (const WrittenValue& argument : pass.arguments) {
+    const bool named = argument.kind == WrittenValue::Kind::Argument;
+    std::string name = named ? script_name(argument.text) : (position < names.size() ? names[position] : "");
     ++position;
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      const std::string written = named ? argument.text : std::string(text.source(argument));
       fail(ErrorClass::Usage, call.span, "passes.option",
-           fmt::format("{}: unknown option '{}'{}", pass.name, written, did_you_mean(written, names)));
+           fmt::format("{}: unknown option '{}'{}", pass.name, printable(written),
+                       did_you_mean(written, names)));
     }
-    call.set(name, value);
+    const OptionKind kind = options[static_cast<std::size_t>(found - names.begin())]->kind;
+    call.set(name, pass_argument(text, kind, named ? argument.items[0] : argument));
   }
   for (const Option& option : call.command.options) {
     if (option.required && (option.surfaces & in_scripts) && !call.given(option.name)) {
@@ -88,7 +96,9 @@ ScriptValue run(Invocation& invocation) {
   }
   ModulePtr module = invocation.module;
   std::string function = invocation.function;
-  for (const PassCall& pass : parse_passes(invocation.text("passes"))) {
+  const std::string written = invocation.text("passes");
+  ValueText text(written, invocation.surface == Surface::Shell ? "passes: -p" : "passes");
+  for (const PassCall& pass : parse_passes(text)) {
     const Command& command = transform_named(invocation, pass.name);
     Invocation call(invocation.session, command, Surface::Script, invocation.span);
     call.script = invocation.script;
@@ -98,7 +108,7 @@ ScriptValue run(Invocation& invocation) {
       if (function.empty()) function = default_function(*module, invocation.span);
       call.function = function;
     }
-    set_arguments(call, pass);
+    set_arguments(call, pass, text);
     ModulePtr result = *command.run(call).as<ModulePtr>();
     if (invocation.flag("check_each")) verify_after(*result, command.name);
     if (invocation.flag("print_each")) {

@@ -31,8 +31,8 @@ constexpr std::string_view aliases[] = {"trainer"};
 ScriptValue run(Invocation& invocation) {
   SetupTrainerOptions wanted;
   wanted.loss = loss_options(invocation);
-  wanted.optimizer = parse_named_spec(invocation.text("optimizer"));
-  if (invocation.given("schedule")) wanted.schedule = parse_named_spec(invocation.text("schedule"));
+  wanted.optimizer = spec_option(invocation, "optimizer");
+  wanted.schedule = spec_option(invocation, "schedule");
   wanted.initial = init_option(invocation);
   wanted.wrt = invocation.names("wrt");
   return module_result(setup_trainer(*invocation.module, function_of(invocation), wanted));

@@ -2,7 +2,6 @@
 #include "train/train.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 
@@ -15,6 +14,7 @@
 #include "stdlib/catalog.h"
 #include "support/interrupt.h"
 #include "support/render.h"
+#include "support/value_text.h"
 #include "transform/setup_trainer.h"
 
 namespace relish::commands_train {
@@ -90,13 +90,12 @@ LogEvery log_every(const Invocation& invocation) {
   auto text = job_text(invocation, "log_every");
   if (!text) return result;
   bool seconds = text->ends_with('s');
-  double number = 0;
-  const char* end = text->data() + text->size() - (seconds ? 1 : 0);
-  auto [stop, error] = std::from_chars(text->data(), end, number);
-  // "nan" and "inf" are numbers to from_chars; a part of a step is none.
+  const double number =
+      real_number(std::string_view(*text).substr(0, text->size() - (seconds ? 1 : 0))).value_or(0);
+  // "nan" and "inf" are numbers too; a part of a step is none.
   const bool usable = seconds ? number > 0 && std::isfinite(number)
                               : number >= 1 && number <= 1e15 && number == std::trunc(number);
-  if (error != std::errc{} || stop != end || !usable) {
+  if (!usable) {
     invocation.refuse_value(
         "log_every",
         fmt::format("found '{}'; expected steps such as 100, or seconds such as 10s", printable(*text)));
@@ -172,8 +171,8 @@ ScriptValue run(Invocation& invocation) {
   std::string function = function_of(invocation);
   SetupTrainerOptions setup;
   setup.loss = loss_options(invocation);
-  setup.optimizer = parse_named_spec(invocation.text("optimizer"));
-  if (invocation.given("schedule")) setup.schedule = parse_named_spec(invocation.text("schedule"));
+  setup.optimizer = spec_option(invocation, "optimizer");
+  setup.schedule = spec_option(invocation, "schedule");
   setup.wrt = invocation.names("wrt");
   if (invocation.given("steps") && invocation.given("epochs")) {
     fail(ErrorClass::Usage, invocation.span, "train.length",

@@ -6,6 +6,7 @@
 #include "ir/operators/op.h"
 #include "ir/rewriting/rewrite.h"
 #include "runtime/files.h"
+#include "shell/commands/loss_option.h"
 #include "shell/program/literal_text.h"
 #include "shell/script/script.h"
 #include "support/render.h"
@@ -30,6 +31,12 @@ void add_columns(const Invocation& invocation, std::string_view option, const Sc
     return;
   }
   invocation.misuse(option, fmt::format("found {}; expected tensors (inputs…, targets)", describe(value)));
+}
+
+// {"w*": normal(std=0.1), "b*": zeros} of the command line, where rules need no quotes.
+ScriptValue dictionary_of_text(const std::string& written) {
+  ValueText text(written, "init");
+  return script_value_of(text, text.value("names with rules"));
 }
 
 }  // namespace
@@ -64,7 +71,7 @@ DataSet data_set(const Invocation& invocation, std::string_view option) {
 std::vector<std::string> metrics_option(const Invocation& invocation, Judgement& judgement) {
   std::vector<std::string> names;
   for (const std::string& text : invocation.names("metrics")) {
-    const NamedSpec spec = parse_named_spec(text);
+    const NamedSpec spec = spec_in_option(invocation, "metrics", text);
     for (const auto& [name, value] : spec.options) {
       const double* real = value.as<double>();
       const std::int64_t* integer = value.as<std::int64_t>();
@@ -85,10 +92,10 @@ InitialRules init_option(const Invocation& invocation) {
   const ScriptValue* value = invocation.find("init");
   if (!value) return rules;
   ScriptValue read = *value;
-  if (value->string() && value->string()->starts_with('{')) read = parse_literal(*value->string(), "init");
+  if (value->string() && value->string()->starts_with('{')) read = dictionary_of_text(*value->string());
   const ScriptDict* patterns = read.dictionary();
   if (!patterns) {
-    rules.weights = parse_named_spec(invocation.text("init"));
+    rules.weights = spec_option(invocation, "init");
     return rules;
   }
   for (const auto& [pattern, rule] : patterns->items) {
@@ -96,7 +103,7 @@ InitialRules init_option(const Invocation& invocation) {
       invocation.misuse("init", fmt::format("found {}: {}; expected names with rules as str",
                                             quoted_text_of(pattern), describe(rule)));
     }
-    rules.patterns.emplace_back(*pattern.string(), parse_named_spec(*rule.string()));
+    rules.patterns.emplace_back(*pattern.string(), spec_in_option(invocation, "init", *rule.string()));
   }
   return rules;
 }

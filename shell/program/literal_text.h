@@ -8,11 +8,15 @@
 #include <string_view>
 
 #include "shell/script/script_value.h"
+#include "support/value_text.h"
 
 namespace relish {
 
 // A literal; UsageError naming `what` otherwise.
 ScriptValue parse_literal(std::string_view text, std::string_view what);
+
+// The value of a text as a script has it, where words, calls and NAME=VALUE are texts as they are written.
+ScriptValue script_value_of(const ValueText& text, const WrittenValue& value);
 
 struct ArgumentText {
   enum Kind { Literal, File, Rand, Zeros, Ones } kind = Literal;

@@ -3,79 +3,71 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
+#include "shell/program/literal_text.h"
 #include "shell/script/script.h"
 #include "support/render.h"
 #include "support/suggest.h"
+#include "support/value_text.h"
 
 namespace relish {
 namespace {
-
-// Words of the line; quotes and brackets keep blanks inside a word, quotes around a whole word are dropped.
-std::vector<std::string> words_of(std::string_view line) {
-  std::vector<std::string> words;
-  std::string word;
-  bool begun = false;
-  int depth = 0;
-  char quote = 0;
-  for (char c : line) {
-    if (quote) {
-      if (c == quote) quote = 0;
-      word += c;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-      begun = true;
-      word += c;
-    } else if ((c == ' ' || c == '\t') && depth == 0) {
-      if (begun) words.push_back(std::move(word));
-      word.clear();
-      begun = false;
-    } else {
-      if (c == '(' || c == '[' || c == '{') ++depth;
-      if (c == ')' || c == ']' || c == '}') --depth;
-      begun = true;
-      word += c;
-    }
-  }
-  if (begun) words.push_back(std::move(word));
-  return words;
-}
-
-std::string without_quotes(const std::string& word) {
-  bool quoted =
-      word.size() >= 2 && (word.front() == '"' || word.front() == '\'') && word.back() == word.front();
-  return quoted ? word.substr(1, word.size() - 2) : word;
-}
 
 std::string in_quotes(const std::string& text) {
   std::string result = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') result += '\\';
-    result += c;
+    if (c == '\n')
+      result += "\\n";
+    else
+      result += c;
   }
   return result + "\"";
 }
 
 std::string list_of(const std::vector<std::string>& items) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < items.size(); ++i) text += (i == 0 ? "" : ", ") + items[i];
-  return text + "]";
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  while (begin <= text.size()) {
-    std::size_t end = std::min(text.find(separator, begin), text.size());
-    if (end > begin) parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
+  return fmt::format("[{}]", fmt::join(items, ", "));
 }
 
 bool is_bound(const Script& script, const std::string& word) {
   return script.environment().find(word.substr(0, word.find_first_of(".["))) != nullptr;
+}
+
+// Whether the text is a value by itself, as on the command line: a literal, zeros, rand(seed=1), @FILE.
+bool is_written_value(const std::string& text) {
+  try {
+    if (parse_argument_text(text, "").kind == ArgumentText::Literal) parse_literal(text, "");
+    return true;
+  } catch (const Failure&) {
+    return false;
+  }
+}
+
+// NAME=VALUE of values by themselves as texts; with an expression of the session among them as a dict.
+std::string assignments_text(const Script& script, const std::vector<std::string>& given) {
+  std::vector<std::string> texts, entries;
+  bool expressions = false;
+  for (const std::string& written : given) {
+    const std::string text = without_quotes(written);
+    const std::size_t mark = text.find('=');
+    const std::string value = mark == std::string::npos ? "" : text.substr(mark + 1);
+    const std::size_t root = std::min(value.find_first_of(" .[(+-*/@"), value.size());
+    const bool expression =
+        !is_written_value(value) && (is_bound(script, value.substr(0, root)) || value.substr(0, root) == "R");
+    expressions |= expression;
+    texts.push_back(in_quotes(text));
+    entries.push_back(fmt::format("{}: {}", in_quotes(text.substr(0, std::min(mark, text.size()))),
+                                  expression ? value : in_quotes(value)));
+  }
+  return expressions ? fmt::format("{{{}}}", fmt::join(entries, ", ")) : list_of(texts);
+}
+
+// An index, or the indices between dots as a list.
+std::string path_text(const std::string& written) {
+  if (written.find('.') == std::string::npos) return written;
+  std::string text = "[";
+  for (const char c : written) text += c == '.' ? std::string(", ") : std::string(1, c);
+  return text + "]";
 }
 
 // The option's value in the script's syntax.
@@ -89,19 +81,18 @@ std::string value_text(const Script& script, const Option& option, const std::ve
     case OptionKind::Value:
       return last;
     case OptionKind::Path:
-      return last.find('.') == std::string::npos ? last : list_of(split(last, '.'));
+      return path_text(last);
     case OptionKind::Names: {
       std::vector<std::string> names;
       for (const std::string& text : given) {
-        for (const std::string& name : split(without_quotes(text), ',')) names.push_back(in_quotes(name));
+        const std::string all = without_quotes(text);
+        for (const std::string_view name : split_at_commas(all))
+          names.push_back(in_quotes(without_quotes(name)));
       }
       return list_of(names);
     }
-    case OptionKind::Assignments: {
-      std::vector<std::string> items;
-      for (const std::string& text : given) items.push_back(in_quotes(without_quotes(text)));
-      return list_of(items);
-    }
+    case OptionKind::Assignments:
+      return assignments_text(script, given);
     case OptionKind::Spec:
     case OptionKind::Tensors:
       return is_bound(script, last) ? last : in_quotes(without_quotes(last));
@@ -153,7 +144,8 @@ std::string statement_of(const Script& script, std::string_view line) {
   std::vector<std::string> subjects;
   std::vector<std::pair<const Option*, std::vector<std::string>>> options;
   std::string target;
-  std::vector<std::string> words = words_of(rest);
+  const std::vector<std::string_view> parts = split_at_blanks(rest);
+  const std::vector<std::string> words(parts.begin(), parts.end());
   for (std::size_t i = 0; i < words.size(); ++i) {
     bool flag = words[i].size() > 1 && words[i][0] == '-' && !(words[i][1] >= '0' && words[i][1] <= '9');
     if (!flag) {

@@ -3,7 +3,6 @@
 #include "shell/script/script.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 
@@ -14,6 +13,7 @@
 #include "support/big_stack.h"
 #include "support/render.h"
 #include "support/suggest.h"
+#include "support/value_text.h"
 #include "train/run_folder.h"
 
 namespace relish {
@@ -26,24 +26,20 @@ namespace {
 
 // A value of `--set` as the default's kind.
 ScriptValue converted(const std::string& name, const std::string& text, const ScriptValue& fallback) {
-  const char* begin = text.data();
-  const char* end = begin + text.size();
   if (fallback.as<bool>()) {
     if (text == "True" || text == "true" || text == "1") return true;
     if (text == "False" || text == "false" || text == "0") return false;
     bad_value(name, text, "True or False");
   }
   if (fallback.as<std::int64_t>()) {
-    std::int64_t value = 0;
-    auto [stop, error] = std::from_chars(begin, end, value);
-    if (error != std::errc{} || stop != end || text.empty()) bad_value(name, text, "an int");
-    return value;
+    const auto value = whole_number<std::int64_t>(text);
+    if (!value) bad_value(name, text, "an int");
+    return *value;
   }
   if (fallback.as<double>()) {
-    double value = 0;
-    auto [stop, error] = std::from_chars(begin, end, value);
-    if (error != std::errc{} || stop != end || text.empty()) bad_value(name, text, "a number");
-    return value;
+    const auto value = real_number(text);
+    if (!value) bad_value(name, text, "a number");
+    return *value;
   }
   if (fallback.string()) return text;
   if (fallback.sequence()) {

@@ -103,19 +103,44 @@ TEST_CASE("literals of the command line") {
   CHECK(parse_argument_text("@m.npz:w", "x").text == "m.npz:w");
   CHECK(parse_argument_text("[1]", "x").kind == ArgumentText::Literal);
   CHECK_THROWS_WITH(parse_argument_text("rand(x)", "x"), Catch::Contains("rand(seed=NUMBER)"));
+  CHECK(parse_argument_text(" zeros() ", "x").kind == ArgumentText::Zeros);
+  CHECK(parse_argument_text("rand( seed = 18446744073709551615 )", "x").seed == UINT64_MAX);
+  CHECK_THROWS_WITH(parse_argument_text("ones(3)", "x"), Catch::Contains("expected ones()"));
+  CHECK(text("{'a': [1], \"b\": 2,}") == "{'a': [1], 'b': 2}");
+  CHECK_THROWS_WITH(parse_literal("[1, two]", "--arg x"),
+                    Catch::Contains("--arg x: found 'two' at character 5 of '[1, two]'; expected a literal"));
 }
 
 TEST_CASE("texts of pipelines") {
-  auto passes = parse_passes(
-      "append_loss(mse(reduction='sum'), outputs=1), gradient(wrt=[w0, b0], target=0), legalize");
-  REQUIRE(passes.size() == 3);
-  CHECK(passes[0].name == "append_loss");
-  CHECK(*passes[0].arguments[0].second.string() == "mse(reduction='sum')");
-  CHECK(text_of(passes[1].arguments[0].second) == "['w0', 'b0']");
-  CHECK(passes[1].arguments[1].first == "target");
+  ValueText text(
+      "append-loss(mse(reduction='sum'), outputs=1), gradient(wrt=[w0, b0], target=1.0), legalize, "
+      "bind_params(set=[w=[1, 2], b=zeros], params=data/w.npz:w,)");
+  auto passes = parse_passes(text);
+  REQUIRE(passes.size() == 4);
+  CHECK(passes[0].name == "append-loss");
+  const auto argument = [&](std::size_t pass, std::size_t index, OptionKind kind) {
+    const WrittenValue& found = passes[pass].arguments[index];
+    const bool named = found.kind == WrittenValue::Kind::Argument;
+    return (named ? found.text + ": " : "") +
+           quoted_text_of(pass_argument(text, kind, named ? found.items[0] : found));
+  };
+  CHECK(argument(0, 0, OptionKind::Spec) == "\"mse(reduction='sum')\"");
+  CHECK(argument(0, 1, OptionKind::Integer) == "outputs: 1");
+  CHECK(argument(1, 0, OptionKind::Names) == "wrt: ['w0', 'b0']");
+  CHECK(argument(1, 1, OptionKind::Path) == "target: '1.0'");
   CHECK(passes[2].arguments.empty());
-  CHECK_THROWS_WITH(parse_passes("gradient("), Catch::Contains("balanced"));
-  CHECK_THROWS_WITH(parse_passes("gradient, , dce"), Catch::Contains("a pass such as"));
+  CHECK(argument(3, 0, OptionKind::Assignments) == "set: ['w=[1, 2]', 'b=zeros']");
+  CHECK(argument(3, 1, OptionKind::Tensors) == "params: 'data/w.npz:w'");
+  const auto parse = [](std::string_view wrong) {
+    ValueText reader(wrong);
+    parse_passes(reader);
+  };
+  CHECK_THROWS_WITH(parse("gradient("),
+                    Catch::Contains("found the end of 'gradient('; expected a value or ')'"));
+  CHECK_THROWS_WITH(parse("gradient, , dce"), Catch::Contains("a pass such as"));
+  CHECK_THROWS_WITH(parse("gradient, 3"), Catch::Contains("found '3' at character 11 of 'gradient, 3'"));
+  ValueText empty("");
+  CHECK(parse_passes(empty).empty());
 }
 
 TEST_CASE("REPL commands are statements") {
@@ -136,6 +161,16 @@ TEST_CASE("REPL commands are statements") {
   CHECK(statement(":type 1 + 2") == "type(1 + 2)");
   CHECK(statement(":load data/my-file.npz") == "my_file = load(\"data/my-file.npz\")");
   CHECK(statement(":call M.main --arg x=[1,2]") == "call(M.main, arg=[\"x=[1,2]\"])");
+  // Values are expressions of the session, but for the words of the command line.
+  CHECK(statement(":call M.main --arg x=p['x']") == "call(M.main, arg={\"x\": p['x']})");
+  CHECK(statement(":call M.main --arg x=R.exp(t) --arg y=zeros") ==
+        "call(M.main, arg={\"x\": R.exp(t), \"y\": \"zeros\"})");
+  CHECK(statement(":call M.main --arg x=rand(seed=1)") == "call(M.main, arg=[\"x=rand(seed=1)\"])");
+  CHECK(statement(":call M.main --arg x=unknown") == "call(M.main, arg=[\"x=unknown\"])");
+  // A bracket too many holds nothing together, and commas within brackets part no names.
+  CHECK(statement(":gradient M.main --wrt w) --target 0") == "M = gradient(M.main, wrt=[\"w)\"], target=0)");
+  CHECK(statement(":evaluate M.main --data p --metrics accuracy(threshold=0.5),loss") ==
+        "evaluate(M.main, data=p, metrics=[\"accuracy(threshold=0.5)\", \"loss\"])");
   CHECK(statement(":doc relu") == "doc(\"relu\")");
   CHECK_THROWS_WITH(statement(":gradint M"), Catch::Contains("did you mean 'gradient'"));
   CHECK_THROWS_WITH(statement(":gradient M.main --wtr a"), Catch::Contains("did you mean '--wrt'"));

@@ -1,5 +1,5 @@
 // Bindings at the end of a region that only give its results other names.
-#include "frontend/graph/region_aliases.h"
+#include "ir/rewriting/region_aliases.h"
 
 #include <algorithm>
 

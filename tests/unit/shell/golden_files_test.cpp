@@ -1,0 +1,99 @@
+// Every transform, and every command that trains, has golden files of each kind: what it makes of a module,
+// the same of something hard, and a refusal.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+
+#include "shell/command.h"
+
+using namespace relish;
+
+namespace {
+
+struct Shown {
+  int results = 0, hard = 0, refusals = 0;
+};
+
+std::string text_of_file(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+// Control flow, sizes that are not known, loops of their own, several values: what a pass may overlook.
+bool is_hard(const std::string& text) {
+  static const std::regex parts(
+      "\n *(if|for|while) .*:|T\\.prim_func|R\\.Tuple|\\(\\(?\"[a-z]+\",|return \\(.*, .*\\)");
+  const std::string given = text.substr(0, text.find("\n# expect"));
+  return std::regex_search(given, parts);
+}
+
+bool is_refusal(const std::string& text) {
+  return std::regex_search(text, std::regex("# (error\\[|exit: [1-9])"));
+}
+
+// By the command whose name stands before a bracket: in the head of a pass's file, in the text of a
+// training's.
+std::map<std::string, Shown> shown_in(const std::string& folder) {
+  std::map<std::string, Shown> found;
+  const auto root = std::filesystem::path(RELISH_SOURCE_DIR) / "tests/golden" / folder;
+  for (const auto& entry : std::filesystem::directory_iterator(root)) {
+    const std::string text = text_of_file(entry.path());
+    const std::string head = text.substr(0, text.find('\n'));
+    const std::string where = head.starts_with("# test: pass ") ? head.substr(13) : text;
+    for (const Command* command : all_commands()) {
+      const std::string call = std::string(command->name) + "(";
+      const std::size_t at = where.find(call);
+      const bool own_word = at == 0 || (at != std::string::npos &&
+                                        std::string(" =\n(").find(where[at - 1]) != std::string::npos);
+      // The pass of a head is the outermost one.
+      if (!own_word || (folder == "pass" && at != 0)) continue;
+      Shown& shown = found[std::string(command->name)];
+      if (is_refusal(text)) {
+        ++shown.refusals;
+      } else {
+        ++shown.results;
+        shown.hard += is_hard(text);
+      }
+    }
+  }
+  return found;
+}
+
+bool has_option(const Command& command, std::string_view name) {
+  for (const Option& option : command.options)
+    if (option.name == name) return true;
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("every transform has golden files: before and after, something hard, a refusal") {
+  std::map<std::string, Shown> shown = shown_in("pass");
+  for (const Command* command : all_commands()) {
+    if (!command->transforms) continue;
+    const Shown& own = shown[std::string(command->name)];
+    INFO(fmt::format("tests/golden/pass lacks files of '# test: pass {}(…)'", command->name));
+    CHECK(own.results >= 2);
+    CHECK(own.hard >= 1);
+    CHECK(own.refusals >= 1);
+  }
+}
+
+TEST_CASE("every command that trains has golden files: a normal job, something hard, a refusal") {
+  std::map<std::string, Shown> shown = shown_in("train");
+  for (const Command* command : all_commands()) {
+    // train, evaluate, setup_trainer, and what will come beside them.
+    const bool trains =
+        has_option(*command, "loss") && (has_option(*command, "data") || has_option(*command, "optimizer"));
+    if (!trains) continue;
+    const Shown& own = shown[std::string(command->name)];
+    INFO(fmt::format("tests/golden/train lacks files that call {}(…)", command->name));
+    CHECK(own.results >= 1);
+    CHECK(own.hard >= 1);
+    CHECK(own.refusals >= 1);
+  }
+}
