@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <functional>
 
 #include "stdlib/catalog.h"
@@ -20,6 +21,17 @@ std::string default_of(const CatalogOption& option) {
   if (!option.fallback.empty()) return fmt::format("default {}", option.fallback);
   if (option.required) return "required";
   return option.use == OptionUse::Length ? "default: the steps of the job" : "";
+}
+
+// Which numbers it takes; empty for what is no number, or any.
+std::string range_of(const CatalogOption& option) {
+  const bool number = option.use == OptionUse::Constant || option.use == OptionUse::Pair ||
+                      option.use == OptionUse::Rate || option.use == OptionUse::Gradient ||
+                      option.use == OptionUse::Length;
+  if (!number || option.any_sign) return "";
+  const std::string least = option.positive ? "more than 0" : "at least 0";
+  if (std::isinf(option.most)) return least;
+  return fmt::format("{}, {} {}", least, option.below ? "less than" : "at most", option.most);
 }
 
 std::string written(const Described& entry) {
@@ -47,18 +59,30 @@ std::optional<std::string> catalog_page(std::string_view name) {
     if (entry.name != name || page) return;
     page = fmt::format("{}: {}\n\n{}\n", entry.kind, written(entry), entry.summary);
     for (const CatalogOption& option : entry.options) {
-      const std::string fallback = default_of(option);
-      *page += fmt::format("  {} ({}): {}{}\n", option.name, option.type, option.doc,
-                           fallback.empty() ? "" : "; " + fallback);
+      std::string line = fmt::format("  {} ({}): {}", option.name, option.type, option.doc);
+      for (const std::string& more : {range_of(option), default_of(option)})
+        if (!more.empty()) line += "; " + more;
+      *page += line + "\n";
     }
     page->pop_back();
   });
   return page;
 }
 
-std::vector<std::string> catalog_names() {
+std::vector<std::string> catalog_names(std::string_view kind) {
   std::vector<std::string> names;
-  for_each_entry([&](const Described& entry) { names.emplace_back(entry.name); });
+  for_each_entry([&](const Described& entry) {
+    if (kind.empty() || entry.kind == kind) names.emplace_back(entry.name);
+  });
+  return names;
+}
+
+std::vector<std::string> catalog_option_names(std::string_view name) {
+  std::vector<std::string> names;
+  for_each_entry([&](const Described& entry) {
+    if (entry.name != name) return;
+    for (const CatalogOption& option : entry.options) names.emplace_back(option.name);
+  });
   return names;
 }
 

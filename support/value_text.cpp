@@ -174,10 +174,11 @@ bool ValueText::take(char c) {
 }
 
 WrittenValue ValueText::read(std::uint32_t depth) {
-  if (depth > limits().max_nesting) {
+  const std::uint32_t deepest = deepest_ > 0 ? deepest_ : limits().max_nesting;
+  if (depth > deepest) {
     fail(ErrorClass::ResourceLimit, {}, "limit.nesting",
          fmt::format("{}{}nested deeper than {}; raise --max-nesting", what_, what_.empty() ? "" : ": ",
-                     limits().max_nesting));
+                     deepest));
   }
   skip_blanks();
   if (at_ >= text_.size()) refuse_here(depth == 0 ? expected_ : "a value");

@@ -56,8 +56,10 @@ struct WrittenValue {
 class ValueText {
  public:
   // `what` stands before the messages: "--arg x". It and the text must outlive the reader.
-  explicit ValueText(std::string_view text, std::string_view what = "", std::string_view id = "option.value")
-      : text_(text), what_(what), id_(id) {}
+  // `deepest`: its limit of nesting; 0: that of the program's texts.
+  explicit ValueText(std::string_view text, std::string_view what = "", std::string_view id = "option.value",
+                     std::uint32_t deepest = 0)
+      : text_(text), what_(what), id_(id), deepest_(deepest) {}
 
   // The one value that the text is. Throws as refuse(); `expected` is said where a value should begin and
   // none does. ResourceLimit beyond the limit of nesting.
@@ -84,6 +86,7 @@ class ValueText {
   std::string_view text_, what_, id_;
   std::string_view expected_;  // where a value should begin
   std::size_t at_ = 0;
+  std::uint32_t deepest_;
 };
 
 // A name as programs have them: letters, digits and '_', not beginning with a digit.

@@ -6,6 +6,8 @@
 #include "shell/repl/line_editor.h"
 #include "shell/script/builtins.h"
 #include "shell/script/script.h"
+#include "stdlib/catalog_doc.h"
+#include "support/value_text.h"
 
 namespace relish {
 namespace {
@@ -40,6 +42,46 @@ std::vector<std::string> complete_command(std::string_view text, std::string_vie
   return result;
 }
 
+// The word before the end of `text`, behind which only `between` stands.
+std::string_view name_before(std::string_view text, std::string_view between) {
+  const std::size_t end = text.find_last_not_of(between) + 1;
+  std::size_t begin = end;
+  // Behind a letter, so that a digit may be the first that is seen.
+  while (begin > 0 && is_plain_name("_" + std::string(1, text[begin - 1]))) --begin;
+  return text.substr(begin, end - begin);
+}
+
+// What may stand as NAME(option=value) behind --loss, optimizer= and the like: names, and within brackets
+// options.
+std::vector<std::string> complete_spec(const Script& script, std::string_view text, std::string_view word) {
+  std::vector<std::string> result;
+  const std::string_view before = text.substr(0, text.size() - word.size());
+  std::size_t depth = 0;
+  for (std::size_t i = before.size(); i-- > 0;) {
+    if (before[i] == ')') ++depth;
+    if (before[i] != '(' || depth-- > 0) continue;
+    const std::string_view callee = name_before(before.substr(0, i), " ");
+    if (callee.empty() || script.environment().find(std::string(callee))) break;
+    if (before.find_last_not_of(" ") != std::string_view::npos && before[before.find_last_not_of(" ")] == '=')
+      break;  // a value
+    for (const std::string& option : catalog_option_names(callee)) add_matching(word, option + "=", result);
+    if (!result.empty()) return result;
+    break;
+  }
+  struct Place {
+    std::string_view option, kind;
+  };
+  constexpr Place places[] = {
+      {"loss", "loss"}, {"optimizer", "optimizer"}, {"schedule", "schedule"}, {"init", "initialiser"}};
+  const bool behind_mark = before.find_last_of("= ") != std::string_view::npos;
+  const std::string_view option = name_before(before, "= \"'");
+  for (const Place& place : places) {
+    if (!behind_mark || place.option != option) continue;
+    for (const std::string& name : catalog_names(place.kind)) add_matching(word, name, result);
+  }
+  return result;
+}
+
 void add_members(const Script& script, std::string_view word, std::vector<std::string>& into) {
   std::size_t dot = word.rfind('.');
   std::string object(word.substr(0, dot));
@@ -66,6 +108,7 @@ std::vector<std::string> complete(const Script& script, std::string_view text) {
   std::string_view word = last_word(text);
   std::vector<std::string> result;
   if (text.starts_with(':')) result = complete_command(text, word);
+  if (result.empty() && !word.empty()) result = complete_spec(script, text, word);
   if (result.empty() && word.find('.') != std::string_view::npos) {
     add_members(script, word, result);
   } else if (result.empty() && !word.empty()) {

@@ -106,7 +106,7 @@ constexpr Reject pool_select_rejects[] = {
 
 }  // namespace
 
-extern const Op op_grad_roi_align_backward = member_of<Member{true, Kind::Backward}>(
+extern const Op op_grad_roi_align_backward = regions::member_of<Member{true, Kind::Backward}>(
     {.name = "grad.roi_align_backward",
      .summary = "Gradient of vision.roi_align in data.",
      .params = align_backward_params,
@@ -116,7 +116,7 @@ extern const Op op_grad_roi_align_backward = member_of<Member{true, Kind::Backwa
      .rejects = align_backward_rejects,
      .doc = backward_doc});
 
-extern const Op op_grad_roi_align_select = member_of<Member{true, Kind::Select}>(
+extern const Op op_grad_roi_align_select = regions::member_of<Member{true, Kind::Select}>(
     {.name = "grad.roi_align_select",
      .summary = "vision.roi_align of other values, by the samples that data choose.",
      .params = align_select_params,
@@ -126,7 +126,7 @@ extern const Op op_grad_roi_align_select = member_of<Member{true, Kind::Select}>
      .rejects = align_select_rejects,
      .doc = select_doc});
 
-extern const Op op_grad_roi_pool_backward = member_of<Member{false, Kind::Backward}>(
+extern const Op op_grad_roi_pool_backward = regions::member_of<Member{false, Kind::Backward}>(
     {.name = "grad.roi_pool_backward",
      .summary = "Gradient of vision.roi_pool in data: each bin's cotangent at its first largest cell.",
      .params = pool_backward_params,
@@ -136,7 +136,7 @@ extern const Op op_grad_roi_pool_backward = member_of<Member{false, Kind::Backwa
      .rejects = pool_backward_rejects,
      .doc = backward_doc});
 
-extern const Op op_grad_roi_pool_select = member_of<Member{false, Kind::Select}>(
+extern const Op op_grad_roi_pool_select = regions::member_of<Member{false, Kind::Select}>(
     {.name = "grad.roi_pool_select",
      .summary = "Values at the first largest cell of each bin of regions.",
      .params = pool_select_params,

@@ -51,7 +51,7 @@ constexpr Reject pool_rejects[] = {
 
 }  // namespace
 
-extern const Op op_vision_roi_align = member_of<Member{true, Kind::Pool}>(
+extern const Op op_vision_roi_align = regions::member_of<Member{true, Kind::Pool}>(
     {.name = "vision.roi_align",
      .summary = "Samples of regions, averaged or the largest, for each bin of a raster.",
      .params = align_params,
@@ -65,7 +65,7 @@ extern const Op op_vision_roi_align = member_of<Member{true, Kind::Pool}>(
          "the largest is the first, and NaN is larger than all. A region of an image that is not there is "
          "a RuntimeError."});
 
-extern const Op op_vision_roi_pool = member_of<Member{false, Kind::Pool}>(
+extern const Op op_vision_roi_pool = regions::member_of<Member{false, Kind::Pool}>(
     {.name = "vision.roi_pool",
      .summary = "The largest cell of each bin of regions.",
      .params = pool_params,

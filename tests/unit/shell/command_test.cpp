@@ -187,6 +187,11 @@ TEST_CASE("completion") {
   CHECK(all(":gradient M.main --wr") == std::vector<std::string>{"--wrt"});
   CHECK(all("R.nn.re") == std::vector<std::string>{"R.nn.relu", "R.nn.relu6"});
   CHECK(all("y = R.matm") == std::vector<std::string>{"R.matmul"});
+  CHECK(all(":trainer M.main --optimizer ada") == std::vector<std::string>{"adagrad", "adam", "adamw"});
+  CHECK(all(":trainer M.main --optimizer adam(be") == std::vector<std::string>{"betas="});
+  CHECK(all("t = train(M.main, loss=\"hu") == std::vector<std::string>{"huber"});
+  CHECK(all("optimizer=\"momentum(lr=0.1, ne") == std::vector<std::string>{"nesterov="});
+  CHECK(all("schedule='co") == std::vector<std::string>{"constant", "cosine"});
   CHECK(all("zzz").empty());
   CHECK(last_word("f(a-b") == "b");
 }
