@@ -1,13 +1,13 @@
 // How options choose the functions of a text: suffixes of the options that are on, in the order of the
 // catalog, make the function's name; numbers are handed to it by name.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "stdlib/catalog.h"
 #include "stdlib/embedded.h"
 #include "support/failure.h"
 #include "support/suggest.h"
+#include "support/value_text.h"
 
 namespace relish {
 namespace {
@@ -42,7 +42,7 @@ class Options {
 
   double number(const CatalogOption& option) const {
     const Attribute* value = find_attribute(given_, option.name);
-    const double result = value ? real(option, *value) : parsed<double>(option.fallback);
+    const double result = value ? real(option, *value) : declared(option.fallback);
     check_range(option, result);
     return result;
   }
@@ -50,9 +50,9 @@ class Options {
   std::pair<double, double> pair(const CatalogOption& option) const {
     const Attribute* value = find_attribute(given_, option.name);
     if (!value) {
-      const std::string_view text = option.fallback;
-      const std::size_t comma = text.find(',');
-      return {parsed<double>(text.substr(1, comma - 1)), parsed<double>(text.substr(comma + 2))};
+      const std::vector<std::string_view> numbers =
+          split_at_commas(option.fallback.substr(1, option.fallback.size() - 2));
+      return {declared(numbers.at(0)), declared(numbers.at(1))};
     }
     const auto* list = value->as<AttributeList>();
     if (!list || list->size() != 2)
@@ -65,7 +65,7 @@ class Options {
 
   std::int64_t integer(const CatalogOption& option) const {
     const Attribute* value = find_attribute(given_, option.name);
-    if (!value) return parsed<std::int64_t>(option.fallback);
+    if (!value) return static_cast<std::int64_t>(declared(option.fallback));
     if (const auto* whole = value->as<std::int64_t>()) return *whole;
     refuse(owner_, "option.value", fmt::format("{} must be an integer", option.name));
   }
@@ -113,11 +113,11 @@ class Options {
   std::string_view owner() const { return owner_; }
 
  private:
-  template <class Number>
-  static Number parsed(std::string_view text) {
-    Number value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
+  // A default. The texts are ours: what is no number is a defect of them.
+  static double declared(std::string_view text) {
+    const std::optional<double> value = real_number(text);
+    RELISH_CHECK(value.has_value(), std::string(text));
+    return *value;
   }
 
   double real(const CatalogOption& option, const Attribute& value) const {

@@ -7,6 +7,7 @@
 #include "shell/program/reading.h"
 #include "stdlib/catalog.h"
 #include "support/render.h"
+#include "support/value_text.h"
 
 namespace relish {
 namespace {
@@ -102,7 +103,7 @@ Judgement judgement_of(const AppendLossOptions& options) {
     if (option.name != "ignore_index") continue;
     const Attribute* given = find_attribute(options.loss.options, option.name);
     const std::int64_t* label = given ? given->as<std::int64_t>() : nullptr;
-    judgement.ignored_label = label ? *label : std::stoll(std::string(option.fallback));
+    judgement.ignored_label = label ? *label : *whole_number<std::int64_t>(option.fallback);
   }
   return judgement;
 }
