@@ -51,32 +51,37 @@ std::string_view name_before(std::string_view text, std::string_view between) {
   return text.substr(begin, end - begin);
 }
 
+// The name whose bracket is open at the end of `text`; empty when none is.
+std::string_view open_call(std::string_view text) {
+  std::size_t closed = 0;
+  for (std::size_t i = text.size(); i-- > 0;) {
+    if (text[i] == ')') ++closed;
+    if (text[i] != '(') continue;
+    if (closed == 0) return name_before(text.substr(0, i), " ");
+    --closed;
+  }
+  return {};
+}
+
 // What may stand as NAME(option=value) behind --loss, optimizer= and the like: names, and within brackets
 // options.
 std::vector<std::string> complete_spec(const Script& script, std::string_view text, std::string_view word) {
   std::vector<std::string> result;
   const std::string_view before = text.substr(0, text.size() - word.size());
-  std::size_t depth = 0;
-  for (std::size_t i = before.size(); i-- > 0;) {
-    if (before[i] == ')') ++depth;
-    if (before[i] != '(' || depth-- > 0) continue;
-    const std::string_view callee = name_before(before.substr(0, i), " ");
-    if (callee.empty() || script.environment().find(std::string(callee))) break;
-    if (before.find_last_not_of(" ") != std::string_view::npos && before[before.find_last_not_of(" ")] == '=')
-      break;  // a value
+  const std::string_view callee = open_call(before);
+  const bool begins_argument = without_blanks(before).ends_with('(') || without_blanks(before).ends_with(',');
+  if (begins_argument && !callee.empty() && !script.environment().find(std::string(callee))) {
     for (const std::string& option : catalog_option_names(callee)) add_matching(word, option + "=", result);
     if (!result.empty()) return result;
-    break;
   }
   struct Place {
     std::string_view option, kind;
   };
   constexpr Place places[] = {
       {"loss", "loss"}, {"optimizer", "optimizer"}, {"schedule", "schedule"}, {"init", "initialiser"}};
-  const bool behind_mark = before.find_last_of("= ") != std::string_view::npos;
   const std::string_view option = name_before(before, "= \"'");
   for (const Place& place : places) {
-    if (!behind_mark || place.option != option) continue;
+    if (place.option != option) continue;
     for (const std::string& name : catalog_names(place.kind)) add_matching(word, name, result);
   }
   return result;

@@ -191,6 +191,8 @@ TEST_CASE("completion") {
   CHECK(all(":trainer M.main --optimizer adam(be") == std::vector<std::string>{"betas="});
   CHECK(all("t = train(M.main, loss=\"hu") == std::vector<std::string>{"huber"});
   CHECK(all("optimizer=\"momentum(lr=0.1, ne") == std::vector<std::string>{"nesterov="});
+  CHECK(all("optimizer=\"adam(betas=(0.9, 0.99), e") == std::vector<std::string>{"eps="});
+  CHECK(all(":trainer M.main --optimizer sgd(lr=0.1) --sch") == std::vector<std::string>{"--schedule"});
   CHECK(all("schedule='co") == std::vector<std::string>{"constant", "cosine"});
   CHECK(all("zzz").empty());
   CHECK(last_word("f(a-b") == "b");
