@@ -81,6 +81,16 @@ double accuracy(Evaluator& evaluator, const TrainingProgram& program, const Tens
   return sum.places == 0 ? std::nan("") : static_cast<double>(sum.hits) / static_cast<double>(sum.places);
 }
 
+// What the mean over a batch is a mean of: its rows, or, where a label does not count, the places of those
+// that do.
+std::int64_t counted_places(const Tensor& targets, std::int64_t rows, const Judgement& judgement) {
+  if (!judgement.ignored_label || !is_int(targets.dtype())) return rows;
+  std::int64_t counted = 0;
+  for (std::int64_t i = 0; i < targets.size(); ++i)
+    if (targets.get_int(i) != *judgement.ignored_label) ++counted;
+  return counted;
+}
+
 // A function of fixed batches sees whole batches only: its mean cannot be taken over a part of the rows.
 double mean_loss(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
                  const DataSet& data, std::int64_t batch_size) {
@@ -90,10 +100,14 @@ double mean_loss(Evaluator& evaluator, const TrainingProgram& program, const Ten
   const std::int64_t total = fixed ? data.rows() / step * step : data.rows();
   const std::vector<Tensor> columns = data.columns();
   double sum = 0;
+  std::int64_t places = 0;
   for (std::int64_t first = 0; first < total; first += step) {
     poll_interrupt();
     const std::int64_t rows = std::min(step, total - first);
     std::vector<Tensor> batch = padded_batch(columns, first, rows, total);
+    const std::int64_t counted =
+        program.loss_is_sum ? rows : counted_places(batch.back(), rows, program.judgement);
+    places += counted;
     Value result;
     try {
       result = evaluator.call(program.module, program.loss, binding.arguments({}, batch));
@@ -101,9 +115,10 @@ double mean_loss(Evaluator& evaluator, const TrainingProgram& program, const Ten
       refuse_wrong_label(evaluator, program, parameters, batch, data, failure);
       throw;
     }
-    sum += loss_of(result, program.loss) * program.loss_weight(rows);
+    // The mean over no places is no number; it is also no part of the whole mean.
+    if (counted > 0) sum += loss_of(result, program.loss) * program.loss_weight(counted);
   }
-  return sum / static_cast<double>(total);
+  return places == 0 ? std::nan("") : sum / static_cast<double>(places);
 }
 
 // The places of predictions along dimension 1.
