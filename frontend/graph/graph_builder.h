@@ -150,6 +150,12 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
     Region region;
     Frame names;
   };
+  // A name that comes out of an if.
+  struct BranchResult {
+    std::uint64_t order;  // of the results, as the branches bind them
+    std::string name;
+    Expr then_value, else_value;
+  };
   struct LoopText;
   OpenRegion open_region();
   Arm close_region(OpenRegion outer);
@@ -158,6 +164,10 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   std::optional<Expr> value_before(const std::string& name, Span at);
   void read_if(const ast::Statement& statement, const ast::If& branches);
   void read_branches(const ast::Statement& statement, const ast::If& branches, std::size_t at);
+  std::optional<Expr> value_in(const Arm& arm, const std::string& name, Span at);
+  std::vector<BranchResult> branch_results(const ast::Statement& statement, const ast::If& branches,
+                                           std::size_t at, const Arm& then_arm, const Arm& else_arm);
+  std::optional<Type> branch_type(const ast::Statement& statement, const BranchResult& result, bool& failed);
   void read_returning_if(const ast::Statement& statement, const ast::If& branches);
   Expr returned_by(const ast::Statement& statement, const ast::If& branches, std::size_t at);
   Expr returned_by(const ast::Block& body);
@@ -228,6 +238,8 @@ class GraphBuilder final : public ScalarScope, public ShapeScope {
   std::optional<Expr> special_call(const std::string& name, const ast::Expr& expr, const ast::Call& call);
   Expr named_call(const std::string& name, const ast::Expr& expr, const ast::Call& call);
   Expr call_tir(const std::string& name, const ast::Expr& expr, const ast::Call& call);
+  std::optional<GlobalMeaning> call_tir_callee(const std::string& name, const ast::Expr& callee,
+                                               bool native_allowed);
   // graph_packed.cpp: calls of functions outside the module, and closures of the virtual machine.
   Expr packed_call(PackedForm form, const std::string& name, const ast::Expr& expr, const ast::Call& call);
   Expr packed_callee(const ast::Expr& callee, std::string_view name);

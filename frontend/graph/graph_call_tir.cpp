@@ -170,63 +170,116 @@ static bool is_dtypes(const ast::Expr& expr) {
                                        [](const ast::ExprPtr& item) { return item->as<ast::StringValue>(); });
 }
 
-// R.call_tir, R.call_tir_inplace (indices before the type) and R.call_tir_with_grad.
-Expr GraphBuilder::call_tir(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
-  const bool inplace = name == "R.call_tir_inplace", with_gradient = name == "R.call_tir_with_grad";
+namespace {
+
+// The arguments of R.call_tir, R.call_tir_inplace and R.call_tir_with_grad as written; null for those not
+// given.
+struct CallTirText {
+  bool in_place, with_gradient;
+  const ast::Expr* callee = nullptr;
+  const ast::Expr* args = nullptr;
+  const ast::Expr* result = nullptr;  // types, or shapes with `dtype`
+  const ast::Expr* dtype = nullptr;
+  const ast::Expr* scalar_args = nullptr;
+  const ast::Expr* indices = nullptr;
+  const ast::Expr* gradient = nullptr;
+  const ast::Expr* gradient_args = nullptr;
+};
+
+// Where an argument of that name goes; null when the call has none.
+const ast::Expr** call_tir_slot(CallTirText& text, std::string_view name) {
+  if (name == "out_ty" || name == "out_sinfo" || name == "shape" || name == "output_shape")
+    return &text.result;
+  if (name == "gvar" || name == "func") return &text.callee;
+  if (name == "args") return &text.args;
+  if (name == "dtype" && !text.in_place && !text.with_gradient) return &text.dtype;
+  if (name == "tir_vars") return &text.scalar_args;
+  if (name == "inplace_indices" && text.in_place) return &text.indices;
+  if (name == "te_grad_name" && text.with_gradient) return &text.gradient;
+  if (name == "te_grad_kwargs" && text.with_gradient) return &text.gradient_args;
+  return nullptr;
+}
+
+[[noreturn]] void refuse_call_tir_argument(const CallTirText& text, const std::string& name,
+                                           const ast::Argument& argument) {
+  std::vector<std::string> known{"args", "out_ty", "out_sinfo", "dtype", "tir_vars"};
+  if (text.in_place) known.emplace_back("inplace_indices");
+  if (text.with_gradient) known.insert(known.end(), {"te_grad_name", "te_grad_kwargs"});
+  type_error(argument.stars ? argument.value->span : argument.name_span, "call_tir.argument",
+             fmt::format("{} has no argument '{}'{}", name, printable(argument.name),
+                         did_you_mean(argument.name, known)));
+}
+
+CallTirText call_tir_text(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
+  CallTirText text{.in_place = name == "R.call_tir_inplace", .with_gradient = name == "R.call_tir_with_grad"};
   std::vector<const ast::Expr*> positional;
-  const ast::Expr *callee_written = nullptr, *given = nullptr, *third = nullptr, *dtype = nullptr,
-                  *scalar_args = nullptr, *indices = nullptr, *gradient = nullptr, *gradient_args = nullptr;
   for (const ast::Argument& argument : call.arguments) {
-    const ast::Expr* value = argument.value.get();
     if (argument.name.empty() && !argument.stars) {
-      positional.push_back(value);
-    } else if (argument.name == "out_ty" || argument.name == "out_sinfo" || argument.name == "shape" ||
-               argument.name == "output_shape") {
-      third = value;
-    } else if (argument.name == "gvar" || argument.name == "func") {
-      callee_written = value;
-    } else if (argument.name == "args") {
-      given = value;
-    } else if (argument.name == "dtype" && !inplace && !with_gradient) {
-      dtype = value;
-    } else if (argument.name == "tir_vars") {
-      scalar_args = value;
-    } else if (argument.name == "inplace_indices" && inplace) {
-      indices = value;
-    } else if (argument.name == "te_grad_name" && with_gradient) {
-      gradient = value;
-    } else if (argument.name == "te_grad_kwargs" && with_gradient) {
-      gradient_args = value;
+      positional.push_back(argument.value.get());
+    } else if (const ast::Expr** slot = call_tir_slot(text, argument.name)) {
+      *slot = argument.value.get();
     } else {
-      std::vector<std::string> known{"args", "out_ty", "out_sinfo", "dtype", "tir_vars"};
-      if (inplace) known.emplace_back("inplace_indices");
-      if (with_gradient) known.insert(known.end(), {"te_grad_name", "te_grad_kwargs"});
-      type_error(argument.stars ? argument.value->span : argument.name_span, "call_tir.argument",
-                 fmt::format("{} has no argument '{}'{}", name, printable(argument.name),
-                             did_you_mean(argument.name, known)));
+      refuse_call_tir_argument(text, name, argument);
     }
   }
   std::size_t next = 0;
-  std::vector<const ast::Expr**> order{&callee_written, &given};
-  if (inplace) order.push_back(&indices);
-  order.push_back(&third);
+  std::vector<const ast::Expr**> order{&text.callee, &text.args};
+  if (text.in_place) order.push_back(&text.indices);
+  order.push_back(&text.result);
   if (name == "R.call_tir") {
     // In 2022 the dtypes stood behind the shapes.
     const std::size_t behind = order.size();
-    if (!dtype && behind < positional.size() && is_dtypes(*positional[behind])) order.push_back(&dtype);
-    order.push_back(&scalar_args);
+    if (!text.dtype && behind < positional.size() && is_dtypes(*positional[behind]))
+      order.push_back(&text.dtype);
+    order.push_back(&text.scalar_args);
   }
   for (const ast::Expr** slot : order) {
     if (!*slot && next < positional.size()) *slot = positional[next++];
   }
-  if (!callee_written || !given || next < positional.size()) {
+  if (!text.callee || !text.args || next < positional.size()) {
     type_error(expr.span, "call_tir.arguments",
                fmt::format("found {} of {}; expected a prim_func, its arguments{} and the "
                            "type of the result",
                            counted(positional.size(), "positional argument"), name,
-                           inplace ? ", inplace_indices" : ""));
+                           text.in_place ? ", inplace_indices" : ""));
   }
-  const ast::Expr& callee = *callee_written;
+  return text;
+}
+
+// Results that take the place of arguments have types that fit them.
+void check_inplace_types(const CallTir& call, const std::vector<Expr>& args, Span types) {
+  for (std::size_t i = 0; i < call.out_types.size(); ++i) {
+    if (call.inplace_indices[i] < 0) continue;
+    const Expr& arg = args[static_cast<std::size_t>(call.inplace_indices[i])];
+    const bool open = arg.type().as<AnyType>() != nullptr;
+    if (arg.type().is_error() || (!open && fits(arg.type(), call.out_types[i]) != Fit::Never)) continue;
+    type_error(types, "inplace.type",
+               fmt::format("found a result of type {} in the place of argument {}, which has type {}",
+                           print(call.out_types[i]), call.inplace_indices[i], print(arg.type())));
+  }
+}
+
+void read_call_tir_gradient(ReadContext& context, const CallTirText& text, Span at, CallTir& call) {
+  auto* name = text.gradient ? text.gradient->as<ast::StringValue>() : nullptr;
+  if (!name || name->value.empty()) {
+    type_error(text.gradient ? text.gradient->span : at, "call_tir.gradient",
+               "R.call_tir_with_grad is given no te_grad_name");
+  }
+  call.gradient_name = name->value;
+  if (!text.gradient_args || text.gradient_args->as<ast::NoneValue>()) return;
+  Attribute value = read_attribute(context, *text.gradient_args);
+  if (!value.as<Attributes>())
+    type_error(
+        text.gradient_args->span, "call_tir.gradient",
+        fmt::format("found {} as te_grad_kwargs; expected a dictionary", ast::describe(*text.gradient_args)));
+  call.gradient_arguments = *value.as<Attributes>();
+}
+
+}  // namespace
+
+// The prim_func that is called; nothing for a native function.
+std::optional<GlobalMeaning> GraphBuilder::call_tir_callee(const std::string& name, const ast::Expr& callee,
+                                                           bool native_allowed) {
   std::optional<std::string> global = module_member(callee);
   if (!global && ast::name_of(callee)) global = *ast::name_of(callee);
   std::optional<GlobalMeaning> meaning = global && !(ast::name_of(callee) && look_up(*global))
@@ -234,36 +287,45 @@ Expr GraphBuilder::call_tir(const std::string& name, const ast::Expr& expr, cons
                                              : std::nullopt;
   // The form of 2022: a native function by its symbol.
   auto* maker = callee.as<ast::Call>();
-  bool native = callee.as<ast::StringValue>() || (meaning && meaning->is_extern) ||
-                (maker && context_.namespaces.canonical(*maker->callee) == "R.ExternFunc");
-  if (native && (inplace || with_gradient)) {
+  const bool native = callee.as<ast::StringValue>() || (meaning && meaning->is_extern) ||
+                      (maker && context_.namespaces.canonical(*maker->callee) == "R.ExternFunc");
+  if (native && !native_allowed) {
     type_error(callee.span, "call_tir.callee",
                fmt::format("found a native function in {}; expected a prim_func", name));
   }
-  if (!meaning && !native) {
+  if (native) return std::nullopt;
+  if (!meaning) {
     if (global && !look_up(*global)) unknown_name(*global, callee.span);
     type_error(callee.span, "call_tir.callee",
                fmt::format("found {} in {}; expected a prim_func", ast::describe(callee), name));
   }
-  if (!native && !meaning->is_prim_func && meaning->reference.type().is_error()) throw ReadContext::Silent{};
-  if (!native && !meaning->is_prim_func) {
+  if (!meaning->is_prim_func && meaning->reference.type().is_error()) throw ReadContext::Silent{};
+  if (!meaning->is_prim_func) {
     type_error(
         callee.span, "call_tir.callee",
         fmt::format("found the Relax function '{}' in {}; expected a prim_func", printable(*global), name));
   }
-  std::vector<Expr> args = argument_tuple(*given);
-  if (scalar_args) {
-    auto* tuple = scalar_args->as<ast::Call>();
-    const ast::Expr& dims = tuple && tuple->arguments.size() == 1 ? *tuple->arguments[0].value : *scalar_args;
+  return meaning;
+}
+
+// R.call_tir, R.call_tir_inplace (indices before the type) and R.call_tir_with_grad.
+Expr GraphBuilder::call_tir(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
+  const CallTirText text = call_tir_text(name, expr, call);
+  const auto meaning = call_tir_callee(name, *text.callee, !text.in_place && !text.with_gradient);
+  std::vector<Expr> args = argument_tuple(*text.args);
+  if (text.scalar_args) {
+    auto* tuple = text.scalar_args->as<ast::Call>();
+    const ast::Expr& dims =
+        tuple && tuple->arguments.size() == 1 ? *tuple->arguments[0].value : *text.scalar_args;
     for (const Scalar& scalar : types_.read_dims(dims))
-      args.push_back(scalar_value(scalar, scalar_args->span));
+      args.push_back(scalar_value(scalar, text.scalar_args->span));
   }
   std::vector<Type> types;
   bool tuple_result = false;
-  read_out_types(call, third, dtype, types, tuple_result);
-  if (native) {
+  read_out_types(call, text.result, text.dtype, types, tuple_result);
+  if (!meaning) {
     return checked_packed({PackedForm::Dps,
-                           packed_callee(callee, name),
+                           packed_callee(*text.callee, name),
                            std::move(args),
                            std::move(types),
                            tuple_result,
@@ -271,47 +333,26 @@ Expr GraphBuilder::call_tir(const std::string& name, const ast::Expr& expr, cons
                            {}},
                           expr.span);
   }
-  if (meaning->prim_func && !inplace) take_dtypes(types, *meaning->prim_func);
+  const Span written = text.result->span;
+  if (meaning->prim_func && !text.in_place) take_dtypes(types, *meaning->prim_func);
   for (const Type& type : types) {
     if (type.tensor()->dtype) continue;
-    type_error(third->span, "call_tir.result",
+    type_error(written, "call_tir.result",
                fmt::format("found the result type {}; expected R.Tensor with shape and dtype", print(type)));
   }
   CallTir made{meaning->reference, args, std::move(types), tuple_result, {}, {}, {}};
-  if (inplace) {
-    if (!indices) type_error(expr.span, "inplace.indices", "R.call_tir_inplace is given no inplace_indices");
-    made.inplace_indices = inplace_indices(*indices, args.size(), made.out_types.size());
-    for (std::size_t i = 0; i < made.out_types.size(); ++i) {
-      if (made.inplace_indices[i] < 0) continue;
-      const Expr& arg = args[static_cast<std::size_t>(made.inplace_indices[i])];
-      const bool open = arg.type().as<AnyType>() != nullptr;
-      if (arg.type().is_error() || (!open && fits(arg.type(), made.out_types[i]) != Fit::Never)) continue;
-      type_error(third->span, "inplace.type",
-                 fmt::format("found a result of type {} in the place of argument {}, which has type {}",
-                             print(made.out_types[i]), made.inplace_indices[i], print(arg.type())));
-    }
+  if (text.in_place) {
+    if (!text.indices)
+      type_error(expr.span, "inplace.indices", "R.call_tir_inplace is given no inplace_indices");
+    made.inplace_indices = inplace_indices(*text.indices, args.size(), made.out_types.size());
+    check_inplace_types(made, args, written);
   }
-  if (with_gradient) {
-    auto* text = gradient ? gradient->as<ast::StringValue>() : nullptr;
-    if (!text || text->value.empty()) {
-      type_error(gradient ? gradient->span : expr.span, "call_tir.gradient",
-                 "R.call_tir_with_grad is given no te_grad_name");
-    }
-    made.gradient_name = text->value;
-    if (gradient_args && !gradient_args->as<ast::NoneValue>()) {
-      Attribute value = read_attribute(context_, *gradient_args);
-      if (!value.as<Attributes>())
-        type_error(
-            gradient_args->span, "call_tir.gradient",
-            fmt::format("found {} as te_grad_kwargs; expected a dictionary", ast::describe(*gradient_args)));
-      made.gradient_arguments = *value.as<Attributes>();
-    }
-  }
+  if (text.with_gradient) read_call_tir_gradient(context_, text, expr.span, made);
   Expr result = relish::call_tir(std::move(made), expr.span);
   bool silent = std::any_of(args.begin(), args.end(), [](const Expr& arg) { return arg.type().is_error(); });
   if (meaning->prim_func && !silent) {
     context_.attempt_typed(
-        [&] { check_call_tir(*meaning->prim_func, *result.as<CallTir>(), expr.span, third->span); });
+        [&] { check_call_tir(*meaning->prim_func, *result.as<CallTir>(), expr.span, written); });
   }
   return result;
 }

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include "frontend/graph/graph_builder.h"
 #include "frontend/names/binding_names.h"
 #include "frontend/names/suggestions.h"
@@ -157,83 +156,16 @@ void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If&
   }
   Arm else_arm = close_region(std::move(outer));
 
-  // Results are the names that are read later. When there are none, the name that both ways end with is the
-  // value of the if, read or not: which others are bound besides it must not matter.
-  struct Result {
-    std::uint64_t order;
-    std::string name;
-    Expr then_value, else_value;
-  };
-  std::vector<Result> results;
-  std::set<std::string> names;
-  for (const Arm* arm : {&then_arm, &else_arm}) {
-    for (const auto& [name, entry] : arm->names) names.insert(name);
-  }
-  auto find_in = [](const Arm& arm, const std::string& name) -> const Entry* {
-    auto found = arm.names.find(name);
-    return found == arm.names.end() ? nullptr : &found->second;
-  };
-  auto value_of = [&](const Entry* entry, const std::string& name) -> std::optional<Expr> {
-    if (!entry) return value_before(name, statement.span);
-    auto* bound = std::get_if<Bound>(&entry->meaning);
-    return bound ? std::optional<Expr>(var_ref(bound->var, bound->var.span())) : std::nullopt;
-  };
-  constexpr std::uint64_t later = std::numeric_limits<std::uint64_t>::max() / 2;
-  const bool any_read = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return liveness().read_after(statement, name) && value_of(find_in(then_arm, name), name) &&
-           value_of(find_in(else_arm, name), name);
-  });
-  const std::string last = any_read ? std::string() : last_of(branches, at);
-  for (const std::string& name : names) {
-    const Entry *a = find_in(then_arm, name), *b = find_in(else_arm, name);
-    const Entry& named = a ? *a : *b;  // one of them has it
-    Span span = named.span;
-    bool refused = (a && std::get_if<Refused>(&a->meaning)) || (b && std::get_if<Refused>(&b->meaning));
-    if (refused) {
-      bind(name, Refused{}, span);
-      continue;
-    }
-    if (!liveness().read_after(statement, name) && name != last) {
-      if (!look_up(name)) bind(name, Unavailable{"which is bound inside an if", "it is bound here"}, span);
-      continue;
-    }
-    std::optional<Expr> then_value = value_of(a, name), else_value = value_of(b, name);
-    if (!then_value || !else_value) {
-      bind(name,
-           Unavailable{"which one way through the if does not bind; bind it in both branches, or before",
-                       "it is bound here"},
-           span);
-      continue;
-    }
-    const Var* var = (a ? *then_value : *else_value).as_var();
-    std::uint64_t order = a ? var->id() : later + (var ? var->id() : 0);
-    results.push_back({order, name, *then_value, *else_value});
-  }
-  std::sort(results.begin(), results.end(),
-            [](const Result& x, const Result& y) { return x.order < y.order; });
-
+  bool failed = condition.type().is_error();
   std::vector<std::string> bound;
   std::vector<Type> types;
-  bool failed = condition.type().is_error();
-  for (Result& result : results) {
-    Type type = TypeKind(ErrorType{});
-    auto join = [&] {
-      type = common_type(result.then_value, result.else_value, fmt::format("'{}'", printable(result.name)),
-                         statement.span);
-    };
-    if (liveness().read_after(statement, result.name)) {
-      failed |= !context_.attempt_typed(join);
-    } else {
-      try {
-        join();
-      } catch (const Failure&) {
-        continue;  // both ways end with the name, but nobody reads it
-      }
-    }
+  for (const BranchResult& result : branch_results(statement, branches, at, then_arm, else_arm)) {
+    const std::optional<Type> type = branch_type(statement, result, failed);
+    if (!type) continue;
     bound.push_back(result.name);
     SymbolList known;
     known.add_all(determined_);
-    types.push_back(without_hidden_symbols(type, known));
+    types.push_back(without_hidden_symbols(*type, known));
     then_arm.region.results.push_back(result.then_value);
     else_arm.region.results.push_back(result.else_value);
   }
@@ -251,6 +183,86 @@ void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If&
         span, node);
   }
   bind_results(statement, bound, types, value, comments);
+}
+
+// What one way through the if makes of the name: its own binding, or what the name was before.
+std::optional<Expr> GraphBuilder::value_in(const Arm& arm, const std::string& name, Span at) {
+  const auto found = arm.names.find(name);
+  if (found == arm.names.end()) return value_before(name, at);
+  auto* bound = std::get_if<Bound>(&found->second.meaning);
+  return bound ? std::optional<Expr>(var_ref(bound->var, bound->var.span())) : std::nullopt;
+}
+
+// Results are the names that are read later. When there are none, the name that both ways end with is the
+// value of the if, read or not: which others are bound besides it must not matter.
+std::vector<GraphBuilder::BranchResult> GraphBuilder::branch_results(const ast::Statement& statement,
+                                                                     const ast::If& branches, std::size_t at,
+                                                                     const Arm& then_arm,
+                                                                     const Arm& else_arm) {
+  std::set<std::string> names;
+  for (const Arm* arm : {&then_arm, &else_arm}) {
+    for (const auto& [name, entry] : arm->names) names.insert(name);
+  }
+  const auto find_in = [](const Arm& arm, const std::string& name) -> const Entry* {
+    const auto found = arm.names.find(name);
+    return found == arm.names.end() ? nullptr : &found->second;
+  };
+  const bool any_read = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return liveness().read_after(statement, name) && value_in(then_arm, name, statement.span) &&
+           value_in(else_arm, name, statement.span);
+  });
+  const std::string last = any_read ? std::string() : last_of(branches, at);
+  constexpr std::uint64_t later = std::numeric_limits<std::uint64_t>::max() / 2;
+  std::vector<BranchResult> results;
+  for (const std::string& name : names) {
+    const Entry *a = find_in(then_arm, name), *b = find_in(else_arm, name);
+    const Span span = (a ? *a : *b).span;  // one of them has it
+    const bool refused = (a && std::get_if<Refused>(&a->meaning)) || (b && std::get_if<Refused>(&b->meaning));
+    if (refused) {
+      bind(name, Refused{}, span);
+      continue;
+    }
+    if (!liveness().read_after(statement, name) && name != last) {
+      if (!look_up(name)) bind(name, Unavailable{"which is bound inside an if", "it is bound here"}, span);
+      continue;
+    }
+    std::optional<Expr> then_value = value_in(then_arm, name, statement.span),
+                        else_value = value_in(else_arm, name, statement.span);
+    if (!then_value || !else_value) {
+      bind(name,
+           Unavailable{"which one way through the if does not bind; bind it in both branches, or before",
+                       "it is bound here"},
+           span);
+      continue;
+    }
+    const Var* var = (a ? *then_value : *else_value).as_var();
+    const std::uint64_t order = a ? var->id() : later + (var ? var->id() : 0);
+    results.push_back({order, name, *then_value, *else_value});
+  }
+  std::sort(results.begin(), results.end(),
+            [](const BranchResult& x, const BranchResult& y) { return x.order < y.order; });
+  return results;
+}
+
+// The type that both ways give; the error type, with `failed` set, where they disagree. Nothing for a name
+// that both ways end with but nobody reads, where they disagree.
+std::optional<Type> GraphBuilder::branch_type(const ast::Statement& statement, const BranchResult& result,
+                                              bool& failed) {
+  Type type = TypeKind(ErrorType{});
+  const auto join = [&] {
+    type = common_type(result.then_value, result.else_value, fmt::format("'{}'", printable(result.name)),
+                       statement.span);
+  };
+  if (liveness().read_after(statement, result.name)) {
+    failed |= !context_.attempt_typed(join);
+    return type;
+  }
+  try {
+    join();
+  } catch (const Failure&) {
+    return std::nullopt;
+  }
+  return type;
 }
 
 // `return` at the end of every way through the last if of the function: the value of the if is what the

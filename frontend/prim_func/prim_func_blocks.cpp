@@ -127,7 +127,7 @@ void PrimFuncBuilder::add_axis(BlockStmt& block, const ast::Expr& target, IterKi
 // `vi, vj = T.axis.remap("SR", [i, j])` and `vi = T.axis.spatial(16, e)`.
 bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value, BlockStmt* block) {
   auto* call = value.as<ast::Call>();
-  std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
+  const std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   if (name.substr(0, 7) != "T.axis.") return false;
   if (!block) {
     std::vector<DiagnosticNote> notes;
@@ -137,64 +137,79 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
     }
     fail(ErrorClass::Type, value.span, "axis.place", "found an axis outside a block", std::move(notes));
   }
-  std::string kind = name.substr(7);
-  if (kind == "remap") {
-    auto* letters = call->arguments.size() == 2 ? call->arguments[0].value->as<ast::StringValue>() : nullptr;
-    if (!letters)
-      type_error(value.span, "axis.remap",
-                 "T.axis.remap takes letters and loop variables, as in (\"SR\", [i, j])");
-    // Each loop variable with where it is written; a name may stand for several.
-    std::vector<const ast::Expr*> written;
-    std::vector<Scalar> variables;
-    for (const ast::Expr* item : list_items(*call->arguments[1].value)) {
-      const auto several = reader_.several(*item);
-      for (const Scalar& variable : several ? *several : std::vector<Scalar>{Scalar()}) {
-        written.push_back(item);
-        variables.push_back(variable);
-      }
+  const std::string kind = name.substr(7);
+  if (kind == "remap")
+    read_remap(target, value, *call, *block);
+  else
+    read_axis(kind, target, value, *call, *block);
+  return true;
+}
+
+// Axes that are loop variables: each with the domain of its loop.
+void PrimFuncBuilder::read_remap(const ast::Expr& target, const ast::Expr& value, const ast::Call& call,
+                                 BlockStmt& block) {
+  auto* letters = call.arguments.size() == 2 ? call.arguments[0].value->as<ast::StringValue>() : nullptr;
+  if (!letters)
+    type_error(value.span, "axis.remap",
+               "T.axis.remap takes letters and loop variables, as in (\"SR\", [i, j])");
+  const Span letters_at = call.arguments[0].value->span;
+  // Each loop variable with where it is written; a name may stand for several.
+  std::vector<const ast::Expr*> written;
+  std::vector<Scalar> variables;
+  for (const ast::Expr* item : list_items(*call.arguments[1].value)) {
+    const auto several = reader_.several(*item);
+    for (const Scalar& variable : several ? *several : std::vector<Scalar>{Scalar()}) {
+      written.push_back(item);
+      variables.push_back(variable);
     }
-    std::vector<const ast::Expr*> targets = target_names(target);
-    if (letters->value.size() != variables.size() || targets.size() != variables.size()) {
-      std::vector<DiagnosticNote> notes;
-      const std::size_t axes = std::min(targets.size(), variables.size());
-      if (letters->value.size() > axes && targets.size() == variables.size()) {
-        notes.push_back(write_here(call->arguments[0].value->span,
-                                   fmt::format("\"{}\"", letters->value.substr(0, axes))));
-      }
-      fail(ErrorClass::Type, value.span, "axis.remap",
-           fmt::format("found {}, {} and {} in T.axis.remap; expected as many of each",
-                       counted(targets.size(), "name"), counted(letters->value.size(), "letter"),
-                       counted(variables.size(), "loop variable")),
-           std::move(notes));
-    }
-    for (std::size_t i = 0; i < variables.size(); ++i) {
-      char letter = letters->value[i];
-      if (letter != 'S' && letter != 'R') {
-        // An axis that places a store is spatial, one that the stores do not see is reduced.
-        std::string meant = letters->value;
-        const std::string* axis = ast::name_of(*targets[i]);
-        if (letter == 's' || letter == 'r')
-          meant[i] = letter == 's' ? 'S' : 'R';
-        else
-          meant[i] = axis && context_.may_search() && indexes_a_store(rest_, *axis) ? 'S' : 'R';
-        fail(ErrorClass::Type, call->arguments[0].value->span, "axis.kind",
-             fmt::format("found the axis kind '{}'; expected 'S' or 'R'",
-                         printable(std::string_view(&letter, 1))),
-             {write_here(call->arguments[0].value->span, fmt::format("\"{}\"", meant))});
-      }
-      Scalar binding = variables[i].defined() ? variables[i] : reader_.read(*written[i]);
-      auto variable = binding.as_var();
-      auto range = variable ? loops_.find(variable->id()) : loops_.end();
-      if (range == loops_.end()) {
-        type_error(
-            written[i]->span, "axis.remap",
-            fmt::format("found {} in T.axis.remap; expected a loop variable", ast::describe(*written[i])));
-      }
-      add_axis(*block, *targets[i], letter == 'S' ? IterKind::Spatial : IterKind::Reduce, range->second.begin,
-               range->second.extent, binding);
-    }
-    return true;
   }
+  std::vector<const ast::Expr*> targets = target_names(target);
+  if (letters->value.size() != variables.size() || targets.size() != variables.size()) {
+    std::vector<DiagnosticNote> notes;
+    const std::size_t axes = std::min(targets.size(), variables.size());
+    if (letters->value.size() > axes && targets.size() == variables.size())
+      notes.push_back(write_here(letters_at, fmt::format("\"{}\"", letters->value.substr(0, axes))));
+    fail(ErrorClass::Type, value.span, "axis.remap",
+         fmt::format("found {}, {} and {} in T.axis.remap; expected as many of each",
+                     counted(targets.size(), "name"), counted(letters->value.size(), "letter"),
+                     counted(variables.size(), "loop variable")),
+         std::move(notes));
+  }
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    const char letter = letters->value[i];
+    if (letter != 'S' && letter != 'R') refuse_axis_letter(letters->value, i, letters_at, *targets[i]);
+    Scalar binding = variables[i].defined() ? variables[i] : reader_.read(*written[i]);
+    auto variable = binding.as_var();
+    auto range = variable ? loops_.find(variable->id()) : loops_.end();
+    if (range == loops_.end()) {
+      type_error(
+          written[i]->span, "axis.remap",
+          fmt::format("found {} in T.axis.remap; expected a loop variable", ast::describe(*written[i])));
+    }
+    add_axis(block, *targets[i], letter == 'S' ? IterKind::Spatial : IterKind::Reduce, range->second.begin,
+             range->second.extent, binding);
+  }
+}
+
+// Another letter than 'S' and 'R': an axis that places a store is spatial, one that the stores do not see is
+// reduced.
+void PrimFuncBuilder::refuse_axis_letter(const std::string& letters, std::size_t i, Span at,
+                                         const ast::Expr& target) {
+  const char letter = letters[i];
+  std::string meant = letters;
+  const std::string* axis = ast::name_of(target);
+  if (letter == 's' || letter == 'r')
+    meant[i] = letter == 's' ? 'S' : 'R';
+  else
+    meant[i] = axis && context_.may_search() && indexes_a_store(rest_, *axis) ? 'S' : 'R';
+  fail(ErrorClass::Type, at, "axis.kind",
+       fmt::format("found the axis kind '{}'; expected 'S' or 'R'", printable(std::string_view(&letter, 1))),
+       {write_here(at, fmt::format("\"{}\"", meant))});
+}
+
+// One axis of its own kind and domain.
+void PrimFuncBuilder::read_axis(const std::string& kind, const ast::Expr& target, const ast::Expr& value,
+                                const ast::Call& call, BlockStmt& block) {
   IterKind iter_kind = IterKind::Spatial;
   if (kind == "reduce" || kind == "R") {
     iter_kind = IterKind::Reduce;
@@ -203,20 +218,20 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
   } else if (kind == "opaque") {
     iter_kind = IterKind::Opaque;
   } else if (kind != "spatial" && kind != "S") {
-    fail(ErrorClass::Type, call->callee->span, "axis.kind",
+    fail(ErrorClass::Type, call.callee->span, "axis.kind",
          fmt::format("T.axis.{} is not known; expected remap, spatial, reduce, scan or opaque",
                      printable(kind)),
-         write_nearest(call->callee->as<ast::Attribute>()->name_span, kind,
+         write_nearest(call.callee->as<ast::Attribute>()->name_span, kind,
                        std::vector<std::string>{"remap", "spatial", "reduce", "scan", "opaque"}));
   }
   // A dtype may follow; it is that of the value.
-  std::size_t given = call->arguments.size();
-  bool typed = given == 3 && (call->arguments[2].name.empty() || call->arguments[2].name == "dtype");
+  const std::size_t given = call.arguments.size();
+  const bool typed = given == 3 && (call.arguments[2].name.empty() || call.arguments[2].name == "dtype");
   if (given != 2 && !typed) {
     type_error(value.span, "axis.arguments", fmt::format("T.axis.{} takes a domain and a value", kind));
   }
-  const ast::Expr& domain = *call->arguments[0].value;
-  Scalar binding = reader_.read_index(*call->arguments[1].value);
+  const ast::Expr& domain = *call.arguments[0].value;
+  Scalar binding = reader_.read_index(*call.arguments[1].value);
   Scalar begin, extent;
   if (domain.as<ast::TupleValue>() || domain.as<ast::ListValue>()) {
     std::vector<const ast::Expr*> bounds = list_items(domain);
@@ -229,8 +244,7 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
     extent = reader_.read_index(domain);
     begin = int_literal(extent.dtype(), 0, domain.span);
   }
-  add_axis(*block, target, iter_kind, begin, extent, binding);
-  return true;
+  add_axis(block, target, iter_kind, begin, extent, binding);
 }
 
 // The dims of A[i, 0:4]: a plain index has extent 1.

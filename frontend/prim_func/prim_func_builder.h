@@ -193,6 +193,11 @@ class PrimFuncBuilder : public ScalarScope {
   Stmt read_block(const ast::Statement& statement, const ast::With& with, const ast::Call& call);
   std::vector<RegionDim> read_region_dims(const Buffer& buffer, const ast::Subscript& subscript);
   bool read_axes(const ast::Expr& target, const ast::Expr& value, BlockStmt* block);
+  void read_remap(const ast::Expr& target, const ast::Expr& value, const ast::Call& call, BlockStmt& block);
+  [[noreturn]] void refuse_axis_letter(const std::string& letters, std::size_t i, Span at,
+                                       const ast::Expr& target);
+  void read_axis(const std::string& kind, const ast::Expr& target, const ast::Expr& value,
+                 const ast::Call& call, BlockStmt& block);
   void add_axis(BlockStmt& block, const ast::Expr& target, IterKind kind, const Scalar& begin,
                 const Scalar& extent, const Scalar& binding);
   std::vector<BufferRegion> read_regions(const ast::Call& call);

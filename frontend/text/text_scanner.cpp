@@ -120,89 +120,26 @@ void TextScanner::scan_content(Line& line) {
   }
   bool compound = opens_block(line.first_word);
   if (line.first_word == "match") compound = false;  // a soft keyword: a plain name here
-  bool done = false;
-  while (!done) {
+  while (true) {
     while (peek() == ' ' || peek() == '\t' || peek() == '\f') ++at_;
     if (at_end()) break;
     if (at_line_end()) {
-      if (brackets_.empty()) {
-        skip_line_end();
-        break;
-      }
-      skip_line_end();
-      std::size_t line_begin = at_;
-      while (peek() == ' ' || peek() == '\t') ++at_;
-      if (statement_opens_here(at_ - line_begin)) {
-        report_unclosed("a statement begins before it is closed", span(at_, at_ + 1));
-        // The next physical line starts here: step back to its beginning.
-        while (at_ > 0 && text_[at_ - 1] != '\n') --at_;
-        done = true;
-      }
-      continue;
-    }
-    char c = peek();
-    if (c == '#') {
-      std::size_t mark = comments_.size();
-      scan_comment();
-      if (brackets_.empty()) {
-        line.trailing_comment = std::move(comments_.back());
-      } else {
-        line.comments.push_back(std::move(comments_.back()));
-      }
-      comments_.resize(mark);
-      continue;
-    }
-    if (c == '\\') {
-      if (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n')) {
-        ++at_;
-        skip_line_end();
-        if (at_end()) {
-          open_at_end_ = Missing::Continuation;
-          error(content_end_, content_end_ + 1, "syntax.continuation",
-                "found the end of the text after a continuation; expected the rest of the statement");
-        }
-        continue;
-      }
-      error(at_, at_ + 1, "syntax.character", "found '\\' inside a line; expected it at the line's end only");
-      ++at_;
-      continue;
-    }
-    if (brackets_.empty() && c == ';') {
+      if (!goes_on_behind_line_end()) break;
+    } else if (peek() == '#') {
+      take_comment(line);
+    } else if (peek() == '\\') {
+      scan_continuation();
+    } else if (brackets_.empty() && peek() == ';') {
       ++at_;
       while (peek() == ' ' || peek() == '\t') ++at_;
-      if (!at_line_end() && peek() != '#') {
-        continues_ = true;
-        break;
-      }
-      continue;
-    }
-    std::size_t token = at_;
-    if (is_name_start(c)) {
-      scan_name();
-    } else if (c == '"' || c == '\'') {
-      scan_string(at_);
-    } else if (c == '(' || c == '[' || c == '{') {
-      if (!scan_number_list(line)) open_bracket(c);
-    } else if (c == ')' || c == ']' || c == '}') {
-      close_bracket(c);
+      continues_ = !at_line_end() && peek() != '#';
+      if (continues_) break;
     } else {
-      scan_other();
+      const std::size_t token = at_;
+      scan_token(line);
+      if (ends_header(text_[token], compound, line)) break;
+      if (token == at_) ++at_;  // never stand still
     }
-    content_end_ = at_;
-    if (c == ':' && brackets_.empty() && peek() != '=') {
-      std::size_t ahead = at_;
-      while (ahead < text_.size() && (text_[ahead] == ' ' || text_[ahead] == '\t')) ++ahead;
-      bool last =
-          ahead >= text_.size() || text_[ahead] == '\n' || text_[ahead] == '\r' || text_[ahead] == '#';
-      if (compound || last) line.header = true;
-      if (compound && !last) {
-        at_ = ahead;
-        continues_ = true;
-        continues_as_suite_ = true;
-        break;
-      }
-    }
-    if (token == at_) ++at_;  // never stand still
   }
   if (!brackets_.empty() && at_end() && !line.damaged) {
     open_at_end_ = Missing::Bracket;
@@ -210,6 +147,79 @@ void TextScanner::scan_content(Line& line) {
   }
   if (compound && !line.header) line.header = true;  // the grammar reports the missing ':'
   line.span = span(begin, content_end_);
+}
+
+// At a line's end: whether the logical line goes on behind it. Inside brackets it does, unless a statement
+// begins there.
+bool TextScanner::goes_on_behind_line_end() {
+  skip_line_end();
+  if (brackets_.empty()) return false;
+  std::size_t line_begin = at_;
+  while (peek() == ' ' || peek() == '\t') ++at_;
+  if (!statement_opens_here(at_ - line_begin)) return true;
+  report_unclosed("a statement begins before it is closed", span(at_, at_ + 1));
+  // The next physical line starts here: step back to its beginning.
+  while (at_ > 0 && text_[at_ - 1] != '\n') --at_;
+  return false;
+}
+
+// A comment behind or inside the line.
+void TextScanner::take_comment(Line& line) {
+  std::size_t mark = comments_.size();
+  scan_comment();
+  if (brackets_.empty()) {
+    line.trailing_comment = std::move(comments_.back());
+  } else {
+    line.comments.push_back(std::move(comments_.back()));
+  }
+  comments_.resize(mark);
+}
+
+// '\' at a line's end.
+void TextScanner::scan_continuation() {
+  if (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n')) {
+    ++at_;
+    skip_line_end();
+    if (at_end()) {
+      open_at_end_ = Missing::Continuation;
+      error(content_end_, content_end_ + 1, "syntax.continuation",
+            "found the end of the text after a continuation; expected the rest of the statement");
+    }
+    return;
+  }
+  error(at_, at_ + 1, "syntax.character", "found '\\' inside a line; expected it at the line's end only");
+  ++at_;
+}
+
+void TextScanner::scan_token(Line& line) {
+  const char c = peek();
+  if (is_name_start(c)) {
+    scan_name();
+  } else if (c == '"' || c == '\'') {
+    scan_string(at_);
+  } else if (c == '(' || c == '[' || c == '{') {
+    if (!scan_number_list(line)) open_bracket(c);
+  } else if (c == ')' || c == ']' || c == '}') {
+    close_bracket(c);
+  } else {
+    scan_other();
+  }
+  content_end_ = at_;
+}
+
+// Behind a token: whether it is the ':' of a header whose suite follows on the same physical line.
+bool TextScanner::ends_header(char token, bool compound, Line& line) {
+  if (token != ':' || !brackets_.empty() || peek() == '=') return false;
+  std::size_t ahead = at_;
+  while (ahead < text_.size() && (text_[ahead] == ' ' || text_[ahead] == '\t')) ++ahead;
+  const bool last =
+      ahead >= text_.size() || text_[ahead] == '\n' || text_[ahead] == '\r' || text_[ahead] == '#';
+  if (compound || last) line.header = true;
+  if (!compound || last) return false;
+  at_ = ahead;
+  continues_ = true;
+  continues_as_suite_ = true;
+  return true;
 }
 
 // Inside brackets no statement keyword can stand at the beginning of a line: then a bracket was forgotten.

@@ -64,6 +64,11 @@ class TextScanner {
   }
 
   void scan_content(Line& line);
+  bool goes_on_behind_line_end();
+  void take_comment(Line& line);
+  void scan_continuation();
+  void scan_token(Line& line);
+  bool ends_header(char token, bool compound, Line& line);
   void scan_comment();
   void scan_name();
   void scan_string(std::size_t begin);

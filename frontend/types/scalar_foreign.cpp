@@ -355,15 +355,4 @@ std::vector<Scalar> ScalarReader::read_places(const Buffer& buffer, const ast::E
   return places;
 }
 
-// T.get_active_lane_mask("uint1x4", base, limit): the lanes base + 0, base + 1, … below the limit.
-ScalarOperand ScalarReader::lane_mask(const ast::Expr& expr, const std::vector<const ast::Expr*>& arguments) {
-  const auto [dtype, lanes] = dtype_and_lanes(*arguments[0]);
-  if (!is_bool(dtype))
-    fail_type(arguments[0]->span, "scalar.dtype",
-              fmt::format("found a mask of {}; expected one of bool, as \"uint1x4\"", name_of(dtype)));
-  ScalarOperand one{int_literal(plain_integer_, 1, expr.span), true};
-  ScalarOperand places{ramp(operand(*arguments[1]), one, lanes, expr.span)};
-  return combine(ast::Operator::Lt, places, operand(*arguments[2]), expr.span);
-}
-
 }  // namespace relish

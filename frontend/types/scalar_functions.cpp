@@ -1,4 +1,4 @@
-// Calls in scalar expressions: typed literals, casts, and the functions of T, by tables.
+// Functions of T in scalar expressions, by tables: typed literals, casts, arithmetic, math.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <span>
 
 #include "frontend/text/literals.h"
-#include "frontend/types/scalar_reader.h"
+#include "frontend/types/scalar_function.h"
 #include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
@@ -115,148 +115,344 @@ bool names_dtype(const ast::Expr& expr) {
   return expr.as<ast::StringValue>() || (attribute && attribute->name == "dtype");
 }
 
+std::vector<std::string> known_functions() {
+  std::vector<std::string> known;
+  for (const BinaryName& entry : binary_names) known.push_back("T." + std::string(entry.name));
+  for (const CompareName& entry : compare_names) known.push_back("T." + std::string(entry.name));
+  for (std::string_view entry : other_names) known.push_back("T." + std::string(entry));
+  for (const IntrinsicInfo& entry : intrinsics()) known.push_back("T." + std::string(entry.name));
+  return known;
+}
+
+// The largest finite value.
+double largest_of(DType dtype) {
+  switch (dtype) {
+    case DType::Float16:
+      return 65504.0;
+    case DType::BFloat16:
+      return 3.3895313892515355e38;
+    case DType::Float32:
+      return static_cast<double>(std::numeric_limits<float>::max());
+    default:
+      return std::numeric_limits<double>::max();
+  }
+}
+
 }  // namespace
 
-DType ScalarReader::dtype_argument(const ast::Expr& expr) const {
-  if (auto* attribute = expr.as<ast::Attribute>(); attribute && attribute->name == "dtype") {
-    if (auto buffer = buffer_named(*attribute->object)) return buffer->dtype();
-    if (const std::string* name = ast::name_of(*attribute->object)) {
-      const ScalarMeaning meaning = scope_.find(*name, expr.span);
-      if (auto* scalar = std::get_if<Scalar>(&meaning); scalar && scalar->defined() && !is_pointer(*scalar))
-        return scalar->dtype();
-    }
-  }
-  auto* name = expr.as<ast::StringValue>();
-  if (!name)
-    type_error(expr.span, "dtype.string",
-               fmt::format("found {}; expected a dtype such as \"float32\"", ast::describe(expr)));
-  return read_dtype(name->value, expr.span);
+// Those that are neither an operator's name nor an intrinsic.
+std::span<const ScalarFunction::Form> ScalarFunction::forms() {
+  using F = ScalarFunction;
+  static constexpr std::array<Form, 26> all = {{
+      {"And", &F::connective},
+      {"Or", &F::connective},
+      {"Not", &F::negation},
+      {"Select", &F::choice},
+      {"if_then_else", &F::choice},
+      {"Cast", &F::conversion},
+      {"cast", &F::conversion},
+      {"reinterpret", &F::reinterpretation},
+      {"get_active_lane_mask", &F::lane_mask},
+      {"Ramp", &F::ramp},
+      {"ramp", &F::ramp},
+      {"Broadcast", &F::broadcast},
+      {"broadcast", &F::broadcast},
+      {"Shuffle", &F::shuffle},
+      {"q_multiply_shift", &F::multiply_shift},
+      {"fmod", &F::float_remainder},
+      {"ceildiv", &F::ceiling_division},
+      {"infinity", &F::special_float},
+      {"nan", &F::special_float},
+      {"min_value", &F::limit},
+      {"max_value", &F::limit},
+      {"FloatImm", &F::immediate},
+      {"IntImm", &F::immediate},
+      {"likely", &F::hint},
+      {"ignore_loop_partition", &F::hint},
+      {"bitwise_not", &F::complement},
+  }};
+  return all;
 }
 
-ScalarOperand ScalarReader::call(const ast::Expr& expr, const ast::Call& call) {
-  // e.astype("float32")
-  if (auto* attribute = call.callee->as<ast::Attribute>(); attribute && attribute->name == "astype") {
-    if (call.arguments.size() != 1) type_error(expr.span, "scalar.arguments", "astype takes one dtype");
-    DType dtype = dtype_argument(*call.arguments[0].value);
-    return {cast(dtype, value(*attribute->object), expr.span)};
+ScalarOperand ScalarFunction::read() {
+  refuse_unsupported();
+  if (name_ == "undef") {
+    // Any value will do.
+    for (const ast::Argument& argument : call_.arguments)
+      if (argument.name.empty() || argument.name == "dtype")
+        return {zero(reader_.dtype_argument(*argument.value))};
   }
-  if (auto* attribute = call.callee->as<ast::Attribute>(); attribute && attribute->name == "vload")
-    if (auto buffer = buffer_named(*attribute->object)) return vector_load(expr, *buffer, call);
-  if (is_foreign(expr)) return foreign(expr, call);
-  std::string name = context_.namespaces.canonical(*call.callee);
-  if (name == "min" || name == "max" || name == "abs") name = "T." + name;
-  if (name == "float" && call.arguments.size() == 1 && call.arguments[0].value->as<ast::StringValue>()) {
-    ScalarOperand value = typed_literal(DType::Float32, expr, call);
-    return {value.value, true};
-  }
-  if (name.substr(0, 2) != "T.") {
-    type_error(call.callee->span, "scalar.call",
-               fmt::format("found {}; expected a function of T in a scalar expression", ast::describe(expr)));
-  }
-  if (name == "T.BufferLoad" || name == "T.buffer_load") {
-    const auto buffer = call.arguments.empty() ? std::nullopt : buffer_named(*call.arguments[0].value);
-    if (!buffer)
-      type_error(expr.span, "scalar.arguments", fmt::format("{} takes a buffer and indices", name));
-    return vector_load(expr, *buffer, call, 1);
-  }
-  return function(name.substr(2), expr, call);
+  gather_arguments();
+  if (auto dtype = dtype_from_name(name_)) return typed_literal(*dtype);
+  for (const BinaryName& entry : binary_names)
+    if (entry.name == name_) return arithmetic(entry.op);
+  for (const CompareName& entry : compare_names)
+    if (entry.name == name_) return comparison(entry.op);
+  for (const Form& form : forms())
+    if (form.name == name_) return (this->*form.read)();
+  if (auto which = intrinsic_from_name(name_)) return intrinsic_call(*which);
+  refuse_unknown(known_functions());
 }
 
-ScalarOperand ScalarReader::typed_literal(DType dtype, const ast::Expr& expr, const ast::Call& call) {
-  if (call.arguments.size() != 1 || !call.arguments[0].name.empty()) {
-    type_error(expr.span, "scalar.arguments",
-               fmt::format("found {} of T.{}; expected one value", counted(call.arguments.size(), "argument"),
-                           name_of(dtype)));
+// ---- Arguments, and what is refused.
+
+void ScalarFunction::refuse_unsupported() const {
+  if (needs_device(name_)) {
+    fail(ErrorClass::Type, expr_.span, "unsupported.device",
+         fmt::format("T.{} needs a GPU, which is not supported", printable(name_)));
   }
-  const ast::Expr& argument = *call.arguments[0].value;
-  if (auto* text = argument.as<ast::StringValue>()) {
-    double infinity = std::numeric_limits<double>::infinity();
-    std::string_view word = text->value;
-    if (is_float(dtype)) {
-      if (word == "inf" || word == "+inf" || word == "infinity")
-        return {float_literal(dtype, infinity, expr.span)};
-      if (word == "-inf" || word == "-infinity") return {float_literal(dtype, -infinity, expr.span)};
-      if (word == "nan" || word == "-nan") {
-        return {float_literal(dtype, std::numeric_limits<double>::quiet_NaN(), expr.span)};
-      }
-    }
+  if (name_ == "vscale") {
+    fail(ErrorClass::Type, expr_.span, "unsupported.device",
+         "T.vscale is known to the machine alone, which is not supported; expected a number of lanes");
+  }
+  if (name_ == "reduce" || name_ == "comm_reducer") {
+    type_error(expr_.span, "unsupported.reduction",
+               fmt::format("T.{} is not supported; expected a block with T.init", name_));
+  }
+  if (name_ == "Call") {
     type_error(
-        argument.span, "scalar.literal",
-        fmt::format("found the string \"{}\"; expected a number, or \"inf\", \"-inf\" or \"nan\" for a float",
-                    printable(word)));
+        expr_.span, "scalar.function",
+        "found T.Call; expected the call itself, such as T.exp(x) or T.call_extern(\"int32\", \"f\", x)");
   }
+}
+
+void ScalarFunction::gather_arguments() {
+  for (const ast::Argument& argument : call_.arguments) {
+    // Older texts give intrinsics their dtype, which follows from the operands.
+    if (argument.name == "dtype" || argument.name == "span" || argument.name == "is_size_var") continue;
+    if (!argument.name.empty() &&
+        std::find(argument_names.begin(), argument_names.end(), argument.name) == argument_names.end()) {
+      // Of a misspelt name no argument is known.
+      const auto known = known_functions();
+      if (nearest_name("T." + name_, known).value_or("T." + name_) != "T." + name_) refuse_unknown(known);
+      type_error(argument.name_span, "scalar.arguments",
+                 fmt::format("T.{} has no argument '{}'", printable(name_), printable(argument.name)));
+    }
+    if (argument.stars) type_error(argument.value->span, "scalar.arguments", "found a starred argument");
+    arguments_.push_back(argument.value.get());
+  }
+}
+
+void ScalarFunction::refuse_unknown(const std::vector<std::string>& known) const {
+  type_error(call_.callee->span, "scalar.function",
+             fmt::format("T.{} is not a function that Relish knows{}", printable(name_),
+                         did_you_mean("T." + name_, known)));
+}
+
+void ScalarFunction::expect(std::size_t count) const {
+  if (arguments_.size() == count) return;
+  std::vector<DiagnosticNote> notes;
+  // The surplus goes, with the ',' before it.
+  if (count > 0 && arguments_.size() > count) {
+    notes.push_back(
+        remove_this({expr_.span.file, arguments_[count - 1]->span.end, arguments_.back()->span.end}));
+  }
+  fail(ErrorClass::Type, expr_.span, "scalar.arguments",
+       fmt::format("found {} of T.{}; expected {}", counted(arguments_.size(), "argument"), printable(name_),
+                   count),
+       std::move(notes));
+}
+
+std::pair<ScalarOperand, ScalarOperand> ScalarFunction::two_of_one_dtype(std::size_t first) {
+  ScalarOperand a = reader_.operand(*arguments_[first]), b = reader_.operand(*arguments_[first + 1]);
+  reader_.promote(a, b, expr_.span);
+  return {std::move(a), std::move(b)};
+}
+
+// ---- Numbers of a dtype.
+
+ScalarOperand ScalarFunction::literal_from_text(DType dtype, const ast::Expr& argument,
+                                                std::string_view word) const {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (is_float(dtype)) {
+    if (word == "inf" || word == "+inf" || word == "infinity")
+      return {float_literal(dtype, infinity, expr_.span)};
+    if (word == "-inf" || word == "-infinity") return {float_literal(dtype, -infinity, expr_.span)};
+    if (word == "nan" || word == "-nan") {
+      return {float_literal(dtype, std::numeric_limits<double>::quiet_NaN(), expr_.span)};
+    }
+  }
+  type_error(
+      argument.span, "scalar.literal",
+      fmt::format("found the string \"{}\"; expected a number, or \"inf\", \"-inf\" or \"nan\" for a float",
+                  printable(word)));
+}
+
+ScalarOperand ScalarFunction::typed_literal(DType dtype) {
+  if (call_.arguments.size() != 1 || !call_.arguments[0].name.empty()) {
+    type_error(expr_.span, "scalar.arguments",
+               fmt::format("found {} of T.{}; expected one value",
+                           counted(call_.arguments.size(), "argument"), name_of(dtype)));
+  }
+  const ast::Expr& argument = *call_.arguments[0].value;
+  if (auto* text = argument.as<ast::StringValue>()) return literal_from_text(dtype, argument, text->value);
   // Beyond int64 only uint64 has values; the syntax tree leaves them in the text.
   if (dtype == DType::UInt64 && argument.as<ast::Unsupported>()) {
     Diagnostics ignored;
-    auto number = read_number(context_.text_of(argument.span), argument.span, ignored);
+    auto number = read_number(reader_.text_of(argument.span), argument.span, ignored);
     if (number && number->integer) {
-      return {int_literal(dtype, static_cast<std::int64_t>(number->magnitude), expr.span)};
+      return {int_literal(dtype, static_cast<std::int64_t>(number->magnitude), expr_.span)};
     }
   }
   if (auto* truth = argument.as<ast::BoolValue>()) {
-    return convert(dtype, {int_literal(DType::Int32, truth->value, expr.span), true}, expr.span);
+    return reader_.convert(dtype, {int_literal(DType::Int32, truth->value, expr_.span), true}, expr_.span);
   }
-  ScalarOperand value = operand(argument);
+  ScalarOperand value = reader_.operand(argument);
   if (value.bare && value.value.as<FloatLiteral>() && !is_float(dtype)) {
     type_error(argument.span, "scalar.literal",
                fmt::format("found {}; expected an integer for {}", ast::describe(argument), name_of(dtype)));
   }
-  ScalarOperand result = convert(dtype, value, expr.span);
+  ScalarOperand result = reader_.convert(dtype, value, expr_.span);
   // The literal has the place of the whole call.
-  if (auto* integer = result.value.as<IntLiteral>()) return {int_literal(dtype, integer->value, expr.span)};
+  if (auto* integer = result.value.as<IntLiteral>()) return {int_literal(dtype, integer->value, expr_.span)};
   if (auto* real = result.value.as<FloatLiteral>()) {
-    return {float_literal(dtype, real->value, expr.span)};
+    return {float_literal(dtype, real->value, expr_.span)};
   }
   return {result.value};
 }
 
-// T.Let(body, where={v: e}).
-ScalarOperand ScalarReader::let_expression(const ast::Expr& expr, const ast::Call& call) {
-  const ast::DictValue* where = nullptr;
-  const ast::Expr* body = nullptr;
-  for (const ast::Argument& argument : call.arguments) {
-    if (argument.name == "where")
-      where = argument.value->as<ast::DictValue>();
-    else if (argument.name.empty() || argument.name == "body" || argument.name == "expr")
-      body = argument.value.get();
-  }
-  if (!body || !where || where->items.empty() || call.arguments.size() != 2)
-    type_error(expr.span, "scalar.let", "T.Let takes an expression and where={variable: value}");
-  std::size_t outer = lets_.size();
-  std::vector<Scalar> values;
-  for (const auto& [key, given] : where->items) {
-    const std::string* variable = ast::name_of(*key);
-    if (!variable) {
-      type_error(key->span, "scalar.let",
-                 fmt::format("found {} as a variable of T.Let; expected a name", ast::describe(*key)));
+ScalarOperand ScalarFunction::special_float() {
+  expect(1);
+  const DType dtype = reader_.dtype_argument(*arguments_[0]);
+  if (!is_float(dtype))
+    type_error(expr_.span, "scalar.dtype", fmt::format("T.{} needs a float dtype", name_));
+  const double value =
+      name_ == "nan" ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+  return {float_literal(dtype, value, expr_.span)};
+}
+
+ScalarOperand ScalarFunction::limit() {
+  expect(1);
+  const bool least = name_ == "min_value";
+  const DType dtype = reader_.dtype_argument(*arguments_[0]);
+  if (!is_float(dtype)) return {least ? min_value(dtype) : max_value(dtype)};
+  return {float_literal(dtype, least ? -largest_of(dtype) : largest_of(dtype), expr_.span)};
+}
+
+ScalarOperand ScalarFunction::immediate() {
+  expect(2);
+  const DType dtype = reader_.dtype_argument(*arguments_[0]);
+  return {reader_.convert(dtype, reader_.operand(*arguments_[1]), expr_.span).value};
+}
+
+// The two orders of TVM: T.Cast("float32", e) and T.cast(e, "float32").
+ScalarOperand ScalarFunction::conversion() {
+  if (name_ == "cast" && arguments_.size() == 1 && call_.arguments.size() == 2) {
+    for (const ast::Argument& argument : call_.arguments) {
+      if (argument.name == "dtype") arguments_.push_back(argument.value.get());
     }
-    Scalar bound = value(*given);
-    values.push_back(bound);
-    lets_.emplace_back(*variable, use(ScalarVar(*variable, bound.dtype(), key->span)));
   }
-  Scalar result = value(*body);
-  for (std::size_t i = values.size(); i-- > 0;)
-    result = let(*lets_[outer + i].second.as_var(), values[i], result, expr.span);
-  lets_.resize(outer);
-  return {result};
+  expect(2);
+  const bool first = names_dtype(*arguments_[0]);
+  auto [dtype, lanes] = dtype_and_lanes(first ? *arguments_[0] : *arguments_[1]);
+  Scalar from = reader_.value(first ? *arguments_[1] : *arguments_[0]);
+  int found = reader_.lanes_of(from, expr_.span);
+  if (found > 1 && lanes != found) {
+    type_error(expr_.span, "vector.lanes",
+               fmt::format("found a vector of {} lanes cast to {} lanes; expected as many", found, lanes));
+  }
+  return {cast(dtype, from, expr_.span), false, lanes};
+}
+
+ScalarOperand ScalarFunction::reinterpretation() {
+  for (const ast::Argument& argument : call_.arguments) {
+    if (argument.name == "dtype") arguments_.insert(arguments_.begin(), argument.value.get());
+  }
+  expect(2);
+  const bool first = names_dtype(*arguments_[0]);
+  auto [dtype, lanes] = dtype_and_lanes(first ? *arguments_[0] : *arguments_[1]);
+  return {reinterpret(dtype, reader_.value(first ? *arguments_[1] : *arguments_[0]), expr_.span), false,
+          lanes};
+}
+
+// ---- Arithmetic and logic.
+
+ScalarOperand ScalarFunction::arithmetic(BinaryOp op) {
+  expect(2);
+  const auto [a, b] = two_of_one_dtype();
+  if (is_float(a.value.dtype()) &&
+      std::find(integer_only.begin(), integer_only.end(), name_) != integer_only.end()) {
+    type_error(expr_.span, "scalar.dtype",
+               fmt::format("T.{} takes integers, found {}", name_, name_of(a.value.dtype())));
+  }
+  return {binary(op, a.value, b.value, expr_.span)};
+}
+
+ScalarOperand ScalarFunction::comparison(CompareOp op) {
+  expect(2);
+  const auto [a, b] = two_of_one_dtype();
+  return {compare(op, a.value, b.value, expr_.span)};
+}
+
+ScalarOperand ScalarFunction::connective() {
+  expect(2);
+  Scalar a = reader_.value(*arguments_[0]);
+  return {
+      logical(name_ == "And" ? LogicalOp::And : LogicalOp::Or, a, reader_.value(*arguments_[1]), expr_.span)};
+}
+
+ScalarOperand ScalarFunction::negation() {
+  expect(1);
+  return {logical_not(reader_.value(*arguments_[0]), expr_.span)};
+}
+
+ScalarOperand ScalarFunction::choice() {
+  expect(3);
+  Scalar condition = reader_.value(*arguments_[0]);
+  reader_.expect_bool(condition, arguments_[0]->span);
+  const auto [a, b] = two_of_one_dtype(1);
+  return {name_ == "Select" ? select(condition, a.value, b.value, expr_.span)
+                            : if_then_else(condition, a.value, b.value, expr_.span)};
+}
+
+ScalarOperand ScalarFunction::float_remainder() {
+  expect(2);
+  const auto [a, b] = two_of_one_dtype();
+  if (!is_float(a.value.dtype())) {
+    type_error(expr_.span, "intrinsic.dtype",
+               fmt::format("T.fmod takes floats, found {}", name_of(a.value.dtype())));
+  }
+  return {binary(BinaryOp::TruncMod, a.value, b.value, expr_.span)};
+}
+
+// -((-a) // b); of a positive literal b the shorter (a + b - 1) // b.
+ScalarOperand ScalarFunction::ceiling_division() {
+  expect(2);
+  const ScalarOperand a = reader_.operand(*arguments_[0]), b = reader_.operand(*arguments_[1]);
+  for (const ScalarOperand* side : {&a, &b}) {
+    if (!is_int(side->value.dtype()))
+      type_error(
+          expr_.span, "scalar.dtype",
+          fmt::format("T.ceildiv takes integers, found {}", name_of(reader_.settled(*side).value.dtype())));
+  }
+  const auto both = [&](ast::Operator op, const ScalarOperand& x, const ScalarOperand& y) {
+    return reader_.combine(op, x, y, expr_.span);
+  };
+  if (b.value.as_int().value_or(0) > 0) {
+    const ScalarOperand one = reader_.plain_number(1, expr_.span);
+    return both(ast::Operator::FloorDiv, both(ast::Operator::Add, a, both(ast::Operator::Sub, b, one)), b);
+  }
+  const ScalarOperand nothing = reader_.plain_number(0, expr_.span);
+  const ScalarOperand floored = both(ast::Operator::FloorDiv, both(ast::Operator::Sub, nothing, a), b);
+  return both(ast::Operator::Sub, nothing, floored);
 }
 
 // T.q_multiply_shift(x, y, q, s): x * y * 2^(s - q) of fixed-point numbers with q fractional bits, rounded
 // half up, in 64 bits.
-ScalarOperand ScalarReader::multiply_shift(const ast::Expr& expr,
-                                           const std::vector<const ast::Expr*>& arguments) {
+ScalarOperand ScalarFunction::multiply_shift() {
+  expect(4);
   std::array<Scalar, 4> given;
   for (std::size_t i = 0; i < 4; ++i) {
-    given[i] = value(*arguments[i]);
+    given[i] = reader_.value(*arguments_[i]);
     if (!is_int(given[i].dtype())) {
-      type_error(arguments[i]->span, "scalar.dtype",
+      type_error(arguments_[i]->span, "scalar.dtype",
                  fmt::format("T.q_multiply_shift takes integers, found {}", name_of(given[i].dtype())));
     }
-    given[i] = cast(DType::Int64, given[i], arguments[i]->span);
+    given[i] = cast(DType::Int64, given[i], arguments_[i]->span);
   }
-  const auto number = [&](std::int64_t v) { return int_literal(DType::Int64, v, expr.span); };
+  const auto number = [&](std::int64_t v) { return int_literal(DType::Int64, v, expr_.span); };
   const auto both = [&](BinaryOp op, const Scalar& a, const Scalar& b) {
-    return binary(op, a, b, expr.span);
+    return binary(op, a, b, expr_.span);
   };
   const auto& [x, y, q, s] = given;
   Scalar left = both(BinaryOp::Max, s, number(0));
@@ -264,245 +460,34 @@ ScalarOperand ScalarReader::multiply_shift(const ast::Expr& expr,
   Scalar product = both(BinaryOp::Mul, both(BinaryOp::ShiftLeft, x, left), y);
   Scalar half = both(BinaryOp::ShiftLeft, number(1), both(BinaryOp::Sub, right, number(1)));
   Scalar shifted = both(BinaryOp::ShiftRight, both(BinaryOp::Add, product, half), right);
-  return {cast(DType::Int32, shifted, expr.span)};
+  return {cast(DType::Int32, shifted, expr_.span)};
 }
 
-// -((-a) // b); of a positive literal b the shorter (a + b - 1) // b.
-ScalarOperand ScalarReader::ceiling_division(const ast::Expr& expr, ScalarOperand a, ScalarOperand b) {
-  for (const ScalarOperand* side : {&a, &b}) {
-    if (!is_int(side->value.dtype()))
-      type_error(expr.span, "scalar.dtype",
-                 fmt::format("T.ceildiv takes integers, found {}", name_of(settled(*side).value.dtype())));
-  }
-  if (b.value.as_int().value_or(0) > 0) {
-    ScalarOperand one{int_literal(plain_integer_, 1, expr.span), true};
-    ScalarOperand padded =
-        combine(ast::Operator::Add, a, combine(ast::Operator::Sub, b, one, expr.span), expr.span);
-    return combine(ast::Operator::FloorDiv, padded, b, expr.span);
-  }
-  ScalarOperand nothing{int_literal(plain_integer_, 0, expr.span), true};
-  ScalarOperand floored =
-      combine(ast::Operator::FloorDiv, combine(ast::Operator::Sub, nothing, a, expr.span), b, expr.span);
-  return combine(ast::Operator::Sub, nothing, floored, expr.span);
+// What a compiler may know: the value itself.
+ScalarOperand ScalarFunction::hint() {
+  expect(1);
+  return reader_.operand(*arguments_[0]);
 }
 
-ScalarOperand ScalarReader::function(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
-  if (needs_device(name)) {
-    fail(ErrorClass::Type, expr.span, "unsupported.device",
-         fmt::format("T.{} needs a GPU, which is not supported", printable(name)));
+ScalarOperand ScalarFunction::complement() {
+  expect(1);
+  Scalar bits = reader_.value(*arguments_[0]);
+  if (!is_int(bits.dtype())) type_error(expr_.span, "scalar.dtype", "T.bitwise_not needs an integer");
+  return {binary(BinaryOp::BitXor, bits, int_literal(bits.dtype(), -1, expr_.span), expr_.span)};
+}
+
+ScalarOperand ScalarFunction::intrinsic_call(Intrinsic which) {
+  const IntrinsicInfo& info = info_of(which);
+  expect(static_cast<std::size_t>(info.arity));
+  std::vector<ScalarOperand> operands;
+  for (const ast::Expr* argument : arguments_) operands.push_back(reader_.operand(*argument));
+  if (info.operands != IntrinsicOperands::FloatAndInt32) {
+    for (std::size_t round = 1; round < operands.size(); ++round)
+      for (std::size_t i = 1; i < operands.size(); ++i) reader_.promote(operands[0], operands[i], expr_.span);
   }
-  if (name == "vscale") {
-    fail(ErrorClass::Type, expr.span, "unsupported.device",
-         "T.vscale is known to the machine alone, which is not supported; expected a number of lanes");
-  }
-  if (name == "undef") {
-    // Any value will do.
-    for (const ast::Argument& argument : call.arguments)
-      if (argument.name.empty() || argument.name == "dtype") return {zero(dtype_argument(*argument.value))};
-  }
-  if (name == "reduce" || name == "comm_reducer") {
-    type_error(expr.span, "unsupported.reduction",
-               fmt::format("T.{} is not supported; expected a block with T.init", name));
-  }
-  if (name == "Call") {
-    type_error(
-        expr.span, "scalar.function",
-        "found T.Call; expected the call itself, such as T.exp(x) or T.call_extern(\"int32\", \"f\", x)");
-  }
-  if (name == "Let") return let_expression(expr, call);
-  const auto names = [] {
-    std::vector<std::string> known;
-    for (const BinaryName& entry : binary_names) known.push_back("T." + std::string(entry.name));
-    for (const CompareName& entry : compare_names) known.push_back("T." + std::string(entry.name));
-    for (std::string_view entry : other_names) known.push_back("T." + std::string(entry));
-    for (const IntrinsicInfo& entry : intrinsics()) known.push_back("T." + std::string(entry.name));
-    return known;
-  };
-  const auto unknown = [&](const std::vector<std::string>& known) {
-    return fmt::format("T.{} is not a function that Relish knows{}", printable(name),
-                       did_you_mean("T." + name, known));
-  };
-  std::vector<const ast::Expr*> arguments;
-  for (const ast::Argument& argument : call.arguments) {
-    // Older texts give intrinsics their dtype, which follows from the operands.
-    if (argument.name == "dtype" || argument.name == "span" || argument.name == "is_size_var") continue;
-    if (!argument.name.empty() &&
-        std::find(argument_names.begin(), argument_names.end(), argument.name) == argument_names.end()) {
-      // Of a misspelt name no argument is known.
-      if (const auto known = names(); nearest_name("T." + name, known).value_or("T." + name) != "T." + name)
-        type_error(call.callee->span, "scalar.function", unknown(known));
-      type_error(argument.name_span, "scalar.arguments",
-                 fmt::format("T.{} has no argument '{}'", printable(name), printable(argument.name)));
-    }
-    if (argument.stars) type_error(argument.value->span, "scalar.arguments", "found a starred argument");
-    arguments.push_back(argument.value.get());
-  }
-  auto expect = [&](std::size_t count) {
-    if (arguments.size() == count) return;
-    std::vector<DiagnosticNote> notes;
-    // The surplus goes, with the ',' before it.
-    if (count > 0 && arguments.size() > count) {
-      notes.push_back(
-          remove_this({expr.span.file, arguments[count - 1]->span.end, arguments.back()->span.end}));
-    }
-    fail(ErrorClass::Type, expr.span, "scalar.arguments",
-         fmt::format("found {} of T.{}; expected {}", counted(arguments.size(), "argument"), printable(name),
-                     count),
-         std::move(notes));
-  };
-  if (auto dtype = dtype_from_name(name)) return typed_literal(*dtype, expr, call);
-  for (const BinaryName& entry : binary_names) {
-    if (entry.name != name) continue;
-    expect(2);
-    ScalarOperand a = operand(*arguments[0]), b = operand(*arguments[1]);
-    promote(a, b, expr.span);
-    if (is_float(a.value.dtype()) &&
-        std::find(integer_only.begin(), integer_only.end(), name) != integer_only.end()) {
-      type_error(expr.span, "scalar.dtype",
-                 fmt::format("T.{} takes integers, found {}", name, name_of(a.value.dtype())));
-    }
-    return {binary(entry.op, a.value, b.value, expr.span)};
-  }
-  for (const CompareName& entry : compare_names) {
-    if (entry.name != name) continue;
-    expect(2);
-    ScalarOperand a = operand(*arguments[0]), b = operand(*arguments[1]);
-    promote(a, b, expr.span);
-    return {compare(entry.op, a.value, b.value, expr.span)};
-  }
-  if (name == "And" || name == "Or") {
-    expect(2);
-    Scalar a = value(*arguments[0]);
-    return {logical(name == "And" ? LogicalOp::And : LogicalOp::Or, a, value(*arguments[1]), expr.span)};
-  }
-  if (name == "Not") {
-    expect(1);
-    return {logical_not(value(*arguments[0]), expr.span)};
-  }
-  if (name == "Select" || name == "if_then_else") {
-    expect(3);
-    Scalar condition = value(*arguments[0]);
-    expect_bool(condition, arguments[0]->span);
-    ScalarOperand a = operand(*arguments[1]), b = operand(*arguments[2]);
-    promote(a, b, expr.span);
-    return {name == "Select" ? select(condition, a.value, b.value, expr.span)
-                             : if_then_else(condition, a.value, b.value, expr.span)};
-  }
-  // The two orders of TVM: T.Cast("float32", e) and T.cast(e, "float32").
-  if (name == "Cast" || name == "cast") {
-    if (name == "cast" && arguments.size() == 1 && call.arguments.size() == 2) {
-      for (const ast::Argument& argument : call.arguments) {
-        if (argument.name == "dtype") arguments.push_back(argument.value.get());
-      }
-    }
-    expect(2);
-    const bool first = names_dtype(*arguments[0]);
-    auto [dtype, lanes] = dtype_and_lanes(first ? *arguments[0] : *arguments[1]);
-    Scalar from = value(first ? *arguments[1] : *arguments[0]);
-    int found = lanes_of(from, expr.span);
-    if (found > 1 && lanes != found) {
-      type_error(expr.span, "vector.lanes",
-                 fmt::format("found a vector of {} lanes cast to {} lanes; expected as many", found, lanes));
-    }
-    return {cast(dtype, from, expr.span), false, lanes};
-  }
-  if (name == "reinterpret") {
-    for (const ast::Argument& argument : call.arguments) {
-      if (argument.name == "dtype") arguments.insert(arguments.begin(), argument.value.get());
-    }
-    expect(2);
-    const bool first = names_dtype(*arguments[0]);
-    auto [dtype, lanes] = dtype_and_lanes(first ? *arguments[0] : *arguments[1]);
-    return {reinterpret(dtype, value(first ? *arguments[1] : *arguments[0]), expr.span), false, lanes};
-  }
-  if (name == "get_active_lane_mask") {
-    expect(3);
-    return lane_mask(expr, arguments);
-  }
-  if (name == "Ramp" || name == "ramp") {
-    expect(3);
-    std::int64_t lanes = lanes_argument(*arguments[2]);
-    ScalarOperand base = operand(*arguments[0]), stride = operand(*arguments[1]);
-    return {ramp(base, stride, lanes, expr.span)};
-  }
-  if (name == "Broadcast" || name == "broadcast") {
-    expect(2);
-    std::int64_t lanes = lanes_argument(*arguments[1]);
-    ScalarOperand all = operand(*arguments[0]);
-    refuse_vector(all.value, arguments[0]->span);
-    return {settled(all).value, false, static_cast<int>(lanes)};
-  }
-  if (name == "Shuffle") {
-    expect(2);
-    return shuffle(expr, *arguments[0], *arguments[1]);
-  }
-  if (name == "q_multiply_shift") {
-    expect(4);
-    return multiply_shift(expr, arguments);
-  }
-  if (name == "fmod") {
-    expect(2);
-    ScalarOperand a = operand(*arguments[0]), b = operand(*arguments[1]);
-    promote(a, b, expr.span);
-    if (!is_float(a.value.dtype())) {
-      type_error(expr.span, "intrinsic.dtype",
-                 fmt::format("T.fmod takes floats, found {}", name_of(a.value.dtype())));
-    }
-    return {binary(BinaryOp::TruncMod, a.value, b.value, expr.span)};
-  }
-  if (name == "ceildiv") {
-    expect(2);
-    ScalarOperand a = operand(*arguments[0]), b = operand(*arguments[1]);
-    return ceiling_division(expr, a, b);
-  }
-  if (name == "min_value" || name == "max_value" || name == "infinity" || name == "nan") {
-    expect(1);
-    DType dtype = dtype_argument(*arguments[0]);
-    if (name == "infinity" || name == "nan") {
-      double value =
-          name == "nan" ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
-      if (!is_float(dtype))
-        type_error(expr.span, "scalar.dtype", fmt::format("T.{} needs a float dtype", name));
-      return {float_literal(dtype, value, expr.span)};
-    }
-    if (is_float(dtype)) {
-      double largest = dtype == DType::Float16    ? 65504.0
-                       : dtype == DType::BFloat16 ? 3.3895313892515355e38
-                       : dtype == DType::Float32  ? static_cast<double>(std::numeric_limits<float>::max())
-                                                  : std::numeric_limits<double>::max();
-      return {float_literal(dtype, name == "min_value" ? -largest : largest, expr.span)};
-    }
-    return {name == "min_value" ? min_value(dtype) : max_value(dtype)};
-  }
-  if (name == "FloatImm" || name == "IntImm") {
-    expect(2);
-    DType dtype = dtype_argument(*arguments[0]);
-    return {convert(dtype, operand(*arguments[1]), expr.span).value};
-  }
-  if (name == "likely" || name == "ignore_loop_partition") {
-    expect(1);
-    return operand(*arguments[0]);
-  }
-  if (name == "bitwise_not") {
-    expect(1);
-    Scalar bits = value(*arguments[0]);
-    if (!is_int(bits.dtype())) type_error(expr.span, "scalar.dtype", "T.bitwise_not needs an integer");
-    return {binary(BinaryOp::BitXor, bits, int_literal(bits.dtype(), -1, expr.span), expr.span)};
-  }
-  if (auto which = intrinsic_from_name(name)) {
-    const IntrinsicInfo& info = info_of(*which);
-    expect(static_cast<std::size_t>(info.arity));
-    std::vector<ScalarOperand> operands;
-    for (const ast::Expr* argument : arguments) operands.push_back(operand(*argument));
-    if (info.operands != IntrinsicOperands::FloatAndInt32) {
-      for (std::size_t round = 1; round < operands.size(); ++round)
-        for (std::size_t i = 1; i < operands.size(); ++i) promote(operands[0], operands[i], expr.span);
-    }
-    std::vector<Scalar> values;
-    for (ScalarOperand& value : operands) values.push_back(settled(value).value);
-    return {intrinsic(*which, std::move(values), expr.span)};
-  }
-  type_error(call.callee->span, "scalar.function", unknown(names()));
+  std::vector<Scalar> values;
+  for (ScalarOperand& value : operands) values.push_back(reader_.settled(value).value);
+  return {intrinsic(which, std::move(values), expr_.span)};
 }
 
 }  // namespace relish

@@ -1,15 +1,13 @@
-// Syntax trees to scalar expressions, with TVM's implicit conversions.
+// Syntax trees to scalar expressions: names, subscripts, operators, and what calls are sent where.
 #include "frontend/types/scalar_reader.h"
 
-#include <cmath>
-#include <set>
-
-#include "frontend/text/ast_walk.h"
-
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "frontend/text/ast_walk.h"
+#include "frontend/types/scalar_function.h"
 #include "support/counted.h"
 #include "support/fix.h"
 #include "support/limits.h"
@@ -17,77 +15,6 @@
 #include "support/suggest.h"
 
 namespace relish {
-namespace {
-
-std::optional<BinaryOp> binary_of(ast::Operator op) {
-  switch (op) {
-    case ast::Operator::Add:
-      return BinaryOp::Add;
-    case ast::Operator::Sub:
-      return BinaryOp::Sub;
-    case ast::Operator::Mul:
-      return BinaryOp::Mul;
-    case ast::Operator::Div:
-      return BinaryOp::Div;
-    case ast::Operator::FloorDiv:
-      return BinaryOp::FloorDiv;
-    case ast::Operator::Mod:
-      return BinaryOp::FloorMod;
-    case ast::Operator::ShiftLeft:
-      return BinaryOp::ShiftLeft;
-    case ast::Operator::ShiftRight:
-      return BinaryOp::ShiftRight;
-    case ast::Operator::BitAnd:
-      return BinaryOp::BitAnd;
-    case ast::Operator::BitOr:
-      return BinaryOp::BitOr;
-    case ast::Operator::BitXor:
-      return BinaryOp::BitXor;
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<CompareOp> compare_of(ast::Operator op) {
-  switch (op) {
-    case ast::Operator::Lt:
-      return CompareOp::Lt;
-    case ast::Operator::Le:
-      return CompareOp::Le;
-    case ast::Operator::Gt:
-      return CompareOp::Gt;
-    case ast::Operator::Ge:
-      return CompareOp::Ge;
-    case ast::Operator::Eq:
-      return CompareOp::Eq;
-    case ast::Operator::Ne:
-      return CompareOp::Ne;
-    default:
-      return std::nullopt;
-  }
-}
-
-// Whether the integer is a value of the dtype. uint64 literals above int64 are not written in texts.
-bool holds(DType dtype, std::int64_t value) {
-  int bits = size_of(dtype) * 8;
-  if (is_bool(dtype)) return value == 0 || value == 1;
-  if (is_unsigned_int(dtype)) return value >= 0 && (bits >= 63 || value < (std::int64_t{1} << bits));
-  return bits >= 64 || (value >= -(std::int64_t{1} << (bits - 1)) && value < (std::int64_t{1} << (bits - 1)));
-}
-
-DType common_dtype(DType a, DType b, Span at) {
-  if (a == b) return a;
-  if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
-  if (is_bool(a) || is_bool(b)) return is_bool(a) ? b : a;
-  if (size_of(a) != size_of(b)) return size_of(a) > size_of(b) ? a : b;
-  if (is_float(a)) {
-    type_error(at, "scalar.dtype",
-               fmt::format("found {} beside {}; expected one of them cast", name_of(a), name_of(b)));
-  }
-  return is_unsigned_int(a) ? a : b;
-}
-
-}  // namespace
 
 DType read_dtype(std::string_view name, Span at) {
   if (auto dtype = dtype_from_name(name)) return *dtype;
@@ -126,78 +53,6 @@ void ScalarReader::check_depth(std::size_t levels, Span at) {
                      "--max-scalar-nesting",
                      limits().max_scalar_nesting));
   }
-}
-
-namespace {
-
-// A finite number must stay one: infinity is written as such.
-Scalar real_literal(DType dtype, double value, Span at) {
-  Scalar literal = float_literal(dtype, value, at);
-  if (std::isfinite(value) && !std::isfinite(literal.as<FloatLiteral>()->value)) {
-    type_error(at, "scalar.literal",
-               fmt::format("found {}, which is no value of {}; infinity is T.{}(\"{}\")", value,
-                           name_of(dtype), name_of(dtype), value < 0 ? "-inf" : "inf"));
-  }
-  return literal;
-}
-
-}  // namespace
-
-ScalarOperand ScalarReader::convert(DType dtype, const ScalarOperand& operand, Span at) const {
-  if (operand.value.dtype() == dtype) return {operand.value, false};
-  if (operand.bare) {
-    if (auto* integer = operand.value.as<IntLiteral>()) {
-      if (is_float(dtype)) return {real_literal(dtype, static_cast<double>(integer->value), at)};
-      if (!holds(dtype, integer->value)) {
-        type_error(at, "scalar.literal",
-                   fmt::format("found {}, which is no value of {}", integer->value, name_of(dtype)));
-      }
-      return {int_literal(dtype, integer->value, at)};
-    }
-    if (auto* real = operand.value.as<FloatLiteral>(); real && is_float(dtype)) {
-      return {real_literal(dtype, real->value, at)};
-    }
-  }
-  return {cast(dtype, settled(operand).value, at)};
-}
-
-void ScalarReader::promote(ScalarOperand& a, ScalarOperand& b, Span at) const {
-  DType wanted;
-  if (a.bare != b.bare) {
-    const ScalarOperand& literal = a.bare ? a : b;
-    DType other = (a.bare ? b : a).value.dtype();
-    bool integer = literal.value.as<IntLiteral>() != nullptr;
-    // A float beside an integer makes both float32; a number beside a bool is an integer of its own.
-    wanted = integer ? (is_bool(other) ? literal.value.dtype() : other)
-                     : (is_float(other) ? other : DType::Float32);
-  } else {
-    a = settled(a);
-    b = settled(b);
-    if (a.value.dtype() == b.value.dtype()) return;
-    wanted = common_dtype(a.value.dtype(), b.value.dtype(), at);
-  }
-  a = convert(wanted, a, a.value.span());
-  b = convert(wanted, b, b.value.span());
-}
-
-ScalarOperand ScalarReader::combine(ast::Operator op, ScalarOperand a, ScalarOperand b, Span at) {
-  if (op == ast::Operator::Pow) {
-    promote(a, b, at);
-    return {intrinsic(Intrinsic::Pow, {a.value, b.value}, at)};
-  }
-  if (auto arithmetic = binary_of(op)) {
-    promote(a, b, at);
-    return {binary(*arithmetic, a.value, b.value, at)};
-  }
-  if (auto comparison = compare_of(op)) {
-    promote(a, b, at);
-    return {compare(*comparison, a.value, b.value, at)};
-  }
-  if (op == ast::Operator::And || op == ast::Operator::Or) {
-    return {logical(op == ast::Operator::And ? LogicalOp::And : LogicalOp::Or, a.value, b.value, at)};
-  }
-  type_error(at, "scalar.operator",
-             fmt::format("the operator '{}' does not apply to scalars", ast::text_of(op)));
 }
 
 ScalarOperand ScalarReader::operand(const ast::Expr& expr) {
@@ -287,13 +142,6 @@ Scalar ScalarReader::read(const ast::Expr& expr) {
   return result;
 }
 
-ScalarOperand ScalarReader::settled(const ScalarOperand& operand) const {
-  auto* real = operand.bare ? operand.value.as<FloatLiteral>() : nullptr;
-  if (!real) return operand;
-  return {real_literal(plain_integer_ == DType::Int32 ? DType::Float32 : DType::Float64, real->value,
-                       operand.value.span())};
-}
-
 Scalar ScalarReader::read_as(DType dtype, const ast::Expr& expr) {
   return convert(dtype, operand(expr), expr.span).value;
 }
@@ -316,31 +164,6 @@ Scalar ScalarReader::read_index(const ast::Expr& expr) {
   Scalar index = read(expr);
   expect_index(index, expr.span);
   return index;
-}
-
-void ScalarReader::expect_bool(const Scalar& condition, Span at) const {
-  if (is_bool(condition.dtype())) return;
-  fail(ErrorClass::Type, at, "scalar.condition",
-       fmt::format("found a condition of dtype {}; expected a comparison or a bool",
-                   name_of(condition.dtype())),
-       {insert_here(at, " != 0")});
-}
-
-void ScalarReader::expect_index(const Scalar& index, Span at) const {
-  if (is_int(index.dtype())) return;
-  const SourceFile* file = Sources::instance().find(at.file);
-  std::vector<DiagnosticNote> notes;
-  if (file && at.end - at.begin < 80 && !index.as<FloatLiteral>() && !is_bool(index.dtype())) {
-    notes.push_back(write_here(
-        at, fmt::format("T.Cast(\"int32\", {})", file->text().substr(at.begin, at.end - at.begin))));
-  }
-  if (auto* real = index.as<FloatLiteral>();
-      real && std::trunc(real->value) == real->value && std::abs(real->value) < 9e15) {
-    notes.push_back(write_here(at, fmt::format("{}", static_cast<std::int64_t>(real->value))));
-  }
-  fail(ErrorClass::Type, at, "scalar.index",
-       fmt::format("found an index of dtype {}; expected an integer", name_of(index.dtype())),
-       std::move(notes));
 }
 
 std::vector<DiagnosticNote> ScalarReader::missing_indices(const ast::Subscript& subscript,
@@ -379,6 +202,26 @@ std::vector<DiagnosticNote> ScalarReader::missing_indices(const ast::Subscript& 
   return notes;
 }
 
+// A[begin:end:step] as an index. The number of elements must be known when the text is read.
+Scalar ScalarReader::slice_index(const ast::Slice& slice, const Scalar& dim, Span at) {
+  ScalarOperand begin = slice.begin ? operand(*slice.begin) : ScalarOperand{int_literal(dim.dtype(), 0, at)};
+  ScalarOperand end = slice.end ? operand(*slice.end) : ScalarOperand{dim};
+  std::int64_t step = 1;
+  if (slice.step) step = read(*slice.step).as_int().value_or(0);
+  if (step < 1) type_error(slice.step->span, "buffer.slice", "found a step that is no positive literal");
+  expect_index(begin.value, at);
+  expect_index(end.value, at);
+  auto length = canonical(combine(ast::Operator::Sub, end, begin, at).value).as_int();
+  if (!length || *length < 1 || (*length - 1) / step >= most_lanes) {
+    type_error(
+        at, "buffer.slice",
+        fmt::format("found a slice of {} elements; expected a number known when the text is read, from "
+                    "1 to {}",
+                    length ? std::to_string(*length) : "unknown", most_lanes));
+  }
+  return ramp(begin, {int_literal(DType::Int32, step, at), true}, (*length - 1) / step + 1, at);
+}
+
 std::vector<Scalar> ScalarReader::read_indices(const Buffer& buffer, const ast::Subscript& subscript,
                                                Span at) {
   std::vector<Scalar> indices;
@@ -399,7 +242,7 @@ std::vector<Scalar> ScalarReader::read_indices(const Buffer& buffer, const ast::
       }
       Scalar index = slice ? slice_index(*slice, buffer.shape()[i], item.span) : value(item);
       expect_index(index, item.span);
-      if (!lanes_.empty() && lanes_of(index, item.span) > 1) {
+      if (any_vectors() && lanes_of(index, item.span) > 1) {
         for (const Scalar& earlier : indices) {
           if (lanes_of(earlier, item.span) > 1)
             type_error(item.span, "buffer.slice", "found a second vector among the indices; expected one");
@@ -509,8 +352,7 @@ ScalarOperand ScalarReader::prefix(const ast::Expr& expr, const ast::Prefix& pre
       return {logical_not(value.value, expr.span)};
     case ast::PrefixOperator::Minus: {
       // As TVM has it: a product keeps the sign of a zero.
-      ScalarOperand minus_one{int_literal(plain_integer_, -1, expr.span), true};
-      return combine(ast::Operator::Mul, value, minus_one, expr.span);
+      return combine(ast::Operator::Mul, value, plain_number(-1, expr.span), expr.span);
     }
     case ast::PrefixOperator::Invert: {
       if (is_bool(value.value.dtype())) return {logical_not(value.value, expr.span)};
@@ -523,6 +365,83 @@ ScalarOperand ScalarReader::prefix(const ast::Expr& expr, const ast::Prefix& pre
     }
   }
   return value;
+}
+
+DType ScalarReader::dtype_argument(const ast::Expr& expr) const {
+  if (auto* attribute = expr.as<ast::Attribute>(); attribute && attribute->name == "dtype") {
+    if (auto buffer = buffer_named(*attribute->object)) return buffer->dtype();
+    if (const std::string* name = ast::name_of(*attribute->object)) {
+      const ScalarMeaning meaning = scope_.find(*name, expr.span);
+      if (auto* scalar = std::get_if<Scalar>(&meaning); scalar && scalar->defined() && !is_pointer(*scalar))
+        return scalar->dtype();
+    }
+  }
+  auto* name = expr.as<ast::StringValue>();
+  if (!name)
+    type_error(expr.span, "dtype.string",
+               fmt::format("found {}; expected a dtype such as \"float32\"", ast::describe(expr)));
+  return read_dtype(name->value, expr.span);
+}
+
+ScalarOperand ScalarReader::call(const ast::Expr& expr, const ast::Call& call) {
+  // e.astype("float32")
+  if (auto* attribute = call.callee->as<ast::Attribute>(); attribute && attribute->name == "astype") {
+    if (call.arguments.size() != 1) type_error(expr.span, "scalar.arguments", "astype takes one dtype");
+    DType dtype = dtype_argument(*call.arguments[0].value);
+    return {cast(dtype, value(*attribute->object), expr.span)};
+  }
+  if (auto* attribute = call.callee->as<ast::Attribute>(); attribute && attribute->name == "vload")
+    if (auto buffer = buffer_named(*attribute->object)) return vector_load(expr, *buffer, call);
+  if (is_foreign(expr)) return foreign(expr, call);
+  std::string name = context_.namespaces.canonical(*call.callee);
+  if (name == "min" || name == "max" || name == "abs") name = "T." + name;
+  if (name == "float" && call.arguments.size() == 1 && call.arguments[0].value->as<ast::StringValue>()) {
+    ScalarOperand value = ScalarFunction(*this, name, expr, call).typed_literal(DType::Float32);
+    return {value.value, true};
+  }
+  if (name.substr(0, 2) != "T.") {
+    type_error(call.callee->span, "scalar.call",
+               fmt::format("found {}; expected a function of T in a scalar expression", ast::describe(expr)));
+  }
+  if (name == "T.BufferLoad" || name == "T.buffer_load") {
+    const auto buffer = call.arguments.empty() ? std::nullopt : buffer_named(*call.arguments[0].value);
+    if (!buffer)
+      type_error(expr.span, "scalar.arguments", fmt::format("{} takes a buffer and indices", name));
+    return vector_load(expr, *buffer, call, 1);
+  }
+  if (name == "T.Let") return let_expression(expr, call);
+  return ScalarFunction(*this, name.substr(2), expr, call).read();
+}
+
+// T.Let(body, where={v: e}).
+ScalarOperand ScalarReader::let_expression(const ast::Expr& expr, const ast::Call& call) {
+  const ast::DictValue* where = nullptr;
+  const ast::Expr* body = nullptr;
+  for (const ast::Argument& argument : call.arguments) {
+    if (argument.name == "where")
+      where = argument.value->as<ast::DictValue>();
+    else if (argument.name.empty() || argument.name == "body" || argument.name == "expr")
+      body = argument.value.get();
+  }
+  if (!body || !where || where->items.empty() || call.arguments.size() != 2)
+    type_error(expr.span, "scalar.let", "T.Let takes an expression and where={variable: value}");
+  std::size_t outer = lets_.size();
+  std::vector<Scalar> values;
+  for (const auto& [key, given] : where->items) {
+    const std::string* variable = ast::name_of(*key);
+    if (!variable) {
+      type_error(key->span, "scalar.let",
+                 fmt::format("found {} as a variable of T.Let; expected a name", ast::describe(*key)));
+    }
+    Scalar bound = value(*given);
+    values.push_back(bound);
+    lets_.emplace_back(*variable, use(ScalarVar(*variable, bound.dtype(), key->span)));
+  }
+  Scalar result = value(*body);
+  for (std::size_t i = values.size(); i-- > 0;)
+    result = let(*lets_[outer + i].second.as_var(), values[i], result, expr.span);
+  lets_.resize(outer);
+  return {result};
 }
 
 }  // namespace relish

@@ -1,15 +1,16 @@
 // Scalar expressions of the text: arithmetic of prim_funcs, and dimensions of types. Names are looked up
 // through an interface, because a dimension sees symbolic variables only and a prim_func also loops, locals
-// and buffers.
+// and buffers. What operands mean together stands a layer below (scalar_rules.h), what a function of T means
+// beside it (scalar_function.h).
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "frontend/context.h"
+#include "frontend/types/scalar_rules.h"
 #include "ir/nodes/scalar.h"
 
 namespace relish {
@@ -39,20 +40,10 @@ class ScalarScope {
   }
 };
 
-// A scalar, and whether it is a number as written, which takes the dtype of its neighbour. A vector is the
-// scalar of one of its lanes, in terms of the reader's variable for vectors of that length; `lanes` is set
-// for a broadcast, whose lanes are all the same.
-struct ScalarOperand {
-  Scalar value;
-  bool bare = false;
-  int lanes = 1;
-};
-
-class ScalarReader {
+class ScalarReader : public ScalarRules {
  public:
-  // Plain integers are int32 in prim_funcs and int64 elsewhere.
   ScalarReader(ReadContext& context, ScalarScope& scope, DType plain_integer)
-      : context_(context), scope_(scope), plain_integer_(plain_integer) {}
+      : ScalarRules(plain_integer), context_(context), scope_(scope) {}
 
   // Each throws TypeError at the place of the fault (Silent for names whose declaration failed). Vectors are
   // refused but by operand, value and read_indices.
@@ -65,9 +56,9 @@ class ScalarReader {
   // The condition of an if or a while, where an integer stands for "is not 0".
   Scalar read_truth(const ast::Expr& expr);
   Scalar read_index(const ast::Expr& expr);
-  // The indices of vload and vstore: a list, or one.
   // The predicate of vload and vstore: of as many lanes, or the same for all.
   Scalar read_mask(const ast::Expr& expr, int lanes);
+  // The indices of vload and vstore: a list, or one.
   std::vector<Scalar> read_places(const Buffer& buffer, const ast::Expr& expr, Span at);
   std::vector<Scalar> read_indices(const Buffer& buffer, const ast::Subscript& subscript, Span at);
   // A list or tuple of scalars, such as the shape of a buffer; a single scalar counts as one.
@@ -85,23 +76,11 @@ class ScalarReader {
   std::optional<std::vector<Scalar>> spread(const ast::Expr& expr);
   // "float32", or A.dtype.
   DType dtype_argument(const ast::Expr& expr) const;
-  // a `op` b with TVM's conversions.
-  ScalarOperand combine(ast::Operator op, ScalarOperand a, ScalarOperand b, Span at);
-  // A plain number that met no neighbour takes its own dtype: float32 in prim_funcs, float64 elsewhere.
-  ScalarOperand settled(const ScalarOperand& operand) const;
-  ScalarOperand convert(DType dtype, const ScalarOperand& operand, Span at) const;
-
-  // Vectors: the number of lanes of a scalar read here (1 of a real scalar), and the variable that stands for
-  // the lane in those of that length.
-  int lanes_of(const Scalar& scalar, Span at) const;
-  ScalarVar lane(int lanes);
-  void refuse_vector(const Scalar& scalar, Span at) const;
+  std::string_view text_of(Span at) const { return context_.text_of(at); }
 
  private:
   ScalarOperand name(const ast::Expr& expr, const std::string& id);
   ScalarOperand call(const ast::Expr& expr, const ast::Call& call);
-  ScalarOperand function(const std::string& name, const ast::Expr& expr, const ast::Call& call);
-  ScalarOperand typed_literal(DType dtype, const ast::Expr& expr, const ast::Call& call);
   ScalarOperand subscript(const ast::Expr& expr, const ast::Subscript& subscript);
   ScalarOperand comparison(const ast::Expr& expr, const ast::Comparison& comparison);
   std::optional<Buffer> buffer_named(const ast::Expr& expr) const;
@@ -114,29 +93,17 @@ class ScalarReader {
   // Of the arguments from `first` on.
   ScalarOperand vector_load(const ast::Expr& expr, const Buffer& buffer, const ast::Call& call,
                             std::size_t first = 0);
-  ScalarOperand lane_mask(const ast::Expr& expr, const std::vector<const ast::Expr*>& arguments);
   ScalarOperand prefix(const ast::Expr& expr, const ast::Prefix& prefix);
   ScalarOperand let_expression(const ast::Expr& expr, const ast::Call& call);
-  ScalarOperand shuffle(const ast::Expr& expr, const ast::Expr& vectors, const ast::Expr& places);
-  Scalar ramp(const ScalarOperand& base, const ScalarOperand& stride, std::int64_t lanes, Span at);
   Scalar slice_index(const ast::Slice& slice, const Scalar& dim, Span at);
-  std::int64_t lanes_argument(const ast::Expr& expr);
-  ScalarOperand multiply_shift(const ast::Expr& expr, const std::vector<const ast::Expr*>& arguments);
-  ScalarOperand ceiling_division(const ast::Expr& expr, ScalarOperand a, ScalarOperand b);
-  std::pair<DType, int> dtype_and_lanes(const ast::Expr& expr) const;
-  void expect_bool(const Scalar& condition, Span at) const;
-  void expect_index(const Scalar& index, Span at) const;
   // The indices that are missing before or between those that are written, when it is clear which.
   std::vector<DiagnosticNote> missing_indices(const ast::Subscript& subscript, std::size_t missing) const;
-  void promote(ScalarOperand& a, ScalarOperand& b, Span at) const;
   void check_depth(std::size_t levels, Span at);
 
   ReadContext& context_;
   ScalarScope& scope_;
-  DType plain_integer_;
   std::size_t depth_ = 0;
   bool pointers_allowed_ = false;                     // for the expression that is read next
-  std::map<int, ScalarVar> lanes_;                    // by length
   std::vector<std::pair<std::string, Scalar>> lets_;  // of the T.Let around what is read
 };
 

@@ -26,68 +26,78 @@ llvm::Value* ScalarEmitter::intrinsic(const IntrinsicCall& node, DType dtype) {
   return rounded(math_intrinsic(node, x), dtype);
 }
 
+namespace {
+
+// Whether a function of the C library computes it, which has its name.
+bool is_library_function(Intrinsic which) {
+  switch (which) {
+    case Intrinsic::Exp:
+    case Intrinsic::Exp2:
+    case Intrinsic::Exp10:
+    case Intrinsic::Expm1:
+    case Intrinsic::Log:
+    case Intrinsic::Log2:
+    case Intrinsic::Log10:
+    case Intrinsic::Log1p:
+    case Intrinsic::Erf:
+    case Intrinsic::Sin:
+    case Intrinsic::Cos:
+    case Intrinsic::Tan:
+    case Intrinsic::Asin:
+    case Intrinsic::Acos:
+    case Intrinsic::Atan:
+    case Intrinsic::Sinh:
+    case Intrinsic::Cosh:
+    case Intrinsic::Tanh:
+    case Intrinsic::Asinh:
+    case Intrinsic::Acosh:
+    case Intrinsic::Atanh:
+    case Intrinsic::Pow:
+    case Intrinsic::Atan2:
+    case Intrinsic::Hypot:
+    case Intrinsic::Nextafter:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The operation of the machine that computes it of one operand.
+llvm::Intrinsic::ID machine_operation(Intrinsic which) {
+  switch (which) {
+    case Intrinsic::Sqrt:
+      return llvm::Intrinsic::sqrt;
+    case Intrinsic::Floor:
+      return llvm::Intrinsic::floor;
+    case Intrinsic::Ceil:
+      return llvm::Intrinsic::ceil;
+    case Intrinsic::Round:
+      return llvm::Intrinsic::roundeven;
+    case Intrinsic::Trunc:
+      return llvm::Intrinsic::trunc;
+    case Intrinsic::Abs:
+      return llvm::Intrinsic::fabs;
+    default:
+      return llvm::Intrinsic::not_intrinsic;
+  }
+}
+
+}  // namespace
+
 // Of floats, in float32 for the halves.
 llvm::Value* ScalarEmitter::math_intrinsic(const IntrinsicCall& node, llvm::Value* x) {
   llvm::Type* type = x->getType();
-  const auto machine = [&](llvm::Intrinsic::ID id) { return builder_.CreateUnaryIntrinsic(id, x); };
-  const auto library = [&](const char* name) -> llvm::Value* {
-    return builder_.CreateCall(runtime_.math(name, type, 1), {x});
-  };
-  const auto library_of_two = [&](const char* name) -> llvm::Value* {
-    return builder_.CreateCall(runtime_.math(name, type, 2), {x, scalar(node.args[1])});
-  };
+  if (is_library_function(node.intrinsic)) {
+    const IntrinsicInfo& info = info_of(node.intrinsic);
+    std::vector<llvm::Value*> operands{x};
+    if (info.arity == 2) operands.push_back(scalar(node.args[1]));
+    return builder_.CreateCall(runtime_.math(std::string(info.name), type, static_cast<unsigned>(info.arity)),
+                               operands);
+  }
+  if (const auto operation = machine_operation(node.intrinsic))
+    return builder_.CreateUnaryIntrinsic(operation, x);
   llvm::Value* one = llvm::ConstantFP::get(type, 1.0);
   switch (node.intrinsic) {
-    case Intrinsic::Exp:
-      return library("exp");
-    case Intrinsic::Exp2:
-      return library("exp2");
-    case Intrinsic::Expm1:
-      return library("expm1");
-    case Intrinsic::Log:
-      return library("log");
-    case Intrinsic::Log2:
-      return library("log2");
-    case Intrinsic::Log1p:
-      return library("log1p");
-    case Intrinsic::Tanh:
-      return library("tanh");
-    case Intrinsic::Erf:
-      return library("erf");
-    case Intrinsic::Sin:
-      return library("sin");
-    case Intrinsic::Cos:
-      return library("cos");
-    case Intrinsic::Tan:
-      return library("tan");
-    case Intrinsic::Acos:
-      return library("acos");
-    case Intrinsic::Acosh:
-      return library("acosh");
-    case Intrinsic::Asin:
-      return library("asin");
-    case Intrinsic::Asinh:
-      return library("asinh");
-    case Intrinsic::Atan:
-      return library("atan");
-    case Intrinsic::Atanh:
-      return library("atanh");
-    case Intrinsic::Cosh:
-      return library("cosh");
-    case Intrinsic::Sinh:
-      return library("sinh");
-    case Intrinsic::Exp10:
-      return library("exp10");
-    case Intrinsic::Log10:
-      return library("log10");
-    case Intrinsic::Pow:
-      return library_of_two("pow");
-    case Intrinsic::Atan2:
-      return library_of_two("atan2");
-    case Intrinsic::Hypot:
-      return library_of_two("hypot");
-    case Intrinsic::Nextafter:
-      return library_of_two("nextafter");
     case Intrinsic::Copysign:
       return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, x, scalar(node.args[1]));
     case Intrinsic::Fma: {
@@ -102,28 +112,16 @@ llvm::Value* ScalarEmitter::math_intrinsic(const IntrinsicCall& node, llvm::Valu
       scale->setWillReturn();
       return builder_.CreateCall(scale, {x, scalar(node.args[1])});
     }
-    case Intrinsic::Sqrt:
-      return machine(llvm::Intrinsic::sqrt);
     case Intrinsic::Rsqrt:
-      return builder_.CreateFDiv(one, machine(llvm::Intrinsic::sqrt));
+      return builder_.CreateFDiv(one, builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
     case Intrinsic::Sigmoid: {
       // exp of a negative number only, so that nothing overflows where the result is small but not zero.
-      llvm::Value* negative = builder_.CreateFNeg(machine(llvm::Intrinsic::fabs));
+      llvm::Value* negative = builder_.CreateFNeg(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x));
       llvm::Value* e = builder_.CreateCall(runtime_.math("exp", type, 1), {negative});
       llvm::Value* numerator =
           builder_.CreateSelect(builder_.CreateFCmpOLT(x, llvm::ConstantFP::get(type, 0.0)), e, one);
       return builder_.CreateFDiv(numerator, builder_.CreateFAdd(one, e));
     }
-    case Intrinsic::Floor:
-      return machine(llvm::Intrinsic::floor);
-    case Intrinsic::Ceil:
-      return machine(llvm::Intrinsic::ceil);
-    case Intrinsic::Round:
-      return machine(llvm::Intrinsic::roundeven);
-    case Intrinsic::Trunc:
-      return machine(llvm::Intrinsic::trunc);
-    case Intrinsic::Abs:
-      return machine(llvm::Intrinsic::fabs);
     default:
       break;
   }
