@@ -256,9 +256,7 @@ Module append_loss(const Module& module, std::string_view name, const AppendLoss
     fields.insert(fields.end(), outputs.begin() + options.outputs, outputs.end());
     returned_loss = tuple(std::move(fields), span);
   }
-  std::vector<Binding> bindings;
-  for (BindingBlock& block : builder.take_blocks())
-    bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
+  std::vector<Binding> bindings = builder.take_bindings();
   appended.attributes = attributes_of_derived(*function, appended.name, appended.params);
   close_function(appended, std::move(bindings), returned_loss);
   check_replaces(result, appended);

@@ -35,23 +35,18 @@ Function bound_function(const Function& function, const std::map<std::size_t, Te
   ScalarMap sizes;
   for (const auto& [id, size] : symbols) sizes.emplace(id, Scalar(size));
 
-  Function bound = function;
-  bound.params.clear();
+  Function open = function;
+  open.params.clear();
   VarMap vars;
   for (std::size_t i = 0; i < function.params.size(); ++i) {
     const Var& param = function.params[i];
     const auto value = values.find(i);
-    if (value != values.end()) {
+    if (value == values.end())
+      open.params.push_back(param);
+    else
       vars.emplace(param.id(), constant(value->second, param.span()));
-      continue;
-    }
-    bound.params.emplace_back(param.name(), substitute(param.type(), sizes), false, param.span());
-    vars.emplace(param.id(), Expr(bound.params.back()));
   }
-  for (BindingBlock& block : bound.blocks)
-    for (Binding& binding : block.bindings) binding = copy_binding(binding, vars, sizes);
-  bound.result = substitute(function.result, vars, sizes);
-  bound.result_type = substitute(function.result_type, sizes);
+  Function bound = *substitute(std::make_shared<const Function>(std::move(open)), vars, sizes);
   bound.attributes = attributes_of_derived(function, function.name, bound.params);
   return bound;
 }

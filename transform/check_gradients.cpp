@@ -157,9 +157,7 @@ class Check {
       total = total.defined() ? builder.call("add", {total, part}) : part;
     }
     builder.end_block();
-    std::vector<Binding> bindings;
-    for (BindingBlock& block : builder.take_blocks())
-      bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
+    std::vector<Binding> bindings = builder.take_bindings();
     checked.result_type = total.type();
     close_function(checked, std::move(bindings), total);
     Module with_check = module_;

@@ -272,32 +272,23 @@ class Sweeper {
     return result;
   }
 
-  Region swept(const RegionPtr& region, const std::vector<std::size_t>& results) {
-    Region copy = *region;
-    if (!copy.params.empty()) copy.params = chosen(copy.params, results);
-    sweep(copy.blocks);
-    return copy;
-  }
-
   Expr with_results(const Expr& value, const std::vector<std::size_t>& results) {
-    if (const auto* branch = value.as<If>()) {
-      Region then_region = swept(branch->then_region, results),
-             else_region = swept(branch->else_region, results);
-      then_region.results = chosen(then_region.results, results);
-      else_region.results = chosen(else_region.results, results);
-      // Behind what goes there may have stood a name for a result, which reading leaves out at a region's
-      // end.
-      if (changed_) drop_aliases(then_region), drop_aliases(else_region);
-      return if_expr(branch->condition, std::move(then_region), std::move(else_region), value.span());
-    }
+    const auto swept = [&](const Region& region, RegionRole role) {
+      Region copy = region;
+      if (!copy.params.empty()) copy.params = chosen(copy.params, results);
+      sweep(copy.blocks);
+      if (role != RegionRole::Condition) {
+        copy.results = chosen(copy.results, results);
+        // Behind what goes there may have stood a name for a result, which reading leaves out at a region's
+        // end.
+        if (changed_) drop_aliases(copy);
+      }
+      return copy;
+    };
+    if (const auto* branch = value.as<If>()) return with_regions(*branch, swept, value.span());
     Loop loop = *value.as<Loop>();
     loop.initial = chosen(loop.initial, results);
-    if (loop.condition) loop.condition = std::make_shared<const Region>(swept(loop.condition, results));
-    Region body = swept(loop.body, results);
-    body.results = chosen(body.results, results);
-    if (changed_) drop_aliases(body);
-    loop.body = std::make_shared<const Region>(std::move(body));
-    return loop_expr(std::move(loop), value.span());
+    return with_regions(std::move(loop), swept, value.span());
   }
 
   const LiveValues live_;

@@ -91,8 +91,7 @@ class GradientPass {
     }
     return_ = substitute(source_.result, vars_);
     builder_.end_block();
-    for (BindingBlock& block : builder_.take_blocks())
-      forward_.insert(forward_.end(), block.bindings.begin(), block.bindings.end());
+    forward_ = builder_.take_bindings();
   }
 
   // The user's gradient of the function that is called, or null.
@@ -402,8 +401,8 @@ class GradientPass {
     }
     builder_.end_block();
     std::vector<Binding> bindings = forward_;
-    for (BindingBlock& block : builder_.take_blocks())
-      bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
+    const std::vector<Binding> backward = builder_.take_bindings();
+    bindings.insert(bindings.end(), backward.begin(), backward.end());
     VarMap renamed;
     bindings = simplify_transposes(std::move(bindings), forward_.size(), builder_, renamed);
     for (Expr& gradient : gradients) gradient = substitute(gradient, renamed);

@@ -110,9 +110,7 @@ std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const 
   std::vector<std::optional<Expr>> rule = call.op->vjp(VjpCall{view, result_ref, cotangent, scratch});
   RELISH_CHECK(rule.size() == call.args.size(), std::string(call.op->name));
   scratch.end_block();
-  std::vector<Binding> steps;
-  for (BindingBlock& block : scratch.take_blocks())
-    steps.insert(steps.end(), block.bindings.begin(), block.bindings.end());
+  std::vector<Binding> steps = scratch.take_bindings();
 
   // A step whose only use is to be a partial is handed out unbound; the others go into the function.
   const auto uses = count_uses(steps, rule);

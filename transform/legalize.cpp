@@ -14,6 +14,7 @@
 #include "ir/operators/evaluator.h"
 #include "ir/operators/op.h"
 #include "ir/printer/printer.h"
+#include "ir/rewriting/expr_mapper.h"
 #include "ir/rewriting/rewrite.h"
 #include "ir/verify/verify.h"
 #include "loops/faults.h"
@@ -45,10 +46,10 @@ class Legalizer {
       FunctionPtr function = functions_.function(name);
       if (!function) continue;
       while (needs_bodies(*function)) {
-        functions_.set(std::make_shared<const Function>(inline_bodies(*function)));
+        functions_.set(InlineBodies(*this, *function).map(function));
         function = functions_.function(name);
       }
-      if (needs_lowering(*function)) functions_.set(std::make_shared<const Function>(lower(*function)));
+      if (needs_lowering(*function)) functions_.set(Lowering(*this, *function).map(function));
     }
     return std::move(result_);
   }
@@ -69,50 +70,34 @@ class Legalizer {
   static FunctionBuilder names_of_function(const Function& function) {
     FunctionBuilder names;
     for (const Var& param : function.params) names.reserve_name(param.name());
-    for (const Binding& binding : all_bindings(function))
-      for_each_binding(binding, [&](const Binding& each) { names.reserve_name(each.var().name()); });
+    for_each_binding(function, [&](const Binding& each) { names.reserve_name(each.var().name()); });
     return names;
   }
 
-  Function inline_bodies(const Function& function) {
-    Function copy = function;
-    FunctionBuilder builder = names_of_function(function);
-    VarMap vars;
-    inline_bodies(copy.blocks, vars, builder);
-    copy.result = substitute(function.result, vars);
-    return copy;
-  }
+  // The bodies of operators in the place of their calls.
+  class InlineBodies final : public ExprMapper {
+   public:
+    InlineBodies(Legalizer& legalizer, const Function& function)
+        : legalizer_(legalizer), builder_(names_of_function(function)) {}
 
-  void inline_bodies(std::vector<BindingBlock>& blocks, VarMap& vars, FunctionBuilder& builder) {
-    for (BindingBlock& block : blocks) {
-      std::vector<Binding> bindings;
-      for (const Binding& binding : block.bindings) {
-        poll_interrupt(binding.span);
-        if (!has_body(binding.value())) {
-          Binding plain = copy_binding(binding, vars);
-          carry(binding, plain, vars);
-          change_bodies(plain, vars,
-                        [&](std::vector<BindingBlock>& inner) { inline_bodies(inner, vars, builder); });
-          bindings.push_back(std::move(plain));
-          continue;
-        }
-        const Expr result = inline_body(builder, substitute(binding.value(), vars), block.dataflow, bindings);
+   protected:
+    void map_binding(const Binding& binding, bool dataflow, std::vector<Binding>& into) override {
+      poll_interrupt(binding.span);
+      Binding mapped = map(binding);
+      if (has_body(binding.value())) {
         // The variable keeps its name and its place as an output; what it is bound to is the body's result.
-        const Var& old = binding.var();
-        Binding last = binding;
-        const Var fresh(old.name(), old.type(), old.dataflow(), old.span());
-        last.kind = VarBinding{fresh, result};
-        vars.insert_or_assign(old.id(), Expr(fresh));
-        bindings.push_back(std::move(last));
+        const Expr result = legalizer_.inline_body(builder_, mapped.value(), dataflow, into);
+        std::visit([&](auto& kind) { kind.value = result; }, mapped.kind);
+      } else {
+        legalizer_.carry(binding, mapped, *this);
       }
-      block.bindings = std::move(bindings);
+      into.push_back(std::move(mapped));
     }
-  }
 
-  static void change_bodies(Binding& binding, VarMap& vars, const ChangeBlocks& change) {
-    if (auto* plain = std::get_if<VarBinding>(&binding.kind))
-      plain->value = rebuild_bodies(plain->value, vars, change);
-  }
+   private:
+    Legalizer& legalizer_;
+    FunctionBuilder builder_;
+  };
 
   Expr inline_body(FunctionBuilder& builder, const Expr& value, bool dataflow, std::vector<Binding>& into) {
     const OpCall& call = *value.as<OpCall>();
@@ -133,9 +118,8 @@ class Legalizer {
     builder.begin_block(dataflow);
     const std::size_t present = result_.functions.size();
     const Expr result = inline_call(builder, result_, *body, *callee, args);
-    builder.end_block();
-    for (BindingBlock& block : builder.take_blocks())
-      for (Binding& binding : block.bindings) into.push_back(at_call(std::move(binding), value, present));
+    for (Binding& binding : builder.take_bindings())
+      into.push_back(at_call(std::move(binding), value, present));
     return result;
   }
 
@@ -159,10 +143,10 @@ class Legalizer {
   }
 
   // What is known of the call_tir in a binding belongs to its copy, with the copies of the variables.
-  void carry(const Binding& from, const Binding& to, const VarMap& vars) {
-    if (!calls_ || !from.value().as<CallTir>()) return;
+  void carry(const Binding& from, const Binding& to, ExprMapper& mapper) {
+    if (!calls_ || !from.value().as<CallTir>() || to.value().same_as(from.value())) return;
     auto known = calls_->extract(&from.value().node());
-    if (known) calls_->emplace(&to.value().node(), substitute(known.mapped(), vars));
+    if (known) calls_->emplace(&to.value().node(), mapper.map(known.mapped()));
   }
 
   // The nest with its asserts at `span`: in its own place when this body brought it, else as a copy.
@@ -185,41 +169,41 @@ class Legalizer {
     return global_ref(GlobalFunction(shared), span);
   }
 
-  Function lower(const Function& function) {
-    Function copy = function;
-    FunctionBuilder names = names_of_function(function);
-    VarMap vars;
-    lower(copy.blocks, vars, names);
-    copy.result = substitute(function.result, vars);
-    return copy;
-  }
+  // Calls of operators as calls of their prim_funcs.
+  class Lowering final : public ExprMapper {
+   public:
+    Lowering(Legalizer& legalizer, const Function& function)
+        : legalizer_(legalizer), names_(names_of_function(function)) {}
 
-  void lower(std::vector<BindingBlock>& blocks, VarMap& vars, FunctionBuilder& names) {
-    for (BindingBlock& block : blocks) {
-      std::vector<Binding> bindings;
-      for (const Binding& binding : block.bindings) {
-        poll_interrupt(binding.span);
-        Binding lowered = copy_binding(binding, vars);
-        carry(binding, lowered, vars);
-        change_bodies(lowered, vars, [&](std::vector<BindingBlock>& inner) { lower(inner, vars, names); });
-        const auto* call = lowered.value().as<OpCall>();
-        const Expr value = call && !runs_as_call(*call->op)
-                               ? lower_call(lowered.value(), block.dataflow, names, bindings)
-                               : lowered.value();
-        if (!value.same_as(lowered.value())) {
-          if (auto* plain = std::get_if<VarBinding>(&lowered.kind))
-            plain->value = on_device_of(value, plain->var.type());
-          else
-            std::get<MatchCast>(lowered.kind).value = bind(value, "lv", block.dataflow, names, bindings);
-        }
-        const auto* packed = lowered.value().as<PackedCall>();
-        auto* plain = std::get_if<VarBinding>(&lowered.kind);
-        if (packed && plain && packed->form == PackedForm::CallTirDyn && packed->callee.as<GlobalRef>())
-          plain->value = direct_call(*packed, plain->value.span(), names, bindings);
-        bindings.push_back(std::move(lowered));
-      }
-      block.bindings = std::move(bindings);
+   protected:
+    void map_binding(const Binding& binding, bool dataflow, std::vector<Binding>& into) override {
+      poll_interrupt(binding.span);
+      Binding lowered = map(binding);
+      legalizer_.carry(binding, lowered, *this);
+      legalizer_.lower(lowered, dataflow, names_, into);
+      into.push_back(std::move(lowered));
     }
+
+   private:
+    Legalizer& legalizer_;
+    FunctionBuilder names_;
+  };
+
+  // The value of the binding lowered; what that needs is bound before it, in `into`.
+  void lower(Binding& binding, bool dataflow, FunctionBuilder& names, std::vector<Binding>& into) {
+    auto* plain = std::get_if<VarBinding>(&binding.kind);
+    const auto* call = binding.value().as<OpCall>();
+    if (call && !runs_as_call(*call->op)) {
+      const Expr value = lower_call(binding.value(), dataflow, names, into);
+      if (value.same_as(binding.value())) return;
+      if (plain)
+        plain->value = on_device_of(value, plain->var.type());
+      else
+        std::get<MatchCast>(binding.kind).value = bind(value, "lv", dataflow, names, into);
+    }
+    const auto* packed = plain ? plain->value.as<PackedCall>() : nullptr;
+    if (packed && packed->form == PackedForm::CallTirDyn && packed->callee.as<GlobalRef>())
+      plain->value = direct_call(*packed, plain->value.span(), names, into);
   }
 
   // The call_tir with the devices that the type of its variable names, which the types of operators leave

@@ -9,6 +9,7 @@
 
 #include "ir/nodes/builder.h"
 #include "ir/rewriting/expr_mapper.h"
+#include "ir/rewriting/regions.h"
 #include "ir/rewriting/rewrite.h"
 #include "ir/scalars/symbols.h"
 #include "ir/verify/verify.h"
@@ -33,22 +34,18 @@ class CallsOfLifted final : public ExprMapper {
  public:
   explicit CallsOfLifted(const std::unordered_map<std::uint64_t, Lifted>& lifted) : lifted_(lifted) {}
 
-  Expr rewrite(const Expr& value) {
-    if (const auto* call = value.as<FunctionCall>()) {
-      const Var* callee = call->callee.as_var();
-      const auto found = callee ? lifted_.find(callee->id()) : lifted_.end();
-      if (found != lifted_.end()) {
-        std::vector<Expr> args;
-        for (const Expr& arg : call->args) args.push_back(map(arg));
-        args.insert(args.end(), found->second.captured.begin(), found->second.captured.end());
-        return function_call(global_ref(found->second.name, found->second.type, value.span()),
-                             std::move(args), value.span());
-      }
-    }
-    return map(value);
+ private:
+  Expr leave(const Expr& mapped) override {
+    const auto* call = mapped.as<FunctionCall>();
+    const Var* callee = call ? call->callee.as_var() : nullptr;
+    const auto found = callee ? lifted_.find(callee->id()) : lifted_.end();
+    if (found == lifted_.end()) return mapped;
+    std::vector<Expr> args = call->args;
+    args.insert(args.end(), found->second.captured.begin(), found->second.captured.end());
+    return function_call(global_ref(found->second.name, found->second.type, mapped.span()), std::move(args),
+                         mapped.span());
   }
 
- private:
   const std::unordered_map<std::uint64_t, Lifted>& lifted_;
 };
 
@@ -59,9 +56,7 @@ class SymbolsOfVariables final : public ExprMapper {
   explicit SymbolsOfVariables(const Module& module) : module_(module) {}
 
   FunctionPtr rewrite(const FunctionPtr& function) {
-    for (const BindingBlock& block : function->blocks)
-      for (const Binding& binding : block.bindings)
-        for_each_binding(binding, [&](const Binding& each) { note(each); });
+    for_each_binding(*function, [&](const Binding& each) { note(each); });
     return symbols_.empty() ? function : map(function);
   }
 
@@ -105,7 +100,7 @@ class Lifter {
       Ids symbols;
       note_params(copy, symbols);
       lift_blocks(copy.blocks, symbols, copy.name);
-      copy.result = CallsOfLifted(lifted_).rewrite(copy.result);
+      copy.result = CallsOfLifted(lifted_).map(copy.result);
       functions_.set(std::make_shared<const Function>(std::move(copy)));
     }
     mark_values();
@@ -190,25 +185,23 @@ class Lifter {
       const std::size_t count = branch->then_region->results.size();
       for (std::size_t i = 0; i < count; ++i)
         joined.push_back(count == 1 ? value.type() : value.type().tuple()->fields[i]);
-      return if_expr(calls.rewrite(branch->condition),
-                     outlined(*branch->then_region, joined, symbols, owner, "then", value.span()),
-                     outlined(*branch->else_region, joined, symbols, owner, "else", value.span()),
-                     value.span());
+      const auto outlined_branch = [&](const Region& region, RegionRole role) {
+        const std::string_view what = role == RegionRole::Then ? "then" : "else";
+        return outlined(region, joined, symbols, owner, what, value.span());
+      };
+      return with_regions(*branch, outlined_branch, value.span());
     }
     if (const auto* loop = value.as<Loop>()) {
-      Loop copy = *loop;
-      for (Expr& initial : copy.initial) initial = calls.rewrite(initial);
       Ids inside = symbols;
       if (loop->index.defined()) inside.insert(loop->index.id());
-      if (loop->condition) {
-        copy.condition = std::make_shared<const Region>(outlined(
-            *loop->condition, types_of(loop->condition->results), symbols, owner, "condition", value.span()));
-      }
-      copy.body = std::make_shared<const Region>(
-          outlined(*loop->body, types_of(loop->body->params), inside, owner, "body", value.span()));
-      return loop_expr(std::move(copy), value.span());
+      const auto outlined_body = [&](const Region& region, RegionRole role) {
+        return role == RegionRole::Condition
+                   ? outlined(region, types_of(region.results), symbols, owner, "condition", value.span())
+                   : outlined(region, types_of(region.params), inside, owner, "body", value.span());
+      };
+      return with_regions(*loop, outlined_body, value.span());
     }
-    return calls.rewrite(value);
+    return calls.map(value);
   }
 
   template <class Typed>
@@ -234,29 +227,28 @@ class Lifter {
     lift_blocks(made.blocks, inside, owner);
     CallsOfLifted calls(lifted_);
     std::vector<Expr> results;
-    for (const Expr& each : region.results) results.push_back(calls.rewrite(each));
+    for (const Expr& each : region.results) results.push_back(calls.map(each));
     made.result = tuple(std::move(results), span);
     made.result_type = Type(TupleType{std::move(result_types)});
     const std::vector<Expr> captured = capture(made, nullptr, symbols);
     finish(made);
 
     // The call and the taking apart of its results.
-    Region call;
+    std::vector<Var> params;
     for (const Var& param : region.params)
-      call.params.emplace_back(param.name(), param.type(), false, param.span());
-    std::vector<Expr> args(call.params.begin(), call.params.end());
+      params.emplace_back(param.name(), param.type(), false, param.span());
+    std::vector<Expr> args(params.begin(), params.end());
     args.insert(args.end(), captured.begin(), captured.end());
     const FunctionPtr callee = functions_.function(made.name);
     FunctionBuilder builder;
     builder.set_origin(span);
-    builder.begin_block(false);
+    builder.begin_region(std::move(params));
     const Expr whole =
         builder.emit(function_call(global_ref(GlobalFunction(callee), span), std::move(args), span));
+    std::vector<Expr> fields;
     for (std::size_t i = 0; i < region.results.size(); ++i)
-      call.results.push_back(builder.emit(tuple_get(whole, static_cast<int>(i), span)));
-    builder.end_block();
-    call.blocks = builder.take_blocks();
-    return call;
+      fields.push_back(builder.emit(tuple_get(whole, static_cast<int>(i), span)));
+    return builder.end_region(std::move(fields));
   }
 
   void lift_function(const Function& nested, const Var& self, const Ids& symbols, const std::string& owner) {
@@ -272,7 +264,7 @@ class Lifter {
     FunctionType type = function_type_of(probe);
     lifted_.insert_or_assign(self.id(), Lifted{made.name, Type(type), captured});
     lift_blocks(made.blocks, inside, made.name);
-    made.result = CallsOfLifted(lifted_).rewrite(made.result);
+    made.result = CallsOfLifted(lifted_).map(made.result);
     made.params = probe.params;
     if (is_value(self)) {
       BindingBlock first;
@@ -289,34 +281,25 @@ class Lifter {
   // the function is finished), a shape of the symbols that are sizes, and the others one by one. The
   // arguments for them.
   std::vector<Expr> capture(Function& made, const Var* self, const Ids& symbols) {
-    Ids bound;
-    for (const Var& param : made.params) bound.insert(param.id());
-    if (self) bound.insert(self->id());
-    for (const BindingBlock& block : made.blocks) {
-      for (const Binding& binding : block.bindings) {
-        for_each_binding(binding, [&](const Binding& each) { bound.insert(each.var().id()); });
-        for_each_expr(binding.value(), [&](const Expr& expr) { note_bound(expr, bound); });
-      }
-    }
+    BodyVars vars = vars_of(made);
+    if (self) vars.bound.insert(self->id());
     std::vector<Expr> args;
     Ids taken;
     const auto take = [&](const Var& var) {
-      if (bound.contains(var.id()) || !taken.insert(var.id()).second) return;
+      if (vars.bound.contains(var.id()) || !taken.insert(var.id()).second) return;
       made.params.push_back(var);
       args.push_back(Expr(var));
     };
-    for_each_expr(made, [&](const Expr& expr) {
-      const Var* var = expr.as_var();
-      if (!var) return;
+    for (const Var& var : vars.free) {
       // A lifted function that is called inside needs what it captured.
-      if (const auto known = lifted_.find(var->id()); known != lifted_.end()) {
+      if (const auto known = lifted_.find(var.id()); known != lifted_.end()) {
         for (const Expr& each : known->second.captured)
           if (const Var* outer = each.as_var()) take(*outer);
-        if (is_value(*var)) take(*var);
-        return;
+        if (is_value(var)) take(var);
+        continue;
       }
-      take(*var);
-    });
+      take(var);
+    }
     std::vector<ScalarVar> used;
     for_each_symbol(made, [&](const ScalarVar& symbol) {
       if (!symbols.contains(symbol.id())) return;
@@ -334,18 +317,6 @@ class Lifter {
       args.push_back(shape_literal(dims, made.span));
     }
     return args;
-  }
-
-  static void note_bound(const Expr& expr, Ids& bound) {
-    const auto params = [&](const std::vector<Var>& vars) {
-      for (const Var& var : vars) bound.insert(var.id());
-    };
-    if (const auto* loop = expr.as<Loop>()) {
-      params(loop->body->params);
-      if (loop->condition) params(loop->condition->params);
-    } else if (const auto* nested = expr.as<FunctionExpr>()) {
-      params(nested->function->params);
-    }
   }
 
   void finish(Function made) {

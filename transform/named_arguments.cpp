@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "ir/rewriting/expr_mapper.h"
 #include "stdlib/catalog.h"
 
 namespace relish {
@@ -22,26 +23,39 @@ Expr NamedArguments::value(const std::string& name) const {
   return constant(is_complement ? Tensor::scalar(dtype_, 1 - plain.get_double(0)) : plain);
 }
 
+namespace {
+
+// Operator calls with the attributes, where they have one of the name.
+class WithAttributes final : public ExprMapper {
+ public:
+  explicit WithAttributes(const Attributes& attributes) : attributes_(attributes) {}
+
+ protected:
+  Expr leave(const Expr& mapped) override {
+    const auto* call = mapped.as<OpCall>();
+    if (!call) return mapped;
+    Attributes changed = call->attributes;
+    bool any = false;
+    for (const auto& [name, value] : attributes_) {
+      if (!find_attribute(changed, name)) continue;
+      changed = with_attribute(std::move(changed), name, value);
+      any = true;
+    }
+    return any ? op_call(*call->op, call->args, std::move(changed), mapped.span()) : mapped;
+  }
+
+ private:
+  const Attributes& attributes_;
+};
+
+}  // namespace
+
 ModulePtr with_call_attributes(const ModulePtr& text, const Attributes& attributes) {
   if (attributes.empty()) return text;
   Module module = *text;
-  for (const GlobalFunction& global : text->functions) {
-    const FunctionPtr function = text->function(name_of(global));
-    if (!function) continue;
-    Function copy = *function;
-    for (BindingBlock& block : copy.blocks) {
-      for (Binding& binding : block.bindings) {
-        auto* plain = std::get_if<VarBinding>(&binding.kind);
-        const auto* call = plain ? plain->value.as<OpCall>() : nullptr;
-        if (!call) continue;
-        Attributes changed = call->attributes;
-        for (const auto& [name, value] : attributes)
-          if (find_attribute(changed, name)) changed = with_attribute(std::move(changed), name, value);
-        plain->value = op_call(*call->op, call->args, std::move(changed), plain->value.span());
-      }
-    }
-    module.set(std::make_shared<const Function>(std::move(copy)));
-  }
+  for (const GlobalFunction& global : text->functions)
+    if (const FunctionPtr function = text->function(name_of(global)))
+      module.set(WithAttributes(attributes).map(function));
   return std::make_shared<const Module>(std::move(module));
 }
 

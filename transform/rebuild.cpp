@@ -62,13 +62,6 @@ Binding copy_binding(const Binding& binding, VarMap& vars, const ScalarMap& scal
   return copy;
 }
 
-std::vector<Binding> all_bindings(const Function& function) {
-  std::vector<Binding> bindings;
-  for (const BindingBlock& block : function.blocks)
-    bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
-  return bindings;
-}
-
 void collect_leaf_vars(const Expr& expr, std::vector<Var>& into) {
   if (const Var* var = expr.as_var())
     into.push_back(*var);
@@ -82,31 +75,6 @@ std::vector<Var> used_vars(const Expr& value) {
     if (const Var* var = expr.as_var()) vars.push_back(*var);
   });
   return vars;
-}
-
-Expr rebuild_bodies(const Expr& value, VarMap& vars, const ChangeBlocks& change) {
-  const auto region = [&](const RegionPtr& from) {
-    Region copy = *from;
-    change(copy.blocks);
-    for (Expr& result : copy.results) result = substitute(result, vars);
-    return copy;
-  };
-  if (const auto* branch = value.as<If>()) {
-    return if_expr(branch->condition, region(branch->then_region), region(branch->else_region), value.span());
-  }
-  if (const auto* loop = value.as<Loop>()) {
-    Loop copy = *loop;
-    if (loop->condition) copy.condition = std::make_shared<const Region>(region(loop->condition));
-    copy.body = std::make_shared<const Region>(region(loop->body));
-    return loop_expr(std::move(copy), value.span());
-  }
-  if (const auto* nested = value.as<FunctionExpr>()) {
-    Function copy = *nested->function;
-    change(copy.blocks);
-    copy.result = substitute(copy.result, vars);
-    return function_expr(std::make_shared<const Function>(std::move(copy)), value.span());
-  }
-  return value;
 }
 
 void close_function(Function& function, std::vector<Binding> bindings, const Expr& result,

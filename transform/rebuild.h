@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/nodes/module.h"
+#include "ir/rewriting/regions.h"
 #include "ir/rewriting/rewrite.h"
 
 namespace relish {
@@ -18,8 +19,6 @@ FunctionPtr relax_function(const Module& module, std::string_view name);
 // Copies `binding` with its operands replaced; the bound variable gets a fresh identity (and a substituted
 // type) that is entered into `vars`.
 Binding copy_binding(const Binding& binding, VarMap& vars, const ScalarMap& scalars = {});
-// All bindings of all blocks, in order.
-std::vector<Binding> all_bindings(const Function& function);
 
 // One dataflow block: variables that `result` mentions become its outputs, all others are local to it;
 // bindings that nothing uses vanish. With ifs, loops or effects among them it is a plain block, and a
@@ -36,10 +35,5 @@ void check_replaces(const Module& module, const Function& function);
 void collect_leaf_vars(const Expr& expr, std::vector<Var>& into);
 // Variables that the value of a binding mentions.
 std::vector<Var> used_vars(const Expr& value);
-
-// The value of an if, a loop or a nested function with `change` applied to the blocks of its bodies and the
-// results of these replaced by `vars`, into which `change` puts what it renames; any other value as it is.
-using ChangeBlocks = std::function<void(std::vector<BindingBlock>&)>;
-Expr rebuild_bodies(const Expr& value, VarMap& vars, const ChangeBlocks& change);
 
 }  // namespace relish

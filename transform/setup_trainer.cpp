@@ -214,9 +214,7 @@ class OptimizerWriter {
 
   void finish(const Expr& result, std::string_view role) {
     builder_.end_block();
-    std::vector<Binding> bindings;
-    for (BindingBlock& block : builder_.take_blocks())
-      bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
+    std::vector<Binding> bindings = builder_.take_bindings();
     close_function(function_, std::move(bindings), result, renamed_);
     set_role(target_, std::move(function_), role);
   }
@@ -293,9 +291,7 @@ void add_train_step(Module& module, const Function& adjoint, const std::vector<s
   const Expr new_params = builder.emit(tuple_get(updated, 0), "new_params");
   const Expr new_states = builder.emit(tuple_get(updated, 1), "new_states");
   builder.end_block();
-  std::vector<Binding> bindings;
-  for (BindingBlock& block : builder.take_blocks())
-    bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
+  std::vector<Binding> bindings = builder.take_bindings();
   close_function(step, std::move(bindings), tuple({loss, new_params, new_states}));
   set_role(module, std::move(step), "train_step");
 }

@@ -67,9 +67,7 @@ class RuleWriter {
 
   void finish(const Expr& result) {
     builder_.end_block();
-    std::vector<Binding> bindings;
-    for (BindingBlock& block : builder_.take_blocks())
-      bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
+    std::vector<Binding> bindings = builder_.take_bindings();
     close_function(function_, std::move(bindings), result);
     const std::string role = function_.name;
     set_role(target_, std::move(function_), role);

@@ -53,9 +53,7 @@ class Widening {
     const std::vector<Expr> args(result.params.begin(), result.params.end());
     const Expr value = builder_.emit(body(source, args));
     builder_.end_block();
-    std::vector<Binding> bindings;
-    for (BindingBlock& block : builder_.take_blocks())
-      bindings.insert(bindings.end(), block.bindings.begin(), block.bindings.end());
+    std::vector<Binding> bindings = builder_.take_bindings();
     result.result_type = value.type();
     close_function(result, std::move(bindings), value);
     return result;

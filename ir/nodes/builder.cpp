@@ -90,9 +90,34 @@ Expr FunctionBuilder::call(std::string_view op_name, std::vector<Expr> args, Att
   return emit(op_call(op_name, std::move(args), std::move(attributes), origin_), hint);
 }
 
+void FunctionBuilder::begin_region(std::vector<Var> params) {
+  end_block();
+  for (const Var& param : params) reserve_name(param.name());
+  regions_.push_back({std::move(params), std::exchange(blocks_, {})});
+}
+
+Region FunctionBuilder::end_region(std::vector<Expr> results) {
+  RELISH_CHECK(!regions_.empty(), "no region is open");
+  Region region;
+  region.blocks = take_blocks();
+  region.params = std::move(regions_.back().params);
+  region.results = std::move(results);
+  blocks_ = std::move(regions_.back().around);
+  regions_.pop_back();
+  return region;
+}
+
 std::vector<BindingBlock> FunctionBuilder::take_blocks() {
   end_block();
   return std::exchange(blocks_, {});
+}
+
+std::vector<Binding> FunctionBuilder::take_bindings() {
+  std::vector<Binding> bindings;
+  for (BindingBlock& block : take_blocks())
+    bindings.insert(bindings.end(), std::make_move_iterator(block.bindings.begin()),
+                    std::make_move_iterator(block.bindings.end()));
+  return bindings;
 }
 
 }  // namespace relish

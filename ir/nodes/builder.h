@@ -41,14 +41,27 @@ class FunctionBuilder {
   Expr call(std::string_view op_name, std::vector<Expr> args, Attributes attributes = {},
             std::string_view hint = "");
 
-  // Blocks built so far, moved out.
+  // A region inside what is built: what follows goes into it until end_region gives it. Its blocks are its
+  // own; the block around it is ended.
+  void begin_region(std::vector<Var> params = {});
+  Region end_region(std::vector<Expr> results);
+
+  // Blocks built so far (of the region that is open), moved out.
   std::vector<BindingBlock> take_blocks();
+  // The same without the blocks: their bindings, in order.
+  std::vector<Binding> take_bindings();
 
  private:
+  struct OpenRegion {
+    std::vector<Var> params;
+    std::vector<BindingBlock> around;
+  };
+
   Span origin_;
   bool in_block_ = false;
   BindingBlock current_;
   std::vector<BindingBlock> blocks_;
+  std::vector<OpenRegion> regions_;
   std::unordered_set<std::string> names_;
   std::unordered_map<std::string, int> next_suffix_;  // of each hint, so that many fresh names stay cheap
 };

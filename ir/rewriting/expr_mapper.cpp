@@ -11,6 +11,11 @@ Type ExprMapper::map_type(const Type& type) { return type; }
 Scalar ExprMapper::map_scalar(const Scalar& scalar) { return scalar; }
 ScalarVar ExprMapper::map_index(const ScalarVar& index) { return index; }
 void ExprMapper::enter_type(const Type&) {}
+Expr ExprMapper::leave(const Expr& mapped) { return mapped; }
+
+void ExprMapper::map_binding(const Binding& binding, bool, std::vector<Binding>& into) {
+  into.push_back(map(binding));
+}
 
 Var ExprMapper::map_bound(const Var& var) {
   Type type = map_type(var.type());
@@ -47,7 +52,7 @@ bool ExprMapper::map_all(std::vector<Type>& types) {
 
 Expr ExprMapper::map(const Expr& expr) {
   if (!expr.defined()) return expr;
-  return visit_kind([&](const auto& kind) { return apply(expr, kind); }, expr);
+  return leave(visit_kind([&](const auto& kind) { return apply(expr, kind); }, expr));
 }
 
 Expr ExprMapper::apply(const Expr& expr, const VarRef& ref) {
@@ -165,16 +170,30 @@ Binding ExprMapper::map(const Binding& binding) {
   return result;
 }
 
+namespace {
+
+bool unchanged(const Binding& from, const Binding& to) {
+  if (from.kind.index() != to.kind.index() || !to.value().same_as(from.value()) || !(to.var() == from.var()))
+    return false;
+  const auto* cast = std::get_if<MatchCast>(&from.kind);
+  return !cast || std::get<MatchCast>(to.kind).type.same_as(cast->type);
+}
+
+}  // namespace
+
 bool ExprMapper::map_blocks(std::vector<BindingBlock>& blocks) {
   bool changed = false;
   for (BindingBlock& block : blocks) {
-    for (Binding& binding : block.bindings) {
-      Binding mapped = map(binding);
-      if (mapped.value().same_as(binding.value()) && mapped.var() == binding.var()) continue;
-      binding = std::move(mapped);
-      changed = true;
+    std::vector<Binding> mapped;
+    mapped.reserve(block.bindings.size());
+    for (const Binding& binding : block.bindings) {
+      const std::size_t before = mapped.size();
+      map_binding(binding, block.dataflow, mapped);
+      changed = changed || mapped.size() != before + 1 || !unchanged(binding, mapped.back());
     }
+    block.bindings = std::move(mapped);
   }
+  if (changed) std::erase_if(blocks, [](const BindingBlock& block) { return block.bindings.empty(); });
   return changed;
 }
 

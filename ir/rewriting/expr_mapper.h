@@ -1,6 +1,6 @@
-// One traversal that rebuilds graph expressions: subclasses say what becomes of variables, globals, types and
-// scalars; regions and nested functions are rebuilt with them. The same handle comes back when nothing
-// changed. Internal to passes and to ir/.
+// One traversal that rebuilds graph expressions: subclasses say what becomes of variables, globals, types,
+// scalars, nodes and bindings; regions and nested functions are rebuilt with them. The same handle comes back
+// when nothing changed. Internal to passes and to ir/.
 #pragma once
 
 #include <unordered_map>
@@ -18,8 +18,15 @@ class ExprMapper {
   FunctionPtr map(const FunctionPtr& function);
   // A binding inside a region or nested function; its variable by `map_bound`.
   Binding map(const Binding& binding);
+  // True when something changed. Blocks that became empty vanish.
+  bool map_blocks(std::vector<BindingBlock>& blocks);
 
  protected:
+  // What becomes of a binding, in a block that is dataflow or not: by default map(binding), one for one. A
+  // pass that takes a binding apart or leaves it out says so here.
+  virtual void map_binding(const Binding& binding, bool dataflow, std::vector<Binding>& into);
+  // A node whose operands and bodies have been mapped.
+  virtual Expr leave(const Expr& mapped);
   // A use of a variable that is bound outside what is being mapped.
   virtual Expr map_var(const Expr& expr, const Var& var);
   virtual Expr map_global(const Expr& expr, const GlobalRef& global);
@@ -56,7 +63,6 @@ class ExprMapper {
   Expr apply(const Expr& expr, const Loop& node);
 
   Var bound(const Var& var);
-  bool map_blocks(std::vector<BindingBlock>& blocks);
 
   std::unordered_map<std::uint64_t, Var> replaced_;  // variables bound inside, by old id
 };

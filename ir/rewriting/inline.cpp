@@ -126,16 +126,8 @@ class Importer {
     copy.name = target_.fresh_name(prefix_ + function.name);
     names_.emplace(function.name, copy.name);
     target_.set(std::make_shared<const Function>(copy));
-    for (BindingBlock& block : copy.blocks) {
-      for (Binding& binding : block.bindings) {
-        std::visit([&](auto& kind) { kind.value = with_imports(kind.value); }, binding.kind);
-      }
-    }
-    copy.result = with_imports(copy.result);
-    target_.set(std::make_shared<const Function>(std::move(copy)));
+    target_.set(Relinked(*this).map(std::make_shared<const Function>(std::move(copy))));
   }
-
-  Expr with_imports(const Expr& expr) { return Relinked(*this).map(expr); }
 
   // References to functions of the source become references to their copies.
   class Relinked final : public ExprMapper {

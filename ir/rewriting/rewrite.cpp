@@ -6,6 +6,7 @@
 
 #include "ir/operators/op.h"
 #include "ir/rewriting/expr_mapper.h"
+#include "ir/rewriting/regions.h"
 
 namespace relish {
 namespace {
@@ -32,6 +33,11 @@ class GraphSubstitution final : public ExprMapper {
 Expr substitute(const Expr& expr, const VarMap& vars, const ScalarMap& scalars) {
   if (vars.empty() && scalars.empty()) return expr;
   return GraphSubstitution(vars, scalars).map(expr);
+}
+
+FunctionPtr substitute(const FunctionPtr& function, const VarMap& vars, const ScalarMap& scalars) {
+  if (vars.empty() && scalars.empty()) return function;
+  return GraphSubstitution(vars, scalars).map(function);
 }
 
 Binding substitute(const Binding& binding, const VarMap& vars, const ScalarMap& scalars) {
@@ -66,9 +72,7 @@ class FreshCopy final : public ExprMapper {
     Function result = function;
     for (Var& param : result.params) rename_symbols(param.type());
     for (Var& param : result.params) param = fresh(param);
-    for (BindingBlock& block : result.blocks) {
-      for (Binding& binding : block.bindings) binding = map(binding);
-    }
+    map_blocks(result.blocks);
     result.result = map(function.result);
     rename_symbols(function.result_type);
     result.result_type = substitute(function.result_type, scalars_);
@@ -174,22 +178,16 @@ void for_each_expr(const Function& function, const std::function<void(const Expr
 }
 
 void for_each_binding(const Binding& binding, const std::function<void(const Binding&)>& visit) {
-  auto direct = [&](const std::vector<BindingBlock>& blocks) {
-    for (const BindingBlock& block : blocks)
-      for (const Binding& each : block.bindings) visit(each);
-  };
-  for_each_expr(binding.value(), [&](const Expr& expr) {
-    if (const auto* branch = expr.as<If>()) {
-      direct(branch->then_region->blocks);
-      direct(branch->else_region->blocks);
-    } else if (const auto* loop = expr.as<Loop>()) {
-      if (loop->condition) direct(loop->condition->blocks);
-      direct(loop->body->blocks);
-    } else if (const auto* nested = expr.as<FunctionExpr>()) {
-      direct(nested->function->blocks);
-    }
+  for_each_body(binding.value(), [&](const Body& body) {
+    for (const BindingBlock& block : body.blocks)
+      for (const Binding& each : block.bindings) for_each_binding(each, visit);
   });
   visit(binding);
+}
+
+void for_each_binding(const Function& function, const std::function<void(const Binding&)>& visit) {
+  for (const BindingBlock& block : function.blocks)
+    for (const Binding& binding : block.bindings) for_each_binding(binding, visit);
 }
 
 std::vector<std::string> global_references(const Function& function) {

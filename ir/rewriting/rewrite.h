@@ -16,20 +16,22 @@ using VarMap = std::unordered_map<std::uint64_t, Expr>;  // variable id -> leaf
 // Replaces variables (and scalars in types, shapes and scalar values). The same handle when nothing changed.
 Expr substitute(const Expr& expr, const VarMap& vars, const ScalarMap& scalars = {});
 Binding substitute(const Binding& binding, const VarMap& vars, const ScalarMap& scalars = {});
+// In parameters, blocks and result; what it binds gets a new identity where its type changes.
+FunctionPtr substitute(const FunctionPtr& function, const VarMap& vars, const ScalarMap& scalars = {});
 
 // A copy of the function with fresh variables (parameters too) and fresh symbolic dims, so that two modules
 // share no identities. `renamed` receives old id -> new variable when not null.
 Function copy_with_fresh_vars(const Function& function, VarMap* renamed = nullptr);
 
 // Calls `visit` for every expression of the function in order: values of bindings, then the result, with
-// operands before the node that holds them.
+// operands before the node that holds them. Regions and nested functions are walked where they stand.
 void for_each_expr(const Function& function, const std::function<void(const Expr&)>& visit);
-// Regions and nested functions are walked where they stand.
 // The same for one expression: its operands, regions and nested functions, then itself.
 void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& visit);
 void for_each_expr(const Region& region, const std::function<void(const Expr&)>& visit);
 // The bindings of regions and nested functions in it, then the binding itself.
 void for_each_binding(const Binding& binding, const std::function<void(const Binding&)>& visit);
+void for_each_binding(const Function& function, const std::function<void(const Binding&)>& visit);
 // Scalar expressions and statements of a loop body, pre-order, with the scalars inside scalars. Declared
 // regions of blocks are left out: they repeat what the statements access.
 void for_each_scalar(const Stmt& stmt, const std::function<void(const Scalar&)>& visit);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/printer/printer.h"
+#include "ir/rewriting/expr_mapper.h"
 #include "ir/rewriting/rewrite.h"
 #include "ir/verify/verify.h"
 
@@ -19,74 +20,53 @@ bool calls(const GlobalFunction& caller, std::string_view callee) {
 }
 
 // Rebuilds a function so that every type follows from the functions of `module` as they are now.
-class Reinference {
+class Reinference final : public ExprMapper {
  public:
   explicit Reinference(const Module& module) : module_(module) {}
 
-  Function run(const Function& function) {
-    Function result = function;
-    for (BindingBlock& block : result.blocks) {
-      for (Binding& binding : block.bindings) binding = rebuilt(binding);
-    }
-    result.result = rebuilt(function.result);
-    if (fits(result.result.type(), function.result_type) == Fit::Never) {
-      fail(ErrorClass::Type, function.result_span, "return.type",
-           fmt::format("found a result of type {}; expected {}", print(result.result.type()),
-                       print(function.result_type)));
+  FunctionPtr run(const FunctionPtr& function) {
+    FunctionPtr result = map(function);
+    if (fits(result->result.type(), function->result_type) == Fit::Never) {
+      fail(ErrorClass::Type, function->result_span, "return.type",
+           fmt::format("found a result of type {}; expected {}", print(result->result.type()),
+                       print(function->result_type)));
     }
     return result;
+  }
+
+ protected:
+  Expr map_var(const Expr& expr, const Var& var) override {
+    const auto found = vars_.find(var.id());
+    return found == vars_.end() ? expr : var_ref(found->second, expr.span());
+  }
+
+  Expr map_global(const Expr& expr, const GlobalRef& global) override {
+    const GlobalFunction* function = module_.find(global.name);
+    return function ? global_ref(*function, expr.span()) : expr;
+  }
+
+  // A variable takes the type that its value has now, unless the text gave it one.
+  void map_binding(const Binding& binding, bool, std::vector<Binding>& into) override {
+    Binding mapped = map(binding);
+    auto* bound = std::get_if<VarBinding>(&mapped.kind);
+    if (bound && !bound->value.same_as(binding.value())) {
+      const Var& old = binding.var();
+      const Type& type = bound->value.type();
+      if (binding.annotated && fits(type, old.type()) == Fit::Never) {
+        fail(ErrorClass::Type, binding.span, "binding.type",
+             fmt::format("'{}' is declared as {}, found {}", old.name(), print(old.type()), print(type)));
+      }
+      if (!binding.annotated && !same_type(type, old.type())) {
+        bound->var = Var(old.name(), type, old.dataflow(), old.span());
+        vars_.insert_or_assign(old.id(), bound->var);
+      }
+    }
+    into.push_back(std::move(mapped));
   }
 
  private:
-  Binding rebuilt(const Binding& binding) {
-    Binding result = binding;
-    if (const auto* cast = std::get_if<MatchCast>(&binding.kind)) {
-      result.kind = MatchCast{cast->var, rebuilt(cast->value), cast->type};
-      return result;
-    }
-    const auto& bound = std::get<VarBinding>(binding.kind);
-    Expr value = rebuilt(bound.value);
-    if (value.same_as(bound.value)) return result;
-    if (binding.annotated) {
-      if (fits(value.type(), bound.var.type()) == Fit::Never) {
-        fail(ErrorClass::Type, binding.span, "binding.type",
-             fmt::format("'{}' is declared as {}, found {}", bound.var.name(), print(bound.var.type()),
-                         print(value.type())));
-      }
-      result.kind = VarBinding{bound.var, value};
-      return result;
-    }
-    if (same_type(value.type(), bound.var.type())) {
-      result.kind = VarBinding{bound.var, value};
-      return result;
-    }
-    Var fresh(bound.var.name(), value.type(), bound.var.dataflow(), bound.var.span());
-    vars_[bound.var.id()] = fresh;
-    result.kind = VarBinding{fresh, value};
-    return result;
-  }
-
-  Expr rebuilt(const Expr& expr) {
-    Expr replaced = vars_.empty() ? expr : substitute(expr, vars_);
-    if (const auto* call = replaced.as<FunctionCall>()) {
-      const auto* callee = call->callee.as<GlobalRef>();
-      const GlobalFunction* function = callee ? module_.find(callee->name) : nullptr;
-      if (function)
-        return function_call(global_ref(*function, call->callee.span()), call->args, replaced.span());
-    }
-    if (const auto* call = replaced.as<CallTir>()) {
-      const auto* callee = call->callee.as<GlobalRef>();
-      const GlobalFunction* function = callee ? module_.find(callee->name) : nullptr;
-      if (function) {
-        return call_tir(global_ref(*function, call->callee.span()), call->args, call->out_types,
-                        call->tuple_result, replaced.span());
-      }
-    }
-    return replaced;
-  }
-
   const Module& module_;
-  VarMap vars_;
+  std::unordered_map<std::uint64_t, Var> vars_;  // by the old variable
 };
 
 }  // namespace
@@ -110,8 +90,7 @@ ModulePtr with_functions(const Module& module, const std::vector<GlobalFunction>
       };
       if (among(changed) || among(given) || !calls(candidate, changed[i])) continue;
       try {
-        const Function& caller = *std::get<FunctionPtr>(candidate);
-        result.set(std::make_shared<const Function>(Reinference(result).run(caller)));
+        result.set(Reinference(result).run(std::get<FunctionPtr>(candidate)));
         Diagnostics diagnostics;
         verify(result, diagnostics);
         throw_if_errors(diagnostics);

@@ -204,7 +204,6 @@ void GraphWriter::dataflow_statement() {
 
 // One function, with the lines that depend on its body before it.
 void GraphWriter::write(const std::string& name, bool is_main) {
-  constexpr const char* symbols[] = {"n", "m", "batch", "n_1"};
   taken_ = {"R",     "T", "I", "cls",   "relish", "float", "range", "print",
             "relax", "n", "m", "batch", "n_1",    "c0",    "c1",    "c2"};
   taken_.insert(module.functions.begin(), module.functions.end());
@@ -212,6 +211,43 @@ void GraphWriter::write(const std::string& name, bool is_main) {
   alias_ = w.spelled_so(0.7);
   GraphCallee callee;
   callee.name = name;
+  const std::vector<std::string> params = parameters(callee);
+  pure = !w.random.chance(0.25);
+  callee.pure = pure;
+  const bool is_private = !is_main && w.random.chance(0.3);
+  for (const std::string& each : params) {
+    if (w.random.chance(0.7)) pinned_.insert(each);
+  }
+  for (const Known& each : known) {
+    // A scalar parameter may stand for a dimension: it keeps its name.
+    if (each.type.kind == Shown::Scalar) pinned_.insert(each.name);
+  }
+
+  // The body first: the header tells its result.
+  std::string head = std::move(w.result.text);
+  w.result.text.clear();
+  ++w.indent;
+  statements(w.random.between(2, is_main ? 9 : 5), {});
+  return_statement(callee);
+  const std::string body = std::move(w.result.text);
+  w.result.text = std::move(head);
+  --w.indent;
+
+  // Dims that the body makes known are nobody's outside: such a result has no annotation.
+  const bool outside = body.find("c0 = ") == std::string::npos;
+  header(callee, params, is_private, outside);
+  w.result.text += body;
+  --w.indent;
+  w.raw("");
+  for (const Dim& symbol : callee.symbols) {
+    if (is_main) w.result.dims.emplace_back(symbol.text, symbol.value);
+  }
+  if (outside && callee.symbols.size() == symbols_.size()) module.graphs.push_back(std::move(callee));
+}
+
+// Symbols and parameters of every kind, at least one of them a tensor. Their names.
+std::vector<std::string> GraphWriter::parameters(GraphCallee& callee) {
+  constexpr const char* symbols[] = {"n", "m", "batch", "n_1"};
   std::vector<std::string> params;
   const auto param = [&](const Shown& type) {
     const std::string own = fresh();
@@ -248,22 +284,11 @@ void GraphWriter::write(const std::string& name, bool is_main) {
     }
   }
   if (those(Shown::Tensor).empty()) param(tensor_shown());
-  pure = !w.random.chance(0.25);
-  callee.pure = pure;
-  const bool is_private = !is_main && w.random.chance(0.3);
-  for (const std::string& each : params) {
-    if (w.random.chance(0.7)) pinned_.insert(each);
-  }
-  for (const Known& each : known) {
-    // A scalar parameter may stand for a dimension: it keeps its name.
-    if (each.type.kind == Shown::Scalar) pinned_.insert(each.name);
-  }
+  return params;
+}
 
-  // The body first: the header tells its result.
-  std::string head = std::move(w.result.text);
-  w.result.text.clear();
-  ++w.indent;
-  statements(w.random.between(2, is_main ? 9 : 5), {});
+// One to three of the values that came last.
+void GraphWriter::return_statement(GraphCallee& callee) {
   std::vector<std::string> results;
   std::vector<Known> last;
   for (std::int64_t count = w.random.chance(0.4) ? 1 : w.random.between(2, 3); count > 0; --count) {
@@ -292,10 +317,11 @@ void GraphWriter::write(const std::string& name, bool is_main) {
   w.line("return " + (results.size() == 1 ? results[0]
                       : w.spelled_so(0.7) ? "(" + listed(results) + ")"
                                           : listed(results)));
-  std::string body = std::move(w.result.text);
-  w.result.text = std::move(head);
-  --w.indent;
+}
 
+// The decorator, the signature, and the declarations that stand before the body, which is left open.
+void GraphWriter::header(const GraphCallee& callee, const std::vector<std::string>& params, bool is_private,
+                         bool annotated) {
   std::vector<std::string> options;
   if (!pure) {
     options.emplace_back("pure=False");
@@ -306,10 +332,8 @@ void GraphWriter::write(const std::string& name, bool is_main) {
   std::vector<std::string> typed;
   for (std::size_t i = 0; i < params.size(); ++i)
     typed.push_back(params[i] + ": " + type_text(callee.params[i], true));
-  // Dims that the body makes known are nobody's outside: such a result has no annotation.
   const std::string result_text = type_text(callee.result, true);
-  const bool outside = body.find("c0 = ") == std::string::npos;
-  w.raw(fmt::format("def {}({}){}:", name, listed(typed), outside ? " -> " + result_text : ""));
+  w.raw(fmt::format("def {}({}){}:", callee.name, listed(typed), annotated ? " -> " + result_text : ""));
   ++w.indent;
   std::vector<std::string> declared;
   for (const Dim& symbol : symbols_) declared.push_back(symbol.text);
@@ -325,13 +349,6 @@ void GraphWriter::write(const std::string& name, bool is_main) {
     w.line(w.random.chance(0.5) ? "R.func_attr({\"num_input\": 1})"
                                 : "R.func_attr({\"text\": \"a\\n\\\"b\\\"\", \"list\": [1, 2.5, True]})");
   }
-  w.result.text += body;
-  --w.indent;
-  w.raw("");
-  for (const Dim& symbol : callee.symbols) {
-    if (is_main) w.result.dims.emplace_back(symbol.text, symbol.value);
-  }
-  if (outside && callee.symbols.size() == symbols_.size()) module.graphs.push_back(std::move(callee));
 }
 
 }  // namespace relish::generate

@@ -55,6 +55,10 @@ class GraphWriter {
   SurfaceModule& module;
 
   // surface_graph.cpp
+  std::vector<std::string> parameters(GraphCallee& callee);
+  void header(const GraphCallee& callee, const std::vector<std::string>& params, bool is_private,
+              bool annotated);
+  void return_statement(GraphCallee& callee);
   void statements(std::int64_t count, Place place);
   void statement(Place place);
   std::string fresh() { return w.new_name(taken_); }

@@ -38,79 +38,45 @@ LoopCallee LoopWriter::write(const std::string& name) {
   }
   const bool symbolic = w.random.chance(0.35);
   const Dim n{"n", 2};
-  const auto new_buffer = [&](bool output) {
-    Buffer buffer{fresh(), w.random.pick(dtypes), {}, output};
-    for (std::int64_t rank = w.random.between(0, 2); rank > 0; --rank)
-      buffer.dims.push_back(w.random.pick(extents));
-    return buffer;
-  };
   std::vector<Buffer> inputs, outputs;
   if (symbolic) {
     w.cover("symbolic buffer shape");
-    Buffer first = new_buffer(false);
+    Buffer first = new_buffer(extents, false);
     first.dims.insert(first.dims.begin(), n);
     inputs.push_back(first);
     extents.push_back(n);
     if (w.random.chance(0.3)) extents.push_back({"n * 2", 4});
   }
-  if (inputs.empty() || w.random.chance(0.4)) inputs.push_back(new_buffer(false));
+  if (inputs.empty() || w.random.chance(0.4)) inputs.push_back(new_buffer(extents, false));
   if (callee.in_place) {
     inputs.resize(1);
     inputs[0].written = true;
   }
   if (!scalar_function && !callee.in_place) {
     for (std::int64_t count = w.random.chance(0.25) ? 2 : 1; count > 0; --count)
-      outputs.push_back(new_buffer(true));
+      outputs.push_back(new_buffer(extents, true));
   }
-  // Each parameter as annotation, or as a handle that is matched.
-  std::vector<std::string> params, matches;
-  const auto declare = [&](const Buffer& buffer) {
-    const bool needs_match =
-        std::any_of(buffer.dims.begin(), buffer.dims.end(), [&](const Dim& d) { return is_symbol(d); });
-    if (needs_match || w.spelled_so(0.3)) {
-      const std::string handle = buffer.name + "_handle";
-      params.push_back(handle + ": T.handle");
-      matches.push_back(fmt::format("{} = T.match_buffer({}, {}, \"{}\")", buffer.name, handle,
-                                    shape(buffer.dims), buffer.dtype));
-    } else {
-      params.push_back(buffer.name + ": " + buffer_type(buffer));
-    }
-    callee.params.push_back({true, buffer.dtype, buffer.dims});
-  };
-  for (const Buffer& buffer : inputs) declare(buffer);
+  for (const Buffer& buffer : inputs) declare(buffer, callee);
   if (w.random.chance(0.35) && !callee.in_place) {
     w.cover("scalar parameter of a prim_func");
     const Local local{fresh(), w.random.chance(0.6) ? "int64" : "float32", false};
-    params.push_back(local.name + ": T." + local.dtype);
+    params_.push_back(local.name + ": T." + local.dtype);
     callee.params.push_back({false, local.dtype, {}});
     locals.push_back(local);
   }
   callee.inputs = callee.params.size();
-  for (const Buffer& buffer : outputs) declare(buffer);
+  for (const Buffer& buffer : outputs) declare(buffer, callee);
   if (scalar_function) {
     callee.returns = returns = w.random.chance(0.5) ? "int64" : "float32";
     w.cover("prim_func that returns a scalar");
   }
-
-  const bool is_private = w.random.chance(0.2);
-  std::vector<std::string> options;
-  if (is_private) options.emplace_back("private=True");
-  if (w.spelled_so()) options.emplace_back("s_tir=True");
-  w.line(options.empty() ? "@T.prim_func" : "@T.prim_func(" + listed(options) + ")");
-  w.raw(fmt::format("def {}({}){}:", name, listed(params), returns.empty() ? "" : " -> T." + returns));
-  ++w.indent;
-  if (w.random.chance(0.3)) {
-    w.cover("attributes of a prim_func");
-    w.raw(w.spelled_so() ? "T.func_attr({\"tirx.noalias\": True})" : "T.func_attr({\"tir.noalias\": True})");
-  }
-  if (symbolic) w.raw(w.spelled_so(0.8) ? "n = T.int64()" : "n = T.var(\"int64\")");
-  for (const std::string& match : matches) w.raw(match);
+  header(name, symbolic);
   for (const Buffer& buffer : inputs) buffers.push_back(buffer);
   std::string head = std::move(w.result.text);
   w.result.text.clear();
   for (std::int64_t count = w.random.chance(0.3) ? 1 : 0; count > 0; --count) {
     w.cover("root allocation");
-    const Buffer temporary = new_buffer(true);
+    const Buffer temporary = new_buffer(extents, true);
     w.line(fmt::format("{} = T.sblock_alloc_buffer({}, \"{}\")", temporary.name, shape(temporary.dims),
                        temporary.dtype));
     fill(temporary);
@@ -129,6 +95,45 @@ LoopCallee LoopWriter::write(const std::string& name) {
   w.raw("");
   --w.indent;
   return callee;
+}
+
+LoopWriter::Buffer LoopWriter::new_buffer(const std::vector<Dim>& extents, bool output) {
+  Buffer buffer{fresh(), w.random.pick(dtypes), {}, output};
+  for (std::int64_t rank = w.random.between(0, 2); rank > 0; --rank)
+    buffer.dims.push_back(w.random.pick(extents));
+  return buffer;
+}
+
+// A parameter as annotation, or as a handle that is matched.
+void LoopWriter::declare(const Buffer& buffer, LoopCallee& callee) {
+  const bool needs_match =
+      std::any_of(buffer.dims.begin(), buffer.dims.end(), [&](const Dim& d) { return is_symbol(d); });
+  if (needs_match || w.spelled_so(0.3)) {
+    const std::string handle = buffer.name + "_handle";
+    params_.push_back(handle + ": T.handle");
+    matches_.push_back(fmt::format("{} = T.match_buffer({}, {}, \"{}\")", buffer.name, handle,
+                                   shape(buffer.dims), buffer.dtype));
+  } else {
+    params_.push_back(buffer.name + ": " + buffer_type(buffer));
+  }
+  callee.params.push_back({true, buffer.dtype, buffer.dims});
+}
+
+// The decorator, the signature, and what stands before the body, which is left open.
+void LoopWriter::header(const std::string& name, bool symbolic) {
+  const bool is_private = w.random.chance(0.2);
+  std::vector<std::string> options;
+  if (is_private) options.emplace_back("private=True");
+  if (w.spelled_so()) options.emplace_back("s_tir=True");
+  w.line(options.empty() ? "@T.prim_func" : "@T.prim_func(" + listed(options) + ")");
+  w.raw(fmt::format("def {}({}){}:", name, listed(params_), returns.empty() ? "" : " -> T." + returns));
+  ++w.indent;
+  if (w.random.chance(0.3)) {
+    w.cover("attributes of a prim_func");
+    w.raw(w.spelled_so() ? "T.func_attr({\"tirx.noalias\": True})" : "T.func_attr({\"tir.noalias\": True})");
+  }
+  if (symbolic) w.raw(w.spelled_so(0.8) ? "n = T.int64()" : "n = T.var(\"int64\")");
+  for (const std::string& match : matches_) w.raw(match);
 }
 
 // Loops that write every element, some with a block.

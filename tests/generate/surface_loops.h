@@ -32,6 +32,9 @@ class LoopWriter {
 
   // surface_loops.cpp
   std::string fresh() { return w.new_name(taken_); }
+  Buffer new_buffer(const std::vector<Dim>& extents, bool output);
+  void declare(const Buffer& buffer, LoopCallee& callee);
+  void header(const std::string& name, bool symbolic);
   std::string buffer_type(const Buffer& buffer);
   std::string shape(const std::vector<Dim>& dims);
   bool is_symbol(const Dim& dim) const { return std::isdigit(static_cast<unsigned char>(dim.text[0])) == 0; }
@@ -42,6 +45,11 @@ class LoopWriter {
   // surface_scalars.cpp: expressions of exactly this dtype.
   std::string scalar(const std::string& dtype, int depth);
   std::string leaf(const std::string& dtype);
+  std::string infix(const char* sign, std::initializer_list<const char*> names, const std::string& x,
+                    const std::string& y);
+  std::string division(const std::string& dtype, int depth);
+  std::string bits(const std::string& dtype, int depth);
+  std::string intrinsic(const std::string& dtype, int depth);
   std::string literal(const std::string& dtype);
   std::string condition(int depth);
   std::string index_below(const Dim& extent);
@@ -82,6 +90,7 @@ class LoopWriter {
 
  private:
   std::set<std::string> taken_;
+  std::vector<std::string> params_, matches_;  // as text
   bool in_index_ = false;
 };
 

@@ -105,15 +105,69 @@ std::string LoopWriter::condition(int depth) {
                            : fmt::format("T.{}({}, {})", both ? "And" : "Or", a, b);
 }
 
+std::string LoopWriter::infix(const char* sign, std::initializer_list<const char*> names,
+                              const std::string& x, const std::string& y) {
+  return w.spelled_so(0.75) ? fmt::format("({} {} {})", x, sign, y)
+                            : fmt::format("{}({}, {})", w.spelled(names), x, y);
+}
+
+std::string LoopWriter::division(const std::string& dtype, int depth) {
+  w.cover("integer division");
+  const std::string x = scalar(dtype, depth - 1);
+  const std::string y = w.random.chance(0.6)
+                            ? fmt::format("T.{}({})", dtype, w.random.between(1, 7))
+                            : fmt::format("T.max({}, T.{}(1))", scalar(dtype, depth - 1), dtype);
+  switch (w.random.below(5)) {
+    case 0:
+      return infix("//", {"T.floordiv", "T.FloorDiv"}, x, y);
+    case 1:
+      return infix("%", {"T.floormod", "T.FloorMod"}, x, y);
+    case 2:
+      return infix("/", {"T.truncdiv", "T.Div"}, x, y);
+    case 3:
+      return fmt::format("{}({}, {})", w.spelled({"T.truncmod", "T.Mod"}), x, y);
+    default:
+      return infix("//", {"T.floordiv"}, x, y);
+  }
+}
+
+std::string LoopWriter::bits(const std::string& dtype, int depth) {
+  w.cover("bits and shifts");
+  const auto a = [&] { return scalar(dtype, depth - 1); };
+  const std::string x = a();
+  switch (w.random.below(5)) {
+    case 0:
+      return infix("&", {"T.bitwise_and"}, x, a());
+    case 1:
+      return infix("|", {"T.bitwise_or"}, x, a());
+    case 2:
+      return infix("^", {"T.bitwise_xor"}, x, a());
+    case 3:
+      return infix("<<", {"T.shift_left"}, x, fmt::format("T.{}({})", dtype, w.random.between(0, 9)));
+    default:
+      return infix(">>", {"T.shift_right"}, x, fmt::format("T.{}({})", dtype, w.random.between(0, 9)));
+  }
+}
+
+std::string LoopWriter::intrinsic(const std::string& dtype, int depth) {
+  w.cover("intrinsic");
+  const std::string x = scalar(dtype, depth - 1);
+  if (w.exact) {
+    constexpr const char* names[] = {"T.floor", "T.ceil", "T.trunc", "T.fabs", "T.round", "T.sqrt"};
+    const std::string name = w.random.pick(names);
+    return name == "T.sqrt" ? fmt::format("T.sqrt(T.fabs({}))", x) : fmt::format("{}({})", name, x);
+  }
+  constexpr const char* names[] = {"T.tanh", "T.sigmoid", "T.erf", "T.atan"};
+  w.loosen(6);
+  const std::string name = w.random.pick(names);
+  return w.spelled_so(0.8) ? fmt::format("{}({})", name, x)
+                           : fmt::format("{}({}, dtype=\"{}\")", name, x, dtype);
+}
+
 std::string LoopWriter::scalar(const std::string& dtype, int depth) {
   if (depth <= 0 || w.random.chance(0.2)) return leaf(dtype);
   if (dtype == "bool") return condition(depth);
   const auto a = [&] { return scalar(dtype, depth - 1); };
-  const auto infix = [&](const char* sign, std::initializer_list<const char*> names, const std::string& x,
-                         const std::string& y) {
-    return w.spelled_so(0.75) ? fmt::format("({} {} {})", x, sign, y)
-                              : fmt::format("{}({}, {})", w.spelled(names), x, y);
-  };
   const double choice = w.random.uniform();
   if (choice < 0.1) {
     w.cover("select, if_then_else, ternary");
@@ -138,54 +192,8 @@ std::string LoopWriter::scalar(const std::string& dtype, int depth) {
     lets.push_back({name, dtype, false});
     return fmt::format("T.Let({}, where={{{}: {}}})", body, name, value);
   }
-  if (choice < 0.32 && !is_float(dtype)) {
-    w.cover("integer division");
-    const std::string x = a();
-    const std::string y = w.random.chance(0.6) ? fmt::format("T.{}({})", dtype, w.random.between(1, 7))
-                                               : fmt::format("T.max({}, T.{}(1))", a(), dtype);
-    switch (w.random.below(5)) {
-      case 0:
-        return infix("//", {"T.floordiv", "T.FloorDiv"}, x, y);
-      case 1:
-        return infix("%", {"T.floormod", "T.FloorMod"}, x, y);
-      case 2:
-        return infix("/", {"T.truncdiv", "T.Div"}, x, y);
-      case 3:
-        return fmt::format("{}({}, {})", w.spelled({"T.truncmod", "T.Mod"}), x, y);
-      default:
-        return infix("//", {"T.floordiv"}, x, y);
-    }
-  }
-  if (choice < 0.42 && !is_float(dtype)) {
-    w.cover("bits and shifts");
-    const std::string x = a();
-    switch (w.random.below(5)) {
-      case 0:
-        return infix("&", {"T.bitwise_and"}, x, a());
-      case 1:
-        return infix("|", {"T.bitwise_or"}, x, a());
-      case 2:
-        return infix("^", {"T.bitwise_xor"}, x, a());
-      case 3:
-        return infix("<<", {"T.shift_left"}, x, fmt::format("T.{}({})", dtype, w.random.between(0, 9)));
-      default:
-        return infix(">>", {"T.shift_right"}, x, fmt::format("T.{}({})", dtype, w.random.between(0, 9)));
-    }
-  }
-  if (choice < 0.42 && is_float(dtype)) {
-    w.cover("intrinsic");
-    const std::string x = a();
-    if (w.exact) {
-      constexpr const char* names[] = {"T.floor", "T.ceil", "T.trunc", "T.fabs", "T.round", "T.sqrt"};
-      const std::string name = w.random.pick(names);
-      return name == "T.sqrt" ? fmt::format("T.sqrt(T.fabs({}))", x) : fmt::format("{}({})", name, x);
-    }
-    constexpr const char* names[] = {"T.tanh", "T.sigmoid", "T.erf", "T.atan"};
-    w.loosen(6);
-    const std::string name = w.random.pick(names);
-    return w.spelled_so(0.8) ? fmt::format("{}({})", name, x)
-                             : fmt::format("{}({}, dtype=\"{}\")", name, x, dtype);
-  }
+  if (choice < 0.32 && !is_float(dtype)) return division(dtype, depth);
+  if (choice < 0.42) return is_float(dtype) ? intrinsic(dtype, depth) : bits(dtype, depth);
   if (choice < 0.5) {
     constexpr const char* others[] = {"float32", "float64", "int32", "int64", "uint8"};
     const std::string other = w.random.pick(others);

@@ -1,0 +1,30 @@
+// How long the files and functions of a C++ text are, by its lines alone: the text is formatted by
+// clang-format, so that a block ends with the first line that begins with its '}' in the column of its head.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace relish::sizes {
+
+inline constexpr std::size_t most_lines_of_file = 600;
+inline constexpr std::size_t most_lines_of_function = 100;
+
+struct LongFunction {
+  std::string head;  // its first line
+  std::size_t line;  // of that, from 1
+  std::size_t lines;
+};
+
+std::size_t lines_of(std::string_view text);
+// The functions of more lines than allowed, with head and closing brace. Tables and classes are none; what
+// stands inside a function is part of it.
+std::vector<LongFunction> long_functions(std::string_view text);
+
+// What is wrong with a file, one sentence each: too long, or with too long functions. `path` is for the
+// reader.
+std::vector<std::string> faults_of(std::string_view path, std::string_view text);
+
+}  // namespace relish::sizes
