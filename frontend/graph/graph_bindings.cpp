@@ -1,5 +1,5 @@
-// Statements of Relax functions: dataflow blocks, bindings, unpacking, match_cast.
-#include "frontend/graph/graph_builder.h"
+// Bindings of Relax functions: assignments, unpacking, match_cast, stacks.
+#include "frontend/graph/graph_bindings.h"
 
 #include <fmt/format.h>
 
@@ -16,234 +16,7 @@
 
 namespace relish {
 
-void GraphBuilder::read_block(const ast::Block& body, Place place) {
-  for (const ast::Statement& statement : body) {
-    if (!context_.attempt([&] { read_statement(statement, place); })) refuse_names(statement);
-  }
-}
-
-void GraphBuilder::read_statement(const ast::Statement& statement, Place place) {
-  poll_interrupt();
-  if (statement.as<ast::Damaged>()) throw ReadContext::Silent{};
-  if (returned_)
-    fail(ErrorClass::Type, statement.span, "function.end",
-         "found a statement behind the return; expected none", {remove_this(statement.span)});
-  builder_.set_origin(statement.span);
-  if (auto* s = statement.as<ast::With>()) {
-    if (place == Place::Dataflow)
-      type_error(statement.span, "dataflow.nested", "found a block inside a dataflow block");
-    read_dataflow(statement, *s);
-  } else if (auto* s = statement.as<ast::Return>()) {
-    if (place == Place::Dataflow)
-      type_error(statement.span, "dataflow.return",
-                 "found a return inside a dataflow block; expected it behind");
-    if (place == Place::Branch)
-      type_error(statement.span, "if.return",
-                 "found a return inside an if; a function returns once, at its end: bind the result, or end "
-                 "every way through its last if in a return");
-    if (place == Place::Loop)
-      type_error(statement.span, "loop.return",
-                 "found a return inside a loop; a function returns once, at its end");
-    read_return(statement, *s);
-  } else if (auto* s = statement.as<ast::ExpressionStatement>()) {
-    read_expression(statement, *s->value);
-  } else if (auto* s = statement.as<ast::Assignment>()) {
-    read_assignment(statement, *s);
-  } else if (auto* s = statement.as<ast::AugmentedAssignment>()) {
-    read_augmented(statement, *s);
-  } else if (auto* s = statement.as<ast::For>()) {
-    read_for(statement, *s);
-  } else if (auto* s = statement.as<ast::While>()) {
-    read_while(statement, *s);
-  } else if (auto* s = statement.as<ast::If>()) {
-    if (place == Place::Function && ends_in_returns(*s))
-      read_returning_if(statement, *s);
-    else
-      read_if(statement, *s);
-  } else if (auto* s = statement.as<ast::FunctionDefinition>()) {
-    read_nested(statement, *s);
-  } else if (statement.as<ast::Break>() || statement.as<ast::Continue>()) {
-    fail(ErrorClass::Type, statement.span, "loop.jump",
-         fmt::format("found {} in an R.function; its loops run to their end, end a while by its condition",
-                     statement.as<ast::Break>() ? "break" : "continue"),
-         {remove_this(statement.span)});
-  } else if (auto* s = statement.as<ast::Assert>()) {
-    std::string condition(context_.text_of(s->condition->span));
-    if (s->condition->as<ast::BoolValue>()) condition = fmt::format("R.const({}, \"bool\")", condition);
-    std::string call = "R.assert_op(" + condition;
-    if (s->message) call += fmt::format(", format={}", context_.text_of(s->message->span));
-    std::vector<DiagnosticNote> notes;
-    if (function_.pure) notes = without_purity(definition_);
-    const Span last = (s->message ? s->message : s->condition)->span;
-    if (!in_dataflow_)
-      notes.push_back(write_here({statement.span.file, statement.span.begin, last.end}, call + ")"));
-    else
-      notes.clear();  // what has effects stands outside
-    fail(ErrorClass::Type, statement.span, "assert.function",
-         "found an assert in an R.function; expected R.assert_op(condition, format=\"...\")",
-         std::move(notes));
-  } else if (statement.as<ast::Pass>()) {
-    hand_on(statement.comments);
-  } else {
-    std::vector<DiagnosticNote> notes;
-    if (auto* imported = statement.as<ast::Import>(); imported && context_.may_search())
-      notes = unused_import(context_.text, statement, *imported);
-    fail(ErrorClass::Type, statement.span, "function.statement",
-         "found a statement that an R.function cannot have", std::move(notes));
-  }
-}
-
-void GraphBuilder::read_dataflow(const ast::Statement& statement, const ast::With& with) {
-  auto* call = with.items.size() == 1 ? with.items[0].value->as<ast::Call>() : nullptr;
-  std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
-  if (name != "R.dataflow" || !call->arguments.empty() || with.items[0].target) {
-    fail(ErrorClass::Type, statement.span, "with.unknown",
-         fmt::format("found 'with' on {}; expected R.dataflow()", ast::describe(*with.items[0].value)),
-         call ? write_nearest(call->callee->span, name, std::vector<std::string>{"R.dataflow"})
-              : std::vector<DiagnosticNote>{});
-  }
-  // R.output comes last, but decides about the variables before it.
-  struct Output {
-    std::string name;
-    Span span;
-  };
-  std::vector<Output> outputs;
-  Hidden hidden;
-  if (!with.body.empty()) hidden = {span_of(with.body), true, true};
-  for (const ast::Statement& inner : with.body) {
-    auto* expression = inner.as<ast::ExpressionStatement>();
-    auto* output = expression ? expression->value->as<ast::Call>() : nullptr;
-    if (!output || context_.namespaces.canonical(*output->callee) != "R.output") continue;
-    const std::uint32_t bracket = output->callee->span.end;
-    hidden = {output->arguments.empty() ? Span{output->callee->span.file, bracket, bracket + 1}
-                                        : output->arguments.back().value->span,
-              output->arguments.empty()};
-    for (const ast::Argument& argument : output->arguments) {
-      if (const std::string* written = ast::name_of(*argument.value))
-        outputs.push_back({*written, argument.value->span});
-    }
-  }
-  outputs_.clear();
-  for (const Output& output : outputs) outputs_[output.name] = nullptr;
-  for (const ast::Statement& inner : with.body) {
-    for_each_bound_name(inner, [&](const std::string& bound, Span) {
-      auto found = outputs_.find(bound);
-      if (found != outputs_.end()) found->second = &inner;
-    });
-  }
-
-  CommentsPtr comments = take_comments(statement.comments);
-  output_comments_ = nullptr;
-  builder_.set_origin(statement.span);
-  builder_.begin_block(true);
-  block_open_ = false;
-  in_dataflow_ = true;
-  dataflow_ = &statement;
-  unwrapping_proposed_ = false;
-  frames_.emplace_back();
-  const ast::Statement* last = nullptr;  // R.output, once it has been read
-  for (const ast::Statement& inner : with.body) {
-    if (last && !inner.as<ast::Pass>() && !inner.as<ast::Return>()) {  // a return is told as such
-      context_.attempt([&] {
-        fail(ErrorClass::Type, inner.span, "dataflow.end",
-             "found a statement behind R.output; expected R.output at the end of the block",
-             {{last->span, "R.output is here"}});
-      });
-    }
-    if (!context_.attempt([&] { read_statement(inner, Place::Dataflow); })) refuse_names(inner);
-    auto* expression = inner.as<ast::ExpressionStatement>();
-    auto* output = expression ? expression->value->as<ast::Call>() : nullptr;
-    if (output && context_.namespaces.canonical(*output->callee) == "R.output") last = &inner;
-  }
-  Frame inside = std::move(frames_.back());
-  frames_.pop_back();
-  in_dataflow_ = false;
-  if (builder_.block_empty()) {
-    // The block vanishes; its comments stay.
-    hand_on(comments);
-    hand_on(std::exchange(output_comments_, nullptr));
-  } else if (comments || output_comments_) {
-    block_comments_.push_back(
-        {statement.span, std::move(comments), std::exchange(output_comments_, nullptr)});
-  }
-  builder_.end_block();
-  for (auto& [bound, entry] : inside) {
-    bool output = outputs_.count(bound) > 0;
-    bool refused = std::get_if<Refused>(&entry.meaning) != nullptr;
-    bool scalar = std::get_if<Scalar>(&entry.meaning) || std::get_if<ModuleAlias>(&entry.meaning) ||
-                  std::get_if<Unavailable>(&entry.meaning);
-    if (output || refused || scalar) {
-      frames_.back().insert_or_assign(bound, entry);
-    } else if (!frames_.back().count(bound)) {
-      frames_.back().emplace(bound, Entry{hidden, entry.span});
-    }
-  }
-  for (const Output& output : outputs) {
-    if (outputs_.at(output.name) || inside.count(output.name)) continue;
-    context_.attempt([&] {
-      type_error(output.span, "dataflow.output",
-                 fmt::format("R.output lists '{}', which the block does not bind{}", printable(output.name),
-                             did_you_mean(output.name, [&] {
-                               std::vector<std::string> bound;
-                               for (auto& [inner, entry] : inside) bound.push_back(inner);
-                               return bound;
-                             }())));
-    });
-    bind(output.name, Refused{}, output.span);
-  }
-  outputs_.clear();
-}
-
-void GraphBuilder::read_expression(const ast::Statement& statement, const ast::Expr& expr) {
-  auto keep_comments = [&] { hand_on(statement.comments); };
-  if (expr.as<ast::StringValue>()) return keep_comments();  // a docstring
-  auto* call = expr.as<ast::Call>();
-  std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
-  if (name == "R.func_attr") {
-    for (auto& [key, value] : read_attribute_dictionary(context_, expr, NamePlace::GraphFunction)) {
-      const auto* text = value.as<std::string>();
-      if (key == "global_symbol" && function_.is_private) {
-        type_error(expr.span, "function.private",
-                   fmt::format("found a global_symbol of the private function '{}'; expected none",
-                               printable(function_.name)));
-      }
-      if (find_attribute(function_.attributes, key)) {
-        type_error(expr.span, "attribute.twice",
-                   fmt::format("found a second value of the attribute '{}'; expected one", printable(key)));
-      }
-      if (key == "global_symbol" && text && *text == function_.name) continue;
-      function_.attributes = with_attribute(std::move(function_.attributes), key, std::move(value));
-    }
-    return keep_comments();
-  }
-  if (name == "R.output") {
-    if (!in_dataflow_)
-      fail(ErrorClass::Type, expr.span, "dataflow.output", "found R.output outside a dataflow block",
-           {remove_this(statement.span)});
-    for (const ast::Argument& argument : call->arguments) {
-      if (!ast::name_of(*argument.value) || !argument.name.empty()) {
-        type_error(argument.value->span, "dataflow.output",
-                   fmt::format("found {} in R.output; expected names", ast::describe(*argument.value)));
-      }
-    }
-    // Also those of statements before it that made no binding.
-    output_comments_ = take_comments(statement.comments);
-    return;
-  }
-  if (name == "R.match_cast") return read_match_cast(statement, nullptr, nullptr, *call);
-  if (name == "R.match_shape") return read_match_shape(statement, nullptr, nullptr, *call);
-  Expr result = value(expr);
-  if (!result.type().is_void() && !result.type().is_error()) {
-    context_.diagnostics.error(
-        ErrorClass::Type, expr.span, "statement.value",
-        fmt::format("found a value of type {} that is not bound; expected y = ...", print(result.type())));
-  }
-  if (!in_dataflow_) open_plain_block();
-  Var var("_", result.type(), in_dataflow_, expr.span);
-  builder_.append(Binding{VarBinding{var, result}, statement.span, take_comments(statement.comments), false});
-}
-
-void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::Assignment& assignment) {
+void GraphBindings::read_assignment(const ast::Statement& statement, const ast::Assignment& assignment) {
   commented_ = nullptr;
   if (assignment.targets.size() != 1) {
     fail(ErrorClass::Type, assignment.targets[1]->span, "assignment.targets",
@@ -317,8 +90,8 @@ void GraphBuilder::read_assignment(const ast::Statement& statement, const ast::A
 }
 
 // `x += y` binds the name x anew; values do not change.
-void GraphBuilder::read_augmented(const ast::Statement& statement,
-                                  const ast::AugmentedAssignment& augmented) {
+void GraphBindings::read_augmented(const ast::Statement& statement,
+                                   const ast::AugmentedAssignment& augmented) {
   commented_ = nullptr;
   const std::string* name = ast::name_of(*augmented.target);
   if (!name) {
@@ -334,8 +107,8 @@ void GraphBuilder::read_augmented(const ast::Statement& statement,
   bind_target(statement, *augmented.target, nullptr, result, augmented.value.get());
 }
 
-void GraphBuilder::bind_target(const ast::Statement& statement, const ast::Expr& target,
-                               const ast::Expr* annotation, const Expr& result, const ast::Expr* written) {
+void GraphBindings::bind_target(const ast::Statement& statement, const ast::Expr& target,
+                                const ast::Expr* annotation, const Expr& result, const ast::Expr* written) {
   if (auto* names = target.as<ast::TupleValue>()) {
     if (annotation)
       type_error(annotation->span, "assignment.annotation", "found a type on several names; expected none");
@@ -360,7 +133,7 @@ void GraphBuilder::bind_target(const ast::Statement& statement, const ast::Expr&
   append_binding(statement, *name, target.span, type, result, annotation != nullptr);
 }
 
-std::vector<DiagnosticNote> GraphBuilder::tuple_with_field(const ast::Expr& target, const ast::Expr& value) {
+std::vector<DiagnosticNote> GraphBindings::tuple_with_field(const ast::Expr& target, const ast::Expr& value) {
   const auto& subscript = *target.as<ast::Subscript>();
   const std::string* name = ast::name_of(*subscript.object);
   Entry* entry = name ? look_up(*name) : nullptr;
@@ -381,8 +154,8 @@ std::vector<DiagnosticNote> GraphBuilder::tuple_with_field(const ast::Expr& targ
                      fmt::format("{} = ({})", *name, fields))};
 }
 
-Type GraphBuilder::annotated_type(const ast::Expr& annotation, const Type& inferred, const std::string& name,
-                                  Span value_span) {
+Type GraphBindings::annotated_type(const ast::Expr& annotation, const Type& inferred, const std::string& name,
+                                   Span value_span) {
   Type type = types_.read(annotation);
   if (!inferred.is_error() && fits(inferred, type) == Fit::Never) {
     context_.diagnostics
@@ -395,8 +168,8 @@ Type GraphBuilder::annotated_type(const ast::Expr& annotation, const Type& infer
   return type;
 }
 
-void GraphBuilder::append_binding(const ast::Statement& statement, const std::string& name, Span name_span,
-                                  const Type& type, const Expr& result, bool annotated) {
+void GraphBindings::append_binding(const ast::Statement& statement, const std::string& name, Span name_span,
+                                   const Type& type, const Expr& result, bool annotated) {
   if (!in_dataflow_) open_plain_block();
   Var var(name, type, in_dataflow_ && !is_output(name, statement), name_span);
   // Of a line that binds several names the first binding has the comments.
@@ -410,8 +183,8 @@ void GraphBuilder::append_binding(const ast::Statement& statement, const std::st
   bind(name, Bound{var, scalar}, name_span);
 }
 
-void GraphBuilder::bind_tuple(const ast::Statement& statement, const ast::TupleValue& names,
-                              const Expr& result, Span at) {
+void GraphBindings::bind_tuple(const ast::Statement& statement, const ast::TupleValue& names,
+                               const Expr& result, Span at) {
   const TupleType* type = result.type().tuple();
   if (!type && !result.type().is_error()) {
     type_error(at, "assignment.tuple",
@@ -445,8 +218,8 @@ void GraphBuilder::bind_tuple(const ast::Statement& statement, const ast::TupleV
   }
 }
 
-void GraphBuilder::read_match_cast(const ast::Statement& statement, const ast::Expr* target,
-                                   const ast::Expr* annotation, const ast::Call& call) {
+void GraphBindings::read_match_cast(const ast::Statement& statement, const ast::Expr* target,
+                                    const ast::Expr* annotation, const ast::Call& call) {
   const ast::Expr *from = nullptr, *written = nullptr;
   for (const ast::Argument& argument : call.arguments) {
     const bool type = argument.name == "ty" || argument.name == "struct_info";
@@ -487,44 +260,16 @@ void GraphBuilder::read_match_cast(const ast::Statement& statement, const ast::E
   append_match_cast(statement, target, annotation, value, type, call.callee->span);
 }
 
-// Whether the annotation is R.Stack(R.Any), which R.stack.new() is without a cast.
-bool GraphBuilder::is_untyped_stack(const ast::Expr& annotation) {
-  symbols_.declare_strings(annotation, DType::Int64);
-  const Type type = types_.read(annotation);
-  const auto* stack = type.as<StackType>();
-  return stack && stack->element->as<AnyType>();
-}
-
-// The empty stack that R.stack.new(T) gives, as a value of unknown elements, and its type R.Stack(T).
-std::pair<Expr, Type> GraphBuilder::new_stack(const ast::Call& call, const ast::Expr* annotation) {
-  const ast::Argument* given = call.arguments.empty() ? nullptr : &call.arguments[0];
-  if (call.arguments.size() > 1 || (given && (given->stars || !given->name.empty()))) {
-    type_error(call.callee->span, "stack.new",
-               "R.stack.new takes the type of the elements, as in R.stack.new(R.Tensor((2,), \"float32\"))");
-  }
-  const ast::Expr& written = given ? *given->value : *annotation;
-  symbols_.declare_strings(written, DType::Int64);
-  Type type = types_.read(written);
-  if (given) {
-    type = StackType{std::make_shared<const Type>(std::move(type))};
-  } else if (!type.as<StackType>()) {
-    type_error(annotation->span, "annotation.type",
-               fmt::format("found a stack, which is never {}", print(type)));
-  }
-  if (!in_dataflow_) open_plain_block();
-  return {builder_.emit(op_call("stack.new", {}, {}, call.callee->span)), type};
-}
-
-void GraphBuilder::read_new_stack(const ast::Statement& statement, const ast::Expr& target,
-                                  const ast::Expr* annotation, const ast::Call& call) {
+void GraphBindings::read_new_stack(const ast::Statement& statement, const ast::Expr& target,
+                                   const ast::Expr* annotation, const ast::Call& call) {
   const auto [empty, type] = new_stack(call, annotation);
   append_match_cast(statement, &target, call.arguments.empty() ? nullptr : annotation, empty, type,
                     call.callee->span);
 }
 
 // The form of 2022: the dims alone, of a tensor or of a shape, with or without a name for the result.
-void GraphBuilder::read_match_shape(const ast::Statement& statement, const ast::Expr* target,
-                                    const ast::Expr* annotation, const ast::Call& call) {
+void GraphBindings::read_match_shape(const ast::Statement& statement, const ast::Expr* target,
+                                     const ast::Expr* annotation, const ast::Call& call) {
   bool plain = call.arguments.size() == 2 && call.arguments[0].name.empty() && call.arguments[1].name.empty();
   if (!plain)
     type_error(call.callee->span, "match_shape.arguments",
@@ -552,15 +297,15 @@ void GraphBuilder::read_match_shape(const ast::Statement& statement, const ast::
   append_match_cast(statement, target, annotation, from, type, call.callee->span);
 }
 
-void GraphBuilder::append_match_cast(const ast::Statement& statement, const ast::Expr* target,
-                                     const ast::Expr* annotation, Expr from, const Type& type, Span at) {
+void GraphBindings::append_match_cast(const ast::Statement& statement, const ast::Expr* target,
+                                      const ast::Expr* annotation, Expr from, const Type& type, Span at) {
   const std::string* name = target ? ast::name_of(*target) : nullptr;
   if (target && !name)
     type_error(target->span, "assignment.target", "found a match_cast to something that is no name");
   const std::string bound_name = name ? *name : "_";
   Type bound = annotation ? annotated_type(*annotation, type, bound_name, at) : type;
   if (annotation && promises_more(type, bound)) {
-    from = checked(std::move(from), type, statement.span);
+    from = checked_type(std::move(from), type, statement.span);
     collect_determined(type, determined_);
     return append_checked(statement, bound_name, target->span, from, bound, true);
   }
@@ -568,24 +313,11 @@ void GraphBuilder::append_match_cast(const ast::Statement& statement, const ast:
                  annotation != nullptr, bound);
 }
 
-// Whether a value of type `value` may turn out not to be what `wanted` says of it.
-bool GraphBuilder::promises_more(const Type& value, const Type& wanted) {
-  return !value.is_error() && !wanted.is_error() && fits(value, wanted) == Fit::Maybe;
-}
-
-// The leaf `from` as a value of the type, which is checked when it runs.
-Expr GraphBuilder::checked(Expr from, const Type& type, Span span) {
-  if (!in_dataflow_) open_plain_block();
-  Var var(builder_.fresh_name(in_dataflow_ ? "lv" : "gv"), type, in_dataflow_, span);
-  builder_.append(Binding{MatchCast{var, std::move(from), type}, span, nullptr, false});
-  return Expr(var);
-}
-
 // Binds the leaf `from` to a name as a value of `type`, which is checked when it runs; `bound` is the type of
 // the name where that says less.
-void GraphBuilder::append_checked(const ast::Statement& statement, const std::string& name, Span name_span,
-                                  const Expr& from, const Type& type, bool annotated,
-                                  const std::optional<Type>& bound) {
+void GraphBindings::append_checked(const ast::Statement& statement, const std::string& name, Span name_span,
+                                   const Expr& from, const Type& type, bool annotated,
+                                   const std::optional<Type>& bound) {
   if (!in_dataflow_) open_plain_block();
   Var var(name, bound.value_or(type), in_dataflow_ && !is_output(name, statement), name_span);
   builder_.append(

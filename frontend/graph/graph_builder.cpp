@@ -24,40 +24,9 @@ Type error_type() { return Type(TypeKind(ErrorType{})); }
 
 }  // namespace
 
-Type without_hidden_symbols(const Type& type, const SymbolList& known) {
-  auto visible = [&](const std::vector<Scalar>& dims) {
-    std::vector<ScalarVar> used;
-    for (const Scalar& dim : dims) collect_vars(dim, used);
-    return std::all_of(used.begin(), used.end(), [&](const ScalarVar& var) { return known.contains(var); });
-  };
-  if (const TensorType* tensor = type.tensor()) {
-    if (!tensor->shape || visible(*tensor->shape)) return type;
-    return Type(TensorType{tensor->dtype, std::nullopt, tensor->rank, tensor->vdevice});
-  }
-  if (const ShapeType* shape = type.as<ShapeType>()) {
-    if (!shape->dims || visible(*shape->dims)) return type;
-    return Type(ShapeType{std::nullopt, static_cast<int>(shape->dims->size())});
-  }
-  if (const TupleType* tuple = type.tuple()) {
-    TupleType result;
-    for (const Type& field : tuple->fields) result.fields.push_back(without_hidden_symbols(field, known));
-    return Type(std::move(result));
-  }
-  if (const auto* stack = type.as<StackType>()) {
-    return Type(StackType{std::make_shared<const Type>(without_hidden_symbols(*stack->element, known))});
-  }
-  return type;
-}
-
 GraphBuilder::GraphBuilder(ReadContext& context, Globals& globals, const ast::FunctionDefinition& definition,
                            GraphBuilder* outer)
-    : context_(context),
-      globals_(globals),
-      definition_(definition),
-      outer_(outer),
-      symbols_(outer ? outer->symbols_ : own_symbols_),
-      scalars_(context, *this, DType::Int64),
-      types_(context, *this, this) {}
+    : GraphControl(context, globals, definition, outer) {}
 
 // --- Header.
 
@@ -99,7 +68,7 @@ void GraphBuilder::declare_symbols() {
 void GraphBuilder::read_header() {
   std::size_t errors = context_.diagnostics.error_count();
   frames_.emplace_back();
-  if (outer_) determined_ = outer_->determined_;
+  determined_ = determined_around();
   declare_symbols();
   // Scalar parameters may be dimensions of parameters that stand before them, under their own name or, as
   // `_n: R.Prim(value="n")`, under that of their value.
@@ -204,133 +173,6 @@ FunctionType GraphBuilder::signature() const {
   return type;
 }
 
-// --- Names.
-
-GraphBuilder::Entry* GraphBuilder::look_up(const std::string& name) {
-  for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
-    auto found = frame->find(name);
-    if (found != frame->end()) return &found->second;
-  }
-  return outer_ ? outer_->look_up(name) : nullptr;
-}
-
-// What the name is in a dimension or other scalar expression.
-ScalarMeaning GraphBuilder::find(const std::string& name, Span use) {
-  if (Entry* entry = look_up(name)) {
-    if (auto* scalar = std::get_if<Scalar>(&entry->meaning)) return *scalar;
-    if (auto* bound = std::get_if<Bound>(&entry->meaning)) {
-      if (bound->scalar) return *bound->scalar;
-      if (bound->var.type().is_error()) return Scalar();
-      return fmt::format("found '{}' of type {}; expected an integer scalar", printable(name),
-                         print(bound->var.type()));
-    }
-    if (std::get_if<Refused>(&entry->meaning)) return Scalar();
-    if (auto* unavailable = std::get_if<Unavailable>(&entry->meaning))
-      return fmt::format("found '{}', {}", printable(name), unavailable->why);
-  }
-  ScalarMeaning symbol = symbols_.find(name, use);
-  if (std::holds_alternative<std::monostate>(symbol) && frames_.size() == 1 && !look_up(name) &&
-      !context_.is_script_name(name)) {
-    return fmt::format("found '{}', which no dimension introduces{}; expected a dimension \"{}\" of its own",
-                       printable(name), did_you_mean(name, names()), printable(name));
-  }
-  return symbol;
-}
-
-std::optional<ShapeType> GraphBuilder::shape_of(const ast::Expr& expr) {
-  const std::string* name = ast::name_of(expr);
-  Entry* entry = name ? look_up(*name) : nullptr;
-  auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
-  const ShapeType* shape = bound ? bound->var.type().as<ShapeType>() : nullptr;
-  return shape ? std::optional(*shape) : std::nullopt;
-}
-
-std::optional<Type> GraphBuilder::type_of(const ast::Expr& expr) {
-  if (const std::string* name = ast::name_of(expr)) {
-    Entry* entry = look_up(*name);
-    if (entry && std::get_if<Refused>(&entry->meaning)) throw ReadContext::Silent{};
-    auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
-    if (bound && bound->var.type().is_error()) throw ReadContext::Silent{};
-    return bound ? std::optional(bound->var.type()) : std::nullopt;
-  }
-  auto* subscript = expr.as<ast::Subscript>();
-  const auto whole = subscript ? type_of(*subscript->object) : std::nullopt;
-  auto* index = whole && subscript->items.size() == 1 ? subscript->items[0]->as<ast::IntValue>() : nullptr;
-  const TupleType* tuple = index ? whole->tuple() : nullptr;
-  if (!tuple || index->value < 0 || index->value >= static_cast<std::int64_t>(tuple->fields.size()))
-    return std::nullopt;
-  return tuple->fields[static_cast<std::size_t>(index->value)];
-}
-
-std::vector<std::string> GraphBuilder::names() const {
-  if (!context_.may_suggest()) return {};
-  std::vector<std::string> result = symbols_.names();
-  for (const Frame& frame : frames_) {
-    for (const auto& [name, entry] : frame) {
-      if (!std::get_if<Hidden>(&entry.meaning) && !std::get_if<Unavailable>(&entry.meaning))
-        result.push_back(name);
-    }
-  }
-  context_.count_suggestion(result.size());
-  if (outer_) {
-    for (std::string& name : outer_->names()) result.push_back(std::move(name));
-  }
-  return result;
-}
-
-void GraphBuilder::unknown_name(const std::string& name, Span at) {
-  if (globals_.is_other_module(name)) {
-    type_error(
-        at, "name.module",
-        fmt::format("found the module '{}' as a value; expected one of its functions", printable(name)));
-  }
-  if (context_.is_script_name(name)) {
-    type_error(
-        at, "name.script",
-        fmt::format(
-            "found '{}', a variable of the script, which functions do not see; pass it as a parameter or "
-            "use bind_params",
-            printable(name)));
-  }
-  std::vector<std::string> candidates = names();
-  for (std::string& global : globals_.global_names()) candidates.push_back(std::move(global));
-  try {
-    fail_unknown_name(name, at, std::move(candidates));
-  } catch (Failure& failure) {
-    // Used before it is bound.
-    Span later;
-    if (!context_.may_search()) throw;
-    for (const ast::Statement& statement : definition_.body) {
-      for_each_bound_name(statement, [&](const std::string& bound, Span place) {
-        if (bound == name && place.begin > at.begin && !later.known()) later = place;
-      });
-    }
-    if (later.known()) failure.note(later, "it is bound here, behind this use");
-    throw;
-  }
-}
-
-void GraphBuilder::refuse_names(const ast::Statement& statement) {
-  for_each_bound_name(statement, [&](const std::string& name, Span at) { bind(name, Refused{}, at); });
-}
-
-CommentsPtr GraphBuilder::take_comments(const CommentsPtr& own) {
-  if (pending_.before.empty()) return own;
-  Comments all = std::move(pending_);
-  pending_ = {};
-  if (own) {
-    all.before.insert(all.before.end(), own->before.begin(), own->before.end());
-    all.after = own->after;
-  }
-  return std::make_shared<const Comments>(std::move(all));
-}
-
-void GraphBuilder::hand_on(const CommentsPtr& comments) {
-  if (!comments) return;
-  pending_.before.insert(pending_.before.end(), comments->before.begin(), comments->before.end());
-  if (!comments->after.empty()) pending_.before.push_back(comments->after);
-}
-
 // --- The function.
 
 FunctionPtr GraphBuilder::build(CommentsPtr comments, const FunctionOptions& options) {
@@ -401,12 +243,6 @@ std::vector<DiagnosticNote> GraphBuilder::missing_return() {
   return line(fmt::format("({})", fields));
 }
 
-void GraphBuilder::open_plain_block() {
-  if (block_open_) return;
-  builder_.begin_block(false);
-  block_open_ = true;
-}
-
 void GraphBuilder::read_return(const ast::Statement& statement, const ast::Return& returned) {
   returned_ = true;
   builder_.set_origin(statement.span);
@@ -428,7 +264,7 @@ void GraphBuilder::give_back(Expr result, Span at) {
 void GraphBuilder::finish_result_type(Span at) {
   const Type& inferred = function_.result.type();
   SymbolList known;
-  if (outer_) known.add_all(outer_->determined_);
+  known.add_all(determined_around());
   for (const Var& param : params_) known.add_mentioned(param.type());
   for (const auto& [name, entry] : frames_.front()) {
     auto* bound = std::get_if<Bound>(&entry.meaning);

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "frontend/graph/graph_builder.h"
+#include "frontend/graph/graph_calls.h"
 #include "frontend/types/attribute_reader.h"
 #include "ir/calls/call_layout.h"
 #include "ir/printer/printer.h"
@@ -17,8 +17,8 @@ namespace relish {
 
 // The types of the results: a type or a list of them, or, as in 2022, a shape or a list of shapes and a
 // dtype.
-void GraphBuilder::read_out_types(const ast::Call& call, const ast::Expr* third, const ast::Expr* dtype,
-                                  std::vector<Type>& types, bool& tuple_result) {
+void GraphCalls::read_out_types(const ast::Call& call, const ast::Expr* third, const ast::Expr* dtype,
+                                std::vector<Type>& types, bool& tuple_result) {
   if (!third) {
     type_error(call.callee->span, "call_tir.result",
                fmt::format("{} is given no type of its result; expected out_ty=R.Tensor(shape, dtype)",
@@ -80,7 +80,7 @@ void GraphBuilder::read_out_types(const ast::Call& call, const ast::Expr* third,
 }
 
 // A result without a dtype has that of its buffer, which stands among the last ones of the prim_func.
-void GraphBuilder::take_dtypes(std::vector<Type>& types, const PrimFunc& function) const {
+void GraphCalls::take_dtypes(std::vector<Type>& types, const PrimFunc& function) const {
   std::vector<DType> dtypes;
   for (const PrimParam& param : function.params)
     if (const Buffer* buffer = param.buffer()) dtypes.push_back(buffer->dtype());
@@ -94,7 +94,7 @@ void GraphBuilder::take_dtypes(std::vector<Type>& types, const PrimFunc& functio
 }
 
 // The values that one argument gives: a tuple or list of them, a value alone, or a variable that is a tuple.
-std::vector<Expr> GraphBuilder::argument_tuple(const ast::Expr& given) {
+std::vector<Expr> GraphCalls::argument_tuple(const ast::Expr& given) {
   std::vector<Expr> args;
   if (auto* tuple = given.as<ast::TupleValue>()) {
     add_items(tuple->items, args);
@@ -109,18 +109,8 @@ std::vector<Expr> GraphBuilder::argument_tuple(const ast::Expr& given) {
   return fields_of(single, given.span);
 }
 
-std::vector<Expr> GraphBuilder::fields_of(const Expr& tuple, Span span) {
-  if (auto* written = tuple.as<TupleExpr>()) return written->fields;
-  std::vector<Expr> fields;
-  for (std::size_t i = 0; i < tuple.type().tuple()->fields.size(); ++i) {
-    if (!in_dataflow_) open_plain_block();
-    fields.push_back(builder_.emit(tuple_get(tuple, static_cast<int>(i), span)));
-  }
-  return fields;
-}
-
-std::vector<std::int64_t> GraphBuilder::inplace_indices(const ast::Expr& written, std::size_t args,
-                                                        std::size_t results) {
+std::vector<std::int64_t> GraphCalls::inplace_indices(const ast::Expr& written, std::size_t args,
+                                                      std::size_t results) {
   Attribute value = read_attribute(context_, written);
   auto* list = value.as<AttributeList>();
   bool integers = value.as<std::int64_t>() ||
@@ -158,7 +148,7 @@ std::vector<std::int64_t> GraphBuilder::inplace_indices(const ast::Expr& written
 }
 
 // A keyword of a call that is known when the text is read.
-Attribute GraphBuilder::attribute_argument(const ast::Expr& value) { return read_attribute(context_, value); }
+Attribute GraphCalls::attribute_argument(const ast::Expr& value) { return read_attribute(context_, value); }
 
 // A string, or several in a list or tuple.
 static bool is_dtypes(const ast::Expr& expr) {
@@ -278,8 +268,8 @@ void read_call_tir_gradient(ReadContext& context, const CallTirText& text, Span 
 }  // namespace
 
 // The prim_func that is called; nothing for a native function.
-std::optional<GlobalMeaning> GraphBuilder::call_tir_callee(const std::string& name, const ast::Expr& callee,
-                                                           bool native_allowed) {
+std::optional<GlobalMeaning> GraphCalls::call_tir_callee(const std::string& name, const ast::Expr& callee,
+                                                         bool native_allowed) {
   std::optional<std::string> global = module_member(callee);
   if (!global && ast::name_of(callee)) global = *ast::name_of(callee);
   std::optional<GlobalMeaning> meaning = global && !(ast::name_of(callee) && look_up(*global))
@@ -309,7 +299,7 @@ std::optional<GlobalMeaning> GraphBuilder::call_tir_callee(const std::string& na
 }
 
 // R.call_tir, R.call_tir_inplace (indices before the type) and R.call_tir_with_grad.
-Expr GraphBuilder::call_tir(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
+Expr GraphCalls::call_tir(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
   const CallTirText text = call_tir_text(name, expr, call);
   const auto meaning = call_tir_callee(name, *text.callee, !text.in_place && !text.with_gradient);
   std::vector<Expr> args = argument_tuple(*text.args);
@@ -358,7 +348,7 @@ Expr GraphBuilder::call_tir(const std::string& name, const ast::Expr& expr, cons
 }
 
 // What is known of arguments and results must not contradict the buffers of the prim_func.
-void GraphBuilder::check_call_tir(const PrimFunc& function, const CallTir& call, Span span, Span types) {
+void GraphCalls::check_call_tir(const PrimFunc& function, const CallTir& call, Span span, Span types) {
   std::vector<ParamSource> layout = call_layout(function, call, span);
   for (std::size_t i = 0; i < layout.size(); ++i) {
     const Buffer* buffer = function.params[i].buffer();
@@ -412,8 +402,8 @@ void GraphBuilder::check_call_tir(const PrimFunc& function, const CallTir& call,
 }
 
 // The sizes of the prim_func that the arguments tell must fit all buffers, those of results too.
-void GraphBuilder::check_call_tir_sizes(const PrimFunc& function, const CallTir& call,
-                                        const std::vector<ParamSource>& layout, Span span) {
+void GraphCalls::check_call_tir_sizes(const PrimFunc& function, const CallTir& call,
+                                      const std::vector<ParamSource>& layout, Span span) {
   struct Told {
     Scalar value;  // a number, or what the function that calls knows of it
     std::string by;

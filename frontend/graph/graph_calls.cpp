@@ -1,11 +1,10 @@
-// Calls with rules of their own: operators looked up in the table, call_tir in its spellings, constants,
-// shapes, tuples.
+// Calls with rules of their own: devices, shapes, tuples, operators by their names.
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
-#include "frontend/graph/graph_builder.h"
+#include "frontend/graph/graph_calls.h"
 #include "frontend/names/borrowed_call.h"
 #include "frontend/types/attribute_reader.h"
 #include "ir/operators/op_arguments.h"
@@ -17,48 +16,6 @@
 
 namespace relish {
 namespace {
-
-// Whether the expression is known when the text is read, without any name.
-bool is_literal(const ReadContext& context, const ast::Expr& expr) {
-  auto all = [&](const std::vector<ast::ExprPtr>& items) {
-    return std::all_of(items.begin(), items.end(),
-                       [&](const ast::ExprPtr& item) { return is_literal(context, *item); });
-  };
-  if (expr.as<ast::NoneValue>() || expr.as<ast::BoolValue>() || expr.as<ast::IntValue>() ||
-      expr.as<ast::FloatValue>() || expr.as<ast::StringValue>() || expr.as<ast::NumberListValue>() ||
-      expr.as<ast::DictValue>()) {
-    return true;
-  }
-  if (auto* starred = expr.as<ast::Starred>()) return is_literal(context, *starred->value);
-  if (auto* tuple = expr.as<ast::TupleValue>()) return all(tuple->items);
-  if (auto* list = expr.as<ast::ListValue>()) return all(list->items);
-  if ((expr.as<ast::Chain>() || expr.as<ast::Prefix>()) && literal_arithmetic(expr)) return true;
-  auto* call = expr.as<ast::Call>();
-  std::string name = call ? context.namespaces.canonical(*call->callee) : std::string();
-  return (name == "R.dtype" || name == "R.str" || name == "float") && call->arguments.size() == 1 &&
-         call->arguments[0].value->as<ast::StringValue>();
-}
-
-// The text of an index map, a lambda or T.index_map of one, on one line: the operator reads it.
-Attribute index_map_text(const ReadContext& context, const ast::Expr& value) {
-  const ast::Expr* lambda = &value;
-  auto* call = value.as<ast::Call>();
-  if (call && context.namespaces.canonical(*call->callee) == "T.index_map" && !call->arguments.empty())
-    lambda = call->arguments[0].value.get();
-  if (!lambda->as<ast::Unsupported>()) return read_attribute(context, *lambda);
-  const Span span = lambda->span;
-  const std::string_view source = Sources::instance().find(span.file)->text();
-  // One spelling: blanks around words and operators are single, none stand inside brackets or before a comma.
-  std::string text;
-  for (char c : source.substr(span.begin, span.end - span.begin)) {
-    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-    const bool closes = c == ')' || c == ']' || c == ',' || c == ':';
-    if (closes && !text.empty() && text.back() == ' ') text.pop_back();
-    if (!blank) text += c;
-    if (blank && !text.empty() && text.back() != ' ' && text.back() != '(' && text.back() != '[') text += ' ';
-  }
-  return text;
-}
 
 struct Refusal {
   std::string_view name;
@@ -94,8 +51,8 @@ constexpr std::array<Packed, 9> packed_forms = {{
 }  // namespace
 
 // R.equal(n, 0) and its kin on scalars that the text can name, as n == 0.
-std::optional<Expr> GraphBuilder::scalar_operator(std::string_view op, const std::vector<Expr>& args,
-                                                  Span span) {
+std::optional<Expr> GraphCalls::scalar_operator(std::string_view op, const std::vector<Expr>& args,
+                                                Span span) {
   static constexpr std::array<std::pair<std::string_view, ast::Operator>, 9> operators = {
       {{"add", ast::Operator::Add},
        {"subtract", ast::Operator::Sub},
@@ -115,7 +72,7 @@ std::optional<Expr> GraphBuilder::scalar_operator(std::string_view op, const std
 }
 
 // I.vdevice("llvm", 0, "global") and tvm.ir.VDevice, or a name for one, as the text of annotations.
-std::optional<std::string> GraphBuilder::device_text(const ast::Expr& expr) {
+std::optional<std::string> GraphCalls::device_text(const ast::Expr& expr) {
   if (const std::string* name = ast::name_of(expr)) {
     Entry* entry = look_up(*name);
     auto* device = entry ? std::get_if<Device>(&entry->meaning) : nullptr;
@@ -152,7 +109,7 @@ std::optional<std::string> GraphBuilder::device_text(const ast::Expr& expr) {
 }
 
 // The number of a kind of device: of tvm.cpu(), tvm.cuda(0) and the like.
-std::optional<std::int64_t> GraphBuilder::device_kind(const ast::Call& call) const {
+std::optional<std::int64_t> GraphCalls::device_kind(const ast::Call& call) const {
   static constexpr std::array<std::pair<std::string_view, std::int64_t>, 6> kinds = {{{"tvm.cpu", 1},
                                                                                       {"tvm.cuda", 2},
                                                                                       {"tvm.opencl", 4},
@@ -167,7 +124,7 @@ std::optional<std::int64_t> GraphBuilder::device_kind(const ast::Call& call) con
 }
 
 // Dimensions in a tuple or list as a shape.
-Expr GraphBuilder::shape_of_dims(const ast::Expr& written) {
+Expr GraphCalls::shape_of_dims(const ast::Expr& written) {
   std::vector<Scalar> dims;
   for (Scalar& dim : scalars_.read_list(written)) {
     if (dim.defined() && !is_int(dim.dtype())) {
@@ -180,177 +137,9 @@ Expr GraphBuilder::shape_of_dims(const ast::Expr& written) {
   return shape_literal(std::move(dims), written.span);
 }
 
-Expr GraphBuilder::operator_call(const std::string& name, const ast::Expr& expr, const ast::Call& call,
-                                 const ast::Expr* receiver) {
-  std::string short_name = name.substr(2);
-  const Op* op = find_op(short_name);
-  if (!op) {
-    static constexpr std::string_view others[] = {"const",
-                                                  "shape",
-                                                  "tuple",
-                                                  "match_cast",
-                                                  "call_tir",
-                                                  "call_tir_inplace",
-                                                  "call_tir_with_grad",
-                                                  "call_dps_packed",
-                                                  "call_packed",
-                                                  "call_pure_packed",
-                                                  "call_inplace_packed",
-                                                  "output",
-                                                  "prim_value",
-                                                  "str",
-                                                  "dtype",
-                                                  "func_attr",
-                                                  "null_value"};
-    const std::optional<std::string> nearest = meant_operator(short_name, others);
-    const std::string suggestion = nearest ? fmt::format("; did you mean 'R.{}'?", *nearest) : "";
-    type_error(call.callee->span, "op.unknown",
-               fmt::format("found the operator {}, which is unknown{}", printable(name), suggestion));
-  }
-  std::vector<WrittenArgument> written;
-  struct Number {
-    std::size_t position;
-    const Param* param;
-    const ast::Expr* literal;
-  };
-  std::vector<Number> numbers;  // for tensor parameters: they wait for a dtype
-  auto add = [&](const std::string& argument_name, const ast::Expr& value, Span name_span = {}) {
-    const Param* param = written_parameter(*op, argument_name, written.size());
-    bool null_value = false;
-    if (auto* inner = value.as<ast::Call>())
-      null_value = context_.namespaces.canonical(*inner->callee) == "R.null_value";
-    // An unknown keyword is told of at its name.
-    WrittenArgument argument{argument_name, Attribute(),
-                             param || !name_span.known() ? value.span : name_span};
-    if (auto* text = value.as<ast::StringValue>(); text && param && param->name.ends_with("scope"))
-      refuse_reserved_scope(text->value, value.span);
-    // It stands for an absent argument; where a value must be, it is none.
-    bool any = param && (param->kind == ParamKind::Any || param->kind == ParamKind::AnyRest);
-    null_value &= !any || !param->fallback.empty();
-    // Positions stay scalars.
-    bool tensor = param && (param->kind == ParamKind::Tensor || param->kind == ParamKind::OptionalTensor) &&
-                  param->type.find("integers") == std::string_view::npos;
-    // None stands for the default of a flag and for an empty list, as TVM prints them.
-    const bool flag = param && param->kind == ParamKind::Attribute && param->type == "bool" &&
-                      (param->fallback == "True" || param->fallback == "False");
-    const bool list = param && param->kind == ParamKind::Attribute && param->fallback == "[]";
-    if (list && value.as<ast::NoneValue>()) {
-      argument.value = Attribute(AttributeList{});
-    } else if (flag && value.as<ast::NoneValue>()) {
-      argument.value = param->fallback == "True";
-    } else if (null_value) {
-      // an absent argument
-    } else if (auto device = param && param->name == "dst_vdevice" ? device_text(value) : std::nullopt) {
-      argument.value = *device;
-    } else if (param && param->type == "index map") {
-      argument.value = index_map_text(context_, value);
-    } else if (tensor &&
-               (value.as<ast::IntValue>() || value.as<ast::FloatValue>() || value.as<ast::BoolValue>())) {
-      numbers.push_back({written.size(), param, &value});
-      argument.value = read_attribute(context_, value);
-    } else if (is_literal(context_, value)) {
-      argument.value = read_attribute(context_, value);
-    } else if (param && param->kind == ParamKind::Shape &&
-               (value.as<ast::TupleValue>() || value.as<ast::ListValue>())) {
-      argument.value = shape_of_dims(value);
-    } else {
-      argument.value = leaf(value);
-    }
-    if (param && param->name == "dst_vdevice" && context_.check_device) {
-      const auto* literal = std::get_if<Attribute>(&argument.value);
-      if (const auto* device = literal ? literal->as<std::string>() : nullptr)
-        context_.check_device(*device, value.span);
-    }
-    written.push_back(std::move(argument));
-  };
-  // R.device(device_type=1, index=0) stands for two arguments.
-  auto add_device = [&](const ast::Call& device) {
-    static constexpr std::array<std::array<std::string_view, 3>, 2> spellings = {
-        {{"device_type", "dev_type", ""}, {"index", "device_id", "dev_id"}}};
-    std::size_t position = 0;
-    for (const ast::Argument& argument : device.arguments) {
-      std::size_t at = position;
-      if (argument.name.empty()) {
-        ++position;
-      } else {
-        const auto found = std::find_if(spellings.begin(), spellings.end(), [&](const auto& names) {
-          return std::find(names.begin(), names.end(), argument.name) != names.end();
-        });
-        at = static_cast<std::size_t>(found - spellings.begin());
-      }
-      if (at >= spellings.size() || argument.stars) {
-        type_error(argument.value->span, "device.arguments",
-                   "found an argument that R.device has not; expected R.device(device_type=1, index=0)");
-      }
-      add(std::string(spellings[at][0]), *argument.value, argument.name_span);
-    }
-  };
-  // tvm.cpu() and its kin too, by the numbers of their kinds.
-  auto add_kind = [&](std::int64_t kind, const ast::Call& device) {
-    written.push_back({"device_type", kind, device.callee->span});
-    if (!device.arguments.empty()) add("index", *device.arguments[0].value, device.arguments[0].value->span);
-  };
-  bool behind_device = false;
-  if (receiver) add("", *receiver);
-  for (const ast::Argument& argument : call.arguments) {
-    if (argument.stars)
-      type_error(argument.value->span, "call.star",
-                 "found a starred argument; expected each one written out");
-    auto* device = argument.value->as<ast::Call>();
-    if (device && context_.namespaces.canonical(*device->callee) == "R.device" &&
-        written_parameter(*op, "device_type", 0)) {
-      add_device(*device);
-      behind_device = true;
-      continue;
-    }
-    if (const auto kind = device ? device_kind(*device) : std::nullopt;
-        kind && written_parameter(*op, "device_type", 0)) {
-      add_kind(*kind, *device);
-      behind_device = true;
-      continue;
-    }
-    // What stands behind the device is the memory of it.
-    if (behind_device && argument.name.empty()) {
-      add("memory_scope", *argument.value, argument.value->span);
-      continue;
-    }
-    // R.assert_op(condition, [a, b]) lists what it formats.
-    auto* list = argument.value->as<ast::ListValue>();
-    const Param* rest = nullptr;
-    for (const Param& param : op->params) {
-      if (param.kind == ParamKind::AnyRest) rest = &param;
-    }
-    bool listed = rest && list && (argument.name.empty() || argument.name == rest->name);
-    if (!listed) add(argument.name, *argument.value, argument.name_span);
-    for (std::size_t i = 0; listed && i < list->items.size(); ++i) add("", *list->items[i]);
-  }
-  const auto dtype_at = [&](const Param& param) -> std::optional<DType> {
-    for (std::size_t i = 0; i < written.size(); ++i) {
-      if (written_parameter(*op, written[i].name, i) != &param) continue;
-      const auto* value = std::get_if<Expr>(&written[i].value);
-      const TupleType* fields = value ? value->type().tuple() : nullptr;
-      const Type type = fields && !fields->fields.empty() ? fields->fields[0]
-                        : value                           ? value->type()
-                                                          : Type();
-      if (const TensorType* tensor = type.tensor()) return tensor->dtype;
-    }
-    return std::nullopt;
-  };
-  std::vector<std::pair<std::size_t, Expr>> made;
-  for (const Number& number : numbers) {
-    const std::optional<DType> dtype = number_dtype(*op, *number.param, dtype_at);
-    if (dtype && (is_bool(*dtype) || !number.literal->as<ast::BoolValue>()))
-      made.emplace_back(number.position, literal_beside(*number.literal, *dtype));
-  }
-  for (auto& [position, expr_of_number] : made) written[position].value = std::move(expr_of_number);
-  ArrangedArguments arranged = arrange_arguments(*op, std::move(written), expr.span);
-  if (auto scalar = scalar_operator(op->name, arranged.args, expr.span)) return *scalar;
-  return make_op_call(*op, std::move(arranged.args), std::move(arranged.attributes), expr.span);
-}
-
 // R.emit_with_ty("relax.builtin.alloc_tensor", (shape, dtype), (type,)): the operator by its name, its
 // arguments, and the type of what it gives.
-Expr GraphBuilder::named_call(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
+Expr GraphCalls::named_call(const std::string& name, const ast::Expr& expr, const ast::Call& call) {
   const std::size_t count = call.arguments.size();
   bool plain = count == 2 || count == 3;
   for (const ast::Argument& argument : call.arguments)
@@ -387,11 +176,11 @@ Expr GraphBuilder::named_call(const std::string& name, const ast::Expr& expr, co
                            print(result.type())));
   }
   if (!promises_more(result.type(), wanted)) return result;
-  return checked(as_leaf(result), wanted, expr.span);
+  return checked_type(as_leaf(result), wanted, expr.span);
 }
 
-std::optional<Expr> GraphBuilder::special_call(const std::string& name, const ast::Expr& expr,
-                                               const ast::Call& call) {
+std::optional<Expr> GraphCalls::special_call(const std::string& name, const ast::Expr& expr,
+                                             const ast::Call& call) {
   auto expect = [&](std::size_t least, std::size_t most) {
     if (call.arguments.size() < least || call.arguments.size() > most) {
       type_error(
@@ -464,6 +253,34 @@ std::optional<Expr> GraphBuilder::special_call(const std::string& name, const as
                fmt::format("{}: distributed tensors are not supported", printable(name)));
   }
   return std::nullopt;
+}
+
+// Whether the annotation is R.Stack(R.Any), which R.stack.new() is without a cast.
+bool GraphCalls::is_untyped_stack(const ast::Expr& annotation) {
+  symbols_.declare_strings(annotation, DType::Int64);
+  const Type type = types_.read(annotation);
+  const auto* stack = type.as<StackType>();
+  return stack && stack->element->as<AnyType>();
+}
+
+// The empty stack that R.stack.new(T) gives, as a value of unknown elements, and its type R.Stack(T).
+std::pair<Expr, Type> GraphCalls::new_stack(const ast::Call& call, const ast::Expr* annotation) {
+  const ast::Argument* given = call.arguments.empty() ? nullptr : &call.arguments[0];
+  if (call.arguments.size() > 1 || (given && (given->stars || !given->name.empty()))) {
+    type_error(call.callee->span, "stack.new",
+               "R.stack.new takes the type of the elements, as in R.stack.new(R.Tensor((2,), \"float32\"))");
+  }
+  const ast::Expr& written = given ? *given->value : *annotation;
+  symbols_.declare_strings(written, DType::Int64);
+  Type type = types_.read(written);
+  if (given) {
+    type = StackType{std::make_shared<const Type>(std::move(type))};
+  } else if (!type.as<StackType>()) {
+    type_error(annotation->span, "annotation.type",
+               fmt::format("found a stack, which is never {}", print(type)));
+  }
+  if (!in_dataflow_) open_plain_block();
+  return {builder_.emit(op_call("stack.new", {}, {}, call.callee->span)), type};
 }
 
 }  // namespace relish

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "frontend/graph/graph_builder.h"
+#include "frontend/graph/graph_calls.h"
 #include "frontend/types/attribute_reader.h"
 #include "support/counted.h"
 #include "support/fix.h"
@@ -201,7 +201,7 @@ class ConstantReader {
 
 }  // namespace
 
-Expr GraphBuilder::constant_of(const ast::Expr& expr, const ast::Call& call) {
+Expr GraphCalls::constant_of(const ast::Expr& expr, const ast::Call& call) {
   const ast::Expr* written = nullptr;
   const ast::Expr* dtype = nullptr;
   for (const ast::Argument& argument : call.arguments) {
@@ -238,7 +238,7 @@ Expr GraphBuilder::constant_of(const ast::Expr& expr, const ast::Call& call) {
 }
 
 // metadata["relax.expr.Constant"][k], meta[relax.Constant][k] of 2022; nothing for another subscript.
-std::optional<Expr> GraphBuilder::metadata_constant(const ast::Expr& expr, const ast::Subscript& subscript) {
+std::optional<Expr> GraphValues::metadata_constant(const ast::Expr& expr, const ast::Subscript& subscript) {
   auto* table = subscript.object->as<ast::Subscript>();
   const std::string* name = table ? ast::name_of(*table->object) : nullptr;
   if (!name || (*name != "metadata" && *name != "meta") || look_up(*name)) return std::nullopt;
@@ -265,7 +265,7 @@ std::optional<Expr> GraphBuilder::metadata_constant(const ast::Expr& expr, const
   return constant(context_.metadata_constants[static_cast<std::size_t>(index->value)], expr.span);
 }
 
-Expr GraphBuilder::named_constant(const ast::Expr& expr, const ast::Call& call) {
+Expr GraphCalls::named_constant(const ast::Expr& expr, const ast::Call& call) {
   auto* name = call.arguments.size() == 1 ? call.arguments[0].value->as<ast::StringValue>() : nullptr;
   if (!name)
     type_error(expr.span, "constants.name", "relish.constant takes the name of an entry as a string");

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "frontend/graph/graph_builder.h"
+#include "frontend/graph/graph_control.h"
 #include "frontend/names/binding_names.h"
 #include "frontend/names/suggestions.h"
 #include "ir/printer/printer.h"
@@ -43,57 +43,13 @@ std::string last_of(const ast::Block& body) {
 
 }  // namespace
 
-// --- Regions.
-
-// The finished blocks; plain ones in a row become one.
-std::vector<BindingBlock> GraphBuilder::take_blocks() {
-  for (BindingBlock& block : builder_.take_blocks()) {
-    for (const BlockComments& comments : block_comments_) {
-      if (!block.dataflow || block.span != comments.header) continue;
-      block.comments = comments.own;
-      block.end_comments = comments.end;
-    }
-    if (!block.dataflow && !blocks_.empty() && !blocks_.back().dataflow) {
-      std::vector<Binding>& before = blocks_.back().bindings;
-      before.insert(before.end(), std::make_move_iterator(block.bindings.begin()),
-                    std::make_move_iterator(block.bindings.end()));
-    } else {
-      blocks_.push_back(std::move(block));
-    }
-  }
-  block_open_ = false;
-  return std::exchange(blocks_, {});
-}
-
-GraphBuilder::OpenRegion GraphBuilder::open_region() {
-  OpenRegion outer{take_blocks(), determined_.size()};
-  frames_.emplace_back();
-  return outer;
-}
-
-GraphBuilder::Arm GraphBuilder::close_region(OpenRegion outer) {
-  Arm arm;
-  arm.region.blocks = take_blocks();
-  arm.region.end_comments = take_comments(nullptr);
-  arm.names = std::move(frames_.back());
-  frames_.pop_back();
-  blocks_ = std::move(outer.outer);
-  determined_.erase(determined_.begin() + static_cast<std::ptrdiff_t>(outer.determined), determined_.end());
-  // Declarations are the function's.
-  for (const auto& [name, entry] : arm.names) {
-    if (std::get_if<Scalar>(&entry.meaning) || std::get_if<ModuleAlias>(&entry.meaning))
-      frames_.back().emplace(name, entry);
-  }
-  return arm;
-}
-
-const Liveness& GraphBuilder::liveness() {
+const Liveness& GraphControl::liveness() {
   if (!liveness_) liveness_ = std::make_unique<Liveness>(definition_.body);
   return *liveness_;
 }
 
 // What the name is just before the statement, as a leaf.
-std::optional<Expr> GraphBuilder::value_before(const std::string& name, Span at) {
+std::optional<Expr> GraphControl::value_before(const std::string& name, Span at) {
   if (Entry* entry = look_up(name)) {
     if (auto* bound = std::get_if<Bound>(&entry->meaning)) return var_ref(bound->var, bound->var.span());
     if (auto* scalar = std::get_if<Scalar>(&entry->meaning)) return scalar_value(*scalar, at);
@@ -105,7 +61,7 @@ std::optional<Expr> GraphBuilder::value_before(const std::string& name, Span at)
 
 // Binds the value of an if or a loop: to its one result, or to a name that no text shows and then each result
 // to its field.
-void GraphBuilder::bind_results(const ast::Statement& statement, const std::vector<std::string>& names,
+void GraphControl::bind_results(const ast::Statement& statement, const std::vector<std::string>& names,
                                 const std::vector<Type>& types, const Expr& value, CommentsPtr comments) {
   open_plain_block();
   if (names.size() == 1) {
@@ -127,7 +83,7 @@ void GraphBuilder::bind_results(const ast::Statement& statement, const std::vect
 
 // --- Ifs.
 
-void GraphBuilder::read_if(const ast::Statement& statement, const ast::If& branches) {
+void GraphControl::read_if(const ast::Statement& statement, const ast::If& branches) {
   if (in_dataflow_) {
     refuse_in_dataflow(statement.span, "if.dataflow", "an if");
   }
@@ -140,7 +96,7 @@ void GraphBuilder::read_if(const ast::Statement& statement, const ast::If& branc
 }
 
 // The branch `at` and what follows it: `elif` is an if inside the else.
-void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If& branches, std::size_t at) {
+void GraphControl::read_branches(const ast::Statement& statement, const ast::If& branches, std::size_t at) {
   const ast::Branch& branch = branches.branches[at];
   CommentsPtr comments = take_comments(at == 0 ? statement.comments : branch.comments);
   Expr condition = leaf(*branch.condition);
@@ -186,7 +142,7 @@ void GraphBuilder::read_branches(const ast::Statement& statement, const ast::If&
 }
 
 // What one way through the if makes of the name: its own binding, or what the name was before.
-std::optional<Expr> GraphBuilder::value_in(const Arm& arm, const std::string& name, Span at) {
+std::optional<Expr> GraphControl::value_in(const Arm& arm, const std::string& name, Span at) {
   const auto found = arm.names.find(name);
   if (found == arm.names.end()) return value_before(name, at);
   auto* bound = std::get_if<Bound>(&found->second.meaning);
@@ -195,7 +151,7 @@ std::optional<Expr> GraphBuilder::value_in(const Arm& arm, const std::string& na
 
 // Results are the names that are read later. When there are none, the name that both ways end with is the
 // value of the if, read or not: which others are bound besides it must not matter.
-std::vector<GraphBuilder::BranchResult> GraphBuilder::branch_results(const ast::Statement& statement,
+std::vector<GraphControl::BranchResult> GraphControl::branch_results(const ast::Statement& statement,
                                                                      const ast::If& branches, std::size_t at,
                                                                      const Arm& then_arm,
                                                                      const Arm& else_arm) {
@@ -246,7 +202,7 @@ std::vector<GraphBuilder::BranchResult> GraphBuilder::branch_results(const ast::
 
 // The type that both ways give; the error type, with `failed` set, where they disagree. Nothing for a name
 // that both ways end with but nobody reads, where they disagree.
-std::optional<Type> GraphBuilder::branch_type(const ast::Statement& statement, const BranchResult& result,
+std::optional<Type> GraphControl::branch_type(const ast::Statement& statement, const BranchResult& result,
                                               bool& failed) {
   Type type = TypeKind(ErrorType{});
   const auto join = [&] {
@@ -263,52 +219,6 @@ std::optional<Type> GraphBuilder::branch_type(const ast::Statement& statement, c
     return std::nullopt;
   }
   return type;
-}
-
-// `return` at the end of every way through the last if of the function: the value of the if is what the
-// function returns.
-void GraphBuilder::read_returning_if(const ast::Statement& statement, const ast::If& branches) {
-  Expr result = returned_by(statement, branches, 0);
-  if (result.type().is_error()) throw ReadContext::Silent{};
-  result = as_leaf(std::move(result));
-  returned_ = true;
-  give_back(std::move(result), statement.span);
-}
-
-Expr GraphBuilder::returned_by(const ast::Block& body) {
-  const ast::Statement& last = body.back();
-  for (const ast::Statement& statement : body) {
-    if (&statement == &last) break;
-    if (!context_.attempt([&] { read_statement(statement, Place::Branch); })) refuse_names(statement);
-  }
-  builder_.set_origin(last.span);
-  if (auto* branches = last.as<ast::If>()) return as_leaf(returned_by(last, *branches, 0));
-  const auto& returned = *last.as<ast::Return>();
-  hand_on(last.comments);
-  return returned.value ? leaf(*returned.value) : tuple({}, last.span);
-}
-
-Expr GraphBuilder::returned_by(const ast::Statement& statement, const ast::If& branches, std::size_t at) {
-  const ast::Branch& branch = branches.branches[at];
-  hand_on(at == 0 ? statement.comments : branch.comments);
-  const Expr condition = leaf(*branch.condition);
-  const auto arm_of = [&](const std::function<Expr()>& read) {
-    OpenRegion outer = open_region();
-    Expr result = tuple({}, statement.span);
-    const bool good = context_.attempt([&] { result = read(); });
-    Arm arm = close_region(std::move(outer));
-    if (!good) throw ReadContext::Silent{};
-    arm.region.results = {std::move(result)};
-    return std::move(arm.region);
-  };
-  Region then_region = arm_of([&] { return returned_by(branch.body); });
-  Region else_region = arm_of([&] {
-    if (at + 1 < branches.branches.size()) return as_leaf(returned_by(statement, branches, at + 1));
-    hand_on(branches.else_comments);
-    return returned_by(branches.else_body);
-  });
-  common_type(then_region.results[0], else_region.results[0], "what the function returns", statement.span);
-  return if_expr(condition, std::move(then_region), std::move(else_region), branch.span);
 }
 
 }  // namespace relish

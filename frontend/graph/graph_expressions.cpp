@@ -1,7 +1,7 @@
 // Values of Relax functions: names, tuples, operators on tensors and on scalars, calls of functions.
 #include <fmt/format.h>
 
-#include "frontend/graph/graph_builder.h"
+#include "frontend/graph/graph_values.h"
 #include "ir/printer/printer.h"
 #include "runtime/literal.h"
 #include "support/counted.h"
@@ -9,6 +9,12 @@
 #include "support/render.h"
 
 namespace relish {
+
+GraphValues::GraphValues(ReadContext& context, Globals& globals, const ast::FunctionDefinition& definition,
+                         GraphValues* outer)
+    : GraphBlocks(context, globals, definition, outer),
+      scalars_(context, *this, DType::Int64),
+      types_(context, *this, this) {}
 namespace {
 
 bool is_number(const ast::Expr& expr) {
@@ -75,7 +81,7 @@ Expr ill_typed(Span span, ExprKind kind) {
 }  // namespace
 
 // Inference that fails is reported, and the value goes on with the error type: the text can still be printed.
-Expr GraphBuilder::attempted(const std::function<Expr()>& make, Span span) {
+Expr GraphValues::attempted(const std::function<Expr()>& make, Span span) {
   Expr result;
   bool good = context_.attempt_typed([&] {
     try {
@@ -88,21 +94,21 @@ Expr GraphBuilder::attempted(const std::function<Expr()>& make, Span span) {
   return good ? result : Expr();
 }
 
-Expr GraphBuilder::checked(const std::function<Expr()>& make, Span span, ExprKind kind) {
+Expr GraphValues::checked(const std::function<Expr()>& make, Span span, ExprKind kind) {
   Expr result = attempted(make, span);
   return result.defined() ? result : ill_typed(span, std::move(kind));
 }
 
-Expr GraphBuilder::make_op_call(const Op& op, std::vector<Expr> args, Attributes attributes, Span span) {
+Expr GraphValues::make_op_call(const Op& op, std::vector<Expr> args, Attributes attributes, Span span) {
   // The commonest of all: what is for the ill-typed is made for them only.
   Expr result = attempted([&] { return op_call(op, args, attributes, span); }, span);
   if (result.defined()) return result;
   return ill_typed(span, OpCall{&op, std::move(args), std::move(attributes)});
 }
 
-Expr GraphBuilder::leaf(const ast::Expr& expr) { return as_leaf(value(expr)); }
+Expr GraphValues::leaf(const ast::Expr& expr) { return as_leaf(value(expr)); }
 
-Expr GraphBuilder::as_leaf(Expr value) {
+Expr GraphValues::as_leaf(Expr value) {
   if (is_leaf(value)) return value;
   if (!in_dataflow_) open_plain_block();
   return builder_.emit(std::move(value));
@@ -125,7 +131,7 @@ const ast::Expr* receiver_of(const ast::Expr& expr) {
 
 // A long chain of methods and subscripts is built from its innermost end, so that it needs no stack as deep
 // as it is long.
-Expr GraphBuilder::value(const ast::Expr& expr) {
+Expr GraphValues::value(const ast::Expr& expr) {
   if (!receivers_.empty()) {
     if (auto built = receivers_.find(&expr); built != receivers_.end()) return built->second;
   }
@@ -140,7 +146,7 @@ Expr GraphBuilder::value(const ast::Expr& expr) {
   return result;
 }
 
-Expr GraphBuilder::single_value(const ast::Expr& expr) {
+Expr GraphValues::single_value(const ast::Expr& expr) {
   if (auto* v = expr.as<ast::Name>()) return name_value(expr, v->id);
   if (expr.as<ast::IntValue>() || expr.as<ast::FloatValue>() || expr.as<ast::BoolValue>()) {
     return scalar_value(scalars_.read(expr), expr.span);
@@ -181,7 +187,7 @@ Expr GraphBuilder::single_value(const ast::Expr& expr) {
   type_error(expr.span, "expression.value", fmt::format("found {}; expected a value", ast::describe(expr)));
 }
 
-Expr GraphBuilder::name_value(const ast::Expr& expr, const std::string& name) {
+Expr GraphValues::name_value(const ast::Expr& expr, const std::string& name) {
   if (Entry* entry = look_up(name)) {
     if (auto* bound = std::get_if<Bound>(&entry->meaning)) return var_ref(bound->var, expr.span);
     if (auto* scalar = std::get_if<Scalar>(&entry->meaning)) return scalar_value(*scalar, expr.span);
@@ -222,23 +228,7 @@ Expr GraphBuilder::name_value(const ast::Expr& expr, const std::string& name) {
 }
 
 // The function that `cls.f` or `Module.f` names; nothing for any other expression.
-std::optional<std::string> GraphBuilder::module_member(const ast::Expr& callee) {
-  auto* attribute = callee.as<ast::Attribute>();
-  const std::string* base = attribute ? ast::name_of(*attribute->object) : nullptr;
-  if (!base) return std::nullopt;
-  Entry* entry = look_up(*base);
-  if (entry) return std::get_if<ModuleAlias>(&entry->meaning) ? std::optional(attribute->name) : std::nullopt;
-  if (globals_.is_module(*base)) return attribute->name;
-  if (auto linked = globals_.linked_function(*base, attribute->name, attribute->name_span)) return linked;
-  if (globals_.is_other_module(*base)) {
-    type_error(callee.span, "name.other_module",
-               fmt::format("found '{}' of another module; a function calls functions of its own module only",
-                           ast::dotted_name(callee)));
-  }
-  return std::nullopt;
-}
-
-Expr GraphBuilder::tuple_of(const std::vector<ast::ExprPtr>& items, Span at) {
+Expr GraphValues::tuple_of(const std::vector<ast::ExprPtr>& items, Span at) {
   std::vector<Expr> fields;
   fields.reserve(items.size());
   add_items(items, fields);
@@ -246,7 +236,7 @@ Expr GraphBuilder::tuple_of(const std::vector<ast::ExprPtr>& items, Span at) {
 }
 
 // A starred item stands for the fields of a tuple.
-void GraphBuilder::add_items(const std::vector<ast::ExprPtr>& items, std::vector<Expr>& into) {
+void GraphValues::add_items(const std::vector<ast::ExprPtr>& items, std::vector<Expr>& into) {
   for (const ast::ExprPtr& item : items) {
     auto* starred = item->as<ast::Starred>();
     if (!starred) {
@@ -264,7 +254,17 @@ void GraphBuilder::add_items(const std::vector<ast::ExprPtr>& items, std::vector
   }
 }
 
-std::optional<Scalar> GraphBuilder::known_scalar(const Expr& value) {
+std::vector<Expr> GraphValues::fields_of(const Expr& tuple, Span span) {
+  if (auto* written = tuple.as<TupleExpr>()) return written->fields;
+  std::vector<Expr> fields;
+  for (std::size_t i = 0; i < tuple.type().tuple()->fields.size(); ++i) {
+    if (!in_dataflow_) open_plain_block();
+    fields.push_back(builder_.emit(tuple_get(tuple, static_cast<int>(i), span)));
+  }
+  return fields;
+}
+
+std::optional<Scalar> GraphValues::known_scalar(const Expr& value) {
   if (auto* scalar = value.as<ScalarValueExpr>()) return scalar->value;
   const Var* var = value.as_var();
   if (!var) return std::nullopt;
@@ -275,7 +275,7 @@ std::optional<Scalar> GraphBuilder::known_scalar(const Expr& value) {
 }
 
 // A number beside a tensor is a tensor of its dtype, if it is a value of it.
-Expr GraphBuilder::literal_beside(const ast::Expr& literal, DType dtype) {
+Expr GraphValues::literal_beside(const ast::Expr& literal, DType dtype) {
   const LiteralNumber number = [&]() -> LiteralNumber {
     if (auto* integer = literal.as<ast::IntValue>()) return integer->value;
     if (auto* real = literal.as<ast::FloatValue>()) return real->value;
@@ -285,11 +285,11 @@ Expr GraphBuilder::literal_beside(const ast::Expr& literal, DType dtype) {
 }
 
 // A number waits for the operand that gives its dtype.
-GraphBuilder::Operand GraphBuilder::operand(const ast::Expr& written) {
+GraphValues::Operand GraphValues::operand(const ast::Expr& written) {
   return {&written, is_number(written) ? Expr() : leaf(written)};
 }
 
-Expr GraphBuilder::chain(const ast::Expr& expr, const ast::Expr& first, const std::vector<ast::Link>& links) {
+Expr GraphValues::chain(const ast::Expr& expr, const ast::Expr& first, const std::vector<ast::Link>& links) {
   Operand left = operand(first);
   Expr result;
   for (const ast::Link& link : links) {
@@ -302,7 +302,7 @@ Expr GraphBuilder::chain(const ast::Expr& expr, const ast::Expr& first, const st
 }
 
 // The fields of both tuples in one.
-Expr GraphBuilder::concatenation(const Expr& left, const Expr& right, Span span) {
+Expr GraphValues::concatenation(const Expr& left, const Expr& right, Span span) {
   std::vector<Expr> fields;
   for (const Expr* tuple : {&left, &right}) {
     auto* written = tuple->as<TupleExpr>();
@@ -315,8 +315,8 @@ Expr GraphBuilder::concatenation(const Expr& left, const Expr& right, Span span)
   return tuple(std::move(fields), span);
 }
 
-Expr GraphBuilder::combine(ast::Operator op, Span op_span, Operand left_operand, Operand right_operand,
-                           Span span) {
+Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, Operand right_operand,
+                          Span span) {
   auto& [left_written, left] = left_operand;
   auto& [right_written, right] = right_operand;
   const bool left_number = !left.defined(), right_number = !right.defined();
@@ -378,7 +378,7 @@ Expr GraphBuilder::combine(ast::Operator op, Span op_span, Operand left_operand,
   return make_op_call(*found, {left, right}, {}, span);
 }
 
-Expr GraphBuilder::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
+Expr GraphValues::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
   Expr operand = leaf(*prefix.operand);
   if (auto scalar = known_scalar(operand)) {
     if (prefix.op == ast::PrefixOperator::Plus) return operand;
@@ -421,7 +421,7 @@ Expr GraphBuilder::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
   return make_op_call(*op, {operand}, {}, expr.span);
 }
 
-Expr GraphBuilder::subscript(const ast::Expr& expr, const ast::Subscript& subscript) {
+Expr GraphValues::subscript(const ast::Expr& expr, const ast::Subscript& subscript) {
   if (auto constant = metadata_constant(expr, subscript)) return *constant;
   if (auto inspected = inspected_axis(expr, subscript)) return *inspected;
   Expr object = leaf(*subscript.object);
@@ -463,130 +463,44 @@ Expr GraphBuilder::subscript(const ast::Expr& expr, const ast::Subscript& subscr
   }
 }
 
-std::vector<Expr> GraphBuilder::call_arguments(const ast::Call& call) {
-  std::vector<Expr> args;
-  for (const ast::Argument& argument : call.arguments) {
-    if (!argument.name.empty() || argument.stars) {
-      Span at = argument.name.empty() ? argument.value->span : argument.name_span;
-      type_error(at, "call.keyword", "found a named argument of a function; expected its arguments in order");
-    }
-    args.push_back(leaf(*argument.value));
-  }
-  return args;
+// Whether a value of type `value` may turn out not to be what `wanted` says of it.
+bool GraphValues::promises_more(const Type& value, const Type& wanted) {
+  return !value.is_error() && !wanted.is_error() && fits(value, wanted) == Fit::Maybe;
 }
 
-// What is known of a value that a prim_func is called with must not contradict its parameter.
-void GraphBuilder::check_prim_func_argument(const PrimFunc& function, std::size_t at, const Expr& value) {
-  const Buffer* buffer = function.params[at].buffer();
-  const Type& type = value.type();
-  if (type.is_error() || type.as<AnyType>()) return;
-  if (buffer && buffer->is_pointer() && buffer->rank() == 0) return;  // to what nobody says
-  bool clash = false;
-  if (!buffer) {
-    const ScalarType* scalar = type.as<ScalarType>();
-    DType wanted = function.params[at].scalar()->dtype();
-    clash = !scalar || (scalar->dtype != wanted && !(is_int(scalar->dtype) && is_int(wanted)));
-  } else if (const TensorType* tensor = type.tensor()) {
-    clash = (tensor->dtype && *tensor->dtype != buffer->dtype()) ||
-            (tensor->rank >= 0 && tensor->rank != buffer->rank());
-    for (std::size_t d = 0; !clash && tensor->shape && d < tensor->shape->size(); ++d) {
-      auto found = (*tensor->shape)[d].as_int(), expected = buffer->shape()[d].as_int();
-      clash = found && expected && *found != *expected;
-    }
-  } else {
-    clash = true;
-  }
-  if (!clash) return;
-  Type wanted = buffer ? tensor_type(buffer->shape(), buffer->dtype())
-                       : Type(ScalarType{function.params[at].scalar()->dtype()});
-  fail(ErrorClass::Type, value.span(), "call.prim_func",
-       fmt::format("argument of type {} is given for '{}' of {}; expected {}", print(type),
-                   buffer ? buffer->name() : function.params[at].name(), printable(function.name),
-                   print(wanted)));
+// The leaf `from` as a value of the type, which is checked when it runs.
+Expr GraphValues::checked_type(Expr from, const Type& type, Span span) {
+  if (!in_dataflow_) open_plain_block();
+  Var var(builder_.fresh_name(in_dataflow_ ? "lv" : "gv"), type, in_dataflow_, span);
+  builder_.append(Binding{MatchCast{var, std::move(from), type}, span, nullptr, false});
+  return Expr(var);
 }
 
-Expr GraphBuilder::call_global(const GlobalMeaning& meaning, const ast::Expr& expr, const ast::Call& call) {
-  std::vector<Expr> args = call_arguments(call);
-  if (meaning.reference.type().is_error()) throw ReadContext::Silent{};
-  if (meaning.prim_func && args.size() != meaning.prim_func->params.size()) {
-    type_error(expr.span, "call.prim_func",
-               fmt::format("found a call of the prim_func {} with {}; expected its {}, with the "
-                           "destinations, or R.call_tir({}, (...), out_ty=...)",
-                           ast::describe(*call.callee), counted(args.size(), "argument"),
-                           meaning.prim_func->params.size(), ast::dotted_name(*call.callee)));
-  }
-  if (meaning.prim_func) {
-    for (std::size_t i = 0; i < args.size(); ++i) check_prim_func_argument(*meaning.prim_func, i, args[i]);
-  }
-  if (meaning.is_extern) {
-    type_error(
-        expr.span, "call.extern",
-        fmt::format("found a call of the native function {}; expected R.call_packed or R.call_dps_packed",
-                    ast::describe(*call.callee)));
-  }
-  return checked([&] { return function_call(meaning.reference, args, expr.span); }, expr.span,
-                 FunctionCall{meaning.reference, args});
+// --- What a type asks of a value.
+
+std::optional<ShapeType> GraphValues::shape_of(const ast::Expr& expr) {
+  const std::string* name = ast::name_of(expr);
+  Entry* entry = name ? look_up(*name) : nullptr;
+  auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
+  const ShapeType* shape = bound ? bound->var.type().as<ShapeType>() : nullptr;
+  return shape ? std::optional(*shape) : std::nullopt;
 }
 
-Expr GraphBuilder::call(const ast::Expr& expr, const ast::Call& call) {
-  const ast::Expr& callee = *call.callee;
-  // A name: a function value, or a function of the module.
-  if (const std::string* name = ast::name_of(callee)) {
-    if (Entry* entry = look_up(*name); entry && !std::get_if<ModuleAlias>(&entry->meaning)) {
-      Expr function = name_value(callee, *name);
-      std::vector<Expr> args = call_arguments(call);
-      return checked([&] { return function_call(function, args, expr.span); }, expr.span,
-                     FunctionCall{function, args});
-    }
-    if (auto meaning = globals_.find_global(*name, callee.span)) return call_global(*meaning, expr, call);
+std::optional<Type> GraphValues::type_of(const ast::Expr& expr) {
+  if (const std::string* name = ast::name_of(expr)) {
+    Entry* entry = look_up(*name);
+    if (entry && std::get_if<Refused>(&entry->meaning)) throw ReadContext::Silent{};
+    auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
+    if (bound && bound->var.type().is_error()) throw ReadContext::Silent{};
+    return bound ? std::optional(bound->var.type()) : std::nullopt;
   }
-  if (auto member = module_member(callee)) {
-    auto meaning = globals_.find_global(*member, callee.span);
-    if (!meaning) fail_unknown_name(*member, callee.as<ast::Attribute>()->name_span, globals_.global_names());
-    return call_global(*meaning, expr, call);
-  }
-  // x.astype("float16"): a method of a value, whose first name is a variable or which is no name at all.
-  auto* attribute = callee.as<ast::Attribute>();
-  if (attribute) {
-    std::string dotted = ast::dotted_name(callee);
-    std::string base = dotted.substr(0, dotted.find('.'));
-    if (Entry* entry = look_up(base); entry && std::get_if<Refused>(&entry->meaning))
-      throw ReadContext::Silent{};
-    if (dotted.empty() || look_up(base)) {
-      if (attribute->name != "astype") {
-        type_error(attribute->name_span, "method.unknown",
-                   fmt::format("found the method '{}'; expected astype or an operator of R",
-                               printable(attribute->name)));
-      }
-      return operator_call("R.astype", expr, call, attribute->object.get());
-    }
-  }
-  if (callee.as<ast::Call>()) {
-    Expr function = leaf(callee);
-    if (function.type().is_error()) throw ReadContext::Silent{};
-    std::vector<Expr> args = call_arguments(call);
-    return checked([&] { return function_call(function, args, expr.span); }, expr.span,
-                   FunctionCall{function, args});
-  }
-  std::string name = context_.namespaces.canonical(callee);
-  if (auto special = special_call(name, expr, call)) return *special;
-  if (name.substr(0, 2) == "R.") return operator_call(name, expr, call, nullptr);
-  if (name.substr(0, 2) == "T.") return scalar_value(scalars_.read(expr), expr.span);
-  if (name.empty()) {
-    type_error(callee.span, "call.callee",
-               fmt::format("found a call of {}; expected a function", ast::describe(callee)));
-  }
-  if (name.find('.') != std::string::npos) {
-    const std::string root = name.substr(0, name.find('.'));
-    const Span at{callee.span.file, callee.span.begin,
-                  static_cast<std::uint32_t>(callee.span.begin + root.size())};
-    fail(ErrorClass::Type, callee.span, "call.callee",
-         fmt::format("found a call of '{}', which an R.function cannot call; expected an operator of R or a "
-                     "function of the module",
-                     printable(name)),
-         write_nearest(at, root, std::vector<std::string>{"R", "T", "cls"}));
-  }
-  unknown_name(name, callee.span);
+  auto* subscript = expr.as<ast::Subscript>();
+  const auto whole = subscript ? type_of(*subscript->object) : std::nullopt;
+  auto* index = whole && subscript->items.size() == 1 ? subscript->items[0]->as<ast::IntValue>() : nullptr;
+  const TupleType* tuple = index ? whole->tuple() : nullptr;
+  if (!tuple || index->value < 0 || index->value >= static_cast<std::int64_t>(tuple->fields.size()))
+    return std::nullopt;
+  return tuple->fields[static_cast<std::size_t>(index->value)];
 }
 
 }  // namespace relish

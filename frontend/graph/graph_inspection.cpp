@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "frontend/graph/graph_builder.h"
+#include "frontend/graph/graph_values.h"
 #include "ir/printer/printer.h"
 #include "support/render.h"
 
@@ -28,14 +28,14 @@ constexpr std::array<Inspection, 6> inspections = {{
 }  // namespace
 
 // A variable or what is made of one, not a name of a module or namespace.
-bool GraphBuilder::is_value(const ast::Expr& expr) {
+bool GraphValues::is_value(const ast::Expr& expr) {
   const std::string dotted = ast::dotted_name(expr);
   if (dotted.empty()) return !expr.as<ast::StringValue>();
   const Entry* entry = look_up(dotted.substr(0, dotted.find('.')));
   return entry && !std::get_if<ModuleAlias>(&entry->meaning);
 }
 
-std::optional<Expr> GraphBuilder::inspected_value(const ast::Expr& expr, const ast::Attribute& attribute) {
+std::optional<Expr> GraphValues::inspected_value(const ast::Expr& expr, const ast::Attribute& attribute) {
   const ast::Expr* object = attribute.object.get();
   if (!is_value(*object)) return std::nullopt;
   auto* outer = object->as<ast::Attribute>();
@@ -54,7 +54,7 @@ std::optional<Expr> GraphBuilder::inspected_value(const ast::Expr& expr, const a
   return std::nullopt;
 }
 
-std::optional<Expr> GraphBuilder::inspected_axis(const ast::Expr& expr, const ast::Subscript& subscript) {
+std::optional<Expr> GraphValues::inspected_axis(const ast::Expr& expr, const ast::Subscript& subscript) {
   auto* attribute = subscript.object->as<ast::Attribute>();
   if (!attribute || (attribute->name != "shape" && attribute->name != "strides")) return std::nullopt;
   if (!is_value(*attribute->object)) return std::nullopt;

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "frontend/graph/graph_builder.h"
+#include "frontend/graph/graph_values.h"
 #include "ir/printer/printer.h"
 #include "ir/rewriting/join.h"
 #include "support/render.h"
@@ -37,7 +37,7 @@ bool cannot_fail(const Region& region) {
 
 }  // namespace
 
-void GraphBuilder::require_truth(const Expr& value, std::string_view op, Span at) {
+void GraphValues::require_truth(const Expr& value, std::string_view op, Span at) {
   if (value.type().is_error()) throw ReadContext::Silent{};
   const TensorType* tensor = value.type().tensor();
   const auto* scalar = value.type().as<ScalarType>();
@@ -51,7 +51,7 @@ void GraphBuilder::require_truth(const Expr& value, std::string_view op, Span at
 }
 
 // Both of the same kind: two scalars or two tensors.
-Expr GraphBuilder::conjunction(ast::Operator op, const Expr& left, const Expr& right, Span span) {
+Expr GraphValues::conjunction(ast::Operator op, const Expr& left, const Expr& right, Span span) {
   const bool both = op == ast::Operator::And;
   const std::string_view word = ast::text_of(op);
   require_truth(left, word, span);
@@ -66,7 +66,7 @@ Expr GraphBuilder::conjunction(ast::Operator op, const Expr& left, const Expr& r
   return make_op_call(*find_op(both ? "logical_and" : "logical_or"), {left, right}, {}, span);
 }
 
-Expr GraphBuilder::comparison(const ast::Expr& expr, const ast::Comparison& comparison) {
+Expr GraphValues::comparison(const ast::Expr& expr, const ast::Comparison& comparison) {
   if (comparison.links.size() == 1) return chain(expr, *comparison.first, comparison.links);
   Operand left = operand(*comparison.first);
   Expr result;
@@ -88,7 +88,7 @@ Expr GraphBuilder::comparison(const ast::Expr& expr, const ast::Comparison& comp
   return result;
 }
 
-Expr GraphBuilder::logic(const ast::Expr& expr, const ast::Logic& logic) {
+Expr GraphValues::logic(const ast::Expr& expr, const ast::Logic& logic) {
   const bool both = logic.op == ast::Operator::And;
   Expr result = leaf(*logic.operands[0]);
   for (std::size_t i = 1; i < logic.operands.size(); ++i) {
@@ -126,14 +126,14 @@ Expr GraphBuilder::logic(const ast::Expr& expr, const ast::Logic& logic) {
 }
 
 // A number takes the dtype of the tensor that is the other choice.
-Expr GraphBuilder::beside(const Operand& operand, const Operand& other) {
+Expr GraphValues::beside(const Operand& operand, const Operand& other) {
   if (operand.value.defined()) return operand.value;
   const TensorType* tensor = other.value.defined() ? other.value.type().tensor() : nullptr;
   if (tensor && tensor->dtype) return literal_beside(*operand.written, *tensor->dtype);
   return scalar_value(scalars_.read(*operand.written), operand.written->span);
 }
 
-Expr GraphBuilder::conditional(const ast::Expr& expr, const ast::Conditional& conditional) {
+Expr GraphValues::conditional(const ast::Expr& expr, const ast::Conditional& conditional) {
   const Expr condition = leaf(*conditional.condition);
   require_truth(condition, "if", conditional.condition->span);
   const auto refuse = [&](const Expr& a, const Expr& b) {
@@ -174,7 +174,7 @@ Expr GraphBuilder::conditional(const ast::Expr& expr, const ast::Conditional& co
 }
 
 // The choice as a scalar expression; undefined when the three are not all scalars that the text can name.
-Expr GraphBuilder::chosen_scalar(const Expr& condition, const Expr& a, const Expr& b, Span span) {
+Expr GraphValues::chosen_scalar(const Expr& condition, const Expr& a, const Expr& b, Span span) {
   const auto c = known_scalar(condition), x = known_scalar(a), y = known_scalar(b);
   if (!c || !x || !y || x->dtype() != y->dtype()) return {};
   return scalar_value(if_then_else(*c, *x, *y, span), span);

@@ -1,12 +1,14 @@
 // Loops of Relax functions: what they carry, and the types of that, found by repetition until they hold.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
 #include <fmt/format.h>
 
 #include <cmath>
-#include "frontend/graph/graph_builder.h"
+
+#include "frontend/graph/graph_control.h"
 #include "frontend/names/binding_names.h"
 #include "frontend/names/suggestions.h"
 #include "ir/printer/printer.h"
@@ -18,30 +20,14 @@
 
 namespace relish {
 
-struct GraphBuilder::LoopText {
+struct GraphControl::LoopText {
   const ast::Block& body;
   const ast::Expr* condition;  // null: a range
   ScalarVar index;
   Expr begin, end, step;
 };
 
-// What a dataflow block binds means the same without it: its header and its R.output go.
-void GraphBuilder::refuse_in_dataflow(Span at, std::string_view id, std::string_view what) {
-  const auto& with = *dataflow_->as<ast::With>();
-  std::vector<DiagnosticNote> notes;
-  if (!std::exchange(unwrapping_proposed_, true))
-    notes = without_header(context_.text, *dataflow_, with.body);
-  for (const ast::Statement& inner : with.body) {
-    auto* expression = notes.empty() ? nullptr : inner.as<ast::ExpressionStatement>();
-    auto* call = expression ? expression->value->as<ast::Call>() : nullptr;
-    if (call && context_.namespaces.canonical(*call->callee) == "R.output")
-      notes.push_back(remove_this(inner.span));
-  }
-  fail(ErrorClass::Type, at, id, fmt::format("found {} inside a dataflow block; expected it outside", what),
-       std::move(notes));
-}
-
-Expr GraphBuilder::range_bound(const ast::Expr& expr) {
+Expr GraphControl::range_bound(const ast::Expr& expr) {
   Expr value = leaf(expr);
   if (value.type().is_error()) throw ReadContext::Silent{};
   // A 0-d tensor of integers counts as the number that it holds.
@@ -63,7 +49,7 @@ Expr GraphBuilder::range_bound(const ast::Expr& expr) {
   return value;
 }
 
-void GraphBuilder::read_for(const ast::Statement& statement, const ast::For& loop) {
+void GraphControl::read_for(const ast::Statement& statement, const ast::For& loop) {
   if (in_dataflow_) refuse_in_dataflow(statement.span, "loop.dataflow", "a loop");
   auto* call = loop.iterable->as<ast::Call>();
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
@@ -113,12 +99,12 @@ void GraphBuilder::read_for(const ast::Statement& statement, const ast::For& loo
   bind(*index, Unavailable{"the index of a loop that has ended", "the loop is here"}, loop.target->span);
 }
 
-void GraphBuilder::read_while(const ast::Statement& statement, const ast::While& loop) {
+void GraphControl::read_while(const ast::Statement& statement, const ast::While& loop) {
   if (in_dataflow_) refuse_in_dataflow(statement.span, "loop.dataflow", "a loop");
   read_loop(statement, LoopText{loop.body, loop.condition.get(), {}, {}, {}, {}});
 }
 
-void GraphBuilder::read_loop(const ast::Statement& statement, LoopText text) {
+void GraphControl::read_loop(const ast::Statement& statement, LoopText text) {
   CommentsPtr comments = take_comments(statement.comments);
   // Carried: bound before, assigned in the body, and read by a later iteration or behind the loop.
   std::vector<std::string> names;
@@ -206,7 +192,7 @@ void GraphBuilder::read_loop(const ast::Statement& statement, LoopText text) {
 
 // Reads condition and body with these types of the carried variables; false when the next values need others,
 // which then stand in `types`.
-bool GraphBuilder::read_loop_body(const ast::Statement& statement, const LoopText& text,
+bool GraphControl::read_loop_body(const ast::Statement& statement, const LoopText& text,
                                   const std::vector<std::string>& names, std::vector<Type>& types,
                                   Loop& loop) {
   auto bind_params = [&] {

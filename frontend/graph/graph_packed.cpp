@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "frontend/graph/graph_builder.h"
+#include "frontend/graph/graph_calls.h"
 #include "frontend/types/attribute_reader.h"
 #include "ir/printer/printer.h"
 #include "support/counted.h"
@@ -32,7 +32,7 @@ bool is_result_keyword(PackedForm form, const std::string& name) {
 }  // namespace
 
 // A symbol, an R.ExternFunc, a function of the module, or a variable that holds a function.
-Expr GraphBuilder::packed_callee(const ast::Expr& callee, std::string_view name) {
+Expr GraphCalls::packed_callee(const ast::Expr& callee, std::string_view name) {
   if (auto* text = callee.as<ast::StringValue>()) {
     if (text->value.empty())
       type_error(callee.span, "native.symbol", fmt::format("found an empty symbol in {}", name));
@@ -48,12 +48,12 @@ Expr GraphBuilder::packed_callee(const ast::Expr& callee, std::string_view name)
   return function;
 }
 
-Expr GraphBuilder::checked_packed(PackedCall call, Span span) {
+Expr GraphCalls::checked_packed(PackedCall call, Span span) {
   return checked([&] { return relish::packed_call(call, span); }, span, call);
 }
 
 // One type, or a list: of several the value is a tuple. Void gives no entry.
-std::vector<Type> GraphBuilder::result_types(const ast::Expr& written) {
+std::vector<Type> GraphCalls::result_types(const ast::Expr& written) {
   std::vector<Type> types;
   const std::vector<ast::ExprPtr>* items = nullptr;
   if (auto* list = written.as<ast::ListValue>()) items = &list->items;
@@ -70,7 +70,7 @@ std::vector<Type> GraphBuilder::result_types(const ast::Expr& written) {
 
 // R.vm.call_tir_dyn as the direct call that it is: a shape behind the arguments gives its dims one by one. A
 // shape whose dims are known only at run time is checked then.
-void GraphBuilder::check_dynamic_call(PackedCall& call, Span span) {
+void GraphCalls::check_dynamic_call(PackedCall& call, Span span) {
   // A shape may be written as a tuple of dimensions.
   if (const auto* dims = call.args.empty() ? nullptr : call.args.back().as<TupleExpr>()) {
     std::vector<Scalar> shape;
@@ -104,7 +104,7 @@ void GraphBuilder::check_dynamic_call(PackedCall& call, Span span) {
 }
 
 // The functions of TVM's virtual machine that call functions of the module are the forms of their own names.
-std::optional<PackedForm> GraphBuilder::machine_form(const Expr& callee) {
+std::optional<PackedForm> GraphCalls::machine_form(const Expr& callee) {
   const auto* external = callee.as<ExternFunc>();
   if (!external) return std::nullopt;
   if (external->symbol == "vm.builtin.make_closure") return PackedForm::MakeClosure;
@@ -114,8 +114,8 @@ std::optional<PackedForm> GraphBuilder::machine_form(const Expr& callee) {
 }
 
 // R.call_packed("vm.builtin.invoke_closure", f, x, …) and R.call_builtin_with_ctx of a tuple (f, x, …).
-Expr GraphBuilder::machine_call(PackedForm form, const std::string& name, const ast::Expr& expr,
-                                const std::vector<const ast::Expr*>& positional, const ast::Expr* results) {
+Expr GraphCalls::machine_call(PackedForm form, const std::string& name, const ast::Expr& expr,
+                              const std::vector<const ast::Expr*>& positional, const ast::Expr* results) {
   std::vector<Expr> args;
   for (std::size_t i = 1; i < positional.size(); ++i) {
     const auto* listed = name == "R.call_builtin_with_ctx" ? positional[i]->as<ast::TupleValue>() : nullptr;
@@ -143,8 +143,8 @@ Expr GraphBuilder::machine_call(PackedForm form, const std::string& name, const 
   return checked_packed(std::move(made), expr.span);
 }
 
-Expr GraphBuilder::packed_call(PackedForm form, const std::string& name, const ast::Expr& expr,
-                               const ast::Call& call) {
+Expr GraphCalls::packed_call(PackedForm form, const std::string& name, const ast::Expr& expr,
+                             const ast::Call& call) {
   std::vector<const ast::Expr*> positional;
   const ast::Expr *results = nullptr, *dtype = nullptr, *indices = nullptr;
   PackedCall made{form, {}, {}, {}, false, {}, {}};

@@ -26,124 +26,159 @@ GraphEmitter::Live GraphEmitter::call_tir(const CallTir& call, const Expr& expr)
                      /*copies_written=*/true);
 }
 
+// A call of a kernel while its operands are gathered.
+struct GraphEmitter::KernelCall {
+  const PrimFunc& callee;
+  const CallTir& call;
+  const Kernel& code;
+  std::vector<ParamSource> layout;
+  std::vector<ParamAccess> accesses;
+  std::vector<Live> args;
+  std::vector<llvm::Value*> operands;
+  std::vector<const StorageValue*> buffers;  // by parameter; null for scalars
+  std::unordered_map<std::uint64_t, llvm::Value*> symbols;
+  std::size_t copies;  // the next storage for a copy, in `made`
+};
+
 GraphEmitter::Live GraphEmitter::call_kernel(const PrimFunc& function, const CallTir& call, const Expr& expr,
                                              bool copies_written) {
-  const PrimFunc* callee = &function;
-  const Kernel& code = kernel(*callee);
-  const std::vector<ParamAccess> accesses = param_accesses(*callee);
-  const std::vector<ParamSource> layout = call_layout(*callee, call, expr.span());
-  std::vector<Live> args;
+  KernelCall made{.callee = function,
+                  .call = call,
+                  .code = kernel(function),
+                  .layout = call_layout(function, call, expr.span()),
+                  .accesses = param_accesses(function),
+                  .args = {},
+                  .operands = {frame_.context},
+                  .buffers = {},
+                  .symbols = {},
+                  .copies = call.out_types.size()};
   for (std::size_t i = 0; i < call.args.size(); ++i) {
-    const PrimParam* param = taking(*callee, layout, i);
-    args.push_back(argument(call.args[i], argument_type(*callee, layout, i, call.args[i].type()), expr.span(),
-                            fmt::format("{}: {}", callee->name, param ? param->name() : "")));
+    const PrimParam* param = taking(function, made.layout, i);
+    made.args.push_back(argument(call.args[i], argument_type(function, made.layout, i, call.args[i].type()),
+                                 expr.span(),
+                                 fmt::format("{}: {}", function.name, param ? param->name() : "")));
   }
-
-  const std::vector<std::size_t>& made = frame_.values->made[static_cast<std::size_t>(frame_.position)];
-  std::size_t copies = call.out_types.size();
-  std::vector<llvm::Value*> operands{frame_.context};
-  std::vector<const StorageValue*> buffers(layout.size(), nullptr);
-  std::unordered_map<std::uint64_t, llvm::Value*> symbols;
-  for (std::size_t i = 0; i < layout.size(); ++i) {
-    const PrimParam& param = callee->params[i];
-    const std::size_t index = layout[i].index;
-    if (const ScalarVar* var = param.scalar()) {
-      const Live& live = args[index];
-      RELISH_CHECK(live.tree.kind == ValueTree::ScalarLeaf);
-      llvm::Value* scalar = live.values[0];
-      llvm::Type* wanted = scalar_type(var->dtype());
-      if (scalar->getType()->isIntegerTy() && wanted->isIntegerTy()) {
-        scalar = builder_.CreateSExtOrTrunc(scalar, wanted);
-        symbols[var->id()] = builder_.CreateSExtOrTrunc(scalar, builder_.getInt64Ty());
-      }
-      RELISH_CHECK(scalar->getType() == wanted, param.name());
-      operands.push_back(scalar);
-      continue;
-    }
-    std::size_t id = 0;
-    if (layout[i].kind == ParamSource::Result) {
-      id = made[index];
-      make_storage(id, code.clear[i]);
-    } else {
-      id = args[index].tree.storage;
-      const auto taken = std::find(call.inplace_indices.begin(), call.inplace_indices.end(),
-                                   static_cast<std::int64_t>(index));
-      const bool inplace = taken != call.inplace_indices.end();
-      if (copies_written &&
-          (accesses[i].written || inplace)) {  // values are immutable: the kernel writes to a copy
-        const std::size_t copy =
-            inplace ? made[static_cast<std::size_t>(taken - call.inplace_indices.begin())] : made[copies++];
-        make_storage(copy, false);
-        const StorageValue& from = frame_.storages[id];
-        builder_.CreateMemCpy(frame_.storages[copy].pointer, llvm::MaybeAlign(64), from.pointer,
-                              llvm::MaybeAlign(64), byte_size(frame_.values->storages[copy]));
-        id = copy;
-      }
-    }
-    buffers[i] = &frame_.storages[id];
-    operands.push_back(frame_.storages[id].pointer);
-    for (int d = 0; d < param.buffer()->rank() && d < static_cast<int>(buffers[i]->dims.size()); ++d) {
-      const auto var = param.buffer()->shape()[static_cast<std::size_t>(d)].as_var();
-      if (var) symbols.try_emplace(var->id(), buffers[i]->dims[static_cast<std::size_t>(d)]);
-    }
-    // Tensors are row-major from their first element.
-    const std::vector<Scalar>& strides = param.buffer()->strides();
-    llvm::Value* stride = int64(1);
-    for (std::size_t d = std::min(strides.size(), buffers[i]->dims.size()); d-- > 0;) {
-      if (const auto var = strides[d].as_var()) symbols.try_emplace(var->id(), stride);
-      stride = builder_.CreateMul(stride, buffers[i]->dims[d]);
-    }
-    if (const Scalar& offset = param.buffer()->elem_offset(); offset.defined())
-      if (const auto var = offset.as_var()) symbols.try_emplace(var->id(), int64(0));
+  made.buffers.resize(made.layout.size(), nullptr);
+  for (std::size_t i = 0; i < made.layout.size(); ++i) {
+    if (function.params[i].scalar())
+      pass_scalar(made, i);
+    else
+      pass_buffer(made, i, copies_written);
   }
+  pass_sizes(made, expr.span());
 
-  // Every dim of every buffer against what the prim_func declares, as the values really are.
+  returned_ = function.result_dtype ? RuntimeCalls::stack_slots(builder_, 1) : nullptr;
+  if (returned_) made.operands.push_back(returned_);
+  return_fault(builder_.CreateCall(made.code.code, made.operands), expr);
+  Live results;
+  for (std::size_t i = 0; i < call.out_types.size(); ++i) {
+    const std::size_t storage = made_storages()[i];
+    ValueTree tree;
+    tree.kind = ValueTree::TensorLeaf;
+    tree.storage = storage;
+    tree.rank = static_cast<int>(frame_.storages[storage].dims.size());
+    tree.dtype = frame_.values->storages[storage].dtype;
+    results.fields.push_back(leaf(tree));
+    results.tree.fields.push_back(tree);
+  }
+  return call.tuple_result ? results : results.fields.at(0);
+}
+
+// The storages that the binding makes: of its results, then of copies.
+const std::vector<std::size_t>& GraphEmitter::made_storages() const {
+  return frame_.values->made[static_cast<std::size_t>(frame_.position)];
+}
+
+void GraphEmitter::pass_scalar(KernelCall& made, std::size_t i) {
+  const ScalarVar& var = *made.callee.params[i].scalar();
+  const Live& live = made.args[made.layout[i].index];
+  RELISH_CHECK(live.tree.kind == ValueTree::ScalarLeaf);
+  llvm::Value* scalar = live.values[0];
+  llvm::Type* wanted = scalar_type(var.dtype());
+  if (scalar->getType()->isIntegerTy() && wanted->isIntegerTy()) {
+    scalar = builder_.CreateSExtOrTrunc(scalar, wanted);
+    made.symbols[var.id()] = builder_.CreateSExtOrTrunc(scalar, builder_.getInt64Ty());
+  }
+  RELISH_CHECK(scalar->getType() == wanted, var.name());
+  made.operands.push_back(scalar);
+}
+
+// The storage of a result or an argument; values are immutable, so a kernel that writes to an argument gets a
+// copy.
+void GraphEmitter::pass_buffer(KernelCall& made, std::size_t i, bool copies_written) {
+  const Buffer& buffer = *made.callee.params[i].buffer();
+  const std::size_t index = made.layout[i].index;
+  std::size_t id = 0;
+  if (made.layout[i].kind == ParamSource::Result) {
+    id = made_storages()[index];
+    make_storage(id, made.code.clear[i]);
+  } else {
+    id = made.args[index].tree.storage;
+    const std::vector<std::int64_t>& indices = made.call.inplace_indices;
+    const auto taken = std::find(indices.begin(), indices.end(), static_cast<std::int64_t>(index));
+    const bool inplace = taken != indices.end();
+    if (copies_written && (made.accesses[i].written || inplace)) {
+      const std::size_t copy =
+          made_storages()[inplace ? static_cast<std::size_t>(taken - indices.begin()) : made.copies++];
+      make_storage(copy, false);
+      const StorageValue& from = frame_.storages[id];
+      builder_.CreateMemCpy(frame_.storages[copy].pointer, llvm::MaybeAlign(64), from.pointer,
+                            llvm::MaybeAlign(64), byte_size(frame_.values->storages[copy]));
+      id = copy;
+    }
+  }
+  const StorageValue& storage = frame_.storages[id];
+  made.buffers[i] = &storage;
+  made.operands.push_back(storage.pointer);
+  for (int d = 0; d < buffer.rank() && d < static_cast<int>(storage.dims.size()); ++d) {
+    const auto var = buffer.shape()[static_cast<std::size_t>(d)].as_var();
+    if (var) made.symbols.try_emplace(var->id(), storage.dims[static_cast<std::size_t>(d)]);
+  }
+  // Tensors are row-major from their first element.
+  const std::vector<Scalar>& strides = buffer.strides();
+  llvm::Value* stride = int64(1);
+  for (std::size_t d = std::min(strides.size(), storage.dims.size()); d-- > 0;) {
+    if (const auto var = strides[d].as_var()) made.symbols.try_emplace(var->id(), stride);
+    stride = builder_.CreateMul(stride, storage.dims[d]);
+  }
+  if (const Scalar& offset = buffer.elem_offset(); offset.defined())
+    if (const auto var = offset.as_var()) made.symbols.try_emplace(var->id(), int64(0));
+}
+
+// Every dim of every buffer against what the prim_func declares, as the values really are; then the sizes
+// that the kernel takes.
+void GraphEmitter::pass_sizes(KernelCall& made, Span span) {
   auto outer_symbols = std::move(frame_.symbols);
   auto outer_dims = std::move(frame_.dims);
-  frame_.symbols = symbols;
+  frame_.symbols = made.symbols;
   frame_.dims.clear();
-  std::vector<ScalarVar> callee_symbols = kernel_symbols(*callee);
-  for (std::size_t i = 0; i < layout.size(); ++i) {
-    const Buffer* buffer = callee->params[i].buffer();
+  for (std::size_t i = 0; i < made.layout.size(); ++i) {
+    const Buffer* buffer = made.callee.params[i].buffer();
     if (!buffer) continue;
     for (const Scalar& d : buffer->shape()) {
       std::vector<ScalarVar> vars;
       collect_vars(d, vars);
       for (const ScalarVar& var : vars) symbol_vars_.insert_or_assign(var.id(), var);
     }
-    Site site{expr.span(),
+    Site site{span,
               FaultKind::ShapeMismatch,
-              fmt::format("{}: {}", callee->name, buffer->name()),
+              fmt::format("{}: {}", made.callee.name, buffer->name()),
               tensor_type(buffer->shape(), buffer->dtype()),
               {},
               buffer->dtype()};
-    const bool same_rank = static_cast<int>(buffers[i]->dims.size()) == buffer->rank();
-    match_dims(buffers[i]->dims, buffer->shape(), buffer->rank(), same_rank, std::move(site));
+    const std::vector<llvm::Value*>& dims = made.buffers[i]->dims;
+    const bool same_rank = static_cast<int>(dims.size()) == buffer->rank();
+    match_dims(dims, buffer->shape(), buffer->rank(), same_rank, std::move(site));
   }
-  for (const ScalarVar& var : callee_symbols) {
+  for (const ScalarVar& var : kernel_symbols(made.callee)) {
     if (!frame_.symbols.contains(var.id())) {
-      fail(ErrorClass::Type, expr.span(), "symbol.unknown",
-           fmt::format("{}: no argument tells the size {}", callee->name, var.name()));
+      fail(ErrorClass::Type, span, "symbol.unknown",
+           fmt::format("{}: no argument tells the size {}", made.callee.name, var.name()));
     }
-    operands.push_back(frame_.symbols[var.id()]);
+    made.operands.push_back(frame_.symbols[var.id()]);
   }
   frame_.symbols = std::move(outer_symbols);
   frame_.dims = std::move(outer_dims);
-
-  returned_ = callee->result_dtype ? RuntimeCalls::stack_slots(builder_, 1) : nullptr;
-  if (returned_) operands.push_back(returned_);
-  return_fault(builder_.CreateCall(code.code, operands), expr);
-  Live results;
-  for (std::size_t i = 0; i < call.out_types.size(); ++i) {
-    ValueTree tree;
-    tree.kind = ValueTree::TensorLeaf;
-    tree.storage = made[i];
-    tree.rank = static_cast<int>(frame_.storages[made[i]].dims.size());
-    tree.dtype = frame_.values->storages[made[i]].dtype;
-    results.fields.push_back(leaf(tree));
-    results.tree.fields.push_back(tree);
-  }
-  return call.tuple_result ? results : results.fields.at(0);
 }
 
 // Ends the function unless the status is good. The fault of an operator's kernel is told by the operator's

@@ -55,6 +55,11 @@ class GraphEmitter : private GraphState {
   Live value(const Expr& expr);
   Live call_tir(const CallTir& call, const Expr& expr);
   Live call_kernel(const PrimFunc& function, const CallTir& call, const Expr& expr, bool copies_written);
+  struct KernelCall;
+  const std::vector<std::size_t>& made_storages() const;
+  void pass_scalar(KernelCall& made, std::size_t i);
+  void pass_buffer(KernelCall& made, std::size_t i, bool copies_written);
+  void pass_sizes(KernelCall& made, Span span);
   void return_fault(llvm::Value* status, const Expr& expr);
   Live function_call(const FunctionCall& call, const Expr& expr);
   Live packed_call(const PackedCall& call, const Expr& expr);  // codegen_native.cpp

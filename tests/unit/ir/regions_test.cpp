@@ -28,12 +28,12 @@ Expr sum_of(FunctionBuilder& builder, const Expr& a, const Expr& b, std::string_
 }
 
 // main(x, y, c): an if over c, a for over its result, a nested function around x, a call of it.
-struct Sample {
+struct Bodies {
   Var x{"x", floats({2})}, y{"y", floats({2})}, c{"c", tensor_type({}, DType::Bool)};
   Expr branch, loop, nested;
   FunctionPtr function;
 
-  Sample() {
+  Bodies() {
     install();
     FunctionBuilder builder;
     for (const Var& param : {x, y, c}) builder.reserve_name(param.name());
@@ -131,18 +131,18 @@ std::size_t count(const std::string& text, std::string_view what) {
 }  // namespace
 
 TEST_CASE("regions: the builder gives a region its own blocks and goes on around it") {
-  const Sample sample;
-  REQUIRE(sample.function->blocks.size() > 0);
-  const std::vector<Binding> bindings = all_bindings(*sample.function);
+  const Bodies bodies;
+  REQUIRE(bodies.function->blocks.size() > 0);
+  const std::vector<Binding> bindings = all_bindings(*bodies.function);
   Names names;
   for (const Binding& binding : bindings) names.push_back(binding.var().name());
   CHECK(names == Names{"twice", "chosen", "looped", "inner", "result"});
-  const auto* branch = sample.branch.as<If>();
+  const auto* branch = bodies.branch.as<If>();
   CHECK(all_bindings(branch->then_region->blocks).size() == 1);
   CHECK(branch->else_region->blocks.empty());
-  const auto* loop = sample.loop.as<Loop>();
+  const auto* loop = bodies.loop.as<Loop>();
   CHECK(names_of(loop->body->params) == Names{"carried"});
-  CHECK(text_of(sample.function).find("from_then") != std::string::npos);
+  CHECK(text_of(bodies.function).find("from_then") != std::string::npos);
 }
 
 TEST_CASE("regions: take_bindings is take_blocks without the blocks") {
@@ -161,46 +161,46 @@ TEST_CASE("regions: take_bindings is take_blocks without the blocks") {
 }
 
 TEST_CASE("regions: variables that a body takes from around it") {
-  const Sample sample;
-  CHECK(vars_of(*sample.function).free.empty());
-  const auto* branch = sample.branch.as<If>();
+  const Bodies bodies;
+  CHECK(vars_of(*bodies.function).free.empty());
+  const auto* branch = bodies.branch.as<If>();
   CHECK(names_of(vars_of(*branch->then_region).free) == Names{"twice", "y"});
   CHECK(names_of(vars_of(*branch->else_region).free) == Names{"y"});
-  const auto* loop = sample.loop.as<Loop>();
+  const auto* loop = bodies.loop.as<Loop>();
   const BodyVars body = vars_of(*loop->body);
   CHECK(names_of(body.free) == Names{"x"});  // not what it carries
   CHECK(body.bound.contains(loop->body->params[0].id()));
-  CHECK(names_of(vars_of(*sample.nested.as<FunctionExpr>()->function).free) == Names{"x"});
+  CHECK(names_of(vars_of(*bodies.nested.as<FunctionExpr>()->function).free) == Names{"x"});
   // What regions and nested functions inside bind is bound; each free variable stands once.
   Region whole;
-  whole.blocks = sample.function->blocks;
-  whole.results = {sample.function->result};
+  whole.blocks = bodies.function->blocks;
+  whole.results = {bodies.function->result};
   const BodyVars vars = vars_of(whole);
   CHECK(names_of(vars.free) == Names{"x", "c", "y"});
   CHECK(vars.bound.contains(all_bindings(branch->then_region->blocks)[0].var().id()));
-  CHECK(vars.bound.contains(sample.nested.as<FunctionExpr>()->function->params[0].id()));
+  CHECK(vars.bound.contains(bodies.nested.as<FunctionExpr>()->function->params[0].id()));
 }
 
 TEST_CASE("regions: bindings are walked where they stand, inner ones first") {
-  const Sample sample;
+  const Bodies bodies;
   Names names;
-  for_each_binding(*sample.function, [&](const Binding& each) { names.push_back(each.var().name()); });
+  for_each_binding(*bodies.function, [&](const Binding& each) { names.push_back(each.var().name()); });
   CHECK(names == Names{"twice", "from_then", "chosen", "next", "looped", "inner_sum", "inner", "result"});
 }
 
 TEST_CASE("regions: an if and a loop over changed regions") {
-  const Sample sample;
+  const Bodies bodies;
   std::vector<RegionRole> roles;
   const auto same = [&](const Region& region, RegionRole role) {
     roles.push_back(role);
     return region;
   };
-  const Expr branch = with_regions(*sample.branch.as<If>(), same, {});
-  CHECK(same_type(branch.type(), sample.branch.type()));
-  with_regions(*sample.loop.as<Loop>(), same, {});
+  const Expr branch = with_regions(*bodies.branch.as<If>(), same, {});
+  CHECK(same_type(branch.type(), bodies.branch.type()));
+  with_regions(*bodies.loop.as<Loop>(), same, {});
   CHECK(roles == std::vector<RegionRole>{RegionRole::Then, RegionRole::Else, RegionRole::Body});
   // Types are inferred again: without results the if gives the empty tuple.
-  const Expr bare = with_regions(*sample.branch.as<If>(),
+  const Expr bare = with_regions(*bodies.branch.as<If>(),
                                  [](const Region& region, RegionRole) {
                                    Region copy = region;
                                    copy.results.clear();
@@ -211,29 +211,29 @@ TEST_CASE("regions: an if and a loop over changed regions") {
 }
 
 TEST_CASE("regions: a mapper that changes nothing gives the handle back, inside and out") {
-  const Sample sample;
+  const Bodies bodies;
   Nothing nothing;
-  CHECK(nothing.map(sample.function) == sample.function);
-  CHECK(nothing.map(sample.branch).same_as(sample.branch));
-  CHECK(nothing.map(sample.loop).same_as(sample.loop));
-  CHECK(nothing.map(sample.nested).same_as(sample.nested));
+  CHECK(nothing.map(bodies.function) == bodies.function);
+  CHECK(nothing.map(bodies.branch).same_as(bodies.branch));
+  CHECK(nothing.map(bodies.loop).same_as(bodies.loop));
+  CHECK(nothing.map(bodies.nested).same_as(bodies.nested));
   const Var other("other", floats({2}));
-  CHECK(substitute(sample.function, {{other.id(), Expr(sample.x)}}) == sample.function);
-  CHECK(substitute(sample.function, {}) == sample.function);
+  CHECK(substitute(bodies.function, {{other.id(), Expr(bodies.x)}}) == bodies.function);
+  CHECK(substitute(bodies.function, {}) == bodies.function);
 }
 
 TEST_CASE("regions: a mapper takes bindings apart and leaves them out, in regions too") {
-  const Sample sample;
-  const std::string before = text_of(sample.function);
+  const Bodies bodies;
+  const std::string before = text_of(bodies.function);
   CHECK(count(before, "R.add(") == 4);
-  const FunctionPtr mapped = Sums().map(sample.function);
-  CHECK(mapped != sample.function);
+  const FunctionPtr mapped = Sums().map(bodies.function);
+  CHECK(mapped != bodies.function);
   const std::string after = text_of(mapped);
   // twice is gone; the sums of the branch, the loop and the nested function stand twice each.
   CHECK(count(after, "R.add(") == 6);
   CHECK(after.find("twice") == std::string::npos);
   CHECK(count(after, "before") >= 3);
-  CHECK(text_of(sample.function) == before);
+  CHECK(text_of(bodies.function) == before);
 }
 
 TEST_CASE("regions: substitution in a whole function follows types") {

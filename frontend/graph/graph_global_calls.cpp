@@ -1,0 +1,139 @@
+// Calls by what is called: functions of the module, nested ones, operators.
+#include <fmt/format.h>
+
+#include "frontend/graph/graph_calls.h"
+#include "ir/printer/printer.h"
+#include "runtime/literal.h"
+#include "support/counted.h"
+#include "support/fix.h"
+#include "support/render.h"
+
+namespace relish {
+
+std::vector<Expr> GraphCalls::call_arguments(const ast::Call& call) {
+  std::vector<Expr> args;
+  for (const ast::Argument& argument : call.arguments) {
+    if (!argument.name.empty() || argument.stars) {
+      Span at = argument.name.empty() ? argument.value->span : argument.name_span;
+      type_error(at, "call.keyword", "found a named argument of a function; expected its arguments in order");
+    }
+    args.push_back(leaf(*argument.value));
+  }
+  return args;
+}
+
+// What is known of a value that a prim_func is called with must not contradict its parameter.
+void GraphCalls::check_prim_func_argument(const PrimFunc& function, std::size_t at, const Expr& value) {
+  const Buffer* buffer = function.params[at].buffer();
+  const Type& type = value.type();
+  if (type.is_error() || type.as<AnyType>()) return;
+  if (buffer && buffer->is_pointer() && buffer->rank() == 0) return;  // to what nobody says
+  bool clash = false;
+  if (!buffer) {
+    const ScalarType* scalar = type.as<ScalarType>();
+    DType wanted = function.params[at].scalar()->dtype();
+    clash = !scalar || (scalar->dtype != wanted && !(is_int(scalar->dtype) && is_int(wanted)));
+  } else if (const TensorType* tensor = type.tensor()) {
+    clash = (tensor->dtype && *tensor->dtype != buffer->dtype()) ||
+            (tensor->rank >= 0 && tensor->rank != buffer->rank());
+    for (std::size_t d = 0; !clash && tensor->shape && d < tensor->shape->size(); ++d) {
+      auto found = (*tensor->shape)[d].as_int(), expected = buffer->shape()[d].as_int();
+      clash = found && expected && *found != *expected;
+    }
+  } else {
+    clash = true;
+  }
+  if (!clash) return;
+  Type wanted = buffer ? tensor_type(buffer->shape(), buffer->dtype())
+                       : Type(ScalarType{function.params[at].scalar()->dtype()});
+  fail(ErrorClass::Type, value.span(), "call.prim_func",
+       fmt::format("argument of type {} is given for '{}' of {}; expected {}", print(type),
+                   buffer ? buffer->name() : function.params[at].name(), printable(function.name),
+                   print(wanted)));
+}
+
+Expr GraphCalls::call_global(const GlobalMeaning& meaning, const ast::Expr& expr, const ast::Call& call) {
+  std::vector<Expr> args = call_arguments(call);
+  if (meaning.reference.type().is_error()) throw ReadContext::Silent{};
+  if (meaning.prim_func && args.size() != meaning.prim_func->params.size()) {
+    type_error(expr.span, "call.prim_func",
+               fmt::format("found a call of the prim_func {} with {}; expected its {}, with the "
+                           "destinations, or R.call_tir({}, (...), out_ty=...)",
+                           ast::describe(*call.callee), counted(args.size(), "argument"),
+                           meaning.prim_func->params.size(), ast::dotted_name(*call.callee)));
+  }
+  if (meaning.prim_func) {
+    for (std::size_t i = 0; i < args.size(); ++i) check_prim_func_argument(*meaning.prim_func, i, args[i]);
+  }
+  if (meaning.is_extern) {
+    type_error(
+        expr.span, "call.extern",
+        fmt::format("found a call of the native function {}; expected R.call_packed or R.call_dps_packed",
+                    ast::describe(*call.callee)));
+  }
+  return checked([&] { return function_call(meaning.reference, args, expr.span); }, expr.span,
+                 FunctionCall{meaning.reference, args});
+}
+
+Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
+  const ast::Expr& callee = *call.callee;
+  // A name: a function value, or a function of the module.
+  if (const std::string* name = ast::name_of(callee)) {
+    if (Entry* entry = look_up(*name); entry && !std::get_if<ModuleAlias>(&entry->meaning)) {
+      Expr function = name_value(callee, *name);
+      std::vector<Expr> args = call_arguments(call);
+      return checked([&] { return function_call(function, args, expr.span); }, expr.span,
+                     FunctionCall{function, args});
+    }
+    if (auto meaning = globals_.find_global(*name, callee.span)) return call_global(*meaning, expr, call);
+  }
+  if (auto member = module_member(callee)) {
+    auto meaning = globals_.find_global(*member, callee.span);
+    if (!meaning) fail_unknown_name(*member, callee.as<ast::Attribute>()->name_span, globals_.global_names());
+    return call_global(*meaning, expr, call);
+  }
+  // x.astype("float16"): a method of a value, whose first name is a variable or which is no name at all.
+  auto* attribute = callee.as<ast::Attribute>();
+  if (attribute) {
+    std::string dotted = ast::dotted_name(callee);
+    std::string base = dotted.substr(0, dotted.find('.'));
+    if (Entry* entry = look_up(base); entry && std::get_if<Refused>(&entry->meaning))
+      throw ReadContext::Silent{};
+    if (dotted.empty() || look_up(base)) {
+      if (attribute->name != "astype") {
+        type_error(attribute->name_span, "method.unknown",
+                   fmt::format("found the method '{}'; expected astype or an operator of R",
+                               printable(attribute->name)));
+      }
+      return operator_call("R.astype", expr, call, attribute->object.get());
+    }
+  }
+  if (callee.as<ast::Call>()) {
+    Expr function = leaf(callee);
+    if (function.type().is_error()) throw ReadContext::Silent{};
+    std::vector<Expr> args = call_arguments(call);
+    return checked([&] { return function_call(function, args, expr.span); }, expr.span,
+                   FunctionCall{function, args});
+  }
+  std::string name = context_.namespaces.canonical(callee);
+  if (auto special = special_call(name, expr, call)) return *special;
+  if (name.substr(0, 2) == "R.") return operator_call(name, expr, call, nullptr);
+  if (name.substr(0, 2) == "T.") return scalar_value(scalars_.read(expr), expr.span);
+  if (name.empty()) {
+    type_error(callee.span, "call.callee",
+               fmt::format("found a call of {}; expected a function", ast::describe(callee)));
+  }
+  if (name.find('.') != std::string::npos) {
+    const std::string root = name.substr(0, name.find('.'));
+    const Span at{callee.span.file, callee.span.begin,
+                  static_cast<std::uint32_t>(callee.span.begin + root.size())};
+    fail(ErrorClass::Type, callee.span, "call.callee",
+         fmt::format("found a call of '{}', which an R.function cannot call; expected an operator of R or a "
+                     "function of the module",
+                     printable(name)),
+         write_nearest(at, root, std::vector<std::string>{"R", "T", "cls"}));
+  }
+  unknown_name(name, callee.span);
+}
+
+}  // namespace relish
