@@ -14,8 +14,8 @@
 
 namespace relish {
 
-void PrimFuncBuilder::read_with(const ast::Statement& statement, const ast::With& with, BlockStmt* block,
-                                std::vector<Stmt>& into) {
+void PrimFuncBlocks::read_with(const ast::Statement& statement, const ast::With& with, BlockStmt* block,
+                               std::vector<Stmt>& into) {
   auto* call = with.items.size() == 1 ? with.items[0].value->as<ast::Call>() : nullptr;
   const std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   const ast::Expr* target = with.items.empty() ? nullptr : with.items[0].target.get();
@@ -43,7 +43,7 @@ void PrimFuncBuilder::read_with(const ast::Statement& statement, const ast::With
   frames_.emplace_back();
   ++flat_scopes_;
   struct Frame {
-    PrimFuncBuilder& builder;
+    PrimFuncBlocks& builder;
     ~Frame() {
       builder.frames_.pop_back();
       --builder.flat_scopes_;
@@ -80,8 +80,8 @@ void PrimFuncBuilder::read_with(const ast::Statement& statement, const ast::With
   into.push_back(seq(std::move(inside)));
 }
 
-Stmt PrimFuncBuilder::read_block(const ast::Statement& statement, const ast::With& with,
-                                 const ast::Call& call) {
+Stmt PrimFuncBlocks::read_block(const ast::Statement& statement, const ast::With& with,
+                                const ast::Call& call) {
   BlockStmt result;
   for (const ast::Argument& argument : call.arguments) {
     auto* text = argument.value->as<ast::StringValue>();
@@ -100,8 +100,8 @@ Stmt PrimFuncBuilder::read_block(const ast::Statement& statement, const ast::Wit
   return make_stmt(std::move(result), statement.span, comments);
 }
 
-void PrimFuncBuilder::add_axis(BlockStmt& block, const ast::Expr& target, IterKind kind, const Scalar& begin,
-                               const Scalar& extent, const Scalar& binding) {
+void PrimFuncBlocks::add_axis(BlockStmt& block, const ast::Expr& target, IterKind kind, const Scalar& begin,
+                              const Scalar& extent, const Scalar& binding) {
   const std::string& name = name_target(target);
   const std::vector<std::string>& taken = axis_names_.back();
   if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
@@ -125,7 +125,7 @@ void PrimFuncBuilder::add_axis(BlockStmt& block, const ast::Expr& target, IterKi
 }
 
 // `vi, vj = T.axis.remap("SR", [i, j])` and `vi = T.axis.spatial(16, e)`.
-bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value, BlockStmt* block) {
+bool PrimFuncBlocks::read_axes(const ast::Expr& target, const ast::Expr& value, BlockStmt* block) {
   auto* call = value.as<ast::Call>();
   const std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   if (name.substr(0, 7) != "T.axis.") return false;
@@ -146,8 +146,8 @@ bool PrimFuncBuilder::read_axes(const ast::Expr& target, const ast::Expr& value,
 }
 
 // Axes that are loop variables: each with the domain of its loop.
-void PrimFuncBuilder::read_remap(const ast::Expr& target, const ast::Expr& value, const ast::Call& call,
-                                 BlockStmt& block) {
+void PrimFuncBlocks::read_remap(const ast::Expr& target, const ast::Expr& value, const ast::Call& call,
+                                BlockStmt& block) {
   auto* letters = call.arguments.size() == 2 ? call.arguments[0].value->as<ast::StringValue>() : nullptr;
   if (!letters)
     type_error(value.span, "axis.remap",
@@ -193,8 +193,8 @@ void PrimFuncBuilder::read_remap(const ast::Expr& target, const ast::Expr& value
 
 // Another letter than 'S' and 'R': an axis that places a store is spatial, one that the stores do not see is
 // reduced.
-void PrimFuncBuilder::refuse_axis_letter(const std::string& letters, std::size_t i, Span at,
-                                         const ast::Expr& target) {
+void PrimFuncBlocks::refuse_axis_letter(const std::string& letters, std::size_t i, Span at,
+                                        const ast::Expr& target) {
   const char letter = letters[i];
   std::string meant = letters;
   const std::string* axis = ast::name_of(target);
@@ -208,8 +208,8 @@ void PrimFuncBuilder::refuse_axis_letter(const std::string& letters, std::size_t
 }
 
 // One axis of its own kind and domain.
-void PrimFuncBuilder::read_axis(const std::string& kind, const ast::Expr& target, const ast::Expr& value,
-                                const ast::Call& call, BlockStmt& block) {
+void PrimFuncBlocks::read_axis(const std::string& kind, const ast::Expr& target, const ast::Expr& value,
+                               const ast::Call& call, BlockStmt& block) {
   IterKind iter_kind = IterKind::Spatial;
   if (kind == "reduce" || kind == "R") {
     iter_kind = IterKind::Reduce;
@@ -248,7 +248,7 @@ void PrimFuncBuilder::read_axis(const std::string& kind, const ast::Expr& target
 }
 
 // The dims of A[i, 0:4]: a plain index has extent 1.
-std::vector<RegionDim> PrimFuncBuilder::read_region_dims(const Buffer& buffer,
+std::vector<RegionDim> PrimFuncBuffers::read_region_dims(const Buffer& buffer,
                                                          const ast::Subscript& subscript) {
   std::vector<RegionDim> dims;
   auto* empty = subscript.items.size() == 1 ? subscript.items[0]->as<ast::TupleValue>() : nullptr;
@@ -282,7 +282,7 @@ std::vector<RegionDim> PrimFuncBuilder::read_region_dims(const Buffer& buffer,
   return dims;
 }
 
-std::vector<BufferRegion> PrimFuncBuilder::read_regions(const ast::Call& call) {
+std::vector<BufferRegion> PrimFuncBlocks::read_regions(const ast::Call& call) {
   std::vector<BufferRegion> regions;
   std::vector<const ast::Expr*> written;
   for (const ast::Argument& argument : call.arguments) {
@@ -311,7 +311,7 @@ std::vector<BufferRegion> PrimFuncBuilder::read_regions(const ast::Call& call) {
 }
 
 // T.where, T.reads, T.writes and attributes of a block. False for any other call.
-bool PrimFuncBuilder::read_block_call(const std::string& name, const ast::Expr& expr, BlockStmt* block) {
+bool PrimFuncBlocks::read_block_call(const std::string& name, const ast::Expr& expr, BlockStmt* block) {
   const auto& call = *expr.as<ast::Call>();
   bool attributes = name == "T.sblock_attr" || name == "T.block_attr";
   if (name != "T.where" && name != "T.reads" && name != "T.writes" && !attributes) return false;

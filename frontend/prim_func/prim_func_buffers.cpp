@@ -26,7 +26,7 @@ bool shared_by_threads(const std::string& scope) {
 
 }  // namespace
 
-Buffer PrimFuncBuilder::buffer_target(const ast::Subscript& subscript) {
+Buffer PrimFuncBuffers::buffer_target(const ast::Subscript& subscript) {
   const ast::Expr* object = subscript.object.get();
   while (auto* inner = object->as<ast::Subscript>()) object = inner->object.get();
   const std::string& name = name_target(*object);
@@ -39,7 +39,7 @@ Buffer PrimFuncBuilder::buffer_target(const ast::Subscript& subscript) {
 }
 
 // The lanes of a store: those of its indices, which the value must have, or be a scalar.
-int PrimFuncBuilder::stored_lanes(const std::vector<Scalar>& indices, const ScalarOperand& value,
+int PrimFuncBuffers::stored_lanes(const std::vector<Scalar>& indices, const ScalarOperand& value,
                                   Span at) const {
   int lanes = 1;
   for (const Scalar& index : indices) lanes = std::max(lanes, reader_.lanes_of(index, at));
@@ -52,7 +52,7 @@ int PrimFuncBuilder::stored_lanes(const std::vector<Scalar>& indices, const Scal
   return lanes;
 }
 
-void PrimFuncBuilder::suggest_element(Failure& failure, const ast::Subscript& target) {
+void PrimFuncBuffers::suggest_element(Failure& failure, const ast::Subscript& target) {
   Diagnostic& diagnostic = failure.diagnostics()[0];
   if (diagnostic.id != "buffer.value") return;
   Entry* entry = look_up(std::string(context_.text_of(diagnostic.span)));
@@ -65,7 +65,7 @@ void PrimFuncBuilder::suggest_element(Failure& failure, const ast::Subscript& ta
   diagnostic.notes.push_back(insert_here(diagnostic.span, fmt::format("[{}]", context_.text_of(indices))));
 }
 
-void PrimFuncBuilder::suggest_indices(Failure& failure, const Buffer& buffer, const ast::Subscript& target,
+void PrimFuncBuffers::suggest_indices(Failure& failure, const Buffer& buffer, const ast::Subscript& target,
                                       const ast::Expr& value) {
   Diagnostic& diagnostic = failure.diagnostics()[0];
   const std::string* name = ast::name_of(*target.object);
@@ -96,7 +96,7 @@ void PrimFuncBuilder::suggest_indices(Failure& failure, const Buffer& buffer, co
   });
 }
 
-void PrimFuncBuilder::store(const ast::Statement& statement, const ast::Expr& target,
+void PrimFuncBuffers::store(const ast::Statement& statement, const ast::Expr& target,
                             const ast::Subscript& subscript, const ast::Expr& value,
                             std::vector<Stmt>& into) {
   Buffer buffer = buffer_target(subscript);
@@ -117,7 +117,7 @@ void PrimFuncBuilder::store(const ast::Statement& statement, const ast::Expr& ta
 
 // A loop over the lanes. A value that reads other elements of what it writes goes through a temporary, since
 // all of it is read before anything is written.
-void PrimFuncBuilder::store_lanes(const Buffer& buffer, const std::vector<Scalar>& indices,
+void PrimFuncBuffers::store_lanes(const Buffer& buffer, const std::vector<Scalar>& indices,
                                   const Scalar& value, int lanes, Span at, CommentsPtr comments,
                                   std::vector<Stmt>& into, const Scalar& predicate) {
   if (lanes == 1) {
@@ -169,7 +169,7 @@ void PrimFuncBuilder::store_lanes(const Buffer& buffer, const std::vector<Scalar
 
 // B.vstore([T.Ramp(0, 1, 4)], value, predicate=mask) and T.buffer_store(B, value, [i], predicate). False for
 // any other call.
-bool PrimFuncBuilder::read_vector_store(const ast::Statement& statement, const ast::Call& call,
+bool PrimFuncBuffers::read_vector_store(const ast::Statement& statement, const ast::Call& call,
                                         std::vector<Stmt>& into) {
   auto* method = call.callee->as<ast::Attribute>();
   const bool stores = context_.namespaces.canonical(*call.callee) == "T.buffer_store";
@@ -208,7 +208,7 @@ bool PrimFuncBuilder::read_vector_store(const ast::Statement& statement, const a
 }
 
 // x = T.allocate_const([1, 2, 3], "int32", [3]): a buffer and stores of its elements.
-bool PrimFuncBuilder::read_constant(const ast::Statement& statement, const ast::Expr& target,
+bool PrimFuncBuffers::read_constant(const ast::Statement& statement, const ast::Expr& target,
                                     const ast::Call& call, std::vector<Stmt>& into) {
   constexpr std::int64_t most_elements = 4096;
   std::vector<BufferArgument> arguments;
@@ -267,14 +267,14 @@ bool PrimFuncBuilder::read_constant(const ast::Statement& statement, const ast::
   return true;
 }
 
-void PrimFuncBuilder::allocate_local(const Buffer& buffer, Span at, std::vector<Stmt>& into) {
+void PrimFuncBuffers::allocate_local(const Buffer& buffer, Span at, std::vector<Stmt>& into) {
   if (at_function_level())
     function_.allocations.push_back(buffer);
   else
     into.push_back(make_stmt(AllocateStmt{buffer}, at));
 }
 
-Buffer PrimFuncBuilder::allocate(const std::string& name, Span at, Buffer buffer, BlockStmt* block,
+Buffer PrimFuncBuffers::allocate(const std::string& name, Span at, Buffer buffer, BlockStmt* block,
                                  const ast::Statement& statement, std::vector<Stmt>& into) {
   if (auto earlier = frames_.back().find(name); earlier != frames_.back().end()) {
     if (auto* first = std::get_if<Buffer>(&earlier->second.meaning)) {
@@ -295,7 +295,7 @@ Buffer PrimFuncBuilder::allocate(const std::string& name, Span at, Buffer buffer
   return buffer;
 }
 
-void PrimFuncBuilder::declare_view(const std::string& name, const ast::Statement& statement, BufferView view,
+void PrimFuncBuffers::declare_view(const std::string& name, const ast::Statement& statement, BufferView view,
                                    BlockStmt* block, std::vector<Stmt>& into) {
   // About what a pointer without a type points to nothing is known.
   const bool unknown = view.source.is_pointer() && view.source.rank() == 0;
@@ -321,7 +321,7 @@ void PrimFuncBuilder::declare_view(const std::string& name, const ast::Statement
 }
 
 // T.decl_buffer((16,), "float32", data=p): of p's elements from the one that it points to.
-void PrimFuncBuilder::declare_view_of(const std::string& name, const ast::Statement& statement, Buffer buffer,
+void PrimFuncBuffers::declare_view_of(const std::string& name, const ast::Statement& statement, Buffer buffer,
                                       const ast::Expr& data, BlockStmt* block, std::vector<Stmt>& into) {
   const Pointer pointer = pointed_to(data, into);
   if (pointer.offset.defined() && pointer.offset.as_int() != 0) {
@@ -334,7 +334,7 @@ void PrimFuncBuilder::declare_view_of(const std::string& name, const ast::Statem
 
 // T.match_buffer(A[0:4, 0:4], (4, 4), strides=[s, 1], elem_offset=o): strides and offset follow from the
 // region; variables there are names for them.
-void PrimFuncBuilder::match_region(const ast::Statement& statement, const ast::Expr& target,
+void PrimFuncBuffers::match_region(const ast::Statement& statement, const ast::Expr& target,
                                    const ast::Call& call, BlockStmt* block, std::vector<Stmt>& into) {
   const auto& subscript = *call.arguments[0].value->as<ast::Subscript>();
   Buffer source = buffer_target(subscript);
@@ -392,7 +392,7 @@ void PrimFuncBuilder::match_region(const ast::Statement& statement, const ast::E
 }
 
 // A.view(2, 8), A.permute(1, 0), A.local(16).
-bool PrimFuncBuilder::read_view_method(const ast::Statement& statement, const ast::Expr& target,
+bool PrimFuncBuffers::read_view_method(const ast::Statement& statement, const ast::Expr& target,
                                        const ast::Call& call, BlockStmt* block, std::vector<Stmt>& into) {
   auto* method = call.callee->as<ast::Attribute>();
   const std::string* object = method ? ast::name_of(*method->object) : nullptr;
@@ -456,7 +456,7 @@ bool PrimFuncBuilder::read_view_method(const ast::Statement& statement, const as
 
 // X = T.alloc_buffer((2, 2), strides=(31, 1)): a view with these strides over memory that holds all that it
 // reaches. Strides of a row-major buffer say nothing new.
-void PrimFuncBuilder::allocate_strided(const std::string& name, const ast::Statement& statement, Span at,
+void PrimFuncBuffers::allocate_strided(const std::string& name, const ast::Statement& statement, Span at,
                                        Buffer buffer, BlockStmt* block, std::vector<Stmt>& into) {
   Scalar size = Scalar(1), next = Scalar(1);
   bool compact = true, empty = false;
@@ -485,7 +485,7 @@ void PrimFuncBuilder::allocate_strided(const std::string& name, const ast::State
 }
 
 // What makes a buffer: allocations, views, and T.match_buffer. False for any other value.
-bool PrimFuncBuilder::read_allocation(const ast::Statement& statement, const ast::Expr& target,
+bool PrimFuncBuffers::read_allocation(const ast::Statement& statement, const ast::Expr& target,
                                       const ast::Expr& value, BlockStmt* block, std::vector<Stmt>& into) {
   auto* call = value.as<ast::Call>();
   if (!call) return false;

@@ -49,7 +49,7 @@ PrimFuncPtr PrimFuncBuilder::build(const ast::FunctionDefinition& definition, Co
   return std::make_shared<const PrimFunc>(std::move(function_));
 }
 
-PrimFuncBuilder::Entry* PrimFuncBuilder::look_up(const std::string& name) {
+PrimFuncNames::Entry* PrimFuncNames::look_up(const std::string& name) {
   for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
     auto found = frame->find(name);
     if (found != frame->end()) return &found->second;
@@ -57,7 +57,7 @@ PrimFuncBuilder::Entry* PrimFuncBuilder::look_up(const std::string& name) {
   return nullptr;
 }
 
-ScalarMeaning PrimFuncBuilder::find(const std::string& name, Span use) {
+ScalarMeaning PrimFuncNames::find(const std::string& name, Span use) {
   if (Entry* entry = look_up(name)) {
     if (auto* buffer = std::get_if<Buffer>(&entry->meaning)) return *buffer;
     if (auto* scalar = std::get_if<Scalar>(&entry->meaning)) {
@@ -82,7 +82,7 @@ ScalarMeaning PrimFuncBuilder::find(const std::string& name, Span use) {
   return meaning;
 }
 
-std::optional<PrimFuncHeader> PrimFuncBuilder::prim_func(const ast::Expr& callee) {
+std::optional<PrimFuncHeader> PrimFuncNames::prim_func(const ast::Expr& callee) {
   std::string name = ast::dotted_name(callee);
   const std::size_t dot = name.find('.');
   if (dot != std::string::npos) {
@@ -102,14 +102,14 @@ std::optional<PrimFuncHeader> PrimFuncBuilder::prim_func(const ast::Expr& callee
   return PrimFuncHeader{name, definition->parameters.size(), result};
 }
 
-std::vector<std::string> PrimFuncBuilder::index_names() const {
+std::vector<std::string> PrimFuncNames::index_names() const {
   if (!axis_names_.empty() && !axis_names_.back().empty()) return axis_names_.back();
   std::vector<std::string> result;
   for (const OpenLoop& loop : open_loops_) result.push_back(loop.variable);
   return result;
 }
 
-std::vector<std::string> PrimFuncBuilder::names() const {
+std::vector<std::string> PrimFuncNames::names() const {
   if (!context_.may_suggest()) return {};
   std::vector<std::string> result = symbols_.names();
   for (const auto& frame : frames_) {
@@ -120,13 +120,13 @@ std::vector<std::string> PrimFuncBuilder::names() const {
 }
 
 // Names that a refused statement would have bound are known, so that their uses are not errors of their own.
-void PrimFuncBuilder::refuse_names(const ast::Statement& statement) {
+void PrimFuncNames::refuse_names(const ast::Statement& statement) {
   for_each_bound_name(statement, [&](const std::string& name, Span at) {
     if (!look_up(name)) bind(name, Refused{}, at);
   });
 }
 
-CommentsPtr PrimFuncBuilder::take_comments(const CommentsPtr& own) {
+CommentsPtr PrimFuncNames::take_comments(const CommentsPtr& own) {
   if (pending_.before.empty()) return own;
   Comments all = std::move(pending_);
   pending_ = {};
@@ -216,8 +216,8 @@ void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt*
 }
 
 // What is said of an attribute twice must be the same; dictionaries are joined.
-void PrimFuncBuilder::add_attribute(Attributes& attributes, const std::string& key, Attribute value,
-                                    Span at) const {
+void PrimFuncNames::add_attribute(Attributes& attributes, const std::string& key, Attribute value,
+                                  Span at) const {
   const Attribute* first = find_attribute(attributes, key);
   if (first && *first != value) {
     const auto *known = first->as<Attributes>(), *more = value.as<Attributes>();
@@ -358,7 +358,7 @@ void PrimFuncBuilder::read_assignment(const ast::Statement& statement, const ast
   read_scalar(statement, target, nullptr, value, into);
 }
 
-const std::string& PrimFuncBuilder::name_target(const ast::Expr& target) const {
+const std::string& PrimFuncNames::name_target(const ast::Expr& target) const {
   const std::string* name = ast::name_of(target);
   if (!name) {
     fail(
@@ -385,8 +385,8 @@ void PrimFuncBuilder::read_return(const ast::Statement& statement, const ast::Ex
                            statement.span, take_comments(statement.comments)));
 }
 
-void PrimFuncBuilder::read_assert(const ast::Statement& statement, const ast::Expr& condition,
-                                  const ast::Expr* message, std::vector<Stmt>& into) {
+void PrimFuncBlocks::read_assert(const ast::Statement& statement, const ast::Expr& condition,
+                                 const ast::Expr* message, std::vector<Stmt>& into) {
   std::string text = message ? "" : "assertion failed";
   if (message) {
     // The newer form names a class of error and gives the message in parts: ("ValueError", ["a ", "b"]).
@@ -410,7 +410,7 @@ void PrimFuncBuilder::read_assert(const ast::Statement& statement, const ast::Ex
 }
 
 // What only advises other compilers is left out; the first one of a function is told of.
-void PrimFuncBuilder::note_ignored(Span at, std::string_view what) {
+void PrimFuncNames::note_ignored(Span at, std::string_view what) {
   if (std::exchange(noted_, true)) return;
   Diagnostic note;
   note.severity = Severity::Note;

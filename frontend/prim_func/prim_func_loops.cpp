@@ -39,7 +39,7 @@ constexpr std::array<LoopName, 6> loop_names = {{{"range", LoopKind::Serial},
 
 }  // namespace
 
-PrimFuncBuilder::LoopHeader PrimFuncBuilder::read_loop_header(const ast::Expr& iterable) {
+PrimFuncLoops::LoopHeader PrimFuncLoops::read_loop_header(const ast::Expr& iterable) {
   auto* call = iterable.as<ast::Call>();
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   LoopHeader header;
@@ -116,7 +116,7 @@ PrimFuncBuilder::LoopHeader PrimFuncBuilder::read_loop_header(const ast::Expr& i
 }
 
 // `n`, `lo, hi` and `lo, hi, step`, by position or by name, and what else the calls take.
-void PrimFuncBuilder::read_bounds(const std::string& name, const ast::Expr& iterable, LoopHeader& header) {
+void PrimFuncLoops::read_bounds(const std::string& name, const ast::Expr& iterable, LoopHeader& header) {
   std::vector<const ast::Expr*> bounds;
   const ast::Expr* step = nullptr;
   for (const ast::Argument& argument : iterable.as<ast::Call>()->arguments) {
@@ -211,8 +211,8 @@ void PrimFuncBuilder::read_bounds(const std::string& name, const ast::Expr& iter
 }
 
 // range(first, last, -s): a loop that counts up, whose variable k stands for first - k * s.
-void PrimFuncBuilder::count_down(const Scalar& first, const Scalar& last, std::int64_t step, Span at,
-                                 LoopHeader& header) {
+void PrimFuncLoops::count_down(const Scalar& first, const Scalar& last, std::int64_t step, Span at,
+                               LoopHeader& header) {
   const DType dtype = first.dtype();
   if (is_unsigned_int(dtype) || step < -max_step) {
     type_error(
@@ -245,7 +245,7 @@ void PrimFuncBuilder::count_down(const Scalar& first, const Scalar& last, std::i
 }
 
 // Iterations that may run at once, or in lanes of one another, give what they give one after the other.
-void PrimFuncBuilder::refuse_dependent(const For& loop, const ast::Expr& iterable) {
+void PrimFuncLoops::refuse_dependent(const For& loop, const ast::Expr& iterable) {
   if (loop.kind != LoopKind::Parallel && loop.kind != LoopKind::Vectorized) return;
   const std::optional<std::string> found = iteration_dependence(loop, declared_views_);
   if (!found) return;
@@ -258,7 +258,7 @@ void PrimFuncBuilder::refuse_dependent(const For& loop, const ast::Expr& iterabl
       .notes.push_back(write_here(word.span, "T.serial"));
 }
 
-Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& loop) {
+Stmt PrimFuncLoops::read_for(const ast::Statement& statement, const ast::For& loop) {
   CommentsPtr comments = take_comments(statement.comments);
   std::vector<const ast::Expr*> targets = target_names(*loop.target);
   LoopHeader header;
@@ -330,8 +330,8 @@ Stmt PrimFuncBuilder::read_for(const ast::Statement& statement, const ast::For& 
   return body;
 }
 
-std::optional<For> PrimFuncBuilder::read_launch(const std::string& name, const ast::Call& call,
-                                                const ast::Expr* target) {
+std::optional<For> PrimFuncLoops::read_launch(const std::string& name, const ast::Call& call,
+                                              const ast::Expr* target) {
   const bool attribute = name == "T.attr" && call.arguments.size() == 3;
   if (attribute) {
     auto* key = call.arguments[1].value->as<ast::StringValue>();

@@ -133,7 +133,7 @@ void PrimFuncBuilder::read_param(const ast::FunctionDefinition& definition, cons
   bind(parameter.name, buffer, parameter.span);
 }
 
-std::vector<PrimFuncBuilder::BufferArgument> PrimFuncBuilder::buffer_arguments(
+std::vector<PrimFuncBuffers::BufferArgument> PrimFuncBuffers::buffer_arguments(
     const std::vector<ast::Argument>& arguments, std::size_t first) const {
   std::vector<BufferArgument> result;
   for (std::size_t i = first; i < arguments.size(); ++i) {
@@ -144,7 +144,7 @@ std::vector<PrimFuncBuilder::BufferArgument> PrimFuncBuilder::buffer_arguments(
 }
 
 // What says nothing about what is computed is told of, unless it holds of every buffer here.
-void PrimFuncBuilder::read_buffer_advice(std::string_view name, const ast::Expr& value) {
+void PrimFuncBuffers::read_buffer_advice(std::string_view name, const ast::Expr& value) {
   constexpr std::int64_t alignment = 64;  // in bytes, of every allocation
   if (value.as<ast::NoneValue>()) return;
   if (name == "buffer_type") {
@@ -169,7 +169,7 @@ void PrimFuncBuilder::read_buffer_advice(std::string_view name, const ast::Expr&
 }
 
 // A shape, a dtype (float32 by default) and keywords.
-Buffer PrimFuncBuilder::read_buffer(const std::string& name, Span at,
+Buffer PrimFuncBuffers::read_buffer(const std::string& name, Span at,
                                     const std::vector<BufferArgument>& arguments, const ast::Expr** data,
                                     const std::vector<Scalar>* implied) {
   constexpr std::array<std::string_view, 10> positions = {
@@ -257,7 +257,7 @@ Buffer PrimFuncBuilder::read_buffer(const std::string& name, Span at,
   return written.empty() && !first.defined() ? buffer : buffer.with_layout(std::move(written), first);
 }
 
-void PrimFuncBuilder::match_buffer(const std::string& name, const ast::Expr& target, const ast::Call& call) {
+void PrimFuncBuffers::match_buffer(const std::string& name, const ast::Expr& target, const ast::Call& call) {
   const std::string* handle = call.arguments.empty() ? nullptr : ast::name_of(*call.arguments[0].value);
   Entry* entry = handle ? look_up(*handle) : nullptr;
   if (!entry || !std::get_if<Handle>(&entry->meaning)) {

@@ -7,7 +7,7 @@
 
 namespace relish {
 
-std::optional<PrimFuncBuilder::Handle> PrimFuncBuilder::pointer_type(const ast::Expr& expr) const {
+std::optional<PrimFuncNames::Handle> PrimFuncBuffers::pointer_type(const ast::Expr& expr) const {
   auto* call = expr.as<ast::Call>();
   if (context_.namespaces.canonical(call ? *call->callee : expr) != "T.handle") return std::nullopt;
   Handle handle{0, "T.handle", std::nullopt};
@@ -35,7 +35,7 @@ std::optional<PrimFuncBuilder::Handle> PrimFuncBuilder::pointer_type(const ast::
   return handle;
 }
 
-const Buffer& PrimFuncBuilder::pointer_param(const std::string& name, const Handle& handle, Span at) {
+const Buffer& PrimFuncNames::pointer_param(const std::string& name, const Handle& handle, Span at) {
   PrimParam& param = function_.params[handle.param];
   if (!param.buffer()->defined()) {
     std::vector<Scalar> shape;
@@ -46,12 +46,12 @@ const Buffer& PrimFuncBuilder::pointer_param(const std::string& name, const Hand
   return *param.buffer();
 }
 
-Scalar PrimFuncBuilder::value_of(const Pointer& pointer, Span at) const {
+Scalar PrimFuncNames::value_of(const Pointer& pointer, Span at) const {
   return pointer.address.defined() ? pointer.address : data_of(pointer.buffer, false, at);
 }
 
 // T.address_of(A[1, 0]): the element of A at that place.
-std::optional<PrimFuncBuilder::Pointer> PrimFuncBuilder::address_of(const ast::Expr& expr) {
+std::optional<PrimFuncNames::Pointer> PrimFuncBuffers::address_of(const ast::Expr& expr) {
   auto* call = expr.as<ast::Call>();
   if (!call || context_.namespaces.canonical(*call->callee) != "T.address_of") return std::nullopt;
   const Scalar address = reader_.read_effect(expr);
@@ -69,7 +69,7 @@ std::optional<PrimFuncBuilder::Pointer> PrimFuncBuilder::address_of(const ast::E
   return Pointer{buffer, offset.defined() ? canonical(offset) : offset, address};
 }
 
-PrimFuncBuilder::Pointer PrimFuncBuilder::pointed_to(const ast::Expr& expr, std::vector<Stmt>& into) {
+PrimFuncNames::Pointer PrimFuncBuffers::pointed_to(const ast::Expr& expr, std::vector<Stmt>& into) {
   const ast::Expr* at = &expr;
   if (auto* attribute = expr.as<ast::Attribute>(); attribute && attribute->name == "data")
     at = attribute->object.get();
@@ -99,7 +99,7 @@ PrimFuncBuilder::Pointer PrimFuncBuilder::pointed_to(const ast::Expr& expr, std:
 }
 
 // p: T.let[T.handle("float32")] = A.data, p = T.tvm_stack_alloca("array", 1), p = T.handle("float32").
-void PrimFuncBuilder::define_pointer(const std::string& name, const ast::Statement& statement, Span at,
+void PrimFuncBuffers::define_pointer(const std::string& name, const ast::Statement& statement, Span at,
                                      const Handle& type, const ast::Expr* value, std::vector<Stmt>& into) {
   Scalar given;
   if (value) {

@@ -10,7 +10,7 @@
 
 namespace relish {
 
-PrimFuncBuilder::ScalarAnnotation PrimFuncBuilder::read_annotation(const ast::Expr& annotation) {
+PrimFuncScalars::ScalarAnnotation PrimFuncScalars::read_annotation(const ast::Expr& annotation) {
   ScalarAnnotation result;
   const ast::Expr* type = &annotation;
   if (auto* subscript = type->as<ast::Subscript>(); subscript && subscript->items.size() == 1) {
@@ -46,7 +46,7 @@ PrimFuncBuilder::ScalarAnnotation PrimFuncBuilder::read_annotation(const ast::Ex
 }
 
 // A let that says so in its annotation may be declared as a scalar that can be assigned.
-void PrimFuncBuilder::refuse_constant(const std::string& name, Span at, Span bound) const {
+void PrimFuncScalars::refuse_constant(const std::string& name, Span at, Span bound) const {
   std::vector<DiagnosticNote> notes{{bound, "it is bound here"}};
   if (auto let = lets_.find(bound.begin); let != lets_.end()) {
     const auto& [whole, type] = let->second;
@@ -57,7 +57,7 @@ void PrimFuncBuilder::refuse_constant(const std::string& name, Span at, Span bou
        std::move(notes));
 }
 
-void PrimFuncBuilder::define_let(const ast::Statement& statement, const std::string& name, Span at,
+void PrimFuncScalars::define_let(const ast::Statement& statement, const std::string& name, Span at,
                                  Scalar value, std::vector<Stmt>& into) {
   reader_.refuse_vector(value, statement.span);
   ScalarVar var(name, value.dtype(), at);
@@ -66,7 +66,7 @@ void PrimFuncBuilder::define_let(const ast::Statement& statement, const std::str
   bind(name, Scalar(var), at);
 }
 
-bool PrimFuncBuilder::read_let(const std::string& name, const ast::Statement& statement,
+bool PrimFuncScalars::read_let(const std::string& name, const ast::Statement& statement,
                                const ast::Call& call, const ast::Expr* target, std::vector<Stmt>& into) {
   if (name != "T.let" && name != "T.LetStmt" && name != "T.bind") return false;
   const ast::Expr* variable = target;
@@ -108,7 +108,7 @@ bool PrimFuncBuilder::read_let(const std::string& name, const ast::Statement& st
 }
 
 // Values that are no scalars: substitutions, other names of a buffer, pointers, threads, vectors.
-bool PrimFuncBuilder::read_special_value(const ast::Statement& statement, const ast::Expr& target,
+bool PrimFuncScalars::read_special_value(const ast::Statement& statement, const ast::Expr& target,
                                          const ast::Expr& value, std::vector<Stmt>& into) {
   const std::string& name = name_target(target);
   if (auto* call = value.as<ast::Call>()) {
@@ -172,7 +172,7 @@ bool PrimFuncBuilder::read_special_value(const ast::Statement& statement, const 
   return false;
 }
 
-void PrimFuncBuilder::read_scalar(const ast::Statement& statement, const ast::Expr& target,
+void PrimFuncScalars::read_scalar(const ast::Statement& statement, const ast::Expr& target,
                                   const ast::Expr* annotation, const ast::Expr* value,
                                   std::vector<Stmt>& into) {
   const std::string& name = name_target(target);
@@ -231,7 +231,7 @@ void PrimFuncBuilder::read_scalar(const ast::Statement& statement, const ast::Ex
   bind(name, Local{var}, target.span);
 }
 
-void PrimFuncBuilder::read_augmented(const ast::Statement& statement,
+void PrimFuncScalars::read_augmented(const ast::Statement& statement,
                                      const ast::AugmentedAssignment& assignment, std::vector<Stmt>& into) {
   auto* subscript = assignment.target->as<ast::Subscript>();
   if (subscript) {
