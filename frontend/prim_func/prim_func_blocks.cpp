@@ -247,41 +247,6 @@ void PrimFuncBlocks::read_axis(const std::string& kind, const ast::Expr& target,
   add_axis(block, target, iter_kind, begin, extent, binding);
 }
 
-// The dims of A[i, 0:4]: a plain index has extent 1.
-std::vector<RegionDim> PrimFuncBuffers::read_region_dims(const Buffer& buffer,
-                                                         const ast::Subscript& subscript) {
-  std::vector<RegionDim> dims;
-  auto* empty = subscript.items.size() == 1 ? subscript.items[0]->as<ast::TupleValue>() : nullptr;
-  if (!(empty && empty->items.empty())) {
-    for (std::size_t i = 0; i < subscript.items.size(); ++i) {
-      const ast::Expr& item = *subscript.items[i];
-      auto* slice = item.as<ast::Slice>();
-      if (!slice) {
-        Scalar begin = reader_.read_index(item);
-        dims.push_back({begin, int_literal(begin.dtype(), 1, item.span)});
-        continue;
-      }
-      if (slice->step)
-        type_error(slice->step->span, "block.region", "found a step in a region; expected none");
-      if (i >= buffer.shape().size()) break;
-      const Scalar& dim = buffer.shape()[i];
-      ScalarOperand begin =
-          slice->begin ? reader_.operand(*slice->begin) : ScalarOperand{int_literal(dim.dtype(), 0)};
-      ScalarOperand end = slice->end ? reader_.operand(*slice->end) : ScalarOperand{dim};
-      Scalar difference = reader_.combine(ast::Operator::Sub, end, begin, item.span).value;
-      Scalar first = reader_.convert(difference.dtype(), begin, item.span).value;
-      Scalar last = reader_.convert(difference.dtype(), end, item.span).value;
-      dims.push_back({first, extent_of(first, last, difference)});
-    }
-  }
-  if (dims.size() != buffer.shape().size()) {
-    type_error(subscript.object->span, "block.region",
-               fmt::format("found a region of {}; {} has {}", counted(subscript.items.size(), "dimension"),
-                           printable(buffer.name()), buffer.rank()));
-  }
-  return dims;
-}
-
 std::vector<BufferRegion> PrimFuncBlocks::read_regions(const ast::Call& call) {
   std::vector<BufferRegion> regions;
   std::vector<const ast::Expr*> written;

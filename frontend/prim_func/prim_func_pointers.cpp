@@ -35,21 +35,6 @@ std::optional<PrimFuncNames::Handle> PrimFuncBuffers::pointer_type(const ast::Ex
   return handle;
 }
 
-const Buffer& PrimFuncNames::pointer_param(const std::string& name, const Handle& handle, Span at) {
-  PrimParam& param = function_.params[handle.param];
-  if (!param.buffer()->defined()) {
-    std::vector<Scalar> shape;
-    if (handle.element) shape.push_back(use(ScalarVar(name + "_size", DType::Int64, at), at));
-    param.value =
-        Buffer(name, handle.element.value_or(DType::UInt8), shape, "global", at).as_pointer(handle.type);
-  }
-  return *param.buffer();
-}
-
-Scalar PrimFuncNames::value_of(const Pointer& pointer, Span at) const {
-  return pointer.address.defined() ? pointer.address : data_of(pointer.buffer, false, at);
-}
-
 // T.address_of(A[1, 0]): the element of A at that place.
 std::optional<PrimFuncNames::Pointer> PrimFuncBuffers::address_of(const ast::Expr& expr) {
   auto* call = expr.as<ast::Call>();
@@ -121,6 +106,41 @@ void PrimFuncBuffers::define_pointer(const std::string& name, const ast::Stateme
   Buffer made = Buffer(name, type.element.value_or(DType::UInt8), {}, "global", at).as_pointer(type.type);
   into.push_back(make_stmt(AllocateStmt{made, given}, statement.span, take_comments(statement.comments)));
   bind(name, Pointer{made}, at);
+}
+
+// The dims of A[i, 0:4]: a plain index has extent 1.
+std::vector<RegionDim> PrimFuncBuffers::read_region_dims(const Buffer& buffer,
+                                                         const ast::Subscript& subscript) {
+  std::vector<RegionDim> dims;
+  auto* empty = subscript.items.size() == 1 ? subscript.items[0]->as<ast::TupleValue>() : nullptr;
+  if (!(empty && empty->items.empty())) {
+    for (std::size_t i = 0; i < subscript.items.size(); ++i) {
+      const ast::Expr& item = *subscript.items[i];
+      auto* slice = item.as<ast::Slice>();
+      if (!slice) {
+        Scalar begin = reader_.read_index(item);
+        dims.push_back({begin, int_literal(begin.dtype(), 1, item.span)});
+        continue;
+      }
+      if (slice->step)
+        type_error(slice->step->span, "block.region", "found a step in a region; expected none");
+      if (i >= buffer.shape().size()) break;
+      const Scalar& dim = buffer.shape()[i];
+      ScalarOperand begin =
+          slice->begin ? reader_.operand(*slice->begin) : ScalarOperand{int_literal(dim.dtype(), 0)};
+      ScalarOperand end = slice->end ? reader_.operand(*slice->end) : ScalarOperand{dim};
+      Scalar difference = reader_.combine(ast::Operator::Sub, end, begin, item.span).value;
+      Scalar first = reader_.convert(difference.dtype(), begin, item.span).value;
+      Scalar last = reader_.convert(difference.dtype(), end, item.span).value;
+      dims.push_back({first, extent_of(first, last, difference)});
+    }
+  }
+  if (dims.size() != buffer.shape().size()) {
+    type_error(subscript.object->span, "block.region",
+               fmt::format("found a region of {}; {} has {}", counted(subscript.items.size(), "dimension"),
+                           printable(buffer.name()), buffer.rank()));
+  }
+  return dims;
 }
 
 }  // namespace relish

@@ -166,9 +166,11 @@ Scalar ScalarReader::read_index(const ast::Expr& expr) {
   return index;
 }
 
-std::vector<DiagnosticNote> ScalarReader::missing_indices(const ast::Subscript& subscript,
-                                                          std::size_t missing) const {
-  const std::vector<std::string> axes = scope_.index_names();
+namespace {
+
+// The indices that are missing before or between those that are written, when it is clear which.
+std::vector<DiagnosticNote> missing_indices(const std::vector<std::string>& axes,
+                                            const ast::Subscript& subscript, std::size_t missing) {
   // The axes that each index mentions, as positions in their order.
   std::vector<std::size_t> last_of_item(subscript.items.size(), 0);
   std::set<std::size_t> mentioned;
@@ -201,6 +203,8 @@ std::vector<DiagnosticNote> ScalarReader::missing_indices(const ast::Subscript& 
   if (!behind.empty()) notes.push_back(insert_here(subscript.items.back()->span, behind));
   return notes;
 }
+
+}  // namespace
 
 // A[begin:end:step] as an index. The number of elements must be known when the text is read.
 Scalar ScalarReader::slice_index(const ast::Slice& slice, const Scalar& dim, Span at) {
@@ -259,7 +263,7 @@ std::vector<Scalar> ScalarReader::read_indices(const Buffer& buffer, const ast::
       notes.push_back(
           remove_this({at.file, subscript.items[rank - 1]->span.end, subscript.items.back()->span.end}));
     if (indices.size() < rank && subscript.items.size() == indices.size())
-      for (DiagnosticNote& note : missing_indices(subscript, rank - indices.size()))
+      for (DiagnosticNote& note : missing_indices(scope_.index_names(), subscript, rank - indices.size()))
         notes.push_back(std::move(note));
     fail(ErrorClass::Type, at, "buffer.rank",
          fmt::format("found {} for {}; expected {}", counted(indices.size(), "index", "indices"),

@@ -96,8 +96,6 @@ class ScalarReader : public ScalarRules {
   ScalarOperand prefix(const ast::Expr& expr, const ast::Prefix& prefix);
   ScalarOperand let_expression(const ast::Expr& expr, const ast::Call& call);
   Scalar slice_index(const ast::Slice& slice, const Scalar& dim, Span at);
-  // The indices that are missing before or between those that are written, when it is clear which.
-  std::vector<DiagnosticNote> missing_indices(const ast::Subscript& subscript, std::size_t missing) const;
   void check_depth(std::size_t levels, Span at);
 
   ReadContext& context_;
