@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 
 #include "frontend/graph/graph_control.h"
 #include "frontend/names/binding_names.h"

@@ -3,7 +3,7 @@
 
 #include "shell/script/builtins.h"
 #include "shell/script/convert.h"
-#include "shell/script/script.h"
+#include "shell/script/script_calls.h"
 #include "support/counted.h"
 #include "support/interrupt.h"
 #include "support/render.h"
@@ -78,7 +78,7 @@ void blame_call(Failure& failure, const Invocation& invocation) {
 
 }  // namespace
 
-std::vector<ScriptValue> Script::values_of_items(const std::vector<ast::ExprPtr>& items) {
+std::vector<ScriptValue> ScriptValues::values_of_items(const std::vector<ast::ExprPtr>& items) {
   std::vector<ScriptValue> result;
   result.reserve(items.size());
   for (const ast::ExprPtr& item : items) {
@@ -97,7 +97,7 @@ std::vector<ScriptValue> Script::values_of_items(const std::vector<ast::ExprPtr>
   return result;
 }
 
-std::vector<NamedValue> Script::arguments_of(const ast::Call& call) {
+std::vector<NamedValue> ScriptCalls::arguments_of(const ast::Call& call) {
   std::vector<NamedValue> result;
   for (const ast::Argument& argument : call.arguments) {
     ScriptValue value = value_of(*argument.value);
@@ -131,7 +131,7 @@ std::vector<NamedValue> Script::arguments_of(const ast::Call& call) {
 }
 
 // help(gradient) and doc(R.nn.relu) are of the name, as help("gradient") is, where it is bound to nothing.
-std::vector<NamedValue> Script::names_of(const ast::Call& call) {
+std::vector<NamedValue> ScriptCalls::names_of(const ast::Call& call) {
   if (call.arguments.size() == 1 && call.arguments[0].stars == 0 && call.arguments[0].name.empty()) {
     const ast::Expr& argument = *call.arguments[0].value;
     const std::string name = ast::dotted_name(argument);
@@ -141,14 +141,7 @@ std::vector<NamedValue> Script::names_of(const ast::Call& call) {
   return arguments_of(call);
 }
 
-std::string Script::namespace_path(const ast::Expr& expr) const {
-  std::string dotted = ast::dotted_name(expr);
-  std::string root = dotted.substr(0, dotted.find('.'));
-  if (root.empty() || environment_.find(root) || !namespaces_.known(root)) return {};
-  return namespaces_.canonical(dotted);
-}
-
-ScriptValue Script::value_of_call(const ast::Call& call, Span span) {
+ScriptValue ScriptCalls::value_of_call(const ast::Call& call, Span span) {
   if (const std::string* name = ast::name_of(*call.callee)) {
     if (!namespaces_.known(*name) || environment_.find(*name)) return call_by_name(*name, call, span);
   }
@@ -164,7 +157,7 @@ ScriptValue Script::value_of_call(const ast::Call& call, Span span) {
       }
       if (const Builtin* builtin = find_builtin(attribute->name)) {
         CallArguments arguments(builtin->name, arguments_of(call), span);
-        return builtin->call(*this, arguments);
+        return builtin->call(script(), arguments);
       }
       unknown_name(attribute->name, attribute->name_span);
     }
@@ -173,7 +166,7 @@ ScriptValue Script::value_of_call(const ast::Call& call, Span span) {
   return call_any(value_of(*call.callee), call, span);
 }
 
-ScriptValue Script::call_any(const ScriptValue& callee, const ast::Call& call, Span span) {
+ScriptValue ScriptCalls::call_any(const ScriptValue& callee, const ast::Call& call, Span span) {
   if (const auto* function = callee.as<FunctionReference>())
     return call_function(*function, arguments_of(call), span);
   if (const auto* object = callee.as<std::shared_ptr<const ObjectValue>>())
@@ -184,8 +177,8 @@ ScriptValue Script::call_any(const ScriptValue& callee, const ast::Call& call, S
             : fmt::format("found {}; expected a function", describe(callee)));
 }
 
-ScriptValue Script::call_value(const std::shared_ptr<const ObjectValue>& function,
-                               std::vector<NamedValue> arguments, Span span) {
+ScriptValue ScriptCalls::call_value(const std::shared_ptr<const ObjectValue>& function,
+                                    std::vector<NamedValue> arguments, Span span) {
   std::vector<NamedValue> all = {{"", ScriptValue(function), span}};
   for (NamedValue& argument : arguments) {
     if (!argument.name.empty()) {
@@ -207,7 +200,7 @@ ScriptValue Script::call_value(const std::shared_ptr<const ObjectValue>& functio
   }
 }
 
-ScriptValue Script::call_by_name(const std::string& name, const ast::Call& call, Span span) {
+ScriptValue ScriptCalls::call_by_name(const std::string& name, const ast::Call& call, Span span) {
   if (const ScriptValue* value = environment_.find(name)) {
     const ScriptValue kept = *value;
     return call_any(kept, call, span);
@@ -220,7 +213,7 @@ ScriptValue Script::call_by_name(const std::string& name, const ast::Call& call,
   }
   if (const Builtin* builtin = find_builtin(name)) {
     CallArguments arguments(builtin->name, arguments_of(call), span);
-    return builtin->call(*this, arguments);
+    return builtin->call(script(), arguments);
   }
   if (const Command* command = find_command(name); command && (command->surfaces & in_scripts)) {
     return call_command(*command, command->subject == Subject::Name ? names_of(call) : arguments_of(call),
@@ -240,7 +233,7 @@ ScriptValue Script::call_by_name(const std::string& name, const ast::Call& call,
   unknown_name(name, call.callee->span);
 }
 
-ScriptValue Script::call_method(const ast::Attribute& method, const ast::Call& call, Span span) {
+ScriptValue ScriptCalls::call_method(const ast::Attribute& method, const ast::Call& call, Span span) {
   ScriptValue object = value_of(*method.object);
   if (const Tensor* tensor = object.tensor(); tensor && method.name == "astype") {
     CallArguments arguments("astype", arguments_of(call), span);
@@ -262,8 +255,8 @@ ScriptValue Script::call_method(const ast::Attribute& method, const ast::Call& c
        fmt::format("{} has no method '{}'", describe(object), method.name));
 }
 
-ScriptValue Script::call_namespace(const std::string& path, const std::vector<NamedValue>& arguments,
-                                   Span span) {
+ScriptValue ScriptCalls::call_namespace(const std::string& path, const std::vector<NamedValue>& arguments,
+                                        Span span) {
   if (!path.starts_with("R.")) {
     fail(ErrorClass::Type, span, "script.namespace",
          fmt::format("'{}' belongs inside a function; expected an operator of R", printable(path)));
@@ -276,8 +269,8 @@ ScriptValue Script::call_namespace(const std::string& path, const std::vector<Na
   return operators_.call(name, arguments, span);
 }
 
-ScriptValue Script::call_function(const FunctionReference& function, std::vector<NamedValue> arguments,
-                                  Span span) {
+ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::vector<NamedValue> arguments,
+                                       Span span) {
   std::vector<CallParameter> parameters = call_parameters(*function.module, function.name);
   std::vector<const NamedValue*> given(parameters.size(), nullptr);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -346,9 +339,9 @@ ScriptValue Script::call_function(const FunctionReference& function, std::vector
   }
 }
 
-ScriptValue Script::call_command(const Command& command, std::vector<NamedValue> arguments, Span span) {
+ScriptValue ScriptCalls::call_command(const Command& command, std::vector<NamedValue> arguments, Span span) {
   Invocation invocation(session_, command, Surface::Script, span);
-  invocation.script = this;
+  invocation.script = &script();
   std::vector<std::string> option_names;
   for (const Option& option : command.options) {
     if (option.surfaces & in_scripts) option_names.emplace_back(option.name);

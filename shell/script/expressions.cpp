@@ -9,7 +9,7 @@
 #include "shell/script/format_spec.h"
 #include "shell/script/indexing.h"
 #include "shell/script/numbers.h"
-#include "shell/script/script.h"
+#include "shell/script/script_values.h"
 #include "shell/script/value_order.h"
 #include "support/interrupt.h"
 #include "support/render.h"
@@ -103,7 +103,7 @@ bool contains(const ScriptValue& container, const ScriptValue& item, Span span) 
 
 }  // namespace
 
-ScriptValue Script::value_of(const ast::Expr& expr) {
+ScriptValue ScriptValues::value_of(const ast::Expr& expr) {
   const Span span = expr.span;
   if (const auto* node = expr.as<ast::Name>()) return value_of_name(node->id, span);
   if (const auto* node = expr.as<ast::IntValue>()) return node->value;
@@ -165,7 +165,7 @@ ScriptValue Script::value_of(const ast::Expr& expr) {
        fmt::format("found {}; expected a value", ast::describe(expr)));
 }
 
-ScriptValue Script::value_of_name(const std::string& name, Span span) {
+ScriptValue ScriptValues::value_of_name(const std::string& name, Span span) {
   if (const ScriptValue* value = environment_.find(name)) return *value;
   if (find_builtin(name) || find_command(name)) {
     fail(ErrorClass::Type, span, "script.callable",
@@ -178,17 +178,7 @@ ScriptValue Script::value_of_name(const std::string& name, Span span) {
   unknown_name(name, span);
 }
 
-void Script::unknown_name(const std::string& name, Span span) {
-  std::vector<std::string> candidates = environment_.names();
-  for (const Builtin& builtin : all_builtins()) candidates.emplace_back(builtin.name);
-  for (const Command* command : all_commands()) {
-    if (command->surfaces & in_scripts) candidates.emplace_back(command->name);
-  }
-  fail(ErrorClass::Type, span, "name.unknown",
-       fmt::format("unknown name '{}'{}", printable(name), did_you_mean(name, candidates)));
-}
-
-ScriptValue Script::value_of_attribute(const ast::Attribute& attribute, Span span) {
+ScriptValue ScriptValues::value_of_attribute(const ast::Attribute& attribute, Span span) {
   if (std::string path = namespace_path(*attribute.object); !path.empty()) {
     fail(ErrorClass::Type, span, "script.callable",
          fmt::format("'{}.{}' is no value; expected a call of an operator", path, printable(attribute.name)));
@@ -218,14 +208,14 @@ ScriptValue Script::value_of_attribute(const ast::Attribute& attribute, Span spa
        fmt::format("{} has no attribute '{}'", describe(object), attribute.name));
 }
 
-ScriptValue Script::binary(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
+ScriptValue ScriptValues::binary(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
   if (a.tensor() || b.tensor()) return operators_.binary(op, a, b, span);
   if (a.is_number() && b.is_number()) return number_operation(op, a, b, span);
   if (auto result = container_operation(op, a, b, span)) return *result;
   no_operator(op, a, b, span);
 }
 
-ScriptValue Script::value_of_chain(const ast::Chain& chain, Span) {
+ScriptValue ScriptValues::value_of_chain(const ast::Chain& chain, Span) {
   ScriptValue result = value_of(*chain.first);
   for (const ast::Link& link : chain.links) {
     ScriptValue operand = value_of(*link.operand);
@@ -234,7 +224,7 @@ ScriptValue Script::value_of_chain(const ast::Chain& chain, Span) {
   return result;
 }
 
-ScriptValue Script::compare(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
+ScriptValue ScriptValues::compare(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
   switch (op) {
     case Operator::In:
       return contains(b, a, span);
@@ -267,7 +257,7 @@ ScriptValue Script::compare(Operator op, const ScriptValue& a, const ScriptValue
   }
 }
 
-ScriptValue Script::value_of_comparison(const ast::Comparison& comparison, Span span) {
+ScriptValue ScriptValues::value_of_comparison(const ast::Comparison& comparison, Span span) {
   ScriptValue left = value_of(*comparison.first);
   if (comparison.links.size() == 1)
     return compare(comparison.links[0].op, left, value_of(*comparison.links[0].operand), span);
@@ -283,7 +273,7 @@ ScriptValue Script::value_of_comparison(const ast::Comparison& comparison, Span 
   return true;
 }
 
-ScriptValue Script::value_of_prefix(const ast::Prefix& prefix, Span span) {
+ScriptValue ScriptValues::value_of_prefix(const ast::Prefix& prefix, Span span) {
   if (prefix.op == ast::PrefixOperator::Not) return !condition(*prefix.operand, "not");
   ScriptValue operand = value_of(*prefix.operand);
   if (operand.tensor()) return operators_.prefix(prefix.op, operand, span);
@@ -292,7 +282,7 @@ ScriptValue Script::value_of_prefix(const ast::Prefix& prefix, Span span) {
        fmt::format("'{}' is not defined for {}", ast::text_of(prefix.op), describe(operand)));
 }
 
-ScriptValue Script::value_of_format(const ast::FormatString& text) {
+ScriptValue ScriptValues::value_of_format(const ast::FormatString& text) {
   std::string result;
   for (const ast::FormatPart& part : text.parts) {
     if (!part.field) {
@@ -307,7 +297,7 @@ ScriptValue Script::value_of_format(const ast::FormatString& text) {
   return result;
 }
 
-ScriptValue Script::value_of_subscript(const ast::Subscript& node, Span span) {
+ScriptValue ScriptValues::value_of_subscript(const ast::Subscript& node, Span span) {
   ScriptValue object = value_of(*node.object);
   std::vector<SubscriptItem> items;
   for (const ast::ExprPtr& item : node.items) {
@@ -330,7 +320,7 @@ ScriptValue Script::value_of_subscript(const ast::Subscript& node, Span span) {
   return relish::subscript(object, items, span);
 }
 
-ScriptValue Script::value_of_numbers(const ast::NumberListValue& numbers) {
+ScriptValue ScriptValues::value_of_numbers(const ast::NumberListValue& numbers) {
   std::vector<ScriptValue> items;
   items.reserve(numbers.size());
   for (std::int64_t value : numbers.integers) items.emplace_back(value);
@@ -340,7 +330,7 @@ ScriptValue Script::value_of_numbers(const ast::NumberListValue& numbers) {
   return numbers.tuple ? ScriptValue::tuple(std::move(items)) : ScriptValue::list(std::move(items));
 }
 
-bool Script::condition(const ast::Expr& expr, std::string_view word) {
+bool ScriptValues::condition(const ast::Expr& expr, std::string_view word) {
   ScriptValue value = value_of(expr);
   if (const auto* flag = value.as<bool>()) return *flag;
   if (const Tensor* tensor = value.tensor(); tensor && tensor->rank() == 0 && is_bool(tensor->dtype())) {

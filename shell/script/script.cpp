@@ -1,5 +1,4 @@
-// A script's life: reading and running of texts, arguments of the command line, and the files that it may
-// name.
+// A script's life: reading and running of texts.
 #include "shell/script/script.h"
 
 #include <algorithm>
@@ -19,41 +18,6 @@
 namespace relish {
 namespace {
 
-[[noreturn]] void bad_value(const std::string& name, const std::string& text, std::string_view expected) {
-  fail(ErrorClass::Usage, {}, "arg.value",
-       fmt::format("--set {}: found '{}'; expected {}", name, printable(text), expected));
-}
-
-// A value of `--set` as the default's kind.
-ScriptValue converted(const std::string& name, const std::string& text, const ScriptValue& fallback) {
-  if (fallback.as<bool>()) {
-    if (text == "True" || text == "true" || text == "1") return true;
-    if (text == "False" || text == "false" || text == "0") return false;
-    bad_value(name, text, "True or False");
-  }
-  if (fallback.as<std::int64_t>()) {
-    const auto value = whole_number<std::int64_t>(text);
-    if (!value) bad_value(name, text, "an int");
-    return *value;
-  }
-  if (fallback.as<double>()) {
-    const auto value = real_number(text);
-    if (!value) bad_value(name, text, "a number");
-    return *value;
-  }
-  if (fallback.string()) return text;
-  if (fallback.sequence()) {
-    ScriptValue value = parse_literal(text, "--set " + name);
-    if (!value.sequence()) bad_value(name, text, "a list");
-    return value;
-  }
-  // Without a default the text decides.
-  bool literal =
-      !text.empty() && (std::string_view("[(\"'-+.0123456789").find(text[0]) != std::string_view::npos ||
-                        text == "True" || text == "False" || text == "None");
-  return literal ? parse_literal(text, "--set " + name) : ScriptValue(text);
-}
-
 // What declares and does nothing.
 bool is_declaration(const ast::Statement& statement) {
   return statement.as<ast::DeclareModule>() || statement.as<ast::DeclareFunction>() ||
@@ -62,44 +26,7 @@ bool is_declaration(const ast::Statement& statement) {
 
 }  // namespace
 
-Script::Script(Session& session, ScriptOptions options)
-    : session_(session), options_(std::move(options)), operators_(session) {
-  start_language();
-}
-
-ReadOptions Script::reading_options() {
-  ReadOptions options;
-  options.session_functions = free_functions_.get();
-  options.namespaces = namespaces_;
-  options.session_links = linked_;
-  for (const std::string& name : environment_.names()) {
-    const ScriptValue& value = *environment_.find(name);
-    const ModulePtr* module = value.as<ModulePtr>();
-    if (module) options.session_modules.push_back(name);
-    auto loaded = loads_.find(name);
-    if (module && loaded != loads_.end() && loaded->second == *module)
-      options.session_loads.emplace_back(name, *module);
-    bool declared = free_functions_ && value.as<FunctionReference>() && free_functions_->find(name);
-    if (!module && !declared) options.session_names.push_back(name);
-  }
-  options.load_module = [this](const std::string& path, Span span) {
-    ModulePtr& module = read_ahead_[path];
-    if (!module) module = read_module_file(path, span);
-    return module;
-  };
-  return options;
-}
-
-ModulePtr Script::read_module_file(const std::string& path, Span span) {
-  LoadedModule loaded = load_module_file(path, path_rules(), chain_, span);
-  session_.report(loaded.warnings);
-  return loaded.module;
-}
-
-ModulePtr Script::load_module(const std::string& path, Span span) {
-  auto ahead = read_ahead_.find(path);
-  return ahead != read_ahead_.end() && ahead->second ? ahead->second : read_module_file(path, span);
-}
+Script::Script(Session& session, ScriptOptions options) : ScriptCalls(session, std::move(options)) {}
 
 void Script::run_text(std::string name, std::string text) {
   run(Sources::instance().add(std::move(name), std::move(text)));
@@ -187,32 +114,6 @@ ScriptValue Script::evaluate(std::uint32_t file) {
     }
   });
   return result;
-}
-
-ScriptValue Script::argument(const std::string& name, const ScriptValue& fallback, Span) {
-  // The last of repeated flags holds.
-  const std::string* given = nullptr;
-  for (const auto& [set_name, text] : session_.settings().sets) {
-    if (set_name == name) given = &text;
-  }
-  return given ? converted(name, *given, fallback) : fallback;
-}
-
-PathRules Script::path_rules() const {
-  PathRules rules = relish::path_rules(session_, options_.folder, options_.confined);
-  // What the command line gave is named by the user.
-  for (const auto& [name, text] : session_.settings().sets) {
-    if (!text.empty()) rules.given.push_back(text);
-  }
-  rules.jobs.push_back(RunFolderOptions().base);
-  for (const auto& [name, text] : session_.settings().job_flags) {
-    if (name == "run_dir") rules.jobs.push_back(text);
-  }
-  return rules;
-}
-
-std::string Script::resolve_path(const std::string& path, Span span) {
-  return resolve(path_rules(), path, span);
 }
 
 }  // namespace relish

@@ -141,18 +141,6 @@ Script::Flow Script::execute(const ast::Statement& statement) {
   return Flow::Next;
 }
 
-void Script::set_name(const std::string& name, ScriptValue value, Span span) {
-  bool hides = find_command(name) && !environment_.find(name) && (find_command(name)->surfaces & in_scripts);
-  environment_.set(name, std::move(value));
-  if (!hides) return;
-  Diagnostic note;
-  note.severity = Severity::Note;
-  note.span = span;
-  note.message =
-      fmt::format("'{0}' hides the command of that name, which stays reachable as relish.{0}", name);
-  session_.report(note);
-}
-
 void Script::bind(const ast::Expr& target, ScriptValue value) {
   if (const std::string* name = ast::name_of(target)) {
     set_name(*name, std::move(value), target.span);

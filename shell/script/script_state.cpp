@@ -1,0 +1,152 @@
+// What a script knows: arguments of the command line, the files that it may name, modules of files, and what
+// its names may be.
+#include "shell/script/script_state.h"
+
+#include <charconv>
+#include <optional>
+
+#include "shell/command.h"
+#include "shell/program/literal_text.h"
+#include "shell/program/module_files.h"
+#include "shell/program/reading.h"
+#include "shell/script/builtins.h"
+#include "support/render.h"
+#include "support/suggest.h"
+#include "support/value_text.h"
+#include "train/run_folder.h"
+
+namespace relish {
+namespace {
+
+[[noreturn]] void bad_value(const std::string& name, const std::string& text, std::string_view expected) {
+  fail(ErrorClass::Usage, {}, "arg.value",
+       fmt::format("--set {}: found '{}'; expected {}", name, printable(text), expected));
+}
+
+// A value of `--set` as the default's kind.
+ScriptValue converted(const std::string& name, const std::string& text, const ScriptValue& fallback) {
+  if (fallback.as<bool>()) {
+    if (text == "True" || text == "true" || text == "1") return true;
+    if (text == "False" || text == "false" || text == "0") return false;
+    bad_value(name, text, "True or False");
+  }
+  if (fallback.as<std::int64_t>()) {
+    const auto value = whole_number<std::int64_t>(text);
+    if (!value) bad_value(name, text, "an int");
+    return *value;
+  }
+  if (fallback.as<double>()) {
+    const auto value = real_number(text);
+    if (!value) bad_value(name, text, "a number");
+    return *value;
+  }
+  if (fallback.string()) return text;
+  if (fallback.sequence()) {
+    ScriptValue value = parse_literal(text, "--set " + name);
+    if (!value.sequence()) bad_value(name, text, "a list");
+    return value;
+  }
+  // Without a default the text decides.
+  bool literal =
+      !text.empty() && (std::string_view("[(\"'-+.0123456789").find(text[0]) != std::string_view::npos ||
+                        text == "True" || text == "False" || text == "None");
+  return literal ? parse_literal(text, "--set " + name) : ScriptValue(text);
+}
+
+}  // namespace
+
+ScriptState::ScriptState(Session& session, ScriptOptions options)
+    : session_(session), options_(std::move(options)), operators_(session) {
+  start_language();
+}
+
+ReadOptions ScriptState::reading_options() {
+  ReadOptions options;
+  options.session_functions = free_functions_.get();
+  options.namespaces = namespaces_;
+  options.session_links = linked_;
+  for (const std::string& name : environment_.names()) {
+    const ScriptValue& value = *environment_.find(name);
+    const ModulePtr* module = value.as<ModulePtr>();
+    if (module) options.session_modules.push_back(name);
+    auto loaded = loads_.find(name);
+    if (module && loaded != loads_.end() && loaded->second == *module)
+      options.session_loads.emplace_back(name, *module);
+    bool declared = free_functions_ && value.as<FunctionReference>() && free_functions_->find(name);
+    if (!module && !declared) options.session_names.push_back(name);
+  }
+  options.load_module = [this](const std::string& path, Span span) {
+    ModulePtr& module = read_ahead_[path];
+    if (!module) module = read_module_file(path, span);
+    return module;
+  };
+  return options;
+}
+
+ModulePtr ScriptState::read_module_file(const std::string& path, Span span) {
+  LoadedModule loaded = load_module_file(path, path_rules(), chain_, span);
+  session_.report(loaded.warnings);
+  return loaded.module;
+}
+
+ModulePtr ScriptState::load_module(const std::string& path, Span span) {
+  auto ahead = read_ahead_.find(path);
+  return ahead != read_ahead_.end() && ahead->second ? ahead->second : read_module_file(path, span);
+}
+
+PathRules ScriptState::path_rules() const {
+  PathRules rules = relish::path_rules(session_, options_.folder, options_.confined);
+  // What the command line gave is named by the user.
+  for (const auto& [name, text] : session_.settings().sets) {
+    if (!text.empty()) rules.given.push_back(text);
+  }
+  rules.jobs.push_back(RunFolderOptions().base);
+  for (const auto& [name, text] : session_.settings().job_flags) {
+    if (name == "run_dir") rules.jobs.push_back(text);
+  }
+  return rules;
+}
+
+std::string ScriptState::resolve_path(const std::string& path, Span span) {
+  return resolve(path_rules(), path, span);
+}
+
+ScriptValue ScriptState::argument(const std::string& name, const ScriptValue& fallback, Span) {
+  // The last of repeated flags holds.
+  const std::string* given = nullptr;
+  for (const auto& [set_name, text] : session_.settings().sets) {
+    if (set_name == name) given = &text;
+  }
+  return given ? converted(name, *given, fallback) : fallback;
+}
+
+void ScriptState::set_name(const std::string& name, ScriptValue value, Span span) {
+  bool hides = find_command(name) && !environment_.find(name) && (find_command(name)->surfaces & in_scripts);
+  environment_.set(name, std::move(value));
+  if (!hides) return;
+  Diagnostic note;
+  note.severity = Severity::Note;
+  note.span = span;
+  note.message =
+      fmt::format("'{0}' hides the command of that name, which stays reachable as relish.{0}", name);
+  session_.report(note);
+}
+
+void ScriptState::unknown_name(const std::string& name, Span span) {
+  std::vector<std::string> candidates = environment_.names();
+  for (const Builtin& builtin : all_builtins()) candidates.emplace_back(builtin.name);
+  for (const Command* command : all_commands()) {
+    if (command->surfaces & in_scripts) candidates.emplace_back(command->name);
+  }
+  fail(ErrorClass::Type, span, "name.unknown",
+       fmt::format("unknown name '{}'{}", printable(name), did_you_mean(name, candidates)));
+}
+
+std::string ScriptState::namespace_path(const ast::Expr& expr) const {
+  std::string dotted = ast::dotted_name(expr);
+  std::string root = dotted.substr(0, dotted.find('.'));
+  if (root.empty() || environment_.find(root) || !namespaces_.known(root)) return {};
+  return namespaces_.canonical(dotted);
+}
+
+}  // namespace relish

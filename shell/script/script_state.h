@@ -1,0 +1,83 @@
+// What a script knows while it runs: its names, modules and files. The lowest of the layers that Script is
+// made of (state, values, calls, statements); each is a page that needs those below only.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/names/namespaces.h"
+#include "frontend/reader.h"
+#include "frontend/text/ast.h"
+#include "shell/command.h"
+#include "shell/program/path_rules.h"
+#include "shell/script/call_arguments.h"
+#include "shell/script/environment.h"
+#include "shell/script/function_values.h"
+#include "shell/script/operator_call.h"
+
+namespace relish {
+
+struct ScriptOptions {
+  // Folder against which relative paths are resolved; empty: the current one.
+  std::string folder;
+  // Files that the script may name: below its folder only (scripts), or any (what the user types).
+  bool confined = false;
+  // A typed input: the value of a lone string is shown.
+  bool interactive = false;
+  // The files whose statements are running, outermost first.
+  std::vector<std::string> running = {};
+};
+
+class ScriptState {
+ public:
+  virtual ~ScriptState() = default;
+
+  Session& session() { return session_; }
+  Environment& environment() { return environment_; }
+  const Environment& environment() const { return environment_; }
+  OperatorCalls& operators() { return operators_; }
+  const ScriptOptions& options() const { return options_; }
+  // Against which the next texts resolve relative paths.
+  void set_folder(std::string folder) { options_.folder = std::move(folder); }
+  // With the file that this script runs.
+  const std::vector<std::string>& running() const { return running_; }
+  // The implicit module of free functions; null when there are none.
+  const ModulePtr& free_functions() const { return free_functions_; }
+  // What the next text may refer to.
+  ReadOptions reading_options();
+
+  // The value of arg(name, fallback).
+  ScriptValue argument(const std::string& name, const ScriptValue& fallback, Span span);
+  // The path that a script's text names, as it may be opened; PolicyError when it may not.
+  std::string resolve_path(const std::string& path, Span span);
+  // The module of a program file: the one that the text's functions were linked with, if they use it.
+  ModulePtr load_module(const std::string& path, Span span);
+
+ protected:
+  ScriptState(Session& session, ScriptOptions options);
+
+  PathRules path_rules() const;
+  ModulePtr read_module_file(const std::string& path, Span span);
+  void set_name(const std::string& name, ScriptValue value, Span span);
+  [[noreturn]] void unknown_name(const std::string& name, Span span);
+  // "R.nn.relu" for a dotted name in a namespace of TVM whose first word is no variable; empty otherwise.
+  std::string namespace_path(const ast::Expr& expr) const;
+
+  Session& session_;
+  ScriptOptions options_;
+  Environment environment_;
+  OperatorCalls operators_;
+  FunctionValues function_values_;
+  ModulePtr free_functions_;
+  Namespaces namespaces_;
+  std::map<std::string, ModulePtr> loads_;       // modules of files, by the names that they were loaded into
+  std::map<std::string, ModulePtr> read_ahead_;  // of the text that runs, by path as written
+  std::map<std::string, std::string> linked_;    // functions of files in `free_functions_`: lib_f -> lib.f
+  std::vector<std::string> chain_;               // the file that runs
+  std::vector<std::string> running_;
+};
+
+}  // namespace relish
