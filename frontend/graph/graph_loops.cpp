@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-
 #include "frontend/graph/graph_control.h"
 #include "frontend/names/binding_names.h"
 #include "frontend/names/suggestions.h"

@@ -70,9 +70,8 @@ void SessionStatements::add_part(const std::string& text, const Script::Progress
   add_piece(std::move(comment));
   // Names that hide what the values are made with come last.
   std::vector<std::string> names = progress.touched;
-  std::stable_partition(names.begin(), names.end(), [](const std::string& name) {
-    return !find_builtin(name) && !find_command(name);
-  });
+  std::stable_partition(names.begin(), names.end(),
+                        [](const std::string& name) { return !find_builtin(name) && !find_command(name); });
   for (const std::string& name : names) {
     if (!script.environment().find(name)) continue;
     if (const auto pieces = assignment_pieces(script, name)) {
