@@ -1,6 +1,5 @@
 // Mutations of prim_funcs: accesses, scalars, loops, blocks.
 #include <algorithm>
-#include <cctype>
 
 #include "ir/nodes/intrinsic.h"
 #include "tests/generate/mutation.h"
@@ -223,33 +222,14 @@ MaybeLine condition_not_bool(Draft& draft) {
   return at;
 }
 
-// Whether the text has the name as a word of its own.
-bool mentions(const std::string& text, const std::string& name) {
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-    const std::size_t end = at + name.size();
-    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) return true;
-  }
-  return false;
-}
-
-MaybeLine handle_not_matched(Draft& draft) {
-  // The match_buffer goes; what is told is the first use of its name. One of symbolic sizes is left alone:
-  // what is told then is that nothing tells the size.
-  const MaybeLine at = draft.some_line([](const SourceLine& line) {
-    return line.loop && line.text.find(" = T.match_buffer(") != std::string::npos;
-  });
+MaybeLine match_of_no_handle(Draft& draft) {
+  constexpr std::string_view call = "T.match_buffer(var_";
+  const MaybeLine at = draft.some_line(
+      [&](const SourceLine& line) { return line.loop && line.text.find(call) != std::string::npos; });
   if (!at) return std::nullopt;
-  for (std::size_t line = *at; draft.line(line).kind != SourceLine::Def; --line)
-    if (draft.line(line).text.find(" = T.int") != std::string::npos) return std::nullopt;
-  const std::string text = draft.line(*at).text.substr(0, draft.line(*at).text.find(" = "));
-  const std::string name = text.substr(text.find_first_not_of(' '));
-  draft.source.lines.erase(draft.source.lines.begin() + static_cast<std::ptrdiff_t>(*at));
-  for (std::size_t line = *at; line < draft.source.lines.size(); ++line) {
-    if (draft.line(line).kind == SourceLine::Def) break;
-    if (mentions(draft.line(line).text, name)) return line;
-  }
-  return std::nullopt;
+  std::string& text = draft.text(*at);
+  text.insert(text.find(',', text.find(call)), "_of_nobody");
+  return at;
 }
 
 MaybeLine loop_over_nothing(Draft& draft) {
@@ -294,7 +274,7 @@ std::span<const MutationRule> loop_mutations() {
       {"letters of a remap", ErrorClass::Type, remap_letters},
       {"axis outside a block", ErrorClass::Type, axis_outside_block},
       {"condition that is no bool", ErrorClass::Type, condition_not_bool},
-      {"handle that is not matched", ErrorClass::Type, handle_not_matched},
+      {"match of a handle that there is not", ErrorClass::Type, match_of_no_handle},
       {"loop over a list", ErrorClass::Type, loop_over_nothing},
       {"return without a value", ErrorClass::Type, return_of_nothing},
   };
