@@ -5,6 +5,7 @@
 
 #include "shell/script/builtins.h"
 #include "shell/script/script.h"
+#include "shell/script/script_exit.h"
 #include "support/limits.h"
 #include "tests/generate/random.h"
 
@@ -259,6 +260,9 @@ std::vector<std::string> statement_findings(std::uint64_t seed, Tally& tally) {
     try {
       script.run_text("<in>", input);
       ++tally["ran"];
+      continue;
+    } catch (const ScriptExit&) {
+      ++tally["left"];
       continue;
     } catch (const Failure& failure) {
       const Diagnostic& first = failure.diagnostics().front();
