@@ -32,11 +32,6 @@ constexpr std::array<LoopName, 6> loop_names = {{{"range", LoopKind::Serial},
                                                  {"T.unroll", LoopKind::Unrolled},
                                                  {"T.thread_binding", LoopKind::ThreadBinding}}};
 
-[[noreturn]] void too_many_iterations(Span span) {
-  fail(ErrorClass::ResourceLimit, span, "limit.iterations",
-       "found a loop of 2**63 iterations or more; expected less");
-}
-
 }  // namespace
 
 PrimFuncLoops::LoopHeader PrimFuncLoops::read_loop_header(const ast::Expr& iterable) {
@@ -176,9 +171,6 @@ void PrimFuncLoops::read_bounds(const std::string& name, const ast::Expr& iterab
     Scalar first = reader_.convert(dtype, begin, begin.value.span()).value;
     Scalar last = reader_.convert(dtype, end, end.value.span()).value;
     header.dimensions.push_back({first, extent_of(first, last, difference)});
-    std::int64_t count = 0;
-    if (first.as_int() && last.as_int() && __builtin_sub_overflow(*last.as_int(), *first.as_int(), &count))
-      too_many_iterations(iterable.span);
   }
   // A literal of uint64 from 2^63 up.
   const Scalar& count = header.dimensions.back().extent;
