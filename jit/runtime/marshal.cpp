@@ -60,22 +60,16 @@ void append_slots(const Value& value, std::vector<std::int64_t>& slots, std::vec
   }
 }
 
-Value argument_of_slots(const ValueTree& tree, CallState& state, const std::int64_t* slots,
-                        std::size_t& position) {
+// A value of slots; `tensor_of(tree, address, shape)` gives its tensors.
+template <class F>
+Value read_slots(const ValueTree& tree, const std::int64_t* slots, std::size_t& position,
+                 const F& tensor_of) {
   switch (tree.kind) {
     case ValueTree::TensorLeaf: {
       void* address = reinterpret_cast<void*>(static_cast<std::intptr_t>(slots[position]));
       Shape shape(slots + position + 1, slots + position + 1 + tree.rank);
       position += slot_count(tree);
-      const auto made = state.tensors.find(address);
-      if (made != state.tensors.end() && made->second.dtype() == tree.dtype &&
-          made->second.size() == element_count(shape)) {
-        return made->second.reshaped(std::move(shape));
-      }
-      Tensor copy = Tensor::empty(tree.dtype, std::move(shape));
-      if (copy.byte_size() > 0)
-        std::memcpy(copy.mutable_data(), address, static_cast<std::size_t>(copy.byte_size()));
-      return copy;
+      return tensor_of(tree, address, std::move(shape));
     }
     case ValueTree::ShapeLeaf: {
       ShapeValue shape{{slots + position, slots + position + tree.rank}};
@@ -91,10 +85,25 @@ Value argument_of_slots(const ValueTree& tree, CallState& state, const std::int6
     case ValueTree::Tuple:
       break;
   }
+  if (tree.fields.empty()) return Value::tuple({});
   std::vector<Value> fields;
-  for (const ValueTree& field : tree.fields)
-    fields.push_back(argument_of_slots(field, state, slots, position));
+  for (const ValueTree& field : tree.fields) fields.push_back(read_slots(field, slots, position, tensor_of));
   return Value::tuple(std::move(fields));
+}
+
+Value argument_of_slots(const ValueTree& tree, CallState& state, const std::int64_t* slots,
+                        std::size_t& position) {
+  return read_slots(tree, slots, position, [&](const ValueTree& leaf, void* address, Shape shape) -> Value {
+    const auto made = state.tensors.find(address);
+    if (made != state.tensors.end() && made->second.dtype() == leaf.dtype &&
+        made->second.size() == element_count(shape)) {
+      return made->second.reshaped(std::move(shape));
+    }
+    Tensor copy = Tensor::empty(leaf.dtype, std::move(shape));
+    if (copy.byte_size() > 0)
+      std::memcpy(copy.mutable_data(), address, static_cast<std::size_t>(copy.byte_size()));
+    return copy;
+  });
 }
 
 std::vector<Value> arguments_of(const HostCall& host, CallState& state, const std::int64_t* in) {
@@ -146,39 +155,16 @@ void result_to_slots(const Value& value, const ValueTree& tree, Span span, CallS
 
 Value value_of_slots(const ValueTree& tree, const GraphValues& values, const std::vector<Value>& arguments,
                      CallState& state, const std::int64_t* slots, std::size_t& position) {
-  switch (tree.kind) {
-    case ValueTree::TensorLeaf: {
-      void* address = reinterpret_cast<void*>(static_cast<std::intptr_t>(slots[position]));
-      Shape shape(slots + position + 1, slots + position + 1 + tree.rank);
-      position += slot_count(tree);
-      const Storage& storage = values.storages.at(tree.storage);
-      if (storage.kind == Storage::Param) return arguments.at(storage.param);
-      if (storage.kind == Storage::Constant) return storage.constant;
-      const auto found = state.tensors.find(address);
-      RELISH_CHECK(found != state.tensors.end(), "a result of compiled code has no tensor");
-      // Values of one storage may have several shapes, and those without elements several dtypes.
-      if (element_count(shape) == 0) return Tensor::empty(tree.dtype, std::move(shape));
-      return found->second.reshaped(std::move(shape));
-    }
-    case ValueTree::ShapeLeaf: {
-      ShapeValue shape{{slots + position, slots + position + tree.rank}};
-      position += slot_count(tree);
-      return shape;
-    }
-    case ValueTree::ScalarLeaf:
-      return scalar_of_slot(slots[position++], tree.dtype);
-    case ValueTree::TextLeaf:
-      return tree.text;
-    case ValueTree::BoxLeaf:
-      return reinterpret_cast<const Box*>(static_cast<std::intptr_t>(slots[position++]))->value;
-    case ValueTree::Tuple:
-      break;
-  }
-  if (tree.fields.empty()) return Value::tuple({});
-  std::vector<Value> fields;
-  for (const ValueTree& field : tree.fields)
-    fields.push_back(value_of_slots(field, values, arguments, state, slots, position));
-  return Value::tuple(std::move(fields));
+  return read_slots(tree, slots, position, [&](const ValueTree& leaf, void* address, Shape shape) -> Value {
+    const Storage& storage = values.storages.at(leaf.storage);
+    if (storage.kind == Storage::Param) return arguments.at(storage.param);
+    if (storage.kind == Storage::Constant) return storage.constant;
+    const auto found = state.tensors.find(address);
+    RELISH_CHECK(found != state.tensors.end(), "a result of compiled code has no tensor");
+    // Values of one storage may have several shapes, and those without elements several dtypes.
+    if (element_count(shape) == 0) return Tensor::empty(leaf.dtype, std::move(shape));
+    return found->second.reshaped(std::move(shape));
+  });
 }
 
 }  // namespace relish::jit
