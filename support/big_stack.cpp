@@ -1,7 +1,6 @@
 // A thread with a large reserved stack. Pages are committed only as the recursion touches them.
 #include "support/big_stack.h"
 
-#include <malloc.h>
 #include <pthread.h>
 
 #include <exception>
@@ -38,10 +37,6 @@ void* run_job(void* argument) {
 
 void with_big_stack(const std::function<void()>& work) {
   if (on_big_stack) return work();
-  // One heap for all threads: glibc grows a thread's own heap by a system call for every page, which costs a
-  // reader of large texts a fifth of its time.
-  static const int one_heap = mallopt(M_ARENA_MAX, 1);
-  static_cast<void>(one_heap);
   Job job{&work, nullptr};
   pthread_t thread;
   bool started = false;
