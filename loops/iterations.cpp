@@ -3,11 +3,55 @@
 
 #include <algorithm>
 #include <functional>
+#include <unordered_map>
 
+#include "ir/rewriting/rewrite.h"
 #include "ir/scalars/scalar_order.h"
 #include "loops/accesses.h"
 
 namespace relish {
+namespace {
+
+// The most iterations of each loop in a statement that begins at 0, as far as literals tell.
+using Extents = std::unordered_map<Polynomial::Atom, std::int64_t>;
+
+Extents extents_in(const Stmt& body) {
+  Extents extents;
+  for_each_stmt(body, [&](const Stmt& stmt) {
+    const auto* loop = stmt.as<For>();
+    if (!loop || loop->begin.as_int() != 0 || loop->step.defined()) return;
+    if (const auto extent = most_iterations(loop->extent)) extents.emplace(loop->var.id(), *extent);
+  });
+  return extents;
+}
+
+// Whether the offset is in [0, size) whatever the loops in the body count.
+bool stays_below(const Polynomial& offset, std::int64_t size, const Extents& extents) {
+  std::int64_t most = 0;
+  for (const auto& [atoms, coefficient] : offset.terms()) {
+    std::int64_t reach = 1;
+    if (coefficient < 0 || atoms.size() > 1) return false;
+    if (!atoms.empty()) {
+      const auto found = extents.find(atoms.front());
+      if (found == extents.end()) return false;
+      reach = found->second - 1;
+    }
+    if (__builtin_mul_overflow(reach, coefficient, &reach) || __builtin_add_overflow(most, reach, &most))
+      return false;
+  }
+  return offset.valid() && most < size;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> most_iterations(const Scalar& extent) {
+  if (const auto literal = extent.as_int()) return literal;
+  const auto* least = extent.as<Binary>();
+  if (!least || least->op != BinaryOp::Min) return std::nullopt;
+  const auto a = most_iterations(least->a), b = most_iterations(least->b);
+  if (a && b) return std::min(*a, *b);
+  return a ? a : b;
+}
 
 bool independent_iterations(const For& loop, RangeProver& prover) {
   BodyAccesses body{prover};
@@ -20,13 +64,23 @@ bool independent_iterations(const For& loop, RangeProver& prover) {
         if (!prover.is_dimension(atom)) return false;
     return true;
   };
+  const Extents extents = extents_in(loop.body);
+  // Every access in a block of its own: at loop * size + what stays below that size.
+  const auto in_blocks = [&](const Buffer& buffer, std::size_t d, std::int64_t size) {
+    return size > 1 && std::all_of(body.accesses.begin(), body.accesses.end(), [&](const Access& access) {
+             if (!(*access.buffer == buffer)) return true;
+             const auto split = prover.polynomial((*access.indices)[d]).split(loop.var.id());
+             return split && split->quotient.constant() == size && stays_below(split->rest, size, extents);
+           });
+  };
   for (const Access& store : body.accesses) {
     if (!store.store || body.own_buffers.contains(store.buffer->id())) continue;
     bool separated = false;
     for (std::size_t d = 0; d < store.indices->size() && !separated; ++d) {
       const Polynomial at = prover.polynomial((*store.indices)[d]);
       const auto split = at.split(loop.var.id());
-      if (!split || split->quotient.constant() != 1 || !fixed(split->rest)) continue;
+      if (split && in_blocks(*store.buffer, d, split->quotient.constant().value_or(0))) separated = true;
+      if (!split || separated || split->quotient.constant() != 1 || !fixed(split->rest)) continue;
       separated = std::all_of(body.accesses.begin(), body.accesses.end(), [&](const Access& other) {
         return !(*other.buffer == *store.buffer) || (prover.polynomial((*other.indices)[d]) - at).is_zero();
       });

@@ -10,6 +10,9 @@ namespace relish {
 // they may run at once. (loops/dependence.h shows the contrary; of some loops neither is known.)
 bool independent_iterations(const For& loop, RangeProver& prover);
 
+// The most that an extent can be, when it or one side of a minimum is a literal.
+std::optional<std::int64_t> most_iterations(const Scalar& extent);
+
 // What an innermost loop does, as far as vectorizing it goes.
 struct LoopTraits {
   bool calls = false;    // math functions

@@ -6,13 +6,15 @@
 #include "loops/range_prover.h"
 #include "loops/work.h"
 #include "schedule/arrange.h"
+#include "schedule/contraction.h"
 
 namespace relish {
 namespace {
 
 class Scheduler {
  public:
-  explicit Scheduler(const PrimFunc& function) : has_views_(declares_views(function)) {
+  Scheduler(const PrimFunc& function, const Target& target)
+      : target_(target), has_views_(declares_views(function)) {
     for (const PrimParam& param : function.params) {
       if (!param.buffer()) continue;
       for (const Scalar& dim : param.buffer()->shape())
@@ -25,7 +27,10 @@ class Scheduler {
     if (!stmt.defined()) return stmt;
     if (stmt.as<For>()) {
       // Buffers that may share elements: nothing is reordered.
-      const Stmt arranged = has_views_ ? stmt : arrange(stmt, prover_, accumulators_);
+      if (has_views_) return loop(stmt);
+      if (const auto blocks = contract(stmt, prover_, target_))
+        return blocks->as<For>() ? loop(*blocks) : statement(*blocks);
+      const Stmt arranged = arrange(stmt, prover_, accumulators_);
       return arranged.as<For>() ? loop(arranged) : statement(arranged);
     }
     if (const auto* n = stmt.as<While>()) {
@@ -90,6 +95,7 @@ class Scheduler {
     return independent_iterations(loop, prover_);
   }
 
+  const Target& target_;
   RangeProver prover_;
   Accumulators accumulators_;
   const bool has_views_;
@@ -98,19 +104,19 @@ class Scheduler {
 
 }  // namespace
 
-PrimFuncPtr schedule(const PrimFuncPtr& function) {
+PrimFuncPtr schedule(const PrimFuncPtr& function, const Target& target) {
   if (!function->body.defined()) return function;
-  const Stmt body = Scheduler(*function).statement(function->body);
+  const Stmt body = Scheduler(*function, target).statement(function->body);
   if (body.same_as(function->body)) return function;
   auto scheduled = std::make_shared<PrimFunc>(*function);
   scheduled->body = body;
   return scheduled;
 }
 
-Module schedule(const Module& module) {
+Module schedule(const Module& module, const Target& target) {
   Module result = module;
   for (GlobalFunction& each : result.functions)
-    if (auto* function = std::get_if<PrimFuncPtr>(&each)) *function = schedule(*function);
+    if (auto* function = std::get_if<PrimFuncPtr>(&each)) *function = schedule(*function, target);
   return result;
 }
 

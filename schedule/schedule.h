@@ -3,12 +3,13 @@
 #pragma once
 
 #include "ir/nodes/module.h"
+#include "schedule/target.h"
 
 namespace relish {
 
 // The same module with all prim_funcs scheduled; functions that stay as they are keep their handles. In the
 // result a T.parallel loop is one whose iterations are shown to be independent, and worth several threads.
-Module schedule(const Module& module);
-PrimFuncPtr schedule(const PrimFuncPtr& function);
+Module schedule(const Module& module, const Target& target = {});
+PrimFuncPtr schedule(const PrimFuncPtr& function, const Target& target = {});
 
 }  // namespace relish

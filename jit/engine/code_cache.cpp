@@ -174,7 +174,7 @@ std::shared_ptr<const Compiled> CodeCache::find_or_compile(const ModulePtr& modu
   }
   std::shared_ptr<const Compiled> code;
   with_big_stack([&] {
-    if (!engine_) engine_ = std::make_unique<Engine>();
+    if (!engine_) engine_ = std::make_unique<Engine>(target_);
     code = compile(*engine_, *module, functions, unknown);
   });
   std::vector<std::weak_ptr<const void>> alive;

@@ -5,6 +5,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,9 @@ namespace relish::jit {
 
 class CodeCache {
  public:
+  // None: code is scheduled for this machine.
+  explicit CodeCache(std::optional<Target> target) : target_(std::move(target)) {}
+
   // The code for such arguments of a Relax function, which are checked first.
   std::shared_ptr<const Compiled> code_for(const ModulePtr& module, const FunctionPtr& function,
                                            const std::vector<Value>& args);
@@ -54,6 +58,7 @@ class CodeCache {
   std::shared_ptr<const Compiled> find_or_compile(const ModulePtr& module, std::string_view name,
                                                   UnknownShapes unknown);
 
+  const std::optional<Target> target_;
   std::mutex mutex_;  // guards compilation and what is kept
   std::unique_ptr<Engine> engine_;
   std::list<Entry> entries_;

@@ -41,13 +41,13 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
   std::string symbol;
   compiled->direct = calls_directly(part, name);
   if (std::holds_alternative<PrimFuncPtr>(functions.front())) {
-    const LiftedModule alone{schedule(part), {}};
+    const LiftedModule alone{schedule(part, engine.target()), {}};
     GraphEmitter emitter(alone, build, engine.traits(), compiled->sites);
     symbol = emitter.finish(emitter.entry_of(*alone.module.prim_func(name)));
   } else {
     LiftedModule lowered = lift_bodies(part);
     LoweredCalls calls;
-    lowered.module = schedule(legalize(lowered.module, unknown, &calls));
+    lowered.module = schedule(legalize(lowered.module, unknown, &calls), engine.target());
     const FunctionPtr function = lowered.module.function(name);
     GraphEmitter emitter(lowered, build, engine.traits(), compiled->sites, &compiled->host_calls, &calls);
     symbol = emitter.finish(emitter.function(*function));

@@ -79,6 +79,7 @@ struct Engine::Impl {
   std::unique_ptr<llvm::orc::ObjectLinkingLayer> linker;
   llvm::orc::JITDylib* library = nullptr;
   std::uint64_t builds = 0;
+  Target target;
 
   Impl() {
     session = std::make_unique<llvm::orc::ExecutionSession>(
@@ -100,10 +101,13 @@ struct Engine::Impl {
   }
 };
 
-Engine::Engine() : impl_(std::make_unique<Impl>()) {}
+Engine::Engine(const std::optional<Target>& target) : impl_(std::make_unique<Impl>()) {
+  impl_->target = target.value_or(impl_->machine->scheduled_for());
+}
 Engine::~Engine() = default;
 
 const TargetTraits& Engine::traits() const { return impl_->machine->traits(); }
+const Target& Engine::target() const { return impl_->target; }
 
 Build::Build(Engine& engine)
     : engine_(engine),

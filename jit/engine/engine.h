@@ -41,12 +41,14 @@ struct CodeUnit {
 
 class Engine {
  public:
-  Engine();
+  // None: code is scheduled for this machine.
+  explicit Engine(const std::optional<Target>& target = {});
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   const TargetTraits& traits() const;
+  const Target& target() const;
 
  private:
   friend class Build;

@@ -10,6 +10,7 @@
 #include "ir/calls/prim_arguments.h"
 #include "jit/engine/arenas.h"
 #include "jit/engine/code_cache.h"
+#include "jit/engine/machine.h"
 #include "jit/engine/site_faults.h"
 #include "jit/jit.h"
 #include "jit/kernel/kernel_symbols.h"
@@ -27,7 +28,7 @@ using namespace jit;
 class Jit final : public Evaluator {
  public:
   explicit Jit(const JitOptions& options)
-      : threads_(options.threads > 0 ? options.threads : usable_processors()) {}
+      : threads_(options.threads > 0 ? options.threads : usable_processors()), cache_(options.target) {}
 
   std::string_view name() const override { return "jit"; }
 
@@ -164,6 +165,8 @@ class OnThreads final : public Evaluator {
 }  // namespace
 
 std::unique_ptr<Evaluator> make_jit(const JitOptions& options) { return std::make_unique<Jit>(options); }
+
+Target this_machine() { return Machine().scheduled_for(); }
 
 std::unique_ptr<Evaluator> on_threads(Evaluator& jit, int threads) {
   auto* owner = dynamic_cast<Jit*>(&jit);

@@ -4,6 +4,7 @@
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
@@ -24,6 +25,7 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Vectorize/LoopVectorize.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -83,6 +85,22 @@ void leave_long_blocks(llvm::Module& module) {
   }
 }
 
+// The vectors that LLVM would use, and the caches as the system tells them.
+Target tiles_of(const llvm::TargetMachine& machine) {
+  llvm::LLVMContext context;
+  llvm::Module module("", context);
+  auto* function = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), false),
+                                          llvm::Function::InternalLinkage, "", module);
+  const llvm::TargetTransformInfo costs = machine.getTargetTransformInfo(*function);
+  Target target;
+  const auto bits =
+      costs.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
+  target.vector_bytes = std::max<std::int64_t>(8, static_cast<std::int64_t>(bits / 8));
+  target.vector_registers = costs.getNumberOfRegisters(costs.getRegisterClassForType(true));
+  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) target.private_cache_bytes = bytes;
+  return target;
+}
+
 }  // namespace
 
 Machine::Machine() {
@@ -107,6 +125,7 @@ Machine::Machine() {
   }
   std::sort(differing.begin(), differing.end());
   features_ = llvm::join(differing, ",");
+  target_for_schedules_ = tiles_of(*target_machine(Effort::Optimize));
 }
 
 std::unique_ptr<llvm::TargetMachine> Machine::target_machine(Effort effort) const {

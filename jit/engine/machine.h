@@ -7,6 +7,7 @@
 #include <string>
 
 #include "jit/engine/runtime_calls.h"
+#include "schedule/target.h"
 
 namespace llvm {
 class Target;
@@ -29,6 +30,7 @@ class Machine {
   Machine();
 
   const TargetTraits& traits() const { return traits_; }
+  const Target& scheduled_for() const { return target_for_schedules_; }
   std::unique_ptr<llvm::TargetMachine> target_machine(Effort effort) const;
   // May be called from several threads at once. InternalError when the module is not well formed.
   Object object_of(llvm::Module& module, Effort effort) const;
@@ -37,6 +39,7 @@ class Machine {
   const llvm::Target* target_ = nullptr;
   std::string triple_, cpu_, features_;
   TargetTraits traits_;
+  Target target_for_schedules_;
 };
 
 }  // namespace relish::jit

@@ -14,14 +14,14 @@
 #include "ir/nodes/stmt.h"
 #include "jit/engine/runtime_calls.h"
 #include "jit/engine/sites.h"
-#include "jit/kernel/codegen_scalar.h"
+#include "jit/kernel/codegen_vector.h"
 #include "jit/kernel/kernel_symbols.h"
 #include "loops/range_prover.h"
 #include "loops/reduction.h"
 
 namespace relish::jit {
 
-class KernelEmitter : private ScalarEmitter {
+class KernelEmitter : private VectorEmitter {
  public:
   KernelEmitter(llvm::Module& module, const TargetTraits& target, SiteTable& sites);
 

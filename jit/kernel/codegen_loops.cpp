@@ -125,6 +125,8 @@ void KernelEmitter::for_loop(const Stmt& stmt) {
   const For known = with_known_step(*loop, stmt->span);
   if (unrolls(known))
     unrolled_loop(known);
+  else if (vector_loop(known, stmt->span))
+    ;
   else if (known.kind == LoopKind::Parallel)
     parallel_loop(make_stmt(known, stmt->span));
   else
@@ -158,7 +160,7 @@ void KernelEmitter::loop_over(const For& loop, llvm::Value* first, llvm::Value* 
 
 // A loop so short that the loops around it poll often enough.
 bool KernelEmitter::polls_rarely(const For& loop) const {
-  const auto extent = loop.extent.as_int();
+  const auto extent = most_iterations(loop.extent);
   const auto inner = constant_work(loop.body);
   std::int64_t total = 0;
   return extent && inner && !__builtin_mul_overflow(*extent, *inner, &total) &&

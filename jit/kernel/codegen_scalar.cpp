@@ -507,20 +507,32 @@ llvm::Value* ScalarEmitter::cast(llvm::Value* value, DType from, DType to) {
 // The value of a reduction's store. Products are fused into the sum, and when the innermost loop is the one
 // that is summed over, the order of the sum is left to the vectorizer: fixed by shape and machine, whatever
 // the threads do.
-llvm::Value* ScalarEmitter::update(const Store& store, const Update& update) {
-  const DType dtype = store.buffer.dtype();
-  const bool wide = dtype == DType::Float32 || dtype == DType::Float64;
-  bool in_reduction = false, along_innermost = false;
+ScalarEmitter::ReductionLoops ScalarEmitter::reduction_loops(const Store& store) {
+  ReductionLoops loops;
   for (const ScalarVar& loop : frame_.loops) {
     bool used = false;
     for (const Scalar& at : store.indices) used = used || prover_.depends_on(at, loop);
-    in_reduction = in_reduction || !used;
-    along_innermost = !used;  // of the last loop in the end
+    loops.some = loops.some || !used;
+    loops.innermost = !used;  // of the last loop in the end
   }
+  return loops;
+}
+
+bool ScalarEmitter::fuses_product(const Store& store, const Update& update) {
+  const DType dtype = store.buffer.dtype();
   const auto* product = update.addend.as<Binary>();
+  return (dtype == DType::Float32 || dtype == DType::Float64) && update.op == BinaryOp::Add && product &&
+         product->op == BinaryOp::Mul && reduction_loops(store).some;
+}
+
+llvm::Value* ScalarEmitter::update(const Store& store, const Update& update) {
+  const DType dtype = store.buffer.dtype();
+  const bool wide = dtype == DType::Float32 || dtype == DType::Float64;
+  const auto [in_reduction, along_innermost] = reduction_loops(store);
   if (!wide || !in_reduction || (update.op != BinaryOp::Add && update.op != BinaryOp::Mul))
     return scalar(store.value);
-  const bool fuse = update.op == BinaryOp::Add && product && product->op == BinaryOp::Mul;
+  const bool fuse = fuses_product(store, update);
+  const auto* product = update.addend.as<Binary>();
   llvm::Value* loaded = scalar(update.loaded);
   llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
   llvm::FastMathFlags flags;

@@ -6,6 +6,7 @@
 #include <llvm/IR/Module.h>
 
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/nodes/stmt.h"
@@ -53,8 +54,10 @@ class ScalarEmitter {
     std::vector<Buffer> buffer_order;
     std::vector<ScalarVar> loops;  // open loops, outermost first
     std::vector<JumpTarget> targets;
-    std::vector<llvm::Value*> scratch;  // first temporary of each open scope that has any
-    llvm::Value* result = nullptr;      // address of the scalar result
+    std::vector<llvm::Value*> scratch;           // first temporary of each open scope that has any
+    std::unordered_set<std::uint64_t> on_stack;  // local buffers
+    std::int64_t stack_bytes = 0;                // of those with dimensions
+    llvm::Value* result = nullptr;               // address of the scalar result
   };
 
   void define(const ScalarVar& var, ScalarSlot slot);
@@ -88,6 +91,14 @@ class ScalarEmitter {
   llvm::Value* bit_intrinsic(Intrinsic which, llvm::Value* x, DType dtype);
   void store_element(llvm::Value* value, llvm::Value* address, DType dtype);
   llvm::Value* update(const Store& store, const Update& update);
+  // Whether the update adds a product and is part of a sum over a loop around, so that it may be rounded
+  // once.
+  bool fuses_product(const Store& store, const Update& update);
+  // Of the loops around: whether the element stays the same in one of them, and in the innermost.
+  struct ReductionLoops {
+    bool some = false, innermost = false;
+  };
+  ReductionLoops reduction_loops(const Store& store);
   llvm::Value* rounded(llvm::Value* value, DType dtype);  // to float16 or bfloat16 precision, kept as float
   llvm::Value* sign_or_zero_extend(llvm::Value* value, DType dtype);
   bool cheap_and_safe(const Scalar& value);

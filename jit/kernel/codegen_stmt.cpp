@@ -13,8 +13,21 @@
 namespace relish::jit {
 namespace {
 
-// A scalar that belongs to the loop around it.
-bool lives_on_stack(const Buffer& buffer) { return buffer.rank() == 0 && buffer.scope() == "local"; }
+// Of all locals of a function, and of one with elements.
+constexpr std::int64_t most_stack_bytes = 1 << 15, most_local_bytes = 1 << 13;
+
+// The bytes of a local buffer that may live on the stack, from where LLVM moves what it can into registers.
+std::optional<std::int64_t> local_bytes(const Buffer& buffer) {
+  if (buffer.scope() != "local") return std::nullopt;
+  std::int64_t bytes = size_of(buffer.dtype());
+  for (const Scalar& dim : buffer.shape()) {
+    const auto literal = dim.as_int();
+    if (!literal || *literal < 1 || *literal > most_local_bytes) return std::nullopt;
+    bytes *= *literal;
+    if (bytes > most_local_bytes) return std::nullopt;
+  }
+  return bytes;
+}
 
 }  // namespace
 
@@ -36,7 +49,7 @@ std::vector<ScalarVar> kernel_symbols(const PrimFunc& function) {
 }
 
 KernelEmitter::KernelEmitter(llvm::Module& module, const TargetTraits& target, SiteTable& sites)
-    : ScalarEmitter(module, target, sites) {}
+    : VectorEmitter(module, target, sites) {}
 
 void KernelEmitter::start_frame(llvm::Function* function) {
   finish_function(*function);
@@ -103,7 +116,7 @@ llvm::Function* KernelEmitter::emit(const PrimFunc& function, const std::string&
   const auto written = written_first(function.body, function.allocations, prover_);
   for (const Buffer& buffer : function.allocations) {
     allocate(buffer, has_views_ || !written.contains(buffer.id()));
-    if (!first && !lives_on_stack(buffer))
+    if (!first && !frame_.on_stack.contains(buffer.id()))
       frame_.scratch.push_back(first = frame_.buffers[buffer.id()].pointer);
   }
   statement(function.body);
@@ -114,15 +127,23 @@ llvm::Function* KernelEmitter::emit(const PrimFunc& function, const std::string&
 
 void KernelEmitter::allocate(const Buffer& buffer, bool clear) {
   BufferSlot slot;
-  if (lives_on_stack(buffer)) {
+  for (const Scalar& dim : buffer.shape()) slot.dims.push_back(index(dim));
+  const auto bytes = local_bytes(buffer);
+  if (bytes && (buffer.rank() == 0 || frame_.stack_bytes + *bytes <= most_stack_bytes)) {
     llvm::BasicBlock& entry = frame_.function->getEntryBlock();
-    auto* cell = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(memory_type(buffer.dtype()));
+    llvm::Type* element = memory_type(buffer.dtype());
+    const auto elements = static_cast<std::uint64_t>(*bytes / size_of(buffer.dtype()));
+    llvm::Type* type = buffer.rank() == 0 ? element : llvm::ArrayType::get(element, elements);
+    auto* cell = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(type);
     cell->setAlignment(llvm::Align(64));  // as all buffers are
     slot.pointer = cell;
-    if (clear) builder_.CreateStore(llvm::Constant::getNullValue(memory_type(buffer.dtype())), cell);
+    if (clear && buffer.rank() == 0) builder_.CreateStore(llvm::Constant::getNullValue(type), cell);
+    if (clear && buffer.rank() > 0)
+      builder_.CreateMemSet(cell, builder_.getInt8(0), static_cast<std::uint64_t>(*bytes), llvm::Align(64));
+    if (buffer.rank() > 0) frame_.stack_bytes += *bytes;
+    frame_.on_stack.insert(buffer.id());
     return define(buffer, std::move(slot));
   }
-  for (const Scalar& dim : buffer.shape()) slot.dims.push_back(index(dim));
   const bool literal = std::all_of(buffer.shape().begin(), buffer.shape().end(),
                                    [](const Scalar& dim) { return dim.as_int().has_value(); });
   const std::int32_t site = sites_.add(Site::of_dims(buffer.span()));
@@ -282,7 +303,7 @@ void KernelEmitter::statement(const Stmt& stmt) {
 void KernelEmitter::sequence_child(const Stmt& child, std::size_t taken) {
   statement(child);
   if (const auto* made = child.as<AllocateStmt>();
-      made && frame_.scratch.size() == taken && !lives_on_stack(made->buffer))
+      made && frame_.scratch.size() == taken && !frame_.on_stack.contains(made->buffer.id()))
     frame_.scratch.push_back(frame_.buffers[made->buffer.id()].pointer);
 }
 
@@ -315,7 +336,7 @@ void KernelEmitter::block(const BlockStmt& block, Span span) {
   const auto written = written_first(block.body, block.allocations, prover_);
   for (const Buffer& buffer : block.allocations) {
     allocate(buffer, has_views_ || !written.contains(buffer.id()));
-    if (frame_.scratch.size() == taken && !lives_on_stack(buffer))
+    if (frame_.scratch.size() == taken && !frame_.on_stack.contains(buffer.id()))
       frame_.scratch.push_back(frame_.buffers[buffer.id()].pointer);
   }
   for (const BufferView& each : block.views) view(each, span);

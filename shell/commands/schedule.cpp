@@ -1,6 +1,7 @@
 // The command `schedule`.
 #include "schedule/schedule.h"
 
+#include "jit/jit.h"
 #include "loops/prim_calls.h"
 #include "shell/commands/subject.h"
 #include "transform/legalize.h"
@@ -12,7 +13,7 @@ constexpr Option options[] = {output_option, dialect_option};
 constexpr Example examples[] = {{"relish schedule m.relish", "S = schedule(M)"}};
 
 ScriptValue run(Invocation& invocation) {
-  return module_result(schedule(legalize(prim_calls_inlined(invocation.module))));
+  return module_result(schedule(legalize(prim_calls_inlined(invocation.module)), this_machine()));
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ TEST_CASE("schedule: rows run on several threads where that is worth it") {
 }
 
 TEST_CASE("schedule: the reduce loop is swept in fours along a row") {
-  CHECK(loops_of_kind(schedule(*product("64", "64", "64")), LoopKind::Unrolled) == 1);
+  CHECK(loops_of_kind(schedule(*product("16", "16", "16")), LoopKind::Unrolled) == 1);
 }
 
 TEST_CASE("schedule: what is scheduled stays as it is") {

@@ -1,0 +1,147 @@
+// Finding contractions: which axis belongs to which factor, and how each group of axes is cut into blocks.
+#include "schedule/contraction.h"
+
+#include <algorithm>
+
+#include "loops/accesses.h"
+#include "loops/faults.h"
+#include "loops/nest.h"
+#include "loops/reduction.h"
+#include "schedule/contraction_blocks.h"
+
+namespace relish {
+namespace {
+
+bool uses(const Scalar& value, const Axis& axis) {
+  std::vector<ScalarVar> vars;
+  collect_vars(value, vars);
+  return std::any_of(vars.begin(), vars.end(),
+                     [&](const ScalarVar& var) { return var == axis.var || var == axis.loop->var; });
+}
+
+// Loops that the rule can cut: over a literal number of iterations, all counted in one dtype, in no order
+// that somebody asked for.
+bool plain(const Nest& nest) {
+  return std::all_of(nest.axes.begin(), nest.axes.end(), [&](const Axis& axis) {
+    const bool ordered =
+        axis.iter && axis.iter->kind != IterKind::Spatial && axis.iter->kind != IterKind::Reduce;
+    return (axis.loop->kind == LoopKind::Serial || axis.loop->kind == LoopKind::Parallel) && !ordered &&
+           axis.loop->annotations.empty() && axis.loop->extent.as_int().value_or(0) > 0 &&
+           axis.loop->var.dtype() == nest.axes.front().loop->var.dtype();
+  });
+}
+
+// Whether every iteration can be run, in any order.
+bool free_of_faults(const Nest& nest, const Store* init, RangeProver& prover) {
+  for (const Axis& axis : nest.axes) {
+    prover.enter_loop(axis.loop->var, axis.loop->begin, axis.loop->extent);
+    if (axis.iter) prover.bind(axis.var, axis.iter->binding);
+  }
+  bool faults = may_fault(nest.store->value, prover) || (init && may_fault(init->value, prover));
+  for (std::size_t d = 0; d < nest.store->indices.size(); ++d)
+    faults = faults || !prover.in_range(nest.store->indices[d], nest.store->buffer.shape()[d]);
+  for (std::size_t i = 0; i < nest.axes.size(); ++i) prover.leave_loop();
+  return !faults;
+}
+
+// The axes by the factors that use them.
+struct Groups {
+  std::vector<const Axis*> batch, left, right, summed;
+};
+
+std::optional<Groups> grouped(const Nest& nest, const Scalar& left, const Scalar& right) {
+  Groups groups;
+  for (const Axis& axis : nest.axes) {
+    const bool in_left = uses(left, axis), in_right = uses(right, axis);
+    if (!in_left && !in_right) return std::nullopt;
+    if (!axis.stored) {
+      if (!in_left || !in_right) return std::nullopt;
+      groups.summed.push_back(&axis);
+    } else if (in_left && in_right) {
+      groups.batch.push_back(&axis);
+    } else {
+      (in_left ? groups.left : groups.right).push_back(&axis);
+    }
+  }
+  return groups;
+}
+
+const Axis* axis_of(const Nest& nest, const Scalar& index) {
+  const auto var = index.as_var();
+  if (!var) return nullptr;
+  for (const Axis& axis : nest.axes)
+    if (axis.var == *var) return &axis;
+  return nullptr;
+}
+
+std::int64_t elements_of(const std::vector<const Axis*>& axes) {
+  std::int64_t size = 1;
+  for (const Axis* axis : axes)
+    if (__builtin_mul_overflow(size, *axis->loop->extent.as_int(), &size)) return INT64_MAX;
+  return size;
+}
+
+// The last axes of the result that the right factor alone uses: they become the columns, in the order of
+// memory. The other axes of that factor are left in `others`.
+std::vector<const Axis*> columns_of(const Nest& nest, const Groups& groups,
+                                    std::vector<const Axis*>& others) {
+  std::vector<const Axis*> columns;
+  const auto& indices = nest.store->indices;
+  for (std::size_t d = indices.size(); d-- > 0;) {
+    const Axis* axis = axis_of(nest, indices[d]);
+    const bool of_right = std::find(groups.right.begin(), groups.right.end(), axis) != groups.right.end();
+    if (!axis || !of_right) break;
+    columns.insert(columns.begin(), axis);
+  }
+  for (const Axis* axis : groups.right)
+    if (std::find(columns.begin(), columns.end(), axis) == columns.end()) others.push_back(axis);
+  return columns;
+}
+
+}  // namespace
+
+std::optional<Stmt> contract(const Stmt& stmt, RangeProver& prover, const Target& target) {
+  auto found = perfect_nest(stmt);
+  if (!found || !find_stored_axes(*found)) return std::nullopt;
+  const Nest& nest = *found;
+  if (!plain(nest)) return std::nullopt;
+  const bool starts = nest.block && nest.block->init.defined();
+  const Store* init = starts ? matching_init(nest) : nullptr;
+  if (starts && !init) return std::nullopt;
+
+  const DType dtype = nest.store->buffer.dtype();
+  const auto update = as_update(*nest.store);
+  if (!update || update->op != BinaryOp::Add || (dtype != DType::Float32 && dtype != DType::Float64))
+    return std::nullopt;
+  const auto* product = update->addend.as<Binary>();
+  if (!product || product->op != BinaryOp::Mul) return std::nullopt;
+  std::vector<Access> loads;
+  collect_loads(update->addend, loads);
+  for (const Access& load : loads)
+    if (*load.buffer == nest.store->buffer) return std::nullopt;
+
+  Scalar left = product->a, right = product->b;
+  auto groups = grouped(nest, left, right);
+  if (!groups || groups->left.empty() || groups->right.empty() || groups->summed.empty()) return std::nullopt;
+  // The factor that moves along the memory of the result gives the columns.
+  std::vector<const Axis*> others;
+  std::vector<const Axis*> columns = columns_of(nest, *groups, others);
+  if (columns.empty()) {
+    std::swap(left, right);
+    std::swap(groups->left, groups->right);
+    others.clear();
+    columns = columns_of(nest, *groups, others);
+  }
+  if (columns.empty()) return std::nullopt;
+  const std::int64_t rows = elements_of(groups->left), sums = elements_of(groups->summed);
+  if (rows < 2 || sums < 4 || elements_of(columns) < 4) return std::nullopt;
+  std::vector<const Axis*> all;
+  for (const Axis& axis : nest.axes) all.push_back(&axis);
+  if (elements_of(all) < target.least_products || !free_of_faults(nest, init, prover)) return std::nullopt;
+
+  std::vector<const Axis*> around = groups->batch;
+  around.insert(around.end(), others.begin(), others.end());
+  return blocks_of({nest, init, left, right, around, groups->left, columns, groups->summed}, target);
+}
+
+}  // namespace relish

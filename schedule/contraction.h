@@ -1,0 +1,22 @@
+// The rule for contractions: nests C[...] += A[...] * B[...] in which A and B share the axes that are summed
+// and differ in at least one axis that is stored: products of matrices in all transpositions and batchings,
+// dense layers, convolutions and their gradients, whoever wrote them.
+#pragma once
+
+#include <optional>
+
+#include "ir/nodes/stmt.h"
+#include "loops/range_prover.h"
+#include "schedule/target.h"
+
+namespace relish {
+
+// The nest in blocks that fit the caches. A block copies its parts of both factors into panels (which takes
+// up transposition, windows and casts) and sums tile by tile, a tile in vector registers. None when the nest
+// is no contraction, or so small that nothing is gained.
+//
+// An element's terms are summed in the order of the text, in parts of at most 256 that are then joined in
+// order: the same numbers for every processor and every size of tile.
+std::optional<Stmt> contract(const Stmt& nest, RangeProver& prover, const Target& target);
+
+}  // namespace relish

@@ -1,0 +1,23 @@
+// The loops of a contraction, when its axes are known by their parts.
+#pragma once
+
+#include <vector>
+
+#include "loops/nest.h"
+#include "schedule/target.h"
+
+namespace relish {
+
+// sums of `left` * `right` over the axes `summed`. `left` uses the rows and the summed axes, `right` the
+// columns and the summed ones, both may use the axes `around`. The columns are the last axes of the result,
+// in its order.
+struct Contraction {
+  const Nest& nest;
+  const Store* init;  // null: joined to what the result holds
+  Scalar left, right;
+  std::vector<const Axis*> around, rows, columns, summed;  // of literal extents above 0
+};
+
+Stmt blocks_of(const Contraction& contraction, const Target& target);
+
+}  // namespace relish

@@ -1,0 +1,239 @@
+// Contractions: which nests become blocks and tiles, and whether interpreter and compiled code compute the
+// same by the text that results, on this machine and for tiles of every odd size.
+#include <fmt/format.h>
+
+#include "frontend/reader.h"
+#include "interp/interpreter.h"
+#include "ir/printer/printer.h"
+#include "ir/rewriting/rewrite.h"
+#include "jit/jit.h"
+#include "schedule/schedule.h"
+#include "tests/unit/loops/helpers.h"
+
+using namespace relish;
+using namespace relish::test;
+
+namespace {
+
+// Two lanes, four sums a tile, blocks of a few elements: every tail occurs in small texts.
+constexpr Target tiny{
+    .vector_bytes = 8, .vector_registers = 8, .private_cache_bytes = 0, .least_products = 0};
+
+struct NestText {
+  const char* name;
+  std::vector<std::int64_t> a, b, c;  // shapes
+  std::string text;                   // loops and the statements in them, of the buffers A, B, C
+  const char* dtype = "float32";
+};
+
+std::string tuple(const std::vector<std::int64_t>& shape) {
+  return fmt::format("({},)", fmt::join(shape, ", "));
+}
+
+ModulePtr module_of(const NestText& nest) {
+  // A result that is only added to begins with ones.
+  std::string text = nest.text;
+  if (text.find("T.init()") == std::string::npos) {
+    std::string names;
+    for (std::size_t d = 0; d < nest.c.size(); ++d) names += fmt::format("{}z{}", d ? ", " : "", d);
+    text = fmt::format("for {} in T.grid({}):\n    C[{}] = T.{}(1)\n", names, fmt::join(nest.c, ", "), names,
+                       nest.dtype) +
+           text;
+  }
+  std::string body;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    body += "        " + text.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return read_module(
+      "test.relish",
+      fmt::format("@I.ir_module\nclass M:\n    @T.prim_func\n    def f(A: T.Buffer({}, \"{}\"), "
+                  "B: T.Buffer({}, \"{}\"), C: T.Buffer({}, \"{}\")):\n{}",
+                  tuple(nest.a), nest.dtype, tuple(nest.b), nest.dtype, tuple(nest.c), nest.dtype, body));
+}
+
+// Small integers, whose sums are exact.
+Value numbers(DType dtype, const std::vector<std::int64_t>& shape, std::int64_t seed) {
+  Tensor tensor = Tensor::empty(dtype, shape);
+  for (std::int64_t i = 0; i < tensor.size(); ++i)
+    tensor.set_double(i, static_cast<double>((seed * i) % 11 - 5));
+  return Value(tensor);
+}
+
+bool has_tiles(const Module& module) {
+  bool found = false;
+  for_each_stmt(module.prim_func("f")->body, [&](const Stmt& stmt) {
+    const auto* block = stmt.as<BlockStmt>();
+    found = found || (block && block->name == "tile");
+  });
+  return found;
+}
+
+void check_same(const NestText& nest, const ModulePtr& module, const Target& target) {
+  const auto after = std::make_shared<const Module>(schedule(*module, target));
+  const std::string text = print(*after);
+  INFO(text);
+  CHECK(has_tiles(*after));
+  CHECK(print(*read_module("again.relish", text)) == text);
+  CHECK(print(schedule(*after, target)) == text);
+  const DType dtype = *dtype_from_name(nest.dtype);
+  const std::vector<Value> args{numbers(dtype, nest.a, 7), numbers(dtype, nest.b, 5)};
+  const auto interpreter = make_interpreter();
+  const Tensor wanted = interpreter->call(module, "f", args).tensor();
+  const Tensor found = interpreter->call(after, "f", args).tensor();
+  const Tensor compiled = make_jit({.threads = 2, .target = target})->call(module, "f", args).tensor();
+  for (std::int64_t i = 0; i < wanted.size(); ++i) {
+    REQUIRE(found.get_double(i) == wanted.get_double(i));
+    REQUIRE(compiled.get_double(i) == wanted.get_double(i));
+  }
+}
+
+std::string block(const std::string& grid, const std::string& axes, const std::string& store,
+                  const std::string& value) {
+  return "for " + grid + ":\n    with T.sblock(\"C\"):\n        " + axes +
+         "\n        with T.init():\n            " + store + " = T.float32(0)\n        " + store + " = " +
+         store + " + " + value;
+}
+
+NestText product(std::int64_t n, std::int64_t k, std::int64_t m) {
+  return {"product",
+          {n, k},
+          {k, m},
+          {n, m},
+          block(fmt::format("i, j, l in T.grid({}, {}, {})", n, m, k),
+                "i0, j0, l0 = T.axis.remap(\"SSR\", [i, j, l])", "C[i0, j0]", "A[i0, l0] * B[l0, j0]")};
+}
+
+std::vector<NestText> contractions() {
+  std::vector<NestText> nests;
+  for (const auto& [n, k, m] : std::vector<std::array<std::int64_t, 3>>{
+           {2, 4, 4}, {3, 5, 7}, {8, 8, 8}, {13, 9, 17}, {2, 300, 5}, {33, 513, 34}, {17, 256, 4}})
+    nests.push_back(product(n, k, m));
+  nests.push_back({"both transposed",
+                   {9, 5},
+                   {7, 9},
+                   {5, 7},
+                   "for i, j, l in T.grid(5, 7, 9):\n    C[i, j] = C[i, j] + A[l, i] * B[j, l]"});
+  nests.push_back({"transposed result",
+                   {9, 5},
+                   {5, 7},
+                   {7, 9},
+                   "for i, j, l in T.grid(9, 7, 5):\n    C[j, i] = C[j, i] + A[i, l] * B[l, j]"});
+  nests.push_back(
+      {"batches",
+       {3, 9, 5},
+       {3, 5, 7},
+       {3, 9, 7},
+       "for b, i, j, l in T.grid(3, 9, 7, 5):\n    C[b, i, j] = A[b, i, l] * B[b, l, j] + C[b, i, j]"});
+  nests.push_back({"float64, long indices",
+                   {9, 5},
+                   {5, 7},
+                   {9, 7},
+                   "for i, j, l in T.grid(T.int64(9), T.int64(7), T.int64(5)):\n"
+                   "    C[i, j] = C[i, j] + A[i, l] * B[l, j]",
+                   "float64"});
+  nests.push_back({"convolution",
+                   {2, 3, 9, 8},
+                   {5, 3, 3, 2},
+                   {2, 5, 7, 7},
+                   block("n, o, y, x, c, p, q in T.grid(2, 5, 7, 7, 3, 3, 2)",
+                         "n0, o0, y0, x0, c0, p0, q0 = T.axis.remap(\"SSSSRRR\", [n, o, y, x, c, p, q])",
+                         "C[n0, o0, y0, x0]", "A[n0, c0, y0 + p0, x0 + q0] * B[o0, c0, p0, q0]")});
+  nests.push_back({"strided convolution, channels last",
+                   {2, 9, 8, 3},
+                   {3, 2, 3, 5},
+                   {2, 4, 4, 5},
+                   "for n, y, x, o, p, q, c in T.grid(2, 4, 4, 5, 3, 2, 3):\n"
+                   "    C[n, y, x, o] = C[n, y, x, o] + A[n, y * 2 + p, x * 2 + q, c] * B[p, q, c, o]"});
+  nests.push_back({"gradient of a convolution's weight",
+                   {2, 3, 9, 8},
+                   {2, 5, 7, 7},
+                   {5, 3, 3, 2},
+                   "for o, c, p, q, n, y, x in T.grid(5, 3, 3, 2, 2, 7, 7):\n"
+                   "    C[o, c, p, q] = C[o, c, p, q] + A[n, c, y + p, x + q] * B[n, o, y, x]"});
+  nests.push_back({"sums over many axes",
+                   {4, 3, 50, 7},
+                   {7, 50, 3, 6},
+                   {4, 6},
+                   "for i, j, p, q, r in T.grid(4, 6, 3, 50, 7):\n"
+                   "    C[i, j] = C[i, j] + A[i, p, q, r] * B[r, q, p, j]"});
+  nests.push_back({"factors that are computed",
+                   {9, 5},
+                   {5, 7},
+                   {9, 7},
+                   "for i, j, l in T.grid(9, 7, 5):\n"
+                   "    C[i, j] = C[i, j] + (A[i, l] * T.float32(2)) * T.max(B[l, j], T.float32(0))"});
+  return nests;
+}
+
+}  // namespace
+
+TEST_CASE("contraction: every form is cut into tiles that compute the same") {
+  for (const NestText& nest : contractions()) {
+    INFO(nest.name);
+    const ModulePtr module = module_of(nest);
+    check_same(nest, module, tiny);
+    check_same(nest, module, {.vector_bytes = 64, .vector_registers = 32, .least_products = 0});
+    check_same(
+        nest, module,
+        {.vector_bytes = 16, .vector_registers = 16, .private_cache_bytes = 1 << 15, .least_products = 0});
+  }
+}
+
+TEST_CASE("contraction: blocks run on several threads") {
+  const auto after = schedule(*module_of(product(200, 64, 300)));
+  int parallel = 0;
+  for_each_stmt(after.prim_func("f")->body, [&](const Stmt& stmt) {
+    const auto* loop = stmt.as<For>();
+    parallel += loop && loop->kind == LoopKind::Parallel;
+  });
+  CHECK(parallel == 1);
+}
+
+TEST_CASE("contraction: what is none, or too small, keeps its loops") {
+  const std::vector<NestText> others{
+      {"small", {8, 8}, {8, 8}, {8, 8}, product(8, 8, 8).text},
+      {"a row", {1, 64}, {64, 256}, {1, 256}, product(1, 64, 256).text},
+      {"no product",
+       {64, 64},
+       {64, 64},
+       {64, 64},
+       "for i, j, l in T.grid(64, 64, 64):\n    C[i, j] = C[i, j] + (A[i, l] + B[l, j])"},
+      {"a largest product",
+       {64, 64},
+       {64, 64},
+       {64, 64},
+       "for i, j, l in T.grid(64, 64, 64):\n    C[i, j] = T.max(C[i, j], A[i, l] * B[l, j])"},
+      {"an index in the data",
+       {64, 64},
+       {64, 64},
+       {64, 64},
+       "for i, j, l in T.grid(64, 64, 64):\n    C[i, j] = C[i, j] + A[i, l] * B[T.int32(A[l, 0]), j]"},
+      {"its own factor",
+       {64, 64},
+       {64, 64},
+       {64, 64},
+       "for i, j, l in T.grid(64, 64, 64):\n    C[i, j] = C[i, j] + A[i, l] * C[i, j]"},
+      {"a term of its own",
+       {64, 64},
+       {64, 64},
+       {64, 64},
+       "for i, j, l, o in T.grid(64, 64, 64, 2):\n    C[i, j] = C[i, j] + A[i, l] * B[l, j]"},
+      {"unrolled",
+       {64, 64},
+       {64, 64},
+       {64, 64},
+       "for i, j in T.grid(64, 64):\n    for l in T.unroll(64):\n        C[i, j] = C[i, j] + A[i, l] * B[l, "
+       "j]"},
+      {"depthwise",
+       {64, 64},
+       {64, 64},
+       {64, 32},
+       "for i, j, l in T.grid(64, 32, 32):\n    C[i, j] = C[i, j] + A[i, j + l] * B[i, l]"},
+  };
+  for (const NestText& nest : others) {
+    INFO(nest.name);
+    CHECK_FALSE(has_tiles(schedule(*module_of(nest))));
+  }
+}
