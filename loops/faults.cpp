@@ -29,6 +29,13 @@ bool may_fault(const Scalar& value, RangeProver& prover) {
       if (!prover.in_range(load->indices[d], load->buffer->shape()[d])) return true;
   }
   if (operation_may_fault(value)) return true;
+  if (const auto* chosen = value.as<Select>(); chosen && chosen->lazy) {
+    if (may_fault(chosen->condition, prover) || may_fault(chosen->b, prover)) return true;
+    const std::size_t facts = prover.assume(chosen->condition);
+    const bool faults = may_fault(chosen->a, prover);
+    prover.forget(facts);
+    return faults;
+  }
   bool found = false;
   for_each_operand(value, [&](const Scalar& operand) { found = found || may_fault(operand, prover); });
   return found;

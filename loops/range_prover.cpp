@@ -190,8 +190,47 @@ bool RangeProver::holds(std::size_t position, Polynomial::Atom atom) const {
 bool RangeProver::nonnegative(const Polynomial& p) {
   // A minimum is at most either of its two sides, a quotient has two bounds; which of them proves it is
   // tried.
-  return nonnegative(p, 0) || (has_choices_ && nonnegative(p, 1));
+  const auto shown = [&](const Polynomial& each) {
+    return nonnegative(each, 0) || (has_choices_ && nonnegative(each, 1));
+  };
+  return shown(p) ||
+         std::any_of(facts_.begin(), facts_.end(), [&](const Polynomial& fact) { return shown(p - fact); });
 }
+
+std::size_t RangeProver::assume(const Scalar& condition) {
+  const std::size_t before = facts_.size();
+  if (const auto* both = condition.as<Logical>(); both && both->op == LogicalOp::And) {
+    assume(both->a);
+    assume(both->b);
+  }
+  const auto* compared = condition.as<Compare>();
+  if (!compared || is_float(compared->a.dtype()) || is_float(compared->b.dtype())) return before;
+  const Polynomial difference = polynomial(compared->a) - polynomial(compared->b);
+  const Polynomial none(0), one(1);
+  switch (compared->op) {
+    case CompareOp::Ge:
+      facts_.push_back(difference);
+      break;
+    case CompareOp::Gt:
+      facts_.push_back(difference - one);
+      break;
+    case CompareOp::Le:
+      facts_.push_back(none - difference);
+      break;
+    case CompareOp::Lt:
+      facts_.push_back(none - difference - one);
+      break;
+    case CompareOp::Eq:
+      facts_.push_back(difference);
+      facts_.push_back(none - difference);
+      break;
+    case CompareOp::Ne:
+      break;
+  }
+  return before;
+}
+
+void RangeProver::forget(std::size_t facts) { facts_.resize(facts); }
 
 bool RangeProver::nonnegative(const Polynomial& p, std::size_t choice) {
   if (!p.valid()) return false;

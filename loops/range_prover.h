@@ -20,6 +20,11 @@ class RangeProver {
   // `var` stands for `value` from now on (block variables).
   void bind(const ScalarVar& var, const Scalar& value);
 
+  // The condition holds from now on, as far as it compares integers (also several joined by `and`). `forget`
+  // what was assumed since there were so many facts.
+  std::size_t assume(const Scalar& condition);
+  void forget(std::size_t facts);
+
   // 0 <= index < extent in every iteration of the loops entered.
   bool in_range(const Scalar& index, const Scalar& extent);
   bool nonnegative(const Scalar& value);
@@ -65,6 +70,7 @@ class RangeProver {
   };
   std::vector<Loop> loops_;
   bool has_choices_ = false;
+  std::vector<Polynomial> facts_;   // what is not negative
   std::vector<Opaque> opaques_;     // atom = opaque_base + position
   std::size_t opaques_before_ = 0;  // of them, when the outermost open loop was entered
 };

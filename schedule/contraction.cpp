@@ -44,6 +44,15 @@ bool free_of_faults(const Nest& nest, const Store* init, RangeProver& prover) {
   return !faults;
 }
 
+// Whether the guard depends on nothing but what the factor depends on.
+bool guards(const Scalar& guard, const Scalar& factor, const Nest& nest) {
+  std::vector<Access> loads;
+  collect_loads(guard, loads);
+  return loads.empty() && std::all_of(nest.axes.begin(), nest.axes.end(), [&](const Axis& axis) {
+           return !uses(guard, axis) || uses(factor, axis);
+         });
+}
+
 // The axes by the factors that use them.
 struct Groups {
   std::vector<const Axis*> batch, left, right, summed;
@@ -113,7 +122,15 @@ std::optional<Stmt> contract(const Stmt& stmt, RangeProver& prover, const Target
   const auto update = as_update(*nest.store);
   if (!update || update->op != BinaryOp::Add || (dtype != DType::Float32 && dtype != DType::Float64))
     return std::nullopt;
-  const auto* product = update->addend.as<Binary>();
+  // A guarded product counts where the guard holds.
+  Scalar term = update->addend, guard;
+  if (const auto* chosen = term.as<Select>(); chosen && chosen->lazy) {
+    const auto* nothing = chosen->b.as<FloatLiteral>();
+    if (!nothing || nothing->value != 0) return std::nullopt;
+    guard = chosen->condition;
+    term = chosen->a;
+  }
+  const auto* product = term.as<Binary>();
   if (!product || product->op != BinaryOp::Mul) return std::nullopt;
   std::vector<Access> loads;
   collect_loads(update->addend, loads);
@@ -121,6 +138,13 @@ std::optional<Stmt> contract(const Stmt& stmt, RangeProver& prover, const Target
     if (*load.buffer == nest.store->buffer) return std::nullopt;
 
   Scalar left = product->a, right = product->b;
+  bool guards_left = false;
+  if (guard.defined()) {
+    guards_left = guards(guard, left, nest);
+    if (!guards_left && !guards(guard, right, nest)) return std::nullopt;
+    Scalar& guarded = guards_left ? left : right;
+    guarded = if_then_else(guard, guarded, zero(dtype));
+  }
   auto groups = grouped(nest, left, right);
   if (!groups || groups->left.empty() || groups->right.empty() || groups->summed.empty()) return std::nullopt;
   // The factor that moves along the memory of the result gives the columns.
@@ -128,6 +152,7 @@ std::optional<Stmt> contract(const Stmt& stmt, RangeProver& prover, const Target
   std::vector<const Axis*> columns = columns_of(nest, *groups, others);
   if (columns.empty()) {
     std::swap(left, right);
+    guards_left = guard.defined() && !guards_left;
     std::swap(groups->left, groups->right);
     others.clear();
     columns = columns_of(nest, *groups, others);
@@ -141,7 +166,9 @@ std::optional<Stmt> contract(const Stmt& stmt, RangeProver& prover, const Target
 
   std::vector<const Axis*> around = groups->batch;
   around.insert(around.end(), others.begin(), others.end());
-  return blocks_of({nest, init, left, right, around, groups->left, columns, groups->summed}, target);
+  return blocks_of(
+      {nest, init, left, right, around, groups->left, columns, groups->summed, guard, term, guards_left},
+      target);
 }
 
 }  // namespace relish

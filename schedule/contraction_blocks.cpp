@@ -118,12 +118,14 @@ class ContractionWriter {
 
     for (const Axis* axis : summed_.around) open(axis);
     summed_round_ = open_rounds(summed_);
-    std::vector<Stmt> part{copied_right(), copied_left(),
-                           tiles(rows / tile_.rows, columns / tile_.columns())};
+    joins_ = !summed_.whole() || contraction_.guard.defined();
+    std::vector<Stmt> part{copied_right(), copied_left()};
+    const Stmt products = tiles(rows / tile_.rows, columns / tile_.columns());
+    part.push_back(contraction_.guard.defined() ? where_finite(products) : products);
     Stmt body = close(seq(std::move(part), span()), outside);
 
     std::vector<Stmt> block;
-    if (!summed_.whole()) block.push_back(cleared(rows, columns));
+    if (joins_) block.push_back(cleared(rows, columns));
     block.push_back(body);
     block.push_back(stored());
     BlockStmt whole;
@@ -279,7 +281,7 @@ class ContractionWriter {
     body.push_back(each_of_tile([&](const Scalar& row, const Scalar& column) {
       const std::vector<Scalar> at{in_panel(row), in_columns(column)};
       const Scalar sum = load(tile, {row, column});
-      return make_stmt(Store{sums_, at, summed_.whole() ? sum : load(sums_, at) + sum}, span());
+      return make_stmt(Store{sums_, at, joins_ ? load(sums_, at) + sum : sum}, span());
     }));
     BlockStmt block;
     block.name = "tile";
@@ -287,6 +289,42 @@ class ContractionWriter {
     block.body = seq(std::move(body), span());
     return in_loops({{column_tile, number(column_tiles)}, {row_tile, number(row_tiles)}},
                     make_stmt(std::move(block), span()));
+  }
+
+  // A product of the 0 that stands where the guard does not hold is 0, but for infinities and what is no
+  // number: where the other factor has some, the products are summed as they were written.
+  Stmt where_finite(const Stmt& products) {
+    const Buffer sum("finite", dtype_, {}, "local");
+    const Places row = places(rows_, row_round_), column = places(columns_, column_round_);
+    const Places term = places(summed_, summed_round_);
+    const Scalar other = contraction_.guards_left ? load(right_, {term.position, column.position})
+                         : by_rows_               ? load(left_, {row.position, term.position})
+                                                  : load(left_, {term.position, row.position});
+    const Scalar nothing = other * float_literal(dtype_, 0);
+    const std::vector<Loop>& outer = contraction_.guards_left ? term.loops
+                                     : by_rows_               ? row.loops
+                                                              : term.loops;
+    const std::vector<Loop>& inner = contraction_.guards_left ? column.loops
+                                     : by_rows_               ? term.loops
+                                                              : row.loops;
+    const Stmt look =
+        in_loops(outer, in_loops(inner, make_stmt(Store{sum, {}, load(sum, {}) + nothing}, span())));
+
+    const Places rows = places(rows_, row_round_), columns = places(columns_, column_round_);
+    const Places terms = places(summed_, summed_round_);
+    const std::vector<Scalar> at{rows.position, columns.position};
+    const Stmt add =
+        make_stmt(Store{sums_, at, load(sums_, at) + substitute(contraction_.product, values_)}, span());
+    const Stmt guarded = make_stmt(IfStmt{substitute(contraction_.guard, values_), add, {}}, span());
+    const Stmt as_written = in_loops(rows.loops, in_loops(columns.loops, in_loops(terms.loops, guarded)));
+
+    BlockStmt block;
+    block.name = "guarded";
+    block.allocations = {sum};
+    block.body = seq({make_stmt(Store{sum, {}, zero(dtype_)}, span()), look,
+                      make_stmt(IfStmt{equal(load(sum, {}), zero(dtype_)), products, as_written}, span())},
+                     span());
+    return make_stmt(std::move(block), span());
   }
 
   Stmt stored() {
@@ -312,6 +350,7 @@ class ContractionWriter {
   ScalarMap values_;  // of the axes, at the point that is being written
   Scalar row_round_, column_round_, summed_round_;
   Buffer left_, right_, sums_;
+  bool joins_ = false;    // a tile is one part of a sum
   bool by_rows_ = false;  // the panel of the left factor is (row, summed)
 };
 

@@ -16,6 +16,11 @@ struct Contraction {
   const Store* init;  // null: joined to what the result holds
   Scalar left, right;
   std::vector<const Axis*> around, rows, columns, summed;  // of literal extents above 0
+  // Where it does not hold the factor that it guards is 0 and the product counts nothing, also that of an
+  // infinity. Undefined: it holds.
+  Scalar guard;
+  Scalar product;  // as it was written
+  bool guards_left;
 };
 
 Stmt blocks_of(const Contraction& contraction, const Target& target);

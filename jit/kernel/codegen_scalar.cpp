@@ -454,7 +454,9 @@ llvm::Value* ScalarEmitter::select(const Select& node, DType dtype) {
   auto* join = llvm::BasicBlock::Create(context, "join", frame_.function);
   builder_.CreateCondBr(condition, taken, other);
   builder_.SetInsertPoint(taken);
+  const std::size_t facts = prover_.assume(node.condition);
   llvm::Value* a = scalar(node.a);
+  prover_.forget(facts);
   taken = builder_.GetInsertBlock();
   builder_.CreateBr(join);
   builder_.SetInsertPoint(other);

@@ -2,6 +2,8 @@
 // same by the text that results, on this machine and for tiles of every odd size.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "frontend/reader.h"
 #include "interp/interpreter.h"
 #include "ir/printer/printer.h"
@@ -105,6 +107,16 @@ NestText product(std::int64_t n, std::int64_t k, std::int64_t m) {
                 "i0, j0, l0 = T.axis.remap(\"SSR\", [i, j, l])", "C[i0, j0]", "A[i0, l0] * B[l0, j0]")};
 }
 
+const NestText padded{"padded convolution",
+                      {2, 3, 6, 5},
+                      {5, 3, 3, 3},
+                      {2, 5, 6, 5},
+                      block("n, o, y, x, c, p, q in T.grid(2, 5, 6, 5, 3, 3, 3)",
+                            "n0, o0, y0, x0, c0, p0, q0 = T.axis.remap(\"SSSSRRR\", [n, o, y, x, c, p, q])",
+                            "C[n0, o0, y0, x0]",
+                            "T.if_then_else(y0 + p0 >= 1 and y0 + p0 < 7 and x0 + q0 >= 1 and x0 + q0 < 6, "
+                            "A[n0, c0, y0 + p0 - 1, x0 + q0 - 1] * B[o0, c0, p0, q0], T.float32(0))")};
+
 std::vector<NestText> contractions() {
   std::vector<NestText> nests;
   for (const auto& [n, k, m] : std::vector<std::array<std::int64_t, 3>>{
@@ -140,6 +152,7 @@ std::vector<NestText> contractions() {
                    block("n, o, y, x, c, p, q in T.grid(2, 5, 7, 7, 3, 3, 2)",
                          "n0, o0, y0, x0, c0, p0, q0 = T.axis.remap(\"SSSSRRR\", [n, o, y, x, c, p, q])",
                          "C[n0, o0, y0, x0]", "A[n0, c0, y0 + p0, x0 + q0] * B[o0, c0, p0, q0]")});
+  nests.push_back(padded);
   nests.push_back({"strided convolution, channels last",
                    {2, 9, 8, 3},
                    {3, 2, 3, 5},
@@ -179,6 +192,34 @@ TEST_CASE("contraction: every form is cut into tiles that compute the same") {
         nest, module,
         {.vector_bytes = 16, .vector_registers = 16, .private_cache_bytes = 1 << 15, .least_products = 0});
   }
+}
+
+TEST_CASE("contraction: what a guard leaves out counts nothing, also times infinity") {
+  const ModulePtr module = module_of(padded);
+  Value weight = numbers(DType::Float32, padded.b, 5);
+  Tensor changed = weight.tensor();
+  changed.set_double(4, HUGE_VAL);
+  changed.set_double(60, std::nan(""));
+  const std::vector<Value> args{numbers(DType::Float32, padded.a, 7), Value(changed)};
+  const auto after = std::make_shared<const Module>(schedule(*module, tiny));
+  REQUIRE(has_tiles(*after));
+  const auto interpreter = make_interpreter();
+  const Tensor wanted = interpreter->call(module, "f", args).tensor();
+  const Tensor found = interpreter->call(after, "f", args).tensor();
+  const Tensor compiled = make_jit({.threads = 2, .target = tiny})->call(module, "f", args).tensor();
+  int finite = 0;
+  for (std::int64_t i = 0; i < wanted.size(); ++i) {
+    const double value = wanted.get_double(i);
+    finite += std::isfinite(value);
+    for (const Tensor* other : {&found, &compiled}) {
+      if (std::isnan(value))
+        REQUIRE(std::isnan(other->get_double(i)));
+      else
+        REQUIRE(other->get_double(i) == value);
+    }
+  }
+  CHECK(finite > 0);
+  CHECK(finite < wanted.size());
 }
 
 TEST_CASE("contraction: blocks run on several threads") {
@@ -226,6 +267,18 @@ TEST_CASE("contraction: what is none, or too small, keeps its loops") {
        {64, 64},
        "for i, j in T.grid(64, 64):\n    for l in T.unroll(64):\n        C[i, j] = C[i, j] + A[i, l] * B[l, "
        "j]"},
+      {"a guard of both factors",
+       {64, 64},
+       {64, 64},
+       {64, 64},
+       "for i, j, l in T.grid(64, 64, 64):\n"
+       "    C[i, j] = C[i, j] + T.if_then_else(i < j, A[i, l] * B[l, j], T.float32(0))"},
+      {"guarded by something else",
+       {64, 64},
+       {64, 64},
+       {64, 64},
+       "for i, j, l in T.grid(64, 64, 64):\n"
+       "    C[i, j] = C[i, j] + T.if_then_else(i < l, A[i, l] * B[l, j], T.float32(1))"},
       {"depthwise",
        {64, 64},
        {64, 64},
