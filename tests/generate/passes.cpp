@@ -9,6 +9,7 @@
 #include "tests/generate/checks.h"
 #include "tests/generate/values.h"
 #include "tests/golden/tolerance.h"
+#include "tests/small_tiles.h"
 #include "transform/append_loss.h"
 #include "transform/bind_params.h"
 #include "transform/dead_code.h"
@@ -29,6 +30,8 @@ class PassCheck {
     check("dce", program_.inputs, true, [&] { return eliminate_dead_code(*program_.module); });
     check("legalize", program_.inputs, program_.agreement <= 3, [&] { return legalize(*program_.module); });
     check("schedule", program_.inputs, false, [&] { return schedule(legalize(*program_.module)); });
+    check("schedule in small tiles", program_.inputs, false,
+          [&] { return schedule(legalize(*program_.module), test::small_tiles); });
     if (tally_.contains("legalize accepted")) ++tally_["compared"];
     bind();
     loss();

@@ -10,16 +10,13 @@
 #include "ir/rewriting/rewrite.h"
 #include "jit/jit.h"
 #include "schedule/schedule.h"
+#include "tests/small_tiles.h"
 #include "tests/unit/loops/helpers.h"
 
 using namespace relish;
 using namespace relish::test;
 
 namespace {
-
-// Two lanes, four sums a tile, blocks of a few elements: every tail occurs in small texts.
-constexpr Target tiny{
-    .vector_bytes = 8, .vector_registers = 8, .private_cache_bytes = 0, .least_products = 0};
 
 struct NestText {
   const char* name;
@@ -186,7 +183,7 @@ TEST_CASE("contraction: every form is cut into tiles that compute the same") {
   for (const NestText& nest : contractions()) {
     INFO(nest.name);
     const ModulePtr module = module_of(nest);
-    check_same(nest, module, tiny);
+    check_same(nest, module, small_tiles);
     check_same(nest, module, {.vector_bytes = 64, .vector_registers = 32, .least_products = 0});
     check_same(
         nest, module,
@@ -201,12 +198,12 @@ TEST_CASE("contraction: what a guard leaves out counts nothing, also times infin
   changed.set_double(4, HUGE_VAL);
   changed.set_double(60, std::nan(""));
   const std::vector<Value> args{numbers(DType::Float32, padded.a, 7), Value(changed)};
-  const auto after = std::make_shared<const Module>(schedule(*module, tiny));
+  const auto after = std::make_shared<const Module>(schedule(*module, small_tiles));
   REQUIRE(has_tiles(*after));
   const auto interpreter = make_interpreter();
   const Tensor wanted = interpreter->call(module, "f", args).tensor();
   const Tensor found = interpreter->call(after, "f", args).tensor();
-  const Tensor compiled = make_jit({.threads = 2, .target = tiny})->call(module, "f", args).tensor();
+  const Tensor compiled = make_jit({.threads = 2, .target = small_tiles})->call(module, "f", args).tensor();
   int finite = 0;
   for (std::int64_t i = 0; i < wanted.size(); ++i) {
     const double value = wanted.get_double(i);
