@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "frontend/names/binding_names.h"
-#include "frontend/text/text_scanner.h"
+#include "frontend/text/scanner.h"
 
 namespace relish {
 namespace {

@@ -193,7 +193,7 @@ void BlockBuilder::add(Line line) {
   std::vector<Line>& lines = *frames_.back().lines;
   lines.push_back(std::move(line));
   if (header) expecting_ = &lines.back();
-  scanner_.block_depth = frames_.size() - 1;
+  scanner_.set_block_depth(frames_.size() - 1);
 }
 
 }  // namespace

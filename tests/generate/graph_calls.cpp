@@ -38,9 +38,9 @@ bool make_call_tir(GraphGenerator& g) {
     for (const Scalar& dim : param.buffer()->shape()) collect_vars(dim, vars);
     for (const ScalarVar& var : vars) {
       if (extents.contains(var.id())) continue;
-      const bool symbolic = !g.parameter_symbols().empty() && random.chance(0.4);
-      extents.emplace(var.id(),
-                      symbolic ? Scalar(random.pick(g.parameter_symbols())) : Scalar(random.between(1, 4)));
+      const bool symbolic = !g.dims().parameter_symbols().empty() && random.chance(0.4);
+      extents.emplace(var.id(), symbolic ? Scalar(random.pick(g.dims().parameter_symbols()))
+                                         : Scalar(random.between(1, 4)));
     }
   }
   const auto type_of_buffer = [&](const Buffer& buffer) {
@@ -60,14 +60,14 @@ bool make_call_tir(GraphGenerator& g) {
       const bool dim = scalar->dtype() == DType::Int64 && random.chance(0.5);
       g.cover("scalar argument of call_tir");
       if (dim)
-        args.push_back(scalar_value(g.dimension()));
+        args.push_back(scalar_value(g.dims().dimension()));
       else if (is_float(scalar->dtype()))
         args.push_back(scalar_value(float_literal(scalar->dtype(), 0.5)));
       else
         args.push_back(scalar_value(int_literal(scalar->dtype(), random.between(1, 4))));
     } else if (i < callee.loop.inputs) {
       const Type type = type_of_buffer(*param.buffer());
-      args.push_back(g.provide_value(type, value_of(random, g.concrete(type))));
+      args.push_back(g.provide_value(type, value_of(random, g.dims().concrete(type))));
     } else {
       results.push_back(type_of_buffer(*param.buffer()));
     }

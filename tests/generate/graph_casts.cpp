@@ -22,7 +22,7 @@ std::string fresh_dimension_name(GraphGenerator& g) {
 // Some of the dims replaced by new variables, whose values go to `bound`.
 std::vector<Scalar> opened(GraphGenerator& g, const std::vector<Scalar>& dims, SymbolValues& bound) {
   std::vector<Scalar> result;
-  const Type concrete = g.concrete(Type(ShapeType{dims, static_cast<int>(dims.size())}));
+  const Type concrete = g.dims().concrete(Type(ShapeType{dims, static_cast<int>(dims.size())}));
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (!g.random().chance(0.5)) {
       result.push_back(dims[i]);

@@ -4,34 +4,12 @@
 #include <algorithm>
 
 #include "ir/operators/op.h"
-#include "ir/rewriting/rewrite.h"
 #include "tests/generate/graph_forms.h"
 #include "tests/generate/names.h"
 #include "tests/generate/values.h"
 
 namespace relish::generate {
 namespace {
-
-constexpr std::int64_t most_elements = 2048;
-
-// Whether values of the type are small enough to be worked on many times.
-bool is_small(const Type& concrete) {
-  if (const TensorType* tensor = concrete.tensor()) {
-    if (!tensor->shape) return true;
-    std::int64_t size = 1;
-    for (const Scalar& dim : *tensor->shape) {
-      const auto number = dim.as_int();
-      if (!number) return true;
-      if (*number > most_elements) return false;
-      size *= std::max<std::int64_t>(*number, 1);
-      if (size > most_elements) return false;
-    }
-    return true;
-  }
-  if (const TupleType* tuple = concrete.tuple())
-    return std::all_of(tuple->fields.begin(), tuple->fields.end(), is_small);
-  return true;
-}
 
 // The type without dims that only the body of the function makes known: its callers cannot tell them.
 Type seen_outside(const Type& type, std::span<const ScalarVar> known) {
@@ -51,13 +29,18 @@ Type seen_outside(const Type& type, std::span<const ScalarVar> known) {
   return Type(ShapeType{std::nullopt, type.as<ShapeType>()->rank});
 }
 
-}  // namespace
-
-GraphGenerator::GraphGenerator(ProgramState& state) : state_(state) {
+DType home_of(ProgramState& state) {
   constexpr DType homes[] = {DType::Float32, DType::Float32, DType::Float32,
                              DType::Float64, DType::Float16, DType::BFloat16};
-  home_ = options().differentiable ? DType::Float64 : random().pick(homes);
+  return state.program.options.differentiable ? DType::Float64 : state.random.pick(homes);
 }
+
+}  // namespace
+
+GraphGenerator::GraphGenerator(ProgramState& state)
+    : state_(state),
+      dims_{state.program.options, state.random, home_of(state)},
+      probe_(state.module, state.random, dims_) {}
 
 CommentsPtr GraphGenerator::comments() {
   if (!options().comments || !random().chance(0.1)) return nullptr;
@@ -67,36 +50,6 @@ CommentsPtr GraphGenerator::comments() {
   if (comments.before.empty() || random().chance(0.4)) comments.after = comment_text(random());
   cover("comments");
   return std::make_shared<const Comments>(std::move(comments));
-}
-
-DType GraphGenerator::dtype() {
-  if (options().differentiable) return DType::Float64;
-  constexpr DType all[] = {DType::Float32, DType::Float64, DType::Float16, DType::BFloat16, DType::Int8,
-                           DType::Int16,   DType::Int32,   DType::Int64,   DType::UInt8,    DType::UInt16,
-                           DType::UInt32,  DType::UInt64,  DType::Bool};
-  return random().chance(0.7) ? home_ : random().pick(all);
-}
-
-Scalar GraphGenerator::dimension() {
-  if (symbols_.empty() || random().chance(0.5)) return Scalar(random().between(1, 4));
-  const Scalar symbol = random().pick(symbols_);
-  switch (random().below(6)) {
-    case 0:
-      return canonical(symbol * Scalar(random().between(2, 3)));
-    case 1:
-      return canonical(symbol + Scalar(random().between(1, 2)));
-    case 2:
-      return canonical(floor_div(symbol + Scalar(1), Scalar(2)));
-    default:
-      return symbol;
-  }
-}
-
-std::vector<Scalar> GraphGenerator::shape() {
-  if (!shapes_.empty() && random().chance(0.8)) return random().pick(shapes_);
-  std::vector<Scalar> dims;
-  for (std::int64_t rank = random().between(0, 3); rank > 0; --rank) dims.push_back(dimension());
-  return dims;
 }
 
 Type GraphGenerator::parameter_type(int depth) {
@@ -110,7 +63,7 @@ Type GraphGenerator::parameter_type(int depth) {
   }
   if (choice < 0.15 && !options().differentiable) {
     cover("shape parameter");
-    std::vector<Scalar> dims = shape();
+    std::vector<Scalar> dims = dims_.shape();
     const int rank = static_cast<int>(dims.size());
     return Type(ShapeType{std::move(dims), rank});
   }
@@ -119,7 +72,7 @@ Type GraphGenerator::parameter_type(int depth) {
     constexpr DType kinds[] = {DType::Int64, DType::Int64, DType::Float32, DType::Bool};
     return Type(ScalarType{random().pick(kinds)});
   }
-  return tensor_type(shape(), dtype());
+  return tensor_type(dims_.shape(), dims_.dtype());
 }
 
 Var GraphGenerator::parameter(const Type& type, Value value) {
@@ -135,7 +88,7 @@ Var GraphGenerator::parameter(const Type& type, Value value) {
   for (const Var& param : params_) taken.push_back(param.name());
   const Var var(parameter_name(random(), taken), type);
   params_.push_back(var);
-  anchors_.emplace_back(var, value);
+  probe_.anchors.emplace_back(var, value);
   arguments_.push_back(std::move(value));
   known_.push_back({var, arguments_.back(), ""});
   return var;
@@ -144,7 +97,7 @@ Var GraphGenerator::parameter(const Type& type, Value value) {
 Expr GraphGenerator::provide_value(const Type& type, const Value& sample) {
   const auto same = those([&](const Type& other) { return same_type(other, type); });
   if (!same.empty() && random().chance(0.7)) return random().pick(same)->var;
-  if (sample.is_tensor() && fully_known(concrete(type)) && same_type(concrete(type), type))
+  if (sample.is_tensor() && fully_known(dims_.concrete(type)) && same_type(dims_.concrete(type), type))
     return provide(sample.tensor(), 0);
   if (sample.is_scalar()) {
     const ScalarValue& scalar = sample.scalar();
@@ -188,55 +141,6 @@ Expr GraphGenerator::provide(const Tensor& sample, double reuse) {
   return parameter(type, sample);
 }
 
-std::optional<Value> GraphGenerator::run_probe(const Expr& value, bool move) {
-  std::vector<Var> params;
-  std::vector<Value> args;
-  const auto add = [&](const Var& var, const Value& known) {
-    if (std::find(params.begin(), params.end(), var) != params.end()) return;
-    params.push_back(var);
-    args.push_back(move ? moved(random(), known) : known);
-  };
-  for (const auto& [var, known] : anchors_) add(var, known);
-  for_each_expr(value, [&](const Expr& expr) {
-    const Var* var = expr.as_var();
-    if (!var) return;
-    for (const Known& each : known_) {
-      if (each.var == *var) add(each.var, *each.value);
-    }
-  });
-  Function probe;
-  probe.name = "probe__";
-  probe.params = params;
-  const Var result("result", value.type());
-  probe.blocks.push_back({false, {Binding{VarBinding{result, value}, {}, nullptr}}, {}, nullptr});
-  probe.result = result;
-  probe.result_type = value.type();
-  Module module = state_.module;
-  module.set(std::make_shared<const Function>(std::move(probe)));
-  try {
-    return reference().call(std::make_shared<const Module>(std::move(module)), "probe__", std::move(args));
-  } catch (const Failure& failure) {
-    if (failure.error_class() == ErrorClass::Runtime || failure.error_class() == ErrorClass::Data ||
-        failure.error_class() == ErrorClass::ResourceLimit) {
-      return std::nullopt;
-    }
-    throw;
-  }
-}
-
-std::optional<Value> GraphGenerator::evaluate(const Expr& value, const Type& type) {
-  std::optional<Value> result = run_probe(value, false);
-  if (!result || !is_moderate(*result)) return std::nullopt;
-  if (result->is_tensor() && type.tensor()) {
-    RELISH_CHECK(fits(type_of(*result), concrete(type)) != Fit::Never,
-                 "the value of a binding does not have its inferred type");
-    if (!is_small(type_of(*result))) return std::nullopt;
-  }
-  const std::optional<Value> near = run_probe(value, true);
-  if (!near || !is_near(*result, *near)) return std::nullopt;
-  return result;
-}
-
 Var GraphGenerator::add(Binding binding, std::optional<Value> value, const std::string& maker) {
   binding.comments = comments();
   binding.annotated = true;
@@ -250,10 +154,11 @@ std::optional<Var> GraphGenerator::bind(const Expr& value, const std::string& ma
                                         std::optional<Type> looser) {
   std::optional<Value> result;
   // What is compiled has known shapes.
-  if (!options().loose && !exposed_ && (!fully_known(value.type()) || !is_small(concrete(value.type()))))
+  if (!options().loose && !exposed_ &&
+      (!fully_known(value.type()) || !is_small(dims_.concrete(value.type()))))
     return std::nullopt;
   if (options().evaluated) {
-    result = evaluate(value, value.type());
+    result = probe_.judged(value, known_);
     if (!result) return std::nullopt;
   }
   const bool hidden = !exposed_ && block_.dataflow && random().chance(0.7);
@@ -264,18 +169,18 @@ std::optional<Var> GraphGenerator::bind(const Expr& value, const std::string& ma
 std::optional<Var> GraphGenerator::bind_cast(const Expr& value, const Type& type, const SymbolValues& bound) {
   std::optional<Value> result;
   if (options().evaluated) {
-    result = run_probe(value, false);
+    result = probe_.run(value, known_, false);
     if (!result) return std::nullopt;
   }
-  for (const auto& [id, number] : bound) symbol_values_.emplace(id, number);
+  for (const auto& [id, number] : bound) dims_.values.emplace(id, number);
   std::vector<ScalarVar> vars;
   collect_vars(type, vars);
   for (const ScalarVar& var : vars) {
-    if (bound.contains(var.id())) symbols_.push_back(var);
+    if (bound.contains(var.id())) dims_.symbols.push_back(var);
   }
   const bool hidden = !exposed_ && block_.dataflow && random().chance(0.7);
   const Var var(variable_name(random()), type, hidden);
-  if (result) anchors_.emplace_back(var, *result);
+  if (result) probe_.anchors.emplace_back(var, *result);
   return add({MatchCast{var, value, type}, {}, nullptr}, std::move(result), "");
 }
 
@@ -284,8 +189,8 @@ void GraphGenerator::forget(const Var& var) {
 }
 
 GraphGenerator::Mark GraphGenerator::mark() const {
-  return {block_.bindings.size(), known_.size(),   params_.size(),
-          anchors_.size(),        symbols_.size(), kept_.size()};
+  return {block_.bindings.size(), known_.size(),        params_.size(),
+          probe_.anchors.size(),  dims_.symbols.size(), kept_.size()};
 }
 
 void GraphGenerator::go_back(const Mark& mark) {
@@ -296,8 +201,8 @@ void GraphGenerator::go_back(const Mark& mark) {
   shorten(known_, mark.known);
   shorten(params_, mark.params);
   shorten(arguments_, mark.params);
-  shorten(anchors_, mark.anchors);
-  shorten(symbols_, mark.symbols);
+  shorten(probe_.anchors, mark.anchors);
+  shorten(dims_.symbols, mark.symbols);
   shorten(kept_, mark.kept);
 }
 
@@ -355,27 +260,26 @@ std::vector<Value> GraphGenerator::run(const std::string& name, bool is_main) {
   pure_ = options().differentiable || !random().chance(0.1);
   for (std::int64_t count = random().chance(0.5) ? random().between(1, 2) : 0; count > 0; --count) {
     const ScalarVar symbol(dimension_name(random()), DType::Int64);
-    symbols_.push_back(symbol);
-    symbol_values_.emplace(symbol.id(), random().between(1, 5));
+    dims_.add(symbol, random().between(1, 5));
   }
-  parameter_symbols_ = symbols_.size();
-  std::vector<Scalar> own(symbols_.begin(), symbols_.end());
+  dims_.of_parameters = dims_.symbols.size();
+  std::vector<Scalar> own(dims_.symbols.begin(), dims_.symbols.end());
   if (!own.empty()) {
     cover("symbolic dims");
     // A parameter has them bare, so that its value determines them.
     if (random().chance(0.5)) own.push_back(Scalar(random().between(1, 4)));
-    shapes_.push_back(own);
-    const Type type = tensor_type(own, home_);
-    parameter(type, value_of(random(), concrete(type)));
+    dims_.shapes.push_back(own);
+    const Type type = tensor_type(own, dims_.home);
+    parameter(type, value_of(random(), dims_.concrete(type)));
   }
-  while (shapes_.size() < 3) {
+  while (dims_.shapes.size() < 3) {
     std::vector<Scalar> dims;
-    for (std::int64_t rank = random().between(0, 3); rank > 0; --rank) dims.push_back(dimension());
-    shapes_.push_back(std::move(dims));
+    for (std::int64_t rank = random().between(0, 3); rank > 0; --rank) dims.push_back(dims_.dimension());
+    dims_.shapes.push_back(std::move(dims));
   }
   for (std::int64_t count = random().between(1, 3); count > 0; --count) {
     const Type type = parameter_type(2);
-    parameter(type, value_of(random(), concrete(type)));
+    parameter(type, value_of(random(), dims_.concrete(type)));
   }
   const bool with_target = is_main && !options().target.empty();
   if (with_target && !find_op(options().target)->pure) pure_ = false;
@@ -384,7 +288,7 @@ std::vector<Value> GraphGenerator::run(const std::string& name, bool is_main) {
   if (options().differentiable && is_main) finish_with_sum();
 
   function.result = result();
-  function.result_type = seen_outside(function.result.type(), parameter_symbols());
+  function.result_type = seen_outside(function.result.type(), dims_.parameter_symbols());
   if (options().loose && random().chance(0.1) && function.result_type.tensor()) {
     TensorType looser = *function.result_type.tensor();
     looser.shape.reset();
@@ -430,7 +334,7 @@ void GraphGenerator::finish_with_sum() {
   const auto step = [&](const Expr& value, bool last) {
     const Var var(variable_name(random()), value.type(), !last);
     return add({VarBinding{var, value}, {}, nullptr},
-               options().evaluated ? run_probe(value, false) : std::nullopt, "");
+               options().evaluated ? probe_.run(value, known_, false) : std::nullopt, "");
   };
   std::optional<Var> total;
   for (std::size_t i = 0; i < terms.size(); ++i) {

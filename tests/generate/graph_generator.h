@@ -9,10 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "ir/calls/entry.h"
-#include "ir/nodes/expr.h"
 #include "tests/generate/loop_generator.h"
 #include "tests/generate/program.h"
+#include "tests/generate/value_probe.h"
 
 namespace relish::generate {
 
@@ -43,11 +42,7 @@ class GraphGenerator {
 
   // --- For the families.
 
-  struct Known {
-    Var var;
-    std::optional<Value> value;  // in evaluated programs
-    std::string maker;           // operator that gave it
-  };
+  using Known = KnownValue;
 
   Random& random() { return state_.random; }
   const Options& options() const { return state_.program.options; }
@@ -66,17 +61,7 @@ class GraphGenerator {
     }
     return result;
   }
-  // Symbolic variables with a value here, and any dim expression of them.
-  const std::vector<ScalarVar>& symbols() const { return symbols_; }
-  // Those that the parameters determine: they may stand in the type of a new parameter.
-  std::span<const ScalarVar> parameter_symbols() const { return {symbols_.data(), parameter_symbols_}; }
-  Scalar dimension();
-  std::vector<Scalar> shape();
-  DType float_dtype() const { return home_; }
-  DType dtype();
-  // The type with every symbolic dim replaced by its value here.
-  Type concrete(const Type& type) const { return concrete_type(type, symbol_values_); }
-  std::int64_t value_of_symbol(const ScalarVar& symbol) const { return symbol_values_.at(symbol.id()); }
+  GraphDims& dims() { return dims_; }
   bool in_dataflow() const { return block_.dataflow; }
   bool is_pure() const { return pure_; }
 
@@ -106,8 +91,6 @@ class GraphGenerator {
   void go_back(const Mark& mark);
 
  private:
-  std::optional<Value> evaluate(const Expr& value, const Type& type);
-  std::optional<Value> run_probe(const Expr& value, bool move);
   Var add(Binding binding, std::optional<Value> value, const std::string& maker);
   void block(bool with_target);
   Expr result();
@@ -115,17 +98,13 @@ class GraphGenerator {
   void finish_with_sum();
 
   ProgramState& state_;
-  DType home_;
+  GraphDims dims_;
+  ValueProbe probe_;
   bool pure_ = true;
   bool exposed_ = false;
   std::vector<Var> kept_;
-  std::vector<ScalarVar> symbols_;
-  std::size_t parameter_symbols_ = 0;  // the leading ones
-  SymbolValues symbol_values_;
-  std::vector<std::vector<Scalar>> shapes_;  // that tensors of this function like to have
   std::vector<Var> params_;
   std::vector<Value> arguments_;
-  std::vector<std::pair<Var, Value>> anchors_;  // parameters and casts: they determine the symbols
   std::vector<Known> known_;
   BindingBlock block_;
   std::vector<BindingBlock> blocks_;

@@ -13,7 +13,7 @@ bool make_constant(GraphGenerator& g) {
   for (std::int64_t rank = random.between(0, 3); rank > 0; --rank)
     shape.push_back(random.between(large ? 2 : 1, 5));
   if (!g.options().evaluated && random.chance(0.05)) shape.push_back(0);
-  Tensor tensor = Tensor::empty(g.dtype(), shape);
+  Tensor tensor = Tensor::empty(g.dims().dtype(), shape);
   constexpr double wild[] = {0.1, -0.0, 1e-45, 3.4e38, 1.0 / 3, 1e300, INFINITY, NAN, 65504, 5e-324};
   for (std::int64_t i = 0; i < tensor.size(); ++i) {
     if (!is_float(tensor.dtype()))
@@ -37,13 +37,13 @@ bool make_alias(GraphGenerator& g) {
 
 bool make_shape(GraphGenerator& g) {
   g.cover("shape value");
-  return g.bind(shape_literal(g.shape())).has_value();
+  return g.bind(shape_literal(g.dims().shape())).has_value();
 }
 
 bool make_scalar(GraphGenerator& g) {
   g.cover("scalar value");
   Random& random = g.random();
-  if (random.chance(0.5)) return g.bind(scalar_value(g.dimension())).has_value();
+  if (random.chance(0.5)) return g.bind(scalar_value(g.dims().dimension())).has_value();
   if (random.chance(0.5)) {
     const double value = static_cast<double>(random.between(-8, 8)) * 0.25;
     constexpr DType kinds[] = {DType::Float32, DType::Float64};
@@ -58,7 +58,7 @@ bool make_text(GraphGenerator& g) {
   constexpr const char* texts[] = {"",        "x", "a \"quoted\" 'text'", "line\nline", "back\\slash",
                                    "∑ naïve", "{}"};
   g.cover("text value");
-  if (g.random().chance(0.3)) return g.bind(dtype_literal(g.dtype())).has_value();
+  if (g.random().chance(0.3)) return g.bind(dtype_literal(g.dims().dtype())).has_value();
   return g.bind(string_literal(g.random().pick(texts))).has_value();
 }
 

@@ -137,20 +137,20 @@ class FreeCall {
           return shape_literal(*first_->type().tensor()->shape);
         const auto shapes = g_.those([](const Type& type) { return type.as<ShapeType>() != nullptr; });
         if (!shapes.empty() && random.chance(0.3)) return Expr(random.pick(shapes)->var);
-        return shape_literal(g_.shape());
+        return shape_literal(g_.dims().shape());
       }
       case ParamKind::Scalar: {
         const auto found = pool_.scalars.find(param.name);
         if (found != pool_.scalars.end() && random.chance(0.8))
           return scalar_expr(random.pick(found->second));
         if (!param.fallback.empty()) return std::nullopt;
-        return scalar_value(g_.dimension());
+        return scalar_value(g_.dims().dimension());
       }
       case ParamKind::Attribute: {
         const auto found = pool_.attributes.find(param.name);
         const bool required = param.fallback.empty();
         if (found == pool_.attributes.end() || (!required && random.chance(0.3))) {
-          if (required && param.name == "dtype") return Attribute(g_.float_dtype());
+          if (required && param.name == "dtype") return Attribute(g_.dims().home);
           return std::nullopt;
         }
         const Attribute& sample = random.pick(found->second);
@@ -230,7 +230,7 @@ std::optional<Var> call_as_sample(GraphGenerator& g, const Op& op, const Operand
   const OperatorPool& pool = pool_of(op);
   if (pool.cases.empty()) return std::nullopt;
   OperatorCase chosen = g.random().pick(pool.cases);
-  const DType dtype = g.float_dtype();
+  const DType dtype = g.dims().home;
   if (g.options().differentiable || g.random().chance(0.8)) {
     if (auto converted = testing::with_dtype(chosen, dtype)) chosen = std::move(*converted);
   }

@@ -52,14 +52,15 @@ void GraphWriter::call_statement(const Place& place) {
   for (const Dim& symbol : callee.symbols) {
     // A bare symbol or a number: the callee must be able to solve it.
     const std::int64_t value = w.random.between(1, 4);
-    const Dim own = symbols_.empty() || w.random.chance(0.4) ? Dim{std::to_string(value), value}
-                                                             : w.random.pick(symbols_);
+    const Dim own = scope.symbols.empty() || w.random.chance(0.4) ? Dim{std::to_string(value), value}
+                                                                  : w.random.pick(scope.symbols);
     meanings.emplace(symbol.text, own);
   }
   std::vector<std::string> args;
-  for (const Shown& param : callee.params) args.push_back(provide(type_here(param, meanings), place));
-  bind_called(fmt::format("{}({})", global(callee.name), listed(args)), type_here(callee.result, meanings),
-              place);
+  for (const Shown& param : callee.params)
+    args.push_back(operands.provide(type_here(param, meanings), place));
+  operands.bind_called(fmt::format("{}({})", global(callee.name), listed(args)),
+                       type_here(callee.result, meanings), place);
 }
 
 void GraphWriter::call_tir_statement(const Place& place) {
@@ -78,8 +79,8 @@ void GraphWriter::call_tir_statement(const Place& place) {
       const std::string symbol = dim.text.substr(0, dim.text.find(' '));
       if (std::isdigit(static_cast<unsigned char>(symbol[0])) || meanings.contains(symbol)) continue;
       const std::int64_t value = w.random.between(1, 4);
-      const Dim own = symbols_.empty() || w.random.chance(0.4) ? Dim{std::to_string(value), value}
-                                                               : w.random.pick(symbols_);
+      const Dim own = scope.symbols.empty() || w.random.chance(0.4) ? Dim{std::to_string(value), value}
+                                                                    : w.random.pick(scope.symbols);
       meanings.emplace(symbol, own);
     }
     Shown type{
@@ -87,11 +88,11 @@ void GraphWriter::call_tir_statement(const Place& place) {
     type = type_here(type, meanings);
     if (i < callee.inputs) {
       if (!param.buffer) w.cover("scalar argument of call_tir");
-      args.push_back(provide(type, place));
+      args.push_back(operands.provide(type, place));
     }
     if (i >= callee.inputs || callee.in_place) {
       results.push_back(type);
-      types.push_back(type_text(type, false));
+      types.push_back(type_text(w, type, false));
     }
   }
   const char* keyword = w.spelled_so() ? "out_ty=" : "out_sinfo=";
@@ -103,25 +104,25 @@ void GraphWriter::call_tir_statement(const Place& place) {
   if (results.size() > 1) result = {.kind = Shown::Tuple, .fields = results};
   if (callee.in_place) {
     w.cover("call_tir_inplace");
-    bind(fresh(),
-         fmt::format("R.call_tir_inplace({}, {}, inplace_indices=[0], {}{})", global(callee.name), tuple,
-                     keyword, out),
-         result, place);
+    operands.bind(scope.fresh(),
+                  fmt::format("R.call_tir_inplace({}, {}, inplace_indices=[0], {}{})", global(callee.name),
+                              tuple, keyword, out),
+                  result, place);
     return;
   }
   w.cover(results.size() > 1 ? "call_tir with several results" : "call_tir");
   if (w.random.chance(0.15)) {
     w.cover("call_tir_with_grad");
-    bind(fresh(),
-         fmt::format("R.call_tir_with_grad({}, {}, {}{}, te_grad_name=\"g\")", global(callee.name), tuple,
-                     keyword, out),
-         result, place);
+    operands.bind(scope.fresh(),
+                  fmt::format("R.call_tir_with_grad({}, {}, {}{}, te_grad_name=\"g\")", global(callee.name),
+                              tuple, keyword, out),
+                  result, place);
     return;
   }
-  bind(fresh(),
-       fmt::format("R.call_tir({}, {}, {}{})", global(callee.name), tuple, w.spelled_so(0.3) ? "" : keyword,
-                   out),
-       result, place);
+  operands.bind(scope.fresh(),
+                fmt::format("R.call_tir({}, {}, {}{})", global(callee.name), tuple,
+                            w.spelled_so(0.3) ? "" : keyword, out),
+                result, place);
 }
 
 // Destinations as arguments, in an impure function; or a function that returns a scalar.
@@ -140,17 +141,18 @@ void GraphWriter::direct_call_statement(const Place& place) {
         .kind = param.buffer ? Shown::Tensor : Shown::Scalar, .dtype = param.dtype, .dims = param.dims};
     type = type_here(type, meanings);
     if (i < callee.inputs && !callee.in_place) {
-      args.push_back(provide(type, place));
+      args.push_back(operands.provide(type, place));
       continue;
     }
-    const std::string destination = fresh();
-    bind(destination, fmt::format("R.zeros({}, \"{}\")", shape_text(type.dims), type.dtype), type, place);
+    const std::string destination = scope.fresh();
+    operands.bind(destination, fmt::format("R.zeros({}, \"{}\")", shape_text(w, type.dims), type.dtype), type,
+                  place);
     args.push_back(destination);
   }
   const std::string call = fmt::format("{}({})", global(callee.name), listed(args));
   if (!callee.returns.empty()) {
     w.cover("scalar of a prim_func");
-    bind(fresh(), call, {.kind = Shown::Scalar, .dtype = callee.returns}, place);
+    operands.bind(scope.fresh(), call, {.kind = Shown::Scalar, .dtype = callee.returns}, place);
     return;
   }
   w.cover("direct call of a prim_func");
@@ -160,43 +162,46 @@ void GraphWriter::direct_call_statement(const Place& place) {
 // Functions outside the module: read and printed, never run here.
 void GraphWriter::packed_statement(const Place& place) {
   if (!loose() || runs()) return operator_statement(place);
-  const auto x = some(Shown::Tensor);
+  const auto x = scope.some(Shown::Tensor);
   if (!x) return operator_statement(place);
-  const Shown type = tensor_shown();
+  const Shown type = scope.tensor_shown();
   const char* types = w.spelled_so() ? "ty_args=" : "sinfo_args=";
   const char* out = w.spelled_so() ? "out_ty=" : "out_sinfo=";
   const bool impure = !pure && !place.nested;
   switch (w.random.below(impure ? 7 : 3)) {
     case 0:
       w.cover("call_dps_packed");
-      bind(fresh(),
-           fmt::format("R.call_dps_packed(\"lib.f\", ({},), {}{})", x->name, out, type_text(type, false)),
-           type, place);
+      operands.bind(
+          scope.fresh(),
+          fmt::format("R.call_dps_packed(\"lib.f\", ({},), {}{})", x->name, out, type_text(w, type, false)),
+          type, place);
       break;
     case 1:
       w.cover("call_pure_packed");
-      bind(fresh(),
-           fmt::format("R.call_pure_packed(\"lib.g\", {}, {}{})", x->name, types, type_text(type, false)),
-           type, place);
+      operands.bind(
+          scope.fresh(),
+          fmt::format("R.call_pure_packed(\"lib.g\", {}, {}{})", x->name, types, type_text(w, type, false)),
+          type, place);
       break;
     case 2: {
       w.cover("string value");
-      const std::string name = fresh();
+      const std::string name = scope.fresh();
       w.line(name + (w.random.chance(0.5) ? " = R.str(\"a \\\"text\\\"\")" : " = R.dtype(\"float16\")"));
       break;
     }
     case 3:
       w.cover("call_packed");
-      bind(fresh(),
-           fmt::format("R.call_packed(\"vm.copy\", {}, {}{})", x->name, types, type_text(type, false)), type,
-           place);
+      operands.bind(
+          scope.fresh(),
+          fmt::format("R.call_packed(\"vm.copy\", {}, {}{})", x->name, types, type_text(w, type, false)),
+          type, place);
       break;
     case 4:
       w.cover("call_inplace_packed");
-      bind(fresh(),
-           fmt::format("R.call_inplace_packed(\"lib.h\", {}, inplace_indices=[0], {}{})", x->name, types,
-                       type_text(x->type, false)),
-           x->type, place);
+      operands.bind(scope.fresh(),
+                    fmt::format("R.call_inplace_packed(\"lib.h\", {}, inplace_indices=[0], {}{})", x->name,
+                                types, type_text(w, x->type, false)),
+                    x->type, place);
       break;
     case 5:
       w.cover("void call");
@@ -206,10 +211,10 @@ void GraphWriter::packed_statement(const Place& place) {
     default:
       if (module.externs.empty()) break;
       w.cover("extern function of the module");
-      bind(fresh(),
-           fmt::format("R.call_packed({}, {}, {}{})", global(module.externs[0]), x->name, types,
-                       type_text(type, false)),
-           type, place);
+      operands.bind(scope.fresh(),
+                    fmt::format("R.call_packed({}, {}, {}{})", global(module.externs[0]), x->name, types,
+                                type_text(w, type, false)),
+                    type, place);
   }
 }
 

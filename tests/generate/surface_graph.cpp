@@ -6,12 +6,6 @@
 #include <algorithm>
 
 namespace relish::generate {
-namespace {
-
-constexpr const char* dtypes[] = {"float32", "float32", "float32", "float64", "int32", "int64"};
-
-}  // namespace
-
 std::string listed(const std::vector<std::string>& items, bool single) {
   std::string text;
   for (std::size_t i = 0; i < items.size(); ++i) text += (i > 0 ? ", " : "") + items[i];
@@ -26,122 +20,6 @@ std::string TextWriter::new_name(std::set<std::string>& taken) {
   std::string base = random.pick(pool), name = base;
   for (int suffix = 1; !taken.insert(name).second; ++suffix) name = fmt::format("{}_{}", base, suffix);
   return name;
-}
-
-std::string GraphWriter::dim_text(const Dim& dim, bool signature) {
-  const bool number = std::isdigit(static_cast<unsigned char>(dim.text[0])) != 0;
-  if (number) return dim.text;
-  return signature ? "\"" + dim.text + "\"" : dim.text;
-}
-
-std::string GraphWriter::shape_text(const std::vector<Dim>& dims) {
-  std::vector<std::string> texts;
-  for (const Dim& dim : dims) texts.push_back(dim_text(dim, false));
-  return w.spelled_so(0.7) ? "R.shape([" + listed(texts) + "])"
-                           : "R.ShapeExpr((" + listed(texts, true) + "))";
-}
-
-std::string GraphWriter::type_text(const Shown& type, bool signature) {
-  const auto all = [&](std::size_t count) {
-    std::vector<std::string> fields;
-    for (std::size_t i = 0; i < count; ++i) fields.push_back(type_text(type.fields[i], signature));
-    return fields;
-  };
-  std::vector<std::string> dims;
-  for (const Dim& dim : type.dims) dims.push_back(dim_text(dim, signature));
-  switch (type.kind) {
-    case Shown::Tensor: {
-      const std::string shape = w.spelled_so(0.8) ? "(" + listed(dims, true) + ")" : "[" + listed(dims) + "]";
-      const char* quote = w.spelled_so(0.85) ? "\"" : "'";
-      return fmt::format("R.Tensor({}, {}{}{}{})", shape, w.spelled_so() ? "dtype=" : "", quote, type.dtype,
-                         quote);
-    }
-    case Shown::Scalar:
-      return w.spelled_so() ? fmt::format("R.Prim(\"{}\")", type.dtype) : "T." + type.dtype;
-    case Shown::Shape:
-      return "R.Shape([" + listed(dims) + "])";
-    case Shown::Tuple:
-      return w.spelled_so(0.7) || type.fields.empty() ? "R.Tuple(" + listed(all(type.fields.size())) + ")"
-                                                      : "R.Tuple([" + listed(all(type.fields.size())) + "])";
-    default:
-      return fmt::format("R.Callable(({}), {}{})", listed(all(type.fields.size() - 1), true),
-                         type_text(type.fields.back(), signature), w.spelled_so() ? ", True" : "");
-  }
-}
-
-std::vector<const GraphWriter::Known*> GraphWriter::those(Shown::Kind kind) const {
-  std::vector<const Known*> result;
-  for (const Known& each : known) {
-    if (each.type.kind == kind) result.push_back(&each);
-  }
-  return result;
-}
-
-std::optional<GraphWriter::Known> GraphWriter::some(Shown::Kind kind) {
-  const auto choices = those(kind);
-  if (choices.empty()) return std::nullopt;
-  const auto count = static_cast<std::int64_t>(choices.size());
-  // Rather one of the last, so that programs go deep.
-  const std::int64_t first = w.random.chance(0.6) ? std::max<std::int64_t>(0, count - 3) : 0;
-  return *choices[static_cast<std::size_t>(w.random.between(first, count - 1))];
-}
-
-void GraphWriter::know(const std::string& name, const Shown& type) {
-  std::erase_if(known, [&](const Known& each) { return each.name == name; });
-  known.push_back({name, type});
-}
-
-Dim GraphWriter::dimension() {
-  if (symbols_.empty() || w.random.chance(0.5)) {
-    const std::int64_t value = w.random.between(1, 4);
-    return {std::to_string(value), value};
-  }
-  const Dim symbol = w.random.pick(symbols_);
-  switch (w.random.below(6)) {
-    case 0:
-      return {symbol.text + " * 2", symbol.value * 2};
-    case 1:
-      return {symbol.text + " + 1", symbol.value + 1};
-    default:
-      return symbol;
-  }
-}
-
-Shown GraphWriter::tensor_shown() {
-  const auto old = some(Shown::Tensor);
-  if (old && w.random.chance(0.7)) return old->type;
-  Shown type;
-  type.dtype = w.random.pick(dtypes);
-  for (std::int64_t rank = w.random.between(0, 2); rank > 0; --rank) type.dims.push_back(dimension());
-  return type;
-}
-
-std::string GraphWriter::target(const Place& place) {
-  if (!place.branch && !place.dataflow && !place.nested && w.random.chance(0.2)) {
-    std::vector<std::string> old;
-    for (const Known& each : known) {
-      if (!pinned_.contains(each.name)) old.push_back(each.name);
-    }
-    if (!old.empty()) {
-      w.cover("name bound again");
-      const std::string name = w.random.pick(old);
-      std::erase_if(known, [&](const Known& each) { return each.name == name; });
-      return name;
-    }
-  }
-  return fresh();
-}
-
-void GraphWriter::bind(const std::string& name, const std::string& value, const Shown& type, const Place&) {
-  w.line(w.spelled_so(0.4) ? fmt::format("{}: {} = {}", name, type_text(type, false), value)
-                           : fmt::format("{} = {}", name, value));
-  know(name, type);
-}
-
-void GraphWriter::bind_called(const std::string& value, const Shown& type, const Place& place) {
-  const std::string name = target(place);
-  w.line(fmt::format("{}: {} = {}", name, type_text(type, false), value));
-  know(name, type);
 }
 
 void GraphWriter::statement(Place place) {
@@ -185,10 +63,10 @@ void GraphWriter::dataflow_statement() {
   w.cover("dataflow block");
   w.open("with R.dataflow():");
   std::vector<std::string> before;
-  for (const Known& each : known) before.push_back(each.name);
+  for (const Known& each : scope.known) before.push_back(each.name);
   statements(w.random.between(1, 4), {.dataflow = true, .branch = false, .nested = false, .depth = 1});
   std::vector<Known> inside;
-  for (const Known& each : known) {
+  for (const Known& each : scope.known) {
     if (std::find(before.begin(), before.end(), each.name) == before.end()) inside.push_back(each);
   }
   std::vector<std::string> outputs;
@@ -196,7 +74,7 @@ void GraphWriter::dataflow_statement() {
     if (w.random.chance(0.4))
       outputs.push_back(each.name);
     else
-      std::erase_if(known, [&](const Known& other) { return other.name == each.name; });
+      std::erase_if(scope.known, [&](const Known& other) { return other.name == each.name; });
   }
   w.line("R.output(" + listed(outputs) + ")");
   w.close();
@@ -204,10 +82,10 @@ void GraphWriter::dataflow_statement() {
 
 // One function, with the lines that depend on its body before it.
 void GraphWriter::write(const std::string& name, bool is_main) {
-  taken_ = {"R",     "T", "I", "cls",   "relish", "float", "range", "print",
-            "relax", "n", "m", "batch", "n_1",    "c0",    "c1",    "c2"};
-  taken_.insert(module.functions.begin(), module.functions.end());
-  if (!module.name.empty()) taken_.insert(module.name);
+  scope.taken = {"R",     "T", "I", "cls",   "relish", "float", "range", "print",
+                 "relax", "n", "m", "batch", "n_1",    "c0",    "c1",    "c2"};
+  scope.taken.insert(module.functions.begin(), module.functions.end());
+  if (!module.name.empty()) scope.taken.insert(module.name);
   alias_ = w.spelled_so(0.7);
   GraphCallee callee;
   callee.name = name;
@@ -216,11 +94,11 @@ void GraphWriter::write(const std::string& name, bool is_main) {
   callee.pure = pure;
   const bool is_private = !is_main && w.random.chance(0.3);
   for (const std::string& each : params) {
-    if (w.random.chance(0.7)) pinned_.insert(each);
+    if (w.random.chance(0.7)) scope.pinned.insert(each);
   }
-  for (const Known& each : known) {
+  for (const Known& each : scope.known) {
     // A scalar parameter may stand for a dimension: it keeps its name.
-    if (each.type.kind == Shown::Scalar) pinned_.insert(each.name);
+    if (each.type.kind == Shown::Scalar) scope.pinned.insert(each.name);
   }
 
   // The body first: the header tells its result.
@@ -242,7 +120,7 @@ void GraphWriter::write(const std::string& name, bool is_main) {
   for (const Dim& symbol : callee.symbols) {
     if (is_main) w.result.dims.emplace_back(symbol.text, symbol.value);
   }
-  if (outside && callee.symbols.size() == symbols_.size()) module.graphs.push_back(std::move(callee));
+  if (outside && callee.symbols.size() == scope.symbols.size()) module.graphs.push_back(std::move(callee));
 }
 
 // Symbols and parameters of every kind, at least one of them a tensor. Their names.
@@ -250,22 +128,22 @@ std::vector<std::string> GraphWriter::parameters(GraphCallee& callee) {
   constexpr const char* symbols[] = {"n", "m", "batch", "n_1"};
   std::vector<std::string> params;
   const auto param = [&](const Shown& type) {
-    const std::string own = fresh();
+    const std::string own = scope.fresh();
     callee.params.push_back(type);
     params.push_back(own);
-    know(own, type);
+    scope.know(own, type);
   };
   for (std::int64_t count = w.random.chance(0.6) ? w.random.between(1, 2) : 0; count > 0; --count)
-    symbols_.push_back(
-        {symbols[symbols_.size() + static_cast<std::size_t>(w.random.below(2))], w.random.between(1, 5)});
-  if (symbols_.size() == 2 && symbols_[0] == symbols_[1]) symbols_.pop_back();
-  callee.symbols = symbols_;
-  if (!symbols_.empty()) {
+    scope.symbols.push_back({symbols[scope.symbols.size() + static_cast<std::size_t>(w.random.below(2))],
+                             w.random.between(1, 5)});
+  if (scope.symbols.size() == 2 && scope.symbols[0] == scope.symbols[1]) scope.symbols.pop_back();
+  callee.symbols = scope.symbols;
+  if (!scope.symbols.empty()) {
     w.cover("symbolic dims");
-    Shown first{.dtype = "float32", .dims = symbols_};
+    Shown first{.dtype = "float32", .dims = scope.symbols};
     if (w.random.chance(0.2)) {
       w.cover("shape parameter");
-      param({.kind = Shown::Shape, .dims = symbols_});
+      param({.kind = Shown::Shape, .dims = scope.symbols});
     } else {
       param(first);
     }
@@ -273,17 +151,17 @@ std::vector<std::string> GraphWriter::parameters(GraphCallee& callee) {
   for (std::int64_t count = w.random.between(1, 3); count > 0; --count) {
     const double choice = w.random.uniform();
     if (choice < 0.6) {
-      param(tensor_shown());
+      param(scope.tensor_shown());
     } else if (choice < 0.8) {
       w.cover("scalar parameter");
       constexpr const char* kinds[] = {"int64", "bool", "float32"};
       param({.kind = Shown::Scalar, .dtype = w.random.pick(kinds)});
     } else {
       w.cover("tuple parameter");
-      param({.kind = Shown::Tuple, .fields = {tensor_shown(), tensor_shown()}});
+      param({.kind = Shown::Tuple, .fields = {scope.tensor_shown(), scope.tensor_shown()}});
     }
   }
-  if (those(Shown::Tensor).empty()) param(tensor_shown());
+  if (scope.those(Shown::Tensor).empty()) param(scope.tensor_shown());
   return params;
 }
 
@@ -294,14 +172,14 @@ void GraphWriter::return_statement(GraphCallee& callee) {
   for (std::int64_t count = w.random.chance(0.4) ? 1 : w.random.between(2, 3); count > 0; --count) {
     // What came last is computed from the most; functions do not leave compiled programs.
     std::vector<Known> choices;
-    for (const Known& each : known) {
+    for (const Known& each : scope.known) {
       if (each.type.kind == Shown::Tensor || (each.type.kind == Shown::Tuple)) choices.push_back(each);
     }
     if (choices.empty()) {
       const Shown type{.kind = Shown::Tensor, .dtype = "float32"};
-      const std::string value = expression(type, {});
-      bind(fresh(), value, type, {});
-      choices.push_back(known.back());
+      const std::string value = operands.expression(type, {});
+      operands.bind(scope.fresh(), value, type, {});
+      choices.push_back(scope.known.back());
     }
     const auto size = static_cast<std::int64_t>(choices.size());
     last.push_back(
@@ -331,12 +209,12 @@ void GraphWriter::header(const GraphCallee& callee, const std::vector<std::strin
   w.line(options.empty() ? "@R.function" : "@R.function(" + listed(options) + ")");
   std::vector<std::string> typed;
   for (std::size_t i = 0; i < params.size(); ++i)
-    typed.push_back(params[i] + ": " + type_text(callee.params[i], true));
-  const std::string result_text = type_text(callee.result, true);
+    typed.push_back(params[i] + ": " + type_text(w, callee.params[i], true));
+  const std::string result_text = type_text(w, callee.result, true);
   w.raw(fmt::format("def {}({}){}:", callee.name, listed(typed), annotated ? " -> " + result_text : ""));
   ++w.indent;
   std::vector<std::string> declared;
-  for (const Dim& symbol : symbols_) declared.push_back(symbol.text);
+  for (const Dim& symbol : scope.symbols) declared.push_back(symbol.text);
   if (declared.size() == 2 && w.spelled_so(0.3)) {
     w.raw(listed(declared) + " = T.int64(), T.int64()");
   } else {

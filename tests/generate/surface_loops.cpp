@@ -26,7 +26,7 @@ std::string LoopWriter::buffer_type(const Buffer& buffer) {
 }
 
 LoopCallee LoopWriter::write(const std::string& name) {
-  taken_ = {"T", "R", "I", "range", "float", "n", name, "cls", "print"};
+  scope.taken = {"T", "R", "I", "range", "float", "n", name, "cls", "print"};
   LoopCallee callee;
   callee.name = name;
   callee.in_place = w.random.chance(0.15);
@@ -59,10 +59,10 @@ LoopCallee LoopWriter::write(const std::string& name) {
   for (const Buffer& buffer : inputs) declare(buffer, callee);
   if (w.random.chance(0.35) && !callee.in_place) {
     w.cover("scalar parameter of a prim_func");
-    const Local local{fresh(), w.random.chance(0.6) ? "int64" : "float32", false};
+    const Local local{scope.fresh(), w.random.chance(0.6) ? "int64" : "float32", false};
     params_.push_back(local.name + ": T." + local.dtype);
     callee.params.push_back({false, local.dtype, {}});
-    locals.push_back(local);
+    scope.locals.push_back(local);
   }
   callee.inputs = callee.params.size();
   for (const Buffer& buffer : outputs) declare(buffer, callee);
@@ -71,7 +71,7 @@ LoopCallee LoopWriter::write(const std::string& name) {
     w.cover("prim_func that returns a scalar");
   }
   header(name, symbolic);
-  for (const Buffer& buffer : inputs) buffers.push_back(buffer);
+  for (const Buffer& buffer : inputs) scope.buffers.push_back(buffer);
   std::string head = std::move(w.result.text);
   w.result.text.clear();
   for (std::int64_t count = w.random.chance(0.3) ? 1 : 0; count > 0; --count) {
@@ -80,25 +80,25 @@ LoopCallee LoopWriter::write(const std::string& name) {
     w.line(fmt::format("{} = T.sblock_alloc_buffer({}, \"{}\")", temporary.name, shape(temporary.dims),
                        temporary.dtype));
     fill(temporary);
-    buffers.push_back(temporary);
+    scope.buffers.push_back(temporary);
   }
   for (const Buffer& output : outputs) {
     fill(output);
-    buffers.push_back(output);
+    scope.buffers.push_back(output);
   }
   statements(w.random.between(1, 4), 2, false);
-  if (!returns.empty()) w.line("return " + scalar(returns, 2));
+  if (!returns.empty()) w.line("return " + scalars.scalar(returns, 2));
   std::string body = std::move(w.result.text);
   w.result.text = std::move(head);
-  for (const Local& let : lets) w.raw(fmt::format("{} = T.{}()", let.name, let.dtype));
+  for (const Local& let : scope.lets) w.raw(fmt::format("{} = T.{}()", let.name, let.dtype));
   w.result.text += body;
   w.raw("");
   --w.indent;
   return callee;
 }
 
-LoopWriter::Buffer LoopWriter::new_buffer(const std::vector<Dim>& extents, bool output) {
-  Buffer buffer{fresh(), w.random.pick(dtypes), {}, output};
+LoopScope::Buffer LoopWriter::new_buffer(const std::vector<Dim>& extents, bool output) {
+  Buffer buffer{scope.fresh(), w.random.pick(dtypes), {}, output};
   for (std::int64_t rank = w.random.between(0, 2); rank > 0; --rank)
     buffer.dims.push_back(w.random.pick(extents));
   return buffer;
@@ -138,12 +138,12 @@ void LoopWriter::header(const std::string& name, bool symbolic) {
 
 // Loops that write every element, some with a block.
 void LoopWriter::fill(const Buffer& buffer) {
-  const Scope scope(*this);
+  const LoopScope::Saved saved(scope);
   const int before = w.indent;
   std::vector<std::string> loop_names, place;
   const bool block = w.random.chance(0.5);
   if (!buffer.dims.empty()) {
-    while (loop_names.size() < buffer.dims.size()) loop_names.push_back(fresh());
+    while (loop_names.size() < buffer.dims.size()) loop_names.push_back(scope.fresh());
     std::vector<std::string> extents;
     for (const Dim& dim : buffer.dims) extents.push_back(dim.text);
     if (buffer.dims.size() == 1 || w.random.chance(0.7)) {
@@ -166,7 +166,7 @@ void LoopWriter::fill(const Buffer& buffer) {
       place.clear();
       std::string letters;
       for (std::size_t i = 0; i < loop_names.size(); ++i) {
-        place.push_back(fresh());
+        place.push_back(scope.fresh());
         letters += 'S';
       }
       if (w.spelled_so(0.7)) {
@@ -188,9 +188,9 @@ void LoopWriter::fill(const Buffer& buffer) {
     }
   }
   for (std::size_t i = 0; i < place.size(); ++i)
-    indices.push_back({place[i], index_dtype(buffer.dims[i]), buffer.dims[i]});
-  w.line(
-      fmt::format("{}[{}] = {}", buffer.name, place.empty() ? "()" : listed(place), scalar(buffer.dtype, 2)));
+    scope.indices.push_back({place[i], index_dtype(buffer.dims[i]), buffer.dims[i]});
+  w.line(fmt::format("{}[{}] = {}", buffer.name, place.empty() ? "()" : listed(place),
+                     scalars.scalar(buffer.dtype, 2)));
   w.indent = before;
 }
 

@@ -7,12 +7,8 @@
 
 namespace relish::generate {
 
-class LoopWriter {
- public:
-  explicit LoopWriter(TextWriter& writer) : w(writer) {}
-
-  LoopCallee write(const std::string& name);
-
+// What a statement of a prim_func can use: buffers, indices of loops and axes, scalars.
+struct LoopScope {
   struct Buffer {
     std::string name, dtype;
     std::vector<Dim> dims;
@@ -27,34 +23,78 @@ class LoopWriter {
     std::string name, dtype;
     bool assignable;
   };
+  // Puts back what was in scope.
+  struct Saved {
+    explicit Saved(LoopScope& saved)
+        : scope(saved), buffers(saved.buffers.size()), locals(saved.locals.size()), indices(saved.indices) {}
+    Saved(const Saved&) = delete;
+    ~Saved() {
+      scope.buffers.resize(buffers);
+      scope.indices = std::move(indices);
+      scope.locals.resize(locals);
+    }
+    LoopScope& scope;
+    std::size_t buffers, locals;
+    std::vector<Index> indices;  // a block with axes hides those of the loops
+  };
 
   TextWriter& w;
+  std::set<std::string> taken = {};
+  std::vector<Buffer> buffers = {};
+  std::vector<Index> indices = {};
+  std::vector<Local> locals = {};
+  std::vector<Local> lets = {};  // variables of let expressions, declared at the head
 
-  // surface_loops.cpp
-  std::string fresh() { return w.new_name(taken_); }
-  Buffer new_buffer(const std::vector<Dim>& extents, bool output);
-  void declare(const Buffer& buffer, LoopCallee& callee);
-  void header(const std::string& name, bool symbolic);
-  std::string buffer_type(const Buffer& buffer);
-  std::string shape(const std::vector<Dim>& dims);
-  bool is_symbol(const Dim& dim) const { return std::isdigit(static_cast<unsigned char>(dim.text[0])) == 0; }
-  // dtype of indices along this dimension
-  std::string index_dtype(const Dim& dim) const { return is_symbol(dim) ? "int64" : "int32"; }
-  void fill(const Buffer& buffer);
+  std::string fresh() { return w.new_name(taken); }
+};
 
-  // surface_scalars.cpp: expressions of exactly this dtype.
+inline bool is_symbol(const Dim& dim) { return std::isdigit(static_cast<unsigned char>(dim.text[0])) == 0; }
+// dtype of indices along this dimension
+inline std::string index_dtype(const Dim& dim) { return is_symbol(dim) ? "int64" : "int32"; }
+
+// Writes expressions of exactly the dtype that is asked for.
+class LoopScalars {
+ public:
+  LoopScalars(TextWriter& writer, LoopScope& known) : w(writer), scope(known) {}
+
   std::string scalar(const std::string& dtype, int depth);
+  std::string condition(int depth);
+  std::string literal(const std::string& dtype);
+  std::string element_of(const LoopScope::Buffer& buffer);
+
+ private:
   std::string leaf(const std::string& dtype);
   std::string infix(const char* sign, std::initializer_list<const char*> names, const std::string& x,
                     const std::string& y);
   std::string division(const std::string& dtype, int depth);
   std::string bits(const std::string& dtype, int depth);
   std::string intrinsic(const std::string& dtype, int depth);
-  std::string literal(const std::string& dtype);
-  std::string condition(int depth);
   std::string index_below(const Dim& extent);
-  std::string element_of(const Buffer& buffer);
   std::string cast(const std::string& dtype, const std::string& value);
+
+  TextWriter& w;
+  LoopScope& scope;
+  bool in_index_ = false;
+};
+
+// Writes whole prim_funcs.
+class LoopWriter {
+ public:
+  explicit LoopWriter(TextWriter& writer) : w(writer), scope{writer}, scalars(writer, scope) {}
+
+  LoopCallee write(const std::string& name);
+
+ private:
+  using Buffer = LoopScope::Buffer;
+  using Local = LoopScope::Local;
+
+  // surface_loops.cpp
+  Buffer new_buffer(const std::vector<Dim>& extents, bool output);
+  void declare(const Buffer& buffer, LoopCallee& callee);
+  void header(const std::string& name, bool symbolic);
+  std::string buffer_type(const Buffer& buffer);
+  std::string shape(const std::vector<Dim>& dims);
+  void fill(const Buffer& buffer);
 
   // surface_statements.cpp
   void statements(std::int64_t count, int depth, bool in_loop);
@@ -67,31 +107,11 @@ class LoopWriter {
   void view_statement();
   void vector_statement();
 
-  std::vector<Buffer> buffers;
-  std::vector<Index> indices;
-  std::vector<Local> locals;
-  std::vector<Local> lets;  // variables of let expressions, declared at the head
+  TextWriter& w;
+  LoopScope scope;
+  LoopScalars scalars;
   std::string returns;
-  bool threads = true;
-
-  struct Scope {
-    explicit Scope(LoopWriter& writer)
-        : l(writer), buffers(writer.buffers.size()), locals(writer.locals.size()), indices(writer.indices) {}
-    Scope(const Scope&) = delete;
-    ~Scope() {
-      l.buffers.resize(buffers);
-      l.indices = std::move(indices);
-      l.locals.resize(locals);
-    }
-    LoopWriter& l;
-    std::size_t buffers, locals;
-    std::vector<Index> indices;  // a block with axes hides those of the loops
-  };
-
- private:
-  std::set<std::string> taken_;
   std::vector<std::string> params_, matches_;  // as text
-  bool in_index_ = false;
 };
 
 }  // namespace relish::generate

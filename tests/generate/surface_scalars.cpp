@@ -10,7 +10,7 @@ bool is_float(const std::string& dtype) { return dtype.starts_with("float"); }
 
 }  // namespace
 
-std::string LoopWriter::literal(const std::string& dtype) {
+std::string LoopScalars::literal(const std::string& dtype) {
   if (dtype == "bool") return w.random.chance(0.5) ? "T.bool(True)" : "T.bool(False)";
   if (is_float(dtype)) {
     constexpr const char* values[] = {"0.5", "1.0", "-1.25", "2.0", "0.125", "3.0"};
@@ -24,14 +24,14 @@ std::string LoopWriter::literal(const std::string& dtype) {
                             : fmt::format("T.IntImm(\"{}\", {})", dtype, value);
 }
 
-std::string LoopWriter::cast(const std::string& dtype, const std::string& value) {
+std::string LoopScalars::cast(const std::string& dtype, const std::string& value) {
   return w.spelled_so(0.7) ? fmt::format("T.Cast(\"{}\", {})", dtype, value)
                            : fmt::format("T.cast({}, \"{}\")", value, dtype);
 }
 
-std::string LoopWriter::index_below(const Dim& extent) {
+std::string LoopScalars::index_below(const Dim& extent) {
   std::vector<std::string> fitting, all;
-  for (const Index& index : indices) {
+  for (const LoopScope::Index& index : scope.indices) {
     if (index.extent == extent) fitting.push_back(index.name);
     if (index.dtype == index_dtype(extent)) all.push_back(index.name);
   }
@@ -50,34 +50,35 @@ std::string LoopWriter::index_below(const Dim& extent) {
                            : fmt::format("T.floormod({}, {})", index, extent.text);
 }
 
-std::string LoopWriter::element_of(const Buffer& buffer) {
+std::string LoopScalars::element_of(const LoopScope::Buffer& buffer) {
   std::vector<std::string> place;
   for (const Dim& dim : buffer.dims) place.push_back(index_below(dim));
   return buffer.name + "[" + (place.empty() ? "()" : listed(place)) + "]";
 }
 
-std::string LoopWriter::leaf(const std::string& dtype) {
-  std::vector<const Buffer*> same, other;
-  for (const Buffer& buffer : buffers) (buffer.dtype == dtype ? same : other).push_back(&buffer);
+std::string LoopScalars::leaf(const std::string& dtype) {
+  std::vector<const LoopScope::Buffer*> same, other;
+  for (const LoopScope::Buffer& buffer : scope.buffers)
+    (buffer.dtype == dtype ? same : other).push_back(&buffer);
   const double choice = w.random.uniform();
   if (choice < 0.5 && !same.empty()) return element_of(*w.random.pick(same));
   if (choice < 0.62 && !other.empty() && (w.exact || is_float(dtype))) {
     w.cover("cast of a load");
     return cast(dtype, element_of(*w.random.pick(other)));
   }
-  if (choice < 0.8 && !locals.empty()) {
-    const Local& local = w.random.pick(locals);
+  if (choice < 0.8 && !scope.locals.empty()) {
+    const LoopScope::Local& local = w.random.pick(scope.locals);
     if (local.dtype == dtype) return local.name;
     if (w.exact || is_float(dtype) || !is_float(local.dtype)) return cast(dtype, local.name);
   }
-  if (choice < 0.9 && !indices.empty()) {
-    const Index& index = w.random.pick(indices);
+  if (choice < 0.9 && !scope.indices.empty()) {
+    const LoopScope::Index& index = w.random.pick(scope.indices);
     return index.dtype == dtype ? index.name : cast(dtype, index.name);
   }
   return literal(dtype);
 }
 
-std::string LoopWriter::condition(int depth) {
+std::string LoopScalars::condition(int depth) {
   if (depth <= 0 || w.random.chance(0.5)) {
     w.cover("comparison");
     struct Sign {
@@ -105,13 +106,13 @@ std::string LoopWriter::condition(int depth) {
                            : fmt::format("T.{}({}, {})", both ? "And" : "Or", a, b);
 }
 
-std::string LoopWriter::infix(const char* sign, std::initializer_list<const char*> names,
-                              const std::string& x, const std::string& y) {
+std::string LoopScalars::infix(const char* sign, std::initializer_list<const char*> names,
+                               const std::string& x, const std::string& y) {
   return w.spelled_so(0.75) ? fmt::format("({} {} {})", x, sign, y)
                             : fmt::format("{}({}, {})", w.spelled(names), x, y);
 }
 
-std::string LoopWriter::division(const std::string& dtype, int depth) {
+std::string LoopScalars::division(const std::string& dtype, int depth) {
   w.cover("integer division");
   const std::string x = scalar(dtype, depth - 1);
   const std::string y = w.random.chance(0.6)
@@ -131,7 +132,7 @@ std::string LoopWriter::division(const std::string& dtype, int depth) {
   }
 }
 
-std::string LoopWriter::bits(const std::string& dtype, int depth) {
+std::string LoopScalars::bits(const std::string& dtype, int depth) {
   w.cover("bits and shifts");
   const auto a = [&] { return scalar(dtype, depth - 1); };
   const std::string x = a();
@@ -149,7 +150,7 @@ std::string LoopWriter::bits(const std::string& dtype, int depth) {
   }
 }
 
-std::string LoopWriter::intrinsic(const std::string& dtype, int depth) {
+std::string LoopScalars::intrinsic(const std::string& dtype, int depth) {
   w.cover("intrinsic");
   const std::string x = scalar(dtype, depth - 1);
   if (w.exact) {
@@ -164,7 +165,7 @@ std::string LoopWriter::intrinsic(const std::string& dtype, int depth) {
                            : fmt::format("{}({}, dtype=\"{}\")", name, x, dtype);
 }
 
-std::string LoopWriter::scalar(const std::string& dtype, int depth) {
+std::string LoopScalars::scalar(const std::string& dtype, int depth) {
   if (depth <= 0 || w.random.chance(0.2)) return leaf(dtype);
   if (dtype == "bool") return condition(depth);
   const auto a = [&] { return scalar(dtype, depth - 1); };
@@ -184,12 +185,12 @@ std::string LoopWriter::scalar(const std::string& dtype, int depth) {
   }
   if (choice < 0.24 && !in_index_) {
     w.cover("let expression");
-    const std::string name = fresh();
+    const std::string name = scope.fresh();
     const std::string value = a();
-    locals.push_back({name, dtype, false});
+    scope.locals.push_back({name, dtype, false});
     const std::string body = a();
-    locals.pop_back();
-    lets.push_back({name, dtype, false});
+    scope.locals.pop_back();
+    scope.lets.push_back({name, dtype, false});
     return fmt::format("T.Let({}, where={{{}: {}}})", body, name, value);
   }
   if (choice < 0.32 && !is_float(dtype)) return division(dtype, depth);

@@ -6,13 +6,13 @@
 namespace relish::generate {
 
 void LoopWriter::statements(std::int64_t count, int depth, bool in_loop) {
-  const Scope scope(*this);
+  const LoopScope::Saved saved(scope);
   for (; count > 0; --count) statement(depth, in_loop);
 }
 
 void LoopWriter::store() {
   std::vector<const Buffer*> targets;
-  for (const Buffer& buffer : buffers) {
+  for (const Buffer& buffer : scope.buffers) {
     if (buffer.written) targets.push_back(&buffer);
   }
   if (targets.empty()) {
@@ -21,7 +21,7 @@ void LoopWriter::store() {
     return;
   }
   const Buffer target = *w.random.pick(targets);
-  const std::string place = element_of(target), value = scalar(target.dtype, 2);
+  const std::string place = scalars.element_of(target), value = scalars.scalar(target.dtype, 2);
   if (w.random.chance(0.25)) {
     w.cover("augmented store");
     if (target.dtype.starts_with("float")) w.loosen(5);
@@ -40,12 +40,12 @@ void LoopWriter::statement(int depth, bool in_loop) {
   switch (w.random.below(12)) {
     case 0: {
       w.cover("if in a prim_func");
-      w.open("if " + condition(1) + ":");
+      w.open("if " + scalars.condition(1) + ":");
       statements(w.random.between(1, 2), depth - 1, in_loop);
       w.close();
       if (w.random.chance(0.25)) {
         w.cover("elif in a prim_func");
-        w.open("elif " + condition(1) + ":");
+        w.open("elif " + scalars.condition(1) + ":");
         statements(1, depth - 1, in_loop);
         w.close();
       }
@@ -72,28 +72,28 @@ void LoopWriter::statement(int depth, bool in_loop) {
       return block_statement();
     case 9: {
       std::vector<const Local*> assignable;
-      for (const Local& local : locals) {
+      for (const Local& local : scope.locals) {
         if (local.assignable) assignable.push_back(&local);
       }
       if (assignable.empty()) return store();
       w.cover("assignment of a local");
       const Local local = *w.random.pick(assignable);
       if (local.dtype.starts_with("float")) w.loosen(5);
-      w.line(fmt::format("{} = {}", local.name, scalar(local.dtype, 2)));
+      w.line(fmt::format("{} = {}", local.name, scalars.scalar(local.dtype, 2)));
       return;
     }
     case 10:
       if (in_loop && w.random.chance(0.6)) {
         w.cover("break, continue");
-        w.open("if " + condition(1) + ":");
+        w.open("if " + scalars.condition(1) + ":");
         w.line(w.random.chance(0.5) ? "break" : "continue");
         w.close();
         return;
       }
       if (!returns.empty() && w.random.chance(0.6)) {
         w.cover("early return");
-        w.open("if " + condition(1) + ":");
-        w.line("return " + scalar(returns, 1));
+        w.open("if " + scalars.condition(1) + ":");
+        w.line("return " + scalars.scalar(returns, 1));
         w.close();
         return;
       }
@@ -101,7 +101,7 @@ void LoopWriter::statement(int depth, bool in_loop) {
     default:
       if (w.random.chance(0.3)) {
         w.cover("assertion");
-        w.line(fmt::format("assert ({}) % 7 >= 0, \"a \\\"message\\\"\"", scalar("int32", 1)));
+        w.line(fmt::format("assert ({}) % 7 >= 0, \"a \\\"message\\\"\"", scalars.scalar("int32", 1)));
         return;
       }
       return store();
@@ -109,7 +109,7 @@ void LoopWriter::statement(int depth, bool in_loop) {
 }
 
 void LoopWriter::loop_statement(int depth) {
-  const std::string var = fresh();
+  const std::string var = scope.fresh();
   const std::int64_t extent = w.random.between(1, 4);
   const std::string end = std::to_string(extent);
   std::string range;
@@ -142,8 +142,8 @@ void LoopWriter::loop_statement(int depth) {
   }
   w.open(fmt::format("for {} in {}:", var, range));
   {
-    const Scope scope(*this);
-    indices.push_back({var, "int32", {end, extent}});
+    const LoopScope::Saved saved(scope);
+    scope.indices.push_back({var, "int32", {end, extent}});
     statements(w.random.between(1, 3), depth - 1, serial);
   }
   w.close();
@@ -151,12 +151,12 @@ void LoopWriter::loop_statement(int depth) {
 
 void LoopWriter::while_statement(int depth) {
   w.cover("while in a prim_func");
-  const std::string k = fresh();
+  const std::string k = scope.fresh();
   w.line(w.spelled_so() ? fmt::format("{}: T.int32 = 0", k) : k + " = 0");
   w.open(fmt::format("while {} < {}:", k, w.random.between(1, 4)));
   {
-    const Scope scope(*this);
-    locals.push_back({k, "int32", false});
+    const LoopScope::Saved saved(scope);
+    scope.locals.push_back({k, "int32", false});
     w.line(w.spelled_so() ? k + " += 1" : fmt::format("{} = {} + 1", k, k));
     statements(w.random.between(1, 2), depth - 1, true);
   }
@@ -166,34 +166,34 @@ void LoopWriter::while_statement(int depth) {
 // The three meanings: assignable, declared without a value, and never changed.
 void LoopWriter::local_statement() {
   constexpr const char* dtypes[] = {"float32", "int32", "int64", "bool"};
-  const std::string name = fresh(), dtype = w.random.pick(dtypes);
-  const std::string value = scalar(dtype, 2);
+  const std::string name = scope.fresh(), dtype = w.random.pick(dtypes);
+  const std::string value = scalars.scalar(dtype, 2);
   // Only these spellings say the dtype of a value that is a plain number.
   switch (w.random.below(3)) {
     case 0:
       w.cover("assignable scalar");
       w.line(w.spelled_so() ? fmt::format("{}: T.{} = {}", name, dtype, value)
                             : fmt::format("{} = {}", name, value));
-      locals.push_back({name, dtype, true});
+      scope.locals.push_back({name, dtype, true});
       return;
     case 1:
       w.cover("declared scalar");
       w.line(fmt::format("{}: T.{}", name, dtype));
-      locals.push_back({name, dtype, true});
+      scope.locals.push_back({name, dtype, true});
       return;
     default:
       w.cover("let");
       w.line(fmt::format(
           fmt::runtime(w.spelled({"{0}: T.let[T.{1}] = {2}", "{0}: T.let = {2}", "{0} = T.bind({2})"})), name,
           dtype, value));
-      locals.push_back({name, dtype, false});
+      scope.locals.push_back({name, dtype, false});
   }
 }
 
 // Buffers over the elements of another.
 void LoopWriter::view_statement() {
   std::vector<const Buffer*> choices;
-  for (const Buffer& buffer : buffers) {
+  for (const Buffer& buffer : scope.buffers) {
     const bool numbers =
         std::none_of(buffer.dims.begin(), buffer.dims.end(), [&](const Dim& d) { return is_symbol(d); });
     if (numbers && buffer.plain && !buffer.dims.empty()) choices.push_back(&buffer);
@@ -202,7 +202,7 @@ void LoopWriter::view_statement() {
   const Buffer source = *w.random.pick(choices);
   std::int64_t size = 1;
   for (const Dim& dim : source.dims) size *= dim.value;
-  Buffer view{fresh(), source.dtype, {}, source.written, false};
+  Buffer view{scope.fresh(), source.dtype, {}, source.written, false};
   const std::string total = std::to_string(size);
   switch (w.random.below(3)) {
     case 0:
@@ -230,12 +230,12 @@ void LoopWriter::view_statement() {
                          view.dtype, source.name, offset));
     }
   }
-  buffers.push_back(view);
+  scope.buffers.push_back(view);
 }
 
 void LoopWriter::vector_statement() {
   std::vector<const Buffer*> choices;
-  for (const Buffer& buffer : buffers) {
+  for (const Buffer& buffer : scope.buffers) {
     if (buffer.written && buffer.dims.size() == 1 && !is_symbol(buffer.dims[0]) && buffer.dims[0].value >= 2)
       choices.push_back(&buffer);
   }
@@ -248,10 +248,11 @@ void LoopWriter::vector_statement() {
   const std::string first = fmt::format("{}[0:{}]", target.name, lanes);
   switch (w.random.below(3)) {
     case 0:
-      w.line(fmt::format("{} = T.Broadcast({}, {})", place, literal(target.dtype), lanes));
+      w.line(fmt::format("{} = T.Broadcast({}, {})", place, scalars.literal(target.dtype), lanes));
       return;
     case 1:
-      w.line(fmt::format("{} = {} + T.Broadcast({}, {})", place, first, literal(target.dtype), lanes));
+      w.line(
+          fmt::format("{} = {} + T.Broadcast({}, {})", place, first, scalars.literal(target.dtype), lanes));
       return;
     default: {
       std::vector<std::string> order;
@@ -265,14 +266,14 @@ void LoopWriter::vector_statement() {
 // own.
 void LoopWriter::block_statement() {
   std::vector<const Buffer*> choices;
-  for (const Buffer& buffer : buffers) {
+  for (const Buffer& buffer : scope.buffers) {
     if (buffer.written && buffer.dims.size() == 1 && !is_symbol(buffer.dims[0])) choices.push_back(&buffer);
   }
   if (choices.empty()) return store();
   const Buffer target = *w.random.pick(choices);
   const Dim& dim = target.dims[0];
-  const Scope scope(*this);
-  const std::string outer = fresh(), inner = fresh(), axis = fresh();
+  const LoopScope::Saved saved(scope);
+  const std::string outer = scope.fresh(), inner = scope.fresh(), axis = scope.fresh();
   const int before = w.indent;
   switch (w.random.below(3)) {
     case 0: {
@@ -282,7 +283,7 @@ void LoopWriter::block_statement() {
       w.line(fmt::format("{} = T.axis.{}({}, {} * 2 + {})", axis, w.spelled({"spatial", "S"}), dim.text,
                          outer, inner));
       w.line(fmt::format("T.where({} * 2 + {} < {})", outer, inner, dim.text));
-      indices = {{axis, "int32", dim}};
+      scope.indices = {{axis, "int32", dim}};
       if (w.random.chance(0.5)) {
         w.cover("declared regions");
         w.line(fmt::format("T.writes({}[{}])", target.name, axis));
@@ -293,7 +294,7 @@ void LoopWriter::block_statement() {
       w.cover("reduction with init");
       if (target.dtype.starts_with("float")) w.loosen(5);
       const std::int64_t times = w.random.between(1, 4);
-      const std::string k = fresh();
+      const std::string k = scope.fresh();
       w.open(fmt::format("for {}, {} in T.grid({}, {}):", outer, inner, dim.text, times));
       w.open(fmt::format("with {}(\"reduce\"):", w.spelled({"T.sblock", "T.block"})));
       if (w.spelled_so(0.6)) {
@@ -302,28 +303,28 @@ void LoopWriter::block_statement() {
         w.line(fmt::format("{} = T.axis.spatial({}, {})", axis, dim.text, outer));
         w.raw(fmt::format("{} = T.axis.{}({}, {})", k, w.spelled({"reduce", "R"}), times, inner));
       }
-      indices = {{axis, "int32", dim}, {k, "int32", {std::to_string(times), times}}};
+      scope.indices = {{axis, "int32", dim}, {k, "int32", {std::to_string(times), times}}};
       w.open("with T.init():");
-      w.line(fmt::format("{}[{}] = {}", target.name, axis, literal(target.dtype)));
+      w.line(fmt::format("{}[{}] = {}", target.name, axis, scalars.literal(target.dtype)));
       w.close();
-      w.line(
-          fmt::format("{}[{}] = {}[{}] + {}", target.name, axis, target.name, axis, scalar(target.dtype, 1)));
+      w.line(fmt::format("{}[{}] = {}[{}] + {}", target.name, axis, target.name, axis,
+                         scalars.scalar(target.dtype, 1)));
       w.indent = before;
       return;
     }
     default: {
       w.cover("match_buffer of a region");
-      const std::string view = fresh();
+      const std::string view = scope.fresh();
       w.open(fmt::format("with {}(\"view\"):", w.spelled({"T.sblock", "T.block"})));
       w.line(fmt::format("{} = T.match_buffer({}[0:{}], ({},), \"{}\")", view, target.name, dim.text,
                          dim.text, target.dtype));
-      buffers.push_back({view, target.dtype, target.dims, true, false});
-      const std::string temporary = fresh();
+      scope.buffers.push_back({view, target.dtype, target.dims, true, false});
+      const std::string temporary = scope.fresh();
       w.cover("block allocation");
       w.line(fmt::format("{} = {}((1,), \"{}\")", temporary,
                          w.spelled({"T.sblock_alloc_buffer", "T.alloc_buffer"}), target.dtype));
-      w.line(fmt::format("{}[0] = {}", temporary, scalar(target.dtype, 1)));
-      buffers.push_back({temporary, target.dtype, {{"1", 1}}, true, false});
+      w.line(fmt::format("{}[0] = {}", temporary, scalars.scalar(target.dtype, 1)));
+      scope.buffers.push_back({temporary, target.dtype, {{"1", 1}}, true, false});
     }
   }
   store();

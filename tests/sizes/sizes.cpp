@@ -95,6 +95,10 @@ std::vector<std::string> faults_of(std::string_view path, std::string_view text)
   for (const LongFunction& function : long_functions(text))
     faults.push_back(fmt::format("{}:{}: a function of {} lines, '{}'; expected at most {}", path,
                                  function.line, function.lines, function.head, most_lines_of_function));
+  for (const CountedClass& each : classes_of(text))
+    if (each.members > most_members_of_class)
+      faults.push_back(fmt::format("{}:{}: a class of {} members, '{}'; expected at most {}", path, each.line,
+                                   each.members, each.name, most_members_of_class));
   return faults;
 }
 

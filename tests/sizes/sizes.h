@@ -1,5 +1,6 @@
-// How long the files and functions of a C++ text are, by its lines alone: the text is formatted by
-// clang-format, so that a block ends with the first line that begins with its '}' in the column of its head.
+// How long the files and functions of a C++ text are, and how many members its classes have. Functions are
+// measured by lines alone: the text is formatted by clang-format, so that a block ends with the first line
+// that begins with its '}' in the column of its head.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +12,7 @@ namespace relish::sizes {
 
 inline constexpr std::size_t most_lines_of_file = 600;
 inline constexpr std::size_t most_lines_of_function = 100;
+inline constexpr std::size_t most_members_of_class = 40;
 
 struct LongFunction {
   std::string head;  // its first line
@@ -23,8 +25,19 @@ std::size_t lines_of(std::string_view text);
 // stands inside a function is part of it.
 std::vector<LongFunction> long_functions(std::string_view text);
 
-// What is wrong with a file, one sentence each: too long, or with too long functions. `path` is for the
-// reader.
+struct CountedClass {
+  std::string name;  // with the classes it stands in: Outer::Inner
+  std::size_t line;  // of its head, from 1
+  std::size_t members;
+};
+
+// Every class, struct and union that the text defines, in the order of their heads, with how many data
+// members and member functions its body declares: each overload and each variable of `int a, b;` is one;
+// types, enums, aliases, friends and assertions are none.
+std::vector<CountedClass> classes_of(std::string_view text);
+
+// What is wrong with a file, one sentence each: too long, or with too long functions or too large classes.
+// `path` is for the reader.
 std::vector<std::string> faults_of(std::string_view path, std::string_view text);
 
 }  // namespace relish::sizes

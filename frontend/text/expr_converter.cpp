@@ -1,5 +1,5 @@
 // Conversion of ANTLR contexts of expressions, rule by rule in the order of the grammar.
-#include "frontend/text/tree_converter.h"
+#include "frontend/text/expr_converter.h"
 
 #include <fmt/format.h>
 
@@ -14,58 +14,24 @@
 
 namespace relish {
 
+ast::ExprPtr make_expr(Span span, ast::ExprKind kind) {
+  return std::make_unique<ast::Expr>(ast::Expr{span, std::move(kind)});
+}
+
 using Parser = grammar::RelishParser;
 
-Span TreeConverter::span_of(antlr4::ParserRuleContext* tree) const {
-  std::size_t begin = tree->start->getStartIndex();
-  std::size_t end = tree->stop ? tree->stop->getStopIndex() + 1 : begin;
-  return {slice_.file, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(std::max(begin, end))};
-}
-
-Span TreeConverter::span_of(antlr4::Token* token) const {
-  return {slice_.file, static_cast<std::uint32_t>(token->getStartIndex()),
-          static_cast<std::uint32_t>(token->getStopIndex() + 1)};
-}
-
-std::string_view TreeConverter::text_of(Span span) const {
-  return slice_.text.substr(span.begin, span.end - span.begin);
-}
-
-std::string_view TreeConverter::text_of(antlr4::Token* token) const {
-  return slice_.text.substr(token->getStartIndex(), token->getStopIndex() + 1 - token->getStartIndex());
-}
-
-void TreeConverter::refuse(Span span, std::string_view id, std::string message) {
-  diagnostics_.error(ErrorClass::Syntax, span, id, std::move(message));
-  throw Refused{};
-}
-
 // Counts nesting that brackets do not show: chains of trailers and of conditional expressions.
-void TreeConverter::enter(std::size_t levels, Span at) {
+void ExprConverter::enter(std::size_t levels, Span at) {
   depth_ += levels;
   if (depth_ > limits().max_nesting) {
-    diagnostics_.error(
+    line_.diagnostics().error(
         ErrorClass::ResourceLimit, at, "limit.nesting",
         fmt::format("found an expression nested deeper than {}; raise --max-nesting", limits().max_nesting));
-    throw Refused{};
+    throw TreeText::Refused{};
   }
 }
 
-ast::ExprPtr TreeConverter::targets(Parser::TargetsContext* tree) {
-  auto all = tree->target();
-  if (all.size() == 1 && tree->COMMA().empty()) return target(all[0]);
-  ast::TupleValue tuple;
-  for (auto* t : all) tuple.items.push_back(target(t));
-  return make(span_of(tree), std::move(tuple));
-}
-
-ast::ExprPtr TreeConverter::target(Parser::TargetContext* tree) {
-  if (tree->MUL())
-    refuse(span_of(tree), "syntax.star", "found a starred name; expected each name written out");
-  return primary(tree->primary());
-}
-
-ast::ExprPtr TreeConverter::expression_list(Parser::ExpressionListContext* tree) {
+ast::ExprPtr ExprConverter::expression_list(Parser::ExpressionListContext* tree) {
   std::size_t count = tree->children.size();
   if (count == 1) {
     ast::ExprPtr item = list_item(child<Parser::ListItemContext>(tree, 0));
@@ -76,45 +42,46 @@ ast::ExprPtr TreeConverter::expression_list(Parser::ExpressionListContext* tree)
   tuple.items.reserve((count + 1) / 2);
   for (std::size_t i = 0; i < count; i += 2)
     tuple.items.push_back(list_item(child<Parser::ListItemContext>(tree, i)));
-  return make(span_of(tree), std::move(tuple));
+  return make_expr(line_.span_of(tree), std::move(tuple));
 }
 
-void TreeConverter::refuse_star(const ast::Expr& expr) {
+void ExprConverter::refuse_star(const ast::Expr& expr) const {
   if (expr.as<ast::Starred>())
-    refuse(expr.span, "syntax.star", "found a starred expression; expected each item written out");
+    line_.refuse(expr.span, "syntax.star", "found a starred expression; expected each item written out");
   if (auto* tuple = expr.as<ast::TupleValue>())
     for (const ast::ExprPtr& item : tuple->items) refuse_star(*item);
   if (auto* list = expr.as<ast::ListValue>())
     for (const ast::ExprPtr& item : list->items) refuse_star(*item);
 }
 
-ast::ExprPtr TreeConverter::list_item(Parser::ListItemContext* tree) {
+ast::ExprPtr ExprConverter::list_item(Parser::ListItemContext* tree) {
   if (tree->children.size() > 1)
-    return make(span_of(tree), ast::Starred{expression(child<Parser::ExpressionContext>(tree, 1))});
+    return make_expr(line_.span_of(tree),
+                     ast::Starred{expression(child<Parser::ExpressionContext>(tree, 1))});
   return expression(child<Parser::ExpressionContext>(tree, 0));
 }
 
-ast::ExprPtr TreeConverter::expression(Parser::ExpressionContext* tree) {
+ast::ExprPtr ExprConverter::expression(Parser::ExpressionContext* tree) {
   if (rule_of(tree->children[0])->getRuleIndex() == Parser::RuleLambda)
     return lambda(child<Parser::LambdaContext>(tree, 0));
   if (tree->children.size() == 1) return operation(child<Parser::OperationContext>(tree, 0));
   auto operations = tree->operation();
   // a if c else b if d else e: nested from the right.
   std::size_t levels = operations.size() / 2;
-  enter(levels, span_of(tree));
+  enter(levels, line_.span_of(tree));
   ast::ExprPtr result = operation(operations.back());
   for (std::size_t i = operations.size() - 1; i >= 2; i -= 2) {
     ast::ExprPtr value = operation(operations[i - 2]);
     ast::ExprPtr condition = operation(operations[i - 1]);
     Span span = cover(value->span, result->span);
-    result = make(span, ast::Conditional{std::move(condition), std::move(value), std::move(result)});
+    result = make_expr(span, ast::Conditional{std::move(condition), std::move(value), std::move(result)});
   }
   depth_ -= levels;
   return result;
 }
 
-ast::ExprPtr TreeConverter::lambda(Parser::LambdaContext* tree) {
-  return make(span_of(tree), ast::Unsupported{"a lambda"});
+ast::ExprPtr ExprConverter::lambda(Parser::LambdaContext* tree) {
+  return make_expr(line_.span_of(tree), ast::Unsupported{"a lambda"});
 }
 
 namespace {
@@ -187,7 +154,7 @@ ast::Operator infix_of(std::size_t token) {
 
 }  // namespace
 
-ast::ExprPtr TreeConverter::operation(Parser::OperationContext* tree) {
+ast::ExprPtr ExprConverter::operation(Parser::OperationContext* tree) {
   if (tree->children.size() == 1) {
     minus_before_ = false;
     return primary(static_cast<Parser::PrimaryContext*>(tree->children[0]));
@@ -196,7 +163,7 @@ ast::ExprPtr TreeConverter::operation(Parser::OperationContext* tree) {
   items.reserve(tree->children.size());
   for (antlr4::tree::ParseTree* child : tree->children) {
     auto* context = static_cast<antlr4::ParserRuleContext*>(child);
-    OperationItem item{OperationItem::Kind::Operand, span_of(context), nullptr};
+    OperationItem item{OperationItem::Kind::Operand, line_.span_of(context), nullptr};
     switch (context->getRuleIndex()) {
       case Parser::RulePrefix:
         item.kind = OperationItem::Kind::PrefixOperator;
@@ -213,14 +180,14 @@ ast::ExprPtr TreeConverter::operation(Parser::OperationContext* tree) {
     }
     items.push_back(std::move(item));
   }
-  ast::ExprPtr result = resolve_operators(std::move(items), depth_, diagnostics_);
-  if (!result) throw Refused{};
+  ast::ExprPtr result = resolve_operators(std::move(items), depth_, line_.diagnostics());
+  if (!result) throw TreeText::Refused{};
   return result;
 }
 
 // The scanner has counted the brackets; a long chain of trailers nests without any. Where functions flatten
 // calls and subscripts only names behind dots count.
-std::size_t TreeConverter::levels_of_chain(Parser::PrimaryContext* tree) const {
+std::size_t ExprConverter::levels_of_chain(Parser::PrimaryContext* tree) const {
   constexpr std::size_t free_trailers = 4, longest_flat_chain = 250000;
   std::size_t trailers = tree->children.size() - 1;
   if (trailers <= free_trailers) return 0;
@@ -233,10 +200,10 @@ std::size_t TreeConverter::levels_of_chain(Parser::PrimaryContext* tree) const {
   return longest <= free_trailers ? 0 : longest;
 }
 
-ast::ExprPtr TreeConverter::primary(Parser::PrimaryContext* tree) {
+ast::ExprPtr ExprConverter::primary(Parser::PrimaryContext* tree) {
   std::size_t trailers = tree->children.size() - 1;
   std::size_t levels = levels_of_chain(tree);
-  enter(levels, span_of(tree));
+  enter(levels, line_.span_of(tree));
   ast::ExprPtr result = atom(child<Parser::AtomContext>(tree, 0));
   for (std::size_t i = 1; i <= trailers; ++i)
     result = trailer(child<Parser::TrailerContext>(tree, i), std::move(result));
@@ -244,12 +211,13 @@ ast::ExprPtr TreeConverter::primary(Parser::PrimaryContext* tree) {
   return result;
 }
 
-ast::ExprPtr TreeConverter::trailer(Parser::TrailerContext* tree, ast::ExprPtr object) {
-  Span span = cover(object->span, span_of(tree));
+ast::ExprPtr ExprConverter::trailer(Parser::TrailerContext* tree, ast::ExprPtr object) {
+  Span span = cover(object->span, line_.span_of(tree));
   std::size_t opening = tree->start->getType();
   if (opening == Parser::DOT) {
     antlr4::Token* name = tree->stop;
-    return make(span, ast::Attribute{std::move(object), std::string(text_of(name)), span_of(name)});
+    return make_expr(
+        span, ast::Attribute{std::move(object), std::string(line_.text_of(name)), line_.span_of(name)});
   }
   if (opening == Parser::LPAREN) {
     std::vector<ast::Argument> written;
@@ -257,7 +225,7 @@ ast::ExprPtr TreeConverter::trailer(Parser::TrailerContext* tree, ast::ExprPtr o
     bool outer = std::exchange(in_uint64_, callee && callee->name == "uint64");
     if (tree->children.size() == 3) written = arguments(child<Parser::ArgumentsContext>(tree, 1));
     in_uint64_ = outer;
-    return make(span, ast::Call{std::move(object), std::move(written)});
+    return make_expr(span, ast::Call{std::move(object), std::move(written)});
   }
   auto* written = child<Parser::SubscriptsContext>(tree, 1);
   std::size_t count = written->children.size();
@@ -265,10 +233,10 @@ ast::ExprPtr TreeConverter::trailer(Parser::TrailerContext* tree, ast::ExprPtr o
   result.items.reserve((count + 1) / 2);
   for (std::size_t i = 0; i < count; i += 2)
     result.items.push_back(subscript(child<Parser::SubscriptContext>(written, i)));
-  return make(span, std::move(result));
+  return make_expr(span, std::move(result));
 }
 
-std::vector<ast::Argument> TreeConverter::arguments(Parser::ArgumentsContext* tree) {
+std::vector<ast::Argument> ExprConverter::arguments(Parser::ArgumentsContext* tree) {
   using Written = Parser::ExpressionContext;
   std::vector<ast::Argument> result;
   std::size_t count = tree->children.size();
@@ -282,34 +250,34 @@ std::vector<ast::Argument> TreeConverter::arguments(Parser::ArgumentsContext* tr
       argument.stars = token_of(a->children[next++])->getType() == Parser::MUL ? 1 : 2;
     argument.value = expression(child<Written>(a, next++));
     if (next < a->children.size() && !is_token(a->children[next])) {
-      argument.value = make(span_of(a), ast::Unsupported{"a comprehension"});
+      argument.value = make_expr(line_.span_of(a), ast::Unsupported{"a comprehension"});
     } else if (next < a->children.size()) {
       const std::string* name = ast::name_of(*argument.value);
       if (!name || argument.stars) {
-        refuse(argument.value->span, "syntax.keyword",
-               fmt::format("found {} before '='; expected the name of an argument",
-                           ast::describe(*argument.value)));
+        line_.refuse(argument.value->span, "syntax.keyword",
+                     fmt::format("found {} before '='; expected the name of an argument",
+                                 ast::describe(*argument.value)));
       }
       argument.name = *name;
       argument.name_span = argument.value->span;
-      auto [earlier, fresh] = named.emplace(text_of(argument.name_span), argument.name_span);
+      auto [earlier, fresh] = named.emplace(line_.text_of(argument.name_span), argument.name_span);
       if (!fresh) {
-        diagnostics_
+        line_.diagnostics()
             .error(ErrorClass::Syntax, argument.name_span, "syntax.keyword",
                    fmt::format("found the argument '{}' twice", printable(argument.name)))
             .note(earlier->second, "it is given here first");
-        throw Refused{};
+        throw TreeText::Refused{};
       }
       argument.value = expression(child<Written>(a, next + 1));
     } else if (!argument.stars && !result.empty() && !result.back().name.empty()) {
-      refuse(argument.value->span, "syntax.keyword", "found a positional argument behind a named one");
+      line_.refuse(argument.value->span, "syntax.keyword", "found a positional argument behind a named one");
     }
     result.push_back(std::move(argument));
   }
   return result;
 }
 
-ast::ExprPtr TreeConverter::subscript(Parser::SubscriptContext* tree) {
+ast::ExprPtr ExprConverter::subscript(Parser::SubscriptContext* tree) {
   if (tree->children.size() == 1 && rule_of(tree->children[0])->getRuleIndex() == Parser::RuleExpression)
     return expression(child<Parser::ExpressionContext>(tree, 0));
   auto* slice = tree->slice();
@@ -317,36 +285,36 @@ ast::ExprPtr TreeConverter::subscript(Parser::SubscriptContext* tree) {
   if (tree->expression()) result.begin = expression(tree->expression());
   // The parts behind ':' are told apart by their places relative to the second ':'.
   auto colons = slice->COLON();
-  std::size_t second = colons.size() > 1 ? colons[1]->getSymbol()->getStartIndex() : slice_.end;
+  std::size_t second = colons.size() > 1 ? colons[1]->getSymbol()->getStartIndex() : line_.end();
   for (auto* part : slice->expression()) {
     (part->start->getStartIndex() < second ? result.end : result.step) = expression(part);
   }
-  return make(span_of(tree), std::move(result));
+  return make_expr(line_.span_of(tree), std::move(result));
 }
 
-ast::ExprPtr TreeConverter::atom(Parser::AtomContext* tree) {
-  Span span = span_of(tree);
+ast::ExprPtr ExprConverter::atom(Parser::AtomContext* tree) {
+  Span span = line_.span_of(tree);
   antlr4::Token* first = tree->start;
   switch (first->getType()) {
     case Parser::NAME:
-      return make(span, ast::Name{std::string(text_of(first))});
+      return make_expr(span, ast::Name{std::string(line_.text_of(first))});
     case Parser::NUMBER:
       return number(first);
     case Parser::STRING:
       return strings(tree->STRING(), span);
     case Parser::NUMBER_LIST: {
-      auto list = read_number_list(text_of(first), span, diagnostics_);
-      if (!list) throw Refused{};
-      return make(span, std::move(*list));
+      auto list = read_number_list(line_.text_of(first), span, line_.diagnostics());
+      if (!list) throw TreeText::Refused{};
+      return make_expr(span, std::move(*list));
     }
     case Parser::TRUE:
-      return make(span, ast::BoolValue{true});
+      return make_expr(span, ast::BoolValue{true});
     case Parser::FALSE:
-      return make(span, ast::BoolValue{false});
+      return make_expr(span, ast::BoolValue{false});
     case Parser::NONE:
-      return make(span, ast::NoneValue{});
+      return make_expr(span, ast::NoneValue{});
     case Parser::ELLIPSIS:
-      return make(span, ast::Unsupported{"'...'"});
+      return make_expr(span, ast::Unsupported{"'...'"});
     case Parser::LBRACE:
       return dictionary(tree);
     default:
@@ -354,31 +322,31 @@ ast::ExprPtr TreeConverter::atom(Parser::AtomContext* tree) {
   }
 }
 
-ast::ExprPtr TreeConverter::number(antlr4::Token* token) {
-  Span span = span_of(token);
+ast::ExprPtr ExprConverter::number(antlr4::Token* token) {
+  Span span = line_.span_of(token);
   bool minus = minus_before_;
-  auto value = read_number(text_of(token), span, diagnostics_);
-  if (!value) throw Refused{};
-  if (!value->integer) return make(span, ast::FloatValue{value->real});
+  auto value = read_number(line_.text_of(token), span, line_.diagnostics());
+  if (!value) throw TreeText::Refused{};
+  if (!value->integer) return make_expr(span, ast::FloatValue{value->real});
   constexpr std::uint64_t largest = std::uint64_t{1} << 63;
   if (value->magnitude > largest - (minus ? 0 : 1)) {
     std::string what = fmt::format("the integer {}, which does not fit int64", value->magnitude);
     // Only T.uint64 takes it; it reads the number from the text.
-    if (in_uint64_ && !minus) return make(span, ast::Unsupported{std::move(what)});
-    refuse(span, "literal.integer", "found " + what);
+    if (in_uint64_ && !minus) return make_expr(span, ast::Unsupported{std::move(what)});
+    line_.refuse(span, "literal.integer", "found " + what);
   }
-  return make(span, ast::IntValue{static_cast<std::int64_t>(value->magnitude)});
+  return make_expr(span, ast::IntValue{static_cast<std::int64_t>(value->magnitude)});
 }
 
-ast::ExprPtr TreeConverter::strings(const std::vector<antlr4::tree::TerminalNode*>& tokens, Span span) {
+ast::ExprPtr ExprConverter::strings(const std::vector<antlr4::tree::TerminalNode*>& tokens, Span span) {
   std::vector<ast::FormatPart> parts;
   std::vector<std::pair<std::size_t, std::pair<std::size_t, std::size_t>>>
       fields;  // part -> place of its text
   bool format = false;
   for (antlr4::tree::TerminalNode* node : tokens) {
     antlr4::Token* token = node->getSymbol();
-    auto string = read_string(text_of(token), span_of(token), diagnostics_);
-    if (!string) throw Refused{};
+    auto string = read_string(line_.text_of(token), line_.span_of(token), line_.diagnostics());
+    if (!string) throw TreeText::Refused{};
     format |= string->format;
     for (StringPiece& piece : string->pieces) {
       if (piece.field) {
@@ -398,41 +366,42 @@ ast::ExprPtr TreeConverter::strings(const std::vector<antlr4::tree::TerminalNode
     }
   }
   if (!format)
-    return make(span, ast::StringValue{parts.empty() ? std::string() : std::move(parts.front().text)});
-  ast::ExprPtr result = make(span, ast::FormatString{std::move(parts)});
+    return make_expr(span, ast::StringValue{parts.empty() ? std::string() : std::move(parts.front().text)});
+  ast::ExprPtr result = make_expr(span, ast::FormatString{std::move(parts)});
   for (auto& [part, place] : fields) pending_.push_back({result.get(), part, place.first, place.second});
   return result;
 }
 
-ast::ExprPtr TreeConverter::bracketed(Parser::AtomContext* tree) {
-  Span span = span_of(tree);
+ast::ExprPtr ExprConverter::bracketed(Parser::AtomContext* tree) {
+  Span span = line_.span_of(tree);
   if (tree->children.size() == 4 && !is_token(tree->children[2]))
-    return make(span, ast::Unsupported{"a comprehension"});
+    return make_expr(span, ast::Unsupported{"a comprehension"});
   std::vector<ast::ExprPtr> items;
   std::size_t count = tree->children.size();
   items.reserve(count / 2);
   for (std::size_t i = 1; i + 1 < count; i += 2)
     items.push_back(list_item(child<Parser::ListItemContext>(tree, i)));
-  if (tree->start->getType() == Parser::LBRACKET) return make(span, ast::ListValue{std::move(items)});
+  if (tree->start->getType() == Parser::LBRACKET) return make_expr(span, ast::ListValue{std::move(items)});
   if (count == 3) {  // plain parentheses
     if (items[0]->as<ast::Starred>()) refuse_star(*items[0]);
     return std::move(items[0]);
   }
-  return make(span, ast::TupleValue{std::move(items)});
+  return make_expr(span, ast::TupleValue{std::move(items)});
 }
 
-ast::ExprPtr TreeConverter::dictionary(Parser::AtomContext* tree) {
-  Span span = span_of(tree);
-  if (tree->comprehension()) return make(span, ast::Unsupported{"a comprehension"});
+ast::ExprPtr ExprConverter::dictionary(Parser::AtomContext* tree) {
+  Span span = line_.span_of(tree);
+  if (tree->comprehension()) return make_expr(span, ast::Unsupported{"a comprehension"});
   ast::DictValue result;
   for (auto* item : tree->dictItem()) {
     if (item->POW())
-      refuse(span_of(item), "syntax.star", "found '**' in a dictionary; expected each entry written out");
+      line_.refuse(line_.span_of(item), "syntax.star",
+                   "found '**' in a dictionary; expected each entry written out");
     ast::ExprPtr key = expression(item->expression(0));
-    if (!item->COLON()) return make(span, ast::Unsupported{"a set"});
+    if (!item->COLON()) return make_expr(span, ast::Unsupported{"a set"});
     result.items.emplace_back(std::move(key), expression(item->expression(1)));
   }
-  return make(span, std::move(result));
+  return make_expr(span, std::move(result));
 }
 
 }  // namespace relish
