@@ -1,18 +1,23 @@
-// Integer polynomials over symbolic dims, loop variables and opaque terms: the arithmetic of the range
+// Polynomials over symbolic dims, loop variables and opaque terms, by their ids: the arithmetic of the range
 // proofs.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <vector>
+
+#include "ir/scalars/polynomial.h"
 
 namespace relish {
 
+struct CompareIds {
+  int operator()(std::uint64_t a, std::uint64_t b) const { return a < b ? -1 : a > b ? 1 : 0; }
+};
+
 class Polynomial {
  public:
-  using Atom = std::uint64_t;
-  using Monomial = std::vector<Atom>;  // sorted; repeated for powers; empty: the constant
+  using Sum = PolynomialOver<std::uint64_t, CompareIds>;
+  using Atom = Sum::Atom;
+  using Monomial = Sum::Monomial;
 
   Polynomial() = default;
   Polynomial(std::int64_t constant) { add({}, constant); }
@@ -24,10 +29,10 @@ class Polynomial {
 
   // An overflow of a coefficient makes the polynomial invalid, which nothing proves.
   bool valid() const { return valid_; }
-  bool is_zero() const { return valid_ && terms_.empty(); }
-  std::optional<std::int64_t> constant() const;
-  const std::map<Monomial, std::int64_t>& terms() const { return terms_; }
-  bool contains(Atom atom) const;
+  bool is_zero() const { return valid_ && sum_.is_zero(); }
+  std::optional<std::int64_t> constant() const { return valid_ ? sum_.constant() : std::nullopt; }
+  const Sum::Terms& terms() const { return sum_.terms(); }
+  bool contains(Atom atom) const { return sum_.contains(atom); }
 
   friend Polynomial operator+(const Polynomial& a, const Polynomial& b);
   friend Polynomial operator-(const Polynomial& a, const Polynomial& b);
@@ -41,7 +46,7 @@ class Polynomial {
   void add(const Monomial& monomial, std::int64_t coefficient);
 
  private:
-  std::map<Monomial, std::int64_t> terms_;
+  Sum sum_;
   bool valid_ = true;
 };
 

@@ -4,10 +4,10 @@
 // the text. Coefficients of int64, the dtype of sizes, are exact: what does not fit stays a sum or a product,
 // so that no form is smaller than the size that it stands for.
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 #include "ir/nodes/scalar.h"
+#include "ir/scalars/polynomial.h"
 #include "ir/scalars/scalar_order.h"
 #include "support/checked.h"
 #include "support/failure.h"
@@ -20,32 +20,13 @@ constexpr std::size_t max_degree = 16;
 constexpr std::size_t max_product_nodes =
     1024;  // of the expanded product as a tree: it repeats its factors' atoms
 
-// A product of atoms, sorted, with repetition.
-using Monomial = std::vector<Scalar>;
-
-// Higher degree first, then by the atoms; the constant is last. A monomial order, so that division by leading
-// terms ends.
-struct MonomialOrder {
-  bool operator()(const Monomial& a, const Monomial& b) const {
-    if (a.size() != b.size()) return a.size() > b.size();
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      if (int c = compare_structure(a[i], b[i])) return c < 0;
-    }
-    return false;
-  }
+struct CompareStructure {
+  int operator()(const Scalar& a, const Scalar& b) const { return compare_structure(a, b); }
 };
-
-using Polynomial = std::map<Monomial, std::int64_t, MonomialOrder>;  // no zero coefficients
+using Polynomial = PolynomialOver<Scalar, CompareStructure>;
+using Monomial = Polynomial::Monomial;
 
 Scalar int_term(DType dtype, std::int64_t value) { return int_literal(dtype, value); }
-
-Monomial merge(const Monomial& a, const Monomial& b) {
-  Monomial merged;
-  merged.reserve(a.size() + b.size());
-  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(merged),
-             [](const Scalar& x, const Scalar& y) { return compare_structure(x, y) < 0; });
-  return merged;
-}
 
 // How often a number stayed apart because its sum or product with another does not fit: which ones do depends
 // on their order, so such a form is made once more of itself.
@@ -54,15 +35,13 @@ thread_local std::size_t numbers_apart = 0;
 // The monomial with a number as one more atom: a coefficient that cannot be joined with another.
 Monomial with_number(const Monomial& monomial, std::int64_t number, DType dtype) {
   ++numbers_apart;
-  return merge(monomial, {int_term(dtype, number)});
+  return Polynomial::product(monomial, {int_term(dtype, number)});
 }
 
 void add_term(Polynomial& into, const Monomial& monomial, std::int64_t coefficient, DType dtype) {
-  auto [place, fresh] = into.try_emplace(monomial, 0);
-  const CheckedInt sum = fold_exactly(BinaryOp::Add, dtype, place->second, coefficient);
-  if (!sum) return add_term(into, with_number(monomial, coefficient, dtype), 1, dtype);
-  place->second = *sum;
-  if (place->second == 0) into.erase(place);
+  const auto sum = [&](std::int64_t a, std::int64_t b) { return fold_exactly(BinaryOp::Add, dtype, a, b); };
+  if (!into.add(monomial, coefficient, sum))
+    add_term(into, with_number(monomial, coefficient, dtype), 1, dtype);
 }
 
 // Adds a * b * monomial.
@@ -73,16 +52,9 @@ void add_product(Polynomial& into, const Monomial& monomial, std::int64_t a, std
 }
 
 void add_scaled(Polynomial& into, const Polynomial& terms, std::int64_t factor, DType dtype) {
-  for (const auto& [monomial, coefficient] : terms) add_product(into, monomial, coefficient, factor, dtype);
+  for (const auto& [monomial, coefficient] : terms.terms())
+    add_product(into, monomial, coefficient, factor, dtype);
 }
-
-std::optional<std::int64_t> constant_of(const Polynomial& p) {
-  if (p.empty()) return 0;
-  if (p.size() == 1 && p.begin()->first.empty()) return p.begin()->second;
-  return std::nullopt;
-}
-
-std::size_t degree(const Polynomial& p) { return p.empty() ? 0 : p.begin()->first.size(); }
 
 // Nodes of the expression as a tree, counted up to `most`.
 std::size_t tree_size(const Scalar& root, std::size_t most) {
@@ -98,7 +70,7 @@ std::size_t tree_size(const Scalar& root, std::size_t most) {
 
 std::size_t tree_size(const Polynomial& p, std::size_t most) {
   std::size_t count = 0;
-  for (const auto& [monomial, coefficient] : p) {
+  for (const auto& [monomial, coefficient] : p.terms()) {
     ++count;
     for (const Scalar& atom : monomial) {
       if (count >= most) return count;
@@ -109,8 +81,10 @@ std::size_t tree_size(const Polynomial& p, std::size_t most) {
 }
 
 bool may_expand(const Polynomial& a, const Polynomial& b) {
-  if (a.size() * b.size() > max_product_terms || degree(a) + degree(b) > max_degree) return false;
-  return tree_size(a, max_product_nodes) * b.size() + tree_size(b, max_product_nodes) * a.size() <=
+  if (a.terms().size() * b.terms().size() > max_product_terms || a.degree() + b.degree() > max_degree)
+    return false;
+  return tree_size(a, max_product_nodes) * b.terms().size() +
+             tree_size(b, max_product_nodes) * a.terms().size() <=
          max_product_nodes;
 }
 
@@ -124,13 +98,14 @@ Scalar rebuild_term(const Monomial& monomial, std::int64_t coefficient, DType dt
 
 // Terms in order, but a positive one first where there is one, so that `m - n` needs no leading minus.
 Scalar rebuild(const Polynomial& p, DType dtype) {
-  if (p.empty()) return int_term(dtype, 0);
+  if (p.is_zero()) return int_term(dtype, 0);
   // Unsigned coefficients never print as negative; the least integer has no positive counterpart.
   auto negative = [&](std::int64_t c) { return is_signed_int(dtype) && c < 0 && c != INT64_MIN; };
-  auto first = std::find_if(p.begin(), p.end(), [&](const auto& term) { return !negative(term.second); });
-  if (first == p.end()) first = p.begin();
+  auto first = std::find_if(p.terms().begin(), p.terms().end(),
+                            [&](const auto& term) { return !negative(term.second); });
+  if (first == p.terms().end()) first = p.terms().begin();
   Scalar sum = rebuild_term(first->first, first->second, dtype);
-  for (auto term = p.begin(); term != p.end(); ++term) {
+  for (auto term = p.terms().begin(); term != p.terms().end(); ++term) {
     if (term == first) continue;
     const auto& [monomial, coefficient] = *term;
     sum = negative(coefficient) ? sum - rebuild_term(monomial, -coefficient, dtype)
@@ -139,35 +114,23 @@ Scalar rebuild(const Polynomial& p, DType dtype) {
   return sum;
 }
 
-// The factor by which monomial `a` is a multiple of `b`.
-std::optional<Monomial> monomial_quotient(const Monomial& a, const Monomial& b) {
-  Monomial rest;
-  std::size_t i = 0;
-  for (const Scalar& atom : a) {
-    if (i < b.size() && compare_structure(atom, b[i]) == 0)
-      ++i;
-    else
-      rest.push_back(atom);
-  }
-  return i == b.size() ? std::optional(std::move(rest)) : std::nullopt;
-}
-
 // p / q when q divides p without remainder.
 std::optional<Polynomial> exact_quotient(Polynomial p, const Polynomial& q, DType dtype) {
-  if (q.empty() || p.size() * q.size() > max_product_terms) return std::nullopt;
-  const auto& [lead, lead_coefficient] = *q.begin();
+  if (q.is_zero() || p.terms().size() * q.terms().size() > max_product_terms) return std::nullopt;
+  const auto& [lead, lead_coefficient] = *q.terms().begin();
   Polynomial quotient;
-  for (std::size_t step = 0; !p.empty(); ++step) {
-    const auto& [monomial, coefficient] = *p.begin();
-    std::optional<Monomial> rest = monomial_quotient(monomial, lead);
-    if (!rest || step > max_product_terms || p.size() > max_product_terms) return std::nullopt;
+  for (std::size_t step = 0; !p.is_zero(); ++step) {
+    const auto& [monomial, coefficient] = *p.terms().begin();
+    std::optional<Monomial> rest = Polynomial::quotient(monomial, lead);
+    if (!rest || step > max_product_terms || p.terms().size() > max_product_terms) return std::nullopt;
     if (lead_coefficient == -1 ? coefficient == INT64_MIN : coefficient % lead_coefficient != 0)
       return std::nullopt;
     const std::int64_t factor = coefficient / lead_coefficient;
     const CheckedInt negated = fold_exactly(BinaryOp::Sub, dtype, 0, factor);
     if (!negated) return std::nullopt;
     add_term(quotient, *rest, factor, dtype);
-    for (const auto& [other, c] : q) add_product(p, merge(other, *rest), c, *negated, dtype);
+    for (const auto& [other, c] : q.terms())
+      add_product(p, Polynomial::product(other, *rest), c, *negated, dtype);
   }
   return quotient;
 }
@@ -241,10 +204,10 @@ class Canonicalizer {
 
   // Whether all coefficients of factor * a * b are integers of the dtype.
   static bool products_fit(const Polynomial& a, const Polynomial& b, std::int64_t factor, DType dtype) {
-    for (const auto& [x, cx] : a) {
+    for (const auto& [x, cx] : a.terms()) {
       const CheckedInt scaled = fold_exactly(BinaryOp::Mul, dtype, cx, factor);
       if (!scaled) return false;
-      for (const auto& [y, cy] : b)
+      for (const auto& [y, cy] : b.terms())
         if (!fold_exactly(BinaryOp::Mul, dtype, *scaled, cy)) return false;
     }
     return true;
@@ -259,15 +222,15 @@ class Canonicalizer {
       if (compare_structure(right, left) < 0) std::swap(left, right);
       return add_atom(into, left * right, factor);
     }
-    for (const auto& [x, cx] : a) {
+    for (const auto& [x, cx] : a.terms()) {
       const std::int64_t scaled = *fold_exactly(BinaryOp::Mul, dtype, cx, factor);
-      for (const auto& [y, cy] : b) add_product(into, merge(x, y), scaled, cy, dtype);
+      for (const auto& [y, cy] : b.terms()) add_product(into, Polynomial::product(x, y), scaled, cy, dtype);
     }
   }
 
   void accumulate_other(const Binary& node, DType dtype, std::int64_t factor, Polynomial& into) {
     Polynomial a = polynomial(node.a), b = polynomial(node.b);
-    const auto ca = constant_of(a), cb = constant_of(b);
+    const auto ca = a.constant(), cb = b.constant();
     if (ca && cb) {
       if (auto folded = fold_exactly(node.op, dtype, *ca, *cb))
         return add_product(into, {}, *folded, factor, dtype);
@@ -283,7 +246,7 @@ class Canonicalizer {
       case BinaryOp::Max: {
         Polynomial difference = a;
         add_scaled(difference, b, -1, dtype);
-        if (auto constant = constant_of(difference); constant && is_signed_int(dtype)) {
+        if (auto constant = difference.constant(); constant && is_signed_int(dtype)) {
           const bool take_a = node.op == BinaryOp::Min ? *constant <= 0 : *constant >= 0;
           return add_scaled(into, take_a ? a : b, factor, dtype);
         }
@@ -302,7 +265,7 @@ class Canonicalizer {
   // Splits `a` into what the positive `divisor` divides and a rest whose constant is in [0, divisor).
   static Polynomial split_multiple(Polynomial& a, std::int64_t divisor, DType dtype) {
     Polynomial quotient, rest;
-    for (const auto& [monomial, coefficient] : a) {
+    for (const auto& [monomial, coefficient] : a.terms()) {
       if (monomial.empty()) {
         const std::int64_t q = *fold_binary(BinaryOp::FloorDiv, dtype, coefficient, divisor);
         add_term(quotient, monomial, q, dtype);
@@ -322,17 +285,17 @@ class Canonicalizer {
     if (is_signed_int(dtype)) {
       if (auto quotient = exact_quotient(a, b, dtype)) return add_scaled(into, *quotient, factor, dtype);
     }
-    std::int64_t divisor = constant_of(b).value_or(0);
+    std::int64_t divisor = b.constant().value_or(0);
     if (op == BinaryOp::FloorDiv && divisor > 0 && is_signed_int(dtype)) {
       add_scaled(into, split_multiple(a, divisor, dtype), factor, dtype);
-      if (constant_of(a)) return;  // in [0, divisor), so the quotient is 0
+      if (a.constant()) return;  // in [0, divisor), so the quotient is 0
       // floor((g x + r) / (g d)) = floor((x + floor(r / g)) / d).
       std::int64_t common = divisor;
-      for (const auto& [monomial, coefficient] : a) {
+      for (const auto& [monomial, coefficient] : a.terms()) {
         if (!monomial.empty()) common = std::gcd(common, coefficient % divisor);
       }
       Polynomial reduced;
-      for (const auto& [monomial, coefficient] : a) {
+      for (const auto& [monomial, coefficient] : a.terms()) {
         add_term(reduced, monomial, *fold_binary(BinaryOp::FloorDiv, dtype, coefficient, common), dtype);
       }
       divisor /= common;
@@ -356,13 +319,13 @@ class Canonicalizer {
   void accumulate_remainder(BinaryOp op, const Polynomial& a, const Polynomial& b, DType dtype,
                             std::int64_t factor, Polynomial& into) {
     if (is_signed_int(dtype) && exact_quotient(a, b, dtype)) return;
-    const std::int64_t divisor = constant_of(b).value_or(0);
+    const std::int64_t divisor = b.constant().value_or(0);
     if (op == BinaryOp::FloorMod && divisor > 0 && is_signed_int(dtype)) {
       Polynomial reduced;
-      for (const auto& [monomial, coefficient] : a) {
+      for (const auto& [monomial, coefficient] : a.terms()) {
         add_term(reduced, monomial, *fold_binary(BinaryOp::FloorMod, dtype, coefficient, divisor), dtype);
       }
-      if (auto constant = constant_of(reduced)) {
+      if (auto constant = reduced.constant()) {
         return add_product(into, {}, *constant, factor, dtype);
       }
       return add_atom(into, floor_mod(rebuild(reduced, dtype), int_term(dtype, divisor)), factor);
@@ -391,7 +354,7 @@ class Canonicalizer {
         Polynomial difference;
         accumulate(a, 1, difference);
         accumulate(b, -1, difference);
-        if (auto constant = constant_of(difference))
+        if (auto constant = difference.constant())
           return bool_literal(fold_compare(n.op, a.dtype(), *constant, 0));
       }
     }
@@ -483,7 +446,7 @@ bool prove_equal(const Scalar& a, const Scalar& b) {
   if (a.as<IntLiteral>() && b.as<IntLiteral>()) return a.as_int() == b.as_int();
   const std::size_t before = numbers_apart;
   if (auto difference = difference_of(a, b)) {
-    if (difference->empty() || numbers_apart == before) return difference->empty();
+    if (difference->is_zero() || numbers_apart == before) return difference->is_zero();
   }
   return structurally_equal(canonical(a), canonical(b));
 }
@@ -491,7 +454,7 @@ bool prove_equal(const Scalar& a, const Scalar& b) {
 bool prove_different(const Scalar& a, const Scalar& b) {
   if (a.same_as(b)) return false;
   if (a.as<IntLiteral>() && b.as<IntLiteral>()) return a.as_int() != b.as_int();
-  if (auto difference = difference_of(a, b)) return constant_of(*difference).value_or(0) != 0;
+  if (auto difference = difference_of(a, b)) return difference->constant().value_or(0) != 0;
   const Scalar x = canonical(a), y = canonical(b);
   const auto *fx = x.as<FloatLiteral>(), *fy = y.as<FloatLiteral>();
   if (fx && fy) return fx->value != fy->value;
