@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
 
 #include "ir/calls/foreign_calls.h"
+#include "ir/rewriting/expr_mapper.h"
 #include "ir/rewriting/region_aliases.h"
 #include "ir/rewriting/rewrite.h"
 #include "transform/rebuild.h"
@@ -64,6 +63,11 @@ class LiveValues {
   // Of the if or loop that is bound to `var`.
   bool takes_place(const Var& var) const { return live_[parts_.at(var.id())]; }
   bool result(const Var& var, std::size_t index) const { return live_[parts_.at(var.id()) + 1 + index]; }
+  // The variable that was made of this result directly behind it; null when none was.
+  const Var* name_of_result(const Var& var, std::size_t index) const {
+    const auto found = names_.find(parts_.at(var.id()) + 1 + index);
+    return found == names_.end() ? nullptr : &found->second;
+  }
 
  private:
   std::size_t add_node() {
@@ -87,15 +91,24 @@ class LiveValues {
 
   // `place`: that the blocks are evaluated at all; `effects`: what needs their effects.
   void visit_blocks(const std::vector<BindingBlock>& blocks, std::size_t place, std::size_t effects) {
-    for (const BindingBlock& block : blocks)
+    for (const BindingBlock& block : blocks) {
+      taken_apart_ = nullptr;
       for (const Binding& binding : block.bindings) visit_binding(binding, place, effects);
+    }
   }
 
   void visit_binding(const Binding& binding, std::size_t place, std::size_t effects) {
     const Expr& value = binding.value();
     const std::size_t node = node_of(binding.var());
-    if (const auto* branch = value.as<If>()) return visit_if(binding.var(), *branch, place, effects);
-    if (const auto* loop = value.as<Loop>()) return visit_loop(binding.var(), *loop, place, effects);
+    if (result_count(value)) {
+      if (const auto* branch = value.as<If>())
+        visit_if(binding.var(), *branch, place, effects);
+      else
+        visit_loop(binding.var(), *value.as<Loop>(), place, effects);
+      taken_apart_ = &binding.var();
+      return;
+    }
+    note_field(binding);
     need(node, place);
     if (const auto* nested = value.as<FunctionExpr>()) {
       // Its effects are those of its calls; who has the function needs them.
@@ -111,6 +124,17 @@ class LiveValues {
       if (fields != fields_.end()) return need(node, fields->second + static_cast<std::size_t>(field->index));
     }
     for (const Var& used : used_vars(value)) need(node, node_of(used));
+  }
+
+  // Directly behind an if or a loop its results are taken apart: the first variable of each.
+  void note_field(const Binding& binding) {
+    const auto* bound = std::get_if<VarBinding>(&binding.kind);
+    const auto* field = bound ? bound->value.as<TupleGet>() : nullptr;
+    const Var* whole = field ? field->tuple.as_var() : nullptr;
+    if (!taken_apart_ || !whole || !(*whole == *taken_apart_))
+      taken_apart_ = nullptr;
+    else
+      names_.try_emplace(parts_.at(whole->id()) + 1 + static_cast<std::size_t>(field->index), bound->var);
   }
 
   // The node that says that it takes place, then one for each result. Returns the first.
@@ -161,37 +185,14 @@ class LiveValues {
   std::unordered_map<std::uint64_t, std::size_t> nodes_;
   std::unordered_map<std::uint64_t, std::size_t> parts_;   // of ifs and loops: the node before their results
   std::unordered_map<std::uint64_t, std::size_t> fields_;  // of those that give a tuple: the first result
+  std::unordered_map<std::size_t, Var> names_;             // by the node of a result
+  const Var* taken_apart_ = nullptr;                       // the if or loop whose fields may follow now
 };
 
 // The function without what is not live.
-class Sweeper {
+class Sweeper final : public ExprMapper {
  public:
   explicit Sweeper(const Function& function) : live_(function) {}
-
-  bool changed() const { return changed_; }
-
-  void sweep(std::vector<BindingBlock>& blocks) {
-    for (BindingBlock& block : blocks) {
-      std::vector<Binding> kept;
-      kept.reserve(block.bindings.size());
-      for (std::size_t i = 0; i < block.bindings.size(); ++i) {
-        Binding& binding = block.bindings[i];
-        if (result_count(binding.value())) {
-          if (live_.takes_place(binding.var()))
-            kept.push_back(sweep_results(binding, std::span(block.bindings).subspan(i + 1)));
-          else
-            changed_ = true;
-        } else if (!(live_.var(binding.var()) || live_.takes_live_field(binding)) ||
-                   taken_over_.contains(binding.var().id())) {
-          changed_ = true;
-        } else {
-          kept.push_back(sweep_binding(binding));
-        }
-      }
-      block.bindings = std::move(kept);
-    }
-    std::erase_if(blocks, [](const BindingBlock& block) { return block.bindings.empty(); });
-  }
 
  private:
   struct Kept {
@@ -199,19 +200,20 @@ class Sweeper {
     std::vector<std::size_t> results;  // the old numbers
   };
 
-  Binding sweep_binding(Binding binding) {
-    auto* plain = std::get_if<VarBinding>(&binding.kind);
-    if (!plain) return binding;
-    if (const auto* nested = plain->value.as<FunctionExpr>()) {
-      const bool before = std::exchange(changed_, false);
-      Function copy = *nested->function;
-      sweep(copy.blocks);
-      if (changed_)
-        plain->value = function_expr(std::make_shared<const Function>(std::move(copy)), plain->value.span());
-      changed_ |= before;
-      return binding;
+  void map_binding(const Binding& binding, bool, std::vector<Binding>& into) override {
+    const Expr& value = binding.value();
+    if (result_count(value)) {
+      if (live_.takes_place(binding.var())) into.push_back(with_live_results(binding));
+    } else if ((live_.var(binding.var()) || live_.takes_live_field(binding)) &&
+               !taken_over_.contains(binding.var().id())) {
+      into.push_back(value.as<FunctionExpr>() ? map(binding) : with_kept_field(binding));
     }
-    const auto* field = plain->value.as<TupleGet>();
+  }
+
+  // A field of what has fewer results now.
+  Binding with_kept_field(Binding binding) {
+    auto* plain = std::get_if<VarBinding>(&binding.kind);
+    const auto* field = plain ? plain->value.as<TupleGet>() : nullptr;
     const Var* whole = field ? field->tuple.as_var() : nullptr;
     const auto found = whole ? kept_.find(whole->id()) : kept_.end();
     if (found == kept_.end()) return binding;
@@ -228,41 +230,31 @@ class Sweeper {
     return binding;
   }
 
-  // An if or a loop with the results that are live. `behind`: the bindings after it.
-  Binding sweep_results(Binding binding, std::span<const Binding> behind) {
+  // An if or a loop with the results that are live.
+  Binding with_live_results(Binding binding) {
     auto& plain = std::get<VarBinding>(binding.kind);
     const std::size_t count = *result_count(plain.value);
     std::vector<std::size_t> results;
     for (std::size_t i = 0; i < count; ++i)
       if (live_.result(plain.var, i)) results.push_back(i);
-    const bool before = std::exchange(changed_, results.size() != count);
-    Expr value = with_results(plain.value, results);
-    if (changed_) plain.value = value;
+    bool changed = results.size() != count;
+    const Expr value = with_results(plain.value, results, changed);
+    if (changed) plain.value = value;
     if (results.size() != count) {
       const Var old = plain.var;
-      plain.var = var_of(old, value.type(), results, behind);
+      plain.var = var_of(old, value.type(), results);
       if (!results.empty()) kept_.emplace(old.id(), Kept{plain.var, std::move(results)});
     }
-    changed_ |= before;
     return binding;
   }
 
   // The variable that holds what is left: of one result the one that had been made of its field.
-  Var var_of(const Var& old, const Type& type, const std::vector<std::size_t>& results,
-             std::span<const Binding> behind) {
+  Var var_of(const Var& old, const Type& type, const std::vector<std::size_t>& results) {
     if (results.empty()) return Var("_", type, old.dataflow(), old.span());
-    if (results.size() == 1) {
-      for (const Binding& next : behind) {
-        const auto* bound = std::get_if<VarBinding>(&next.kind);
-        const auto* field = bound ? bound->value.as<TupleGet>() : nullptr;
-        const Var* whole = field ? field->tuple.as_var() : nullptr;
-        if (!whole || !(*whole == old)) break;
-        if (static_cast<std::size_t>(field->index) != results[0]) continue;
-        taken_over_.insert(bound->var.id());
-        return bound->var;
-      }
-    }
-    return Var(old.name(), type, old.dataflow(), old.span());
+    const Var* own = results.size() == 1 ? live_.name_of_result(old, results[0]) : nullptr;
+    if (!own) return Var(old.name(), type, old.dataflow(), old.span());
+    taken_over_.insert(own->id());
+    return *own;
   }
 
   template <class T>
@@ -272,16 +264,17 @@ class Sweeper {
     return result;
   }
 
-  Expr with_results(const Expr& value, const std::vector<std::size_t>& results) {
+  // `changed` becomes true when a region changes.
+  Expr with_results(const Expr& value, const std::vector<std::size_t>& results, bool& changed) {
     const auto swept = [&](const Region& region, RegionRole role) {
       Region copy = region;
       if (!copy.params.empty()) copy.params = chosen(copy.params, results);
-      sweep(copy.blocks);
+      changed = map_blocks(copy.blocks) || changed;
       if (role != RegionRole::Condition) {
         copy.results = chosen(copy.results, results);
         // Behind what goes there may have stood a name for a result, which reading leaves out at a region's
         // end.
-        if (changed_) drop_aliases(copy);
+        if (changed) drop_aliases(copy);
       }
       return copy;
     };
@@ -292,19 +285,13 @@ class Sweeper {
   }
 
   const LiveValues live_;
-  bool changed_ = false;
   std::unordered_map<std::uint64_t, Kept> kept_;  // by the variable that held all results
   std::unordered_set<std::uint64_t> taken_over_;  // fields whose variable has become that of the result
 };
 
 }  // namespace
 
-FunctionPtr eliminate_dead_bindings(const FunctionPtr& function) {
-  Function result = *function;
-  Sweeper sweeper(*function);
-  sweeper.sweep(result.blocks);
-  return sweeper.changed() ? std::make_shared<const Function>(std::move(result)) : function;
-}
+FunctionPtr eliminate_dead_bindings(const FunctionPtr& function) { return Sweeper(*function).map(function); }
 
 Module eliminate_dead_code(const Module& module) {
   Module result = module;

@@ -29,26 +29,6 @@ struct Lifted {
   std::vector<Expr> captured;  // further arguments: variables, then the shape of symbols
 };
 
-// Replaces calls of lifted functions by calls of their globals.
-class CallsOfLifted final : public ExprMapper {
- public:
-  explicit CallsOfLifted(const std::unordered_map<std::uint64_t, Lifted>& lifted) : lifted_(lifted) {}
-
- private:
-  Expr leave(const Expr& mapped) override {
-    const auto* call = mapped.as<FunctionCall>();
-    const Var* callee = call ? call->callee.as_var() : nullptr;
-    const auto found = callee ? lifted_.find(callee->id()) : lifted_.end();
-    if (found == lifted_.end()) return mapped;
-    std::vector<Expr> args = call->args;
-    args.insert(args.end(), found->second.captured.begin(), found->second.captured.end());
-    return function_call(global_ref(found->second.name, found->second.type, mapped.span()), std::move(args),
-                         mapped.span());
-  }
-
-  const std::unordered_map<std::uint64_t, Lifted>& lifted_;
-};
-
 // Variables that stand for functions outside the module become these functions: a call knows its symbol, and
 // no body captures it.
 class SymbolsOfVariables final : public ExprMapper {
@@ -99,8 +79,9 @@ class Lifter {
       note_values(copy);
       Ids symbols;
       note_params(copy, symbols);
-      lift_blocks(copy.blocks, symbols, copy.name);
-      copy.result = CallsOfLifted(lifted_).map(copy.result);
+      BodyLifter bodies(*this, symbols, copy.name);
+      bodies.map_blocks(copy.blocks);
+      copy.result = bodies.map(copy.result);
       functions_.set(std::make_shared<const Function>(std::move(copy)));
     }
     mark_values();
@@ -152,34 +133,57 @@ class Lifter {
     });
   }
 
-  // `symbols`: those that have a value where the blocks begin; grows by what match_casts bind.
-  void lift_blocks(std::vector<BindingBlock>& blocks, Ids& symbols, const std::string& owner) {
-    for (BindingBlock& block : blocks) {
-      std::vector<Binding> kept;
-      for (Binding& binding : block.bindings) {
-        if (const auto* nested = binding.value().as<FunctionExpr>()) {
-          lift_function(*nested->function, binding.var(), symbols, owner);
-          if (is_value(binding.var())) kept.push_back(function_value(binding.var(), binding.span));
-          continue;
-        }
-        const Var* alias = binding.value().as_var();
-        if (const auto known = alias ? lifted_.find(alias->id()) : lifted_.end(); known != lifted_.end()) {
-          lifted_.insert_or_assign(binding.var().id(), Lifted(known->second));
-          if (is_value(binding.var())) kept.push_back(std::move(binding));
-          continue;
-        }
-        if (auto* plain = std::get_if<VarBinding>(&binding.kind))
-          plain->value = lift_value(plain->value, symbols, owner);
-        if (const auto* cast = std::get_if<MatchCast>(&binding.kind)) note(cast->type, symbols);
-        kept.push_back(std::move(binding));
-      }
-      block.bindings = std::move(kept);
-    }
-    std::erase_if(blocks, [](const BindingBlock& block) { return block.bindings.empty(); });
-  }
+  // What stands in one body: its nested functions go, branches and loop bodies become calls, and calls of
+  // lifted functions become calls of their globals.
+  class BodyLifter final : public ExprMapper {
+   public:
+    // `symbols`: those that have a value where the body begins; grows by what match_casts bind.
+    BodyLifter(Lifter& lifter, Ids& symbols, const std::string& owner)
+        : lifter_(lifter), symbols_(symbols), owner_(owner) {}
 
-  Expr lift_value(const Expr& value, const Ids& symbols, const std::string& owner) {
-    CallsOfLifted calls(lifted_);
+   private:
+    void map_binding(const Binding& binding, bool, std::vector<Binding>& into) override {
+      const Expr& value = binding.value();
+      const Var& var = binding.var();
+      if (const auto* nested = value.as<FunctionExpr>()) {
+        lifter_.lift_function(*nested->function, var, symbols_, owner_);
+        if (lifter_.is_value(var)) into.push_back(lifter_.function_value(var, binding.span));
+        return;
+      }
+      const Var* alias = value.as_var();
+      if (const auto known = alias ? lifter_.lifted_.find(alias->id()) : lifter_.lifted_.end();
+          known != lifter_.lifted_.end()) {
+        lifter_.lifted_.insert_or_assign(var.id(), Lifted(known->second));
+        if (lifter_.is_value(var)) into.push_back(binding);
+        return;
+      }
+      if (value.as<If>() || value.as<Loop>()) {
+        Binding lifted = binding;
+        std::get<VarBinding>(lifted.kind).value = lifter_.lift_regions(value, symbols_, owner_);
+        into.push_back(std::move(lifted));
+        return;
+      }
+      if (const auto* cast = std::get_if<MatchCast>(&binding.kind)) note(cast->type, symbols_);
+      into.push_back(map(binding));
+    }
+
+    Expr leave(const Expr& mapped) override {
+      const auto* call = mapped.as<FunctionCall>();
+      const Var* callee = call ? call->callee.as_var() : nullptr;
+      const auto found = callee ? lifter_.lifted_.find(callee->id()) : lifter_.lifted_.end();
+      if (found == lifter_.lifted_.end()) return mapped;
+      std::vector<Expr> args = call->args;
+      args.insert(args.end(), found->second.captured.begin(), found->second.captured.end());
+      return function_call(global_ref(found->second.name, found->second.type, mapped.span()), std::move(args),
+                           mapped.span());
+    }
+
+    Lifter& lifter_;
+    Ids& symbols_;
+    const std::string& owner_;
+  };
+
+  Expr lift_regions(const Expr& value, const Ids& symbols, const std::string& owner) {
     if (const auto* branch = value.as<If>()) {
       std::vector<Type> joined;
       const std::size_t count = branch->then_region->results.size();
@@ -191,17 +195,15 @@ class Lifter {
       };
       return with_regions(*branch, outlined_branch, value.span());
     }
-    if (const auto* loop = value.as<Loop>()) {
-      Ids inside = symbols;
-      if (loop->index.defined()) inside.insert(loop->index.id());
-      const auto outlined_body = [&](const Region& region, RegionRole role) {
-        return role == RegionRole::Condition
-                   ? outlined(region, types_of(region.results), symbols, owner, "condition", value.span())
-                   : outlined(region, types_of(region.params), inside, owner, "body", value.span());
-      };
-      return with_regions(*loop, outlined_body, value.span());
-    }
-    return calls.map(value);
+    const Loop& loop = *value.as<Loop>();
+    Ids inside = symbols;
+    if (loop.index.defined()) inside.insert(loop.index.id());
+    const auto outlined_body = [&](const Region& region, RegionRole role) {
+      return role == RegionRole::Condition
+                 ? outlined(region, types_of(region.results), symbols, owner, "condition", value.span())
+                 : outlined(region, types_of(region.params), inside, owner, "body", value.span());
+    };
+    return with_regions(loop, outlined_body, value.span());
   }
 
   template <class Typed>
@@ -224,10 +226,10 @@ class Lifter {
     // The name is taken while inner bodies are lifted.
     functions_.set(std::make_shared<const Function>(made));
     Ids inside = symbols;
-    lift_blocks(made.blocks, inside, owner);
-    CallsOfLifted calls(lifted_);
+    BodyLifter bodies(*this, inside, owner);
+    bodies.map_blocks(made.blocks);
     std::vector<Expr> results;
-    for (const Expr& each : region.results) results.push_back(calls.map(each));
+    for (const Expr& each : region.results) results.push_back(bodies.map(each));
     made.result = tuple(std::move(results), span);
     made.result_type = Type(TupleType{std::move(result_types)});
     const std::vector<Expr> captured = capture(made, nullptr, symbols);
@@ -263,8 +265,9 @@ class Lifter {
     const std::vector<Expr> captured = capture(probe, &self, symbols);
     FunctionType type = function_type_of(probe);
     lifted_.insert_or_assign(self.id(), Lifted{made.name, Type(type), captured});
-    lift_blocks(made.blocks, inside, made.name);
-    made.result = CallsOfLifted(lifted_).map(made.result);
+    BodyLifter bodies(*this, inside, made.name);
+    bodies.map_blocks(made.blocks);
+    made.result = bodies.map(made.result);
     made.params = probe.params;
     if (is_value(self)) {
       BindingBlock first;

@@ -11,7 +11,7 @@
 namespace relish {
 namespace {
 
-class GraphSubstitution final : public ExprMapper {
+class GraphSubstitution : public ExprMapper {
  public:
   GraphSubstitution(const VarMap& vars, const ScalarMap& scalars) : vars_(vars), scalars_(scalars) {}
 
@@ -64,9 +64,12 @@ namespace {
 
 // Copies a function binding by binding: what a type or a value mentions has its new identity before it is
 // reached.
-class FreshCopy final : public ExprMapper {
+class FreshCopy final : public GraphSubstitution {
  public:
-  explicit FreshCopy(VarMap* renamed) : vars_(renamed ? *renamed : own_) { vars_.clear(); }
+  explicit FreshCopy(VarMap* renamed)
+      : GraphSubstitution(renamed ? *renamed : own_, scalars_), vars_(renamed ? *renamed : own_) {
+    vars_.clear();
+  }
 
   Function copy(const Function& function) {
     Function result = function;
@@ -80,12 +83,6 @@ class FreshCopy final : public ExprMapper {
   }
 
  protected:
-  Expr map_var(const Expr& expr, const Var& var) override {
-    auto found = vars_.find(var.id());
-    return found == vars_.end() ? expr : found->second;
-  }
-  Type map_type(const Type& type) override { return substitute(type, scalars_); }
-  Scalar map_scalar(const Scalar& scalar) override { return substitute(scalar, scalars_); }
   Var map_bound(const Var& var) override {
     rename_symbols(var.type());
     return fresh(var);

@@ -75,7 +75,13 @@ PrimFunc lower_draw(const LowerCall& call, std::string_view block,
                     const std::function<Scalar(const Draw&)>& value,
                     std::optional<std::size_t> operand = std::nullopt);
 
-inline constexpr std::string_view no_random_gradient = "bits do not change smoothly with the key";
+// `op` as an operator that takes a key: it has no gradient, and both tiers make the same bits.
+constexpr Op random_op(Op op) {
+  op.no_gradient = "bits do not change smoothly with the key";
+  op.zero_gradient = true;
+  op.agreement = Agreement::Random;
+  return op;
+}
 inline constexpr Param key_param = {"key", ParamKind::Tensor, "tensor", "",
                                     "a key, R.Tensor((2,), \"uint32\")"};
 

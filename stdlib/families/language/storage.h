@@ -29,6 +29,25 @@ Value allocated_storage(const EvalCall& c, std::size_t shape, std::size_t dtype)
 Type tensor_in_storage_type(const CallView& call);
 Value tensor_in_storage(const EvalCall& c);
 
+// The operators alloc_storage(shape, device, ...), all but their names; the places of the other two arguments
+// differ, and are looked at in their order.
+template <std::size_t dtype, std::size_t scope>
+constexpr Op storage_op(Op op) {
+  op.summary = "Room for tensors.";
+  op.infer = [](const CallView& call) -> Type {
+    shape_argument(call, 0);
+    require_integer(call, 1);
+    if constexpr (scope < dtype) require_scope(call, scope);
+    dtype_argument(call, dtype);
+    if constexpr (scope > dtype) require_scope(call, scope);
+    return Type();
+  };
+  op.eval = [](const EvalCall& c) -> Value { return allocated_storage(c, 0, dtype); };
+  op.no_gradient = "the result is no tensor";
+  op.agreement = Agreement::DataMovement;
+  return op;
+}
+
 // The operators alloc_tensor, all but their names; `storage_doc` says where the storage comes from.
 constexpr std::array<Param, 5> tensor_in_storage_params(std::string_view storage_doc) {
   return {{{"storage", ParamKind::Any, "storage", "", storage_doc},

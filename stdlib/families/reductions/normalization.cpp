@@ -99,6 +99,23 @@ void require_shape(const EvalCall& c, std::size_t i, const Shape& expected) {
                    fmt::join(c.in(i).shape(), ", "), fmt::join(expected, ", ")));
 }
 
+Type infer_along_axes(const CallView& call, std::size_t parameters) {
+  require_float(call, 0);
+  const TensorType& data = call.tensor(0);
+  epsilon_of(call);
+  std::optional<Dims> expected;
+  if (const int rank = shape_of(data).rank; rank >= 0) expected = dims_at(call, axes_of(call, "axes", rank));
+  for (std::size_t i = 1; i <= parameters; ++i) require_parameter(call, i, expected);
+  return data;
+}
+
+Value evaluate_along_axes(const EvalCall& c, const Normalization& n, std::size_t parameters) {
+  Shape expected;
+  for (int axis : n.axes) expected.push_back(c.in(0).shape()[static_cast<std::size_t>(axis)]);
+  for (std::size_t i = 1; i <= parameters; ++i) require_shape(c, i, expected);
+  return evaluate(c, n);
+}
+
 std::vector<int> other_axes(const std::vector<int>& axes, int rank) {
   std::vector<int> others;
   for (int i = 0; i < rank; ++i) {

@@ -72,5 +72,25 @@ GraphValue along_view(const Normalization& n, const GraphValue& value, int view_
 // The partials of all arguments of a norm whose result is one tensor.
 Partials vjp(const VjpCall& c, const Normalization& n);
 
+// Norms whose groups the attribute "axes" says: the type, when the arguments 1 to `parameters` have the dims
+// along them, and the evaluation, which looks at these again.
+Type infer_along_axes(const CallView& call, std::size_t parameters);
+Value evaluate_along_axes(const EvalCall& c, const Normalization& n, std::size_t parameters);
+// `op` as such a norm; `norm_of` says of a call and the rank of its data which.
+template <Normalization (*norm_of)(const CallView&, int rank), std::size_t parameters>
+constexpr Op norm_along_axes(Op op) {
+  op.infer = [](const CallView& call) { return infer_along_axes(call, parameters); };
+  op.eval = [](const EvalCall& c) {
+    return evaluate_along_axes(c, norm_of(c.call, c.in(0).rank()), parameters);
+  };
+  op.lower = [](const LowerCall& c) { return lower(c, norm_of(c.call, shape_of(c.call.tensor(0)).rank)); };
+  op.vjp = [](const VjpCall& c) {
+    const GradientRule rule(c);
+    return vjp(c, norm_of(c.call, static_cast<int>(rule.dims(0).size())));
+  };
+  op.agreement = Agreement::Composite;
+  return op;
+}
+
 }  // namespace normalization
 }  // namespace relish

@@ -4,6 +4,7 @@
 // padding before it.
 #pragma once
 
+#include "stdlib/families/elementwise/member.h"
 #include "stdlib/families/language/gradient.h"
 #include "stdlib/families/windows/windows.h"
 
@@ -68,5 +69,36 @@ inline constexpr std::array<Param, 2> gradient_tensors = {
 template <int rank>
 inline constexpr std::array<Param, 3> global_params = {windows::data_param, windows::layout_param(rank),
                                                        windows::out_layout_param};
+
+constexpr bool is_average(Kind kind) { return kind == Kind::Average || kind == Kind::AverageBackward; }
+
+// The parameters of a pool with windows or of its gradient. Averages count the cells of the padding, but not
+// in two dimensions.
+template <Member member>
+inline constexpr auto windowed_params = [] {
+  const std::string_view include = is_average(member.kind) && member.rank != 2 ? "True" : "False";
+  if constexpr (member.kind == Kind::Max || member.kind == Kind::Average)
+    return params_of<member.rank>(data_tensor, include);
+  else
+    return params_of<member.rank>(gradient_tensors, include);
+}();
+
+// `op` as a pool or the gradient of one: what follows from the member.
+template <Member member>
+constexpr Op pool_op(Op op) {
+  if constexpr (member.global) {
+    op.params = global_params<member.rank>;
+  } else {
+    op.params = windowed_params<member>;
+    op.written_order = written_order;
+  }
+  if constexpr (is_average(member.kind)) {
+    op.agreement = Agreement::Sum;
+    op.terms = [](const CallView& call, const Type&) { return pooling::terms(call, member); };
+  } else {
+    op.agreement = member.kind == Kind::Max ? Agreement::Exact : Agreement::Composite;
+  }
+  return member_of<member>(op);
+}
 
 }  // namespace relish::pooling

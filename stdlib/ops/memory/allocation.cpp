@@ -13,16 +13,6 @@ constexpr auto tensor_params = tensor_in_storage_params("what R.memory.alloc_sto
 constexpr Param kill_storage_params[] = {{"storage", ParamKind::Any, "storage", "", "no longer used"}};
 constexpr Param kill_tensor_params[] = {{"tensor", ParamKind::Tensor, "tensor", "", "no longer used"}};
 
-Type infer_storage(const CallView& call) {
-  shape_argument(call, 0);
-  require_integer(call, 1);
-  require_scope(call, 2);
-  dtype_argument(call, 3);
-  return Type();
-}
-
-Value evaluate_storage(const EvalCall& c) { return allocated_storage(c, 0, 3); }
-
 Type infer_kill_storage(const CallView& call) {
   require_storage(call, 0);
   return void_type();
@@ -61,19 +51,13 @@ constexpr Reject kill_tensor_rejects[] = {{"kill_tensor.tensor", "R.shape([1])",
 
 }  // namespace
 
-extern const Op op_memory_alloc_storage{
-    .name = "memory.alloc_storage",
-    .summary = "Room for tensors.",
-    .params = storage_params,
-    .infer = infer_storage,
-    .eval = evaluate_storage,
-    .no_gradient = "the result is no tensor",
-    .agreement = Agreement::DataMovement,
-    .samples = storage_samples,
-    .rejects = storage_rejects,
-    .doc =
-        "A storage is a promise of room: each tensor in it gets memory of its own, so a wrong plan cannot "
-        "make tensors overwrite each other."};
+extern const Op op_memory_alloc_storage = storage_op<3, 2>(
+    {.name = "memory.alloc_storage",
+     .params = storage_params,
+     .samples = storage_samples,
+     .rejects = storage_rejects,
+     .doc = "A storage is a promise of room: each tensor in it gets memory of its own, so a wrong "
+            "plan cannot make tensors overwrite each other."});
 extern const Op op_memory_alloc_tensor = tensor_in_storage_op({.name = "memory.alloc_tensor",
                                                                .params = tensor_params,
                                                                .samples = tensor_samples,

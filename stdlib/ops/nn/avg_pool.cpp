@@ -1,12 +1,8 @@
 // Average pools over one, two and three spatial dimensions.
-#include "stdlib/families/elementwise/member.h"
 #include "stdlib/families/windows/pooling.h"
 
 namespace relish::ops_nn_avg_pool {
 namespace {
-
-template <int rank>
-constexpr auto params = pooling::params_of<rank>(pooling::data_tensor, rank == 2 ? "False" : "True");
 
 constexpr std::string_view gradient_doc =
     "ddata = grad.avg_pool_backward(g, data): each g is spread evenly over its window";
@@ -98,19 +94,12 @@ constexpr Reject rejects_3d[] = {
     {"avg_pool3d.rank", "rand((2, 3), \"float32\")", "expected 5"},
 };
 
-template <int rank>
-constexpr pooling::Member member{pooling::Kind::Average, rank};
-
 // What all ranks share.
 template <int rank>
 constexpr Op average_pool(Op op) {
-  op.params = params<rank>;
   op.gradient_doc = gradient_doc;
-  op.agreement = Agreement::Sum;
-  op.terms = [](const CallView& call, const Type&) { return pooling::terms(call, member<rank>); };
-  op.written_order = pooling::written_order;
   op.doc = doc;
-  return member_of<member<rank>>(op);
+  return pooling::pool_op<pooling::Member{pooling::Kind::Average, rank}>(op);
 }
 
 }  // namespace

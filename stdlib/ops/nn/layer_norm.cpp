@@ -23,36 +23,6 @@ Normalization norm_of(const CallView& call, int rank) {
   return n;
 }
 
-Type infer(const CallView& call) {
-  require_float(call, 0);
-  const TensorType& data = call.tensor(0);
-  normalization::epsilon_of(call);
-  std::optional<Dims> expected;
-  if (const int rank = shape_of(data).rank; rank >= 0)
-    expected = normalization::dims_at(call, axes_of(call, "axes", rank));
-  normalization::require_parameter(call, 1, expected);
-  normalization::require_parameter(call, 2, expected);
-  return data;
-}
-
-Value evaluate(const EvalCall& c) {
-  const Normalization n = norm_of(c.call, c.in(0).rank());
-  Shape expected;
-  for (int axis : n.axes) expected.push_back(c.in(0).shape()[static_cast<std::size_t>(axis)]);
-  normalization::require_shape(c, 1, expected);
-  normalization::require_shape(c, 2, expected);
-  return normalization::evaluate(c, n);
-}
-
-PrimFunc lower(const LowerCall& c) {
-  return normalization::lower(c, norm_of(c.call, shape_of(c.call.tensor(0)).rank));
-}
-
-Partials vjp(const VjpCall& c) {
-  const GradientRule rule(c);
-  return normalization::vjp(c, norm_of(c.call, static_cast<int>(rule.dims(0).size())));
-}
-
 constexpr Sample samples[] = {
     {"[[1.0, 3.0], [2.0, -2.0]], [1.0, 2.0], [0.5, 0.0], axes=-1, epsilon=0.0", "[[-0.5, 2.0], [1.5, -2.0]]"},
     {"[[1.0, 3.0], [2.0, -2.0]], [7.0, 7.0], [0.5, 0.0], axes=[1], epsilon=0.0, scale=False",
@@ -84,23 +54,18 @@ constexpr Reject rejects[] = {
 
 }  // namespace
 
-extern const Op op_nn_layer_norm{
-    .name = "nn.layer_norm",
-    .summary = "Mean 0 and variance 1 over axes, then a factor and a term for each place on them.",
-    .params = params,
-    .infer = infer,
-    .eval = evaluate,
-    .lower = lower,
-    .vjp = vjp,
-    .gradient_doc =
-        "with n the normalized data, s = 1 / sqrt(variance + epsilon) and h = g * gamma: ddata = s * "
-        "(h - mean(h) - n * mean(h * n)), dgamma = sum(g * n), dbeta = sum(g)",
-    .agreement = Agreement::Composite,
-    .samples = samples,
-    .rejects = rejects,
-    .doc =
-        "gamma * (x - mean) / sqrt(variance + epsilon) + beta, with the population variance. The dimensions "
-        "of gamma and beta are those of the axes in ascending order. center=False leaves out beta and "
-        "scale=False gamma, whose gradient is then 0; TVM's lowering ignores both flags."};
+extern const Op op_nn_layer_norm = normalization::norm_along_axes<norm_of, 2>(
+    {.name = "nn.layer_norm",
+     .summary = "Mean 0 and variance 1 over axes, then a factor and a term for each place on them.",
+     .params = params,
+     .gradient_doc =
+         "with n the normalized data, s = 1 / sqrt(variance + epsilon) and h = g * gamma: ddata = s * "
+         "(h - mean(h) - n * mean(h * n)), dgamma = sum(g * n), dbeta = sum(g)",
+     .samples = samples,
+     .rejects = rejects,
+     .doc =
+         "gamma * (x - mean) / sqrt(variance + epsilon) + beta, with the population variance. The dimensions "
+         "of gamma and beta are those of the axes in ascending order. center=False leaves out beta and "
+         "scale=False gamma, whose gradient is then 0; TVM's lowering ignores both flags."});
 
 }  // namespace relish::ops_nn_layer_norm

@@ -1,12 +1,8 @@
 // Maximum pools over one, two and three spatial dimensions.
-#include "stdlib/families/elementwise/member.h"
 #include "stdlib/families/windows/pooling.h"
 
 namespace relish::ops_nn_max_pool {
 namespace {
-
-template <int rank>
-constexpr auto params = pooling::params_of<rank>(pooling::data_tensor, "False");
 
 constexpr std::string_view gradient_doc =
     "ddata = grad.max_pool_backward(g, data): each g goes to the first largest cell of its window";
@@ -93,12 +89,9 @@ constexpr Reject rejects_3d[] = {
 // What all ranks share.
 template <int rank>
 constexpr Op maximum_pool(Op op) {
-  op.params = params<rank>;
   op.gradient_doc = gradient_doc;
-  op.agreement = Agreement::Exact;
-  op.written_order = pooling::written_order;
   op.doc = doc;
-  return member_of<pooling::Member{pooling::Kind::Max, rank}>(op);
+  return pooling::pool_op<pooling::Member{pooling::Kind::Max, rank}>(op);
 }
 
 }  // namespace

@@ -20,34 +20,6 @@ Normalization norm_of(const CallView& call, int rank) {
   return n;
 }
 
-Type infer(const CallView& call) {
-  require_float(call, 0);
-  const TensorType& data = call.tensor(0);
-  normalization::epsilon_of(call);
-  std::optional<Dims> expected;
-  if (const int rank = shape_of(data).rank; rank >= 0)
-    expected = normalization::dims_at(call, axes_of(call, "axes", rank));
-  normalization::require_parameter(call, 1, expected);
-  return data;
-}
-
-Value evaluate(const EvalCall& c) {
-  const Normalization n = norm_of(c.call, c.in(0).rank());
-  Shape expected;
-  for (int axis : n.axes) expected.push_back(c.in(0).shape()[static_cast<std::size_t>(axis)]);
-  normalization::require_shape(c, 1, expected);
-  return normalization::evaluate(c, n);
-}
-
-PrimFunc lower(const LowerCall& c) {
-  return normalization::lower(c, norm_of(c.call, shape_of(c.call.tensor(0)).rank));
-}
-
-Partials vjp(const VjpCall& c) {
-  const GradientRule rule(c);
-  return normalization::vjp(c, norm_of(c.call, static_cast<int>(rule.dims(0).size())));
-}
-
 constexpr Sample samples[] = {
     {"[[1.0, 7.0], [2.0, -2.0]], [1.0, 2.0], epsilon=0.0", "[[0.2, 2.8], [1.0, -2.0]]"},
     {"rand((2, 3, 4), \"float64\"), rand((4,), \"float64\")"},
@@ -66,22 +38,16 @@ constexpr Reject rejects[] = {
 
 }  // namespace
 
-extern const Op op_nn_rms_norm{
-    .name = "nn.rms_norm",
-    .summary = "Mean square 1 over axes, then a factor for each place on them.",
-    .params = params,
-    .infer = infer,
-    .eval = evaluate,
-    .lower = lower,
-    .vjp = vjp,
-    .gradient_doc =
-        "with s = 1 / sqrt(mean(x * x) + epsilon), n = x * s and h = g * weight: ddata = s * (h - n "
-        "* mean(h * n)), dweight = sum(g * n)",
-    .agreement = Agreement::Composite,
-    .samples = samples,
-    .rejects = rejects,
-    .doc =
-        "weight * x / sqrt(mean(x * x) + epsilon). The dimensions of the weight are those of the axes in "
-        "ascending order."};
+extern const Op op_nn_rms_norm = normalization::norm_along_axes<norm_of, 1>(
+    {.name = "nn.rms_norm",
+     .summary = "Mean square 1 over axes, then a factor for each place on them.",
+     .params = params,
+     .gradient_doc =
+         "with s = 1 / sqrt(mean(x * x) + epsilon), n = x * s and h = g * weight: ddata = s * (h - n "
+         "* mean(h * n)), dweight = sum(g * n)",
+     .samples = samples,
+     .rejects = rejects,
+     .doc = "weight * x / sqrt(mean(x * x) + epsilon). The dimensions of the weight are those of the axes in "
+            "ascending order."});
 
 }  // namespace relish::ops_nn_rms_norm

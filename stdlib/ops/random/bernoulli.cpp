@@ -56,21 +56,17 @@ constexpr Reject rejects[] = {
 
 }  // namespace
 
-extern const Op op_random_bernoulli{
-    .name = "random.bernoulli",
-    .summary = "Random truth values.",
-    .params = params,
-    .infer = infer,
-    .eval = evaluate,
-    .lower = lower,
-    .no_gradient = no_random_gradient,
-    .zero_gradient = true,
-    .agreement = Agreement::Random,
-    .samples = samples,
-    .rejects = rejects,
-    .doc =
-        "Element i is True when word i of the key is less than p * 2^32, so "
-        "with p = 1 all are and with p = 0 "
-        "none is. Where p is a value of a run, compare R.random.uniform with it."};
+extern const Op op_random_bernoulli =
+    random_op({.name = "random.bernoulli",
+               .summary = "Random truth values.",
+               .params = params,
+               .infer = infer,
+               .eval = evaluate,
+               .lower = lower,
+               .samples = samples,
+               .rejects = rejects,
+               .doc = "Element i is True when word i of the key is less than p * 2^32, so "
+                      "with p = 1 all are and with p = 0 "
+                      "none is. Where p is a value of a run, compare R.random.uniform with it."});
 
 }  // namespace relish::ops_random_bernoulli

@@ -68,21 +68,18 @@ constexpr Reject rejects[] = {
 
 }  // namespace
 
-extern const Op op_random_bits{.name = "random.bits",
-                               .summary = "Random bits.",
-                               .params = params,
-                               .infer = infer,
-                               .eval = evaluate,
-                               .lower = lower,
-                               .no_gradient = no_random_gradient,
-                               .zero_gradient = true,
-                               .agreement = Agreement::Random,
-                               .samples = samples,
-                               .rejects = rejects,
-                               .doc =
-                                   "Element i in row-major order is word i of the key: Philox4x32-10 of the "
-                                   "counter (i / 4, stream 0), word i mod 4. Narrower dtypes take its "
-                                   "highest bits; uint64 takes word 2 i as its high half and word 2 i + 1 as "
-                                   "its low half. The value depends on the key and the index alone."};
+extern const Op op_random_bits =
+    random_op({.name = "random.bits",
+               .summary = "Random bits.",
+               .params = params,
+               .infer = infer,
+               .eval = evaluate,
+               .lower = lower,
+               .samples = samples,
+               .rejects = rejects,
+               .doc = "Element i in row-major order is word i of the key: Philox4x32-10 of the "
+                      "counter (i / 4, stream 0), word i mod 4. Narrower dtypes take its "
+                      "highest bits; uint64 takes word 2 i as its high half and word 2 i + 1 as "
+                      "its low half. The value depends on the key and the index alone."});
 
 }  // namespace relish::ops_random_bits

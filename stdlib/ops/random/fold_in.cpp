@@ -55,21 +55,18 @@ constexpr Reject rejects[] = {
 
 }  // namespace
 
-extern const Op op_random_fold_in{
-    .name = "random.fold_in",
-    .summary = "A new key that depends on a key and an integer.",
-    .params = params,
-    .infer = infer,
-    .eval = evaluate,
-    .lower = lower,
-    .no_gradient = no_random_gradient,
-    .zero_gradient = true,
-    .agreement = Agreement::Random,
-    .samples = samples,
-    .rejects = rejects,
-    .doc =
-        "The first two words of Philox4x32-10 for the counter (data, stream \"fold\"). It gives each step, "
-        "epoch, layer or row a key of its own: fold_in(key, step). Integers count by their value of 64 "
-        "bits."};
+extern const Op op_random_fold_in = random_op(
+    {.name = "random.fold_in",
+     .summary = "A new key that depends on a key and an integer.",
+     .params = params,
+     .infer = infer,
+     .eval = evaluate,
+     .lower = lower,
+     .samples = samples,
+     .rejects = rejects,
+     .doc =
+         "The first two words of Philox4x32-10 for the counter (data, stream \"fold\"). It gives each step, "
+         "epoch, layer or row a key of its own: fold_in(key, step). Integers count by their value of 64 "
+         "bits."});
 
 }  // namespace relish::ops_random_fold_in

@@ -53,21 +53,19 @@ constexpr Reject rejects[] = {
 
 }  // namespace
 
-extern const Op op_random_normal{
-    .name = "random.normal",
-    .summary = "Random numbers of the normal distribution with mean 0 and variance 1.",
-    .params = distribution_params,
-    .infer = distribution_type,
-    .eval = evaluate,
-    .lower = lower,
-    .no_gradient = no_random_gradient,
-    .zero_gradient = true,
-    .agreement = Agreement::Random,
-    .samples = samples,
-    .rejects = rejects,
-    .doc =
-        "Element i is the quantile of (b + 0.5) * 2^-52, where b is the highest 52 bits of the words 2 i and "
-        "2 i + 1 of the key, computed in float64 and rounded once. The quantile is Wichura's AS 241 in "
-        "+ - * / and square roots alone, so it has the same bits everywhere; its magnitude is at most 8.21."};
+extern const Op op_random_normal = random_op(
+    {.name = "random.normal",
+     .summary = "Random numbers of the normal distribution with mean 0 and variance 1.",
+     .params = distribution_params,
+     .infer = distribution_type,
+     .eval = evaluate,
+     .lower = lower,
+     .samples = samples,
+     .rejects = rejects,
+     .doc = "Element i is the quantile of (b + 0.5) * 2^-52, where b is the highest 52 bits of the words 2 i "
+            "and "
+            "2 i + 1 of the key, computed in float64 and rounded once. The quantile is Wichura's AS 241 in "
+            "+ - * / and square roots alone, so it has the same bits everywhere; its magnitude is at most "
+            "8.21."});
 
 }  // namespace relish::ops_random_normal

@@ -101,23 +101,20 @@ constexpr Reject rejects[] = {
 
 }  // namespace
 
-extern const Op op_random_permutation{
-    .name = "random.permutation",
-    .summary = "Random orders of 0, 1, ..., n - 1.",
-    .params = params,
-    .infer = infer,
-    .eval = evaluate,
-    .lower = lower,
-    .no_gradient = no_random_gradient,
-    .zero_gradient = true,
-    .agreement = Agreement::Random,
-    .samples = samples,
-    .rejects = rejects,
-    .doc =
-        "n is the last dimension; each row is an order of its own. An element is found from the key, its "
-        "row, "
-        "n and its index alone, by a Feistel network over Philox4x32-10 (the manual of the language has it "
-        "in "
-        "full); training draws its batches in the order that this gives for the key of the epoch."};
+extern const Op op_random_permutation = random_op(
+    {.name = "random.permutation",
+     .summary = "Random orders of 0, 1, ..., n - 1.",
+     .params = params,
+     .infer = infer,
+     .eval = evaluate,
+     .lower = lower,
+     .samples = samples,
+     .rejects = rejects,
+     .doc =
+         "n is the last dimension; each row is an order of its own. An element is found from the key, its "
+         "row, "
+         "n and its index alone, by a Feistel network over Philox4x32-10 (the manual of the language has it "
+         "in "
+         "full); training draws its batches in the order that this gives for the key of the epoch."});
 
 }  // namespace relish::ops_random_permutation

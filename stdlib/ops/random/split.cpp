@@ -48,20 +48,17 @@ constexpr Reject rejects[] = {
 
 }  // namespace
 
-extern const Op op_random_split{.name = "random.split",
-                                .summary = "Several keys from one: a tensor of shape (n, 2).",
-                                .params = params,
-                                .infer = infer,
-                                .eval = evaluate,
-                                .lower = lower,
-                                .no_gradient = no_random_gradient,
-                                .zero_gradient = true,
-                                .agreement = Agreement::Random,
-                                .samples = samples,
-                                .rejects = rejects,
-                                .doc =
-                                    "Row i is the first two words of Philox4x32-10 for the counter (i, "
-                                    "stream \"spli\"); it does not depend "
-                                    "on n. A key that has been split should not be used again."};
+extern const Op op_random_split =
+    random_op({.name = "random.split",
+               .summary = "Several keys from one: a tensor of shape (n, 2).",
+               .params = params,
+               .infer = infer,
+               .eval = evaluate,
+               .lower = lower,
+               .samples = samples,
+               .rejects = rejects,
+               .doc = "Row i is the first two words of Philox4x32-10 for the counter (i, "
+                      "stream \"spli\"); it does not depend "
+                      "on n. A key that has been split should not be used again."});
 
 }  // namespace relish::ops_random_split

@@ -71,20 +71,16 @@ constexpr Reject rejects[] = {
 
 }  // namespace
 
-extern const Op op_random_uniform{
-    .name = "random.uniform",
-    .summary = "Random numbers of the uniform distribution on [0, 1).",
-    .params = distribution_params,
-    .infer = distribution_type,
-    .eval = evaluate,
-    .lower = lower,
-    .no_gradient = no_random_gradient,
-    .zero_gradient = true,
-    .agreement = Agreement::Random,
-    .samples = samples,
-    .rejects = rejects,
-    .doc =
-        "Element i is the highest 24 bits of word i of the key, times 2^-24; 11 bits for float16, 8 for "
-        "bfloat16, and 53 bits of the words 2 i and 2 i + 1 for float64. 0 occurs, 1 does not."};
+extern const Op op_random_uniform = random_op(
+    {.name = "random.uniform",
+     .summary = "Random numbers of the uniform distribution on [0, 1).",
+     .params = distribution_params,
+     .infer = distribution_type,
+     .eval = evaluate,
+     .lower = lower,
+     .samples = samples,
+     .rejects = rejects,
+     .doc = "Element i is the highest 24 bits of word i of the key, times 2^-24; 11 bits for float16, 8 for "
+            "bfloat16, and 53 bits of the words 2 i and 2 i + 1 for float64. 0 occurs, 1 does not."});
 
 }  // namespace relish::ops_random_uniform

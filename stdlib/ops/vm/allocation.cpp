@@ -12,16 +12,6 @@ constexpr Param storage_params[] = {
 constexpr auto tensor_params = tensor_in_storage_params("what R.vm.alloc_storage gave");
 constexpr Param kill_params[] = {{"obj", ParamKind::Any, "any value", "", "no longer used"}};
 
-Type infer_storage(const CallView& call) {
-  shape_argument(call, 0);
-  require_integer(call, 1);
-  dtype_argument(call, 2);
-  require_scope(call, 3);
-  return Type();
-}
-
-Value evaluate_storage(const EvalCall& c) { return allocated_storage(c, 0, 2); }
-
 Type infer_kill(const CallView&) { return void_type(); }
 
 constexpr Sample storage_samples[] = {
@@ -45,16 +35,12 @@ constexpr Reject kill_rejects[] = {{"kill_object.missing", "", "argument 'obj' i
 
 }  // namespace
 
-extern const Op op_vm_alloc_storage{.name = "vm.alloc_storage",
-                                    .summary = "Room for tensors.",
-                                    .params = storage_params,
-                                    .infer = infer_storage,
-                                    .eval = evaluate_storage,
-                                    .no_gradient = "the result is no tensor",
-                                    .agreement = Agreement::DataMovement,
-                                    .samples = storage_samples,
-                                    .rejects = storage_rejects,
-                                    .doc = "As R.memory.alloc_storage: a promise of room."};
+extern const Op op_vm_alloc_storage =
+    storage_op<2, 3>({.name = "vm.alloc_storage",
+                      .params = storage_params,
+                      .samples = storage_samples,
+                      .rejects = storage_rejects,
+                      .doc = "As R.memory.alloc_storage: a promise of room."});
 extern const Op op_vm_alloc_tensor = tensor_in_storage_op({.name = "vm.alloc_tensor",
                                                            .params = tensor_params,
                                                            .samples = tensor_samples,
