@@ -53,6 +53,32 @@ struct WrittenValue {
   std::size_t begin = 0, end = 0;  // its place in the whole text
 };
 
+// A constant as a value of another kind, which is made of a bool, an int64, a double or a string, and of
+// nothing for None. Nothing of a word, a list or what else holds values.
+template <class Value>
+std::optional<Value> constant_as(const WrittenValue& written) {
+  switch (written.kind) {
+    case WrittenValue::Kind::None:
+      return Value();
+    case WrittenValue::Kind::Bool:
+      return Value(written.truth);
+    case WrittenValue::Kind::Int:
+      return Value(written.integer);
+    case WrittenValue::Kind::Real:
+      return Value(written.real);
+    case WrittenValue::Kind::String:
+      return Value(written.text);
+    case WrittenValue::Kind::Word:
+    case WrittenValue::Kind::List:
+    case WrittenValue::Kind::Tuple:
+    case WrittenValue::Kind::Dict:
+    case WrittenValue::Kind::Call:
+    case WrittenValue::Kind::Argument:
+      break;
+  }
+  return std::nullopt;
+}
+
 class ValueText {
  public:
   // `what` stands before the messages: "--arg x". It and the text must outlive the reader.

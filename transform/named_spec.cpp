@@ -10,32 +10,13 @@ namespace {
 
 Attribute attribute_of_value(const ValueText& text, const WrittenValue& value) {
   using Kind = WrittenValue::Kind;
-  switch (value.kind) {
-    case Kind::None:
-      return {};
-    case Kind::Bool:
-      return value.truth;
-    case Kind::Int:
-      return value.integer;
-    case Kind::Real:
-      return value.real;
-    case Kind::String:
-      return value.text;
-    case Kind::List:
-    case Kind::Tuple: {
-      AttributeList list;
-      for (const WrittenValue& item : value.items) list.push_back(attribute_of_value(text, item));
-      return list;
-    }
-    case Kind::Word:
-      if (is_plain_name(value.text)) return value.text;
-      break;
-    case Kind::Dict:
-    case Kind::Call:
-    case Kind::Argument:
-      break;
-  }
-  text.refuse(value, "a number, a string, True, False or None");
+  if (const auto constant = constant_as<Attribute>(value)) return *constant;
+  if (value.kind == Kind::Word && is_plain_name(value.text)) return value.text;
+  if (value.kind != Kind::List && value.kind != Kind::Tuple)
+    text.refuse(value, "a number, a string, True, False or None");
+  AttributeList list;
+  for (const WrittenValue& item : value.items) list.push_back(attribute_of_value(text, item));
+  return list;
 }
 
 }  // namespace

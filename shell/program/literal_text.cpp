@@ -28,40 +28,20 @@ std::optional<ArgumentText::Kind> maker_of(const WrittenValue& value) {
 }  // namespace
 
 ScriptValue script_value_of(const ValueText& text, const WrittenValue& value) {
+  if (auto constant = constant_as<ScriptValue>(value)) return std::move(*constant);
+  if (value.kind != Kind::List && value.kind != Kind::Tuple && value.kind != Kind::Dict)
+    return std::string(text.source(value));
   std::vector<ScriptValue> items;
-  if (value.kind == Kind::List || value.kind == Kind::Tuple || value.kind == Kind::Dict) {
-    items.reserve(value.items.size());
-    for (const WrittenValue& item : value.items) items.push_back(script_value_of(text, item));
+  items.reserve(value.items.size());
+  for (const WrittenValue& item : value.items) items.push_back(script_value_of(text, item));
+  if (value.kind == Kind::List) return ScriptValue::list(std::move(items));
+  if (value.kind == Kind::Tuple) return ScriptValue::tuple(std::move(items));
+  std::vector<std::pair<ScriptValue, ScriptValue>> entries;
+  for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
+    if (!items[i].string()) text.refuse(value.items[i], "a key as a string");
+    entries.emplace_back(std::move(items[i]), std::move(items[i + 1]));
   }
-  switch (value.kind) {
-    case Kind::None:
-      return {};
-    case Kind::Bool:
-      return value.truth;
-    case Kind::Int:
-      return value.integer;
-    case Kind::Real:
-      return value.real;
-    case Kind::String:
-      return value.text;
-    case Kind::List:
-      return ScriptValue::list(std::move(items));
-    case Kind::Tuple:
-      return ScriptValue::tuple(std::move(items));
-    case Kind::Dict: {
-      std::vector<std::pair<ScriptValue, ScriptValue>> entries;
-      for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
-        if (!items[i].string()) text.refuse(value.items[i], "a key as a string");
-        entries.emplace_back(std::move(items[i]), std::move(items[i + 1]));
-      }
-      return ScriptValue::dict(std::move(entries));
-    }
-    case Kind::Word:
-    case Kind::Call:
-    case Kind::Argument:
-      break;
-  }
-  return std::string(text.source(value));
+  return ScriptValue::dict(std::move(entries));
 }
 
 ScriptValue parse_literal(std::string_view written, std::string_view what) {

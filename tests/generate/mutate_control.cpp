@@ -18,15 +18,6 @@ std::string margin_of(const SourceLine& line) {
   return std::string(static_cast<std::size_t>(line.indent), ' ');
 }
 
-// A new line above `at`, with the same indentation.
-MaybeLine insert_above(Draft& draft, MaybeLine at, const std::string& text) {
-  if (!at) return std::nullopt;
-  SourceLine line = draft.line(*at);
-  line.text = margin_of(line) + text;
-  draft.source.lines.insert(draft.source.lines.begin() + static_cast<std::ptrdiff_t>(*at), line);
-  return at;
-}
-
 MaybeLine header(Draft& draft, Kind kind, bool graph, std::string_view word = "") {
   return draft.some_line([&](const SourceLine& line) {
     return line.kind == kind && (graph ? line.graph : line.loop) && has(line, word);

@@ -242,14 +242,7 @@ MaybeLine loop_over_nothing(Draft& draft) {
   return at;
 }
 
-MaybeLine return_of_nothing(Draft& draft) {
-  const MaybeLine at = draft.some_line(is_store);
-  if (!at) return std::nullopt;
-  SourceLine line = draft.line(*at);
-  line.text = std::string(static_cast<std::size_t>(line.indent), ' ') + "return";
-  draft.source.lines.insert(draft.source.lines.begin() + static_cast<std::ptrdiff_t>(*at), line);
-  return at;
-}
+MaybeLine return_of_nothing(Draft& draft) { return insert_above(draft, draft.some_line(is_store), "return"); }
 
 }  // namespace
 

@@ -351,11 +351,8 @@ MaybeLine statement_of_scripts(Draft& draft) {
     return line.graph && line.kind == SourceLine::Binding && !line.in_dataflow;
   });
   if (!at) return std::nullopt;
-  SourceLine line = draft.line(*at);
   constexpr const char* statements[] = {"import os", "assert True", "x += 1"};
-  line.text = std::string(static_cast<std::size_t>(line.indent), ' ') + draft.random.pick(statements);
-  draft.source.lines.insert(draft.source.lines.begin() + static_cast<std::ptrdiff_t>(*at), line);
-  return at;
+  return insert_above(draft, at, draft.random.pick(statements));
 }
 
 }  // namespace

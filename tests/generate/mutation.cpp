@@ -74,6 +74,15 @@ std::optional<Place> some_token(
   return draft.random.pick(fitting);
 }
 
+std::optional<std::size_t> insert_above(Draft& draft, std::optional<std::size_t> at,
+                                        const std::string& text) {
+  if (!at) return std::nullopt;
+  SourceLine line = draft.line(*at);
+  line.text = std::string(static_cast<std::size_t>(line.indent), ' ') + text;
+  draft.source.lines.insert(draft.source.lines.begin() + static_cast<std::ptrdiff_t>(*at), line);
+  return at;
+}
+
 std::size_t value_begin(const std::string& line) {
   int depth = 0;
   for (const Token& token : tokens_of(line)) {

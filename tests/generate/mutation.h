@@ -47,6 +47,9 @@ std::optional<Place> some_token(
     Draft& draft, const std::function<bool(const SourceLine&)>& line_holds,
     const std::function<bool(const std::string&, const std::vector<Token>&, std::size_t)>& holds);
 
+// A new line above `at`, with the same indentation; `at` again.
+std::optional<std::size_t> insert_above(Draft& draft, std::optional<std::size_t> at, const std::string& text);
+
 // Where the value of a binding or store begins; npos when the line has none.
 std::size_t value_begin(const std::string& line);
 

@@ -142,3 +142,25 @@ TEST_CASE("texts in parts") {
   CHECK(without_quotes("'a'b'") == "'a'b'");
   CHECK(without_quotes("a") == "a");
 }
+
+TEST_CASE("constants as values of another kind") {
+  struct Other {
+    Other() = default;
+    Other(bool v) : text(v ? "true" : "false") {}
+    Other(std::int64_t v) : text(fmt::format("int {}", v)) {}
+    Other(double v) : text(fmt::format("real {}", v)) {}
+    Other(const std::string& v) : text("<" + v + ">") {}
+    std::string text = "none";
+  };
+  const auto constant = [](std::string_view text) {
+    const auto value = constant_as<Other>(ValueText(text, "it").value("a value"));
+    return value ? value->text : std::string("no constant");
+  };
+  CHECK(constant("None") == "none");
+  CHECK(constant("True") == "true");
+  CHECK(constant("-3") == "int -3");
+  CHECK(constant("0.5") == "real 0.5");
+  CHECK(constant("\"a\"") == "<a>");
+  for (const char* other : {"word", "[1]", "(1, 2)", "{\"a\": 1}", "f(1)", "a=1"})
+    CHECK(constant(other) == "no constant");
+}
