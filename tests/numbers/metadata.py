@@ -81,6 +81,6 @@ def metadata(graph):
 
 if __name__ == "__main__":
     for name, graph in [("old", old_graph(ARRAYS)), ("ffi", new_graph(ARRAYS))]:
-        write(f"surface/1.2-printed-tensor-constant-{name}.relish",
+        write(f"surface/expressions/printed-tensor-constant-{name}.relish",
               "# test: run\n# row: 1.2 printed tensor constant\n# What show_meta=True writes.\n" + metadata(graph)
               + BODY + "print(Module.main(zeros((2, 3))))\n", text_of((ARRAYS[0] + 0, *ARRAYS[1:])) + "\n")
