@@ -80,7 +80,7 @@ ModulePtr read_module(std::string name, std::string text);
 // Reads texts of the standard library at first use and keeps them. Thread-safe.
 BodyLoader& standard_body_loader();
 
-// Installs the loader for the operators and passes that need it; call once at start.
+// Installs the loader for the passes that need it; call once at start.
 void install_front_end();
 
 }  // namespace relish

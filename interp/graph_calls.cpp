@@ -6,7 +6,6 @@
 #include "ir/calls/entry.h"
 #include "ir/calls/fault.h"
 #include "ir/calls/packed_result.h"
-#include "ir/operators/evaluator.h"
 #include "ir/operators/op_evaluation.h"
 #include "runtime/machine.h"
 #include "runtime/native.h"
@@ -14,20 +13,6 @@
 #include "support/render.h"
 
 namespace relish::interp {
-namespace {
-
-ScalarValue scalar_constant(const Attribute& attribute) {
-  if (const bool* b = attribute.as<bool>()) return ScalarValue::of_bool(*b);
-  if (const std::int64_t* i = attribute.as<std::int64_t>()) return ScalarValue::of_int(*i);
-  if (const double* d = attribute.as<double>()) return ScalarValue::of_real(*d);
-  RELISH_CHECK(false, "attribute of an operator body is not a scalar");
-}
-
-bool is_scalar_attribute(const Attribute& attribute) {
-  return attribute.as<bool>() || attribute.as<std::int64_t>() || attribute.as<double>();
-}
-
-}  // namespace
 
 const PrimProgram& GraphEvaluator::prepared(const PrimFuncPtr& function) {
   std::unique_ptr<PrimProgram>& program = prim_programs_[function.get()];
@@ -36,42 +21,13 @@ const PrimProgram& GraphEvaluator::prepared(const PrimFuncPtr& function) {
 }
 
 Value GraphEvaluator::evaluate_op(const OpCall& call, const Expr& expr, Activation& frame) {
-  std::vector<Value> args = evaluate_all(call.args, frame);
-  if (call.op->eval) {
-    Value value = evaluate_operator(call, args, expr.span());
-    // What is no function of the arguments' types, as what lay on a stack, must be as the text says.
-    if (runs_as_call(*call.op))
-      match_value(value, expr.type(), frame.symbols, ErrorClass::Runtime, expr.span(),
-                  fmt::format("the result of {}", short_name_of(*call.op)));
-    return value;
-  }
-  std::vector<Expr> leaves;
-  for (std::size_t i = 0; i < args.size(); ++i) leaves.push_back(concrete_leaf(args[i], call.args[i]));
-  const CallView view{*call.op, leaves, call.attributes, expr.span()};
-  try {
-    call.op->infer(view);  // refuses what only the values show
-    return evaluate_body(call, view, std::move(args));
-  } catch (Failure& failure) {
-    for (Diagnostic& diagnostic : failure.diagnostics()) {
-      if (diagnostic.error_class == ErrorClass::Type) diagnostic.error_class = ErrorClass::Runtime;
-      diagnostic.span = expr.span();  // not the line of the library's text
-    }
-    throw;
-  }
-}
-
-Value GraphEvaluator::evaluate_body(const OpCall& call, const CallView& view, std::vector<Value> args) {
-  RELISH_CHECK(!call.op->body.empty() && call.op->body_function, std::string(call.op->name));
-  const ModulePtr body = body_loader().load(call.op->body);
-  for (const auto& [name, attribute] : call.attributes)
-    if (is_scalar_attribute(attribute)) args.emplace_back(scalar_constant(attribute));
-  return body_evaluator(body).call(call.op->body_function(view), std::move(args));
-}
-
-GraphEvaluator& GraphEvaluator::body_evaluator(const ModulePtr& body) {
-  std::unique_ptr<GraphEvaluator>& evaluator = bodies_[body.get()];
-  if (!evaluator) evaluator = std::make_unique<GraphEvaluator>(body);
-  return *evaluator;
+  const std::vector<Value> args = evaluate_all(call.args, frame);
+  Value value = evaluate_operator(call, args, expr.span());
+  // What is no function of the arguments' types, as what lay on a stack, must be as the text says.
+  if (runs_as_call(*call.op))
+    match_value(value, expr.type(), frame.symbols, ErrorClass::Runtime, expr.span(),
+                fmt::format("the result of {}", short_name_of(*call.op)));
+  return value;
 }
 
 Value GraphEvaluator::global_value(const GlobalRef& global, Span span) {

@@ -49,7 +49,6 @@ class GraphEvaluator {
 
   // graph_calls.cpp: operators, functions, prim_funcs and functions outside the module.
   Value evaluate_op(const OpCall& call, const Expr& expr, Activation& frame);
-  Value evaluate_body(const OpCall& call, const CallView& view, std::vector<Value> args);
   Value evaluate_call(const FunctionCall& call, const Expr& expr, Activation& frame);
   Value evaluate_call_tir(const CallTir& call, const Expr& expr, Activation& frame);
   Value evaluate_packed(const PackedCall& call, const Expr& expr, Activation& frame);
@@ -58,12 +57,10 @@ class GraphEvaluator {
   Value global_value(const GlobalRef& global, Span span);
   Value call_directly(const PrimFuncPtr& callee, std::vector<Value> args, Span span);
   const PrimProgram& prepared(const PrimFuncPtr& function);
-  GraphEvaluator& body_evaluator(const ModulePtr& body);
 
   ModulePtr module_;
   std::unordered_set<std::string> runnable_;  // functions that were looked through
   std::unordered_map<const PrimFunc*, std::unique_ptr<PrimProgram>> prim_programs_;
-  std::unordered_map<const Module*, std::unique_ptr<GraphEvaluator>> bodies_;
   std::unordered_map<const void*, Lifetimes> lifetimes_;  // by list of blocks
 };
 

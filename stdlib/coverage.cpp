@@ -86,9 +86,8 @@ OpCoverage coverage_of(const Op& op) {
   row.agreement_class = static_cast<int>(op.agreement);
   row.gradient = op.vjp != nullptr ? "rule" : op.zero_gradient ? "zero" : "none";
   row.reason = op.no_gradient;
-  row.body = !op.body.empty();
-  row.evaluation = op.eval != nullptr || row.body;
-  row.lowering = op.lower != nullptr || row.body;
+  row.evaluation = op.eval != nullptr;
+  row.lowering = op.lower != nullptr;
   row.samples = static_cast<int>(op.samples.size());
   row.samples_with_numbers = static_cast<int>(std::count_if(
       op.samples.begin(), op.samples.end(), [](const Sample& sample) { return !sample.expect.empty(); }));
@@ -119,11 +118,8 @@ CoverageReport coverage_report() {
   for (const Op* op : all_ops()) {
     const OpCoverage row = coverage_of(*op);
     text += fmt::format("{:<34} {:<6} {:<14} {:<9} {:<9} {:>7} {:>7} {:>7} {:>7}\n", row.name, row.group,
-                        row.agreement, row.gradient,
-                        row.body       ? "body"
-                        : row.lowering ? "rule"
-                                       : "call",
-                        row.samples, row.float64_cases, row.float32_cases, row.rejects);
+                        row.agreement, row.gradient, row.lowering ? "rule" : "call", row.samples,
+                        row.float64_cases, row.float32_cases, row.rejects);
     if (!row.gaps.empty()) tell(row.group, row.name, fmt::format("{}", fmt::join(row.gaps, ", ")));
     ++operators;
     with_rule += row.gradient == "rule";

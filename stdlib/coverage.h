@@ -19,9 +19,7 @@ struct OpCoverage {
   int agreement_class;         // 1 ... 7
   std::string_view gradient;   // "rule", "zero" or "none"
   std::string_view reason;     // why there is none
-  bool evaluation;             // of its own, or by its body
-  bool lowering;               // by a rule or a body
-  bool body;
+  bool evaluation, lowering;   // by rules of its own
   int samples, samples_with_numbers, rejects;
   int float64_cases, float32_cases, other_cases;  // outside numbers
   std::span<const std::string_view> aliases;

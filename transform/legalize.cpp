@@ -1,6 +1,5 @@
-// Lowering: first operator bodies are inlined, then every operator call becomes a call_tir of the prim_func
-// that the operator's lowering makes for the types and attributes of the call. Equal calls share one
-// prim_func.
+// Lowering: every operator call becomes a call_tir of the prim_func that the operator's lowering makes for
+// the types and attributes of the call. Equal calls share one prim_func.
 #include "transform/legalize.h"
 
 #include <fmt/format.h>
@@ -11,7 +10,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ir/operators/evaluator.h"
 #include "ir/operators/op.h"
 #include "ir/printer/printer.h"
 #include "ir/rewriting/expr_mapper.h"
@@ -31,11 +29,6 @@ std::string short_name(const Op& op) {
   return std::string(dot == std::string_view::npos ? op.name : op.name.substr(dot + 1));
 }
 
-bool has_body(const Expr& value) {
-  const auto* call = value.as<OpCall>();
-  return call && !call->op->body.empty() && !call->op->lower;
-}
-
 class Legalizer {
  public:
   Legalizer(const Module& module, UnknownShapes unknown, LoweredCalls* calls)
@@ -43,24 +36,14 @@ class Legalizer {
 
   Module run() {
     for (const std::string& name : result_.names()) {
-      FunctionPtr function = functions_.function(name);
+      const FunctionPtr function = functions_.function(name);
       if (!function) continue;
-      while (needs_bodies(*function)) {
-        functions_.set(InlineBodies(*this, *function).map(function));
-        function = functions_.function(name);
-      }
       if (needs_lowering(*function)) functions_.set(Lowering(*this, *function).map(function));
     }
     return std::move(result_);
   }
 
  private:
-  static bool needs_bodies(const Function& function) {
-    bool found = false;
-    for_each_expr(function, [&](const Expr& expr) { found = found || has_body(expr); });
-    return found;
-  }
-
   static bool needs_lowering(const Function& function) {
     bool found = false;
     for_each_expr(function, [&](const Expr& expr) { found = found || expr.as<OpCall>(); });
@@ -74,101 +57,6 @@ class Legalizer {
     return names;
   }
 
-  // The bodies of operators in the place of their calls.
-  class InlineBodies final : public ExprMapper {
-   public:
-    InlineBodies(Legalizer& legalizer, const Function& function)
-        : legalizer_(legalizer), builder_(names_of_function(function)) {}
-
-   protected:
-    void map_binding(const Binding& binding, bool dataflow, std::vector<Binding>& into) override {
-      poll_interrupt(binding.span);
-      Binding mapped = map(binding);
-      if (has_body(binding.value())) {
-        // The variable keeps its name and its place as an output; what it is bound to is the body's result.
-        const Expr result = legalizer_.inline_body(builder_, mapped.value(), dataflow, into);
-        std::visit([&](auto& kind) { kind.value = result; }, mapped.kind);
-      } else {
-        legalizer_.carry(binding, mapped, *this);
-      }
-      into.push_back(std::move(mapped));
-    }
-
-   private:
-    Legalizer& legalizer_;
-    FunctionBuilder builder_;
-  };
-
-  Expr inline_body(FunctionBuilder& builder, const Expr& value, bool dataflow, std::vector<Binding>& into) {
-    const OpCall& call = *value.as<OpCall>();
-    const CallView view{*call.op, call.args, call.attributes, value.span()};
-    const ModulePtr body = body_loader().load(call.op->body);
-    const FunctionPtr callee = body->function(call.op->body_function(view));
-    RELISH_CHECK(callee != nullptr, std::string(call.op->name));
-    std::vector<Expr> args = call.args;
-    for (const auto& [name, attribute] : call.attributes) {
-      if (const bool* b = attribute.as<bool>())
-        args.push_back(scalar_value(bool_literal(*b), value.span()));
-      else if (const auto* i = attribute.as<std::int64_t>())
-        args.push_back(scalar_value(Scalar(*i), value.span()));
-      else if (const double* d = attribute.as<double>())
-        args.push_back(scalar_value(float_literal(DType::Float64, *d), value.span()));
-    }
-    builder.set_origin(value.span());
-    builder.begin_block(dataflow);
-    const std::size_t present = result_.functions.size();
-    const Expr result = inline_call(builder, result_, *body, *callee, args);
-    for (Binding& binding : builder.take_bindings())
-      into.push_back(at_call(std::move(binding), value, present));
-    return result;
-  }
-
-  // A binding of a body as a part of the user's call: its faults are reported there. `present`: so many
-  // functions were there before this body.
-  Binding at_call(Binding binding, const Expr& whole, std::size_t present) {
-    const Span span = whole.span();
-    binding.span = span;
-    auto* plain = std::get_if<VarBinding>(&binding.kind);
-    if (!plain) return binding;
-    if (const auto* op = plain->value.as<OpCall>()) {
-      plain->value = op_call(*op->op, op->args, op->attributes, span);
-    } else if (const auto* tir = plain->value.as<CallTir>()) {
-      const std::string& name = tir->callee.as<GlobalRef>()->name;
-      const bool fails = may_fault(*functions_.prim_func(name));
-      const Expr callee = fails ? own_nest(name, span, present) : tir->callee;
-      plain->value = call_tir(callee, tir->args, tir->out_types, tir->tuple_result, span);
-      if (calls_ && fails) calls_->emplace(&plain->value.node(), whole);
-    }
-    return binding;
-  }
-
-  // What is known of the call_tir in a binding belongs to its copy, with the copies of the variables.
-  void carry(const Binding& from, const Binding& to, ExprMapper& mapper) {
-    if (!calls_ || !from.value().as<CallTir>() || to.value().same_as(from.value())) return;
-    auto known = calls_->extract(&from.value().node());
-    if (known) calls_->emplace(&to.value().node(), mapper.map(known.mapped()));
-  }
-
-  // The nest with its asserts at `span`: in its own place when this body brought it, else as a copy.
-  Expr own_nest(const std::string& name, Span span, std::size_t present) {
-    PrimFunc nest = *functions_.prim_func(name);
-    const auto brought = result_.functions.begin() + static_cast<std::ptrdiff_t>(present);
-    if (std::none_of(brought, result_.functions.end(),
-                     [&](const GlobalFunction& function) { return name_of(function) == name; }))
-      nest.name = functions_.fresh_name(name);
-    nest.span = span;
-    nest.body = rewrite(
-        nest.body, [](const Scalar&) { return std::optional<Scalar>(); },
-        [&](const Stmt& stmt) -> std::optional<Stmt> {
-          const auto* assertion = stmt.as<AssertStmt>();
-          if (!assertion) return std::nullopt;
-          return make_stmt(*assertion, span, stmt->comments);
-        });
-    auto shared = std::make_shared<const PrimFunc>(std::move(nest));
-    functions_.set(shared);
-    return global_ref(GlobalFunction(shared), span);
-  }
-
   // Calls of operators as calls of their prim_funcs.
   class Lowering final : public ExprMapper {
    public:
@@ -179,7 +67,6 @@ class Legalizer {
     void map_binding(const Binding& binding, bool dataflow, std::vector<Binding>& into) override {
       poll_interrupt(binding.span);
       Binding lowered = map(binding);
-      legalizer_.carry(binding, lowered, *this);
       legalizer_.lower(lowered, dataflow, names_, into);
       into.push_back(std::move(lowered));
     }

@@ -14,7 +14,7 @@ enum class UnknownShapes : std::uint8_t { Kept, Refused };
 // Which operator call a call_tir stands for, by the node of the call_tir: of those whose loop nest can fail.
 using LoweredCalls = std::unordered_map<const ExprNode*, Expr>;
 
-// Every operator call becomes a call_tir (or the operator's body inlined), but for those above. Equal
+// Every operator call becomes a call_tir, but for those above. Equal
 // lowerings share one prim_func. `lowered` receives what the calls were.
 Module legalize(const Module& module, UnknownShapes unknown = UnknownShapes::Kept,
                 LoweredCalls* lowered = nullptr);

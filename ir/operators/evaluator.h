@@ -1,5 +1,5 @@
 // Interfaces to what lies below the IR: an Evaluator runs functions (interpreter, JIT), a BodyLoader reads
-// the texts of the standard library. Passes and operators use these and so do not see engines or the parser.
+// the texts of the standard library. Passes use these and so do not see engines or the parser.
 #pragma once
 
 #include <span>
@@ -29,7 +29,7 @@ class Evaluator {
 class BodyLoader {
  public:
   virtual ~BodyLoader() = default;
-  // The module of an embedded text such as "ops/nn/nll_loss.relish", read once and kept.
+  // The module of an embedded text such as "losses/cross_entropy.relish", read once and kept.
   virtual ModulePtr load(std::string_view path) = 0;
 };
 

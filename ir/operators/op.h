@@ -93,7 +93,6 @@ using InferFn = Type (*)(const CallView&);       // throws Failure(TypeError)
 using EvalFn = Value (*)(const EvalCall&);       // slow, obvious
 using LowerFn = PrimFunc (*)(const LowerCall&);  // parameters: tensor args in order, then results
 using VjpFn = std::vector<std::optional<Expr>> (*)(const VjpCall&);  // one per arg; absent: no gradient
-using BodyFn = std::string (*)(const CallView&);                     // name of the function in `body` to use
 using AgreementFn = Agreement (*)(const CallView&);
 using TermsFn = std::int64_t (*)(const CallView&, const Type& result);
 
@@ -111,11 +110,7 @@ struct Op {
   std::span<const std::string_view> fixed_params = {};
   bool zero_gradient = false;          // derivative is zero (almost) everywhere
   std::string_view gradient_doc = "";  // formula for the manual
-  // Path of a text under stdlib/ that defines the operator: Relax functions of the tensor arguments followed
-  // by the scalar attributes as R.Prim parameters. Then eval and lower are absent.
-  std::string_view body = "";
-  BodyFn body_function = nullptr;
-  bool pure = true;  // false: has effects; only in functions with pure=False
+  bool pure = true;                    // false: has effects; only in functions with pure=False
   Agreement agreement = Agreement::Exact;
   AgreementFn agreement_by = nullptr;  // where attributes choose the class; `agreement` is the loosest
   // Class Sum: how many terms an element of the result has at most, in a call whose types are concrete.
@@ -135,9 +130,9 @@ inline Agreement agreement_of(const CallView& call) {
   return call.op.agreement_by ? call.op.agreement_by(call) : call.op.agreement;
 }
 
-// An operator without lowering and without a body is called by its evaluation in compiled code too: printing,
-// sorts, shapes that depend on data.
-inline bool runs_as_call(const Op& op) { return !op.lower && op.body.empty(); }
+// An operator without lowering is called by its evaluation in compiled code too: printing, sorts, shapes that
+// depend on data.
+inline bool runs_as_call(const Op& op) { return !op.lower; }
 
 // The table of operators, installed once at start by the standard library; sorted by name.
 void install_ops(std::span<const Op* const> ops);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ir/nodes/builder.h"
+
 namespace relish {
 
 bool mentions(const Expr& leaf, const Var& var) {

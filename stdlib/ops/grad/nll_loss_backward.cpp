@@ -1,5 +1,6 @@
-// The gradient of nn.nll_loss for its predictions, as an operator with a body in our own text.
-#include "stdlib/ops/nn/nll_loss.h"
+// The gradient of nn.nll_loss for its predictions.
+#include "ir/printer/printer.h"
+#include "stdlib/families/reductions/nll_loss.h"
 
 namespace relish::ops_grad_nll_loss_backward {
 namespace {
@@ -27,14 +28,10 @@ Type infer(const CallView& call) {
   }
   if (different) {
     call.reject("output_grad", call.span_of(0),
-                fmt::format("output_grad has rank {}, expected the shape of the loss, of rank {}", given.rank,
-                            wanted.rank));
+                fmt::format("output_grad has type {}, expected that of the loss, {}",
+                            print(call.args[0].type()), print(tensor_of(wanted, call.tensor(0).dtype))));
   }
   return call.tensor(operands.predictions());
-}
-
-std::string function_name(const CallView& call) {
-  return nll_loss::body_function(call, operands, "nll_loss_backward");
 }
 
 // The operator is linear in output_grad, the transpose of nn.nll_loss, which is linear in its predictions.
@@ -74,7 +71,7 @@ constexpr Sample samples[] = {
 constexpr Reject rejects[] = {
     {"nll_loss_backward.output_grad",
      "rand((2,), \"float32\"), rand((2, 3), \"float32\"), R.const([0, 1], \"int64\")",
-     "expected the shape of the loss"},
+     "expected that of the loss"},
     {"nll_loss_backward.dtype",
      "rand((), \"float64\"), rand((2, 3), \"float32\"), R.const([0, 1], \"int64\")", "expected the same"},
     {"nll_loss_backward.targets", "rand((), \"float32\"), rand((2, 3), \"float32\"), rand((2,), \"float32\")",
@@ -99,11 +96,10 @@ extern const Op op_grad_nll_loss_backward{
     .params = params,
     .infer = infer,
     .eval = [](const EvalCall& c) { return nll_loss::evaluate_backward(c, operands, c.in(0)); },
+    .lower = [](const LowerCall& c) { return nll_loss::lower_backward(c, operands); },
     .vjp = vjp,
     .gradient_doc =
         "doutput_grad = nn.nll_loss(g, targets, weights); none for predictions, whose values do not count",
-    .body = "ops/grad/nll_loss_backward.relish",
-    .body_function = function_name,
     .agreement = Agreement::Composite,
     .samples = samples,
     .rejects = rejects,
