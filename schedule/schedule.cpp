@@ -2,6 +2,7 @@
 // it; then the outermost loops that may run on several threads are marked.
 #include "schedule/schedule.h"
 
+#include "ir/verify/verify.h"
 #include "loops/iterations.h"
 #include "loops/range_prover.h"
 #include "loops/work.h"
@@ -117,6 +118,7 @@ Module schedule(const Module& module, const Target& target) {
   Module result = module;
   for (GlobalFunction& each : result.functions)
     if (auto* function = std::get_if<PrimFuncPtr>(&each)) *function = schedule(*function, target);
+  verify_after(result, "schedule");
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include "ir/rewriting/expr_mapper.h"
 #include "ir/rewriting/region_aliases.h"
 #include "ir/rewriting/rewrite.h"
+#include "ir/verify/verify.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -319,6 +320,7 @@ Module eliminate_dead_code(const Module& module) {
   }
   std::erase_if(result.functions,
                 [&](const GlobalFunction& global) { return !reached.contains(name_of(global)); });
+  verify_after(result, "dce");
   return result;
 }
 

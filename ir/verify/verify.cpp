@@ -18,8 +18,14 @@ namespace {
 
 class FunctionVerifier {
  public:
-  FunctionVerifier(const FunctionIndex& functions, const Function& function, Reporter& report)
-      : function_(function), report_(report), scope_(function, report), exprs_(functions, scope_, report) {}
+  // `checked_module`: the text did not renounce the check of what functions promise of their effects.
+  FunctionVerifier(const FunctionIndex& functions, bool checked_module, const Function& function,
+                   Reporter& report)
+      : checked_module_(checked_module),
+        function_(function),
+        report_(report),
+        scope_(function, report),
+        exprs_(functions, scope_, report) {}
 
   void verify() {
     report_.attributes(function_.attributes, NamePlace::GraphFunction, function_.span);
@@ -32,8 +38,7 @@ class FunctionVerifier {
     for (const Var& param : function_.params)
       scope_.check_symbols(param.type(), function_.span, parameter(param));
     for (const BindingBlock& block : function_.blocks) verify_block(block);
-    const bool forced = find_attribute(function_.attributes, "relax.force_pure") != nullptr;
-    if (function_.pure && !forced && is_checked(function_.attributes)) check_pure(function_.blocks);
+    check_promised_purity(function_);
     exprs_.check_operand(function_.result, function_.result_span);
     exprs_.check(function_.result, function_.result_span);
     scope_.check_symbols(function_.result_type, function_.span, "the result type");
@@ -47,8 +52,10 @@ class FunctionVerifier {
  private:
   static std::string parameter(const Var& param) { return fmt::format("parameter {}", param.name()); }
 
-  void check_pure(const std::vector<BindingBlock>& blocks) {
-    for (const BindingBlock& block : blocks) {
+  void check_promised_purity(const Function& function) {
+    const bool forced = find_attribute(function.attributes, "relax.force_pure") != nullptr;
+    if (!function.pure || forced || !checked_module_ || !is_checked(function.attributes)) return;
+    for (const BindingBlock& block : function.blocks) {
       for (const Binding& binding : block.bindings) {
         if (!has_effects(binding.value())) continue;
         report_.error(binding.span, "verify.purity",
@@ -73,9 +80,7 @@ class FunctionVerifier {
       scope_.define(param, function.span);
     }
     for (const BindingBlock& block : function.blocks) verify_block(block);
-    if (function.pure && !find_attribute(function.attributes, "relax.force_pure") &&
-        is_checked(function.attributes))
-      check_pure(function.blocks);
+    check_promised_purity(function);
     exprs_.check_operand(function.result, function.result_span);
     exprs_.check(function.result, function.result_span);
     if (fits(function.result.type(), function.result_type) == Fit::Never) {
@@ -149,6 +154,7 @@ class FunctionVerifier {
     scope_.define(var, binding.span);
   }
 
+  const bool checked_module_;
   const Function& function_;
   Reporter& report_;
   GraphScope scope_;
@@ -170,7 +176,7 @@ void verify(const Module& module, Diagnostics& diagnostics) {
     if (!names.insert(name_of(function)).second)
       report.error(span, "verify.duplicate", "the module has this name twice");
     if (graph) {
-      verifying::FunctionVerifier(index, **graph, report).verify();
+      verifying::FunctionVerifier(index, module.check_well_formed, **graph, report).verify();
     } else if (prim) {
       verifying::verify_prim_func(**prim, report);
     }

@@ -38,6 +38,7 @@ bool has_box(const Type& type) {
 void verify_reached(const Module& module, std::string_view name) {
   Module part;
   part.functions = reachable_functions(module, name);
+  part.check_well_formed = module.check_well_formed;
   Diagnostics diagnostics;
   verify(part, diagnostics);
   if (!diagnostics.has_errors()) return;

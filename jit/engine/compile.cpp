@@ -36,6 +36,7 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
   Module part;
   part.name = module.name;
   part.functions = functions;
+  part.check_well_formed = module.check_well_formed;
   const std::string name = name_of(functions.front());
   Build build(engine);
   std::string symbol;

@@ -1,7 +1,9 @@
 // Every transform, and every command that trains, has golden files of each kind: what it makes of a module,
-// the same of something hard, and a refusal.
+// the same of something hard, and a refusal. A pass that refuses no module has files of what it leaves instead.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,7 +18,20 @@ namespace {
 
 struct Shown {
   int results = 0, hard = 0, refusals = 0;
+  int left = 0;  // files called <pass>-leaves-…
 };
+
+// These take every module: what they can do nothing for stays as it is. What they refuse is a value that is no
+// module.
+//   dce       removes what has no effect and is not used; nothing else is asked of it.
+//   legalize  keeps a call whose shapes or numbers only the run shows, and one without a loop nest.
+//   schedule  keeps the order of loops that are not shown to be independent, and calls that stand in the way.
+constexpr std::array<std::string_view, 3> passes_of_any_module = {"dce", "legalize", "schedule"};
+
+bool takes_any_module(std::string_view pass) {
+  return std::find(passes_of_any_module.begin(), passes_of_any_module.end(), pass) !=
+         passes_of_any_module.end();
+}
 
 std::string text_of_file(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
@@ -33,6 +48,11 @@ bool is_hard(const std::string& text) {
 
 bool is_refusal(const std::string& text) {
   return std::regex_search(text, std::regex("# (error\\[|exit: [1-9])"));
+}
+
+// Of what is no module, before the pass itself has a say.
+bool is_refusal_of_subject(const std::string& text) {
+  return text.find("[command.subject]") != std::string::npos;
 }
 
 // By the command whose name stands before a bracket: in the head of a pass's file, in the text of a
@@ -53,10 +73,11 @@ std::map<std::string, Shown> shown_in(const std::string& folder) {
       if (!own_word || (folder == "pass" && at != 0)) continue;
       Shown& shown = found[std::string(command->name)];
       if (is_refusal(text)) {
-        ++shown.refusals;
+        shown.refusals += takes_any_module(command->name) == is_refusal_of_subject(text);
       } else {
         ++shown.results;
         shown.hard += is_hard(text);
+        shown.left += entry.path().filename().string().starts_with(std::string(command->name) + "-leaves-");
       }
     }
   }
@@ -80,6 +101,16 @@ TEST_CASE("every transform has golden files: before and after, something hard, a
     CHECK(own.results >= 2);
     CHECK(own.hard >= 1);
     CHECK(own.refusals >= 1);
+    if (takes_any_module(command->name)) CHECK(own.left >= 1);
+  }
+}
+
+TEST_CASE("a pass that takes any module is a transform") {
+  for (const std::string_view name : passes_of_any_module) {
+    const Command* command = find_command(name);
+    INFO(name);
+    REQUIRE(command != nullptr);
+    CHECK(command->transforms);
   }
 }
 
