@@ -6,13 +6,8 @@
 namespace relish::generate {
 namespace {
 
-using MaybeLine = std::optional<std::size_t>;
-using Tokens = std::vector<Token>;
 using Kind = SourceLine::Kind;
 
-bool is_sign(const std::string& text, const Tokens& tokens, std::size_t i, char sign) {
-  return i < tokens.size() && tokens[i].kind == Token::Sign && text[tokens[i].begin] == sign;
-}
 bool has(const SourceLine& line, std::string_view text) { return line.text.find(text) != std::string::npos; }
 std::string margin_of(const SourceLine& line) {
   return std::string(static_cast<std::size_t>(line.indent), ' ');

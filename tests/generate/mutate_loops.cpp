@@ -7,22 +7,10 @@
 namespace relish::generate {
 namespace {
 
-using MaybeLine = std::optional<std::size_t>;
-using Tokens = std::vector<Token>;
-
-bool is_sign(const std::string& text, const Tokens& tokens, std::size_t i, char sign) {
-  return i < tokens.size() && tokens[i].kind == Token::Sign && text[tokens[i].begin] == sign;
-}
 bool in_loop(const SourceLine& line) { return line.loop; }
 bool is_store(const SourceLine& line) { return line.loop && line.kind == SourceLine::Store; }
 bool follows_namespace(const std::string& text, const Tokens& tokens, std::size_t i) {
   return i > 1 && is_sign(text, tokens, i - 1, '.') && text_of(text, tokens[i - 2]) == "T";
-}
-
-MaybeLine misspell(Draft& draft, const std::optional<Place>& place) {
-  if (!place) return std::nullopt;
-  draft.replace(place->line, place->token, draft.misspelt(text_of(draft.text(place->line), place->token)));
-  return place->line;
 }
 
 // Words behind "T." that pass.

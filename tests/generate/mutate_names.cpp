@@ -6,13 +6,6 @@
 namespace relish::generate {
 namespace {
 
-using MaybeLine = std::optional<std::size_t>;
-using Tokens = std::vector<Token>;
-
-bool is_sign(const std::string& text, const Tokens& tokens, std::size_t i, char sign) {
-  return i < tokens.size() && tokens[i].kind == Token::Sign && text[tokens[i].begin] == sign;
-}
-
 // The variables that the parameters and binding lines of one Relax function name, with their lines.
 std::vector<std::pair<std::string, std::size_t>> bound_in(const Draft& draft, int function) {
   std::vector<std::pair<std::string, std::size_t>> bound;
@@ -57,13 +50,6 @@ std::vector<Place> uses(const Draft& draft) {
     }
   }
   return result;
-}
-
-MaybeLine misspell(Draft& draft, const std::optional<Place>& place) {
-  if (!place) return std::nullopt;
-  const std::string name = text_of(draft.text(place->line), place->token);
-  draft.replace(place->line, place->token, draft.misspelt(name));
-  return place->line;
 }
 
 std::optional<Place> some(Draft& draft, const std::vector<Place>& places) {

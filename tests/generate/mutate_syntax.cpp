@@ -4,8 +4,6 @@
 namespace relish::generate {
 namespace {
 
-using MaybeLine = std::optional<std::size_t>;
-
 bool is_header(const SourceLine& line) {
   return line.kind != SourceLine::Comment && !line.text.empty() && line.text.back() == ':';
 }

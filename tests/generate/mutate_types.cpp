@@ -7,12 +7,6 @@
 namespace relish::generate {
 namespace {
 
-using MaybeLine = std::optional<std::size_t>;
-using Tokens = std::vector<Token>;
-
-bool is_sign(const std::string& text, const Tokens& tokens, std::size_t i, char sign) {
-  return i < tokens.size() && tokens[i].kind == Token::Sign && text[tokens[i].begin] == sign;
-}
 bool is_graph_binding(const SourceLine& line) { return line.graph && line.kind == SourceLine::Binding; }
 // A binding with a tensor type between its name and its value.
 bool has_tensor_annotation(const SourceLine& line) {
@@ -150,7 +144,7 @@ std::size_t last_positional_end(const std::string& text, std::size_t open) {
   return std::string::npos;
 }
 
-MaybeLine missing_operand(Draft& draft) {
+MaybeLine missing_argument(Draft& draft) {
   const auto place = some_call(draft, [](const Op& op) { return op.params[0].kind == ParamKind::Tensor; });
   if (!place) return std::nullopt;
   std::string& text = draft.text(place->line);
@@ -363,7 +357,7 @@ std::span<const MutationRule> type_mutations() {
       {"wrong dtype in an annotation", ErrorClass::Type, wrong_dtype},
       {"wrong rank in an annotation", ErrorClass::Type, wrong_rank},
       {"tuple type for a tensor", ErrorClass::Type, tuple_for_tensor},
-      {"missing argument of an operator", ErrorClass::Type, missing_operand},
+      {"missing argument of an operator", ErrorClass::Type, missing_argument},
       {"surplus argument of an operator", ErrorClass::Type, surplus_operand},
       {"wrong value of an attribute", ErrorClass::Type, attribute_value},
       {"tuple index out of range", ErrorClass::Type, tuple_index},

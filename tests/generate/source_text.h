@@ -52,5 +52,10 @@ std::vector<Token> tokens_of(const std::string& line);
 inline std::string text_of(const std::string& line, const Token& token) {
   return line.substr(token.begin, token.end - token.begin);
 }
+using Tokens = std::vector<Token>;
+// Whether there is a token `i`, and it is this sign.
+inline bool is_sign(const std::string& line, const Tokens& tokens, std::size_t i, char sign) {
+  return i < tokens.size() && tokens[i].kind == Token::Sign && line[tokens[i].begin] == sign;
+}
 
 }  // namespace relish::generate

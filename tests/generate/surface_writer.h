@@ -12,6 +12,8 @@
 
 namespace relish::generate {
 
+inline bool is_float(const std::string& dtype) { return dtype.starts_with("float"); }
+
 class TextWriter {
  public:
   TextWriter(const Options& options, std::uint64_t spelling)

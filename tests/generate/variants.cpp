@@ -8,11 +8,6 @@
 namespace relish::generate {
 namespace {
 
-using Tokens = std::vector<Token>;
-
-bool is_sign(const std::string& text, const Tokens& tokens, std::size_t i, char sign) {
-  return i < tokens.size() && tokens[i].kind == Token::Sign && text[tokens[i].begin] == sign;
-}
 bool is_word(const std::string& text, const Tokens& tokens, std::size_t i, std::string_view word) {
   return i < tokens.size() && text_of(text, tokens[i]) == word;
 }
