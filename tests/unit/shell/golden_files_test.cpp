@@ -1,5 +1,6 @@
 // Every transform, and every command that trains, has golden files of each kind: what it makes of a module,
-// the same of something hard, and a refusal. A pass that refuses no module has files of what it leaves instead.
+// the same of something hard, and a refusal. A pass that refuses no module has files of what it leaves
+// instead.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -21,8 +22,8 @@ struct Shown {
   int left = 0;  // files called <pass>-leaves-…
 };
 
-// These take every module: what they can do nothing for stays as it is. What they refuse is a value that is no
-// module.
+// These take every module: what they can do nothing for stays as it is. What they refuse is a value that is
+// no module.
 //   dce       removes what has no effect and is not used; nothing else is asked of it.
 //   legalize  keeps a call whose shapes or numbers only the run shows, and one without a loop nest.
 //   schedule  keeps the order of loops that are not shown to be independent, and calls that stand in the way.

@@ -1,12 +1,10 @@
-// Type rules on symbolic and unknown shapes, the completeness of declarations, and the catalog.
+// Type rules on symbolic and unknown shapes, and the completeness of declarations.
 #include <catch2/catch.hpp>
 
 #include <set>
 
 #include "ir/printer/printer.h"
-#include "stdlib/catalog.h"
 #include "stdlib/coverage.h"
-#include "stdlib/embedded.h"
 #include "stdlib/op_doc.h"
 #include "stdlib/stdlib.h"
 #include "stdlib/surface.h"
@@ -65,7 +63,7 @@ TEST_CASE("element types are not promoted", "[fast]") {
 
 TEST_CASE("shapes of reductions, products and moves", "[fast]") {
   const ScalarVar n("n", DType::Int64), k("k", DType::Int64);
-  const auto axes = [](std::vector<std::int64_t> list) { return attribute_of(list); };
+  const auto axes = [](const std::vector<std::int64_t>& list) { return attribute_of(list); };
   CHECK(type_of_call("sum", {tensor({n, 3, 4})}, {{"axis", axes({1})}, {"keepdims", false}}) ==
         text({DType::Float32, {{n, 4}}, 2}));
   CHECK(type_of_call("sum", {tensor({n, 3, 4})}, {{"axis", axes({-3})}, {"keepdims", true}}) ==
@@ -132,60 +130,4 @@ TEST_CASE("the report of coverage has a row for every operator and names what is
   CHECK(group_of_operator("add") == "core");
   CHECK(group_of_operator("stack.push") == "own");
   CHECK(report.complete == (report.table.find("gap: ") == std::string::npos));
-}
-
-TEST_CASE("the catalog chooses functions by options", "[fast]") {
-  const LossEntry& loss = *find_loss("cross_entropy");
-  CHECK(choose_loss(loss, {}, 2).function == "cross_entropy");
-  CHECK(choose_loss(loss, {{"reduction", "sum"}, {"weights", true}}, 4).function == "cross_entropy_weighted");
-  const LossChoice smoothed = choose_loss(loss, {{"label_smoothing", 0.5}, {"weights", true}}, 4);
-  CHECK(smoothed.function == "cross_entropy_smoothed_weighted_positions_mean");
-  CHECK(smoothed.flatten);
-  CHECK(smoothed.extra == std::vector<std::string>{"targets", "weights"});
-  CHECK(choose_loss(loss, {{"ignore_index", 3}}, 2).call_attributes ==
-        Attributes{{"ignore_index", 3}, {"axis", -1}, {"reduction", "mean"}});
-  CHECK(choose_loss(loss, {}, 3).call_attributes ==
-        Attributes{{"ignore_index", -100}, {"axis", 1}, {"reduction", "mean"}});
-  CHECK_THROWS_AS(choose_loss(loss, {{"label_smoothing", 1.5}}, 2), Failure);
-  CHECK_THROWS_AS(choose_loss(*find_loss("huber"), {{"delta", 0}}, 2), Failure);
-  CHECK_THROWS_AS(choose_loss(*find_loss("kl_div"), {}, -1), Failure);
-  CHECK(choose_loss(*find_loss("kl_div"), {}, 2).rows == "rows");
-  CHECK(choose_loss(*find_loss("mse"), {}, 2).join == "mean");
-  CHECK_THROWS_AS(choose_loss(loss, {{"reductoin", "sum"}}, 2), Failure);
-  CHECK_THROWS_AS(choose_loss(loss, {{"reduction", "max"}}, 2), Failure);
-  CHECK_FALSE(choose_loss(*find_loss("mse"), {{"reduction", "none"}}, 1).scalar);
-  const OptimizerEntry& sgd = *find_optimizer("sgd");
-  CHECK(choose_optimizer(sgd, {{"lr", 0.5}}).update == "sgd_update");
-  CHECK(choose_optimizer(sgd, {{"lr", 0.5}}).lr == 0.5);
-  CHECK_FALSE(choose_optimizer(sgd, {}).lr.has_value());
-  const OptimizerChoice decayed = choose_optimizer(sgd, {{"lr", 1}, {"weight_decay", 0.25}});
-  CHECK(decayed.update == "sgd_update");
-  CHECK(decayed.gradient_steps == std::vector<std::string>{"weight_decay"});
-  CHECK(decayed.constants == std::vector<std::pair<std::string, double>>{{"weight_decay", 0.25}});
-  CHECK(choose_optimizer(sgd, {{"lr", 1}, {"weight_decay", 0}}).gradient_steps.empty());
-  const OptimizerEntry& momentum = *find_optimizer("momentum");
-  CHECK_THROWS_AS(choose_optimizer(momentum, {{"lr", 1}}), Failure);
-  const Attributes both = {{"momentum", 0.9}, {"dampening", 0.5}, {"nesterov", true}};
-  CHECK_THROWS_AS(choose_optimizer(momentum, both), Failure);
-  CHECK(choose_optimizer(momentum, {{"momentum", 0.9}, {"dampening", 0.5}, {"compat", "tvm"}}).update ==
-        "momentum_update_dampened_tvm");
-  const OptimizerEntry& adam = *find_optimizer("adam");
-  const AttributeList betas = {0.5, 0.75};
-  CHECK(choose_optimizer(adam, {{"betas", betas}}).constants ==
-        std::vector<std::pair<std::string, double>>{{"beta1", 0.5}, {"beta2", 0.75}, {"eps", 1e-8}});
-  CHECK(choose_optimizer(adam, {}).constants ==
-        std::vector<std::pair<std::string, double>>{{"beta1", 0.9}, {"beta2", 0.999}, {"eps", 1e-8}});
-  CHECK_THROWS_AS(choose_optimizer(adam, {{"betas", 0.9}}), Failure);
-  CHECK_THROWS_AS(choose_optimizer(adam, {{"betas", AttributeList{0.9, 1}}}), Failure);
-  CHECK_THROWS_AS(choose_optimizer(sgd, {{"lr", -1}}), Failure);
-  // Every function that a choice may name stands in its text.
-  for (const LossEntry& entry : loss_entries()) {
-    const std::string_view contents = embedded_text(entry.text).value();
-    for (const char* reduction : {"mean", "sum", "none"}) {
-      for (int rank : {2, 3}) {
-        const LossChoice choice = choose_loss(entry, {{"reduction", reduction}}, rank);
-        CHECK(contents.find("def " + choice.function + "(") != std::string_view::npos);
-      }
-    }
-  }
 }
