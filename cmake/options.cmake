@@ -5,6 +5,8 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# A folder's sources do not wait for the libraries of the folders below it, only for what these generate.
+set(CMAKE_OPTIMIZE_DEPENDENCIES ON)
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithAsserts CACHE STRING "RelWithAsserts, Debug or Sanitize" FORCE)

@@ -29,7 +29,7 @@ std::string range_of(const CatalogOption& option) {
                       option.use == OptionUse::Rate || option.use == OptionUse::Gradient ||
                       option.use == OptionUse::Length;
   if (!number || option.any_sign) return "";
-  const std::string least = option.positive ? "more than 0" : "at least 0";
+  std::string least = option.positive ? "more than 0" : "at least 0";
   if (std::isinf(option.most)) return least;
   return fmt::format("{}, {} {}", least, option.below ? "less than" : "at most", option.most);
 }

@@ -21,6 +21,7 @@ extern const Op op_abs = elementwise_unary<elementwise::Domain::Numbers>(
      .rejects = abs_rejects,
      .doc = "The sign of a NaN or a zero goes too; the magnitude of the lowest integer is that integer. The "
             "slope at 0 is 0, where TVM has 1."},
-    [](auto x) { return magnitude(x); }, [](auto g, auto x, auto) { return g * call_op("sign", {x}); });
+    [](const auto& x) { return magnitude(x); },
+    [](const auto& g, const auto& x, const auto&) { return g * call_op("sign", {x}); });
 
 }  // namespace relish::ops_abs

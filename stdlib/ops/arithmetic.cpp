@@ -76,8 +76,9 @@ extern const Op op_add = elementwise_binary(
      .samples = add_samples,
      .rejects = add_rejects,
      .doc = arithmetic_doc},
-    [](auto a, auto b) { return a + b; }, [](auto g, auto, auto, auto) { return g; },
-    [](auto g, auto, auto, auto) { return g; });
+    [](const auto& a, const auto& b) { return a + b; },
+    [](const auto& g, const auto&, const auto&, const auto&) { return g; },
+    [](const auto& g, const auto&, const auto&, const auto&) { return g; });
 
 extern const Op op_subtract = elementwise_binary(
     {.name = "subtract",
@@ -86,8 +87,9 @@ extern const Op op_subtract = elementwise_binary(
      .samples = subtract_samples,
      .rejects = subtract_rejects,
      .doc = arithmetic_doc},
-    [](auto a, auto b) { return a - b; }, [](auto g, auto, auto, auto) { return g; },
-    [](auto g, auto, auto, auto) { return -g; });
+    [](const auto& a, const auto& b) { return a - b; },
+    [](const auto& g, const auto&, const auto&, const auto&) { return g; },
+    [](const auto& g, const auto&, const auto&, const auto&) { return -g; });
 
 namespace {
 
@@ -98,8 +100,9 @@ constexpr Op product = elementwise_binary(
      .samples = multiply_samples,
      .rejects = multiply_rejects,
      .doc = arithmetic_doc},
-    [](auto a, auto b) { return a * b; }, [](auto g, auto, auto x2, auto) { return g * x2; },
-    [](auto g, auto x1, auto, auto) { return g * x1; });
+    [](const auto& a, const auto& b) { return a * b; },
+    [](const auto& g, const auto&, const auto& x2, const auto&) { return g * x2; },
+    [](const auto& g, const auto& x1, const auto&, const auto&) { return g * x1; });
 
 bool of_bools(const CallView& call) {
   return dtype_of_argument(call, 0) == DType::Bool && dtype_of_argument(call, 1) == DType::Bool;
@@ -135,7 +138,8 @@ extern const Op op_divide = elementwise_binary(
             "is bool. Floats divide as IEEE 754 says; integers truncate toward zero, a zero divisor is a "
             "RuntimeError, and "
             "the lowest integer divided by -1 is itself."},
-    [](auto a, auto b) { return a / b; }, [](auto g, auto, auto x2, auto) { return g / x2; },
-    [](auto g, auto, auto x2, auto y) { return -g * y / x2; });
+    [](const auto& a, const auto& b) { return a / b; },
+    [](const auto& g, const auto&, const auto& x2, const auto&) { return g / x2; },
+    [](const auto& g, const auto&, const auto& x2, const auto& y) { return -g * y / x2; });
 
 }  // namespace relish::ops_arithmetic

@@ -59,7 +59,7 @@ extern const Op op_bitwise_not =
                                            .samples = bitwise_not_samples,
                                            .rejects = bitwise_not_rejects,
                                            .doc = "Integers, or bools as one bit each."},
-                                          [](auto x) { return bits_not(x); });
+                                          [](const auto& x) { return bits_not(x); });
 
 extern const Op op_bitwise_and =
     flat_binary<elementwise::Domain::Bits>({.name = "bitwise_and",
@@ -68,7 +68,7 @@ extern const Op op_bitwise_and =
                                             .samples = bits_samples,
                                             .rejects = bitwise_and_rejects,
                                             .doc = bits_doc},
-                                           [](auto a, auto b) { return bits_and(a, b); });
+                                           [](const auto& a, const auto& b) { return bits_and(a, b); });
 
 extern const Op op_bitwise_or =
     flat_binary<elementwise::Domain::Bits>({.name = "bitwise_or",
@@ -77,7 +77,7 @@ extern const Op op_bitwise_or =
                                             .samples = bits_samples,
                                             .rejects = bitwise_or_rejects,
                                             .doc = bits_doc},
-                                           [](auto a, auto b) { return bits_or(a, b); });
+                                           [](const auto& a, const auto& b) { return bits_or(a, b); });
 
 extern const Op op_bitwise_xor =
     flat_binary<elementwise::Domain::Bits>({.name = "bitwise_xor",
@@ -86,16 +86,16 @@ extern const Op op_bitwise_xor =
                                             .samples = bits_samples,
                                             .rejects = bitwise_xor_rejects,
                                             .doc = bits_doc},
-                                           [](auto a, auto b) { return bits_xor(a, b); });
+                                           [](const auto& a, const auto& b) { return bits_xor(a, b); });
 
-extern const Op op_left_shift =
-    flat_binary<elementwise::Domain::Integers>({.name = "left_shift",
-                                                .summary = "Bits of x1 moved up by x2 places.",
-                                                .no_gradient = no_slope,
-                                                .samples = shift_samples,
-                                                .rejects = left_shift_rejects,
-                                                .doc = shift_doc},
-                                               [](auto a, auto b) { return shifted_left(a, b); });
+extern const Op op_left_shift = flat_binary<elementwise::Domain::Integers>(
+    {.name = "left_shift",
+     .summary = "Bits of x1 moved up by x2 places.",
+     .no_gradient = no_slope,
+     .samples = shift_samples,
+     .rejects = left_shift_rejects,
+     .doc = shift_doc},
+    [](const auto& a, const auto& b) { return shifted_left(a, b); });
 
 extern const Op op_right_shift = flat_binary<elementwise::Domain::Integers>(
     {.name = "right_shift",
@@ -104,6 +104,6 @@ extern const Op op_right_shift = flat_binary<elementwise::Domain::Integers>(
      .samples = shift_samples,
      .rejects = right_shift_rejects,
      .doc = shift_doc},
-    [](auto a, auto b) { return shifted_right(a, b); });
+    [](const auto& a, const auto& b) { return shifted_right(a, b); });
 
 }  // namespace relish::ops_bits

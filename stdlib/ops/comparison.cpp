@@ -42,36 +42,36 @@ extern const Op op_equal = comparison({.name = "equal",
                                        .samples = equal_samples,
                                        .rejects = equal_rejects,
                                        .doc = comparison_doc},
-                                      [](auto a, auto b) { return equal(a, b); });
+                                      [](const auto& a, const auto& b) { return equal(a, b); });
 extern const Op op_not_equal = comparison({.name = "not_equal",
                                            .summary = "Whether elements differ.",
                                            .samples = not_equal_samples,
                                            .rejects = not_equal_rejects,
                                            .doc = comparison_doc},
-                                          [](auto a, auto b) { return not_equal(a, b); });
+                                          [](const auto& a, const auto& b) { return not_equal(a, b); });
 extern const Op op_less = comparison({.name = "less",
                                       .summary = "Whether x1 is less than x2.",
                                       .samples = less_samples,
                                       .rejects = less_rejects,
                                       .doc = comparison_doc},
-                                     [](auto a, auto b) { return a < b; });
+                                     [](const auto& a, const auto& b) { return a < b; });
 extern const Op op_less_equal = comparison({.name = "less_equal",
                                             .summary = "Whether x1 is at most x2.",
                                             .samples = less_equal_samples,
                                             .rejects = less_equal_rejects,
                                             .doc = comparison_doc},
-                                           [](auto a, auto b) { return a <= b; });
+                                           [](const auto& a, const auto& b) { return a <= b; });
 extern const Op op_greater = comparison({.name = "greater",
                                          .summary = "Whether x1 is greater than x2.",
                                          .samples = greater_samples,
                                          .rejects = greater_rejects,
                                          .doc = comparison_doc},
-                                        [](auto a, auto b) { return a > b; });
+                                        [](const auto& a, const auto& b) { return a > b; });
 extern const Op op_greater_equal = comparison({.name = "greater_equal",
                                                .summary = "Whether x1 is at least x2.",
                                                .samples = greater_equal_samples,
                                                .rejects = greater_equal_rejects,
                                                .doc = comparison_doc},
-                                              [](auto a, auto b) { return a >= b; });
+                                              [](const auto& a, const auto& b) { return a >= b; });
 
 }  // namespace relish::ops_comparison

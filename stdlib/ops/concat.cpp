@@ -184,7 +184,7 @@ Partials vjp_concat(const VjpCall& c) {
     literals.pop_back();
     const GraphValue pieces =
         call_op("split", {g}, {{"indices_or_sections", attribute_of(literals)}, {"axis", axis}});
-    const Expr all = pieces.leaf();
+    const Expr& all = pieces.leaf();
     for (std::size_t k = 0; k < parts.size(); ++k) partials.push_back(rule.field(all, k));
   } else {
     for (std::size_t k = 0; k < parts.size(); ++k) partials.push_back(sliced(g, axis, cuts[k], cuts[k + 1]));
@@ -271,7 +271,7 @@ Partials vjp_stack(const VjpCall& c) {
   if (parts.size() == 1) return {tuple_of({call_op("squeeze", {g}, along)}, c.builder)};
   const GraphValue pieces = call_op(
       "split", {g}, {{"indices_or_sections", static_cast<std::int64_t>(parts.size())}, {"axis", axis}});
-  const Expr all = pieces.leaf();
+  const Expr& all = pieces.leaf();
   std::vector<GraphValue> partials;
   for (std::size_t k = 0; k < parts.size(); ++k)
     partials.push_back(call_op("squeeze", {rule.field(all, k)}, along));

@@ -40,7 +40,7 @@ extern const Op op_floor_divide = flat_binary<elementwise::Domain::Numbers>(
      .doc = "Also written x1 // x2. Floats too: floor(x1 / x2) of the rounded quotient. A zero divisor of "
             "integers is a "
             "RuntimeError; the lowest integer divided by -1 is itself."},
-    [](auto a, auto b) { return floor_quotient(a, b); });
+    [](const auto& a, const auto& b) { return floor_quotient(a, b); });
 
 extern const Op op_mod = elementwise_binary<elementwise::Domain::Numbers>(
     {.name = "mod",
@@ -51,8 +51,9 @@ extern const Op op_mod = elementwise_binary<elementwise::Domain::Numbers>(
      .doc = "Also written x1 % x2, which in Python and NumPy is floor_mod. Exact for floats, NaN for the "
             "divisor 0; a zero "
             "divisor of integers is a RuntimeError."},
-    [](auto a, auto b) { return truncated_remainder(a, b); }, [](auto g, auto, auto, auto) { return g; },
-    [](auto g, auto x1, auto x2, auto y) { return divisor_slope(g, x1, x2, y); });
+    [](const auto& a, const auto& b) { return truncated_remainder(a, b); },
+    [](const auto& g, const auto&, const auto&, const auto&) { return g; },
+    [](const auto& g, const auto& x1, const auto& x2, const auto& y) { return divisor_slope(g, x1, x2, y); });
 
 extern const Op op_floor_mod = elementwise_binary<elementwise::Domain::Numbers>(
     {.name = "floor_mod",
@@ -63,7 +64,8 @@ extern const Op op_floor_mod = elementwise_binary<elementwise::Domain::Numbers>(
      .doc = "The remainder of % in Python and NumPy. Of floats the exact remainder of fmod, with the divisor "
             "added where the "
             "signs differ; NaN for the divisor 0. A zero divisor of integers is a RuntimeError."},
-    [](auto a, auto b) { return floored_remainder(a, b); }, [](auto g, auto, auto, auto) { return g; },
-    [](auto g, auto x1, auto x2, auto y) { return divisor_slope(g, x1, x2, y); });
+    [](const auto& a, const auto& b) { return floored_remainder(a, b); },
+    [](const auto& g, const auto&, const auto&, const auto&) { return g; },
+    [](const auto& g, const auto& x1, const auto& x2, const auto& y) { return divisor_slope(g, x1, x2, y); });
 
 }  // namespace relish::ops_division

@@ -45,7 +45,7 @@ extern const Op op_exp = elementwise_unary(
      .samples = exp_samples,
      .rejects = exp_rejects,
      .doc = "Floating dtypes only; exp(0) is exactly 1."},
-    [](auto x) { return exp(x); }, [](auto g, auto, auto y) { return g * y; });
+    [](const auto& x) { return exp(x); }, [](const auto& g, const auto&, const auto& y) { return g * y; });
 
 extern const Op op_log = elementwise_unary(
     {.name = "log",
@@ -55,7 +55,7 @@ extern const Op op_log = elementwise_unary(
      .samples = log_samples,
      .rejects = log_rejects,
      .doc = "Floating dtypes only; log(1) is exactly 0, log(0) is -inf, and of negative numbers NaN."},
-    [](auto x) { return log(x); }, [](auto g, auto x, auto) { return g / x; });
+    [](const auto& x) { return log(x); }, [](const auto& g, const auto& x, const auto&) { return g / x; });
 
 extern const Op op_negative = elementwise_unary<unary_family::Domain::Numbers>(
     {.name = "negative",
@@ -64,6 +64,6 @@ extern const Op op_negative = elementwise_unary<unary_family::Domain::Numbers>(
      .samples = negative_samples,
      .rejects = negative_rejects,
      .doc = "Also written with a unary minus. Integers wrap around; the sign of a zero changes too."},
-    [](auto x) { return negate(x); }, [](auto g, auto, auto) { return -g; });
+    [](const auto& x) { return negate(x); }, [](const auto& g, const auto&, const auto&) { return -g; });
 
 }  // namespace relish::ops_elementary

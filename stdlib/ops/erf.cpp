@@ -18,8 +18,8 @@ extern const Op op_erf = elementwise_unary(
      .samples = erf_samples,
      .rejects = float_rejects<"erf">,
      .doc = "Floating dtypes only; 2 / sqrt(pi) times the integral of e^(-t * t) from 0 to x."},
-    [](auto x) { return erf(x); },
-    [](auto g, auto x, auto) {
+    [](const auto& x) { return erf(x); },
+    [](const auto& g, const auto& x, const auto&) {
       return g * constant_like(g, 2 * std::numbers::inv_sqrtpi) * call_op("exp", {-(x * x)});
     });
 

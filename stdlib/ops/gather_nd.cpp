@@ -72,7 +72,7 @@ void check_coordinates(Lowering& lowering, const Buffer& data, const Buffer& ind
   const Dims places(indices.shape().begin(), indices.shape().end() - 1);
   const CallView& call = lowering.call();
   for (int k = 0; k < count; ++k) {
-    const auto dimension = static_cast<std::size_t>(batch + k);
+    const auto dimension = static_cast<std::size_t>(batch) + static_cast<std::size_t>(k);
     const Scalar extent = data.shape()[dimension];
     lowering.loops().spatial("check", places, [&](const Dims& i) {
       Dims at = i;
@@ -156,7 +156,7 @@ PrimFunc lower_gather(const LowerCall& c) {
 
 // Shared dimensions become coordinates: scatter_nd has none.
 GraphValue with_batch_coordinates(const GradientRule& rule, int batch) {
-  const GraphValue indices = rule.argument(1);
+  GraphValue indices = rule.argument(1);
   if (batch == 0) return indices;
   Dims dims = rule.dims(1);
   dims.back() = 1;

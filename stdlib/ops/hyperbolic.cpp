@@ -20,7 +20,8 @@ extern const Op op_sinh = elementwise_unary(
      .samples = real_samples,
      .rejects = float_rejects<"sinh">,
      .doc = "Floating dtypes only."},
-    [](auto x) { return sinh(x); }, [](auto g, auto x, auto) { return g * call_op("cosh", {x}); });
+    [](const auto& x) { return sinh(x); },
+    [](const auto& g, const auto& x, const auto&) { return g * call_op("cosh", {x}); });
 
 extern const Op op_cosh = elementwise_unary(
     {.name = "cosh",
@@ -30,7 +31,8 @@ extern const Op op_cosh = elementwise_unary(
      .samples = real_samples,
      .rejects = float_rejects<"cosh">,
      .doc = "Floating dtypes only."},
-    [](auto x) { return cosh(x); }, [](auto g, auto x, auto) { return g * call_op("sinh", {x}); });
+    [](const auto& x) { return cosh(x); },
+    [](const auto& g, const auto& x, const auto&) { return g * call_op("sinh", {x}); });
 
 extern const Op op_tanh = elementwise_unary(
     {.name = "tanh",
@@ -41,7 +43,8 @@ extern const Op op_tanh = elementwise_unary(
      .rejects = float_rejects<"tanh">,
      .aliases = tanh_aliases,
      .doc = "Floating dtypes only; at infinity exactly 1 and -1."},
-    [](auto x) { return tanh(x); }, [](auto g, auto, auto y) { return g * (constant_like(y, 1) - y * y); });
+    [](const auto& x) { return tanh(x); },
+    [](const auto& g, const auto&, const auto& y) { return g * (constant_like(y, 1) - y * y); });
 
 extern const Op op_asinh = elementwise_unary(
     {.name = "asinh",
@@ -51,8 +54,10 @@ extern const Op op_asinh = elementwise_unary(
      .samples = real_samples,
      .rejects = float_rejects<"asinh">,
      .doc = "Floating dtypes only."},
-    [](auto x) { return asinh(x); },
-    [](auto g, auto x, auto) { return g * call_op("rsqrt", {x * x + constant_like(x, 1)}); });
+    [](const auto& x) { return asinh(x); },
+    [](const auto& g, const auto& x, const auto&) {
+      return g * call_op("rsqrt", {x * x + constant_like(x, 1)});
+    });
 
 extern const Op op_acosh = elementwise_unary(
     {.name = "acosh",
@@ -62,8 +67,8 @@ extern const Op op_acosh = elementwise_unary(
      .samples = cosine_samples,
      .rejects = float_rejects<"acosh">,
      .doc = "Floating dtypes only; NaN below 1. The slope at 1 is infinite."},
-    [](auto x) { return acosh(x); },
-    [](auto g, auto x, auto) {
+    [](const auto& x) { return acosh(x); },
+    [](const auto& g, const auto& x, const auto&) {
       const GraphValue one = constant_like(x, 1);
       return g * call_op("rsqrt", {(x - one) * (x + one)});
     });
@@ -76,8 +81,8 @@ extern const Op op_atanh = elementwise_unary(
      .samples = inner_samples,
      .rejects = float_rejects<"atanh">,
      .doc = "Floating dtypes only; infinite at -1 and 1, NaN outside [-1, 1]."},
-    [](auto x) { return atanh(x); },
-    [](auto g, auto x, auto) {
+    [](const auto& x) { return atanh(x); },
+    [](const auto& g, const auto& x, const auto&) {
       const GraphValue one = constant_like(x, 1);
       return g / ((one - x) * (one + x));
     });

@@ -58,7 +58,7 @@ std::int64_t stride_of(const Tensor& x, std::int64_t axis) {
   return stride;
 }
 std::int64_t code_of(const Tensor& x, std::int64_t) { return dtype_code(x.dtype()); }
-std::int64_t bits_of(const Tensor& x, std::int64_t) { return size_of(x.dtype()) * 8; }
+std::int64_t bits_of(const Tensor& x, std::int64_t) { return std::int64_t{8} * size_of(x.dtype()); }
 std::int64_t one(const Tensor&, std::int64_t) { return 1; }
 std::int64_t zero(const Tensor&, std::int64_t) { return 0; }
 

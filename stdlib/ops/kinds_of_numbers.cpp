@@ -28,7 +28,7 @@ extern const Op op_isfinite = flat_unary<elementwise::Domain::All, elementwise::
      .samples = kind_samples,
      .rejects = isfinite_rejects,
      .doc = "Any dtype; integers are finite."},
-    [](auto x) { return is_finite_number(x); });
+    [](const auto& x) { return is_finite_number(x); });
 
 extern const Op op_isinf = flat_unary<elementwise::Domain::All, elementwise::Result::Bool>(
     {.name = "isinf",
@@ -37,7 +37,7 @@ extern const Op op_isinf = flat_unary<elementwise::Domain::All, elementwise::Res
      .samples = kind_samples,
      .rejects = isinf_rejects,
      .doc = "Any dtype; integers are finite."},
-    [](auto x) { return is_infinite(x); });
+    [](const auto& x) { return is_infinite(x); });
 
 extern const Op op_isnan = flat_unary<elementwise::Domain::All, elementwise::Result::Bool>(
     {.name = "isnan",
@@ -46,6 +46,6 @@ extern const Op op_isnan = flat_unary<elementwise::Domain::All, elementwise::Res
      .samples = kind_samples,
      .rejects = isnan_rejects,
      .doc = "Any dtype; integers are finite."},
-    [](auto x) { return is_not_a_number(x); });
+    [](const auto& x) { return is_not_a_number(x); });
 
 }  // namespace relish::ops_kinds_of_numbers

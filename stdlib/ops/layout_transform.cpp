@@ -72,8 +72,8 @@ PrimFunc lower(const LowerCall& c) {
   const IndexMap map(c.call, "index_map", x.rank());
   if (!prove_equal(product(x.shape()), product(result.shape()))) {
     const double pad = pad_of(c.call);
-    const Scalar value = is_float(result.dtype()) ? float_literal(result.dtype(), pad)
-                                                  : cast(result.dtype(), float_literal(DType::Float64, pad));
+    Scalar value = is_float(result.dtype()) ? float_literal(result.dtype(), pad)
+                                            : cast(result.dtype(), float_literal(DType::Float64, pad));
     lowering.map("pad", result, [&](const Dims&) { return value; });
   }
   lowering.loops().spatial("transform", x.shape(), [&](const Dims& i) {

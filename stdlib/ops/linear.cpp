@@ -130,7 +130,7 @@ PrimFunc lower(const LowerCall& c) {
   });
   if (!(total == result)) {
     lowering.map("bias", result, [&](const Dims& i) {
-      const Scalar product = lowering.loops().load(total, i);
+      Scalar product = lowering.loops().load(total, i);
       if (!bias) return product;
       return product + lowering.load_as(wide, *bias, lowering.broadcast_index(*bias, result.shape(), i));
     });

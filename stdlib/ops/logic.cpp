@@ -45,7 +45,7 @@ extern const Op op_logical_not =
                                           .samples = logical_not_samples,
                                           .rejects = logical_not_rejects,
                                           .doc = "The dtype is kept: 1 where the element is 0, else 0."},
-                                         [](auto x) { return number_of(opposite(truth(x)), x); });
+                                         [](const auto& x) { return number_of(opposite(truth(x)), x); });
 
 extern const Op op_logical_and = flat_binary<elementwise::Domain::All>(
     {.name = "logical_and",
@@ -54,7 +54,7 @@ extern const Op op_logical_and = flat_binary<elementwise::Domain::All>(
      .samples = pair_samples,
      .rejects = logical_and_rejects,
      .doc = truth_doc},
-    [](auto a, auto b) { return number_of(both(truth(a), truth(b)), a); });
+    [](const auto& a, const auto& b) { return number_of(both(truth(a), truth(b)), a); });
 
 extern const Op op_logical_or = flat_binary<elementwise::Domain::All>(
     {.name = "logical_or",
@@ -63,7 +63,7 @@ extern const Op op_logical_or = flat_binary<elementwise::Domain::All>(
      .samples = pair_samples,
      .rejects = logical_or_rejects,
      .doc = truth_doc},
-    [](auto a, auto b) { return number_of(either(truth(a), truth(b)), a); });
+    [](const auto& a, const auto& b) { return number_of(either(truth(a), truth(b)), a); });
 
 extern const Op op_logical_xor = flat_binary<elementwise::Domain::All>(
     {.name = "logical_xor",
@@ -72,6 +72,6 @@ extern const Op op_logical_xor = flat_binary<elementwise::Domain::All>(
      .samples = pair_samples,
      .rejects = logical_xor_rejects,
      .doc = truth_doc},
-    [](auto a, auto b) { return number_of(differ(truth(a), truth(b)), a); });
+    [](const auto& a, const auto& b) { return number_of(differ(truth(a), truth(b)), a); });
 
 }  // namespace relish::ops_logic

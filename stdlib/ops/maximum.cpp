@@ -53,9 +53,9 @@ extern const Op op_maximum = elementwise_binary<binary_family::Domain::All>(
      .doc = "As IEEE 754-2019 maximum: NaN propagates and +0 is larger than -0, which does not depend on the "
             "order of the "
             "operands. At a tie the gradient is split evenly."},
-    [](auto a, auto b) { return maximum_ieee(a, b); },
-    [](auto g, auto x1, auto x2, auto) { return share(g, "less", x1, x2); },
-    [](auto g, auto x1, auto x2, auto) { return share(g, "less", x2, x1); });
+    [](const auto& a, const auto& b) { return maximum_ieee(a, b); },
+    [](const auto& g, const auto& x1, const auto& x2, const auto&) { return share(g, "less", x1, x2); },
+    [](const auto& g, const auto& x1, const auto& x2, const auto&) { return share(g, "less", x2, x1); });
 
 extern const Op op_minimum = elementwise_binary<binary_family::Domain::All>(
     {.name = "minimum",
@@ -66,8 +66,8 @@ extern const Op op_minimum = elementwise_binary<binary_family::Domain::All>(
      .doc =
          "As IEEE 754-2019 minimum: NaN propagates and -0 is smaller than +0, which does not depend on the "
          "order of the operands. At a tie the gradient is split evenly."},
-    [](auto a, auto b) { return minimum_ieee(a, b); },
-    [](auto g, auto x1, auto x2, auto) { return share(g, "greater", x1, x2); },
-    [](auto g, auto x1, auto x2, auto) { return share(g, "greater", x2, x1); });
+    [](const auto& a, const auto& b) { return minimum_ieee(a, b); },
+    [](const auto& g, const auto& x1, const auto& x2, const auto&) { return share(g, "greater", x1, x2); },
+    [](const auto& g, const auto& x1, const auto& x2, const auto&) { return share(g, "greater", x2, x1); });
 
 }  // namespace relish::ops_maximum

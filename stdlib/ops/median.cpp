@@ -17,7 +17,7 @@ constexpr Param params[] = {
 bool flat(const CallView& call) { return call.attribute("axis").is_none(); }
 
 Type infer(const CallView& call) {
-  const Type values = reduction::infer(call);
+  Type values = reduction::infer(call);
   const std::optional<Dims> dims = known_dims(call.tensor(0));
   std::vector<int> axes;
   if (const int rank = shape_of(call.tensor(0)).rank; rank >= 0) axes = axes_of(call, "axis", rank);

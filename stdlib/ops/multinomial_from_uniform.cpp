@@ -39,7 +39,7 @@ Type infer(const CallView& call) {
   const std::optional<Dims> prob = matrix(call, 0), samples = matrix(call, 1), rows = matrix(call, 2);
   if (prob && is_zero((*prob)[1])) call.reject("empty", call.span_of(0), "prob has no categories");
   const std::optional<std::int64_t> categories = prob ? (*prob)[1].as_int() : std::nullopt;
-  const int bits = 8 * static_cast<int>(size_of(*dtype)) - (is_signed_int(*dtype) ? 1 : 0);
+  const int bits = 8 * size_of(*dtype) - (is_signed_int(*dtype) ? 1 : 0);
   if (categories && bits < 63 && *categories - 1 >= std::int64_t{1} << bits) {
     call.reject("dtype", call.span,
                 fmt::format("prob has {} categories, which {} does not count", *categories, name_of(*dtype)));

@@ -72,9 +72,11 @@ extern const Op op_power = elementwise_binary<elementwise::Domain::Floats>(
          "exponent that is not integral it is NaN. The gradient for the base is 0 where the exponent is 0, "
          "that for "
          "the exponent is 0 where the base is 0 and the exponent not negative, and NaN for negative bases."},
-    [](auto a, auto b) { return pow(a, b); },
-    [](auto g, auto x1, auto x2, auto) { return base_slope(g, x1, x2); },
-    [](auto g, auto x1, auto x2, auto y) { return exponent_slope(g, x1, x2, y); });
+    [](const auto& a, const auto& b) { return pow(a, b); },
+    [](const auto& g, const auto& x1, const auto& x2, const auto&) { return base_slope(g, x1, x2); },
+    [](const auto& g, const auto& x1, const auto& x2, const auto& y) {
+      return exponent_slope(g, x1, x2, y);
+    });
 
 extern const Op op_atan2 = elementwise_binary<elementwise::Domain::Floats>(
     {.name = "atan2",
@@ -85,9 +87,9 @@ extern const Op op_atan2 = elementwise_binary<elementwise::Domain::Floats>(
      .samples = atan2_samples,
      .rejects = atan2_rejects,
      .doc = "Floating dtypes only; zeros count with their signs."},
-    [](auto a, auto b) { return atan2(a, b); },
-    [](auto g, auto x1, auto x2, auto) { return g * x2 / (x1 * x1 + x2 * x2); },
-    [](auto g, auto x1, auto x2, auto) { return -g * x1 / (x1 * x1 + x2 * x2); });
+    [](const auto& a, const auto& b) { return atan2(a, b); },
+    [](const auto& g, const auto& x1, const auto& x2, const auto&) { return g * x2 / (x1 * x1 + x2 * x2); },
+    [](const auto& g, const auto& x1, const auto& x2, const auto&) { return -g * x1 / (x1 * x1 + x2 * x2); });
 
 extern const Op op_log_add_exp = elementwise_binary<elementwise::Domain::Floats>(
     {.name = "log_add_exp",
@@ -99,12 +101,16 @@ extern const Op op_log_add_exp = elementwise_binary<elementwise::Domain::Floats>
      .doc = "Floating dtypes only. Computed as the larger operand plus log1p of e to the minus distance, so "
             "that nothing "
             "overflows; TVM computes it as written. Two infinities of one sign give that infinity."},
-    [](auto a, auto b) {
+    [](const auto& a, const auto& b) {
       const auto larger = maximum_ieee(a, b);
       const auto distance = choose(equal(a, b), constant_like(a, 0), magnitude(a - b));
       return larger + log1p(exp(negate(distance)));
     },
-    [](auto g, auto x1, auto x2, auto) { return g * call_op("sigmoid", {x1 - x2}); },
-    [](auto g, auto x1, auto x2, auto) { return g * call_op("sigmoid", {x2 - x1}); });
+    [](const auto& g, const auto& x1, const auto& x2, const auto&) {
+      return g * call_op("sigmoid", {x1 - x2});
+    },
+    [](const auto& g, const auto& x1, const auto& x2, const auto&) {
+      return g * call_op("sigmoid", {x2 - x1});
+    });
 
 }  // namespace relish::ops_power

@@ -28,7 +28,8 @@ void cancel_common(Dims& left, Dims& right) {
 Scalar inferred_dim(const CallView& call, const Dims& from, const Dims& others) {
   Dims numerator = from, denominator = others;
   cancel_common(numerator, denominator);
-  const Scalar total = product(numerator), rest = product(denominator);
+  Scalar total = product(numerator);
+  const Scalar rest = product(denominator);
   if (const auto divisor = rest.as_int()) {
     if (*divisor == 1) return total;
     if (*divisor == 0) call.reject("shape", call.span, "-1 cannot be inferred beside a dimension 0");

@@ -21,7 +21,8 @@ extern const Op op_sqrt = elementwise_unary(
      .samples = root_samples,
      .rejects = float_rejects<"sqrt">,
      .doc = "Floating dtypes only; of negative numbers NaN, of -0 it is -0. The slope at 0 is infinite."},
-    [](auto x) { return sqrt(x); }, [](auto g, auto, auto y) { return constant_like(g, 0.5) * g / y; });
+    [](const auto& x) { return sqrt(x); },
+    [](const auto& g, const auto&, const auto& y) { return constant_like(g, 0.5) * g / y; });
 
 extern const Op op_rsqrt = elementwise_unary(
     {.name = "rsqrt",
@@ -31,8 +32,8 @@ extern const Op op_rsqrt = elementwise_unary(
      .samples = root_samples,
      .rejects = float_rejects<"rsqrt">,
      .doc = "Floating dtypes only; 1 / sqrt(x), each rounded, so infinite at 0."},
-    [](auto x) { return rsqrt(x); },
-    [](auto g, auto x, auto y) { return constant_like(g, -0.5) * g * y / x; });
+    [](const auto& x) { return rsqrt(x); },
+    [](const auto& g, const auto& x, const auto& y) { return constant_like(g, -0.5) * g * y / x; });
 
 extern const Op op_square = elementwise_unary<elementwise::Domain::Numbers>(
     {.name = "square",
@@ -41,6 +42,7 @@ extern const Op op_square = elementwise_unary<elementwise::Domain::Numbers>(
      .samples = square_samples,
      .rejects = square_rejects,
      .doc = "Integers wrap around."},
-    [](auto x) { return x * x; }, [](auto g, auto x, auto) { return constant_like(g, 2) * g * x; });
+    [](const auto& x) { return x * x; },
+    [](const auto& g, const auto& x, const auto&) { return constant_like(g, 2) * g * x; });
 
 }  // namespace relish::ops_roots

@@ -39,7 +39,7 @@ extern const Op op_floor = flat_unary<elementwise::Domain::Numbers>(
      .samples = rounding_samples,
      .rejects = floor_rejects,
      .doc = "The dtype is kept; integers are as they were."},
-    [](auto x) { return round_down(x); });
+    [](const auto& x) { return round_down(x); });
 
 extern const Op op_ceil = flat_unary<elementwise::Domain::Numbers>(
     {.name = "ceil",
@@ -48,7 +48,7 @@ extern const Op op_ceil = flat_unary<elementwise::Domain::Numbers>(
      .samples = rounding_samples,
      .rejects = ceil_rejects,
      .doc = "The dtype is kept; integers are as they were."},
-    [](auto x) { return round_up(x); });
+    [](const auto& x) { return round_up(x); });
 
 extern const Op op_round =
     flat_unary<elementwise::Domain::Numbers>({.name = "round",
@@ -57,7 +57,7 @@ extern const Op op_round =
                                               .samples = rounding_samples,
                                               .rejects = round_rejects,
                                               .doc = "The dtype is kept; integers are as they were."},
-                                             [](auto x) { return round_even(x); });
+                                             [](const auto& x) { return round_even(x); });
 
 extern const Op op_trunc =
     flat_unary<elementwise::Domain::Numbers>({.name = "trunc",
@@ -66,7 +66,7 @@ extern const Op op_trunc =
                                               .samples = rounding_samples,
                                               .rejects = trunc_rejects,
                                               .doc = "The dtype is kept; integers are as they were."},
-                                             [](auto x) { return round_to_zero(x); });
+                                             [](const auto& x) { return round_to_zero(x); });
 
 extern const Op op_sign = flat_unary<elementwise::Domain::Numbers>(
     {.name = "sign",
@@ -75,7 +75,7 @@ extern const Op op_sign = flat_unary<elementwise::Domain::Numbers>(
      .samples = sign_samples,
      .rejects = sign_rejects,
      .doc = "Of NaN it is NaN, of both zeros +0."},
-    [](auto x) {
+    [](const auto& x) {
       const auto none = constant_like(x, 0), one = constant_like(x, 1);
       return choose(x > none, one, choose(x < none, none - one, choose(equal(x, x), none, x)));
     });

@@ -27,7 +27,7 @@ extern const Op op_sigmoid = elementwise_unary(
      .rejects = rejects,
      .aliases = aliases,
      .doc = "Floating dtypes only. Neither large nor small inputs overflow."},
-    [](auto x) { return sigmoid(x); },
-    [](auto g, auto, auto y) { return g * y * (constant_like(y, 1) - y); });
+    [](const auto& x) { return sigmoid(x); },
+    [](const auto& g, const auto&, const auto& y) { return g * y * (constant_like(y, 1) - y); });
 
 }  // namespace relish::ops_sigmoid

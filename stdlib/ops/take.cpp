@@ -178,7 +178,7 @@ PrimFunc lower(const LowerCall& c) {
     Dims from(i.begin(), i.begin() + axis);
     from.push_back(at);
     from.insert(from.end(), i.begin() + axis + rank, i.end());
-    const Scalar element = lowering.loops().load(x, from);
+    Scalar element = lowering.loops().load(x, from);
     if (mode != "nan") return element;
     const Scalar inside = logical(LogicalOp::And, Scalar(0) <= index, index < extent);
     return if_then_else(inside, element, float_literal(x.dtype(), std::numeric_limits<double>::quiet_NaN()));

@@ -19,7 +19,8 @@ extern const Op op_sin = elementwise_unary(
      .samples = angle_samples,
      .rejects = float_rejects<"sin">,
      .doc = "Floating dtypes only. Infinite arguments give NaN."},
-    [](auto x) { return sin(x); }, [](auto g, auto x, auto) { return g * call_op("cos", {x}); });
+    [](const auto& x) { return sin(x); },
+    [](const auto& g, const auto& x, const auto&) { return g * call_op("cos", {x}); });
 
 extern const Op op_cos = elementwise_unary(
     {.name = "cos",
@@ -29,7 +30,8 @@ extern const Op op_cos = elementwise_unary(
      .samples = angle_samples,
      .rejects = float_rejects<"cos">,
      .doc = "Floating dtypes only. Infinite arguments give NaN."},
-    [](auto x) { return cos(x); }, [](auto g, auto x, auto) { return -g * call_op("sin", {x}); });
+    [](const auto& x) { return cos(x); },
+    [](const auto& g, const auto& x, const auto&) { return -g * call_op("sin", {x}); });
 
 extern const Op op_tan = elementwise_unary(
     {.name = "tan",
@@ -39,7 +41,8 @@ extern const Op op_tan = elementwise_unary(
      .samples = tan_samples,
      .rejects = float_rejects<"tan">,
      .doc = "Floating dtypes only. Infinite arguments give NaN."},
-    [](auto x) { return tan(x); }, [](auto g, auto, auto y) { return g * (constant_like(y, 1) + y * y); });
+    [](const auto& x) { return tan(x); },
+    [](const auto& g, const auto&, const auto& y) { return g * (constant_like(y, 1) + y * y); });
 
 extern const Op op_asin = elementwise_unary(
     {.name = "asin",
@@ -49,8 +52,8 @@ extern const Op op_asin = elementwise_unary(
      .samples = sine_samples,
      .rejects = float_rejects<"asin">,
      .doc = "Floating dtypes only; NaN outside [-1, 1]. The slope at both ends is infinite."},
-    [](auto x) { return asin(x); },
-    [](auto g, auto x, auto) {
+    [](const auto& x) { return asin(x); },
+    [](const auto& g, const auto& x, const auto&) {
       const GraphValue one = constant_like(x, 1);
       return g * call_op("rsqrt", {(one - x) * (one + x)});
     });
@@ -63,8 +66,8 @@ extern const Op op_acos = elementwise_unary(
      .samples = sine_samples,
      .rejects = float_rejects<"acos">,
      .doc = "Floating dtypes only; NaN outside [-1, 1]. The slope at both ends is infinite."},
-    [](auto x) { return acos(x); },
-    [](auto g, auto x, auto) {
+    [](const auto& x) { return acos(x); },
+    [](const auto& g, const auto& x, const auto&) {
       const GraphValue one = constant_like(x, 1);
       return -g * call_op("rsqrt", {(one - x) * (one + x)});
     });
@@ -77,6 +80,7 @@ extern const Op op_atan = elementwise_unary(
      .samples = slope_samples,
      .rejects = float_rejects<"atan">,
      .doc = "Floating dtypes only."},
-    [](auto x) { return atan(x); }, [](auto g, auto x, auto) { return g / (constant_like(x, 1) + x * x); });
+    [](const auto& x) { return atan(x); },
+    [](const auto& g, const auto& x, const auto&) { return g / (constant_like(x, 1) + x * x); });
 
 }  // namespace relish::ops_trigonometry

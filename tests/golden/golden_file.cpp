@@ -271,7 +271,6 @@ GoldenFile read_golden_file(const std::string& path, const std::string& name) {
     std::string line = layout.lines[i];
     auto number = static_cast<std::uint32_t>(i + 1);
     if (inline_expectations) {
-      const std::string whole = line;
       std::vector<Expectation> found = take_expectations(line, number);
       if (!found.empty() && trimmed(line).empty()) {  // alone: of the line above
         for (Expectation& expectation : found) {

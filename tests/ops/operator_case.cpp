@@ -416,10 +416,10 @@ std::vector<const Op*> operators_under_test() {
   const char* only = std::getenv("RELISH_OPS");
   // "1/2": every second operator, from the second on.
   const char* part = std::getenv("RELISH_OPS_PART");
-  const std::string_view parts = part ? part : "0/1";
+  const std::string parts = part ? part : "0/1";
   const std::size_t slash = parts.find('/');
-  const auto mine = std::strtoul(parts.data(), nullptr, 10);
-  const auto count = std::max(1ul, std::strtoul(parts.data() + slash + 1, nullptr, 10));
+  const auto mine = std::strtoul(parts.c_str(), nullptr, 10);
+  const auto count = std::max(1ul, std::strtoul(parts.c_str() + slash + 1, nullptr, 10));
   std::vector<const Op*> result;
   std::size_t number = 0;
   for (const Op* op : all_ops()) {

@@ -1,5 +1,6 @@
 // The vocabulary in which elementwise formulas are written once: each function exists for floats (evaluation)
-// and for loop scalars (lowering), so a generic lambda such as `[](auto x) { return exp(x); }` serves both.
+// and for loop scalars (lowering), so a generic lambda such as `[](const auto& x) { return exp(x); }` serves
+// both.
 #pragma once
 
 #include <cmath>

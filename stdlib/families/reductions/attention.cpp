@@ -90,7 +90,7 @@ GraphValue both(const GraphValue& a, const GraphValue& b) {
 std::optional<GraphValue> seen(const Mask& mask, const GraphValue& ahead) {
   if (!mask.causal) return std::nullopt;
   ahead.leaf();
-  const GraphValue past = call_op("less_equal", {ahead, integer(0, ahead.builder())});
+  GraphValue past = call_op("less_equal", {ahead, integer(0, ahead.builder())});
   if (!mask.window) return past;
   return both(past, call_op("greater", {ahead, integer(-*mask.window, ahead.builder())}));
 }

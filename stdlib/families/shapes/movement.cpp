@@ -220,7 +220,7 @@ SymbolicSlice slice_of(const Scalar& extent, const Scalar& begin, const Scalar& 
     const Slice slice = slice_of(*n, *b, *e, step, inbound);
     return {slice.begin, slice.step, slice.count};
   }
-  const Scalar low = step > 0 ? 0 : -1, high = canonical(step > 0 ? extent : extent - Scalar(1));
+  Scalar low = step > 0 ? 0 : -1, high = canonical(step > 0 ? extent : extent - Scalar(1));
   const auto bound = [&](const Scalar& value) -> Scalar {
     const auto literal = value.as_int();
     if (literal && *literal >= far) return high;

@@ -33,7 +33,7 @@ struct Geometry {
 
   Scalar count(std::size_t d, const Dims& x) const {
     const Axis& axis = axes[d];
-    const Scalar floor = axis.count(x[2 + d], cells(d, x));
+    Scalar floor = axis.count(x[2 + d], cells(d, x));
     if (!ceil || axis.stride == 1) return floor;
     Axis wider = axis;
     wider.after += axis.stride - 1;
@@ -76,7 +76,7 @@ Geometry geometry_of(const CallView& call, const Member& member) {
 Scalar divisor(const Geometry& geometry, std::size_t d, const Scalar& p, const Dims& x) {
   const Axis& axis = geometry.axes[d];
   const Scalar& in = x[2 + d];
-  const Scalar cells = geometry.cells(d, x);
+  Scalar cells = geometry.cells(d, x);
   const Scalar start = axis.position(p, Scalar(0));
   if (geometry.include) {
     if (!geometry.ceil || axis.stride == 1) return cells;

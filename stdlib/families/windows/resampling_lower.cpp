@@ -69,8 +69,8 @@ class Nest {
   DType wide() const { return compute_dtype(result_.dtype()); }
 
   Scalar position_of(std::size_t d, const Scalar& p) const {
-    const Scalar at = cast(DType::Float64, p), from = cast(DType::Float64, x_[2 + d]),
-                 to = cast(DType::Float64, y_[2 + d]);
+    Scalar at = cast(DType::Float64, p);
+    const Scalar from = cast(DType::Float64, x_[2 + d]), to = cast(DType::Float64, y_[2 + d]);
     const auto centre = [&] { return (real(2) * at + real(1)) * from / (real(2) * to); };
     const auto if_many = [&](const Scalar& many, const Scalar& one) {
       return if_then_else(y_[2 + d] > Scalar(1), many, one);

@@ -67,8 +67,8 @@ extern const Op op_nn_relu6 = elementwise_unary<elementwise::Domain::Numbers>(
      .samples = relu6_samples,
      .rejects = relu6_rejects,
      .doc = "NaN propagates. The slopes at 0 and at 6 are 0. TVM writes it as clip(data, 0, 6)."},
-    [](auto x) { return maximum_ieee(minimum_ieee(x, constant_like(x, 6)), constant_like(x, 0)); },
-    [](auto g, auto x, auto) {
+    [](const auto& x) { return maximum_ieee(minimum_ieee(x, constant_like(x, 6)), constant_like(x, 0)); },
+    [](const auto& g, const auto& x, const auto&) {
       const GraphValue inside = call_op("logical_and", {call_op("greater", {x, constant_like(x, 0)}),
                                                         call_op("less", {x, constant_like(x, 6)})});
       return where(inside, g, constant_like(g, 0));
@@ -84,7 +84,8 @@ extern const Op op_nn_gelu = elementwise_unary(
      .rejects = float_rejects<"gelu">,
      .doc = "Floating dtypes only. Far below 0 the sum 1 + erf cancels, so small results are exact to the "
             "last places of x, not to their own."},
-    [](auto x) { return x * normal_cdf(x); }, [](auto g, auto x, auto) { return gelu_slope(g, x); });
+    [](const auto& x) { return x * normal_cdf(x); },
+    [](const auto& g, const auto& x, const auto&) { return gelu_slope(g, x); });
 
 extern const Op op_nn_gelu_tanh = elementwise_unary(
     {.name = "nn.gelu_tanh",
@@ -96,12 +97,12 @@ extern const Op op_nn_gelu_tanh = elementwise_unary(
      .samples = smooth_samples,
      .rejects = float_rejects<"gelu_tanh">,
      .doc = "Floating dtypes only."},
-    [](auto x) {
+    [](const auto& x) {
       const auto one = constant_like(x, 1);
       const auto inner = constant_like(x, tanh_factor) * x * (one + constant_like(x, tanh_cubic) * x * x);
       return constant_like(x, 0.5) * x * (one + tanh(inner));
     },
-    [](auto g, auto x, auto) { return gelu_tanh_slope(g, x); });
+    [](const auto& g, const auto& x, const auto&) { return gelu_tanh_slope(g, x); });
 
 extern const Op op_nn_silu = elementwise_unary(
     {.name = "nn.silu",
@@ -113,8 +114,8 @@ extern const Op op_nn_silu = elementwise_unary(
      .rejects = float_rejects<"silu">,
      .aliases = silu_aliases,
      .doc = "Floating dtypes only. Of -inf it is NaN, as in PyTorch."},
-    [](auto x) { return x * sigmoid(x); },
-    [](auto g, auto x, auto y) {
+    [](const auto& x) { return x * sigmoid(x); },
+    [](const auto& g, const auto& x, const auto& y) {
       const GraphValue s = call_op("sigmoid", {x});
       return g * (s + y * (constant_like(x, 1) - s));
     });
@@ -129,11 +130,11 @@ extern const Op op_nn_selu = elementwise_unary(
      .rejects = float_rejects<"selu">,
      .doc = "Floating dtypes only; scale = 1.0507009873554805, alpha = 1.6732632423543772. The slope at 0 is "
             "scale * alpha."},
-    [](auto x) {
+    [](const auto& x) {
       const auto none = constant_like(x, 0);
       const auto falling = constant_like(x, selu_alpha) * expm1(x);
       return constant_like(x, selu_scale) * choose(x > none, x, falling);
     },
-    [](auto g, auto x, auto) { return selu_slope(g, x); });
+    [](const auto& g, const auto& x, const auto&) { return selu_slope(g, x); });
 
 }  // namespace relish::ops_nn_activations

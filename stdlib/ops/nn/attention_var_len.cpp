@@ -131,7 +131,7 @@ Rows rows_of(const GraphValue& starts, const Scalar& n, int axis, bool from_end)
   begun.leaf();
   rows.leaf();
   const auto folded = [&](std::string_view op, const GraphValue& x) {
-    const GraphValue column = call_op(op, {x}, {{"axis", attribute_of({1})}, {"keepdims", true}});
+    GraphValue column = call_op(op, {x}, {{"axis", attribute_of({1})}, {"keepdims", true}});
     if (axis == 0) return column;
     return call_op("permute_dims", {column}, {{"axes", axes_attribute({1, 0})}});
   };

@@ -96,7 +96,7 @@ PrimFunc lower(const LowerCall& c) {
                        result);
   const auto joined = [&](const Buffer& target, const Buffer& old, const Buffer& batch) {
     lowering.map(target.name(), target, [&](const Dims& i) {
-      const Scalar before = lowering.load_as(wide, old, i);
+      Scalar before = lowering.load_as(wide, old, i);
       if (!training(c.call)) return before;
       return before * float_literal(wide, 1 - momentum_of(c.call)) +
              lowering.load_as(wide, batch, i) * float_literal(wide, momentum_of(c.call));

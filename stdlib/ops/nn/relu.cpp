@@ -25,8 +25,8 @@ extern const Op op_nn_relu = elementwise_unary<unary_family::Domain::Numbers>(
      .samples = samples,
      .rejects = rejects,
      .doc = "NaN propagates, and -0 gives +0. The slope at 0 is 0."},
-    [](auto x) { return maximum_ieee(x, constant_like(x, 0)); },
-    [](auto g, auto x, auto) {
+    [](const auto& x) { return maximum_ieee(x, constant_like(x, 0)); },
+    [](const auto& g, const auto& x, const auto&) {
       return where(call_op("less_equal", {x, constant_like(x, 0)}), constant_like(g, 0), g);
     });
 

@@ -62,10 +62,10 @@ extern const Op op_nn_leakyrelu = elementwise_unary<elementwise::Domain::Floats,
      .rejects = leakyrelu_rejects,
      .aliases = leakyrelu_aliases,
      .doc = "Floating dtypes only. The slope at 0 is alpha."},
-    [](auto x, const LeakyRelu& s) {
+    [](const auto& x, const LeakyRelu& s) {
       return choose(x > constant_like(x, 0), x, constant_like(x, s.alpha) * x);
     },
-    [](auto g, auto x, auto, const LeakyRelu& s) {
+    [](const auto& g, const auto& x, const auto&, const LeakyRelu& s) {
       return where(call_op("greater", {x, constant_like(x, 0)}), g, constant_like(g, s.alpha) * g);
     });
 
@@ -79,11 +79,11 @@ extern const Op op_nn_softplus = elementwise_unary<elementwise::Domain::Floats, 
      .rejects = softplus_rejects,
      .doc = "Floating dtypes only. Computed with log1p, so that small values are not lost. Where beta * x is "
             "above the threshold it is x itself."},
-    [](auto x, const Softplus& s) {
+    [](const auto& x, const Softplus& s) {
       const auto beta = constant_like(x, s.beta), scaled = x * beta;
       return choose(scaled > constant_like(x, s.threshold), x, log1p(exp(scaled)) / beta);
     },
-    [](auto g, auto x, auto, const Softplus& s) {
+    [](const auto& g, const auto& x, const auto&, const Softplus& s) {
       const GraphValue scaled = x * constant_like(x, s.beta);
       const GraphValue linear = call_op("greater", {scaled, constant_like(x, s.threshold)});
       return where(linear, g, g * call_op("sigmoid", {scaled}));

@@ -25,7 +25,7 @@ struct Read {
   std::string errors;
 };
 
-Read read(std::string text, ReadOptions options = {}) {
+Read read(std::string text, const ReadOptions& options = {}) {
   install_stdlib();
   install_front_end();
   Diagnostics diagnostics;
@@ -36,7 +36,7 @@ Read read(std::string text, ReadOptions options = {}) {
 }
 
 // The module's text; or the errors. Checks the printing law and the verifier on the way.
-std::string canonical(const std::string& text, ReadOptions options = {}) {
+std::string canonical(const std::string& text, const ReadOptions& options = {}) {
   Read first = read(text, options);
   if (!first.errors.empty() || first.result.all_modules().empty()) return first.errors;
   Module module = *first.result.all_modules().front();
@@ -307,7 +307,7 @@ TEST_CASE("values of Relax functions") {
 }
 
 TEST_CASE("symbolic dimensions") {
-  auto type = [](std::string signature, std::string body) {
+  auto type = [](const std::string& signature, const std::string& body) {
     Read result = read("@R.function\ndef f(" + signature + "):\n" + body);
     if (!result.errors.empty()) return result.errors;
     canonical("@R.function\ndef f(" + signature + "):\n" + body);
@@ -409,7 +409,7 @@ TEST_CASE("modules and functions call each other") {
 }
 
 TEST_CASE("call_tir is checked against the prim_func") {
-  auto errors = [](std::string call) {
+  auto errors = [](const std::string& call) {
     std::string text =
         std::string(
             "@T.prim_func\ndef p(A: T.Buffer((4,), \"float32\"), B: T.Buffer((4,), \"float32\")):\n"
@@ -464,7 +464,7 @@ TEST_CASE("statements of prim_funcs") {
 }
 
 TEST_CASE("scalars convert as TVM has it") {
-  auto value = [](std::string expression) {
+  auto value = [](const std::string& expression) {
     std::string text = loop_text("for i in range(8):\n  x = " + expression + "\n  C[0, 0] = x");
     std::size_t begin = text.find("x: ");
     return begin == std::string::npos ? text : text.substr(begin + 3, text.find('\n', begin) - begin - 3);

@@ -32,7 +32,7 @@ struct Scanned {
 
 Scanned scan(std::string text) {
   Diagnostics diagnostics;
-  std::uint32_t file = add_source(text);
+  std::uint32_t file = add_source(std::move(text));
   Scanned result;
   result.source = scan_source(file, Sources::instance().find(file)->text(), diagnostics);
   result.outline = relish::outline(result.source.lines, Sources::instance().find(file)->text());

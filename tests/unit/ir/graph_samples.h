@@ -67,7 +67,7 @@ inline Function doubled(const Type& type, std::string name = "main") {
 }
 
 // A prim_func that adds one to a buffer of the given shape.
-inline PrimFunc add_one(std::vector<Scalar> shape, std::string name = "add_one") {
+inline PrimFunc add_one(const std::vector<Scalar>& shape, std::string name = "add_one") {
   LoopBuilder builder;
   Buffer a = builder.input("A", floats(shape));
   Buffer b = builder.output("B", floats(shape));

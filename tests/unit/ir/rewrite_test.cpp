@@ -89,7 +89,8 @@ TEST_CASE("a copy with fresh variables is equal and shares none") {
   collect_vars(copy.result_type, symbols);
   REQUIRE(symbols.size() == 1);
   CHECK_FALSE(symbols[0] == n);
-  CHECK(verifies(module_of({shared(std::move(copy))})));
+  const auto module = module_of({shared(std::move(copy))});
+  CHECK(verifies(module));
 }
 
 TEST_CASE("expressions are visited with operands first") {

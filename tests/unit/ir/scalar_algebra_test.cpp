@@ -260,7 +260,7 @@ TEST_CASE("substitution keeps handles that did not change") {
   CHECK(print(substitute(e, {{v.n_var.id(), v.m + 1}})) == "(m + 1) * 2 + m");
   const ScalarVar i("i", DType::Int32);
   CHECK(substitute(use(i) + 1, {{i.id(), Scalar(5)}}).dtype() == DType::Int32);
-  CHECK(print(canonical(substitute(use(i) + 1, {{i.id(), v.n}}))).find("n") != std::string::npos);
+  CHECK(print(canonical(substitute(use(i) + 1, {{i.id(), v.n}}))).find('n') != std::string::npos);
   const Buffer a("A", DType::Float32, {Scalar(4)}), b("B", DType::Float32, {Scalar(4)});
   const Scalar loaded = load(a, {v.n});
   CHECK(substitute(loaded, {}, {{a.id(), b}}).as<Load>()->buffer->id() == b.id());

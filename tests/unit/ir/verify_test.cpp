@@ -128,7 +128,8 @@ TEST_CASE("broken prim_funcs are named by rule") {
   twice.name = "f";
   twice.params = {{a}, {Buffer("A", DType::Int32, {int32(4)})}};
   twice.body = store(int32(0), int32(1));
-  CHECK(broken_rules(module_of({shared(std::move(twice))})) == Rules{"verify.parameter"});
+  const auto module = module_of({shared(std::move(twice))});
+  CHECK(broken_rules(module) == Rules{"verify.parameter"});
 }
 
 TEST_CASE("verify_after names the pass") {

@@ -115,7 +115,7 @@ TEST_CASE("native calls: in place, on a copy of what somebody else sees", "[jit]
 }
 
 TEST_CASE("native calls: refusals are the same in both tiers", "[jit]") {
-  const auto named = [](const char* name, std::vector<Type> types = {}) {
+  const auto named = [](const char* name, const std::vector<Type>& types = {}) {
     return caller(
         [name, types](const Var& x, const Scalar&) { return form(PackedForm::Impure, name, {x}, types); });
   };

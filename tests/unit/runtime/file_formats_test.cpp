@@ -186,7 +186,7 @@ TEST_CASE("npz: truncated or damaged archives are refused") {
     }
   }
   std::string changed = good;
-  changed[good.find("\n") + 3] = 'x';
+  changed[good.find('\n') + 3] = 'x';
   std::string path = folder.put("crc.npz", changed);
   CHECK(failure_of([&] { read_npz(path); }).starts_with("DataError: " + path + ":w0: the checksum is "));
 }
