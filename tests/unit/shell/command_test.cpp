@@ -41,7 +41,7 @@ TEST_CASE("commands are declared once and completely") {
 
 TEST_CASE("options of a subcommand") {
   Settings settings;
-  auto parse = [&](const char* command, std::vector<std::string> arguments) {
+  auto parse = [&](const char* command, const std::vector<std::string>& arguments) {
     return parse_command_line(*find_command(command), arguments, settings);
   };
   ParsedCommand parsed =

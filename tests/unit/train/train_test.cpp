@@ -49,7 +49,7 @@ class Recorder : public TrainingObserver {
 TEST_CASE("training finds the line, with the same bytes in every run") {
   LinearEvaluator evaluator;
   TrainResult first = train(evaluator, open_program(), linear_data(50), quick_options());
-  CHECK(first.steps == 60 * 7);
+  CHECK(first.steps == std::int64_t{60} * 7);
   CHECK(first.epochs == 60);
   REQUIRE(first.parameters.size() == 2);
   CHECK(first.parameters[0].first == "w");
