@@ -78,7 +78,7 @@ std::optional<Var> bind_call(GraphGenerator& g, const Op& op, std::vector<Writte
     if (const auto* fields = arg.as<TupleExpr>())
       for (const Expr& field : fields->fields) note(field);
   }
-  const std::optional<Var> var = g.bind(call, name);
+  std::optional<Var> var = g.bind(call, name);
   if (!var) return std::nullopt;
   Program& program = g.state().program;
   program.operators.insert(name);

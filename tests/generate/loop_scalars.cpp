@@ -32,7 +32,7 @@ Scalar LoopGenerator::index_below(const Scalar& extent) {
     if (structurally_equal(index.extent, extent)) fitting.push_back(index.value);
   }
   if (!fitting.empty() && random_.chance(0.75)) {
-    const Scalar at = random_.pick(fitting);
+    Scalar at = random_.pick(fitting);
     if (!random_.chance(0.15)) return at;
     cover("reversed index");
     return extent - int_literal(extent.dtype(), 1) - at;

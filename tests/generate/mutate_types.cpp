@@ -293,7 +293,7 @@ MaybeLine missing_return(Draft& draft) {
 
 MaybeLine parameter_without_type(Draft& draft) {
   const MaybeLine at = draft.some_line([](const SourceLine& line) {
-    return line.graph && line.kind == SourceLine::Def && line.text.find("(") + 2 < line.text.size() &&
+    return line.graph && line.kind == SourceLine::Def && line.text.find('(') + 2 < line.text.size() &&
            line.text.find("()") == std::string::npos;
   });
   if (!at) return std::nullopt;

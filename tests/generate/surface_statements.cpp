@@ -120,7 +120,7 @@ void LoopWriter::loop_statement(int depth) {
       break;
     case 1:
       w.cover("loop with a step");
-      range = fmt::format("{}, {}, {})", w.spelled_so() ? "range(0" : "range(0", end, w.random.between(1, 3));
+      range = fmt::format("range(0, {}, {})", end, w.random.between(1, 3));
       break;
     case 2:
       w.cover("annotated loop");

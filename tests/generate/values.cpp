@@ -1,6 +1,7 @@
 // Values of generated programs.
 #include "tests/generate/values.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -46,7 +47,8 @@ bool all_pairs(const Value& a, const Value& b, F&& holds) {
   if (a.is_shape()) return a.shape().dims == b.shape().dims;
   if (a.is_scalar()) {
     const ScalarValue &x = a.scalar(), &y = b.scalar();
-    return x.dtype == y.dtype && x.integer == y.integer && std::memcmp(&x.real, &y.real, sizeof x.real) == 0;
+    return x.dtype == y.dtype && x.integer == y.integer &&
+           std::bit_cast<std::uint64_t>(x.real) == std::bit_cast<std::uint64_t>(y.real);
   }
   if (a.is_string()) return a.string() == b.string();
   return true;

@@ -31,7 +31,7 @@ std::string text_of_network(const std::string& name) {
 }
 
 // The class of a script, without the statements behind it.
-ModulePtr module_of(const std::string& name, std::string text) {
+ModulePtr module_of(const std::string& name, const std::string& text) {
   start_language();
   return read_module(name, text.substr(0, text.find("\nx = ") + 1));
 }
