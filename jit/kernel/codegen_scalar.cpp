@@ -8,6 +8,7 @@
 
 #include "ir/calls/foreign_calls.h"
 #include "ir/nodes/short_circuit.h"
+#include "jit/engine/integer_code.h"
 #include "jit/kernel/codegen_scalar.h"
 #include "loops/faults.h"
 #include "runtime/tensor.h"
@@ -327,33 +328,12 @@ llvm::Value* ScalarEmitter::integer_binary(BinaryOp op, llvm::Value* a, llvm::Va
 
 llvm::Value* ScalarEmitter::divide(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node,
                                    DType dtype, Span span) {
-  const bool remainder = op == BinaryOp::TruncMod || op == BinaryOp::FloorMod;
-  const bool floored = op == BinaryOp::FloorDiv || op == BinaryOp::FloorMod;
   const std::int64_t divisor = node.b.as_int().value_or(0);
   if (divisor == 0) fault_unless(builder_.CreateIsNotNull(b), {span, FaultKind::DivisionByZero, {}, {}, {}});
   const bool no_signs =
       !is_signed_int(dtype) ||
       (divisor > 0 && (dtype == DType::Int32 || dtype == DType::Int64) && prover_.nonnegative(node.a));
-  if (no_signs) return remainder ? builder_.CreateURem(a, b) : builder_.CreateUDiv(a, b);
-
-  // The least value divided by -1 wraps: the machine would trap.
-  llvm::Type* type = a->getType();
-  llvm::Value* zero = llvm::ConstantInt::get(type, 0);
-  llvm::Value* one = llvm::ConstantInt::get(type, 1);
-  llvm::Value* by_minus_one = builder_.CreateICmpEQ(b, llvm::ConstantInt::getSigned(type, -1));
-  llvm::Value* safe = divisor > 0 ? b : builder_.CreateSelect(by_minus_one, one, b);
-  llvm::Value* quotient = builder_.CreateSDiv(a, safe);
-  llvm::Value* rest = builder_.CreateSRem(a, safe);
-  if (divisor <= 0) {
-    quotient = builder_.CreateSelect(by_minus_one, builder_.CreateSub(zero, a), quotient);
-    rest = builder_.CreateSelect(by_minus_one, zero, rest);
-  }
-  if (!floored) return remainder ? rest : quotient;
-  llvm::Value* signs_differ =
-      builder_.CreateXor(builder_.CreateICmpSLT(rest, zero), builder_.CreateICmpSLT(b, zero));
-  llvm::Value* adjust = builder_.CreateAnd(builder_.CreateIsNotNull(rest), signs_differ);
-  if (remainder) return builder_.CreateSelect(adjust, builder_.CreateAdd(rest, b), rest);
-  return builder_.CreateSelect(adjust, builder_.CreateSub(quotient, one), quotient);
+  return divided(builder_, op, a, b, !no_signs, divisor > 0);
 }
 
 llvm::Value* ScalarEmitter::shift(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node,
@@ -363,13 +343,7 @@ llvm::Value* ScalarEmitter::shift(BinaryOp op, llvm::Value* a, llvm::Value* b, c
     llvm::Value* good = builder_.CreateICmpSGE(b, llvm::ConstantInt::get(b->getType(), 0));
     fault_unless(good, {span, FaultKind::NegativeShift, {}, {}, {}}, sign_or_zero_extend(b, dtype));
   }
-  llvm::Type* type = a->getType();
-  llvm::Value* last = llvm::ConstantInt::get(type, bits_of(dtype) - 1);
-  llvm::Value* too_far = builder_.CreateICmpUGT(b, last);
-  llvm::Value* by = builder_.CreateSelect(too_far, last, b);
-  if (op == BinaryOp::ShiftRight && is_signed_int(dtype)) return builder_.CreateAShr(a, by);
-  llvm::Value* shifted = op == BinaryOp::ShiftLeft ? builder_.CreateShl(a, by) : builder_.CreateLShr(a, by);
-  return builder_.CreateSelect(too_far, llvm::ConstantInt::get(type, 0), shifted);
+  return shifted(builder_, op, a, b, is_signed_int(dtype), bits_of(dtype));
 }
 
 llvm::Value* ScalarEmitter::compare(const Compare& node) {
@@ -393,22 +367,7 @@ llvm::Value* ScalarEmitter::compare(const Compare& node) {
         return builder_.CreateFCmp(P::FCMP_OGE, a, b);
     }
   }
-  const bool s = is_signed_int(dtype);
-  switch (node.op) {
-    case CompareOp::Eq:
-      return builder_.CreateICmpEQ(a, b);
-    case CompareOp::Ne:
-      return builder_.CreateICmpNE(a, b);
-    case CompareOp::Lt:
-      return builder_.CreateICmp(s ? P::ICMP_SLT : P::ICMP_ULT, a, b);
-    case CompareOp::Le:
-      return builder_.CreateICmp(s ? P::ICMP_SLE : P::ICMP_ULE, a, b);
-    case CompareOp::Gt:
-      return builder_.CreateICmp(s ? P::ICMP_SGT : P::ICMP_UGT, a, b);
-    case CompareOp::Ge:
-      return builder_.CreateICmp(s ? P::ICMP_SGE : P::ICMP_UGE, a, b);
-  }
-  RELISH_CHECK(false, "comparison");
+  return compared(builder_, node.op, a, b, is_signed_int(dtype));
 }
 
 // Whether evaluating it although it is not needed costs little and cannot fault.
