@@ -1,5 +1,6 @@
 # Holds every #include line of SOURCE_DIR to the table of cmake/layers.cmake: a folder includes only folders that
-# its target links, ANTLR is seen only by frontend/, LLVM only by jit/. Run by ctest and `./dev lint`.
+# its target links, ANTLR is seen only by frontend/, LLVM only by jit/, and not by jit/steps/, which sees no other
+# room of jit/ either. Run by ctest and `./dev lint`.
 cmake_minimum_required(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/layers.cmake")
 string(REPLACE ";" "|" any_folder "${RELISH_FOLDERS}")
@@ -22,6 +23,9 @@ foreach(folder IN LISTS RELISH_FOLDERS)
         report("${file}" "${line}" "only frontend/ may use ANTLR")
       elseif(line MATCHES "[\"<](llvm|llvm-c)/" AND NOT folder STREQUAL "jit")
         report("${file}" "${line}" "only jit/ may use LLVM")
+      endif()
+      if(file MATCHES "^jit/steps/" AND line MATCHES "[\"<](llvm|llvm-c)/|\"jit/" AND NOT line MATCHES "\"jit/steps/")
+        report("${file}" "${line}" "jit/steps/ may use neither LLVM nor what does")
       endif()
     endforeach()
   endforeach()

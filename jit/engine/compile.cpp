@@ -6,7 +6,7 @@
 #include "ir/calls/direct_calls.h"
 #include "ir/rewriting/rewrite.h"
 #include "jit/graph/codegen_graph.h"
-#include "jit/graph/compilable.h"
+#include "jit/steps/compilable.h"
 #include "schedule/schedule.h"
 #include "transform/legalize.h"
 #include "transform/lift_bodies.h"
@@ -31,7 +31,6 @@ std::vector<GlobalFunction> reachable_functions(const Module& module, std::strin
 
 std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
                                         const std::vector<GlobalFunction>& functions, UnknownShapes unknown) {
-  require_compilable(functions);
   auto compiled = std::make_shared<Compiled>();
   Module part;
   part.name = module.name;
@@ -42,17 +41,19 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
   std::string symbol;
   compiled->direct = calls_directly(part, name);
   if (std::holds_alternative<PrimFuncPtr>(functions.front())) {
+    require_compilable(functions);
     const LiftedModule alone{schedule(part, engine.target()), {}};
     GraphEmitter emitter(alone, build, engine.traits(), compiled->sites);
     symbol = emitter.finish(emitter.entry_of(*alone.module.prim_func(name)));
   } else {
-    LiftedModule lowered = lift_bodies(part);
-    LoweredCalls calls;
-    lowered.module = schedule(legalize(lowered.module, unknown, &calls), engine.target());
+    const LoweredProgram program = lowered_program(part, unknown, engine.target());
+    const LiftedModule& lowered = program.lifted;
     const FunctionPtr function = lowered.module.function(name);
-    GraphEmitter emitter(lowered, build, engine.traits(), compiled->sites, &compiled->host_calls, &calls);
+    GraphEmitter emitter(lowered, build, engine.traits(), compiled->sites, &compiled->host_calls,
+                         &program.operators);
     symbol = emitter.finish(emitter.function(*function));
-    compiled->values = emitter.values(*function);
+    const FunctionSteps& steps = emitter.steps(*function);
+    compiled->layout = FunctionLayout{steps.places, steps.params, steps.result};
     for (const GlobalFunction& each : lowered.module.functions) {
       const auto* graph = std::get_if<FunctionPtr>(&each);
       if (!graph) continue;

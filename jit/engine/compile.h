@@ -8,9 +8,9 @@
 
 #include "jit/engine/engine.h"
 #include "jit/engine/sites.h"
-#include "jit/graph/graph_values.h"
 #include "jit/runtime/context.h"
 #include "jit/runtime/host_calls.h"
+#include "jit/steps/steps.h"
 #include "transform/legalize.h"
 
 namespace relish::jit {
@@ -25,10 +25,9 @@ struct Compiled {
   SiteTable sites;
   std::vector<Tensor> constants;
   std::vector<HostCall> host_calls;
-  bool recursive = false;  // needs a large stack
-  bool direct = false;     // calls prim_funcs directly, which may write to arguments
-  // Of a Relax function: the trees of its parameters and result, and the storages that they refer to.
-  std::optional<GraphValues> values;
+  bool recursive = false;                // needs a large stack
+  bool direct = false;                   // calls prim_funcs directly, which may write to arguments
+  std::optional<FunctionLayout> layout;  // of a Relax function
 };
 
 // The functions that `name` reaches in the module, itself first. The compiled code depends on nothing else.

@@ -55,11 +55,11 @@ class Jit final : public Evaluator {
     CallState state(pool_, threads);
     if (code->direct) args = own_copies(std::move(args));
     for (std::size_t i = 0; i < args.size(); ++i)
-      append_slots(args[i], code->values->params.at(i), state, in, leaves);
-    std::vector<std::int64_t> out(slot_count(code->values->result));
+      append_slots(args[i], code->layout->params.at(i), state, in, leaves);
+    std::vector<std::int64_t> out(slot_count(code->layout->result));
     run(code, state, in, out, graph->span);
     std::size_t position = 0;
-    return value_of_slots(code->values->result, *code->values, leaves, state, out.data(), position);
+    return value_of_slots(code->layout->result, code->layout->places, leaves, state, out.data(), position);
   }
 
   void prepare(const ModulePtr& given, std::string_view name, std::span<const Value> args) override {

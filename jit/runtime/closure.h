@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "jit/graph/graph_values.h"
 #include "jit/runtime/context.h"
 #include "jit/runtime/running_code.h"
+#include "jit/steps/value_tree.h"
 #include "runtime/value.h"
 
 namespace relish::jit {

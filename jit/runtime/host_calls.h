@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "ir/nodes/expr.h"
-#include "jit/graph/graph_values.h"
 #include "jit/runtime/closure.h"
+#include "jit/steps/value_tree.h"
 #include "runtime/value.h"
 
 namespace relish::jit {

@@ -153,12 +153,13 @@ void result_to_slots(const Value& value, const ValueTree& tree, Span span, CallS
     result_to_slots(value.fields()[i], tree.fields[i], span, state, slots, position);
 }
 
-Value value_of_slots(const ValueTree& tree, const GraphValues& values, const std::vector<Value>& arguments,
-                     CallState& state, const std::int64_t* slots, std::size_t& position) {
+Value value_of_slots(const ValueTree& tree, const std::vector<Place>& places,
+                     const std::vector<Value>& arguments, CallState& state, const std::int64_t* slots,
+                     std::size_t& position) {
   return read_slots(tree, slots, position, [&](const ValueTree& leaf, void* address, Shape shape) -> Value {
-    const Storage& storage = values.storages.at(leaf.storage);
-    if (storage.kind == Storage::Param) return arguments.at(storage.param);
-    if (storage.kind == Storage::Constant) return storage.constant;
+    const Place& place = places.at(leaf.place);
+    if (place.origin == Place::Param) return arguments.at(place.leaf);
+    if (place.origin == Place::Constant) return place.constant;
     const auto found = state.tensors.find(address);
     RELISH_CHECK(found != state.tensors.end(), "a result of compiled code has no tensor");
     // Values of one storage may have several shapes, and those without elements several dtypes.

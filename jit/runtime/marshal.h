@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "jit/graph/graph_values.h"
 #include "jit/runtime/host_calls.h"
 #include "jit/runtime/runtime.h"
+#include "jit/steps/steps.h"
 #include "runtime/value.h"
 
 namespace relish::jit {
@@ -31,8 +31,9 @@ void result_to_slots(const Value& value, const ValueTree& tree, Span span, CallS
                      std::int64_t* slots, std::size_t& position);
 
 // The value that compiled code left in `slots`: tensors are parameters, constants or made by the call.
-// `arguments`: the leaves of the call's arguments.
-Value value_of_slots(const ValueTree& tree, const GraphValues& values, const std::vector<Value>& arguments,
-                     CallState& state, const std::int64_t* slots, std::size_t& position);
+// `places`: of the function; `arguments`: the leaves of the call's arguments.
+Value value_of_slots(const ValueTree& tree, const std::vector<Place>& places,
+                     const std::vector<Value>& arguments, CallState& state, const std::int64_t* slots,
+                     std::size_t& position);
 
 }  // namespace relish::jit

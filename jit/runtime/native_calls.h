@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ir/nodes/type.h"
-#include "jit/graph/graph_values.h"
 #include "jit/runtime/context.h"
+#include "jit/steps/value_tree.h"
 
 namespace relish::jit {
 

@@ -31,8 +31,9 @@ struct Options {
 };
 
 const std::map<std::string, Outcome (*)(const GoldenFile&)> commands = {
-    {"parse", run_parse}, {"print", run_print},    {"check", run_check},  {"pass", run_pass},
-    {"run", run_script},  {"train", run_training}, {"repl", run_session}, {"cli", run_command_line},
+    {"parse", run_parse},  {"print", run_print},      {"check", run_check},
+    {"pass", run_pass},    {"run", run_script},       {"train", run_training},
+    {"repl", run_session}, {"cli", run_command_line}, {"steps", run_steps},
 };
 
 fs::path root() { return fs::path(RELISH_SOURCE_DIR) / "tests/golden"; }

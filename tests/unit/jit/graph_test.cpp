@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "ir/operators/op.h"
-#include "jit/graph/plan.h"
+#include "jit/steps/plan.h"
 #include "stdlib/stdlib.h"
 #include "tests/unit/jit/helpers.h"
 #include "transform/gradient.h"

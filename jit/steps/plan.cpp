@@ -1,12 +1,12 @@
 // Greedy sharing of arena slots.
-#include "jit/graph/plan.h"
+#include "jit/steps/plan.h"
 
 #include <algorithm>
 #include <queue>
 #include <set>
 #include <unordered_map>
 
-#include "jit/graph/scalar_hash.h"
+#include "jit/steps/scalar_hash.h"
 
 namespace relish::jit {
 namespace {

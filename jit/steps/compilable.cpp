@@ -1,5 +1,5 @@
 // Refusals of the compiled tier.
-#include "jit/graph/compilable.h"
+#include "jit/steps/compilable.h"
 
 #include <fmt/format.h>
 

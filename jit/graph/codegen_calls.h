@@ -1,0 +1,37 @@
+// Code generation of calls of kernels, with the checks of every shape that they take, and of other Relax
+// functions.
+#pragma once
+
+#include "jit/graph/codegen_graph.h"
+#include "jit/graph/codegen_hosts.h"
+#include "jit/graph/codegen_places.h"
+
+namespace relish::jit {
+
+class CallEmitter {
+ public:
+  CallEmitter(GraphEmitter& program, FunctionCode& code, SizeEmitter& sizes, PlaceEmitter& places,
+              HostEmitter& hosts)
+      : program_(program), code_(code), sizes_(sizes), places_(places), hosts_(hosts) {}
+
+  // `fault` emits the steps that come before the fault is told.
+  void kernel(const step::CallKernel& call, Span span, const std::function<void(const StepList&)>& fault);
+  void function(const step::CallFunction& call);
+  // The same; the result stays in the slots `out`.
+  void function_into(const step::CallFunction& call, llvm::Value* out);
+
+ private:
+  // The operands of a kernel while they are gathered.
+  struct Operands;
+  void pass_scalar(Operands& made, const ScalarVar& var, PlaceId place);
+  void pass_buffer(Operands& made, const Buffer& buffer, PlaceId place);
+  void pass_sizes(Operands& made, const step::CallKernel& call, Span span);
+
+  GraphEmitter& program_;
+  FunctionCode& code_;
+  SizeEmitter& sizes_;
+  PlaceEmitter& places_;
+  HostEmitter& hosts_;
+};
+
+}  // namespace relish::jit

@@ -1,0 +1,63 @@
+// The LLVM function of one Relax function while it is filled: what all parts of its generation share.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include "jit/engine/runtime_calls.h"
+#include "jit/engine/sites.h"
+#include "runtime/dtype.h"
+
+namespace relish::jit {
+
+struct FunctionCode {
+  FunctionCode(llvm::Function& function, RuntimeCalls& calls, SiteTable& table)
+      : runtime(calls),
+        sites(table),
+        code(function),
+        builder(function.getContext()),
+        context(function.getArg(0)),
+        ptr(builder.getPtrTy()),
+        i32(builder.getInt32Ty()),
+        i64(builder.getInt64Ty()) {}
+
+  RuntimeCalls& runtime;
+  SiteTable& sites;
+  llvm::Function& code;
+  llvm::IRBuilder<> builder;
+  llvm::Value* context;
+  llvm::Value* flag = nullptr;              // address of the interrupt flag
+  llvm::BasicBlock* interrupted = nullptr;  // returns
+  llvm::Type *ptr, *i32, *i64;
+
+  llvm::BasicBlock* block(const char* name) {
+    return llvm::BasicBlock::Create(code.getContext(), name, &code);
+  }
+  llvm::Value* int32(std::int64_t value) { return llvm::ConstantInt::getSigned(i32, value); }
+  llvm::Value* int64(std::int64_t value) { return llvm::ConstantInt::getSigned(i64, value); }
+  // The address that a program of this process has; no other runs the code.
+  llvm::Value* address(const void* of) {
+    return builder.CreateIntToPtr(int64(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(of))), ptr);
+  }
+  llvm::Value* slot(llvm::Value* slots, std::size_t position) {
+    return builder.CreateConstInBoundsGEP1_64(i64, slots, position);
+  }
+  // Of registers; the halves travel as float.
+  llvm::Type* scalar_type(DType dtype) {
+    if (dtype == DType::Float64) return builder.getDoubleTy();
+    if (is_float(dtype)) return builder.getFloatTy();
+    return builder.getIntNTy(is_bool(dtype) ? 1 : static_cast<unsigned>(size_of(dtype)) * 8);
+  }
+  // A scalar fills the low bytes of its slot.
+  llvm::Value* scalar_of_slot(llvm::Value* slots, std::size_t position, DType dtype) {
+    llvm::Value* at = slot(slots, position);
+    if (is_bool(dtype)) return builder.CreateIsNotNull(builder.CreateLoad(builder.getInt8Ty(), at));
+    return builder.CreateLoad(scalar_type(dtype), at);
+  }
+  // Leaves the function with the status unless it is good.
+  void return_unless_ok(llvm::Value* status) {
+    RuntimeCalls::return_unless(builder, builder.CreateIsNull(status), status);
+  }
+};
+
+}  // namespace relish::jit

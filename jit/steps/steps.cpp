@@ -1,0 +1,113 @@
+// The places of a step.
+#include "jit/steps/steps.h"
+
+#include "support/overloaded.h"
+
+namespace relish::jit {
+namespace {
+
+class Places {
+ public:
+  explicit Places(const std::function<void(PlaceId, bool)>& visit) : visit_(visit) {}
+
+  void uses(PlaceId place) const { visit_(place, false); }
+  void makes(PlaceId place) const { visit_(place, true); }
+  void uses(const ValueTree& tree) const {
+    for_each_leaf(tree, [&](const ValueTree& leaf) { uses(leaf.place); });
+  }
+  void makes(const ValueTree& tree) const {
+    for_each_leaf(tree, [&](const ValueTree& leaf) { makes(leaf.place); });
+  }
+  void uses(const std::vector<ValueTree>& trees) const {
+    for (const ValueTree& tree : trees) uses(tree);
+  }
+  void inside(const StepList& steps) const {
+    for (const Step& step : steps) for_each_place(step, visit_);
+  }
+  // Of the calls that take values and give one.
+  void call(const auto& call) const {
+    uses(call.args);
+    makes(call.result);
+  }
+
+ private:
+  const std::function<void(PlaceId, bool)>& visit_;
+};
+
+}  // namespace
+
+void for_each_place(const Step& given, const std::function<void(PlaceId, bool made)>& visit) {
+  const Places places(visit);
+  visit_kind(Overloaded{
+                 [](const step::Poll&) {},
+                 [&](const step::BindSize& n) { places.uses(n.place); },
+                 [&](const step::CheckShape& n) { places.uses(n.place); },
+                 [&](const step::CheckSize& n) { places.uses(n.place); },
+                 [&](const step::CheckValue& n) {
+                   places.uses(n.value);
+                   places.uses(n.known);
+                   places.makes(n.sizes);
+                 },
+                 [&](const step::ComputeShape& n) { places.makes(n.result); },
+                 [&](const step::ComputeScalar& n) { places.makes(n.result); },
+                 [](const step::TakeArena&) {},
+                 [](const step::ReturnArena&) {},
+                 [&](const step::Allocate& n) { places.makes(n.result); },
+                 [&](const step::Copy& n) {
+                   places.uses(n.from);
+                   places.uses(n.to);
+                 },
+                 [&](const step::Share& n) {
+                   places.uses(n.from);
+                   places.makes(n.result);
+                 },
+                 [&](const step::Release& n) { places.uses(n.place); },
+                 [&](const step::CallKernel& n) {
+                   for (const PlaceId place : n.args) places.uses(place);
+                   if (n.fault) {
+                     places.inside(n.fault->steps);
+                     places.uses(n.fault->args);
+                   }
+                   if (n.result) places.makes(*n.result);
+                 },
+                 [&](const step::CallFunction& n) { places.call(n); },
+                 [&](const step::CallNative& n) { places.call(n); },
+                 [&](const step::CallMachine& n) { places.call(n); },
+                 [&](const step::EvaluateOperator& n) { places.call(n); },
+                 [&](const step::Convert& n) {
+                   places.uses(n.from);
+                   places.makes(n.result);
+                 },
+                 [&](const step::Truth& n) {
+                   places.uses(n.from);
+                   places.makes(n.result);
+                 },
+                 [&](const step::MakeFunction& n) { places.call(n); },
+                 [&](const step::FixArguments& n) { places.call(n); },
+                 [&](const step::CallValue& n) { places.call(n); },
+                 [&](const step::Branch& n) {
+                   places.uses(n.condition);
+                   places.inside(n.then);
+                   places.uses(n.then_value);
+                   places.inside(n.otherwise);
+                   places.uses(n.otherwise_value);
+                   places.makes(n.result);
+                 },
+                 [&](const step::Loop& n) {
+                   if (n.range)
+                     for (const PlaceId place : {n.range->begin, n.range->end, n.range->step})
+                       places.uses(place);
+                   places.uses(n.initial);
+                   places.makes(n.carried);
+                   places.inside(n.condition);
+                   if (n.goes_on) places.uses(*n.goes_on);
+                   places.inside(n.body);
+                   places.uses(n.next);
+                   places.makes(n.result);
+                 },
+                 [&](const step::Return& n) { places.uses(n.value); },
+             },
+             given);
+}
+
+}  // namespace relish::jit
