@@ -2,7 +2,6 @@
 #include "loops/iterations.h"
 
 #include <algorithm>
-#include <functional>
 #include <unordered_map>
 
 #include "ir/rewriting/rewrite.h"
@@ -102,22 +101,6 @@ LoopTraits traits_of(const For& loop, RangeProver& prover) {
                                    [&](const Scalar& index) { return prover.depends_on(index, loop.var); });
     if (!moves) traits.reduces = true;
   }
-  const std::function<void(const Stmt&)> visit = [&](const Stmt& stmt) {
-    if (!stmt.defined()) return;
-    if (const auto* n = stmt.as<BlockStmt>()) {
-      visit(n->init);
-      visit(n->body);
-    } else if (const auto* n = stmt.as<SeqStmt>()) {
-      for (const Stmt& child : n->body) visit(child);
-    } else if (const auto* n = stmt.as<For>()) {
-      visit(n->body);
-    } else if (const auto* n = stmt.as<Store>()) {
-      traits.calls = traits.calls || count_intrinsics(n->value) > 0;
-    } else if (stmt.as<IfStmt>() || stmt.as<DefineScalar>()) {
-      traits.calls = true;  // not looked into
-    }
-  };
-  visit(loop.body);
   return traits;
 }
 

@@ -15,7 +15,6 @@ std::optional<std::int64_t> most_iterations(const Scalar& extent);
 
 // What an innermost loop does, as far as vectorizing it goes.
 struct LoopTraits {
-  bool calls = false;    // math functions
   bool reduces = false;  // stores to an element that does not move with the loop
   bool affine = true;    // every index moves by a fixed stride
 };

@@ -15,6 +15,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/DeadStoreElimination.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
@@ -68,6 +69,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true, /*UseBlockFrequencyInfo=*/false));
   passes.addPass(llvm::EarlyCSEPass());
   llvm::ModulePassManager pipeline;
+  pipeline.addPass(llvm::AlwaysInlinerPass());  // elementary functions: only inlined ones are widened
   pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
   pipeline.run(module, modules);
 }

@@ -26,7 +26,7 @@ class RuntimeCalls {
   // The declared runtime function; all of them neither unwind nor recurse into compiled code in a way that
   // matters here.
   llvm::Function* get(llvm::StringRef name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> params);
-  // A C math function of one or two arguments, "expf" or "exp" by type; without memory effects.
+  // A C math function of one or two arguments, "fmodf" or "fmod" by type; without memory effects.
   llvm::Function* math(llvm::StringRef name, llvm::Type* type, unsigned arity);
 
   llvm::Value* fault(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t site, llvm::Value* a,

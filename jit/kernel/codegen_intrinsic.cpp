@@ -1,8 +1,10 @@
-// Code generation of math intrinsics: machine operations where there are some, else functions of the
-// runtime's table, in the dtype of the operands (float32 for the halves, then rounded).
+// Code generation of math intrinsics: machine operations where there are some, else functions in generated
+// code (jit/math/) or of the runtime's table, in the dtype of the operands (float32 for the halves, then
+// rounded).
 #include <llvm/IR/Intrinsics.h>
 
 #include "jit/kernel/codegen_scalar.h"
+#include "jit/math/elementary.h"
 
 namespace relish::jit {
 
@@ -27,40 +29,6 @@ llvm::Value* ScalarEmitter::intrinsic(const IntrinsicCall& node, DType dtype) {
 }
 
 namespace {
-
-// Whether a function of the C library computes it, which has its name.
-bool is_library_function(Intrinsic which) {
-  switch (which) {
-    case Intrinsic::Exp:
-    case Intrinsic::Exp2:
-    case Intrinsic::Exp10:
-    case Intrinsic::Expm1:
-    case Intrinsic::Log:
-    case Intrinsic::Log2:
-    case Intrinsic::Log10:
-    case Intrinsic::Log1p:
-    case Intrinsic::Erf:
-    case Intrinsic::Sin:
-    case Intrinsic::Cos:
-    case Intrinsic::Tan:
-    case Intrinsic::Asin:
-    case Intrinsic::Acos:
-    case Intrinsic::Atan:
-    case Intrinsic::Sinh:
-    case Intrinsic::Cosh:
-    case Intrinsic::Tanh:
-    case Intrinsic::Asinh:
-    case Intrinsic::Acosh:
-    case Intrinsic::Atanh:
-    case Intrinsic::Pow:
-    case Intrinsic::Atan2:
-    case Intrinsic::Hypot:
-    case Intrinsic::Nextafter:
-      return true;
-    default:
-      return false;
-  }
-}
 
 // The operation of the machine that computes it of one operand.
 llvm::Intrinsic::ID machine_operation(Intrinsic which) {
@@ -87,16 +55,17 @@ llvm::Intrinsic::ID machine_operation(Intrinsic which) {
 // Of floats, in float32 for the halves.
 llvm::Value* ScalarEmitter::math_intrinsic(const IntrinsicCall& node, llvm::Value* x) {
   llvm::Type* type = x->getType();
-  if (is_library_function(node.intrinsic)) {
-    const IntrinsicInfo& info = info_of(node.intrinsic);
+  const IntrinsicInfo& info = info_of(node.intrinsic);
+  llvm::Function* function = elementary_function(module_, node.intrinsic, type, target_.fma);
+  if (!function && is_library_function(node.intrinsic))
+    function = runtime_.math(std::string(info.name), type, static_cast<unsigned>(info.arity));
+  if (function) {
     std::vector<llvm::Value*> operands{x};
     if (info.arity == 2) operands.push_back(scalar(node.args[1]));
-    return builder_.CreateCall(runtime_.math(std::string(info.name), type, static_cast<unsigned>(info.arity)),
-                               operands);
+    return builder_.CreateCall(function, operands);
   }
   if (const auto operation = machine_operation(node.intrinsic))
     return builder_.CreateUnaryIntrinsic(operation, x);
-  llvm::Value* one = llvm::ConstantFP::get(type, 1.0);
   switch (node.intrinsic) {
     case Intrinsic::Copysign:
       return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, x, scalar(node.args[1]));
@@ -113,15 +82,8 @@ llvm::Value* ScalarEmitter::math_intrinsic(const IntrinsicCall& node, llvm::Valu
       return builder_.CreateCall(scale, {x, scalar(node.args[1])});
     }
     case Intrinsic::Rsqrt:
-      return builder_.CreateFDiv(one, builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
-    case Intrinsic::Sigmoid: {
-      // exp of a negative number only, so that nothing overflows where the result is small but not zero.
-      llvm::Value* negative = builder_.CreateFNeg(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x));
-      llvm::Value* e = builder_.CreateCall(runtime_.math("exp", type, 1), {negative});
-      llvm::Value* numerator =
-          builder_.CreateSelect(builder_.CreateFCmpOLT(x, llvm::ConstantFP::get(type, 0.0)), e, one);
-      return builder_.CreateFDiv(numerator, builder_.CreateFAdd(one, e));
-    }
+      return builder_.CreateFDiv(llvm::ConstantFP::get(type, 1.0),
+                                 builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
     default:
       break;
   }

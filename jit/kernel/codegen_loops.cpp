@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "ir/rewriting/rewrite.h"
 #include "jit/kernel/codegen_kernel.h"
+#include "jit/math/elementary.h"
 #include "loops/empty_reduction.h"
 #include "loops/iterations.h"
 #include "loops/work.h"
@@ -17,6 +19,22 @@ constexpr std::int64_t strip_work = 1 << 16;
 constexpr std::int64_t chunk_work = 1 << 17;
 constexpr std::int64_t guessed_extent = 16;
 constexpr std::int64_t least_strip = 64;
+
+// Whether the statement is stores of what the vectorizer widens whole, without a call that stays scalar.
+bool widens(const Stmt& stmt) {
+  if (!stmt.defined()) return true;
+  if (const auto* n = stmt.as<BlockStmt>()) return widens(n->init) && widens(n->body);
+  if (const auto* n = stmt.as<SeqStmt>()) return std::all_of(n->body.begin(), n->body.end(), widens);
+  if (const auto* n = stmt.as<For>()) return widens(n->body);
+  const auto* store = stmt.as<Store>();
+  if (!store) return false;
+  bool scalar_call = false;
+  for_each_scalar(store->value, [&](const Scalar& part) {
+    if (const auto* call = part.as<IntrinsicCall>())
+      scalar_call = scalar_call || calls_library(call->intrinsic, call->args[0].dtype());
+  });
+  return !scalar_call;
+}
 
 }  // namespace
 
@@ -70,7 +88,7 @@ llvm::MDNode* KernelEmitter::vector_hints(const For& loop) {
     hints.push_back(hint("llvm.loop.vectorize.enable", builder_.getFalse()));
   else if (!traits.reduces && !loop.body.as<For>())  // what is unrolled inside is work enough
     hints.push_back(hint("llvm.loop.interleave.count", builder_.getInt32(1)));
-  if (target_.masked_memory && traits.affine && !traits.calls && !traits.reduces &&
+  if (target_.masked_memory && traits.affine && !traits.reduces && widens(loop.body) &&
       !(extent && *extent % 16 == 0))
     hints.push_back(hint("llvm.loop.vectorize.predicate.enable", builder_.getTrue()));
   llvm::MDNode* node = llvm::MDNode::getDistinct(context, hints);
