@@ -10,6 +10,7 @@
 #include "ir/nodes/short_circuit.h"
 #include "jit/engine/integer_code.h"
 #include "jit/kernel/codegen_scalar.h"
+#include "loops/extremes.h"
 #include "loops/faults.h"
 #include "runtime/tensor.h"
 
@@ -400,6 +401,11 @@ llvm::Value* ScalarEmitter::logical(const Logical& node) {
 }
 
 llvm::Value* ScalarEmitter::select(const Select& node, DType dtype) {
+  if (const auto extreme = as_extreme(node)) {
+    llvm::Value* a = scalar(extreme->a);
+    llvm::Value* b = scalar(extreme->b);
+    return extreme->largest ? builder_.CreateMaximum(a, b) : builder_.CreateMinimum(a, b);
+  }
   llvm::Value* condition = scalar(node.condition);
   if (!is_bool(node.condition.dtype())) condition = builder_.CreateIsNotNull(condition);
   if (!is_one_sided(node, dtype) || (cheap_and_safe(node.a) && cheap_and_safe(node.b))) {
