@@ -47,8 +47,13 @@ void write_npy(const std::string& path, const Tensor& tensor);
 void write_npz(
     const std::string& path,
     const NamedTensors& tensors);  // entries stored, fixed time stamps: same bytes for same tensors
+// With a `checksum_key` the metadata get an entry of that name: the SHA-256 of the whole file with zeros in
+// place of these digits.
 void write_safetensors(const std::string& path, const NamedTensors& tensors,
-                       const std::map<std::string, std::string>& metadata = {});
+                       const std::map<std::string, std::string>& metadata = {},
+                       const std::string& checksum_key = "");
+// Whether a file that read_safetensors takes has such an entry, and it agrees with every byte.
+bool safetensors_checksum_holds(const std::string& path, const std::string& checksum_key);
 void write_idx_gz(const std::string& path, const Tensor& tensor);  // uint8, gzipped without a time stamp
 // By extension: .npz, .safetensors, or .npy for exactly one tensor; UsageError otherwise.
 void write_tensors(const std::string& path, const NamedTensors& tensors);

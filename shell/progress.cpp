@@ -52,7 +52,7 @@ std::string loss_text(double loss) {
   return std::string(buffer, end);
 }
 
-TrainingProgress::TrainingProgress(Session& session, std::optional<LogEvery> asked)
+TrainingProgress::TrainingProgress(Session& session, std::optional<Every> asked)
     : session_(session),
       live_(terminal_for_live_line()),
       asked_(asked),

@@ -15,7 +15,7 @@ namespace relish {
 class TrainingProgress : public TrainingObserver {
  public:
   // `asked`: how often the user wants to see a line, if said.
-  TrainingProgress(Session& session, std::optional<LogEvery> asked);
+  TrainingProgress(Session& session, std::optional<Every> asked);
   ~TrainingProgress() override;
 
   void on_start(const std::vector<std::string>& trained, const std::vector<std::string>& inputs,
@@ -39,7 +39,7 @@ class TrainingProgress : public TrainingObserver {
 
   Session& session_;
   bool live_;  // standard error is a terminal
-  std::optional<LogEvery> asked_;
+  std::optional<Every> asked_;
   Printed last_step_, last_epoch_;
   int lines_ = 0;                   // that may still be printed at once
   Clock::time_point line_since_{};  // since then they grow, by one a second

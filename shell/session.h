@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,10 @@ struct Settings {
   // Values of `--set`, for arg(); and of the flags of a training job, by script name ("run_dir").
   std::vector<std::pair<std::string, std::string>> sets;
   std::vector<std::pair<std::string, std::string>> job_flags;
+  // The training jobs so far of the script that the process runs, and the run folder of the first; no number
+  // in a session, where every job is one of its own.
+  std::optional<std::uint32_t> jobs;
+  std::string first_job;
 };
 
 // Where results go. The default is standard output; tests collect a string.

@@ -10,8 +10,10 @@
 
 #include <cerrno>
 #include <climits>
+#include <cmath>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "support/failure.h"
 #include "support/unfinished_files.h"
@@ -33,7 +35,9 @@ std::atomic<std::uint32_t> pending_signals{0};
 std::atomic<std::int32_t> asked_signal{0};
 std::atomic<std::int32_t> ticks{0};
 std::atomic<std::int32_t> holds{0};
-std::atomic<std::int32_t> shields{0};
+thread_local int shields = 0;
+std::atomic<bool> save_asked{false};
+std::atomic<std::int64_t> asked_at_milliseconds{0};
 std::atomic<std::int32_t> working_thread{0};
 std::atomic<bool> process_ends{false};
 std::atomic<bool> sigint_ends{false};
@@ -42,6 +46,10 @@ std::atomic<bool> told{false};
 std::atomic<bool> timer_made{false};
 std::atomic<void (*)()> last_words{nullptr};
 timer_t timer{};
+timer_t limit_timer{};
+std::atomic<bool> limit_timer_made{false};
+// Of the thread that works; handlers never touch it.
+std::string noted;
 
 bool ends_process(int signal_number) {
   return process_ends.load() && (signal_number != SIGINT || sigint_ends.load());
@@ -55,6 +63,8 @@ const char* signal_name(int signal_number) {
       return "SIGTERM";
     case SIGHUP:
       return "SIGHUP";
+    case SIGXCPU:
+      return "the time limit";
     default:
       return "a signal";
   }
@@ -79,18 +89,32 @@ void wake_working_thread() {
   remove_unfinished_files();
   if (auto* write = last_words.load()) write();
   if (!told.load()) {
-    char line[80] = "relish: error[Interrupted]: stopped by ";
+    char line[80] = "relish: error[";
+    std::strcat(line, signal_number == SIGXCPU ? "TimeLimit" : "Interrupted");
+    std::strcat(line, "]: stopped by ");
     std::strcat(line, signal_name(signal_number));
     std::strcat(line, "\n");
     write_without_waiting(STDERR_FILENO, line, std::strlen(line));
   }
-  _exit(128 + signal_number);
+  _exit(exit_code_of_signal(signal_number));
+}
+
+std::int64_t monotonic_milliseconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
 }
 
 extern "C" void on_interrupt_signal(int signal_number) {
   const int error = errno;
   const std::uint32_t bit = 1u << signal_number;
-  if (pending_signals.fetch_or(bit) & bit) leave(signal_number);
+  const std::int64_t now = monotonic_milliseconds();
+  if (pending_signals.fetch_or(bit) & bit) {
+    if (now - asked_at_milliseconds.load() >= same_signal_milliseconds) leave(signal_number);
+    errno = error;
+    return;
+  }
+  asked_at_milliseconds.store(now);
   interrupt_flag.store(signal_number, std::memory_order_relaxed);
   asked_signal.store(signal_number);
   ticks.store(0);
@@ -98,6 +122,8 @@ extern "C" void on_interrupt_signal(int signal_number) {
   wake_working_thread();
   errno = error;
 }
+
+extern "C" void on_save_signal(int) { save_asked.store(true); }
 
 // A tick of the timer; or only the waking of a thread, which is done when this returns.
 extern "C" void on_tick(int, siginfo_t* information, void*) {
@@ -145,6 +171,12 @@ void install_signal_handlers() {
   // Without SA_RESTART, so that a blocking read ends and its caller can poll. A program started by nohup goes
   // on ignoring SIGHUP, one in the background of a script SIGINT.
   for (int signal_number : {SIGINT, SIGTERM, SIGHUP}) handle_unless_ignored(signal_number, action);
+  sigaction(SIGXCPU, &action, nullptr);
+  struct sigaction save = {};
+  save.sa_handler = on_save_signal;
+  save.sa_flags = SA_RESTART;
+  sigemptyset(&save.sa_mask);
+  handle_unless_ignored(SIGUSR1, save);
   // Writes to a closed pipe or beyond the file size limit then fail with an error that can be reported.
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;
@@ -157,6 +189,31 @@ void signals_end_process(bool sigint_too) {
   sigint_ends.store(sigint_too);
   process_ends.store(true);
 }
+
+void end_after(double seconds) {
+  sigevent event = {};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGXCPU;
+  if (!limit_timer_made.load())
+    limit_timer_made.store(timer_create(CLOCK_MONOTONIC, &event, &limit_timer) == 0);
+  if (!limit_timer_made.load())
+    fail(ErrorClass::ResourceLimit, {}, "limit.timer", "the system has no timer for the time limit");
+  itimerspec time = {};
+  const double whole = std::floor(seconds);
+  time.it_value.tv_sec = static_cast<time_t>(whole);
+  time.it_value.tv_nsec = std::max<long>(static_cast<long>((seconds - whole) * 1e9), whole > 0 ? 0 : 1);
+  timer_settime(limit_timer, 0, &time, nullptr);
+}
+
+int exit_code_of_signal(int signal_number) {
+  return signal_number == SIGXCPU ? exit_code_of(ErrorClass::TimeLimit) : 128 + signal_number;
+}
+
+int signal_of_exit_code(int exit_code) {
+  return exit_code == exit_code_of(ErrorClass::TimeLimit) ? SIGXCPU : exit_code - 128;
+}
+
+bool take_save_request() { return save_asked.exchange(false); }
 
 void clear_interrupt() {
   interrupt_flag.store(0, std::memory_order_relaxed);
@@ -183,13 +240,14 @@ void write_without_waiting(int descriptor, const char* text, std::size_t size) {
   }
 }
 
+void note_interrupt(std::string text) { noted = std::move(text); }
+
 void obey_interrupt(Span span) {
   const std::int32_t signal_number = interrupt_flag.load(std::memory_order_relaxed);
-  if (signal_number == 0 || shields.load() > 0) return;
+  if (signal_number == 0 || shields > 0) return;
   if (ends_process(signal_number)) {
-    // The timer goes on: the way out is short too.
+    // The timer goes on: the way out is short too. A second signal still finds the first.
     interrupt_flag.store(0, std::memory_order_relaxed);
-    pending_signals.store(0);
     obeyed.store(true);
   } else {
     clear_interrupt();
@@ -199,7 +257,8 @@ void obey_interrupt(Span span) {
   diagnostic.span = span;
   diagnostic.message = fmt::format("stopped by {}", signal_name(signal_number));
   Failure failure(std::move(diagnostic));
-  failure.set_exit_code(128 + signal_number);
+  failure.set_exit_code(exit_code_of_signal(signal_number));
+  if (!noted.empty()) failure.note({}, std::exchange(noted, {}));
   throw failure;
 }
 
@@ -210,8 +269,8 @@ InterruptHold::~InterruptHold() {
   holds.fetch_sub(1);
 }
 
-InterruptShield::InterruptShield() { shields.fetch_add(1); }
-InterruptShield::~InterruptShield() { shields.fetch_sub(1); }
+InterruptShield::InterruptShield() { ++shields; }
+InterruptShield::~InterruptShield() { --shields; }
 
 WorkingThread::WorkingThread()
     : before_(working_thread.exchange(static_cast<std::int32_t>(syscall(SYS_gettid)))) {}

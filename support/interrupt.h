@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "support/source.h"
 
@@ -16,8 +17,21 @@ namespace relish {
 extern std::atomic<std::int32_t> interrupt_flag;
 
 // Installs handlers for SIGINT, SIGTERM, SIGHUP that set the flag (a second signal of a kind ends the process
-// at once) and ignores SIGPIPE. What the parent ignores stays ignored.
+// at once; one that follows within `same_signal_milliseconds` is the first, sent to the process and to its
+// group), one for SIGUSR1 that asks to save, and ignores SIGPIPE. What the parent ignores stays ignored.
 void install_signal_handlers();
+inline constexpr int same_signal_milliseconds = 100;
+
+// From now on the process has so long: then it is interrupted as by a signal, with the exit code of
+// TimeLimit. The flag holds SIGXCPU.
+void end_after(double seconds);
+// 128 and the number; that of TimeLimit for SIGXCPU.
+int exit_code_of_signal(int signal_number);
+int signal_of_exit_code(int exit_code);
+
+// Whether SIGUSR1 asked to save since the last call.
+bool take_save_request();
+
 // From now on a signal ends the process within `most_milliseconds_to_end`, with one line and its exit code;
 // SIGINT only when `sigint_too` (in a session it stops a statement).
 void signals_end_process(bool sigint_too);
@@ -32,6 +46,9 @@ void end_was_told();
 void set_last_words(void (*write)());
 // Writes without waiting, up to the first part that nobody takes; for last words.
 void write_without_waiting(int descriptor, const char* text, std::size_t size);
+
+// Says more of the interrupt that is about to be obeyed: where what it stopped was saved.
+void note_interrupt(std::string text);
 
 // Throws Failure(Interrupted) with the signal's exit code and clears the flag.
 void obey_interrupt(Span span);
@@ -57,7 +74,7 @@ class InterruptHold {
   InterruptHold(const InterruptHold&) = delete;
 };
 
-// While one lives, polls do not throw either: the saving itself.
+// While one lives, polls of its thread do not throw either: the saving itself.
 class InterruptShield {
  public:
   InterruptShield();

@@ -41,6 +41,8 @@ class TrainingObserver {
   // Before the first step: the names of what is trained, of the inputs and of the targets.
   virtual void on_start(const std::vector<std::string>&, const std::vector<std::string>&,
                         const std::vector<std::string>&) {}
+  // A warning or note about the job, a line.
+  virtual void on_note(const std::string&) {}
   // Once, behind the first step of a job whose gradients are all 0.
   virtual void on_zero_gradients(std::int64_t) {}
   virtual void on_step(const StepReport&) {}

@@ -2,8 +2,9 @@
 // there.
 //   metrics.jsonl, metrics.csv   a line a logged step
 //   final.safetensors            the parameters, when the job finished
+//   best.safetensors             those that the validation data judged best
 //   checkpoints/step-000000042.safetensors
-//                                those after the last whole step, when it did not
+//                                the state of the job after a step
 //   report.json                  what was run and how it went, from the start
 //   script.relish                the text that was run
 //   lock                         held by the running job
@@ -20,16 +21,11 @@
 #include <vector>
 
 #include "runtime/files.h"
+#include "train/checkpoint.h"
 #include "train/observer.h"
+#include "train/run_folder_files.h"
 
 namespace relish {
-
-struct RunFolderOptions {
-  std::string directory;  // empty: `<base>/<script>-<number>` with the least number above those there
-  std::string base = "runs";
-  std::string script = "session";  // name of the script without folder and extension
-  bool overwrite = false;          // the files of an earlier job in `directory` may go
-};
 
 // What a job is, for report.json.
 struct RunDescription {
@@ -45,7 +41,15 @@ struct RunDescription {
   std::vector<std::string> trained, inputs, targets;          // names of parameters of the step
 };
 
-enum class RunStatus : std::uint8_t { Running, Finished, Stopped, Interrupted, NumericStop, Failed };
+enum class RunStatus : std::uint8_t {
+  Running,
+  Finished,
+  Stopped,
+  Interrupted,
+  TimeLimit,
+  NumericStop,
+  Failed
+};
 std::string_view name_of(RunStatus status);  // "running", ...
 
 struct RunReport {
@@ -64,8 +68,9 @@ struct RunReport {
 // when it belongs to somebody.
 class RunFolder {
  public:
-  // Makes the folder (and those above it), takes the lock and starts the metrics files anew.
-  // `metrics` and `validation_metrics` are the columns that epochs add.
+  // Makes the folder (and those above it) and takes the lock. Starts the metrics files anew, but for a job
+  // that is resumed: for that one call start_metrics. `metrics` and `validation_metrics` are the columns that
+  // epochs add.
   RunFolder(const RunFolderOptions& options, RunDescription description,
             const std::vector<std::string>& metrics, const std::vector<std::string>& validation_metrics);
   ~RunFolder();
@@ -75,25 +80,27 @@ class RunFolder {
   const std::string& path() const { return path_; }
   std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
 
+  // Keeps so much of the metrics files.
+  void start_metrics(const MetricsLengths& kept);
   void write_script(std::string_view text);
   // A line of metrics.jsonl and metrics.csv. The last step of an epoch comes with the epoch's report, so that
   // each step stands in them once.
   void write_metrics(const StepReport& step, const EpochReport* epoch);
   void write_report(const RunReport& report, const NamedTensors& parameters);
-  // Return the name of the file in the folder.
+  // Returns the name of the file in the folder.
   std::string write_final(const NamedTensors& parameters);
-  std::string write_checkpoint(std::int64_t step, const NamedTensors& parameters);
-  // Bytes of the metrics files so far: what a checkpoint must remember to cut them at when the job goes on
-  // from it.
-  struct MetricsLengths {
-    std::uint64_t jsonl = 0;
-    std::uint64_t csv = 0;
-  };
+  void write_best(const NamedTensors& parameters);
+  // Writes a checkpoint and then removes those before it but for the `keep` newest. May run beside
+  // write_metrics on another thread. Returns the name of the file in the folder.
+  std::string save(const Checkpoint& checkpoint, std::int64_t keep);
+  // Bytes of the metrics files so far.
   MetricsLengths metrics_lengths() const;
 
  private:
   class LineFile;
   class Lock;
+  void sync_metrics();
+
   std::string path_;
   RunDescription description_;
   std::vector<std::string> metrics_, validation_metrics_;

@@ -1,7 +1,10 @@
-// The life of a job: check, folder, steps, results.
+// The life of a job: check, folder, checkpoint, steps, results.
 #include "train/train.h"
 
+#include <algorithm>
+
 #include "support/interrupt.h"
+#include "train/background_task.h"
 
 namespace relish {
 namespace {
@@ -12,43 +15,23 @@ RunReport report_of(const Trainer& trainer, RunStatus status) {
   report.steps = trainer.state().step;
   report.epochs = trainer.whole_epochs();
   report.seconds = trainer.seconds();
-  report.loss = trainer.last_loss();
-  if (trainer.last_epoch()) {
-    report.metrics = trainer.last_epoch()->metrics;
-    if (trainer.last_epoch()->validation) report.validation = *trainer.last_epoch()->validation;
+  report.loss = trainer.state().loss;
+  if (const auto& epoch = trainer.state().last_epoch) {
+    report.metrics = epoch->metrics;
+    if (epoch->validation) report.validation = *epoch->validation;
   }
   return report;
-}
-
-// The parameters of the last whole step and the report that names their file. The failure that ended the job
-// matters more than one of writing it down, which is noted.
-// Returns the file's path, empty when there is none.
-std::string leave_weights(RunFolder& folder, const Trainer& trainer, RunStatus status, Failure& failure) {
-  RunReport report = report_of(trainer, status);
-  report.error = failure.what();
-  try {
-    const NamedTensors parameters = trainer.named_parameters();
-    if (trainer.state().step > 0) {
-      report.weights = folder.write_checkpoint(trainer.state().step, parameters);
-      failure.note({}, fmt::format("the parameters after step {} of {} are in {}", trainer.state().step,
-                                   trainer.total_steps(), folder.file(report.weights)));
-    }
-    folder.write_report(report, parameters);
-  } catch (const Failure& second) {
-    failure.note({}, fmt::format("the results could not be saved: {}", second.what()));
-  }
-  return report.weights.empty() ? "" : folder.file(report.weights);
 }
 
 TrainResult result_of(const Trainer& trainer, RunStatus status) {
   TrainResult result;
   result.status = status;
   result.parameters = trainer.named_parameters();
-  result.loss = trainer.last_loss().value_or(0);
-  if (trainer.last_epoch()) {
-    result.epoch_loss = trainer.last_epoch()->loss;
-    result.metrics = trainer.last_epoch()->metrics;
-    if (trainer.last_epoch()->validation) result.validation = *trainer.last_epoch()->validation;
+  result.loss = trainer.state().loss.value_or(0);
+  if (const auto& epoch = trainer.state().last_epoch) {
+    result.epoch_loss = epoch->loss;
+    result.metrics = epoch->metrics;
+    if (epoch->validation) result.validation = *epoch->validation;
   }
   result.steps = trainer.state().step;
   result.epochs = trainer.whole_epochs();
@@ -57,8 +40,188 @@ TrainResult result_of(const Trainer& trainer, RunStatus status) {
 }
 
 RunStatus status_of(const Failure& failure) {
-  return failure.error_class() == ErrorClass::NumericStop ? RunStatus::NumericStop : RunStatus::Failed;
+  if (failure.error_class() == ErrorClass::NumericStop) return RunStatus::NumericStop;
+  if (failure.error_class() != ErrorClass::Interrupted) return RunStatus::Failed;
+  return failure.exit_code() == exit_code_of(ErrorClass::TimeLimit) ? RunStatus::TimeLimit
+                                                                    : RunStatus::Interrupted;
 }
+
+// A trainer with the folder that keeps what it does.
+class Job {
+ public:
+  Job(Trainer& trainer, const RunRequest& request, TrainingObserver& listener)
+      : trainer_(trainer),
+        keep_(request.keep),
+        listener_(listener),
+        identity_(identity_of(trainer)),
+        folder_(request.folder, described(trainer, request.description), trainer.training_metrics(),
+                trainer.validation_metrics()) {
+    RELISH_CHECK(keep_ >= 2);
+    MetricsLengths kept;
+    if (request.folder.resume || !request.checkpoint.empty()) kept = resume(request);
+    if (request.folder.resume) folder_.start_metrics(kept);
+    if (!request.script_text.empty()) folder_.write_script(request.script_text);
+    RunReport report = report_of(trainer_, RunStatus::Running);
+    report.weights = weights_;
+    folder_.write_report(report, trainer_.named_parameters());
+  }
+
+  LoopActions actions() {
+    return {[this](const StepReport& step, const EpochReport* epoch) { folder_.write_metrics(step, epoch); },
+            [this] { save(); }, [this] { folder_.write_best(trainer_.named_parameters()); },
+            [this] {
+              if (writer_.running() && writer_.done()) collect();
+            }};
+  }
+
+  // The checkpoint of the last whole step and the report that names it. The failure that ended the job
+  // matters more than one of writing it down, which is noted. Returns the file's path, empty for none.
+  std::string leave(RunStatus status, Failure& failure) {
+    collect();
+    const std::int64_t step = trainer_.state().step;
+    RunReport report = report_of(trainer_, status);
+    report.error = failure.what();
+    try {
+      if (step > 0 && !is_saved()) {
+        weights_ = folder_.save(checkpoint(), keep_);
+        saved_ = mark_of(trainer_.state());
+      }
+      report.weights = weights_;
+      folder_.write_report(report, trainer_.named_parameters());
+    } catch (const Failure& second) {
+      failure.note({}, fmt::format("the results could not be saved: {}", second.what()));
+    }
+    if (weights_.empty()) return "";
+    failure.note({}, fmt::format("the checkpoint of step {} of {} is {}; --resume auto goes on from it",
+                                 saved_.step, trainer_.total_steps(), folder_.file(weights_)));
+    return folder_.file(weights_);
+  }
+
+  // Of a job that was not stopped; returns the path of the weights.
+  std::string finish(RunStatus status) {
+    collect();
+    if (!is_saved()) folder_.save(checkpoint(), keep_);
+    RunReport report = report_of(trainer_, status);
+    report.weights = folder_.write_final(trainer_.named_parameters());
+    folder_.write_report(report, trainer_.named_parameters());
+    return folder_.file(report.weights);
+  }
+
+  const std::string& path() const { return folder_.path(); }
+
+ private:
+  // How far a state has come: behind the last step of an epoch its metrics are one thing more.
+  struct Mark {
+    std::int64_t step = -1;
+    std::int64_t epochs_told = -1;
+    bool operator==(const Mark&) const = default;
+  };
+  static Mark mark_of(const TrainingState& state) { return {state.step, state.epochs_told}; }
+  bool is_saved() const { return saved_ == mark_of(trainer_.state()); }
+
+  static RunDescription described(const Trainer& trainer, RunDescription description) {
+    const TrainingSteps& steps = trainer.steps();
+    description.seed = steps.options().seed;
+    description.batch_size = steps.batch_size();
+    description.rows = steps.data().rows();
+    description.tier = steps.tier();
+    description.trained = steps.program().parameters;
+    description.inputs = steps.input_names();
+    description.targets = steps.target_names();
+    return description;
+  }
+
+  // Takes over the state of a checkpoint, when there is one, and says how much of the metrics it counts on.
+  MetricsLengths resume(const RunRequest& request) {
+    std::optional<SavedCheckpoint> saved;
+    if (!request.checkpoint.empty()) {
+      saved = read_checkpoint(request.checkpoint);
+    } else {
+      saved = newest_whole();
+    }
+    if (!saved) {
+      listener_.on_note(fmt::format("{} has no checkpoint; the job starts from its first step", path()));
+      return {};
+    }
+    TrainingState state =
+        saved->state_for(identity_, trainer_.steps().program().parameters, trainer_.state());
+    if (state.step > trainer_.total_steps()) {
+      fail_at(
+          ErrorClass::Checkpoint, saved->path, "checkpoint.steps",
+          fmt::format("the checkpoint is of step {}; the job has {}", state.step, trainer_.total_steps()));
+    }
+    const Mark mark = mark_of(state);
+    trainer_.restore(std::move(state));
+    listener_.on_note(fmt::format("goes on behind step {} of {}, from {}", saved->step,
+                                  trainer_.total_steps(), saved->path));
+    if (!request.folder.resume) return {};
+    saved_ = mark;
+    weights_ = checkpoint_name(saved->step);
+    return saved->metrics;
+  }
+
+  std::optional<SavedCheckpoint> newest_whole() {
+    std::vector<std::int64_t> steps = checkpoint_steps(path());
+    for (; !steps.empty(); steps.pop_back()) {
+      const std::string file = folder_.file(checkpoint_name(steps.back()));
+      try {
+        return read_checkpoint(file);
+      } catch (const Failure& failure) {
+        if (failure.diagnostics().front().id != "checkpoint.damaged") throw;
+        listener_.on_note(fmt::format("warning: {}: {}; the one before it is taken", file,
+                                      failure.diagnostics().front().message));
+      }
+    }
+    return std::nullopt;
+  }
+
+  Checkpoint checkpoint() const {
+    Checkpoint result;
+    result.identity = identity_;
+    result.state = trainer_.snapshot();
+    result.trained = trainer_.steps().program().parameters;
+    result.parameters = trainer_.named_parameters();
+    result.metrics = folder_.metrics_lengths();
+    return result;
+  }
+
+  // Tensors are never written to, so that handles to them are the copy.
+  void save() {
+    collect();
+    saving_ = mark_of(trainer_.state());
+    RunReport report = report_of(trainer_, RunStatus::Running);
+    report.weights = checkpoint_name(saving_.step);
+    writer_.start([this, taken = checkpoint(), report = std::move(report)] {
+      folder_.save(taken, keep_);
+      folder_.write_report(report, taken.parameters);
+    });
+    if (!writer_.running()) collect();
+  }
+
+  // Waits for the checkpoint that is being written. One that could not be written is not the end of the job.
+  void collect() {
+    const std::optional<Failure> failure = writer_.wait();
+    if (failure) {
+      listener_.on_note(
+          fmt::format("warning: the checkpoint of step {} could not be saved: {}; the job goes on",
+                      saving_.step, failure->what()));
+    } else if (saving_.step > saved_.step) {
+      saved_ = saving_;
+      weights_ = checkpoint_name(saved_.step);
+    }
+    saving_ = {};
+  }
+
+  Trainer& trainer_;
+  std::int64_t keep_;
+  TrainingObserver& listener_;
+  JobIdentity identity_;
+  RunFolder folder_;
+  Mark saved_;             // the newest checkpoint of this job
+  Mark saving_;            // the one that is being written
+  std::string weights_;    // its name in the folder; empty: none yet
+  BackgroundTask writer_;  // behind all that it uses
+};
 
 }  // namespace
 
@@ -67,53 +230,38 @@ TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const Da
   TrainingObserver silent;
   TrainingObserver& listener = observer != nullptr ? *observer : silent;
   Trainer trainer(evaluator, program, data, options);
+  listener.on_start(program.parameters, trainer.steps().input_names(), trainer.steps().target_names());
 
-  std::unique_ptr<RunFolder> folder;
-  if (request != nullptr) {
-    RunDescription description = request->description;
-    description.seed = options.seed;
-    description.batch_size = trainer.batch_size();
-    description.rows = data.rows();
-    description.tier = evaluator.name();
-    description.trained = program.parameters;
-    description.inputs = trainer.input_names();
-    description.targets = trainer.target_names();
-    folder = std::make_unique<RunFolder>(request->folder, std::move(description), trainer.training_metrics(),
-                                         trainer.validation_metrics());
-    if (!request->script_text.empty()) folder->write_script(request->script_text);
-    folder->write_report(report_of(trainer, RunStatus::Running), trainer.named_parameters());
-  }
-  listener.on_start(program.parameters, trainer.input_names(), trainer.target_names());
+  std::optional<Job> job;
+  if (request != nullptr) job.emplace(trainer, *request, listener);
+  LoopActions actions{[](const StepReport&, const EpochReport*) {}, [] {}, [] {}, [] {}};
+  if (job) actions = job->actions();
 
   StopReason reason = StopReason::Finished;
   try {
-    reason = trainer.run(listener, [&](const StepReport& step, const EpochReport* epoch) {
-      if (folder != nullptr) folder->write_metrics(step, epoch);
-    });
+    reason = trainer.run(listener, actions);
   } catch (Failure& failure) {
     const InterruptShield saving;
-    if (folder != nullptr) leave_weights(*folder, trainer, status_of(failure), failure);
+    if (job) job->leave(status_of(failure), failure);
     throw;
   }
   // What was learned is written down whatever comes meanwhile.
   const InterruptShield saving;
-  const bool interrupted = reason == StopReason::Interrupted;
-  const RunStatus status = interrupted                      ? RunStatus::Interrupted
-                           : reason == StopReason::Observer ? RunStatus::Stopped
-                                                            : RunStatus::Finished;
-  TrainResult result = result_of(trainer, status);
-  if (folder != nullptr) result.run_folder = folder->path();
-  if (interrupted) {
+  if (reason == StopReason::Interrupted) {
     Failure failure = *trainer.interrupt();
-    if (folder != nullptr) result.weights = leave_weights(*folder, trainer, status, failure);
+    TrainResult result = result_of(trainer, status_of(failure));
+    if (job) {
+      result.run_folder = job->path();
+      result.weights = job->leave(result.status, failure);
+    }
     result.interrupt = std::move(failure);
     return result;
   }
-  if (folder != nullptr) {
-    RunReport report = report_of(trainer, status);
-    report.weights = folder->write_final(result.parameters);
-    result.weights = folder->file(report.weights);
-    folder->write_report(report, result.parameters);
+  TrainResult result =
+      result_of(trainer, reason == StopReason::Observer ? RunStatus::Stopped : RunStatus::Finished);
+  if (job) {
+    result.run_folder = job->path();
+    result.weights = job->finish(result.status);
   }
   return result;
 }

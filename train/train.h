@@ -12,6 +12,9 @@ struct RunRequest {
   RunFolderOptions folder;
   RunDescription description;  // seed, batch size, rows and tier are filled in
   std::string script_text;     // for script.relish; empty: none
+  // The checkpoint to go on from, in place of the newest of a folder that is resumed; empty: that one.
+  std::string checkpoint;
+  std::int64_t keep = 3;  // checkpoints of the folder, at least 2
 };
 
 struct TrainResult {
@@ -31,8 +34,12 @@ struct TrainResult {
 // Trains until the last step, or until the observer or an interrupt stops it: the result is then that of the
 // last whole step. Without a request nothing is written. What does not fit is refused before a folder is
 // made: UsageError, DataError. NumericStop and other failures of the program name the step. However a job
-// ends that did a whole step, its folder has the parameters and says in report.json where; final.safetensors
-// only when it finished.
+// ends that did a whole step, its folder has a checkpoint of it and says in report.json where the parameters
+// are; final.safetensors only when it finished.
+//
+// A job whose folder is resumed goes on from its newest whole checkpoint and ends as if it had never stopped;
+// damaged ones are told of and passed over. CheckpointError when the checkpoint that was named is damaged, or
+// one that is whole belongs to another program.
 TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const DataSet& data,
                   const TrainOptions& options, const RunRequest* request = nullptr,
                   TrainingObserver* observer = nullptr);

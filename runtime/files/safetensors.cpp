@@ -10,9 +10,11 @@
 #include "runtime/files/data_file.h"
 #include "runtime/files/selection.h"
 #include "support/atomic_file.h"
+#include "support/interrupt.h"
 #include "support/limits.h"
 #include "support/memory.h"
 #include "support/render.h"
+#include "support/sha256.h"
 
 namespace relish {
 namespace {
@@ -258,9 +260,51 @@ NamedTensors read_safetensors(const std::string& path, std::map<std::string, std
   return read_safetensors_selected(path, nullptr, metadata);
 }
 
+namespace {
+
+constexpr std::size_t digest_digits = 64;
+
+// Where the digits of a checksum stand in the text of a header; npos when there are none.
+std::size_t digits_place(const std::string& header, const std::string& checksum_key) {
+  const std::string entry = fmt::format("\"{}\":\"", checksum_key);
+  const std::size_t found = header.find(entry);
+  if (found == header.npos || header.size() - found < entry.size() + digest_digits) return header.npos;
+  return found + entry.size();
+}
+
+}  // namespace
+
+bool safetensors_checksum_holds(const std::string& path, const std::string& checksum_key) {
+  DataFile file(path);
+  std::uint64_t header_bytes = 0;
+  file.read_at(0, &header_bytes, length_bytes);
+  if (header_bytes > max_header_bytes || header_bytes > file.size() - length_bytes) return false;
+  const HeldMemory held(header_bytes, "the header of a file");
+  std::string header(static_cast<std::size_t>(header_bytes), '\0');
+  file.read_at(length_bytes, header.data(), header_bytes);
+  const std::size_t place = digits_place(header, checksum_key);
+  if (place == header.npos) return false;
+  const std::string digits = header.substr(place, digest_digits);
+  header.replace(place, digest_digits, digest_digits, '0');
+  Sha256 hash;
+  hash.add(&header_bytes, length_bytes);
+  hash.add(header);
+  std::vector<char> part(std::size_t{1} << 20);
+  for (std::uint64_t at = length_bytes + header_bytes; at < file.size();) {
+    poll_interrupt();
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(part.size(), file.size() - at));
+    file.read_at(at, part.data(), size);
+    hash.add(part.data(), size);
+    at += size;
+  }
+  return hash.digits() == digits;
+}
+
 void write_safetensors(const std::string& path, const NamedTensors& tensors,
-                       const std::map<std::string, std::string>& metadata) {
+                       const std::map<std::string, std::string>& given, const std::string& checksum_key) {
   check_names(path, tensors);
+  std::map<std::string, std::string> metadata = given;
+  if (!checksum_key.empty()) metadata[checksum_key] = std::string(digest_digits, '0');
   // The header keeps the given order; the data is laid out by falling element size, so that every tensor is
   // aligned.
   std::vector<std::size_t> layout(tensors.size());
@@ -298,12 +342,19 @@ void write_safetensors(const std::string& path, const NamedTensors& tensors,
   }
   text.append((8 - text.size() % 8) % 8, ' ');
   std::uint64_t length = text.size();
+  const auto write_parts = [&](const auto& write) {
+    write(&length, length_bytes);
+    write(text.data(), text.size());
+    for (std::size_t i : layout)
+      write(tensors[i].second.data(), static_cast<std::size_t>(tensors[i].second.byte_size()));
+  };
+  if (!checksum_key.empty()) {
+    Sha256 hash;
+    write_parts([&](const void* data, std::size_t size) { hash.add(data, size); });
+    text.replace(digits_place(text, checksum_key), digest_digits, hash.digits());
+  }
   write_file_atomically(path, [&](ByteSink& sink) {
-    sink.write(&length, length_bytes);
-    sink.write(text);
-    for (std::size_t i : layout) {
-      sink.write(tensors[i].second.data(), static_cast<std::size_t>(tensors[i].second.byte_size()));
-    }
+    write_parts([&](const void* data, std::size_t size) { sink.write(data, size); });
   });
 }
 

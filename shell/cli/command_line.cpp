@@ -207,7 +207,10 @@ int dispatch(const std::vector<std::string>& arguments, Session& session) {
 }
 
 int report_failure(Session& session, const Failure& failure) {
-  const std::vector<Diagnostic>& diagnostics = failure.diagnostics();
+  std::vector<Diagnostic> diagnostics = failure.diagnostics();
+  // On its way here it was an interrupt like any other.
+  if (failure.exit_code() == exit_code_of(ErrorClass::TimeLimit))
+    diagnostics.front().error_class = ErrorClass::TimeLimit;
   bool closed = !diagnostics.empty() && diagnostics.front().id == closed_output_id;
   if (!closed) {
     try {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shell/program/program_file.h"
 #include "shell/program/reading.h"
 #include "stdlib/catalog.h"
 #include "support/render.h"

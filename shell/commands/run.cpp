@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "shell/commands/subject.h"
+#include "shell/commands/training.h"
 #include "shell/program/module_files.h"
 #include "shell/repl/colon_command.h"
 #include "shell/repl/input_parts.h"
@@ -17,10 +18,13 @@ namespace {
 constexpr Option run_options[] = {
     {"execute", OptionKind::Text, "", "run this text in place of a file", 'e', in_shell},
     {"set", OptionKind::Assignments, "", "value of an arg() of the script: NAME=VALUE", 0, in_shell},
-    {"run_dir", OptionKind::OutputFolder, "runs/<script>-<number>", "folder of training jobs", 0, in_shell},
-    {"overwrite", OptionKind::Flag, "", "let training jobs replace the files of earlier ones", 0, in_shell},
-    {"log_every", OptionKind::Text, "100", "steps between two lines of a kind, or seconds as 10s", 0,
-     in_shell},
+    {"run_dir", OptionKind::OutputFolder, "runs/<script>-<number>", run_dir_doc, 0, in_shell},
+    {"resume", OptionKind::Text, "", resume_doc, 0, in_shell},
+    {"overwrite", OptionKind::Flag, "", overwrite_doc, 0, in_shell},
+    {"checkpoint_every", OptionKind::Text, "60s", checkpoint_every_doc, 0, in_shell},
+    {"keep", OptionKind::Integer, "3", keep_doc, 0, in_shell},
+    {"time_limit", OptionKind::Text, "", time_limit_doc, 0, in_shell},
+    {"log_every", OptionKind::Text, "100", log_every_doc, 0, in_shell},
 };
 
 constexpr Example run_examples[] = {
@@ -90,10 +94,8 @@ ScriptValue run_script(Invocation& invocation) {
   }
   for (const auto& [name, value] : invocation.assignments("set"))
     session.settings().sets.emplace_back(name, text_of(value));
-  for (std::string_view flag : {"run_dir", "log_every"}) {
-    if (invocation.given(flag)) session.settings().job_flags.emplace_back(flag, invocation.text(flag));
-  }
-  if (invocation.flag("overwrite")) session.settings().job_flags.emplace_back("overwrite", "True");
+  keep_job_flags(invocation);
+  start_time_limit(invocation);
   if (invocation.given("execute")) {
     if (!invocation.files.empty())
       fail(ErrorClass::Usage, {}, "run.file", "a file and -e contradict each other");

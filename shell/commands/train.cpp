@@ -41,10 +41,13 @@ constexpr Option options[] = {
      "the trained parameters"},
     {"params", OptionKind::Tensors, "",
      "start values by name, and values of parameters that are not trained"},
-    {"log_every", OptionKind::Text, "100", "steps between two lines of a kind, or seconds as 10s"},
-    {"run_dir", OptionKind::OutputFolder, "runs/<script>-<number>",
-     "folder for metrics, report and final.safetensors"},
-    {"overwrite", OptionKind::Flag, "", "let the files of an earlier job in run_dir be replaced"},
+    {"log_every", OptionKind::Text, "100", log_every_doc},
+    {"run_dir", OptionKind::OutputFolder, "runs/<script>-<number>", run_dir_doc},
+    {"resume", OptionKind::Text, "", resume_doc},
+    {"overwrite", OptionKind::Flag, "", overwrite_doc},
+    {"checkpoint_every", OptionKind::Text, "60s", checkpoint_every_doc},
+    {"keep", OptionKind::Integer, "3", keep_doc},
+    {"time_limit", OptionKind::Text, "", time_limit_doc, 0, in_shell},
 };
 
 constexpr Example examples[] = {
@@ -69,45 +72,6 @@ std::int64_t positive(const Invocation& invocation, std::string_view option, std
   return value;
 }
 
-// A flag of the job.
-const std::string* job_flag(const Invocation& invocation, std::string_view option) {
-  for (const auto& [name, value] : invocation.session.settings().job_flags) {
-    if (name == option) return &value;
-  }
-  return nullptr;
-}
-
-// An option, or the flag of the job when it was given: what the command line says holds.
-std::optional<std::string> job_text(const Invocation& invocation, std::string_view option) {
-  if (const std::string* flag = job_flag(invocation, option)) return *flag;
-  const ScriptValue* value = invocation.find(option);
-  if (!value) return std::nullopt;
-  return text_of(*value);
-}
-
-LogEvery log_every(const Invocation& invocation) {
-  LogEvery result;
-  auto text = job_text(invocation, "log_every");
-  if (!text) return result;
-  bool seconds = text->ends_with('s');
-  const double number =
-      real_number(std::string_view(*text).substr(0, text->size() - (seconds ? 1 : 0))).value_or(0);
-  // "nan" and "inf" are numbers too; a part of a step is none.
-  const bool usable = seconds ? number > 0 && std::isfinite(number)
-                              : number >= 1 && number <= 1e15 && number == std::trunc(number);
-  if (!usable) {
-    invocation.refuse_value(
-        "log_every",
-        fmt::format("found '{}'; expected steps such as 100, or seconds such as 10s", printable(*text)));
-  }
-  if (seconds) {
-    result.seconds = number;
-  } else {
-    result.steps = static_cast<std::int64_t>(number);
-  }
-  return result;
-}
-
 // Name and text of what started the job, for the run folder.
 void describe_origin(const Invocation& invocation, RunRequest& request) {
   const SourceFile* source = Sources::instance().find(invocation.span.file);
@@ -119,9 +83,6 @@ void describe_origin(const Invocation& invocation, RunRequest& request) {
     request.folder.script = std::filesystem::path(source->name()).stem().string();
   }
 }
-
-// Exit codes of signals are this and their number.
-constexpr int signal_exit_code = 128;
 
 // Adds initial_params for the trained parameters that have no value.
 Module with_start_values(const Module& module, const Function& model, const InitialRules& rules,
@@ -168,6 +129,7 @@ ScriptValue result_of(const TrainResult& result) {
 
 ScriptValue run(Invocation& invocation) {
   Session& session = invocation.session;
+  if (invocation.surface == Surface::Shell) start_time_limit(invocation);
   std::string function = function_of(invocation);
   SetupTrainerOptions setup;
   setup.loss = loss_options(invocation);
@@ -189,7 +151,8 @@ ScriptValue run(Invocation& invocation) {
   wanted.parameters = parameter_values(invocation);
   wanted.parameters_place = invocation.span_of("params");
   wanted.batch_size_place = invocation.span_of("batch_size");
-  wanted.log_every = log_every(invocation);
+  wanted.log_every = job_interval(invocation, "log_every", wanted.log_every);
+  wanted.checkpoint_every = job_interval(invocation, "checkpoint_every", wanted.checkpoint_every);
   DataSet data = data_set(invocation, "data");
   if (invocation.given("validation")) wanted.validation = data_set(invocation, "validation");
   wanted.learning_rate = learning_rate_of(setup.optimizer);
@@ -211,12 +174,7 @@ ScriptValue run(Invocation& invocation) {
 
   RunRequest request;
   describe_origin(invocation, request);
-  if (const std::string* folder = job_flag(invocation, "run_dir")) {
-    request.folder.directory = *folder;
-  } else if (invocation.given("run_dir")) {
-    request.folder.directory = invocation.output_path("run_dir");
-  }
-  request.folder.overwrite = invocation.flag("overwrite") || job_text(invocation, "overwrite") == "True";
+  place_job(invocation, request);
   request.description.function = function;
   const ScriptValue& loss = *invocation.find("loss");
   request.description.loss = loss.string() ? *loss.string() : describe(loss);
@@ -226,20 +184,25 @@ ScriptValue run(Invocation& invocation) {
   TrainResult result;
   {
     const bool asked = job_text(invocation, "log_every").has_value();
-    TrainingProgress progress(session, asked ? std::optional<LogEvery>(wanted.log_every) : std::nullopt);
+    TrainingProgress progress(session, asked ? std::optional<Every>(wanted.log_every) : std::nullopt);
     result = train(session.evaluator(), program, data, wanted, &request, &progress);
   }
+  if (session.settings().jobs && session.settings().first_job.empty())
+    session.settings().first_job = result.run_folder;
   if (result.interrupt && invocation.surface == Surface::Shell) throw Failure(*result.interrupt);
   // On standard error: the time and the folder's number differ from run to run.
   double rate = result.seconds > 0 ? static_cast<double>(result.steps) / result.seconds : 0;
   session.output().flush();
-  write_error_text(fmt::format(
-      "trained {} steps in {:.1f} s ({:.0f} steps/s), saved in {}\n", result.steps, result.seconds, rate,
-      result.interrupt && !result.weights.empty() ? result.weights : result.run_folder));
+  write_error_text(fmt::format("trained {} steps in {:.1f} s ({:.0f} steps/s), saved in {}\n", result.steps,
+                               result.seconds, rate, result.run_folder));
   ScriptValue value = result_of(result);
   if (invocation.surface == Surface::Script) {
     // The statement is finished with what the job has; the interrupt holds for the one behind it.
-    if (result.interrupt) interrupt_flag.store(result.interrupt->exit_code() - signal_exit_code);
+    if (result.interrupt) {
+      const std::vector<DiagnosticNote>& notes = result.interrupt->diagnostics().front().notes;
+      if (!notes.empty()) note_interrupt(notes.back().text);
+      interrupt_flag.store(signal_of_exit_code(result.interrupt->exit_code()));
+    }
     return value;
   }
   return fmt::format("loss {}", loss_text(result.epoch_loss.value_or(result.loss)));
@@ -260,8 +223,9 @@ const Command command_train{
         "`epoch_loss`, "
         "the metrics of the training rows by name, those of the validation data with `validation_` before "
         "it, "
-        "`steps`, `epochs`, `seconds`, `status` (`finished`, or `interrupted`: then all is that of the last "
-        "whole step), `run_dir`.",
+        "`steps`, `epochs`, `seconds`, `status` (`finished`, or `interrupted` or `time_limit`: then all is "
+        "that "
+        "of the last whole step), `run_dir`.",
 };
 
 }  // namespace relish::commands_train

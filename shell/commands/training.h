@@ -4,6 +4,7 @@
 #include "shell/command.h"
 #include "train/batches.h"
 #include "train/program.h"
+#include "train/train.h"
 #include "transform/training_rules.h"
 
 namespace relish {
@@ -24,5 +25,30 @@ inline constexpr std::string_view init_doc =
 
 // A warning for each dropout that the function reaches and that leaves its data as they are.
 void warn_of_dropout(const Invocation& invocation, const Function& function);
+
+// Options of a training job that the script's command line has too; what it says holds.
+inline constexpr std::string_view run_dir_doc =
+    "folder of the job: metrics, checkpoints, report, final.safetensors";
+inline constexpr std::string_view resume_doc =
+    "go on from a checkpoint: auto, the newest whole one of the run folder, or the path of one or of a run "
+    "folder";
+inline constexpr std::string_view overwrite_doc = "let the files of an earlier job in run_dir be replaced";
+inline constexpr std::string_view checkpoint_every_doc =
+    "steps between two checkpoints, or seconds as 60s, minutes as 5m, hours as 1h";
+inline constexpr std::string_view keep_doc = "checkpoints that are kept, at least 2";
+inline constexpr std::string_view time_limit_doc =
+    "save and end with exit code 75 when the process has run so long: 90s, 30m, 2h";
+inline constexpr std::string_view log_every_doc = "steps between two lines of a kind, or seconds as 10s";
+
+// The flags of jobs that the shell's command `run` has been given, into the session. UsageError.
+void keep_job_flags(const Invocation& invocation);
+// Starts the clock of --time-limit, when it is given.
+void start_time_limit(const Invocation& invocation);
+// An option of a job, or the flag of the script's command line when it was given.
+std::optional<std::string> job_text(const Invocation& invocation, std::string_view option);
+// "500" steps, "60s", "5m", "2h"; what the option is when it is not given.
+Every job_interval(const Invocation& invocation, std::string_view option, Every otherwise);
+// The folder of the job, what may happen to what is in it, and the checkpoint that it goes on from.
+void place_job(const Invocation& invocation, RunRequest& request);
 
 }  // namespace relish

@@ -103,6 +103,10 @@ PathRules ScriptState::path_rules() const {
   rules.jobs.push_back(RunFolderOptions().base);
   for (const auto& [name, text] : session_.settings().job_flags) {
     if (name == "run_dir") rules.jobs.push_back(text);
+    if (name == "resume" && text != resume_newest) {
+      rules.given.push_back(text);
+      rules.jobs.push_back(run_folder_of(text));
+    }
   }
   return rules;
 }

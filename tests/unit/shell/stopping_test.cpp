@@ -166,7 +166,7 @@ TEST_CASE("files that run each other are refused") {
 
 namespace {
 
-std::size_t lines_of_job(std::int64_t steps, std::int64_t steps_per_epoch, std::optional<LogEvery> asked) {
+std::size_t lines_of_job(std::int64_t steps, std::int64_t steps_per_epoch, std::optional<Every> asked) {
   auto output = std::make_unique<StringOutput>();
   const StringOutput& text = *output;
   Session session(Harness::interpreter(), std::move(output));
@@ -190,8 +190,8 @@ TEST_CASE("a job prints so many lines as one may read, or as are asked for") {
   const std::size_t limited = lines_of_job(20'000, 2, std::nullopt);
   CHECK(limited >= static_cast<std::size_t>(most_lines_at_once));
   CHECK(limited < static_cast<std::size_t>(most_lines_at_once) + 20);
-  CHECK(lines_of_job(100, 10, LogEvery{1, 0}) == 110);
+  CHECK(lines_of_job(100, 10, Every{1, 0}) == 110);
   // The first step, and each of both kinds for 50 steps.
-  CHECK(lines_of_job(100, 10, LogEvery{50, 0}) == 5);
-  CHECK(lines_of_job(20'000, 2, LogEvery{10'000, 0}) == 5);
+  CHECK(lines_of_job(100, 10, Every{50, 0}) == 5);
+  CHECK(lines_of_job(20'000, 2, Every{10'000, 0}) == 5);
 }

@@ -17,6 +17,9 @@ inline FunctionPtr signature(std::string name, std::vector<Var> params) {
   Function function;
   function.name = std::move(name);
   function.params = std::move(params);
+  // Some result; what a call gives is up to the evaluator.
+  function.result = Expr(function.params.front());
+  function.result_type = function.result.type();
   return std::make_shared<const Function>(std::move(function));
 }
 
@@ -32,9 +35,19 @@ inline TrainingProgram linear_program(const Scalar& rows, bool with_loss = true)
   module->set(signature("main", {Var("x", x), Var("w", w), Var("b", b)}));
   module->set(signature("main_loss", {Var("x", x), Var("w", w), Var("b", b), Var("targets", y)}));
   module->set(signature("optimizer_init", {Var("params", params)}));
-  module->set(signature("train_step",
-                        {Var("params", params), Var("states", TupleType{{tensor_type({}, DType::Int64)}}),
-                         Var("lr", tensor_type({}, DType::Float64)), Var("x", x), Var("targets", y)}));
+  Function step = *signature(
+      "train_step", {Var("params", params), Var("states", TupleType{{tensor_type({}, DType::Int64)}}),
+                     Var("lr", tensor_type({}, DType::Float64)), Var("x", x), Var("targets", y)});
+  step.result = tuple({Expr(step.params[2]), Expr(step.params[0]), Expr(step.params[1])});
+  step.result_type = step.result.type();
+  const auto names = [](std::initializer_list<const char*> roles) {
+    AttributeList list;
+    for (const char* role : roles) list.emplace_back(std::string(role));
+    return list;
+  };
+  step.attributes = {{"relish.roles", names({"parameters", "states", "learning_rate", "input", "target"})},
+                     {"relish.result_roles", names({"loss", "parameters", "states"})}};
+  module->set(std::make_shared<const Function>(std::move(step)));
   module->set(signature("initial_params", {Var("key", tensor_type({Scalar(2)}, DType::UInt32))}));
   TrainingProgram program;
   program.module = module;

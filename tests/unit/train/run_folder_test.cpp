@@ -26,6 +26,14 @@ std::vector<std::string> lines_of(const std::string& path) {
   return lines;
 }
 
+Checkpoint checkpoint_of(std::int64_t step) {
+  Checkpoint checkpoint;
+  checkpoint.state.step = step;
+  checkpoint.state.optimizer_states = Value::tuple({});
+  checkpoint.parameters = {{"w", Tensor::scalar(DType::Float32, 2)}};
+  return checkpoint;
+}
+
 TEST_CASE("a whole job's folder") {
   TemporaryFolder folder;
   testing::LinearEvaluator evaluator;
@@ -116,8 +124,7 @@ TEST_CASE("a given folder is made, and what a job left in it goes only with leav
     CHECK(run.metrics_lengths().jsonl == bytes_of(run.file("metrics.jsonl")).size());
     CHECK(run.metrics_lengths().csv == bytes_of(run.file("metrics.csv")).size());
     CHECK(run.write_final({{"w", Tensor::scalar(DType::Float32, 1)}}) == "final.safetensors");
-    CHECK(run.write_checkpoint(42, {{"w", Tensor::scalar(DType::Float32, 2)}}) ==
-          "checkpoints/step-000000042.safetensors");
+    CHECK(run.save(checkpoint_of(42), 3) == "checkpoints/step-000000042.safetensors");
   }
   const std::string weights = bytes_of(path + "/final.safetensors");
   const std::string metrics = bytes_of(path + "/metrics.jsonl");
@@ -170,10 +177,45 @@ TEST_CASE(
   std::filesystem::create_symlink(folder.file("elsewhere"), folder.file("checkpoints"));
   options.overwrite = true;
   RunFolder run(options, {}, {}, {});
-  CHECK(failure_of([&] {
-          run.write_checkpoint(1, {{"w", Tensor::scalar(DType::Float32, 1)}});
-        }).starts_with("IOError: "));
+  CHECK(failure_of([&] { run.save(checkpoint_of(1), 3); }).starts_with("IOError: "));
   CHECK(std::filesystem::is_empty(folder.file("elsewhere")));
+}
+
+TEST_CASE("of the checkpoints the newest stay") {
+  TemporaryFolder folder;
+  RunFolderOptions options;
+  options.directory = folder.file("run");
+  RunFolder run(options, {}, {}, {});
+  for (const std::int64_t step : {20, 40, 60, 80, 30}) run.save(checkpoint_of(step), 2);
+  // A later one may be damaged: it does not count, and is not touched.
+  CHECK(checkpoint_steps(run.path()) == std::vector<std::int64_t>{30, 60, 80});
+  run.save(checkpoint_of(100), 2);
+  CHECK(checkpoint_steps(run.path()) == std::vector<std::int64_t>{80, 100});
+}
+
+TEST_CASE("what a killed job was writing goes, and its further jobs keep their folders") {
+  TemporaryFolder folder;
+  RunFolderOptions options;
+  options.directory = folder.path();
+  options.resume = true;
+  folder.put(".relish-0123456789abcdef.tmp", "half");
+  folder.put(".relish-notes.tmp", "mine");
+  folder.put("metrics.jsonl", "one\ntwo\n");
+  std::filesystem::create_directory(folder.file("job-2"));
+  folder.put("job-2/final.safetensors", "weights");
+  {
+    RunFolder run(options, {}, {}, {});
+    CHECK_FALSE(std::filesystem::exists(folder.file(".relish-0123456789abcdef.tmp")));
+    CHECK(bytes_of(folder.file(".relish-notes.tmp")) == "mine");
+    run.start_metrics({4, 0});
+    CHECK(bytes_of(folder.file("metrics.jsonl")) == "one\n");
+    CHECK(run.metrics_lengths().jsonl == 4);
+  }
+  std::filesystem::remove(folder.file(".relish-notes.tmp"));
+  options.resume = false;
+  options.overwrite = true;
+  RunFolder run(options, {}, {}, {});
+  CHECK(bytes_of(folder.file("job-2/final.safetensors")) == "weights");
 }
 
 TEST_CASE("a folder in use is refused, and free again afterwards") {

@@ -1,0 +1,155 @@
+// Where a training job writes, how often, how long, and what it goes on from: options of `train` that the
+// command line of a script has too.
+#include <cmath>
+#include <filesystem>
+
+#include "shell/commands/training.h"
+#include "shell/script/script.h"
+#include "support/interrupt.h"
+#include "support/render.h"
+#include "support/value_text.h"
+
+namespace relish {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view flags[] = {"run_dir", "resume", "checkpoint_every", "keep", "log_every"};
+
+const std::string* job_flag(const Invocation& invocation, std::string_view option) {
+  const std::string* found = nullptr;
+  for (const auto& [name, value] : invocation.session.settings().job_flags)
+    if (name == option) found = &value;
+  return found;
+}
+
+// "60s", "5m", "2h" in seconds; none for another text.
+std::optional<double> duration_of(std::string_view text) {
+  constexpr std::pair<char, double> units[] = {{'s', 1}, {'m', 60}, {'h', 3600}};
+  for (const auto& [letter, seconds] : units) {
+    if (!text.ends_with(letter)) continue;
+    const std::optional<double> number = real_number(text.substr(0, text.size() - 1));
+    // "nan" and "inf" are numbers too.
+    if (number && *number > 0 && std::isfinite(*number) && *number * seconds < 1e9) return *number * seconds;
+  }
+  return std::nullopt;
+}
+
+std::int64_t kept_checkpoints(const Invocation& invocation, std::int64_t otherwise) {
+  const std::optional<std::string> text = job_text(invocation, "keep");
+  if (!text) return otherwise;
+  const std::optional<std::int64_t> number = whole_number<std::int64_t>(*text);
+  if (!number || *number < 2) {
+    invocation.refuse_value("keep", fmt::format("found '{}'; expected at least 2, so that one is whole while "
+                                                "another is written",
+                                                printable(*text)));
+  }
+  return *number;
+}
+
+void place_resumed(const Invocation& invocation, const std::string& given, RunRequest& request) {
+  if (request.folder.overwrite)
+    invocation.refuse_value("resume", "resume and overwrite contradict each other; give one of them");
+  request.folder.resume = true;
+  if (given == resume_newest) return;
+  const std::string path =
+      job_flag(invocation, "resume") != nullptr ? given : invocation.allowed_path("resume", given);
+  std::error_code error;
+  const bool is_folder = fs::is_directory(path, error);
+  if (!is_folder && !fs::exists(path, error))
+    fail_at(ErrorClass::IO, printable(path), "file.system",
+            "there is no such checkpoint or run folder; --resume auto takes the newest of the job's folder");
+  const std::string own = run_folder_of(path);
+  const bool elsewhere =
+      !request.folder.directory.empty() &&
+      fs::path(request.folder.directory).lexically_normal() != fs::path(own).lexically_normal();
+  if (is_folder) {
+    if (elsewhere)
+      invocation.refuse_value("resume", fmt::format("found {} beside run_dir {}; give one of them",
+                                                    printable(path), printable(request.folder.directory)));
+    request.folder.directory = path;
+    return;
+  }
+  request.checkpoint = path;
+  // A checkpoint that lies elsewhere begins a folder of its own.
+  if (elsewhere || own == path) {
+    request.folder.resume = false;
+    return;
+  }
+  request.folder.directory = own;
+  const std::vector<std::int64_t> steps = checkpoint_steps(own);
+  if (!steps.empty() && fs::path(path).filename() != fs::path(checkpoint_name(steps.back())).filename()) {
+    invocation.refuse_value(
+        "resume",
+        fmt::format("found {}; its folder has the later {}; expected that one, or another folder as "
+                    "run_dir, in which the job goes on",
+                    printable(path), checkpoint_name(steps.back())));
+  }
+}
+
+}  // namespace
+
+void keep_job_flags(const Invocation& invocation) {
+  Settings& settings = invocation.session.settings();
+  for (std::string_view flag : flags) {
+    if (const ScriptValue* value = invocation.find(flag))
+      settings.job_flags.emplace_back(flag, text_of(*value));
+  }
+  if (invocation.flag("overwrite")) settings.job_flags.emplace_back("overwrite", "True");
+  settings.jobs = 0;
+  settings.first_job.clear();
+}
+
+void start_time_limit(const Invocation& invocation) {
+  if (!invocation.given("time_limit")) return;
+  const std::string text = invocation.text("time_limit");
+  const std::optional<double> seconds = duration_of(text);
+  if (!seconds)
+    invocation.refuse_value("time_limit",
+                            fmt::format("found '{}'; expected seconds as 90s, minutes as 30m or "
+                                        "hours as 2h",
+                                        printable(text)));
+  end_after(*seconds);
+}
+
+std::optional<std::string> job_text(const Invocation& invocation, std::string_view option) {
+  if (const std::string* flag = job_flag(invocation, option)) return *flag;
+  const ScriptValue* value = invocation.find(option);
+  if (!value) return std::nullopt;
+  return text_of(*value);
+}
+
+Every job_interval(const Invocation& invocation, std::string_view option, Every otherwise) {
+  const std::optional<std::string> text = job_text(invocation, option);
+  if (!text) return otherwise;
+  if (const std::optional<double> seconds = duration_of(*text)) return {0, *seconds};
+  // A part of a step is none.
+  const double steps = real_number(*text).value_or(0);
+  if (!(steps >= 1 && steps <= 1e15 && steps == std::trunc(steps))) {
+    invocation.refuse_value(
+        option,
+        fmt::format("found '{}'; expected steps such as 100, or seconds such as 10s", printable(*text)));
+  }
+  return {static_cast<std::int64_t>(steps), 0};
+}
+
+void place_job(const Invocation& invocation, RunRequest& request) {
+  Settings& settings = invocation.session.settings();
+  const std::uint32_t number = settings.jobs ? ++*settings.jobs : 1;
+  if (const std::string* folder = job_flag(invocation, "run_dir")) {
+    request.folder.directory = *folder;
+  } else if (invocation.given("run_dir")) {
+    request.folder.directory = invocation.output_path("run_dir");
+  }
+  request.folder.overwrite = invocation.flag("overwrite") || job_text(invocation, "overwrite") == "True";
+  request.keep = kept_checkpoints(invocation, request.keep);
+  if (const std::optional<std::string> resume = job_text(invocation, "resume"); resume && !resume->empty())
+    place_resumed(invocation, *resume, request);
+  // Only the first job of a script has the folder that its command line names, or the next number.
+  if (number == 1 || invocation.given("run_dir") || settings.first_job.empty()) return;
+  request.folder.directory = settings.first_job + "/" + later_job_name(number);
+  request.folder.resume = job_text(invocation, "resume").has_value();
+  request.checkpoint.clear();
+}
+
+}  // namespace relish

@@ -1,0 +1,99 @@
+// Block by block. The constants are the fractions of the cube roots of the first 64 primes.
+#include "support/sha256.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace relish {
+namespace {
+
+constexpr std::size_t block_bytes = 64;
+
+constexpr std::uint32_t round_constants[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+std::uint32_t word_of(const unsigned char* bytes) {
+  return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 | std::uint32_t{bytes[2]} << 8 |
+         bytes[3];
+}
+
+}  // namespace
+
+void Sha256::add_block(const unsigned char* block) {
+  std::uint32_t w[64];
+  for (int i = 0; i < 16; ++i) w[i] = word_of(block + 4 * i);
+  for (int i = 16; i < 64; ++i) {
+    const std::uint32_t a = w[i - 15], b = w[i - 2];
+    w[i] = w[i - 16] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ (a >> 3)) + w[i - 7] +
+           (std::rotr(b, 17) ^ std::rotr(b, 19) ^ (b >> 10));
+  }
+  auto [a, b, c, d, e, f, g, h] = state_;
+  for (int i = 0; i < 64; ++i) {
+    const std::uint32_t first = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) +
+                                ((e & f) ^ (~e & g)) + round_constants[i] + w[i];
+    const std::uint32_t second =
+        (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+    h = g;
+    g = f;
+    f = e;
+    e = d + first;
+    d = c;
+    c = b;
+    b = a;
+    a = first + second;
+  }
+  const std::uint32_t sums[8] = {a, b, c, d, e, f, g, h};
+  for (std::size_t i = 0; i < state_.size(); ++i) state_[i] += sums[i];
+}
+
+void Sha256::add(const void* data, std::size_t size) {
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  total_ += size;
+  while (size > 0) {
+    if (filled_ == 0 && size >= block_bytes) {
+      add_block(bytes);
+      bytes += block_bytes;
+      size -= block_bytes;
+      continue;
+    }
+    const std::size_t taken = std::min(size, block_bytes - filled_);
+    std::memcpy(open_.data() + filled_, bytes, taken);
+    filled_ += taken;
+    bytes += taken;
+    size -= taken;
+    if (filled_ < block_bytes) return;
+    add_block(open_.data());
+    filled_ = 0;
+  }
+}
+
+std::string Sha256::digits() {
+  const std::uint64_t bits = total_ * 8;
+  const unsigned char one = 0x80, zero = 0;
+  add(&one, 1);
+  while (filled_ != block_bytes - 8) add(&zero, 1);
+  unsigned char length[8];
+  for (int i = 0; i < 8; ++i) length[i] = static_cast<unsigned char>(bits >> (56 - 8 * i));
+  add(length, sizeof length);
+  std::string text;
+  for (const std::uint32_t word : state_) text += fmt::format("{:08x}", word);
+  return text;
+}
+
+std::string sha256_of(std::string_view text) {
+  Sha256 hash;
+  hash.add(text);
+  return hash.digits();
+}
+
+}  // namespace relish

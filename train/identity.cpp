@@ -1,0 +1,113 @@
+// Texts are told apart by SHA-256, the numbers of data by CRC-32: they are compared with what the same user
+// gave before, not with what somebody forged.
+#include "train/identity.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include "ir/printer/printer.h"
+#include "ir/rewriting/rewrite.h"
+#include "runtime/format.h"
+#include "support/interrupt.h"
+#include "support/sha256.h"
+
+namespace relish {
+namespace {
+
+std::string checksum_of(const Tensor& tensor) {
+  const auto* bytes = static_cast<const unsigned char*>(tensor.data());
+  uLong sum = crc32(0, nullptr, 0);
+  in_polled_parts(tensor.byte_size(), [&](std::int64_t begin, std::int64_t end) {
+    sum = crc32(sum, bytes + begin, static_cast<uInt>(end - begin));
+  });
+  return fmt::format("{} {} {:08x}", name_of(tensor.dtype()), format_shape(tensor.shape()), sum);
+}
+
+std::string checksum_of(const DataSet& data) {
+  std::string text;
+  for (const Tensor& column : data.columns()) text += (text.empty() ? "" : ", ") + checksum_of(column);
+  return text;
+}
+
+// The text of one function, with the constants that it holds.
+std::string text_of_function(const GlobalFunction& function) {
+  Module alone;
+  alone.functions.push_back(function);
+  PrintOptions options;
+  options.comments = false;
+  return print(alone, options);
+}
+
+std::map<std::string, std::string> functions_of(const TrainingProgram& program) {
+  std::vector<std::string> pending = {program.step, program.optimizer_init, program.inference};
+  for (const std::string* name : {&program.loss, &program.learning_rate, &program.initial_params})
+    if (!name->empty()) pending.push_back(*name);
+  std::map<std::string, std::string> functions;
+  for (std::size_t i = 0; i < pending.size(); ++i) {
+    const GlobalFunction* function = program.module->find(pending[i]);
+    if (function == nullptr || functions.contains(pending[i])) continue;
+    functions[pending[i]] = sha256_of(text_of_function(*function));
+    const auto* graph = std::get_if<FunctionPtr>(function);
+    if (graph == nullptr) continue;
+    for (std::string& name : global_references(**graph)) pending.push_back(std::move(name));
+  }
+  return functions;
+}
+
+void append_clause(std::string& text, const std::string& clause) {
+  text += (text.empty() ? "" : "; ") + clause;
+}
+
+}  // namespace
+
+JobIdentity identity_of(const Trainer& trainer) {
+  const TrainingSteps& steps = trainer.steps();
+  const TrainOptions& options = steps.options();
+  JobIdentity identity;
+  identity.functions = functions_of(steps.program());
+  auto& texts = identity.options;
+  texts["tier"] = steps.tier();
+  texts["batch_size"] = fmt::to_string(steps.batch_size());
+  texts["seed"] = fmt::to_string(options.seed);
+  texts["lr"] = format_double(options.learning_rate);
+  texts["shuffle"] = options.shuffle ? "True" : "False";
+  // A rate that follows a schedule depends on where the job ends.
+  if (!steps.program().learning_rate.empty()) texts["steps"] = fmt::to_string(steps.total_steps());
+  texts["data"] = checksum_of(steps.data());
+  texts["validation"] = options.validation ? checksum_of(*options.validation) : "none";
+  texts["metrics"] = options.metrics.empty() ? "none" : fmt::format("{}", fmt::join(options.metrics, ", "));
+  std::string params;
+  for (const auto& [name, tensor] : options.parameters)
+    params += (params.empty() ? "" : ", ") + name + " " + checksum_of(tensor);
+  texts["params"] = params.empty() ? "none" : params;
+  return identity;
+}
+
+std::string difference(const JobIdentity& saved, const JobIdentity& now) {
+  std::string text;
+  for (const auto& [name, value] : now.options) {
+    const auto before = saved.options.find(name);
+    const std::string had = before == saved.options.end() ? "none" : before->second;
+    if (had != value)
+      append_clause(text, fmt::format("option {} is {}, the checkpoint has {}", name, value, had));
+  }
+  for (const auto& [name, value] : saved.options) {
+    if (!now.options.contains(name))
+      append_clause(text, fmt::format("option {} is not given, the checkpoint has {}", name, value));
+  }
+  for (const auto& [name, hash] : now.functions) {
+    const auto before = saved.functions.find(name);
+    if (before == saved.functions.end()) {
+      append_clause(text, fmt::format("the function {} is new", name));
+    } else if (before->second != hash) {
+      append_clause(text, fmt::format("the function {} has another text", name));
+    }
+  }
+  for (const auto& [name, hash] : saved.functions) {
+    if (!now.functions.contains(name))
+      append_clause(text, fmt::format("the function {} of the checkpoint is not there", name));
+  }
+  return text;
+}
+
+}  // namespace relish

@@ -1,0 +1,38 @@
+// What a job is told beside its program and its data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "train/batches.h"
+#include "train/program.h"
+
+namespace relish {
+
+// Something that is done every `steps` steps or, when `seconds` is positive, when that much time has gone by.
+struct Every {
+  std::int64_t steps = 0;
+  double seconds = 0;
+};
+
+struct TrainOptions {
+  std::int64_t epochs = 1;
+  std::optional<std::int64_t> steps;       // in place of epochs
+  std::optional<std::int64_t> batch_size;  // default: what the function fixes, else 32
+  double learning_rate = 0.01;
+  std::uint64_t seed = 0;
+  bool shuffle = true;
+  TensorsByName parameters;           // start values of trained parameters, and values of those not trained
+  Span parameters_place = {};         // where they were given
+  Span batch_size_place = {};         // the same of the batch size
+  std::optional<DataSet> validation;  // looked at after every epoch
+  // Over the training rows and over the validation data, whose loss is added when the program has one.
+  std::vector<std::string> metrics;
+  // The first step of a job, its last one, and the last of every epoch are logged always.
+  Every log_every = {100, 0};
+  Every checkpoint_every = {0, 60};
+};
+
+}  // namespace relish

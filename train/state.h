@@ -1,0 +1,35 @@
+// The state of a job between two steps: all that decides what comes behind it, and what was told so far. The
+// place in the data and all random numbers follow from the number of the step. A checkpoint holds this.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "runtime/value.h"
+#include "train/observer.h"
+
+namespace relish {
+
+// The best of the validation data so far.
+struct BestSoFar {
+  double value = 0;
+  std::int64_t step = 0;
+};
+
+struct TrainingState {
+  std::vector<Tensor> parameters;  // in the order of the program's names
+  Value optimizer_states;
+  std::int64_t step = 0;      // steps done
+  double epoch_loss_sum = 0;  // of the running epoch, as loss_weight has it
+  // The last step, as it was told: its loss (none before the first) and its learning rate.
+  std::optional<double> loss;
+  double learning_rate = 0;
+  std::int64_t epochs_told = 0;           // whole epochs whose metrics were taken
+  std::optional<EpochReport> last_epoch;  // the last of them
+  std::optional<BestSoFar> best;
+  bool looks_for_zero = true;  // no step has changed anything yet
+  double seconds = 0;          // that the job has run, over all its processes
+};
+
+}  // namespace relish

@@ -1,0 +1,361 @@
+// Calls of the training functions. Everything that decides numbers happens here in one thread and in a fixed
+// order; the only parallel work is inside the evaluator, whose results do not depend on the number of
+// threads.
+#include "train/steps.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "ir/calls/entry.h"
+#include "runtime/format.h"
+#include "support/counted.h"
+#include "support/suggest.h"
+#include "train/evaluate.h"
+#include "train/finite.h"
+
+namespace relish {
+namespace {
+
+constexpr std::int64_t default_batch_size = 32;
+constexpr std::size_t leading_parameters = 3;  // params, states, lr
+
+// The value with the shortest text that reads back as the tensor's own type, so that a float32 loss is
+// written as 0.4123 and not with the digits of its conversion to double.
+double shortest_double(const Tensor& scalar) {
+  double value = scalar.get_double(0);
+  if (scalar.dtype() == DType::Float64 || !std::isfinite(value)) return value;
+  char text[64];
+  auto written = std::to_chars(text, text + sizeof text, static_cast<float>(value));
+  std::from_chars(text, written.ptr, value);
+  return value;
+}
+
+[[noreturn]] void misuse(std::string_view id, std::string message) {
+  fail(ErrorClass::Usage, {}, id, std::move(message));
+}
+
+std::int64_t choose_batch_size(const TrainOptions& options, const ColumnBinding& binding, const DataSet& data,
+                               const std::string& function) {
+  const std::optional<std::int64_t> fixed = binding.fixed_rows();
+  const std::int64_t rows = data.rows();
+  if (options.batch_size && *options.batch_size <= 0) {
+    misuse("train.batch_size",
+           fmt::format("found batch_size {}; expected a positive number", *options.batch_size));
+  }
+  if (fixed && options.batch_size && *options.batch_size != *fixed) {
+    fail(ErrorClass::Usage, options.batch_size_place, "train.batch_size",
+         fmt::format("found batch_size {}; {} takes batches of {}", *options.batch_size, function,
+                     counted(*fixed, "row")),
+         {binding.note_of_fixed_rows()});
+  }
+  if (fixed && rows < *fixed) {
+    fail(ErrorClass::Data, data.place, "data.rows",
+         fmt::format("data: found {}; {} takes batches of {}", counted(rows, "row"), function,
+                     counted(*fixed, "row")),
+         {binding.note_of_fixed_rows()});
+  }
+  return fixed ? *fixed : options.batch_size.value_or(std::min(default_batch_size, rows));
+}
+
+void check_options(const TrainOptions& options) {
+  if (options.epochs <= 0 && !options.steps) {
+    misuse("train.epochs", fmt::format("found epochs {}; expected a positive number", options.epochs));
+  }
+  if (options.steps && *options.steps <= 0) {
+    misuse("train.steps", fmt::format("found steps {}; expected a positive number", *options.steps));
+  }
+  if (!std::isfinite(options.learning_rate)) {
+    misuse("train.lr",
+           fmt::format("found learning rate {}; expected a finite number", options.learning_rate));
+  }
+  if (options.log_every.steps <= 0 && options.log_every.seconds <= 0) {
+    misuse("train.log_every",
+           fmt::format("found log_every {}; expected a positive number", options.log_every.steps));
+  }
+  if (options.checkpoint_every.steps <= 0 && options.checkpoint_every.seconds <= 0) {
+    misuse("train.checkpoint_every", fmt::format("found checkpoint_every {}; expected a positive number",
+                                                 options.checkpoint_every.steps));
+  }
+  check_metric_names(options.metrics);
+}
+
+const DataSet& checked(const DataSet& data) {
+  check_data_set(data);
+  return data;
+}
+const DataSet& checked(DataSet&& data) = delete;  // it would be gone
+
+// The values of parameters that are not trained.
+TensorsByName without(const TensorsByName& values, const std::vector<std::string>& names) {
+  TensorsByName result = values;
+  for (const std::string& name : names) result.erase(name);
+  return result;
+}
+
+bool all_zero(const Tensor& tensor) {
+  for (std::int64_t i = 0; i < tensor.size(); ++i)
+    if (tensor.get_double(i) != 0) return false;
+  return true;
+}
+
+// Whether an optimizer that keeps means of the gradients has them as before: tensors of rank 1 and more.
+// (Those of rank 0 count steps.)
+bool same_means(const Value& before, const Value& after) {
+  bool any = false;
+  for (std::size_t i = 0; i < before.fields().size(); ++i) {
+    const Tensor& old = before.fields()[i].tensor();
+    if (old.rank() == 0) continue;
+    any = true;
+    if (!identical(old, after.fields()[i].tensor())) return false;
+  }
+  return any;
+}
+
+// Keeps the keys of parameters apart from those of epochs and steps, which are folded from the seed itself:
+// "param".
+constexpr std::uint64_t parameter_domain = 0x706172616D;
+
+// The result of train_step.
+const std::vector<Value>& step_fields(const Value& result, std::size_t parameters) {
+  RELISH_CHECK(result.is_tuple() && result.fields().size() == 3 && result.fields()[1].is_tuple() &&
+               result.fields()[1].fields().size() == parameters);
+  return result.fields();
+}
+
+// The step's own fault: the state before it stays.
+[[noreturn]] void report_not_finite(const TrainingState& state, const std::string& what) {
+  fail(ErrorClass::NumericStop, {}, "train.finite",
+       fmt::format("step {}: {} is not finite; the state before this step is kept", state.step + 1, what));
+}
+
+Value tuple_of(const std::vector<Tensor>& tensors) {
+  return Value::tuple(std::vector<Value>(tensors.begin(), tensors.end()));
+}
+
+}  // namespace
+
+RandomKey parameters_key(std::uint64_t seed) { return fold_in(key_from_seed(seed), parameter_domain); }
+
+TrainingSteps::TrainingSteps(Evaluator& evaluator, TrainingProgram program, DataSet data,
+                             TrainOptions options)
+    : evaluator_(evaluator),
+      program_(std::move(program)),
+      data_(std::move(data)),
+      columns_(checked(data_).columns()),
+      options_(std::move(options)),
+      step_binding_(program_.module, program_.step, leading_parameters,
+                    without(options_.parameters, program_.parameters), data_, columns_.size()),
+      batch_size_(choose_batch_size(options_, step_binding_, data_, program_.step)),
+      order_(data_.rows(),
+             {batch_size_, options_.seed, options_.shuffle, step_binding_.fixed_rows().has_value()}),
+      fixed_parameters_(without(options_.parameters, program_.parameters)) {
+  check_options(options_);
+  if (options_.validation) {
+    options_.validation->name = "validation";
+    check_data_set(*options_.validation);
+  }
+  // Without overflow: epochs may be given as a number that is never reached.
+  std::int64_t batches = order_.batches_per_epoch();
+  total_steps_ = options_.steps
+                     ? *options_.steps
+                     : (options_.epochs > INT64_MAX / batches ? INT64_MAX : options_.epochs * batches);
+}
+
+TrainingState TrainingSteps::initial_state() const {
+  const Function& step = *step_binding_.function();
+  const TupleType* types = step.params[0].type().tuple();
+  RELISH_CHECK(types != nullptr && types->fields.size() == program_.parameters.size());
+
+  std::vector<std::string> known = program_.parameters;
+  for (std::size_t i = leading_parameters; i < step.params.size(); ++i)
+    known.push_back(step.params[i].name());
+  for (const auto& [name, tensor] : options_.parameters) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      fail(ErrorClass::Usage, options_.parameters_place, "train.params",
+           fmt::format("params: no parameter '{}'{}", name, did_you_mean(name, known)));
+    }
+  }
+
+  TrainingState state;
+  const std::vector<Tensor> drawn = drawn_parameters();
+  for (const std::string& name : program_.parameters) {
+    if (auto given = options_.parameters.find(name); given != options_.parameters.end()) {
+      state.parameters.push_back(given->second);
+      continue;
+    }
+    const auto place = std::find(program_.drawn.begin(), program_.drawn.end(), name);
+    if (drawn.empty() || place == program_.drawn.end()) {
+      misuse("train.params", fmt::format("parameter '{}' has no start value; expected one in params", name));
+    }
+    state.parameters.push_back(drawn[static_cast<std::size_t>(place - program_.drawn.begin())]);
+  }
+  check_values(state, {});
+  state.optimizer_states =
+      evaluator_.call(program_.module, program_.optimizer_init, {tuple_of(state.parameters)});
+  check_first_batch(state);
+  return state;
+}
+
+std::vector<Tensor> TrainingSteps::drawn_parameters() const {
+  if (program_.initial_params.empty()) return {};
+  const RandomKey words = parameters_key(options_.seed);
+  Tensor key = Tensor::empty(DType::UInt32, {2});
+  for (std::int64_t i = 0; i < 2; ++i) key.set_int(i, words.words[static_cast<std::size_t>(i)]);
+  const Value drawn = evaluator_.call(program_.module, program_.initial_params, {key});
+  std::vector<Tensor> result;
+  for (const Value& field : drawn.fields()) result.push_back(field.tensor());
+  return result;
+}
+
+// What does not fit is reported before a run folder is made; the types of a batch are those of every batch.
+void TrainingSteps::check_values(const TrainingState& state,
+                                 const std::vector<std::string>& validation_metrics) const {
+  if (!program_.loss.empty()) {
+    const ColumnBinding binding(program_.module, program_.loss, 0, values_by_name(state), data_,
+                                columns_.size());
+    binding.check_fit(batch_of(0), data_, options_.parameters_place);
+  }
+  if (!options_.validation || validation_metrics.empty()) return;
+  EvaluateOptions later;
+  later.metrics = validation_metrics;
+  later.parameters_place = options_.parameters_place;
+  check_evaluation(program_, values_by_name(state), *options_.validation, later);
+}
+
+void TrainingSteps::check_first_batch(const TrainingState& state) const {
+  std::vector<Tensor> batch = batch_of(0);
+  std::vector<Value> arguments = step_binding_.arguments(
+      {tuple_of(state.parameters), state.optimizer_states, rate_tensor(learning_rate_of(0))}, batch);
+  bind_arguments(program_.step, step_binding_.function()->params, arguments);
+}
+
+Tensor TrainingSteps::rate_tensor(double rate) const {
+  const TensorType* type = step_binding_.function()->params[2].type().tensor();
+  RELISH_CHECK(type != nullptr && type->dtype);
+  return Tensor::scalar(*type->dtype, rate);
+}
+
+double TrainingSteps::learning_rate_of(std::int64_t step) const {
+  if (program_.learning_rate.empty()) return options_.learning_rate;
+  const Value rate = evaluator_.call(program_.module, program_.learning_rate,
+                                     {Tensor::scalar(DType::Float64, options_.learning_rate),
+                                      Tensor::scalar(DType::Int64, static_cast<double>(step)),
+                                      Tensor::scalar(DType::Int64, static_cast<double>(total_steps_))});
+  return rate.tensor().get_double(0);
+}
+
+std::vector<Tensor> TrainingSteps::batch_of(std::int64_t step) const {
+  std::vector<std::int64_t> rows =
+      order_.rows_of(step / order_.batches_per_epoch(), step % order_.batches_per_epoch());
+  std::vector<Tensor> batch;
+  batch.reserve(columns_.size());
+  for (const Tensor& column : columns_) batch.push_back(gather_rows(column, rows));
+  return batch;
+}
+
+std::int64_t TrainingSteps::samples_of(std::int64_t steps) const {
+  const std::int64_t batches = order_.batches_per_epoch();
+  return steps / batches * order_.rows_per_epoch() +
+         std::min(steps % batches * batch_size_, order_.rows_per_epoch());
+}
+
+TrainingSteps::Done TrainingSteps::step(const TrainingState& state, double learning_rate) const {
+  const std::vector<Tensor> batch = batch_of(state.step);
+  Value result;
+  try {
+    result = evaluator_.call(
+        program_.module, program_.step,
+        step_binding_.arguments(
+            {tuple_of(state.parameters), state.optimizer_states, rate_tensor(learning_rate)}, batch));
+  } catch (const Failure& failure) {
+    refuse_wrong_label(evaluator_, program_, values_by_name(state), batch, data_, failure);
+    throw;
+  }
+  const std::vector<Value>& fields = step_fields(result, program_.parameters.size());
+  const Tensor& loss = fields[0].tensor();
+  if (first_not_finite(loss)) report_not_finite_loss(state, batch, loss.get_double(0));
+  Done done;
+  bool moved = false;
+  for (std::size_t i = 0; i < program_.parameters.size(); ++i) {
+    const Tensor& after = fields[1].fields()[i].tensor();
+    if (first_not_finite(after))
+      report_not_finite(state, fmt::format("the update of parameter '{}'", program_.parameters[i]));
+    done.parameters.push_back(after);
+  }
+  if (std::optional<std::string> path = path_of_not_finite(fields[2])) {
+    report_not_finite(state,
+                      path->empty() ? "the optimizer state" : fmt::format("optimizer state {}", *path));
+  }
+  for (std::size_t i = 0; i < done.parameters.size() && !moved; ++i)
+    moved = !identical(state.parameters[i], done.parameters[i]);
+  done.optimizer_states = fields[2];
+  // Where decay moves the parameters, the means of the gradients tell.
+  done.no_change = !moved || same_means(state.optimizer_states, done.optimizer_states);
+  done.loss = shortest_double(loss);
+  done.loss_sum = loss.get_double(0) * program_.loss_weight(batch.back().shape().front());
+  return done;
+}
+
+bool TrainingSteps::gradients_are_zero(const TrainingState& state) const {
+  if (program_.adjoint.empty()) return false;
+  const std::vector<Tensor> batch = batch_of(state.step);
+  const ColumnBinding binding(program_.module, program_.adjoint, 0, values_by_name(state), data_,
+                              batch.size());
+  const Value result = evaluator_.call(program_.module, program_.adjoint, binding.arguments({}, batch));
+  RELISH_CHECK(result.is_tuple() && result.fields().size() == 2);
+  const std::vector<Value>& gradients = result.fields()[1].fields();
+  return std::all_of(gradients.begin(), gradients.end(),
+                     [](const Value& gradient) { return all_zero(gradient.tensor()); });
+}
+
+Metrics TrainingSteps::metrics_over(const TrainingState& state, const DataSet& data,
+                                    const std::vector<std::string>& names) const {
+  EvaluateOptions options;
+  options.metrics = names;
+  return evaluate(evaluator_, program_, values_by_name(state), data, options);
+}
+
+TensorsByName TrainingSteps::values_by_name(const TrainingState& state) const {
+  TensorsByName values = fixed_parameters_;
+  for (std::size_t i = 0; i < program_.parameters.size(); ++i)
+    values[program_.parameters[i]] = state.parameters[i];
+  return values;
+}
+
+// The first tensor on the way to the loss: the batch, then the parameters, then the loss itself.
+void TrainingSteps::report_not_finite_loss(const TrainingState& state, const std::vector<Tensor>& batch,
+                                           double loss) const {
+  std::string first = "the loss is the first tensor that is not finite";
+  std::int64_t batches = order_.batches_per_epoch();
+  bool found = false;
+  for (std::size_t i = 0; i < batch.size() && !found; ++i) {
+    std::optional<std::int64_t> place = first_not_finite(batch[i]);
+    if (!place) continue;
+    std::int64_t row = *place / (batch[i].size() / batch[i].shape().front());
+    first = fmt::format(
+        "the first tensor that is not finite is the input '{}', row {} of the data",
+        step_binding_.parameter_of(i),
+        order_.rows_of(state.step / batches, state.step % batches)[static_cast<std::size_t>(row)]);
+    found = true;
+  }
+  for (std::size_t i = 0; i < state.parameters.size() && !found; ++i) {
+    if (!first_not_finite(state.parameters[i])) continue;
+    first = fmt::format("the first tensor that is not finite is parameter '{}'", program_.parameters[i]);
+    found = true;
+  }
+  fail(ErrorClass::NumericStop, {}, "train.finite",
+       fmt::format("step {}: the loss is {}; {}", state.step + 1, format_double(loss), first));
+}
+
+std::vector<std::string> TrainingSteps::input_names() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < data_.inputs.size(); ++i) names.push_back(step_binding_.parameter_of(i));
+  return names;
+}
+
+std::vector<std::string> TrainingSteps::target_names() const {
+  return {step_binding_.parameter_of(data_.inputs.size())};
+}
+
+}  // namespace relish

@@ -1,0 +1,75 @@
+// The steps of a program over a data set, each a function of the state before it: the batch, the learning
+// rate, the call, and the words for what went wrong in it. Nothing here remembers anything between two steps.
+#pragma once
+
+#include "ir/operators/evaluator.h"
+#include "runtime/philox.h"
+#include "train/options.h"
+#include "train/state.h"
+
+namespace relish {
+
+// The key from which those of the parameters are folded, apart from those of epochs and steps.
+RandomKey parameters_key(std::uint64_t seed);
+
+class TrainingSteps {
+ public:
+  // Checks options and data against the functions. UsageError, DataError.
+  TrainingSteps(Evaluator& evaluator, TrainingProgram program, DataSet data, TrainOptions options);
+
+  // Before the first step. UsageError for a parameter without a start value, DataError for values and data
+  // that do not fit.
+  TrainingState initial_state() const;
+
+  struct Done {
+    std::vector<Tensor> parameters;
+    Value optimizer_states;
+    double loss = 0;         // the shortest number that is the loss in its own type
+    double loss_sum = 0;     // what the epoch's loss gets of it
+    bool no_change = false;  // neither a parameter nor a mean of gradients moved
+  };
+  // The step behind `state`. NumericStop when the loss, a parameter or a state becomes NaN or infinite;
+  // DataError for a label out of range; other failures of the program pass through.
+  Done step(const TrainingState& state, double learning_rate) const;
+  // Of the step behind `step` steps.
+  double learning_rate_of(std::int64_t step) const;
+  bool gradients_are_zero(const TrainingState& state) const;
+  Metrics metrics_over(const TrainingState& state, const DataSet& data,
+                       const std::vector<std::string>& names) const;
+  // Values and data against the model, whose parameters the user knows; and the validation data for metrics.
+  void check_values(const TrainingState& state, const std::vector<std::string>& validation_metrics) const;
+
+  const TrainingProgram& program() const { return program_; }
+  const TrainOptions& options() const { return options_; }
+  const DataSet& data() const { return data_; }
+  const BatchOrder& order() const { return order_; }
+  std::int64_t batch_size() const { return batch_size_; }
+  std::int64_t total_steps() const { return total_steps_; }
+  // Rows that so many steps have seen.
+  std::int64_t samples_of(std::int64_t steps) const;
+  TensorsByName values_by_name(const TrainingState& state) const;
+  std::vector<std::string> input_names() const;
+  std::vector<std::string> target_names() const;
+  std::string_view tier() const { return evaluator_.name(); }
+
+ private:
+  std::vector<Tensor> drawn_parameters() const;
+  void check_first_batch(const TrainingState& state) const;
+  std::vector<Tensor> batch_of(std::int64_t step) const;
+  Tensor rate_tensor(double rate) const;
+  [[noreturn]] void report_not_finite_loss(const TrainingState& state, const std::vector<Tensor>& batch,
+                                           double loss) const;
+
+  Evaluator& evaluator_;
+  TrainingProgram program_;
+  DataSet data_;
+  std::vector<Tensor> columns_;
+  TrainOptions options_;
+  ColumnBinding step_binding_;
+  std::int64_t batch_size_;
+  BatchOrder order_;
+  std::int64_t total_steps_ = 0;
+  TensorsByName fixed_parameters_;  // given values of parameters that are not trained
+};
+
+}  // namespace relish
