@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A perceptron with a schedule, Adam, shuffled rows and validation; a few seconds.
-constexpr const char* job_text = R"(@I.ir_module
+constexpr const char* job_text = R"job(@I.ir_module
 class Net:
     @R.function
     def main(x: R.Tensor(("n", 64), "float32"), w0: R.Tensor((64, 96), "float32"), b0: R.Tensor((96,), "float32"),
@@ -38,7 +38,7 @@ y = R.argmax(rand((1000, 10), seed=2), axis=1)
 t = train(Net.main, data=(x, y), loss="cross_entropy", optimizer="adam(lr=0.001)", schedule="cosine(warmup=20)",
           validation=(x, y), metrics=["accuracy"], epochs=arg("epochs", 60), batch_size=32, log_every=7)
 print(t["status"], t["steps"])
-)";
+)job";
 
 // A step of the job that is saved, and how long a job may take to end on a busy machine.
 constexpr int steps_between_checkpoints = 20;
