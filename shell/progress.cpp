@@ -109,6 +109,11 @@ void TrainingProgress::on_start(const std::vector<std::string>& trained,
                                name_list(targets)));
 }
 
+void TrainingProgress::on_note(const std::string& text) {
+  erase_live_line();
+  write_error_text(text + "\n");
+}
+
 void TrainingProgress::on_zero_gradients(std::int64_t step) {
   erase_live_line();
   write_error_text(fmt::format(

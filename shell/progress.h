@@ -20,6 +20,7 @@ class TrainingProgress : public TrainingObserver {
 
   void on_start(const std::vector<std::string>& trained, const std::vector<std::string>& inputs,
                 const std::vector<std::string>& targets) override;
+  void on_note(const std::string& text) override;
   void on_zero_gradients(std::int64_t step) override;
   void on_step(const StepReport& report) override;
   void on_epoch(const EpochReport& report) override;

@@ -167,6 +167,8 @@ std::string failing_signal(int signal, int after_ms, const Undisturbed& whole) {
   if (fs::exists(job.file("final.safetensors"))) return "left final.safetensors";
   const ProcessResult rest = run_program(job.request({"--resume", "auto"}));
   if (rest.exit_code != 0) return "cannot go on: " + rest.error_output;
+  if (step > 0 && rest.error_output.find(fmt::format("goes on behind step {} of", step)) == std::string::npos)
+    return "does not say from where it goes on: " + rest.error_output;
   return compare_with(job, whole);
 }
 
