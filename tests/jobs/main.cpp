@@ -57,11 +57,11 @@ class JobFolder {
  public:
   JobFolder() { folder_.put("job.relish", job_text); }
 
-  ProcessRequest request(std::vector<std::string> more = {}) const {
+  ProcessRequest request(std::vector<std::string> more = {}, int every = steps_between_checkpoints) const {
     ProcessRequest request;
     request.folder = folder_.path();
     request.arguments = {"run", "job.relish",         "--run-dir",
-                         "out", "--checkpoint-every", std::to_string(steps_between_checkpoints)};
+                         "out", "--checkpoint-every", std::to_string(every)};
     request.arguments.insert(request.arguments.end(), more.begin(), more.end());
     request.limit_seconds = 120;
     return request;
@@ -174,7 +174,7 @@ std::string failing_signal(int signal, int after_ms, const Undisturbed& whole) {
 
 std::string failing_save_request(const Undisturbed& whole) {
   const JobFolder job;
-  ProcessRequest request = job.request({"--checkpoint-every", "1000000"});
+  ProcessRequest request = job.request({}, 1000000);
   request.signal = SIGUSR1;
   request.signal_after_ms = static_cast<int>(whole.milliseconds / 2);
   const ProcessResult result = run_program(request);
