@@ -230,10 +230,10 @@ TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const Da
   TrainingObserver silent;
   TrainingObserver& listener = observer != nullptr ? *observer : silent;
   Trainer trainer(evaluator, program, data, options);
-  listener.on_start(program.parameters, trainer.steps().input_names(), trainer.steps().target_names());
 
   std::optional<Job> job;
   if (request != nullptr) job.emplace(trainer, *request, listener);
+  listener.on_start(program.parameters, trainer.steps().input_names(), trainer.steps().target_names());
   LoopActions actions{[](const StepReport&, const EpochReport*) {}, [] {}, [] {}, [] {}};
   if (job) actions = job->actions();
 
