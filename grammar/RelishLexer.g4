@@ -9,6 +9,7 @@ BREAK: 'break';
 CLASS: 'class';
 CONTINUE: 'continue';
 DEF: 'def';
+DEL: 'del';
 ELIF: 'elif';
 ELSE: 'else';
 FALSE: 'False';
@@ -29,6 +30,9 @@ WHILE: 'while';
 WITH: 'with';
 
 NAME: [a-zA-Z_] [a-zA-Z_0-9]*;
+
+// What a name stood for behind an input of a session: M@12.
+STATE_NAME: [a-zA-Z_] [a-zA-Z_0-9]* '@' [0-9]+;
 
 NUMBER
     : '0' [xX] [0-9a-fA-F_]+

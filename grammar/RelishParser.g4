@@ -26,6 +26,7 @@ simpleStatement
     | continueStatement
     | returnStatement
     | assertStatement
+    | delStatement
     | importStatement
     | assignment
     ;
@@ -39,6 +40,8 @@ continueStatement: CONTINUE;
 returnStatement: RETURN expressionList?;
 
 assertStatement: ASSERT expression (COMMA expression)?;
+
+delStatement: DEL expressionList;
 
 importStatement
     : IMPORT importedModule (COMMA importedModule)*
@@ -170,6 +173,7 @@ slice: COLON expression? (COLON expression?)?;
 
 atom
     : NAME
+    | STATE_NAME
     | NUMBER
     | STRING+
     | NUMBER_LIST

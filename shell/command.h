@@ -16,6 +16,7 @@
 namespace relish {
 
 class Script;
+class Workspace;
 struct ProgramFile;
 
 // What a command works on: the first thing written behind its name.
@@ -49,7 +50,8 @@ enum class OptionKind : std::uint8_t {
 // Surfaces on which an option exists.
 inline constexpr std::uint8_t in_scripts = 1;
 inline constexpr std::uint8_t in_shell = 2;
-inline constexpr std::uint8_t everywhere = 3;
+inline constexpr std::uint8_t everywhere = 3;  // in scripts, by `:` in a session, in the shell
+inline constexpr std::uint8_t in_session = 4;  // only as `:name`, as what it asks only a session knows
 
 struct Option {
   std::string_view name;  // as in scripts: "memory_budget"; "--memory-budget" elsewhere
@@ -81,7 +83,13 @@ struct Command {
   bool transforms = false;  // module to module: an assignment in the REPL, `-o` in the shell
   bool subject_optional = false;
   std::uint8_t surfaces = everywhere;
+  std::string_view arguments = "";  // what follows `:name`, of commands of a session
 };
+
+// Whether a session has it as `:name`.
+inline bool is_session_command(const Command& command) {
+  return (command.surfaces & (in_scripts | in_session)) != 0;
+}
 
 // All commands in the order of the manual.
 std::span<const Command* const> all_commands();
@@ -103,6 +111,7 @@ class Invocation {
   Surface surface;
   Span span;
   Script* script = nullptr;              // of a script's call
+  Workspace* workspace = nullptr;        // of a command of a session
   const ProgramFile* program = nullptr;  // of the shell's FILE
 
   // The subject.

@@ -97,6 +97,7 @@ std::string script_synopsis(const Command& command) {
 }
 
 std::string repl_synopsis(const Command& command) {
+  if (!command.arguments.empty()) return fmt::format(":{} {}", shell_name(command.name), command.arguments);
   return fmt::format(":{}{}{}", shell_name(command.name), command.subject == Subject::None ? "" : " ",
                      script_subject(command));
 }
@@ -159,8 +160,8 @@ std::string command_help(const Command& command, bool markdown) {
   if (command.surfaces & in_shell) form("shell", shell_synopsis(command));
   if (command.surfaces & in_scripts) {
     form("script", script_synopsis(command));
-    form("REPL", repl_synopsis(command));
   }
+  if (is_session_command(command)) form("REPL", repl_synopsis(command));
   if (!aliases.empty()) form("alias", aliases);
   if (!command.doc.empty()) text += fmt::format("\n{}\n", command.doc);
   if (!command.options.empty()) {

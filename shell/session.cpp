@@ -92,7 +92,7 @@ void Session::print(std::string_view line) {
 void Session::report(const Diagnostic& diagnostic) { report(std::vector<Diagnostic>{diagnostic}); }
 
 void Session::report(const std::vector<Diagnostic>& diagnostics) {
-  if (diagnostics.empty()) return;
+  if (diagnostics.empty() || settings_.quiet) return;
   RenderOptions options;
   options.color = settings_.color;
   write_error_text(render(diagnostics, Sources::instance(), options));
@@ -109,12 +109,13 @@ Evaluator& Session::evaluator(std::string_view tier) {
     return *interpreter_;
   }
   if (tier == "jit") {
-    if (!jit_) {
+    std::unique_ptr<Evaluator>& jit = jits_[settings_.threads];
+    if (!jit) {
       JitOptions options;
       options.threads = settings_.threads;
-      jit_ = make_jit(options);
+      jit = make_jit(options);
     }
-    return *jit_;
+    return *jit;
   }
   static const std::vector<std::string> tiers = {"interp", "jit"};
   fail(

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ struct Settings {
   std::vector<std::string> roots;  // folders whose files scripts may name by any path
   bool debug = false;              // stack of notes for internal errors
   bool color = false;              // of diagnostics
+  bool quiet = false;              // no warnings or notes: what runs was run before
   // Makes what stands for the interpreter; none: the interpreter itself.
   std::function<std::unique_ptr<Evaluator>()> make_interpreter = {};
   // Values of `--set`, for arg(); and of the flags of a training job, by script name ("run_dir").
@@ -88,7 +90,7 @@ class Session {
   Settings settings_;
   std::unique_ptr<Output> output_;
   std::unique_ptr<Evaluator> interpreter_;
-  std::unique_ptr<Evaluator> jit_;
+  std::map<int, std::unique_ptr<Evaluator>> jits_;  // by the number of threads: :set changes it
 };
 
 // Standard error, with colour if the session has it.

@@ -24,6 +24,8 @@ class Namespaces {
   // Whether the name stands for a namespace or something imported from one.
   bool known(const std::string& name) const { return aliases_.count(name) > 0; }
 
+  friend bool operator==(const Namespaces&, const Namespaces&) = default;
+
  private:
   std::unordered_map<std::string, std::string> aliases_;
 };

@@ -55,6 +55,11 @@ enum class PrefixOperator : std::uint8_t { Plus, Minus, Invert, Not };
 struct Name {
   std::string id;
 };
+// NAME@12: what the name stood for behind an input of a session.
+struct StateName {
+  std::string id;
+  std::string state;
+};
 struct IntValue {
   std::int64_t value;
 };
@@ -153,7 +158,7 @@ struct Unsupported {
   std::string what;
 };
 
-using ExprKind = std::variant<Name, IntValue, FloatValue, BoolValue, NoneValue, StringValue, FormatString,
+using ExprKind = std::variant<Name, StateName, IntValue, FloatValue, BoolValue, NoneValue, StringValue, FormatString,
                               TupleValue, ListValue, DictValue, NumberListValue, Attribute, Call, Slice,
                               Subscript, Prefix, Chain, Comparison, Logic, Conditional, Starred, Unsupported>;
 
@@ -204,6 +209,10 @@ struct AugmentedAssignment {
 struct Assert {
   ExprPtr condition, message;
 };  // message may be null
+// del a, b: targets as written.
+struct Delete {
+  ExprPtr targets;
+};
 struct Pass {};
 struct Break {};
 struct Continue {};
@@ -298,7 +307,7 @@ struct DeclareFunction {
   bool linked = false;  // a copy of another file's function: it stands in no statement of the text
 };
 
-using StatementKind = std::variant<ExpressionStatement, Assignment, AugmentedAssignment, Assert, Pass, Break,
+using StatementKind = std::variant<ExpressionStatement, Assignment, AugmentedAssignment, Assert, Delete, Pass, Break,
                                    Continue, Return, For, While, If, With, Import, FunctionDefinition,
                                    ClassDefinition, Damaged, DeclareModule, DeclareFunction>;
 

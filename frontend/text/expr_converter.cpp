@@ -298,6 +298,12 @@ ast::ExprPtr ExprConverter::atom(Parser::AtomContext* tree) {
   switch (first->getType()) {
     case Parser::NAME:
       return make_expr(span, ast::Name{std::string(line_.text_of(first))});
+    case Parser::STATE_NAME: {
+      const std::string_view text = line_.text_of(first);
+      const std::size_t mark = text.find('@');
+      return make_expr(span,
+                  ast::StateName{std::string(text.substr(0, mark)), std::string(text.substr(mark + 1))});
+    }
     case Parser::NUMBER:
       return number(first);
     case Parser::STRING:

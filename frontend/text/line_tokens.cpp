@@ -75,6 +75,13 @@ class Cutter {
     while (at < text_.size() && is_name_part(text_[at])) ++at;
     return at;
   }
+  // Of the `@12` behind a name.
+  std::size_t state(std::size_t at) const {
+    if (peek(at) != '@' || !is_digit(peek(at + 1))) return at;
+    ++at;
+    while (is_digit(peek(at))) ++at;
+    return at;
+  }
   std::size_t number(std::size_t at) const;
   std::size_t string(std::size_t at) const;
 
@@ -199,6 +206,10 @@ void LineTokens::read(const Slice& slice) {
     }
     if (is_name_start(text[at])) {
       const std::size_t end = cut.name(at);
+      if (const std::size_t state = cut.state(end); state != end) {
+        at = add(Lexer::STATE_NAME, at, state);
+        continue;
+      }
       at = add(vocabulary.word(text.substr(at, end - at)), at, end);
     } else if (const std::size_t number = cut.number(at); number != at) {
       at = add(Lexer::NUMBER, at, number);

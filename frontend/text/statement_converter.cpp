@@ -25,6 +25,8 @@ ast::Statement StatementConverter::simple(Parser::SimpleStatementContext* tree) 
     ast::ExprPtr message = asserted->COMMA() ? exprs_.expression(asserted->expression(1)) : nullptr;
     statement.kind = ast::Assert{std::move(condition), std::move(message)};
   }
+  if (auto* deleted = tree->delStatement())
+    statement.kind = ast::Delete{expression_list(deleted->expressionList())};
   if (auto* imported = tree->importStatement()) statement.kind = import(imported);
   return statement;
 }

@@ -14,14 +14,13 @@ namespace relish {
 namespace {
 
 // Statements of Python that have no place here, with the nearest thing that has one.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 10> refused_words = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> refused_words = {{
     {"try", "errors end the statement that caused them; check the condition with if"},
     {"except", "errors end the statement that caused them; check the condition with if"},
     {"finally", "errors end the statement that caused them; check the condition with if"},
     {"raise", "use assert condition, \"message\""},
     {"global", "names of a script are visible wherever a statement stands"},
     {"nonlocal", "names of a script are visible wherever a statement stands"},
-    {"del", "a name that is bound again drops its value"},
     {"yield", "a function returns its whole result"},
     {"async", "statements run one after another"},
     {"await", "statements run one after another"},

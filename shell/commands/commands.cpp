@@ -25,6 +25,23 @@
   COMMAND(check_gradients, check_gradients) \
   COMMAND(load, load)                       \
   COMMAND(save, save)                       \
+  COMMAND(moves, undo)                      \
+  COMMAND(moves, redo)                      \
+  COMMAND(moves, goto_state)                \
+  COMMAND(states, branch)                   \
+  COMMAND(states, branches)                 \
+  COMMAND(states, snapshot)                 \
+  COMMAND(states, history)                  \
+  COMMAND(settings, set)                    \
+  COMMAND(settings, tier)                   \
+  COMMAND(looking, vars)                    \
+  COMMAND(asking, info)                     \
+  COMMAND(asking, uses)                     \
+  COMMAND(asking, where)                    \
+  COMMAND(looking, shape)                   \
+  COMMAND(looking, stats)                   \
+  COMMAND(diff, diff)                       \
+  COMMAND(redo_derived, redo_derived)       \
   COMMAND(ops, ops)                         \
   COMMAND(doc, doc)                         \
   COMMAND(help, help_page)                  \

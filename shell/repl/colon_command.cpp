@@ -117,48 +117,44 @@ std::string name_from_path(const std::string& path) {
 
 // The module that a transform of `subject` replaces.
 std::string target_of(const Script& script, const std::string& subject) {
-  std::string root = subject.substr(0, subject.find('.'));
+  // What comes of another state's module goes to its name.
+  std::string root = subject.substr(0, subject.find_first_of(".@"));
   const ScriptValue* value = script.environment().find(root);
   return value && value->as<FunctionReference>() ? "Module" : root;
 }
 
 }  // namespace
 
-std::string statement_of(const Script& script, std::string_view line) {
-  line.remove_prefix(1);
-  std::size_t blank = std::min(line.find_first_of(" \t"), line.size());
-  std::string name(line.substr(0, blank));
-  std::string_view rest = line.substr(blank);
-  while (!rest.empty() && (rest.front() == ' ' || rest.front() == '\t')) rest.remove_prefix(1);
+const Command& session_command(std::string_view name) {
   const Command* command = find_command(name);
-  if (!command || !(command->surfaces & in_scripts)) {
-    std::vector<std::string> names = {"quit", "save", "help"};
-    for (const Command* candidate : all_commands()) {
-      if (candidate->surfaces & in_scripts) names.push_back(shell_name(candidate->name));
-    }
-    fail(ErrorClass::Usage, {}, "command.unknown",
-         fmt::format("unknown command ':{}'{}", printable(name), did_you_mean(name, names)));
+  if (command && is_session_command(*command)) return *command;
+  std::vector<std::string> names = {"quit", "save", "help"};
+  for (const Command* candidate : all_commands()) {
+    if (is_session_command(*candidate)) names.push_back(shell_name(candidate->name));
   }
-  if (command->subject == Subject::Expression) return fmt::format("{}({})", command->name, rest);
+  fail(ErrorClass::Usage, {}, "command.unknown",
+       fmt::format("unknown command ':{}'{}", printable(name), did_you_mean(std::string(name), names)));
+}
 
-  std::vector<std::string> subjects;
-  std::vector<std::pair<const Option*, std::vector<std::string>>> options;
-  std::string target;
-  const std::vector<std::string_view> parts = split_at_blanks(rest);
+CommandWords command_words(const Command& command, std::string_view name, std::string_view text) {
+  CommandWords result;
+  const std::vector<std::string_view> parts = split_at_blanks(text);
   const std::vector<std::string> words(parts.begin(), parts.end());
   for (std::size_t i = 0; i < words.size(); ++i) {
     bool flag = words[i].size() > 1 && words[i][0] == '-' && !(words[i][1] >= '0' && words[i][1] <= '9');
     if (!flag) {
-      subjects.push_back(words[i]);
+      result.subjects.push_back(words[i]);
       continue;
     }
     std::size_t mark = words[i].find('=');
     std::string written = words[i].substr(0, mark);
-    bool is_as = written == "--as";
-    std::vector<std::string> known = {"--as"};
+    const bool assigns = command.transforms || command.name == "load";
+    const bool is_as = written == "--as" && assigns;
+    std::vector<std::string> known;
+    if (assigns) known.emplace_back("--as");
     const Option* option = nullptr;
-    for (const Option& candidate : command->options) {
-      if (!(candidate.surfaces & in_scripts)) continue;
+    for (const Option& candidate : command.options) {
+      if (!(candidate.surfaces & (in_scripts | in_session))) continue;
       known.push_back("--" + shell_name(candidate.name));
       bool by_letter = candidate.letter && written == std::string("-") + candidate.letter;
       if (known.back() == written || by_letter) option = &candidate;
@@ -178,14 +174,30 @@ std::string statement_of(const Script& script, std::string_view line) {
       }
     }
     if (is_as) {
-      target = value;
+      result.target = value;
       continue;
     }
     auto same = [&](const auto& entry) { return entry.first == option; };
-    auto found = std::find_if(options.begin(), options.end(), same);
-    if (found == options.end()) found = options.insert(options.end(), {option, {}});
+    auto found = std::find_if(result.options.begin(), result.options.end(), same);
+    if (found == result.options.end()) found = result.options.insert(result.options.end(), {option, {}});
     found->second.push_back(value);
   }
+  return result;
+}
+
+std::string statement_of(const Script& script, std::string_view line) {
+  line.remove_prefix(1);
+  std::size_t blank = std::min(line.find_first_of(" \t"), line.size());
+  const std::string name(line.substr(0, blank));
+  std::string_view rest = line.substr(blank);
+  while (!rest.empty() && (rest.front() == ' ' || rest.front() == '\t')) rest.remove_prefix(1);
+  const Command* command = &session_command(name);
+  if (!(command->surfaces & in_scripts)) {
+    fail(ErrorClass::Usage, {}, "command.unknown",
+         fmt::format(":{} asks what only a session knows; it is no function of scripts", name));
+  }
+  if (command->subject == Subject::Expression) return fmt::format("{}({})", command->name, rest);
+  auto [subjects, options, target] = command_words(*command, name, rest);
 
   bool quotes = command->subject == Subject::Name || command->name == "load" || command->name == "run";
   std::string text = fmt::format("{}(", command->name);

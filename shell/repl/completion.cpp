@@ -28,7 +28,7 @@ std::vector<std::string> complete_command(std::string_view text, std::string_vie
   std::size_t blank = text.find(' ');
   if (blank == std::string_view::npos) {
     for (const Command* command : all_commands()) {
-      if (command->surfaces & in_scripts) add_matching(word, ":" + shell_name(command->name), result);
+      if (is_session_command(*command)) add_matching(word, ":" + shell_name(command->name), result);
     }
     for (std::string_view name : session_commands) add_matching(word, ":" + std::string(name), result);
     return result;
@@ -36,7 +36,8 @@ std::vector<std::string> complete_command(std::string_view text, std::string_vie
   const Command* command = find_command(text.substr(1, blank - 1));
   if (!command || !word.starts_with("-")) return result;
   for (const Option& option : command->options) {
-    if (option.surfaces & in_scripts) add_matching(word, "--" + shell_name(option.name), result);
+    if (option.surfaces & (in_scripts | in_session))
+      add_matching(word, "--" + shell_name(option.name), result);
   }
   if (command->transforms) add_matching(word, "--as", result);
   return result;

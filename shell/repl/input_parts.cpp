@@ -2,6 +2,7 @@
 #include "shell/repl/input_parts.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace relish {
 namespace {
@@ -20,10 +21,27 @@ void for_each_line(std::string_view text, const Visit& visit) {
   }
 }
 
-bool is_prompted(std::string_view line, std::string_view prompt) {
-  if (!line.starts_with(prompt)) return false;
-  line.remove_prefix(prompt.size());
-  return line.empty() || line.front() == ' ' || line.front() == '\n';
+// How long the prompt is that the line begins with, `>>>`, `[12 try] >>>` or `...` with blanks in front of it
+// and one behind; nothing for a line without one.
+std::optional<std::size_t> prompt_length(std::string_view line, bool first) {
+  std::size_t at = 0;
+  if (line.starts_with('[')) {
+    const std::size_t end = line.find("] ");
+    const std::string_view place = line.substr(1, std::min(end, line.size()) - 1);
+    if (end == std::string_view::npos || place.empty() || place.front() < '0' || place.front() > '9')
+      return std::nullopt;
+    at = end + 2;
+  } else if (!first) {
+    at = std::min(line.find_first_not_of(' '), line.size());
+  }
+  const std::string_view rest = line.substr(at);
+  const bool opens = rest.starts_with(first_prompt);
+  if (!opens && (first || !rest.starts_with(next_prompt) || line.starts_with('['))) return std::nullopt;
+  if (opens && at > 0 && !line.starts_with('[')) return std::nullopt;
+  at += first_prompt.size();
+  if (at < line.size() && line[at] == ' ') return at + 1;
+  if (at == line.size() || line[at] == '\n') return at;
+  return std::nullopt;
 }
 
 bool may_begin_statement(std::string_view before) {
@@ -35,12 +53,16 @@ bool may_begin_statement(std::string_view before) {
 }  // namespace
 
 std::string without_prompts(std::string_view text) {
-  if (!text.starts_with(">>> ")) return std::string(text);
+  const std::string_view first = text.substr(0, std::min(text.find('\n'), text.size()));
+  const auto begins = prompt_length(first, true);
+  if (!begins || !first.substr(0, *begins).ends_with(' ')) return std::string(text);
   std::string input;
+  // Indented dots go on with a prompt above them; elsewhere they are part of an answer.
+  bool open = false;
   for_each_line(text, [&](std::string_view line) {
-    if (!is_prompted(line, first_prompt) && !is_prompted(line, next_prompt)) return;
-    line.remove_prefix(std::min(first_prompt.size() + 1, line.size() - (line.ends_with('\n') ? 1 : 0)));
-    input += line;
+    const auto length = prompt_length(line, false);
+    open = length && (open || !line.starts_with(' '));
+    if (open) input += line.substr(*length);
   });
   return input;
 }

@@ -13,6 +13,7 @@
 #include "shell/repl/line_editor.h"
 #include "shell/repl/session_inputs.h"
 #include "shell/version.h"
+#include "shell/workspace/state_words.h"
 #include "support/atomic_file.h"
 #include "support/interrupt.h"
 #include "support/limits.h"
@@ -29,6 +30,7 @@ class Repl {
         inputs_(session, {"", false, true}),
         history_(history_path()),
         editor_([this](std::string_view text) { return complete(inputs_.script(), text); }) {
+    inputs_.set_summaries(true);
     for (const std::string& input : history_.read()) editor_.remember(input);
   }
 
@@ -43,7 +45,8 @@ class Repl {
     std::string input;
     while (true) {
       std::string line;
-      const LineEditor::Event event = editor_.read(input.empty() ? ">>> " : "... ", line, !input.empty());
+      const LineEditor::Event event =
+          editor_.read(prompt_of(inputs_.workspace(), !input.empty()), line, !input.empty());
       if (event == LineEditor::Event::Interrupt || event == LineEditor::Event::Drop) {
         // Ctrl-C and Ctrl-D drop the input; other signals end the session.
         if (interrupt_flag.load() != SIGINT) poll_interrupt();
@@ -74,7 +77,9 @@ class Repl {
       editor_.remember(text);
       if (!is_leaving_command(text)) history_.append(text);
       text = std::exchange(comments_, {}) + text + "\n";
-      if (!attempt([&] { return inputs_.run(fmt::format("<in {}>", ++number_), text); })) return 0;
+      if (!attempt(
+              [&] { return inputs_.run(fmt::format("<in {}>", inputs_.workspace().next_input()), text); }))
+        return 0;
     }
   }
 
@@ -119,7 +124,6 @@ class Repl {
   HistoryFile history_;
   LineEditor editor_;
   std::string comments_;  // typed alone; they belong to the statement that follows
-  std::size_t number_ = 0;
 };
 
 }  // namespace
@@ -132,7 +136,7 @@ int run_repl(Session& session, const std::vector<std::string>& files) {
     for (const std::string& path : files) {
       if (!inputs.run_file(path)) return 0;
     }
-    inputs.run("<stdin>", read_file("-", limits().max_source_bytes, "--max-source-size"));
+    inputs.run_text("<stdin>", read_file("-", limits().max_source_bytes, "--max-source-size"));
     return 0;
   }
   // Ctrl-C stops a statement, not the session.

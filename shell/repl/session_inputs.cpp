@@ -8,9 +8,11 @@
 
 #include "frontend/text/syntax_check.h"
 #include "shell/repl/colon_command.h"
+#include "shell/workspace/transform_summary.h"
 #include "support/atomic_file.h"
 #include "support/limits.h"
 #include "support/render.h"
+#include "support/value_text.h"
 
 namespace relish {
 namespace {
@@ -25,6 +27,17 @@ ColonLine colon_line(std::string line) {
   const std::size_t blank = std::min(line.find_first_of(" \t"), line.size());
   return {line.substr(1, blank - 1),
           line.substr(std::min(line.find_first_not_of(" \t", blank), line.size()))};
+}
+
+// The first line of the session's file: the options of its present state that a new session would not have.
+std::string heading_of(const Workspace& workspace) {
+  const StateOptions& options = workspace.state().options;
+  const StateOptions& start = workspace.log().node(Log::root).options;
+  std::string text(session_heading);
+  if (options.tier != start.tier) text += " --tier " + options.tier;
+  if (options.threads != start.threads) text += fmt::format(" --threads {}", options.threads);
+  if (options.seed != start.seed) text += fmt::format(" --seed {}", options.seed);
+  return text;
 }
 
 bool leaves(const std::string& name) { return name == "quit" || name == "q" || name == "exit"; }
@@ -53,7 +66,7 @@ std::string session_help() {
       "  :quit            leaves\n";
   for (const Command* command : all_commands()) {
     bool own = command->name == "help" || command->name == "save";
-    if ((command->surfaces & in_scripts) && !own) {
+    if (is_session_command(*command) && !own) {
       text += fmt::format("  {:<16} {}\n", ":" + shell_name(command->name), command->summary);
     }
   }
@@ -62,7 +75,7 @@ std::string session_help() {
 }
 
 SessionInputs::SessionInputs(Session& session, ScriptOptions options)
-    : session_(session), script_(session, std::move(options)) {}
+    : session_(session), workspace_(session, std::move(options)) {}
 
 // An input of several parts could fail for its syntax after some have run; one part is read whole anyway.
 void SessionInputs::check_syntax(const std::string& name, const std::vector<InputPart>& parts) {
@@ -73,15 +86,60 @@ void SessionInputs::check_syntax(const std::string& name, const std::vector<Inpu
     if (!part.command) {
       check_syntax_of(Sources::instance().add(name, at_its_line(part)), diagnostics);
     } else if (!leaves(line.name) && line.name != "save" && line.name != "help") {
-      static_cast<void>(statement_of(script_, ":" + line.name + " " + line.rest));
+      const Command& command = session_command(line.name);
+      if (command.surfaces & in_session) {
+        command_words(command, line.name, line.rest);
+      } else {
+        static_cast<void>(statement_of(script(), ":" + line.name + " " + line.rest));
+      }
     }
   }
   throw_if_errors(diagnostics);
 }
 
 bool SessionInputs::run(const std::string& name, const std::string& text) {
+  return as_input([&] {
+    bool goes_on = true;
+    if (run_plain_word(session_, script(), text, goes_on)) return goes_on;
+    return run_parts(name, text);
+  });
+}
+
+// What of it was done is a state also when it fails.
+bool SessionInputs::as_input(const std::function<bool()>& work) {
+  workspace_.begin_input();
   bool goes_on = true;
-  if (run_plain_word(session_, script_, text, goes_on)) return goes_on;
+  try {
+    goes_on = work();
+  } catch (...) {
+    workspace_.end_input();
+    throw;
+  }
+  workspace_.end_input();
+  if (summaries_) {
+    for (const auto& [name, call] : workspace_.transforms())
+      session_.print("     " + transform_summary(call, workspace_.origins()));
+  }
+  return goes_on;
+}
+
+bool SessionInputs::run_text(const std::string& name, const std::string& text) {
+  const std::vector<InputPart> parts = input_parts(text);
+  check_syntax(name, parts);
+  bool goes_on = true;
+  if (run_plain_word(session_, script(), text, goes_on)) return goes_on;
+  for (const InputPart& part : parts) {
+    goes_on = as_input([&] {
+      if (part.command) return run_command(name, part);
+      workspace_.run_each(name, at_its_line(part), part.line - 1);
+      return true;
+    });
+    if (!goes_on) return false;
+  }
+  return true;
+}
+
+bool SessionInputs::run_parts(const std::string& name, const std::string& text) {
   const std::vector<InputPart> parts = input_parts(text);
   check_syntax(name, parts);
   for (const InputPart& part : parts) {
@@ -89,41 +147,35 @@ bool SessionInputs::run(const std::string& name, const std::string& text) {
       if (!run_command(name, part)) return false;
       continue;
     }
-    run_statements(name, part);
+    workspace_.run(name, at_its_line(part), part.line - 1);
   }
   return true;
 }
 
 bool SessionInputs::run_file(const std::string& path) {
   const std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
-  if (!text.starts_with(session_heading)) return run(path, text);
+  if (!text.starts_with(session_heading)) return run_text(path, text);
   struct FolderScope {
     Script& script;
     std::string before;
     ~FolderScope() { script.set_folder(std::move(before)); }
-  } scope{script_, script_.options().folder};
-  script_.set_folder(std::filesystem::path(path).parent_path().string());
-  return run(path, text);
+  } scope{script(), script().options().folder};
+  script().set_folder(std::filesystem::path(path).parent_path().string());
+  apply_heading(std::string_view(text).substr(0, text.find('\n')));
+  return run_text(path, text);
 }
 
-// Runs a part and keeps what of it finished.
-void SessionInputs::run_statements(const std::string& name, const InputPart& part) {
-  const std::string text = at_its_line(part);
-  try {
-    script_.run_text(name, text);
-  } catch (...) {
-    Script::Progress progress = script_.progress();
-    // The lines before it are no part of it.
-    const auto before = static_cast<std::uint32_t>(text.size() - part.text.size());
-    progress.end -= std::min(progress.end, before);
-    if (progress.stopped.known()) {
-      progress.stopped.begin -= before;
-      progress.stopped.end -= before;
-    }
-    statements_.add_part(part.text, progress, script_);
-    throw;
+// The options that a saved session names in its first line.
+void SessionInputs::apply_heading(std::string_view line) {
+  const std::vector<std::string_view> words = split_at_blanks(line.substr(session_heading.size()));
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
+    const std::string value(words[i + 1]);
+    const Command& set = session_command("set");
+    Invocation invocation(session_, set, Surface::Shell, {});
+    invocation.workspace = &workspace_;
+    invocation.files = {std::string(words[i].substr(words[i].find_first_not_of('-'))), value};
+    set.run(invocation);
   }
-  statements_.add(part.text);
 }
 
 bool SessionInputs::run_command(const std::string& name, const InputPart& part) {
@@ -137,16 +189,44 @@ bool SessionInputs::run_command(const std::string& name, const InputPart& part) 
     session_.print(session_help());
     return true;
   }
+  const Command& command = session_command(line.name);
+  if (command.surfaces & in_session) {
+    run_session_command(command, line.name, line.rest);
+    return true;
+  }
   const std::string text =
-      statement_of(script_, ":" + line.name + (line.rest.empty() ? "" : " " + line.rest));
+      statement_of(script(), ":" + line.name + (line.rest.empty() ? "" : " " + line.rest));
   // A command that assigns is shown as the assignment it is.
   if (text.find(" = ") < text.find('(')) {
     session_.print(text);
     session_.output().flush();
   }
-  script_.run_text(name, at_its_line({false, text + "\n", part.line}));
-  statements_.add(text);
+  workspace_.run(name, at_its_line({false, text + "\n", part.line}), part.line - 1);
   return true;
+}
+
+// What it asks is the state that the input has come to so far.
+void SessionInputs::run_session_command(const Command& command, const std::string& written,
+                                        const std::string& words) {
+  workspace_.settle();
+  CommandWords given = command_words(command, written, words);
+  Invocation invocation(session_, command, Surface::Shell, {});
+  invocation.workspace = &workspace_;
+  invocation.files = std::move(given.subjects);
+  for (const auto& [option, texts] : given.options) {
+    if (texts.size() > 1) {
+      fail(ErrorClass::Usage, {}, "option.twice",
+           fmt::format("{}: --{} is given twice", written, shell_name(option->name)));
+    }
+    invocation.set(option->name,
+                   option->kind == OptionKind::Flag ? ScriptValue(true) : ScriptValue(texts.front()));
+  }
+  const ScriptValue result = command.run(invocation);
+  if (result.string()) {
+    if (!result.string()->empty()) session_.print(*result.string());
+  } else if (!result.is_none()) {
+    session_.print(shown_text(result));
+  }
 }
 
 // `:save FILE [--overwrite]`.
@@ -171,16 +251,18 @@ void SessionInputs::save(std::string path) {
                      printable(path)));
   }
   if (path.empty()) fail(ErrorClass::Usage, {}, "save.path", ":save takes a file: :save session.relish");
-  statements_.save(path, overwrite);
-  session_.print(fmt::format("saved {} inputs in {}", statements_.inputs(), path));
-  if (statements_.has_stopped()) {
+  workspace_.settle();
+  const SessionText statements = workspace_.statements();
+  statements.save(path, heading_of(workspace_), overwrite);
+  session_.print(fmt::format("saved {} inputs in {}", statements.inputs(), path));
+  if (statements.has_stopped()) {
     session_.print(
         "a statement that stopped in the middle stands there as a comment, and behind it the values that it "
         "left");
   }
-  if (!statements_.unwritten().empty()) {
+  if (!statements.unwritten().empty()) {
     session_.print(fmt::format("no text says the values of {}, which are left out",
-                               fmt::join(statements_.unwritten(), ", ")));
+                               fmt::join(statements.unwritten(), ", ")));
   }
 }
 

@@ -2,12 +2,12 @@
 // its statements and `:` commands run in order up to the first that fails.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "shell/repl/input_parts.h"
-#include "shell/repl/session_file.h"
-#include "shell/script/script.h"
+#include "shell/workspace/workspace.h"
 
 namespace relish {
 
@@ -15,22 +15,30 @@ class SessionInputs {
  public:
   SessionInputs(Session& session, ScriptOptions options);
 
-  Script& script() { return script_; }
-  // Runs a text under the name that its diagnostics show. False when a command ends the session. Throws what
-  // a statement throws; the parts before it keep their effect.
+  Workspace& workspace() { return workspace_; }
+  Script& script() { return workspace_.script(); }
+  // Runs a text under the name that its diagnostics show, as one input. False when a command ends the
+  // session. Throws what a statement throws; the parts before it keep their effect.
   bool run(const std::string& name, const std::string& text);
+  // A text that nobody types: each of its statements is an input.
+  bool run_text(const std::string& name, const std::string& text);
   // The same of a file. One that :save wrote finds its values beside it, from wherever it is run.
   bool run_file(const std::string& path);
+  // On a terminal: what transforms changed is told behind each input.
+  void set_summaries(bool tell) { summaries_ = tell; }
 
  private:
+  bool as_input(const std::function<bool()>& work);
+  bool run_parts(const std::string& name, const std::string& text);
   bool run_command(const std::string& name, const InputPart& part);
+  void run_session_command(const Command& command, const std::string& written, const std::string& words);
   void check_syntax(const std::string& name, const std::vector<InputPart>& parts);
-  void run_statements(const std::string& name, const InputPart& part);
   void save(std::string path);
+  void apply_heading(std::string_view line);
 
   Session& session_;
-  Script script_;
-  SessionStatements statements_;  // that ran, for :save
+  Workspace workspace_;
+  bool summaries_ = false;
 };
 
 // The page of `help` in a session.

@@ -1,6 +1,7 @@
 // Calls in scripts: functions of modules, operators, built-ins, commands, and the one method.
 #include <algorithm>
 
+#include "shell/program/program_file.h"
 #include "shell/script/builtins.h"
 #include "shell/script/convert.h"
 #include "shell/script/script_calls.h"
@@ -76,6 +77,36 @@ void blame_call(Failure& failure, const Invocation& invocation) {
   first.span = names_wrt ? invocation.span_of("wrt") : call;
 }
 
+// The arguments behind the first as they are written; nothing when some of them are not written one by one.
+std::optional<std::string> text_of_options(const std::vector<NamedValue>& arguments) {
+  std::string text;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const Span span = arguments[i].span;
+    const SourceFile* source = Sources::instance().find(span.file);
+    if (!source || (span.begin > 0 && source->text()[span.begin - 1] == '*')) return std::nullopt;
+    text +=
+        fmt::format("{}{}{}{}", i > 1 ? ", " : "", arguments[i].name, arguments[i].name.empty() ? "" : "=",
+                    source->text().substr(span.begin, span.end - span.begin));
+  }
+  return text;
+}
+
+TransformCall transform_call(const Invocation& invocation, const ModulePtr& made,
+                             std::optional<std::string> options) {
+  TransformCall call;
+  call.command = invocation.command.name;
+  call.whole_module = invocation.command.subject == Subject::Module;
+  // Of the functions that it does not make for the first time it changes only the form.
+  call.keeps_meaning = call.whole_module || call.command == "passes";
+  call.function = invocation.function;
+  if (!call.whole_module && call.function.empty())
+    call.function = default_function_or_none(*invocation.module);
+  call.options = std::move(options);
+  call.before = invocation.module;
+  call.after = made;
+  return call;
+}
+
 }  // namespace
 
 std::vector<ScriptValue> ScriptValues::values_of_items(const std::vector<ast::ExprPtr>& items) {
@@ -142,7 +173,8 @@ std::vector<NamedValue> ScriptCalls::names_of(const ast::Call& call) {
 }
 
 ScriptValue ScriptCalls::value_of_call(const ast::Call& call, Span span) {
-  if (const std::string* name = ast::name_of(*call.callee)) {
+  const bool of_state = call.callee.get() == state_of_.first;
+  if (const std::string* name = of_state ? nullptr : ast::name_of(*call.callee)) {
     if (!namespaces_.known(*name) || environment_.find(*name)) return call_by_name(*name, call, span);
   }
   if (std::string path = namespace_path(*call.callee); !path.empty()) {
@@ -209,6 +241,7 @@ ScriptValue ScriptCalls::call_by_name(const std::string& name, const ast::Call& 
     const std::string* given = call.arguments.size() == 1 ? ast::name_of(*call.arguments[0].value) : nullptr;
     if (!given) fail(ErrorClass::Type, span, "donate.name", "donate takes one name");
     if (!environment_.find(*given)) unknown_name(*given, call.arguments[0].value->span);
+    if (options_.observer) options_.observer->donated(*given, *environment_.find(*given));
     return environment_.take(*given);
   }
   if (const Builtin* builtin = find_builtin(name)) {
@@ -226,6 +259,10 @@ ScriptValue ScriptCalls::call_by_name(const std::string& name, const ast::Call& 
     if (module && (*module)->find(name)) owners.push_back({*module, name});
   }
   if (owners.size() == 1) return call_function(owners[0], arguments_of(call), span);
+  if (owners.empty() && options_.observer) {
+    if (const auto value = options_.observer->unbound(name, call.callee->span))
+      return call_any(*value, call, span);
+  }
   if (owners.size() > 1) {
     fail(ErrorClass::Type, call.callee->span, "name.ambiguous",
          fmt::format("'{}' is a function of {} modules; write MODULE.{}", name, owners.size(), name));
@@ -342,6 +379,8 @@ ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::v
 ScriptValue ScriptCalls::call_command(const Command& command, std::vector<NamedValue> arguments, Span span) {
   Invocation invocation(session_, command, Surface::Script, span);
   invocation.script = &script();
+  std::optional<std::string> options_text;
+  if (command.transforms && options_.observer) options_text = text_of_options(arguments);
   std::vector<std::string> option_names;
   for (const Option& option : command.options) {
     if (option.surfaces & in_scripts) option_names.emplace_back(option.name);
@@ -397,7 +436,11 @@ ScriptValue ScriptCalls::call_command(const Command& command, std::vector<NamedV
     }
   }
   try {
-    return command.run(invocation);
+    ScriptValue result = command.run(invocation);
+    if (const auto* made = result.as<ModulePtr>(); made && command.transforms && options_.observer) {
+      options_.observer->transformed(transform_call(invocation, *made, options_text));
+    }
+    return result;
   } catch (Failure& failure) {
     blame_call(failure, invocation);
     failure.at(span);

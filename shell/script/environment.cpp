@@ -45,6 +45,22 @@ ScriptValue Environment::take(const std::string& name) {
   return value;
 }
 
+void Environment::remove(const std::string& name) {
+  auto found = values_.find(name);
+  RELISH_CHECK(found != values_.end());
+  if (recording_) {
+    changes_.try_emplace(name, found->second);
+  } else {
+    touched_.insert(name);
+  }
+  values_.erase(found);
+}
+
+std::set<std::string> Environment::take_changed() {
+  forget_touched();
+  return std::exchange(changed_, {});
+}
+
 std::vector<std::string> Environment::names() const {
   std::vector<std::string> result;
   for (const auto& [name, value] : values_) result.push_back(name);

@@ -22,11 +22,15 @@ class Environment {
   // Unbinds the name and hands its value over, as the only holder if nobody else has it. Undo does not bring
   // it back.
   ScriptValue take(const std::string& name);
+  // Unbinds a name that is bound.
+  void remove(const std::string& name);
   std::vector<std::string> names() const;  // sorted
 
   // Names that were bound, changed or unbound since `forget_touched`, by what was not rolled back; sorted.
   std::vector<std::string> touched() const { return {touched_.begin(), touched_.end()}; }
-  void forget_touched() { touched_.clear(); }
+  void forget_touched() { changed_.merge(touched_), touched_.clear(); }
+  // The same since it was asked last.
+  std::set<std::string> take_changed();
 
   // A statement: `begin`, then `commit` or `roll_back`. Not nested.
   void begin();
@@ -37,6 +41,7 @@ class Environment {
   std::unordered_map<std::string, ScriptValue> values_;
   std::unordered_map<std::string, std::optional<ScriptValue>> changes_;  // what was there before
   std::set<std::string> touched_;
+  std::set<std::string> changed_;
   bool recording_ = false;
 };
 

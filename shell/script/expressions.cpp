@@ -105,7 +105,13 @@ bool contains(const ScriptValue& container, const ScriptValue& item, Span span) 
 
 ScriptValue ScriptValues::value_of(const ast::Expr& expr) {
   const Span span = expr.span;
-  if (const auto* node = expr.as<ast::Name>()) return value_of_name(node->id, span);
+  if (const auto* node = expr.as<ast::Name>()) {
+    if (&expr == state_of_.first)
+      return value_of_state(state_of_.second->as<ast::Name>()->id, node->id,
+                            cover(state_of_.second->span, span));
+    return value_of_name(node->id, span);
+  }
+  if (const auto* node = expr.as<ast::StateName>()) return value_of_state(node->id, node->state, span);
   if (const auto* node = expr.as<ast::IntValue>()) return node->value;
   if (const auto* node = expr.as<ast::FloatValue>()) return node->value;
   if (const auto* node = expr.as<ast::BoolValue>()) return node->value;
@@ -167,10 +173,14 @@ ScriptValue ScriptValues::value_of(const ast::Expr& expr) {
 
 ScriptValue ScriptValues::value_of_name(const std::string& name, Span span) {
   if (const ScriptValue* value = environment_.find(name)) return *value;
-  if (find_builtin(name) || find_command(name)) {
+  const Command* command = find_command(name);
+  if (find_builtin(name) || (command && (command->surfaces & in_scripts))) {
     fail(ErrorClass::Type, span, "script.callable",
          fmt::format("'{}' is a {}; expected a call, {}(…)", name,
                      find_builtin(name) ? "built-in" : "command", name));
+  }
+  if (options_.observer) {
+    if (auto value = options_.observer->unbound(name, span)) return std::move(*value);
   }
   if (namespaces_.known(name) || name == "relish") {
     fail(ErrorClass::Type, span, "script.namespace", fmt::format("'{}' is a namespace, no value", name));
@@ -216,12 +226,54 @@ ScriptValue ScriptValues::binary(Operator op, const ScriptValue& a, const Script
 }
 
 ScriptValue ScriptValues::value_of_chain(const ast::Chain& chain, Span) {
-  ScriptValue result = value_of(*chain.first);
-  for (const ast::Link& link : chain.links) {
-    ScriptValue operand = value_of(*link.operand);
+  std::size_t next = 0;  // the first link that is not evaluated
+  const auto take_operand = [&](const ast::Expr& operand) {
+    const ast::Link* behind = next < chain.links.size() ? &chain.links[next] : nullptr;
+    const ast::Expr* state = behind ? state_behind(operand, *behind) : nullptr;
+    if (!state) return value_of(operand);
+    ++next;
+    struct Scope {
+      std::pair<const ast::Expr*, const ast::Expr*>& place;
+      std::pair<const ast::Expr*, const ast::Expr*> before;
+      ~Scope() { place = before; }
+    } scope{state_of_, std::exchange(state_of_, {state, &operand})};
+    return value_of(*behind->operand);
+  };
+  ScriptValue result = take_operand(*chain.first);
+  while (next < chain.links.size()) {
+    const ast::Link& link = chain.links[next++];
+    ScriptValue operand = take_operand(*link.operand);
     result = binary(link.op, result, operand, cover(chain.first->span, link.operand->span));
   }
   return result;
+}
+
+// In `M@before.main(x)` the name `before`, when it is that of a state and nothing else; null in a product.
+const ast::Expr* ScriptValues::state_behind(const ast::Expr& operand, const ast::Link& link) const {
+  if (!options_.observer || link.op != Operator::MatMul || !operand.as<ast::Name>()) return nullptr;
+  const ast::Expr* root = link.operand.get();
+  while (!root->as<ast::Name>()) {
+    if (const auto* call = root->as<ast::Call>()) {
+      root = call->callee.get();
+    } else if (const auto* attribute = root->as<ast::Attribute>()) {
+      root = attribute->object.get();
+    } else if (const auto* subscript = root->as<ast::Subscript>()) {
+      root = subscript->object.get();
+    } else {
+      return nullptr;
+    }
+  }
+  const std::string& name = root->as<ast::Name>()->id;
+  const bool joined = operand.span.end == link.op_span.begin && link.op_span.end == root->span.begin;
+  return joined && !environment_.find(name) && options_.observer->knows_state(name) ? root : nullptr;
+}
+
+ScriptValue ScriptValues::value_of_state(const std::string& name, const std::string& state, Span span) {
+  if (!options_.observer) {
+    fail(ErrorClass::Usage, span, "state.session",
+         fmt::format("'{}@{}' is a value of an earlier state, which only a session has", name, state));
+  }
+  return options_.observer->value_at(name, state, span);
 }
 
 ScriptValue ScriptValues::compare(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {

@@ -24,6 +24,13 @@ bool is_declaration(const ast::Statement& statement) {
          statement.as<ast::Import>() || statement.as<ast::Pass>();
 }
 
+void bind_imports(const ast::Statement& statement, Namespaces& namespaces) {
+  const auto* import = statement.as<ast::Import>();
+  if (!import) return;
+  for (const ast::Import::Bound& bound : import->bound)
+    if (bound.name != "*") namespaces.bind(bound.name, bound.target);
+}
+
 }  // namespace
 
 Script::Script(Session& session, ScriptOptions options) : ScriptCalls(session, std::move(options)) {}
@@ -46,7 +53,7 @@ void Script::run(std::uint32_t file) {
     running_.insert(running_.end(), chain_.begin(), chain_.end());
     ReadResult read = read_script(file, reading_options(), warnings);
     session_.report(warnings);
-    namespaces_ = std::move(read.namespaces);
+    const Namespaces namespaces_before = std::exchange(namespaces_, std::move(read.namespaces));
     text_links_ = std::move(read.linked);
     const ast::Block& statements = read.script;
     only_declared_ = std::all_of(statements.begin(), statements.end(), is_declaration);
@@ -67,8 +74,17 @@ void Script::run(std::uint32_t file) {
       const auto* expression = statements[i].as<ast::ExpressionStatement>();
       bool description =
           i == 0 && statements.size() > 1 && expression && expression->value->as<ast::StringValue>();
-      if (!description) run_noted(statements[i]);
+      try {
+        if (!description) run_noted(statements[i]);
+      } catch (...) {
+        // Only what ran has imported something.
+        namespaces_ = namespaces_before;
+        for (std::size_t done = 0; done < i; ++done) bind_imports(statements[done], namespaces_);
+        forget_undeclared();
+        throw;
+      }
       progress_.end = std::max(progress_.end, statements[i].whole.end);
+      if (options_.observer) options_.observer->finished(progress_.end);
     }
   });
 }
@@ -92,6 +108,8 @@ void Script::run_noted(const ast::Statement& statement) {
 // Functions may call each other up to the first that is defined anew; returns its position, or the end.
 std::size_t Script::begin_functions(const ast::Block& statements, std::size_t begin) {
   text_functions_.clear();
+  declared_.clear();
+  free_before_ = free_functions_;
   std::set<std::string> names;
   for (std::size_t i = begin; i < statements.size(); ++i) {
     const auto* node = statements[i].as<ast::DeclareFunction>();

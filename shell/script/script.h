@@ -56,6 +56,10 @@ class Script final : public ScriptCalls {
   Flow execute_while(const ast::While& loop, Span span);
   Flow execute_if(const ast::If& statement);
   void bind(const ast::Expr& target, ScriptValue value);
+  void unbind(const ast::Expr& target);
+  void follow_free_functions();
+  void forget_undeclared();
+  void remove_free_function(const std::string& name, Span span);
   void declare(const ModulePtr& module, Span span);
   void declare(const ast::DeclareFunction& declaration, Span span);
   void declare_arguments(const ast::Block& statements);
@@ -64,6 +68,8 @@ class Script final : public ScriptCalls {
   Progress progress_;
   // Declared by the text that is running: they may call each other.
   std::vector<GlobalFunction> text_functions_;
+  std::set<std::string> declared_;                 // of these
+  ModulePtr free_before_;                          // the free functions without them
   std::map<std::string, std::string> text_links_;  // as `linked_`, as the text that runs has them
   std::set<std::string> declared_arguments_;
   bool only_declared_ = false;

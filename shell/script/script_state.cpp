@@ -60,6 +60,49 @@ ScriptState::ScriptState(Session& session, ScriptOptions options)
   start_language();
 }
 
+State ScriptState::state_since(const State& before) {
+  State state = before;
+  for (const std::string& name : environment_.take_changed()) {
+    const ScriptValue* value = environment_.find(name);
+    const ScriptValue* known = state.names.find(name);
+    if (!value) {
+      state.names = state.names.without(name);
+    } else if (!known || !is_same_value(*known, *value)) {
+      state.names = state.names.with(name, *value);
+    }
+  }
+  state.free_functions = free_functions_;
+  Surroundings around{namespaces_, loads_, linked_};
+  if (!state.around || !(*state.around == around))
+    state.around = std::make_shared<const Surroundings>(std::move(around));
+  const Settings& settings = session_.settings();
+  state.options = {settings.tier, settings.threads, settings.seed, settings.draws};
+  return state;
+}
+
+void ScriptState::go_to(const State& from, const State& to) {
+  from.names.for_each_difference(
+      to.names, [&](const std::string& name, const ScriptValue* here, const ScriptValue* there) {
+        if (there) {
+          environment_.set(name, *there);
+        } else if (here && environment_.find(name)) {
+          environment_.remove(name);
+        }
+      });
+  environment_.take_changed();
+  free_functions_ = to.free_functions;
+  if (to.around) {
+    namespaces_ = to.around->namespaces;
+    loads_ = to.around->loads;
+    linked_ = to.around->linked;
+  }
+  Settings& settings = session_.settings();
+  settings.tier = to.options.tier;
+  settings.threads = to.options.threads;
+  settings.seed = to.options.seed;
+  settings.draws = to.options.draws;
+}
+
 ReadOptions ScriptState::reading_options() {
   ReadOptions options;
   options.session_functions = free_functions_.get();

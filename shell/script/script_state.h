@@ -17,6 +17,8 @@
 #include "shell/script/environment.h"
 #include "shell/script/function_values.h"
 #include "shell/script/operator_call.h"
+#include "shell/script/script_observer.h"
+#include "shell/workspace/state.h"
 
 namespace relish {
 
@@ -29,6 +31,7 @@ struct ScriptOptions {
   bool interactive = false;
   // The files whose statements are running, outermost first.
   std::vector<std::string> running = {};
+  ScriptObserver* observer = nullptr;
 };
 
 class ScriptState {
@@ -48,6 +51,11 @@ class ScriptState {
   const ModulePtr& free_functions() const { return free_functions_; }
   // What the next text may refer to.
   ReadOptions reading_options();
+
+  // The state that the statements came to since `before`, which was the state then.
+  State state_since(const State& before);
+  // Everything as it is in `to`; it is as in `from` now.
+  void go_to(const State& from, const State& to);
 
   // The value of arg(name, fallback).
   ScriptValue argument(const std::string& name, const ScriptValue& fallback, Span span);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "shell/script/script_state.h"
@@ -17,6 +18,8 @@ class ScriptValues : public ScriptState {
   virtual ScriptValue value_of_call(const ast::Call& call, Span span) = 0;
 
   ScriptValue value_of(const ast::Expr& expr);
+  ScriptValue value_of_state(const std::string& name, const std::string& state, Span span);
+  const ast::Expr* state_behind(const ast::Expr& operand, const ast::Link& link) const;
   ScriptValue value_of_name(const std::string& name, Span span);
   ScriptValue value_of_attribute(const ast::Attribute& attribute, Span span);
   ScriptValue value_of_chain(const ast::Chain& chain, Span span);
@@ -30,6 +33,10 @@ class ScriptValues : public ScriptState {
   ScriptValue binary(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span);
   ScriptValue compare(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span);
   bool condition(const ast::Expr& expr, std::string_view word);
+
+  // While the right side of `M@before.main` is evaluated: the name of the state in it, and that in front of
+  // it.
+  std::pair<const ast::Expr*, const ast::Expr*> state_of_ = {};
 };
 
 // Iterates as `for` does: range, list, tuple, dict (its keys), shape, the rows of a tensor. TypeError for

@@ -5,6 +5,7 @@
 
 #include "frontend/module/module_links.h"
 #include "frontend/text/ast_walk.h"
+#include "ir/rewriting/rewrite.h"
 #include "shell/script/builtins.h"
 #include "shell/script/redefinition.h"
 #include "shell/script/script.h"
@@ -116,7 +117,10 @@ Script::Flow Script::execute(const ast::Statement& statement) {
   const Span span = statement.span;
   if (const auto* node = statement.as<ast::ExpressionStatement>()) {
     ScriptValue value = value_of(*node->value);
-    if (!value.is_none()) session_.print(shown_text(value));
+    if (!value.is_none()) {
+      session_.print(shown_text(value));
+      if (options_.observer) options_.observer->shown(value);
+    }
   } else if (const auto* node = statement.as<ast::Assignment>()) {
     if (!is_type_variable(*node)) execute_assignment(*node);
   } else if (const auto* node = statement.as<ast::AugmentedAssignment>()) {
@@ -133,6 +137,8 @@ Script::Flow Script::execute(const ast::Statement& statement) {
     declare(node->module, span);
   } else if (const auto* node = statement.as<ast::DeclareFunction>()) {
     declare(*node, span);
+  } else if (const auto* node = statement.as<ast::Delete>()) {
+    unbind(*node->targets);
   } else if (statement.as<ast::Break>()) {
     return Flow::Break;
   } else if (statement.as<ast::Continue>()) {
@@ -164,6 +170,62 @@ void Script::bind(const ast::Expr& target, ScriptValue value) {
                      std::min(items.size(), targets->size()), targets->size()));
   }
   for (std::size_t i = 0; i < items.size(); ++i) bind(*(*targets)[i], std::move(items[i]));
+}
+
+// `del a, b`.
+void Script::unbind(const ast::Expr& target) {
+  if (const auto* tuple = target.as<ast::TupleValue>()) {
+    for (const ast::ExprPtr& item : tuple->items) unbind(*item);
+    return;
+  }
+  const std::string* name = ast::name_of(target);
+  if (!name) {
+    fail(ErrorClass::Type, target.span, "script.target",
+         fmt::format("cannot unbind {}; expected a name", ast::describe(target)));
+  }
+  if (!environment_.find(*name)) unknown_name(*name, target.span);
+  if (free_functions_ && free_functions_->find(*name)) remove_free_function(*name, target.span);
+  environment_.remove(*name);
+}
+
+// A free function goes with its name, unless another one calls it.
+void Script::remove_free_function(const std::string& name, Span span) {
+  Module rest = *free_functions_;
+  rest.remove(name);
+  for (const GlobalFunction& function : rest.functions) {
+    const auto* caller = std::get_if<FunctionPtr>(&function);
+    if (!caller) continue;
+    const std::vector<std::string> called = global_references(**caller);
+    if (std::find(called.begin(), called.end(), name) != called.end()) {
+      fail(ErrorClass::Type, span, "script.unbind",
+           fmt::format("'{}' is called by '{}', so it stays; unbind that one first", name,
+                       relish::name_of(function)));
+    }
+  }
+  free_functions_ = rest.functions.empty() ? ModulePtr() : std::make_shared<const Module>(std::move(rest));
+  if (free_functions_) follow_free_functions();
+}
+
+// What stands behind a statement that failed is not declared, unless what is declared calls it.
+void Script::forget_undeclared() {
+  std::vector<GlobalFunction> declared;
+  std::set<std::string> others;
+  for (const GlobalFunction& function : text_functions_) {
+    if (declared_.contains(relish::name_of(function))) {
+      declared.push_back(function);
+    } else {
+      others.insert(relish::name_of(function));
+    }
+  }
+  if (declared.empty() || others.empty()) return;
+  for (const GlobalFunction& function : declared) {
+    const auto* caller = std::get_if<FunctionPtr>(&function);
+    if (!caller) continue;
+    for (const std::string& called : global_references(**caller))
+      if (others.contains(called)) return;
+  }
+  free_functions_ = with_functions(free_before_ ? *free_before_ : Module(), declared, {});
+  follow_free_functions();
 }
 
 void Script::execute_assignment(const ast::Assignment& assignment) {
@@ -341,8 +403,12 @@ void Script::declare(const ast::DeclareFunction& declaration, Span span) {
   } else {
     environment_.set(name_of(function), FunctionReference{free_functions_, name_of(function)});
   }
-  if (present) return;
-  // References held under the functions' own names follow the module as it is now.
+  declared_.insert(name_of(function));
+  if (!present) follow_free_functions();
+}
+
+// References held under the functions' own names follow the module as it is now.
+void Script::follow_free_functions() {
   for (const std::string& name : free_functions_->names()) {
     const ScriptValue* bound = environment_.find(name);
     const auto* reference = bound ? bound->as<FunctionReference>() : nullptr;

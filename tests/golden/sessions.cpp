@@ -96,12 +96,11 @@ class TerminalProgram {
       }
       // Nothing for a moment: a prompt at the end of the text is the prompt.
       const std::string seen = plain(text);
-      for (const char* mark : {">>> ", "... "}) {
-        const std::size_t line = seen.rfind('\n') == std::string::npos ? 0 : seen.rfind('\n') + 1;
-        if (seen.substr(line) == mark) {
-          prompt = mark;
-          return seen.substr(0, line);
-        }
+      static const std::regex prompts("(\\[[0-9]+[^\\]\n]*\\] >>> )|( +\\.\\.\\. )");
+      const std::size_t line = seen.rfind('\n') == std::string::npos ? 0 : seen.rfind('\n') + 1;
+      if (std::regex_match(seen.substr(line), prompts)) {
+        prompt = seen.substr(line);
+        return seen.substr(0, line);
       }
     }
     return plain(text);
@@ -126,19 +125,27 @@ class TerminalProgram {
 };
 
 struct Step {
-  std::string prompt, input;
+  std::string input;
+  bool numbered = false;  // written with the whole prompt, `[3 try] >>> `
 };
+
+// `>>> ` and `... ` stand for the whole prompts, with number and branch, where a transcript does not show
+// these.
+std::string short_prompt(const std::string& prompt) { return prompt.substr(prompt.size() - 4); }
 
 std::vector<Step> steps_of(const std::string& transcript) {
   std::vector<Step> steps;
+  bool open = false;  // the line before was a numbered prompt, or went on with one
   std::size_t at = 0;
   while (at < transcript.size()) {
     const std::size_t end = std::min(transcript.find('\n', at), transcript.size());
     const std::string line = transcript.substr(at, end - at);
-    for (const char* mark : {">>> ", "... "}) {
-      if (line.starts_with(mark) || line + " " == mark)
-        steps.push_back({mark, line.size() > 4 ? line.substr(4) : ""});
-    }
+    // Indented ones go on with a numbered one; elsewhere they are part of what was said.
+    static const std::regex marks("(>>>|\\.\\.\\.|(\\[[0-9]+[^\\]]*\\] >>>)|( +\\.\\.\\.))( (.*))?");
+    std::smatch found;
+    const bool marked = std::regex_match(line, found, marks) && (!found[3].matched || open);
+    open = marked && (found[2].matched || found[3].matched);
+    if (marked) steps.push_back({found[5], open});
     at = end + 1;
   }
   return steps;
@@ -179,7 +186,7 @@ Outcome run_session(const GoldenFile& file) {
       outcome.problems.push_back(fmt::format("the session was over before '{}'", step.input));
       break;
     }
-    std::string shown = prompt + step.input;
+    std::string shown = (step.numbered ? prompt : short_prompt(prompt)) + step.input;
     while (shown.ends_with(' ')) shown.pop_back();
     transcript += shown + "\n";
     // A terminal that is resized while one types.

@@ -78,6 +78,13 @@ TEST_CASE("prompts of a copied session are taken off") {
         "x = 1\nfor i in range(2):\n    x = i\n\nx\n");
   CHECK(without_prompts("x = 1\n>>> y\n") == "x = 1\n>>> y\n");
   CHECK(without_prompts(">>>x\n") == ">>>x\n");
+  CHECK(without_prompts(
+            "[1] >>> x = 1\n[2 try] >>> for i in x:\n         ...     x\n         ...\n[3] hm\n5\n") ==
+        "x = 1\nfor i in x:\n    x\n\n");
+  CHECK(without_prompts("[1] >>> x\n... 4\n    ... 5\nhm\n    ... 6\n[2] >>> y\n") == "x\n4\n5\ny\n");
+  CHECK(without_prompts("[1] + [2]\n") == "[1] + [2]\n");
+  CHECK(without_prompts("  >>> x\n") == "  >>> x\n");
+  CHECK(without_prompts("[x] >>> y\n") == "[x] >>> y\n");
 }
 
 TEST_CASE("an input of commands and statements runs in order") {

@@ -1,5 +1,5 @@
 // Expressions of values.
-#include "shell/repl/value_statement.h"
+#include "shell/workspace/value_statement.h"
 
 #include <cmath>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // Statements of a session as a text that runs again.
-#include "shell/repl/session_file.h"
+#include "shell/workspace/session_file.h"
 
 #include <sys/stat.h>
 
@@ -26,12 +26,12 @@ bool is_other_file(const std::string& path) {
   const std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
   std::string_view first = std::string_view(text).substr(0, text.find('\n'));
   if (first.ends_with('\r')) first.remove_suffix(1);
-  return first != session_heading;
+  return first != session_heading && !first.starts_with(std::string(session_heading) + " --");
 }
 
 }  // namespace
 
-void SessionStatements::add_piece(const SessionPiece& piece) {
+void SessionText::add_piece(const SessionPiece& piece) {
   const auto* text = std::get_if<std::string>(&piece);
   auto* before = pieces_.empty() ? nullptr : std::get_if<std::string>(&pieces_.back());
   if (text && before) {
@@ -41,39 +41,90 @@ void SessionStatements::add_piece(const SessionPiece& piece) {
   }
 }
 
-void SessionStatements::add(std::string text) {
+void SessionText::add(std::string text) {
   if (!text.ends_with('\n')) text += '\n';
   add_piece(std::move(text));
   ++inputs_;
 }
 
-void SessionStatements::add_part(const std::string& text, const Script::Progress& progress,
-                                 const Script& script) {
+void SessionText::add(const SessionText& other) {
+  for (const SessionPiece& piece : other.pieces_) add_piece(piece);
+  inputs_ += other.inputs_;
+  has_stopped_ |= other.has_stopped_;
+  unwritten_.insert(unwritten_.end(), other.unwritten_.begin(), other.unwritten_.end());
+}
+
+std::string_view SessionText::first_text() const {
+  const auto* text = pieces_.empty() ? nullptr : std::get_if<std::string>(&pieces_.front());
+  return text ? std::string_view(*text) : std::string_view();
+}
+
+std::optional<std::string> SessionText::plain() const {
+  std::string text;
+  for (const SessionPiece& piece : pieces_) {
+    const auto* own = std::get_if<std::string>(&piece);
+    if (!own) return std::nullopt;
+    text += *own;
+  }
+  return text;
+}
+
+namespace {
+
+std::string as_comment(std::string_view title, std::string_view text) {
+  std::string comment = fmt::format("# {}\n", title);
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    comment += "#   " + std::string(line) + "\n";
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return comment;
+}
+
+}  // namespace
+
+void SessionText::add_values(const SessionText& of, const Script::Progress& progress, const Script& script,
+                             const NameMap& had) {
+  for (const SessionPiece& piece : of.pieces_) {
+    if (const auto* text = std::get_if<std::string>(&piece))
+      add_piece(as_comment("With values of other states:", *text));
+  }
+  if (progress.draws == 0 && progress.touched.empty()) return;
+  add_piece("# What it left:\n");
+  add_left(progress, script, had);
+  inputs_ += of.inputs_;
+}
+
+void SessionText::add_part(const std::string& text, const Script::Progress& progress, const Script& script,
+                           const NameMap& had) {
   if (progress.end > 0) add(text.substr(0, progress.end));
   if (!progress.stopped.known()) return;
   has_stopped_ = true;
-  std::string comment = "# Stopped in the middle:\n";
-  std::string_view rest =
-      std::string_view(text).substr(progress.stopped.begin, progress.stopped.end - progress.stopped.begin);
-  while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    comment += "#   " + std::string(line) + "\n";
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-  }
+  std::string comment = as_comment(
+      "Stopped in the middle:",
+      std::string_view(text).substr(progress.stopped.begin, progress.stopped.end - progress.stopped.begin));
   comment += "# What it left:\n";
+  add_piece(std::move(comment));
+  add_left(progress, script, had);
+}
+
+// The values of a stopped statement, as statements.
+void SessionText::add_left(const Script::Progress& progress, const Script& script, const NameMap& had) {
   if (progress.draws > 0) {
     // Whoever draws next draws what follows.
     std::string counter = "_drawn";
     while (script.environment().find(counter)) counter = "_" + counter;
-    comment += fmt::format("for {0} in range({1}): {0} = rand((1,))\n", counter, progress.draws);
+    add_piece(fmt::format("for {0} in range({1}): {0} = rand((1,))\ndel {0}\n", counter, progress.draws));
   }
-  add_piece(std::move(comment));
   // Names that hide what the values are made with come last.
   std::vector<std::string> names = progress.touched;
   std::stable_partition(names.begin(), names.end(),
                         [](const std::string& name) { return !find_builtin(name) && !find_command(name); });
   for (const std::string& name : names) {
-    if (!script.environment().find(name)) continue;
+    if (!script.environment().find(name)) {
+      if (had.find(name)) add_piece("del " + name + "\n");
+      continue;
+    }
     if (const auto pieces = assignment_pieces(script, name)) {
       for (const SessionPiece& piece : *pieces) add_piece(piece);
     } else {
@@ -83,7 +134,7 @@ void SessionStatements::add_part(const std::string& text, const Script::Progress
   }
 }
 
-void SessionStatements::save(const std::string& path, bool overwrite) const {
+void SessionText::save(const std::string& path, std::string_view heading, bool overwrite) const {
   if (!overwrite && is_other_file(path)) {
     fail(ErrorClass::Usage, {}, "save.other",
          fmt::format(
@@ -91,7 +142,7 @@ void SessionStatements::save(const std::string& path, bool overwrite) const {
              printable(path)));
   }
   const bool again = is_file(path);
-  std::string text = std::string(session_heading) + "\n";
+  std::string text = std::string(heading) + "\n";
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     if (const auto* own = std::get_if<std::string>(&pieces_[i])) {
       text += *own;

@@ -1,0 +1,306 @@
+// The commands `:info`, `:uses` and `:where`: what something is, where it comes from, who uses it.
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/ranges.h>
+
+#include "ir/rewriting/rewrite.h"
+#include "shell/commands/subject.h"
+#include "shell/workspace/held_bytes.h"
+#include "shell/workspace/makers.h"
+#include "shell/workspace/state_words.h"
+#include "support/counted.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish::commands_asking {
+namespace {
+
+// X as the user wrote it, with what it is.
+struct Asked {
+  std::string text, root;
+  std::optional<ScriptValue> value;  // none: nothing is bound to it
+  std::string binding;               // `y` of M.main.y, a binding of the function that `value` is then
+};
+
+std::string word_of(const Invocation& invocation) {
+  if (invocation.files.empty()) {
+    fail(ErrorClass::Usage, {}, "command.subject",
+         fmt::format("{} takes a name, such as M.main", shell_name(invocation.command.name)));
+  }
+  return fmt::format("{}", fmt::join(invocation.files, " "));
+}
+
+std::vector<std::string> bindings_of(const Function& function) {
+  std::vector<std::string> names;
+  for (const Var& param : function.params) names.push_back(param.name());
+  for_each_binding(function, [&](const Binding& binding) { names.push_back(binding.var().name()); });
+  return names;
+}
+
+Asked asked_of(Invocation& invocation) {
+  Workspace& workspace = *invocation.workspace;
+  Asked asked;
+  asked.text = word_of(invocation);
+  asked.root = asked.text.substr(0, asked.text.find_first_of(".[(@ "));
+  if (!workspace.script().environment().find(asked.root) && !asked.root.starts_with('_')) return asked;
+  std::string expression = asked.text;
+  // M.main.y is a binding of the function M.main.
+  const std::size_t dot = expression.rfind('.');
+  if (dot != std::string::npos && std::count(expression.begin(), expression.end(), '.') == 2 &&
+      expression.find_first_of("([ ") == std::string::npos) {
+    asked.binding = expression.substr(dot + 1);
+    expression.resize(dot);
+  }
+  asked.value = workspace.script().evaluate(
+      Sources::instance().add(fmt::format("<in {}>", workspace.next_input() - 1), expression));
+  if (asked.binding.empty()) return asked;
+  const auto* reference = asked.value->as<FunctionReference>();
+  const FunctionPtr function = reference ? reference->module->function(reference->name) : nullptr;
+  if (!function) {
+    fail(ErrorClass::Type, {}, "command.subject",
+         fmt::format("'{}' is {}, which has no bindings", printable(expression), describe(*asked.value)));
+  }
+  const std::vector<std::string> names = bindings_of(*function);
+  if (std::find(names.begin(), names.end(), asked.binding) == names.end()) {
+    fail(ErrorClass::Type, {}, "name.unknown",
+         fmt::format("'{}' has no binding '{}'{}", printable(expression), printable(asked.binding),
+                     did_you_mean(asked.binding, names)));
+  }
+  return asked;
+}
+
+[[noreturn]] void not_bound(const Invocation& invocation, const Asked& asked) {
+  fail(ErrorClass::Type, {}, "name.unknown",
+       fmt::format("unknown name '{}'{}", printable(asked.root),
+                   did_you_mean(asked.root, invocation.workspace->script().environment().names())));
+}
+
+std::string place_text(Span span) {
+  const SourceFile* source = Sources::instance().find(span.file);
+  if (!source) return "made by a command";
+  const auto place = source->position(span.begin);
+  return fmt::format("{}:{}:{}", source->name(), place.line, place.column);
+}
+
+Span span_of(const GlobalFunction& function) {
+  return std::visit([](const auto& held) { return held->span; }, function);
+}
+
+// "gradient of main in [7], of ..." from the function back to what was written.
+std::string origin_text(const Workspace& workspace, const GlobalFunction& function) {
+  std::string text;
+  GlobalFunction at = function;
+  constexpr int most_steps = 16;
+  for (int step = 0; step < most_steps; ++step) {
+    const OriginPtr origin = workspace.origins().of(at);
+    if (!origin) break;
+    text += fmt::format("{}made by {} from {} in [{}]", text.empty() ? "" : ", that ", origin->command,
+                        origin->source, origin->input);
+    at = origin->source_function;
+  }
+  return text;
+}
+
+std::vector<std::string> callers_of(const Module& module, const std::string& name) {
+  std::vector<std::string> callers;
+  for (const GlobalFunction& function : module.functions) {
+    const auto* graph = std::get_if<FunctionPtr>(&function);
+    if (!graph) continue;
+    const std::vector<std::string> called = global_references(**graph);
+    if (std::find(called.begin(), called.end(), name) != called.end()) callers.push_back(name_of(function));
+  }
+  return callers;
+}
+
+std::vector<std::string> derived_from(const Workspace& workspace, const FunctionReference& function) {
+  std::vector<std::string> derived;
+  for (const GlobalFunction& other : function.module->functions) {
+    const OriginPtr origin = workspace.origins().of(other);
+    if (origin && origin->source == function.name && name_of(other) != function.name)
+      derived.push_back(name_of(other));
+  }
+  return derived;
+}
+
+bool is_stale(const Workspace& workspace, const Module& module, const std::string& name) {
+  const std::vector<OriginPtr> stale = workspace.origins().stale(module);
+  return std::any_of(stale.begin(), stale.end(),
+                     [&](const OriginPtr& origin) { return name_of(origin->function) == name; });
+}
+
+// The input that bound the name.
+std::string maker_text(const Workspace& workspace, const std::string& root) {
+  const auto makers = makers_of(workspace);
+  const auto found = makers.find(root);
+  if (found == makers.end()) return {};
+  const LogNode& node = workspace.log().node(found->second);
+  return fmt::format("bound by [{}] {}", node.input, title_of(node));
+}
+
+std::string function_info(const Workspace& workspace, const FunctionReference& reference) {
+  const GlobalFunction& function = *reference.module->find(reference.name);
+  std::string text;
+  if (const auto* graph = std::get_if<FunctionPtr>(&function)) {
+    std::size_t bindings = 0;
+    for (const BindingBlock& block : (*graph)->blocks) bindings += block.bindings.size();
+    text += "\n" + counted(bindings, "binding");
+  }
+  const std::string origin = origin_text(workspace, function);
+  text += "\n" + (origin.empty() ? "written at " + place_text(span_of(function)) : origin);
+  if (is_stale(workspace, *reference.module, reference.name))
+    text += "\nstale: what it was made from is another one by now";
+  const std::vector<std::string> callers = callers_of(*reference.module, reference.name);
+  if (!callers.empty()) text += fmt::format("\ncalled by {}", fmt::join(callers, ", "));
+  const std::vector<std::string> derived = derived_from(workspace, reference);
+  if (!derived.empty()) text += fmt::format("\nsource of {}", fmt::join(derived, ", "));
+  return text;
+}
+
+ScriptValue run_info(Invocation& invocation) {
+  const Asked asked = asked_of(invocation);
+  Workspace& workspace = *invocation.workspace;
+  if (!asked.value) {
+    // An operator, a command, a built-in, a loss.
+    Invocation page(invocation.session, *find_command("doc"), Surface::Shell, {});
+    page.files = {asked.text};
+    return find_command("doc")->run(page);
+  }
+  if (!asked.binding.empty()) return "a binding; :where and :uses tell of it";
+  Invocation type(invocation.session, *find_command("type"), Surface::Script, {});
+  type.value = *asked.value;
+  std::string text = *find_command("type")->run(type).string();
+  if (const auto* function = asked.value->as<FunctionReference>())
+    text += function_info(workspace, *function);
+  if (const auto* module = asked.value->as<ModulePtr>()) {
+    for (const OriginPtr& origin : workspace.origins().stale(**module))
+      text += fmt::format("\nstale: {} (made from {} in [{}])", name_of(origin->function), origin->source,
+                          origin->input);
+  }
+  if (const std::uint64_t bytes = held_bytes(*asked.value); bytes > 0) text += "\n" + counted(bytes, "byte");
+  if (const std::string maker = maker_text(workspace, asked.root); !maker.empty()) text += "\n" + maker;
+  return text;
+}
+
+// The inputs on the way here whose statements mention the name.
+std::string mentions_of(const Workspace& workspace, const std::string& name) {
+  std::string text;
+  const auto is_part = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (const std::size_t id : workspace.log().way_to(workspace.log().present())) {
+    const LogNode& node = workspace.log().node(id);
+    const auto written = node.made_by.plain();
+    bool found = false;
+    for (std::size_t at = 0; written && !found && (at = written->find(name, at)) != std::string::npos; ++at) {
+      const bool begins = at == 0 || !is_part((*written)[at - 1]);
+      const std::size_t end = at + name.size();
+      found = begins && (end >= written->size() || !is_part((*written)[end]));
+    }
+    if (found) text += fmt::format("{}[{}] {}", text.empty() ? "" : "\n", node.input, title_of(node));
+  }
+  return text;
+}
+
+// Lines of the printed function in which the binding stands on the right.
+std::string lines_with(const FunctionReference& reference, const std::string& binding) {
+  const FunctionPtr function = reference.module->function(reference.name);
+  std::string text;
+  for_each_binding(*function, [&](const Binding& other) {
+    bool uses = false;
+    for_each_expr(other.value(), [&](const Expr& expr) {
+      const auto* var = expr.as<VarRef>();
+      uses |= var && var->var.name() == binding;
+    });
+    if (uses)
+      text += fmt::format("{}{} at {}", text.empty() ? "" : "\n", other.var().name(), place_text(other.span));
+  });
+  return text;
+}
+
+ScriptValue run_uses(Invocation& invocation) {
+  const Asked asked = asked_of(invocation);
+  if (!asked.value) not_bound(invocation, asked);
+  const Workspace& workspace = *invocation.workspace;
+  const auto* function = asked.value->as<FunctionReference>();
+  if (!asked.binding.empty()) {
+    const std::string lines = lines_with(*function, asked.binding);
+    return lines.empty() ? fmt::format("no binding uses {}", asked.binding) : lines;
+  }
+  if (!function || asked.text == asked.root) {
+    const std::string mentions = mentions_of(workspace, asked.root);
+    if (!function) return mentions.empty() ? "no statement mentions it" : mentions;
+  }
+  const std::vector<std::string> callers = callers_of(*function->module, function->name);
+  const std::vector<std::string> derived = derived_from(workspace, *function);
+  if (callers.empty() && derived.empty()) return fmt::format("nothing calls {}", asked.text);
+  std::string text;
+  if (!callers.empty()) text = fmt::format("called by {}", fmt::join(callers, ", "));
+  if (!derived.empty())
+    text += fmt::format("{}source of {}", text.empty() ? "" : "\n", fmt::join(derived, ", "));
+  return text;
+}
+
+ScriptValue run_where(Invocation& invocation) {
+  const Asked asked = asked_of(invocation);
+  if (!asked.value) not_bound(invocation, asked);
+  const Workspace& workspace = *invocation.workspace;
+  std::string text;
+  if (const auto* reference = asked.value->as<FunctionReference>()) {
+    const GlobalFunction& function = *reference->module->find(reference->name);
+    Span span = span_of(function);
+    if (!asked.binding.empty()) {
+      for (const Var& param : std::get<FunctionPtr>(function)->params)
+        if (param.name() == asked.binding) span = std::get<FunctionPtr>(function)->span;
+      for_each_binding(*std::get<FunctionPtr>(function), [&](const Binding& binding) {
+        if (binding.var().name() == asked.binding) span = binding.span;
+      });
+    }
+    text = place_text(span);
+    if (const std::string origin = origin_text(workspace, function); !origin.empty()) text += "\n" + origin;
+  } else if (const auto* module = asked.value->as<ModulePtr>()) {
+    text = place_text((*module)->span);
+  }
+  const std::string maker = maker_text(workspace, asked.root);
+  if (!maker.empty()) text += (text.empty() ? "" : "\n") + maker;
+  return text;
+}
+
+constexpr Example info_examples[] = {{"", ":info M.main"}, {"", ":info R.nn.relu"}};
+constexpr Example uses_examples[] = {{"", ":uses M.main"}, {"", ":uses M.main.y"}};
+constexpr Example where_examples[] = {{"", ":where M.main_adjoint"}, {"", ":where x"}};
+
+}  // namespace
+
+extern const Command command_info;
+const Command command_info{
+    .name = "info",
+    .summary = "tells what something is, what made it and who uses it",
+    .run = run_info,
+    .examples = info_examples,
+    .doc =
+        "Of a value, a module, a function; of a name that is not bound the page of the operator, command or "
+        "built-in.",
+    .surfaces = in_session,
+    .arguments = "X",
+};
+
+extern const Command command_uses;
+const Command command_uses{
+    .name = "uses",
+    .summary = "lists who uses a function, a binding of one, or a name",
+    .run = run_uses,
+    .examples = uses_examples,
+    .surfaces = in_session,
+    .arguments = "X",
+};
+
+extern const Command command_where;
+const Command command_where{
+    .name = "where",
+    .summary = "tells the line, the command and the input that something comes from",
+    .run = run_where,
+    .examples = where_examples,
+    .surfaces = in_session,
+    .arguments = "X",
+};
+
+}  // namespace relish::commands_asking

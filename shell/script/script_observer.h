@@ -1,0 +1,46 @@
+// What a session wants to know of the statements that run, and what only it can answer: values of other
+// states.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shell/script/script_value.h"
+#include "support/source.h"
+
+namespace relish {
+
+// A call of a command that makes a module of another.
+struct TransformCall {
+  std::string command;
+  std::string function;                // that it worked on; empty of a whole module
+  bool whole_module = false;           // it takes a module
+  bool keeps_meaning = false;          // what it replaces means the same
+  std::optional<std::string> options;  // as written behind the subject; none: they came by ** or *
+  ModulePtr before, after;
+};
+
+class ScriptObserver {
+ public:
+  virtual ~ScriptObserver() = default;
+
+  // A statement at top level has finished, up to that place of its text.
+  virtual void finished(std::uint32_t end) { static_cast<void>(end); }
+  // A bare expression has shown its value.
+  virtual void shown(const ScriptValue& value) { static_cast<void>(value); }
+  // `donate` takes the value of a name: who else holds it and can make it again should let go.
+  virtual void donated(const std::string& name, const ScriptValue& value) {
+    static_cast<void>(name), static_cast<void>(value);
+  }
+  virtual void transformed(const TransformCall& call) { static_cast<void>(call); }
+
+  // Whether states go by that name, as in M@NAME.
+  virtual bool knows_state(const std::string& state) const { return static_cast<void>(state), false; }
+  // NAME@STATE. UsageError at `span` for what is not there.
+  virtual ScriptValue value_at(const std::string& name, const std::string& state, Span span) = 0;
+  // A name that nothing is bound to and that means something all the same: `_`, `_12`.
+  virtual std::optional<ScriptValue> unbound(const std::string& name, Span span) = 0;
+};
+
+}  // namespace relish

@@ -1,0 +1,43 @@
+// Counting of bytes.
+#include "shell/workspace/held_bytes.h"
+
+namespace relish {
+
+std::uint64_t HeldBytes::add(const ScriptValue& value) {
+  const std::uint64_t before = bytes_;
+  if (const Tensor* tensor = value.tensor()) {
+    if (seen_.insert(tensor->data())) bytes_ += static_cast<std::uint64_t>(tensor->byte_size());
+  } else if (const ScriptList* list = value.sequence()) {
+    if (!seen_.insert(list)) return 0;
+    bytes_ += list->items.size() * sizeof(ScriptValue);
+    for (const ScriptValue& item : list->items) add(item);
+  } else if (const ScriptDict* dict = value.dictionary()) {
+    if (!seen_.insert(dict)) return 0;
+    bytes_ += dict->items.size() * sizeof(dict->items.front());
+    for (const auto& [key, item] : dict->items) {
+      add(key);
+      add(item);
+    }
+  } else if (const std::string* text = value.string()) {
+    bytes_ += text->size();
+  }
+  return bytes_ - before;
+}
+
+std::uint64_t HeldBytes::add(const NameMap& names) {
+  const std::uint64_t before = bytes_;
+  names.for_each_unseen(seen_, [&](const ScriptValue& value) { add(value); });
+  return bytes_ - before;
+}
+
+void HeldBytes::forget_since(const Mark& mark) {
+  while (seen_.order.size() > mark.seen) {
+    seen_.places.erase(seen_.order.back());
+    seen_.order.pop_back();
+  }
+  bytes_ = mark.bytes;
+}
+
+std::uint64_t held_bytes(const ScriptValue& value) { return HeldBytes().add(value); }
+
+}  // namespace relish

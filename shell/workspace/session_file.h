@@ -1,0 +1,57 @@
+// The statements of a session, and the file that `:save` writes them to. A session that is saved and run
+// again comes to the same state: where a statement was stopped in the middle, the values stand that it left.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shell/script/script.h"
+#include "shell/workspace/name_map.h"
+#include "shell/workspace/value_statement.h"
+
+namespace relish {
+
+// How the first line of a saved session begins; options may follow.
+inline constexpr std::string_view session_heading = "# relish: 1 session";
+
+class SessionText {
+ public:
+  // An input that ran, in whole.
+  void add(std::string text);
+  // An input that failed or was stopped: what finished of it stands, and of a statement that was stopped the
+  // values that `script` has from it now. `had`: the names that were bound before it.
+  void add_part(const std::string& text, const Script::Progress& progress, const Script& script,
+                const NameMap& had);
+  // An input that used values of other states, which the file does not have: what it left stands as values.
+  void add_values(const SessionText& of, const Script::Progress& progress, const Script& script,
+                  const NameMap& had);
+  // All of another one behind this.
+  void add(const SessionText& other);
+
+  bool empty() const { return pieces_.empty(); }
+  // The statements as one text; none where values stand among them that are in no text.
+  std::optional<std::string> plain() const;
+  // Its first text; empty when there is none.
+  std::string_view first_text() const;
+  std::size_t inputs() const { return inputs_; }
+  // Whether a statement stands as a comment, since it stopped in the middle.
+  bool has_stopped() const { return has_stopped_; }
+  // Names whose values no text says.
+  const std::vector<std::string>& unwritten() const { return unwritten_; }
+  // Writes the session's file and those of large values; `heading` is its first line. UsageError for a file
+  // that is no saved session, or for values where none is saved, unless `overwrite`; IOError.
+  void save(const std::string& path, std::string_view heading, bool overwrite) const;
+
+ private:
+  void add_piece(const SessionPiece& piece);
+  void add_left(const Script::Progress& progress, const Script& script, const NameMap& had);
+
+  std::vector<SessionPiece> pieces_;
+  std::vector<std::string> unwritten_;
+  std::size_t inputs_ = 0;
+  bool has_stopped_ = false;
+};
+
+}  // namespace relish

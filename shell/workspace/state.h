@@ -1,0 +1,47 @@
+// A state of a session: everything that its statements can see or change, as one immutable value. A copy
+// costs some handles; what two states have in common they share.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "frontend/names/namespaces.h"
+#include "ir/nodes/module.h"
+#include "shell/workspace/name_map.h"
+#include "shell/workspace/origins.h"
+
+namespace relish {
+
+// Options that affect numbers, and how often numbers were drawn without a seed.
+struct StateOptions {
+  std::string tier = "jit";
+  int threads = 0;
+  std::uint64_t seed = 0;
+  std::uint64_t draws = 0;
+
+  friend bool operator==(const StateOptions&, const StateOptions&) = default;
+};
+
+// What imports and loads of files have bound for later texts.
+struct Surroundings {
+  Namespaces namespaces;
+  std::map<std::string, ModulePtr> loads;     // modules of files, by the names that they were loaded into
+  std::map<std::string, std::string> linked;  // functions of files among the free ones: lib_f -> lib.f
+
+  friend bool operator==(const Surroundings&, const Surroundings&) = default;
+};
+
+struct State {
+  NameMap names;
+  ModulePtr free_functions;
+  std::shared_ptr<const Surroundings> around;
+  StateOptions options;
+  std::shared_ptr<const Origins> origins;  // null: no command made a function
+};
+
+// Whether nothing was bound, declared, loaded, drawn or set between the two.
+bool is_same_state(const State& a, const State& b);
+
+}  // namespace relish

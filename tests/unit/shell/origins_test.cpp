@@ -1,0 +1,137 @@
+// Where functions come from: what a summary says is the real difference, and what is stale is what was made
+// from something else.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "shell/workspace/transform_summary.h"
+#include "tests/unit/shell/session_harness.h"
+
+using namespace relish;
+using relish::testing::SessionHarness;
+
+namespace {
+
+const std::string two_functions =
+    "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((2,), \"float32\"), w: R.Tensor((2,), "
+    "\"float32\")):\n        with R.dataflow():\n            y = R.multiply(x, w)\n            unused = "
+    "R.exp(x)\n            z = R.sum(y)\n            R.output(z)\n        return z\n    @R.function\n    def "
+    "other(x: R.Tensor((2,), \"float32\")):\n        y = R.nn.relu(x)\n        return y\n    "
+    "@R.function(private=True)\n    def hidden(x: R.Tensor((2,), \"float32\")):\n        y = R.abs(x)\n      "
+    "  "
+    "return y\n";
+
+ModulePtr module_in(SessionHarness& session, const std::string& name = "M") {
+  return *session.workspace().state().names.find(name)->as<ModulePtr>();
+}
+
+std::vector<std::string> stale_in(SessionHarness& session) {
+  std::vector<std::string> names;
+  for (const OriginPtr& origin : session.workspace().origins().stale(*module_in(session)))
+    names.push_back(name_of(origin->function));
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("what the line behind a transform tells is what is different in the texts") {
+  const std::vector<std::string> transforms = {
+      "gradient(M.main)",
+      "gradient(M.main, wrt=[\"w\"])",
+      "bind_params(M.main, set={\"w\": ones((2,))})",
+      "legalize(M)",
+      "schedule(M)",
+      "dce(M)",
+      "append_loss(M.other, loss=\"mse\")",
+      "optimizer(M.main, optimizer=\"sgd(lr=0.1)\")",
+      "passes(M.main, passes=\"gradient, legalize, dce\")",
+      "setup_trainer(M.other, loss=\"mse\", optimizer=\"sgd(lr=0.1)\", wrt=[\"x\"])"};
+  std::size_t worked = 0;
+  for (const std::string& first : transforms) {
+    for (const std::string& second : transforms) {
+      SessionHarness session;
+      session(two_functions);
+      session("M = " + first);
+      const ModulePtr before = module_in(session);
+      const std::string told = session("M = " + second);
+      if (told.find("Error") != std::string::npos) continue;
+      ++worked;
+      INFO(first << " then " << second);
+      const ModulePtr after = module_in(session);
+      REQUIRE(session.workspace().transforms().size() == 1);
+      const TransformCall& call = session.workspace().transforms()[0].second;
+      CHECK(call.before == before);
+      CHECK(call.after == after);
+      ModuleChanges expected;
+      for (const GlobalFunction& function : after->functions) {
+        const GlobalFunction* had = before->find(name_of(function));
+        const auto text = [](const GlobalFunction& of, const ModulePtr& module) {
+          return text_of(ScriptValue(FunctionReference{module, name_of(of)}), true);
+        };
+        if (!had) {
+          expected.added.push_back(name_of(function));
+        } else if (text(*had, before) != text(function, after) && !is_same_function(*had, function)) {
+          expected.replaced.push_back(name_of(function));
+        }
+      }
+      for (const std::string& name : before->names())
+        if (!after->find(name)) expected.removed.push_back(name);
+      const ModuleChanges found = changes_between(*before, *after);
+      CHECK(found.added == expected.added);
+      CHECK(found.replaced == expected.replaced);
+      CHECK(found.removed == expected.removed);
+      const std::string line = transform_summary(call, session.workspace().origins());
+      for (const std::string& name : expected.removed) CHECK(line.find(name) != std::string::npos);
+      CHECK((line == "no function changed") == (found.added.empty() && found.replaced.empty() &&
+                                                found.removed.empty() && stale_in(session).empty()));
+    }
+  }
+  CHECK(worked > 40);
+}
+
+TEST_CASE("stale is what was made from a function that is another one by now") {
+  SessionHarness session;
+  session(two_functions + "M = gradient(M.main, wrt=[\"x\"])\nN = M\n");
+  CHECK(stale_in(session).empty());
+  // What means the same makes nothing stale, in however many steps.
+  session("M = legalize(M)");
+  session("M = dce(M)");
+  CHECK(stale_in(session).empty());
+  session("M = N");
+  session("M = bind_params(M.main, set={\"w\": ones((2,))})");
+  CHECK(stale_in(session) == Names{"main_adjoint"});
+  // And legalized it stays so.
+  session("M = legalize(M)");
+  CHECK(stale_in(session) == Names{"main_adjoint"});
+  session(":undo 2");
+  CHECK(stale_in(session).empty());
+  session(":redo");
+  CHECK(stale_in(session) == Names{"main_adjoint"});
+  CHECK(session(":redo-derived M") == "M = gradient(M.main, wrt=[\"x\"])\n");
+  CHECK(stale_in(session).empty());
+  CHECK(module_in(session)->function("main_adjoint")->params.size() == 1);
+  CHECK(session(":redo-derived M") == "nothing in M is stale\n");
+  // All of it is one state.
+  session(":undo");
+  CHECK(stale_in(session) == Names{"main_adjoint"});
+}
+
+TEST_CASE("what was made from something stale is stale, and made anew behind it") {
+  SessionHarness session;
+  session(
+      "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((4, 2), \"float32\"), w: "
+      "R.Tensor((2, "
+      "3), \"float32\"), b: R.Tensor((3,), \"float32\")):\n        y = R.add(R.matmul(x, w), b)\n        "
+      "return "
+      "y\n");
+  session("M = append_loss(M.main, loss=\"mse\")");
+  session("M = gradient(M.main_loss, wrt=[\"w\"])");
+  session("M = bind_params(M.main, set={\"b\": zeros((3,))})");
+  CHECK(stale_in(session) == Names{"main_loss", "main_loss_adjoint"});
+  CHECK(session(":redo-derived M") ==
+        "M = append_loss(M.main, loss=\"mse\")\nM = gradient(M.main_loss, wrt=[\"w\"])\n");
+  CHECK(stale_in(session).empty());
+  CHECK(module_in(session)->function("main_loss_adjoint")->params.size() == 3);
+}
