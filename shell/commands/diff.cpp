@@ -115,6 +115,8 @@ Difference session_difference(Workspace& workspace, const std::vector<std::strin
 
 ScriptValue run(Invocation& invocation) {
   const std::vector<std::string>& words = invocation.files;
+  if (invocation.flag("side") && invocation.flag("json"))
+    fail(ErrorClass::Usage, {}, "diff.form", "diff: --side and --json contradict each other");
   if (invocation.workspace) {
     if (words.size() > 2)
       fail(ErrorClass::Usage, {}, "command.subject", "diff takes two states or values at most");

@@ -13,8 +13,10 @@ namespace relish {
 namespace {
 
 std::string text_of_function(const GlobalFunction& function) {
-  if (const auto* graph = std::get_if<FunctionPtr>(&function)) return print(**graph);
-  if (const auto* loops = std::get_if<PrimFuncPtr>(&function)) return print(**loops);
+  PrintOptions options;
+  options.comments = false;  // they make no difference
+  if (const auto* graph = std::get_if<FunctionPtr>(&function)) return print(**graph, options);
+  if (const auto* loops = std::get_if<PrimFuncPtr>(&function)) return print(**loops, options);
   const ExternFunction& external = *std::get<ExternFunctionPtr>(function);
   return fmt::format("{} = R.ExternFunc(\"{}\")\n", external.name, external.symbol);
 }
@@ -193,7 +195,7 @@ Difference difference_of(const State& before, const State& after) {
   const StateOptions& is = after.options;
   option("tier", was.tier, is.tier);
   option("threads", was.threads, is.threads);
-  option("seed", std::to_string(was.seed), std::to_string(is.seed));
+  option("seed", static_cast<std::int64_t>(was.seed), static_cast<std::int64_t>(is.seed));
   return finder.take();
 }
 

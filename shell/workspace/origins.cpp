@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "ir/equality/equal.h"
 #include "ir/printer/printer.h"
@@ -14,6 +15,21 @@ namespace {
 const void* handle_key(const GlobalFunction& function) {
   return std::visit([](const auto& held) -> const void* { return held.get(); }, function);
 }
+
+// Functions by name, so that all of a module cost no more than the module.
+class ByName {
+ public:
+  explicit ByName(const Module& module) {
+    for (const GlobalFunction& function : module.functions) functions_[name_of(function)] = &function;
+  }
+  const GlobalFunction* find(std::string_view name) const {
+    const auto found = functions_.find(name);
+    return found == functions_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::unordered_map<std::string_view, const GlobalFunction*> functions_;
+};
 
 }  // namespace
 
@@ -38,10 +54,11 @@ Origins Origins::with(const TransformCall& call, std::size_t input) const {
     const void* key = handle_key(origin.function);
     result.of_[key] = std::make_shared<const Origin>(std::move(origin));
   };
-  const GlobalFunction* source = call.whole_module ? nullptr : call.after->find(call.function);
+  const ByName had(*call.before), has(*call.after);
+  const GlobalFunction* source = call.whole_module ? nullptr : has.find(call.function);
   for (const GlobalFunction& function : call.after->functions) {
     const std::string& name = name_of(function);
-    const GlobalFunction* before = call.before->find(name);
+    const GlobalFunction* before = had.find(name);
     const OriginPtr known = before ? of(*before) : nullptr;
     const bool made = !before || (*before != function && !call.keeps_meaning);
     if (source && made && name != call.function) {
@@ -52,8 +69,8 @@ Origins Origins::with(const TransformCall& call, std::size_t input) const {
     Origin origin = *known;
     origin.function = function;
     // What stood for the source stands for it in its new form.
-    const GlobalFunction* source_before = call.before->find(origin.source);
-    const GlobalFunction* source_after = call.after->find(origin.source);
+    const GlobalFunction* source_before = had.find(origin.source);
+    const GlobalFunction* source_after = has.find(origin.source);
     const bool was_fresh = source_before && *source_before == origin.source_function;
     if (call.keeps_meaning && was_fresh && source_after) origin.source_function = *source_after;
     add(std::move(origin));
@@ -64,13 +81,14 @@ Origins Origins::with(const TransformCall& call, std::size_t input) const {
 std::vector<OriginPtr> Origins::stale(const Module& module) const {
   std::set<std::string> names;
   std::vector<OriginPtr> result;
+  const ByName functions(module);
   // A function may stand before the one that it was made from.
   for (bool more = true; more;) {
     more = false;
     for (const GlobalFunction& function : module.functions) {
       const OriginPtr origin = of(function);
       if (!origin || names.contains(name_of(function))) continue;
-      const GlobalFunction* source = module.find(origin->source);
+      const GlobalFunction* source = functions.find(origin->source);
       if (!source) continue;
       if (!names.contains(origin->source) && is_same_function(*source, origin->source_function)) continue;
       names.insert(name_of(function));

@@ -159,5 +159,5 @@ TEST_CASE("diff in a session") {
   CHECK(session(":diff 1 y").starts_with("UsageError: diff: '1' is a state and 'y' is not"));
   CHECK(session(":diff ones((2,))").starts_with("UsageError"));
   session(":set seed 4");
-  CHECK(session(":diff") == "~ :set seed\n  line 1\n  - '0'\n  + '4'\n");
+  CHECK(session(":diff") == "~ :set seed\n  line 1\n  - 0\n  + 4\n");
 }
