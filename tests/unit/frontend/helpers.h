@@ -55,6 +55,7 @@ inline std::string dump(const ast::ExprPtr& expr) {
         result += fmt::format(" {} {}", ast::text_of(link.op), dump(link.operand));
       return result + ")";
     }
+    std::string operator()(const ast::StateName& n) const { return n.id + "@" + n.state; }
     std::string operator()(const ast::Name& n) const { return n.id; }
     std::string operator()(const ast::IntValue& v) const { return fmt::format("{}", v.value); }
     std::string operator()(const ast::FloatValue& v) const { return fmt::format("{}f", v.value); }
