@@ -302,7 +302,7 @@ ast::ExprPtr ExprConverter::atom(Parser::AtomContext* tree) {
       const std::string_view text = line_.text_of(first);
       const std::size_t mark = text.find('@');
       return make_expr(span,
-                  ast::StateName{std::string(text.substr(0, mark)), std::string(text.substr(mark + 1))});
+                       ast::StateName{std::string(text.substr(0, mark)), std::string(text.substr(mark + 1))});
     }
     case Parser::NUMBER:
       return number(first);

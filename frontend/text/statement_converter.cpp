@@ -26,7 +26,7 @@ ast::Statement StatementConverter::simple(Parser::SimpleStatementContext* tree) 
     statement.kind = ast::Assert{std::move(condition), std::move(message)};
   }
   if (auto* deleted = tree->delStatement())
-    statement.kind = ast::Delete{expression_list(deleted->expressionList())};
+    statement.kind = ast::Delete{exprs_.expression_list(deleted->expressionList())};
   if (auto* imported = tree->importStatement()) statement.kind = import(imported);
   return statement;
 }

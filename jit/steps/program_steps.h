@@ -4,8 +4,8 @@
 #include <memory>
 #include <unordered_map>
 
-#include "schedule/target.h"
 #include "jit/steps/steps.h"
+#include "schedule/target.h"
 #include "transform/legalize.h"
 #include "transform/lift_bodies.h"
 

@@ -83,6 +83,13 @@ std::optional<std::size_t> insert_above(Draft& draft, std::optional<std::size_t>
   return at;
 }
 
+MaybeLine misspell(Draft& draft, const std::optional<Place>& place) {
+  if (!place) return std::nullopt;
+  const std::string name = text_of(draft.text(place->line), place->token);
+  draft.replace(place->line, place->token, draft.misspelt(name));
+  return place->line;
+}
+
 std::size_t value_begin(const std::string& line) {
   int depth = 0;
   for (const Token& token : tokens_of(line)) {

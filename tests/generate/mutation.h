@@ -47,8 +47,12 @@ std::optional<Place> some_token(
     Draft& draft, const std::function<bool(const SourceLine&)>& line_holds,
     const std::function<bool(const std::string&, const std::vector<Token>&, std::size_t)>& holds);
 
+// The line (from 0) at which a text was made wrong; nothing when it has no place for that.
+using MaybeLine = std::optional<std::size_t>;
+// Misspells the name at the place and gives its line; nothing when there is no place.
+MaybeLine misspell(Draft& draft, const std::optional<Place>& place);
 // A new line above `at`, with the same indentation; `at` again.
-std::optional<std::size_t> insert_above(Draft& draft, std::optional<std::size_t> at, const std::string& text);
+MaybeLine insert_above(Draft& draft, MaybeLine at, const std::string& text);
 
 // Where the value of a binding or store begins; npos when the line has none.
 std::size_t value_begin(const std::string& line);
@@ -56,10 +60,8 @@ std::size_t value_begin(const std::string& line);
 struct MutationRule {
   const char* name;
   ErrorClass error_class;
-  // Breaks the rule in the draft and gives the line (from 0) of the fault; nothing when the text has no place
-  // for it.
-  std::optional<std::size_t> (*apply)(Draft&);
-  bool surface = false;  // in programs that are generated as text
+  MaybeLine (*apply)(Draft&);  // breaks the rule in the draft
+  bool surface = false;        // in programs that are generated as text
 };
 
 std::span<const MutationRule> syntax_mutations();   // mutate_syntax.cpp

@@ -4,12 +4,6 @@
 #include "tests/generate/surface_loops.h"
 
 namespace relish::generate {
-namespace {
-
-bool is_float(const std::string& dtype) { return dtype.starts_with("float"); }
-
-}  // namespace
-
 std::string LoopScalars::literal(const std::string& dtype) {
   if (dtype == "bool") return w.random.chance(0.5) ? "T.bool(True)" : "T.bool(False)";
   if (is_float(dtype)) {

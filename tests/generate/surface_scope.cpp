@@ -8,7 +8,7 @@
 namespace relish::generate {
 namespace {
 
-constexpr const char* dtypes[] = {"float32", "float32", "float32", "float64", "int32", "int64"};
+constexpr const char* scope_dtypes[] = {"float32", "float32", "float32", "float64", "int32", "int64"};
 
 }  // namespace
 
@@ -95,7 +95,7 @@ Shown GraphScope::tensor_shown() {
   const auto old = some(Shown::Tensor);
   if (old && w.random.chance(0.7)) return old->type;
   Shown type;
-  type.dtype = w.random.pick(dtypes);
+  type.dtype = w.random.pick(scope_dtypes);
   for (std::int64_t rank = w.random.between(0, 2); rank > 0; --rank) type.dims.push_back(dimension());
   return type;
 }

@@ -7,12 +7,6 @@
 #include "tests/generate/surface_graph.h"
 
 namespace relish::generate {
-namespace {
-
-bool is_float(const std::string& dtype) { return dtype.starts_with("float"); }
-
-}  // namespace
-
 void GraphWriter::operator_statement(const Place& place) {
   const auto old = scope.some(Shown::Tensor);
   const Shown type = scope.tensor_shown();
