@@ -208,6 +208,11 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover, Accumulators& accumulators) 
   const Store* init = starts ? matching_init(nest) : nullptr;
   if (starts && !init) return stmt;
 
+  // A guarded sum keeps its order: the reference adds one term after the other.
+  const auto update = as_update(*nest.store);
+  const auto* guarded = update ? update->addend.as<Select>() : nullptr;
+  if (guarded && guarded->lazy) return stmt;
+
   // Loads of the target only at the stored element, and bounds of loops that are the same in any order.
   std::vector<Access> loads;
   collect_loads(nest.store->value, loads);

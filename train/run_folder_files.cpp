@@ -140,7 +140,10 @@ std::vector<Entry> entries_of(const std::string& path) {
     found.erase(checkpoints);
     list(folder, std::string(checkpoint_folder) + "/");
   }
-  std::sort(found.begin(), found.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  // What the folder itself holds stands before what is in its folder of checkpoints.
+  const auto deep = [](const Entry& entry) { return entry.name.find('/') != std::string::npos; };
+  std::sort(found.begin(), found.end(),
+            [&](const Entry& a, const Entry& b) { return deep(a) != deep(b) ? deep(b) : a.name < b.name; });
   return found;
 }
 

@@ -516,7 +516,9 @@ llvm::Value* ScalarEmitter::update(const Store& store, const Update& update) {
     return builder_.CreateFAdd(loaded, multiplied);
   }
   llvm::Value* addend = scalar(update.addend);
-  flags.setAllowReassoc(along_innermost);
+  // A guarded sum keeps its order, as the reference adds it (schedule/arrange.h).
+  const auto* guarded = update.addend.as<Select>();
+  flags.setAllowReassoc(along_innermost && !(guarded && guarded->lazy));
   builder_.setFastMathFlags(flags);
   return update.op == BinaryOp::Add ? builder_.CreateFAdd(loaded, addend)
                                     : builder_.CreateFMul(loaded, addend);

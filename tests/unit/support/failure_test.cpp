@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include "support/big_stack.h"
 #include "support/interrupt.h"
@@ -128,6 +130,8 @@ TEST_CASE("a second signal that nobody acted upon ends the process") {
     install_signal_handlers();
     raise(SIGINT);
     raise(SIGHUP);
+    // What follows at once is taken for the same.
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
     raise(SIGINT);
   });
   REQUIRE(WIFEXITED(status));
