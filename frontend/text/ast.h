@@ -158,9 +158,10 @@ struct Unsupported {
   std::string what;
 };
 
-using ExprKind = std::variant<Name, StateName, IntValue, FloatValue, BoolValue, NoneValue, StringValue, FormatString,
-                              TupleValue, ListValue, DictValue, NumberListValue, Attribute, Call, Slice,
-                              Subscript, Prefix, Chain, Comparison, Logic, Conditional, Starred, Unsupported>;
+using ExprKind =
+    std::variant<Name, StateName, IntValue, FloatValue, BoolValue, NoneValue, StringValue, FormatString,
+                 TupleValue, ListValue, DictValue, NumberListValue, Attribute, Call, Slice, Subscript, Prefix,
+                 Chain, Comparison, Logic, Conditional, Starred, Unsupported>;
 
 struct Expr {
   Span span;
@@ -307,8 +308,8 @@ struct DeclareFunction {
   bool linked = false;  // a copy of another file's function: it stands in no statement of the text
 };
 
-using StatementKind = std::variant<ExpressionStatement, Assignment, AugmentedAssignment, Assert, Delete, Pass, Break,
-                                   Continue, Return, For, While, If, With, Import, FunctionDefinition,
+using StatementKind = std::variant<ExpressionStatement, Assignment, AugmentedAssignment, Assert, Delete, Pass,
+                                   Break, Continue, Return, For, While, If, With, Import, FunctionDefinition,
                                    ClassDefinition, Damaged, DeclareModule, DeclareFunction>;
 
 struct Statement {

@@ -16,8 +16,8 @@ struct InputPart {
   std::uint32_t line = 1;
 };
 
-// A copy of a session, with its prompts: the lines behind `>>> `, `[12 try] >>> ` and `... ` are the input, the
-// others what it answered. Other text comes back as it is.
+// A copy of a session, with its prompts: the lines behind `>>> `, `[12 try] >>> ` and `... ` are the input,
+// the others what it answered. Other text comes back as it is.
 std::string without_prompts(std::string_view text);
 
 // In order. A line is a command where a statement could begin, not inside brackets or a string.

@@ -83,7 +83,8 @@ TEST_CASE("calls print as text that reads back", "[ops]") {
 TEST_CASE("the loops that run compiled print, read back and run in the interpreter", "[ops]") {
   for_each_checked_sample([](const OperatorCase& operator_case, const Sample&) {
     const BuiltCall call = build_call(operator_case);
-    const auto scheduled = std::make_shared<const Module>(schedule(legalize(*call.module), test::small_tiles));
+    const auto scheduled =
+        std::make_shared<const Module>(schedule(legalize(*call.module), test::small_tiles));
     for (const std::string& problem : round_trip_problems(*scheduled, operator_case.label))
       FAIL_CHECK(problem);
     const Value wanted = interpreter().call(call.module, "main", call.values);

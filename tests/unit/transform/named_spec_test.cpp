@@ -1,6 +1,6 @@
 // Specs of losses and optimizers, such as sgd(lr=0.5).
-#include "transform/append_loss.h"
 #include "tests/unit/transform/helpers.h"
+#include "transform/append_loss.h"
 
 using namespace relish;
 using namespace relish::test;
