@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "loops/accesses.h"
+#include "loops/faults.h"
 
 namespace relish {
 
@@ -64,6 +65,24 @@ const Store* matching_init(const Nest& nest) {
   for (const Axis& axis : nest.axes)
     if (axis.stored == (axis.iter->kind == IterKind::Reduce)) return nullptr;
   return init;
+}
+
+void enter(const Nest& nest, RangeProver& prover) {
+  for (const Axis& axis : nest.axes) {
+    prover.enter_loop(axis.loop->var, axis.loop->begin, axis.loop->extent);
+    if (axis.iter) prover.bind(axis.var, axis.iter->binding);
+  }
+}
+
+void leave(const Nest& nest, RangeProver& prover) {
+  for (std::size_t i = 0; i < nest.axes.size(); ++i) prover.leave_loop();
+}
+
+bool may_fault(const Nest& nest, const Store* init, RangeProver& prover) {
+  if (may_fault(nest.store->value, prover) || (init && may_fault(init->value, prover))) return true;
+  for (std::size_t d = 0; d < nest.store->indices.size(); ++d)
+    if (!prover.in_range(nest.store->indices[d], nest.store->buffer.shape()[d])) return true;
+  return false;
 }
 
 }  // namespace relish

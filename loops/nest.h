@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/nodes/stmt.h"
+#include "loops/range_prover.h"
 
 namespace relish {
 
@@ -30,5 +31,12 @@ std::optional<Nest> perfect_nest(const Stmt& stmt);
 bool find_stored_axes(Nest& nest);
 // The init of the nest's block as a store to the same elements, if it is one.
 const Store* matching_init(const Nest& nest);
+
+// What is proved inside of all loops of the nest; leave before anything else is entered or left.
+void enter(const Nest& nest, RangeProver& prover);
+void leave(const Nest& nest, RangeProver& prover);
+// Inside of the nest: whether the store, or that of its init, may fail for some iteration. `init` may be
+// null.
+bool may_fault(const Nest& nest, const Store* init, RangeProver& prover);
 
 }  // namespace relish

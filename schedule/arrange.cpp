@@ -8,7 +8,6 @@
 #include <unordered_set>
 
 #include "loops/accesses.h"
-#include "loops/faults.h"
 #include "loops/nest.h"
 #include "loops/primitives.h"
 #include "loops/reduction.h"
@@ -222,13 +221,8 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover, Accumulators& accumulators) 
     for (const Axis& other : nest.axes)
       if (prover.depends_on(axis.loop->extent, other.loop->var)) return stmt;
 
-  for (const Axis& axis : nest.axes) {
-    prover.enter_loop(axis.loop->var, axis.loop->begin, axis.loop->extent);
-    if (axis.iter) prover.bind(axis.var, axis.iter->binding);
-  }
-  bool faults = may_fault(nest.store->value, prover) || (init && may_fault(init->value, prover));
-  for (std::size_t d = 0; d < nest.store->indices.size(); ++d)
-    faults = faults || !prover.in_range(nest.store->indices[d], nest.store->buffer.shape()[d]);
+  enter(nest, prover);
+  const bool faults = may_fault(nest, init, prover);
   const Axis* last_reduce = nullptr;
   for (const Axis& axis : nest.axes)
     if (!axis.stored) last_reduce = &axis;
@@ -243,7 +237,7 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover, Accumulators& accumulators) 
       innermost = &axis;
     }
   }
-  for (std::size_t i = 0; i < nest.axes.size(); ++i) prover.leave_loop();
+  leave(nest, prover);
   if (faults) return stmt;
 
   std::vector<const Axis*> outer, update_loops, init_loops;

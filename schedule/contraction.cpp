@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "loops/accesses.h"
-#include "loops/faults.h"
 #include "loops/nest.h"
 #include "loops/reduction.h"
 #include "schedule/contraction_blocks.h"
@@ -33,14 +32,9 @@ bool plain(const Nest& nest) {
 
 // Whether every iteration can be run, in any order.
 bool free_of_faults(const Nest& nest, const Store* init, RangeProver& prover) {
-  for (const Axis& axis : nest.axes) {
-    prover.enter_loop(axis.loop->var, axis.loop->begin, axis.loop->extent);
-    if (axis.iter) prover.bind(axis.var, axis.iter->binding);
-  }
-  bool faults = may_fault(nest.store->value, prover) || (init && may_fault(init->value, prover));
-  for (std::size_t d = 0; d < nest.store->indices.size(); ++d)
-    faults = faults || !prover.in_range(nest.store->indices[d], nest.store->buffer.shape()[d]);
-  for (std::size_t i = 0; i < nest.axes.size(); ++i) prover.leave_loop();
+  enter(nest, prover);
+  const bool faults = may_fault(nest, init, prover);
+  leave(nest, prover);
   return !faults;
 }
 
