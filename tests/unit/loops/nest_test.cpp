@@ -107,6 +107,12 @@ TEST_CASE("iterations: which loops may run at once") {
   CHECK_FALSE(independent("        for i in range(n): B[i, 0] = B[i, 1] + B[0, 0]\n"));
   CHECK_FALSE(independent("        for i in range(n): C[0] = C[0] + A[i, 0]\n"));
   CHECK_FALSE(independent("        for i in range(n): B[i // 2, 0] = A[i, 0]\n"));
+  // Blocks that touch and blocks that overlap.
+  CHECK(independent("        for i in range(2):\n            for j in range(4): C[i * 4 + j] = A[0, j]\n"));
+  CHECK_FALSE(
+      independent("        for i in range(2):\n            for j in range(5): C[i * 4 + j] = A[0, j]\n"));
+  CHECK_FALSE(
+      independent("        for i in range(2):\n            for j in range(4): C[i * 4 + j] = C[j]\n"));
 }
 
 TEST_CASE("work: literal extents multiply, others are not known") {

@@ -1,0 +1,31 @@
+// T.vectorized loops in compiled code: the same as one iteration after the other, whatever they read.
+#include "interp/interpreter.h"
+#include "jit/jit.h"
+#include "tests/unit/loops/helpers.h"
+
+using namespace relish;
+using namespace relish::test;
+
+TEST_CASE("vectorized: iterations that see what others store keep their order") {
+  for (const char* statement : {"C[i] = A[0, i] * B[1, i] + T.float32(1)", "C[7 - i] = A[0, i]",
+                                "C[i] = A[0, 7 - i] / B[0, i]", "C[i] = T.max(A[1, i], T.exp(B[1, i]))",
+                                "C[i] = C[(i + 7) % 8] + A[0, i]", "C[i] = C[T.max(i - 1, 0)] + A[0, i]"}) {
+    INFO(statement);
+    const ModulePtr module = read_module(
+        "test.relish", std::string("@I.ir_module\nclass M:\n    @T.prim_func\n    def f(A: T.Buffer((2, 8), "
+                                   "\"float32\"), B: T.Buffer((2, 8), \"float32\"), C: T.Buffer((8,), "
+                                   "\"float32\")):\n        for j in range(8):\n            C[j] = A[1, j]\n"
+                                   "        for i in T.vectorized(8):\n            ") +
+                           statement + "\n");
+    Tensor a = Tensor::empty(DType::Float32, {2, 8}), b = Tensor::empty(DType::Float32, {2, 8});
+    for (std::int64_t i = 0; i < 16; ++i) {
+      a.set_double(i, static_cast<double>(i * i % 11));
+      b.set_double(i, static_cast<double>(i % 3) / 4 + 0.5);
+    }
+    const std::vector<Value> args{Value(a), Value(b)};
+    const Tensor wanted = make_interpreter()->call(module, "f", args).tensor();
+    const Tensor found = make_jit()->call(module, "f", args).tensor();
+    for (std::int64_t i = 0; i < 8; ++i)
+      CHECK(found.get_double(i) == Approx(wanted.get_double(i)).epsilon(1e-6));
+  }
+}
