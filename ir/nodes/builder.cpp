@@ -2,6 +2,7 @@
 #include "ir/nodes/builder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/operators/op.h"
 #include "support/failure.h"
@@ -16,7 +17,13 @@ bool is_leaf(const Expr& expr) {
          !expr.as<PackedCall>() && !expr.as<FunctionExpr>() && !expr.as<If>() && !expr.as<Loop>();
 }
 
-void FunctionBuilder::reserve_name(std::string_view name) { names_.emplace(name); }
+void FunctionBuilder::reserve_name(std::string_view name) { take_name(std::string(name)); }
+
+// False: it was taken before.
+bool FunctionBuilder::take_name(const std::string& name) {
+  bool& taken = names_[name].taken;
+  return !std::exchange(taken, true);
+}
 
 namespace {
 
@@ -30,12 +37,13 @@ bool is_temporary(std::string_view name) {
 
 std::string FunctionBuilder::fresh_name(std::string_view hint) {
   std::string name(hint);
-  if (names_.insert(name).second) return name;
+  if (take_name(name)) return name;
   if (is_temporary(name)) name.resize(2);  // lv1 is counted on as lv2, not as lv11
-  int& suffix = next_suffix_[name];
+  int suffix = names_[name].last_suffix;
   std::string candidate;
   do candidate = name + std::to_string(++suffix);
-  while (!names_.insert(candidate).second);
+  while (!take_name(candidate));
+  names_[name].last_suffix = suffix;
   return candidate;
 }
 

@@ -6,11 +6,10 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "ir/nodes/module.h"
+#include "support/name_map.h"
 
 namespace relish {
 
@@ -62,8 +61,13 @@ class FunctionBuilder {
   BindingBlock current_;
   std::vector<BindingBlock> blocks_;
   std::vector<OpenRegion> regions_;
-  std::unordered_set<std::string> names_;
-  std::unordered_map<std::string, int> next_suffix_;  // of each hint, so that many fresh names stay cheap
+  struct Name {
+    bool taken = false;
+    int last_suffix = 0;  // of the names made of this one, so that many fresh names stay cheap
+  };
+  bool take_name(const std::string& name);
+
+  NameMap<Name> names_;
 };
 
 bool is_leaf(const Expr& expr);  // a leaf or a tuple of leaves

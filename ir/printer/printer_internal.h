@@ -13,6 +13,7 @@
 #include "ir/nodes/module.h"
 #include "ir/printer/constant_section.h"
 #include "ir/printer/printer.h"
+#include "support/name_map.h"
 
 namespace relish::printing {
 
@@ -24,7 +25,7 @@ class NameTable {
 
   NameTable();
   // Keeps a name from being given to a variable.
-  void reserve(const std::string& name) { used_.insert(name); }
+  void reserve(const std::string& name) { records_[name].used = true; }
   // Those that the text of a Relax function or a prim_func uses itself.
   void reserve_graph_names();
   void reserve_loop_names();
@@ -37,7 +38,7 @@ class NameTable {
   // The graph variable that a name means at this place of the text.
   std::optional<std::uint64_t> holder(const std::string& name) const;
   void set_holder(const std::string& name, std::optional<std::uint64_t> id);
-  bool used(const std::string& name) const { return used_.contains(name); }
+  bool used(const std::string& name) const;
   // Frees the name of a scalar variable whose scope has ended.
   void forget(const ScalarVar& var);
   // A name for what is no variable of the IR.
@@ -52,12 +53,19 @@ class NameTable {
     std::string base;
     std::string name;
   };
+  // What is known of a name.
+  struct Record {
+    bool used = false;
+    bool held = false;  // a graph variable is called so: `holder`
+    int next_suffix = 1;
+    std::uint64_t holder = 0;
+  };
   std::string unique(const std::string& base);
+  bool take_name(const std::string& name);
+  void free_name(const std::string& name);
 
   std::unordered_map<std::uint64_t, std::string> names_;
-  std::unordered_map<std::string, int> next_suffix_;
-  std::unordered_map<std::string, std::uint64_t> holders_;
-  std::unordered_set<std::string> used_;
+  NameMap<Record> records_;
   std::vector<Given> given_;
 };
 

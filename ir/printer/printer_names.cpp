@@ -1,6 +1,7 @@
 // Names and lines of the printer.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "ir/printer/printer_internal.h"
 
@@ -32,37 +33,54 @@ std::string identifier(std::string_view hint) {
 }
 
 NameTable::NameTable() {
-  for (std::string_view word : reserved_words) used_.emplace(word);
+  for (std::string_view word : reserved_words) reserve(std::string(word));
 }
 
 // A variable may be called like a namespace that its function does not use: names of parameters are kept if
 // possible.
 void NameTable::reserve_graph_names() {
-  for (const char* name : {"R", "T", "relish", "float"}) used_.emplace(name);
+  for (const char* name : {"R", "T", "relish", "float"}) reserve(name);
 }
 
 void NameTable::reserve_loop_names() {
-  for (const char* name : {"T", "range", "float"}) used_.emplace(name);
+  for (const char* name : {"T", "range", "float"}) reserve(name);
+}
+
+bool NameTable::used(const std::string& name) const {
+  auto found = records_.find(name);
+  return found != records_.end() && found->second.used;
+}
+
+// False: it was used before.
+bool NameTable::take_name(const std::string& name) { return !std::exchange(records_[name].used, true); }
+
+void NameTable::free_name(const std::string& name) {
+  auto found = records_.find(name);
+  if (found == records_.end()) return;
+  found.value().used = false;
+  found.value().held = false;
 }
 
 std::string NameTable::unique(const std::string& base) {
-  if (used_.insert(base).second) return base;
-  int& suffix = next_suffix_.try_emplace(base, 1).first->second;
+  if (take_name(base)) return base;
+  int suffix = records_[base].next_suffix;
   for (;; ++suffix) {
     std::string name = base + "_" + std::to_string(suffix);
-    if (used_.insert(name).second) return name;
+    if (!take_name(name)) continue;
+    records_[base].next_suffix = suffix;
+    return name;
   }
 }
 
 const std::string& NameTable::of(Kind kind, std::uint64_t id, std::string_view hint) {
   std::uint64_t key = key_of(kind, id);
-  auto found = names_.find(key);
-  if (found != names_.end()) return found->second;
+  auto [found, added] = names_.try_emplace(key);
+  if (!added) return found->second;
   std::string base = identifier(hint);
-  std::string name = unique(base);
-  given_.push_back({key, std::move(base), name});
-  if (kind == Kind::Graph) holders_[name] = id;
-  return names_.emplace(key, std::move(name)).first->second;
+  found->second = unique(base);
+  if (kind == Kind::Graph) set_holder(found->second, id);
+  given_.push_back({key, std::move(base), found->second});
+  return found->second;
 }
 
 void NameTable::alias(Kind kind, std::uint64_t id, const std::string& name) {
@@ -70,28 +88,28 @@ void NameTable::alias(Kind kind, std::uint64_t id, const std::string& name) {
 }
 
 void NameTable::take(std::uint64_t id, const std::string& name) {
-  used_.insert(name);
-  holders_[name] = id;
+  take_name(name);
+  set_holder(name, id);
   names_[key_of(Kind::Graph, id)] = name;
 }
 
 std::optional<std::uint64_t> NameTable::holder(const std::string& name) const {
-  auto found = holders_.find(name);
-  return found == holders_.end() ? std::nullopt : std::optional(found->second);
+  auto found = records_.find(name);
+  if (found == records_.end() || !found->second.held) return std::nullopt;
+  return found->second.holder;
 }
 
 void NameTable::set_holder(const std::string& name, std::optional<std::uint64_t> id) {
-  if (id)
-    holders_[name] = *id;
-  else
-    holders_.erase(name);
+  Record& record = records_[name];
+  record.held = id.has_value();
+  record.holder = id.value_or(0);
 }
 
 void NameTable::forget(const ScalarVar& var) {
   auto found = names_.find(key_of(Kind::Scalar, var.id()));
   if (found == names_.end()) return;
-  used_.erase(found->second);
-  next_suffix_.erase(identifier(var.name()));
+  records_[found->second].used = false;
+  records_[identifier(var.name())].next_suffix = 1;
   names_.erase(found);
 }
 
@@ -101,9 +119,8 @@ void NameTable::release(std::size_t mark) {
   while (given_.size() > mark) {
     const Given& last = given_.back();
     names_.erase(last.key);
-    used_.erase(last.name);
-    holders_.erase(last.name);
-    next_suffix_.erase(last.base);
+    free_name(last.name);
+    records_[last.base].next_suffix = 1;
     given_.pop_back();
   }
 }
