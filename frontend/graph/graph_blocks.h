@@ -21,9 +21,8 @@ class GraphBlocks : public GraphNames {
   void open_plain_block();
   std::vector<BindingBlock> take_blocks();
   // The blocks around a region while it is read; what it is when it has been. These are not the regions of
-  // FunctionBuilder: a loop's body is read again where its types turn out to be others, from a copy of the
-  // builder as it was, and that copy must not hold everything around the loop. Parameters and results are
-  // known only when the body, or the other branch, has been read.
+  // FunctionBuilder: a loop's body is read again where its types turn out to be others, and parameters and
+  // results are known only when the body, or the other branch, has been read.
   struct OpenRegion {
     std::vector<BindingBlock> outer;
     std::size_t determined;

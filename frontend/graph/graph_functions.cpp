@@ -1,5 +1,6 @@
 // Functions inside Relax functions, and the rule of purity.
 #include <functional>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -45,6 +46,28 @@ void for_each_block(const BindingBlock& block, const std::function<void(const Bi
   }
 }
 
+// The names of a function while one inside it is read, whose own differ from them; behind it those are free.
+class LentNames {
+ public:
+  LentNames(FunctionBuilder& outer, FunctionBuilder& inner) : outer_(outer), inner_(inner) {
+    inner_.set_origin(outer_.origin());
+    inner_.swap_names(outer_);
+    mark_ = inner_.mark_names();
+  }
+  ~LentNames() {
+    inner_.free_names(mark_);
+    inner_.drop_mark();
+    inner_.swap_names(outer_);
+  }
+  LentNames(const LentNames&) = delete;
+  LentNames& operator=(const LentNames&) = delete;
+
+ private:
+  FunctionBuilder& outer_;
+  FunctionBuilder& inner_;
+  std::size_t mark_ = 0;
+};
+
 }  // namespace
 
 void GraphBuilder::read_nested(const ast::Statement& statement, const ast::FunctionDefinition& definition) {
@@ -55,8 +78,7 @@ void GraphBuilder::read_nested(const ast::Statement& statement, const ast::Funct
                            printable(definition.name)));
   }
   GraphBuilder inner(context_, globals_, definition, this);
-  inner.builder_ = builder_;  // fresh names differ from those around it
-  inner.builder_.take_blocks();
+  std::optional<LentNames> lent(std::in_place, builder_, inner.builder_);
   inner.read_header();
   bool output = is_output(definition.name, statement);
   auto variable = [&](FunctionType type) {
@@ -77,6 +99,7 @@ void GraphBuilder::read_nested(const ast::Statement& statement, const ast::Funct
   }
   CommentsPtr comments = take_comments(statement.comments);
   FunctionPtr function = inner.build(comments, options);
+  lent.reset();
   if (!function) throw ReadContext::Silent{};
   if (!self) self = variable(function_type_of(*function));
   if (!in_dataflow_) open_plain_block();

@@ -18,6 +18,24 @@
 
 namespace relish {
 
+namespace {
+
+// The names that the reading of a loop's body takes, which a second reading takes again.
+class NamesOfBody {
+ public:
+  explicit NamesOfBody(FunctionBuilder& builder) : builder_(builder), mark_(builder.mark_names()) {}
+  ~NamesOfBody() { builder_.drop_mark(); }
+  NamesOfBody(const NamesOfBody&) = delete;
+  NamesOfBody& operator=(const NamesOfBody&) = delete;
+  void free() const { builder_.free_names(mark_); }
+
+ private:
+  FunctionBuilder& builder_;
+  std::size_t mark_;
+};
+
+}  // namespace
+
 struct GraphControl::LoopText {
   const ast::Block& body;
   const ast::Expr* condition;  // null: a range
@@ -156,27 +174,28 @@ void GraphControl::read_loop(const ast::Statement& statement, LoopText text) {
   loop.begin = text.begin;
   loop.end = text.end;
   loop.step = text.step;
-  std::vector<Diagnostic> reported = context_.diagnostics.all();
+  const std::size_t said_before = context_.diagnostics.all().size();
   const bool unresolved = context_.unresolved;
-  const FunctionBuilder before = builder_;
+  const NamesOfBody named(builder_);
   const std::size_t comments_before = block_comments_.size();
   while (!read_loop_body(statement, text, names, types, loop)) {
     // What was said about this body was said with types that do not hold; what lies elsewhere stays.
     loop_types_[&statement] = types;
     bool elsewhere = false;
-    if (context_.diagnostics.all().size() != reported.size()) {
-      for (std::size_t i = reported.size(); i < context_.diagnostics.all().size(); ++i) {
-        const Diagnostic& late = context_.diagnostics.all()[i];
-        bool inside = late.span.begin >= statement.whole.begin && late.span.end <= statement.whole.end;
-        if (inside) continue;
-        reported.push_back(late);
-        elsewhere |= late.severity == Severity::Error;
-      }
+    if (context_.diagnostics.all().size() != said_before) {
+      std::vector<Diagnostic> said = context_.diagnostics.all();
       context_.diagnostics.clear();
-      for (const Diagnostic& diagnostic : reported) context_.diagnostics.add(diagnostic);
+      for (std::size_t i = 0; i < said.size(); ++i) {
+        const bool late = i >= said_before;
+        if (late && said[i].span.begin >= statement.whole.begin && said[i].span.end <= statement.whole.end)
+          continue;
+        elsewhere |= late && said[i].severity == Severity::Error;
+        context_.diagnostics.add(std::move(said[i]));
+      }
     }
     context_.unresolved = unresolved || elsewhere;
-    builder_ = before;
+    builder_.take_blocks();
+    named.free();
     block_comments_.resize(comments_before);
   }
   Loop node = loop;

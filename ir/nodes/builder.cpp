@@ -21,8 +21,31 @@ void FunctionBuilder::reserve_name(std::string_view name) { take_name(std::strin
 
 // False: it was taken before.
 bool FunctionBuilder::take_name(const std::string& name) {
-  bool& taken = names_[name].taken;
-  return !std::exchange(taken, true);
+  auto found = names_.find(name);
+  if (found != names_.end() && found->second.taken) return false;
+  change_name(name).taken = true;
+  return true;
+}
+
+FunctionBuilder::Name& FunctionBuilder::change_name(const std::string& name) {
+  Name& state = names_[name];
+  if (marks_) changed_.push_back({name, state});
+  return state;
+}
+
+std::size_t FunctionBuilder::mark_names() {
+  ++marks_;
+  return changed_.size();
+}
+
+void FunctionBuilder::free_names(std::size_t mark) {
+  RELISH_CHECK(marks_ && mark <= changed_.size(), "no mark of names is open");
+  for (; changed_.size() > mark; changed_.pop_back()) names_[changed_.back().name] = changed_.back().state;
+}
+
+void FunctionBuilder::drop_mark() {
+  RELISH_CHECK(marks_, "no mark of names is open");
+  if (!--marks_) changed_.clear();
 }
 
 namespace {
@@ -43,8 +66,14 @@ std::string FunctionBuilder::fresh_name(std::string_view hint) {
   std::string candidate;
   do candidate = name + std::to_string(++suffix);
   while (!take_name(candidate));
-  names_[name].last_suffix = suffix;
+  change_name(name).last_suffix = suffix;
   return candidate;
+}
+
+void FunctionBuilder::swap_names(FunctionBuilder& other) {
+  std::swap(names_, other.names_);
+  std::swap(marks_, other.marks_);
+  std::swap(changed_, other.changed_);
 }
 
 void FunctionBuilder::begin_block(bool dataflow) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ir/nodes/module.h"
-#include "support/name_map.h"
+#include "support/flat_names.h"
 
 namespace relish {
 
@@ -24,6 +24,13 @@ class FunctionBuilder {
   void reserve_name(std::string_view name);
   // `hint` if free, else hint1, hint2, ...; the name becomes taken.
   std::string fresh_name(std::string_view hint);
+  // Between mark_names and drop_mark, free_names gives back what was taken behind the mark, at a cost of just
+  // that: what is read twice gets the names of the first time. Marks nest.
+  std::size_t mark_names();
+  void free_names(std::size_t mark);
+  void drop_mark();
+  // Gives the names to another builder, and takes that one's.
+  void swap_names(FunctionBuilder& other);
 
   void begin_block(bool dataflow);
   // Ends the block; empty blocks vanish.
@@ -65,9 +72,16 @@ class FunctionBuilder {
     bool taken = false;
     int last_suffix = 0;  // of the names made of this one, so that many fresh names stay cheap
   };
+  struct NameBefore {
+    std::string name;
+    Name state;
+  };
   bool take_name(const std::string& name);
+  Name& change_name(const std::string& name);
 
-  NameMap<Name> names_;
+  FlatNames<Name> names_;
+  std::size_t marks_ = 0;           // that are open
+  std::vector<NameBefore> changed_;  // behind the first of them, what each changed name was
 };
 
 bool is_leaf(const Expr& expr);  // a leaf or a tuple of leaves

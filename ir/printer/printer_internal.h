@@ -13,7 +13,7 @@
 #include "ir/nodes/module.h"
 #include "ir/printer/constant_section.h"
 #include "ir/printer/printer.h"
-#include "support/name_map.h"
+#include "support/flat_names.h"
 
 namespace relish::printing {
 
@@ -65,7 +65,7 @@ class NameTable {
   void free_name(const std::string& name);
 
   std::unordered_map<std::uint64_t, std::string> names_;
-  NameMap<Record> records_;
+  FlatNames<Record> records_;
   std::vector<Given> given_;
 };
 

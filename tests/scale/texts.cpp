@@ -308,6 +308,21 @@ std::string dataflow_blocks(std::size_t n) {
   }
   return relax_function(body + "    return x\n");
 }
+std::string function_loops(std::size_t n) {
+  std::string body;
+  for (std::size_t i = 0; i < n; ++i)
+    fmt::format_to(std::back_inserter(body), "    for i{} in range(3):\n        x = x * 2 + x\n", i);
+  return relax_function(body + "    return x\n");
+}
+std::string inner_functions(std::size_t n) {
+  std::string body;
+  for (std::size_t i = 0; i < n; ++i) {
+    fmt::format_to(std::back_inserter(body),
+                   "    @R.function\n    def f{0}(y: R.Tensor((2,), \"float32\")):\n        return y * 2 + 1\n",
+                   i);
+  }
+  return relax_function(body + "    return x\n");
+}
 std::string outputs(std::size_t n) {
   std::string body = "    with R.dataflow():\n", listed;
   for (std::size_t i = 0; i < n; ++i) {
@@ -490,6 +505,8 @@ constexpr TextKind growth_kinds[] = {
     {"classes", "many modules", classes, Outcome::Good},
     {"free_functions", "many free functions", free_functions, Outcome::Good},
     {"dataflow_blocks", "many dataflow blocks", dataflow_blocks, Outcome::Good},
+    {"function_loops", "many loops of a function", function_loops, Outcome::Good},
+    {"inner_functions", "many functions in a function", inner_functions, Outcome::Good},
     {"outputs", "many outputs of a dataflow block", outputs, Outcome::Good},
     {"match_casts", "many dimensions of match_cast", match_casts, Outcome::Good},
     {"same_name", "one name bound many times", same_name, Outcome::Good},

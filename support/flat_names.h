@@ -21,7 +21,7 @@ struct NameHash {
 };
 
 template <typename Value>
-using NameMap = tsl::hopscotch_map<std::string, Value, NameHash, std::equal_to<>,
+using FlatNames = tsl::hopscotch_map<std::string, Value, NameHash, std::equal_to<>,
                                    std::allocator<std::pair<std::string, Value>>, 30, true>;
 
 }  // namespace relish
