@@ -1,25 +1,15 @@
 // Modules: lookup and replacement of functions by name.
 #include "ir/nodes/module.h"
 
-#include <algorithm>
-
 namespace relish {
-namespace {
-
-auto position_of(const std::vector<GlobalFunction>& functions, std::string_view name) {
-  return std::find_if(functions.begin(), functions.end(),
-                      [&](const GlobalFunction& function) { return name_of(function) == name; });
-}
-
-}  // namespace
-
 const std::string& name_of(const GlobalFunction& function) {
   return std::visit([](const auto& held) -> const std::string& { return held->name; }, function);
 }
 
 const GlobalFunction* Module::find(std::string_view wanted) const {
-  auto found = position_of(functions, wanted);
-  return found == functions.end() ? nullptr : &*found;
+  auto name_at = [&](std::size_t i) -> const std::string& { return name_of(functions[i]); };
+  const std::optional<std::size_t> found = positions.find(wanted, functions.size(), name_at);
+  return found ? &functions[*found] : nullptr;
 }
 
 FunctionPtr Module::function(std::string_view wanted) const {
@@ -41,16 +31,14 @@ ExternFunctionPtr Module::extern_function(std::string_view wanted) const {
 }
 
 void Module::set(GlobalFunction function) {
-  auto found = position_of(functions, name_of(function));
-  if (found == functions.end())
-    functions.push_back(std::move(function));
+  if (const GlobalFunction* found = find(name_of(function)))
+    functions[static_cast<std::size_t>(found - functions.data())] = std::move(function);
   else
-    functions[static_cast<std::size_t>(found - functions.begin())] = std::move(function);
+    functions.push_back(std::move(function));
 }
 
 void Module::remove(std::string_view unwanted) {
-  auto found = position_of(functions, unwanted);
-  if (found != functions.end()) functions.erase(found);
+  if (const GlobalFunction* found = find(unwanted)) functions.erase(functions.begin() + (found - functions.data()));
 }
 
 std::vector<std::string> Module::names() const {

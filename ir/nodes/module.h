@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "ir/nodes/function_positions.h"
 #include "ir/nodes/expr.h"
 #include "ir/nodes/stmt.h"
 
@@ -34,6 +35,7 @@ struct Module {
   bool check_well_formed = true;
   Span span;
   CommentsPtr comments;
+  FunctionPositions positions = {};  // for find
 
   const GlobalFunction* find(std::string_view name) const;
   FunctionPtr function(std::string_view name) const;               // null when absent or a prim_func

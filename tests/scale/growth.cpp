@@ -196,7 +196,10 @@ struct Measured {
   bool good = false;
 };
 
-Measured run_once(const std::string& program, const Command& command, const std::string& file) {
+// Memory in huge pages comes in steps that hide what a small text takes, so it is measured in small ones.
+enum class Pages : std::uint8_t { AsIs, Small };
+
+Measured run_once(const std::string& program, const Command& command, const std::string& file, Pages pages) {
   std::vector<std::string> words{program};
   words.insert(words.end(), command.words.begin(), command.words.end());
   words.push_back(file);
@@ -209,6 +212,7 @@ Measured run_once(const std::string& program, const Command& command, const std:
     const int nowhere = open("/dev/null", O_WRONLY);
     dup2(nowhere, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);
+    if (pages == Pages::Small) setenv("MALLOC_CONF", "thp:never", 1);
     execv(program.c_str(), arguments.data());
     _exit(127);
   }
@@ -233,12 +237,11 @@ Measured best_of(int runs, const std::string& program, const Command& command, c
   }
   close(descriptor);
   std::ofstream(file) << kind.make(size);
-  Measured best = run_once(program, command, file);
-  for (int i = 1; i < runs && best.good; ++i) {
-    const Measured one = run_once(program, command, file);
-    best.seconds = std::min(best.seconds, one.seconds);
-    best.megabytes = std::min(best.megabytes, one.megabytes);
-  }
+  Measured best = run_once(program, command, file, Pages::Small);
+  const Measured first = run_once(program, command, file, Pages::AsIs);
+  best.seconds = first.seconds;
+  for (int i = 1; i < runs && first.good; ++i)
+    best.seconds = std::min(best.seconds, run_once(program, command, file, Pages::AsIs).seconds);
   unlink(file.c_str());
   return best;
 }
@@ -300,7 +303,7 @@ int main(int argc, char** argv) {
       {"gradient", {"gradient"}, {"-f", "main"}, 2},
       {"legalize", {"legalize"}, {}, 2},
       {"compile", {"call"}, {"main", "--arg", "x=ones()"}},
-      {"interpret", {"call"}, {"main", "--arg", "x=ones()", "--tier", "interp"}},
+      {"interpret", {"call"}, {"main", "--arg", "x=ones()", "--tier", "interp"}, 2},
       {"run", {"run"}, {}, 1, true},
       {"run jit", {"run"}, {"--tier", "jit"}, 1, true},
   };
