@@ -1,5 +1,5 @@
 // Applying the gradient rules of operators.
-#include "transform/gradient_rules.h"
+#include "transform/gradient/rules.h"
 
 #include <fmt/format.h>
 
@@ -45,18 +45,10 @@ void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t
     bool reached = false;
     for (const Var& var : used_vars(value)) reached = reached || varied.contains(var.id());
     if (!reached) return;
-    if (!call->gradient_name.empty()) {
-      diagnostics.error(ErrorClass::Type, value.span(), "gradient.missing",
-                        fmt::format("the gradient '{}' that this call names was made outside of the text and "
-                                    "cannot be taken; expected operators",
-                                    printable(call->gradient_name)));
-      return;
-    }
-    diagnostics
-        .error(ErrorClass::Type, value.span(), "gradient.missing",
-               "this call_tir is on the gradient's path, and a prim_func has no gradient rule; expected "
-               "operators")
-        .note("take the gradient before legalize, while the function is made of operators");
+    diagnostics.error(ErrorClass::Type, value.span(), "gradient.missing",
+                      fmt::format("the gradient '{}' that this call names was made outside of the text and "
+                                  "cannot be taken; expected R.call_tir",
+                                  printable(call->gradient_name)));
     return;
   }
   std::string_view what = value.as<If>()             ? "an if"

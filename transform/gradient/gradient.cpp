@@ -15,7 +15,8 @@
 #include "ir/printer/printer.h"
 #include "ir/verify/verify.h"
 #include "support/suggest.h"
-#include "transform/gradient_rules.h"
+#include "transform/gradient/prim_calls.h"
+#include "transform/gradient/rules.h"
 #include "transform/parameter_marks.h"
 #include "transform/rebuild.h"
 #include "transform/transpose_cleanup.h"
@@ -233,7 +234,13 @@ class GradientPass {
     for (auto it = forward_.rbegin(); it != forward_.rend(); ++it) {
       if (!needed.contains(it->var().id()) || !varied_.contains(it->var().id())) continue;
       for (const Var& used : used_vars(it->value())) needed.insert(used.id());
-      require_rule(*it, varied_, diagnostics);
+      const auto* prim = it->value().as<CallTir>();
+      if (prim && prim->gradient_name.empty()) {
+        if (reaches(it->value()))
+          prims_.check(*prim, it->value().span(), [&](const Expr& arg) { return reached(arg); }, diagnostics);
+      } else {
+        require_rule(*it, varied_, diagnostics);
+      }
       // What inlining left: a nested function that calls itself, or a function that is a value.
       const auto* call = it->value().as<FunctionCall>();
       if (call && !gradient_of(*call) && reaches(it->value()))
@@ -286,6 +293,8 @@ class GradientPass {
       }
     } else if (const auto* called = value.as<FunctionCall>()) {
       propagate_call(*called, binding.var(), adjoint);
+    } else if (const auto* prim = value.as<CallTir>()) {
+      propagate_prim_call(*prim, binding.var(), adjoint);
     }
   }
 
@@ -299,6 +308,25 @@ class GradientPass {
     std::vector<Var> vars;
     collect_leaf_vars(leaf, vars);
     return std::any_of(vars.begin(), vars.end(), [&](const Var& var) { return varied_.contains(var.id()); });
+  }
+
+  void propagate_prim_call(const CallTir& call, const Var& output, const Adjoint& adjoint) {
+    std::vector<Expr> cotangents;
+    for (std::size_t i = 0; i < call.out_types.size(); ++i) {
+      if (!call.tuple_result)
+        cotangents.push_back(adjoint.value);
+      else
+        cotangents.push_back(i < adjoint.fields.size() ? adjoint.fields[i].value : Expr());
+    }
+    const auto value = [&](std::size_t i) {
+      return call.tuple_result
+                 ? builder_.emit(tuple_get(Expr(output), static_cast<int>(i), builder_.origin()), "lv")
+                 : Expr(output);
+    };
+    const std::vector<Expr> partials =
+        prims_.partials(call, [&](const Expr& arg) { return reached(arg); }, cotangents, value, builder_);
+    for (std::size_t i = 0; i < partials.size(); ++i)
+      if (partials[i].defined()) add_adjoint(call.args[i], as_adjoint(partials[i]));
   }
 
   // The user's gradient takes the inputs, the outputs and their cotangents.
@@ -422,6 +450,7 @@ class GradientPass {
   }
 
   Module result_;
+  PrimAdjoints prims_{result_};
   const Function& source_;
   const GradientOptions& options_;
   FunctionBuilder builder_;

@@ -1,0 +1,581 @@
+// Backwards over the buffers of a prim_func: the cotangent of a buffer is complete when all that reads the
+// buffer has given its part. Each read gives one part. Where the iterations that read an element are known
+// from the element, the part is gathered: loops over the elements, sums over the remaining axes, with no two
+// iterations on one element. Otherwise it is scattered, in the order of the text. What is needed of values
+// between is computed again.
+#include "transform/gradient/prim_adjoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/rewriting/rewrite.h"
+#include "loops/accesses.h"
+#include "loops/primitives.h"
+#include "loops/range_prover.h"
+#include "transform/gradient/final_values.h"
+#include "transform/gradient/nests.h"
+#include "transform/gradient/scalar_partials.h"
+
+namespace relish {
+namespace {
+
+// Indices and comparisons of integers in canonical form.
+Scalar tidy(const Scalar& scalar) {
+  return rewrite(scalar, [](const Scalar& each) -> std::optional<Scalar> {
+    if (const auto* access = each.as<Load>()) {
+      std::vector<Scalar> indices;
+      for (const Scalar& index : access->indices) indices.push_back(canonical(index));
+      return load(*access->buffer, std::move(indices), each.span());
+    }
+    const auto* sides = each.as<Compare>();
+    if (!sides || !is_int(sides->a.dtype()) || !is_int(sides->b.dtype())) return std::nullopt;
+    return compare(sides->op, canonical(sides->a), canonical(sides->b), each.span());
+  });
+}
+
+// Whether the condition, or each part of it, is known to hold.
+bool holds(const Scalar& condition, RangeProver& prover) {
+  if (const auto value = condition.as_int()) return *value != 0;
+  if (const auto* both = condition.as<Logical>())
+    return both->op == LogicalOp::And && holds(both->a, prover) && holds(both->b, prover);
+  const auto* sides = condition.as<Compare>();
+  if (!sides || !is_int(sides->a.dtype()) || !is_int(sides->b.dtype())) return false;
+  const Scalar difference = canonical(sides->a - sides->b);
+  const Scalar none = int_literal(difference.dtype(), 0), one = int_literal(difference.dtype(), 1);
+  const auto shown = [&](const Scalar& value) { return prover.nonnegative(canonical(value)); };
+  switch (sides->op) {
+    case CompareOp::Ge:
+      return shown(difference);
+    case CompareOp::Gt:
+      return shown(difference - one);
+    case CompareOp::Le:
+      return shown(none - difference);
+    case CompareOp::Lt:
+      return shown(none - difference - one);
+    case CompareOp::Eq:
+      return shown(difference) && shown(none - difference);
+    case CompareOp::Ne:
+      return false;
+  }
+  return false;
+}
+
+// One read's part of the gradient of its buffer: gathered for an element (in terms of targets and `reduce`),
+// or scattered from the iterations of an assignment.
+struct Part {
+  std::vector<DomainAxis> reduce;
+  Scalar value;
+  const Assignment* scattered = nullptr;
+  std::vector<Scalar> indices, conditions;  // of a scattered one
+};
+
+class PrimAdjointMaker {
+ public:
+  PrimAdjointMaker(const PrimFunc& function, std::size_t results, const std::vector<std::size_t>& wrt,
+                   const std::vector<std::size_t>& outputs)
+      : function_(function), results_(results), wrt_(wrt), outputs_(outputs) {
+    for (const PrimParam& param : function.params) names_.insert(param.name());
+  }
+
+  std::optional<PrimAdjoint> run(const std::string& name, std::vector<Obstacle>& obstacles) {
+    forward_ = assignments_of(function_);
+    refuse_stores_to_inputs();
+    if (forward_.obstacles.empty()) order_ = order_of_final_values(forward_);
+    if (forward_.obstacles.empty()) {
+      for (const Assignment& each : forward_.list) writers_[each.buffer.id()].push_back(&each);
+      find_active();
+      differentiate();
+    }
+    if (!forward_.obstacles.empty()) {
+      obstacles.insert(obstacles.end(), forward_.obstacles.begin(), forward_.obstacles.end());
+      return std::nullopt;
+    }
+    return finish(name);
+  }
+
+ private:
+  // The axes over the elements of a buffer.
+  struct Targets {
+    std::vector<DomainAxis> axes;
+    std::vector<ScalarVar> vars;
+  };
+
+  const Buffer& param(std::size_t position) const { return *function_.params[position].buffer(); }
+
+  void refuse_stores_to_inputs() {
+    std::size_t buffers = 0, seen = 0;
+    for (const PrimParam& each : function_.params) buffers += each.buffer() ? 1 : 0;
+    for (std::size_t i = 0; i < function_.params.size(); ++i) {
+      const Buffer* buffer = function_.params[i].buffer();
+      if (!buffer) continue;
+      const bool result = seen++ >= buffers - results_;
+      (result ? results_of_call_ : inputs_).insert(buffer->id());
+      position_.emplace(buffer->id(), i);
+    }
+    std::unordered_set<std::uint64_t> told;
+    for (const Assignment& each : forward_.list)
+      if (inputs_.contains(each.buffer.id()) && told.insert(each.buffer.id()).second)
+        forward_.obstacles.push_back(
+            {each.span, fmt::format("'{}' is an argument and is stored to here", each.buffer.name())});
+  }
+
+  // Buffers that hang on the wanted ones, and of those the ones that the outputs hang on.
+  void find_active() {
+    for (const std::size_t position : wrt_) active_.insert(param(position).id());
+    for (const Buffer& buffer : order_)
+      for (const Assignment* each : writers_.at(buffer.id()))
+        if (is_float(buffer.dtype()) && depends_on_active(each->value, active_)) active_.insert(buffer.id());
+    for (const std::size_t position : outputs_) useful_.insert(param(position).id());
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
+      if (!useful_.contains(it->id()) || !active_.contains(it->id())) continue;
+      for (const Assignment* each : writers_.at(it->id())) {
+        std::vector<Access> loads;
+        collect_loads(each->value, loads);
+        for (const Access& load : loads)
+          if (active_.contains(load.buffer->id())) useful_.insert(load.buffer->id());
+      }
+    }
+  }
+
+  std::string fresh_name(const std::string& wanted) {
+    std::string name = wanted;
+    for (int i = 1; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
+    return name;
+  }
+
+  Buffer like(const Buffer& buffer, const std::string& name) {
+    return Buffer(fresh_name(name), buffer.dtype(), buffer.shape(), "global", buffer.span());
+  }
+
+  void differentiate() {
+    for (const Buffer& local : forward_.locals) names_.insert(local.name());
+    for (const std::size_t position : outputs_) {
+      const Buffer given = like(param(position), param(position).name() + "_adjoint");
+      cotangents_.push_back(given);
+      parts_[param(position).id()];
+      given_.emplace(param(position).id(), given);
+    }
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it)
+      if (active_.contains(it->id()) && useful_.contains(it->id())) through(*it);
+    for (const std::size_t position : wrt_) {
+      const Buffer made = like(param(position), param(position).name() + "_adjoint");
+      gradients_.push_back(made);
+      write_sum(param(position), made);
+    }
+  }
+
+  // The cotangent of the buffer, now complete, goes to what its assignments read.
+  void through(const Buffer& buffer) {
+    const auto given = given_.find(buffer.id());
+    Buffer cotangent;
+    if (given != given_.end() && parts_[buffer.id()].empty()) {
+      cotangent = given->second;
+    } else if (const Buffer* same = passed_on(buffer); same && given == given_.end()) {
+      cotangent = *same;
+    } else {
+      cotangent = like(buffer, buffer.name() + "_adjoint");
+      made_.push_back(cotangent);
+      write_sum(buffer, cotangent);
+    }
+    const std::vector<const Assignment*>& writers = writers_.at(buffer.id());
+    const bool extreme = std::any_of(writers.begin(), writers.end(), [](const Assignment* each) {
+      return each->update == Update::Max || each->update == Update::Min;
+    });
+    const Buffer count = extreme ? count_winners(buffer) : Buffer();
+    for (const Assignment* each : writers) {
+      if (!depends_on_active(each->value, active_)) continue;
+      Scalar arrives = load(cotangent, each->indices, each->span);
+      if (extreme) {
+        const Scalar won = compare(CompareOp::Eq, each->value, load(buffer, each->indices));
+        arrives = select(won, arrives / load(count, each->indices), zero(buffer.dtype()));
+      }
+      ScalarPartials partials = scalar_partials(each->value, arrives, active_);
+      for (const Scalar& refused : partials.refused)
+        forward_.obstacles.push_back({refused.span().known() ? refused.span() : each->span,
+                                      "this operation of a prim_func has no derivative"});
+      for (LoadPartial& partial : joined(std::move(partials.loads))) add_part(*each, partial);
+    }
+  }
+
+  // The buffer whose elements are all that arrives for those of `buffer`, one for one.
+  const Buffer* passed_on(const Buffer& buffer) {
+    const std::vector<Part>& parts = parts_[buffer.id()];
+    if (parts.size() != 1 || parts[0].scattered || !parts[0].reduce.empty()) return nullptr;
+    const auto* from = parts[0].value.as<Load>();
+    const Targets& targets = targets_of(buffer);
+    if (!from || from->buffer->rank() != buffer.rank()) return nullptr;
+    for (std::size_t i = 0; i < targets.vars.size(); ++i) {
+      const auto index = from->indices[i].as_var();
+      if (!index || !(*index == targets.vars[i])) return nullptr;
+      if (!prove_equal(from->buffer->shape()[i], buffer.shape()[i])) return nullptr;
+    }
+    return from->buffer.get();
+  }
+
+  // Partials of one element under the same conditions, as their sum.
+  static std::vector<LoadPartial> joined(std::vector<LoadPartial> partials) {
+    std::vector<LoadPartial> result;
+    for (LoadPartial& each : partials) {
+      const auto& indices = each.load.as<Load>()->indices;
+      const auto known = std::find_if(result.begin(), result.end(), [&](const LoadPartial& other) {
+        return *other.load.as<Load>()->buffer == *each.load.as<Load>()->buffer &&
+               same_indices(other.load.as<Load>()->indices, indices) &&
+               same_indices(other.conditions, each.conditions);
+      });
+      if (known == result.end())
+        result.push_back(std::move(each));
+      else
+        known->value = known->value + each.value;
+    }
+    return result;
+  }
+
+  // How many of the values that an element was compared with are the element.
+  Buffer count_winners(const Buffer& buffer) {
+    const Buffer count = like(buffer, buffer.name() + "_count");
+    made_.push_back(count);
+    need(buffer);
+    body_.push_back(nest_of(filled(count, zero(count.dtype()))));
+    for (const Assignment* each : writers_.at(buffer.id())) {
+      if (each->value.as<FloatLiteral>()) continue;
+      NestStore nest = over(*each);
+      nest.name = count.name();
+      nest.buffer = count;
+      const Scalar won = compare(CompareOp::Eq, each->value, load(buffer, each->indices));
+      nest.value =
+          load(count, each->indices) + select(won, literal(count.dtype(), 1), literal(count.dtype(), 0));
+      write(std::move(nest));
+    }
+    return count;
+  }
+
+  // A nest over the loops of an assignment; its buffer and value are still to be said.
+  static NestStore over(const Assignment& each) {
+    NestStore nest;
+    nest.span = each.span;
+    nest.indices = each.indices;
+    for (const Guard& guard : each.guards) nest.conditions.push_back(guard.condition);
+    std::unordered_set<std::uint64_t> in_indices;
+    for (const Scalar& index : each.indices) {
+      std::vector<ScalarVar> vars;
+      collect_vars(index, vars);
+      for (const ScalarVar& var : vars) in_indices.insert(var.id());
+    }
+    for (const DomainAxis& axis : each.loops)
+      (in_indices.contains(axis.var.id()) || each.update == Update::Set ? nest.spatial : nest.reduce)
+          .push_back(axis);
+    return nest;
+  }
+
+  // The buffer with one value everywhere.
+  NestStore filled(const Buffer& buffer, const Scalar& value) const {
+    NestStore nest;
+    nest.name = buffer.name();
+    nest.spatial = elements_of(buffer);
+    for (const DomainAxis& axis : nest.spatial) nest.indices.push_back(use(axis.var));
+    nest.buffer = buffer;
+    nest.value = value;
+    nest.span = function_.span;
+    return nest;
+  }
+
+  static std::vector<DomainAxis> elements_of(const Buffer& buffer) {
+    std::vector<DomainAxis> axes;
+    for (std::size_t i = 0; i < buffer.shape().size(); ++i) {
+      const Scalar& size = buffer.shape()[i];
+      const DType dtype = size.dtype();
+      axes.push_back({ScalarVar("i" + std::to_string(i), dtype), int_literal(dtype, 0), size});
+    }
+    return axes;
+  }
+
+  void add_part(const Assignment& reader, LoadPartial& partial) {
+    const auto* read = partial.load.as<Load>();
+    const Buffer& buffer = *read->buffer;
+    if (!useful_.contains(buffer.id())) return;
+    std::vector<Scalar> conditions;
+    for (const Guard& guard : reader.guards) conditions.push_back(guard.condition);
+    conditions.insert(conditions.end(), partial.conditions.begin(), partial.conditions.end());
+    Targets& targets = targets_of(buffer);
+    Part part;
+    if (const auto inversion = invert(read->indices, targets.vars, buffer.shape(), reader.loops);
+        inversion && worth_gathering(buffer, reader, *inversion)) {
+      part = gathered(targets, *inversion, conditions, partial.value);
+    } else {
+      part.scattered = &reader;
+      part.indices = read->indices;
+      part.conditions = std::move(conditions);
+      part.value = partial.value;
+    }
+    parts_[buffer.id()].push_back(std::move(part));
+  }
+
+  Part gathered(const Targets& targets, const Inversion& inversion, const std::vector<Scalar>& conditions,
+                const Scalar& value) {
+    RangeProver prover;
+    for (const DomainAxis& axis : targets.axes) {
+      std::vector<ScalarVar> dims;
+      collect_vars(axis.extent, dims);
+      for (const ScalarVar& dim : dims) prover.assume_dimension(dim);
+    }
+    for (const DomainAxis& axis : targets.axes) prover.enter_loop(axis.var, axis.begin, axis.extent);
+    for (const DomainAxis& axis : inversion.free) prover.enter_loop(axis.var, axis.begin, axis.extent);
+    Part part;
+    part.reduce = inversion.free;
+    part.value = tidy(substitute(value, inversion.at));
+    Scalar all;
+    const auto require = [&](const Scalar& condition) {
+      if (holds(condition, prover)) return;
+      all = all.defined() ? logical(LogicalOp::And, all, condition) : condition;
+    };
+    for (const Scalar& condition : inversion.conditions) require(condition);
+    for (const Scalar& condition : conditions) require(tidy(substitute(condition, inversion.at)));
+    if (all.defined()) part.value = if_then_else(all, part.value, zero(part.value.dtype()));
+    return part;
+  }
+
+  // Gathering runs over all elements times the free axes, scattering over the iterations.
+  static bool worth_gathering(const Buffer& buffer, const Assignment& reader, const Inversion& inversion) {
+    const auto size = [](double start, const auto& extents, const auto& extent_of) {
+      std::optional<double> all = start;
+      for (const auto& each : extents) {
+        const auto extent = extent_of(each).as_int();
+        all = all && extent ? std::optional(*all * static_cast<double>(*extent)) : std::nullopt;
+      }
+      return all;
+    };
+    const auto of_axis = [](const DomainAxis& axis) { return axis.extent; };
+    const auto elements = size(1, buffer.shape(), [](const Scalar& dim) { return dim; });
+    const auto rounds = elements ? size(*elements, inversion.free, of_axis) : std::nullopt;
+    const auto iterations = size(1, reader.loops, of_axis);
+    if (!elements || !rounds || !iterations) return !inversion.sparse || inversion.free.empty();
+    return *rounds <= 4 * (*elements + *iterations);
+  }
+
+  Targets& targets_of(const Buffer& buffer) {
+    auto [place, fresh] = targets_.try_emplace(buffer.id());
+    if (fresh) {
+      place->second.axes = elements_of(buffer);
+      for (const DomainAxis& axis : place->second.axes) place->second.vars.push_back(axis.var);
+    }
+    return place->second;
+  }
+
+  // The sum of all parts that arrived for the buffer, in `into`.
+  void write_sum(const Buffer& buffer, const Buffer& into) {
+    const Targets& targets = targets_of(buffer);
+    std::vector<Scalar> element;
+    for (const ScalarVar& var : targets.vars) element.push_back(use(var));
+    const std::vector<Part>& parts = parts_[buffer.id()];
+    NestStore nest;
+    nest.name = into.name();
+    nest.buffer = into;
+    nest.spatial = targets.axes;
+    nest.indices = element;
+    nest.span = function_.span;
+    Scalar direct;  // what needs no sum
+    if (const auto given = given_.find(buffer.id()); given != given_.end())
+      direct = load(given->second, element);
+    for (const Part& part : parts) {
+      if (part.scattered || !part.reduce.empty()) continue;
+      direct = direct.defined() ? direct + part.value : part.value;
+    }
+    bool started = direct.defined();
+    if (started) {
+      NestStore plain = nest;
+      plain.value = direct;
+      write(std::move(plain));
+    }
+    for (const Part& part : parts) {
+      if (part.scattered || part.reduce.empty()) continue;
+      NestStore sum = nest;
+      sum.reduce = part.reduce;
+      sum.value = load(into, element) + part.value;
+      if (!started) sum.start = zero(into.dtype());
+      started = true;
+      write(std::move(sum));
+    }
+    if (!started) body_.push_back(nest_of(filled(into, zero(into.dtype()))));
+    for (const Part& part : parts)
+      if (part.scattered) scatter(part, into);
+  }
+
+  // In the order of the text, by loops without blocks: iterations may meet at an element.
+  void scatter(const Part& part, const Buffer& into) {
+    NestStore nest;
+    nest.name = into.name();
+    nest.reduce = part.scattered->loops;
+    nest.conditions = part.conditions;
+    nest.buffer = into;
+    nest.indices = part.indices;
+    nest.value = load(into, part.indices) + part.value;
+    nest.span = part.scattered->span;
+    write(std::move(nest));
+  }
+
+  void write(NestStore nest) {
+    need_loads(nest.value);
+    for (const Scalar& index : nest.indices) need_loads(index);
+    for (const Scalar& condition : nest.conditions) need_loads(condition);
+    body_.push_back(nest_of(nest));
+  }
+
+  void need_loads(const Scalar& value) {
+    std::vector<Access> loads;
+    collect_loads(value, loads);
+    for (const Access& load : loads) need(*load.buffer);
+  }
+
+  // A value of the forward function: a parameter, or computed again.
+  void need(const Buffer& buffer) {
+    std::vector<Buffer> pending{buffer};
+    while (!pending.empty()) {
+      const Buffer next = pending.back();
+      pending.pop_back();
+      const bool is_param = position_.contains(next.id());
+      const auto writers = writers_.find(next.id());
+      if ((!is_param && writers == writers_.end()) || !needed_.insert(next.id()).second) continue;
+      if (is_param) continue;
+      for (const Assignment* each : writers->second) {
+        std::vector<Access> loads;
+        collect_loads(each->value, loads);
+        for (const Scalar& index : each->indices) collect_loads(index, loads);
+        for (const Guard& guard : each->guards) collect_loads(guard.condition, loads);
+        for (const Access& load : loads) pending.push_back(*load.buffer);
+      }
+    }
+  }
+
+  // The needed locals, as the function computes them.
+  std::vector<Stmt> computed_again() {
+    std::vector<Stmt> stmts;
+    for (const Buffer& buffer : order_) {
+      if (!needed_.contains(buffer.id()) || position_.contains(buffer.id())) continue;
+      made_.insert(made_.begin(), buffer);
+      const std::vector<const Assignment*>& writers = writers_.at(buffer.id());
+      for (std::size_t i = 0; i < writers.size(); ++i) {
+        NestStore nest = over(*writers[i]);
+        nest.name = buffer.name();
+        nest.buffer = buffer;
+        nest.value = writers[i]->stored;
+        if (i + 1 < writers.size() && starts(*writers[i], *writers[i + 1])) {
+          const Scalar start = writers[i]->value;
+          nest = over(*writers[++i]);
+          nest.name = buffer.name();
+          nest.buffer = buffer;
+          nest.value = writers[i]->stored;
+          nest.start = start;
+        }
+        stmts.push_back(nest_of(nest));
+      }
+    }
+    return stmts;
+  }
+
+  // Whether `init` is the start of the reduction that follows, over all of its spatial axes.
+  static bool starts(const Assignment& init, const Assignment& update) {
+    if (!init.init || update.init || init.block != update.block || update.update == Update::Set) return false;
+    if (!init.guards.empty() || !same_indices(init.indices, update.indices)) return false;
+    const NestStore nest = over(update);
+    return std::equal(init.loops.begin(), init.loops.end(), nest.spatial.begin(), nest.spatial.end(),
+                      [](const DomainAxis& a, const DomainAxis& b) { return a.var == b.var; });
+  }
+
+  PrimAdjoint finish(const std::string& name) {
+    std::vector<Stmt> body = computed_again();
+    body.insert(body.end(), body_.begin(), body_.end());
+    PrimAdjoint result;
+    include_sizes();
+    PrimFunc made;
+    made.name = name;
+    made.span = function_.span;
+    made.is_private = true;
+    made.attributes = {{"noalias", true}};
+    ScalarMap scalars;
+    BufferMap buffers;
+    std::vector<PrimParam> scalar_params;
+    for (std::size_t i = 0; i < function_.params.size(); ++i) {
+      const PrimParam& each = function_.params[i];
+      if (const ScalarVar* scalar = each.scalar()) {
+        const ScalarVar own(scalar->name(), scalar->dtype(), scalar->span());
+        scalars.insert_or_assign(scalar->id(), use(own));
+        scalar_params.push_back({own});
+        continue;
+      }
+      for (const Scalar& dim : each.buffer()->shape()) {
+        std::vector<ScalarVar> vars;
+        collect_vars(dim, vars);
+        for (const ScalarVar& var : vars)
+          scalars.try_emplace(var.id(), use(ScalarVar(var.name(), var.dtype(), var.span())));
+      }
+    }
+    const auto add = [&](const Buffer& buffer) { made.params.push_back({remade(buffer, scalars, buffers)}); };
+    for (std::size_t i = 0; i < function_.params.size(); ++i) {
+      const Buffer* buffer = function_.params[i].buffer();
+      if (!buffer || !needed_.contains(buffer->id())) continue;
+      result.values.push_back(i);
+      add(*buffer);
+    }
+    for (const Buffer& cotangent : cotangents_) add(cotangent);
+    for (const Buffer& gradient : gradients_) add(gradient);
+    made.params.insert(made.params.end(), scalar_params.begin(), scalar_params.end());
+    for (const Buffer& buffer : made_) made.allocations.push_back(remade(buffer, scalars, buffers));
+    made.body = fresh_copy(seq(std::move(body), function_.span), scalars, buffers);
+    result.function = std::move(made);
+    return result;
+  }
+
+  // Every symbolic size must be told by a parameter: where the others do not, one more value is taken.
+  void include_sizes() {
+    std::unordered_set<std::uint64_t> told;
+    const auto tell = [&](const Buffer& buffer) {
+      for (const Scalar& dim : buffer.shape())
+        if (const auto var = dim.as_var()) told.insert(var->id());
+    };
+    for (const PrimParam& each : function_.params) {
+      if (each.scalar()) told.insert(each.scalar()->id());
+      if (each.buffer() && needed_.contains(each.buffer()->id())) tell(*each.buffer());
+    }
+    for (const Buffer& buffer : cotangents_) tell(buffer);
+    for (const PrimParam& each : function_.params) {
+      if (!each.buffer()) continue;
+      for (const Scalar& dim : each.buffer()->shape()) {
+        const auto var = dim.as_var();
+        if (!var || told.contains(var->id())) continue;
+        needed_.insert(each.buffer()->id());
+        tell(*each.buffer());
+      }
+    }
+  }
+
+  const PrimFunc& function_;
+  const std::size_t results_;
+  const std::vector<std::size_t>&wrt_, &outputs_;
+  Assignments forward_;
+  std::vector<Buffer> order_;  // written buffers, each behind those that it is computed from
+  std::unordered_map<std::uint64_t, std::vector<const Assignment*>> writers_;
+  std::unordered_map<std::uint64_t, std::size_t> position_;  // of parameters
+  std::unordered_set<std::uint64_t> inputs_, results_of_call_, needed_;
+  ActiveBuffers active_;
+  std::unordered_set<std::uint64_t> useful_;
+  std::unordered_set<std::string> names_;
+  std::unordered_map<std::uint64_t, Buffer> given_;  // cotangents of outputs
+  std::unordered_map<std::uint64_t, std::vector<Part>> parts_;
+  std::unordered_map<std::uint64_t, Targets> targets_;
+  std::vector<Buffer> cotangents_, gradients_, made_;
+  std::vector<Stmt> body_;
+};
+
+}  // namespace
+
+std::optional<PrimAdjoint> prim_adjoint(const PrimFunc& function, std::size_t results,
+                                        const std::vector<std::size_t>& wrt,
+                                        const std::vector<std::size_t>& outputs, const std::string& name,
+                                        std::vector<Obstacle>& obstacles) {
+  return PrimAdjointMaker(function, results, wrt, outputs).run(name, obstacles);
+}
+
+}  // namespace relish

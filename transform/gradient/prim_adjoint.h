@@ -1,0 +1,28 @@
+// The adjoint of a prim_func, as a prim_func.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/nodes/stmt.h"
+#include "transform/gradient/assignments.h"
+
+namespace relish {
+
+// The adjoint and its parameters: values of the function's parameters (inputs, and outputs as they came out),
+// cotangents of outputs, the gradients that it gives, then all scalar parameters.
+struct PrimAdjoint {
+  PrimFunc function;
+  std::vector<std::size_t> values;  // parameters of the function, by position
+};
+
+// For the gradients of the parameters `wrt` when the cotangents of the parameters `outputs` are given (all by
+// position among the parameters; buffers of floats). The last `results` buffer parameters are what the
+// function gives. Where it cannot be, nothing, and `obstacles` tells all that stands in the way.
+std::optional<PrimAdjoint> prim_adjoint(const PrimFunc& function, std::size_t results,
+                                        const std::vector<std::size_t>& wrt,
+                                        const std::vector<std::size_t>& outputs, const std::string& name,
+                                        std::vector<Obstacle>& obstacles);
+
+}  // namespace relish
