@@ -238,7 +238,7 @@ class PrimAdjointMaker {
     const Buffer count = like(buffer, buffer.name() + "_count");
     made_.push_back(count);
     need(buffer);
-    body_.push_back(nest_of(filled(count, zero(count.dtype()))));
+    bool started = false;
     for (const Assignment* each : writers_.at(buffer.id())) {
       if (each->value.as<FloatLiteral>()) continue;
       NestStore nest = over(*each);
@@ -247,9 +247,29 @@ class PrimAdjointMaker {
       const Scalar won = compare(CompareOp::Eq, each->value, load(buffer, each->indices));
       nest.value =
           load(count, each->indices) + select(won, literal(count.dtype(), 1), literal(count.dtype(), 0));
+      if (!started && covers(nest))
+        nest.start = zero(count.dtype());
+      else if (!started)
+        body_.push_back(nest_of(filled(count, zero(count.dtype()))));
+      started = true;
       write(std::move(nest));
     }
     return count;
+  }
+
+  // Whether the spatial axes are the indices, and run over all elements.
+  static bool covers(const NestStore& nest) {
+    if (nest.spatial.size() != nest.indices.size()) return false;
+    std::unordered_set<std::uint64_t> seen;
+    for (std::size_t i = 0; i < nest.indices.size(); ++i) {
+      const auto var = nest.indices[i].as_var();
+      if (!var || !seen.insert(var->id()).second) return false;
+      const auto axis = std::find_if(nest.spatial.begin(), nest.spatial.end(),
+                                     [&](const DomainAxis& each) { return each.var == *var; });
+      if (axis == nest.spatial.end() || axis->begin.as_int() != 0) return false;
+      if (!prove_equal(axis->extent, nest.buffer.shape()[i])) return false;
+    }
+    return true;
   }
 
   // A nest over the loops of an assignment; its buffer and value are still to be said.
@@ -303,7 +323,16 @@ class PrimAdjointMaker {
     Part part;
     if (const auto inversion = invert(read->indices, targets.vars, buffer.shape(), reader.loops);
         inversion && worth_gathering(buffer, reader, *inversion)) {
-      part = gathered(targets, *inversion, conditions, partial.value);
+      // The element that was read has the targets as its indices.
+      const auto known = [&](const Scalar& each) -> std::optional<Scalar> {
+        const auto* load = each.as<Load>();
+        if (!load || !(*load->buffer == buffer) || !same_indices(load->indices, read->indices))
+          return std::nullopt;
+        return relish::load(buffer, std::vector<Scalar>(targets.vars.begin(), targets.vars.end()),
+                            each.span());
+      };
+      for (Scalar& condition : conditions) condition = rewrite(condition, known);
+      part = gathered(targets, *inversion, conditions, rewrite(partial.value, known));
     } else {
       part.scattered = &reader;
       part.indices = read->indices;
@@ -337,7 +366,8 @@ class PrimAdjointMaker {
     return part;
   }
 
-  // Gathering runs over all elements times the free axes, scattering over the iterations.
+  // Gathering runs over all elements times the free axes, at once and past those that are none, as between
+  // the steps of a stride; scattering over the iterations, one by one.
   static bool worth_gathering(const Buffer& buffer, const Assignment& reader, const Inversion& inversion) {
     const auto size = [](double start, const auto& extents, const auto& extent_of) {
       std::optional<double> all = start;
@@ -352,7 +382,7 @@ class PrimAdjointMaker {
     const auto rounds = elements ? size(*elements, inversion.free, of_axis) : std::nullopt;
     const auto iterations = size(1, reader.loops, of_axis);
     if (!elements || !rounds || !iterations) return !inversion.sparse || inversion.free.empty();
-    return *rounds <= 4 * (*elements + *iterations);
+    return *rounds <= 16 * (*elements + *iterations);
   }
 
   Targets& targets_of(const Buffer& buffer) {

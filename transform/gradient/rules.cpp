@@ -51,9 +51,7 @@ void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t
                                   printable(call->gradient_name)));
     return;
   }
-  std::string_view what = value.as<If>()             ? "an if"
-                          : value.as<Loop>()         ? "a loop"
-                          : value.as<PackedCall>()   ? "a native call"
+  std::string_view what = value.as<PackedCall>()     ? "a native call"
                           : value.as<FunctionExpr>() ? "a nested function"
                                                      : "";
   if (what.empty()) return;

@@ -1,0 +1,37 @@
+// The adjoint of one variable: nothing yet, a value, or one for each field of a tuple.
+#pragma once
+
+#include <vector>
+
+#include "ir/nodes/expr.h"
+
+namespace relish {
+
+struct Adjoint {
+  Expr value;                        // undefined: nothing yet, or a tuple
+  std::vector<Adjoint> fields = {};  // of a tuple-typed variable
+
+  bool empty() const {
+    if (value.defined()) return false;
+    for (const Adjoint& field : fields)
+      if (!field.empty()) return false;
+    return true;
+  }
+};
+
+inline bool is_float_tensor(const Type& type) {
+  const TensorType* tensor = type.tensor();
+  return tensor && tensor->dtype && is_float(*tensor->dtype);
+}
+
+// Whether a gradient of the type has values: a floating tensor, or a tuple with one in it.
+inline bool has_floats(const Type& type) {
+  if (const TupleType* tuple = type.tuple()) {
+    for (const Type& field : tuple->fields)
+      if (has_floats(field)) return true;
+    return false;
+  }
+  return is_float_tensor(type);
+}
+
+}  // namespace relish

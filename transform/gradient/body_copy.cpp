@@ -1,0 +1,72 @@
+// Copying the bindings of a function.
+#include "transform/gradient/body_copy.h"
+
+#include "ir/rewriting/regions.h"
+#include "support/failure.h"
+#include "transform/gradient/call_pairs.h"
+#include "transform/rebuild.h"
+
+namespace relish {
+namespace {
+
+class BodyCopier {
+ public:
+  BodyCopier(GradientJob& job, FunctionBuilder& builder) : job_(job), builder_(builder) {}
+
+  BodyCopy run(const Function& function) {
+    for (const Var& param : function.params) {
+      builder_.reserve_name(param.name());
+      const Var fresh(param.name(), param.type(), false, param.span());
+      made_.params.push_back(fresh);
+      made_.vars.emplace(param.id(), Expr(fresh));
+    }
+    for (const Binding& binding : all_bindings(function)) builder_.reserve_name(binding.var().name());
+    builder_.begin_block(false);
+    for (const Binding& binding : all_bindings(function)) {
+      const auto* call = binding.value().as<FunctionCall>();
+      const FunctionPtr inlined = call ? to_inline(*call) : nullptr;
+      if (inlined) {
+        builder_.set_origin(binding.value().span());
+        const Expr value = substitute(binding.value(), made_.vars);
+        made_.vars.insert_or_assign(
+            binding.var().id(),
+            inline_call(builder_, job_.module, job_.module, *inlined, value.as<FunctionCall>()->args));
+        continue;
+      }
+      const Binding copy = copy_binding(binding, made_.vars);
+      builder_.append(copy);
+      if (const auto* nested = copy.value().as<FunctionExpr>())
+        nested_.insert_or_assign(copy.var().id(), nested->function);
+    }
+    made_.result = substitute(function.result, made_.vars);
+    builder_.end_block();
+    made_.bindings = builder_.take_bindings();
+    return std::move(made_);
+  }
+
+ private:
+  FunctionPtr to_inline(const FunctionCall& call) {
+    if (job_.user_gradient_of(call)) return nullptr;
+    if (const auto* global = call.callee.as<GlobalRef>()) {
+      const FunctionPtr function = job_.module.function(global->name);
+      return function && job_.pairs->is_inlined(*function) ? function : nullptr;
+    }
+    const Expr callee = substitute(call.callee, made_.vars);
+    const Var* var = callee.as_var();
+    const auto nested = var ? nested_.find(var->id()) : nested_.end();
+    return nested == nested_.end() ? nullptr : nested->second;
+  }
+
+  GradientJob& job_;
+  FunctionBuilder& builder_;
+  BodyCopy made_;
+  std::unordered_map<std::uint64_t, FunctionPtr> nested_;  // by the variable that they are bound to
+};
+
+}  // namespace
+
+BodyCopy copy_body(GradientJob& job, const Function& function, FunctionBuilder& builder) {
+  return BodyCopier(job, builder).run(function);
+}
+
+}  // namespace relish

@@ -1,0 +1,53 @@
+// Gradients of calls: for each function and set of arguments that take part, made once and shared by all
+// calls, f_forward gives what f gives and what the way back needs of it, and f_backward takes this and the
+// cotangents and gives the gradients. A function that reaches itself has f_backward alone, which takes the
+// arguments and computes the rest again.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "transform/gradient/adjoint.h"
+#include "transform/gradient/job.h"
+
+namespace relish {
+
+struct CallPair {
+  std::string forward;  // empty: f itself is called
+  std::string backward;
+  FunctionType backward_type;
+  std::vector<std::size_t> wrt;           // parameters whose gradients it gives, in a tuple
+  std::vector<std::vector<int>> outputs;  // paths to the floating tensors of the result
+};
+
+class CallPairs {
+ public:
+  explicit CallPairs(GradientJob& job) : job_(job) {}
+
+  using TakesPart = std::function<bool(const Expr&)>;
+  // The callee is a function of the module.
+  const CallPair& of(const FunctionCall& call, const TakesPart& takes_part);
+
+  // Whether calls of the function are inlined: its types leave open what the arguments tell, and it does not
+  // reach itself.
+  bool is_inlined(const Function& function);
+  bool reaches_itself(const std::string& name);
+
+ private:
+  void make(const Function& function, CallPair& pair);
+  void make_halves(const Function& function, CallPair& pair, const std::string& name);
+
+  GradientJob& job_;
+  std::map<std::string, CallPair> pairs_;
+  std::optional<std::unordered_set<std::string>> cyclic_;
+};
+
+// Paths to the floating tensors in the type.
+void collect_float_leaves(const Type& type, std::vector<std::vector<int>>& into, std::vector<int> path = {});
+
+}  // namespace relish

@@ -1,0 +1,65 @@
+// What hangs on what, through regions.
+#include "transform/gradient/job.h"
+
+#include <algorithm>
+
+#include "ir/operators/user_gradient.h"
+#include "ir/rewriting/regions.h"
+#include "transform/rebuild.h"
+
+namespace relish {
+
+FunctionPtr GradientJob::user_gradient_of(const std::string& name) {
+  const auto [known, first] = user_gradients_.try_emplace(name);
+  if (first) known->second = user_gradient(module, name);
+  return known->second;
+}
+
+FunctionPtr GradientJob::user_gradient_of(const FunctionCall& call) {
+  const auto* global = call.callee.as<GlobalRef>();
+  return global ? user_gradient_of(global->name) : nullptr;
+}
+
+bool GradientJob::reaches(const Expr& leaf) const {
+  std::vector<Var> vars;
+  collect_leaf_vars(leaf, vars);
+  return std::any_of(vars.begin(), vars.end(), [&](const Var& var) { return varied.contains(var.id()); });
+}
+
+void GradientJob::vary(const std::vector<Binding>& bindings) {
+  for (const Binding& binding : bindings) vary(binding);
+}
+
+void GradientJob::vary(const Binding& binding) {
+  const Expr& value = binding.value();
+  bool moves = false;
+  const auto region = [&](const Region& each) {
+    vary(all_bindings(each.blocks));
+    return std::any_of(each.results.begin(), each.results.end(),
+                       [&](const Expr& result) { return reaches(result); });
+  };
+  if (const auto* branch = value.as<If>()) {
+    const bool first = region(*branch->then_region), second = region(*branch->else_region);
+    moves = first || second;
+  } else if (const auto* loop = value.as<Loop>()) {
+    const Region& body = *loop->body;
+    // Each round adds at least one of what is carried.
+    for (bool grows = true; grows;) {
+      grows = false;
+      for (std::size_t i = 0; i < body.params.size(); ++i) {
+        if (!reaches(loop->initial[i]) && !reaches(body.results[i])) continue;
+        grows = varied.insert(body.params[i].id()).second || grows;
+        moves = true;
+      }
+      if (region(body)) moves = true;
+      for (std::size_t i = 0; i < body.params.size(); ++i)
+        grows = grows || (reaches(body.results[i]) && !varied.contains(body.params[i].id()));
+    }
+  } else {
+    const std::vector<Var> used = used_vars(value);
+    moves = std::any_of(used.begin(), used.end(), [&](const Var& var) { return varied.contains(var.id()); });
+  }
+  if (moves) varied.insert(binding.var().id());
+}
+
+}  // namespace relish

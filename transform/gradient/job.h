@@ -1,0 +1,40 @@
+// What all regions of one gradient share: the module that grows by adjoints, which variables hang on the
+// wanted ones, and the functions that were made.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/nodes/module.h"
+#include "transform/gradient/prim_calls.h"
+
+namespace relish {
+
+class CallPairs;
+
+struct GradientJob {
+  explicit GradientJob(const Module& source) : module(source) {}
+  GradientJob(const GradientJob&) = delete;
+  GradientJob& operator=(const GradientJob&) = delete;
+
+  Module module;
+  PrimAdjoints prims{module};
+  std::unordered_set<std::uint64_t> varied;  // ids of variables that hang on the wanted ones
+  CallPairs* pairs = nullptr;
+
+  // The user's gradient of the function or prim_func of that name, or null.
+  FunctionPtr user_gradient_of(const std::string& name);
+  FunctionPtr user_gradient_of(const FunctionCall& call);
+
+  // Whether a leaf, or a field of a tuple of leaves, hangs on a wanted variable.
+  bool reaches(const Expr& leaf) const;
+  // Enters what the bindings bind, inside of values too; `bindings` in order.
+  void vary(const std::vector<Binding>& bindings);
+  void vary(const Binding& binding);
+
+ private:
+  std::unordered_map<std::string, FunctionPtr> user_gradients_;
+};
+
+}  // namespace relish

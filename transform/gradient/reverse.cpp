@@ -1,0 +1,249 @@
+// The way back through straight-line code: each operator's rule gives one partial for each argument, and
+// partials of one variable are added in reverse program order (the order of TVM, on which float results
+// depend).
+#include "transform/gradient/reverse.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/operators/op.h"
+#include "ir/printer/printer.h"
+#include "support/failure.h"
+#include "transform/gradient/call_pairs.h"
+#include "transform/gradient/rules.h"
+#include "transform/rebuild.h"
+
+namespace relish {
+
+void Reverse::forward(const std::vector<Binding>& bindings, const std::vector<Expr>& targets) {
+  std::unordered_set<std::uint64_t> needed, on_path;
+  std::vector<Var> vars;
+  for (const Expr& target : targets) collect_leaf_vars(target, vars);
+  for (const Var& var : vars) needed.insert(var.id());
+  for (auto it = bindings.rbegin(); it != bindings.rend(); ++it) {
+    if (!needed.contains(it->var().id()) || !job_.varied.contains(it->var().id())) continue;
+    on_path.insert(it->var().id());
+    for (const Var& used : used_vars(it->value())) needed.insert(used.id());
+  }
+  forward_ = bindings;
+  for (const Binding& binding : bindings) {
+    builder_.set_origin(binding.span);
+    const bool passed = on_path.contains(binding.var().id());
+    const auto* loop = passed ? binding.value().as<Loop>() : nullptr;
+    const auto* call = passed ? binding.value().as<FunctionCall>() : nullptr;
+    if (loop)
+      append_loop(binding, *loop);
+    else if (!call || !append_call(binding, *call))
+      builder_.append(binding);
+  }
+}
+
+void Reverse::backward() {
+  for (auto it = forward_.rbegin(); it != forward_.rend(); ++it) {
+    const auto found = adjoints_.find(it->var().id());
+    if (found == adjoints_.end() || !job_.varied.contains(it->var().id())) continue;
+    const Adjoint adjoint = found->second;
+    builder_.set_origin(it->span);
+    propagate(*it, adjoint);
+  }
+}
+
+void Reverse::propagate(const Binding& binding, const Adjoint& adjoint) {
+  const Expr& value = binding.value();
+  if (const auto* literal = value.as<TupleExpr>()) {
+    for (std::size_t i = 0; i < literal->fields.size() && i < adjoint.fields.size(); ++i)
+      add(literal->fields[i], adjoint.fields[i]);
+  } else if (const auto* get = value.as<TupleGet>()) {
+    const Var* tuple = get->tuple.as_var();
+    if (tuple && job_.varied.contains(tuple->id())) {
+      Adjoint& whole = adjoints_[tuple->id()];
+      whole.fields.resize(tuple->type().tuple()->fields.size());
+      merge(whole.fields[static_cast<std::size_t>(get->index)], adjoint, tuple->name());
+    }
+  } else if (value.as<VarRef>()) {
+    add(value, adjoint);
+  } else if (const auto* call = value.as<OpCall>()) {
+    through_operator(*call, value, binding.var(), adjoint);
+  } else if (const auto* called = value.as<FunctionCall>()) {
+    if (const FunctionPtr written = job_.user_gradient_of(*called))
+      through_written(called->args, written, binding.var(), adjoint);
+    else
+      through_call(*called, binding.var(), adjoint);
+  } else if (const auto* prim = value.as<CallTir>()) {
+    through_prim_call(*prim, binding.var(), adjoint);
+  } else if (const auto* branch = value.as<If>()) {
+    through_if(*branch, binding.var(), adjoint);
+  } else if (const auto* loop = value.as<Loop>()) {
+    through_loop(*loop, binding.var(), adjoint);
+  }
+}
+
+void Reverse::through_operator(const OpCall& call, const Expr& value, const Var& output,
+                               const Adjoint& adjoint) {
+  const Expr cotangent = as_expr(adjoint, output.type(), Expr(output));
+  std::vector<Partial> partials = rule_partials(call, value, output, cotangent, builder_);
+  for (std::size_t i = 0; i < partials.size(); ++i) {
+    if (!partials[i].value.defined()) continue;
+    if (job_.reaches(call.args[i])) add(call.args[i], as_adjoint(partials[i].value));
+  }
+}
+
+void Reverse::through_prim_call(const CallTir& call, const Var& output, const Adjoint& adjoint) {
+  if (const FunctionPtr written = job_.user_gradient_of(call.callee.as<GlobalRef>()->name))
+    return through_written(call.args, written, output, adjoint);
+  std::vector<Expr> cotangents;
+  for (std::size_t i = 0; i < call.out_types.size(); ++i) {
+    if (!call.tuple_result)
+      cotangents.push_back(adjoint.value);
+    else
+      cotangents.push_back(i < adjoint.fields.size() ? adjoint.fields[i].value : Expr());
+  }
+  const auto value = [&](std::size_t i) {
+    return call.tuple_result
+               ? builder_.emit(tuple_get(Expr(output), static_cast<int>(i), builder_.origin()), "lv")
+               : Expr(output);
+  };
+  const std::vector<Expr> partials = job_.prims.partials(
+      call, [&](const Expr& arg) { return job_.reaches(arg); }, cotangents, value, builder_);
+  for (std::size_t i = 0; i < partials.size(); ++i)
+    if (partials[i].defined()) add(call.args[i], as_adjoint(partials[i]));
+}
+
+// The user's gradient takes the inputs, the outputs and their cotangents.
+void Reverse::through_written(const std::vector<Expr>& inputs, const FunctionPtr& written, const Var& output,
+                              const Adjoint& adjoint) {
+  std::vector<Expr> args = inputs;
+  const Expr cotangent = as_expr(adjoint, output.type(), Expr(output));
+  if (const TupleType* outputs = output.type().tuple()) {
+    for (int i = 0; i < static_cast<int>(outputs->fields.size()); ++i)
+      args.push_back(builder_.emit(tuple_get(Expr(output), i, builder_.origin()), "lv"));
+    for (const Expr& field : cotangent.as<TupleExpr>()->fields) args.push_back(field);
+  } else {
+    args.push_back(Expr(output));
+    args.push_back(cotangent);
+  }
+  const Expr gradients = builder_.emit(
+      function_call(global_ref(GlobalFunction(written), builder_.origin()), args, builder_.origin()), "lv");
+  for (int i = 0; i < static_cast<int>(inputs.size()); ++i) {
+    const Expr gradient = gradients.type().tuple() ? tuple_get(gradients, i, builder_.origin()) : gradients;
+    add(inputs[static_cast<std::size_t>(i)], as_adjoint(gradient));
+  }
+}
+
+bool Reverse::append_call(const Binding& binding, const FunctionCall& call) {
+  if (job_.user_gradient_of(call)) return false;
+  const CallPair& pair = job_.pairs->of(call, [&](const Expr& arg) { return job_.reaches(arg); });
+  if (pair.forward.empty()) return false;
+  const Span span = binding.value().span();
+  const Expr both = builder_.emit(
+      function_call(global_ref(GlobalFunction(job_.module.function(pair.forward)), span), call.args, span),
+      "lv");
+  Binding first = binding;
+  first.kind = VarBinding{binding.var(), tuple_get(both, 0, span)};
+  builder_.append(first);
+  kept_.emplace(binding.var().id(), builder_.emit(tuple_get(both, 1, span), "lv"));
+  return true;
+}
+
+void Reverse::through_call(const FunctionCall& call, const Var& output, const Adjoint& adjoint) {
+  const CallPair& pair = job_.pairs->of(call, [&](const Expr& arg) { return job_.reaches(arg); });
+  std::vector<Expr> args;
+  if (const auto kept = kept_.find(output.id()); kept != kept_.end()) {
+    const int count = static_cast<int>(kept->second.type().tuple()->fields.size());
+    for (int i = 0; i < count; ++i)
+      args.push_back(builder_.emit(tuple_get(kept->second, i, builder_.origin()), "lv"));
+  } else {
+    args = call.args;
+  }
+  const Expr cotangent = as_expr(adjoint, output.type(), Expr(output));
+  for (const std::vector<int>& path : pair.outputs) {
+    Expr leaf = cotangent;
+    for (const int index : path) leaf = leaf.as<TupleExpr>()->fields[static_cast<std::size_t>(index)];
+    args.push_back(leaf);
+  }
+  const Expr callee = global_ref(pair.backward, Type(pair.backward_type), builder_.origin());
+  const Expr gradients = builder_.emit(function_call(callee, args, builder_.origin()), "lv");
+  for (std::size_t i = 0; i < pair.wrt.size(); ++i)
+    add(call.args[pair.wrt[i]], as_adjoint(tuple_get(gradients, static_cast<int>(i), builder_.origin())));
+}
+
+Adjoint Reverse::as_adjoint(const Expr& value) {
+  if (const auto* literal = value.as<TupleExpr>()) {
+    Adjoint adjoint;
+    for (const Expr& field : literal->fields) adjoint.fields.push_back(as_adjoint(field));
+    return adjoint;
+  }
+  if (const TupleType* type = value.type().tuple()) {
+    const Expr whole = builder_.emit(value, "lv");
+    Adjoint adjoint;
+    for (int i = 0; i < static_cast<int>(type->fields.size()); ++i)
+      adjoint.fields.push_back(as_adjoint(tuple_get(whole, i, builder_.origin())));
+    return adjoint;
+  }
+  return is_float_tensor(value.type()) ? Adjoint{value} : Adjoint{};
+}
+
+void Reverse::add(const Expr& leaf, const Adjoint& contribution) {
+  if (const auto* literal = leaf.as<TupleExpr>()) {
+    for (std::size_t i = 0; i < literal->fields.size() && i < contribution.fields.size(); ++i)
+      add(literal->fields[i], contribution.fields[i]);
+    return;
+  }
+  const Var* var = leaf.as_var();
+  if (var && job_.varied.contains(var->id())) merge(adjoints_[var->id()], contribution, var->name());
+}
+
+void Reverse::merge(Adjoint& into, const Adjoint& contribution, const std::string& name) {
+  if (!contribution.fields.empty()) {
+    into.fields.resize(contribution.fields.size());
+    for (std::size_t i = 0; i < contribution.fields.size(); ++i)
+      merge(into.fields[i], contribution.fields[i], name);
+    return;
+  }
+  if (!contribution.value.defined()) return;
+  if (!into.value.defined()) {
+    into.value = Expr(builder_.bind(contribution.value, name + "_adjoint"));
+    return;
+  }
+  const Expr partial = builder_.emit(contribution.value, "lv");
+  into.value =
+      Expr(builder_.bind(op_call("add", {into.value, partial}, {}, builder_.origin()), name + "_adjoint"));
+}
+
+Expr Reverse::as_expr(const Adjoint& adjoint, const Type& type, const Expr& like) {
+  if (const TupleType* tuple_type = type.tuple()) {
+    std::vector<Expr> fields;
+    for (std::size_t i = 0; i < tuple_type->fields.size(); ++i) {
+      const Adjoint arrived = i < adjoint.fields.size() ? adjoint.fields[i] : Adjoint{};
+      const auto* literal = like.as<TupleExpr>();
+      Expr field;
+      if (literal)
+        field = literal->fields[i];
+      else if (arrived.empty() && !fully_known(tuple_type->fields[i]))
+        field = builder_.emit(tuple_get(like, static_cast<int>(i), builder_.origin()), "lv");
+      fields.push_back(as_expr(arrived, tuple_type->fields[i], field));
+    }
+    return tuple(std::move(fields), builder_.origin());
+  }
+  if (adjoint.value.defined()) return adjoint.value;
+  const TensorType* tensor = type.tensor();
+  if (tensor && tensor->shape && tensor->dtype) {
+    return builder_.emit(
+        op_call("zeros", {shape_literal(*tensor->shape)},
+                {{"dtype", Attribute(std::string(name_of(*tensor->dtype)))}}, builder_.origin()),
+        "lv");
+  }
+  if (tensor && like.defined())
+    return builder_.emit(op_call("zeros_like", {like}, {}, builder_.origin()), "lv");
+  fail(ErrorClass::Type, builder_.origin(), "gradient.zeros",
+       fmt::format("nothing depends on a value of type {}, and its zero gradient needs a known shape",
+                   print(type)));
+}
+
+// A variable for a value that must not be a tuple literal.
+Expr Reverse::bound(const Expr& value, const std::string& hint) {
+  return value.as<TupleExpr>() ? Expr(builder_.bind(value, hint)) : builder_.emit(value, hint);
+}
+
+}  // namespace relish

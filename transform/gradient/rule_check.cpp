@@ -1,0 +1,124 @@
+// Going over the path of a gradient, into regions and callees.
+#include "transform/gradient/rule_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/rewriting/regions.h"
+#include "ir/rewriting/rewrite.h"
+#include "transform/gradient/adjoint.h"
+#include "transform/gradient/body_copy.h"
+#include "transform/gradient/call_pairs.h"
+#include "transform/gradient/rules.h"
+#include "transform/rebuild.h"
+
+namespace relish {
+namespace {
+
+constexpr std::string_view unknown_callee =
+    "the gradient needs the function that is called; this callee cannot be determined";
+
+bool mentions_index(const Loop& loop) {
+  bool found = false;
+  const auto in = [&](const Scalar& scalar) {
+    std::vector<ScalarVar> vars;
+    collect_vars(scalar, vars);
+    found = found || std::find(vars.begin(), vars.end(), loop.index) != vars.end();
+  };
+  for_each_expr(*loop.body, [&](const Expr& expr) {
+    if (const auto* value = expr.as<ScalarValueExpr>()) in(value->value);
+    if (const auto* shape = expr.as<ShapeLiteral>())
+      for (const Scalar& dim : shape->dims) in(dim);
+  });
+  return found;
+}
+
+}  // namespace
+
+bool RuleCheck::moves(const Expr& value) const {
+  const std::vector<Var> used = used_vars(value);
+  return std::any_of(used.begin(), used.end(),
+                     [&](const Var& var) { return job_.varied.contains(var.id()); });
+}
+
+void RuleCheck::check(const std::vector<Binding>& bindings, const std::vector<Expr>& targets) {
+  std::unordered_set<std::uint64_t> needed;
+  std::vector<Var> pending;
+  for (const Expr& target : targets) collect_leaf_vars(target, pending);
+  for (const Var& var : pending) needed.insert(var.id());
+  for (auto it = bindings.rbegin(); it != bindings.rend(); ++it) {
+    if (!needed.contains(it->var().id()) || !job_.varied.contains(it->var().id())) continue;
+    for (const Var& used : used_vars(it->value())) needed.insert(used.id());
+    check(*it);
+  }
+}
+
+void RuleCheck::check(const Binding& binding) {
+  const Expr& value = binding.value();
+  if (has_effects(value) && (value.as<If>() || value.as<Loop>() || value.as<FunctionCall>())) {
+    diagnostics_.error(ErrorClass::Type, value.span(), "gradient.missing",
+                       "this has effects, and a gradient would have them twice; expected a pure value");
+    return;
+  }
+  if (const auto* branch = value.as<If>()) {
+    for (const RegionPtr& region : {branch->then_region, branch->else_region})
+      check(all_bindings(region->blocks), region->results);
+  } else if (const auto* loop = value.as<Loop>()) {
+    check_loop(*loop, value.span());
+  } else if (const auto* call = value.as<FunctionCall>()) {
+    check_call(*call, value.span());
+  } else if (const auto* prim = value.as<CallTir>(); prim && prim->gradient_name.empty()) {
+    if (moves(value) && !job_.user_gradient_of(prim->callee.as<GlobalRef>()->name))
+      job_.prims.check(*prim, value.span(), [&](const Expr& arg) { return job_.reaches(arg); }, diagnostics_);
+  } else {
+    require_rule(binding, job_.varied, diagnostics_);
+  }
+}
+
+void RuleCheck::check_loop(const Loop& loop, Span span) {
+  check(all_bindings(loop.body->blocks), loop.body->results);
+  if (!loop.index.defined() || !mentions_index(loop)) return;
+  const auto* step = loop.step.as<ScalarValueExpr>();
+  const bool rises = step && step->value.as_int().value_or(0) > 0;
+  const bool known = loop.begin.as<ScalarValueExpr>() && loop.end.as<ScalarValueExpr>();
+  if (rises && known) return;
+  diagnostics_
+      .error(ErrorClass::Type, span, "gradient.missing",
+             fmt::format("the gradient of a loop that uses its index '{}' needs bounds that are numbers or "
+                         "sizes, and a step that is a positive number",
+                         loop.index.name()))
+      .note("carry the index as a tensor that the loop counts up");
+}
+
+void RuleCheck::check_call(const FunctionCall& call, Span span) {
+  if (job_.user_gradient_of(call)) return;
+  const auto* global = call.callee.as<GlobalRef>();
+  const FunctionPtr function = global ? job_.module.function(global->name) : nullptr;
+  if (!function) {
+    diagnostics_.error(ErrorClass::Type, span, "gradient.callee", std::string(unknown_callee));
+    return;
+  }
+  std::string key = function->name;
+  for (const Expr& arg : call.args) key += job_.reaches(arg) ? " 1" : " 0";
+  if (!called_.insert(key).second) return;
+  const bool open = std::any_of(function->params.begin(), function->params.end(),
+                                [](const Var& param) { return param.type().function() != nullptr; });
+  if (open) {
+    diagnostics_.error(
+        ErrorClass::Type, span, "gradient.callee",
+        fmt::format("'{}' takes a function as an argument and is called on the gradient's path; "
+                    "expected a function of tensors",
+                    function->name));
+    return;
+  }
+  FunctionBuilder builder;
+  const BodyCopy body = copy_body(job_, *function, builder);
+  for (std::size_t i = 0; i < call.args.size(); ++i)
+    if (has_floats(function->params[i].type()) && job_.reaches(call.args[i]))
+      job_.varied.insert(body.params[i].id());
+  job_.vary(body.bindings);
+  check(body.bindings, {body.result});
+}
+
+}  // namespace relish
