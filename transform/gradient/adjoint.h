@@ -24,13 +24,14 @@ inline bool is_float_tensor(const Type& type) {
   return tensor && tensor->dtype && is_float(*tensor->dtype);
 }
 
-// Whether a gradient of the type has values: a floating tensor, or a tuple with one in it.
+// Whether a gradient of the type has values: a floating tensor, or a tuple or stack with one in it.
 inline bool has_floats(const Type& type) {
   if (const TupleType* tuple = type.tuple()) {
     for (const Type& field : tuple->fields)
       if (has_floats(field)) return true;
     return false;
   }
+  if (const auto* stack = type.as<StackType>()) return has_floats(*stack->element);
   return is_float_tensor(type);
 }
 

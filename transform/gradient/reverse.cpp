@@ -73,7 +73,7 @@ void Reverse::propagate(const Binding& binding, const Adjoint& adjoint) {
   } else if (const auto* prim = value.as<CallTir>()) {
     through_prim_call(*prim, binding.var(), adjoint);
   } else if (const auto* branch = value.as<If>()) {
-    through_if(*branch, binding.var(), adjoint);
+    through_if(*branch, adjoint);
   } else if (const auto* loop = value.as<Loop>()) {
     through_loop(*loop, binding.var(), adjoint);
   }
@@ -181,7 +181,9 @@ Adjoint Reverse::as_adjoint(const Expr& value) {
       adjoint.fields.push_back(as_adjoint(tuple_get(whole, i, builder_.origin())));
     return adjoint;
   }
-  return is_float_tensor(value.type()) ? Adjoint{value} : Adjoint{};
+  const bool counts =
+      is_float_tensor(value.type()) || (value.type().as<StackType>() && has_floats(value.type()));
+  return counts ? Adjoint{value} : Adjoint{};
 }
 
 void Reverse::add(const Expr& leaf, const Adjoint& contribution) {
@@ -206,10 +208,27 @@ void Reverse::merge(Adjoint& into, const Adjoint& contribution, const std::strin
     into.value = Expr(builder_.bind(contribution.value, name + "_adjoint"));
     return;
   }
+  if (into.value.type().as<StackType>()) {
+    fail(ErrorClass::Type, builder_.origin(), "gradient.stack",
+         fmt::format("the stack '{}' is used more than once on the gradient's path; expected one push or pop "
+                     "of each stack",
+                     name));
+  }
   const Expr partial = builder_.emit(contribution.value, "lv");
   into.value =
       Expr(builder_.bind(op_call("add", {into.value, partial}, {}, builder_.origin()), name + "_adjoint"));
 }
+
+namespace {
+
+// Whether the type does not tell its zeros.
+bool needs_like(const Type& type) {
+  if (const TupleType* tuple = type.tuple())
+    return std::any_of(tuple->fields.begin(), tuple->fields.end(), needs_like);
+  return type.as<StackType>() || !fully_known(type);
+}
+
+}  // namespace
 
 Expr Reverse::as_expr(const Adjoint& adjoint, const Type& type, const Expr& like) {
   if (const TupleType* tuple_type = type.tuple()) {
@@ -220,13 +239,15 @@ Expr Reverse::as_expr(const Adjoint& adjoint, const Type& type, const Expr& like
       Expr field;
       if (literal)
         field = literal->fields[i];
-      else if (arrived.empty() && !fully_known(tuple_type->fields[i]))
+      else if (arrived.empty() && like.defined() && needs_like(tuple_type->fields[i]))
         field = builder_.emit(tuple_get(like, static_cast<int>(i), builder_.origin()), "lv");
       fields.push_back(as_expr(arrived, tuple_type->fields[i], field));
     }
     return tuple(std::move(fields), builder_.origin());
   }
   if (adjoint.value.defined()) return adjoint.value;
+  if (type.as<StackType>() && like.defined()) return zero_stack(like);
+  if (const auto* scalar = type.as<ScalarType>()) return scalar_value(zero(scalar->dtype), builder_.origin());
   const TensorType* tensor = type.tensor();
   if (tensor && tensor->shape && tensor->dtype) {
     return builder_.emit(

@@ -42,13 +42,15 @@ class Reverse {
   void through_written(const std::vector<Expr>& inputs, const FunctionPtr& written, const Var& output,
                        const Adjoint& adjoint);
   void through_call(const FunctionCall& call, const Var& output, const Adjoint& adjoint);
-  void through_if(const If& branch, const Var& output, const Adjoint& adjoint);
+  void through_if(const If& branch, const Adjoint& adjoint);
   void through_loop(const Loop& loop, const Var& output, const Adjoint& adjoint);
   Region branch_back(const Region& region, const std::vector<Var>& wanted,
                      const std::vector<Adjoint>& arriving);
   std::vector<Var> free_varied(const std::vector<const Region*>& regions) const;
   void merge(Adjoint& into, const Adjoint& contribution, const std::string& name);
   Expr bound(const Expr& value, const std::string& hint);
+  // A stack as high as `like`, of zeros.
+  Expr zero_stack(const Expr& like);
 
   GradientJob& job_;
   FunctionBuilder& builder_;

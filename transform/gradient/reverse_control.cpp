@@ -3,6 +3,7 @@
 // and computes the body again.
 #include <fmt/format.h>
 
+#include "ir/rewriting/region_aliases.h"
 #include "ir/rewriting/regions.h"
 #include "support/failure.h"
 #include "transform/gradient/copies.h"
@@ -12,10 +13,24 @@
 namespace relish {
 namespace {
 
+// As reading gives a region: a binding at its end that only names a result is none.
+Region closed(FunctionBuilder& builder, std::vector<Expr> results) {
+  builder.end_block();
+  Region region = builder.end_region(std::move(results));
+  drop_aliases(region);
+  return region;
+}
+
 Type stack_of(const Type& element) { return StackType{std::make_shared<const Type>(element)}; }
 
-Expr field_of(const Expr& value, std::size_t index, bool single, Span span) {
-  return single ? value : tuple_get(value, static_cast<int>(index), span);
+// What an if or a loop gives, one variable each; they stand right behind it, as reading has them.
+std::vector<Expr> fields_of(FunctionBuilder& builder, const Expr& value,
+                            const std::vector<std::string>& names, Span span) {
+  if (names.size() == 1) return {value};
+  std::vector<Expr> fields;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    fields.push_back(builder.emit(tuple_get(value, static_cast<int>(i), span), names[i]));
+  return fields;
 }
 
 // The adjoints of what an if or a loop gives: of its one value, or by field.
@@ -68,11 +83,10 @@ Region Reverse::branch_back(const Region& region, const std::vector<Var>& wanted
   std::vector<Expr> gradients;
   for (const Var& var : wanted)
     gradients.push_back(bound(inner.as_expr(inner.of(var), var.type(), Expr(var)), var.name() + "_adjoint"));
-  builder_.end_block();
-  return builder_.end_region(std::move(gradients));
+  return closed(builder_, std::move(gradients));
 }
 
-void Reverse::through_if(const If& branch, const Var& output, const Adjoint& adjoint) {
+void Reverse::through_if(const If& branch, const Adjoint& adjoint) {
   const Span span = builder_.origin();
   const std::vector<Var> wanted = free_varied({branch.then_region.get(), branch.else_region.get()});
   if (wanted.empty()) return;
@@ -82,9 +96,40 @@ void Reverse::through_if(const If& branch, const Var& output, const Adjoint& adj
   builder_.begin_block(false);
   const Expr made =
       builder_.emit(if_expr(branch.condition, std::move(then_region), std::move(else_region), span), "lv");
-  for (std::size_t i = 0; i < wanted.size(); ++i)
-    add(Expr(wanted[i]), as_adjoint(field_of(made, i, wanted.size() == 1, span)));
-  (void)output;
+  std::vector<std::string> names;
+  for (const Var& var : wanted) names.push_back(var.name() + "_adjoint");
+  const std::vector<Expr> fields = fields_of(builder_, made, names, span);
+  for (std::size_t i = 0; i < wanted.size(); ++i) add(Expr(wanted[i]), as_adjoint(fields[i]));
+}
+
+Expr Reverse::zero_stack(const Expr& like) {
+  const Span span = builder_.origin();
+  const Type type = like.type();
+  const Type& element = *type.as<StackType>()->element;
+  const Expr none = builder_.emit(op_call("stack.new", {}, {}, span), "lv");
+  Binding cast;
+  cast.kind = MatchCast{Var(builder_.fresh_name("zeros"), type, false, span), none, type};
+  cast.span = span;
+  builder_.append(cast);
+  Loop loop;
+  loop.index = ScalarVar(builder_.fresh_name("round"), DType::Int64, span);
+  loop.begin = scalar_value(Scalar(0), span);
+  loop.end = builder_.emit(op_call("stack.length", {like}, {}, span), "lv");
+  loop.step = scalar_value(Scalar(1), span);
+  loop.initial = {like, Expr(cast.var())};
+  const std::vector<Var> params{Var(builder_.fresh_name("tape"), type, false, span),
+                                Var(builder_.fresh_name("zeros"), type, false, span)};
+  builder_.begin_region(params);
+  builder_.begin_block(false);
+  const Expr popped = builder_.emit(op_call("stack.pop", {Expr(params[0])}, {}, span), "lv");
+  const Expr rest = builder_.emit(tuple_get(popped, 0, span), "tape");
+  const Expr top = builder_.emit(tuple_get(popped, 1, span), "lv");
+  const Expr zeros = as_expr({}, element, top);
+  const Expr longer = builder_.emit(op_call("stack.push", {Expr(params[1]), zeros}, {}, span), "zeros");
+  loop.body = std::make_shared<const Region>(closed(builder_, {rest, longer}));
+  builder_.begin_block(false);
+  const Expr both = builder_.emit(loop_expr(std::move(loop), span), "lv");
+  return fields_of(builder_, both, {"tape", "zeros"}, span)[1];
 }
 
 void Reverse::append_loop(const Binding& binding, const Loop& loop) {
@@ -126,8 +171,7 @@ void Reverse::append_loop(const Binding& binding, const Loop& loop) {
     std::vector<Expr> results;
     for (const Expr& result : region.results) results.push_back(substitute(result, vars, scalars));
     if (keeps) results.push_back(longer);
-    builder_.end_block();
-    return std::make_shared<const Region>(builder_.end_region(std::move(results)));
+    return std::make_shared<const Region>(closed(builder_, std::move(results)));
   };
   if (loop.condition) taped.condition = copied(*loop.condition, false);
   taped.body = copied(body, true);
@@ -137,10 +181,10 @@ void Reverse::append_loop(const Binding& binding, const Loop& loop) {
   std::vector<Expr> fields;
   for (std::size_t i = 0; i < count; ++i)
     fields.push_back(builder_.emit(tuple_get(both, static_cast<int>(i), span), body.params[i].name()));
+  tapes_.emplace(binding.var().id(), builder_.emit(tuple_get(both, static_cast<int>(count), span), "tape"));
   Binding first = binding;
   first.kind = VarBinding{binding.var(), count == 1 ? fields[0] : tuple(fields, span)};
   builder_.append(first);
-  tapes_.emplace(binding.var().id(), builder_.emit(tuple_get(both, static_cast<int>(count), span), "tape"));
 }
 
 void Reverse::through_loop(const Loop& loop, const Var& output, const Adjoint& adjoint) {
@@ -211,15 +255,15 @@ void Reverse::through_loop(const Loop& loop, const Var& output, const Adjoint& a
     inner.add(Expr(free[k]), inner.as_adjoint(Expr(params[1 + moving.size() + k])));
     next.push_back(bound(inner.as_expr(inner.of(free[k]), free[k].type(), Expr(free[k])), "lv"));
   }
-  builder_.end_block();
-  back.body = std::make_shared<const Region>(builder_.end_region(std::move(next)));
+  back.body = std::make_shared<const Region>(closed(builder_, std::move(next)));
   builder_.begin_block(false);
   const Expr made = builder_.emit(loop_expr(std::move(back), span), "lv");
+  std::vector<std::string> names;
+  for (const Var& param : params) names.push_back(param.name());
+  const std::vector<Expr> fields = fields_of(builder_, made, names, span);
   std::size_t place = 1;
-  const std::size_t all = params.size();
-  for (const std::size_t i : moving)
-    add(loop.initial[i], as_adjoint(field_of(made, place++, all == 1, span)));
-  for (const Var& var : free) add(Expr(var), as_adjoint(field_of(made, place++, all == 1, span)));
+  for (const std::size_t i : moving) add(loop.initial[i], as_adjoint(fields[place++]));
+  for (const Var& var : free) add(Expr(var), as_adjoint(fields[place++]));
 }
 
 }  // namespace relish

@@ -25,8 +25,14 @@ Value evaluate(const EvalCall& c) {
   return Value::tuple({Value(std::shared_ptr<const ObjectValue>(stack->below())), stack->top()});
 }
 
-constexpr Sample samples[] = {{"R.stack.push(R.stack.new(), tensor([1.0, 2.0]))"},
-                              {"R.stack.push(R.stack.push(R.stack.new(), tensor(1)), tensor(2))"}};
+// The cotangent of a stack is a stack of cotangents.
+std::vector<std::optional<Expr>> vjp(const VjpCall& c) {
+  return {c.builder.call("stack.push", {c.builder.emit(tuple_get(c.cotangent, 0, c.call.span)),
+                                        c.builder.emit(tuple_get(c.cotangent, 1, c.call.span))})};
+}
+
+constexpr Sample samples[] = {{"R.stack.push(R.stack.new(), tensor([1.0, 2.0]))", "", false},
+                              {"R.stack.push(R.stack.push(R.stack.new(), tensor(1)), tensor(2))", "", false}};
 constexpr Reject rejects[] = {{"pop.stack", "tensor([1.0])", "expected a stack"}};
 
 }  // namespace
@@ -37,7 +43,8 @@ extern const Op op_stack_pop{
     .params = params,
     .infer = infer,
     .eval = evaluate,
-    .no_gradient = no_stack_gradient,
+    .vjp = vjp,
+    .gradient_doc = "the stack of cotangents with that of the top pushed",
     .agreement = Agreement::DataMovement,
     .samples = samples,
     .rejects = rejects,

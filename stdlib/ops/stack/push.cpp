@@ -21,9 +21,16 @@ Value evaluate(const EvalCall& c) {
   return std::shared_ptr<const ObjectValue>(std::make_shared<const StackValue>(stack_value(c, 0), c.args[1]));
 }
 
-constexpr Sample samples[] = {{"R.stack.new(), tensor([1.0, 2.0])"},
-                              {"R.stack.push(R.stack.new(), tensor([1, 2])), tensor([3, 4])"},
-                              {"R.stack.push(R.stack.new(), 1.5), 2.5"}};
+// The cotangent of a stack is a stack of cotangents.
+std::vector<std::optional<Expr>> vjp(const VjpCall& c) {
+  const Expr popped = c.builder.call("stack.pop", {c.cotangent});
+  return {c.builder.emit(tuple_get(popped, 0, c.call.span)),
+          c.builder.emit(tuple_get(popped, 1, c.call.span))};
+}
+
+constexpr Sample samples[] = {{"R.stack.new(), tensor([1.0, 2.0])", "", false},
+                              {"R.stack.push(R.stack.new(), tensor([1, 2])), tensor([3, 4])", "", false},
+                              {"R.stack.push(R.stack.new(), 1.5), 2.5", "", false}};
 constexpr Reject rejects[] = {
     {"push.stack", "tensor([1.0]), tensor([1.0])", "expected a stack"},
     {"push.value", "R.stack.push(R.stack.new(), tensor([1.0])), tensor([1])",
@@ -38,7 +45,8 @@ extern const Op op_stack_push{
     .params = params,
     .infer = infer,
     .eval = evaluate,
-    .no_gradient = no_stack_gradient,
+    .vjp = vjp,
+    .gradient_doc = "the stack of cotangents without its top, and the top",
     .agreement = Agreement::DataMovement,
     .samples = samples,
     .rejects = rejects,
