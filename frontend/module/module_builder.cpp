@@ -1,5 +1,6 @@
 // Declarations of a module, built in the order that their types need.
 #include "frontend/module/module_builder.h"
+
 #include "frontend/names/suggestions.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "frontend/module/device_names.h"
+#include "frontend/module/gradient_target.h"
 #include "frontend/prim_func/block_variables.h"
 #include "frontend/prim_func/prim_func_builder.h"
 #include "frontend/types/attribute_reader.h"
@@ -331,19 +333,19 @@ void ModuleBuilder::check_gradients() {
     if (!of) continue;
     const Function& gradient = **graph;
     context_.attempt_typed([&] {
-      auto refuse = [&](std::string_view id, const std::string& message, const Function* target) {
+      auto refuse = [&](std::string_view id, const std::string& message, const Differentiated* target) {
         std::vector<DiagnosticNote> notes;
         if (target) notes.push_back({target->span, fmt::format("'{}' is here", printable(target->name))});
         fail(ErrorClass::Type, gradient.span, id, message, std::move(notes));
       };
       auto* name = of->as<std::string>();
-      FunctionPtr target = name ? module_.function(*name) : nullptr;
-      if (!target && name && session_) target = session_->function(*name);
+      std::optional<Differentiated> target = name ? differentiated(module_, *name) : std::nullopt;
+      if (!target && name && session_) target = differentiated(*session_, *name);
       if (!target) {
         if (name && by_name_.count(*name)) return;  // it is wrong itself
         refuse(
             "gradient.target",
-            fmt::format("'{}' is the gradient of {}; expected a Relax function of the module",
+            fmt::format("'{}' is the gradient of {}; expected a function of the module",
                         printable(gradient.name), name ? fmt::format("'{}'", printable(*name)) : "no name"),
             nullptr);
       }
@@ -351,7 +353,7 @@ void ModuleBuilder::check_gradients() {
         refuse(
             "gradient.pure",
             fmt::format("the gradient '{}' has effects; expected a pure function", printable(gradient.name)),
-            target.get());
+            &*target);
       }
       if (const FunctionPtr& first = first_of.at(*name); first != *graph) {
         fail(ErrorClass::Type, gradient.span, "gradient.twice",
@@ -360,8 +362,8 @@ void ModuleBuilder::check_gradients() {
              {{first->span, fmt::format("the first is '{}'", printable(first->name))}});
       }
       std::vector<Type> wanted;
-      for (const Var& param : target->params) wanted.push_back(param.type());
-      const std::vector<Type> outputs = flat(target->result_type);
+      for (const auto& [input, type] : target->inputs) wanted.push_back(type);
+      const std::vector<Type>& outputs = target->outputs;
       wanted.insert(wanted.end(), outputs.begin(), outputs.end());
       wanted.insert(wanted.end(), outputs.begin(), outputs.end());
       if (gradient.params.size() != wanted.size()) {
@@ -370,9 +372,9 @@ void ModuleBuilder::check_gradients() {
             fmt::format("the gradient '{}' has {} parameters; expected {}: the {} of '{}', its {} and their "
                         "cotangents",
                         printable(gradient.name), gradient.params.size(), wanted.size(),
-                        target->params.size() == 1 ? "input" : "inputs", printable(target->name),
+                        target->inputs.size() == 1 ? "input" : "inputs", printable(target->name),
                         outputs.size() == 1 ? "output" : "outputs"),
-            target.get());
+            &*target);
       }
       // Dimensions have names of their own in each function: compared are dtypes, ranks and known sizes.
       auto clash = [](const Type& a, const Type& b) {
@@ -393,24 +395,24 @@ void ModuleBuilder::check_gradients() {
                fmt::format("parameter '{}' of the gradient '{}' has type {}; expected {}",
                            printable(gradient.params[i].name()), printable(gradient.name),
                            print(gradient.params[i].type()), print(wanted[i])),
-               target.get());
+               &*target);
       }
       const std::vector<Type> results = flat(gradient.result_type);
-      if (results.size() != target->params.size()) {
+      if (results.size() != target->inputs.size()) {
         refuse("gradient.result",
                fmt::format(
                    "the gradient '{}' returns {}; expected a cotangent for each of the {} inputs of '{}'",
-                   printable(gradient.name), print(gradient.result_type), target->params.size(),
+                   printable(gradient.name), print(gradient.result_type), target->inputs.size(),
                    printable(target->name)),
-               target.get());
+               &*target);
       }
       for (std::size_t i = 0; i < results.size(); ++i) {
-        if (!clash(results[i], target->params[i].type())) continue;
+        if (!clash(results[i], target->inputs[i].second)) continue;
         refuse("gradient.result",
                fmt::format("the gradient '{}' returns {} for the input '{}'; expected {}",
-                           printable(gradient.name), print(results[i]), printable(target->params[i].name()),
-                           print(target->params[i].type())),
-               target.get());
+                           printable(gradient.name), print(results[i]), printable(target->inputs[i].first),
+                           print(target->inputs[i].second)),
+               &*target);
       }
     });
   }

@@ -192,6 +192,7 @@ void CallPairs::make(const Function& function, CallPair& pair) {
   if (!reaches_itself(function.name)) return make_halves(function, pair, backward);
   // Its type is known before its body: that calls it.
   pair.backward = backward;
+  for (std::size_t i = 0; i < function.params.size(); ++i) pair.params.push_back(i);
   for (const Var& param : function.params) pair.backward_type.params.push_back(param.type());
   for (const std::vector<int>& path : pair.outputs)
     pair.backward_type.params.push_back(type_at(function.result_type, path));
@@ -215,25 +216,31 @@ void CallPairs::make(const Function& function, CallPair& pair) {
 
 void CallPairs::make_halves(const Function& function, CallPair& pair, const std::string& name) {
   BothWays ways = both_ways(job_, function, pair);
-  std::vector<Var> kept = kept_values(ways);
-  if (!tell_all_sizes(ways, kept)) {
-    for (const Var& param : ways.params)
-      if (std::find(kept.begin(), kept.end(), param) == kept.end()) kept.push_back(param);
+  std::vector<Var> taken, kept;
+  for (const Var& var : kept_values(ways)) {
+    const auto param = std::find(ways.params.begin(), ways.params.end(), var);
+    (param == ways.params.end() ? kept : taken).push_back(var);
   }
+  std::vector<Var> told = taken;
+  told.insert(told.end(), kept.begin(), kept.end());
+  if (!tell_all_sizes(ways, told)) taken = ways.params;
+  for (const Var& var : taken)
+    pair.params.push_back(static_cast<std::size_t>(std::find(ways.params.begin(), ways.params.end(), var) -
+                                                   ways.params.begin()));
   if (!kept.empty()) {
     Function first = half_of(function, job_.module.fresh_name(function.name + "_forward"));
     VarMap vars;
     first.params = own_params(ways.params, vars);
-    std::vector<Expr> values;
-    for (const Var& var : kept) values.emplace_back(var);
-    const Expr both = tuple({ways.result, tuple(std::move(values), function.span)}, function.span);
+    const Expr both = tuple({ways.result, tuple(std::vector<Expr>(kept.begin(), kept.end()), function.span)},
+                            function.span);
     close_function(first, over(ways.forward, vars), substitute(both, vars));
     pair.forward = first.name;
     job_.module.set(std::make_shared<const Function>(std::move(first)));
   }
   Function second = half_of(function, name);
   VarMap vars;
-  std::vector<Var> values = kept;
+  std::vector<Var> values = taken;
+  values.insert(values.end(), kept.begin(), kept.end());
   values.insert(values.end(), ways.cotangents.begin(), ways.cotangents.end());
   second.params = own_params(values, vars);
   close_function(second, over(ways.backward, vars), substitute(ways.gradients, vars));

@@ -18,9 +18,10 @@
 namespace relish {
 
 struct CallPair {
-  std::string forward;  // empty: f itself is called
+  std::string forward;  // empty: f itself is called, and nothing of it is kept
   std::string backward;
   FunctionType backward_type;
+  std::vector<std::size_t> params;        // of f, which it takes; then what is kept, then the cotangents
   std::vector<std::size_t> wrt;           // parameters whose gradients it gives, in a tuple
   std::vector<std::vector<int>> outputs;  // paths to the floating tensors of the result
 };

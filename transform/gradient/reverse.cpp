@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "ir/calls/call_layout.h"
 #include "ir/operators/op.h"
 #include "ir/printer/printer.h"
 #include "support/failure.h"
@@ -90,8 +91,14 @@ void Reverse::through_operator(const OpCall& call, const Expr& value, const Var&
 }
 
 void Reverse::through_prim_call(const CallTir& call, const Var& output, const Adjoint& adjoint) {
-  if (const FunctionPtr written = job_.user_gradient_of(call.callee.as<GlobalRef>()->name))
-    return through_written(call.args, written, output, adjoint);
+  const std::string& name = call.callee.as<GlobalRef>()->name;
+  if (const FunctionPtr written = job_.user_gradient_of(name)) {
+    // Its inputs are the parameters in their order; a call has scalars and tensors each in order.
+    std::vector<Expr> inputs;
+    for (const ParamSource& source : call_layout(*job_.module.prim_func(name), call, builder_.origin()))
+      if (source.kind == ParamSource::Argument) inputs.push_back(call.args[source.index]);
+    return through_written(inputs, written, output, adjoint);
+  }
   std::vector<Expr> cotangents;
   for (std::size_t i = 0; i < call.out_types.size(); ++i) {
     if (!call.tuple_result)
@@ -149,12 +156,11 @@ bool Reverse::append_call(const Binding& binding, const FunctionCall& call) {
 void Reverse::through_call(const FunctionCall& call, const Var& output, const Adjoint& adjoint) {
   const CallPair& pair = job_.pairs->of(call, [&](const Expr& arg) { return job_.reaches(arg); });
   std::vector<Expr> args;
+  for (const std::size_t param : pair.params) args.push_back(call.args[param]);
   if (const auto kept = kept_.find(output.id()); kept != kept_.end()) {
     const int count = static_cast<int>(kept->second.type().tuple()->fields.size());
     for (int i = 0; i < count; ++i)
       args.push_back(builder_.emit(tuple_get(kept->second, i, builder_.origin()), "lv"));
-  } else {
-    args = call.args;
   }
   const Expr cotangent = as_expr(adjoint, output.type(), Expr(output));
   for (const std::vector<int>& path : pair.outputs) {

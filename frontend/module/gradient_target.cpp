@@ -1,0 +1,32 @@
+// Inputs and outputs of functions whose gradients users write.
+#include "frontend/module/gradient_target.h"
+
+namespace relish {
+
+std::optional<Differentiated> differentiated(const Module& module, std::string_view name) {
+  if (const FunctionPtr function = module.function(name)) {
+    Differentiated result{function->name, function->span, {}, {function->result_type}};
+    for (const Var& param : function->params) result.inputs.emplace_back(param.name(), param.type());
+    if (const TupleType* fields = function->result_type.tuple()) result.outputs = fields->fields;
+    return result;
+  }
+  const PrimFuncPtr prim = module.prim_func(name);
+  if (!prim) return std::nullopt;
+  Differentiated result{prim->name, prim->span, {}, {}};
+  const std::vector<ParamAccess> accesses = param_accesses(*prim);
+  for (std::size_t i = 0; i < prim->params.size(); ++i) {
+    const PrimParam& param = prim->params[i];
+    if (const ScalarVar* scalar = param.scalar()) {
+      result.inputs.emplace_back(scalar->name(), ScalarType{scalar->dtype()});
+      continue;
+    }
+    const Type type = tensor_type(param.buffer()->shape(), param.buffer()->dtype());
+    if (accesses[i].written && !accesses[i].read)
+      result.outputs.push_back(type);
+    else
+      result.inputs.emplace_back(param.name(), type);
+  }
+  return result;
+}
+
+}  // namespace relish

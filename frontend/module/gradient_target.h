@@ -1,0 +1,24 @@
+// What a user's gradient is for: an R.function or a prim_func, by what goes in and comes out.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ir/nodes/module.h"
+
+namespace relish {
+
+struct Differentiated {
+  std::string name;
+  Span span;
+  std::vector<std::pair<std::string, Type>> inputs;
+  std::vector<Type> outputs;
+};
+
+// The function of that name. The outputs of a prim_func are the buffers that it only writes to.
+std::optional<Differentiated> differentiated(const Module& module, std::string_view name);
+
+}  // namespace relish
