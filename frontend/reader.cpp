@@ -230,7 +230,8 @@ void SourceReader::bind_imports(ast::Block& statements) {
 void SourceReader::collect_names(const ast::Block& statements) {
   std::set<std::string> names(options_.session_names.begin(), options_.session_names.end());
   for (const ast::Statement& statement : statements) {
-    if (statement.as<ast::FunctionDefinition>() || statement.as<ast::Damaged>()) continue;
+    const bool declaration = statement.as<ast::FunctionDefinition>() && !is_script_function(statement);
+    if (declaration || statement.as<ast::Damaged>()) continue;
     auto* assignment = statement.as<ast::Assignment>();
     auto* call = assignment && assignment->value ? assignment->value->as<ast::Call>() : nullptr;
     const std::string* target = assignment ? ast::name_of(*assignment->targets[0]) : nullptr;
@@ -263,7 +264,7 @@ void SourceReader::build_free_functions(ast::Block& statements) {
     std::size_t end = begin;
     for (; end < statements.size(); ++end) {
       auto* definition = statements[end].as<ast::FunctionDefinition>();
-      if (!definition) continue;
+      if (!definition || is_script_function(statements[end])) continue;
       if (!group.insert(definition->name).second && options_.redefinitions) break;
       builder.declare(statements[end]);
     }
@@ -274,7 +275,7 @@ void SourceReader::build_free_functions(ast::Block& statements) {
     }
     for (; begin < end; ++begin) {
       auto* definition = statements[begin].as<ast::FunctionDefinition>();
-      if (!definition) continue;
+      if (!definition || is_script_function(statements[begin])) continue;
       auto built = builder.built(*definition);
       std::string name = definition->name;
       if (built) {

@@ -119,11 +119,11 @@ listItem: MUL? expression;
 
 expression: operation (IF operation ELSE operation)* | lambda;
 
-lambda: LAMBDA lambdaParameters? COLON operation (IF operation ELSE operation)*;
+lambda: LAMBDA lambdaParameters? COLON expression;
 
 lambdaParameters: lambdaParameter (COMMA lambdaParameter)* COMMA?;
 
-lambdaParameter: (MUL | POW)? NAME (ASSIGN expression)?;
+lambdaParameter: (MUL | POW)? NAME (ASSIGN expression)? | MUL | DIV;
 
 operation: prefix* primary (infix prefix* primary)*;
 
@@ -188,5 +188,5 @@ atom
 
 dictItem: POW expression | expression (COLON expression)?;
 
-// Read so that it can be refused by name.
+// Those of generators are read so that they can be refused by name.
 comprehension: (FOR targets IN operation (IF operation)*)+;

@@ -181,8 +181,10 @@ Expr GraphValues::single_value(const ast::Expr& expr) {
     type_error(expr.span, "expression.value",
                "found a list of numbers; expected R.const([...], \"float32\")");
   }
-  if (auto* v = expr.as<ast::Unsupported>()) {
-    type_error(expr.span, "unsupported.expression", fmt::format("found {}, which is not supported", v->what));
+  if (expr.as<ast::Unsupported>() || expr.as<ast::Lambda>() || expr.as<ast::Comprehension>() ||
+      expr.as<ast::Ellipsis>()) {
+    type_error(expr.span, "unsupported.expression",
+               fmt::format("found {}, which is not supported", ast::describe(expr)));
   }
   type_error(expr.span, "expression.value", fmt::format("found {}; expected a value", ast::describe(expr)));
 }

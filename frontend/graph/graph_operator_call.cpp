@@ -42,7 +42,7 @@ Attribute index_map_text(const ReadContext& context, const ast::Expr& value) {
   auto* call = value.as<ast::Call>();
   if (call && context.namespaces.canonical(*call->callee) == "T.index_map" && !call->arguments.empty())
     lambda = call->arguments[0].value.get();
-  if (!lambda->as<ast::Unsupported>()) return read_attribute(context, *lambda);
+  if (!lambda->as<ast::Lambda>()) return read_attribute(context, *lambda);
   const Span span = lambda->span;
   const std::string_view source = Sources::instance().find(span.file)->text();
   // One spelling: blanks around words and operators are single, none stand inside brackets or before a comma.

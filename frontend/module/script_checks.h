@@ -6,11 +6,14 @@
 
 namespace relish {
 
-// Reports definitions inside statements, `with`, break and continue outside loops, return, annotations,
-// targets that are no names, and expressions that are read only to be refused.
+// Reports declarations inside statements, `with`, break and continue outside loops, return outside functions,
+// annotations, targets that nothing can be assigned to, and expressions that are read only to be refused.
 void check_script(ReadContext& context, const ast::Block& statements);
 
-// "a lambda is not part of the language; write an R.function".
+// A `def` without decorator at top level is a script function: a value, not part of a module.
+bool is_script_function(const ast::Statement& statement);
+
+// "a set is not part of the language; write a list or a dict".
 std::string refusal_of(const ast::Unsupported& expression);
 
 }  // namespace relish

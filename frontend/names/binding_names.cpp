@@ -11,6 +11,10 @@ void visit_target(const ast::Expr& target, const std::function<void(const std::s
     visit(*name, target.span);
   } else if (auto* tuple = target.as<ast::TupleValue>()) {
     for (const ast::ExprPtr& item : tuple->items) visit_target(*item, visit);
+  } else if (auto* list = target.as<ast::ListValue>()) {
+    for (const ast::ExprPtr& item : list->items) visit_target(*item, visit);
+  } else if (auto* starred = target.as<ast::Starred>()) {
+    visit_target(*starred->value, visit);
   }
 }
 

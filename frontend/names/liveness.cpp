@@ -100,7 +100,10 @@ void read_expr(const ast::ExprPtr& expr, Names& into) {
           read_expr(v.then_value, into);
           read_expr(v.else_value, into);
         } else if constexpr (std::is_same_v<K, ast::FormatString>) {
-          for (const ast::FormatPart& part : v.parts) read_expr(part.field, into);
+          for (const ast::FormatPart& part : v.parts) {
+            read_expr(part.field, into);
+            for (const ast::FormatPart& inner : part.spec_fields) read_expr(inner.field, into);
+          }
         }
       },
       expr->kind);

@@ -37,6 +37,7 @@ std::string describe(const Expr& expr) {
     std::string operator()(const TupleValue&) const { return "a tuple"; }
     std::string operator()(const ListValue&) const { return "a list"; }
     std::string operator()(const DictValue&) const { return "a dictionary"; }
+    std::string operator()(const Ellipsis&) const { return "'...'"; }
     std::string operator()(const NumberListValue&) const { return "a list of numbers"; }
     std::string operator()(const Attribute&) const {
       std::string name = dotted_name(expr);
@@ -56,6 +57,8 @@ std::string describe(const Expr& expr) {
     std::string operator()(const Logic& l) const { return fmt::format("an operation '{}'", text_of(l.op)); }
     std::string operator()(const Conditional&) const { return "a conditional expression"; }
     std::string operator()(const Starred&) const { return "a starred expression"; }
+    std::string operator()(const Lambda&) const { return "a lambda"; }
+    std::string operator()(const Comprehension&) const { return "a comprehension"; }
     std::string operator()(const Unsupported& u) const { return u.what; }
   };
   return std::visit(Words{expr}, expr.kind);
@@ -107,6 +110,8 @@ std::string_view text_of(Operator op) {
       return "not in";
     case Operator::Is:
       return "is";
+    case Operator::IsNot:
+      return "is not";
     case Operator::And:
       return "and";
     case Operator::Or:

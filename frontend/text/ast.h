@@ -46,14 +46,28 @@ enum class Operator : std::uint8_t {
   Ne,
   In,
   NotIn,
-  Is,  // comparison
+  Is,
+  IsNot,  // comparison
   And,
   Or,  // logic
 };
 enum class PrefixOperator : std::uint8_t { Plus, Minus, Invert, Not };
 
+// Where the value of a name is found while statements run; whoever runs them says so once (shell/script).
+struct NamePlace {
+  enum class Kind : std::uint8_t {
+    Unknown,  // by its text
+    Script,   // among the names of the script with the number `owner`
+    Local,    // in a slot of the running function
+    Cell,     // in a cell, which inner functions share
+  };
+  Kind kind = Kind::Unknown;
+  std::uint32_t index = 0;
+  std::uint32_t owner = 0;
+};
 struct Name {
   std::string id;
+  mutable NamePlace place = {};
 };
 // NAME@12: what the name stood for behind an input of a session.
 struct StateName {
@@ -73,12 +87,13 @@ struct NoneValue {};
 struct StringValue {
   std::string value;
 };
-// f"a {x:.3f} b": text and fields alternate.
+// f"a {x:.3f} b": text and fields alternate. Fields stand in a specification too: {x:{width}.3f}.
 struct FormatPart {
   std::string text;  // literal text, when `field` is null
   ExprPtr field;
-  std::string spec;     // behind ':', without it
-  char conversion = 0;  // 'r', 's' behind '!', or 0
+  std::string spec;                          // behind ':', without it: all of it, or up to its first field
+  char conversion = 0;                       // 'r', 's', 'a' behind '!', or 0
+  std::vector<FormatPart> spec_fields = {};  // what stands behind `spec`
 };
 struct FormatString {
   std::vector<FormatPart> parts;
@@ -89,9 +104,11 @@ struct TupleValue {
 struct ListValue {
   std::vector<ExprPtr> items;
 };
+// A null key stands before the dict of `**d`, whose entries come in.
 struct DictValue {
   std::vector<std::pair<ExprPtr, ExprPtr>> items;
 };
+struct Ellipsis {};
 // A long list of plain numbers. All integers: `integers`; otherwise `reals`.
 struct NumberListValue {
   std::vector<std::int64_t> integers;
@@ -153,15 +170,48 @@ struct Conditional {
 struct Starred {
   ExprPtr value;
 };
-// What is read only to be refused by name: "lambda", "comprehension", "set", "'is'".
+struct Parameter {
+  std::string name;
+  Span span;
+  ExprPtr annotation;  // may be null
+  ExprPtr default_value;
+  int stars = 0;
+};
+// The frame of a script function, as whoever runs it has numbered its names; of a comprehension, what it
+// binds in the frame around it.
+struct Scope {
+  std::vector<std::string> slots;  // by name
+  std::vector<std::string> cells;  // the function's own ones first, then those of functions around it
+  std::size_t own_cells = 0;
+  std::vector<std::uint32_t> captured;  // which cells of the frame around stand behind the own ones
+  std::vector<NamePlace> places;        // of the parameters, or of the names of a comprehension
+};
+struct Lambda {
+  std::vector<Parameter> parameters;
+  ExprPtr value;
+  mutable std::shared_ptr<const Scope> scope = {};
+};
+// `for target in value`, or `if value` when `target` is null.
+struct ComprehensionClause {
+  ExprPtr target;
+  ExprPtr value;
+};
+// [value for … if …], {key: value for …}.
+struct Comprehension {
+  ExprPtr key;  // of a dict; null for a list
+  ExprPtr value;
+  std::vector<ComprehensionClause> clauses;
+  mutable std::shared_ptr<const Scope> scope = {};
+};
+// What is read only to be refused by name: "a set", "a generator".
 struct Unsupported {
   std::string what;
 };
 
-using ExprKind =
-    std::variant<Name, StateName, IntValue, FloatValue, BoolValue, NoneValue, StringValue, FormatString,
-                 TupleValue, ListValue, DictValue, NumberListValue, Attribute, Call, Slice, Subscript, Prefix,
-                 Chain, Comparison, Logic, Conditional, Starred, Unsupported>;
+using ExprKind = std::variant<Name, StateName, IntValue, FloatValue, BoolValue, NoneValue, StringValue,
+                              FormatString, TupleValue, ListValue, DictValue, Ellipsis, NumberListValue,
+                              Attribute, Call, Slice, Subscript, Prefix, Chain, Comparison, Logic,
+                              Conditional, Starred, Lambda, Comprehension, Unsupported>;
 
 struct Expr {
   Span span;
@@ -264,13 +314,6 @@ struct TypeParameter {
   Span span;
   ExprPtr bound;
 };
-struct Parameter {
-  std::string name;
-  Span span;
-  ExprPtr annotation;  // may be null
-  ExprPtr default_value;
-  int stars = 0;
-};
 struct FunctionDefinition {
   std::string name;
   Span name_span;
@@ -279,6 +322,9 @@ struct FunctionDefinition {
   std::vector<Parameter> parameters;
   ExprPtr result_annotation;  // may be null
   Block body;
+  // Of a script function: its frame, and where its name is bound.
+  mutable std::shared_ptr<const Scope> scope = {};
+  mutable NamePlace place = {};
 };
 struct ClassDefinition {
   std::string name;

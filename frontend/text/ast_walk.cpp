@@ -5,8 +5,12 @@ namespace relish::ast {
 
 void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& visit) {
   visit(expr);
+  for_each_child(expr, [&](const Expr& inner) { for_each_expr(inner, visit); });
+}
+
+void for_each_child(const Expr& expr, const std::function<void(const Expr&)>& visit) {
   auto one = [&](const ExprPtr& inner) {
-    if (inner) for_each_expr(*inner, visit);
+    if (inner) visit(*inner);
   };
   auto all = [&](const std::vector<ExprPtr>& items) {
     for (const ExprPtr& item : items) one(item);
@@ -51,7 +55,20 @@ void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& vis
     one(slice->end);
     one(slice->step);
   } else if (const auto* text = expr.as<FormatString>()) {
-    for (const FormatPart& part : text->parts) one(part.field);
+    for (const FormatPart& part : text->parts) {
+      one(part.field);
+      for (const FormatPart& inner : part.spec_fields) one(inner.field);
+    }
+  } else if (const auto* lambda = expr.as<Lambda>()) {
+    for (const Parameter& parameter : lambda->parameters) one(parameter.default_value);
+    one(lambda->value);
+  } else if (const auto* comprehension = expr.as<Comprehension>()) {
+    for (const ComprehensionClause& clause : comprehension->clauses) {
+      one(clause.target);
+      one(clause.value);
+    }
+    one(comprehension->key);
+    one(comprehension->value);
   }
 }
 
@@ -71,6 +88,10 @@ std::vector<const Expr*> own_expressions(const Statement& statement) {
   if (const auto* node = statement.as<While>()) add(node->condition);
   if (const auto* node = statement.as<If>()) {
     for (const Branch& branch : node->branches) add(branch.condition);
+  }
+  if (const auto* node = statement.as<Return>()) add(node->value);
+  if (const auto* node = statement.as<FunctionDefinition>()) {
+    for (const Parameter& parameter : node->parameters) add(parameter.default_value);
   }
   return result;
 }

@@ -10,6 +10,8 @@ namespace relish::ast {
 
 // The expression and all inside it, outer before inner.
 void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& visit);
+// Those that it is made of.
+void for_each_child(const Expr& expr, const std::function<void(const Expr&)>& visit);
 // The expressions that a statement evaluates itself, without those of blocks inside it and without the names
 // that it binds.
 std::vector<const Expr*> own_expressions(const Statement& statement);

@@ -47,11 +47,43 @@ ast::ExprPtr ExprConverter::expression_list(Parser::ExpressionListContext* tree)
 
 void ExprConverter::refuse_star(const ast::Expr& expr) const {
   if (expr.as<ast::Starred>())
-    line_.refuse(expr.span, "syntax.star", "found a starred expression; expected each item written out");
-  if (auto* tuple = expr.as<ast::TupleValue>())
-    for (const ast::ExprPtr& item : tuple->items) refuse_star(*item);
-  if (auto* list = expr.as<ast::ListValue>())
-    for (const ast::ExprPtr& item : list->items) refuse_star(*item);
+    line_.refuse(expr.span, "syntax.star",
+                 "found a starred expression alone; expected it in a list, a tuple or a call");
+}
+
+ast::ExprPtr ExprConverter::targets(Parser::TargetsContext* tree) {
+  auto all = tree->target();
+  if (all.size() == 1 && tree->COMMA().empty()) {
+    ast::ExprPtr only = target(all[0]);
+    refuse_star(*only);
+    return only;
+  }
+  ast::TupleValue tuple;
+  for (auto* t : all) tuple.items.push_back(target(t));
+  return make_expr(line_.span_of(tree), std::move(tuple));
+}
+
+ast::ExprPtr ExprConverter::target(Parser::TargetContext* tree) {
+  ast::ExprPtr name = primary(tree->primary());
+  if (!tree->MUL()) return name;
+  return make_expr(line_.span_of(tree), ast::Starred{std::move(name)});
+}
+
+ast::ExprPtr ExprConverter::comprehension(Span span, ast::ExprPtr key, ast::ExprPtr value,
+                                          Parser::ComprehensionContext* tree) {
+  ast::Comprehension result{std::move(key), std::move(value), {}};
+  using Operation = Parser::OperationContext;
+  for (std::size_t i = 0; i < tree->children.size();) {
+    if (token_of(tree->children[i])->getType() == Parser::FOR) {
+      ast::ExprPtr variables = targets(child<Parser::TargetsContext>(tree, i + 1));
+      result.clauses.push_back({std::move(variables), operation(child<Operation>(tree, i + 3))});
+      i += 4;
+    } else {
+      result.clauses.push_back({nullptr, operation(child<Operation>(tree, i + 1))});
+      i += 2;
+    }
+  }
+  return make_expr(span, std::move(result));
 }
 
 ast::ExprPtr ExprConverter::list_item(Parser::ListItemContext* tree) {
@@ -81,7 +113,26 @@ ast::ExprPtr ExprConverter::expression(Parser::ExpressionContext* tree) {
 }
 
 ast::ExprPtr ExprConverter::lambda(Parser::LambdaContext* tree) {
-  return make_expr(line_.span_of(tree), ast::Unsupported{"a lambda"});
+  enter(1, line_.span_of(tree));
+  ast::Lambda result;
+  if (auto* parameters = tree->lambdaParameters()) {
+    for (auto* p : parameters->lambdaParameter()) {
+      ast::Parameter parameter;
+      parameter.span = line_.span_of(p->start);
+      if (p->NAME()) {
+        parameter.name = line_.text_of(p->NAME()->getSymbol());
+        parameter.span = line_.span_of(p->NAME()->getSymbol());
+      } else {
+        parameter.name = "*";
+      }
+      parameter.stars = p->MUL() ? 1 : p->POW() ? 2 : 0;
+      if (p->ASSIGN()) parameter.default_value = expression(p->expression());
+      result.parameters.push_back(std::move(parameter));
+    }
+  }
+  result.value = expression(tree->expression());
+  depth_ -= 1;
+  return make_expr(line_.span_of(tree), std::move(result));
 }
 
 namespace {
@@ -250,7 +301,7 @@ std::vector<ast::Argument> ExprConverter::arguments(Parser::ArgumentsContext* tr
       argument.stars = token_of(a->children[next++])->getType() == Parser::MUL ? 1 : 2;
     argument.value = expression(child<Written>(a, next++));
     if (next < a->children.size() && !is_token(a->children[next])) {
-      argument.value = make_expr(line_.span_of(a), ast::Unsupported{"a comprehension"});
+      argument.value = make_expr(line_.span_of(a), ast::Unsupported{"a generator"});
     } else if (next < a->children.size()) {
       const std::string* name = ast::name_of(*argument.value);
       if (!name || argument.stars) {
@@ -320,7 +371,7 @@ ast::ExprPtr ExprConverter::atom(Parser::AtomContext* tree) {
     case Parser::NONE:
       return make_expr(span, ast::NoneValue{});
     case Parser::ELLIPSIS:
-      return make_expr(span, ast::Unsupported{"'...'"});
+      return make_expr(span, ast::Ellipsis{});
     case Parser::LBRACE:
       return dictionary(tree);
     default:
@@ -346,8 +397,7 @@ ast::ExprPtr ExprConverter::number(antlr4::Token* token) {
 
 ast::ExprPtr ExprConverter::strings(const std::vector<antlr4::tree::TerminalNode*>& tokens, Span span) {
   std::vector<ast::FormatPart> parts;
-  std::vector<std::pair<std::size_t, std::pair<std::size_t, std::size_t>>>
-      fields;  // part -> place of its text
+  std::vector<PendingField> fields;
   bool format = false;
   for (antlr4::tree::TerminalNode* node : tokens) {
     antlr4::Token* token = node->getSymbol();
@@ -357,12 +407,21 @@ ast::ExprPtr ExprConverter::strings(const std::vector<antlr4::tree::TerminalNode
     for (StringPiece& piece : string->pieces) {
       if (piece.field) {
         std::size_t base = token->getStartIndex();
-        fields.push_back({parts.size(), {base + piece.field->begin, base + piece.field->end}});
+        fields.push_back({nullptr, parts.size(), {}, base + piece.field->begin, base + piece.field->end});
         ast::FormatPart part;
         part.spec = std::move(piece.field->spec);
         part.conversion = piece.field->conversion;
+        for (StringField::Inner& inner : piece.field->spec_fields) {
+          ast::FormatPart inside;
+          inside.text = std::move(inner.text);
+          inside.conversion = inner.conversion;
+          if (inner.begin != inner.end)
+            fields.push_back(
+                {nullptr, parts.size(), part.spec_fields.size(), base + inner.begin, base + inner.end});
+          part.spec_fields.push_back(std::move(inside));
+        }
         parts.push_back(std::move(part));
-      } else if (!parts.empty() && (fields.empty() || fields.back().first + 1 != parts.size())) {
+      } else if (!parts.empty() && (fields.empty() || fields.back().part + 1 != parts.size())) {
         parts.back().text += piece.text;
       } else {
         ast::FormatPart part;
@@ -374,14 +433,21 @@ ast::ExprPtr ExprConverter::strings(const std::vector<antlr4::tree::TerminalNode
   if (!format)
     return make_expr(span, ast::StringValue{parts.empty() ? std::string() : std::move(parts.front().text)});
   ast::ExprPtr result = make_expr(span, ast::FormatString{std::move(parts)});
-  for (auto& [part, place] : fields) pending_.push_back({result.get(), part, place.first, place.second});
+  for (PendingField& field : fields) {
+    field.format = result.get();
+    pending_.push_back(field);
+  }
   return result;
 }
 
 ast::ExprPtr ExprConverter::bracketed(Parser::AtomContext* tree) {
   Span span = line_.span_of(tree);
-  if (tree->children.size() == 4 && !is_token(tree->children[2]))
-    return make_expr(span, ast::Unsupported{"a comprehension"});
+  if (tree->children.size() == 4 && !is_token(tree->children[2])) {
+    if (tree->start->getType() == Parser::LPAREN) return make_expr(span, ast::Unsupported{"a generator"});
+    ast::ExprPtr value = list_item(child<Parser::ListItemContext>(tree, 1));
+    refuse_star(*value);
+    return comprehension(span, nullptr, std::move(value), child<Parser::ComprehensionContext>(tree, 2));
+  }
   std::vector<ast::ExprPtr> items;
   std::size_t count = tree->children.size();
   items.reserve(count / 2);
@@ -397,14 +463,19 @@ ast::ExprPtr ExprConverter::bracketed(Parser::AtomContext* tree) {
 
 ast::ExprPtr ExprConverter::dictionary(Parser::AtomContext* tree) {
   Span span = line_.span_of(tree);
-  if (tree->comprehension()) return make_expr(span, ast::Unsupported{"a comprehension"});
   ast::DictValue result;
   for (auto* item : tree->dictItem()) {
-    if (item->POW())
-      line_.refuse(line_.span_of(item), "syntax.star",
-                   "found '**' in a dictionary; expected each entry written out");
+    if (item->POW()) {
+      if (tree->comprehension())
+        line_.refuse(line_.span_of(item), "syntax.star",
+                     "found '**' in a comprehension; expected KEY: VALUE");
+      result.items.emplace_back(nullptr, expression(item->expression(0)));
+      continue;
+    }
     ast::ExprPtr key = expression(item->expression(0));
     if (!item->COLON()) return make_expr(span, ast::Unsupported{"a set"});
+    if (tree->comprehension())
+      return comprehension(span, std::move(key), expression(item->expression(1)), tree->comprehension());
     result.items.emplace_back(std::move(key), expression(item->expression(1)));
   }
   return make_expr(span, std::move(result));

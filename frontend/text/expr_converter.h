@@ -1,6 +1,7 @@
 // ANTLR's tree of an expression to our syntax tree. Internal to frontend/: ANTLR types.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "frontend/text/ast.h"
@@ -13,7 +14,8 @@ namespace relish {
 struct PendingField {
   ast::Expr* format;  // a FormatString
   std::size_t part;
-  std::size_t begin, end;  // of the text
+  std::optional<std::size_t> inner;  // among the fields of that part's specification
+  std::size_t begin, end;            // of the text
 };
 
 ast::ExprPtr make_expr(Span span, ast::ExprKind kind);
@@ -30,13 +32,17 @@ class ExprConverter {
   ast::ExprPtr expression_list(Parser::ExpressionListContext* tree);
   ast::ExprPtr primary(Parser::PrimaryContext* tree);
   std::vector<ast::Argument> arguments(Parser::ArgumentsContext* tree);
-  // A starred item stands in a list or tuple of values, not alone and not among targets.
+  ast::ExprPtr targets(Parser::TargetsContext* tree);
+  ast::ExprPtr target(Parser::TargetContext* tree);
+  // A starred item stands in a list or tuple, not alone.
   void refuse_star(const ast::Expr& expr) const;
 
   std::vector<PendingField>& pending() { return pending_; }
 
  private:
   ast::ExprPtr lambda(Parser::LambdaContext* tree);
+  ast::ExprPtr comprehension(Span span, ast::ExprPtr key, ast::ExprPtr value,
+                             Parser::ComprehensionContext* tree);
   ast::ExprPtr operation(Parser::OperationContext* tree);
   ast::ExprPtr trailer(Parser::TrailerContext* tree, ast::ExprPtr object);
   ast::ExprPtr atom(Parser::AtomContext* tree);

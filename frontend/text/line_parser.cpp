@@ -61,7 +61,8 @@ bool LineParser::Impl::parse_fields(const std::vector<PendingField>& pending) {
     relish::Slice slice{file, text, field.begin, field.end, {}};
     ast::ExprPtr value = parse<ast::ExprPtr>(slice, expression_line, expressions_of);
     good &= value != nullptr;
-    field.format->as<ast::FormatString>()->parts[field.part].field = std::move(value);
+    ast::FormatPart& part = field.format->as<ast::FormatString>()->parts[field.part];
+    (field.inner ? part.spec_fields[*field.inner] : part).field = std::move(value);
   }
   return good;
 }

@@ -60,6 +60,7 @@ class StringReader {
   bool read_escape();
   bool read_hex(std::size_t digits);
   bool read_field();
+  bool read_spec(StringField& field);
   bool is_echo(std::size_t at) const;
   std::nullopt_t error(std::size_t begin, std::size_t end, std::string message) {
     diagnostics_.error(ErrorClass::Syntax, part(span_, begin, end), "literal.string", std::move(message));
@@ -204,11 +205,47 @@ bool StringReader::is_echo(std::size_t at) const {
                          (token_[next] == '!' && next + 1 < end_ && token_[next + 1] != '='));
 }
 
+// Text and fields {expression!r} of a specification, up to its '}'.
+bool StringReader::read_spec(StringField& field) {
+  while (at_ < end_ && token_[at_] != '}') {
+    std::size_t begin = at_;
+    if (token_[at_] != '{') {
+      while (at_ < end_ && token_[at_] != '}' && token_[at_] != '{') ++at_;
+      std::string text(token_.substr(begin, at_ - begin));
+      if (field.spec_fields.empty()) {
+        field.spec = std::move(text);
+      } else {
+        field.spec_fields.push_back({std::move(text), 0, 0, 0});
+      }
+      continue;
+    }
+    StringField::Inner inner;
+    inner.begin = ++at_;
+    while (at_ < end_ && std::string_view("{}!:\"'\\").find(token_[at_]) == std::string_view::npos) ++at_;
+    inner.end = at_;
+    if (at_ + 2 < end_ && token_[at_] == '!' &&
+        std::string_view("rsa").find(token_[at_ + 1]) != std::string_view::npos) {
+      inner.conversion = token_[at_ + 1];
+      at_ += 2;
+    }
+    const bool blank =
+        token_.substr(inner.begin, inner.end - inner.begin).find_first_not_of(' ') == std::string_view::npos;
+    if (at_ >= end_ || token_[at_] != '}' || blank) {
+      error(begin, begin + 1,
+            "found '{' inside a format specification without a plain expression and '}' behind it");
+      return false;
+    }
+    ++at_;
+    field.spec_fields.push_back(std::move(inner));
+  }
+  return true;
+}
+
 // {expression=!r:spec}; the expression ends at '=', ':', '!' or '}' outside of brackets and strings.
 bool StringReader::read_field() {
   flush();
   std::size_t open = at_++;
-  StringField field{at_, at_, {}, 0};
+  StringField field{at_, at_, {}, 0, {}};
   std::size_t depth = 0;
   char quote = 0;
   for (; at_ < end_; ++at_) {
@@ -243,23 +280,15 @@ bool StringReader::read_field() {
   }
   if (at_ < end_ && token_[at_] == '!') {
     field.conversion = at_ + 1 < end_ ? token_[at_ + 1] : '\0';
-    if (field.conversion != 'r' && field.conversion != 's') {
-      error(at_, at_ + 2, "found an unknown conversion in an f-string; expected '!r' or '!s'");
+    if (field.conversion != 'r' && field.conversion != 's' && field.conversion != 'a') {
+      error(at_, at_ + 2, "found an unknown conversion in an f-string; expected '!r', '!s' or '!a'");
       return false;
     }
     at_ += 2;
   }
   if (at_ < end_ && token_[at_] == ':') {
-    std::size_t begin = ++at_;
-    while (at_ < end_ && token_[at_] != '}' && token_[at_] != '{') ++at_;
-    if (at_ < end_ && token_[at_] == '{') {
-      error(
-          at_, at_ + 1,
-          "found a field inside a format specification; expected plain text such as '.3f': write the number "
-          "there");
-      return false;
-    }
-    field.spec = std::string(token_.substr(begin, at_ - begin));
+    ++at_;
+    if (!read_spec(field)) return false;
   } else if (echo && field.conversion == 0) {
     field.conversion = 'r';
   }

@@ -30,8 +30,15 @@ std::optional<ast::NumberListValue> read_number_list(std::string_view text, Span
 // token.
 struct StringField {
   std::size_t begin, end;  // of the expression's text
-  std::string spec;
+  std::string spec;        // up to its first field
   char conversion = 0;
+  // Texts and fields of the specification behind that; a field has a place, `begin` < `end`.
+  struct Inner {
+    std::string text;
+    std::size_t begin = 0, end = 0;
+    char conversion = 0;
+  };
+  std::vector<Inner> spec_fields = {};
 };
 struct StringPiece {
   std::string text;

@@ -42,6 +42,7 @@ int precedence_of(Operator op) {
     case Operator::In:
     case Operator::NotIn:
     case Operator::Is:
+    case Operator::IsNot:
       return CompareLevel;
     case Operator::BitOr:
       return BitOrLevel;
@@ -161,6 +162,12 @@ ast::ExprPtr Resolver::climb(int level) {
     while (next_ < items_.size() && precedence_of(items_[next_].infix) == precedence) {
       op = items_[next_].infix;
       Span at = items_[next_++].span;
+      // `is not` is one operator; 'not' cannot stand there by itself.
+      if (op == Operator::Is && items_[next_].kind == OperationItem::Kind::PrefixOperator &&
+          items_[next_].prefix == PrefixOperator::Not) {
+        op = Operator::IsNot;
+        at = cover(at, items_[next_++].span);
+      }
       ast::ExprPtr right = climb(precedence + 1);
       if (!right) return nullptr;
       links.push_back({op, at, std::move(right)});

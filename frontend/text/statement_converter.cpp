@@ -134,20 +134,6 @@ ast::Statement StatementConverter::assignment(Parser::AssignmentContext* tree) {
   return statement;
 }
 
-ast::ExprPtr StatementConverter::targets(Parser::TargetsContext* tree) {
-  auto all = tree->target();
-  if (all.size() == 1 && tree->COMMA().empty()) return target(all[0]);
-  ast::TupleValue tuple;
-  for (auto* t : all) tuple.items.push_back(target(t));
-  return make_expr(line_.span_of(tree), std::move(tuple));
-}
-
-ast::ExprPtr StatementConverter::target(Parser::TargetContext* tree) {
-  if (tree->MUL())
-    line_.refuse(line_.span_of(tree), "syntax.star", "found a starred name; expected each name written out");
-  return exprs_.primary(tree->primary());
-}
-
 ast::Statement StatementConverter::header(Parser::HeaderContext* tree) {
   ast::Statement statement{line_.span_of(tree), ast::Pass{}, nullptr, {}};
   auto branch = [&](ast::ExprPtr condition) {
@@ -161,12 +147,12 @@ ast::Statement StatementConverter::header(Parser::HeaderContext* tree) {
     ast::With with;
     for (auto* item : w->withItem()) {
       ast::ExprPtr value = exprs_.expression(item->expression());
-      with.items.push_back({std::move(value), item->target() ? target(item->target()) : nullptr});
+      with.items.push_back({std::move(value), item->target() ? exprs_.target(item->target()) : nullptr});
     }
     statement.kind = std::move(with);
   }
   if (auto* f = tree->forHeader()) {
-    ast::ExprPtr variables = targets(f->targets());
+    ast::ExprPtr variables = exprs_.targets(f->targets());
     statement.kind = ast::For{std::move(variables), exprs_.expression_list(f->expressionList()), {}};
   }
   if (auto* w = tree->whileHeader()) statement.kind = ast::While{exprs_.expression(w->expression()), {}};

@@ -23,8 +23,6 @@ class StatementConverter {
   ast::ClassDefinition class_definition(Parser::ClassHeaderContext* tree);
   ast::FunctionDefinition definition(Parser::DefHeaderContext* tree);
   ast::Parameter parameter(Parser::ParameterContext* tree);
-  ast::ExprPtr targets(Parser::TargetsContext* tree);
-  ast::ExprPtr target(Parser::TargetContext* tree);
 
   const TreeText& line_;
   ExprConverter& exprs_;

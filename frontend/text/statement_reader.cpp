@@ -18,10 +18,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> refused_w
     {"try", "errors end the statement that caused them; check the condition with if"},
     {"except", "errors end the statement that caused them; check the condition with if"},
     {"finally", "errors end the statement that caused them; check the condition with if"},
-    {"raise", "use assert condition, \"message\""},
-    {"global", "names of a script are visible wherever a statement stands"},
-    {"nonlocal", "names of a script are visible wherever a statement stands"},
-    {"yield", "a function returns its whole result"},
+    {"raise", "use fail(\"message\"), or assert condition, \"message\""},
+    {"global", "a function sees the names of the script and binds its own; return the new value"},
+    {"nonlocal", "a function sees the names around it and binds its own; return the new value"},
+    {"yield", "a function returns its whole result, such as a list"},
     {"async", "statements run one after another"},
     {"await", "statements run one after another"},
 }};
@@ -220,7 +220,8 @@ void StatementReader::attach_body(const Line& line, ast::Statement& statement) {
   const bool long_chains = context_.parser.long_chains();
   const bool outside = outside_;
   if (!statement.as<ast::ClassDefinition>()) {
-    if (outside && statement.as<ast::FunctionDefinition>()) context_.parser.set_long_chains(true);
+    const auto* function = statement.as<ast::FunctionDefinition>();
+    if (outside && function && !function->decorators.empty()) context_.parser.set_long_chains(true);
     outside_ = false;
   }
   ast::Block body = read(line.body);

@@ -172,6 +172,8 @@ ScriptValue run_info(Invocation& invocation) {
   std::string text = *find_command("type")->run(type).string();
   if (const auto* function = asked.value->as<FunctionReference>())
     text += function_info(workspace, *function);
+  if (const ScriptFunction* function = asked.value->script_function(); function && function->text)
+    text += "\nwritten at " + place_text(function->span);
   if (const auto* module = asked.value->as<ModulePtr>()) {
     for (const OriginPtr& origin : workspace.origins().stale(**module))
       text += fmt::format("\nstale: {} (made from {} in [{}])", name_of(origin->function), origin->source,

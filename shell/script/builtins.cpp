@@ -4,7 +4,9 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 
+#include "shell/script/characters.h"
 #include "shell/script/numbers.h"
 #include "shell/script/script.h"
 #include "shell/script/script_exit.h"
@@ -30,50 +32,113 @@ ScriptValue number_of(const NamedValue& argument, std::string_view callee) {
 }
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto blank = [](char c) {
+    return is_space(static_cast<unsigned char>(c)) && !continues_character(c);
+  };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
   return text;
 }
 
-template <class T>
-T parse_number(const std::string& text, Span span, std::string_view callee) {
-  std::string_view digits = trimmed(text);
-  T value{};
-  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc{} || end != digits.data() + digits.size() || digits.empty()) {
+// Digits of a base from 2 to 36, or with a prefix of its own for 0; as Python reads them, with '_' between.
+std::int64_t parse_integer(const NamedValue& text, std::int64_t base, Span span) {
+  const auto refuse = [&] {
+    fail(ErrorClass::Runtime, text.span, "script.number",
+         base == 10 ? fmt::format("int: '{}' is no int", printable(*text.value.string()))
+                    : fmt::format("int: '{}' is no int of base {}", printable(*text.value.string()), base));
+  };
+  if (base != 0 && (base < 2 || base > 36))
     fail(ErrorClass::Runtime, span, "script.number",
-         fmt::format("{}: '{}' is no {}", callee, printable(text), callee));
+         fmt::format("int: found the base {}; expected 2 to 36", base));
+  std::string digits(trimmed(*text.value.string()));
+  const bool negative = digits.starts_with('-');
+  if (negative || digits.starts_with('+')) digits.erase(0, 1);
+  const auto prefixed = [&](char letter, int of) {
+    if ((base != of && base != 0) || digits.size() < 3 || digits[0] != '0' || (digits[1] | 0x20) != letter)
+      return;
+    digits.erase(0, digits[2] == '_' ? 3 : 2);
+    base = of;
+  };
+  prefixed('x', 16), prefixed('o', 8), prefixed('b', 2);
+  if (base == 0) base = 10;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (digits[i] != '_') continue;
+    if (i == 0 || i + 1 == digits.size() || digits[i + 1] == '_') refuse();
+    digits.erase(i--, 1);
   }
-  return value;
+  std::uint64_t magnitude = 0;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, static_cast<int>(base));
+  if (end != digits.data() + digits.size() || digits.empty()) refuse();
+  if (error == std::errc::result_out_of_range || magnitude > (std::uint64_t{1} << 63) - (negative ? 0 : 1)) {
+    fail(ErrorClass::Runtime, text.span, "script.overflow",
+         fmt::format("int: '{}' does not fit a 64-bit int", printable(*text.value.string(), 40)));
+  }
+  return static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
 }
 
 ScriptValue call_int(Script&, CallArguments& arguments) {
-  const NamedValue& x = arguments.required("x");
+  const NamedValue* given = arguments.optional("x");
+  const NamedValue* base = arguments.optional("base");
   arguments.done();
-  if (x.value.string()) return parse_number<std::int64_t>(*x.value.string(), x.span, "int");
+  if (!given) return 0;
+  const NamedValue& x = *given;
+  if (x.value.string()) {
+    const auto wanted = base ? integer_of(base->value) : std::optional<std::int64_t>(10);
+    if (!wanted) fail(ErrorClass::Type, base->span, "call.argument", "int: expected an int as base");
+    return parse_integer(x, *wanted, arguments.span());
+  }
+  if (base) fail(ErrorClass::Type, base->span, "call.argument", "int: a base belongs to a str");
   ScriptValue number = number_of(x, "int");
   if (auto integer = integer_of(number)) return *integer;
   return truncate_to_int(std::trunc(*number.as<double>()), x.span);
 }
 
+// As Python reads them: "inf", "nan" and "infinity" in any case, '_' between digits.
+double parse_real(const NamedValue& text) {
+  std::string digits(trimmed(*text.value.string()));
+  if (digits.starts_with('+')) digits.erase(0, 1);
+  bool good = !digits.empty() && !digits.starts_with("+");
+  for (std::size_t i = 0; good && i < digits.size(); ++i) {
+    if (digits[i] != '_') continue;
+    const auto is_digit = [&](std::size_t at) {
+      return at < digits.size() && digits[at] >= '0' && digits[at] <= '9';
+    };
+    good = i > 0 && is_digit(i - 1) && is_digit(i + 1);
+    if (good) digits.erase(i--, 1);
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error == std::errc::result_out_of_range) value = std::strtod(digits.c_str(), nullptr);
+  const bool words = digits.find_first_of("(xX") != std::string::npos;
+  if (!good || words || error == std::errc::invalid_argument || end != digits.data() + digits.size()) {
+    fail(ErrorClass::Runtime, text.span, "script.number",
+         fmt::format("float: '{}' is no float", printable(*text.value.string())));
+  }
+  return value;
+}
+
 ScriptValue call_float(Script&, CallArguments& arguments) {
-  const NamedValue& x = arguments.required("x");
+  const NamedValue* x = arguments.optional("x");
   arguments.done();
-  if (x.value.string()) return parse_number<double>(*x.value.string(), x.span, "float");
-  return *real_of(number_of(x, "float"));
+  if (!x) return 0.0;
+  if (x->value.string()) return parse_real(*x);
+  return *real_of(number_of(*x, "float"));
 }
 
 ScriptValue call_bool(Script&, CallArguments& arguments) {
-  const NamedValue& x = arguments.required("x");
+  const NamedValue* x = arguments.optional("x");
   arguments.done();
-  return *real_of(number_of(x, "bool")) != 0;
+  if (!x) return false;
+  const Tensor* tensor = x->value.tensor();
+  if (tensor && tensor->rank() == 0) return *real_of(number_of(*x, "bool")) != 0;
+  return truth(x->value, x->span, "bool");
 }
 
 ScriptValue call_str(Script&, CallArguments& arguments) {
-  const NamedValue& x = arguments.required("x");
+  const NamedValue* x = arguments.optional("x");
   arguments.done();
-  return text_of(x.value);
+  return x ? text_of(x->value) : std::string();
 }
 
 ScriptValue call_abs(Script& script, CallArguments& arguments) {
@@ -184,15 +249,18 @@ ScriptValue call_exit(Script&, CallArguments& arguments) {
 ScriptValue call_arg(Script& script, CallArguments& arguments) {
   const NamedValue& name = arguments.required("name");
   const NamedValue* fallback = arguments.optional("default");
+  const NamedValue* type = arguments.optional("type", true);
   arguments.done();
   if (!name.value.string()) {
     fail(ErrorClass::Type, name.span, "arg.place", "arg() takes its name as a string literal");
   }
-  return script.argument(*name.value.string(), fallback ? fallback->value : ScriptValue(), arguments.span());
+  if (fallback && fallback->value.is_none()) fallback = nullptr;
+  return script.argument(*name.value.string(), fallback ? &fallback->value : nullptr,
+                         type ? type->value.string() : nullptr, arguments.span());
 }
 
 constexpr Builtin number_table[] = {
-    {"int", "int(x)", call_int},
+    {"int", "int(x) · int(text, base=10)", call_int},
     {"float", "float(x)", call_float},
     {"bool", "bool(x)", call_bool},
     {"str", "str(x)", call_str},
@@ -200,7 +268,7 @@ constexpr Builtin number_table[] = {
     {"round", "round(x, digits=None)", call_round},
     {"print", "print(values…, sep=\" \", end=\"\\n\", full=False)", call_print},
     {"exit", "exit(code=0)", call_exit},
-    {"arg", "arg(name, default=None)", call_arg},
+    {"arg", "arg(name, default) · arg(name, type=\"str\")", call_arg},
 };
 
 }  // namespace
@@ -210,7 +278,7 @@ std::span<const Builtin> number_builtins() { return number_table; }
 std::span<const Builtin> all_builtins() {
   static const std::vector<Builtin> all = [] {
     std::vector<Builtin> result;
-    for (auto part : {number_builtins(), sequence_builtins(), tensor_builtins()}) {
+    for (auto part : {number_builtins(), sequence_builtins(), value_builtins(), tensor_builtins()}) {
       result.insert(result.end(), part.begin(), part.end());
     }
     return result;
@@ -219,10 +287,13 @@ std::span<const Builtin> all_builtins() {
 }
 
 const Builtin* find_builtin(std::string_view name) {
-  for (const Builtin& builtin : all_builtins()) {
-    if (builtin.name == name) return &builtin;
-  }
-  return nullptr;
+  static const std::unordered_map<std::string_view, const Builtin*> by_name = [] {
+    std::unordered_map<std::string_view, const Builtin*> result;
+    for (const Builtin& builtin : all_builtins()) result.emplace(builtin.name, &builtin);
+    return result;
+  }();
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
 }
 
 }  // namespace relish

@@ -24,5 +24,6 @@ const Builtin* find_builtin(std::string_view name);
 std::span<const Builtin> number_builtins();
 std::span<const Builtin> sequence_builtins();
 std::span<const Builtin> tensor_builtins();
+std::span<const Builtin> value_builtins();
 
 }  // namespace relish

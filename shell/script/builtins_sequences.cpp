@@ -1,7 +1,9 @@
 // Built-ins over sequences: range, len, min, max, sum, zip, enumerate, sorted.
 #include <algorithm>
+#include <numeric>
 
 #include "shell/script/builtins.h"
+#include "shell/script/change_values.h"
 #include "shell/script/convert.h"
 #include "shell/script/numbers.h"
 #include "shell/script/script.h"
@@ -67,9 +69,22 @@ bool less(const ScriptValue& a, const ScriptValue& b, Span span, std::string_vie
          }) == Order::Less;
 }
 
+// What items are ordered by: themselves, or what the function `key` makes of each.
+std::vector<ScriptValue> keys_of(Script& script, const std::vector<ScriptValue>& items, const NamedValue* key,
+                                 Span span) {
+  if (!key || key->value.is_none()) return items;
+  std::vector<ScriptValue> keys;
+  keys.reserve(items.size());
+  for (const ScriptValue& item : items)
+    keys.push_back(script.call(key->value, {{"", item, key->span}}, span));
+  return keys;
+}
+
 // min and max of scalars; on tensors the operators R.min and R.max, or minimum and maximum of two.
 ScriptValue extreme(Script& script, CallArguments& arguments, bool want_max) {
   std::string_view name = want_max ? "max" : "min";
+  const NamedValue* key = arguments.optional("key", true);
+  const NamedValue* fallback = arguments.optional("default", true);
   std::vector<NamedValue> values = arguments.rest();
   bool tensors = std::any_of(values.begin(), values.end(),
                              [](const NamedValue& v) { return v.value.tensor() != nullptr; });
@@ -84,7 +99,7 @@ ScriptValue extreme(Script& script, CallArguments& arguments, bool want_max) {
     return result;
   }
   std::vector<ScriptValue> items;
-  if (const auto* range = values.size() == 1 ? values[0].value.as<ScriptRange>() : nullptr;
+  if (const auto* range = values.size() == 1 && !key ? values[0].value.as<ScriptRange>() : nullptr;
       range && range->count() > 0) {
     const std::int64_t first = range->at(0), last = range->last();
     return want_max ? std::max(first, last) : std::min(first, last);
@@ -94,15 +109,17 @@ ScriptValue extreme(Script& script, CallArguments& arguments, bool want_max) {
   } else {
     for (NamedValue& value : values) items.push_back(std::move(value.value));
   }
+  if (items.empty() && fallback) return fallback->value;
   if (items.empty())
     fail(ErrorClass::Runtime, arguments.span(), "script.empty", fmt::format("{} of nothing", name));
-  ScriptValue best = items[0];
+  const std::vector<ScriptValue> keys = keys_of(script, items, key, arguments.span());
+  std::size_t best = 0;
   for (std::size_t i = 1; i < items.size(); ++i) {
-    bool better = want_max ? less(best, items[i], arguments.span(), name)
-                           : less(items[i], best, arguments.span(), name);
-    if (better) best = items[i];
+    const bool better = want_max ? less(keys[best], keys[i], arguments.span(), name)
+                                 : less(keys[i], keys[best], arguments.span(), name);
+    if (better) best = i;
   }
-  return best;
+  return items[best];
 }
 
 ScriptValue call_min(Script& script, CallArguments& arguments) { return extreme(script, arguments, false); }
@@ -110,9 +127,12 @@ ScriptValue call_max(Script& script, CallArguments& arguments) { return extreme(
 
 ScriptValue call_sum(Script& script, CallArguments& arguments) {
   const NamedValue& x = arguments.required("x");
+  const NamedValue* start = arguments.optional("start");
   arguments.done();
-  if (x.value.tensor()) return script.operators().call("sum", {x}, arguments.span());
-  ScriptValue total = 0;
+  if (x.value.tensor() && !start) return script.operators().call("sum", {x}, arguments.span());
+  ScriptValue total = start ? start->value : ScriptValue(0);
+  if (total.string())
+    fail(ErrorClass::Type, start->span, "call.argument", "sum: found a str; join them with \"\".join(parts)");
   for (const ScriptValue& item : items_of(x)) {
     poll_interrupt(arguments.span());
     if (item.tensor()) {
@@ -122,9 +142,13 @@ ScriptValue call_sum(Script& script, CallArguments& arguments) {
           nothing_yet ? item : script.operators().binary(ast::Operator::Add, total, item, arguments.span());
     } else if (item.is_number() && total.is_number()) {
       total = number_operation(ast::Operator::Add, total, item, arguments.span());
-    } else {
+    } else if (total.tensor()) {
+      total = script.operators().binary(ast::Operator::Add, total, item, arguments.span());
+    } else if (item.string() || !total.sequence()) {
       fail(ErrorClass::Type, x.span, "call.argument",
            fmt::format("sum: found {}; expected numbers", describe(item)));
+    } else if (!grow_in_place(total, item, arguments.span())) {
+      total = plain_operation(ast::Operator::Add, total, item, arguments.span());
     }
   }
   return total;
@@ -160,28 +184,36 @@ ScriptValue call_enumerate(Script&, CallArguments& arguments) {
   return ScriptValue::list(std::move(rows));
 }
 
-ScriptValue call_sorted(Script&, CallArguments& arguments) {
+ScriptValue call_sorted(Script& script, CallArguments& arguments) {
   const NamedValue& iterable = arguments.required("iterable");
+  const NamedValue* key = arguments.optional("key", true);
   const NamedValue* reverse = arguments.optional("reverse", true);
   arguments.done();
   std::vector<ScriptValue> items = items_of(iterable);
-  for (std::size_t i = 1; i < items.size(); ++i) less(items[0], items[i], iterable.span, "sorted");
-  bool down = reverse && reverse->value.as<bool>() && *reverse->value.as<bool>();
-  std::stable_sort(items.begin(), items.end(), [&](const ScriptValue& a, const ScriptValue& b) {
-    return down ? less(b, a, iterable.span, "sorted") : less(a, b, iterable.span, "sorted");
+  const std::vector<ScriptValue> keys = keys_of(script, items, key, arguments.span());
+  for (std::size_t i = 1; i < keys.size(); ++i) less(keys[0], keys[i], iterable.span, "sorted");
+  const bool down = reverse && truth(reverse->value, reverse->span, "reverse");
+  std::vector<std::size_t> order(items.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return down ? less(keys[b], keys[a], iterable.span, "sorted")
+                : less(keys[a], keys[b], iterable.span, "sorted");
   });
-  return ScriptValue::list(std::move(items));
+  std::vector<ScriptValue> result;
+  result.reserve(items.size());
+  for (const std::size_t at : order) result.push_back(std::move(items[at]));
+  return ScriptValue::list(std::move(result));
 }
 
 constexpr Builtin sequence_table[] = {
     {"range", "range(end) · range(begin, end, step=1)", call_range},
     {"len", "len(x)", call_len},
-    {"min", "min(values…) · min(list) · min(tensor)", call_min},
-    {"max", "max(values…) · max(list) · max(tensor)", call_max},
-    {"sum", "sum(list) · sum(tensor)", call_sum},
+    {"min", "min(values…) · min(list, key=None) · min(tensor)", call_min},
+    {"max", "max(values…) · max(list, key=None) · max(tensor)", call_max},
+    {"sum", "sum(list, start=0) · sum(tensor)", call_sum},
     {"zip", "zip(lists or tensors…)", call_zip},
     {"enumerate", "enumerate(list, start=0)", call_enumerate},
-    {"sorted", "sorted(list, reverse=False)", call_sorted},
+    {"sorted", "sorted(list, key=None, reverse=False)", call_sorted},
 };
 
 }  // namespace

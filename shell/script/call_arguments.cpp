@@ -75,6 +75,16 @@ std::vector<NamedValue> CallArguments::rest() {
   return result;
 }
 
+std::vector<NamedValue> CallArguments::rest_by_name() {
+  std::vector<NamedValue> result;
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    if (taken_[i] || arguments_[i].name.empty()) continue;
+    taken_[i] = true;
+    result.push_back(arguments_[i]);
+  }
+  return result;
+}
+
 void CallArguments::done() const {
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (taken_[i]) continue;

@@ -23,6 +23,8 @@ class CallArguments {
   NamedValue dimensions(std::string_view name);
   // All positional arguments that are left.
   std::vector<NamedValue> rest();
+  // All named ones that are left.
+  std::vector<NamedValue> rest_by_name();
   // UsageError for arguments that nobody took.
   void done() const;
 

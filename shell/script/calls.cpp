@@ -1,9 +1,10 @@
-// Calls in scripts: functions of modules, operators, built-ins, commands, and the one method.
+// Calls in scripts: functions of modules and of the script, operators, built-ins, commands, methods.
 #include <algorithm>
 
 #include "shell/program/program_file.h"
 #include "shell/script/builtins.h"
 #include "shell/script/convert.h"
+#include "shell/script/methods.h"
 #include "shell/script/script_calls.h"
 #include "support/counted.h"
 #include "support/interrupt.h"
@@ -107,6 +108,26 @@ TransformCall transform_call(const Invocation& invocation, const ModulePtr& made
   return call;
 }
 
+void check_callable(const ScriptValue& value, const ast::Expr& callee) {
+  if (value.script_function() || value.as<FunctionReference>() ||
+      value.as<std::shared_ptr<const ObjectValue>>())
+    return;
+  const std::string* name = ast::name_of(callee);
+  fail(ErrorClass::Type, callee.span, "call.callee",
+       name ? fmt::format("'{}' is {}; expected a function", *name, describe(value))
+            : fmt::format("found {}; expected a function", describe(value)));
+}
+
+// Of the list or dict that a method changes: the levels of nesting that it will have at least.
+std::uint32_t levels_behind(std::string_view method, const std::vector<NamedValue>& arguments) {
+  std::uint32_t levels = 1;
+  for (const NamedValue& argument : arguments) {
+    const bool spread = argument.name.empty() && (method == "extend" || method == "update");
+    levels = std::max(levels, nesting_of(argument.value) + (spread ? 0 : 1));
+  }
+  return levels;
+}
+
 }  // namespace
 
 std::vector<ScriptValue> ScriptValues::values_of_items(const std::vector<ast::ExprPtr>& items) {
@@ -130,6 +151,7 @@ std::vector<ScriptValue> ScriptValues::values_of_items(const std::vector<ast::Ex
 
 std::vector<NamedValue> ScriptCalls::arguments_of(const ast::Call& call) {
   std::vector<NamedValue> result;
+  result.reserve(call.arguments.size());
   for (const ast::Argument& argument : call.arguments) {
     ScriptValue value = value_of(*argument.value);
     Span span = argument.value->span;
@@ -174,15 +196,20 @@ std::vector<NamedValue> ScriptCalls::names_of(const ast::Call& call) {
 
 ScriptValue ScriptCalls::value_of_call(const ast::Call& call, Span span) {
   const bool of_state = call.callee.get() == state_of_.first;
-  if (const std::string* name = of_state ? nullptr : ast::name_of(*call.callee)) {
-    if (!namespaces_.known(*name) || environment_.find(*name)) return call_by_name(*name, call, span);
+  if (const auto* name = of_state ? nullptr : call.callee->as<ast::Name>()) {
+    if (const ScriptValue* value = variable(*name)) {
+      const ScriptValue kept = *value;
+      check_callable(kept, *call.callee);
+      return this->call(kept, arguments_of(call), span);
+    }
+    if (slot_of(*name) || !namespaces_.known(name->id)) return call_by_name(*name, call, span);
   }
   if (std::string path = namespace_path(*call.callee); !path.empty()) {
     return call_namespace(path, arguments_of(call), span);
   }
   if (const auto* attribute = call.callee->as<ast::Attribute>()) {
-    const std::string* root = ast::name_of(*attribute->object);
-    if (root && *root == "relish" && !environment_.find(*root)) {
+    const auto* root = attribute->object->as<ast::Name>();
+    if (root && root->id == "relish" && !slot_of(*root) && !variable(*root)) {
       if (const Command* command = find_command(attribute->name);
           command && (command->surfaces & in_scripts)) {
         return call_command(*command, arguments_of(call), span);
@@ -195,18 +222,23 @@ ScriptValue ScriptCalls::value_of_call(const ast::Call& call, Span span) {
     }
     return call_method(*attribute, call, span);
   }
-  return call_any(value_of(*call.callee), call, span);
+  const ScriptValue callee = value_of(*call.callee);
+  check_callable(callee, *call.callee);
+  return this->call(callee, arguments_of(call), span);
 }
 
-ScriptValue ScriptCalls::call_any(const ScriptValue& callee, const ast::Call& call, Span span) {
+ScriptValue ScriptCalls::call(const ScriptValue& callee, std::vector<NamedValue> arguments, Span span) {
+  if (const auto* function = callee.as<ScriptFunctionPtr>()) {
+    if ((*function)->text) return call_script(*function, std::move(arguments), span);
+    CallArguments given((*function)->name, std::move(arguments), span);
+    if ((*function)->builtin) return (*function)->builtin->call(script(), given);
+    return (*function)->method->call(script(), (*function)->self, given);
+  }
   if (const auto* function = callee.as<FunctionReference>())
-    return call_function(*function, arguments_of(call), span);
+    return call_function(*function, std::move(arguments), span);
   if (const auto* object = callee.as<std::shared_ptr<const ObjectValue>>())
-    return call_value(*object, arguments_of(call), span);
-  const std::string* name = ast::name_of(*call.callee);
-  fail(ErrorClass::Type, call.callee->span, "call.callee",
-       name ? fmt::format("'{}' is {}; expected a function", *name, describe(callee))
-            : fmt::format("found {}; expected a function", describe(callee)));
+    return call_value(*object, std::move(arguments), span);
+  fail(ErrorClass::Type, span, "call.callee", fmt::format("found {}; expected a function", describe(callee)));
 }
 
 ScriptValue ScriptCalls::call_value(const std::shared_ptr<const ObjectValue>& function,
@@ -232,13 +264,15 @@ ScriptValue ScriptCalls::call_value(const std::shared_ptr<const ObjectValue>& fu
   }
 }
 
-ScriptValue ScriptCalls::call_by_name(const std::string& name, const ast::Call& call, Span span) {
-  if (const ScriptValue* value = environment_.find(name)) {
-    const ScriptValue kept = *value;
-    return call_any(kept, call, span);
-  }
+ScriptValue ScriptCalls::call_by_name(const ast::Name& callee, const ast::Call& call, Span span) {
+  const std::string& name = callee.id;
+  if (slot_of(callee)) value_of_name(callee, call.callee->span);
   if (name == "donate") {
     const std::string* given = call.arguments.size() == 1 ? ast::name_of(*call.arguments[0].value) : nullptr;
+    if (given && slot_of(*call.arguments[0].value->as<ast::Name>())) {
+      fail(ErrorClass::Type, call.arguments[0].value->span, "donate.name",
+           "donate takes a name of the script; a function's own values go when it returns");
+    }
     if (!given) fail(ErrorClass::Type, span, "donate.name", "donate takes one name");
     if (!environment_.find(*given)) unknown_name(*given, call.arguments[0].value->span);
     if (options_.observer) options_.observer->donated(*given, *environment_.find(*given));
@@ -261,7 +295,7 @@ ScriptValue ScriptCalls::call_by_name(const std::string& name, const ast::Call& 
   if (owners.size() == 1) return call_function(owners[0], arguments_of(call), span);
   if (owners.empty() && options_.observer) {
     if (const auto value = options_.observer->unbound(name, call.callee->span))
-      return call_any(*value, call, span);
+      return this->call(*value, arguments_of(call), span);
   }
   if (owners.size() > 1) {
     fail(ErrorClass::Type, call.callee->span, "name.ambiguous",
@@ -271,25 +305,38 @@ ScriptValue ScriptCalls::call_by_name(const std::string& name, const ast::Call& 
 }
 
 ScriptValue ScriptCalls::call_method(const ast::Attribute& method, const ast::Call& call, Span span) {
-  ScriptValue object = value_of(*method.object);
-  if (const Tensor* tensor = object.tensor(); tensor && method.name == "astype") {
-    CallArguments arguments("astype", arguments_of(call), span);
-    const NamedValue& dtype = arguments.required("dtype");
-    arguments.done();
-    dtype_of_value(dtype.value, dtype.span);
-    return operators_.call("astype", {{"x", object, method.object->span}, {"dtype", dtype.value, dtype.span}},
-                           span);
+  // One that changes what a name holds works at the name's place, which is found once.
+  std::optional<Place> place = is_change(method.name) ? place_of(*method.object) : std::nullopt;
+  if (place && place->steps.empty()) {
+    const ScriptValue* held = variable(*place->name);
+    const ValueMethod* found = held ? find_method(*held, method.name) : nullptr;
+    if (found && found->change) {
+      std::vector<NamedValue> given = arguments_of(call);
+      const std::uint32_t levels = levels_behind(method.name, given);
+      CallArguments arguments(method.name, std::move(given), span);
+      return found->change(to_change(*place, levels), arguments, undo());
+    }
   }
+  ScriptValue object = place ? value_at(*place) : value_of(*method.object);
   if (const auto* module = object.as<ModulePtr>(); module && (*module)->find(method.name)) {
     return call_function({*module, method.name}, arguments_of(call), span);
   }
-  if (object.dictionary() && (method.name == "items" || method.name == "keys" || method.name == "values")) {
-    fail(ErrorClass::Type, method.name_span, "script.attribute",
-         "a dict has no methods; iterate over the dict itself and index it by its keys");
+  const ValueMethod* found = find_method(object, method.name);
+  if (!found) {
+    if (object.as<ModulePtr>()) value_of_attribute(method, span);
+    no_attribute(object, method.name, method.name_span);
   }
-  if (object.as<ModulePtr>() || object.tensor()) value_of_attribute(method, span);
-  fail(ErrorClass::Type, method.name_span, "script.attribute",
-       fmt::format("{} has no method '{}'", describe(object), method.name));
+  std::vector<NamedValue> given = arguments_of(call);
+  const std::uint32_t levels = levels_behind(method.name, given);
+  CallArguments arguments(method.name, std::move(given), span);
+  if (found->call) return found->call(script(), object, arguments);
+  if (!place) {
+    fail(ErrorClass::Type, method.object->span, "script.change",
+         fmt::format("'{}' changes what a name holds, found {}; bind it to a name first", method.name,
+                     ast::describe(*method.object)));
+  }
+  object = {};  // no second holder
+  return found->change(to_change(*place, levels), arguments, undo());
 }
 
 ScriptValue ScriptCalls::call_namespace(const std::string& path, const std::vector<NamedValue>& arguments,

@@ -272,8 +272,16 @@ DType dtype_of_value(const ScriptValue& value, Span span) {
        fmt::format("found {}; expected a dtype such as \"float32\"", describe(value)));
 }
 
+std::optional<std::int64_t> whole_number_of(const ScriptValue& value) {
+  if (auto integer = integer_of(value)) return integer;
+  const Tensor* tensor = value.tensor();
+  if (!tensor || tensor->rank() != 0 || !is_int(tensor->dtype())) return std::nullopt;
+  if (tensor->dtype() == DType::UInt64 && tensor->get_int(0) < 0) return std::nullopt;
+  return tensor->get_int(0);
+}
+
 std::int64_t index_of(const ScriptValue& value, Span span, std::string_view what) {
-  if (auto integer = integer_of(value)) return *integer;
+  if (auto integer = whole_number_of(value)) return *integer;
   fail(ErrorClass::Type, span, "script.index",
        fmt::format("found {} as {}; expected an int", describe(value), what));
 }

@@ -40,7 +40,9 @@ Tensor tensor_of(const ScriptValue& nested, std::optional<DType> dtype, DType in
 Shape shape_of(const ScriptValue& value, Span span, bool any_int = false);
 // "float32"; TypeError otherwise.
 DType dtype_of_value(const ScriptValue& value, Span span);
-// int or bool as an index; TypeError otherwise.
+// An int, bool or 0-d tensor of integers; nothing for other values.
+std::optional<std::int64_t> whole_number_of(const ScriptValue& value);
+// The same as an index; TypeError otherwise.
 std::int64_t index_of(const ScriptValue& value, Span span, std::string_view what);
 
 }  // namespace relish

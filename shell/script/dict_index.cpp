@@ -1,6 +1,7 @@
 // Hashes of keys and the index of a dict.
 #include "shell/script/dict_index.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -18,6 +19,12 @@ constexpr std::uint64_t bytes_of_place = 5 * sizeof(void*);
 // Alike for numbers that are equal: a float that is a whole number counts as an int.
 std::size_t hash_of_key(const ScriptValue& key) {
   if (const std::string* text = key.string()) return std::hash<std::string>{}(*text);
+  if (key.is_none()) return 0x6e6f6e65;
+  if (const ScriptList* tuple = key.sequence()) {
+    std::size_t hash = 0x7475706c65 + tuple->items.size();
+    for (const ScriptValue& item : tuple->items) hash = hash * 0x9E3779B97F4A7C15 + hash_of_key(item);
+    return hash;
+  }
   if (const auto integer = integer_of(key)) return std::hash<std::int64_t>{}(*integer);
   const double real = real_of(key).value_or(0);
   if (real >= -0x1p63 && real < 0x1p63 && std::trunc(real) == real)
@@ -27,10 +34,21 @@ std::size_t hash_of_key(const ScriptValue& key) {
 
 bool same_key(const ScriptValue& a, const ScriptValue& b) {
   if (a.string() && b.string()) return *a.string() == *b.string();
+  if (a.is_none() || b.is_none()) return a.is_none() && b.is_none();
+  if (const ScriptList *left = a.sequence(), *right = b.sequence(); left && right) {
+    return left->items.size() == right->items.size() &&
+           std::equal(left->items.begin(), left->items.end(), right->items.begin(), same_key);
+  }
   return a.is_number() && b.is_number() && compare_numbers(a, b) == 0;
 }
 
 }  // namespace
+
+bool is_key(const ScriptValue& value) {
+  if (const ScriptList* list = value.sequence())
+    return list->tuple && std::all_of(list->items.begin(), list->items.end(), is_key);
+  return value.string() || value.is_number() || value.is_none();
+}
 
 std::optional<std::size_t> DictIndex::find(const DictItems& items, const ScriptValue& key) const {
   const auto [first, last] = places_.equal_range(hash_of_key(key));
@@ -39,25 +57,59 @@ std::optional<std::size_t> DictIndex::find(const DictItems& items, const ScriptV
   return std::nullopt;
 }
 
+void DictIndex::remove(const ScriptValue& key, std::size_t position) {
+  const auto [first, last] = places_.equal_range(hash_of_key(key));
+  for (auto place = first; place != last; ++place) {
+    if (place->second != position) continue;
+    places_.erase(place);
+    return;
+  }
+}
+
 void DictIndex::add(const ScriptValue& key, std::size_t position) {
   held_.grow_to(held_.bytes() + bytes_of_place, "a dict");
   places_.emplace(hash_of_key(key), position);
 }
 
-const ScriptValue* find_in(const ScriptDict& dict, const ScriptValue& key) {
-  if (!key.string() && !key.is_number()) return nullptr;
+std::optional<std::size_t> position_in(const ScriptDict& dict, const ScriptValue& key) {
+  if (!is_key(key)) return std::nullopt;
   if (!dict.index && dict.items.size() > most_unindexed) {
     auto index = std::make_shared<DictIndex>();
     for (std::size_t i = 0; i < dict.items.size(); ++i) index->add(dict.items[i].first, i);
     dict.index = std::move(index);
   }
+  if (dict.index) return dict.index->find(dict.items, key);
+  for (std::size_t i = 0; i < dict.items.size(); ++i)
+    if (same_key(dict.items[i].first, key)) return i;
+  return std::nullopt;
+}
+
+const ScriptValue* find_in(const ScriptDict& dict, const ScriptValue& key) {
+  const auto at = position_in(dict, key);
+  return at ? &dict.items[*at].second : nullptr;
+}
+
+void add_entry(ScriptDict& dict, ScriptValue key, ScriptValue value) {
+  const std::size_t room =
+      dict.items.size() == dict.items.capacity() ? std::max<std::size_t>(4, dict.items.size()) : 0;
+  dict.held.grow_to(
+      dict.held.bytes() + room * sizeof(dict.items.front()) + bytes_beside(key) + bytes_beside(value),
+      "a dict");
+  if (room > 0) dict.items.reserve(dict.items.size() + room);
   if (dict.index) {
-    const auto at = dict.index->find(dict.items, key);
-    return at ? &dict.items[*at].second : nullptr;
+    // The index is this dict's alone: a copy of a dict begins without.
+    const_cast<DictIndex&>(*dict.index).add(key, dict.items.size());
   }
-  for (const auto& [name, value] : dict.items)
-    if (same_key(name, key)) return &value;
-  return nullptr;
+  dict.items.emplace_back(std::move(key), std::move(value));
+}
+
+void remove_entry(ScriptDict& dict, std::size_t position) {
+  if (dict.index && position + 1 == dict.items.size()) {
+    const_cast<DictIndex&>(*dict.index).remove(dict.items[position].first, position);
+  } else {
+    dict.index = nullptr;
+  }
+  dict.items.erase(dict.items.begin() + static_cast<std::ptrdiff_t>(position));
 }
 
 }  // namespace relish

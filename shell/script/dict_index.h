@@ -15,9 +15,11 @@ namespace relish {
 
 using DictItems = std::vector<std::pair<ScriptValue, ScriptValue>>;
 
-// Where keys stand in a list of items, which holds them; a str, number or bool. Numbers are alike where
-// Python's
-// `==` says so: 1, 1.0 and True are one key.
+// Whether a dict may have it as a key: a str, number, bool, None, or a tuple of these.
+bool is_key(const ScriptValue& value);
+
+// Where keys stand in a list of items, which holds them. Numbers are alike where Python's `==` says so:
+// 1, 1.0 and True are one key.
 class DictIndex {
  public:
   explicit DictIndex(Span span = {}) : held_(0, "a dict", span) {}
@@ -25,6 +27,7 @@ class DictIndex {
   std::optional<std::size_t> find(const DictItems& items, const ScriptValue& key) const;
   // That `key`, which is not there yet, stands at `position`.
   void add(const ScriptValue& key, std::size_t position);
+  void remove(const ScriptValue& key, std::size_t position);
 
  private:
   std::unordered_multimap<std::size_t, std::size_t> places_;  // by hash
@@ -33,5 +36,10 @@ class DictIndex {
 
 // The value of a key, or null. A dict that is looked into more than once has an index from then on.
 const ScriptValue* find_in(const ScriptDict& dict, const ScriptValue& key);
+std::optional<std::size_t> position_in(const ScriptDict& dict, const ScriptValue& key);
+
+// Changes of a dict that nobody else holds. The key of a new entry is not there yet.
+void add_entry(ScriptDict& dict, ScriptValue key, ScriptValue value);
+void remove_entry(ScriptDict& dict, std::size_t position);
 
 }  // namespace relish

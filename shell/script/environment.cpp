@@ -2,93 +2,158 @@
 #include "shell/script/environment.h"
 
 #include <algorithm>
+#include <atomic>
+
+#include "support/failure.h"
 
 namespace relish {
 
+Environment::Environment() {
+  static std::atomic<std::uint32_t> count = 0;
+  number_ = ++count;
+}
+
+std::uint32_t Environment::place_of(std::string_view name) {
+  const auto found = places_.find(name);
+  if (found != places_.end()) return found->second;
+  const auto place = static_cast<std::uint32_t>(entries_.size());
+  entries_.push_back({std::string(name)});
+  places_.emplace(entries_.back().name, place);
+  return place;
+}
+
 const ScriptValue* Environment::find(std::string_view name) const {
-  auto found = values_.find(std::string(name));
-  return found == values_.end() ? nullptr : &found->second;
+  const auto found = places_.find(name);
+  return found == places_.end() ? nullptr : at(found->second);
 }
 
-ScriptValue* Environment::find_to_change(std::string_view name) {
-  auto found = values_.find(std::string(name));
-  if (found == values_.end()) return nullptr;
-  if (!touched_.contains(found->first)) touched_.insert(found->first);
-  return &found->second;
-}
-
-void Environment::set(const std::string& name, ScriptValue value) {
-  auto found = values_.find(name);
+ScriptValue* Environment::to_change(std::uint32_t place) {
+  Entry& entry = entries_[place];
+  if (!entry.bound) return nullptr;
   if (!recording_) {
-    touched_.insert(name);
-  } else {
-    // Only the value before the statement matters, so a loop keeps one change a name.
-    if (!changes_.contains(name)) {
-      changes_.emplace(name,
-                       found == values_.end() ? std::nullopt : std::optional<ScriptValue>(found->second));
-    }
+    note_touched(place);
+  } else if (!entry.changing) {
+    entry.changing = true;
+    changes_.push_back({place, std::nullopt, true});
   }
-  if (found == values_.end()) {
-    values_.emplace(name, std::move(value));
-  } else {
-    found->second = std::move(value);
-  }
+  return &entry.value;
 }
 
-ScriptValue Environment::take(const std::string& name) {
-  auto found = values_.find(name);
-  RELISH_CHECK(found != values_.end());
-  touched_.insert(name);
-  ScriptValue value = std::move(found->second);
-  values_.erase(found);
-  if (recording_) changes_.insert_or_assign(name, std::nullopt);
-  return value;
+void Environment::set_at(std::uint32_t place, ScriptValue value) {
+  Entry& entry = entries_[place];
+  if (!recording_) {
+    note_touched(place);
+  } else {
+    // Of several values only the first is brought back: changes are taken back from the last to the first.
+    entry.changing = true;
+    std::optional<ScriptValue> before;
+    if (entry.bound) before = std::move(entry.value);
+    changes_.push_back({place, std::move(before)});
+  }
+  entry.value = std::move(value);
+  entry.bound = true;
 }
 
-void Environment::remove(const std::string& name) {
-  auto found = values_.find(name);
-  RELISH_CHECK(found != values_.end());
+ScriptValue Environment::take(std::string_view name) {
+  const std::uint32_t place = place_of(name);
+  Entry& entry = entries_[place];
+  RELISH_CHECK(entry.bound);
+  // What the statement bound here before goes with it.
+  std::erase_if(changes_, [&](const Change& change) { return change.place == place; });
+  if (recording_) changes_.push_back({place, std::nullopt});
+  if (!entry.touched) note_touched(place);
+  entry.bound = false;
+  return std::exchange(entry.value, {});
+}
+
+void Environment::remove(std::string_view name) {
+  const std::uint32_t place = place_of(name);
+  Entry& entry = entries_[place];
+  RELISH_CHECK(entry.bound);
   if (recording_) {
-    changes_.try_emplace(name, found->second);
+    entry.changing = true;
+    changes_.push_back({place, std::move(entry.value)});
   } else {
-    touched_.insert(name);
+    note_touched(place);
   }
-  values_.erase(found);
-}
-
-std::set<std::string> Environment::take_changed() {
-  forget_touched();
-  return std::exchange(changed_, {});
+  entry.value = {};
+  entry.bound = false;
 }
 
 std::vector<std::string> Environment::names() const {
   std::vector<std::string> result;
-  for (const auto& [name, value] : values_) result.push_back(name);
+  for (const Entry& entry : entries_)
+    if (entry.bound) result.push_back(entry.name);
   std::sort(result.begin(), result.end());
   return result;
 }
 
+void Environment::note_touched(std::uint32_t place) {
+  Entry& entry = entries_[place];
+  if (entry.touched) return;
+  entry.touched = true;
+  touched_.push_back(place);
+}
+
+std::vector<std::string> Environment::touched() const {
+  std::vector<std::string> result;
+  for (const std::uint32_t place : touched_) result.push_back(entries_[place].name);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+void Environment::forget_touched() {
+  for (const std::uint32_t place : touched_) {
+    Entry& entry = entries_[place];
+    entry.touched = false;
+    if (!entry.changed) changed_.push_back(place);
+    entry.changed = true;
+  }
+  touched_.clear();
+}
+
+std::set<std::string> Environment::take_changed() {
+  forget_touched();
+  std::set<std::string> result;
+  for (const std::uint32_t place : changed_) {
+    entries_[place].changed = false;
+    result.insert(entries_[place].name);
+  }
+  changed_.clear();
+  return result;
+}
+
 void Environment::begin() {
-  changes_.clear();
+  end_recording();
   recording_ = true;
 }
 
-void Environment::commit() {
-  for (const auto& [name, before] : changes_) touched_.insert(name);
+void Environment::end_recording() {
+  for (const Change& change : changes_) entries_[change.place].changing = false;
   changes_.clear();
+  undo_.clear();
   recording_ = false;
 }
 
+void Environment::commit() {
+  for (const Change& change : changes_) note_touched(change.place);
+  end_recording();
+}
+
+void Environment::undo_by(std::function<void()> undo) {
+  if (recording_) undo_.push_back(std::move(undo));
+}
+
 void Environment::roll_back() {
-  for (auto& [name, before] : changes_) {
-    if (before) {
-      values_[name] = std::move(*before);
-    } else {
-      values_.erase(name);
-    }
+  // First what stands in the values themselves, then which values the names have.
+  for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo) (*undo)();
+  for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
+    if (change->in_place) continue;
+    Entry& entry = entries_[change->place];
+    entry.bound = change->before.has_value();
+    entry.value = entry.bound ? std::move(*change->before) : ScriptValue();
   }
-  changes_.clear();
-  recording_ = false;
+  end_recording();
 }
 
 }  // namespace relish

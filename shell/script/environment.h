@@ -1,6 +1,10 @@
-// The names of a script, with undo: a statement binds all its names or, when it fails, none.
+// The names of a script, with undo: a statement binds all its names or, when it fails, none. A name has one
+// place for as long as the script lives, so that statements find it without looking for its text.
 #pragma once
 
+#include <cstdint>
+#include <deque>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,21 +18,34 @@ namespace relish {
 
 class Environment {
  public:
+  Environment();
+
+  // Of this one among all: places of another one say nothing here.
+  std::uint32_t number() const { return number_; }
+  // The place of a name, which it gets when it has none.
+  std::uint32_t place_of(std::string_view name);
+
+  // Null when nothing is bound there.
+  const ScriptValue* at(std::uint32_t place) const {
+    const Entry& entry = entries_[place];
+    return entry.bound ? &entry.value : nullptr;
+  }
   const ScriptValue* find(std::string_view name) const;
-  // The value itself, to be changed by what cannot fail afterwards: undo does not know of it. Null when there
-  // is none.
-  ScriptValue* find_to_change(std::string_view name);
-  void set(const std::string& name, ScriptValue value);
+  // The value itself, to be changed in place; see `undo_by`. Null when nothing is bound there.
+  ScriptValue* to_change(std::uint32_t place);
+
+  void set(std::string_view name, ScriptValue value) { set_at(place_of(name), std::move(value)); }
+  void set_at(std::uint32_t place, ScriptValue value);
   // Unbinds the name and hands its value over, as the only holder if nobody else has it. Undo does not bring
   // it back.
-  ScriptValue take(const std::string& name);
+  ScriptValue take(std::string_view name);
   // Unbinds a name that is bound.
-  void remove(const std::string& name);
+  void remove(std::string_view name);
   std::vector<std::string> names() const;  // sorted
 
   // Names that were bound, changed or unbound since `forget_touched`, by what was not rolled back; sorted.
-  std::vector<std::string> touched() const { return {touched_.begin(), touched_.end()}; }
-  void forget_touched() { changed_.merge(touched_), touched_.clear(); }
+  std::vector<std::string> touched() const;
+  void forget_touched();
   // The same since it was asked last.
   std::set<std::string> take_changed();
 
@@ -36,12 +53,33 @@ class Environment {
   void begin();
   void commit();
   void roll_back();
+  bool recording() const { return recording_; }
+  // How the statement takes back what it changed in place.
+  void undo_by(std::function<void()> undo);
 
  private:
-  std::unordered_map<std::string, ScriptValue> values_;
-  std::unordered_map<std::string, std::optional<ScriptValue>> changes_;  // what was there before
-  std::set<std::string> touched_;
-  std::set<std::string> changed_;
+  struct Entry {
+    std::string name;
+    ScriptValue value = {};
+    bool bound = false;
+    bool changing = false;  // by the statement that is recorded
+    bool touched = false;
+    bool changed = false;
+  };
+  struct Change {
+    std::uint32_t place;
+    std::optional<ScriptValue> before;
+    bool in_place = false;
+  };
+  void note_touched(std::uint32_t place);
+  void end_recording();
+
+  std::uint32_t number_;
+  std::deque<Entry> entries_;
+  std::unordered_map<std::string_view, std::uint32_t> places_;  // the texts are those of the entries
+  std::vector<Change> changes_;                                 // of the statement that is recorded
+  std::vector<std::function<void()>> undo_;
+  std::vector<std::uint32_t> touched_, changed_;
   bool recording_ = false;
 };
 

@@ -5,11 +5,14 @@
 #include "frontend/module/script_checks.h"
 #include "runtime/format.h"
 #include "shell/script/builtins.h"
+#include "shell/script/convert.h"
 #include "shell/script/dict_index.h"
 #include "shell/script/format_spec.h"
 #include "shell/script/indexing.h"
+#include "shell/script/methods.h"
 #include "shell/script/numbers.h"
 #include "shell/script/script_values.h"
+#include "shell/script/text_formats.h"
 #include "shell/script/value_order.h"
 #include "support/interrupt.h"
 #include "support/render.h"
@@ -68,6 +71,20 @@ std::optional<ScriptValue> container_operation(Operator op, const ScriptValue& a
       return left->tuple ? ScriptValue::tuple(std::move(items)) : ScriptValue::list(std::move(items));
     }
   }
+  if (const ScriptDict *left = a.dictionary(), *right = b.dictionary();
+      op == Operator::BitOr && left && right) {
+    ScriptValue joined = ScriptValue::dict(left->items);
+    ScriptDict& dict = *joined.dict_to_change();
+    for (const auto& [key, value] : right->items) {
+      poll_interrupt(span);
+      if (const auto at = position_in(dict, key)) {
+        dict.items[*at].second = value;
+      } else {
+        add_entry(dict, key, value);
+      }
+    }
+    return ScriptValue::dict(std::move(dict.items));
+  }
   if (op == Operator::Mul) {
     auto repeats = [](const ScriptValue& value) { return value.string() || value.sequence(); };
     if (repeats(a) && integer_of(b)) return repeat(a, *integer_of(b), span);
@@ -101,6 +118,12 @@ bool contains(const ScriptValue& container, const ScriptValue& item, Span span) 
   return found;
 }
 
+std::vector<SubscriptItem> one_item(const ast::Subscript& node, ScriptValue index) {
+  std::vector<SubscriptItem> items;
+  items.push_back({std::move(index), node.items[0]->span});
+  return items;
+}
+
 }  // namespace
 
 ScriptValue ScriptValues::value_of(const ast::Expr& expr) {
@@ -109,61 +132,30 @@ ScriptValue ScriptValues::value_of(const ast::Expr& expr) {
     if (&expr == state_of_.first)
       return value_of_state(state_of_.second->as<ast::Name>()->id, node->id,
                             cover(state_of_.second->span, span));
-    return value_of_name(node->id, span);
+    return value_of_name(*node, span);
   }
-  if (const auto* node = expr.as<ast::StateName>()) return value_of_state(node->id, node->state, span);
   if (const auto* node = expr.as<ast::IntValue>()) return node->value;
+  if (const auto* node = expr.as<ast::Chain>()) return value_of_chain(*node, span);
+  if (const auto* node = expr.as<ast::Call>()) return value_of_call(*node, span);
+  if (const auto* node = expr.as<ast::Comparison>()) return value_of_comparison(*node, span);
+  if (const auto* node = expr.as<ast::Subscript>()) return value_of_subscript(*node, span);
+  if (const auto* node = expr.as<ast::StringValue>()) return node->value;
+  if (const auto* node = expr.as<ast::Attribute>()) return value_of_attribute(*node, span);
   if (const auto* node = expr.as<ast::FloatValue>()) return node->value;
   if (const auto* node = expr.as<ast::BoolValue>()) return node->value;
   if (expr.as<ast::NoneValue>()) return {};
-  if (const auto* node = expr.as<ast::StringValue>()) return node->value;
-  if (const auto* node = expr.as<ast::FormatString>()) return value_of_format(*node);
-  if (const auto* node = expr.as<ast::Call>()) return value_of_call(*node, span);
-  if (const auto* node = expr.as<ast::Chain>()) return value_of_chain(*node, span);
-  if (const auto* node = expr.as<ast::Comparison>()) return value_of_comparison(*node, span);
+  if (const auto* node = expr.as<ast::FormatString>()) return text_of_format(node->parts);
   if (const auto* node = expr.as<ast::Prefix>()) return value_of_prefix(*node, span);
-  if (const auto* node = expr.as<ast::Attribute>()) return value_of_attribute(*node, span);
-  if (const auto* node = expr.as<ast::Subscript>()) return value_of_subscript(*node, span);
-  if (const auto* node = expr.as<ast::NumberListValue>()) return value_of_numbers(*node);
-  if (const auto* node = expr.as<ast::TupleValue>()) {
-    return ScriptValue::tuple(values_of_items(node->items));
-  }
-  if (const auto* node = expr.as<ast::ListValue>()) {
-    return ScriptValue::list(values_of_items(node->items));
-  }
-  if (const auto* node = expr.as<ast::DictValue>()) {
-    DictItems items;
-    DictIndex index(span);
-    for (const auto& [key_expr, value_expr] : node->items) {
-      poll_interrupt(key_expr ? key_expr->span : span);
-      if (!key_expr) {
-        fail(ErrorClass::Type, value_expr->span, "script.dict", "found '**' in a dict; expected KEY: VALUE");
-      }
-      ScriptValue key = value_of(*key_expr);
-      if (!key.string() && !key.is_number()) {
-        fail(ErrorClass::Type, key_expr->span, "script.dict",
-             fmt::format("{} is no key of a dict", describe(key)));
-      }
-      ScriptValue value = value_of(*value_expr);
-      if (const auto found = index.find(items, key)) {
-        items[*found].second = std::move(value);
-        continue;
-      }
-      index.add(key, items.size());
-      items.emplace_back(std::move(key), std::move(value));
-    }
-    return ScriptValue::dict(std::move(items));
-  }
-  if (const auto* node = expr.as<ast::Logic>()) {
-    bool is_and = node->op == Operator::And;
-    for (const ast::ExprPtr& operand : node->operands) {
-      if (condition(*operand, is_and ? "and" : "or") != is_and) return !is_and;
-    }
-    return is_and;
-  }
-  if (const auto* node = expr.as<ast::Conditional>()) {
+  if (const auto* node = expr.as<ast::Logic>()) return value_of_logic(*node);
+  if (const auto* node = expr.as<ast::TupleValue>()) return ScriptValue::tuple(values_of_items(node->items));
+  if (const auto* node = expr.as<ast::ListValue>()) return ScriptValue::list(values_of_items(node->items));
+  if (const auto* node = expr.as<ast::DictValue>()) return value_of_dict(*node, span);
+  if (const auto* node = expr.as<ast::Conditional>())
     return value_of(condition(*node->condition, "if") ? *node->then_value : *node->else_value);
-  }
+  if (const auto* node = expr.as<ast::NumberListValue>()) return value_of_numbers(*node);
+  if (const auto* node = expr.as<ast::Lambda>()) return value_of_lambda(*node, span);
+  if (const auto* node = expr.as<ast::Comprehension>()) return value_of_comprehension(*node, span);
+  if (const auto* node = expr.as<ast::StateName>()) return value_of_state(node->id, node->state, span);
   if (const auto* node = expr.as<ast::Unsupported>()) {
     fail(ErrorClass::Type, span, "script.unsupported", refusal_of(*node));
   }
@@ -171,21 +163,81 @@ ScriptValue ScriptValues::value_of(const ast::Expr& expr) {
        fmt::format("found {}; expected a value", ast::describe(expr)));
 }
 
-ScriptValue ScriptValues::value_of_name(const std::string& name, Span span) {
-  if (const ScriptValue* value = environment_.find(name)) return *value;
-  const Command* command = find_command(name);
-  if (find_builtin(name) || (command && (command->surfaces & in_scripts))) {
+ScriptValue ScriptValues::value_of_dict(const ast::DictValue& dict, Span span) {
+  DictItems items;
+  DictIndex index(span);
+  const auto add = [&](ScriptValue key, ScriptValue value) {
+    if (const auto found = index.find(items, key)) {
+      items[*found].second = std::move(value);
+      return;
+    }
+    index.add(key, items.size());
+    items.emplace_back(std::move(key), std::move(value));
+  };
+  for (const auto& [key_expr, value_expr] : dict.items) {
+    poll_interrupt(value_expr->span);
+    if (!key_expr) {
+      const ScriptValue other = value_of(*value_expr);
+      if (!other.dictionary()) {
+        fail(ErrorClass::Type, value_expr->span, "script.dict",
+             fmt::format("found {} behind '**'; expected a dict", describe(other)));
+      }
+      for (const auto& [key, value] : other.dictionary()->items) add(key, value);
+      continue;
+    }
+    ScriptValue key = value_of(*key_expr);
+    check_key(key, key_expr->span);
+    add(std::move(key), value_of(*value_expr));
+  }
+  return ScriptValue::dict(std::move(items));
+}
+
+// The operand that decides, as in Python.
+ScriptValue ScriptValues::value_of_logic(const ast::Logic& logic) {
+  const bool is_and = logic.op == Operator::And;
+  const std::string_view word = is_and ? "and" : "or";
+  for (std::size_t i = 0;; ++i) {
+    ScriptValue value = value_of(*logic.operands[i]);
+    const bool last = i + 1 == logic.operands.size();
+    if (last || truth(value, logic.operands[i]->span, word) != is_and) return value;
+  }
+}
+
+ScriptValue ScriptValues::value_of_name(const ast::Name& name, Span span) {
+  if (const ScriptValue* value = variable(name)) return *value;
+  if (slot_of(name)) {
+    std::vector<DiagnosticNote> notes;
+    if (frame_->function && environment_.find(name.id)) {
+      notes.push_back({{},
+                       fmt::format("the function binds '{}' itself, so the script's is not seen here; "
+                                   "pass it as a parameter and return the new value",
+                                   printable(name.id))});
+    }
+    fail(ErrorClass::Runtime, span, "script.unbound_local",
+         fmt::format("'{}' is not bound yet", printable(name.id)), std::move(notes));
+  }
+  if (const Builtin* builtin = find_builtin(name.id)) {
+    if (name.id == "arg" || name.id == "donate") {
+      fail(ErrorClass::Type, span, "script.callable",
+           fmt::format("'{0}' is no value; expected a call, {0}(…)", name.id));
+    }
+    ScriptFunction function;
+    function.name = name.id;
+    function.builtin = builtin;
+    return std::make_shared<const ScriptFunction>(std::move(function));
+  }
+  const Command* command = find_command(name.id);
+  if (command && (command->surfaces & in_scripts)) {
     fail(ErrorClass::Type, span, "script.callable",
-         fmt::format("'{}' is a {}; expected a call, {}(…)", name,
-                     find_builtin(name) ? "built-in" : "command", name));
+         fmt::format("'{0}' is a command; expected a call, {0}(…)", name.id));
   }
   if (options_.observer) {
-    if (auto value = options_.observer->unbound(name, span)) return std::move(*value);
+    if (auto value = options_.observer->unbound(name.id, span)) return std::move(*value);
   }
-  if (namespaces_.known(name) || name == "relish") {
-    fail(ErrorClass::Type, span, "script.namespace", fmt::format("'{}' is a namespace, no value", name));
+  if (namespaces_.known(name.id) || name.id == "relish") {
+    fail(ErrorClass::Type, span, "script.namespace", fmt::format("'{}' is a namespace, no value", name.id));
   }
-  unknown_name(name, span);
+  unknown_name(name.id, span);
 }
 
 ScriptValue ScriptValues::value_of_attribute(const ast::Attribute& attribute, Span span) {
@@ -193,34 +245,52 @@ ScriptValue ScriptValues::value_of_attribute(const ast::Attribute& attribute, Sp
     fail(ErrorClass::Type, span, "script.callable",
          fmt::format("'{}.{}' is no value; expected a call of an operator", path, printable(attribute.name)));
   }
-  ScriptValue object = value_of(*attribute.object);
+  const ScriptValue object = value_of(*attribute.object);
+  if (auto found = this->attribute(object, attribute.name, span)) return std::move(*found);
+  const Span place = attribute.name_span.known() ? attribute.name_span : span;
   if (const auto* module = object.as<ModulePtr>()) {
-    if ((*module)->find(attribute.name)) return FunctionReference{*module, attribute.name};
-    std::vector<std::string> names = (*module)->names();
-    fail(ErrorClass::Type, attribute.name_span, "name.unknown",
+    fail(ErrorClass::Type, place, "name.unknown",
          fmt::format("module '{}' has no function '{}'{}", (*module)->name, attribute.name,
-                     did_you_mean(attribute.name, names)));
+                     did_you_mean(attribute.name, (*module)->names())));
+  }
+  if (find_method(object, attribute.name)) {
+    fail(ErrorClass::Type, place, "script.attribute",
+         fmt::format("found '{0}' without a call; expected {0}(…)", attribute.name));
+  }
+  no_attribute(object, attribute.name, place);
+}
+
+std::optional<ScriptValue> ScriptValues::attribute(const ScriptValue& object, const std::string& name,
+                                                   Span span) {
+  if (const auto* module = object.as<ModulePtr>()) {
+    if (!(*module)->find(name)) return std::nullopt;
+    return FunctionReference{*module, name};
   }
   if (const Tensor* tensor = object.tensor()) {
-    if (attribute.name == "shape") return ShapeValue{tensor->shape()};
-    if (attribute.name == "dtype") return std::string(name_of(tensor->dtype()));
-    if (attribute.name == "ndim") return tensor->rank();
-    if (attribute.name == "astype") {
-      fail(ErrorClass::Type, attribute.name_span, "script.attribute",
-           "found 'astype' without a call; write x.astype(\"float32\")");
-    }
-    static const std::vector<std::string> names = {"shape", "dtype", "ndim", "astype"};
-    fail(ErrorClass::Type, attribute.name_span, "script.attribute",
-         fmt::format("a tensor has no '{}'; expected shape, dtype, ndim or astype(){}", attribute.name,
-                     did_you_mean(attribute.name, names)));
+    if (name == "shape") return ShapeValue{tensor->shape()};
+    if (name == "dtype") return std::string(name_of(tensor->dtype()));
+    if (name == "ndim") return tensor->rank();
+    if (name == "size") return tensor->size();
+    if (name == "T") return operators_.call("permute_dims", {{"", object, span}}, span);
   }
-  fail(ErrorClass::Type, attribute.name_span.known() ? attribute.name_span : span, "script.attribute",
-       fmt::format("{} has no attribute '{}'", describe(object), attribute.name));
+  const ValueMethod* method = find_method(object, name);
+  if (!method || method->change) return std::nullopt;
+  ScriptFunction function;
+  function.name = name;
+  function.method = method;
+  function.self = object;
+  return std::make_shared<const ScriptFunction>(std::move(function));
 }
 
 ScriptValue ScriptValues::binary(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
-  if (a.tensor() || b.tensor()) return operators_.binary(op, a, b, span);
+  const bool formats = op == Operator::Mod && a.string();
+  if ((a.tensor() || b.tensor()) && !formats) return operators_.binary(op, a, b, span);
+  return plain_operation(op, a, b, span);
+}
+
+ScriptValue plain_operation(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
   if (a.is_number() && b.is_number()) return number_operation(op, a, b, span);
+  if (op == Operator::Mod && a.string()) return format_by_percent(*a.string(), b, span);
   if (auto result = container_operation(op, a, b, span)) return *result;
   no_operator(op, a, b, span);
 }
@@ -283,8 +353,11 @@ ScriptValue ScriptValues::compare(Operator op, const ScriptValue& a, const Scrip
     case Operator::NotIn:
       return !contains(b, a, span);
     case Operator::Is:
-      if (a.is_none() || b.is_none()) return a.is_none() && b.is_none();
-      fail(ErrorClass::Type, span, "script.operator", "'is' compares with None only; use '=='");
+    case Operator::IsNot:
+      if (a.is_none() || b.is_none()) return (a.is_none() && b.is_none()) == (op == Operator::Is);
+      fail(ErrorClass::Type, span, "script.operator",
+           fmt::format("'{}' compares with None only; use '{}'", ast::text_of(op),
+                       op == Operator::Is ? "==" : "!="));
     default:
       break;
   }
@@ -334,26 +407,31 @@ ScriptValue ScriptValues::value_of_prefix(const ast::Prefix& prefix, Span span) 
        fmt::format("'{}' is not defined for {}", ast::text_of(prefix.op), describe(operand)));
 }
 
-ScriptValue ScriptValues::value_of_format(const ast::FormatString& text) {
+std::string ScriptValues::text_of_format(const std::vector<ast::FormatPart>& parts) {
   std::string result;
-  for (const ast::FormatPart& part : text.parts) {
+  for (const ast::FormatPart& part : parts) {
     if (!part.field) {
       result += part.text;
       continue;
     }
     ScriptValue value = value_of(*part.field);
-    if (part.conversion == 'r') value = quoted_text_of(value);
-    if (part.conversion == 's') value = text_of(value);
-    result += format_with_spec(value, part.spec, part.field->span);
+    if (part.conversion) value = converted_text(value, part.conversion);
+    const std::string spec =
+        part.spec_fields.empty() ? part.spec : part.spec + text_of_format(part.spec_fields);
+    result += format_with_spec(value, spec, part.field->span);
   }
   return result;
 }
 
-ScriptValue ScriptValues::value_of_subscript(const ast::Subscript& node, Span span) {
-  ScriptValue object = value_of(*node.object);
+std::vector<SubscriptItem> ScriptValues::items_of_subscript(const ast::Subscript& node) {
   std::vector<SubscriptItem> items;
+  items.reserve(node.items.size());
   for (const ast::ExprPtr& item : node.items) {
     const auto* slice = item->as<ast::Slice>();
+    if (item->as<ast::Ellipsis>()) {
+      items.push_back({SubscriptItem::Rest{}, item->span});
+      continue;
+    }
     if (!slice) {
       items.push_back({value_of(*item), item->span});
       continue;
@@ -362,14 +440,31 @@ ScriptValue ScriptValues::value_of_subscript(const ast::Subscript& node, Span sp
       if (!expr) return std::nullopt;
       ScriptValue value = value_of(*expr);
       if (value.is_none()) return std::nullopt;
-      if (auto integer = integer_of(value)) return integer;
+      if (auto integer = whole_number_of(value)) return integer;
       fail(ErrorClass::Type, expr->span, "script.slice",
            fmt::format("found {} in a slice; expected an int", describe(value)));
     };
-    items.push_back(
-        {SubscriptItem::Slice{bound(slice->begin), bound(slice->end), bound(slice->step)}, item->span});
+    SubscriptItem::Slice bounds;
+    bounds.begin = bound(slice->begin);
+    bounds.end = bound(slice->end);
+    bounds.step = bound(slice->step);
+    items.push_back({bounds, item->span});
   }
-  return relish::subscript(object, items, span);
+  return items;
+}
+
+ScriptValue ScriptValues::value_of_subscript(const ast::Subscript& node, Span span) {
+  // Of a name that holds a list or dict, the item without a second holder of the whole.
+  const auto* name = node.object.get() == state_of_.first ? nullptr : node.object->as<ast::Name>();
+  const ScriptValue* held = name ? variable(*name) : nullptr;
+  if (held && node.items.size() == 1 && !node.items[0]->as<ast::Slice>() &&
+      !node.items[0]->as<ast::Ellipsis>()) {
+    ScriptValue index = value_of(*node.items[0]);
+    held = variable(*name);
+    if (held) return relish::subscript(*held, one_item(node, std::move(index)), span);
+  }
+  const ScriptValue object = value_of(*node.object);
+  return relish::subscript(object, items_of_subscript(node), span);
 }
 
 ScriptValue ScriptValues::value_of_numbers(const ast::NumberListValue& numbers) {
@@ -383,13 +478,24 @@ ScriptValue ScriptValues::value_of_numbers(const ast::NumberListValue& numbers) 
 }
 
 bool ScriptValues::condition(const ast::Expr& expr, std::string_view word) {
-  ScriptValue value = value_of(expr);
+  return truth(value_of(expr), expr.span, word);
+}
+
+bool truth(const ScriptValue& value, Span span, std::string_view word) {
   if (const auto* flag = value.as<bool>()) return *flag;
-  if (const Tensor* tensor = value.tensor(); tensor && tensor->rank() == 0 && is_bool(tensor->dtype())) {
-    return tensor->get_int(0) != 0;
-  }
-  fail(ErrorClass::Type, expr.span, "script.condition",
-       fmt::format("'{}' takes a bool or a 0-d bool tensor, found {}", word, describe(value)));
+  if (const auto* integer = value.as<std::int64_t>()) return *integer != 0;
+  if (const auto* real = value.as<double>()) return *real != 0;
+  if (const std::string* text = value.string()) return !text->empty();
+  if (const ScriptList* list = value.sequence()) return !list->items.empty();
+  if (const ScriptDict* dict = value.dictionary()) return !dict->items.empty();
+  if (const auto* range = value.as<ScriptRange>()) return range->count() > 0;
+  if (const auto* shape = value.as<ShapeValue>()) return !shape->dims.empty();
+  const Tensor* tensor = value.tensor();
+  if (!tensor) return !value.is_none();
+  if (tensor->rank() == 0 && is_bool(tensor->dtype())) return tensor->get_int(0) != 0;
+  fail(ErrorClass::Type, span, "script.condition",
+       fmt::format("'{}' takes one truth, found {}; say which with .any(), .all() or allclose(a, b)", word,
+                   describe(value)));
 }
 
 void for_each_item(const ScriptValue& iterable, Span span,
@@ -416,6 +522,16 @@ void for_each_item(const ScriptValue& iterable, Span span,
     }
     return;
   }
+  if (const std::string* text = iterable.string()) {
+    for (std::size_t begin = 0; begin < text->size();) {
+      poll_interrupt(span);
+      std::size_t end = begin + 1;
+      while (end < text->size() && (static_cast<unsigned char>((*text)[end]) & 0xC0) == 0x80) ++end;
+      if (!visit(ScriptValue(text->substr(begin, end - begin)))) return;
+      begin = end;
+    }
+    return;
+  }
   if (const auto* shape = iterable.as<ShapeValue>()) {
     for (std::int64_t dim : shape->dims) {
       if (!visit(dim)) return;
@@ -431,7 +547,7 @@ void for_each_item(const ScriptValue& iterable, Span span,
     return;
   }
   fail(ErrorClass::Type, span, "script.iterate",
-       fmt::format("found {}; expected a range, list, tuple, dict or the rows of a tensor",
+       fmt::format("found {}; expected a range, list, tuple, dict, str or the rows of a tensor",
                    describe(iterable)));
 }
 

@@ -1,9 +1,11 @@
 // Parsing of format specifications and their application. Digits come from to_chars, so no locale has a say.
 #include "shell/script/format_spec.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 
 #include "support/render.h"
@@ -82,7 +84,7 @@ FormatSpec parse_spec(std::string_view spec, Span span) {
     result.precision = take_number(rest, most_digits);
     if (!result.precision || *result.precision < 0) bad_spec(spec, span);
   }
-  result.type = take("bdoxXeEfFgGs%n");
+  result.type = take("bcdoxXeEfFgGs%n");
   if (!rest.empty()) bad_spec(spec, span);
   const bool other_base =
       result.type != 0 && std::string_view("boxX").find(result.type) != std::string_view::npos;
@@ -172,6 +174,21 @@ std::string digits_of(double magnitude, std::chars_format format, int precision)
   return std::string(buffer.data(), end);
 }
 
+// '#': the point is always written, and of 'g' the zeros behind it.
+std::string with_point(const FormatSpec& spec, std::string body, double magnitude) {
+  if (spec.type == 'g' || spec.type == 'G') {
+    const int precision = std::max(spec.precision.value_or(6), 1);
+    const std::string scientific = digits_of(magnitude, std::chars_format::scientific, precision - 1);
+    const int exponent = std::atoi(scientific.c_str() + scientific.find('e') + 1);
+    body = exponent < -4 || exponent >= precision
+               ? scientific
+               : digits_of(magnitude, std::chars_format::fixed, precision - 1 - exponent);
+  }
+  const std::size_t end = std::min(body.find('e'), body.size());
+  if (body.find('.') == std::string::npos) body.insert(end, ".");
+  return body;
+}
+
 std::string format_real(const FormatSpec& spec, double value) {
   bool negative = std::signbit(value) && !std::isnan(value);
   double magnitude = std::fabs(value);
@@ -191,6 +208,7 @@ std::string format_real(const FormatSpec& spec, double value) {
   } else {
     body = text_of(ScriptValue(magnitude));
   }
+  if (spec.alternate && std::isfinite(magnitude)) body = with_point(spec, std::move(body), magnitude);
   if (spec.type == 'E' || spec.type == 'G' || spec.type == 'F') {
     for (char& c : body) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   }
@@ -212,7 +230,25 @@ std::string format_text(const FormatSpec& spec, std::string text) {
   return pad(spec, "", text, '<');
 }
 
+// The character with that number.
+std::string character_of(const ScriptValue& number, Span span) {
+  const auto code = integer_of(number);
+  if (!code || *code < 0 || *code > 0x10FFFF || (*code >= 0xD800 && *code <= 0xDFFF)) {
+    fail(ErrorClass::Type, span, "script.format",
+         fmt::format("the format type 'c' takes the number of a character, found {}", text_of(number)));
+  }
+  return character_text(static_cast<std::uint32_t>(*code));
+}
+
 }  // namespace
+
+std::string character_text(std::uint32_t code) {
+  const auto tail = [&](int shift) { return static_cast<char>(0x80 | ((code >> shift) & 0x3F)); };
+  if (code < 0x80) return {static_cast<char>(code)};
+  if (code < 0x800) return {static_cast<char>(0xC0 | (code >> 6)), tail(0)};
+  if (code < 0x10000) return {static_cast<char>(0xE0 | (code >> 12)), tail(6), tail(0)};
+  return {static_cast<char>(0xF0 | (code >> 18)), tail(12), tail(6), tail(0)};
+}
 
 std::string format_with_spec(const ScriptValue& value, std::string_view spec_text, Span span) {
   if (spec_text.empty()) return text_of(value);
@@ -231,6 +267,7 @@ std::string format_with_spec(const ScriptValue& value, std::string_view spec_tex
     if (integer && (integer_type || (spec.type == 0 && !spec.precision) || spec.type == 'n')) {
       return format_integer(spec, *integer);
     }
+    if (spec.type == 'c') return format_text(spec, character_of(number, span));
     if (!integer_type) return format_real(spec, *real_of(number));
     fail(ErrorClass::Type, span, "script.format",
          fmt::format("the format type '{}' takes an int, found a float", spec.type));

@@ -13,4 +13,7 @@ namespace relish {
 // spec that is none, TypeError for one that the value does not have.
 std::string format_with_spec(const ScriptValue& value, std::string_view spec, Span span);
 
+// The UTF-8 of a character, which is no surrogate.
+std::string character_text(std::uint32_t code);
+
 }  // namespace relish

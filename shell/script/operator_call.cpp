@@ -40,6 +40,10 @@ std::string_view tensor_operator(ast::Operator op) {
       return "power";
     case Operator::MatMul:
       return "matmul";
+    case Operator::Eq:
+      return "equal";
+    case Operator::Ne:
+      return "not_equal";
     case Operator::Lt:
       return "less";
     case Operator::Le:
@@ -397,9 +401,13 @@ void OperatorCalls::open_family(Family& family, const Op& op, const ArrangedArgu
 }
 
 ScriptValue OperatorCalls::binary(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
-  if (op == ast::Operator::Eq || op == ast::Operator::Ne) {
-    fail(ErrorClass::Type, span, "script.tensor_equality",
-         fmt::format("'{}' is not defined on tensors; use R.equal or allclose", ast::text_of(op)));
+  const auto whole = [](const ScriptValue& value) {
+    return value.tensor() ? !is_float(value.tensor()->dtype()) : !value.as<double>();
+  };
+  if (op == ast::Operator::Div && whole(a) && whole(b) && (a.tensor() || a.is_number()) &&
+      (b.tensor() || b.is_number())) {
+    fail(ErrorClass::Type, span, "script.whole_division",
+         "'/' of integer tensors would be cut in functions; write '//', or x.astype(\"float32\") / y");
   }
   std::string_view name = tensor_operator(op);
   auto takes_part = [](const ScriptValue& value) { return value.tensor() || value.is_number(); };

@@ -9,6 +9,7 @@
 #include "shell/program/literal_text.h"
 #include "shell/program/module_files.h"
 #include "shell/program/reading.h"
+#include "shell/script/name_places.h"
 #include "support/big_stack.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -55,7 +56,10 @@ void Script::run(std::uint32_t file) {
     session_.report(warnings);
     const Namespaces namespaces_before = std::exchange(namespaces_, std::move(read.namespaces));
     text_links_ = std::move(read.linked);
-    const ast::Block& statements = read.script;
+    // Functions that the text makes keep its syntax tree.
+    const auto text = std::make_shared<const ast::Block>(std::move(read.script));
+    const ast::Block& statements = *text;
+    const TextFrame frame(*this, text, *find_places(statements, environment_));
     only_declared_ = std::all_of(statements.begin(), statements.end(), is_declaration);
     declare_arguments(statements);
     if (!options_.interactive) {
@@ -123,7 +127,8 @@ std::size_t Script::begin_functions(const ast::Block& statements, std::size_t be
 ScriptValue Script::evaluate(std::uint32_t file) {
   ScriptValue result;
   with_big_stack([&] {
-    ast::ExprPtr expr = read_one_expression(file);
+    const std::shared_ptr<const ast::Expr> expr = read_one_expression(file);
+    const TextFrame frame(*this, expr, *find_places(*expr, environment_));
     try {
       result = value_of(*expr);
     } catch (Failure& failure) {

@@ -40,26 +40,25 @@ class Script final : public ScriptCalls {
  private:
   Script& script() override { return *this; }
 
-  enum class Flow { Next, Break, Continue };
+  enum class Flow { Next, Break, Continue, Return };
 
-  void atomically(const std::function<void()>& work);
+  template <class Work>
+  void atomically(const Work& work);
+  bool in_function() const { return frame_ && frame_->function; }
   Flow run_statement(const ast::Statement& statement);
   void run_noted(const ast::Statement& statement);
   Flow execute(const ast::Statement& statement);
   Flow execute(const ast::Block& block);
   void execute_assignment(const ast::Assignment& assignment);
-  void execute_augmented(const ast::AugmentedAssignment& assignment, Span span);
-  bool grow(const std::string& name, const ScriptValue& operand, Span span);
-  bool grow_by_sum(const ast::Assignment& assignment);
   void execute_assert(const ast::Assert& statement, Span span);
   Flow execute_for(const ast::For& loop, Span span);
   Flow execute_while(const ast::While& loop, Span span);
   Flow execute_if(const ast::If& statement);
-  void bind(const ast::Expr& target, ScriptValue value);
-  void unbind(const ast::Expr& target);
+  void run_body(const ast::Block& body) override;
+  Flow run_round(const ast::For& loop, const ScriptValue& item);
   void follow_free_functions();
   void forget_undeclared();
-  void remove_free_function(const std::string& name, Span span);
+  void forget_free_function(const std::string& name, Span span) override;
   void declare(const ModulePtr& module, Span span);
   void declare(const ast::DeclareFunction& declaration, Span span);
   void declare_arguments(const ast::Block& statements);

@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "shell/script/script_values.h"
+#include "shell/script/script_functions.h"
 
 namespace relish {
 
-class ScriptCalls : public ScriptValues {
+class ScriptCalls : public ScriptFunctions {
  public:
+  // Calls whatever can be called: a function of a module or of the script, a built-in, a method.
+  ScriptValue call(const ScriptValue& callee, std::vector<NamedValue> arguments, Span span);
   // Calls a function of a module with script values.
   ScriptValue call_function(const FunctionReference& function, std::vector<NamedValue> arguments, Span span);
   // Calls a function value that a call returned.
@@ -18,19 +20,18 @@ class ScriptCalls : public ScriptValues {
                          std::vector<NamedValue> arguments, Span span);
 
  protected:
-  using ScriptValues::ScriptValues;
+  using ScriptFunctions::ScriptFunctions;
 
   // The whole script, which built-ins are given.
   virtual Script& script() = 0;
 
   ScriptValue value_of_call(const ast::Call& call, Span span) override;
   ScriptValue call_namespace(const std::string& path, const std::vector<NamedValue>& arguments, Span span);
-  ScriptValue call_by_name(const std::string& name, const ast::Call& call, Span span);
+  ScriptValue call_by_name(const ast::Name& callee, const ast::Call& call, Span span);
   ScriptValue call_method(const ast::Attribute& method, const ast::Call& call, Span span);
   ScriptValue call_command(const Command& command, std::vector<NamedValue> arguments, Span span);
   std::vector<NamedValue> arguments_of(const ast::Call& call);
   std::vector<NamedValue> names_of(const ast::Call& call);
-  ScriptValue call_any(const ScriptValue& callee, const ast::Call& call, Span span);
 };
 
 }  // namespace relish

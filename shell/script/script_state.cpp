@@ -2,6 +2,7 @@
 // its names may be.
 #include "shell/script/script_state.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -158,17 +159,58 @@ std::string ScriptState::resolve_path(const std::string& path, Span span) {
   return resolve(path_rules(), path, span);
 }
 
-ScriptValue ScriptState::argument(const std::string& name, const ScriptValue& fallback, Span) {
+ScriptValue ScriptState::argument(const std::string& name, const ScriptValue* fallback,
+                                  const std::string* type, Span span) {
   // The last of repeated flags holds.
   const std::string* given = nullptr;
   for (const auto& [set_name, text] : session_.settings().sets) {
     if (set_name == name) given = &text;
   }
-  return given ? converted(name, *given, fallback) : fallback;
+  // The kind is that of the default, or of a value that stands for the type.
+  ScriptValue kind = fallback ? *fallback : ScriptValue();
+  if (type) {
+    static const std::vector<std::pair<std::string, ScriptValue>> kinds = {
+        {"str", ""}, {"int", 0}, {"float", 0.0}, {"bool", false}, {"list", ScriptValue::list({})}};
+    const auto found =
+        std::find_if(kinds.begin(), kinds.end(), [&](const auto& each) { return each.first == *type; });
+    if (found == kinds.end()) {
+      fail(ErrorClass::Type, span, "arg.type",
+           fmt::format("arg: found the type '{}'; expected str, int, float, bool or list", printable(*type)));
+    }
+    kind = found->second;
+  }
+  if (given) return converted(name, *given, kind);
+  if (fallback) return *fallback;
+  if (!type) return {};
+  fail(ErrorClass::Usage, span, "arg.missing",
+       fmt::format("the argument '{}' is missing; give it with --set {}=VALUE", printable(name), name));
+}
+
+NameSlot* ScriptState::slot_of(const ast::Name& name) const {
+  if (name.place.kind == ast::NamePlace::Kind::Local) return &frame_->slots[name.place.index];
+  if (name.place.kind == ast::NamePlace::Kind::Cell) return frame_->cells[name.place.index].get();
+  return nullptr;
+}
+
+const ScriptValue* ScriptState::variable(const ast::Name& name) const {
+  if (const NameSlot* slot = slot_of(name)) return slot->bound ? &slot->value : nullptr;
+  const bool placed =
+      name.place.kind == ast::NamePlace::Kind::Script && name.place.owner == environment_.number();
+  return placed ? environment_.at(name.place.index) : environment_.find(name.id);
+}
+
+void ScriptState::set_script_name(const ast::Name& name, ScriptValue value, Span span) {
+  if (name.place.owner == environment_.number() && environment_.at(name.place.index)) {
+    environment_.set_at(name.place.index, std::move(value));
+  } else {
+    set_name(name.id, std::move(value), span);
+  }
 }
 
 void ScriptState::set_name(const std::string& name, ScriptValue value, Span span) {
-  bool hides = find_command(name) && !environment_.find(name) && (find_command(name)->surfaces & in_scripts);
+  // An alias is hidden without a word.
+  const Command* command = environment_.find(name) ? nullptr : find_command(name);
+  bool hides = command && command->name == name && (command->surfaces & in_scripts);
   environment_.set(name, std::move(value));
   if (!hides) return;
   Diagnostic note;
@@ -190,10 +232,11 @@ void ScriptState::unknown_name(const std::string& name, Span span) {
 }
 
 std::string ScriptState::namespace_path(const ast::Expr& expr) const {
-  std::string dotted = ast::dotted_name(expr);
-  std::string root = dotted.substr(0, dotted.find('.'));
-  if (root.empty() || environment_.find(root) || !namespaces_.known(root)) return {};
-  return namespaces_.canonical(dotted);
+  const ast::Expr* root = &expr;
+  while (const auto* attribute = root->as<ast::Attribute>()) root = attribute->object.get();
+  const auto* name = root->as<ast::Name>();
+  if (!name || slot_of(*name) || variable(*name) || !namespaces_.known(name->id)) return {};
+  return namespaces_.canonical(ast::dotted_name(expr));
 }
 
 }  // namespace relish

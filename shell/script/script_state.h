@@ -17,6 +17,7 @@
 #include "shell/script/environment.h"
 #include "shell/script/function_values.h"
 #include "shell/script/operator_call.h"
+#include "shell/script/script_function.h"
 #include "shell/script/script_observer.h"
 #include "shell/workspace/state.h"
 
@@ -57,8 +58,9 @@ class ScriptState {
   // Everything as it is in `to`; it is as in `from` now.
   void go_to(const State& from, const State& to);
 
-  // The value of arg(name, fallback).
-  ScriptValue argument(const std::string& name, const ScriptValue& fallback, Span span);
+  // The value of arg(name, fallback, type=…): `fallback` and `type` may be null.
+  ScriptValue argument(const std::string& name, const ScriptValue* fallback, const std::string* type,
+                       Span span);
   // The path that a script's text names, as it may be opened; PolicyError when it may not.
   std::string resolve_path(const std::string& path, Span span);
   // The module of a program file: the one that the text's functions were linked with, if they use it.
@@ -70,13 +72,22 @@ class ScriptState {
   PathRules path_rules() const;
   ModulePtr read_module_file(const std::string& path, Span span);
   void set_name(const std::string& name, ScriptValue value, Span span);
+  void set_script_name(const ast::Name& name, ScriptValue value, Span span);
   [[noreturn]] void unknown_name(const std::string& name, Span span);
+  // What the name stands for here; null when nothing is bound to it.
+  const ScriptValue* variable(const ast::Name& name) const;
+  // The name's slot in the function that runs, or in the comprehensions of a statement; null for a name of
+  // the script.
+  NameSlot* slot_of(const ast::Name& name) const;
   // "R.nn.relu" for a dotted name in a namespace of TVM whose first word is no variable; empty otherwise.
   std::string namespace_path(const ast::Expr& expr) const;
 
   Session& session_;
   ScriptOptions options_;
   Environment environment_;
+  // What runs: a function, or the statements of a text.
+  Frame* frame_ = nullptr;
+  std::size_t calls_ = 0;  // of script functions, one inside the other
   OperatorCalls operators_;
   FunctionValues function_values_;
   ModulePtr free_functions_;

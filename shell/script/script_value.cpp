@@ -7,6 +7,7 @@
 #include <optional>
 #include "shell/script/dict_index.h"
 #include "shell/script/numbers.h"
+#include "shell/script/script_function.h"
 #include "support/checked.h"
 
 namespace relish {
@@ -26,13 +27,18 @@ void check_item_count(std::int64_t count, Span span) {
        fmt::format("a value of {} items is too long; expected at most {}", count, most_items));
 }
 
-namespace {
-
-std::uint32_t depth_of(const ScriptValue& value) {
+std::uint32_t nesting_of(const ScriptValue& value) {
   if (const ScriptList* list = value.sequence()) return list->depth;
   if (const ScriptDict* dict = value.dictionary()) return dict->depth;
   return 0;
 }
+
+std::uint64_t bytes_beside(const ScriptValue& value) {
+  const std::string* text = value.string();
+  return text && text->capacity() > std::string().capacity() ? text->capacity() + 1 : 0;
+}
+
+namespace {
 
 std::uint32_t depth_around(std::uint32_t inner) {
   if (inner < most_value_nesting) return inner + 1;
@@ -40,17 +46,11 @@ std::uint32_t depth_around(std::uint32_t inner) {
        fmt::format("lists and dicts nest deeper than {}", most_value_nesting));
 }
 
-// What a str takes beside the value that holds it; other contents are counted where they are made.
-std::uint64_t bytes_beside(const ScriptValue& value) {
-  const std::string* text = value.string();
-  return text && text->capacity() > std::string().capacity() ? text->capacity() + 1 : 0;
-}
-
 std::shared_ptr<const ScriptList> make_list(std::vector<ScriptValue> items, bool tuple) {
   std::uint32_t inner = 0;
   std::uint64_t bytes = sizeof(ScriptList) + items.capacity() * sizeof(ScriptValue);
   for (const ScriptValue& item : items) {
-    inner = std::max(inner, depth_of(item));
+    inner = std::max(inner, nesting_of(item));
     bytes += bytes_beside(item);
   }
   HeldMemory held(bytes, tuple ? "a tuple" : "a list");
@@ -77,15 +77,32 @@ ScriptValue ScriptValue::dict(std::vector<std::pair<ScriptValue, ScriptValue>> i
   std::uint32_t inner = 0;
   std::uint64_t bytes = sizeof(ScriptDict) + items.capacity() * sizeof(items[0]);
   for (const auto& [key, item] : items) {
-    inner = std::max(inner, depth_of(item));
+    inner = std::max(inner, nesting_of(item));
     bytes += bytes_beside(key) + bytes_beside(item);
   }
   HeldMemory held(bytes, "a dict");
   ScriptValue value;
+  // Not made const: one that nobody shares changes in place.
   value.kind_ =
-      std::make_shared<const ScriptDict>(ScriptDict{std::move(items), depth_around(inner), std::move(held)});
+      std::make_shared<ScriptDict>(ScriptDict{std::move(items), depth_around(inner), std::move(held)});
   return value;
 }
+
+ScriptList* ScriptValue::list_to_change() {
+  auto* held = std::get_if<std::shared_ptr<const ScriptList>>(&kind_);
+  if (!held || (*held)->tuple) return nullptr;
+  if (held->use_count() != 1) *this = list((*held)->items);
+  return const_cast<ScriptList*>(std::get<std::shared_ptr<const ScriptList>>(kind_).get());
+}
+
+ScriptDict* ScriptValue::dict_to_change() {
+  auto* held = std::get_if<std::shared_ptr<const ScriptDict>>(&kind_);
+  if (!held) return nullptr;
+  if (held->use_count() != 1) *this = dict((*held)->items);
+  return const_cast<ScriptDict*>(std::get<std::shared_ptr<const ScriptDict>>(kind_).get());
+}
+
+Tensor* ScriptValue::tensor_to_change() { return std::get_if<Tensor>(&kind_); }
 
 bool ScriptValue::append_in_place(const ScriptValue& other) {
   if (auto* text = std::get_if<std::string>(&kind_)) {
@@ -115,6 +132,11 @@ bool ScriptValue::append_in_place(const ScriptValue& other) {
 bool ScriptValue::is_number() const {
   return std::holds_alternative<bool>(kind_) || std::holds_alternative<std::int64_t>(kind_) ||
          std::holds_alternative<double>(kind_);
+}
+
+const ScriptFunction* ScriptValue::script_function() const {
+  const auto* function = as<ScriptFunctionPtr>();
+  return function ? function->get() : nullptr;
 }
 
 const ScriptList* ScriptValue::sequence() const {
@@ -162,6 +184,9 @@ std::string_view kind_name(const ScriptValue& value) {
     std::string_view operator()(const ModulePtr&) const { return "module"; }
     std::string_view operator()(const FunctionReference&) const { return "function"; }
     std::string_view operator()(const std::shared_ptr<const ObjectValue>&) const { return "object"; }
+    std::string_view operator()(const ScriptFunctionPtr& function) const {
+      return function->text ? "function" : "builtin_function_or_method";
+    }
   };
   return std::visit(Name{}, value.kind());
 }
@@ -174,6 +199,8 @@ std::string describe(const ScriptValue& value) {
   if (const auto* function = value.as<FunctionReference>())
     return fmt::format("the function '{}'", function->name);
   if (const auto* object = value.as<std::shared_ptr<const ObjectValue>>()) return (*object)->describe();
+  if (const ScriptFunction* function = value.script_function())
+    return fmt::format("the {} '{}'", function->text ? "function" : "built-in", function->name);
   std::string_view name = kind_name(value);
   return fmt::format("{} {}", name == "int" ? "an" : "a", name);
 }

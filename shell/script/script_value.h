@@ -20,6 +20,7 @@ namespace relish {
 
 class ScriptValue;
 class DictIndex;
+struct ScriptFunction;
 
 // A list, or a tuple when `tuple`.
 struct ScriptList {
@@ -36,7 +37,7 @@ inline constexpr std::int64_t most_items = std::int64_t{1} << 24;
 // ResourceLimit at `span` when a container of `count` items is too long.
 void check_item_count(std::int64_t count, Span span);
 
-// Keys in order of insertion; a key is a str, int, bool or float.
+// Keys in order of insertion; a key is a str, int, bool, float, None, or a tuple of these.
 struct ScriptDict {
   std::vector<std::pair<ScriptValue, ScriptValue>> items;
   std::uint32_t depth = 1;
@@ -74,10 +75,10 @@ struct FunctionReference {
 
 class ScriptValue {
  public:
-  using Kind =
-      std::variant<std::monostate, bool, std::int64_t, double, std::string, std::shared_ptr<const ScriptList>,
-                   std::shared_ptr<const ScriptDict>, ScriptRange, Tensor, ShapeValue, ModulePtr,
-                   FunctionReference, std::shared_ptr<const ObjectValue>>;
+  using Kind = std::variant<std::monostate, bool, std::int64_t, double, std::string,
+                            std::shared_ptr<const ScriptList>, std::shared_ptr<const ScriptDict>, ScriptRange,
+                            Tensor, ShapeValue, ModulePtr, FunctionReference,
+                            std::shared_ptr<const ObjectValue>, std::shared_ptr<const ScriptFunction>>;
 
   ScriptValue() = default;  // None
   ScriptValue(bool v) : kind_(v) {}
@@ -92,6 +93,7 @@ class ScriptValue {
   ScriptValue(ModulePtr v) : kind_(std::move(v)) {}
   ScriptValue(FunctionReference v) : kind_(std::move(v)) {}
   ScriptValue(std::shared_ptr<const ObjectValue> v) : kind_(std::move(v)) {}
+  ScriptValue(std::shared_ptr<const ScriptFunction> v) : kind_(std::move(v)) {}
   static ScriptValue list(std::vector<ScriptValue> items);
   static ScriptValue tuple(std::vector<ScriptValue> items);
   static ScriptValue dict(std::vector<std::pair<ScriptValue, ScriptValue>> items);
@@ -99,6 +101,12 @@ class ScriptValue {
   // Appends a str to this str, or the items of a list or tuple to this one, when nobody else holds this;
   // false, with nothing changed, when it cannot be done in place.
   bool append_in_place(const ScriptValue& other);
+  // This list, dict or tensor, to be changed: a copy of it where somebody else holds it too. Null for others,
+  // for tuples too.
+  ScriptList* list_to_change();
+  ScriptDict* dict_to_change();
+  Tensor* tensor_to_change();
+  std::string* text_to_change() { return std::get_if<std::string>(&kind_); }
 
   const Kind& kind() const { return kind_; }
   template <class T>
@@ -110,6 +118,7 @@ class ScriptValue {
   bool is_number() const;
   const Tensor* tensor() const { return as<Tensor>(); }
   const std::string* string() const { return as<std::string>(); }
+  const ScriptFunction* script_function() const;
   // Null when this is neither a list nor a tuple.
   const ScriptList* sequence() const;
   const ScriptDict* dictionary() const;
@@ -119,6 +128,11 @@ class ScriptValue {
  private:
   Kind kind_;
 };
+
+// Levels of lists and dicts in the value.
+std::uint32_t nesting_of(const ScriptValue& value);
+// What a str takes beside the value that holds it; the contents of others are counted where they are made.
+std::uint64_t bytes_beside(const ScriptValue& value);
 
 // The int of an int or bool; nothing for other kinds.
 std::optional<std::int64_t> integer_of(const ScriptValue& value);

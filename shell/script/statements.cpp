@@ -28,10 +28,11 @@ void refuse_arg_calls(const ast::Block& block) {
     for (const ast::Expr* expr : ast::own_expressions(statement)) {
       find_arg_calls(*expr, [](const ast::Call&, Span span) {
         fail(ErrorClass::Type, span, "arg.place",
-             "arg() stands inside a block; expected it at top level, outside loops and ifs");
+             "arg() stands inside a block; expected it at top level, outside loops, ifs and functions");
       });
     }
     for (const ast::Block* inner : ast::inner_blocks(statement)) refuse_arg_calls(*inner);
+    if (const auto* function = statement.as<ast::FunctionDefinition>()) refuse_arg_calls(function->body);
   }
 }
 
@@ -59,12 +60,16 @@ void Script::declare_arguments(const ast::Block& statements) {
       });
     }
     for (const ast::Block* block : ast::inner_blocks(statement)) refuse_arg_calls(*block);
+    if (const auto* function = statement.as<ast::FunctionDefinition>()) refuse_arg_calls(function->body);
   }
   for (const auto& [name, span] : declared) declared_arguments_.insert(name);
 }
 
 // All of it or nothing: what fails leaves the names as they were.
-void Script::atomically(const std::function<void()>& work) {
+template <class Work>
+void Script::atomically(const Work& work) {
+  // In a function nothing but its own names changes, and with it they go.
+  if (in_function()) return work();
   environment_.begin();
   ModulePtr free_before = free_functions_;
   const std::uint64_t draws_before = session_.settings().draws;
@@ -117,14 +122,14 @@ Script::Flow Script::execute(const ast::Statement& statement) {
   const Span span = statement.span;
   if (const auto* node = statement.as<ast::ExpressionStatement>()) {
     ScriptValue value = value_of(*node->value);
-    if (!value.is_none()) {
+    if (!value.is_none() && !in_function()) {
       session_.print(shown_text(value));
       if (options_.observer) options_.observer->shown(value);
     }
   } else if (const auto* node = statement.as<ast::Assignment>()) {
     if (!is_type_variable(*node)) execute_assignment(*node);
   } else if (const auto* node = statement.as<ast::AugmentedAssignment>()) {
-    execute_augmented(*node, span);
+    augment(*node, span);
   } else if (const auto* node = statement.as<ast::Assert>()) {
     execute_assert(*node, span);
   } else if (const auto* node = statement.as<ast::For>()) {
@@ -133,6 +138,11 @@ Script::Flow Script::execute(const ast::Statement& statement) {
     return execute_while(*node, span);
   } else if (const auto* node = statement.as<ast::If>()) {
     return execute_if(*node);
+  } else if (const auto* node = statement.as<ast::Return>()) {
+    frame_->result = node->value ? value_of(*node->value) : ScriptValue();
+    return Flow::Return;
+  } else if (const auto* node = statement.as<ast::FunctionDefinition>()) {
+    define(*node, span, statement.whole);
   } else if (const auto* node = statement.as<ast::DeclareModule>()) {
     declare(node->module, span);
   } else if (const auto* node = statement.as<ast::DeclareFunction>()) {
@@ -147,49 +157,8 @@ Script::Flow Script::execute(const ast::Statement& statement) {
   return Flow::Next;
 }
 
-void Script::bind(const ast::Expr& target, ScriptValue value) {
-  if (const std::string* name = ast::name_of(target)) {
-    set_name(*name, std::move(value), target.span);
-    return;
-  }
-  const std::vector<ast::ExprPtr>* targets = nullptr;
-  if (const auto* tuple = target.as<ast::TupleValue>()) targets = &tuple->items;
-  if (const auto* list = target.as<ast::ListValue>()) targets = &list->items;
-  if (!targets) {
-    fail(ErrorClass::Type, target.span, "script.target",
-         fmt::format("cannot assign to {}; expected a name", ast::describe(target)));
-  }
-  std::vector<ScriptValue> items;
-  for_each_item(value, target.span, [&](const ScriptValue& item) {
-    items.push_back(item);
-    return items.size() <= targets->size();
-  });
-  if (items.size() != targets->size()) {
-    fail(ErrorClass::Runtime, target.span, "script.unpack",
-         fmt::format("found {}{} values for {} names", items.size() > targets->size() ? "more than " : "",
-                     std::min(items.size(), targets->size()), targets->size()));
-  }
-  for (std::size_t i = 0; i < items.size(); ++i) bind(*(*targets)[i], std::move(items[i]));
-}
-
-// `del a, b`.
-void Script::unbind(const ast::Expr& target) {
-  if (const auto* tuple = target.as<ast::TupleValue>()) {
-    for (const ast::ExprPtr& item : tuple->items) unbind(*item);
-    return;
-  }
-  const std::string* name = ast::name_of(target);
-  if (!name) {
-    fail(ErrorClass::Type, target.span, "script.target",
-         fmt::format("cannot unbind {}; expected a name", ast::describe(target)));
-  }
-  if (!environment_.find(*name)) unknown_name(*name, target.span);
-  if (free_functions_ && free_functions_->find(*name)) remove_free_function(*name, target.span);
-  environment_.remove(*name);
-}
-
 // A free function goes with its name, unless another one calls it.
-void Script::remove_free_function(const std::string& name, Span span) {
+void Script::forget_free_function(const std::string& name, Span span) {
   Module rest = *free_functions_;
   rest.remove(name);
   for (const GlobalFunction& function : rest.functions) {
@@ -231,82 +200,17 @@ void Script::forget_undeclared() {
 void Script::execute_assignment(const ast::Assignment& assignment) {
   if (grow_by_sum(assignment)) return;
   ScriptValue value = value_of(*assignment.value);
+  if (assignment.targets.size() == 1) {
+    if (const auto* item = assignment.targets[0]->as<ast::Subscript>())
+      return set_item(*item, std::move(value), nullptr, assignment.targets[0]->span);
+  }
   for (std::size_t i = 0; i + 1 < assignment.targets.size(); ++i) bind(*assignment.targets[i], value);
   bind(*assignment.targets.back(), std::move(value));
   // A module that was loaded is one that functions of later inputs may use.
-  const std::string* name = assignment.targets.size() == 1 ? ast::name_of(*assignment.targets[0]) : nullptr;
-  const ScriptValue* bound = name ? environment_.find(*name) : nullptr;
+  const auto* name = assignment.targets.size() == 1 ? assignment.targets[0]->as<ast::Name>() : nullptr;
+  const ScriptValue* bound = name && !slot_of(*name) ? variable(*name) : nullptr;
   const ModulePtr* module = bound ? bound->as<ModulePtr>() : nullptr;
-  if (module && loaded_program_path(*assignment.value)) loads_[*name] = *module;
-}
-
-void Script::execute_augmented(const ast::AugmentedAssignment& assignment, Span span) {
-  const std::string* name = ast::name_of(*assignment.target);
-  if (!name) {
-    fail(ErrorClass::Type, assignment.target->span, "script.target",
-         fmt::format("cannot assign to {}; expected a name", ast::describe(*assignment.target)));
-  }
-  // What may grow in place is not held here too, nor copied.
-  const ScriptValue* held = environment_.find(*name);
-  const bool grows = held && assignment.op == ast::Operator::Add && (held->string() || held->sequence());
-  ScriptValue before;
-  if (!grows) before = value_of_name(*name, assignment.target->span);
-  ScriptValue operand = value_of(*assignment.value);
-  if (grows) {
-    if (grow(*name, operand, span)) return;
-    before = value_of_name(*name, assignment.target->span);
-  }
-  set_name(*name, binary(assignment.op, before, operand, span), assignment.target->span);
-}
-
-// `name += operand` in place, so that what is built piece by piece costs its length and not the square.
-bool Script::grow(const std::string& name, const ScriptValue& operand, Span span) {
-  ScriptValue* value = environment_.find_to_change(name);
-  if (!value) return false;
-  const auto size = [](const ScriptValue& part) {
-    return part.string() ? part.string()->size() : part.sequence() ? part.sequence()->items.size() : 0;
-  };
-  check_item_count(static_cast<std::int64_t>(size(*value) + size(operand)), span);
-  return value->append_in_place(operand);
-}
-
-// `x = x + a + b` of a text or a list, as `x += a + b`. False when it is another assignment.
-bool Script::grow_by_sum(const ast::Assignment& assignment) {
-  const auto* sum = assignment.value ? assignment.value->as<ast::Chain>() : nullptr;
-  const std::string* first = sum ? ast::name_of(*sum->first) : nullptr;
-  if (!first || assignment.targets.size() != 1) return false;
-  const std::string* name = ast::name_of(*assignment.targets[0]);
-  const ScriptValue* held = name && *name == *first ? environment_.find(*name) : nullptr;
-  if (!held || !(held->string() || held->sequence())) return false;
-  const bool is_text = held->string() != nullptr, is_tuple = !is_text && held->sequence()->tuple;
-  for (const ast::Link& link : sum->links)
-    if (link.op != ast::Operator::Add) return false;
-  const auto fits = [&](const ScriptValue& part) {
-    return is_text ? part.string() != nullptr : part.sequence() && part.sequence()->tuple == is_tuple;
-  };
-  std::vector<ScriptValue> parts;
-  bool all_fit = true;
-  for (const ast::Link& link : sum->links) {
-    parts.push_back(value_of(*link.operand));
-    all_fit = fits(parts.back());
-    if (!all_fit) break;
-  }
-  if (all_fit) {
-    const Span first_part = sum->links[0].operand->span;
-    ScriptValue added = parts[0];
-    for (std::size_t i = 1; i < parts.size(); ++i)
-      added = binary(ast::Operator::Add, added, parts[i], cover(first_part, sum->links[i].operand->span));
-    if (grow(*name, added, assignment.value->span)) return true;
-  }
-  // As any other sum; what was evaluated is not evaluated again.
-  ScriptValue result = value_of_name(*name, sum->first->span);
-  for (std::size_t i = 0; i < sum->links.size(); ++i) {
-    const ast::Link& link = sum->links[i];
-    const ScriptValue operand = i < parts.size() ? parts[i] : value_of(*link.operand);
-    result = binary(link.op, result, operand, cover(sum->first->span, link.operand->span));
-  }
-  set_name(*name, std::move(result), assignment.targets[0]->span);
-  return true;
+  if (module && loaded_program_path(*assignment.value)) loads_[name->id] = *module;
 }
 
 void Script::execute_assert(const ast::Assert& statement, Span) {
@@ -318,15 +222,10 @@ void Script::execute_assert(const ast::Assert& statement, Span) {
     ScriptValue left = value_of(*comparison->first);
     ScriptValue right = value_of(*comparison->links[0].operand);
     ScriptValue result = compare(comparison->links[0].op, left, right, statement.condition->span);
-    if (const auto* flag = result.as<bool>()) {
-      holds = *flag;
+    holds = truth(result, statement.condition->span, "assert");
+    if (result.as<bool>()) {
       found = fmt::format("found {} {} {}", brief_text(left), ast::text_of(comparison->links[0].op),
                           brief_text(right));
-    } else if (result.tensor()->rank() == 0) {
-      holds = result.tensor()->get_int(0) != 0;
-    } else {
-      fail(ErrorClass::Type, statement.condition->span, "script.condition",
-           fmt::format("'assert' takes a bool or a 0-d bool tensor, found {}", describe(result)));
     }
   } else {
     holds = condition(*statement.condition, "assert");
@@ -349,21 +248,30 @@ static void tell_round(Failure& failure, std::int64_t round, Span loop) {
       fmt::format(", in round {} of the loop at line {}", round, source->position(loop.begin).line);
 }
 
+Script::Flow Script::run_round(const ast::For& loop, const ScriptValue& item) {
+  if (loop.target->as<ast::Name>()) {
+    bind(*loop.target, item);
+  } else {
+    atomically([&] { bind(*loop.target, item); });
+  }
+  return execute(loop.body);
+}
+
 Script::Flow Script::execute_for(const ast::For& loop, Span span) {
-  ScriptValue iterable = value_of(*loop.iterable);
+  const ScriptValue iterable = value_of(*loop.iterable);
   std::int64_t round = 0;
+  Flow flow = Flow::Next;
   try {
     for_each_item(iterable, loop.iterable->span, [&](const ScriptValue& item) {
       ++round;
-      poll_interrupt(span);
-      atomically([&] { bind(*loop.target, item); });
-      return execute(loop.body) != Flow::Break;
+      flow = run_round(loop, item);
+      return flow != Flow::Break && flow != Flow::Return;
     });
   } catch (Failure& failure) {
     tell_round(failure, round, span);
     throw;
   }
-  return Flow::Next;
+  return flow == Flow::Return ? flow : Flow::Next;
 }
 
 Script::Flow Script::execute_while(const ast::While& loop, Span span) {
@@ -371,7 +279,9 @@ Script::Flow Script::execute_while(const ast::While& loop, Span span) {
   try {
     for (; condition(*loop.condition, "while"); ++round) {
       poll_interrupt(span);
-      if (execute(loop.body) == Flow::Break) break;
+      const Flow flow = execute(loop.body);
+      if (flow == Flow::Return) return flow;
+      if (flow == Flow::Break) break;
     }
   } catch (Failure& failure) {
     tell_round(failure, round, span);
@@ -379,6 +289,8 @@ Script::Flow Script::execute_while(const ast::While& loop, Span span) {
   }
   return Flow::Next;
 }
+
+void Script::run_body(const ast::Block& body) { execute(body); }
 
 Script::Flow Script::execute_if(const ast::If& statement) {
   for (const ast::Branch& branch : statement.branches) {

@@ -7,6 +7,7 @@
 
 #include "shell/script/dict_index.h"
 #include "shell/script/numbers.h"
+#include "shell/script/script_function.h"
 #include "support/interrupt.h"
 
 namespace relish {
@@ -40,6 +41,11 @@ class Equality {
     if (const auto* left = a.as<FunctionReference>()) {
       const auto* right = b.as<FunctionReference>();
       return left->module == right->module && left->name == right->name;
+    }
+    if (const auto* left = a.as<ScriptFunctionPtr>()) {
+      const ScriptFunction &f = **left, &g = **b.as<ScriptFunctionPtr>();
+      return &f == &g || (!f.text && !g.text && f.builtin == g.builtin && f.method == g.method &&
+                          (!f.method || equal(f.self, g.self)));
     }
     return a.is_none();
   }

@@ -3,7 +3,7 @@
 
 #include "ir/printer/printer.h"
 #include "runtime/format.h"
-#include "shell/script/script_value.h"
+#include "shell/script/script_function.h"
 #include "support/failure.h"
 #include "support/interrupt.h"
 
@@ -165,6 +165,9 @@ std::string plain_text(const ScriptValue& value, bool full) {
       return text;
     }
     std::string operator()(const std::shared_ptr<const ObjectValue>& v) const { return v->describe(); }
+    std::string operator()(const ScriptFunctionPtr& v) const {
+      return fmt::format("<{} {}>", v->text ? "function" : "built-in function", v->name);
+    }
   };
   return std::visit(Text{full}, value.kind());
 }

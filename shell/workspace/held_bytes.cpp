@@ -1,6 +1,8 @@
 // Counting of bytes.
 #include "shell/workspace/held_bytes.h"
 
+#include "shell/script/script_function.h"
+
 namespace relish {
 
 std::uint64_t HeldBytes::add(const ScriptValue& value) {
@@ -18,6 +20,13 @@ std::uint64_t HeldBytes::add(const ScriptValue& value) {
       add(key);
       add(item);
     }
+  } else if (const ScriptFunction* function = value.script_function()) {
+    if (!seen_.insert(function)) return 0;
+    bytes_ += sizeof *function;
+    for (const ScriptValue& item : function->defaults) add(item);
+    for (const CellPtr& cell : function->captured)
+      if (seen_.insert(cell.get())) add(cell->value);
+    add(function->self);
   } else if (const std::string* text = value.string()) {
     bytes_ += text->size();
   }

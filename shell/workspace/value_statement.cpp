@@ -1,6 +1,7 @@
 // Expressions of values.
 #include "shell/workspace/value_statement.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -8,6 +9,7 @@
 #include "runtime/files.h"
 #include "runtime/format.h"
 #include "shell/program/text_file.h"
+#include "shell/script/script_function.h"
 
 namespace relish {
 namespace {
@@ -34,6 +36,7 @@ class PieceWriter {
   void add_tensor(const Tensor& tensor);
   void add_elements(const Tensor& tensor, std::size_t dim, std::int64_t first);
   bool add_function(const FunctionReference& function, std::string_view target);
+  bool add_script_function(const ScriptFunctionPtr& function, std::string_view target);
   void flush() {
     if (!text_.empty()) pieces_.emplace_back(std::exchange(text_, {}));
   }
@@ -90,6 +93,8 @@ bool PieceWriter::add_value(const ScriptValue& value, std::string_view target) {
     pieces_.emplace_back(*module);
   } else if (const auto* function = value.as<FunctionReference>()) {
     return add_function(*function, target);
+  } else if (const auto* function = value.as<ScriptFunctionPtr>()) {
+    return add_script_function(*function, target);
   } else if (value.as<std::shared_ptr<const ObjectValue>>()) {
     return false;
   } else {
@@ -157,10 +162,59 @@ bool PieceWriter::add_function(const FunctionReference& function, std::string_vi
   return true;
 }
 
+// Whether the text of a function says all of it: nothing came from a function around it, and its defaults are
+// written out.
+bool is_whole_text(const ScriptFunction& function) {
+  return function.captured.empty() &&
+         std::all_of(function.parameters->begin(), function.parameters->end(), [](const auto& parameter) {
+           const ast::Expr* value = parameter.default_value.get();
+           return !value || value->template as<ast::IntValue>() || value->template as<ast::FloatValue>() ||
+                  value->template as<ast::BoolValue>() || value->template as<ast::StringValue>() ||
+                  value->template as<ast::NoneValue>();
+         });
+}
+
+std::string_view text_of_span(Span span) {
+  const SourceFile* source = Sources::instance().find(span.file);
+  return source ? source->text().substr(span.begin, span.end - span.begin) : std::string_view();
+}
+
+// A function by a name that has it already, or a lambda as it is written.
+bool PieceWriter::add_script_function(const ScriptFunctionPtr& function, std::string_view target) {
+  if (function->builtin) return add(function->name), true;
+  if (function->method) {
+    if (!add_value(function->self, "")) return false;
+    return add("." + function->name), true;
+  }
+  const ScriptValue* own = script_.environment().find(function->name);
+  const auto* bound = own ? own->as<ScriptFunctionPtr>() : nullptr;
+  if (bound && *bound == function && function->name != target) return add(function->name), true;
+  if (!function->value || !is_whole_text(*function)) return false;
+  add("(");
+  add(text_of_span(function->whole));
+  add(")");
+  return true;
+}
+
+// The text of a `def` at top level that binds this name.
+std::string_view definition_text(const ScriptValue& value, const std::string& name) {
+  const ScriptFunction* function = value.script_function();
+  const bool written = function && function->body && function->name == name && is_whole_text(*function);
+  const SourceFile* source = written ? Sources::instance().find(function->whole.file) : nullptr;
+  const std::uint32_t begin = written ? function->whole.begin : 0;
+  const bool top = source && (begin == 0 || source->text()[begin - 1] == '\n');
+  return top ? text_of_span(function->whole) : std::string_view();
+}
+
 }  // namespace
 
 std::optional<std::vector<SessionPiece>> assignment_pieces(const Script& script, const std::string& name) {
   PieceWriter writer(script);
+  if (const std::string_view text = definition_text(*script.environment().find(name), name); !text.empty()) {
+    writer.add(text);
+    writer.add("\n");
+    return writer.take();
+  }
   writer.add(name + " = ");
   if (!writer.add_value(*script.environment().find(name), name)) return std::nullopt;
   writer.add("\n");

@@ -79,6 +79,17 @@ inline std::string dump(const ast::ExprPtr& expr) {
       for (auto& [key, value] : d.items) result += fmt::format(" {}: {}", dump(key), dump(value));
       return result + ")";
     }
+    std::string operator()(const ast::Ellipsis&) const { return "..."; }
+    std::string operator()(const ast::Lambda& l) const { return fmt::format("(lambda {})", dump(l.value)); }
+    std::string operator()(const ast::Comprehension& c) const {
+      std::string result = c.key ? fmt::format("(for {}: {}", dump(c.key), dump(c.value))
+                                 : fmt::format("(for {}", dump(c.value));
+      for (const ast::ComprehensionClause& clause : c.clauses) {
+        result += clause.target ? fmt::format(" {} in {}", dump(clause.target), dump(clause.value))
+                                : fmt::format(" if {}", dump(clause.value));
+      }
+      return result + ")";
+    }
     std::string operator()(const ast::NumberListValue& l) const {
       return fmt::format("(numbers {})", l.size());
     }
