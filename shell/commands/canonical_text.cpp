@@ -21,6 +21,8 @@ std::uint32_t end_of(const ast::Statement& statement) {
   std::uint32_t end = statement.span.end;
   if (const auto* loop = statement.as<ast::For>()) end = std::max(end, end_of(loop->body));
   if (const auto* loop = statement.as<ast::While>()) end = std::max(end, end_of(loop->body));
+  if (const auto* function = statement.as<ast::FunctionDefinition>())
+    end = std::max(end, end_of(function->body));
   if (const auto* branches = statement.as<ast::If>()) {
     for (const ast::Branch& branch : branches->branches) end = std::max(end, end_of(branch.body));
     end = std::max(end, end_of(branches->else_body));

@@ -407,7 +407,7 @@ ScriptValue OperatorCalls::binary(ast::Operator op, const ScriptValue& a, const 
   if (op == ast::Operator::Div && whole(a) && whole(b) && (a.tensor() || a.is_number()) &&
       (b.tensor() || b.is_number())) {
     fail(ErrorClass::Type, span, "script.whole_division",
-         "'/' of integer tensors would be cut in functions; write '//', or x.astype(\"float32\") / y");
+         "'/' of integer tensors is not defined in statements; write '//', or x.astype(\"float32\") / y");
   }
   std::string_view name = tensor_operator(op);
   auto takes_part = [](const ScriptValue& value) { return value.tensor() || value.is_number(); };

@@ -125,8 +125,8 @@ def dicts():
         d = ", ".join(f"{key}: {value}" for key, value in zip(keys, ints(4)))
         yield f"d = {{{d}}}\nprint(d, len(d), list(d), list(d.keys()), list(d.values()), list(d.items()), d.get('a'), d.get('zz', 5), 3 in d)"
         yield (f"d = {{{d}}}\nd['new'] = 1\nd['new'] += 5\nd.update({{'u': 2}}, v=3)\nd.setdefault('w', []).append(1)\nx = d.pop('u')\ny = d.pop('none', None)\n"
-               "del d['v']\nprint(d, x, y, d == dict(d), {k: v for k, v in d.items() if k != 'new'}, d.popitem())").replace(
-                   "d.setdefault('w', []).append(1)", "d.setdefault('w', [])\nd['w'].append(1)")
+               "del d['v']\nprint(d, x, y, d == dict(d), {k: v for k, v in d.items() if k != 'new'})\nlast = d.popitem()\nprint(last, d)").replace(
+                   "d.setdefault('w', []).append(1)", "w = d.setdefault('w', [])\nd['w'].append(1)")
     yield "d = {}\nfor w in 'the cat the dog the end'.split():\n    d[w] = d.get(w, 0) + 1\nprint(d, sorted(d.items(), key=lambda p: (-p[1], p[0])), max(d, key=d.get))"
     yield "d = {'a': {'b': [1, {'c': 2}]}}\nd['a']['b'][1]['c'] += 40\nd['a']['x'] = d['a']['b'][0]\nprint(d, d['a']['b'][1]['c'])"
     yield "print({1: 'a', 1.0: 'b', True: 'c'}, {'a': 1} == {'a': 1.0}, {'a': 1, 'b': 2} == {'b': 2, 'a': 1}, {} == {}, {'x': 1} | {'y': 2, 'x': 3})"
