@@ -43,11 +43,13 @@ class SourceReader {
   std::vector<Line> relevant_lines(std::vector<Line> lines, Diagnostics& faults);
   bool is_relevant(const Line& decorator);
   bool bind_quietly(const Line& line);
+  void keep_quietly(const Line& line);
   bool take_metadata(const ast::Statement& statement);
   void take_metadata(ast::Block& statements);
   bool bind_import(const ast::Import::Bound& bound);
   void bind_imports(ast::Block& statements);
   void collect_names(const ast::Block& statements);
+  void put_constants(ast::Block& statements);
   void build_free_functions(ast::Block& statements);
   void build_class(ast::Statement& statement);
   void refuse_class(ast::Statement& statement);
@@ -60,6 +62,7 @@ class SourceReader {
   ConstantTable constants_;
   std::vector<std::string> module_names_;
   ReadResult result_;
+  ast::Block python_statements_;  // assignments of a Python file, which may be constants
 
   friend ReadResult relish::read_source(std::uint32_t, const ReadOptions&, Diagnostics&);
 };
@@ -154,6 +157,14 @@ bool SourceReader::bind_quietly(const Line& line) {
   return false;
 }
 
+// An assignment of a Python file, which says the value of a name or that it has several.
+void SourceReader::keep_quietly(const Line& line) {
+  if (!options_.constant_value || context_.text_of(line.span).find('=') == std::string_view::npos) return;
+  Diagnostics ignored;
+  LineParser parser(context_.file, context_.text, ignored);
+  if (auto statement = parser.simple(line)) python_statements_.push_back(std::move(*statement));
+}
+
 bool SourceReader::is_relevant(const Line& decorator) {
   if (decorator.damaged) return false;
   Diagnostics ignored;
@@ -177,6 +188,7 @@ std::vector<Line> SourceReader::relevant_lines(std::vector<Line> lines, Diagnost
       for (std::size_t k = begin; k <= i; ++k) kept.push_back(std::move(lines[k]));
     } else if (i < lines.size()) {
       bool import = bind_quietly(lines[i]);
+      if (!import && !lines[i].header && !lines[i].damaged) keep_quietly(lines[i]);
       bool docstring = !lines[i].header && lines[i].first_word.empty();
       if (!import && !docstring && ++skipped == 1) first_skipped = lines[i].span;
     }
@@ -247,6 +259,18 @@ void SourceReader::collect_names(const ast::Block& statements) {
     if (auto* module = statement.as<ast::ClassDefinition>()) module_names_.push_back(module->name);
   }
   std::sort(module_names_.begin(), module_names_.end());
+}
+
+// Constants come into the functions below them as their values; one without a value is told of once.
+void SourceReader::put_constants(ast::Block& statements) {
+  if (!options_.constant_value) return;
+  const std::set<std::string> elsewhere(options_.session_names.begin(), options_.session_names.end());
+  ScriptConstants constants(options_.constant_value);
+  constants.collect(options_.python_file ? python_statements_ : statements, elsewhere);
+  for (ast::Statement& statement : statements) {
+    if (is_script_function(statement)) continue;
+    if (!context_.attempt([&] { constants.put_into(statement); })) return;
+  }
 }
 
 // --- Free functions.
@@ -440,6 +464,7 @@ ReadResult SourceReader::read() {
   bind_imports(statements);
   take_metadata(statements);
   collect_names(statements);
+  put_constants(statements);
   links_.collect(statements);
 
   build_free_functions(statements);

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontend/module/script_constants.h"
 #include "frontend/names/namespaces.h"
 #include "frontend/text/ast.h"
 #include "frontend/text/scanner.h"
@@ -42,6 +43,8 @@ struct ReadOptions {
   // Every such file is read, used or not: for texts whose statements are not run. One that is not there is
   // passed over unless a function uses it, as a statement may make it.
   bool load_all = false;
+  // Values of constants, which functions see; none: functions see no name of a statement.
+  ConstantValue constant_value;
   // Modules that earlier inputs loaded, by the names that hold them, and the functions linked in from them.
   std::vector<std::pair<std::string, ModulePtr>> session_loads;
   std::map<std::string, std::string> session_links;

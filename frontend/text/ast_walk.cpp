@@ -8,68 +8,118 @@ void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& vis
   for_each_child(expr, [&](const Expr& inner) { for_each_expr(inner, visit); });
 }
 
-void for_each_child(const Expr& expr, const std::function<void(const Expr&)>& visit) {
-  auto one = [&](const ExprPtr& inner) {
-    if (inner) visit(*inner);
+void for_each_part(Expr& expr, const std::function<void(ExprPtr&)>& visit) {
+  auto one = [&](ExprPtr& inner) {
+    if (inner) visit(inner);
   };
-  auto all = [&](const std::vector<ExprPtr>& items) {
-    for (const ExprPtr& item : items) one(item);
+  auto all = [&](std::vector<ExprPtr>& items) {
+    for (ExprPtr& item : items) one(item);
   };
-  auto links = [&](const ExprPtr& first, const std::vector<Link>& rest) {
+  auto links = [&](ExprPtr& first, std::vector<Link>& rest) {
     one(first);
-    for (const Link& link : rest) one(link.operand);
+    for (Link& link : rest) one(link.operand);
   };
-  if (const auto* call = expr.as<Call>()) {
+  if (auto* call = expr.as<Call>()) {
     one(call->callee);
-    for (const Argument& argument : call->arguments) one(argument.value);
-  } else if (const auto* list = expr.as<ListValue>()) {
+    for (Argument& argument : call->arguments) one(argument.value);
+  } else if (auto* list = expr.as<ListValue>()) {
     all(list->items);
-  } else if (const auto* tuple = expr.as<TupleValue>()) {
+  } else if (auto* tuple = expr.as<TupleValue>()) {
     all(tuple->items);
-  } else if (const auto* dict = expr.as<DictValue>()) {
-    for (const auto& [key, value] : dict->items) {
+  } else if (auto* dict = expr.as<DictValue>()) {
+    for (auto& [key, value] : dict->items) {
       one(key);
       one(value);
     }
-  } else if (const auto* chain = expr.as<Chain>()) {
+  } else if (auto* chain = expr.as<Chain>()) {
     links(chain->first, chain->links);
-  } else if (const auto* comparison = expr.as<Comparison>()) {
+  } else if (auto* comparison = expr.as<Comparison>()) {
     links(comparison->first, comparison->links);
-  } else if (const auto* logic = expr.as<Logic>()) {
+  } else if (auto* logic = expr.as<Logic>()) {
     all(logic->operands);
-  } else if (const auto* conditional = expr.as<Conditional>()) {
+  } else if (auto* conditional = expr.as<Conditional>()) {
     one(conditional->condition);
     one(conditional->then_value);
     one(conditional->else_value);
-  } else if (const auto* starred = expr.as<Starred>()) {
+  } else if (auto* starred = expr.as<Starred>()) {
     one(starred->value);
-  } else if (const auto* prefix = expr.as<Prefix>()) {
+  } else if (auto* prefix = expr.as<Prefix>()) {
     one(prefix->operand);
-  } else if (const auto* attribute = expr.as<Attribute>()) {
+  } else if (auto* attribute = expr.as<Attribute>()) {
     one(attribute->object);
-  } else if (const auto* subscript = expr.as<Subscript>()) {
+  } else if (auto* subscript = expr.as<Subscript>()) {
     one(subscript->object);
     all(subscript->items);
-  } else if (const auto* slice = expr.as<Slice>()) {
+  } else if (auto* slice = expr.as<Slice>()) {
     one(slice->begin);
     one(slice->end);
     one(slice->step);
-  } else if (const auto* text = expr.as<FormatString>()) {
-    for (const FormatPart& part : text->parts) {
+  } else if (auto* text = expr.as<FormatString>()) {
+    for (FormatPart& part : text->parts) {
       one(part.field);
-      for (const FormatPart& inner : part.spec_fields) one(inner.field);
+      for (FormatPart& inner : part.spec_fields) one(inner.field);
     }
-  } else if (const auto* lambda = expr.as<Lambda>()) {
-    for (const Parameter& parameter : lambda->parameters) one(parameter.default_value);
+  } else if (auto* lambda = expr.as<Lambda>()) {
+    for (Parameter& parameter : lambda->parameters) one(parameter.default_value);
     one(lambda->value);
-  } else if (const auto* comprehension = expr.as<Comprehension>()) {
-    for (const ComprehensionClause& clause : comprehension->clauses) {
+  } else if (auto* comprehension = expr.as<Comprehension>()) {
+    for (ComprehensionClause& clause : comprehension->clauses) {
       one(clause.target);
       one(clause.value);
     }
     one(comprehension->key);
     one(comprehension->value);
   }
+}
+
+void for_each_child(const Expr& expr, const std::function<void(const Expr&)>& visit) {
+  // The parts stay as they are: only what is visited is handed on.
+  for_each_part(const_cast<Expr&>(expr), [&](ExprPtr& part) { visit(*part); });
+}
+
+std::vector<ExprPtr*> expressions_of(Statement& statement) {
+  std::vector<ExprPtr*> result;
+  auto add = [&](ExprPtr& expr) {
+    if (expr) result.push_back(&expr);
+  };
+  if (auto* node = statement.as<ExpressionStatement>()) add(node->value);
+  if (auto* node = statement.as<Assignment>()) {
+    for (ExprPtr& target : node->targets) add(target);
+    add(node->annotation);
+    add(node->value);
+  }
+  if (auto* node = statement.as<AugmentedAssignment>()) {
+    add(node->target);
+    add(node->value);
+  }
+  if (auto* node = statement.as<Assert>()) {
+    add(node->condition);
+    add(node->message);
+  }
+  if (auto* node = statement.as<Return>()) add(node->value);
+  if (auto* node = statement.as<Delete>()) add(node->targets);
+  if (auto* node = statement.as<For>()) {
+    add(node->target);
+    add(node->iterable);
+  }
+  if (auto* node = statement.as<While>()) add(node->condition);
+  if (auto* node = statement.as<If>())
+    for (Branch& branch : node->branches) add(branch.condition);
+  if (auto* node = statement.as<With>())
+    for (WithItem& item : node->items) add(item.value);
+  return result;
+}
+
+std::vector<Block*> blocks_of(Statement& statement) {
+  std::vector<Block*> result;
+  if (auto* node = statement.as<For>()) result.push_back(&node->body);
+  if (auto* node = statement.as<While>()) result.push_back(&node->body);
+  if (auto* node = statement.as<With>()) result.push_back(&node->body);
+  if (auto* node = statement.as<If>()) {
+    for (Branch& branch : node->branches) result.push_back(&branch.body);
+    result.push_back(&node->else_body);
+  }
+  return result;
 }
 
 std::vector<const Expr*> own_expressions(const Statement& statement) {

@@ -12,6 +12,12 @@ namespace relish::ast {
 void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& visit);
 // Those that it is made of.
 void for_each_child(const Expr& expr, const std::function<void(const Expr&)>& visit);
+// The same, to be changed.
+void for_each_part(Expr& expr, const std::function<void(ExprPtr&)>& visit);
+// All expressions of a statement, targets and annotations too, and all its blocks, to be changed; those of
+// definitions are not among them.
+std::vector<ExprPtr*> expressions_of(Statement& statement);
+std::vector<Block*> blocks_of(Statement& statement);
 // The expressions that a statement evaluates itself, without those of blocks inside it and without the names
 // that it binds.
 std::vector<const Expr*> own_expressions(const Statement& statement);

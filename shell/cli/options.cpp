@@ -180,6 +180,13 @@ ParsedCommand parse_command_line(const Command& command, const std::vector<std::
                         command.subject == Subject::Expression;
   if (takes_function) app.add_option("-f,--function", result.function);
   std::deque<Slot> slots;
+  // Values of arg() in the file, but where the command has a --set of its own.
+  std::vector<std::string> sets;
+  const bool reads_text = command.subject != Subject::None && command.subject != Subject::Name;
+  const bool own_set = std::any_of(command.options.begin(), command.options.end(), [](const Option& option) {
+    return option.name == "set" && (option.surfaces & in_shell);
+  });
+  if (reads_text && !own_set) app.add_option("--set", sets)->allow_extra_args(false);
   for (const Option& option : command.options) {
     if (!(option.surfaces & in_shell)) continue;
     slots.push_back({&option, nullptr, false, {}});
@@ -201,6 +208,12 @@ ParsedCommand parse_command_line(const Command& command, const std::vector<std::
     result.positionals.push_back(extra);
   }
   apply_common_options(common, settings);
+  for (const std::string& set : sets) {
+    const std::size_t equals = set.find('=');
+    if (equals == std::string::npos || equals == 0)
+      fail_usage("option.value", fmt::format("--set: found '{}'; expected NAME=VALUE", printable(set)));
+    settings.sets.emplace_back(set.substr(0, equals), set.substr(equals + 1));
+  }
   if (result.wants_help) return result;
   for (const Slot& slot : slots) {
     bool given = slot.parsed->count() > 0;

@@ -54,7 +54,11 @@ std::string type_text(const ScriptValue& value) {
 }
 
 ScriptValue run(Invocation& invocation) {
-  if (invocation.surface == Surface::Script) return type_text(invocation.value);
+  if (invocation.surface == Surface::Script) {
+    // Of a list or tuple it is the word for it, so that type(x) == "tuple" says what it does in Python.
+    return invocation.value.sequence() ? std::string(kind_name(invocation.value))
+                                       : type_text(invocation.value);
+  }
   if (invocation.function.empty()) return type_text(invocation.module);
   return signature_of(*invocation.module, invocation.function);
 }

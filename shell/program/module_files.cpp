@@ -8,6 +8,7 @@
 #include "frontend/module/module_links.h"
 #include "shell/program/program_file.h"
 #include "shell/program/reading.h"
+#include "shell/script/constant_values.h"
 #include "support/failure.h"
 #include "support/render.h"
 
@@ -32,6 +33,7 @@ LoadedModule load_module_file(const std::string& path, const PathRules& rules,
   refuse_cycle(resolved, chain, "load.cycle", "load", span);
   PathRules beside = rules;
   beside.folder = fs::path(resolved).parent_path().string();
+  beside.arguments.clear();  // they are the first text's
   ProgramFile program;
   try {
     std::optional<ConfinedFiles> confined;
@@ -59,6 +61,7 @@ LoadedModule load_module_file(const std::string& path, const PathRules& rules,
 }
 
 void allow_loads(ReadOptions& options, const PathRules& rules, std::vector<std::string> chain) {
+  options.constant_value = constant_values(rules.arguments);
   options.load_module = [rules, chain = std::move(chain)](const std::string& path, Span at) {
     return load_module_file(path, rules, chain, at).module;
   };

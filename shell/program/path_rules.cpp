@@ -24,11 +24,14 @@ bool is_given(const PathRules& rules, const fs::path& written) {
 }  // namespace
 
 PathRules path_rules(const Session& session, std::string folder, bool confined) {
-  return {std::move(folder), confined, session.settings().roots, {}, {}};
+  return {std::move(folder), confined, session.settings().roots, {}, {}, {}};
 }
 
 PathRules path_rules_beside(const Session& session, const std::string& path) {
-  return path_rules(session, path == "-" ? std::string() : fs::path(path).parent_path().string(), true);
+  PathRules rules =
+      path_rules(session, path == "-" ? std::string() : fs::path(path).parent_path().string(), true);
+  rules.arguments = session.settings().sets;
+  return rules;
 }
 
 bool same_file(const std::string& a, const std::string& b) {

@@ -15,7 +15,8 @@ struct PathRules {
   bool confined = false;           // only files below `folder`, `roots` and `given`
   std::vector<std::string> roots;  // of --root
   std::vector<std::string> given;  // paths that the command line gave as values
-  std::vector<std::string> jobs;   // folders of training jobs that the script did not name
+  std::vector<std::pair<std::string, std::string>> arguments = {};  // of arg() in the text: --set NAME=VALUE
+  std::vector<std::string> jobs;  // folders of training jobs that the script did not name
 };
 PathRules path_rules(const Session& session, std::string folder, bool confined);
 // Of a file that the command line names: what it names in turn lies below its folder.

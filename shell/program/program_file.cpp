@@ -1,5 +1,6 @@
 // Files as commands read them.
 #include "shell/program/program_file.h"
+#include "shell/script/constant_values.h"
 
 #include <algorithm>
 
@@ -112,6 +113,7 @@ ProgramFile read_program(const std::string& path, const PathRules& rules, std::v
   Diagnostics diagnostics;
   ReadResult result = read_source(program.source, options, diagnostics);
   throw_if_errors(diagnostics);
+  if (!rules.arguments.empty()) check_arguments(rules.arguments, declared_arguments(result.script));
   program.warnings = diagnostics.all();
   take_declarations(result, program);
   return program;

@@ -9,6 +9,7 @@
 #include "shell/program/literal_text.h"
 #include "shell/program/module_files.h"
 #include "shell/program/reading.h"
+#include "shell/script/constant_values.h"
 #include "shell/script/name_places.h"
 #include "support/big_stack.h"
 #include "support/render.h"
@@ -63,13 +64,7 @@ void Script::run(std::uint32_t file) {
     only_declared_ = std::all_of(statements.begin(), statements.end(), is_declaration);
     declare_arguments(statements);
     if (!options_.interactive) {
-      for (const auto& [name, value] : session_.settings().sets) {
-        if (declared_arguments_.count(name)) continue;
-        std::vector<std::string> known(declared_arguments_.begin(), declared_arguments_.end());
-        fail(ErrorClass::Usage, {}, "arg.unknown",
-             fmt::format("--set: the script declares no argument '{}'{}", printable(name),
-                         did_you_mean(name, known)));
-      }
+      check_arguments(session_.settings().sets, declared_arguments_);
     }
     std::size_t group_end = 0;
     for (std::size_t i = 0; i < statements.size(); ++i) {
@@ -122,6 +117,17 @@ std::size_t Script::begin_functions(const ast::Block& statements, std::size_t be
     text_functions_.push_back(node->function);
   }
   return statements.size();
+}
+
+ScriptValue Script::constant(const ast::Expr& expr, const ConstantLiterals& known) {
+  const TextFrame frame(*this, nullptr, *find_places(expr, environment_));
+  for (const auto& [name, value] : known) environment_.set(name, value_of(*value));
+  try {
+    return value_of(expr);
+  } catch (Failure& failure) {
+    failure.at(expr.span);
+    throw;
+  }
 }
 
 ScriptValue Script::evaluate(std::uint32_t file) {

@@ -32,6 +32,8 @@ class Script final : public ScriptCalls {
   const Progress& progress() const { return progress_; }
   // The value of an expression's text.
   ScriptValue evaluate(std::uint32_t file);
+  // The value of a constant's expression, whose names are literals.
+  ScriptValue constant(const ast::Expr& expr, const ConstantLiterals& known);
   // Adds a file's text and runs it.
   void run_text(std::string name, std::string text);
   // Whether the last text held nothing but declarations: then nothing has run.

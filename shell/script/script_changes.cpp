@@ -6,6 +6,7 @@
 #include "shell/script/change_values.h"
 #include "shell/script/indexing_tensors.h"
 #include "shell/script/numbers.h"
+#include "support/counted.h"
 #include "support/interrupt.h"
 #include "support/render.h"
 
@@ -110,9 +111,9 @@ void ScriptChanges::unpack(const ast::Expr& target, const std::vector<ast::ExprP
   });
   if (starred ? items.size() + 1 < targets.size() : items.size() != targets.size()) {
     fail(ErrorClass::Runtime, target.span, "script.unpack",
-         fmt::format("found {}{} values for {}{} names", items.size() > targets.size() ? "more than " : "",
-                     std::min(items.size(), targets.size()), starred ? "at least " : "",
-                     targets.size() - starred));
+         fmt::format("found {}{} for {}{}", items.size() > targets.size() ? "more than " : "",
+                     counted(std::min(items.size(), targets.size()), "value"), starred ? "at least " : "",
+                     counted(targets.size() - starred, "name")));
   }
   const std::size_t taken = starred ? items.size() - (targets.size() - 1) : 0;
   std::size_t at = 0;

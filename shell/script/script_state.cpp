@@ -11,6 +11,7 @@
 #include "shell/program/module_files.h"
 #include "shell/program/reading.h"
 #include "shell/script/builtins.h"
+#include "shell/script/constant_values.h"
 #include "support/render.h"
 #include "support/suggest.h"
 #include "support/value_text.h"
@@ -119,6 +120,7 @@ ReadOptions ScriptState::reading_options() {
     bool declared = free_functions_ && value.as<FunctionReference>() && free_functions_->find(name);
     if (!module && !declared) options.session_names.push_back(name);
   }
+  options.constant_value = constant_values(session_.settings().sets);
   options.load_module = [this](const std::string& path, Span span) {
     ModulePtr& module = read_ahead_[path];
     if (!module) module = read_module_file(path, span);

@@ -7,21 +7,13 @@
 #include "frontend/text/ast_walk.h"
 #include "ir/rewriting/rewrite.h"
 #include "shell/script/builtins.h"
+#include "shell/script/constant_values.h"
 #include "shell/script/redefinition.h"
 #include "shell/script/script.h"
 #include "support/interrupt.h"
 
 namespace relish {
 namespace {
-
-// Calls `visit` for every call of `arg` in the expression and what it holds.
-void find_arg_calls(const ast::Expr& expr, const std::function<void(const ast::Call&, Span)>& visit) {
-  ast::for_each_expr(expr, [&](const ast::Expr& inner) {
-    const auto* call = inner.as<ast::Call>();
-    const std::string* name = call ? ast::name_of(*call->callee) : nullptr;
-    if (name && *name == "arg") visit(*call, inner.span);
-  });
-}
 
 void refuse_arg_calls(const ast::Block& block) {
   for (const ast::Statement& statement : block) {

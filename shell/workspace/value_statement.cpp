@@ -176,7 +176,8 @@ bool is_whole_text(const ScriptFunction& function) {
 
 std::string_view text_of_span(Span span) {
   const SourceFile* source = Sources::instance().find(span.file);
-  return source ? source->text().substr(span.begin, span.end - span.begin) : std::string_view();
+  return source ? std::string_view(source->text()).substr(span.begin, span.end - span.begin)
+                : std::string_view();
 }
 
 // A function by a name that has it already, or a lambda as it is written.

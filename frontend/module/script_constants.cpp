@@ -1,0 +1,158 @@
+// What is a constant is seen from the text alone; its value is asked for when a function uses it.
+#include "frontend/module/script_constants.h"
+
+#include <algorithm>
+#include <array>
+
+#include "frontend/names/binding_names.h"
+#include "frontend/text/ast_walk.h"
+
+namespace relish {
+namespace {
+
+constexpr std::array<std::string_view, 11> functions_of_constants = {
+    "arg", "int", "float", "bool", "str", "min", "max", "len", "range", "abs", "round"};
+
+// Literals, arithmetic, and calls of the functions above on these; `is_known` tells of names.
+bool is_constant(const ast::Expr& expr, const std::function<bool(const std::string&)>& is_known) {
+  if (const std::string* name = ast::name_of(expr)) return is_known(*name);
+  if (const auto* call = expr.as<ast::Call>()) {
+    const std::string* callee = ast::name_of(*call->callee);
+    const bool known = callee && !is_known(*callee) &&
+                       std::find(functions_of_constants.begin(), functions_of_constants.end(), *callee) !=
+                           functions_of_constants.end();
+    return known && std::all_of(call->arguments.begin(), call->arguments.end(), [&](const ast::Argument& a) {
+             return a.stars == 0 && is_constant(*a.value, is_known);
+           });
+  }
+  const bool plain = expr.as<ast::IntValue>() || expr.as<ast::FloatValue>() || expr.as<ast::BoolValue>() ||
+                     expr.as<ast::NoneValue>() || expr.as<ast::StringValue>() ||
+                     expr.as<ast::NumberListValue>();
+  const bool made = expr.as<ast::ListValue>() || expr.as<ast::TupleValue>() || expr.as<ast::Prefix>() ||
+                    expr.as<ast::Chain>() || expr.as<ast::Comparison>() || expr.as<ast::Logic>() ||
+                    expr.as<ast::Conditional>() || expr.as<ast::Subscript>();
+  if (!made) return plain;
+  bool all = true;
+  ast::for_each_child(expr, [&](const ast::Expr& inner) { all = all && is_constant(inner, is_known); });
+  return all;
+}
+
+ast::ExprPtr literal(Span span, ast::ExprKind kind) {
+  return std::make_unique<ast::Expr>(ast::Expr{span, std::move(kind)});
+}
+
+// A copy of a literal with the place of the name that it stands for.
+ast::ExprPtr copy_of(const ast::Expr& value, Span span) {
+  const auto all = [&](const std::vector<ast::ExprPtr>& items) {
+    std::vector<ast::ExprPtr> copies;
+    for (const ast::ExprPtr& item : items) copies.push_back(copy_of(*item, span));
+    return copies;
+  };
+  if (const auto* list = value.as<ast::ListValue>()) return literal(span, ast::ListValue{all(list->items)});
+  if (const auto* tuple = value.as<ast::TupleValue>())
+    return literal(span, ast::TupleValue{all(tuple->items)});
+  if (const auto* plain = value.as<ast::IntValue>()) return literal(span, *plain);
+  if (const auto* plain = value.as<ast::FloatValue>()) return literal(span, *plain);
+  if (const auto* plain = value.as<ast::BoolValue>()) return literal(span, *plain);
+  if (const auto* plain = value.as<ast::StringValue>()) return literal(span, *plain);
+  return literal(span, ast::NoneValue{});
+}
+
+}  // namespace
+
+void ScriptConstants::collect(const ast::Block& statements, const std::set<std::string>& elsewhere) {
+  std::map<std::string, int> bindings;
+  for (const ast::Statement& statement : statements) {
+    for_each_bound_name(statement, [&](const std::string& name, Span) { ++bindings[name]; });
+    if (const auto* module = statement.as<ast::ClassDefinition>()) ++bindings[module->name];
+    if (const auto* import = statement.as<ast::Import>())
+      for (const ast::Import::Bound& bound : import->bound) ++bindings[bound.name];
+  }
+  for (const ast::Statement& statement : statements) {
+    const auto* assignment = statement.as<ast::Assignment>();
+    const bool single =
+        assignment && assignment->value && !assignment->annotation && assignment->targets.size() == 1;
+    const std::string* name = single ? ast::name_of(*assignment->targets[0]) : nullptr;
+    if (!name || bindings[*name] != 1 || elsewhere.contains(*name)) continue;
+    const auto is_known = [&](const std::string& other) { return constants_.contains(other); };
+    if (is_constant(*assignment->value, is_known))
+      constants_.emplace(*name, Constant{assignment->value.get(), statement.span});
+  }
+}
+
+const ast::Expr* ScriptConstants::value_of(const std::string& name) {
+  Constant& constant = constants_.at(name);
+  if (constant.value) return constant.value.get();
+  ConstantLiterals known;
+  ast::for_each_expr(*constant.expr, [&](const ast::Expr& inner) {
+    const std::string* other = ast::name_of(inner);
+    if (other && constants_.contains(*other)) known[*other] = value_of(*other);
+  });
+  constant.value = value_(*constant.expr, known);
+  return constant.value.get();
+}
+
+void ScriptConstants::put_into(ast::Statement& definition) {
+  if (constants_.empty()) return;
+  if (auto* function = definition.as<ast::FunctionDefinition>()) {
+    replace_function(*function, {}, definition.span);
+  } else if (auto* module = definition.as<ast::ClassDefinition>()) {
+    std::set<std::string> hidden;
+    for (const ast::Statement& inner : module->body)
+      for_each_bound_name(inner, [&](const std::string& name, Span) { hidden.insert(name); });
+    for (ast::Statement& inner : module->body) {
+      if (auto* function = inner.as<ast::FunctionDefinition>()) {
+        replace_function(*function, hidden, definition.span);
+      } else {
+        replace(inner, hidden, definition.span);
+      }
+    }
+  }
+}
+
+void ScriptConstants::replace_function(ast::FunctionDefinition& function, std::set<std::string> hidden,
+                                       Span at) {
+  for (ast::ExprPtr& decorator : function.decorators) replace(decorator, hidden, at);
+  for (const ast::TypeParameter& parameter : function.type_parameters) hidden.insert(parameter.name);
+  for (const ast::Parameter& parameter : function.parameters) hidden.insert(parameter.name);
+  for (const ast::Statement& statement : function.body) {
+    for_each_bound_name(statement, [&](const std::string& name, Span) { hidden.insert(name); });
+    if (const auto* with = statement.as<ast::With>()) {
+      for (const ast::WithItem& item : with->items) {
+        if (const std::string* name = item.target ? ast::name_of(*item.target) : nullptr)
+          hidden.insert(*name);
+      }
+    }
+  }
+  for (ast::Parameter& parameter : function.parameters) {
+    replace(parameter.annotation, hidden, at);
+    replace(parameter.default_value, hidden, at);
+  }
+  replace(function.result_annotation, hidden, at);
+  replace(function.body, hidden, at);
+}
+
+void ScriptConstants::replace(ast::Block& block, const std::set<std::string>& hidden, Span at) {
+  for (ast::Statement& statement : block) replace(statement, hidden, at);
+}
+
+void ScriptConstants::replace(ast::Statement& statement, const std::set<std::string>& hidden, Span at) {
+  if (auto* function = statement.as<ast::FunctionDefinition>())
+    return replace_function(*function, hidden, at);
+  for (ast::ExprPtr* expr : ast::expressions_of(statement)) replace(*expr, hidden, at);
+  for (ast::Block* block : ast::blocks_of(statement)) replace(*block, hidden, at);
+}
+
+void ScriptConstants::replace(ast::ExprPtr& expr, const std::set<std::string>& hidden, Span at) {
+  if (!expr) return;
+  if (const std::string* name = ast::name_of(*expr)) {
+    const auto found = constants_.find(*name);
+    // Only what stands above is known there.
+    if (found == constants_.end() || hidden.contains(*name) || found->second.span.begin > at.begin) return;
+    expr = copy_of(*value_of(*name), expr->span);
+    return;
+  }
+  ast::for_each_part(*expr, [&](ast::ExprPtr& part) { replace(part, hidden, at); });
+}
+
+}  // namespace relish
