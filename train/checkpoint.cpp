@@ -161,7 +161,8 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
       {"program",
        {{"functions", checkpoint.identity.functions},
         {"options", checkpoint.identity.options},
-        {"trained", checkpoint.trained}}},
+        {"trained", checkpoint.names.trained},
+        {"buffers", checkpoint.names.buffers}}},
       {"state", told_to_json(checkpoint.state)},
       {"metrics_bytes", {{"jsonl", checkpoint.metrics.jsonl}, {"csv", checkpoint.metrics.csv}}}};
   NamedTensors tensors = checkpoint.parameters;
@@ -217,7 +218,7 @@ SavedCheckpoint read_checkpoint(const std::string& path) {
   return saved;
 }
 
-TrainingState SavedCheckpoint::state_for(const JobIdentity& now, const std::vector<std::string>& trained,
+TrainingState SavedCheckpoint::state_for(const JobIdentity& now, const StateNames& names,
                                          const TrainingState& start) const {
   if (const std::string found = difference(identity, now); !found.empty()) {
     checkpoint_failure(path, "checkpoint.program",
@@ -227,8 +228,10 @@ TrainingState SavedCheckpoint::state_for(const JobIdentity& now, const std::vect
   }
   TrainingState state = told;
   TensorsOfFile file(path, tensors);
-  for (std::size_t i = 0; i < trained.size(); ++i)
-    state.parameters.push_back(file.take(trained[i], start.parameters[i]));
+  for (std::size_t i = 0; i < names.trained.size(); ++i)
+    state.parameters.push_back(file.take(names.trained[i], start.parameters[i]));
+  for (std::size_t i = 0; i < names.buffers.size(); ++i)
+    state.buffers.push_back(file.take(names.buffers[i], start.buffers[i]));
   state.optimizer_states = file.take_value(std::string(states_prefix), start.optimizer_states);
   file.finish();
   return state;

@@ -26,8 +26,8 @@ struct MetricsLengths {
 struct Checkpoint {
   JobIdentity identity;
   TrainingState state;
-  std::vector<std::string> trained;  // names of state.parameters
-  NamedTensors parameters;           // all of the model's, trained or given
+  StateNames names;
+  NamedTensors parameters;  // all of the model's, trained or given
   MetricsLengths metrics;
 };
 
@@ -43,8 +43,7 @@ struct SavedCheckpoint {
 
   // CheckpointError when `identity` differs or the tensors are not those of `start`, the state of the same
   // job before its first step.
-  TrainingState state_for(const JobIdentity& now, const std::vector<std::string>& trained,
-                          const TrainingState& start) const;
+  TrainingState state_for(const JobIdentity& now, const StateNames& names, const TrainingState& start) const;
 
   std::string path;
   NamedTensors tensors;

@@ -49,14 +49,14 @@ std::vector<Tensor> padded_batch(std::span<const Tensor> columns, std::int64_t f
 
 ColumnBinding inference_binding(const TrainingProgram& program, const TensorsByName& parameters,
                                 const DataSet& data) {
-  return {program.module, program.inference, 0, parameters, data, data.inputs.size()};
+  return {program.module, program.inference, parameters, data, data.inputs.size()};
 }
 
 ColumnBinding loss_binding(const TrainingProgram& program, const TensorsByName& parameters,
                            const DataSet& data) {
   if (program.loss.empty())
     fail(ErrorClass::Usage, {}, "metric.loss", "metric 'loss' needs a loss function, and none is given");
-  return {program.module, program.loss, 0, parameters, data, data.inputs.size() + 1};
+  return {program.module, program.loss, parameters, data, data.inputs.size() + 1};
 }
 
 double accuracy(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
@@ -73,7 +73,7 @@ double accuracy(Evaluator& evaluator, const TrainingProgram& program, const Tens
     std::vector<Tensor> batch = padded_batch(columns, first, fixed ? step : whole, total);
     Tensor targets = std::move(batch.back());
     batch.pop_back();
-    Value result = evaluator.call(program.module, program.inference, binding.arguments({}, batch));
+    Value result = evaluator.call(program.module, program.inference, binding.arguments(batch));
     const Hits hits = count_hits(logits_of(result, program.inference), targets, whole, program.judgement);
     sum.hits += hits.hits;
     sum.places += hits.places;
@@ -110,7 +110,7 @@ double mean_loss(Evaluator& evaluator, const TrainingProgram& program, const Ten
     places += counted;
     Value result;
     try {
-      result = evaluator.call(program.module, program.loss, binding.arguments({}, batch));
+      result = evaluator.call(program.module, program.loss, binding.arguments(batch));
     } catch (const Failure& failure) {
       refuse_wrong_label(evaluator, program, parameters, batch, data, failure);
       throw;
@@ -279,7 +279,7 @@ void refuse_wrong_label(Evaluator& evaluator, const TrainingProgram& program, co
   if (failure.diagnostics().front().id != "nll_loss.target" || !is_int(targets.dtype())) return;
   const ColumnBinding binding = inference_binding(program, parameters, data);
   const Value result =
-      evaluator.call(program.module, program.inference, binding.arguments({}, batch.first(batch.size() - 1)));
+      evaluator.call(program.module, program.inference, binding.arguments(batch.first(batch.size() - 1)));
   const Tensor& predictions = logits_of(result, program.inference);
   const Shape& shape = predictions.shape();
   // As of the losses that take labels: (n, classes, …), or (classes,) of one place.

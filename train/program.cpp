@@ -1,6 +1,8 @@
 // Argument lists from columns of data.
 #include "train/program.h"
 
+#include <algorithm>
+
 #include "ir/calls/argument_fault.h"
 #include "support/counted.h"
 #include "support/suggest.h"
@@ -27,16 +29,19 @@ FunctionPtr function_to_call(const ModulePtr& module, std::string_view name) {
   return function;
 }
 
-ColumnBinding::ColumnBinding(const ModulePtr& module, std::string_view function, std::size_t leading,
-                             const TensorsByName& named, const DataSet& data, std::size_t columns)
+ColumnBinding::ColumnBinding(const ModulePtr& module, std::string_view function, const TensorsByName& named,
+                             const DataSet& data, std::size_t columns)
     : function_(function_to_call(module, function)) {
-  RELISH_CHECK(function_->params.size() >= leading);
-  for (std::size_t i = leading; i < function_->params.size(); ++i) {
+  const std::optional<RoleSignature> roles = roles_of(*function_);
+  for (std::size_t i = 0; i < function_->params.size(); ++i) {
     const Var& parameter = function_->params[i];
-    if (auto found = named.find(parameter.name()); found != named.end()) {
-      named_.emplace_back(found->second);
+    Origin& origin = origins_.emplace_back();
+    const Role role = roles ? roles->params.at(i).role : Role::Input;
+    if (role != Role::Input && role != Role::Target && role != Role::Buffer) {
+      origin.role = role;
+    } else if (auto found = named.find(parameter.name()); found != named.end()) {
+      origin.named = found->second;
     } else {
-      named_.emplace_back(std::nullopt);
       column_parameters_.push_back(parameter);
     }
   }
@@ -59,11 +64,11 @@ ColumnBinding::ColumnBinding(const ModulePtr& module, std::string_view function,
 }
 
 void ColumnBinding::check_fit(std::span<const Tensor> columns, const DataSet& data, Span named_place) const {
-  const std::vector<Value> values = arguments({}, columns);
+  const std::vector<Value> values = arguments(columns);
   const std::vector<Var>& parameters = function_->params;
   std::optional<ArgumentFault> fault = find_argument_fault(data.name, parameters, values);
   if (!fault) return;
-  const bool named = named_[fault->argument].has_value();
+  const bool named = origins_[fault->argument].named.has_value();
   if (named) fault = find_argument_fault("params", parameters, values);
   Diagnostic& first = fault->failure.diagnostics().front();
   const std::string& name = parameters[fault->argument].name();
@@ -76,12 +81,24 @@ void ColumnBinding::check_fit(std::span<const Tensor> columns, const DataSet& da
   throw std::move(fault->failure);
 }
 
-std::vector<Value> ColumnBinding::arguments(std::vector<Value> leading,
-                                            std::span<const Tensor> columns) const {
+std::vector<Value> ColumnBinding::arguments(std::span<const Tensor> columns,
+                                            std::span<const RoleValue> given) const {
   RELISH_CHECK(columns.size() == column_parameters_.size());
-  std::vector<Value> result = std::move(leading);
+  std::vector<Value> result;
+  result.reserve(origins_.size());
   std::size_t column = 0;
-  for (const std::optional<Tensor>& value : named_) result.emplace_back(value ? *value : columns[column++]);
+  for (const Origin& origin : origins_) {
+    if (origin.named) {
+      result.emplace_back(*origin.named);
+    } else if (!origin.role) {
+      result.emplace_back(columns[column++]);
+    } else {
+      const auto value = std::find_if(given.begin(), given.end(),
+                                      [&](const RoleValue& each) { return each.role == *origin.role; });
+      RELISH_CHECK(value != given.end(), name_of(*origin.role));
+      result.push_back(value->value);
+    }
+  }
   return result;
 }
 

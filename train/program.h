@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/calls/roles.h"
 #include "ir/nodes/module.h"
 #include "runtime/value.h"
 #include "support/diagnostic.h"
@@ -29,16 +30,14 @@ struct Judgement {
 
 struct TrainingProgram {
   ModulePtr module;
-  std::string step = "train_step";  // (params, states, lr, inputs..., targets) -> (loss, params, states)
+  std::string step = "train_step";                // what it takes and gives stands in its signature of roles
   std::string optimizer_init = "optimizer_init";  // (params) -> states
   std::string inference = "main";  // (inputs and parameters in any order) -> logits or (logits, ...)
   std::string loss;                // as `inference`, then targets -> loss; empty: none
   std::string learning_rate;       // (lr, step, steps) -> the rate of a step; empty: always the given one
-  std::string adjoint;             // as `loss` -> (loss, (gradients...)); empty: not asked
-  std::string initial_params;      // (key) -> the start values of `drawn`; empty: all are given
-  std::vector<std::string> drawn;  // trained parameters whose start values initial_params makes, in order
+  std::string adjoint;             // of the loss of a step -> (outputs, (gradients...)); empty: not asked
+  std::string initial_params;      // (key) -> start values; its signature names them; empty: all are given
   bool loss_is_sum = false;        // the loss is a sum over rows, not their mean
-  std::vector<std::string> parameters;  // the trained ones, in the order of the tuple `params`
 
   Judgement judgement;  // of predictions, for accuracy
 
@@ -47,19 +46,27 @@ struct TrainingProgram {
   double loss_weight(std::int64_t rows) const { return loss_is_sum ? 1 : static_cast<double>(rows); }
 };
 
+// A value that a trainer's function gets for a role.
+struct RoleValue {
+  Role role;
+  Value value;
+};
+
 // How one function is called with columns of data.
 class ColumnBinding {
  public:
-  // Parameters before `leading` are given call by call; the others are looked up in `named` or take a column
-  // of `data`, whose `columns` first columns are for them. UsageError when the numbers of columns differ.
-  ColumnBinding(const ModulePtr& module, std::string_view function, std::size_t leading,
-                const TensorsByName& named, const DataSet& data, std::size_t columns);
+  // Parameters that the function's signature gives another role than that of an input or target are given
+  // call by call; the others (of a function without a signature: all) are looked up in `named` or take a
+  // column of `data`, whose `columns` first columns are for them. UsageError when the numbers of columns
+  // differ.
+  ColumnBinding(const ModulePtr& module, std::string_view function, const TensorsByName& named,
+                const DataSet& data, std::size_t columns);
 
   const FunctionPtr& function() const { return function_; }
-  // The columns of one call, in order, behind the leading arguments.
-  std::vector<Value> arguments(std::vector<Value> leading, std::span<const Tensor> columns) const;
+  // The columns of one call, in order, beside the values of roles.
+  std::vector<Value> arguments(std::span<const Tensor> columns, std::span<const RoleValue> given = {}) const;
   // DataError when a column or a named value does not fit its parameter: where the data or, at
-  // `named_place`, the values were given, with the parameter as a note. Without leading parameters only.
+  // `named_place`, the values were given, with the parameter as a note. Of functions without roles only.
   void check_fit(std::span<const Tensor> columns, const DataSet& data, Span named_place) const;
   // Number of rows when the type of a column's parameter fixes it; none when it is symbolic or unknown.
   std::optional<std::int64_t> fixed_rows() const;
@@ -69,11 +76,15 @@ class ColumnBinding {
   const std::string& parameter_of(std::size_t column) const { return column_parameters_[column].name(); }
 
  private:
+  // Where the value of a parameter comes from: a role, a name, or else a column.
+  struct Origin {
+    std::optional<Role> role;
+    std::optional<Tensor> named;
+  };
   const Var* fixed_parameter() const;
 
   FunctionPtr function_;
-  std::vector<std::optional<Tensor>>
-      named_;  // a parameter behind the leading ones: its value, or none for a column
+  std::vector<Origin> origins_;
   std::vector<Var> column_parameters_;
 };
 

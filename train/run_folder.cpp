@@ -235,12 +235,14 @@ void RunFolder::write_report(const RunReport& report, const NamedTensors& parame
   json["targets"] = description_.targets;
   json["parameters"] = Json::array();
   for (const auto& [name, tensor] : parameters) {
-    const auto& trained = description_.trained;
-    json["parameters"].push_back(
-        {{"name", name},
-         {"dtype", name_of(tensor.dtype())},
-         {"shape", shape_json(tensor.shape())},
-         {"trained", std::find(trained.begin(), trained.end(), name) != trained.end()}});
+    const auto holds = [&](const std::vector<std::string>& names) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    json["parameters"].push_back({{"name", name},
+                                  {"dtype", name_of(tensor.dtype())},
+                                  {"shape", shape_json(tensor.shape())},
+                                  {"trained", holds(description_.trained)}});
+    if (holds(description_.buffers)) json["parameters"].back()["buffer"] = true;
   }
   if (report.status != RunStatus::Running && jsonl_ != nullptr) sync_metrics();
   write_file_atomically(file("report.json"), dump(json, 2) + "\n");

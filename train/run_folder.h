@@ -37,8 +37,8 @@ struct RunDescription {
   std::uint64_t seed = 0;
   std::int64_t batch_size = 0;
   std::int64_t rows = 0;
-  std::vector<std::pair<std::string, std::string>> settings;  // values of arg(), as text
-  std::vector<std::string> trained, inputs, targets;          // names of parameters of the step
+  std::vector<std::pair<std::string, std::string>> settings;   // values of arg(), as text
+  std::vector<std::string> trained, buffers, inputs, targets;  // names of parameters of the step
 };
 
 enum class RunStatus : std::uint8_t {

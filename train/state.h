@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "runtime/value.h"
@@ -17,8 +18,14 @@ struct BestSoFar {
   std::int64_t step = 0;
 };
 
+// What the tensors of a state are called.
+struct StateNames {
+  std::vector<std::string> trained, buffers;
+};
+
 struct TrainingState {
-  std::vector<Tensor> parameters;  // in the order of the program's names
+  std::vector<Tensor> parameters;  // the trained ones, in the order of the step's names
+  std::vector<Tensor> buffers;     // the running statistics, likewise
   Value optimizer_states;
   std::int64_t step = 0;      // steps done
   double epoch_loss_sum = 0;  // of the running epoch, as loss_weight has it

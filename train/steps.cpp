@@ -18,7 +18,6 @@ namespace relish {
 namespace {
 
 constexpr std::int64_t default_batch_size = 32;
-constexpr std::size_t leading_parameters = 3;  // params, states, lr
 
 // The value with the shortest text that reads back as the tensor's own type, so that a float32 loss is
 // written as 0.4123 and not with the digits of its conversion to double.
@@ -86,11 +85,34 @@ const DataSet& checked(const DataSet& data) {
 }
 const DataSet& checked(DataSet&& data) = delete;  // it would be gone
 
-// The values of parameters that are not trained.
-TensorsByName without(const TensorsByName& values, const std::vector<std::string>& names) {
+// The values of parameters that no step changes.
+TensorsByName fixed_of(const TensorsByName& values, const StepFunction& step) {
   TensorsByName result = values;
-  for (const std::string& name : names) result.erase(name);
+  for (const auto* names : {&step.trained(), &step.buffers()})
+    for (const std::string& name : *names) result.erase(name);
   return result;
+}
+
+Tensor tensor_of(const RandomKey& key) {
+  Tensor tensor = Tensor::empty(DType::UInt32, {2});
+  for (std::int64_t i = 0; i < 2; ++i) tensor.set_int(i, key.words[static_cast<std::size_t>(i)]);
+  return tensor;
+}
+
+// The given values, and those that initial_params draws.
+TensorsByName start_values_of(Evaluator& evaluator, const TrainingProgram& program,
+                              const TrainOptions& options) {
+  TensorsByName values = options.parameters;
+  if (program.initial_params.empty()) return values;
+  const FunctionPtr function = function_to_call(program.module, program.initial_params);
+  const std::optional<RoleSignature> roles = roles_of(*function);
+  RELISH_CHECK(roles && roles->kind == "initial_params");
+  const std::vector<std::string> names = roles->names(Role::Parameters);
+  const Value drawn =
+      evaluator.call(program.module, program.initial_params, {tensor_of(parameters_key(options.seed))});
+  RELISH_CHECK(drawn.is_tuple() && drawn.fields().size() == names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) values.emplace(names[i], drawn.fields()[i].tensor());
+  return values;
 }
 
 bool all_zero(const Tensor& tensor) {
@@ -116,26 +138,25 @@ bool same_means(const Value& before, const Value& after) {
 // "param".
 constexpr std::uint64_t parameter_domain = 0x706172616D;
 
-// The result of train_step.
-const std::vector<Value>& step_fields(const Value& result, std::size_t parameters) {
-  RELISH_CHECK(result.is_tuple() && result.fields().size() == 3 && result.fields()[1].is_tuple() &&
-               result.fields()[1].fields().size() == parameters);
-  return result.fields();
-}
-
 // The step's own fault: the state before it stays.
 [[noreturn]] void report_not_finite(const TrainingState& state, const std::string& what) {
   fail(ErrorClass::NumericStop, {}, "train.finite",
        fmt::format("step {}: {} is not finite; the state before this step is kept", state.step + 1, what));
 }
 
-Value tuple_of(const std::vector<Tensor>& tensors) {
-  return Value::tuple(std::vector<Value>(tensors.begin(), tensors.end()));
+void check_finite(const TrainingState& state, std::string_view what, const std::vector<std::string>& names,
+                  const std::vector<Tensor>& tensors) {
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (first_not_finite(tensors[i])) report_not_finite(state, fmt::format("{} '{}'", what, names[i]));
 }
 
 }  // namespace
 
 RandomKey parameters_key(std::uint64_t seed) { return fold_in(key_from_seed(seed), parameter_domain); }
+
+RandomKey step_key(std::uint64_t seed, std::int64_t step) {
+  return fold_in(key_from_seed(seed), static_cast<std::uint64_t>(step));
+}
 
 TrainingSteps::TrainingSteps(Evaluator& evaluator, TrainingProgram program, DataSet data,
                              TrainOptions options)
@@ -144,12 +165,13 @@ TrainingSteps::TrainingSteps(Evaluator& evaluator, TrainingProgram program, Data
       data_(std::move(data)),
       columns_(checked(data_).columns()),
       options_(std::move(options)),
-      step_binding_(program_.module, program_.step, leading_parameters,
-                    without(options_.parameters, program_.parameters), data_, columns_.size()),
+      step_(program_.module, program_.step),
+      start_values_(start_values_of(evaluator_, program_, options_)),
+      fixed_parameters_(fixed_of(start_values_, step_)),
+      step_binding_(program_.module, program_.step, fixed_parameters_, data_, columns_.size()),
       batch_size_(choose_batch_size(options_, step_binding_, data_, program_.step)),
       order_(data_.rows(),
-             {batch_size_, options_.seed, options_.shuffle, step_binding_.fixed_rows().has_value()}),
-      fixed_parameters_(without(options_.parameters, program_.parameters)) {
+             {batch_size_, options_.seed, options_.shuffle, step_binding_.fixed_rows().has_value()}) {
   check_options(options_);
   if (options_.validation) {
     options_.validation->name = "validation";
@@ -163,13 +185,13 @@ TrainingSteps::TrainingSteps(Evaluator& evaluator, TrainingProgram program, Data
 }
 
 TrainingState TrainingSteps::initial_state() const {
-  const Function& step = *step_binding_.function();
-  const TupleType* types = step.params[0].type().tuple();
-  RELISH_CHECK(types != nullptr && types->fields.size() == program_.parameters.size());
-
-  std::vector<std::string> known = program_.parameters;
-  for (std::size_t i = leading_parameters; i < step.params.size(); ++i)
-    known.push_back(step.params[i].name());
+  std::vector<std::string> known = step_.trained();
+  known.insert(known.end(), step_.buffers().begin(), step_.buffers().end());
+  const RoleSignature roles = *roles_of(*step_.function());
+  for (std::size_t i = 0; i < roles.params.size(); ++i) {
+    if (roles.params[i].role == Role::Input || roles.params[i].role == Role::Target)
+      known.push_back(step_.function()->params[i].name());
+  }
   for (const auto& [name, tensor] : options_.parameters) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       fail(ErrorClass::Usage, options_.parameters_place, "train.params",
@@ -178,18 +200,17 @@ TrainingState TrainingSteps::initial_state() const {
   }
 
   TrainingState state;
-  const std::vector<Tensor> drawn = drawn_parameters();
-  for (const std::string& name : program_.parameters) {
-    if (auto given = options_.parameters.find(name); given != options_.parameters.end()) {
-      state.parameters.push_back(given->second);
-      continue;
+  const auto take = [&](const std::vector<std::string>& names, std::vector<Tensor>& into) {
+    for (const std::string& name : names) {
+      const auto found = start_values_.find(name);
+      if (found == start_values_.end())
+        misuse("train.params",
+               fmt::format("parameter '{}' has no start value; expected one in params", name));
+      into.push_back(found->second);
     }
-    const auto place = std::find(program_.drawn.begin(), program_.drawn.end(), name);
-    if (drawn.empty() || place == program_.drawn.end()) {
-      misuse("train.params", fmt::format("parameter '{}' has no start value; expected one in params", name));
-    }
-    state.parameters.push_back(drawn[static_cast<std::size_t>(place - program_.drawn.begin())]);
-  }
+  };
+  take(step_.trained(), state.parameters);
+  take(step_.buffers(), state.buffers);
   check_values(state, {});
   state.optimizer_states =
       evaluator_.call(program_.module, program_.optimizer_init, {tuple_of(state.parameters)});
@@ -197,22 +218,11 @@ TrainingState TrainingSteps::initial_state() const {
   return state;
 }
 
-std::vector<Tensor> TrainingSteps::drawn_parameters() const {
-  if (program_.initial_params.empty()) return {};
-  const RandomKey words = parameters_key(options_.seed);
-  Tensor key = Tensor::empty(DType::UInt32, {2});
-  for (std::int64_t i = 0; i < 2; ++i) key.set_int(i, words.words[static_cast<std::size_t>(i)]);
-  const Value drawn = evaluator_.call(program_.module, program_.initial_params, {key});
-  std::vector<Tensor> result;
-  for (const Value& field : drawn.fields()) result.push_back(field.tensor());
-  return result;
-}
-
 // What does not fit is reported before a run folder is made; the types of a batch are those of every batch.
 void TrainingSteps::check_values(const TrainingState& state,
                                  const std::vector<std::string>& validation_metrics) const {
   if (!program_.loss.empty()) {
-    const ColumnBinding binding(program_.module, program_.loss, 0, values_by_name(state), data_,
+    const ColumnBinding binding(program_.module, program_.loss, values_by_name(state), data_,
                                 columns_.size());
     binding.check_fit(batch_of(0), data_, options_.parameters_place);
   }
@@ -224,16 +234,14 @@ void TrainingSteps::check_values(const TrainingState& state,
 }
 
 void TrainingSteps::check_first_batch(const TrainingState& state) const {
-  std::vector<Tensor> batch = batch_of(0);
-  std::vector<Value> arguments = step_binding_.arguments(
-      {tuple_of(state.parameters), state.optimizer_states, rate_tensor(learning_rate_of(0))}, batch);
-  bind_arguments(program_.step, step_binding_.function()->params, arguments);
+  const std::vector<Tensor> batch = batch_of(0);
+  std::vector<Value> arguments =
+      step_binding_.arguments(batch, step_.values(state, learning_rate_of(0), key_of(0)));
+  bind_arguments(program_.step, step_.function()->params, arguments);
 }
 
-Tensor TrainingSteps::rate_tensor(double rate) const {
-  const TensorType* type = step_binding_.function()->params[2].type().tensor();
-  RELISH_CHECK(type != nullptr && type->dtype);
-  return Tensor::scalar(*type->dtype, rate);
+Tensor TrainingSteps::key_of(std::int64_t step) const {
+  return step_.has_key() ? tensor_of(step_key(options_.seed, step)) : Tensor();
 }
 
 double TrainingSteps::learning_rate_of(std::int64_t step) const {
@@ -266,43 +274,38 @@ TrainingSteps::Done TrainingSteps::step(const TrainingState& state, double learn
   try {
     result = evaluator_.call(
         program_.module, program_.step,
-        step_binding_.arguments(
-            {tuple_of(state.parameters), state.optimizer_states, rate_tensor(learning_rate)}, batch));
+        step_binding_.arguments(batch, step_.values(state, learning_rate, key_of(state.step))));
   } catch (const Failure& failure) {
     refuse_wrong_label(evaluator_, program_, values_by_name(state), batch, data_, failure);
     throw;
   }
-  const std::vector<Value>& fields = step_fields(result, program_.parameters.size());
-  const Tensor& loss = fields[0].tensor();
-  if (first_not_finite(loss)) report_not_finite_loss(state, batch, loss.get_double(0));
   Done done;
-  bool moved = false;
-  for (std::size_t i = 0; i < program_.parameters.size(); ++i) {
-    const Tensor& after = fields[1].fields()[i].tensor();
-    if (first_not_finite(after))
-      report_not_finite(state, fmt::format("the update of parameter '{}'", program_.parameters[i]));
-    done.parameters.push_back(after);
-  }
-  if (std::optional<std::string> path = path_of_not_finite(fields[2])) {
+  done.results = step_.results(result);
+  const StepFunction::Results& after = done.results;
+  if (first_not_finite(after.loss)) report_not_finite_loss(state, batch, after.loss.get_double(0));
+  check_finite(state, "the update of parameter", step_.trained(), after.parameters);
+  check_finite(state, "the running statistic", step_.buffers(), after.buffers);
+  if (std::optional<std::string> path = path_of_not_finite(after.optimizer_states)) {
     report_not_finite(state,
                       path->empty() ? "the optimizer state" : fmt::format("optimizer state {}", *path));
   }
-  for (std::size_t i = 0; i < done.parameters.size() && !moved; ++i)
-    moved = !identical(state.parameters[i], done.parameters[i]);
-  done.optimizer_states = fields[2];
+  bool moved = false;
+  for (std::size_t i = 0; i < after.parameters.size() && !moved; ++i)
+    moved = !identical(state.parameters[i], after.parameters[i]);
   // Where decay moves the parameters, the means of the gradients tell.
-  done.no_change = !moved || same_means(state.optimizer_states, done.optimizer_states);
-  done.loss = shortest_double(loss);
-  done.loss_sum = loss.get_double(0) * program_.loss_weight(batch.back().shape().front());
+  done.no_change = !moved || same_means(state.optimizer_states, after.optimizer_states);
+  done.loss = shortest_double(after.loss);
+  done.loss_sum = after.loss.get_double(0) * program_.loss_weight(batch.back().shape().front());
   return done;
 }
 
 bool TrainingSteps::gradients_are_zero(const TrainingState& state) const {
   if (program_.adjoint.empty()) return false;
   const std::vector<Tensor> batch = batch_of(state.step);
-  const ColumnBinding binding(program_.module, program_.adjoint, 0, values_by_name(state), data_,
-                              batch.size());
-  const Value result = evaluator_.call(program_.module, program_.adjoint, binding.arguments({}, batch));
+  const ColumnBinding binding(program_.module, program_.adjoint, values_by_name(state), data_, batch.size());
+  const RoleValue key{Role::Key, key_of(state.step)};
+  const Value result = evaluator_.call(program_.module, program_.adjoint,
+                                       binding.arguments(batch, std::span(&key, step_.has_key() ? 1 : 0)));
   RELISH_CHECK(result.is_tuple() && result.fields().size() == 2);
   const std::vector<Value>& gradients = result.fields()[1].fields();
   return std::all_of(gradients.begin(), gradients.end(),
@@ -318,8 +321,8 @@ Metrics TrainingSteps::metrics_over(const TrainingState& state, const DataSet& d
 
 TensorsByName TrainingSteps::values_by_name(const TrainingState& state) const {
   TensorsByName values = fixed_parameters_;
-  for (std::size_t i = 0; i < program_.parameters.size(); ++i)
-    values[program_.parameters[i]] = state.parameters[i];
+  for (std::size_t i = 0; i < state.parameters.size(); ++i) values[step_.trained()[i]] = state.parameters[i];
+  for (std::size_t i = 0; i < state.buffers.size(); ++i) values[step_.buffers()[i]] = state.buffers[i];
   return values;
 }
 
@@ -341,7 +344,7 @@ void TrainingSteps::report_not_finite_loss(const TrainingState& state, const std
   }
   for (std::size_t i = 0; i < state.parameters.size() && !found; ++i) {
     if (!first_not_finite(state.parameters[i])) continue;
-    first = fmt::format("the first tensor that is not finite is parameter '{}'", program_.parameters[i]);
+    first = fmt::format("the first tensor that is not finite is parameter '{}'", step_.trained()[i]);
     found = true;
   }
   fail(ErrorClass::NumericStop, {}, "train.finite",

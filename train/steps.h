@@ -6,11 +6,14 @@
 #include "runtime/philox.h"
 #include "train/options.h"
 #include "train/state.h"
+#include "train/step_function.h"
 
 namespace relish {
 
 // The key from which those of the parameters are folded, apart from those of epochs and steps.
 RandomKey parameters_key(std::uint64_t seed);
+// The key of the step behind `step` steps, from which the masks of its dropouts are folded.
+RandomKey step_key(std::uint64_t seed, std::int64_t step);
 
 class TrainingSteps {
  public:
@@ -22,8 +25,7 @@ class TrainingSteps {
   TrainingState initial_state() const;
 
   struct Done {
-    std::vector<Tensor> parameters;
-    Value optimizer_states;
+    StepFunction::Results results;
     double loss = 0;         // the shortest number that is the loss in its own type
     double loss_sum = 0;     // what the epoch's loss gets of it
     bool no_change = false;  // neither a parameter nor a mean of gradients moved
@@ -40,6 +42,7 @@ class TrainingSteps {
   void check_values(const TrainingState& state, const std::vector<std::string>& validation_metrics) const;
 
   const TrainingProgram& program() const { return program_; }
+  const StepFunction& function() const { return step_; }
   const TrainOptions& options() const { return options_; }
   const DataSet& data() const { return data_; }
   const BatchOrder& order() const { return order_; }
@@ -53,10 +56,9 @@ class TrainingSteps {
   std::string_view tier() const { return evaluator_.name(); }
 
  private:
-  std::vector<Tensor> drawn_parameters() const;
   void check_first_batch(const TrainingState& state) const;
   std::vector<Tensor> batch_of(std::int64_t step) const;
-  Tensor rate_tensor(double rate) const;
+  Tensor key_of(std::int64_t step) const;
   [[noreturn]] void report_not_finite_loss(const TrainingState& state, const std::vector<Tensor>& batch,
                                            double loss) const;
 
@@ -65,11 +67,13 @@ class TrainingSteps {
   DataSet data_;
   std::vector<Tensor> columns_;
   TrainOptions options_;
+  StepFunction step_;
+  TensorsByName start_values_;      // given or drawn, of all parameters that have one
+  TensorsByName fixed_parameters_;  // those that no step changes
   ColumnBinding step_binding_;
   std::int64_t batch_size_;
   BatchOrder order_;
   std::int64_t total_steps_ = 0;
-  TensorsByName fixed_parameters_;  // given values of parameters that are not trained
 };
 
 }  // namespace relish

@@ -27,6 +27,7 @@ TrainResult result_of(const Trainer& trainer, RunStatus status) {
   TrainResult result;
   result.status = status;
   result.parameters = trainer.named_parameters();
+  result.buffers = trainer.steps().function().buffers();
   result.loss = trainer.state().loss.value_or(0);
   if (const auto& epoch = trainer.state().last_epoch) {
     result.epoch_loss = epoch->loss;
@@ -125,7 +126,8 @@ class Job {
     description.batch_size = steps.batch_size();
     description.rows = steps.data().rows();
     description.tier = steps.tier();
-    description.trained = steps.program().parameters;
+    description.trained = steps.function().trained();
+    description.buffers = steps.function().buffers();
     description.inputs = steps.input_names();
     description.targets = steps.target_names();
     return description;
@@ -143,8 +145,7 @@ class Job {
       listener_.on_note(fmt::format("{} has no checkpoint; the job starts from its first step", path()));
       return {};
     }
-    TrainingState state =
-        saved->state_for(identity_, trainer_.steps().program().parameters, trainer_.state());
+    TrainingState state = saved->state_for(identity_, trainer_.steps().function().names(), trainer_.state());
     if (state.step > trainer_.total_steps()) {
       fail_at(
           ErrorClass::Checkpoint, saved->path, "checkpoint.steps",
@@ -179,7 +180,7 @@ class Job {
     Checkpoint result;
     result.identity = identity_;
     result.state = trainer_.snapshot();
-    result.trained = trainer_.steps().program().parameters;
+    result.names = trainer_.steps().function().names();
     result.parameters = trainer_.named_parameters();
     result.metrics = folder_.metrics_lengths();
     return result;
@@ -233,7 +234,8 @@ TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const Da
 
   std::optional<Job> job;
   if (request != nullptr) job.emplace(trainer, *request, listener);
-  listener.on_start(program.parameters, trainer.steps().input_names(), trainer.steps().target_names());
+  listener.on_start(trainer.steps().function().trained(), trainer.steps().input_names(),
+                    trainer.steps().target_names());
   LoopActions actions{[](const StepReport&, const EpochReport*) {}, [] {}, [] {}, [] {}};
   if (job) actions = job->actions();
 

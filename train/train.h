@@ -19,6 +19,7 @@ struct RunRequest {
 
 struct TrainResult {
   NamedTensors parameters;           // all of the model's that have a value, in its order
+  std::vector<std::string> buffers;  // those of them that are running statistics
   double loss = 0;                   // of the last step
   std::optional<double> epoch_loss;  // mean over the last whole epoch
   Metrics metrics, validation;       // after the last whole epoch

@@ -130,8 +130,9 @@ void Trainer::do_step(TrainingObserver& observer, const LoopActions& actions) {
   TrainingSteps::Done done = steps_.step(state_, rate);
   zero_gradients_ = state_.looks_for_zero && done.no_change && steps_.gradients_are_zero(state_);
   state_.looks_for_zero = state_.looks_for_zero && !done.no_change;
-  state_.parameters = std::move(done.parameters);
-  state_.optimizer_states = std::move(done.optimizer_states);
+  state_.parameters = std::move(done.results.parameters);
+  state_.buffers = std::move(done.results.buffers);
+  state_.optimizer_states = std::move(done.results.optimizer_states);
   state_.epoch_loss_sum += done.loss_sum;
   state_.loss = done.loss;
   state_.learning_rate = rate;

@@ -24,13 +24,14 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::optional<std::vector<std::string>> listed_parameters(const Function& function) {
-  const Attribute* marked = find_attribute(function.attributes, trained_attribute);
+// The parameters that an attribute lists by name.
+std::optional<std::vector<std::string>> listed_parameters(const Function& function,
+                                                          std::string_view attribute) {
+  const Attribute* marked = find_attribute(function.attributes, attribute);
   if (!marked) return std::nullopt;
   const auto refuse = [&](std::string message) {
     fail(ErrorClass::Type, function.span, "attribute.params",
-         fmt::format("{}: {} {}; expected a list of names of parameters", function.name, trained_attribute,
-                     message));
+         fmt::format("{}: {} {}; expected a list of names of parameters", function.name, attribute, message));
   };
   const auto* list = marked->as<AttributeList>();
   if (!list) refuse("is no list");
@@ -75,6 +76,35 @@ std::optional<std::pair<std::string, Attribute>> mark_for(const Function& source
   return {{std::string(trained_attribute), AttributeList(trained.begin(), trained.end())}};
 }
 
+// Those of the names that are still there.
+Attribute surviving(const Attribute& names, const std::vector<std::string>& after) {
+  AttributeList kept;
+  if (const auto* list = names.as<AttributeList>())
+    for (const Attribute& name : *list)
+      if (name.as<std::string>() && holds(after, *name.as<std::string>())) kept.push_back(name);
+  return kept;
+}
+
+// The roles of source's parameters for those of them that are left; none when others came.
+std::optional<Attribute> role_for(const Function& source, const std::vector<std::string>& after) {
+  std::optional<RoleSignature> roles = roles_of(source);
+  if (!roles || roles->params.size() != source.params.size()) return std::nullopt;
+  const std::vector<std::string> before = parameter_names(source.params);
+  std::vector<RoleSlot> kept;
+  for (const std::string& name : after) {
+    const auto found = std::find(before.begin(), before.end(), name);
+    if (found == before.end()) return std::nullopt;
+    kept.push_back(roles->params[static_cast<std::size_t>(found - before.begin())]);
+  }
+  // What a trainer's own value was bound to is no trainer's function any more.
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const Role role = roles->params[i].role;
+    if (!holds(after, before[i]) && role != Role::Input && role != Role::Target) return std::nullopt;
+  }
+  roles->params = std::move(kept);
+  return Attribute(print(*roles));
+}
+
 }  // namespace
 
 bool may_be_trained(const Type& type) {
@@ -84,7 +114,7 @@ bool may_be_trained(const Type& type) {
 }
 
 std::optional<std::vector<std::string>> marked_parameters(const Function& function) {
-  if (auto listed = listed_parameters(function)) return listed;
+  if (auto listed = listed_parameters(function, trained_attribute)) return listed;
   const std::optional<std::size_t> inputs = counted_inputs(function);
   if (!inputs) return std::nullopt;
   std::vector<std::string> names;
@@ -103,7 +133,11 @@ Attributes attributes_of_derived(const Function& source, std::string_view name,
     if (name != source.name && (key == gradient_attribute || key == role_attribute || key == "global_symbol"))
       continue;
     const bool marks = key == trained_attribute || key == input_count_attribute;
-    if (!marks || !changed) {
+    if (changed && key == role_attribute) {
+      if (auto role = role_for(source, after)) result.emplace_back(key, std::move(*role));
+    } else if (changed && key == buffers_attribute) {
+      result.emplace_back(key, surviving(value, after));
+    } else if (!marks || !changed) {
       result.emplace_back(key, value);
     } else if (mark) {
       result.push_back(std::move(*mark));
@@ -113,16 +147,14 @@ Attributes attributes_of_derived(const Function& source, std::string_view name,
   return result;
 }
 
-bool has_role(const Function& function, std::string_view role) {
-  const Attribute* attribute = find_attribute(function.attributes, role_attribute);
-  const std::string* text = attribute ? attribute->as<std::string>() : nullptr;
-  return text && *text == role;
+std::vector<std::string> marked_buffers(const Function& function) {
+  return listed_parameters(function, buffers_attribute).value_or(std::vector<std::string>{});
 }
 
-void set_role(Module& module, Function&& function, std::string_view role) {
+void set_role(Module& module, Function&& function, const RoleSignature& roles) {
   if (module.find(function.name)) {
     const FunctionPtr before = module.function(function.name);
-    if (!before || !has_role(*before, role)) {
+    if (!before || !has_role(*before, roles.kind)) {
       fail(
           ErrorClass::Usage, {}, "setup_trainer.name",
           fmt::format("module {} has a function '{}' already; rename it, since the trainer makes one of that "
@@ -131,8 +163,38 @@ void set_role(Module& module, Function&& function, std::string_view role) {
     }
     check_replaces(module, function);
   }
-  function.attributes = with_attribute(std::move(function.attributes), role_attribute, std::string(role));
+  function.attributes = with_attribute(std::move(function.attributes), role_attribute, print(roles));
   module.set(std::make_shared<const Function>(std::move(function)));
+}
+
+void remove_made(Module& module, std::string_view name, std::string_view kind) {
+  const FunctionPtr made = module.function(name);
+  if (!made || !has_role(*made, kind)) return;
+  const bool called =
+      std::any_of(module.functions.begin(), module.functions.end(), [&](const GlobalFunction& global) {
+        const auto* function = std::get_if<FunctionPtr>(&global);
+        if (!function || find_attribute((*function)->attributes, role_attribute)) return false;
+        const std::vector<std::string> names = global_references(**function);
+        return std::find(names.begin(), names.end(), name) != names.end();
+      });
+  if (!called) module.remove(name);
+}
+
+void remove_made_callers(Module& module, std::string_view name) {
+  std::vector<std::string> removed = {std::string(name)};
+  for (std::size_t i = 0; i < removed.size(); ++i) {
+    std::vector<std::string> callers;
+    for (const GlobalFunction& global : module.functions) {
+      const auto* function = std::get_if<FunctionPtr>(&global);
+      if (function && find_attribute((*function)->attributes, role_attribute) &&
+          holds(global_references(**function), removed[i]) && !holds(removed, (*function)->name))
+        callers.push_back((*function)->name);
+    }
+    for (std::string& caller : callers) {
+      module.remove(caller);
+      removed.push_back(std::move(caller));
+    }
+  }
 }
 
 }  // namespace relish

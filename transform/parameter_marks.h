@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/calls/roles.h"
 #include "ir/nodes/module.h"
 #include "ir/printer/reserved_names.h"
 
@@ -29,9 +30,15 @@ std::optional<std::vector<std::string>> marked_parameters(const Function& functi
 Attributes attributes_of_derived(const Function& source, std::string_view name,
                                  const std::vector<Var>& params);
 
-bool has_role(const Function& function, std::string_view role);
-// Puts a function of a trainer into the module, with its role. UsageError when a function of the name is
-// there that no trainer made, or one that others call and whose type changes.
-void set_role(Module& module, Function&& function, std::string_view role);
+// The parameters that `relish.buffers` names; TypeError when one of them is none, or named twice.
+std::vector<std::string> marked_buffers(const Function& function);
+
+// Puts a function of a trainer into the module, with the signature of its roles. UsageError when a function
+// of the name is there that no trainer made, or one that others call and whose type changes.
+void set_role(Module& module, Function&& function, const RoleSignature& roles);
+// Removes what a trainer made of this kind, unless a function of the user's calls it.
+void remove_made(Module& module, std::string_view name, std::string_view kind);
+// Removes what trainers made that calls the function, directly or not.
+void remove_made_callers(Module& module, std::string_view name);
 
 }  // namespace relish

@@ -27,13 +27,35 @@ FunctionPtr relax_function(const Module& module, std::string_view name) {
        fmt::format("no function '{}' in module {}{}", name, module.name, did_you_mean(name, module.names())));
 }
 
+namespace {
+
+std::vector<ScalarVar> sizes_of(const Type& type) {
+  std::vector<ScalarVar> all, sizes;
+  collect_vars(type, all);
+  std::unordered_set<std::uint64_t> seen;
+  for (const ScalarVar& size : all)
+    if (seen.insert(size.id()).second) sizes.push_back(size);
+  return sizes;
+}
+
+}  // namespace
+
+bool same_signature(const Function& a, const Function& b) {
+  const Type x(function_type_of(a)), y(function_type_of(b));
+  const std::vector<ScalarVar> sizes_x = sizes_of(x), sizes_y = sizes_of(y);
+  if (sizes_x.size() != sizes_y.size()) return false;
+  ScalarMap renamed;
+  for (std::size_t i = 0; i < sizes_x.size(); ++i) renamed.emplace(sizes_x[i].id(), Scalar(sizes_y[i]));
+  return same_type(substitute(x, renamed), y);
+}
+
 void check_replaces(const Module& module, const Function& function) {
   if (PrimFuncPtr prim = module.prim_func(function.name)) {
     fail(ErrorClass::Usage, prim->span, "function.kind",
          fmt::format("'{}' is a prim_func; a made function cannot take its name", function.name));
   }
   FunctionPtr old = module.function(function.name);
-  if (!old || same_type(Type(function_type_of(*old)), Type(function_type_of(function)))) return;
+  if (!old || same_signature(*old, function)) return;
   for (const GlobalFunction& candidate : module.functions) {
     const auto* caller = std::get_if<FunctionPtr>(&candidate);
     if (!caller || (*caller)->name == function.name) continue;

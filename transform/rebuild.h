@@ -30,6 +30,8 @@ void close_function(Function& function, std::vector<Binding> bindings, const Exp
 // Whether `function` may stand in `module` in place of what has its name. UsageError when that is a
 // prim_func, TypeError when another function calls it and the new one has another type.
 void check_replaces(const Module& module, const Function& function);
+// Whether two functions take and return the same, however their symbolic sizes are called.
+bool same_signature(const Function& a, const Function& b);
 
 // Variables that the leaf (or tuple of leaves) mentions, in order.
 void collect_leaf_vars(const Expr& expr, std::vector<Var>& into);

@@ -1,383 +1,302 @@
-// The training functions of a model. The optimizer's text is written for one parameter and inlined for each;
-// the step is a function that calls the adjoint and the optimizer, so it prints as three short lines and
-// compiles as one.
+// The training functions of a model. The step is a function that calls the adjoint and the optimizer, so it
+// prints as a few short lines and compiles as one.
 #include "transform/setup_trainer.h"
 
 #include <fmt/format.h>
 
-#include "ir/operators/evaluator.h"
-#include "ir/operators/op.h"
+#include <algorithm>
+
 #include "ir/printer/printer.h"
-#include "ir/printer/reserved_names.h"
 #include "ir/verify/verify.h"
-#include "stdlib/catalog.h"
 #include "support/suggest.h"
 #include "transform/gradient.h"
-#include "transform/named_arguments.h"
+#include "transform/model_forms.h"
 #include "transform/parameter_marks.h"
 #include "transform/rebuild.h"
-#include "transform/training_rules.h"
 
 namespace relish {
 namespace {
 
-const OptimizerEntry& optimizer_entry(const NamedSpec& spec) {
-  const OptimizerEntry* entry = find_optimizer(spec.name);
-  if (!entry) {
-    fail(ErrorClass::Usage, {}, "optimizer.unknown",
-         fmt::format("no optimizer '{}'; optimizers are {}{}", spec.name, fmt::join(optimizer_names(), ", "),
-                     did_you_mean(spec.name, optimizer_names())));
-  }
-  return *entry;
+// The functions whose names are what they are.
+constexpr std::string_view made_by_trainers[] = {"train_step", "optimizer", "optimizer_init", "learning_rate",
+                                                 "initial_params"};
+
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-DType common_dtype(const std::vector<Type>& params, const std::vector<std::string>& names) {
-  std::optional<DType> dtype;
-  for (std::size_t i = 0; i < params.size(); ++i) {
-    const TensorType* tensor = params[i].tensor();
-    if (!tensor || !tensor->dtype || !is_float(*tensor->dtype) || !tensor->shape) {
-      fail(ErrorClass::Type, {}, "optimizer.parameter",
-           fmt::format("parameter '{}' has type {}; an optimizer needs a floating tensor of known shape",
-                       names[i], print(params[i])));
-    }
-    if (dtype && *dtype != *tensor->dtype) {
-      fail(ErrorClass::Type, {}, "optimizer.dtype",
-           fmt::format("parameters '{}' and '{}' have dtypes {} and {}; expected one dtype", names[0],
-                       names[i], name_of(*dtype), name_of(*tensor->dtype)));
-    }
-    dtype = tensor->dtype;
-  }
-  RELISH_CHECK(dtype.has_value());
-  return *dtype;
+std::vector<Type> types_of(const Function& function, const std::vector<std::string>& names) {
+  std::vector<Type> types;
+  for (const std::string& name : names)
+    for (const Var& param : function.params)
+      if (param.name() == name) types.push_back(param.type());
+  return types;
 }
 
-// Makes one function; every call of the optimizer's text is inlined into it.
-class OptimizerWriter {
+std::size_t count_results(const Function& function) {
+  const TupleType* fields = function.result_type.tuple();
+  return fields ? fields->fields.size() : 1;
+}
+
+// Writes train_step around the adjoint of the loss.
+class StepWriter {
  public:
-  OptimizerWriter(Module& target, const OptimizerEntry& entry, OptimizerChoice choice, DType dtype)
-      : target_(target),
-        entry_(entry),
-        choice_(std::move(choice)),
-        dtype_(dtype),
-        numbers_(choice_.constants, dtype),
-        text_(body_loader().load(choice_.text)) {}
+  StepWriter(Module& module, const Function& adjoint, const ModelParameters& model, std::string key)
+      : module_(module),
+        adjoint_(adjoint),
+        fresh_(copy_with_fresh_vars(adjoint)),
+        model_(model),
+        key_(std::move(key)) {
+    for (const Var& param : fresh_.params) builder_.reserve_name(param.name());
+  }
 
-  // optimizer_init(params) -> states. Returns the type of the states.
-  Type write_init(const std::vector<Type>& types, const std::vector<std::string>& names) {
-    begin("optimizer_init");
-    const std::vector<Expr> params = parameter_tuple("params", types, names);
-    std::vector<Expr> states = call(choice_.start, {});
-    for (const std::string& start : choice_.starts) {
-      for (const Expr& param : params) {
-        states.push_back(start.empty() ? builder_.emit(op_call(*find_op("zeros_like"), {param}, {}))
-                                       : call(start, {{"p", param}}).at(0));
+  // `targets`: so many parameters at the end belong to the loss.
+  void write(const Type& states_type, DType dtype, std::size_t targets) {
+    step_.name = "train_step";
+    step_.span = adjoint_.span;
+    const Var params =
+        parameter("params", TupleType{types_of(fresh_, model_.trained)}, {Role::Parameters, model_.trained});
+    std::optional<Var> buffers;
+    if (!model_.buffers.empty()) {
+      buffers =
+          parameter("buffers", TupleType{types_of(fresh_, model_.buffers)}, {Role::Buffers, model_.buffers});
+    }
+    const Var states = parameter("states", states_type, {Role::States});
+    const Var lr = parameter("lr", tensor_type({}, dtype), {Role::LearningRate});
+
+    builder_.begin_block(true);
+    const Expr both = builder_.emit(function_call(global_ref(GlobalFunction(module_.function(adjoint_.name))),
+                                                  arguments(params, buffers, targets)),
+                                    "loss_and_gradients");
+    Expr outputs = builder_.emit(tuple_get(both, 0), outputs_name(both));
+    Expr loss = outputs, new_buffers;
+    if (const TupleType* fields = outputs.type().tuple()) {
+      loss = builder_.emit(tuple_get(outputs, 0), "loss");
+      if (buffers) {
+        const int last = static_cast<int>(fields->fields.size()) - 1;
+        new_buffers = builder_.emit(tuple_get(outputs, last), "new_buffers");
       }
     }
-    const Expr result = tuple(states);
-    finish(result, "optimizer_init");
-    return result.type();
-  }
-
-  void write_update(const std::vector<Type>& types, const std::vector<std::string>& names,
-                    const Type& states_type) {
-    begin("optimizer");
-    const std::vector<Expr> params = parameter_tuple("params", types, names);
-    std::vector<std::string> gradient_names;
-    for (const std::string& name : names) gradient_names.push_back(name + "_grad");
-    std::vector<Expr> gradients = parameter_tuple("gradients", types, gradient_names);
-    const std::vector<Expr> states =
-        parameter_tuple("states", states_type.tuple()->fields, state_names(names));
-    const Expr lr = parameter("lr", tensor_type({}, dtype_));
-
-    const std::size_t shared_count = entry_.shared_states.size();
-    Known shared;
-    for (std::size_t i = 0; i < shared_count; ++i) shared.emplace_back(entry_.shared_states[i], states[i]);
-    std::vector<Expr> new_states = call(choice_.step, shared);
-    RELISH_CHECK(new_states.size() == shared_count);
-    for (std::size_t i = 0; i < shared_count; ++i) shared[i].second = new_states[i];
-    shared.emplace_back("lr", lr);
-    change_gradients(params, gradients);
-
-    std::vector<Expr> new_params;
-    std::vector<std::vector<Expr>> own(choice_.parameter_states.size());
-    for (std::size_t i = 0; i < params.size(); ++i) {
-      Known known = shared;
-      known.emplace_back("p", params[i]);
-      known.emplace_back("g", gradients[i]);
-      for (std::size_t s = 0; s < own.size(); ++s)
-        known.emplace_back(choice_.parameter_states[s], states[shared_count + s * params.size() + i]);
-      const std::vector<Expr> updated = call(choice_.update, known);
-      RELISH_CHECK(updated.size() == 1 + own.size());
-      new_params.push_back(updated[0]);
-      rename(updated[0], names[i]);
-      for (std::size_t s = 0; s < own.size(); ++s) own[s].push_back(updated[1 + s]);
+    const Expr gradients = builder_.emit(tuple_get(both, 1), "gradients");
+    const Expr updated =
+        builder_.emit(function_call(global_ref(GlobalFunction(module_.function("optimizer"))),
+                                    {Expr(params), gradients, Expr(states), Expr(lr)}),
+                      "updated");
+    std::vector<Expr> results = {loss, builder_.emit(tuple_get(updated, 0), "new_params")};
+    roles_.results = {{Role::Loss}, {Role::Parameters}};
+    if (buffers) {
+      results.push_back(new_buffers);
+      roles_.results.push_back({Role::Buffers});
     }
-    for (const std::vector<Expr>& kind : own) new_states.insert(new_states.end(), kind.begin(), kind.end());
-    const std::vector<std::string> all_states = state_names(names);
-    for (std::size_t i = 0; i < new_states.size(); ++i) rename(new_states[i], all_states[i]);
-    finish(tuple({tuple(new_params), tuple(new_states)}), "optimizer");
+    results.push_back(builder_.emit(tuple_get(updated, 1), "new_states"));
+    roles_.results.push_back({Role::States});
+    builder_.end_block();
+    std::vector<Binding> bindings = builder_.take_bindings();
+    close_function(step_, std::move(bindings), tuple(std::move(results)));
+    set_role(module_, std::move(step_), roles_);
   }
 
  private:
-  // Values that a function of a text may ask for, by name.
-  using Known = std::vector<std::pair<std::string, Expr>>;
+  static std::string_view outputs_name(const Expr& both) {
+    return both.type().tuple()->fields[0].tuple() ? "outputs" : "loss";
+  }
 
-  // Clipping and decay, as chosen.
-  void change_gradients(const std::vector<Expr>& params, std::vector<Expr>& gradients) {
-    if (choice_.gradient_steps.empty()) return;
-    const ModulePtr text = body_loader().load("optimizers/gradients.relish");
-    for (const std::string& step : choice_.gradient_steps) {
-      if (text->function("apply_" + step)) {
-        for (std::size_t i = 0; i < params.size(); ++i)
-          gradients[i] = call(*text, "apply_" + step, {{"p", params[i]}, {"g", gradients[i]}}).at(0);
-        continue;
-      }
-      // One factor for all, from the sum of all squares.
-      std::optional<Expr> squares;
-      for (const Expr& gradient : gradients) {
-        const Expr own = call(*text, "sum_of_squares", {{"g", gradient}}).at(0);
-        squares = squares ? builder_.emit(op_call(*find_op("add"), {*squares, own}, {})) : own;
-      }
-      const Expr factor = call(*text, step + "_factor", {{"squares", *squares}}).at(0);
-      for (Expr& gradient : gradients)
-        gradient = call(*text, "scaled", {{"g", gradient}, {"factor", factor}}).at(0);
+  Var parameter(std::string_view name, Type type, RoleSlot role) {
+    step_.params.emplace_back(builder_.fresh_name(name), std::move(type));
+    roles_.params.push_back(std::move(role));
+    return step_.params.back();
+  }
+
+  // A field of a tuple by the name of the model's parameter.
+  std::optional<Expr> field(const Var& whole, const std::vector<std::string>& names,
+                            const std::string& name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) return std::nullopt;
+    return Expr(builder_.bind(tuple_get(Expr(whole), static_cast<int>(found - names.begin())), name + "_in"));
+  }
+
+  // What the adjoint takes. Its key stands before the inputs.
+  std::vector<Expr> arguments(const Var& params, const std::optional<Var>& buffers, std::size_t targets) {
+    std::optional<Var> key;
+    for (const Var& param : fresh_.params) {
+      if (param.name() != key_) continue;
+      key = step_.params.emplace_back(param.name(), param.type(), false, param.span());
+      roles_.params.push_back({Role::Key});
     }
-  }
-
-  // "num_steps", then "<parameter>_v" for every kind of parameter state.
-  std::vector<std::string> state_names(const std::vector<std::string>& params) const {
-    std::vector<std::string> names;
-    names.assign(entry_.shared_states.begin(), entry_.shared_states.end());
-    for (const std::string& state : choice_.parameter_states)
-      for (const std::string& param : params) names.push_back(param + "_" + state);
-    return names;
-  }
-
-  void begin(std::string name) {
-    function_ = Function{};
-    function_.name = std::move(name);
-    builder_ = FunctionBuilder();
-    renamed_.clear();
-    builder_.begin_block(true);
-  }
-
-  Expr parameter(const std::string& name, Type type) {
-    function_.params.emplace_back(builder_.fresh_name(name), std::move(type));
-    return Expr(function_.params.back());
-  }
-
-  // What a state or parameter has become is named after it.
-  void rename(const Expr& updated, const std::string& name) {
-    if (const Var* var = updated.as_var())
-      renamed_.insert_or_assign(var->id(), builder_.fresh_name(name + "_new"));
-  }
-
-  // A tuple parameter and its fields as variables.
-  std::vector<Expr> parameter_tuple(const std::string& name, const std::vector<Type>& types,
-                                    const std::vector<std::string>& names) {
-    const Expr whole = parameter(name, TupleType{types});
-    std::vector<Expr> fields;
-    for (std::size_t i = 0; i < types.size(); ++i)
-      fields.push_back(builder_.emit(tuple_get(whole, static_cast<int>(i)), names[i]));
-    return fields;
-  }
-
-  std::vector<Expr> call(const std::string& name, const Known& known) { return call(*text_, name, known); }
-
-  // Inlines a function of a text; the fields of its result, which may be one tensor, as leaves.
-  std::vector<Expr> call(const Module& text, const std::string& name, const Known& known) {
-    const FunctionPtr callee = text.function(name);
-    RELISH_CHECK(callee != nullptr, name);
     std::vector<Expr> args;
-    for (const Var& param : callee->params) args.push_back(argument(param.name(), known));
-    const Expr result = inline_call(builder_, target_, text, *callee, args);
-    if (const auto* literal = result.as<TupleExpr>()) return literal->fields;
-    std::vector<Expr> fields;
-    const TupleType* type = result.type().tuple();
-    if (!type) return {result};
-    for (int i = 0; i < static_cast<int>(type->fields.size()); ++i)
-      fields.push_back(builder_.emit(tuple_get(result, i)));
-    return fields;
+    for (std::size_t i = 0; i < fresh_.params.size(); ++i) {
+      const Var& param = fresh_.params[i];
+      std::optional<Expr> arg = field(params, model_.trained, param.name());
+      if (!arg && buffers) arg = field(*buffers, model_.buffers, param.name());
+      if (!arg && key && param.name() == key_) arg = Expr(*key);
+      if (!arg) {
+        step_.params.emplace_back(param.name(), param.type(), false, param.span());
+        roles_.params.push_back({i + targets >= fresh_.params.size() ? Role::Target : Role::Input});
+        arg = Expr(step_.params.back());
+      }
+      args.push_back(std::move(*arg));
+    }
+    return args;
   }
 
-  Expr argument(const std::string& name, const Known& known) {
-    const auto find = [&](std::string_view wanted) {
-      return std::find_if(known.begin(), known.end(), [&](const auto& item) { return item.first == wanted; });
-    };
-    if (const auto found = find(name); found != known.end()) return found->second;
-    if (name != "steps") return numbers_.value(name);
-    const auto counter = find("num_steps");
-    RELISH_CHECK(counter != known.end());
-    return builder_.emit(op_call(*find_op("astype"), {counter->second}, {{"dtype", Attribute(dtype_)}}),
-                         name);
-  }
-
-  void finish(const Expr& result, std::string_view role) {
-    builder_.end_block();
-    std::vector<Binding> bindings = builder_.take_bindings();
-    close_function(function_, std::move(bindings), result, renamed_);
-    set_role(target_, std::move(function_), role);
-  }
-
-  Module& target_;
-  const OptimizerEntry& entry_;
-  OptimizerChoice choice_;
-  DType dtype_;
-  NamedArguments numbers_;
-  ModulePtr text_;
-  Function function_;
+  Module& module_;
+  const Function& adjoint_;
+  const Function fresh_;  // sizes are the step's own: the batch size is as free as in the model
+  const ModelParameters& model_;
+  std::string key_;  // the adjoint's parameter that is the key; empty: none
   FunctionBuilder builder_;
-  VarNames renamed_;
+  Function step_;
+  RoleSignature roles_{"train_step", {}, {}, true};
 };
 
-// Functions of an earlier trainer that nothing else calls: the new one's take their place.
-Module without_roles(const Module& module, std::initializer_list<std::string_view> roles) {
-  Module result = module;
-  for (const std::string_view role : roles) {
-    const FunctionPtr made = module.function(role);
-    if (!made || !has_role(*made, role)) continue;
-    const bool called =
-        std::any_of(module.functions.begin(), module.functions.end(), [&](const GlobalFunction& global) {
-          const auto* function = std::get_if<FunctionPtr>(&global);
-          if (!function || find_attribute((*function)->attributes, role_attribute)) return false;
-          const std::vector<std::string> names = global_references(**function);
-          return std::find(names.begin(), names.end(), role) != names.end();
-        });
-    if (!called) result.remove(role);
-  }
-  return result;
+// The name of the parameter that is the key of a training form.
+std::string key_of(const Function& form) {
+  const std::optional<RoleSignature> roles = roles_of(form);
+  const auto at = roles ? roles->param(Role::Key) : std::nullopt;
+  return at ? form.params[*at].name() : std::string();
 }
 
-// train_step(params, states, lr, inputs..., targets) -> (loss, params, states).
-void add_train_step(Module& module, const Function& adjoint, const std::vector<std::string>& wrt,
-                    const Type& states_type, DType dtype) {
-  Function step;
-  step.name = "train_step";
-  step.span = adjoint.span;
-  FunctionBuilder builder;
-  // Sizes are the step's own: the batch size of the inputs is as free as in the model.
-  const Function fresh = copy_with_fresh_vars(adjoint);
-  std::vector<Type> trained_types;
-  for (const std::string& name : wrt)
-    for (const Var& param : fresh.params)
-      if (param.name() == name) trained_types.push_back(param.type());
-  for (const Var& param : fresh.params) builder.reserve_name(param.name());
-  const Var params(builder.fresh_name("params"), TupleType{trained_types});
-  const Var states(builder.fresh_name("states"), states_type);
-  const Var lr(builder.fresh_name("lr"), tensor_type({}, dtype));
-  step.params = {params, states, lr};
-
-  builder.begin_block(true);
-  std::vector<Expr> args;
-  for (const Var& param : fresh.params) {
-    const auto trained = std::find(wrt.begin(), wrt.end(), param.name());
-    if (trained == wrt.end()) {
-      step.params.emplace_back(param.name(), param.type(), false, param.span());
-      args.emplace_back(step.params.back());
-    } else {
-      args.push_back(Expr(builder.bind(tuple_get(Expr(params), static_cast<int>(trained - wrt.begin())),
-                                       param.name() + "_in")));
-    }
+// The roles of the loss of a form, and of its adjoint.
+void set_loss_roles(Module& module, const std::string& name, const Function& form) {
+  Function loss = *module.function(name);
+  const std::optional<RoleSignature> of_form = roles_of(form);
+  RoleSignature roles{"loss", {}, {}, loss.result_type.tuple() != nullptr};
+  for (std::size_t i = 0; i < loss.params.size(); ++i) {
+    const bool of_model = i < form.params.size();
+    roles.params.push_back({!of_model ? Role::Target : of_form ? of_form->params[i].role : Role::Input});
   }
-  const Expr both =
-      builder.emit(function_call(global_ref(GlobalFunction(module.function(adjoint.name))), std::move(args)),
-                   "loss_and_gradients");
-  Expr loss = builder.emit(tuple_get(both, 0), "loss");
-  if (loss.type().tuple()) loss = builder.emit(tuple_get(loss, 0), "loss");
-  const Expr gradients = builder.emit(tuple_get(both, 1), "gradients");
-  const Expr updated = builder.emit(function_call(global_ref(GlobalFunction(module.function("optimizer"))),
-                                                  {Expr(params), gradients, Expr(states), Expr(lr)}),
-                                    "updated");
-  const Expr new_params = builder.emit(tuple_get(updated, 0), "new_params");
-  const Expr new_states = builder.emit(tuple_get(updated, 1), "new_states");
-  builder.end_block();
-  std::vector<Binding> bindings = builder.take_bindings();
-  close_function(step, std::move(bindings), tuple({loss, new_params, new_states}));
-  set_role(module, std::move(step), "train_step");
+  roles.results.assign(count_results(loss), {Role::Output});
+  roles.results.front().role = Role::Loss;
+  if (of_form && of_form->result(Role::Buffers)) roles.results.back() = of_form->results.back();
+  const FunctionPtr adjoint = module.function(name + "_adjoint");
+  loss.attributes = with_attribute(std::move(loss.attributes), role_attribute, print(roles));
+  module.set(std::make_shared<const Function>(std::move(loss)));
+  if (!adjoint) return;
+  roles = {"loss_adjoint", std::move(roles.params), {{Role::Output}, {Role::Gradients}}, true};
+  Function changed = *adjoint;
+  changed.attributes = with_attribute(std::move(changed.attributes), role_attribute, print(roles));
+  module.set(std::make_shared<const Function>(std::move(changed)));
+}
+
+// A name that is no parameter, or one that training cannot change by a gradient.
+void check_trained(const Function& function, const std::vector<std::string>& names,
+                   const std::vector<std::string>& buffers) {
+  std::vector<std::string> all;
+  for (const Var& param : function.params) all.push_back(param.name());
+  for (const std::string& name : names) {
+    const auto found = std::find(all.begin(), all.end(), name);
+    if (found == all.end()) {
+      fail(ErrorClass::Usage, function.span, "parameter.unknown",
+           fmt::format("{} has no parameter '{}'{}", function.name, name, did_you_mean(name, all)));
+    }
+    const Var& param = function.params[static_cast<std::size_t>(found - all.begin())];
+    if (is_among(buffers, name)) {
+      fail(ErrorClass::Type, param.span(), "setup_trainer.buffer",
+           fmt::format("'{}' is a running statistic, which a step sets without a gradient; leave it out of "
+                       "the trained parameters",
+                       name));
+    }
+    if (may_be_trained(param.type())) continue;
+    fail(ErrorClass::Type, param.span(), "setup_trainer.parameters",
+         fmt::format("'{}' is {}; only floating tensors are trained, others are data or have a value in "
+                     "params",
+                     name, print(param.type())));
+  }
 }
 
 }  // namespace
 
-std::vector<std::string> optimizer_names() {
-  std::vector<std::string> names;
-  for (const OptimizerEntry& entry : optimizer_entries()) names.emplace_back(entry.name);
-  return names;
-}
-
-Module add_optimizer(const Module& module, const NamedSpec& spec, const std::vector<Type>& params,
-                     const std::vector<std::string>& names) {
-  const OptimizerEntry& entry = optimizer_entry(spec);
-  const DType dtype = common_dtype(params, names);
-  Module result = module;
-  OptimizerWriter writer(result, entry, choose_optimizer(entry, spec.options), dtype);
-  const Type states = writer.write_init(params, names);
-  writer.write_update(params, names, states);
-  verify_after(result, "optimizer");
-  return result;
-}
-
-std::vector<std::string> trained_parameters(const Function& function, const std::vector<std::string>& wrt) {
-  std::vector<std::string> all;
-  for (const Var& param : function.params) all.push_back(param.name());
-  const auto check_trained = [&](const std::vector<std::string>& names) {
-    for (const std::string& name : names) {
-      const auto found = std::find(all.begin(), all.end(), name);
-      if (found == all.end()) {
-        fail(ErrorClass::Usage, function.span, "parameter.unknown",
-             fmt::format("{} has no parameter '{}'{}", function.name, name, did_you_mean(name, all)));
-      }
-      const Var& param = function.params[static_cast<std::size_t>(found - all.begin())];
-      if (may_be_trained(param.type())) continue;
-      fail(ErrorClass::Type, param.span(), "setup_trainer.parameters",
-           fmt::format("'{}' is {}; only floating tensors are trained, others are data or have a value in "
-                       "params",
-                       name, print(param.type())));
-    }
-  };
+std::vector<std::string> trained_parameters(const Function& function, const std::vector<std::string>& wrt,
+                                            const std::vector<std::string>& buffers) {
   if (!wrt.empty()) {
-    check_trained(wrt);
+    check_trained(function, wrt, buffers);
     return wrt;
   }
   if (std::optional<std::vector<std::string>> marked = marked_parameters(function)) {
+    // A count counts the buffers too.
+    if (!find_attribute(function.attributes, trained_attribute))
+      std::erase_if(*marked, [&](const std::string& name) { return is_among(buffers, name); });
     if (marked->empty()) {
       fail(ErrorClass::Type, function.span, "setup_trainer.parameters",
            fmt::format("{} says of none of its parameters that it is trained; name them by wrt",
                        function.name));
     }
-    check_trained(*marked);
+    check_trained(function, *marked, buffers);
     return *marked;
   }
   std::vector<std::string> trained;
-  for (std::size_t i = 1; i < all.size(); ++i)
-    if (may_be_trained(function.params[i].type())) trained.push_back(all[i]);
+  for (std::size_t i = 1; i < function.params.size(); ++i) {
+    const Var& param = function.params[i];
+    if (may_be_trained(param.type()) && !is_among(buffers, param.name())) trained.push_back(param.name());
+  }
   if (trained.empty()) {
     fail(ErrorClass::Type, function.span, "setup_trainer.parameters",
          fmt::format("{} has no {}parameter after its input; nothing could be trained", function.name,
-                     all.size() < 2 ? "" : "floating "));
+                     function.params.size() < 2 ? "" : "floating "));
   }
   return trained;
 }
 
+ModelParameters parameters_of_model(const Module& module, const Function& function,
+                                    const std::vector<std::string>& wrt) {
+  ModelParameters result;
+  result.buffers = buffers_of_model(module, function);
+  std::vector<std::string> wanted = wrt;
+  if (const auto counts = backbone_counts(module, function); counts && wanted.empty()) {
+    const std::size_t end = function.params.size() - counts->states;
+    for (std::size_t i = end - counts->trained; i < end; ++i) wanted.push_back(function.params[i].name());
+  }
+  result.trained = trained_parameters(function, wanted, result.buffers);
+  return result;
+}
+
+TrainerNames trainer_names(const Module& module, const Function& function, const AppendLossOptions& loss) {
+  TrainerNames names;
+  names.loss = loss.new_name.empty() ? function.name + "_loss" : loss.new_name;
+  const bool forms = has_forms(module, function);
+  names.inference = forms ? name_of_form(function.name, ModelMode::Inference) : function.name;
+  names.inference_loss = forms ? names.inference + "_loss" : names.loss;
+  return names;
+}
+
 Module setup_trainer(const Module& module, std::string_view name, const SetupTrainerOptions& options) {
   const FunctionPtr function = relax_function(module, name);
-  const std::vector<std::string> wrt = trained_parameters(*function, options.wrt);
-  std::vector<Type> types;
-  for (const std::string& wanted : wrt)
-    for (const Var& param : function->params)
-      if (param.name() == wanted) types.push_back(param.type());
+  const ModelParameters model = parameters_of_model(module, *function, options.wrt);
+  const std::vector<Type> types = types_of(*function, model.trained);
+  const TrainerNames names = trainer_names(module, *function, options.loss);
+  Module result = module;
+  for (const std::string_view made : made_by_trainers) remove_made(result, made, made);
+
+  std::string trained_form = function->name;
   AppendLossOptions loss = options.loss;
-  if (loss.new_name.empty()) loss.new_name = function->name + "_loss";
-  Module result = append_loss(
-      without_roles(module, {"train_step", "optimizer", "optimizer_init", "learning_rate", "initial_params"}),
-      name, loss);
+  if (names.inference != function->name) {
+    result = decompose(result, name, ModelMode::Training);
+    result = decompose(result, name, ModelMode::Inference);
+    trained_form = name_of_form(name, ModelMode::Training);
+    loss.new_name = names.inference_loss;
+    result = append_loss(result, names.inference, loss);
+    set_loss_roles(result, names.inference_loss, *result.function(names.inference));
+  }
+  const Function form = *result.function(trained_form);
+  // The last result of a form with buffers is no output of the model.
+  const std::size_t own_results = count_results(form) - 1;
+  if (!model.buffers.empty() && static_cast<std::size_t>(std::max(loss.outputs, 1)) > own_results) {
+    fail(ErrorClass::Usage, function->span, "append_loss.outputs",
+         fmt::format("the loss shall consume {} outputs; {} returns {}", loss.outputs, name, own_results));
+  }
+  loss.new_name = names.loss;
+  result = append_loss(result, trained_form, loss);
   GradientOptions gradient_options;
-  gradient_options.wrt = wrt;
-  result = gradient(result, loss.new_name, gradient_options);
-  result = add_optimizer(result, options.optimizer, types, wrt);
+  gradient_options.wrt = model.trained;
+  result = gradient(result, names.loss, gradient_options);
+  set_loss_roles(result, names.loss, form);
+  result = add_optimizer(result, options.optimizer, types, model.trained);
+  const Function& adjoint = *result.function(names.loss + "_adjoint");
   const Type states = result.function("optimizer_init")->result_type;
-  add_train_step(result, *result.function(loss.new_name + "_adjoint"), wrt, states, common_dtype(types, wrt));
+  StepWriter(result, adjoint, model, key_of(form))
+      .write(states, common_dtype(types, model.trained), adjoint.params.size() - form.params.size());
   if (!options.schedule.name.empty()) result = add_schedule(result, options.schedule);
-  if (options.initial.given()) result = add_initialiser(result, options.initial, *function, wrt);
+  if (options.initial.given()) result = add_initialiser(result, options.initial, *function, model.trained);
   verify_after(result, "setup_trainer");
   return result;
 }

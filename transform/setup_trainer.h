@@ -1,17 +1,11 @@
-// The training functions of a model: loss, adjoint, optimizer and one training step, as functions of the
-// module.
+// The training functions of a model: its forms, loss, adjoint, optimizer and one training step, as functions
+// of the module.
 #pragma once
 
-#include "transform/append_loss.h"
+#include "transform/optimizer.h"
 #include "transform/training_rules.h"
 
 namespace relish {
-
-// Adds `optimizer(params, gradients, states, lr) -> (params, states)` and `optimizer_init(params) -> states`
-// for the parameter types given (all floating tensors of one dtype).
-Module add_optimizer(const Module& module, const NamedSpec& optimizer, const std::vector<Type>& params,
-                     const std::vector<std::string>& names);
-std::vector<std::string> optimizer_names();
 
 struct SetupTrainerOptions {
   AppendLossOptions loss;
@@ -23,10 +17,29 @@ struct SetupTrainerOptions {
 };
 
 // Adds <f>_loss, <f>_loss_adjoint, optimizer, optimizer_init and
-// train_step(params, states, lr, inputs..., targets) -> (loss, params, states). What an earlier call made is
-// replaced; a function of the user's that has one of the names is not: UsageError.
+// train_step(params[, buffers], states, lr[, key], inputs..., targets) -> (loss, params[, buffers], states),
+// whose roles stand in its signature (ir/calls/roles.h). A model that training and inference treat
+// differently also has its forms, of which the loss takes the training one, and <f>_inference_loss. What an
+// earlier call made is replaced; a function of the user's that has one of the names is not: UsageError.
 Module setup_trainer(const Module& module, std::string_view function, const SetupTrainerOptions& options);
-// The trained parameters in order, as setup_trainer chooses them.
-std::vector<std::string> trained_parameters(const Function& function, const std::vector<std::string>& wrt);
+
+// What setup_trainer calls the functions of a model.
+struct TrainerNames {
+  std::string inference;       // the model for predictions
+  std::string loss;            // of a step
+  std::string inference_loss;  // of data that are only looked at
+};
+TrainerNames trainer_names(const Module& module, const Function& function, const AppendLossOptions& loss);
+
+// What a step changes in a model, each in the order in which setup_trainer has it.
+struct ModelParameters {
+  std::vector<std::string> trained;
+  std::vector<std::string> buffers;
+};
+ModelParameters parameters_of_model(const Module& module, const Function& function,
+                                    const std::vector<std::string>& wrt);
+// The trained parameters alone, of a function without buffers but for those given.
+std::vector<std::string> trained_parameters(const Function& function, const std::vector<std::string>& wrt,
+                                            const std::vector<std::string>& buffers = {});
 
 }  // namespace relish

@@ -65,12 +65,11 @@ class RuleWriter {
     return inline_call(builder_, target_, *text, *callee, args);
   }
 
-  void finish(const Expr& result) {
+  void finish(const Expr& result, const RoleSignature& roles) {
     builder_.end_block();
     std::vector<Binding> bindings = builder_.take_bindings();
     close_function(function_, std::move(bindings), result);
-    const std::string role = function_.name;
-    set_role(target_, std::move(function_), role);
+    set_role(target_, std::move(function_), roles);
   }
 
  private:
@@ -171,7 +170,9 @@ Module add_schedule(const Module& module, const NamedSpec& spec) {
   for (const std::string& name : choice.lengths) known[name] = length;
   Expr rate = writer.call(choice.function, known);
   if (choice.warmup > 0) rate = writer.call("warmed", {{"lr", rate}, {"step", done}});
-  writer.finish(rate);
+  writer.finish(
+      rate,
+      {"learning_rate", {{Role::LearningRate}, {Role::Step}, {Role::Steps}}, {{Role::LearningRate}}, false});
   verify_after(result, "schedule");
   return result;
 }
@@ -193,8 +194,10 @@ Module add_initialiser(const Module& module, const InitialRules& rules, const Fu
   RuleWriter writer(result, "initial_params", "initialisers/initialisers.relish");
   const Expr key = writer.parameter("key", tensor_type({Scalar(2)}, DType::UInt32));
   std::vector<Expr> values;
+  std::vector<std::string> filled;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!drawn.empty() && !drawn[i]) continue;
+    filled.push_back(names[i]);
     const Shape shape = fixed_shape(types[i], names[i]);
     const ParameterUse& use = uses[i];
     const NamedSpec spec = rule_of(rules, names[i], use, shape.size());
@@ -216,7 +219,8 @@ Module add_initialiser(const Module& module, const InitialRules& rules, const Fu
     if (own != wide) value = writer.call_operator("astype", {value}, {{"dtype", Attribute(own)}});
     values.push_back(value);
   }
-  writer.finish(tuple(std::move(values)));
+  writer.finish(tuple(std::move(values)),
+                {"initial_params", {{Role::Key}}, {{Role::Parameters, filled}}, false});
   verify_after(result, "initialiser");
   return result;
 }

@@ -14,6 +14,7 @@
 #include "frontend/prim_func/block_variables.h"
 #include "frontend/prim_func/prim_func_builder.h"
 #include "frontend/types/attribute_reader.h"
+#include "ir/calls/roles.h"
 #include "ir/operators/user_gradient.h"
 #include "ir/printer/printer.h"
 #include "ir/rewriting/rewrite.h"
@@ -22,6 +23,22 @@
 #include "support/render.h"
 
 namespace relish {
+namespace {
+
+// Signatures of roles are held to the types of their functions.
+void check_roles(const Module& module, ReadContext& context) {
+  for (const GlobalFunction& global : module.functions) {
+    auto* graph = std::get_if<FunctionPtr>(&global);
+    const std::optional<std::string> fault = graph ? role_fault(**graph) : std::nullopt;
+    if (!fault) continue;
+    context.attempt_typed([&] {
+      fail(ErrorClass::Type, (*graph)->span, "verify.role",
+           fmt::format("{}: {}: {}", printable((*graph)->name), role_attribute, *fault));
+    });
+  }
+}
+
+}  // namespace
 
 struct ModuleBuilder::Declaration {
   ast::FunctionDefinition* definition = nullptr;
@@ -273,6 +290,7 @@ Module ModuleBuilder::build() {
   }
   drop_callers_of_unread();
   check_gradients();
+  check_roles(module_, context_);
   for (GlobalFunction& function : linked_.functions) module_.functions.push_back(std::move(function));
   return std::move(module_);
 }

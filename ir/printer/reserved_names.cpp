@@ -12,13 +12,15 @@
 namespace relish {
 namespace {
 
-constexpr std::array<ReservedName, 5> known_names{{
+constexpr std::array<ReservedName, 6> known_names{{
     {gradient_attribute, NamePlace::GraphFunction, ReservedType::Text,
      "the function is the gradient of the function of that name"},
     {trained_attribute, NamePlace::GraphFunction, ReservedType::Names,
      "the parameters that training changes"},
+    {buffers_attribute, NamePlace::GraphFunction, ReservedType::Names,
+     "the parameters that are running statistics: a step of training sets them, without a gradient"},
     {role_attribute, NamePlace::GraphFunction, ReservedType::Text,
-     "what the function is to a trainer, which made it"},
+     "what the function is to the trainer that made it, and the roles of its parameters and results"},
     {unchecked_attribute, NamePlace::GraphFunction, ReservedType::Off,
      "as `check_well_formed=False` of the decorator, which it is printed as"},
     {unchecked_attribute, NamePlace::PrimFunc, ReservedType::Off,

@@ -14,7 +14,9 @@ namespace relish {
 inline constexpr std::string_view reserved_prefix = "relish.";
 // The attribute that names the parameters to train (setup_trainer, train).
 inline constexpr std::string_view trained_attribute = "relish.params";
-// What a function is to a trainer: "optimizer", "train_step", ...
+// The parameters that a step of training sets without a gradient: running statistics.
+inline constexpr std::string_view buffers_attribute = "relish.buffers";
+// What a function of a trainer is, and the roles of its parameters and results (ir/calls/roles.h).
 inline constexpr std::string_view role_attribute = "relish.role";
 
 // False on a function that the text does not want checked for what only TVM's checker of forms refuses.

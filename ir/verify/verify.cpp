@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/calls/roles.h"
 #include "ir/operators/op.h"
 #include "ir/printer/printer.h"
 #include "ir/verify/expr_checker.h"
@@ -29,6 +30,8 @@ class FunctionVerifier {
 
   void verify() {
     report_.attributes(function_.attributes, NamePlace::GraphFunction, function_.span);
+    if (const auto fault = role_fault(function_))
+      report_.error(function_.span, "verify.role", fmt::format("{}: {}", role_attribute, *fault));
     for (const Var& param : function_.params) {
       scope_.determine(param.type());
       scope_.define(param, function_.span);

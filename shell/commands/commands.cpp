@@ -13,6 +13,7 @@
   COMMAND(gradient, gradient)               \
   COMMAND(bind_params, bind_params)         \
   COMMAND(append_loss, append_loss)         \
+  COMMAND(decompose, decompose)             \
   COMMAND(optimizer, optimizer)             \
   COMMAND(setup_trainer, setup_trainer)     \
   COMMAND(legalize, legalize)               \

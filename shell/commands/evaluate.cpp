@@ -7,6 +7,7 @@
 #include "shell/commands/subject.h"
 #include "shell/commands/training.h"
 #include "shell/progress.h"
+#include "transform/model_forms.h"
 
 namespace relish::commands_evaluate {
 namespace {
@@ -32,13 +33,19 @@ ScriptValue run(Invocation& invocation) {
   TrainingProgram program;
   program.module = invocation.module;
   program.inference = function;
+  if (const FunctionPtr model = program.module->function(function);
+      model && has_forms(*program.module, *model)) {
+    program.module =
+        std::make_shared<const Module>(decompose(*program.module, function, ModelMode::Inference));
+    program.inference = name_of_form(function, ModelMode::Inference);
+  }
   if (invocation.given("loss")) {
     AppendLossOptions loss = loss_options(invocation);
-    program.loss = invocation.module->fresh_name(function + "_loss");
+    program.loss = program.module->fresh_name(function + "_loss");
     loss.new_name = program.loss;
     program.loss_is_sum = is_summed(loss);
     program.judgement = judgement_of(loss);
-    program.module = std::make_shared<const Module>(append_loss(*invocation.module, function, loss));
+    program.module = std::make_shared<const Module>(append_loss(*program.module, program.inference, loss));
   }
   EvaluateOptions wanted;
   wanted.metrics = metrics_option(invocation, program.judgement);
@@ -71,6 +78,9 @@ const Command command_evaluate{
     .options = options,
     .run = run,
     .examples = examples,
+    .doc =
+        "The inference form of the model is judged, as by `decompose`: dropout leaves its data as they are, "
+        "and batch_norm uses the running statistics.",
 };
 
 }  // namespace relish::commands_evaluate

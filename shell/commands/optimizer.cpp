@@ -23,7 +23,8 @@ constexpr Example examples[] = {
 ScriptValue run(Invocation& invocation) {
   std::string name = function_of(invocation);
   const FunctionPtr function = relax_function(*invocation.module, name);
-  std::vector<std::string> names = trained_parameters(*function, invocation.names("wrt"));
+  const std::vector<std::string> names =
+      parameters_of_model(*invocation.module, *function, invocation.names("wrt")).trained;
   std::vector<Type> types;
   for (const std::string& wanted : names) {
     for (const Var& param : function->params) {

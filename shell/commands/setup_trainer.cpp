@@ -51,8 +51,10 @@ const Command command_setup_trainer{
     .aliases = aliases,
     .doc =
         "Adds `<f>_loss`, `<f>_loss_adjoint`, `optimizer`, `optimizer_init` and "
-        "`train_step(params, states, lr, inputs…, targets) -> (loss, params, states)`; with a schedule "
-        "`learning_rate(lr, step, steps) -> lr`, with init `initial_params(key) -> params`.",
+        "`train_step(params[, buffers], states, lr[, key], inputs…, targets) -> (loss, params[, buffers], "
+        "states)`; with a schedule `learning_rate(lr, step, steps) -> lr`, with init `initial_params(key) -> "
+        "params`. What each parameter and result is stands in the attribute `relish.role`. A model with "
+        "dropout or batch_norm gets its training and its inference form too, as by `decompose`.",
     .transforms = true,
 };
 

@@ -26,6 +26,7 @@ constexpr Option options[] = {
     {"loss", OptionKind::Spec, "", "NAME(option=value, …) of the standard library, or a function of yours", 0,
      everywhere, true},
     {"optimizer", OptionKind::Spec, "", "NAME(option=value, …): sgd(lr=0.1), …", 0, everywhere, true},
+    {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
     {"schedule", OptionKind::Spec, "", "NAME(option=value, …) of the learning rate: cosine(warmup=100), …"},
     {"init", OptionKind::Spec, "", init_doc},
     {"epochs", OptionKind::Integer, "1", "passes over the data"},
@@ -84,18 +85,16 @@ void describe_origin(const Invocation& invocation, RunRequest& request) {
   }
 }
 
-// Adds initial_params for the trained parameters that have no value.
+// Adds initial_params for the parameters that have no value.
 Module with_start_values(const Module& module, const Function& model, const InitialRules& rules,
-                         const TensorsByName& values, TrainingProgram& program) {
+                         const std::vector<std::string>& names, const TensorsByName& values,
+                         TrainingProgram& program) {
   std::vector<bool> drawn;
-  for (const std::string& name : program.parameters) {
-    drawn.push_back(!values.contains(name));
-    if (drawn.back()) program.drawn.push_back(name);
-  }
-  if (program.drawn.empty()) return module;
+  for (const std::string& name : names) drawn.push_back(!values.contains(name));
+  if (std::find(drawn.begin(), drawn.end(), true) == drawn.end()) return module;
   for (const Var& param : model.params) {
-    const bool drawn_here =
-        std::find(program.drawn.begin(), program.drawn.end(), param.name()) != program.drawn.end();
+    const auto found = std::find(names.begin(), names.end(), param.name());
+    const bool drawn_here = found != names.end() && drawn[static_cast<std::size_t>(found - names.begin())];
     const TensorType* type = drawn_here ? param.type().tensor() : nullptr;
     if (!type || !type->shape) continue;
     const bool fixed = std::all_of(type->shape->begin(), type->shape->end(),
@@ -107,14 +106,19 @@ Module with_start_values(const Module& module, const Function& model, const Init
     }
   }
   program.initial_params = "initial_params";
-  return add_initialiser(module, rules, model, program.parameters, drawn);
+  return add_initialiser(module, rules, model, names, drawn);
 }
 
 ScriptValue result_of(const TrainResult& result) {
   std::vector<std::pair<ScriptValue, ScriptValue>> parameters;
   for (const auto& [name, tensor] : result.parameters) parameters.emplace_back(name, tensor);
   std::vector<std::pair<ScriptValue, ScriptValue>> items;
+  std::vector<std::pair<ScriptValue, ScriptValue>> buffers;
+  for (const auto& [name, tensor] : result.parameters)
+    if (std::find(result.buffers.begin(), result.buffers.end(), name) != result.buffers.end())
+      buffers.emplace_back(name, tensor);
   items.emplace_back("params", ScriptValue::dict(std::move(parameters)));
+  if (!buffers.empty()) items.emplace_back("buffers", ScriptValue::dict(std::move(buffers)));
   items.emplace_back("loss", result.loss);
   if (result.epoch_loss) items.emplace_back("epoch_loss", *result.epoch_loss);
   for (const auto& [name, value] : result.metrics) items.emplace_back(name, value);
@@ -162,13 +166,15 @@ ScriptValue run(Invocation& invocation) {
   wanted.metrics = metrics_option(invocation, program.judgement);
   Module made = setup_trainer(*invocation.module, function, setup);
   const Function& model = *invocation.module->function(function);
-  warn_of_dropout(invocation, model);
-  program.parameters = trained_parameters(model, setup.wrt);
-  made = with_start_values(made, model, init_option(invocation), wanted.parameters, program);
+  const ModelParameters changed = parameters_of_model(*invocation.module, model, setup.wrt);
+  std::vector<std::string> names = changed.trained;
+  names.insert(names.end(), changed.buffers.begin(), changed.buffers.end());
+  made = with_start_values(made, model, init_option(invocation), names, wanted.parameters, program);
   program.module = std::make_shared<const Module>(std::move(made));
-  program.inference = function;
-  program.loss = setup.loss.new_name.empty() ? function + "_loss" : setup.loss.new_name;
-  program.adjoint = program.loss + "_adjoint";
+  const TrainerNames made_names = trainer_names(*invocation.module, model, setup.loss);
+  program.inference = made_names.inference;
+  program.loss = made_names.inference_loss;
+  program.adjoint = made_names.loss + "_adjoint";
   program.loss_is_sum = is_summed(setup.loss);
   if (!setup.schedule.name.empty()) program.learning_rate = "learning_rate";
 
@@ -219,7 +225,9 @@ const Command command_train{
     .run = run,
     .examples = examples,
     .doc =
-        "Returns a dict: `params` (all parameters that have a value, trained or given), `loss`, "
+        "Steps compute the training form of the model, validation and metrics its inference form, as by "
+        "`decompose`. Returns a dict: `params` (all parameters that have a value, trained, given or kept "
+        "as running statistics), `buffers` (the running statistics alone, when there are any), `loss`, "
         "`epoch_loss`, "
         "the metrics of the training rows by name, those of the validation data with `validation_` before "
         "it, "

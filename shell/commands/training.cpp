@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "ir/operators/op.h"
-#include "ir/rewriting/rewrite.h"
 #include "runtime/files.h"
 #include "shell/commands/loss_option.h"
 #include "shell/program/literal_text.h"
@@ -106,29 +104,6 @@ InitialRules init_option(const Invocation& invocation) {
     rules.patterns.emplace_back(*pattern.string(), spec_in_option(invocation, "init", *rule.string()));
   }
   return rules;
-}
-
-void warn_of_dropout(const Invocation& invocation, const Function& function) {
-  std::vector<std::string> pending = {function.name};
-  std::vector<Diagnostic> warnings;
-  for (std::size_t i = 0; i < pending.size(); ++i) {
-    const FunctionPtr next = invocation.module->function(pending[i]);
-    if (!next) continue;
-    for_each_expr(*next, [&](const Expr& expr) {
-      const auto* call = expr.as<OpCall>();
-      if (!call || call->op->name != "nn.dropout") return;
-      Diagnostic warning;
-      warning.severity = Severity::Warning;
-      warning.id = "train.dropout";
-      warning.span = expr.span();
-      warning.message =
-          "R.nn.dropout leaves its data as they are, in training too; R.random.dropout drops, by a key";
-      warnings.push_back(std::move(warning));
-    });
-    for (const std::string& name : global_references(*next))
-      if (std::find(pending.begin(), pending.end(), name) == pending.end()) pending.push_back(name);
-  }
-  invocation.session.report(warnings);
 }
 
 TensorsByName parameter_values(const Invocation& invocation) {

@@ -23,9 +23,6 @@ inline constexpr std::string_view init_doc =
     "start values of weights: NAME(option=value, …) such as he_normal, or by patterns of names: "
     "{\"w*\": \"he_normal\"}";
 
-// A warning for each dropout that the function reaches and that leaves its data as they are.
-void warn_of_dropout(const Invocation& invocation, const Function& function);
-
 // Options of a training job that the script's command line has too; what it says holds.
 inline constexpr std::string_view run_dir_doc =
     "folder of the job: metrics, checkpoints, report, final.safetensors";

@@ -23,14 +23,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A perceptron with a schedule, Adam, shuffled rows and validation; a few seconds.
+// A perceptron with batch_norm, dropout, a schedule, Adam, shuffled rows and validation; a few seconds.
 constexpr const char* job_text = R"job(@I.ir_module
 class Net:
     @R.function
     def main(x: R.Tensor(("n", 64), "float32"), w0: R.Tensor((64, 96), "float32"), b0: R.Tensor((96,), "float32"),
-             w1: R.Tensor((96, 10), "float32"), b1: R.Tensor((10,), "float32")) -> R.Tensor(("n", 10), "float32"):
-        h = R.nn.relu(R.add(R.matmul(x, w0), b0))
-        y = R.add(R.matmul(h, w1), b1)
+             gamma: R.Tensor((96,), "float32"), running_mean: R.Tensor((96,), "float32"),
+             running_var: R.Tensor((96,), "float32"), w1: R.Tensor((96, 10), "float32"),
+             b1: R.Tensor((10,), "float32")) -> R.Tensor(("n", 10), "float32"):
+        normed = R.nn.batch_norm(R.matmul(x, w0), gamma, b0, running_mean, running_var, axis=1)
+        h = R.nn.dropout(R.nn.relu(normed[0]), 0.2)
+        y = R.add(R.matmul(h[0], w1), b1)
         return y
 
 x = rand((1000, 64), seed=1)

@@ -1,6 +1,7 @@
 // What the manual says is what the program does: `manual_examples [--update | --diagnostics | --coverage]`.
 // Its table of diagnostics is complete (tests/manual/diagnostics.h; --diagnostics prints it), so is that of
 // constructs (tests/manual/coverage.h; --coverage prints it), and its examples are run. In docs/language.md
+// and docs/training.md
 //
 //   ```relish                 is a script of its own, run in both tiers;
 //   ```relish again           goes on where the script before it stopped;
@@ -72,6 +73,18 @@ struct Ending {
   std::string output, errors;
 };
 
+// What a training job says of itself beside its output names folders and times.
+std::string without_job_lines(const std::string& text) {
+  std::string kept;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string line = text.substr(at, end - at);
+    if (!line.starts_with("trains ") && !line.starts_with("trained ")) kept += line;
+    at = end;
+  }
+  return kept;
+}
+
 // A script of the manual in one tier; blocks that go on share it.
 class Example {
  public:
@@ -92,7 +105,7 @@ class Example {
       }
     });
     ending.output = output_->text().substr(before);
-    ending.errors = notes.take() + ending.errors;
+    ending.errors = without_job_lines(notes.take()) + ending.errors;
     return ending;
   }
 
@@ -248,11 +261,16 @@ int run(const std::string& option) {
     std::cout << DiagnosticTable().page();
     return 0;
   }
-  Page page(std::string(RELISH_SOURCE_DIR) + "/docs/language.md");
-  page.run();
-  if (option == "--update") page.update();
-  std::cout << page.examples() << " examples, " << page.failures() << " not as the page says\n";
-  return page.failures() + check_diagnostics() == 0 ? 0 : 1;
+  int examples = 0, failures = 0;
+  for (const char* name : {"language.md", "training.md"}) {
+    Page page(std::string(RELISH_SOURCE_DIR) + "/docs/" + name);
+    page.run();
+    if (option == "--update") page.update();
+    examples += page.examples();
+    failures += page.failures();
+  }
+  std::cout << examples << " examples, " << failures << " not as the page says\n";
+  return failures + check_diagnostics() == 0 ? 0 : 1;
 }
 
 }  // namespace

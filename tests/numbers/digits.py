@@ -35,8 +35,11 @@ def fold_in(key, data):
 
 
 def permuted(key, count, i):
-    half = max(((count - 1).bit_length() + 1) // 2, 2)
+    half = max(((count - 1).bit_length() + 1) // 2, 4)
     mask = (1 << half) - 1
+    # The network makes even permutations only: for half of the keys the first two positions change places.
+    if i <= 1:
+        i ^= philox(key, 0, int.from_bytes(b"perm", "big") + 8)[0] & 1
     while True:
         left, right = i >> half, i & mask
         for round_ in range(8):

@@ -22,9 +22,10 @@ TEST_CASE("a name of the language stands where it has it, with a value of its ty
         "found a value of another type for 'relish.params'; expected a list of str");
   CHECK(reserved_fault(NamePlace::GraphFunction, "relish.gradient_of", names) ==
         "found a value of another type for 'relish.gradient_of'; expected a str");
-  CHECK(reserved_fault(NamePlace::GraphFunction, "relish.recursive", 3) ==
-        "found 'relish.recursive' of an R.function; names that begin with 'relish.' are the language's: "
-        "expected 'relish.gradient_of' or 'relish.params' or 'relish.role' or 'relish.check_well_formed'");
+  CHECK(
+      reserved_fault(NamePlace::GraphFunction, "relish.recursive", 3) ==
+      "found 'relish.recursive' of an R.function; names that begin with 'relish.' are the language's: "
+      "expected 'relish.gradient_of' or 'relish.params' or 'relish.buffers' or 'relish.role' or 'relish.check_well_formed'");
   CHECK_FALSE(reserved_fault(NamePlace::PrimFunc, "relish.check_well_formed", false));
   CHECK(reserved_fault(NamePlace::GraphFunction, "relish.check_well_formed", true) ==
         "found a value of another type for 'relish.check_well_formed'; expected False");

@@ -140,6 +140,8 @@ constexpr Application applications[] = {
     {"optimizer", "optimizer(M.main, optimizer=\"adam(lr=0.1)\")"},
     {"setup_trainer", "setup_trainer(M.main, loss=\"mse\", optimizer=\"sgd(lr=0.1)\", init=\"he_normal\")"},
     {"dce", "dce(M)"},
+    {"decompose", "decompose(M.main, mode=\"training\")"},
+    {"decompose", "decompose(M.main, mode=\"inference\")"},
     {"legalize", "legalize(M)"},
     {"schedule", "schedule(M)"},
     {"passes",

@@ -40,21 +40,17 @@ inline TrainingProgram linear_program(const Scalar& rows, bool with_loss = true)
                      Var("lr", tensor_type({}, DType::Float64)), Var("x", x), Var("targets", y)});
   step.result = tuple({Expr(step.params[2]), Expr(step.params[0]), Expr(step.params[1])});
   step.result_type = step.result.type();
-  const auto names = [](std::initializer_list<const char*> roles) {
-    AttributeList list;
-    for (const char* role : roles) list.emplace_back(std::string(role));
-    return list;
-  };
-  step.attributes = {{"relish.roles", names({"parameters", "states", "learning_rate", "input", "target"})},
-                     {"relish.result_roles", names({"loss", "parameters", "states"})}};
+  step.attributes = {
+      {"relish.role",
+       "train_step(parameters[w, b], states, learning_rate, input, target) -> (loss, parameters, states)"}};
   module->set(std::make_shared<const Function>(std::move(step)));
-  module->set(signature("initial_params", {Var("key", tensor_type({Scalar(2)}, DType::UInt32))}));
+  Function initial = *signature("initial_params", {Var("key", tensor_type({Scalar(2)}, DType::UInt32))});
+  initial.attributes = {{"relish.role", "initial_params(key) -> parameters[w, b]"}};
+  module->set(std::make_shared<const Function>(std::move(initial)));
   TrainingProgram program;
   program.module = module;
   program.initial_params = "initial_params";
-  program.drawn = {"w", "b"};
   if (with_loss) program.loss = "main_loss";
-  program.parameters = {"w", "b"};
   return program;
 }
 

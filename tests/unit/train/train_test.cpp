@@ -180,7 +180,6 @@ TEST_CASE("given parameters are the start, and a parameter that is not trained k
   CHECK(result.epochs == 1);
 
   TrainingProgram program = open_program();
-  program.drawn = {"b"};
   program.initial_params.clear();
   CHECK(failure_of([&] { train(evaluator, program, linear_data(4), options); }) ==
         "UsageError: parameter 'b' has no start value; expected one in params");

@@ -1,0 +1,48 @@
+// A step of training as a function: its parameters and results by the roles of its signature. Here, and only
+// here, a state becomes arguments and a result becomes the next state's tensors.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "train/program.h"
+#include "train/state.h"
+
+namespace relish {
+
+class StepFunction {
+ public:
+  // UsageError when there is no such function, TypeError when its signature is not that of a step.
+  StepFunction(const ModulePtr& module, std::string_view name);
+
+  const FunctionPtr& function() const { return function_; }
+  // Names of what the state holds, in its order.
+  const StateNames& names() const { return names_; }
+  const std::vector<std::string>& trained() const { return names_.trained; }
+  const std::vector<std::string>& buffers() const { return names_.buffers; }
+  bool has_key() const { return roles_.param(Role::Key).has_value(); }
+  DType rate_dtype() const;
+
+  // What a call gets beside the data. `key`: of the step; unused without a parameter for it.
+  std::vector<RoleValue> values(const TrainingState& state, double rate, const Tensor& key) const;
+
+  struct Results {
+    Tensor loss;
+    std::vector<Tensor> parameters;
+    std::vector<Tensor> buffers;
+    Value optimizer_states;
+  };
+  Results results(const Value& result) const;
+
+ private:
+  const Value& field(const Value& result, Role role) const;
+
+  FunctionPtr function_;
+  RoleSignature roles_;
+  StateNames names_;
+};
+
+Value tuple_of(const std::vector<Tensor>& tensors);
+
+}  // namespace relish
