@@ -7,6 +7,7 @@
 #include "ir/rewriting/rewrite.h"
 #include "jit/graph/codegen_graph.h"
 #include "jit/steps/compilable.h"
+#include "schedule/fuse.h"
 #include "schedule/schedule.h"
 #include "transform/legalize.h"
 #include "transform/lift_bodies.h"
@@ -42,7 +43,7 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
   compiled->direct = calls_directly(part, name);
   if (std::holds_alternative<PrimFuncPtr>(functions.front())) {
     require_compilable(functions);
-    const LiftedModule alone{schedule(part, engine.target()), {}};
+    const LiftedModule alone{schedule(fuse(part), engine.target()), {}};
     GraphEmitter emitter(alone, build, engine.traits(), compiled->sites);
     symbol = emitter.finish(emitter.entry_of(*alone.module.prim_func(name)));
   } else {

@@ -20,16 +20,18 @@ constexpr std::int64_t chunk_work = 1 << 17;
 constexpr std::int64_t guessed_extent = 16;
 constexpr std::int64_t least_strip = 64;
 
-// Whether the statement is stores of what the vectorizer widens whole, without a call that stays scalar.
+// Whether the statement is stores and names of what the vectorizer widens whole, without a call that stays
+// scalar.
 bool widens(const Stmt& stmt) {
   if (!stmt.defined()) return true;
   if (const auto* n = stmt.as<BlockStmt>()) return widens(n->init) && widens(n->body);
   if (const auto* n = stmt.as<SeqStmt>()) return std::all_of(n->body.begin(), n->body.end(), widens);
   if (const auto* n = stmt.as<For>()) return widens(n->body);
   const auto* store = stmt.as<Store>();
-  if (!store) return false;
+  const auto* named = stmt.as<DefineScalar>();
+  if (!store && !(named && named->let)) return false;
   bool scalar_call = false;
-  for_each_scalar(store->value, [&](const Scalar& part) {
+  for_each_scalar(store ? store->value : named->value, [&](const Scalar& part) {
     if (const auto* call = part.as<IntrinsicCall>())
       scalar_call = scalar_call || calls_library(call->intrinsic, call->args[0].dtype());
   });

@@ -5,6 +5,7 @@
 #include "jit/steps/compilable.h"
 #include "jit/steps/step_maker.h"
 #include "loops/written_first.h"
+#include "schedule/fuse.h"
 #include "schedule/schedule.h"
 #include "support/failure.h"
 
@@ -13,7 +14,8 @@ namespace relish::jit {
 LoweredProgram lowered_program(const Module& module, UnknownShapes unknown, const Target& target) {
   require_compilable(module.functions);
   LoweredProgram program{lift_bodies(module), {}};
-  program.lifted.module = schedule(legalize(program.lifted.module, unknown, &program.operators), target);
+  const Module lowered = legalize(program.lifted.module, unknown, &program.operators);
+  program.lifted.module = schedule(fuse(lowered), target);
   return program;
 }
 

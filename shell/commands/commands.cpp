@@ -17,6 +17,7 @@
   COMMAND(optimizer, optimizer)             \
   COMMAND(setup_trainer, setup_trainer)     \
   COMMAND(legalize, legalize)               \
+  COMMAND(fuse, fuse)                       \
   COMMAND(schedule, schedule)               \
   COMMAND(dce, dce)                         \
   COMMAND(passes, passes)                   \

@@ -5,6 +5,7 @@
 
 #include "jit/jit.h"
 #include "loops/prim_calls.h"
+#include "schedule/fuse.h"
 #include "shell/commands/subject.h"
 #include "support/suggest.h"
 #include "transform/legalize.h"
@@ -26,7 +27,7 @@ ScriptValue run(Invocation& invocation) {
          fmt::format("machine: found '{}'; expected this or generic{}", machine,
                      did_you_mean(machine, std::vector<std::string>{"this", "generic"})));
   const Target target = machine == "this" ? this_machine() : Target{};
-  return module_result(schedule(legalize(prim_calls_inlined(invocation.module)), target));
+  return module_result(schedule(fuse(legalize(prim_calls_inlined(invocation.module))), target));
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ extern const Command command_schedule;
 const Command command_schedule{
     .name = "schedule",
     .summary =
-        "lowers operator calls and puts the loops of prim_funcs into the order in which they run compiled",
+        "lowers operator calls, fuses them and puts the loops of prim_funcs into the order in which they run compiled",
     .subject = Subject::Module,
     .options = options,
     .run = run,

@@ -5,6 +5,7 @@
 #include "ir/calls/entry.h"
 #include "ir/printer/printer.h"
 #include "ir/verify/verify.h"
+#include "schedule/fuse.h"
 #include "schedule/schedule.h"
 #include "tests/generate/checks.h"
 #include "tests/generate/values.h"
@@ -29,9 +30,10 @@ class PassCheck {
     if (!wanted_.value) return {};
     check("dce", program_.inputs, true, [&] { return eliminate_dead_code(*program_.module); });
     check("legalize", program_.inputs, program_.agreement <= 3, [&] { return legalize(*program_.module); });
-    check("schedule", program_.inputs, false, [&] { return schedule(legalize(*program_.module)); });
+    check("fuse", program_.inputs, program_.agreement <= 3, [&] { return fuse(legalize(*program_.module)); });
+    check("schedule", program_.inputs, false, [&] { return schedule(fuse(legalize(*program_.module))); });
     check("schedule in small tiles", program_.inputs, false,
-          [&] { return schedule(legalize(*program_.module), test::small_tiles); });
+          [&] { return schedule(fuse(legalize(*program_.module)), test::small_tiles); });
     if (tally_.contains("legalize accepted")) ++tally_["compared"];
     bind();
     loss();

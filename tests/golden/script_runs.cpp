@@ -6,6 +6,7 @@
 
 #include "interp/interpreter.h"
 #include "loops/prim_calls.h"
+#include "schedule/fuse.h"
 #include "schedule/schedule.h"
 #include "shell/script/script.h"
 #include "shell/script/script_exit.h"
@@ -47,7 +48,7 @@ class ScheduledInterpreter final : public Evaluator {
   std::string_view name() const override { return "interp"; }
   Value call(const ModulePtr& module, std::string_view function, std::vector<Value> args) override {
     if (module != last_) {
-      Module lowered = schedule(legalize(prim_calls_inlined(module)));
+      Module lowered = schedule(fuse(legalize(prim_calls_inlined(module))));
       for (const std::string& problem : round_trip_problems(lowered, "scheduled"))
         throw std::logic_error(problem);
       scheduled_ = std::make_shared<const Module>(std::move(lowered));

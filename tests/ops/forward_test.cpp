@@ -7,6 +7,7 @@
 
 #include "ir/calls/entry.h"
 #include "ir/printer/printer.h"
+#include "schedule/fuse.h"
 #include "schedule/schedule.h"
 #include "shell/script/script_value.h"
 #include "tests/golden/reading.h"
@@ -84,7 +85,7 @@ TEST_CASE("the loops that run compiled print, read back and run in the interpret
   for_each_checked_sample([](const OperatorCase& operator_case, const Sample&) {
     const BuiltCall call = build_call(operator_case);
     const auto scheduled =
-        std::make_shared<const Module>(schedule(legalize(*call.module), test::small_tiles));
+        std::make_shared<const Module>(schedule(fuse(legalize(*call.module)), test::small_tiles));
     for (const std::string& problem : round_trip_problems(*scheduled, operator_case.label))
       FAIL_CHECK(problem);
     const Value wanted = interpreter().call(call.module, "main", call.values);

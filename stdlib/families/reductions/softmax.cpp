@@ -37,7 +37,7 @@ PrimFunc lower(const LowerCall& c, std::string_view block,
   lowering.reduce(
       "largest", largest, lines, {length},
       [&](const Dims& s, const Dims& r) { return lowering.load_as(wide, data, with_axis(s, r[0])); },
-      [](const Scalar& a, const Scalar& b) { return max(a, b); }, min_value(wide));
+      [](const Scalar& a, const Scalar& b) { return maximum_ieee(a, b); }, min_value(wide));
   const Buffer total = lowering.temporary("total", lines, wide);
   lowering.reduce("total", total, lines, {length}, [&](const Dims& s, const Dims& r) {
     return exp(lowering.load_as(wide, data, with_axis(s, r[0])) - lowering.loops().load(largest, s));

@@ -1,0 +1,51 @@
+// One prim_func for several calls: what of their arguments and results it takes and gives, and its body.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "schedule/fuse_stages.h"
+
+namespace relish {
+
+// What is known of a prim_func whose calls may be fused.
+struct FusibleCallee {
+  PrimFuncPtr function;
+  std::vector<Stage> stages;
+  std::size_t loops = 0;  // nests that remain of it alone
+};
+
+struct FusibleCall {
+  Var result;
+  Expr value;  // a call_tir of one result
+  const FusibleCallee* callee;
+
+  const CallTir& call() const { return *value.as<CallTir>(); }
+};
+
+// The calls as one. Calls with the same key share the function.
+struct FusedCalls {
+  PrimFuncPtr function;  // its name is not yet one of the module's
+  std::size_t loops = 0;
+};
+
+class CallFuser {
+ public:
+  // The calls in order; `kept`: those whose results are used by others, at least one. Null when the calls do
+  // not fit together, or something that one hands to another would be stored after all.
+  std::shared_ptr<FusedCalls> fused(const std::vector<const FusibleCall*>& calls,
+                                    const std::vector<bool>& kept);
+
+  // The arguments of a call of what `fused` gave for the same calls.
+  static std::vector<Expr> arguments(const std::vector<const FusibleCall*>& calls,
+                                     const std::vector<bool>& kept);
+
+ private:
+  std::map<std::string, std::shared_ptr<FusedCalls>> known_;
+};
+
+}  // namespace relish

@@ -1,0 +1,21 @@
+// From stages to the body of a prim_func: all that is done to them, in its order.
+#pragma once
+
+#include <vector>
+
+#include "schedule/stage_rows.h"
+
+namespace relish {
+
+// The nests that stand for the stages. `loops`: how many of them have any iterations to go through.
+struct FusedBody {
+  Stmt body;
+  std::vector<Buffer> allocations;
+  std::size_t loops = 0;
+  bool changed = false;
+};
+
+// `temporaries` are seen by nobody but the stages.
+FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temporaries, Span span);
+
+}  // namespace relish

@@ -1,0 +1,24 @@
+// Rows: stages one behind the other that run over the same outer axes become one loop over these, so that a
+// row is still in the cache when the next stage reads it, and what they hand on is as small as one row.
+#pragma once
+
+#include <vector>
+
+#include "schedule/stage_values.h"
+
+namespace relish {
+
+// Stages in one nest of loops over their first `rows` axes. One stage: it stands alone.
+struct RowGroup {
+  std::size_t rows = 0;
+  std::vector<Stage> stages;
+};
+
+std::vector<RowGroup> group_rows(std::vector<Stage> stages);
+
+// The statements of all groups. Temporaries that only one group uses, row by row, become its own; the others
+// are appended to `allocations`.
+Stmt statement_of(const std::vector<RowGroup>& groups, const std::vector<Buffer>& temporaries,
+                  std::vector<Buffer>& allocations, Span span);
+
+}  // namespace relish
