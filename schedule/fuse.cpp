@@ -94,7 +94,7 @@ class ModuleFuser {
       std::vector<Type> types;
       for (const Var& result : results) types.push_back(result.type());
       const Span span = last.value().span();
-      const Expr callee = global_ref(GlobalFunction(fuser_.function_of(group)), span);
+      const Expr callee = global_ref(GlobalFunction(fuser_.function_of(group, calls)), span);
       const Expr value =
           call_tir(callee, CallFuser::arguments(calls, group.kept), types, results.size() > 1, span);
       Binding made = last;
@@ -141,13 +141,14 @@ class ModuleFuser {
   }
 
   // The function of a group, in the module under a name that tells what it does.
-  PrimFuncPtr function_of(const FusedGroup& group) {
-    PrimFuncPtr& known = named_[group.made.get()];
+  PrimFuncPtr function_of(const FusedGroup& group, const std::vector<const FusibleCall*>& calls) {
+    const std::shared_ptr<FusedCalls> made = calls_.with_function(calls, group.kept);
+    PrimFuncPtr& known = named_[made.get()];
     if (known) return known;
     std::string wanted = "fused";
     for (std::size_t i = 0; i < group.calls.size() && i < most_named; ++i)
       wanted += "_" + group.calls[i].callee->function->name;
-    auto function = std::make_shared<PrimFunc>(*group.made->function);
+    auto function = std::make_shared<PrimFunc>(*made->function);
     function->name = wanted;
     int& next = next_numbers_[wanted];
     while (!names_.insert(function->name).second) function->name = fmt::format("{}{}", wanted, ++next);

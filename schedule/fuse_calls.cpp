@@ -176,7 +176,7 @@ class FunctionMaker {
     }
     for (const ScalarVar& var : untold(wiring_.symbols, types_of(wiring_, calls_, kept_)))
       function.params.push_back({*symbols_.at(var.id()).as_var()});
-    if (function.params.size() > most_parameters) return nullptr;
+    if (function.params.size() > most_parameters || !sizes_hold(handed)) return nullptr;
     temporaries_ = handed;
     for (std::size_t i = 0; i < calls_.size(); ++i)
       if (!add_stages(i)) return nullptr;
@@ -185,7 +185,7 @@ class FunctionMaker {
     FusedBody body = fuse_stages(std::move(stages_), temporaries_, span);
     // What one call hands to the next is not to be stored after all.
     for (const Buffer& buffer : body.allocations)
-      if (product(buffer.shape()).as_int() != 1 &&
+      if (product(buffer.shape()).as_int() != 1 && !body.on_tiles.contains(buffer.id()) &&
           std::find(handed.begin(), handed.end(), buffer) != handed.end())
         return nullptr;
     function.allocations = std::move(body.allocations);
@@ -198,6 +198,26 @@ class FunctionMaker {
   }
 
  private:
+  // A value that is too large for its size to be a number is refused where it is made. It still is when it
+  // vanishes: its size is that of a result, or made of those of arguments, which exist.
+  bool sizes_hold(const std::vector<Buffer>& handed) const {
+    const auto told = [&](const ScalarVar& var) {
+      return std::any_of(inputs_.begin(), inputs_.end(), [&](const Buffer& input) {
+        return std::any_of(input.shape().begin(), input.shape().end(),
+                           [&](const Scalar& dim) { return uses_var(dim, var); });
+      });
+    };
+    return std::all_of(handed.begin(), handed.end(), [&](const Buffer& buffer) {
+      std::vector<ScalarVar> vars;
+      const Scalar size = product(buffer.shape());
+      collect_vars(size, vars);
+      if (std::all_of(vars.begin(), vars.end(), told)) return true;
+      for (std::size_t i = 0; i < results_.size(); ++i)
+        if (kept_[i] && prove_equal(product(results_[i].shape()), size)) return true;
+      return false;
+    });
+  }
+
   std::string free_name(const std::string& wanted) {
     std::string name = wanted;
     for (int suffix = 1; !taken_.insert(name).second; ++suffix) name = fmt::format("{}_{}", wanted, suffix);
@@ -301,6 +321,14 @@ std::shared_ptr<FusedCalls> CallFuser::fused(const std::vector<const FusibleCall
   const auto made = FunctionMaker(wiring, calls, kept).make();
   known_.emplace(wiring.key, made);
   return made;
+}
+
+std::shared_ptr<FusedCalls> CallFuser::with_function(const std::vector<const FusibleCall*>& calls,
+                                                     const std::vector<bool>& kept) {
+  const Wiring wiring = WiringReader().read(calls, kept);
+  const std::shared_ptr<FusedCalls>& known = known_.at(wiring.key);
+  if (!known->function) known->function = FunctionMaker(wiring, calls, kept).make()->function;
+  return known;
 }
 
 std::vector<Expr> CallFuser::arguments(const std::vector<const FusibleCall*>& calls,

@@ -29,8 +29,8 @@ struct FusibleCall {
 
 // The calls as one. Calls with the same key share the function.
 struct FusedCalls {
-  PrimFuncPtr function;  // its name is not yet one of the module's
-  std::size_t loops = 0;
+  PrimFuncPtr function;   // null while nobody asks for it. Its name is not yet one of the module's
+  std::size_t loops = 0;  // nests that remain
 };
 
 class CallFuser {
@@ -39,6 +39,10 @@ class CallFuser {
   // not fit together, or something that one hands to another would be stored after all.
   std::shared_ptr<FusedCalls> fused(const std::vector<const FusibleCall*>& calls,
                                     const std::vector<bool>& kept);
+
+  // What `fused` gave for the same calls, with the function.
+  std::shared_ptr<FusedCalls> with_function(const std::vector<const FusibleCall*>& calls,
+                                            const std::vector<bool>& kept);
 
   // The arguments of a call of what `fused` gave for the same calls.
   static std::vector<Expr> arguments(const std::vector<const FusibleCall*>& calls,

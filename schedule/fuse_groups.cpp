@@ -122,6 +122,8 @@ class GroupGrower {
     const std::shared_ptr<FusedCalls> made = fuser_.fused(pointers, kept);
     if (!made || at_least_one(made->loops) >= loops) return false;
     Group& group = groups_[sources.front()];
+    // Of the many groups on the way to a large one the functions are not kept.
+    if (group.fused.made) group.fused.made->function = nullptr;
     group.fused = {std::move(calls), std::move(kept), made};
     group.loops = made->loops;
     inside_[sources.front()].counts = std::move(inside);

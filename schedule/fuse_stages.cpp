@@ -3,7 +3,29 @@
 
 #include <algorithm>
 
+#include "schedule/epilogue.h"
+
 namespace relish {
+namespace {
+
+bool runs_loops(const RowGroup& group) {
+  return std::any_of(group.stages.begin(), group.stages.end(),
+                     [](const Stage& stage) { return !stage.axes.empty(); });
+}
+
+// Whether the schedule does the second group where the first, a contraction, has its elements ready. Asked of
+// a processor that is no particular one, so that the text is the same everywhere.
+bool is_epilogue(const RowGroup& contraction, const RowGroup& next) {
+  if (contraction.stages.size() != 1 || next.stages.size() != 1) return false;
+  const Stage& stage = contraction.stages.front();
+  if (!is_contraction(stage) || !next.stages.front().maps()) return false;
+  if (!loads_from(next.stages.front(), stage.values.front().target)) return false;
+  RangeProver prover;
+  return contract_with_epilogue(nest_of(stage, 0), nest_of(next.stages.front(), 0), false, prover, {})
+      .has_value();
+}
+
+}  // namespace
 
 FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temporaries, Span span) {
   BufferIds unseen;
@@ -14,11 +36,13 @@ FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temp
   const std::vector<RowGroup> groups = group_rows(std::move(stages));
   FusedBody fused;
   fused.changed = groups.size() < before;
-  fused.loops =
-      static_cast<std::size_t>(std::count_if(groups.begin(), groups.end(), [](const RowGroup& group) {
-        return std::any_of(group.stages.begin(), group.stages.end(),
-                           [](const Stage& stage) { return !stage.axes.empty(); });
-      }));
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const bool epilogue = g > 0 && is_epilogue(groups[g - 1], groups[g]);
+    if (epilogue)
+      fused.on_tiles.insert(groups[g - 1].stages.front().values.front().target.id());
+    else if (runs_loops(groups[g]))
+      ++fused.loops;
+  }
   fused.body = statement_of(groups, temporaries, fused.allocations, span);
   return fused;
 }

@@ -7,11 +7,12 @@
 
 namespace relish {
 
-// The nests that stand for the stages. `loops`: how many of them have any iterations to go through.
+// The nests that stand for the stages.
 struct FusedBody {
   Stmt body;
   std::vector<Buffer> allocations;
-  std::size_t loops = 0;
+  std::size_t loops = 0;  // nests with iterations to go through; a contraction and its epilogue are one
+  BufferIds on_tiles;     // what contractions hand to their epilogues, element by element
   bool changed = false;
 };
 

@@ -8,6 +8,7 @@
 #include "loops/work.h"
 #include "schedule/arrange.h"
 #include "schedule/contraction.h"
+#include "schedule/epilogue.h"
 
 namespace relish {
 namespace {
@@ -105,8 +106,9 @@ class Scheduler {
 
 }  // namespace
 
-PrimFuncPtr schedule(const PrimFuncPtr& function, const Target& target) {
-  if (!function->body.defined()) return function;
+PrimFuncPtr schedule(const PrimFuncPtr& written, const Target& target) {
+  if (!written->body.defined()) return written;
+  const PrimFuncPtr function = with_epilogues(written, target);
   const Stmt body = Scheduler(*function, target).statement(function->body);
   if (body.same_as(function->body)) return function;
   auto scheduled = std::make_shared<PrimFunc>(*function);

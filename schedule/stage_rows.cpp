@@ -181,23 +181,6 @@ std::vector<Stmt> statements_of(const Stage& stage) {
   return body;
 }
 
-// The stage inside of the loops over its first axes.
-Stmt nest_of(const Stage& stage, std::size_t rows) {
-  std::vector<ScalarVar> loops;
-  for (std::size_t i = rows; i < stage.axes.size(); ++i) loops.push_back(loop_of(stage.axes[i]));
-  std::vector<Stmt> body = statements_of(stage);
-  if (loops.empty() && rows > 0 && !stage.init.defined()) return seq(std::move(body), stage.span);
-  BlockStmt block;
-  block.name = stage.name;
-  block.iters = iters_of(stage.axes, rows, loops);
-  block.body = seq(std::move(body), stage.span);
-  if (stage.init.defined()) {
-    const StageValue& value = stage.values.front();
-    block.init = make_stmt(Store{value.target, value.indices, stage.init}, value.span);
-  }
-  return in_loops(loops, stage.axes, rows, make_stmt(std::move(block), stage.span), stage.span);
-}
-
 // The part of a temporary that belongs to one row.
 Buffer of_one_row(const Buffer& buffer, const RowDimensions& dimensions) {
   std::vector<Scalar> shape;
@@ -263,6 +246,22 @@ Stmt statement_of_rows(RowGroup group, const std::vector<Buffer>& own) {
 }
 
 }  // namespace
+
+Stmt nest_of(const Stage& stage, std::size_t rows) {
+  std::vector<ScalarVar> loops;
+  for (std::size_t i = rows; i < stage.axes.size(); ++i) loops.push_back(loop_of(stage.axes[i]));
+  std::vector<Stmt> body = statements_of(stage);
+  if (loops.empty() && rows > 0 && !stage.init.defined()) return seq(std::move(body), stage.span);
+  BlockStmt block;
+  block.name = stage.name;
+  block.iters = iters_of(stage.axes, rows, loops);
+  block.body = seq(std::move(body), stage.span);
+  if (stage.init.defined()) {
+    const StageValue& value = stage.values.front();
+    block.init = make_stmt(Store{value.target, value.indices, stage.init}, value.span);
+  }
+  return in_loops(loops, stage.axes, rows, make_stmt(std::move(block), stage.span), stage.span);
+}
 
 std::vector<RowGroup> group_rows(std::vector<Stage> stages) {
   std::vector<RowGroup> groups;

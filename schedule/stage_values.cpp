@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <unordered_map>
 
 #include "ir/rewriting/rewrite.h"
 #include "ir/scalars/scalar_order.h"
@@ -156,28 +158,43 @@ class ReaderInliner {
       : stages_(stages), temporaries_(temporaries) {}
 
   void run() {
+    for (std::size_t i = 0; i < stages_.size(); ++i) note(i);
     // Readers first, so that what is put into them reads from stages that still stand apart.
-    for (std::size_t i = stages_.size(); i-- > 0;)
-      if (vanishes(i)) stages_.erase(stages_.begin() + static_cast<std::ptrdiff_t>(i));
+    std::vector<bool> gone(stages_.size());
+    for (std::size_t i = stages_.size(); i-- > 0;) gone[i] = vanishes(i);
+    std::size_t i = 0;
+    std::erase_if(stages_, [&](const Stage&) { return gone[i++]; });
   }
 
  private:
+  // By buffer, the stages that access it, in order.
+  using Positions = std::unordered_map<std::uint64_t, std::set<std::size_t>>;
+
+  void note(std::size_t position) {
+    for_each_access(stages_[position], [&](const Buffer& buffer, const Indices&, bool store) {
+      (store ? writers_ : readers_)[buffer.id()].insert(position);
+    });
+  }
+
   bool vanishes(std::size_t position) {
     const Stage& writer = stages_[position];
     if (!writer.maps() || writer.values.size() != 1) return false;
     const Buffer& target = writer.values.front().target;
-    if (!temporaries_.contains(target.id()) || !covers(writer) || loads_from(writer, target)) return false;
-    std::vector<std::size_t> readers;
-    for (std::size_t i = 0; i < stages_.size(); ++i) {
-      if (i == position) continue;
-      if (stores_to(stages_[i], target)) return false;
-      if (!loads_from(stages_[i], target)) continue;
-      if (i < position) return false;
-      readers.push_back(i);
-    }
-    if (readers.empty() || !inputs_stay(position, readers.back()) || !pays(writer, readers)) return false;
+    if (!temporaries_.contains(target.id()) || writers_[target.id()].size() != 1 || !covers(writer))
+      return false;
+    const std::set<std::size_t>& readers = readers_[target.id()];
+    if (readers.empty() || *readers.begin() <= position) return false;
+    if (!inputs_stay(position, *readers.rbegin()) || !pays(writer, readers)) return false;
     const Stage copy = writer;
     for (const std::size_t reader : readers) put_into(copy, stages_[reader]);
+    std::vector<std::uint64_t> inputs;
+    for_each_access(copy, [&](const Buffer& buffer, const Indices&, bool) { inputs.push_back(buffer.id()); });
+    for (const std::uint64_t input : inputs) {
+      if (input == target.id()) continue;
+      readers_[input].erase(position);
+      readers_[input].insert(readers.begin(), readers.end());
+    }
+    writers_.erase(target.id());
     return true;
   }
 
@@ -197,16 +214,18 @@ class ReaderInliner {
   }
 
   // Whether nothing that the stage loads is written between it and its last reader.
-  bool inputs_stay(std::size_t position, std::size_t last) const {
+  bool inputs_stay(std::size_t position, std::size_t last) {
     bool stay = true;
     for_each_access(stages_[position], [&](const Buffer& buffer, const Indices&, bool store) {
-      for (std::size_t i = position + 1; i <= last && !store && stay; ++i)
-        stay = !stores_to(stages_[i], buffer);
+      if (store) return;
+      const std::set<std::size_t>& writers = writers_[buffer.id()];
+      const auto next = writers.upper_bound(position);
+      stay = stay && (next == writers.end() || *next > last);
     });
     return stay;
   }
 
-  bool pays(const Stage& writer, const std::vector<std::size_t>& readers) const {
+  bool pays(const Stage& writer, const std::set<std::size_t>& readers) const {
     const Scalar& value = writer.values.front().value;
     const Buffer& target = writer.values.front().target;
     const Cost cost = cost_of(value);
@@ -332,6 +351,7 @@ class ReaderInliner {
 
   std::vector<Stage>& stages_;
   const BufferIds& temporaries_;
+  Positions readers_, writers_;
 };
 
 }  // namespace

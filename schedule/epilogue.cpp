@@ -1,0 +1,194 @@
+// Joining contractions with what follows.
+#include "schedule/epilogue.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "ir/rewriting/rewrite.h"
+#include "loops/accesses.h"
+#include "loops/nest.h"
+#include "loops/primitives.h"
+#include "loops/work.h"
+#include "schedule/contraction.h"
+
+namespace relish {
+namespace {
+
+// A nest over the elements of buffers: its axes and what it does for each.
+struct Follower {
+  ScalarMap axes;  // the loop variable of each block variable
+  std::vector<ScalarVar> loops;
+  std::vector<Scalar> extents;
+  Stmt body;
+};
+
+bool names_and_stores(const Stmt& stmt) {
+  if (const auto* sequence = stmt.as<SeqStmt>())
+    return std::all_of(sequence->body.begin(), sequence->body.end(), names_and_stores);
+  const auto* named = stmt.as<DefineScalar>();
+  return stmt.as<Store>() || (named && named->let);
+}
+
+std::optional<Follower> follower_of(const Stmt& stmt) {
+  Follower result;
+  Stmt at = stmt;
+  while (const auto* loop = at.as<For>()) {
+    if (loop->kind != LoopKind::Serial || loop->begin.as_int() != 0 || loop->step.defined() ||
+        !loop->annotations.empty())
+      return std::nullopt;
+    result.loops.push_back(loop->var);
+    result.extents.push_back(loop->extent);
+    at = loop->body;
+  }
+  if (const auto* block = at.as<BlockStmt>()) {
+    if (block->predicate.defined() || block->init.defined() || !block->allocations.empty() ||
+        !block->views.empty() || !block->attributes.empty())
+      return std::nullopt;
+    for (const IterVar& iter : block->iters) {
+      if (iter.kind != IterKind::Spatial || iter.begin.as_int() != 0) return std::nullopt;
+      result.axes.emplace(iter.var.id(), iter.binding);
+    }
+    at = block->body;
+  }
+  result.body = at;
+  return result.loops.empty() || !names_and_stores(at) ? std::nullopt : std::optional(result);
+}
+
+// The store that a nest is around.
+const Store* store_of(const Stmt& nest) {
+  const auto found = perfect_nest(nest);
+  return found ? found->store : nullptr;
+}
+
+std::vector<Access> accesses_in(const Stmt& stmt) {
+  RangeProver prover;
+  BodyAccesses body{prover};
+  body.visit(stmt);
+  return std::move(body.accesses);
+}
+
+bool loads_from(const Stmt& stmt, const Buffer& buffer) {
+  const std::vector<Access> accesses = accesses_in(stmt);
+  return std::any_of(accesses.begin(), accesses.end(),
+                     [&](const Access& access) { return !access.store && *access.buffer == buffer; });
+}
+
+// The dimension of the result that each loop of the follower runs over. None when it does not take every
+// element just once, by its own place.
+std::optional<std::vector<std::size_t>> dimensions_of(const Follower& next, const Buffer& result) {
+  std::optional<std::vector<Scalar>> place;
+  for (const Access& access : accesses_in(next.body)) {
+    if (!(*access.buffer == result)) continue;
+    std::vector<Scalar> indices;
+    for (const Scalar& index : *access.indices) indices.push_back(substitute(index, next.axes));
+    if (access.store || (place && !same_indices(*place, indices))) return std::nullopt;
+    place = std::move(indices);
+  }
+  if (!place) return std::nullopt;
+  std::vector<std::size_t> dimensions;
+  for (std::size_t i = 0; i < next.loops.size(); ++i) {
+    const auto at = std::find_if(place->begin(), place->end(), [&](const Scalar& index) {
+      return index.as_var() == std::optional(next.loops[i]);
+    });
+    if (at == place->end()) return std::nullopt;
+    dimensions.push_back(static_cast<std::size_t>(at - place->begin()));
+    if (!prove_equal(next.extents[i], result.shape()[dimensions.back()])) return std::nullopt;
+  }
+  for (std::size_t d = 0; d < place->size(); ++d)
+    if (std::find(dimensions.begin(), dimensions.end(), d) == dimensions.end() &&
+        ((*place)[d].as_int() != 0 || result.shape()[d].as_int() != 1))
+      return std::nullopt;
+  return dimensions;
+}
+
+// Whether the two nests may run in turns: neither writes what the other accesses, but for the result.
+bool apart(const Stmt& nest, const Follower& next, const Buffer& result) {
+  const std::vector<Access> before = accesses_in(nest), behind = accesses_in(next.body);
+  return std::none_of(before.begin(), before.end(), [&](const Access& a) {
+    return std::any_of(behind.begin(), behind.end(), [&](const Access& b) {
+      return *a.buffer == *b.buffer && (a.store || b.store) && !(*a.buffer == result);
+    });
+  });
+}
+
+}  // namespace
+
+std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, bool kept, RangeProver& prover,
+                                           const Target& target) {
+  const Store* made = store_of(nest);
+  const auto follower = made ? follower_of(next) : std::nullopt;
+  if (!follower || !apart(nest, *follower, made->buffer)) return std::nullopt;
+  const Buffer result = made->buffer;
+  const auto dimensions = dimensions_of(*follower, result);
+  if (!dimensions) return std::nullopt;
+  const auto blocks = contract(nest, prover, target);
+  // A result that is read back holds parts of sums.
+  if (!blocks || loads_from(*blocks, result)) return std::nullopt;
+
+  const auto behind = [&](const Stmt& stmt) -> std::optional<Stmt> {
+    const auto* store = stmt.as<Store>();
+    if (!store || !(store->buffer == result)) return std::nullopt;
+    const ScalarVar ready(result.name(), result.dtype(), stmt->span);
+    std::vector<Stmt> body{make_stmt(DefineScalar{ready, store->value, true}, stmt->span)};
+    if (kept) body.push_back(make_stmt(Store{result, store->indices, use(ready)}, stmt->span));
+    ScalarMap places;
+    for (std::size_t i = 0; i < follower->loops.size(); ++i)
+      places.emplace(follower->loops[i].id(),
+                     cast(follower->loops[i].dtype(), store->indices[(*dimensions)[i]]));
+    ScalarMap axes = places;
+    for (const auto& [id, binding] : follower->axes) axes.insert_or_assign(id, substitute(binding, places));
+    const Stmt by_name = rewrite(
+        follower->body,
+        [&](const Scalar& part) -> std::optional<Scalar> {
+          const auto* loaded = part.as<Load>();
+          return loaded && *loaded->buffer == result ? std::optional(use(ready, part.span())) : std::nullopt;
+        },
+        [](const Stmt&) { return std::nullopt; });
+    body.push_back(fresh_copy(by_name, axes));
+    return seq(std::move(body), stmt->span);
+  };
+  return rewrite(*blocks, [](const Scalar&) { return std::nullopt; }, behind);
+}
+
+PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target) {
+  const auto* sequence = function->body.as<SeqStmt>();
+  if (!sequence || declares_views(*function)) return function;
+  RangeProver prover;
+  for (const PrimParam& param : function->params)
+    if (param.buffer())
+      for (const Scalar& dim : param.buffer()->shape())
+        if (const auto var = dim.as_var()) prover.assume_dimension(*var);
+  // How many of the statements access each buffer.
+  std::unordered_map<std::uint64_t, int> users;
+  for (const Stmt& child : sequence->body) {
+    std::unordered_map<std::uint64_t, bool> here;
+    for (const Access& access : accesses_in(child)) here.emplace(access.buffer->id(), true);
+    for (const auto& each : here) ++users[each.first];
+  }
+  const auto temporary = [&](const Buffer& buffer) {
+    return std::find(function->allocations.begin(), function->allocations.end(), buffer) !=
+           function->allocations.end();
+  };
+  std::vector<Stmt> body;
+  std::vector<Buffer> gone;
+  for (std::size_t i = 0; i < sequence->body.size(); ++i) {
+    const Stmt& nest = sequence->body[i];
+    const Store* made = i + 1 < sequence->body.size() && nest.as<For>() ? store_of(nest) : nullptr;
+    const bool kept = made && (!temporary(made->buffer) || users[made->buffer.id()] > 2);
+    const auto joined =
+        made ? contract_with_epilogue(nest, sequence->body[i + 1], kept, prover, target) : std::nullopt;
+    body.push_back(joined ? *joined : nest);
+    if (!joined) continue;
+    ++i;
+    if (!kept) gone.push_back(made->buffer);
+  }
+  if (body.size() == sequence->body.size()) return function;
+  auto result = std::make_shared<PrimFunc>(*function);
+  result->body = seq(std::move(body), function->body->span);
+  std::erase_if(result->allocations, [&](const Buffer& buffer) {
+    return std::find(gone.begin(), gone.end(), buffer) != gone.end();
+  });
+  return result;
+}
+
+}  // namespace relish

@@ -1,0 +1,23 @@
+// What follows a contraction on its own result, element by element: bias, activation, residual. It is done
+// where the contraction has an element ready, while the tile is in the cache.
+#pragma once
+
+#include <optional>
+
+#include "ir/nodes/stmt.h"
+#include "loops/range_prover.h"
+#include "schedule/target.h"
+
+namespace relish {
+
+// The blocks of the contraction `nest` with the statements of `next` behind each element that is ready, when
+// `next` is a nest over all elements of the contraction's result. `kept`: others read the result too, so that
+// it is stored as well.
+std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, bool kept, RangeProver& prover,
+                                           const Target& target);
+
+// The function with every contraction and the nest behind it so joined; results that nobody reads any more
+// are no longer allocated. The same handle when there are none.
+PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target);
+
+}  // namespace relish
