@@ -12,6 +12,22 @@ void collect_loads(const Scalar& value, std::vector<Access>& into) {
   for_each_operand(value, [&](const Scalar& operand) { collect_loads(operand, into); });
 }
 
+Pace pace_of(const Buffer& buffer, const std::vector<Scalar>& indices, const ScalarVar& loop_var,
+             RangeProver& prover) {
+  // Behind the last dimension that has more than one element nothing moves.
+  std::size_t last = indices.size();
+  while (last > 0 && buffer.shape()[last - 1].as_int() == 1) --last;
+  Pace pace = Pace::Still;
+  for (std::size_t d = 0; d < indices.size(); ++d) {
+    const auto stride = prover.stride(indices[d], loop_var);
+    if (!stride) return Pace::Across;
+    if (stride->is_zero()) continue;
+    if (d + 1 != last || stride->constant() != 1) return Pace::Across;
+    pace = Pace::Along;
+  }
+  return pace;
+}
+
 void BodyAccesses::visit(const Stmt& stmt) {
   if (!stmt.defined()) return;
   if (const auto* n = stmt.as<For>()) {

@@ -20,6 +20,12 @@ struct Access {
 void collect_loads(const Scalar& value, std::vector<Access>& into);
 bool same_indices(const std::vector<Scalar>& a, const std::vector<Scalar>& b);
 
+// How an access moves when a loop's variable counts on by one: not at all, to the next element in memory, or
+// otherwise. Buffers without strides of their own are row-major.
+enum class Pace { Still, Along, Across };
+Pace pace_of(const Buffer& buffer, const std::vector<Scalar>& indices, const ScalarVar& loop_var,
+             RangeProver& prover);
+
 // All accesses below the statements visited. Block variables are bound in `prover`.
 struct BodyAccesses {
   RangeProver& prover;

@@ -15,33 +15,19 @@
 namespace relish {
 namespace {
 
-enum class Walk { Fixed, Contiguous, Strided };
-
-Walk walk_of(const Access& access, const ScalarVar& loop_var, RangeProver& prover) {
-  Walk walk = Walk::Fixed;
-  for (std::size_t d = 0; d < access.indices->size(); ++d) {
-    const auto stride = prover.stride((*access.indices)[d], loop_var);
-    if (!stride) return Walk::Strided;
-    if (stride->is_zero()) continue;
-    if (d + 1 != access.indices->size() || stride->constant() != 1) return Walk::Strided;
-    walk = Walk::Contiguous;
-  }
-  return walk;
-}
-
 // Memory and latency cost of having `axis` innermost, in arbitrary units an iteration.
 double innermost_cost(const Axis& axis, const Nest& nest, RangeProver& prover) {
   std::vector<Access> accesses{{&nest.store->buffer, &nest.store->indices, true}};
   collect_loads(nest.store->value, accesses);
   double cost = 0;
   for (const Access& access : accesses) {
-    switch (walk_of(access, axis.loop->var, prover)) {
-      case Walk::Fixed:
+    switch (pace_of(*access.buffer, *access.indices, axis.loop->var, prover)) {
+      case Pace::Still:
         break;
-      case Walk::Contiguous:
+      case Pace::Along:
         cost += 1;
         break;
-      case Walk::Strided:
+      case Pace::Across:
         cost += 8;
         break;
     }
@@ -199,7 +185,7 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover, Accumulators& accumulators) 
   if (!found || !find_stored_axes(*found)) return stmt;
   Nest& nest = *found;
   for (const Axis& axis : nest.axes)
-    if (axis.loop->kind == LoopKind::Unrolled) return stmt;
+    if (axis.loop->kind == LoopKind::Unrolled || axis.loop->kind == LoopKind::Vectorized) return stmt;
   const bool has_reduce =
       std::any_of(nest.axes.begin(), nest.axes.end(), [](const Axis& a) { return !a.stored; });
   if (!has_reduce) return stmt;

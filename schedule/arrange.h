@@ -14,7 +14,7 @@ using Accumulators = std::unordered_set<std::uint64_t>;
 
 // The nest itself, or an equal one in a better order. Every element sees the same updates in the same order;
 // only sums of many terms over several loops are made of partial sums, one for each loop. A nest with
-// unrolled loops stays as it is. `accumulators` receives those that are made.
+// unrolled or vectorized loops stays as it is. `accumulators` receives those that are made.
 Stmt arrange(const Stmt& nest, RangeProver& prover, Accumulators& accumulators);
 
 }  // namespace relish

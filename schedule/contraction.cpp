@@ -18,14 +18,17 @@ bool uses(const Scalar& value, const Axis& axis) {
                      [&](const ScalarVar& var) { return var == axis.var || var == axis.loop->var; });
 }
 
-// Loops that the rule can cut: over a literal number of iterations, all counted in one dtype, in no order
-// that somebody asked for.
-bool plain(const Nest& nest) {
+// Loops that the rule can cut: over a number of iterations that is known before all of them, all counted in
+// one dtype, in no order that somebody asked for.
+bool plain(const Nest& nest, RangeProver& prover) {
   return std::all_of(nest.axes.begin(), nest.axes.end(), [&](const Axis& axis) {
     const bool ordered =
         axis.iter && axis.iter->kind != IterKind::Spatial && axis.iter->kind != IterKind::Reduce;
     return (axis.loop->kind == LoopKind::Serial || axis.loop->kind == LoopKind::Parallel) && !ordered &&
-           axis.loop->annotations.empty() && axis.loop->extent.as_int().value_or(0) > 0 &&
+           axis.loop->annotations.empty() && axis.loop->extent.as_int().value_or(1) > 0 &&
+           std::none_of(
+               nest.axes.begin(), nest.axes.end(),
+               [&](const Axis& other) { return prover.depends_on(axis.loop->extent, other.loop->var); }) &&
            axis.loop->var.dtype() == nest.axes.front().loop->var.dtype();
   });
 }
@@ -46,6 +49,17 @@ bool guards(const Scalar& guard, const Scalar& factor, const Nest& nest) {
            return !uses(guard, axis) || uses(factor, axis);
          });
 }
+
+// Products of so few rows are left to the rule for dots, from so many terms on.
+constexpr std::int64_t most_rows_of_dots = 8, least_terms_of_dots = 64;
+
+bool along_memory(const Scalar& factor, const Axis& axis) {
+  const auto* loaded = factor.as<Load>();
+  return loaded && !loaded->indices.empty() && uses(loaded->indices.back(), axis);
+}
+
+// Fewer rows, where only the run knows how many, do without panels.
+constexpr std::int64_t few_rows = 4;
 
 // The axes by the factors that use them.
 struct Groups {
@@ -77,10 +91,14 @@ const Axis* axis_of(const Nest& nest, const Scalar& index) {
   return nullptr;
 }
 
+// What only the run knows counts as so many.
+constexpr std::int64_t guessed_extent = 64;
+
 std::int64_t elements_of(const std::vector<const Axis*>& axes) {
   std::int64_t size = 1;
   for (const Axis* axis : axes)
-    if (__builtin_mul_overflow(size, *axis->loop->extent.as_int(), &size)) return INT64_MAX;
+    if (__builtin_mul_overflow(size, axis->loop->extent.as_int().value_or(guessed_extent), &size))
+      return INT64_MAX;
   return size;
 }
 
@@ -103,11 +121,11 @@ std::vector<const Axis*> columns_of(const Nest& nest, const Groups& groups,
 
 }  // namespace
 
-std::optional<Stmt> contract(const Stmt& stmt, RangeProver& prover, const Target& target) {
+std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const Target& target) {
   auto found = perfect_nest(stmt);
   if (!found || !find_stored_axes(*found)) return std::nullopt;
   const Nest& nest = *found;
-  if (!plain(nest)) return std::nullopt;
+  if (!plain(nest, prover)) return std::nullopt;
   const bool starts = nest.block && nest.block->init.defined();
   const Store* init = starts ? matching_init(nest) : nullptr;
   if (starts && !init) return std::nullopt;
@@ -154,15 +172,23 @@ std::optional<Stmt> contract(const Stmt& stmt, RangeProver& prover, const Target
   if (columns.empty()) return std::nullopt;
   const std::int64_t rows = elements_of(groups->left), sums = elements_of(groups->summed);
   if (rows < 2 || sums < 4 || elements_of(columns) < 4) return std::nullopt;
+  // Both factors along memory: rows so few that a panel would be used once are dots.
+  if (rows <= most_rows_of_dots && groups->summed.size() == 1 && sums >= least_terms_of_dots &&
+      along_memory(left, *groups->summed.back()) && along_memory(right, *groups->summed.back()))
+    return std::nullopt;
   std::vector<const Axis*> all;
   for (const Axis& axis : nest.axes) all.push_back(&axis);
   if (elements_of(all) < target.least_products || !free_of_faults(nest, init, prover)) return std::nullopt;
 
   std::vector<const Axis*> around = groups->batch;
   around.insert(around.end(), others.begin(), others.end());
-  return blocks_of(
-      {nest, init, left, right, around, groups->left, columns, groups->summed, guard, term, guards_left},
-      target);
+  Contracted result{blocks_of({nest, init, left, right, around, groups->left, columns, groups->summed, guard,
+                               term, guards_left},
+                              target),
+                    {}};
+  if (const auto& extent = groups->left.front()->loop->extent; groups->left.size() == 1 && !extent.as_int())
+    result.few = extent < int_literal(extent.dtype(), few_rows);
+  return result;
 }
 
 }  // namespace relish

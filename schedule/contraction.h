@@ -11,12 +11,19 @@
 
 namespace relish {
 
+struct Contracted {
+  Stmt blocks;
+  // Of rows whose number only the run knows: when it holds they are so few that the nest does better without
+  // panels. Undefined: never.
+  Scalar few;
+};
+
 // The nest in blocks that fit the caches. A block copies its parts of both factors into panels (which takes
 // up transposition, windows and casts) and sums tile by tile, a tile in vector registers. None when the nest
 // is no contraction, or so small that nothing is gained.
 //
 // An element's terms are summed in the order of the text, in parts of at most 256 that are then joined in
 // order: the same numbers for every processor and every size of tile.
-std::optional<Stmt> contract(const Stmt& nest, RangeProver& prover, const Target& target);
+std::optional<Contracted> contract(const Stmt& nest, RangeProver& prover, const Target& target);
 
 }  // namespace relish

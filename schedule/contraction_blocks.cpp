@@ -6,7 +6,10 @@
 //       for every tile of rows x columns: sum the products in registers, join them to the block's sums
 //     store the block's sums to the result
 //
-// Panels are as long as whole tiles. What lies behind the last row or column is computed and never read.
+// Panels are as long as whole tiles. What lies behind the last row or column is computed and never read. Of
+// an axis whose extent only the run knows, blocks are as large as they can be, and tiles behind its end are
+// left out. Few rows (one tile or two) read `right` where it is when its rows are whole tiles long: a panel
+// would be used once.
 #include "schedule/contraction_blocks.h"
 
 #include <algorithm>
@@ -19,7 +22,9 @@ namespace {
 constexpr std::int64_t terms_in_part = 256;
 
 std::int64_t rounds_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
-std::int64_t extent_of(const Axis* axis) { return *axis->loop->extent.as_int(); }
+// More than any block holds, where only the run knows it.
+std::int64_t extent_of(const Axis* axis) { return axis->loop->extent.as_int().value_or(INT64_MAX / 4); }
+bool is_known(const Axis* axis) { return axis->loop->extent.as_int().has_value(); }
 
 // Axes in blocks: some run around the blocks, one is cut into chunks, the rest lies whole inside a block.
 struct Blocked {
@@ -29,6 +34,7 @@ struct Blocked {
 
   std::int64_t size() const { return chunk * inner; }
   std::int64_t rounds() const { return rounds_of(extent_of(cut), chunk); }
+  bool known() const { return is_known(cut); }
   bool whole() const { return around.empty() && rounds() == 1; }
 };
 
@@ -36,7 +42,8 @@ struct Blocked {
 Blocked blocked(const std::vector<const Axis*>& axes, std::int64_t most) {
   Blocked result;
   std::size_t at = axes.size() - 1;
-  while (at > 0 && result.inner * extent_of(axes[at]) * 2 <= most) result.inner *= extent_of(axes[at--]);
+  while (at > 0 && is_known(axes[at]) && result.inner * extent_of(axes[at]) * 2 <= most)
+    result.inner *= extent_of(axes[at--]);
   result.cut = axes[at];
   result.inside.assign(axes.begin() + static_cast<std::ptrdiff_t>(at) + 1, axes.end());
   result.around.assign(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(at));
@@ -46,6 +53,7 @@ Blocked blocked(const std::vector<const Axis*>& axes, std::int64_t most) {
 
 // The same number of rounds, or more of them, in chunks of equal size.
 void balance(Blocked& blocks, std::int64_t rounds) {
+  if (!blocks.known()) return;
   const std::int64_t extent = extent_of(blocks.cut);
   blocks.chunk = rounds_of(extent, std::clamp<std::int64_t>(rounds, 1, extent));
 }
@@ -77,6 +85,21 @@ Tile best_tile(std::int64_t rows, std::int64_t columns, std::int64_t lanes, std:
   return best;
 }
 
+// How many rows of tiles read the right factor where it is.
+constexpr std::int64_t most_direct_rows = 2;
+
+// Whether the factor is a load that runs along `axis` and has that nowhere else.
+bool runs_along(const Scalar& factor, const Axis* axis) {
+  const auto* loaded = factor.as<Load>();
+  if (!loaded || loaded->indices.empty()) return false;
+  const auto var = loaded->indices.back().as_var();
+  if (!var || (*var != axis->var && *var != axis->loop->var)) return false;
+  std::vector<ScalarVar> others;
+  for (std::size_t d = 0; d + 1 < loaded->indices.size(); ++d) collect_vars(loaded->indices[d], others);
+  return std::none_of(others.begin(), others.end(),
+                      [&](const ScalarVar& other) { return other == axis->var || other == axis->loop->var; });
+}
+
 class ContractionWriter {
  public:
   ContractionWriter(const Contraction& contraction, const Target& target)
@@ -94,6 +117,8 @@ class ContractionWriter {
     balance(rows_, rounds > 1 && rounds < 8 ? rounds + rounds % 2 : rounds);
     balance(columns_, columns_.rounds());
     tile_ = best_tile(rows_.size(), columns_.size(), target.vector_bytes / bytes, target.vector_registers);
+    direct_ = reads_directly(target.vector_bytes / bytes, target.vector_registers, most);
+    if (direct_) return;
     if (rows_.inner == 1 && rows_.rounds() > 1) rows_.chunk = rounds_of(rows_.chunk, tile_.rows) * tile_.rows;
     if (columns_.inner == 1 && columns_.rounds() > 1)
       columns_.chunk = rounds_of(columns_.chunk, tile_.columns()) * tile_.columns();
@@ -110,7 +135,7 @@ class ContractionWriter {
     const std::int64_t rows = rounds_of(rows_.size(), tile_.rows) * tile_.rows;
     const std::int64_t columns = rounds_of(columns_.size(), tile_.columns()) * tile_.columns();
     // One vector more than a row needs, so that rows do not all fall into the same lines of a cache.
-    right_ = panel(contraction_.right, "right", summed_.size(), columns + tile_.lanes);
+    if (!direct_) right_ = panel(contraction_.right, "right", summed_.size(), columns + tile_.lanes);
     by_rows_ = moves_along(contraction_.left, contraction_.summed.back());
     left_ = by_rows_ ? panel(contraction_.left, "left", rows, summed_.size())
                      : panel(contraction_.left, "left", summed_.size(), rows);
@@ -119,23 +144,46 @@ class ContractionWriter {
     for (const Axis* axis : summed_.around) open(axis);
     summed_round_ = open_rounds(summed_);
     joins_ = !summed_.whole() || contraction_.guard.defined();
-    std::vector<Stmt> part{copied_right(), copied_left()};
-    const Stmt products = tiles(rows / tile_.rows, columns / tile_.columns());
+    std::vector<Stmt> part;
+    if (!direct_) part.push_back(copied_right());
+    part.push_back(copied_left());
+    const Stmt products = tiles();
     part.push_back(contraction_.guard.defined() ? where_finite(products) : products);
     Stmt body = close(seq(std::move(part), span()), outside);
 
     std::vector<Stmt> block;
-    if (joins_) block.push_back(cleared(rows, columns));
+    if (joins_) block.push_back(cleared());
     block.push_back(body);
     block.push_back(stored());
     BlockStmt whole;
     whole.name = "contraction";
-    whole.allocations = {left_, right_, sums_};
+    whole.allocations = {left_, sums_};
+    if (!direct_) whole.allocations.insert(whole.allocations.begin() + 1, right_);
     whole.body = seq(std::move(block), span());
     return close(make_stmt(std::move(whole), span()), 0);
   }
 
  private:
+  // Whether few rows meet whole tiles of columns, which are then chosen.
+  bool reads_directly(std::int64_t lanes, std::int64_t registers, std::int64_t most) {
+    const std::int64_t columns = extent_of(columns_.cut), rows = rows_.size();
+    if (!columns_.known() || contraction_.columns.size() > 1 || contraction_.summed.size() > 1 ||
+        contraction_.guard.defined() || rows_.rounds() > 1 || rows > 12 * most_direct_rows ||
+        !runs_along(contraction_.right, columns_.cut))
+      return false;
+    const std::int64_t tile_rows = rows > 12 ? rounds_of(rows, most_direct_rows) : rows;
+    for (std::int64_t vectors = 4; vectors > 0; --vectors) {
+      const std::int64_t wide = vectors * lanes;
+      if (columns % wide != 0 || tile_rows * vectors > std::max<std::int64_t>(registers * 5 / 8, 1)) continue;
+      tile_ = {tile_rows, vectors, lanes};
+      columns_.chunk = wide;
+      for (std::int64_t chunk = wide; chunk <= std::min(most, columns); chunk += wide)
+        if (columns % chunk == 0) columns_.chunk = chunk;
+      return true;
+    }
+    return false;
+  }
+
   struct Loop {
     ScalarVar var;
     Scalar extent;
@@ -174,7 +222,10 @@ class ContractionWriter {
   Scalar open_rounds(const Blocked& blocks) {
     if (blocks.rounds() == 1) return {};
     const ScalarVar var = variable(blocks.cut->loop->var.name() + "_0");
-    loops_.push_back({var, number(blocks.rounds())});
+    const Scalar& extent = blocks.cut->loop->extent;
+    loops_.push_back({var, blocks.known()
+                               ? number(blocks.rounds())
+                               : floor_div(extent + number(blocks.chunk - 1), number(blocks.chunk))});
     return use(var);
   }
   // The statement in the loops that were opened since there were so many.
@@ -187,8 +238,19 @@ class ContractionWriter {
   // How many iterations of the cut axis are in the chunk of that round.
   Scalar length(const Blocked& blocks, const Scalar& round) const {
     const std::int64_t extent = extent_of(blocks.cut);
+    if (!blocks.known())
+      return min(number(blocks.chunk), blocks.cut->loop->extent - round * number(blocks.chunk));
     if (extent % blocks.chunk == 0) return number(blocks.chunk);
     return min(number(blocks.chunk), number(extent) - round * number(blocks.chunk));
+  }
+  // How many tiles of so many elements hold the block of that round: all, or where only the run knows the
+  // extent, those that are not empty.
+  Scalar tiles_in(const Blocked& blocks, const Scalar& round, std::int64_t elements) const {
+    const std::int64_t all = rounds_of(blocks.size(), elements);
+    if (blocks.known()) return number(all);
+    const Scalar length =
+        blocks.inner == 1 ? this->length(blocks, round) : this->length(blocks, round) * number(blocks.inner);
+    return min(number(all), floor_div(length + number(elements - 1), number(elements)));
   }
   Places places(const Blocked& blocks, const Scalar& round) {
     const ScalarVar cut = variable(blocks.cut->loop->var.name() + (round.defined() ? "_1" : ""));
@@ -237,10 +299,18 @@ class ContractionWriter {
     return in_loops(loops, make_stmt(Store{into, std::move(at), substitute(factor, values_)}, span()));
   }
 
-  Stmt cleared(std::int64_t rows, std::int64_t columns) const {
+  Scalar row_tiles() const { return tiles_in(rows_, row_round_, tile_.rows); }
+  Scalar column_tiles() const { return tiles_in(columns_, column_round_, tile_.columns()); }
+  Scalar in_tiles(const Scalar& tiles, std::int64_t elements) const {
+    const auto known = tiles.as_int();
+    return known ? number(*known * elements) : tiles * number(elements);
+  }
+
+  Stmt cleared() const {
     const ScalarVar row = variable("row"), column = variable("column");
-    return in_loops({{row, number(rows)}, {column, number(columns)}},
-                    make_stmt(Store{sums_, {use(row), use(column)}, zero(dtype_)}, span()));
+    return in_loops(
+        {{row, in_tiles(row_tiles(), tile_.rows)}, {column, in_tiles(column_tiles(), tile_.columns())}},
+        make_stmt(Store{sums_, {use(row), use(column)}, zero(dtype_)}, span()));
   }
 
   // A statement for every element of a tile, by its row and column there.
@@ -257,7 +327,20 @@ class ContractionWriter {
     return in_loops(loops, make(use(row), column));
   }
 
-  Stmt tiles(std::int64_t row_tiles, std::int64_t column_tiles) const {
+  // The right factor where it is, at a term of the part and a column of the block.
+  Scalar right_in_place(const Scalar& term, const Scalar& column) const {
+    ScalarMap values = values_;
+    const auto place = [&](const Blocked& blocks, const Scalar& round, const Scalar& within) {
+      const Scalar at = round.defined() ? round * number(blocks.chunk) + within : within;
+      values.insert_or_assign(blocks.cut->var.id(), at);
+      values.insert_or_assign(blocks.cut->loop->var.id(), at);
+    };
+    place(summed_, summed_round_, term);
+    place(columns_, column_round_, column);
+    return substitute(contraction_.right, values);
+  }
+
+  Stmt tiles() const {
     const Buffer tile("tile", dtype_, {number(tile_.rows), number(tile_.columns())}, "local");
     const ScalarVar row_tile = variable("row_tile"), column_tile = variable("column_tile"),
                     term = variable("term");
@@ -272,7 +355,8 @@ class ContractionWriter {
     const Stmt products = each_of_tile([&](const Scalar& row, const Scalar& column) {
       const Scalar left = load(left_, by_rows_ ? std::vector<Scalar>{in_panel(row), use(term)}
                                                : std::vector<Scalar>{use(term), in_panel(row)});
-      const Scalar right = load(right_, {use(term), in_columns(column)});
+      const Scalar right = direct_ ? right_in_place(use(term), in_columns(column))
+                                   : load(right_, {use(term), in_columns(column)});
       return make_stmt(Store{tile, {row, column}, load(tile, {row, column}) + left * right}, span());
     });
     const Scalar terms = summed_.inner == 1 ? length(summed_, summed_round_)
@@ -287,7 +371,7 @@ class ContractionWriter {
     block.name = "tile";
     block.allocations = {tile};
     block.body = seq(std::move(body), span());
-    return in_loops({{column_tile, number(column_tiles)}, {row_tile, number(row_tiles)}},
+    return in_loops({{column_tile, column_tiles()}, {row_tile, row_tiles()}},
                     make_stmt(std::move(block), span()));
   }
 
@@ -350,6 +434,7 @@ class ContractionWriter {
   ScalarMap values_;  // of the axes, at the point that is being written
   Scalar row_round_, column_round_, summed_round_;
   Buffer left_, right_, sums_;
+  bool direct_ = false;   // the right factor has no panel
   bool joins_ = false;    // a tile is one part of a sum
   bool by_rows_ = false;  // the panel of the left factor is (row, summed)
 };

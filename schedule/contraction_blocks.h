@@ -15,7 +15,7 @@ struct Contraction {
   const Nest& nest;
   const Store* init;  // null: joined to what the result holds
   Scalar left, right;
-  std::vector<const Axis*> around, rows, columns, summed;  // of literal extents above 0
+  std::vector<const Axis*> around, rows, columns, summed;  // literal extents are above 0
   // Where it does not hold the factor that it guards is 0 and the product counts nothing, also that of an
   // infinity. Undefined: it holds.
   Scalar guard;

@@ -4,11 +4,14 @@
 
 #include "ir/verify/verify.h"
 #include "loops/iterations.h"
+#include "loops/primitives.h"
 #include "loops/range_prover.h"
 #include "loops/work.h"
 #include "schedule/arrange.h"
 #include "schedule/contraction.h"
+#include "schedule/dots.h"
 #include "schedule/epilogue.h"
+#include "schedule/movement.h"
 
 namespace relish {
 namespace {
@@ -30,10 +33,14 @@ class Scheduler {
     if (stmt.as<For>()) {
       // Buffers that may share elements: nothing is reordered.
       if (has_views_) return loop(stmt);
-      if (const auto blocks = contract(stmt, prover_, target_))
-        return blocks->as<For>() ? loop(*blocks) : statement(*blocks);
-      const Stmt arranged = arrange(stmt, prover_, accumulators_);
-      return arranged.as<For>() ? loop(arranged) : statement(arranged);
+      if (const auto contracted = contract(stmt, prover_, target_)) {
+        const Stmt blocks = inside(contracted->blocks);
+        if (!contracted->few.defined()) return blocks;
+        return make_stmt(IfStmt{contracted->few, inside(in_rows(fresh_copy(stmt, {}, {}))), blocks},
+                         stmt->span);
+      }
+      if (const auto tiles = move_in_tiles(stmt, prover_, target_)) return inside(*tiles);
+      return inside(in_rows(stmt));
     }
     if (const auto* n = stmt.as<While>()) {
       While copy = *n;
@@ -63,6 +70,14 @@ class Scheduler {
   }
 
  private:
+  // Nests that are no contractions of blocks.
+  Stmt in_rows(const Stmt& nest) {
+    if (const auto lanes = sum_in_lanes(nest, prover_, target_, accumulators_)) return *lanes;
+    return arrange(nest, prover_, accumulators_);
+  }
+  // What lies inside of a nest whose own order is settled.
+  Stmt inside(const Stmt& settled) { return settled.as<For>() ? loop(settled) : statement(settled); }
+
   bool changed(const Stmt& before, Stmt& into) {
     into = statement(before);
     return !into.same_as(before);

@@ -6,7 +6,11 @@
 
 namespace relish::test {
 
-inline constexpr Target small_tiles{
-    .vector_bytes = 8, .vector_registers = 8, .private_cache_bytes = 0, .least_products = 0};
+inline constexpr Target small_tiles{.vector_bytes = 8,
+                                    .vector_registers = 8,
+                                    .private_cache_bytes = 0,
+                                    .line_bytes = 16,
+                                    .least_products = 0,
+                                    .least_moved = 0};
 
 }  // namespace relish::test

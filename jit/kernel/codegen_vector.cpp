@@ -46,11 +46,9 @@ bool VectorEmitter::moves(const Scalar& value, const Lanes& lanes) {
 // Inside the loop.
 bool VectorEmitter::fits(const For& loop, const Store& store) {
   if (!plain(store.buffer.dtype()) || store.indices.empty() || may_fault(store.value, prover_)) return false;
-  for (std::size_t d = 0; d < store.indices.size(); ++d) {
-    const auto stride = prover_.stride(store.indices[d], loop.var);
-    if (!stride || stride->constant() != (d + 1 == store.indices.size() ? 1 : 0)) return false;
+  if (pace_of(store.buffer, store.indices, loop.var, prover_) != Pace::Along) return false;
+  for (std::size_t d = 0; d < store.indices.size(); ++d)
     if (!prover_.in_range(store.indices[d], store.buffer.shape()[d])) return false;
-  }
   const auto slot = frame_.buffers.find(store.buffer.id());
   return slot != frame_.buffers.end() && slot->second.strides.empty();
 }
@@ -89,11 +87,8 @@ llvm::Value* VectorEmitter::vector(const Scalar& value, const Lanes& lanes) {
 llvm::Value* VectorEmitter::vector_load(const Load& load, Span span, const Lanes& lanes) {
   const DType dtype = load.buffer->dtype();
   const auto slot = frame_.buffers.find(load.buffer->id());
-  bool side_by_side = plain(dtype) && slot != frame_.buffers.end() && slot->second.strides.empty();
-  for (std::size_t d = 0; d < load.indices.size(); ++d) {
-    const auto stride = prover_.stride(load.indices[d], lanes.loop.var);
-    side_by_side = side_by_side && stride && stride->constant() == (d + 1 == load.indices.size() ? 1 : 0);
-  }
+  const bool side_by_side = plain(dtype) && slot != frame_.buffers.end() && slot->second.strides.empty() &&
+                            pace_of(*load.buffer, load.indices, lanes.loop.var, prover_) == Pace::Along;
   if (!side_by_side) return lane_by_lane(relish::load(*load.buffer, load.indices, span), lanes);
   const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
   define(lanes.loop.var, {nullptr, lanes.begin, nullptr});
