@@ -3,15 +3,34 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "ir/operators/evaluator.h"
 #include "schedule/target.h"
 
 namespace relish {
 
+// What kernels did in calls of an evaluator that watches them.
+struct KernelLog {
+  struct Kernel {
+    PrimFuncPtr function;  // as it was before its loops were scheduled
+    Span span;             // of what calls it
+  };
+  struct Run {
+    std::size_t kernel = 0;
+    std::int64_t begin_ns = 0, end_ns = 0;  // of one clock that only goes on
+    // None where it depends on more than sizes.
+    std::optional<double> operations = {}, bytes = {};
+  };
+  std::vector<Kernel> kernels;
+  std::vector<Run> runs;
+};
+
 struct JitOptions {
   int threads = 0;                    // 0: the affinity and quota of this process
   std::optional<Target> target = {};  // what loops are scheduled for, when it is not this machine
+  KernelLog* log = nullptr;  // receives what kernels do; code that is not watched does not look at it
 };
 
 // Starting is cheap; LLVM is initialised at the first compilation. Compiled code is kept per module and
@@ -20,6 +39,15 @@ std::unique_ptr<Evaluator> make_jit(const JitOptions& options = {});
 
 // What compiled code is scheduled for here.
 Target this_machine();
+
+// This machine, as far as compiled code depends on it.
+struct MachineDescription {
+  std::string processor;  // by LLVM's name
+  bool fused_multiply_add = false;
+  Target target;
+  int threads = 1;  // of the affinity and quota of this process
+};
+MachineDescription describe_machine();
 
 // The same code on another number of threads. `jit` is an evaluator that make_jit made; it must outlive the
 // result.

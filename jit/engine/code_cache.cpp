@@ -176,7 +176,7 @@ std::shared_ptr<const Compiled> CodeCache::find_or_compile(const ModulePtr& modu
   std::shared_ptr<const Compiled> code;
   with_big_stack([&] {
     if (!engine_) engine_ = std::make_unique<Engine>(target_);
-    code = compile(*engine_, *module, functions, unknown);
+    code = compile(*engine_, *module, functions, unknown, watched_);
   });
   std::vector<std::weak_ptr<const void>> alive;
   for (const GlobalFunction& function : functions) alive.push_back(weak_of(function));

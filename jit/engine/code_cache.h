@@ -19,7 +19,7 @@ namespace relish::jit {
 class CodeCache {
  public:
   // None: code is scheduled for this machine.
-  explicit CodeCache(std::optional<Target> target) : target_(std::move(target)) {}
+  CodeCache(std::optional<Target> target, bool watched) : target_(std::move(target)), watched_(watched) {}
 
   // The code for such arguments of a Relax function, which are checked first.
   std::shared_ptr<const Compiled> code_for(const ModulePtr& module, const FunctionPtr& function,
@@ -59,7 +59,8 @@ class CodeCache {
                                                   UnknownShapes unknown);
 
   const std::optional<Target> target_;
-  std::mutex mutex_;  // guards compilation and what is kept
+  const bool watched_;  // kernels tell of their runs
+  std::mutex mutex_;    // guards compilation and what is kept
   std::unique_ptr<Engine> engine_;
   std::list<Entry> entries_;
   std::vector<Recent> recent_;

@@ -14,6 +14,16 @@
 
 namespace relish::jit {
 
+namespace {
+
+// What is told of kernels is told of the text that was scheduled.
+void before_schedule(std::vector<WatchedKernel>& kernels, const Module& unscheduled) {
+  for (WatchedKernel& kernel : kernels)
+    if (const PrimFuncPtr found = unscheduled.prim_func(kernel.function->name)) kernel.function = found;
+}
+
+}  // namespace
+
 std::vector<GlobalFunction> reachable_functions(const Module& module, std::string_view name) {
   const GlobalFunction* entry = module.find(name);
   RELISH_CHECK(entry != nullptr, std::string(name));
@@ -31,7 +41,8 @@ std::vector<GlobalFunction> reachable_functions(const Module& module, std::strin
 }
 
 std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
-                                        const std::vector<GlobalFunction>& functions, UnknownShapes unknown) {
+                                        const std::vector<GlobalFunction>& functions, UnknownShapes unknown,
+                                        bool watched) {
   auto compiled = std::make_shared<Compiled>();
   Module part;
   part.name = module.name;
@@ -43,18 +54,22 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
   compiled->direct = calls_directly(part, name);
   if (std::holds_alternative<PrimFuncPtr>(functions.front())) {
     require_compilable(functions);
-    const LiftedModule alone{schedule(fuse(part), engine.target()), {}};
-    GraphEmitter emitter(alone, build, engine.traits(), compiled->sites);
+    const Module fused = fuse(part);
+    const LiftedModule alone{schedule(fused, engine.target()), {}};
+    GraphEmitter emitter(alone, build, engine.traits(), compiled->sites, nullptr, nullptr,
+                         watched ? &compiled->watched : nullptr);
     symbol = emitter.finish(emitter.entry_of(*alone.module.prim_func(name)));
+    before_schedule(compiled->watched, fused);
   } else {
     const LoweredProgram program = lowered_program(part, unknown, engine.target());
     const LiftedModule& lowered = program.lifted;
     const FunctionPtr function = lowered.module.function(name);
     GraphEmitter emitter(lowered, build, engine.traits(), compiled->sites, &compiled->host_calls,
-                         &program.operators);
+                         &program.operators, watched ? &compiled->watched : nullptr);
     symbol = emitter.finish(emitter.function(*function));
     const FunctionSteps& steps = emitter.steps(*function);
     compiled->layout = FunctionLayout{steps.places, steps.params, steps.result};
+    before_schedule(compiled->watched, program.unscheduled);
     for (const GlobalFunction& each : lowered.module.functions) {
       const auto* graph = std::get_if<FunctionPtr>(&each);
       if (!graph) continue;

@@ -10,6 +10,7 @@
 #include "jit/engine/sites.h"
 #include "jit/runtime/context.h"
 #include "jit/runtime/host_calls.h"
+#include "jit/runtime/kernel_runs.h"
 #include "jit/steps/steps.h"
 #include "transform/legalize.h"
 
@@ -28,6 +29,7 @@ struct Compiled {
   bool recursive = false;                // needs a large stack
   bool direct = false;                   // calls prim_funcs directly, which may write to arguments
   std::optional<FunctionLayout> layout;  // of a Relax function
+  std::vector<WatchedKernel> watched;    // of code that was made to be watched
 };
 
 // The functions that `name` reaches in the module, itself first. The compiled code depends on nothing else.
@@ -35,7 +37,9 @@ std::vector<GlobalFunction> reachable_functions(const Module& module, std::strin
 
 // `functions` as reachable_functions gives them. Failure(TypeError) for what cannot be compiled; operators on
 // shapes that only the run shows are evaluated by the program, or refused, as `unknown` says.
+// `watched`: kernels tell of their runs.
 std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
-                                        const std::vector<GlobalFunction>& functions, UnknownShapes unknown);
+                                        const std::vector<GlobalFunction>& functions, UnknownShapes unknown,
+                                        bool watched = false);
 
 }  // namespace relish::jit

@@ -2,6 +2,7 @@
 // a bad status into the same Failure that the interpreter throws.
 #include <fmt/format.h>
 
+#include <map>
 #include <span>
 
 #include "ir/calls/direct_calls.h"
@@ -15,6 +16,7 @@
 #include "jit/jit.h"
 #include "jit/kernel/kernel_symbols.h"
 #include "jit/runtime/marshal.h"
+#include "loops/operations.h"
 #include "loops/prim_calls.h"
 #include "support/big_stack.h"
 #include "support/interrupt.h"
@@ -28,7 +30,9 @@ using namespace jit;
 class Jit final : public Evaluator {
  public:
   explicit Jit(const JitOptions& options)
-      : threads_(options.threads > 0 ? options.threads : usable_processors()), cache_(options.target) {}
+      : threads_(options.threads > 0 ? options.threads : usable_processors()),
+        cache_(options.target, options.log != nullptr),
+        log_(options.log) {}
 
   std::string_view name() const override { return "jit"; }
 
@@ -95,6 +99,7 @@ class Jit final : public Evaluator {
     else
       arenas_.of(state.threads).execute(execute);
     pool_.give_back(std::move(scratch));
+    if (log_) note_runs(held, state.kernel_runs);
     switch (status) {
       case status_ok:
         return;
@@ -110,6 +115,26 @@ class Jit final : public Evaluator {
         }
       default:
         fail_at_site(code.sites[context.error.site], context.error, state);
+    }
+  }
+
+  // What the kernels of a call did, in the log.
+  void note_runs(const std::shared_ptr<const Compiled>& code, const std::vector<KernelRun>& runs) {
+    auto [known, added] = logged_.try_emplace(code, log_->kernels.size());
+    if (added)
+      for (const WatchedKernel& kernel : code->watched)
+        log_->kernels.push_back({kernel.function, kernel.span});
+    for (const KernelRun& run : runs) {
+      if (run.end_ns == 0) continue;
+      const PrimFunc& function = *code->watched[static_cast<std::size_t>(run.kernel)].function;
+      const std::vector<ScalarVar> symbols = kernel_symbols(function);
+      const auto size_of = [&](const ScalarVar& var) -> std::optional<std::int64_t> {
+        for (std::size_t i = 0; i < symbols.size() && i < run.sizes.size(); ++i)
+          if (symbols[i] == var) return run.sizes[i];
+        return std::nullopt;
+      };
+      log_->runs.push_back({known->second + static_cast<std::size_t>(run.kernel), run.begin_ns, run.end_ns,
+                            operations_of(function, size_of), bytes_of(function, size_of)});
     }
   }
 
@@ -141,6 +166,9 @@ class Jit final : public Evaluator {
 
   const int threads_;
   CodeCache cache_;
+  KernelLog* const log_;
+  std::map<std::shared_ptr<const Compiled>, std::size_t>
+      logged_;  // where the kernels of code begin in the log
   ScratchPool pool_;
   Arenas arenas_;
 };
@@ -167,6 +195,11 @@ class OnThreads final : public Evaluator {
 std::unique_ptr<Evaluator> make_jit(const JitOptions& options) { return std::make_unique<Jit>(options); }
 
 Target this_machine() { return Machine().scheduled_for(); }
+
+MachineDescription describe_machine() {
+  const Machine machine;
+  return {machine.processor(), machine.traits().fma, machine.scheduled_for(), usable_processors()};
+}
 
 std::unique_ptr<Evaluator> on_threads(Evaluator& jit, int threads) {
   auto* owner = dynamic_cast<Jit*>(&jit);

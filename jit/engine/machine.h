@@ -30,6 +30,7 @@ class Machine {
   Machine();
 
   const TargetTraits& traits() const { return traits_; }
+  const std::string& processor() const { return cpu_; }
   const Target& scheduled_for() const { return target_for_schedules_; }
   std::unique_ptr<llvm::TargetMachine> target_machine(Effort effort) const;
   // May be called from several threads at once. InternalError when the module is not well formed.

@@ -27,10 +27,13 @@ void CallEmitter::kernel(const step::CallKernel& call, Span span,
     else
       pass_scalar(made, *param.scalar(), call.args[i]);
   }
+  const std::size_t before_sizes = made.values.size();
   pass_sizes(made, call, span);
+  program_.watch().begin(code_, *call.callee, span, llvm::ArrayRef(made.values).drop_front(before_sizes));
   llvm::Value* returned = call.result ? RuntimeCalls::stack_slots(builder, 1) : nullptr;
   if (returned) made.values.push_back(returned);
   llvm::Value* status = builder.CreateCall(callee, made.values);
+  program_.watch().end(code_);
   if (call.fault) {
     llvm::BasicBlock *failed = code_.block("fault"), *next = code_.block("");
     builder.CreateCondBr(builder.CreateIsNull(status), next, failed);

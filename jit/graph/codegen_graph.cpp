@@ -8,14 +8,16 @@
 namespace relish::jit {
 
 GraphEmitter::GraphEmitter(const LiftedModule& lifted, Build& build, const TargetTraits& target,
-                           SiteTable& sites, std::vector<HostCall>* host_calls, const LoweredCalls* operators)
+                           SiteTable& sites, std::vector<HostCall>* host_calls, const LoweredCalls* operators,
+                           std::vector<WatchedKernel>* watched)
     : steps_(lifted, operators),
       build_(build),
       sites_(sites),
       host_calls_(host_calls),
       glue_(build.new_unit("graph", Effort::Translate)),
       runtime_(*glue_->module),
-      kernels_(build, target, sites) {}
+      kernels_(build, target, sites),
+      watch_(watched) {}
 
 std::string GraphEmitter::finish(llvm::Function* entry) {
   entry->setName(entry->getName() + build_.suffix());
@@ -66,10 +68,14 @@ llvm::Function* GraphEmitter::entry_of(const PrimFunc& source) {
     else
       operands.push_back(code.scalar_of_slot(in, position++, param.scalar()->dtype()));
   }
+  const std::size_t before_sizes = operands.size();
   for (std::size_t i = 0; i < kernel_symbols(source).size(); ++i)
     operands.push_back(code.builder.CreateLoad(code.i64, code.slot(in, position++)));
+  watch_.begin(code, source, source.span, llvm::ArrayRef(operands).drop_front(before_sizes));
   if (source.result_dtype) operands.push_back(entry->getArg(2));
-  code.builder.CreateRet(code.builder.CreateCall(kernel(source), operands));
+  llvm::Value* status = code.builder.CreateCall(kernel(source), operands);
+  watch_.end(code);
+  code.builder.CreateRet(status);
   return entry;
 }
 

@@ -9,6 +9,7 @@
 
 #include "jit/engine/engine.h"
 #include "jit/graph/kernel_units.h"
+#include "jit/graph/watched_kernels.h"
 #include "jit/runtime/host_calls.h"
 #include "jit/steps/program_steps.h"
 
@@ -17,9 +18,11 @@ namespace relish::jit {
 class GraphEmitter {
  public:
   // The units of the code go to `build`. `host_calls` receives the calls into the program, `operators` says
-  // which calls are operators'; null where there are none (a prim_func by itself).
+  // which calls are operators'; null where there are none (a prim_func by itself). `watched` receives the
+  // calls of kernels, which then tell of their runs; null: they do not.
   GraphEmitter(const LiftedModule& lifted, Build& build, const TargetTraits& target, SiteTable& sites,
-               std::vector<HostCall>* host_calls = nullptr, const LoweredCalls* operators = nullptr);
+               std::vector<HostCall>* host_calls = nullptr, const LoweredCalls* operators = nullptr,
+               std::vector<WatchedKernel>* watched = nullptr);
 
   // The function and everything that it calls.
   llvm::Function* function(const Function& function);
@@ -35,6 +38,7 @@ class GraphEmitter {
   // The number by which compiled code names the call.
   std::int32_t add(HostCall call);
   RuntimeCalls& runtime() { return runtime_; }
+  const KernelWatch& watch() const { return watch_; }
   SiteTable& sites() { return sites_; }
   std::string name_in_text(const Function& function) const {
     return written_name(steps_.functions(), function.name);
@@ -50,6 +54,7 @@ class GraphEmitter {
   std::unique_ptr<CodeUnit> glue_;  // of all graph functions
   RuntimeCalls runtime_;            // of its module
   KernelUnits kernels_;
+  KernelWatch watch_;
   std::unordered_map<const Function*, llvm::Function*> functions_;
 };
 

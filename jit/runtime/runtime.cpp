@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 
@@ -261,6 +262,25 @@ std::int32_t rt_enter(RtContext* context, std::int32_t site) {
 }
 void rt_leave(RtContext* context) { --context->state->depth; }
 
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// Around a kernel of watched code.
+void rt_kernel_begin(RtContext* context, std::int32_t kernel, const std::int64_t* sizes, std::int64_t count) {
+  try {
+    context->state->kernel_runs.push_back({kernel, 0, 0, {sizes, sizes + count}});
+    context->state->kernel_runs.back().begin_ns = now_ns();
+  } catch (const std::bad_alloc&) {  // the row is missing, and nothing depends on it
+  }
+}
+void rt_kernel_end(RtContext* context) {
+  const std::int64_t end = now_ns();
+  if (!context->state->kernel_runs.empty()) context->state->kernel_runs.back().end_ns = end;
+}
+
 std::int32_t rt_host_call(RtContext* context, std::int32_t index, const std::int64_t* in, std::int64_t* out) {
   CallState& state = *context->state;
   try {
@@ -382,6 +402,8 @@ std::span<const RuntimeSymbol> runtime_symbols() {
       symbol("rt_call_value", rt_call_value),
       symbol("rt_enter", rt_enter),
       symbol("rt_leave", rt_leave),
+      symbol("rt_kernel_begin", rt_kernel_begin),
+      symbol("rt_kernel_end", rt_kernel_end),
       symbol("rt_host_call", rt_host_call),
       symbol("rt_parallel_for", rt_parallel_for),
       symbol("rt_native_call", rt_native_call),

@@ -14,6 +14,7 @@
 
 #include "jit/runtime/context.h"
 #include "jit/runtime/host_calls.h"
+#include "jit/runtime/kernel_runs.h"
 #include "jit/runtime/running_code.h"
 #include "runtime/tensor.h"
 
@@ -70,6 +71,7 @@ class CallState {
   std::unordered_map<void*, std::unique_ptr<Box>> boxes;
   RunningCode running;
   std::int64_t depth = 0;                  // of calls of recursive functions
+  std::vector<KernelRun> kernel_runs;      // of code that is watched
   std::vector<std::int64_t> fault_values;  // found dims, then symbol values, of a failed shape check
   std::mutex mutex;                        // guards `failure`
 

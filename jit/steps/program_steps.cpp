@@ -13,9 +13,9 @@ namespace relish::jit {
 
 LoweredProgram lowered_program(const Module& module, UnknownShapes unknown, const Target& target) {
   require_compilable(module.functions);
-  LoweredProgram program{lift_bodies(module), {}};
-  const Module lowered = legalize(program.lifted.module, unknown, &program.operators);
-  program.lifted.module = schedule(fuse(lowered), target);
+  LoweredProgram program{lift_bodies(module), {}, {}};
+  program.unscheduled = fuse(legalize(program.lifted.module, unknown, &program.operators));
+  program.lifted.module = schedule(program.unscheduled, target);
   return program;
 }
 

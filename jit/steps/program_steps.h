@@ -15,6 +15,7 @@ namespace relish::jit {
 struct LoweredProgram {
   LiftedModule lifted;
   LoweredCalls operators;
+  Module unscheduled;  // the same functions before their loops were scheduled
 };
 // Failure(TypeError) for what cannot be compiled; operators on shapes that only the run shows are evaluated
 // by the program, or refused, as `unknown` says.

@@ -24,6 +24,8 @@
   COMMAND(train, train)                     \
   COMMAND(evaluate, evaluate)               \
   COMMAND(time, time)                       \
+  COMMAND(profile, profile)                 \
+  COMMAND(machine, machine)                 \
   COMMAND(check_gradients, check_gradients) \
   COMMAND(load, load)                       \
   COMMAND(save, save)                       \

@@ -1,0 +1,221 @@
+"""Relish beside PyTorch and NumPy, row by row in turn: A B A B. `./dev bench` calls it.
+
+Usage: compare.py [--quick] [--threads N] [--json FILE] [ROW...]. A ROW is a name, or the beginning of one: `product`.
+RELISH names the program, PEER_PYTHON the Python that has PyTorch."""
+
+import argparse
+import json
+import math
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
+# What PyTorch may be linked with, and the kernels that each library is told to take: one that does not know the
+# processor takes its slowest.
+BLAS = [(folder, {variable: kernels} if kernels else {})
+        for folder, variable, choices in (("blis-openmp", "BLIS_ARCH_TYPE", ("", "zen3", "skx", "haswell")),
+                                          ("openblas-openmp", "OPENBLAS_CORETYPE", ("", "SkylakeX", "Haswell")))
+        for kernels in choices]
+SHAPES = ["64_64_64", "128_128_128", "256_256_256", "512_512_512", "1024_1024_1024", "2048_2048_2048", "64_784_128",
+          "64_128_10", "1_784_128", "512_512_2048"]
+CLASSIFIER = ["x=rand", "w0=rand", "b0=rand", "w1=rand", "b1=rand"]
+
+
+def call(file, function, arguments):
+    """A row that `relish time` measures."""
+    given = [part for argument in arguments for part in ("--arg", argument)]
+    return lambda relish, threads, seconds: timed(
+        [relish, "time", str(HERE / file), function, *given, "--threads", str(threads), "--json"])
+
+
+def script(file, optimizer):
+    """A row whose file measures itself when it runs: a step of training."""
+    return lambda relish, threads, seconds: timed(
+        [relish, "run", str(HERE / file), "--set", f"optimizer={optimizer}", "--threads", str(threads)])
+
+
+def all_random(file, function):
+    """Every parameter of the function drawn: read from its text."""
+    text = (HERE / file).read_text()
+    header = re.search(rf"    def {function}\((.*?)\):?\n? *(?:with|return|for)", text, re.S).group(1)
+    names = re.findall(r"(\w+): R\.Tensor", header)
+    return call(file, function, [f"{name}=rand" for name in names])
+
+
+def rows():
+    found = {}
+    for shape in SHAPES:
+        found[f"product_{shape}"] = call("w1.relish", f"product_{shape}", ["x=rand", "w=rand"])
+    for n in (512, 1024):
+        found[f"naive_{n}"] = call("w1.relish", f"naive_{n}", ["A=rand", "B=rand"])
+    found["mlp_1"] = call("w2.relish", "one", CLASSIFIER)
+    found["mlp_64"] = call("w2.relish", "many", CLASSIFIER)
+    found["mlp_sgd"] = script("w3.relish", "sgd(lr=0.1)")
+    found["mlp_adam"] = script("w3.relish", "adam(lr=0.001)")
+    found["lenet"] = all_random("w4.relish", "main")
+    found["lenet_sgd"] = script("w4.relish", "sgd(lr=0.1)")
+    found["resnet18"] = all_random("w5.relish", "infer")
+    found["resnet18_momentum"] = script("w5.relish", "momentum(lr=0.1, momentum=0.9)")
+    found["encoder"] = all_random("w6.relish", "main")
+    found["encoder_adam"] = script("w6.relish", "adam(lr=0.001)")
+    for name in ("chain", "softmax", "layer_norm", "sum_columns", "sum_rows", "transpose"):
+        found[name] = all_random("w7.relish", name)
+    found["logistic"] = call("w8.relish", "main", ["x=rand", "y=zeros"])
+    return found
+
+
+def timed(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return {"error": done.stderr.strip().splitlines()[0] if done.stderr.strip() else "it failed"}
+    line = done.stdout.strip().splitlines()[-1]
+    if line.startswith("{"):
+        return json.loads(line)
+    words = line.split()
+    return {name: float(value) for name, value in zip(words[::2], words[1::2])}
+
+
+class Peer:
+    """A worker of peer_torch.py with one choice of libraries."""
+
+    def __init__(self, threads, folder, kernels):
+        self.environment = dict(os.environ, OMP_NUM_THREADS=str(threads), BLIS_NUM_THREADS=str(threads),
+                                OPENBLAS_NUM_THREADS=str(threads), **kernels)
+        self.libraries = ["PyTorch"]
+        if folder:
+            self.environment["LD_LIBRARY_PATH"] = str(LIBRARIES / folder)
+            self.libraries.append(" ".join([folder, *kernels.values()]))
+        malloc = LIBRARIES / "libtcmalloc_minimal.so.4"
+        if malloc.exists():
+            self.environment["LD_PRELOAD"] = str(malloc)
+            self.libraries.append("tcmalloc")
+        self.python = os.environ.get("PEER_PYTHON", "/usr/bin/python3")
+        self.process = subprocess.Popen([self.python, "-W", "ignore", "-B", str(HERE / "peer_torch.py"), str(threads)],
+                                        env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def measure(self, name, seconds):
+        self.process.stdin.write(f"{name} {seconds}\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        return json.loads(answer) if answer else {"error": "the peer has ended"}
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def best_peer(threads):
+    """The choice whose product of 512 x 512 x 512 is quickest."""
+    best, least = None, math.inf
+    for folder, kernels in [choice for choice in BLAS if (LIBRARIES / choice[0]).is_dir()] or [("", {})]:
+        peer = Peer(threads, folder, kernels)
+        measured = peer.measure("product_512_512_512", 0.2).get("min_ms", math.inf)
+        if best is None or measured < least:
+            if best:
+                best.close()
+            best, least = peer, measured
+        else:
+            peer.close()
+    return best
+
+
+def start_times(relish, python, environment, rounds):
+    """W9: from the start of a process to the first result of the classifier of one row."""
+    ours_command = [relish, "call", str(HERE / "w2.relish"), "one",
+                    *[part for argument in CLASSIFIER for part in ("--arg", argument)]]
+    text = ("import torch\nfrom torch import nn\n"
+            "m = nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10))\n"
+            "print(float(m(torch.rand(1, 784)).sum()))")
+    numpy = ("import numpy as np\nr = np.random.rand\n"
+             "print(float((np.maximum(r(1, 784) @ r(784, 128) + r(128), 0) @ r(128, 10) + r(10)).sum()))")
+    taken = {"relish": [], "torch": [], "numpy": []}
+    for _ in range(rounds):
+        for name, command in (("relish", ours_command), ("torch", [python, "-c", text]),
+                              ("numpy", [python, "-c", numpy])):
+            begin = time.perf_counter()
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=environment)
+            taken[name].append((time.perf_counter() - begin) * 1e3)
+    medians = {name: statistics.median(values) for name, values in taken.items()}
+    best = min(("torch", "numpy"), key=lambda name: medians[name])
+    return medians["relish"], medians[best], best
+
+
+def machine_of(relish):
+    done = subprocess.run([relish, "machine", "--json"], capture_output=True, text=True, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else {}
+
+
+def compare(name, ours, peer, options):
+    """Both in turn; the medians of the medians."""
+    mine, theirs = [], []
+    for _ in range(options.rounds):
+        for measured, into in ((ours(options.relish, options.threads, options.seconds), mine),
+                               (peer.measure(name, options.seconds), theirs)):
+            if "error" in measured:
+                return {"row": name, "error": measured["error"]}
+            into.append(measured["median_ms"])
+    median, other = statistics.median(mine), statistics.median(theirs)
+    return {"row": name, "relish_ms": median, "peer_ms": other, "ratio": other / median,
+            "spread": (max(mine) - min(mine)) / median, "peer_spread": (max(theirs) - min(theirs)) / other}
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Relish beside PyTorch and NumPy")
+    parser.add_argument("rows", nargs="*")
+    parser.add_argument("--quick", action="store_true", help="one alternation, and none of the largest rows")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--json", help="file for all figures")
+    options = parser.parse_args()
+    options.relish = os.environ.get("RELISH", "relish")
+    options.rounds = 1 if options.quick else 5
+    options.seconds = 0.2 if options.quick else 0.5
+    chosen = rows()
+    known = [*chosen, "start"]
+    if options.rows:
+        unknown = [row for row in options.rows if not any(name.startswith(row) for name in known)]
+        if unknown:
+            sys.exit(f"bench: there is no row {unknown[0]}; there are {', '.join(known)}")
+        known = [name for name in known if any(name.startswith(row) for row in options.rows)]
+    elif options.quick:
+        known = [name for name in known if name not in ("product_2048_2048_2048", "resnet18", "resnet18_momentum")]
+
+    peer = best_peer(options.threads)
+    result = {"machine": machine_of(options.relish), "threads": options.threads, "rounds": options.rounds,
+              "peer": " + ".join(peer.libraries), "load": os.getloadavg()[0], "rows": []}
+    print(f"{options.threads} thread(s), {result['machine'].get('processor', 'this machine')}, load "
+          f"{result['load']:.1f}; peer: {result['peer']} (logistic: NumPy; start: the quicker one)")
+    print(f"{'row':<24}{'relish ms':>12}{'peer ms':>12}{'ratio':>8}  spread of both")
+    for name in known:
+        if name == "start":
+            mine, theirs, best = start_times(options.relish, peer.python, peer.environment, options.rounds * 2 + 1)
+            row = {"row": name, "relish_ms": mine, "peer_ms": theirs, "ratio": theirs / mine, "peer": best}
+        else:
+            row = compare(name, chosen[name], peer, options)
+        result["rows"].append(row)
+        if "error" in row:
+            print(f"{name:<24}{row['error']}", flush=True)
+        else:
+            spread = f"  {row['spread']:.0%} {row['peer_spread']:.0%}" if "spread" in row else ""
+            print(f"{name:<24}{row['relish_ms']:>12.4f}{row['peer_ms']:>12.4f}{row['ratio']:>8.2f}{spread}", flush=True)
+    peer.close()
+    ratios = [row["ratio"] for row in result["rows"] if row["row"].startswith("product") and "ratio" in row]
+    if ratios:
+        result["products"] = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        print(f"{'products, together':<24}{'':>24}{result['products']:>8.2f}")
+    if options.json:
+        with tempfile.NamedTemporaryFile("w", dir=Path(options.json).resolve().parent, delete=False) as file:
+            json.dump(result, file, indent=1)
+        os.replace(file.name, options.json)
+    if any("error" in row for row in result["rows"]):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+// The commands that look at compiled code while it runs and at the machine: what they count, and the files
+// that they keep.
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "frontend/reader.h"
+#include "shell/program/machine_facts.h"
+#include "tests/unit/shell/script_harness.h"
+
+using namespace relish;
+using relish::testing::run_alone;
+
+namespace {
+
+const char* const model =
+    "@I.ir_module\n"
+    "class M:\n"
+    "    @R.function\n"
+    "    def main(x: R.Tensor((\"n\", 4), \"float32\"), w: R.Tensor((4, 8), \"float32\")):\n"
+    "        y = R.matmul(x, w)\n"
+    "        return R.add(R.exp(y), y)\n"
+    "p = profile(M.main, arg={'x': ones((3, 4)), 'w': ones((4, 8))}, runs=4)\n";
+
+// A folder of its own for what commands keep, while the test lasts.
+class CacheFolder {
+ public:
+  CacheFolder()
+      : path_(std::filesystem::temp_directory_path() / ("relish_cache_" + std::to_string(getpid()))) {
+    std::filesystem::create_directories(path_);
+    if (const char* before = std::getenv("XDG_CACHE_HOME")) before_ = before;
+    setenv("XDG_CACHE_HOME", path_.c_str(), 1);
+  }
+  ~CacheFolder() {
+    if (before_.empty())
+      unsetenv("XDG_CACHE_HOME");
+    else
+      setenv("XDG_CACHE_HOME", before_.c_str(), 1);
+    std::filesystem::remove_all(path_);
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::string before_;
+};
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE("profile: a row a kernel, with its calls, lines and rates") {
+  CHECK(run_alone(std::string(model) + "print(p['runs'], len(p['kernels']) >= 1)") == "4 True\n");
+  // 2 * 3 * 4 * 8 operations of the product and 24 of exp, whatever kernels they end up in.
+  CHECK(run_alone(
+            std::string(model) +
+            "total = 0.0\nlines = ''\nfor k in p['kernels']:\n"
+            "    total = total + k['gflops'] * k['ms'] * 1000000.0\n    lines = lines + k['lines'] + ' '\n"
+            "    assert k['calls'] == 1.0 and k['share'] > 0.0 and k['gbs'] > 0.0\n"
+            "print(round(total), '5' in lines and '6' in lines)") == "240 True\n");
+}
+
+TEST_CASE("profile: a prim_func by itself, and one that runs many times in a call") {
+  CHECK(run_alone("@T.prim_func\ndef f(A: T.Buffer((6,), 'float32'), B: T.Buffer((6,), 'float32')):\n"
+                  "    for i in range(6):\n        B[i] = A[i] * T.float32(2)\n"
+                  "p = profile(f, arg={'A': ones((6,))}, runs=2)\n"
+                  "print(p['kernels'][0]['name'], p['kernels'][0]['calls'])") == "f 1.0\n");
+  CHECK(
+      run_alone(
+          "@R.function\ndef f(x: R.Tensor((3,), 'float32')):\n    for i in range(5):\n        x = R.exp(x)\n"
+          "    return x\np = profile(f, arg={'x': ones((3,))}, runs=2)\n"
+          "print(p['kernels'][0]['calls'])") == "5.0\n");
+}
+
+TEST_CASE("profile: watched code computes the same, and other code is not watched") {
+  KernelLog log;
+  const auto watched = make_jit({.threads = 2, .log = &log});
+  const auto plain = make_jit({.threads = 2});
+  const ModulePtr module =
+      read_module("test.relish",
+                  "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((4,), \"float32\")):\n"
+                  "        return R.exp(x)\n");
+  const std::vector<Value> args{Value(Tensor::zeros(DType::Float32, {4}))};
+  const Tensor a = watched->call(module, "main", args).tensor(),
+               b = plain->call(module, "main", args).tensor();
+  for (std::int64_t i = 0; i < 4; ++i) CHECK(a.get_double(i) == b.get_double(i));
+  REQUIRE(log.runs.size() == 1);
+  CHECK(log.runs[0].end_ns >= log.runs[0].begin_ns);
+  CHECK(log.runs[0].bytes == 32.0);
+  watched->call(module, "main", args);
+  CHECK(log.runs.size() == 2);
+  CHECK(log.kernels.size() == 1);
+}
+
+TEST_CASE("machine: measured once, kept in a file, and measured again where that is damaged") {
+  const CacheFolder folder;
+  const MachineDescription machine = describe_machine();
+  CHECK(machine.target.vector_bytes >= 8);
+  CHECK(machine.threads >= 1);
+  keep_speed(machine, {10, 20, 3, 4});
+  const auto json = nlohmann::json::parse(contents(machine_file()));
+  CHECK(json["version"] == 1);
+  CHECK(json.size() == 2);
+  REQUIRE(known_speed(machine));
+  CHECK(known_speed(machine)->gflops_all == 20);
+  std::ofstream(machine_file()) << "{\"version\": 1, ";
+  keep_speed(machine, {11, 20, 3, 4});
+  CHECK(nlohmann::json::parse(contents(machine_file())).size() == 2);
+  const MachineSpeed speed = measure_machine(machine);
+  CHECK(speed.gflops_one > 0.1);
+  CHECK(speed.gbs_one > 0.01);
+}
