@@ -121,9 +121,10 @@ std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, b
   const Buffer result = made->buffer;
   const auto dimensions = dimensions_of(*follower, result);
   if (!dimensions) return std::nullopt;
-  const auto blocks = contract(nest, prover, target);
-  // A result that is read back holds parts of sums.
-  if (!blocks || loads_from(*blocks, result)) return std::nullopt;
+  const auto contracted = contract(nest, prover, target);
+  // Blocks that only the run chooses stay apart from what follows, as does a result that is read back: it
+  // holds parts of sums.
+  if (!contracted || contracted->few.defined() || loads_from(contracted->blocks, result)) return std::nullopt;
 
   const auto behind = [&](const Stmt& stmt) -> std::optional<Stmt> {
     const auto* store = stmt.as<Store>();
@@ -147,7 +148,7 @@ std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, b
     body.push_back(fresh_copy(by_name, axes));
     return seq(std::move(body), stmt->span);
   };
-  return rewrite(*blocks, [](const Scalar&) { return std::nullopt; }, behind);
+  return rewrite(contracted->blocks, [](const Scalar&) { return std::nullopt; }, behind);
 }
 
 PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target) {

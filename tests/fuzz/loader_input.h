@@ -2,7 +2,6 @@
 // folder.
 #pragma once
 
-#include <sanitizer/allocator_interface.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,6 +15,14 @@
 #include "runtime/tensor.h"
 #include "support/failure.h"
 #include "support/limits.h"
+
+// Without a sanitizer nothing tells of allocations; the limit on memory still holds.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define RELISH_FUZZ_WATCHES_ALLOCATIONS
+#include <sanitizer/allocator_interface.h>
+#endif
+#endif
 
 namespace relish::fuzzing {
 
@@ -53,9 +60,11 @@ inline void check_allocation(const volatile void*, std::size_t size) {
 // memory than the limit that is set here, so that a loader that meets it has trusted an announced size.
 template <class Load>
 void try_loader(const std::uint8_t* data, std::size_t size, Load&& load) {
+#ifdef RELISH_FUZZ_WATCHES_ALLOCATIONS
   static const bool hooked =
       __sanitizer_install_malloc_and_free_hooks(check_allocation, [](const volatile void*) {}) != 0;
   if (!hooked) std::abort();
+#endif
   limits().memory_bytes = std::uint64_t{1} << 30;
   const MemoryFile file(data, size);
   allowed_allocation = std::max<std::size_t>((std::size_t{64} << 20) + 4096, 4 * size);
