@@ -18,7 +18,7 @@ FunctionPtr relax_function(const Module& module, std::string_view name) {
         {{},
          fmt::format(
              "an R.function can call it: y = R.call_tir(cls.{}, (…), R.Tensor(…)); losses and gradients "
-             "need a function of operators, since a prim_func has no gradient rule",
+             "go through that call",
              name)}};
     fail(ErrorClass::Usage, prim->span, "function.kind",
          fmt::format("'{}' is a prim_func; expected a Relax function", name), std::move(ways));

@@ -96,7 +96,8 @@ std::set<std::string> operators_in_result(const Module& module, bool varied) {
 Eligible eligible_operators(bool differentiable) {
   Eligible result;
   for (const Op* op : all_ops()) {
-    if (differentiable && !op->vjp) continue;
+    // Stacks carry gradients between loops, which the programs that are differentiated do not have.
+    if (differentiable && (!op->vjp || op->name.starts_with("stack."))) continue;
     const auto* reason = std::find_if(std::begin(left_out), std::end(left_out),
                                       [&](const LeftOut& each) { return each.name == op->name; });
     if (reason == std::end(left_out))

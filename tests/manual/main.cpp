@@ -1,7 +1,7 @@
 // What the manual says is what the program does: `manual_examples [--update | --diagnostics | --coverage]`.
 // Its table of diagnostics is complete (tests/manual/diagnostics.h; --diagnostics prints it), so is that of
-// constructs (tests/manual/coverage.h; --coverage prints it), and its examples are run. In docs/language.md
-// and docs/training.md
+// constructs (tests/manual/coverage.h; --coverage prints it), and its examples are run. In docs/language.md,
+// docs/training.md and docs/gradients.md
 //
 //   ```relish                 is a script of its own, run in both tiers;
 //   ```relish again           goes on where the script before it stopped;
@@ -262,7 +262,7 @@ int run(const std::string& option) {
     return 0;
   }
   int examples = 0, failures = 0;
-  for (const char* name : {"language.md", "training.md"}) {
+  for (const char* name : {"language.md", "training.md", "gradients.md"}) {
     Page page(std::string(RELISH_SOURCE_DIR) + "/docs/" + name);
     page.run();
     if (option == "--update") page.update();

@@ -189,7 +189,8 @@ TEST_CASE("gradients agree with differences, and between the tiers", "[ops]") {
       }
     }
     INFO(op->name);
-    CHECK(checked > 0);
+    // A stack is no tensor: tests/golden/run/gradients-of-control.relish goes through them.
+    CHECK((checked > 0 || op->name.starts_with("stack.")));
   }
   CHECK((identities > 100 || std::getenv("RELISH_OPS")));
 }

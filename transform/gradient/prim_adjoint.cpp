@@ -8,69 +8,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ir/rewriting/rewrite.h"
 #include "loops/accesses.h"
 #include "loops/primitives.h"
-#include "loops/range_prover.h"
 #include "transform/gradient/final_values.h"
 #include "transform/gradient/nests.h"
+#include "transform/gradient/parts.h"
+#include "transform/gradient/recompute.h"
 #include "transform/gradient/scalar_partials.h"
 
 namespace relish {
 namespace {
-
-// Indices and comparisons of integers in canonical form.
-Scalar tidy(const Scalar& scalar) {
-  return rewrite(scalar, [](const Scalar& each) -> std::optional<Scalar> {
-    if (const auto* access = each.as<Load>()) {
-      std::vector<Scalar> indices;
-      for (const Scalar& index : access->indices) indices.push_back(canonical(index));
-      return load(*access->buffer, std::move(indices), each.span());
-    }
-    const auto* sides = each.as<Compare>();
-    if (!sides || !is_int(sides->a.dtype()) || !is_int(sides->b.dtype())) return std::nullopt;
-    return compare(sides->op, canonical(sides->a), canonical(sides->b), each.span());
-  });
-}
-
-// Whether the condition, or each part of it, is known to hold.
-bool holds(const Scalar& condition, RangeProver& prover) {
-  if (const auto value = condition.as_int()) return *value != 0;
-  if (const auto* both = condition.as<Logical>())
-    return both->op == LogicalOp::And && holds(both->a, prover) && holds(both->b, prover);
-  const auto* sides = condition.as<Compare>();
-  if (!sides || !is_int(sides->a.dtype()) || !is_int(sides->b.dtype())) return false;
-  const Scalar difference = canonical(sides->a - sides->b);
-  const Scalar none = int_literal(difference.dtype(), 0), one = int_literal(difference.dtype(), 1);
-  const auto shown = [&](const Scalar& value) { return prover.nonnegative(canonical(value)); };
-  switch (sides->op) {
-    case CompareOp::Ge:
-      return shown(difference);
-    case CompareOp::Gt:
-      return shown(difference - one);
-    case CompareOp::Le:
-      return shown(none - difference);
-    case CompareOp::Lt:
-      return shown(none - difference - one);
-    case CompareOp::Eq:
-      return shown(difference) && shown(none - difference);
-    case CompareOp::Ne:
-      return false;
-  }
-  return false;
-}
-
-// One read's part of the gradient of its buffer: gathered for an element (in terms of targets and `reduce`),
-// or scattered from the iterations of an assignment.
-struct Part {
-  std::vector<DomainAxis> reduce;
-  Scalar value;
-  const Assignment* scattered = nullptr;
-  std::vector<Scalar> indices, conditions;  // of a scattered one
-};
 
 class PrimAdjointMaker {
  public:
@@ -83,26 +34,23 @@ class PrimAdjointMaker {
   std::optional<PrimAdjoint> run(const std::string& name, std::vector<Obstacle>& obstacles) {
     forward_ = assignments_of(function_);
     refuse_stores_to_inputs();
-    if (forward_.obstacles.empty()) order_ = order_of_final_values(forward_);
+    order_ = order_of_final_values(forward_);
     if (forward_.obstacles.empty()) {
       for (const Assignment& each : forward_.list) writers_[each.buffer.id()].push_back(&each);
       find_active();
       differentiate();
     }
     if (!forward_.obstacles.empty()) {
-      obstacles.insert(obstacles.end(), forward_.obstacles.begin(), forward_.obstacles.end());
+      // One word for each place; what is found first is the cause of the rest.
+      std::set<std::pair<std::uint32_t, std::uint32_t>> told;
+      for (Obstacle& each : forward_.obstacles)
+        if (told.emplace(each.span.begin, each.span.end).second) obstacles.push_back(std::move(each));
       return std::nullopt;
     }
     return finish(name);
   }
 
  private:
-  // The axes over the elements of a buffer.
-  struct Targets {
-    std::vector<DomainAxis> axes;
-    std::vector<ScalarVar> vars;
-  };
-
   const Buffer& param(std::size_t position) const { return *function_.params[position].buffer(); }
 
   void refuse_stores_to_inputs() {
@@ -215,24 +163,6 @@ class PrimAdjointMaker {
     return from->buffer.get();
   }
 
-  // Partials of one element under the same conditions, as their sum.
-  static std::vector<LoadPartial> joined(std::vector<LoadPartial> partials) {
-    std::vector<LoadPartial> result;
-    for (LoadPartial& each : partials) {
-      const auto& indices = each.load.as<Load>()->indices;
-      const auto known = std::find_if(result.begin(), result.end(), [&](const LoadPartial& other) {
-        return *other.load.as<Load>()->buffer == *each.load.as<Load>()->buffer &&
-               same_indices(other.load.as<Load>()->indices, indices) &&
-               same_indices(other.conditions, each.conditions);
-      });
-      if (known == result.end())
-        result.push_back(std::move(each));
-      else
-        known->value = known->value + each.value;
-    }
-    return result;
-  }
-
   // How many of the values that an element was compared with are the element.
   Buffer count_winners(const Buffer& buffer) {
     const Buffer count = like(buffer, buffer.name() + "_count");
@@ -241,7 +171,7 @@ class PrimAdjointMaker {
     bool started = false;
     for (const Assignment* each : writers_.at(buffer.id())) {
       if (each->value.as<FloatLiteral>()) continue;
-      NestStore nest = over(*each);
+      NestStore nest = nest_over(*each);
       nest.name = count.name();
       nest.buffer = count;
       const Scalar won = compare(CompareOp::Eq, each->value, load(buffer, each->indices));
@@ -257,44 +187,11 @@ class PrimAdjointMaker {
     return count;
   }
 
-  // Whether the spatial axes are the indices, and run over all elements.
-  static bool covers(const NestStore& nest) {
-    if (nest.spatial.size() != nest.indices.size()) return false;
-    std::unordered_set<std::uint64_t> seen;
-    for (std::size_t i = 0; i < nest.indices.size(); ++i) {
-      const auto var = nest.indices[i].as_var();
-      if (!var || !seen.insert(var->id()).second) return false;
-      const auto axis = std::find_if(nest.spatial.begin(), nest.spatial.end(),
-                                     [&](const DomainAxis& each) { return each.var == *var; });
-      if (axis == nest.spatial.end() || axis->begin.as_int() != 0) return false;
-      if (!prove_equal(axis->extent, nest.buffer.shape()[i])) return false;
-    }
-    return true;
-  }
-
-  // A nest over the loops of an assignment; its buffer and value are still to be said.
-  static NestStore over(const Assignment& each) {
-    NestStore nest;
-    nest.span = each.span;
-    nest.indices = each.indices;
-    for (const Guard& guard : each.guards) nest.conditions.push_back(guard.condition);
-    std::unordered_set<std::uint64_t> in_indices;
-    for (const Scalar& index : each.indices) {
-      std::vector<ScalarVar> vars;
-      collect_vars(index, vars);
-      for (const ScalarVar& var : vars) in_indices.insert(var.id());
-    }
-    for (const DomainAxis& axis : each.loops)
-      (in_indices.contains(axis.var.id()) || each.update == Update::Set ? nest.spatial : nest.reduce)
-          .push_back(axis);
-    return nest;
-  }
-
   // The buffer with one value everywhere.
   NestStore filled(const Buffer& buffer, const Scalar& value) const {
     NestStore nest;
     nest.name = buffer.name();
-    nest.spatial = elements_of(buffer);
+    nest.spatial = targets_over(buffer).axes;
     for (const DomainAxis& axis : nest.spatial) nest.indices.push_back(use(axis.var));
     nest.buffer = buffer;
     nest.value = value;
@@ -302,95 +199,15 @@ class PrimAdjointMaker {
     return nest;
   }
 
-  static std::vector<DomainAxis> elements_of(const Buffer& buffer) {
-    std::vector<DomainAxis> axes;
-    for (std::size_t i = 0; i < buffer.shape().size(); ++i) {
-      const Scalar& size = buffer.shape()[i];
-      const DType dtype = size.dtype();
-      axes.push_back({ScalarVar("i" + std::to_string(i), dtype), int_literal(dtype, 0), size});
-    }
-    return axes;
-  }
-
-  void add_part(const Assignment& reader, LoadPartial& partial) {
-    const auto* read = partial.load.as<Load>();
-    const Buffer& buffer = *read->buffer;
-    if (!useful_.contains(buffer.id())) return;
-    std::vector<Scalar> conditions;
-    for (const Guard& guard : reader.guards) conditions.push_back(guard.condition);
-    conditions.insert(conditions.end(), partial.conditions.begin(), partial.conditions.end());
-    Targets& targets = targets_of(buffer);
-    Part part;
-    if (const auto inversion = invert(read->indices, targets.vars, buffer.shape(), reader.loops);
-        inversion && worth_gathering(buffer, reader, *inversion)) {
-      // The element that was read has the targets as its indices.
-      const auto known = [&](const Scalar& each) -> std::optional<Scalar> {
-        const auto* load = each.as<Load>();
-        if (!load || !(*load->buffer == buffer) || !same_indices(load->indices, read->indices))
-          return std::nullopt;
-        return relish::load(buffer, std::vector<Scalar>(targets.vars.begin(), targets.vars.end()),
-                            each.span());
-      };
-      for (Scalar& condition : conditions) condition = rewrite(condition, known);
-      part = gathered(targets, *inversion, conditions, rewrite(partial.value, known));
-    } else {
-      part.scattered = &reader;
-      part.indices = read->indices;
-      part.conditions = std::move(conditions);
-      part.value = partial.value;
-    }
-    parts_[buffer.id()].push_back(std::move(part));
-  }
-
-  Part gathered(const Targets& targets, const Inversion& inversion, const std::vector<Scalar>& conditions,
-                const Scalar& value) {
-    RangeProver prover;
-    for (const DomainAxis& axis : targets.axes) {
-      std::vector<ScalarVar> dims;
-      collect_vars(axis.extent, dims);
-      for (const ScalarVar& dim : dims) prover.assume_dimension(dim);
-    }
-    for (const DomainAxis& axis : targets.axes) prover.enter_loop(axis.var, axis.begin, axis.extent);
-    for (const DomainAxis& axis : inversion.free) prover.enter_loop(axis.var, axis.begin, axis.extent);
-    Part part;
-    part.reduce = inversion.free;
-    part.value = tidy(substitute(value, inversion.at));
-    Scalar all;
-    const auto require = [&](const Scalar& condition) {
-      if (holds(condition, prover)) return;
-      all = all.defined() ? logical(LogicalOp::And, all, condition) : condition;
-    };
-    for (const Scalar& condition : inversion.conditions) require(condition);
-    for (const Scalar& condition : conditions) require(tidy(substitute(condition, inversion.at)));
-    if (all.defined()) part.value = if_then_else(all, part.value, zero(part.value.dtype()));
-    return part;
-  }
-
-  // Gathering runs over all elements times the free axes, at once and past those that are none, as between
-  // the steps of a stride; scattering over the iterations, one by one.
-  static bool worth_gathering(const Buffer& buffer, const Assignment& reader, const Inversion& inversion) {
-    const auto size = [](double start, const auto& extents, const auto& extent_of) {
-      std::optional<double> all = start;
-      for (const auto& each : extents) {
-        const auto extent = extent_of(each).as_int();
-        all = all && extent ? std::optional(*all * static_cast<double>(*extent)) : std::nullopt;
-      }
-      return all;
-    };
-    const auto of_axis = [](const DomainAxis& axis) { return axis.extent; };
-    const auto elements = size(1, buffer.shape(), [](const Scalar& dim) { return dim; });
-    const auto rounds = elements ? size(*elements, inversion.free, of_axis) : std::nullopt;
-    const auto iterations = size(1, reader.loops, of_axis);
-    if (!elements || !rounds || !iterations) return !inversion.sparse || inversion.free.empty();
-    return *rounds <= 16 * (*elements + *iterations);
+  void add_part(const Assignment& reader, const LoadPartial& partial) {
+    const Buffer& buffer = *partial.load.as<Load>()->buffer;
+    if (useful_.contains(buffer.id()))
+      parts_[buffer.id()].push_back(part_of(reader, partial, targets_of(buffer)));
   }
 
   Targets& targets_of(const Buffer& buffer) {
     auto [place, fresh] = targets_.try_emplace(buffer.id());
-    if (fresh) {
-      place->second.axes = elements_of(buffer);
-      for (const DomainAxis& axis : place->second.axes) place->second.vars.push_back(axis.var);
-    }
+    if (fresh) place->second = targets_over(buffer);
     return place->second;
   }
 
@@ -469,13 +286,8 @@ class PrimAdjointMaker {
       const auto writers = writers_.find(next.id());
       if ((!is_param && writers == writers_.end()) || !needed_.insert(next.id()).second) continue;
       if (is_param) continue;
-      for (const Assignment* each : writers->second) {
-        std::vector<Access> loads;
-        collect_loads(each->value, loads);
-        for (const Scalar& index : each->indices) collect_loads(index, loads);
-        for (const Guard& guard : each->guards) collect_loads(guard.condition, loads);
-        for (const Access& load : loads) pending.push_back(*load.buffer);
-      }
+      for (const Assignment* each : writers->second)
+        for (const Access& load : loads_of(*each)) pending.push_back(*load.buffer);
     }
   }
 
@@ -485,33 +297,9 @@ class PrimAdjointMaker {
     for (const Buffer& buffer : order_) {
       if (!needed_.contains(buffer.id()) || position_.contains(buffer.id())) continue;
       made_.insert(made_.begin(), buffer);
-      const std::vector<const Assignment*>& writers = writers_.at(buffer.id());
-      for (std::size_t i = 0; i < writers.size(); ++i) {
-        NestStore nest = over(*writers[i]);
-        nest.name = buffer.name();
-        nest.buffer = buffer;
-        nest.value = writers[i]->stored;
-        if (i + 1 < writers.size() && starts(*writers[i], *writers[i + 1])) {
-          const Scalar start = writers[i]->value;
-          nest = over(*writers[++i]);
-          nest.name = buffer.name();
-          nest.buffer = buffer;
-          nest.value = writers[i]->stored;
-          nest.start = start;
-        }
-        stmts.push_back(nest_of(nest));
-      }
+      for (const Stmt& nest : nests_that_compute(writers_.at(buffer.id()))) stmts.push_back(nest);
     }
     return stmts;
-  }
-
-  // Whether `init` is the start of the reduction that follows, over all of its spatial axes.
-  static bool starts(const Assignment& init, const Assignment& update) {
-    if (!init.init || update.init || init.block != update.block || update.update == Update::Set) return false;
-    if (!init.guards.empty() || !same_indices(init.indices, update.indices)) return false;
-    const NestStore nest = over(update);
-    return std::equal(init.loops.begin(), init.loops.end(), nest.spatial.begin(), nest.spatial.end(),
-                      [](const DomainAxis& a, const DomainAxis& b) { return a.var == b.var; });
   }
 
   PrimAdjoint finish(const std::string& name) {

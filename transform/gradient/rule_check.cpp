@@ -56,7 +56,11 @@ void RuleCheck::check(const std::vector<Binding>& bindings, const std::vector<Ex
 
 void RuleCheck::check(const Binding& binding) {
   const Expr& value = binding.value();
-  if (has_effects(value) && (value.as<If>() || value.as<Loop>() || value.as<FunctionCall>())) {
+  const auto* called = value.as<FunctionCall>();
+  const auto* global = called ? called->callee.as<GlobalRef>() : nullptr;
+  const bool again =
+      value.as<If>() || value.as<Loop>() || (global && job_.pairs->reaches_itself(global->name));
+  if (again && has_effects(value)) {
     diagnostics_.error(ErrorClass::Type, value.span(), "gradient.missing",
                        "this has effects, and a gradient would have them twice; expected a pure value");
     return;
