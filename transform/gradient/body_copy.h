@@ -19,8 +19,8 @@ struct BodyCopy {
   VarMap vars;  // of the function's variables
 };
 
-// Calls of nested functions are inlined, and calls of functions whose types say less than those of the
-// arguments, where they do not reach themselves. Other calls stay: they are differentiated as pairs.
+// Calls of nested functions are inlined, and calls of functions in which types say less than the
+// arguments may, where they do not reach themselves. Other calls stay: they are differentiated as pairs.
 BodyCopy copy_body(GradientJob& job, const Function& function, FunctionBuilder& builder);
 
 }  // namespace relish

@@ -162,12 +162,16 @@ bool CallPairs::reaches_itself(const std::string& name) {
 }
 
 bool CallPairs::is_inlined(const Function& function) {
-  const auto open = [](const Type& type) { return !type.function() && !fully_known(type); };
-  const bool any = open(function.result_type) ||
-                   std::any_of(function.params.begin(), function.params.end(), [&](const Var& param) {
-                     return param.type().function() || open(param.type());
-                   });
-  return any && !reaches_itself(function.name);
+  const auto [known, first] = inlined_.try_emplace(function.name, false);
+  if (!first) return known->second;
+  const auto open = [](const Type& type) { return type.function() || !fully_known(type); };
+  bool any = open(function.result_type);
+  for (const Var& param : function.params) any = any || open(param.type());
+  for_each_binding(function, [&](const Binding& binding) {
+    any = any || (has_floats(binding.var().type()) && open(binding.var().type()));
+  });
+  known->second = any && !reaches_itself(function.name);
+  return known->second;
 }
 
 const CallPair& CallPairs::of(const FunctionCall& call, const TakesPart& takes_part) {

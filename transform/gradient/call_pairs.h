@@ -34,8 +34,8 @@ class CallPairs {
   // The callee is a function of the module.
   const CallPair& of(const FunctionCall& call, const TakesPart& takes_part);
 
-  // Whether calls of the function are inlined: its types leave open what the arguments tell, and it does not
-  // reach itself.
+  // Whether calls of the function are inlined: types in it leave open what the arguments may tell, and it
+  // does not reach itself.
   bool is_inlined(const Function& function);
   bool reaches_itself(const std::string& name);
 
@@ -46,6 +46,7 @@ class CallPairs {
   GradientJob& job_;
   std::map<std::string, CallPair> pairs_;
   std::optional<std::unordered_set<std::string>> cyclic_;
+  std::map<std::string, bool> inlined_;
 };
 
 // Paths to the floating tensors in the type.

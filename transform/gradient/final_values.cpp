@@ -258,7 +258,7 @@ class FinalValues {
         if (sources[user].empty()) ready.emplace(position.at(user), true);
       }
     }
-    if (result.size() < written.size()) {
+    if (result.size() < written.size() && all_.obstacles.empty()) {
       for (const Assignment& each : all_.list) {
         if (sources[each.buffer.id()].empty()) continue;
         obstacle(each, fmt::format("elements of '{}' are computed one from another", each.buffer.name()));

@@ -127,6 +127,29 @@ Part part_of(const Assignment& reader, const LoadPartial& partial, const Targets
   return gathered(targets, *inversion, conditions, rewrite(partial.value, known));
 }
 
+NestStore scattered(const Part& part, const Buffer& into) {
+  NestStore nest;
+  nest.name = into.name();
+  nest.reduce = part.scattered->loops;
+  nest.conditions = part.conditions;
+  nest.buffer = into;
+  nest.indices = part.indices;
+  nest.value = load(into, part.indices) + part.value;
+  nest.span = part.scattered->span;
+  return nest;
+}
+
+NestStore filled(const Buffer& buffer, const Scalar& value, Span span) {
+  NestStore nest;
+  nest.name = buffer.name();
+  nest.spatial = targets_over(buffer).axes;
+  for (const DomainAxis& axis : nest.spatial) nest.indices.push_back(use(axis.var));
+  nest.buffer = buffer;
+  nest.value = value;
+  nest.span = span;
+  return nest;
+}
+
 std::vector<LoadPartial> joined(std::vector<LoadPartial> partials) {
   std::vector<LoadPartial> result;
   for (LoadPartial& each : partials) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "transform/gradient/assignments.h"
+#include "transform/gradient/nests.h"
 #include "transform/gradient/scalar_partials.h"
 
 namespace relish {
@@ -27,6 +28,12 @@ struct Part {
 
 // The part that the read gives which `reader` makes; the targets are those of the buffer that is read.
 Part part_of(const Assignment& reader, const LoadPartial& partial, const Targets& targets);
+
+// What a scattered part adds to `into`: in the order of the text, by loops without blocks, since iterations
+// may meet at an element.
+NestStore scattered(const Part& part, const Buffer& into);
+// The buffer with one value everywhere.
+NestStore filled(const Buffer& buffer, const Scalar& value, Span span);
 
 // Partials of one element under the same conditions, as their sum.
 std::vector<LoadPartial> joined(std::vector<LoadPartial> partials);

@@ -60,7 +60,7 @@ class PrimAdjointMaker {
       const Buffer* buffer = function_.params[i].buffer();
       if (!buffer) continue;
       const bool result = seen++ >= buffers - results_;
-      (result ? results_of_call_ : inputs_).insert(buffer->id());
+      if (!result) inputs_.insert(buffer->id());
       position_.emplace(buffer->id(), i);
     }
     std::unordered_set<std::uint64_t> told;
@@ -180,23 +180,11 @@ class PrimAdjointMaker {
       if (!started && covers(nest))
         nest.start = zero(count.dtype());
       else if (!started)
-        body_.push_back(nest_of(filled(count, zero(count.dtype()))));
+        body_.push_back(nest_of(filled(count, zero(count.dtype()), function_.span)));
       started = true;
       write(std::move(nest));
     }
     return count;
-  }
-
-  // The buffer with one value everywhere.
-  NestStore filled(const Buffer& buffer, const Scalar& value) const {
-    NestStore nest;
-    nest.name = buffer.name();
-    nest.spatial = targets_over(buffer).axes;
-    for (const DomainAxis& axis : nest.spatial) nest.indices.push_back(use(axis.var));
-    nest.buffer = buffer;
-    nest.value = value;
-    nest.span = function_.span;
-    return nest;
   }
 
   void add_part(const Assignment& reader, const LoadPartial& partial) {
@@ -245,22 +233,9 @@ class PrimAdjointMaker {
       started = true;
       write(std::move(sum));
     }
-    if (!started) body_.push_back(nest_of(filled(into, zero(into.dtype()))));
+    if (!started) body_.push_back(nest_of(filled(into, zero(into.dtype()), function_.span)));
     for (const Part& part : parts)
-      if (part.scattered) scatter(part, into);
-  }
-
-  // In the order of the text, by loops without blocks: iterations may meet at an element.
-  void scatter(const Part& part, const Buffer& into) {
-    NestStore nest;
-    nest.name = into.name();
-    nest.reduce = part.scattered->loops;
-    nest.conditions = part.conditions;
-    nest.buffer = into;
-    nest.indices = part.indices;
-    nest.value = load(into, part.indices) + part.value;
-    nest.span = part.scattered->span;
-    write(std::move(nest));
+      if (part.scattered) write(scattered(part, into));
   }
 
   void write(NestStore nest) {
@@ -376,7 +351,7 @@ class PrimAdjointMaker {
   std::vector<Buffer> order_;  // written buffers, each behind those that it is computed from
   std::unordered_map<std::uint64_t, std::vector<const Assignment*>> writers_;
   std::unordered_map<std::uint64_t, std::size_t> position_;  // of parameters
-  std::unordered_set<std::uint64_t> inputs_, results_of_call_, needed_;
+  std::unordered_set<std::uint64_t> inputs_, needed_;
   ActiveBuffers active_;
   std::unordered_set<std::uint64_t> useful_;
   std::unordered_set<std::string> names_;
