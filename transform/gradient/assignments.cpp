@@ -351,10 +351,14 @@ class AssignmentReader {
     made_.list.push_back(std::move(made));
   }
 
-  // A scalar that is never assigned again and hangs on inputs alone stands for its value. Others are buffers.
+  // A scalar that is never assigned again and hangs on inputs alone stands for its value, if that is short: a
+  // chain of them would grow without end. Others are buffers.
   void define(const DefineScalar& node, Span span) {
     const Scalar value = node.value.defined() ? known(node.value) : zero(node.var.dtype());
-    if (!assigned_.contains(node.var.id()) && !loads_written(value)) {
+    std::size_t size = 0;
+    for_each_scalar(value, [&](const Scalar&) { ++size; });
+    const std::size_t longest = is_float(value.dtype()) ? 32 : 256;
+    if (!assigned_.contains(node.var.id()) && !loads_written(value) && size <= longest) {
       scalars_.insert_or_assign(node.var.id(), value);
       return;
     }

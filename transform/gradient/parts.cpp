@@ -6,6 +6,7 @@
 
 #include "ir/rewriting/rewrite.h"
 #include "loops/accesses.h"
+#include "loops/digits.h"
 #include "loops/range_prover.h"
 
 namespace relish {
@@ -16,12 +17,12 @@ Scalar tidy(const Scalar& scalar) {
   return rewrite(scalar, [](const Scalar& each) -> std::optional<Scalar> {
     if (const auto* access = each.as<Load>()) {
       std::vector<Scalar> indices;
-      for (const Scalar& index : access->indices) indices.push_back(canonical(index));
+      for (const Scalar& index : access->indices) indices.push_back(rejoined(index));
       return load(*access->buffer, std::move(indices), each.span());
     }
     const auto* sides = each.as<Compare>();
     if (!sides || !is_int(sides->a.dtype()) || !is_int(sides->b.dtype())) return std::nullopt;
-    return compare(sides->op, canonical(sides->a), canonical(sides->b), each.span());
+    return compare(sides->op, rejoined(sides->a), rejoined(sides->b), each.span());
   });
 }
 

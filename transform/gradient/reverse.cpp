@@ -231,7 +231,9 @@ namespace {
 bool needs_like(const Type& type) {
   if (const TupleType* tuple = type.tuple())
     return std::any_of(tuple->fields.begin(), tuple->fields.end(), needs_like);
-  return type.as<StackType>() || !fully_known(type);
+  if (type.as<ScalarType>()) return false;
+  const TensorType* tensor = type.tensor();
+  return !tensor || !tensor->shape || !tensor->dtype;
 }
 
 }  // namespace
@@ -245,27 +247,25 @@ Expr Reverse::as_expr(const Adjoint& adjoint, const Type& type, const Expr& like
       Expr field;
       if (literal)
         field = literal->fields[i];
-      else if (arrived.empty() && like.defined() && needs_like(tuple_type->fields[i]))
+      else if (!arrived.value.defined() && like.defined() && needs_like(tuple_type->fields[i]))
         field = builder_.emit(tuple_get(like, static_cast<int>(i), builder_.origin()), "lv");
       fields.push_back(as_expr(arrived, tuple_type->fields[i], field));
     }
     return tuple(std::move(fields), builder_.origin());
   }
   if (adjoint.value.defined()) return adjoint.value;
-  if (type.as<StackType>() && like.defined()) return zero_stack(like);
   if (const auto* scalar = type.as<ScalarType>()) return scalar_value(zero(scalar->dtype), builder_.origin());
-  const TensorType* tensor = type.tensor();
-  if (tensor && tensor->shape && tensor->dtype) {
+  if (!needs_like(type)) {
+    const TensorType& tensor = *type.tensor();
     return builder_.emit(
-        op_call("zeros", {shape_literal(*tensor->shape)},
-                {{"dtype", Attribute(std::string(name_of(*tensor->dtype)))}}, builder_.origin()),
+        op_call("zeros", {shape_literal(*tensor.shape)},
+                {{"dtype", Attribute(std::string(name_of(*tensor.dtype)))}}, builder_.origin()),
         "lv");
   }
-  if (tensor && like.defined())
-    return builder_.emit(op_call("zeros_like", {like}, {}, builder_.origin()), "lv");
-  fail(ErrorClass::Type, builder_.origin(), "gradient.zeros",
-       fmt::format("nothing depends on a value of type {}, and its zero gradient needs a known shape",
-                   print(type)));
+  RELISH_CHECK(like.defined(), "zeros of a type that does not tell them");
+  if (type.as<StackType>()) return zero_stack(like);
+  if (type.tensor()) return builder_.emit(op_call("zeros_like", {like}, {}, builder_.origin()), "lv");
+  return like;  // a shape, a text: it has no cotangent, and this one is never looked at
 }
 
 // A variable for a value that must not be a tuple literal.

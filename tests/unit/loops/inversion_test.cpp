@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "loops/digits.h"
 #include "tests/unit/loops/helpers.h"
 
 using namespace relish;
@@ -175,4 +176,17 @@ TEST_CASE("what cannot be inverted") {
   const std::vector<Scalar> extent{Scalar(24)};
   CHECK_FALSE(invert(std::vector<Scalar>{d.vars[0] * d.vars[1]}, target, extent, d.axes));
   CHECK_FALSE(invert(std::vector<Scalar>{max(d.vars[0], d.vars[1])}, target, extent, d.axes));
+}
+
+TEST_CASE("the two digits of a number are the number again") {
+  const Scalar v = use(ScalarVar("v", DType::Int64)), w = use(ScalarVar("w", DType::Int64));
+  const Scalar four(4);
+  const Scalar both = floor_div(v, four) * four + floor_mod(v, four);
+  CHECK(structurally_equal(rejoined(both), v));
+  CHECK(prove_equal(rejoined(Scalar(7) - both + w), Scalar(7) - v + w));
+  CHECK(prove_equal(rejoined(both * Scalar(3)), v * Scalar(3)));
+  const Scalar apart = floor_div(v, four) * four + floor_mod(w, four);
+  CHECK(structurally_equal(rejoined(apart), canonical(apart)));
+  CHECK(structurally_equal(rejoined(floor_div(v, four) + floor_mod(v, four)),
+                           canonical(floor_div(v, four) + floor_mod(v, four))));
 }
