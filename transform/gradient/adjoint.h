@@ -35,4 +35,17 @@ inline bool has_floats(const Type& type) {
   return is_float_tensor(type);
 }
 
+// Whether values of the type may hold floats that the type does not tell of, so that a gradient would be
+// lost.
+inline bool may_hide_floats(const Type& type) {
+  if (const TupleType* tuple = type.tuple()) {
+    for (const Type& field : tuple->fields)
+      if (may_hide_floats(field)) return true;
+    return false;
+  }
+  if (const auto* stack = type.as<StackType>()) return may_hide_floats(*stack->element);
+  if (const TensorType* tensor = type.tensor()) return !tensor->dtype;
+  return type.as<AnyType>() != nullptr;
+}
+
 }  // namespace relish

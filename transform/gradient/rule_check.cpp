@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ir/printer/printer.h"
 #include "ir/rewriting/regions.h"
 #include "ir/rewriting/rewrite.h"
 #include "transform/gradient/adjoint.h"
@@ -66,8 +67,11 @@ void RuleCheck::check(const Binding& binding) {
     return;
   }
   if (const auto* branch = value.as<If>()) {
-    for (const RegionPtr& region : {branch->then_region, branch->else_region})
+    for (const RegionPtr& region : {branch->then_region, branch->else_region}) {
+      for (const Var& var : vars_of(*region).free)
+        if (job_.varied.contains(var.id())) check_passed(var.name(), var.type(), value.span());
       check(all_bindings(region->blocks), region->results);
+    }
   } else if (const auto* loop = value.as<Loop>()) {
     check_loop(*loop, value.span());
   } else if (const auto* call = value.as<FunctionCall>()) {
@@ -80,7 +84,21 @@ void RuleCheck::check(const Binding& binding) {
   }
 }
 
+void RuleCheck::check_passed(const std::string& name, const Type& type, Span span) {
+  if (!may_hide_floats(type)) return;
+  diagnostics_
+      .error(ErrorClass::Type, span, "gradient.missing",
+             fmt::format("'{}' has type {} and is on the gradient's path through this; expected a type that "
+                         "tells its dtype",
+                         name, print(type)))
+      .note("bind it with R.match_cast first");
+}
+
 void RuleCheck::check_loop(const Loop& loop, Span span) {
+  for (const Var& var : vars_of(*loop.body).free)
+    if (job_.varied.contains(var.id())) check_passed(var.name(), var.type(), span);
+  for (const Var& param : loop.body->params)
+    if (job_.varied.contains(param.id())) check_passed(param.name(), param.type(), span);
   check(all_bindings(loop.body->blocks), loop.body->results);
   if (!loop.index.defined() || !mentions_index(loop)) return;
   const auto* step = loop.step.as<ScalarValueExpr>();
@@ -116,6 +134,10 @@ void RuleCheck::check_call(const FunctionCall& call, Span span) {
                     function->name));
     return;
   }
+  for (std::size_t i = 0; i < call.args.size(); ++i)
+    if (job_.reaches(call.args[i]))
+      check_passed(function->params[i].name(), function->params[i].type(), span);
+  check_passed(function->name, function->result_type, span);
   FunctionBuilder builder;
   const BodyCopy body = copy_body(job_, *function, builder);
   for (std::size_t i = 0; i < call.args.size(); ++i)

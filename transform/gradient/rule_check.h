@@ -21,6 +21,8 @@ class RuleCheck {
   void check_call(const FunctionCall& call, Span span);
   void check_loop(const Loop& loop, Span span);
   bool moves(const Expr& value) const;
+  // Refuses what passes into or out of a region or callee and may hold floats that its type does not tell of.
+  void check_passed(const std::string& name, const Type& type, Span span);
 
   GradientJob& job_;
   Diagnostics& diagnostics_;
