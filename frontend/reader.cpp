@@ -49,7 +49,6 @@ class SourceReader {
   bool bind_import(const ast::Import::Bound& bound);
   void bind_imports(ast::Block& statements);
   void collect_names(const ast::Block& statements);
-  void put_constants(ast::Block& statements);
   void build_free_functions(ast::Block& statements);
   void build_class(ast::Statement& statement);
   void refuse_class(ast::Statement& statement);
@@ -261,18 +260,6 @@ void SourceReader::collect_names(const ast::Block& statements) {
   std::sort(module_names_.begin(), module_names_.end());
 }
 
-// Constants come into the functions below them as their values; one without a value is told of once.
-void SourceReader::put_constants(ast::Block& statements) {
-  if (!options_.constant_value) return;
-  const std::set<std::string> elsewhere(options_.session_names.begin(), options_.session_names.end());
-  ScriptConstants constants(options_.constant_value);
-  constants.collect(options_.python_file ? python_statements_ : statements, elsewhere);
-  for (ast::Statement& statement : statements) {
-    if (is_script_function(statement)) continue;
-    if (!context_.attempt([&] { constants.put_into(statement); })) return;
-  }
-}
-
 // --- Free functions.
 
 // The functions form one module; a redefinition begins a group that is read against the functions before it.
@@ -464,7 +451,10 @@ ReadResult SourceReader::read() {
   bind_imports(statements);
   take_metadata(statements);
   collect_names(statements);
-  put_constants(statements);
+  if (options_.constant_value) {
+    put_constants(context_, {options_.constant_value, options_.session_names},
+                  options_.python_file ? python_statements_ : statements, statements);
+  }
   links_.collect(statements);
 
   build_free_functions(statements);

@@ -70,7 +70,7 @@ class ScriptCheck {
     } else if (auto* loop = statement.as<ast::For>()) {
       check_target(*loop->target);
     } else if (auto* deleted = statement.as<ast::Delete>()) {
-      check_target(*deleted->targets);
+      check_deleted(*deleted->targets);
     }
     for (const ast::Expr* expr : ast::own_expressions(statement)) check_expressions(*expr);
     const bool loop = statement.as<ast::For>() || statement.as<ast::While>();
@@ -160,6 +160,18 @@ class ScriptCheck {
       check_expressions(target);
     } else if (!ast::name_of(target)) {
       refuse_target(target);
+    }
+  }
+
+  void check_deleted(const ast::Expr& target) {
+    if (auto* tuple = target.as<ast::TupleValue>()) {
+      for (const ast::ExprPtr& item : tuple->items) check_deleted(*item);
+    } else if (target.as<ast::Subscript>()) {
+      check_expressions(target);
+    } else if (!ast::name_of(target)) {
+      refuse(target.span, "script.target",
+             fmt::format("cannot unbind {}; expected a name or an item", ast::describe(target)),
+             ErrorClass::Type);
     }
   }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "frontend/context.h"
+#include "frontend/module/script_checks.h"
 #include "frontend/names/binding_names.h"
 #include "frontend/text/ast_walk.h"
 
@@ -35,6 +37,14 @@ bool is_constant(const ast::Expr& expr, const std::function<bool(const std::stri
   bool all = true;
   ast::for_each_child(expr, [&](const ast::Expr& inner) { all = all && is_constant(inner, is_known); });
   return all;
+}
+
+// An item of a list, or a call whose meaning a function does not have itself.
+bool is_computed(const ast::Expr& expr) {
+  if (expr.as<ast::Subscript>()) return true;
+  const auto* call = expr.as<ast::Call>();
+  const std::string* callee = call ? ast::name_of(*call->callee) : nullptr;
+  return callee && *callee != "range" && *callee != "arg";
 }
 
 ast::ExprPtr literal(Span span, ast::ExprKind kind) {
@@ -146,13 +156,45 @@ void ScriptConstants::replace(ast::Statement& statement, const std::set<std::str
 void ScriptConstants::replace(ast::ExprPtr& expr, const std::set<std::string>& hidden, Span at) {
   if (!expr) return;
   if (const std::string* name = ast::name_of(*expr)) {
-    const auto found = constants_.find(*name);
-    // Only what stands above is known there.
-    if (found == constants_.end() || hidden.contains(*name) || found->second.span.begin > at.begin) return;
-    expr = copy_of(*value_of(*name), expr->span);
+    if (is_seen(*name, hidden, at)) expr = copy_of(*value_of(*name), expr->span);
     return;
   }
+  if (is_computed(*expr)) {
+    // dims[1], len(dims): of constants alone it is a constant too.
+    const auto is_known = [&](const std::string& name) { return is_seen(name, hidden, at); };
+    ConstantLiterals known;
+    ast::for_each_expr(*expr, [&](const ast::Expr& inner) {
+      const std::string* name = ast::name_of(inner);
+      if (name && is_known(*name)) known[*name] = value_of(*name);
+    });
+    if (!known.empty() && is_constant(*expr, is_known)) {
+      expr = value_(*expr, known);
+      return;
+    }
+  }
   ast::for_each_part(*expr, [&](ast::ExprPtr& part) { replace(part, hidden, at); });
+}
+
+// Only what stands above is known there.
+bool ScriptConstants::is_seen(const std::string& name, const std::set<std::string>& hidden, Span at) const {
+  const auto found = constants_.find(name);
+  return found != constants_.end() && !hidden.contains(name) && found->second.span.begin < at.begin;
+}
+
+void put_constants(ReadContext& context, const ConstantSources& sources, const ast::Block& assignments,
+                   ast::Block& statements) {
+  ScriptConstants constants(sources.value);
+  constants.collect(assignments, {sources.bound.begin(), sources.bound.end()});
+  for (ast::Statement& statement : statements) {
+    const auto* function = statement.as<ast::FunctionDefinition>();
+    const auto* module = statement.as<ast::ClassDefinition>();
+    if ((!function && !module) || is_script_function(statement)) continue;
+    std::string name = function ? function->name : module->name;
+    if (context.attempt([&] { constants.put_into(statement); })) continue;
+    // What uses the constant is not read: it would only be told of again.
+    context.unresolved = true;
+    statement.kind = ast::Damaged{{std::move(name)}};
+  }
 }
 
 }  // namespace relish

@@ -16,6 +16,18 @@ namespace relish {
 using ConstantLiterals = std::map<std::string, const ast::Expr*>;
 using ConstantValue = std::function<ast::ExprPtr(const ast::Expr& expr, const ConstantLiterals& known)>;
 
+struct ReadContext;
+
+// What is known outside of the text: how a value is found, and names that are bound there.
+struct ConstantSources {
+  ConstantValue value;
+  const std::vector<std::string>& bound;
+};
+// Puts the constants of `assignments` into the declarations among `statements` below them. One that uses a
+// constant without a value becomes Damaged, and that is told of.
+void put_constants(ReadContext& context, const ConstantSources& sources, const ast::Block& assignments,
+                   ast::Block& statements);
+
 class ScriptConstants {
  public:
   explicit ScriptConstants(ConstantValue value) : value_(std::move(value)) {}
@@ -33,6 +45,7 @@ class ScriptConstants {
     ast::ExprPtr value = nullptr;
   };
   const ast::Expr* value_of(const std::string& name);
+  bool is_seen(const std::string& name, const std::set<std::string>& hidden, Span at) const;
   void replace(ast::ExprPtr& expr, const std::set<std::string>& hidden, Span at);
   void replace(ast::Block& block, const std::set<std::string>& hidden, Span at);
   void replace(ast::Statement& statement, const std::set<std::string>& hidden, Span at);

@@ -13,6 +13,7 @@
 #include "shell/program/program_file.h"
 #include "shell/program/text_file.h"
 #include "shell/repl/repl.h"
+#include "shell/script/constant_values.h"
 #include "shell/script/script_exit.h"
 #include "shell/version.h"
 #include "support/big_stack.h"
@@ -145,6 +146,15 @@ int run_command(const Command& command, const std::vector<std::string>& argument
   ParsedCommand parsed = parse_command_line(command, arguments, session.settings());
   if (parsed.wants_help) {
     session.print(command_help(command));
+    if (command.name == "run" && !parsed.positionals.empty()) {
+      start_language();
+      Diagnostics ignored;
+      const SourceText text = read_text(parsed.positionals[0]);
+      ReadOptions options;
+      options.redefinitions = true;
+      const ReadResult read = read_source(text.source, options, ignored);
+      session.print(fmt::format("\n{}: {}", printable(text.path), arguments_help(read.script)));
+    }
     return 0;
   }
   Invocation invocation(session, command, Surface::Shell, {});

@@ -64,6 +64,32 @@ std::set<std::string> declared_arguments(const ast::Block& statements) {
   return names;
 }
 
+std::string arguments_help(const ast::Block& statements) {
+  std::string text;
+  const auto written = [](const ast::Expr& expr) {
+    const SourceFile* source = Sources::instance().find(expr.span.file);
+    return source ? source->text().substr(expr.span.begin, expr.span.end - expr.span.begin) : std::string();
+  };
+  for (const ast::Statement& statement : statements) {
+    for (const ast::Expr* expr : ast::own_expressions(statement)) {
+      find_arg_calls(*expr, [&](const ast::Call& call, Span) {
+        const auto* name = call.arguments.empty() ? nullptr : call.arguments[0].value->as<ast::StringValue>();
+        if (!name) return;
+        std::string fallback, type;
+        for (std::size_t i = 1; i < call.arguments.size(); ++i) {
+          const ast::Argument& argument = call.arguments[i];
+          (argument.name == "type" ? type : fallback) = written(*argument.value);
+        }
+        text += fmt::format("\n  --set {}={}{}", name->value, fallback.empty() ? "VALUE" : fallback,
+                            !fallback.empty() ? ""
+                            : type.empty()    ? "  (None without it)"
+                                              : fmt::format("  ({}, required)", type));
+      });
+    }
+  }
+  return text.empty() ? "It asks for no arguments." : "Its arguments:" + text;
+}
+
 void check_arguments(const std::vector<std::pair<std::string, std::string>>& arguments,
                      const std::set<std::string>& declared) {
   for (const auto& [name, value] : arguments) {

@@ -21,5 +21,7 @@ void check_arguments(const std::vector<std::pair<std::string, std::string>>& arg
                      const std::set<std::string>& declared);
 // The names that the text's statements ask for.
 std::set<std::string> declared_arguments(const ast::Block& statements);
+// A line for each of them, with its default as it is written, or its type.
+std::string arguments_help(const ast::Block& statements);
 
 }  // namespace relish

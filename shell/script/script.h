@@ -58,6 +58,7 @@ class Script final : public ScriptCalls {
   Flow execute_if(const ast::If& statement);
   void run_body(const ast::Block& body) override;
   Flow run_round(const ast::For& loop, const ScriptValue& item);
+  bool only_changes(const ast::Expr& expr) const;
   void follow_free_functions();
   void forget_undeclared();
   void forget_free_function(const std::string& name, Span span) override;

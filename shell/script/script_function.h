@@ -22,6 +22,17 @@ struct NameSlot {
 };
 using CellPtr = std::shared_ptr<NameSlot>;
 
+// Names of functions around one. Functions may hold each other in long chains: what goes with the last holder
+// goes one after the other, not one inside the other.
+struct CapturedCells : std::vector<CellPtr> {
+  CapturedCells() = default;
+  CapturedCells(const CapturedCells&) = default;
+  CapturedCells(CapturedCells&&) = default;
+  CapturedCells& operator=(const CapturedCells&) = default;
+  CapturedCells& operator=(CapturedCells&&) = default;
+  ~CapturedCells();
+};
+
 struct ScriptFunction {
   std::string name;
   Span span;   // of the header
@@ -34,7 +45,8 @@ struct ScriptFunction {
   const ast::Expr* value = nullptr;  // of a lambda
   std::shared_ptr<const ast::Scope> scope = {};
   std::vector<ScriptValue> defaults = {};  // of the parameters that have one, in their order
-  std::vector<CellPtr> captured = {};      // names of the functions around it
+  std::uint32_t depth = 1;                 // of nesting in them, itself included
+  CapturedCells captured = {};             // names of the functions around it
 
   // A built-in; or a method of `self`.
   const Builtin* builtin = nullptr;

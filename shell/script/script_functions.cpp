@@ -76,6 +76,22 @@ std::string parameter_words(const ScriptFunction& function) {
 
 }  // namespace
 
+CapturedCells::~CapturedCells() {
+  static thread_local std::vector<CellPtr>* going = nullptr;
+  if (empty()) return;
+  if (going) {
+    going->insert(going->end(), std::make_move_iterator(begin()), std::make_move_iterator(end()));
+    return;
+  }
+  std::vector<CellPtr> all(std::make_move_iterator(begin()), std::make_move_iterator(end()));
+  going = &all;
+  while (!all.empty()) {
+    const CellPtr last = std::move(all.back());
+    all.pop_back();
+  }
+  going = nullptr;
+}
+
 ScriptFunctions::TextFrame::TextFrame(ScriptFunctions& script, std::shared_ptr<const void> text,
                                       const ast::Scope& scope)
     : script_(script), before_(script.frame_) {
@@ -94,6 +110,12 @@ ScriptFunction ScriptFunctions::made_function(const std::vector<ast::Parameter>&
   function.parameters = &parameters;
   for (const ast::Parameter& parameter : parameters)
     if (parameter.default_value) function.defaults.push_back(value_of(*parameter.default_value));
+  for (const ScriptValue& value : function.defaults)
+    function.depth = std::max(function.depth, nesting_of(value) + 1);
+  if (function.depth > most_value_nesting) {
+    fail(ErrorClass::ResourceLimit, {}, "limit.value_nesting",
+         fmt::format("functions hold each other as defaults deeper than {}", most_value_nesting));
+  }
   for (const std::uint32_t cell : scope.captured) function.captured.push_back(frame_->cells[cell]);
   return function;
 }

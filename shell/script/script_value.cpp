@@ -30,6 +30,8 @@ void check_item_count(std::int64_t count, Span span) {
 std::uint32_t nesting_of(const ScriptValue& value) {
   if (const ScriptList* list = value.sequence()) return list->depth;
   if (const ScriptDict* dict = value.dictionary()) return dict->depth;
+  if (const ScriptFunction* function = value.script_function())
+    return std::max(function->depth, nesting_of(function->self) + 1);
   return 0;
 }
 

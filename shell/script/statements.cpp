@@ -8,6 +8,7 @@
 #include "ir/rewriting/rewrite.h"
 #include "shell/script/builtins.h"
 #include "shell/script/constant_values.h"
+#include "shell/script/methods.h"
 #include "shell/script/redefinition.h"
 #include "shell/script/script.h"
 #include "support/interrupt.h"
@@ -110,11 +111,23 @@ Script::Flow Script::execute(const ast::Block& block) {
   return Flow::Next;
 }
 
+// `xs.pop()` by itself, in a text that nobody types: it stands there for what it does to xs.
+bool Script::only_changes(const ast::Expr& expr) const {
+  const auto* call = options_.interactive ? nullptr : expr.as<ast::Call>();
+  const auto* method = call ? call->callee->as<ast::Attribute>() : nullptr;
+  if (!method || !is_change(method->name)) return false;
+  const ast::Expr* root = method->object.get();
+  while (const auto* subscript = root->as<ast::Subscript>()) root = subscript->object.get();
+  const auto* name = root->as<ast::Name>();
+  const ScriptValue* held = name ? variable(*name) : nullptr;
+  return held && (held->sequence() || held->dictionary());
+}
+
 Script::Flow Script::execute(const ast::Statement& statement) {
   const Span span = statement.span;
   if (const auto* node = statement.as<ast::ExpressionStatement>()) {
     ScriptValue value = value_of(*node->value);
-    if (!value.is_none() && !in_function()) {
+    if (!value.is_none() && !in_function() && !only_changes(*node->value)) {
       session_.print(shown_text(value));
       if (options_.observer) options_.observer->shown(value);
     }

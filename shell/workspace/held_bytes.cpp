@@ -25,11 +25,20 @@ std::uint64_t HeldBytes::add(const ScriptValue& value) {
     bytes_ += sizeof *function;
     for (const ScriptValue& item : function->defaults) add(item);
     for (const CellPtr& cell : function->captured)
-      if (seen_.insert(cell.get())) add(cell->value);
+      if (seen_.insert(cell.get())) captured_.push_back(&cell->value);
     add(function->self);
   } else if (const std::string* text = value.string()) {
     bytes_ += text->size();
   }
+  // Chains of functions are as long as they like, so they are followed one after the other.
+  if (following_) return bytes_ - before;
+  following_ = true;
+  while (!captured_.empty()) {
+    const ScriptValue* next = captured_.back();
+    captured_.pop_back();
+    add(*next);
+  }
+  following_ = false;
   return bytes_ - before;
 }
 

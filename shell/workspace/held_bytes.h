@@ -25,6 +25,8 @@ class HeldBytes {
  private:
   NameMap::Seen seen_;
   std::uint64_t bytes_ = 0;
+  std::vector<const ScriptValue*> captured_;  // of functions, to be counted
+  bool following_ = false;
 };
 
 // Of one value.

@@ -66,9 +66,14 @@ TEST_CASE("primaries, trailers and displays") {
   CHECK(expression("(), (a,), (a, b), [1, 2,], {'k': 1}") ==
         "(tuple (tuple) (tuple a) (tuple a b) (list 1 2) (dict \"k\": 1))");
   CHECK(expression("a, b") == "(tuple a b)");
-  CHECK(expression("lambda x: x") == "<a lambda>");
-  CHECK(expression("[x for x in y if z]") == "<a comprehension>");
-  CHECK(expression("f(x for x in y)") == "(call f <a comprehension>)");
+  CHECK(expression("lambda x, *y: x") == "(lambda x)");
+  CHECK(expression("lambda: lambda: 1 if a else b") == "(lambda (lambda (if a 1 b)))");
+  CHECK(expression("[x for x, *y in z if w for a in b]") == "(for x (tuple x *y) in z if w a in b)");
+  CHECK(expression("{k: v for k in d}") == "(for k: v k in d)");
+  CHECK(expression("f(x for x in y)") == "(call f <a generator>)");
+  CHECK(expression("{**a, 'k': 1}") == "(dict -: a \"k\": 1)");
+  CHECK(expression("a is not b") == "(a is not b)");
+  CHECK(expression("x[..., 0]") == "(at x ... 0)");
   CHECK(expression("{1, 2}") == "<a set>");
   CHECK(expression("None, True, False") == "(tuple None True False)");
 }

@@ -534,10 +534,9 @@ TEST_CASE("script statements keep their order among declarations") {
 }
 
 TEST_CASE("what a script does not have is refused by name") {
-  CHECK(read("def f(x):\n  return x\n").errors ==
-        "1:5 SyntaxError plain functions are not supported: found def f without a decorator; expected "
-        "@R.function or "
-        "@T.prim_func\n");
+  CHECK(read("def f(x: int):\n  return x\n").errors ==
+        "1:10 TypeError found a type annotation in a script function; expected none, or @R.function above "
+        "'def'\n");
   CHECK(read("class M:\n  pass\n").errors ==
         "1:7 SyntaxError classes without decorator are not supported: found class M; expected @I.ir_module "
         "before it\n");

@@ -127,7 +127,7 @@ TEST_CASE("what grows by += keeps its value semantics") {
   CHECK(harness.run("s = 'a'\nr = s\ns += 'b'\ns += s\nprint(s, r)").output == "abab a\n");
   CHECK(harness.run("p = (1,)\nq = [p]\np += (2,)\nprint(p, q)").output == "(1, 2) [(1,)]\n");
   CHECK(harness.run("d = {'k': x}\nx += [3]\nprint(len(d['k']), len(x))").output == "4 5\n");
-  CHECK(harness.run("x += (1,)").error_class == "TypeError");
+  CHECK(harness.run("x += 1").error_class == "TypeError");
   CHECK(harness.run("s += 1").error_class == "TypeError");
   CHECK(harness.run("x += [nothing]").error_class == "TypeError");
   CHECK(harness.run("print(x, s)").output == "[1, 2, 1, 2, 3] abab\n");

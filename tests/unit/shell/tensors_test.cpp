@@ -75,15 +75,15 @@ TEST_CASE("no tensor has more dimensions than others can read") {
 }
 
 TEST_CASE("what tensors refuse") {
-  CHECK(run_alone("tensor([1]) == tensor([1])").find("use R.equal or allclose") != std::string::npos);
+  CHECK(run_alone("[tensor([1])] == [1]").find("use R.equal or allclose") != std::string::npos);
   CHECK(run_alone("0 < tensor(1) < 2").starts_with("TypeError"));
   CHECK(run_alone("if tensor(1.0):\n    pass").starts_with("TypeError"));
   CHECK(run_alone("+tensor([1])").starts_with("TypeError"));
   CHECK(run_alone("tensor([[1], [1, 2]])").starts_with("TypeError"));
   CHECK(run_alone("tensor([1, True])").starts_with("TypeError"));
   CHECK(run_alone("tensor([300], 'int8')").starts_with("TypeError"));
-  CHECK(run_alone("x = tensor([1])\nx[0] = 2").find("immutable") != std::string::npos);
-  CHECK(run_alone("tensor([1]).size").starts_with("TypeError"));
+  CHECK(run_alone("x = tensor([1])\nx[0] = 2.5").starts_with("TypeError"));
+  CHECK(run_alone("tensor([1]).sizes").starts_with("TypeError"));
   CHECK(run_alone("R.exq(tensor([1.0]))").find("did you mean 'R.exp'") != std::string::npos);
   CHECK(run_alone("R.matmul(tensor([[1.0]]), tensor([[1.0, 2.0], [3.0, 4.0]]))").starts_with("TypeError"));
 }
