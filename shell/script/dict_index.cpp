@@ -13,8 +13,12 @@ namespace {
 
 // A short dict is gone through.
 constexpr std::size_t most_unindexed = 8;
-// What an entry of the index takes: a node and its share of the table.
-constexpr std::uint64_t bytes_of_place = 5 * sizeof(void*);
+
+// Neighbours among numbers and hashes come apart in the low bits, which choose the place.
+std::size_t spread(std::size_t hash) {
+  hash *= 0x9E3779B97F4A7C15;
+  return hash ^ (hash >> 32);
+}
 
 // Alike for numbers that are equal: a float that is a whole number counts as an int.
 std::size_t hash_of_key(const ScriptValue& key) {
@@ -51,24 +55,54 @@ bool is_key(const ScriptValue& value) {
 }
 
 std::optional<std::size_t> DictIndex::find(const DictItems& items, const ScriptValue& key) const {
-  const auto [first, last] = places_.equal_range(hash_of_key(key));
-  for (auto place = first; place != last; ++place)
-    if (same_key(items[place->second].first, key)) return place->second;
+  if (places_.empty()) return std::nullopt;
+  const std::size_t hash = spread(hash_of_key(key));
+  for (std::size_t at = first_of(hash); places_[at].position != free; at = first_of(at + 1)) {
+    const Place& place = places_[at];
+    if (place.position != removed && place.hash == hash && same_key(items[place.position].first, key))
+      return place.position;
+  }
   return std::nullopt;
 }
 
-void DictIndex::remove(const ScriptValue& key, std::size_t position) {
-  const auto [first, last] = places_.equal_range(hash_of_key(key));
-  for (auto place = first; place != last; ++place) {
-    if (place->second != position) continue;
-    places_.erase(place);
-    return;
+void DictIndex::grow() {
+  std::vector<Place> before = std::move(places_);
+  const auto live =
+      static_cast<std::size_t>(std::count_if(before.begin(), before.end(), [](const Place& place) {
+        return place.position != free && place.position != removed;
+      }));
+  // Where most are removed ones, room is made without more of it.
+  const std::size_t size =
+      std::max<std::size_t>(16, 2 * live > before.size() ? 2 * before.size() : before.size());
+  held_.grow_to(size * sizeof(Place), "a dict");
+  places_.assign(size, Place());
+  taken_ = 0;
+  for (const Place& place : before) {
+    if (place.position == free || place.position == removed) continue;
+    std::size_t at = first_of(place.hash);
+    while (places_[at].position != free) at = first_of(at + 1);
+    places_[at] = place;
+    ++taken_;
   }
 }
 
 void DictIndex::add(const ScriptValue& key, std::size_t position) {
-  held_.grow_to(held_.bytes() + bytes_of_place, "a dict");
-  places_.emplace(hash_of_key(key), position);
+  if (4 * (taken_ + 1) > 3 * places_.size()) grow();
+  const std::size_t hash = spread(hash_of_key(key));
+  std::size_t at = first_of(hash);
+  while (places_[at].position != free) at = first_of(at + 1);
+  places_[at] = {hash, static_cast<std::uint32_t>(position)};
+  ++taken_;
+}
+
+void DictIndex::remove(const ScriptValue& key, std::size_t position) {
+  if (places_.empty()) return;
+  const std::size_t hash = spread(hash_of_key(key));
+  for (std::size_t at = first_of(hash); places_[at].position != free; at = first_of(at + 1)) {
+    if (places_[at].position != position) continue;
+    places_[at].position = removed;
+    return;
+  }
 }
 
 std::optional<std::size_t> position_in(const ScriptDict& dict, const ScriptValue& key) {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,7 +30,17 @@ class DictIndex {
   void remove(const ScriptValue& key, std::size_t position);
 
  private:
-  std::unordered_multimap<std::size_t, std::size_t> places_;  // by hash
+  // An open table: a key's place, or one behind it. Places hold positions, which the items' keys confirm.
+  struct Place {
+    std::size_t hash = 0;
+    std::uint32_t position = free;
+  };
+  static constexpr std::uint32_t free = UINT32_MAX, removed = UINT32_MAX - 1;
+  void grow();
+  std::size_t first_of(std::size_t hash) const { return hash & (places_.size() - 1); }
+
+  std::vector<Place> places_;  // a power of two
+  std::size_t taken_ = 0;      // removed ones too
   HeldMemory held_;
 };
 
