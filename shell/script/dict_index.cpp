@@ -66,15 +66,15 @@ std::optional<std::size_t> DictIndex::find(const DictItems& items, const ScriptV
 }
 
 void DictIndex::grow() {
-  std::vector<Place> before = std::move(places_);
   const auto live =
-      static_cast<std::size_t>(std::count_if(before.begin(), before.end(), [](const Place& place) {
+      static_cast<std::size_t>(std::count_if(places_.begin(), places_.end(), [](const Place& place) {
         return place.position != free && place.position != removed;
       }));
   // Where most are removed ones, room is made without more of it.
   const std::size_t size =
-      std::max<std::size_t>(16, 2 * live > before.size() ? 2 * before.size() : before.size());
+      std::max<std::size_t>(16, 2 * live > places_.size() ? 2 * places_.size() : places_.size());
   held_.grow_to(size * sizeof(Place), "a dict");
+  const std::vector<Place> before = std::move(places_);
   places_.assign(size, Place());
   taken_ = 0;
   for (const Place& place : before) {
