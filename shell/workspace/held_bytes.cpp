@@ -22,7 +22,6 @@ std::uint64_t HeldBytes::add(const ScriptValue& value) {
     }
   } else if (const ScriptFunction* function = value.script_function()) {
     if (!seen_.insert(function)) return 0;
-    bytes_ += sizeof *function;
     for (const ScriptValue& item : function->defaults) add(item);
     for (const CellPtr& cell : function->captured)
       if (seen_.insert(cell.get())) captured_.push_back(&cell->value);

@@ -133,7 +133,7 @@ TEST_CASE("formats follow Python") {
 }
 
 TEST_CASE("built-ins") {
-  CHECK(run_alone("list = [x for x in range(3)]").find("Error") != std::string::npos);
+  CHECK(run_alone("list = [x for x in range(3)]\nlist") == "[0, 1, 2]\n");
   CHECK(run_alone("sum([1, 2.5]), min(3, 1), max([1, 5])") == "(3.5, 1, 5)\n");
   CHECK(run_alone("round(2.5), round(3.5), round(2.675, 2), round(-7)") == "(2, 4, 2.67, -7)\n");
   CHECK(run_alone("int('12'), float('1e3'), int(-2.7), bool(0), str(1.0)") ==
@@ -145,7 +145,9 @@ TEST_CASE("built-ins") {
   CHECK(run_alone("range(10)[2:5]") == "range(2, 5)\n");
   CHECK(run_alone("len(range(0, 10, 3))") == "4\n");
   CHECK(run_alone("int('x')").starts_with("RuntimeError"));
-  CHECK(run_alone("int(1, 2)").starts_with("UsageError"));
+  CHECK(run_alone("int(1, 2)").starts_with("TypeError"));
+  CHECK(run_alone("int('1', 2, 3)").starts_with("UsageError"));
   CHECK(run_alone("prnt(1)").find("did you mean 'print'") != std::string::npos);
-  CHECK(run_alone("print").starts_with("TypeError"));
+  CHECK(run_alone("print") == "<built-in function print>\n");
+  CHECK(run_alone("arg").starts_with("TypeError"));
 }
