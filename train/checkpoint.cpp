@@ -53,6 +53,12 @@ Manifest told_to_json(const TrainingState& state) {
                    {"epochs_told", state.epochs_told},
                    {"looks_for_zero", state.looks_for_zero},
                    {"seconds", state.seconds}};
+  if (state.skipped_steps > 0)
+    json["skipped"] = {{"steps", state.skipped_steps}, {"rows", state.skipped_rows}};
+  if (state.stopping) {
+    json["stopping"] = {{"best", number_to_json(state.stopping->best)},
+                        {"epochs_without", state.stopping->epochs_without}};
+  }
   if (state.loss) json["loss"] = number_to_json(*state.loss);
   if (state.best) json["best"] = {{"value", number_to_json(state.best->value)}, {"step", state.best->step}};
   if (state.last_epoch) {
@@ -73,6 +79,15 @@ TrainingState told_from_json(const Manifest& json) {
   state.looks_for_zero = json.at("looks_for_zero").get<bool>();
   state.seconds = json.at("seconds").get<double>();
   if (json.contains("loss")) state.loss = number_from_json(json.at("loss"));
+  if (json.contains("skipped")) {
+    state.skipped_steps = json.at("skipped").at("steps").get<std::int64_t>();
+    state.skipped_rows = json.at("skipped").at("rows").get<std::int64_t>();
+  }
+  if (json.contains("stopping")) {
+    const Manifest& stopping = json.at("stopping");
+    state.stopping = StoppingState{number_from_json(stopping.at("best")),
+                                   stopping.at("epochs_without").get<std::int64_t>()};
+  }
   if (json.contains("best")) {
     const Manifest& best = json.at("best");
     state.best = BestSoFar{number_from_json(best.at("value")), best.at("step").get<std::int64_t>()};
@@ -167,6 +182,8 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
       {"metrics_bytes", {{"jsonl", checkpoint.metrics.jsonl}, {"csv", checkpoint.metrics.csv}}}};
   NamedTensors tensors = checkpoint.parameters;
   append_tensors(std::string(states_prefix), checkpoint.state.optimizer_states, tensors);
+  for (std::size_t i = 0; i < checkpoint.state.averages.size(); ++i)
+    tensors.emplace_back(averages_prefix + checkpoint.names.trained[i], checkpoint.state.averages[i]);
   const std::string text = manifest.dump(-1, ' ', false, Manifest::error_handler_t::replace);
   write_safetensors(path, tensors, {{manifest_key, text}}, checksum_key);
 }
@@ -232,6 +249,8 @@ TrainingState SavedCheckpoint::state_for(const JobIdentity& now, const StateName
     state.parameters.push_back(file.take(names.trained[i], start.parameters[i]));
   for (std::size_t i = 0; i < names.buffers.size(); ++i)
     state.buffers.push_back(file.take(names.buffers[i], start.buffers[i]));
+  for (std::size_t i = 0; i < start.averages.size(); ++i)
+    state.averages.push_back(file.take(averages_prefix + names.trained[i], start.averages[i]));
   state.optimizer_states = file.take_value(std::string(states_prefix), start.optimizer_states);
   file.finish();
   return state;

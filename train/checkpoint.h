@@ -1,7 +1,8 @@
 // A checkpoint: the state of a job in one file, with what it takes to know that the file is whole and of the
 // same job. The file is a safetensors file: the model's parameters under their names, so that it can be read
-// as weights too, the optimizer's states as `states.0`, `states.1`, …; its metadata entry `relish` is the
-// manifest, and `relish.sha256` the checksum of the whole file with zeros in place of its own digits.
+// as weights too, the optimizer's states as `states.0`, `states.1`, …, moving averages as `averages.NAME`;
+// its metadata entry `relish` is the manifest, and `relish.sha256` the checksum of the whole file with zeros
+// in place of its own digits.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@ namespace relish {
 
 inline constexpr int checkpoint_format = 1;
 inline constexpr std::string_view states_prefix = "states.";
+inline const std::string averages_prefix = "averages.";
 
 // Bytes of the metrics files: where they are cut when the job goes on from a checkpoint.
 struct MetricsLengths {

@@ -76,6 +76,12 @@ JobIdentity identity_of(const Trainer& trainer) {
   texts["data"] = checksum_of(steps.data());
   texts["validation"] = options.validation ? checksum_of(*options.validation) : "none";
   texts["metrics"] = options.metrics.empty() ? "none" : fmt::format("{}", fmt::join(options.metrics, ", "));
+  if (const auto& stopping = options.early_stopping) {
+    texts["early_stopping"] = fmt::format("{}(patience={}, min_delta={})", stopping->metric,
+                                          stopping->patience, format_double(stopping->min_delta));
+  }
+  if (options.skip_not_finite) texts["nan"] = "skip";
+  for (const auto& [name, text] : options.function_options) texts[name] = text;
   std::string params;
   for (const auto& [name, tensor] : options.parameters)
     params += (params.empty() ? "" : ", ") + name + " " + checksum_of(tensor);

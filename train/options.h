@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,14 @@ namespace relish {
 struct Every {
   std::int64_t steps = 0;
   double seconds = 0;
+};
+
+// A job ends when the metric of the validation data has not become better by more than `min_delta` for so
+// many epochs.
+struct EarlyStopping {
+  std::string metric;
+  std::int64_t patience = 5;
+  double min_delta = 0;
 };
 
 struct TrainOptions {
@@ -33,6 +42,12 @@ struct TrainOptions {
   // The first step of a job, its last one, and the last of every epoch are logged always.
   Every log_every = {100, 0};
   Every checkpoint_every = {0, 60};
+  std::optional<EarlyStopping> early_stopping;  // needs validation data and the metric among theirs
+  // A step whose loss, parameters or states are not finite is left out and counted, where it would end the
+  // job.
+  bool skip_not_finite = false;
+  // Options that decided what the functions are, as text by name: for the identity of the job.
+  std::map<std::string, std::string> function_options = {};
 };
 
 }  // namespace relish

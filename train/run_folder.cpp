@@ -225,6 +225,7 @@ void RunFolder::write_report(const RunReport& report, const NamedTensors& parame
                {"epochs", report.epochs},
                {"seconds", rounded(report.seconds, 1000)}};
   if (!report.error.empty()) json["error"] = report.error;
+  if (report.skipped_steps > 0) json["skipped_steps"] = report.skipped_steps;
   json["loss"] = report.loss ? Json(*report.loss) : Json(nullptr);
   for (const auto& [name, value] : report.metrics) json[name] = value;
   for (const auto& [name, value] : report.validation) json["validation_" + name] = value;

@@ -58,6 +58,7 @@ struct RunReport {
   std::int64_t steps = 0;
   std::int64_t epochs = 0;  // whole ones
   double seconds = 0;
+  std::int64_t skipped_steps = 0;  // since they were not finite
   std::optional<double> loss;
   Metrics metrics;      // of the training rows, after the last whole epoch
   Metrics validation;   // of the validation data

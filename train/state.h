@@ -23,9 +23,16 @@ struct StateNames {
   std::vector<std::string> trained, buffers;
 };
 
+// How early stopping sees the validation data.
+struct StoppingState {
+  double best = 0;
+  std::int64_t epochs_without = 0;  // that were not better
+};
+
 struct TrainingState {
   std::vector<Tensor> parameters;  // the trained ones, in the order of the step's names
   std::vector<Tensor> buffers;     // the running statistics, likewise
+  std::vector<Tensor> averages;    // moving averages of the parameters; none when the step keeps none
   Value optimizer_states;
   std::int64_t step = 0;      // steps done
   double epoch_loss_sum = 0;  // of the running epoch, as loss_weight has it
@@ -35,8 +42,11 @@ struct TrainingState {
   std::int64_t epochs_told = 0;           // whole epochs whose metrics were taken
   std::optional<EpochReport> last_epoch;  // the last of them
   std::optional<BestSoFar> best;
-  bool looks_for_zero = true;  // no step has changed anything yet
-  double seconds = 0;          // that the job has run, over all its processes
+  std::optional<StoppingState> stopping;
+  std::int64_t skipped_steps = 0;  // steps that were left out, since they were not finite
+  std::int64_t skipped_rows = 0;   // their rows in the running epoch
+  bool looks_for_zero = true;      // no step has changed anything yet
+  double seconds = 0;              // that the job has run, over all its processes
 };
 
 }  // namespace relish

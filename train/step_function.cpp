@@ -44,6 +44,7 @@ std::vector<RoleValue> StepFunction::values(const TrainingState& state, double r
                                    {Role::States, state.optimizer_states},
                                    {Role::LearningRate, Tensor::scalar(rate_dtype(), rate)}};
   if (!buffers().empty()) values.push_back({Role::Buffers, tuple_of(state.buffers)});
+  if (keeps_averages()) values.push_back({Role::Averages, tuple_of(state.averages)});
   if (has_key()) values.push_back({Role::Key, key});
   return values;
 }
@@ -58,6 +59,7 @@ StepFunction::Results StepFunction::results(const Value& result) const {
   results.loss = field(result, Role::Loss).tensor();
   results.parameters = tensors_of(field(result, Role::Parameters));
   if (!buffers().empty()) results.buffers = tensors_of(field(result, Role::Buffers));
+  if (keeps_averages()) results.averages = tensors_of(field(result, Role::Averages));
   results.optimizer_states = field(result, Role::States);
   return results;
 }

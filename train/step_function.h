@@ -21,6 +21,7 @@ class StepFunction {
   const StateNames& names() const { return names_; }
   const std::vector<std::string>& trained() const { return names_.trained; }
   const std::vector<std::string>& buffers() const { return names_.buffers; }
+  bool keeps_averages() const { return roles_.param(Role::Averages).has_value(); }
   bool has_key() const { return roles_.param(Role::Key).has_value(); }
   DType rate_dtype() const;
 
@@ -31,6 +32,7 @@ class StepFunction {
     Tensor loss;
     std::vector<Tensor> parameters;
     std::vector<Tensor> buffers;
+    std::vector<Tensor> averages;
     Value optimizer_states;
   };
   Results results(const Value& result) const;

@@ -77,6 +77,10 @@ void check_options(const TrainOptions& options) {
                                                  options.checkpoint_every.steps));
   }
   check_metric_names(options.metrics);
+  if (options.early_stopping && !options.validation) {
+    misuse("train.early_stopping",
+           "early_stopping looks at the validation data, and there are none; give them by validation");
+  }
 }
 
 const DataSet& checked(const DataSet& data) {
@@ -211,6 +215,7 @@ TrainingState TrainingSteps::initial_state() const {
   };
   take(step_.trained(), state.parameters);
   take(step_.buffers(), state.buffers);
+  if (step_.keeps_averages()) state.averages = state.parameters;
   check_values(state, {});
   state.optimizer_states =
       evaluator_.call(program_.module, program_.optimizer_init, {tuple_of(state.parameters)});
@@ -316,12 +321,14 @@ Metrics TrainingSteps::metrics_over(const TrainingState& state, const DataSet& d
                                     const std::vector<std::string>& names) const {
   EvaluateOptions options;
   options.metrics = names;
-  return evaluate(evaluator_, program_, values_by_name(state), data, options);
+  return evaluate(evaluator_, program_, values_by_name(state, Which::Judged), data, options);
 }
 
-TensorsByName TrainingSteps::values_by_name(const TrainingState& state) const {
+TensorsByName TrainingSteps::values_by_name(const TrainingState& state, Which which) const {
   TensorsByName values = fixed_parameters_;
-  for (std::size_t i = 0; i < state.parameters.size(); ++i) values[step_.trained()[i]] = state.parameters[i];
+  const bool judged = which == Which::Judged && !state.averages.empty();
+  const std::vector<Tensor>& trained = judged ? state.averages : state.parameters;
+  for (std::size_t i = 0; i < trained.size(); ++i) values[step_.trained()[i]] = trained[i];
   for (std::size_t i = 0; i < state.buffers.size(); ++i) values[step_.buffers()[i]] = state.buffers[i];
   return values;
 }

@@ -50,7 +50,10 @@ class TrainingSteps {
   std::int64_t total_steps() const { return total_steps_; }
   // Rows that so many steps have seen.
   std::int64_t samples_of(std::int64_t steps) const;
-  TensorsByName values_by_name(const TrainingState& state) const;
+  // Of trained parameters the ones that steps change, or those that are judged and kept in the end: their
+  // averages, where the step has these.
+  enum class Which : std::uint8_t { Stepped, Judged };
+  TensorsByName values_by_name(const TrainingState& state, Which which = Which::Stepped) const;
   std::vector<std::string> input_names() const;
   std::vector<std::string> target_names() const;
   std::string_view tier() const { return evaluator_.name(); }

@@ -16,6 +16,7 @@ RunReport report_of(const Trainer& trainer, RunStatus status) {
   report.epochs = trainer.whole_epochs();
   report.seconds = trainer.seconds();
   report.loss = trainer.state().loss;
+  report.skipped_steps = trainer.state().skipped_steps;
   if (const auto& epoch = trainer.state().last_epoch) {
     report.metrics = epoch->metrics;
     if (epoch->validation) report.validation = *epoch->validation;
@@ -181,7 +182,7 @@ class Job {
     result.identity = identity_;
     result.state = trainer_.snapshot();
     result.names = trainer_.steps().function().names();
-    result.parameters = trainer_.named_parameters();
+    result.parameters = trainer_.named_parameters(TrainingSteps::Which::Stepped);
     result.metrics = folder_.metrics_lengths();
     return result;
   }

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "support/interrupt.h"
 #include "train/evaluate.h"
 
@@ -30,6 +32,14 @@ Trainer::Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, Tr
   // Every epoch has its loss without that.
   for (const std::string& metric : metrics)
     if (metric != "loss") training_metrics_.push_back(metric);
+  if (const auto& stopping = steps_.options().early_stopping) {
+    const auto known = std::find(validation_metrics_.begin(), validation_metrics_.end(), stopping->metric);
+    if (known == validation_metrics_.end()) {
+      fail(ErrorClass::Usage, {}, "train.early_stopping",
+           fmt::format("early_stopping: '{}' is no metric of the validation data; they are {}",
+                       stopping->metric, fmt::join(validation_metrics_, ", ")));
+    }
+  }
   state_ = steps_.initial_state();
   steps_.check_values(state_, validation_metrics_);
 }
@@ -74,7 +84,8 @@ StepReport Trainer::report_of_step() const {
 EpochReport Trainer::finish_epoch(const StepReport& step) {
   EpochReport report;
   report.step = step;
-  report.loss = state_.epoch_loss_sum / static_cast<double>(steps_.order().rows_per_epoch());
+  report.loss =
+      state_.epoch_loss_sum / static_cast<double>(steps_.order().rows_per_epoch() - state_.skipped_rows);
   const double before = monotonic_seconds();
   if (!training_metrics_.empty())
     report.metrics = steps_.metrics_over(state_, steps_.data(), training_metrics_);
@@ -118,24 +129,76 @@ void Trainer::tell(TrainingObserver& observer, const LoopActions& actions, bool 
     const InterruptShield telling;
     state_.last_epoch = epoch;
     state_.epoch_loss_sum = 0;
+    state_.skipped_rows = 0;
+    if (epoch.validation) look_for_end(*epoch.validation);
     state_.epochs_told = whole_epochs();
     actions.log(report, &epoch);
     if (epoch.validation && !validation_metrics_.empty() && is_best(*epoch.validation)) actions.save_best();
   }
   observer.on_epoch(epoch);
+  if (has_stopped_early()) {
+    const EarlyStopping& stopping = *steps_.options().early_stopping;
+    observer.on_note(fmt::format("stopped early: validation {} has been at best {:.6g} for {} epochs",
+                                 stopping.metric, state_.stopping->best, state_.stopping->epochs_without));
+  }
+}
+
+// A NaN is never better.
+void Trainer::look_for_end(const Metrics& validation) {
+  const auto& stopping = steps_.options().early_stopping;
+  if (!stopping) return;
+  const double value = validation.at(stopping->metric);
+  auto& seen = state_.stopping;
+  const double gain = !seen ? 0 : stopping->metric == "loss" ? seen->best - value : value - seen->best;
+  if (!seen && !std::isnan(value)) {
+    seen = StoppingState{value, 0};
+  } else if (seen && gain > stopping->min_delta) {
+    *seen = {value, 0};
+  } else if (seen) {
+    ++seen->epochs_without;
+  }
+}
+
+bool Trainer::has_stopped_early() const {
+  const auto& stopping = steps_.options().early_stopping;
+  return stopping && state_.stopping && state_.stopping->epochs_without >= stopping->patience;
+}
+
+// The first few are told one by one.
+void Trainer::skip_step(TrainingObserver& observer, const Failure& why) {
+  constexpr std::int64_t most_told = 5;
+  const std::int64_t batch = state_.step % steps_.order().batches_per_epoch();
+  state_.skipped_rows += steps_.order().size_of_batch(batch);
+  ++state_.skipped_steps;
+  if (state_.skipped_steps <= most_told)
+    observer.on_note("warning: skipped " + why.diagnostics().front().message);
+  if (state_.skipped_steps == most_told)
+    observer.on_note("further steps that are not finite are skipped without a word; report.json counts them");
+  state_.loss = std::nan("");
 }
 
 void Trainer::do_step(TrainingObserver& observer, const LoopActions& actions) {
   const double rate = steps_.learning_rate_of(state_.step);
-  TrainingSteps::Done done = steps_.step(state_, rate);
+  state_.learning_rate = rate;
+  TrainingSteps::Done done;
+  try {
+    done = steps_.step(state_, rate);
+  } catch (const Failure& failure) {
+    if (!steps_.options().skip_not_finite || failure.error_class() != ErrorClass::NumericStop) throw;
+    skip_step(observer, failure);
+    zero_gradients_ = false;
+    ++state_.step;
+    tell(observer, actions, true);
+    return;
+  }
   zero_gradients_ = state_.looks_for_zero && done.no_change && steps_.gradients_are_zero(state_);
   state_.looks_for_zero = state_.looks_for_zero && !done.no_change;
   state_.parameters = std::move(done.results.parameters);
   state_.buffers = std::move(done.results.buffers);
+  state_.averages = std::move(done.results.averages);
   state_.optimizer_states = std::move(done.results.optimizer_states);
   state_.epoch_loss_sum += done.loss_sum;
   state_.loss = done.loss;
-  state_.learning_rate = rate;
   ++state_.step;
   tell(observer, actions, true);
 }
@@ -166,7 +229,7 @@ StopReason Trainer::run(TrainingObserver& observer, const LoopActions& actions) 
   try {
     // An epoch that was left between its last step and its metrics.
     if (whole_epochs() > state_.epochs_told) tell(observer, actions, false);
-    while (state_.step < total_steps()) {
+    while (state_.step < total_steps() && !has_stopped_early()) {
       poll_interrupt();
       actions.between();
       if (observer.should_stop()) return StopReason::Observer;
@@ -185,8 +248,8 @@ StopReason Trainer::run(TrainingObserver& observer, const LoopActions& actions) 
   return StopReason::Finished;
 }
 
-NamedTensors Trainer::named_parameters() const {
-  const TensorsByName values = steps_.values_by_name(state_);
+NamedTensors Trainer::named_parameters(TrainingSteps::Which which) const {
+  const TensorsByName values = steps_.values_by_name(state_, which);
   NamedTensors result;
   for (const Var& parameter : function_to_call(steps_.program().module, steps_.program().inference)->params) {
     if (const auto found = values.find(parameter.name()); found != values.end())

@@ -48,7 +48,7 @@ class Trainer {
   const std::vector<std::string>& training_metrics() const { return training_metrics_; }
   const std::vector<std::string>& validation_metrics() const { return validation_metrics_; }
   // All parameters of the model that have a value, trained or given, in its order.
-  NamedTensors named_parameters() const;
+  NamedTensors named_parameters(TrainingSteps::Which which = TrainingSteps::Which::Judged) const;
   const std::optional<Failure>& interrupt() const { return interrupt_; }
 
  private:
@@ -58,6 +58,9 @@ class Trainer {
   bool is_logged(const StepReport& report, bool ends_epoch) const;
   EpochReport finish_epoch(const StepReport& step);
   bool is_best(const Metrics& validation);
+  void look_for_end(const Metrics& validation);
+  bool has_stopped_early() const;
+  void skip_step(TrainingObserver& observer, const Failure& why);
   bool save_is_due(std::int64_t last_step) const;
 
   TrainingSteps steps_;

@@ -8,6 +8,8 @@
 
 #include "ir/printer/printer.h"
 #include "ir/verify/verify.h"
+#include "support/glob.h"
+#include "support/render.h"
 #include "support/suggest.h"
 #include "transform/gradient.h"
 #include "transform/model_forms.h"
@@ -51,7 +53,7 @@ class StepWriter {
   }
 
   // `targets`: so many parameters at the end belong to the loss.
-  void write(const Type& states_type, DType dtype, std::size_t targets) {
+  void write(const Type& states_type, DType dtype, std::size_t targets, std::optional<double> average) {
     step_.name = "train_step";
     step_.span = adjoint_.span;
     const Var params =
@@ -61,6 +63,8 @@ class StepWriter {
       buffers =
           parameter("buffers", TupleType{types_of(fresh_, model_.buffers)}, {Role::Buffers, model_.buffers});
     }
+    std::optional<Var> averages;
+    if (average) averages = parameter("averages", params.type(), {Role::Averages, model_.trained});
     const Var states = parameter("states", states_type, {Role::States});
     const Var lr = parameter("lr", tensor_type({}, dtype), {Role::LearningRate});
 
@@ -82,11 +86,16 @@ class StepWriter {
         builder_.emit(function_call(global_ref(GlobalFunction(module_.function("optimizer"))),
                                     {Expr(params), gradients, Expr(states), Expr(lr)}),
                       "updated");
-    std::vector<Expr> results = {loss, builder_.emit(tuple_get(updated, 0), "new_params")};
+    const Expr new_params = builder_.emit(tuple_get(updated, 0), "new_params");
+    std::vector<Expr> results = {loss, new_params};
     roles_.results = {{Role::Loss}, {Role::Parameters}};
     if (buffers) {
       results.push_back(new_buffers);
       roles_.results.push_back({Role::Buffers});
+    }
+    if (averages) {
+      results.push_back(averaged(*averages, new_params, *average, dtype));
+      roles_.results.push_back({Role::Averages});
     }
     results.push_back(builder_.emit(tuple_get(updated, 1), "new_states"));
     roles_.results.push_back({Role::States});
@@ -105,6 +114,22 @@ class StepWriter {
     step_.params.emplace_back(builder_.fresh_name(name), std::move(type));
     roles_.params.push_back(std::move(role));
     return step_.params.back();
+  }
+
+  // decay * average + (1 - decay) * parameter, for each.
+  Expr averaged(const Var& averages, const Expr& params, double decay, DType dtype) {
+    const auto number = [&](double value) { return constant(Tensor::scalar(dtype, value)); };
+    std::vector<Expr> fields;
+    for (std::size_t i = 0; i < model_.trained.size(); ++i) {
+      const int at = static_cast<int>(i);
+      const std::string& name = model_.trained[i];
+      const Expr kept = builder_.call(
+          "multiply", {builder_.emit(tuple_get(Expr(averages), at), name + "_average"), number(decay)});
+      const Expr joined =
+          builder_.call("multiply", {builder_.emit(tuple_get(params, at), name + "_new"), number(1 - decay)});
+      fields.push_back(builder_.call("add", {kept, joined}, {}, name + "_average_new"));
+    }
+    return tuple(std::move(fields));
   }
 
   // A field of a tuple by the name of the model's parameter.
@@ -238,7 +263,8 @@ std::vector<std::string> trained_parameters(const Function& function, const std:
 }
 
 ModelParameters parameters_of_model(const Module& module, const Function& function,
-                                    const std::vector<std::string>& wrt) {
+                                    const std::vector<std::string>& wrt,
+                                    const std::vector<std::string>& frozen) {
   ModelParameters result;
   result.buffers = buffers_of_model(module, function);
   std::vector<std::string> wanted = wrt;
@@ -247,6 +273,24 @@ ModelParameters parameters_of_model(const Module& module, const Function& functi
     for (std::size_t i = end - counts->trained; i < end; ++i) wanted.push_back(function.params[i].name());
   }
   result.trained = trained_parameters(function, wanted, result.buffers);
+  const std::vector<std::string> all = result.trained;
+  for (const std::string& pattern : frozen) {
+    bool any = false;
+    for (const std::string& name : all) {
+      if (!matches_glob(pattern, name)) continue;
+      any = true;
+      if (!is_among(result.frozen, name)) result.frozen.push_back(name);
+    }
+    if (any) continue;
+    fail(ErrorClass::Usage, {}, "frozen.pattern",
+         fmt::format("frozen: no trained parameter is called '{}'; they are {}{}", printable(pattern),
+                     fmt::join(all, ", "), did_you_mean(pattern, all)));
+  }
+  std::erase_if(result.trained, [&](const std::string& name) { return is_among(result.frozen, name); });
+  if (result.trained.empty()) {
+    fail(ErrorClass::Usage, {}, "frozen.pattern",
+         fmt::format("frozen: all parameters of {} are frozen; nothing could be trained", function.name));
+  }
   return result;
 }
 
@@ -261,7 +305,7 @@ TrainerNames trainer_names(const Module& module, const Function& function, const
 
 Module setup_trainer(const Module& module, std::string_view name, const SetupTrainerOptions& options) {
   const FunctionPtr function = relax_function(module, name);
-  const ModelParameters model = parameters_of_model(module, *function, options.wrt);
+  const ModelParameters model = parameters_of_model(module, *function, options.wrt, options.frozen);
   const std::vector<Type> types = types_of(*function, model.trained);
   const TrainerNames names = trainer_names(module, *function, options.loss);
   Module result = module;
@@ -294,7 +338,8 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
   const Function& adjoint = *result.function(names.loss + "_adjoint");
   const Type states = result.function("optimizer_init")->result_type;
   StepWriter(result, adjoint, model, key_of(form))
-      .write(states, common_dtype(types, model.trained), adjoint.params.size() - form.params.size());
+      .write(states, common_dtype(types, model.trained), adjoint.params.size() - form.params.size(),
+             options.average);
   if (!options.schedule.name.empty()) result = add_schedule(result, options.schedule);
   if (options.initial.given()) result = add_initialiser(result, options.initial, *function, model.trained);
   verify_after(result, "setup_trainer");

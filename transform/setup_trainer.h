@@ -14,10 +14,13 @@ struct SetupTrainerOptions {
   InitialRules initial;  // adds initial_params when a rule is given
   std::vector<std::string>
       wrt;  // default: attribute relish.params or TVM's num_input; else all parameters but the first
+  std::vector<std::string> frozen;  // patterns of names: parameters that keep their values
+  std::optional<double> average;    // the step also keeps moving averages of the parameters, with this decay
 };
 
 // Adds <f>_loss, <f>_loss_adjoint, optimizer, optimizer_init and
-// train_step(params[, buffers], states, lr[, key], inputs..., targets) -> (loss, params[, buffers], states),
+// train_step(params[, buffers][, averages], states, lr[, key], inputs..., targets)
+//     -> (loss, params[, buffers][, averages], states),
 // whose roles stand in its signature (ir/calls/roles.h). A model that training and inference treat
 // differently also has its forms, of which the loss takes the training one, and <f>_inference_loss. What an
 // earlier call made is replaced; a function of the user's that has one of the names is not: UsageError.
@@ -35,9 +38,12 @@ TrainerNames trainer_names(const Module& module, const Function& function, const
 struct ModelParameters {
   std::vector<std::string> trained;
   std::vector<std::string> buffers;
+  std::vector<std::string> frozen;  // would be trained, and keep their values
 };
+// UsageError for a pattern of frozen parameters that matches none of those that would be trained.
 ModelParameters parameters_of_model(const Module& module, const Function& function,
-                                    const std::vector<std::string>& wrt);
+                                    const std::vector<std::string>& wrt,
+                                    const std::vector<std::string>& frozen = {});
 // The trained parameters alone, of a function without buffers but for those given.
 std::vector<std::string> trained_parameters(const Function& function, const std::vector<std::string>& wrt,
                                             const std::vector<std::string>& buffers = {});

@@ -16,6 +16,8 @@ constexpr Option options[] = {
     {"init", OptionKind::Spec, "", init_doc},
     {"wrt", OptionKind::Names, "parameters marked by relish.params or num_input; else all but the first",
      "the trained parameters"},
+    {"frozen", OptionKind::Names, "", frozen_doc},
+    {"average", OptionKind::Real, "", average_doc},
     {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
     output_option,
     dialect_option,
@@ -35,6 +37,8 @@ ScriptValue run(Invocation& invocation) {
   wanted.schedule = spec_option(invocation, "schedule");
   wanted.initial = init_option(invocation);
   wanted.wrt = invocation.names("wrt");
+  wanted.frozen = invocation.names("frozen");
+  wanted.average = average_option(invocation);
   return module_result(setup_trainer(*invocation.module, function_of(invocation), wanted));
 }
 

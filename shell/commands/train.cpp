@@ -42,6 +42,16 @@ constexpr Option options[] = {
      "the trained parameters"},
     {"params", OptionKind::Tensors, "",
      "start values by name, and values of parameters that are not trained"},
+    {"init_missing", OptionKind::Flag, "", "draw start values of weights that params does not have"},
+    {"ignore_extra", OptionKind::Flag, "", "leave out values in params that the model does not have"},
+    {"frozen", OptionKind::Names, "", frozen_doc},
+    {"average", OptionKind::Real, "", average_doc},
+    {"early_stopping", OptionKind::Spec, "",
+     "METRIC(patience=5, min_delta=0): the job ends when this metric of the validation data has not become "
+     "better for so many epochs"},
+    {"nan", OptionKind::Text, "stop",
+     "what a step does whose loss, parameters or states are not finite: stop ends the job with exit code 8, "
+     "skip leaves the step out and counts it"},
     {"log_every", OptionKind::Text, "100", log_every_doc},
     {"run_dir", OptionKind::OutputFolder, "runs/<script>-<number>", run_dir_doc},
     {"resume", OptionKind::Text, "", resume_doc},
@@ -109,6 +119,13 @@ Module with_start_values(const Module& module, const Function& model, const Init
   return add_initialiser(module, rules, model, names, drawn);
 }
 
+bool skips_not_finite(const Invocation& invocation) {
+  const std::string policy = invocation.given("nan") ? invocation.text("nan") : "stop";
+  if (policy != "stop" && policy != "skip")
+    invocation.refuse_value("nan", fmt::format("found '{}'; expected stop or skip", printable(policy)));
+  return policy == "skip";
+}
+
 ScriptValue result_of(const TrainResult& result) {
   std::vector<std::pair<ScriptValue, ScriptValue>> parameters;
   for (const auto& [name, tensor] : result.parameters) parameters.emplace_back(name, tensor);
@@ -140,6 +157,8 @@ ScriptValue run(Invocation& invocation) {
   setup.optimizer = spec_option(invocation, "optimizer");
   setup.schedule = spec_option(invocation, "schedule");
   setup.wrt = invocation.names("wrt");
+  setup.frozen = invocation.names("frozen");
+  setup.average = average_option(invocation);
   if (invocation.given("steps") && invocation.given("epochs")) {
     fail(ErrorClass::Usage, invocation.span, "train.length",
          "epochs and steps contradict each other; give one of them");
@@ -152,7 +171,6 @@ ScriptValue run(Invocation& invocation) {
     wanted.batch_size = positive(invocation, "batch_size", invocation.integer("batch_size", 1));
   wanted.seed = static_cast<std::uint64_t>(
       invocation.integer("seed", static_cast<std::int64_t>(session.settings().seed)));
-  wanted.parameters = parameter_values(invocation);
   wanted.parameters_place = invocation.span_of("params");
   wanted.batch_size_place = invocation.span_of("batch_size");
   wanted.log_every = job_interval(invocation, "log_every", wanted.log_every);
@@ -160,15 +178,24 @@ ScriptValue run(Invocation& invocation) {
   DataSet data = data_set(invocation, "data");
   if (invocation.given("validation")) wanted.validation = data_set(invocation, "validation");
   wanted.learning_rate = learning_rate_of(setup.optimizer);
+  wanted.early_stopping = early_stopping_option(invocation);
+  wanted.skip_not_finite = skips_not_finite(invocation);
 
   TrainingProgram program;
   program.judgement = judgement_of(setup.loss);
   wanted.metrics = metrics_option(invocation, program.judgement);
   Module made = setup_trainer(*invocation.module, function, setup);
   const Function& model = *invocation.module->function(function);
-  const ModelParameters changed = parameters_of_model(*invocation.module, model, setup.wrt);
-  std::vector<std::string> names = changed.trained;
-  names.insert(names.end(), changed.buffers.begin(), changed.buffers.end());
+  const ModelParameters changed = parameters_of_model(*invocation.module, model, setup.wrt, setup.frozen);
+  std::vector<std::string> names = changed.trained, others;
+  for (const auto* more : {&changed.buffers, &changed.frozen})
+    names.insert(names.end(), more->begin(), more->end());
+  for (const Var& param : model.params)
+    if (std::find(names.begin(), names.end(), param.name()) == names.end()) others.push_back(param.name());
+  wanted.parameters = start_values(invocation, names, others);
+  if (!changed.frozen.empty())
+    wanted.function_options["frozen"] = fmt::format("{}", fmt::join(changed.frozen, ", "));
+  if (setup.average) wanted.function_options["average"] = format_double(*setup.average);
   made = with_start_values(made, model, init_option(invocation), names, wanted.parameters, program);
   program.module = std::make_shared<const Module>(std::move(made));
   const TrainerNames made_names = trainer_names(*invocation.module, model, setup.loss);

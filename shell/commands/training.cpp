@@ -2,12 +2,14 @@
 #include "shell/commands/training.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "runtime/files.h"
 #include "shell/commands/loss_option.h"
 #include "shell/program/literal_text.h"
 #include "shell/script/script.h"
 #include "support/render.h"
+#include "support/suggest.h"
 
 namespace relish {
 namespace {
@@ -104,6 +106,71 @@ InitialRules init_option(const Invocation& invocation) {
     rules.patterns.emplace_back(*pattern.string(), spec_in_option(invocation, "init", *rule.string()));
   }
   return rules;
+}
+
+std::optional<double> average_option(const Invocation& invocation) {
+  if (!invocation.given("average")) return std::nullopt;
+  const double decay = invocation.real("average", 0);
+  if (!(decay > 0 && decay < 1)) {
+    invocation.refuse_value("average",
+                            fmt::format("found {}; expected a number between 0 and 1, such as 0.999", decay));
+  }
+  return decay;
+}
+
+std::optional<EarlyStopping> early_stopping_option(const Invocation& invocation) {
+  if (!invocation.given("early_stopping")) return std::nullopt;
+  const NamedSpec spec = spec_option(invocation, "early_stopping");
+  EarlyStopping result;
+  result.metric = spec.name;
+  for (const auto& [name, value] : spec.options) {
+    const double* real = value.as<double>();
+    const std::int64_t* integer = value.as<std::int64_t>();
+    if (name == "patience" && integer && *integer >= 1) {
+      result.patience = *integer;
+    } else if (name == "min_delta" &&
+               (integer ? *integer >= 0 : real && *real >= 0 && std::isfinite(*real))) {
+      result.min_delta = integer ? static_cast<double>(*integer) : *real;
+    } else {
+      invocation.refuse_value(
+          "early_stopping",
+          fmt::format(
+              "found '{}'; expected METRIC(patience=N, min_delta=X) with an int N of at least 1 and a "
+              "number X of at least 0",
+              printable(invocation.text("early_stopping"))));
+    }
+  }
+  return result;
+}
+
+TensorsByName start_values(const Invocation& invocation, const std::vector<std::string>& weights,
+                           const std::vector<std::string>& others) {
+  TensorsByName values = parameter_values(invocation);
+  const auto is_among = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  std::vector<std::string> extra, missing, known = weights;
+  known.insert(known.end(), others.begin(), others.end());
+  for (const auto& [name, tensor] : values)
+    if (!is_among(known, name)) extra.push_back(name);
+  if (!extra.empty() && !invocation.flag("ignore_extra")) {
+    fail(ErrorClass::Usage, invocation.span_of("params"), "train.params",
+         fmt::format("params: no parameter '{}'{}; ignore_extra leaves such values out",
+                     printable(fmt::format("{}", fmt::join(extra, "', '"))),
+                     extra.size() == 1 ? did_you_mean(extra.front(), known) : ""));
+  }
+  for (const std::string& name : extra) values.erase(name);
+  bool has_weights = false;
+  for (const std::string& name : weights) {
+    has_weights = has_weights || values.contains(name);
+    if (!values.contains(name)) missing.push_back(name);
+  }
+  if (has_weights && !missing.empty() && !invocation.flag("init_missing")) {
+    fail(ErrorClass::Usage, invocation.span_of("params"), "train.missing",
+         fmt::format("params: there is no value of '{}'; init_missing draws such values",
+                     fmt::join(missing, "', '")));
+  }
+  return values;
 }
 
 TensorsByName parameter_values(const Invocation& invocation) {

@@ -23,6 +23,18 @@ inline constexpr std::string_view init_doc =
     "start values of weights: NAME(option=value, …) such as he_normal, or by patterns of names: "
     "{\"w*\": \"he_normal\"}";
 
+// What is kept from being trained, and what is kept beside it.
+inline constexpr std::string_view frozen_doc = "patterns of names: parameters that keep their values";
+inline constexpr std::string_view average_doc =
+    "decay of moving averages of the parameters, such as 0.999; they are judged and kept in the end";
+std::optional<double> average_option(const Invocation& invocation);
+// The option `early_stopping`: METRIC or METRIC(patience=N, min_delta=X).
+std::optional<EarlyStopping> early_stopping_option(const Invocation& invocation);
+// Weights that do not go with the model, as the user allows it: `names` are those that the model has.
+// UsageError that lists names that are missing or too many.
+TensorsByName start_values(const Invocation& invocation, const std::vector<std::string>& weights,
+                           const std::vector<std::string>& others);
+
 // Options of a training job that the script's command line has too; what it says holds.
 inline constexpr std::string_view run_dir_doc =
     "folder of the job: metrics, checkpoints, report, final.safetensors";

@@ -79,7 +79,9 @@ std::string without_job_lines(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
     const std::string line = text.substr(at, end - at);
-    if (!line.starts_with("trains ") && !line.starts_with("trained ")) kept += line;
+    const bool of_job =
+        line.starts_with("trains ") || line.starts_with("trained ") || line.starts_with("stopped early: ");
+    if (!of_job) kept += line;
     at = end;
   }
   return kept;
