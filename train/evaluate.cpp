@@ -81,16 +81,6 @@ double accuracy(Evaluator& evaluator, const TrainingProgram& program, const Tens
   return sum.places == 0 ? std::nan("") : static_cast<double>(sum.hits) / static_cast<double>(sum.places);
 }
 
-// What the mean over a batch is a mean of: its rows, or, where a label does not count, the places of those
-// that do.
-std::int64_t counted_places(const Tensor& targets, std::int64_t rows, const Judgement& judgement) {
-  if (!judgement.ignored_label || !is_int(targets.dtype())) return rows;
-  std::int64_t counted = 0;
-  for (std::int64_t i = 0; i < targets.size(); ++i)
-    if (targets.get_int(i) != *judgement.ignored_label) ++counted;
-  return counted;
-}
-
 // A function of fixed batches sees whole batches only: its mean cannot be taken over a part of the rows.
 double mean_loss(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
                  const DataSet& data, std::int64_t batch_size) {
@@ -216,6 +206,14 @@ Hits count_greatest(const Tensor& predictions, const Tensor& targets, std::int64
 }
 
 }  // namespace
+
+std::int64_t counted_places(const Tensor& targets, std::int64_t rows, const Judgement& judgement) {
+  if (!judgement.ignored_label || !is_int(targets.dtype())) return rows;
+  std::int64_t counted = 0;
+  for (std::int64_t i = 0; i < targets.size(); ++i)
+    if (targets.get_int(i) != *judgement.ignored_label) ++counted;
+  return counted;
+}
 
 const std::vector<std::string>& metric_names() {
   static const std::vector<std::string> names = {"accuracy", "loss"};

@@ -35,6 +35,10 @@ void check_evaluation(const TrainingProgram& program, const TensorsByName& param
 void refuse_wrong_label(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
                         std::span<const Tensor> batch, const DataSet& data, const Failure& failure);
 
+// What the mean over a batch is a mean of: its rows, or, where a label does not count, the places of those
+// that do.
+std::int64_t counted_places(const Tensor& targets, std::int64_t rows, const Judgement& judgement);
+
 // Judges predictions (n, classes, ...), classes along dimension 1, by targets that are labels (n, ...) or
 // values of each class, like the predictions; the greatest counts, the first of equals. Predictions of one
 // column, (n,) or (n, 1, ...), are positive above the threshold, targets above 0.5. A place with a NaN is

@@ -40,7 +40,8 @@ std::string text_of_function(const GlobalFunction& function) {
 
 std::map<std::string, std::string> functions_of(const TrainingProgram& program) {
   std::vector<std::string> pending = {program.step, program.optimizer_init, program.inference};
-  for (const std::string* name : {&program.loss, &program.learning_rate, &program.initial_params})
+  for (const std::string* name : {&program.loss, &program.learning_rate, &program.initial_params,
+                                  &program.add_gradients, &program.apply_gradients})
     if (!name->empty()) pending.push_back(*name);
   std::map<std::string, std::string> functions;
   for (std::size_t i = 0; i < pending.size(); ++i) {
@@ -68,6 +69,7 @@ JobIdentity identity_of(const Trainer& trainer) {
   auto& texts = identity.options;
   texts["tier"] = steps.tier();
   texts["batch_size"] = fmt::to_string(steps.batch_size());
+  if (options.accumulate > 1) texts["accumulate"] = fmt::to_string(options.accumulate);
   texts["seed"] = fmt::to_string(options.seed);
   texts["lr"] = format_double(options.learning_rate);
   texts["shuffle"] = options.shuffle ? "True" : "False";

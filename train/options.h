@@ -30,6 +30,7 @@ struct TrainOptions {
   std::int64_t epochs = 1;
   std::optional<std::int64_t> steps;       // in place of epochs
   std::optional<std::int64_t> batch_size;  // default: what the function fixes, else 32
+  std::int64_t accumulate = 1;             // batches of a step, whose gradients are joined as of one batch
   double learning_rate = 0.01;
   std::uint64_t seed = 0;
   bool shuffle = true;

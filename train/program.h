@@ -31,6 +31,7 @@ struct Judgement {
 struct TrainingProgram {
   ModulePtr module;
   std::string step = "train_step";                // what it takes and gives stands in its signature of roles
+  std::string add_gradients, apply_gradients;     // what a step over several batches is made of; empty: none
   std::string optimizer_init = "optimizer_init";  // (params) -> states
   std::string inference = "main";  // (inputs and parameters in any order) -> logits or (logits, ...)
   std::string loss;                // as `inference`, then targets -> loss; empty: none

@@ -83,6 +83,15 @@ void check_options(const TrainOptions& options) {
   }
 }
 
+// Rows of a step.
+std::int64_t window_of(std::int64_t batch_size, const TrainOptions& options) {
+  if (options.accumulate > INT64_MAX / batch_size) {
+    misuse("train.batch_size", fmt::format("found {} batches of {} rows for a step; expected less",
+                                           options.accumulate, batch_size));
+  }
+  return batch_size * options.accumulate;
+}
+
 const DataSet& checked(const DataSet& data) {
   check_data_set(data);
   return data;
@@ -97,12 +106,6 @@ TensorsByName fixed_of(const TensorsByName& values, const StepFunction& step) {
   return result;
 }
 
-Tensor tensor_of(const RandomKey& key) {
-  Tensor tensor = Tensor::empty(DType::UInt32, {2});
-  for (std::int64_t i = 0; i < 2; ++i) tensor.set_int(i, key.words[static_cast<std::size_t>(i)]);
-  return tensor;
-}
-
 // The given values, and those that initial_params draws.
 TensorsByName start_values_of(Evaluator& evaluator, const TrainingProgram& program,
                               const TrainOptions& options) {
@@ -113,7 +116,7 @@ TensorsByName start_values_of(Evaluator& evaluator, const TrainingProgram& progr
   RELISH_CHECK(roles && roles->kind == "initial_params");
   const std::vector<std::string> names = roles->names(Role::Parameters);
   const Value drawn =
-      evaluator.call(program.module, program.initial_params, {tensor_of(parameters_key(options.seed))});
+      evaluator.call(program.module, program.initial_params, {tensor_of_key(parameters_key(options.seed))});
   RELISH_CHECK(drawn.is_tuple() && drawn.fields().size() == names.size());
   for (std::size_t i = 0; i < names.size(); ++i) values.emplace(names[i], drawn.fields()[i].tensor());
   return values;
@@ -174,13 +177,20 @@ TrainingSteps::TrainingSteps(Evaluator& evaluator, TrainingProgram program, Data
       fixed_parameters_(fixed_of(start_values_, step_)),
       step_binding_(program_.module, program_.step, fixed_parameters_, data_, columns_.size()),
       batch_size_(choose_batch_size(options_, step_binding_, data_, program_.step)),
-      order_(data_.rows(),
-             {batch_size_, options_.seed, options_.shuffle, step_binding_.fixed_rows().has_value()}) {
+      order_(data_.rows(), {window_of(batch_size_, options_), options_.seed, options_.shuffle,
+                            step_binding_.fixed_rows().has_value()}) {
   check_options(options_);
   if (options_.validation) {
     options_.validation->name = "validation";
     check_data_set(*options_.validation);
   }
+  if (order_.batches_per_epoch() == 0) {
+    fail(ErrorClass::Data, data_.place, "data.rows",
+         fmt::format("data: found {}; {} takes {} batches of {}", counted(data_.rows(), "row"), program_.step,
+                     options_.accumulate, counted(batch_size_, "row")),
+         {step_binding_.note_of_fixed_rows()});
+  }
+  if (options_.accumulate > 1) accumulation_.emplace(evaluator_, program_, step_, fixed_parameters_, data_);
   // Without overflow: epochs may be given as a number that is never reached.
   std::int64_t batches = order_.batches_per_epoch();
   total_steps_ = options_.steps
@@ -229,7 +239,7 @@ void TrainingSteps::check_values(const TrainingState& state,
   if (!program_.loss.empty()) {
     const ColumnBinding binding(program_.module, program_.loss, values_by_name(state), data_,
                                 columns_.size());
-    binding.check_fit(batch_of(0), data_, options_.parameters_place);
+    binding.check_fit(first_part(batch_of(0)), data_, options_.parameters_place);
   }
   if (!options_.validation || validation_metrics.empty()) return;
   EvaluateOptions later;
@@ -239,14 +249,14 @@ void TrainingSteps::check_values(const TrainingState& state,
 }
 
 void TrainingSteps::check_first_batch(const TrainingState& state) const {
-  const std::vector<Tensor> batch = batch_of(0);
+  const std::vector<Tensor> batch = first_part(batch_of(0));
   std::vector<Value> arguments =
       step_binding_.arguments(batch, step_.values(state, learning_rate_of(0), key_of(0)));
   bind_arguments(program_.step, step_.function()->params, arguments);
 }
 
 Tensor TrainingSteps::key_of(std::int64_t step) const {
-  return step_.has_key() ? tensor_of(step_key(options_.seed, step)) : Tensor();
+  return step_.has_key() ? tensor_of_key(step_key(options_.seed, step)) : Tensor();
 }
 
 double TrainingSteps::learning_rate_of(std::int64_t step) const {
@@ -267,25 +277,40 @@ std::vector<Tensor> TrainingSteps::batch_of(std::int64_t step) const {
   return batch;
 }
 
+std::vector<Tensor> TrainingSteps::first_part(const std::vector<Tensor>& batch) const {
+  if (!accumulation_) return batch;
+  std::vector<std::int64_t> rows(
+      static_cast<std::size_t>(std::min(batch_size_, batch.back().shape().front())));
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
+  std::vector<Tensor> part;
+  for (const Tensor& column : batch) part.push_back(gather_rows(column, rows));
+  return part;
+}
+
 std::int64_t TrainingSteps::samples_of(std::int64_t steps) const {
   const std::int64_t batches = order_.batches_per_epoch();
   return steps / batches * order_.rows_per_epoch() +
-         std::min(steps % batches * batch_size_, order_.rows_per_epoch());
+         std::min(steps % batches * window_size(), order_.rows_per_epoch());
+}
+
+StepFunction::Results TrainingSteps::results_of(const TrainingState& state, double rate,
+                                                const std::vector<Tensor>& batch) const {
+  if (accumulation_)
+    return accumulation_->step(state, rate, batch, batch_size_, step_key(options_.seed, state.step));
+  return step_.results(
+      evaluator_.call(program_.module, program_.step,
+                      step_binding_.arguments(batch, step_.values(state, rate, key_of(state.step)))));
 }
 
 TrainingSteps::Done TrainingSteps::step(const TrainingState& state, double learning_rate) const {
   const std::vector<Tensor> batch = batch_of(state.step);
-  Value result;
+  Done done;
   try {
-    result = evaluator_.call(
-        program_.module, program_.step,
-        step_binding_.arguments(batch, step_.values(state, learning_rate, key_of(state.step))));
+    done.results = results_of(state, learning_rate, batch);
   } catch (const Failure& failure) {
-    refuse_wrong_label(evaluator_, program_, values_by_name(state), batch, data_, failure);
+    refuse_wrong_label(evaluator_, program_, values_by_name(state), first_part(batch), data_, failure);
     throw;
   }
-  Done done;
-  done.results = step_.results(result);
   const StepFunction::Results& after = done.results;
   if (first_not_finite(after.loss)) report_not_finite_loss(state, batch, after.loss.get_double(0));
   check_finite(state, "the update of parameter", step_.trained(), after.parameters);
@@ -306,7 +331,7 @@ TrainingSteps::Done TrainingSteps::step(const TrainingState& state, double learn
 
 bool TrainingSteps::gradients_are_zero(const TrainingState& state) const {
   if (program_.adjoint.empty()) return false;
-  const std::vector<Tensor> batch = batch_of(state.step);
+  const std::vector<Tensor> batch = first_part(batch_of(state.step));
   const ColumnBinding binding(program_.module, program_.adjoint, values_by_name(state), data_, batch.size());
   const RoleValue key{Role::Key, key_of(state.step)};
   const Value result = evaluator_.call(program_.module, program_.adjoint,

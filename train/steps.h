@@ -4,6 +4,7 @@
 
 #include "ir/operators/evaluator.h"
 #include "runtime/philox.h"
+#include "train/accumulation.h"
 #include "train/options.h"
 #include "train/state.h"
 #include "train/step_function.h"
@@ -62,6 +63,11 @@ class TrainingSteps {
   void check_first_batch(const TrainingState& state) const;
   std::vector<Tensor> batch_of(std::int64_t step) const;
   Tensor key_of(std::int64_t step) const;
+  StepFunction::Results results_of(const TrainingState& state, double rate,
+                                   const std::vector<Tensor>& batch) const;
+  // The first of the batches that a step joins: what the functions of the model take.
+  std::vector<Tensor> first_part(const std::vector<Tensor>& batch) const;
+  std::int64_t window_size() const { return batch_size_ * options_.accumulate; }
   [[noreturn]] void report_not_finite_loss(const TrainingState& state, const std::vector<Tensor>& batch,
                                            double loss) const;
 
@@ -77,6 +83,7 @@ class TrainingSteps {
   std::int64_t batch_size_;
   BatchOrder order_;
   std::int64_t total_steps_ = 0;
+  std::optional<Accumulation> accumulation_;
 };
 
 }  // namespace relish

@@ -401,6 +401,8 @@ void add_training_form(Module& module, const FactsOfModel& facts, const std::str
   if (roles.tuple_result) made.result = tuple(std::move(results), made.result.span());
   made.result_type = made.result.type();
   made.attributes = attributes_of_derived(*source, made.name, made.params);
+  // The roles say it here.
+  std::erase_if(made.attributes, [](const auto& attribute) { return attribute.first == buffers_attribute; });
   put_form(module, std::move(made), roles);
 }
 

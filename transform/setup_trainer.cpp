@@ -20,7 +20,8 @@ namespace relish {
 namespace {
 
 // The functions whose names are what they are.
-constexpr std::string_view made_by_trainers[] = {"train_step", "optimizer", "optimizer_init", "learning_rate",
+constexpr std::string_view made_by_trainers[] = {"train_step",    "add_gradients",  "apply_gradients",
+                                                 "optimizer",     "optimizer_init", "learning_rate",
                                                  "initial_params"};
 
 bool is_among(const std::vector<std::string>& names, const std::string& name) {
@@ -40,74 +41,131 @@ std::size_t count_results(const Function& function) {
   return fields ? fields->fields.size() : 1;
 }
 
-// Writes train_step around the adjoint of the loss.
+// Writes train_step, and what it is made of to accumulate, around the adjoint of the loss.
 class StepWriter {
  public:
-  StepWriter(Module& module, const Function& adjoint, const ModelParameters& model, std::string key)
-      : module_(module),
-        adjoint_(adjoint),
-        fresh_(copy_with_fresh_vars(adjoint)),
-        model_(model),
-        key_(std::move(key)) {
-    for (const Var& param : fresh_.params) builder_.reserve_name(param.name());
-  }
+  StepWriter(Module& module, FunctionPtr adjoint, const ModelParameters& model, std::string key)
+      : module_(module), held_(std::move(adjoint)), adjoint_(*held_), model_(model), key_(std::move(key)) {}
 
   // `targets`: so many parameters at the end belong to the loss.
-  void write(const Type& states_type, DType dtype, std::size_t targets, std::optional<double> average) {
-    step_.name = "train_step";
-    step_.span = adjoint_.span;
-    const Var params =
-        parameter("params", TupleType{types_of(fresh_, model_.trained)}, {Role::Parameters, model_.trained});
-    std::optional<Var> buffers;
-    if (!model_.buffers.empty()) {
-      buffers =
-          parameter("buffers", TupleType{types_of(fresh_, model_.buffers)}, {Role::Buffers, model_.buffers});
-    }
-    std::optional<Var> averages;
-    if (average) averages = parameter("averages", params.type(), {Role::Averages, model_.trained});
+  void write_step(const Type& states_type, DType dtype, std::size_t targets, std::optional<double> average) {
+    begin("train_step");
+    take_model();
+    if (average) averages_ = parameter("averages", params_.type(), {Role::Averages, model_.trained});
     const Var states = parameter("states", states_type, {Role::States});
     const Var lr = parameter("lr", tensor_type({}, dtype), {Role::LearningRate});
+    const Differentiated found = differentiate(targets);
+    result(Role::Loss, found.loss);
+    const Expr new_states = update(found.gradients, states, lr, average, dtype, found.new_buffers);
+    result(Role::States, new_states);
+    finish();
+  }
 
-    builder_.begin_block(true);
-    const Expr both = builder_.emit(function_call(global_ref(GlobalFunction(module_.function(adjoint_.name))),
-                                                  arguments(params, buffers, targets)),
-                                    "loss_and_gradients");
-    Expr outputs = builder_.emit(tuple_get(both, 0), outputs_name(both));
-    Expr loss = outputs, new_buffers;
-    if (const TupleType* fields = outputs.type().tuple()) {
-      loss = builder_.emit(tuple_get(outputs, 0), "loss");
-      if (buffers) {
-        const int last = static_cast<int>(fields->fields.size()) - 1;
-        new_buffers = builder_.emit(tuple_get(outputs, last), "new_buffers");
-      }
-    }
-    const Expr gradients = builder_.emit(tuple_get(both, 1), "gradients");
-    const Expr updated =
-        builder_.emit(function_call(global_ref(GlobalFunction(module_.function("optimizer"))),
-                                    {Expr(params), gradients, Expr(states), Expr(lr)}),
-                      "updated");
-    const Expr new_params = builder_.emit(tuple_get(updated, 0), "new_params");
-    std::vector<Expr> results = {loss, new_params};
-    roles_.results = {{Role::Loss}, {Role::Parameters}};
-    if (buffers) {
-      results.push_back(new_buffers);
-      roles_.results.push_back({Role::Buffers});
-    }
-    if (averages) {
-      results.push_back(averaged(*averages, new_params, *average, dtype));
-      roles_.results.push_back({Role::Averages});
-    }
-    results.push_back(builder_.emit(tuple_get(updated, 1), "new_states"));
-    roles_.results.push_back({Role::States});
-    builder_.end_block();
-    std::vector<Binding> bindings = builder_.take_bindings();
-    close_function(step_, std::move(bindings), tuple(std::move(results)));
-    set_role(module_, std::move(step_), roles_);
+  void write_add_gradients(DType dtype, std::size_t targets) {
+    begin("add_gradients");
+    take_model();
+    const Var sums = parameter("gradients", params_.type(), {Role::Gradients, model_.trained});
+    const Var weight = parameter("weight", tensor_type({}, dtype), {Role::Weight});
+    const Differentiated found = differentiate(targets);
+    result(Role::Loss, found.loss);
+    result(Role::Gradients,
+           each(found.gradients, "_grad", [&](int at, const std::string& name, const Expr& own) {
+             const Expr weighted = builder_.call("multiply", {own, Expr(weight)});
+             const Expr before = builder_.emit(tuple_get(Expr(sums), at), name + "_sum");
+             return builder_.call("add", {before, weighted}, {}, name + "_sum_new");
+           }));
+    if (found.new_buffers.defined()) result(Role::Buffers, found.new_buffers);
+    finish();
+  }
+
+  void write_apply_gradients(const Type& states_type, DType dtype, std::optional<double> average) {
+    begin("apply_gradients");
+    params_ =
+        parameter("params", TupleType{types_of(fresh_, model_.trained)}, {Role::Parameters, model_.trained});
+    if (average) averages_ = parameter("averages", params_.type(), {Role::Averages, model_.trained});
+    const Var sums = parameter("gradients", params_.type(), {Role::Gradients, model_.trained});
+    const Var states = parameter("states", states_type, {Role::States});
+    const Var lr = parameter("lr", tensor_type({}, dtype), {Role::LearningRate});
+    const Var weight = parameter("weight", tensor_type({}, dtype), {Role::Weight});
+    const Expr means = each(Expr(sums), "_sum", [&](int, const std::string& name, const Expr& sum) {
+      return builder_.call("divide", {sum, Expr(weight)}, {}, name + "_grad");
+    });
+    result(Role::States, update(means, states, lr, average, dtype, {}));
+    finish();
   }
 
  private:
-  static std::string_view outputs_name(const Expr& both) {
-    return both.type().tuple()->fields[0].tuple() ? "outputs" : "loss";
+  struct Differentiated {
+    Expr loss, gradients;
+    Expr new_buffers;  // undefined when the model has none
+  };
+
+  // A function of its own: nothing of the one before it is left.
+  void begin(std::string name) {
+    fresh_ = copy_with_fresh_vars(adjoint_);
+    step_ = Function{};
+    roles_ = {name, {}, {}, true};
+    step_.name = std::move(name);
+    step_.span = adjoint_.span;
+    builder_ = FunctionBuilder();
+    for (const Var& param : fresh_.params) builder_.reserve_name(param.name());
+    builder_.begin_block(true);
+    buffers_.reset();
+    averages_.reset();
+    results_.clear();
+  }
+
+  void take_model() {
+    params_ =
+        parameter("params", TupleType{types_of(fresh_, model_.trained)}, {Role::Parameters, model_.trained});
+    if (!model_.buffers.empty()) {
+      buffers_ =
+          parameter("buffers", TupleType{types_of(fresh_, model_.buffers)}, {Role::Buffers, model_.buffers});
+    }
+  }
+
+  Differentiated differentiate(std::size_t targets) {
+    const Expr both = builder_.emit(
+        function_call(global_ref(GlobalFunction(module_.function(adjoint_.name))), arguments(targets)),
+        "loss_and_gradients");
+    const bool several = both.type().tuple()->fields[0].tuple() != nullptr;
+    Differentiated found;
+    found.loss = builder_.emit(tuple_get(both, 0), several ? "outputs" : "loss");
+    if (several) {
+      const Expr outputs = found.loss;
+      found.loss = builder_.emit(tuple_get(outputs, 0), "loss");
+      const int last = static_cast<int>(outputs.type().tuple()->fields.size()) - 1;
+      if (buffers_) found.new_buffers = builder_.emit(tuple_get(outputs, last), "new_buffers");
+    }
+    found.gradients = builder_.emit(tuple_get(both, 1), "gradients");
+    return found;
+  }
+
+  // The optimizer, and what goes with new parameters; they and what belongs to them become results. Returns
+  // the new states.
+  Expr update(const Expr& gradients, const Var& states, const Var& lr, std::optional<double> average,
+              DType dtype, const Expr& new_buffers) {
+    const Expr updated =
+        builder_.emit(function_call(global_ref(GlobalFunction(module_.function("optimizer"))),
+                                    {Expr(params_), gradients, Expr(states), Expr(lr)}),
+                      "updated");
+    const Expr new_params = builder_.emit(tuple_get(updated, 0), "new_params");
+    result(Role::Parameters, new_params);
+    if (new_buffers.defined()) result(Role::Buffers, new_buffers);
+    if (averages_) result(Role::Averages, averaged(new_params, *average, dtype));
+    return builder_.emit(tuple_get(updated, 1), "new_states");
+  }
+
+  void result(Role role, const Expr& value) {
+    results_.push_back(value);
+    roles_.results.push_back({role});
+  }
+
+  void finish() {
+    builder_.end_block();
+    std::vector<Binding> bindings = builder_.take_bindings();
+    close_function(step_, std::move(bindings), tuple(std::move(results_)));
+    set_role(module_, std::move(step_), roles_);
   }
 
   Var parameter(std::string_view name, Type type, RoleSlot role) {
@@ -116,20 +174,27 @@ class StepWriter {
     return step_.params.back();
   }
 
-  // decay * average + (1 - decay) * parameter, for each.
-  Expr averaged(const Var& averages, const Expr& params, double decay, DType dtype) {
-    const auto number = [&](double value) { return constant(Tensor::scalar(dtype, value)); };
+  // A tuple of what `make` gives for each field of another.
+  template <class Make>
+  Expr each(const Expr& whole, std::string_view suffix, const Make& make) {
     std::vector<Expr> fields;
     for (std::size_t i = 0; i < model_.trained.size(); ++i) {
       const int at = static_cast<int>(i);
       const std::string& name = model_.trained[i];
-      const Expr kept = builder_.call(
-          "multiply", {builder_.emit(tuple_get(Expr(averages), at), name + "_average"), number(decay)});
-      const Expr joined =
-          builder_.call("multiply", {builder_.emit(tuple_get(params, at), name + "_new"), number(1 - decay)});
-      fields.push_back(builder_.call("add", {kept, joined}, {}, name + "_average_new"));
+      fields.push_back(make(at, name, builder_.emit(tuple_get(whole, at), name + std::string(suffix))));
     }
     return tuple(std::move(fields));
+  }
+
+  // decay * average + (1 - decay) * parameter, for each.
+  Expr averaged(const Expr& params, double decay, DType dtype) {
+    const auto number = [&](double value) { return constant(Tensor::scalar(dtype, value)); };
+    return each(Expr(*averages_), "_average", [&](int at, const std::string& name, const Expr& average) {
+      const Expr kept = builder_.call("multiply", {average, number(decay)});
+      const Expr param = builder_.emit(tuple_get(params, at), name + "_new");
+      const Expr joined = builder_.call("multiply", {param, number(1 - decay)});
+      return builder_.call("add", {kept, joined}, {}, name + "_average_new");
+    });
   }
 
   // A field of a tuple by the name of the model's parameter.
@@ -141,7 +206,7 @@ class StepWriter {
   }
 
   // What the adjoint takes. Its key stands before the inputs.
-  std::vector<Expr> arguments(const Var& params, const std::optional<Var>& buffers, std::size_t targets) {
+  std::vector<Expr> arguments(std::size_t targets) {
     std::optional<Var> key;
     for (const Var& param : fresh_.params) {
       if (param.name() != key_) continue;
@@ -151,8 +216,8 @@ class StepWriter {
     std::vector<Expr> args;
     for (std::size_t i = 0; i < fresh_.params.size(); ++i) {
       const Var& param = fresh_.params[i];
-      std::optional<Expr> arg = field(params, model_.trained, param.name());
-      if (!arg && buffers) arg = field(*buffers, model_.buffers, param.name());
+      std::optional<Expr> arg = field(params_, model_.trained, param.name());
+      if (!arg && buffers_) arg = field(*buffers_, model_.buffers, param.name());
       if (!arg && key && param.name() == key_) arg = Expr(*key);
       if (!arg) {
         step_.params.emplace_back(param.name(), param.type(), false, param.span());
@@ -165,13 +230,17 @@ class StepWriter {
   }
 
   Module& module_;
+  const FunctionPtr held_;  // the adjoint stays while functions are added
   const Function& adjoint_;
-  const Function fresh_;  // sizes are the step's own: the batch size is as free as in the model
   const ModelParameters& model_;
   std::string key_;  // the adjoint's parameter that is the key; empty: none
+  Function fresh_;   // sizes are the function's own: the batch size is as free as in the model
   FunctionBuilder builder_;
   Function step_;
-  RoleSignature roles_{"train_step", {}, {}, true};
+  RoleSignature roles_;
+  Var params_;
+  std::optional<Var> buffers_, averages_;
+  std::vector<Expr> results_;
 };
 
 // The name of the parameter that is the key of a training form.
@@ -335,11 +404,16 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
   result = gradient(result, names.loss, gradient_options);
   set_loss_roles(result, names.loss, form);
   result = add_optimizer(result, options.optimizer, types, model.trained);
-  const Function& adjoint = *result.function(names.loss + "_adjoint");
+  const FunctionPtr adjoint = result.function(names.loss + "_adjoint");
   const Type states = result.function("optimizer_init")->result_type;
-  StepWriter(result, adjoint, model, key_of(form))
-      .write(states, common_dtype(types, model.trained), adjoint.params.size() - form.params.size(),
-             options.average);
+  const DType dtype = common_dtype(types, model.trained);
+  const std::size_t targets = adjoint->params.size() - form.params.size();
+  StepWriter writer(result, adjoint, model, key_of(form));
+  writer.write_step(states, dtype, targets, options.average);
+  if (options.accumulate) {
+    writer.write_add_gradients(dtype, targets);
+    writer.write_apply_gradients(states, dtype, options.average);
+  }
   if (!options.schedule.name.empty()) result = add_schedule(result, options.schedule);
   if (options.initial.given()) result = add_initialiser(result, options.initial, *function, model.trained);
   verify_after(result, "setup_trainer");

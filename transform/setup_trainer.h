@@ -15,13 +15,19 @@ struct SetupTrainerOptions {
   std::vector<std::string>
       wrt;  // default: attribute relish.params or TVM's num_input; else all parameters but the first
   std::vector<std::string> frozen;  // patterns of names: parameters that keep their values
+  bool accumulate = false;          // adds what a step over several batches is made of, beside train_step
   std::optional<double> average;    // the step also keeps moving averages of the parameters, with this decay
 };
 
 // Adds <f>_loss, <f>_loss_adjoint, optimizer, optimizer_init and
 // train_step(params[, buffers][, averages], states, lr[, key], inputs..., targets)
 //     -> (loss, params[, buffers][, averages], states),
-// whose roles stand in its signature (ir/calls/roles.h). A model that training and inference treat
+// and, to accumulate,
+// add_gradients(params[, buffers], gradients, weight[, key], inputs..., targets)
+//     -> (loss, gradients[, buffers]), the old gradients and weight times those of this batch, and
+// apply_gradients(params[, averages], gradients, states, lr, weight) -> (params[, averages], states), by the
+// gradients divided by the weight of all,
+// whose roles stand in their signatures (ir/calls/roles.h). A model that training and inference treat
 // differently also has its forms, of which the loss takes the training one, and <f>_inference_loss. What an
 // earlier call made is replaced; a function of the user's that has one of the names is not: UsageError.
 Module setup_trainer(const Module& module, std::string_view function, const SetupTrainerOptions& options);

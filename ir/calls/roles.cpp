@@ -19,12 +19,13 @@ struct RoleName {
   Role role;
   std::string_view name;
 };
-constexpr std::array<RoleName, 14> role_names{{{Role::Parameters, "parameters"},
+constexpr std::array<RoleName, 15> role_names{{{Role::Parameters, "parameters"},
                                                {Role::Buffers, "buffers"},
                                                {Role::Averages, "averages"},
                                                {Role::Gradients, "gradients"},
                                                {Role::States, "states"},
                                                {Role::LearningRate, "learning_rate"},
+                                               {Role::Weight, "weight"},
                                                {Role::Key, "key"},
                                                {Role::Step, "step"},
                                                {Role::Steps, "steps"},
@@ -40,9 +41,12 @@ struct RoleKind {
   std::string_view params;
   std::string_view results;
 };
-constexpr std::array<RoleKind, 9> known_kinds{{
+constexpr std::array<RoleKind, 11> known_kinds{{
     {"train_step", "parameters buffers? averages? states learning_rate key? input* target*",
      "loss parameters buffers? averages? states"},
+    {"add_gradients", "parameters buffers? gradients weight key? input* target*", "loss gradients buffers?"},
+    {"apply_gradients", "parameters averages? gradients states learning_rate weight",
+     "parameters averages? states"},
     {"optimizer", "parameters gradients states learning_rate", "parameters states"},
     {"optimizer_init", "parameters", "states"},
     {"learning_rate", "learning_rate step steps", "learning_rate"},
@@ -212,6 +216,7 @@ std::optional<std::string> type_fault(const RoleSlot& slot, const Type& type) {
       if (!type.tuple()) return expected("a tuple");
       break;
     case Role::LearningRate:
+    case Role::Weight:
     case Role::Loss:
       if (!is_number_type(type, true)) return expected("a floating tensor of rank 0");
       break;
@@ -252,7 +257,7 @@ std::optional<std::string> carried_fault(const RoleSignature& signature, const F
   for (const Role role : {Role::Averages, Role::Gradients})
     if (const Type* type = param_type(role); type && parameters)
       if (auto fault = compare(Role::Parameters, *parameters, role, *type)) return fault;
-  for (const Role role : {Role::Parameters, Role::Buffers, Role::Averages, Role::States}) {
+  for (const Role role : {Role::Parameters, Role::Buffers, Role::Averages, Role::Gradients, Role::States}) {
     const auto at = signature.result(role);
     const Type* before = param_type(role);
     if (signature.kind == "train_step" && at.has_value() != (before != nullptr)) {

@@ -25,6 +25,7 @@ enum class Role : std::uint8_t {
   Gradients,     // a tuple as the parameters are
   States,        // of the optimizer, a tuple
   LearningRate,  // a floating number
+  Weight,        // what a part of a batch, or all of its parts, count: a floating number
   Key,           // a key of random numbers
   Step,          // how many steps are done, an int64
   Steps,         // how many the job has

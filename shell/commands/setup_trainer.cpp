@@ -16,6 +16,7 @@ constexpr Option options[] = {
     {"init", OptionKind::Spec, "", init_doc},
     {"wrt", OptionKind::Names, "parameters marked by relish.params or num_input; else all but the first",
      "the trained parameters"},
+    {"accumulate", OptionKind::Flag, "", "also add what a step over several batches is made of"},
     {"frozen", OptionKind::Names, "", frozen_doc},
     {"average", OptionKind::Real, "", average_doc},
     {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
@@ -39,6 +40,7 @@ ScriptValue run(Invocation& invocation) {
   wanted.wrt = invocation.names("wrt");
   wanted.frozen = invocation.names("frozen");
   wanted.average = average_option(invocation);
+  wanted.accumulate = invocation.flag("accumulate");
   return module_result(setup_trainer(*invocation.module, function_of(invocation), wanted));
 }
 

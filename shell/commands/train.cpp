@@ -32,6 +32,8 @@ constexpr Option options[] = {
     {"epochs", OptionKind::Integer, "1", "passes over the data"},
     {"steps", OptionKind::Integer, "", "steps, in place of epochs"},
     {"batch_size", OptionKind::Integer, "what the function fixes, else 32", "rows of a step"},
+    {"accumulate", OptionKind::Integer, "1",
+     "batches of a step: their gradients are joined as if they were one batch"},
     {"seed", OptionKind::Integer, "that of the session, 0", "seed of initial values and of the order of rows",
      0, in_scripts},
     {"validation", OptionKind::Value, "", "(inputs…, targets) that are looked at after every epoch"},
@@ -169,6 +171,8 @@ ScriptValue run(Invocation& invocation) {
   if (invocation.given("steps")) wanted.steps = positive(invocation, "steps", invocation.integer("steps", 1));
   if (invocation.given("batch_size"))
     wanted.batch_size = positive(invocation, "batch_size", invocation.integer("batch_size", 1));
+  wanted.accumulate = positive(invocation, "accumulate", invocation.integer("accumulate", 1));
+  setup.accumulate = wanted.accumulate > 1;
   wanted.seed = static_cast<std::uint64_t>(
       invocation.integer("seed", static_cast<std::int64_t>(session.settings().seed)));
   wanted.parameters_place = invocation.span_of("params");
@@ -202,6 +206,10 @@ ScriptValue run(Invocation& invocation) {
   program.inference = made_names.inference;
   program.loss = made_names.inference_loss;
   program.adjoint = made_names.loss + "_adjoint";
+  if (setup.accumulate) {
+    program.add_gradients = "add_gradients";
+    program.apply_gradients = "apply_gradients";
+  }
   program.loss_is_sum = is_summed(setup.loss);
   if (!setup.schedule.name.empty()) program.learning_rate = "learning_rate";
 
