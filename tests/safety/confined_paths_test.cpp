@@ -41,6 +41,7 @@ const std::map<std::string, Call>& right_calls() {
       {"append_loss", {"M.main", {{"loss", "\"mse\""}}}},
       {"optimizer", {"M.main", {{"optimizer", "\"sgd(lr=0.1)\""}}}},
       {"setup_trainer", {"M.main", {{"loss", "\"mse\""}, {"optimizer", "\"sgd(lr=0.1)\""}}}},
+      {"decompose", {"M.main", {{"mode", "\"training\""}}}},
       {"legalize", {"M", {}}},
       {"schedule", {"M", {}}},
       {"dce", {"M", {}}},

@@ -26,6 +26,7 @@ std::vector<std::vector<std::string>> writing_commands(const std::string& functi
       {"append_loss", {"-f", function, "--loss", "l1"}},
       {"optimizer", {"-f", function, "--optimizer", "sgd(lr=0.1)"}},
       {"setup_trainer", {"-f", function, "--loss", "l1", "--optimizer", "adam(lr=0.1)"}},
+      {"decompose", {"-f", function, "--mode", "inference"}},
       {"legalize", {}},
       {"schedule", {}},
       {"dce", {}},
