@@ -3,6 +3,7 @@
 
 #include "ir/rewriting/rewrite.h"
 #include "loops/accesses.h"
+#include "schedule/stage_indices.h"
 #include "schedule/stage_values.h"
 
 namespace relish {
@@ -74,6 +75,15 @@ void append(Stage& earlier, Stage later) {
   for (StageValue& value : later.values) earlier.values.push_back(std::move(value));
 }
 
+// Quotients in the indices of one would keep the other from being vectorized.
+bool alike(const Stage& a, const Stage& b) {
+  const auto affine = [](const Stage& stage) {
+    return std::all_of(stage.values.begin(), stage.values.end(),
+                       [](const StageValue& value) { return has_affine_loads(value.value); });
+  };
+  return affine(a) == affine(b);
+}
+
 // Joins the stage to an earlier one over its domain, unless one between them is in the way.
 bool join_to_earlier(std::vector<Stage>& stages, std::size_t position) {
   const Stage& later = stages[position];
@@ -82,7 +92,7 @@ bool join_to_earlier(std::vector<Stage>& stages, std::size_t position) {
     Stage& earlier = stages[i];
     if (earlier.maps() && earlier.axes.size() == later.axes.size() &&
         same_axes(earlier, later, later.axes.size()) && share_buffer(earlier, later) &&
-        earlier.values.size() + later.values.size() <= most_values_of_domain) {
+        alike(earlier, later) && earlier.values.size() + later.values.size() <= most_values_of_domain) {
       Stage same = with_axes_of(earlier, later);
       if (meet_in_iterations(earlier, same)) {
         append(earlier, std::move(same));

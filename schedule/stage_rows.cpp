@@ -104,18 +104,19 @@ bool pays(const std::vector<const Stage*>& stages, std::size_t rows) {
   return inside < least_parallel_work;
 }
 
-// Whether the stage accesses something that the others do.
+// Whether the stage accesses something that the others do, or begins what one behind it goes on with.
 bool related(const std::vector<const Stage*>& stages, const Stage& next) {
   std::unordered_map<std::uint64_t, bool> known;
   for (const Stage* stage : stages)
     for_each_access(*stage, [&](const Buffer& buffer, const std::vector<Scalar>&, bool) {
       known.emplace(buffer.id(), true);
     });
-  bool found = false;
-  for_each_access(next, [&](const Buffer& buffer, const std::vector<Scalar>&, bool) {
+  bool found = false, reads = false;
+  for_each_access(next, [&](const Buffer& buffer, const std::vector<Scalar>&, bool store) {
     found = found || known.contains(buffer.id());
+    reads = reads || !store;
   });
-  return found;
+  return found || !reads;
 }
 
 std::vector<const Stage*> pointers_to(const std::vector<Stage>& stages) {
@@ -129,9 +130,13 @@ std::size_t common_rows(const RowGroup& group, const Stage& next) {
   std::vector<const Stage*> all = pointers_to(group.stages);
   if (!related(all, next)) return 0;
   all.push_back(&next);
+  if (all.front()->axes.empty() || next.axes.empty()) return 0;
   std::size_t most = leading_spatial(next);
   if (group.stages.size() > 1) most = std::min(most, group.rows);
   for (const Stage* stage : all) most = std::min(most, leading_spatial(*stage));
+  // Rows of one element each would be what stages over one domain are, had they fitted together.
+  if (std::all_of(all.begin(), all.end(), [&](const Stage* stage) { return stage->axes.size() == most; }))
+    --most;
   for (std::size_t rows = most; rows > 0; --rows)
     if (share_rows(all, rows)) return pays(all, rows) ? rows : 0;
   return 0;

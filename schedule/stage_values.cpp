@@ -248,12 +248,19 @@ class ReaderInliner {
     return once || cost.moves() || cost.cheap();
   }
 
+  // Indices are in the range of every dtype that counts them.
+  static Scalar counted_in(DType dtype, const Scalar& index) {
+    const auto* converted = index.as<Cast>();
+    return converted && converted->a.dtype() == dtype ? converted->a : cast(dtype, index);
+  }
+
   // The value of the element at `indices`.
   static Scalar value_at(const Stage& writer, const Indices& indices) {
     const StageValue& made = writer.values.front();
     ScalarMap axes;
     for (std::size_t d = 0; d < indices.size(); ++d)
-      if (const auto var = made.indices[d].as_var()) axes.emplace(var->id(), cast(var->dtype(), indices[d]));
+      if (const auto var = made.indices[d].as_var())
+        axes.emplace(var->id(), counted_in(var->dtype(), indices[d]));
     return substitute(made.value, axes);
   }
 
@@ -272,8 +279,10 @@ class ReaderInliner {
   static void put_into(const Stage& writer, Stage& reader) {
     const StageValue& made = writer.values.front();
     if (reader.reduces() || !reader.distinct || reader.init.defined()) return put_into_update(writer, reader);
-    const Reads reads = reads_of(reader, made.target);
+    Reads reads = reads_of(reader, made.target);
     std::vector<ScalarVar> names;
+    // What is just loaded, or a number, needs no name.
+    if (made.value.as<Load>() || cost_of(made.value).nodes == 1) reads.always.clear();
     for (std::size_t i = 0; i < reads.always.size(); ++i)
       names.emplace_back(made.target.name(), made.target.dtype(), made.span);
     // In the order of the stages: in front of all that the reader does, unless an index uses one of its

@@ -19,6 +19,7 @@
   COMMAND(legalize, legalize)               \
   COMMAND(fuse, fuse)                       \
   COMMAND(schedule, schedule)               \
+  COMMAND(lower, lower)                     \
   COMMAND(dce, dce)                         \
   COMMAND(passes, passes)                   \
   COMMAND(train, train)                     \

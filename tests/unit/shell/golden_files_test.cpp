@@ -27,7 +27,8 @@ struct Shown {
 //   dce       removes what has no effect and is not used; nothing else is asked of it.
 //   legalize  keeps a call whose shapes or numbers only the run shows, and one without a loop nest.
 //   schedule  keeps the order of loops that are not shown to be independent, and calls that stand in the way.
-constexpr std::array<std::string_view, 3> passes_of_any_module = {"dce", "legalize", "schedule"};
+//   fuse      keeps calls whose loops do not become fewer, and those with effects or faults.
+constexpr std::array<std::string_view, 4> passes_of_any_module = {"dce", "legalize", "fuse", "schedule"};
 
 bool takes_any_module(std::string_view pass) {
   return std::find(passes_of_any_module.begin(), passes_of_any_module.end(), pass) !=

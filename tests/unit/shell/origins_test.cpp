@@ -42,6 +42,7 @@ TEST_CASE("what the line behind a transform tells is what is different in the te
       "gradient(M.main, wrt=[\"w\"])",
       "bind_params(M.main, set={\"w\": ones((2,))})",
       "legalize(M)",
+      "fuse(M)",
       "schedule(M)",
       "dce(M)",
       "append_loss(M.other, loss=\"mse\")",

@@ -143,7 +143,9 @@ constexpr Application applications[] = {
     {"decompose", "decompose(M.main, mode=\"training\")"},
     {"decompose", "decompose(M.main, mode=\"inference\")"},
     {"legalize", "legalize(M)"},
+    {"fuse", "fuse(M)"},
     {"schedule", "schedule(M)"},
+    {"lower", "lower(M, to=\"fuse\")"},
     {"passes",
      "passes(bind_params(M.main, params={\"mask\": ones((4,))}).main, "
      "passes=\"append_loss(mse), gradient, legalize\")"},
