@@ -8,6 +8,7 @@
 
 #include "ir/calls/call_layout.h"
 #include "ir/printer/printer.h"
+#include "ir/printer/words.h"
 #include "ir/rewriting/rewrite.h"
 
 namespace relish {
@@ -198,29 +199,30 @@ class FunctionMaker {
   }
 
  private:
-  // A value that is too large for its size to be a number is refused where it is made. It still is when it
-  // vanishes: its size is that of a result, or made of those of arguments, which exist.
+  // A value of a size that cannot be is refused where it is made. So it is when it vanishes: its dimensions
+  // are numbers or those of arguments and results, which exist, or it has as many elements as one of them.
   bool sizes_hold(const std::vector<Buffer>& handed) const {
-    const auto told = [&](const ScalarVar& var) {
-      return std::any_of(inputs_.begin(), inputs_.end(), [&](const Buffer& input) {
-        return std::any_of(input.shape().begin(), input.shape().end(),
-                           [&](const Scalar& dim) { return uses_var(dim, var); });
-      });
+    std::vector<Buffer> existing = inputs_;
+    for (std::size_t i = 0; i < results_.size(); ++i)
+      if (kept_[i]) existing.push_back(results_[i]);
+    const auto exists = [&](const Scalar& dim) {
+      return dim.as_int() || std::any_of(existing.begin(), existing.end(), [&](const Buffer& buffer) {
+               return std::any_of(buffer.shape().begin(), buffer.shape().end(),
+                                  [&](const Scalar& other) { return prove_equal(dim, other); });
+             });
     };
     return std::all_of(handed.begin(), handed.end(), [&](const Buffer& buffer) {
-      std::vector<ScalarVar> vars;
+      if (std::all_of(buffer.shape().begin(), buffer.shape().end(), exists)) return true;
       const Scalar size = product(buffer.shape());
-      collect_vars(size, vars);
-      if (std::all_of(vars.begin(), vars.end(), told)) return true;
-      for (std::size_t i = 0; i < results_.size(); ++i)
-        if (kept_[i] && prove_equal(product(results_[i].shape()), size)) return true;
-      return false;
+      return std::any_of(existing.begin(), existing.end(),
+                         [&](const Buffer& other) { return prove_equal(product(other.shape()), size); });
     });
   }
 
   std::string free_name(const std::string& wanted) {
-    std::string name = wanted;
-    for (int suffix = 1; !taken_.insert(name).second; ++suffix) name = fmt::format("{}_{}", wanted, suffix);
+    const std::string plain = is_plain_name(wanted) ? wanted : "value";
+    std::string name = plain;
+    for (int suffix = 1; !taken_.insert(name).second; ++suffix) name = fmt::format("{}_{}", plain, suffix);
     return name;
   }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/printer/printer_internal.h"
+#include "ir/printer/words.h"
 
 namespace relish::printing {
 namespace {
@@ -31,6 +32,20 @@ std::string identifier(std::string_view hint) {
   }
   return name.empty() ? "v" : name;
 }
+
+}  // namespace relish::printing
+
+namespace relish {
+
+bool is_plain_name(std::string_view name) {
+  return printing::identifier(name) == name &&
+         std::find(printing::reserved_words.begin(), printing::reserved_words.end(), name) ==
+             printing::reserved_words.end();
+}
+
+}  // namespace relish
+
+namespace relish::printing {
 
 NameTable::NameTable() {
   for (std::string_view word : reserved_words) reserve(std::string(word));

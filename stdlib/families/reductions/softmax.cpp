@@ -13,7 +13,7 @@ Type infer(const CallView& call) {
   return data;
 }
 
-PrimFunc lower(const LowerCall& c, std::string_view block,
+PrimFunc lower(const LowerCall& c, std::string_view block, Takes takes,
                const std::function<Scalar(const Scalar&, const Scalar&)>& finish) {
   Lowering lowering(c);
   const Buffer data = lowering.input(0);
@@ -38,14 +38,24 @@ PrimFunc lower(const LowerCall& c, std::string_view block,
       "largest", largest, lines, {length},
       [&](const Dims& s, const Dims& r) { return lowering.load_as(wide, data, with_axis(s, r[0])); },
       [](const Scalar& a, const Scalar& b) { return maximum_ieee(a, b); }, min_value(wide));
+  const auto shifted = [&](const Dims& i, const Dims& line) {
+    return lowering.load_as(wide, data, i) - lowering.loops().load(largest, line);
+  };
+  // The result holds the exponentials until their sum is known, where it is as exact as the sum.
+  const bool kept = takes == Takes::Exponential && wide == data.dtype();
+  if (kept)
+    lowering.map("exponentials", result, [&](const Dims& i) { return exp(shifted(i, without_axis(i))); });
   const Buffer total = lowering.temporary("total", lines, wide);
   lowering.reduce("total", total, lines, {length}, [&](const Dims& s, const Dims& r) {
-    return exp(lowering.load_as(wide, data, with_axis(s, r[0])) - lowering.loops().load(largest, s));
+    const Dims i = with_axis(s, r[0]);
+    return kept ? lowering.loops().load(result, i) : exp(shifted(i, s));
   });
   lowering.map(block, result, [&](const Dims& i) {
     const Dims line = without_axis(i);
-    const Scalar shifted = lowering.load_as(wide, data, i) - lowering.loops().load(largest, line);
-    return finish(shifted, lowering.loops().load(total, line));
+    const Scalar value = kept                          ? lowering.loops().load(result, i)
+                         : takes == Takes::Exponential ? exp(shifted(i, line))
+                                                       : shifted(i, line);
+    return finish(value, lowering.loops().load(total, line));
   });
   return lowering.finish();
 }

@@ -47,9 +47,11 @@ Value evaluate(const EvalCall& c, Finish finish) {
   return result;
 }
 
-// The same as three nests.
-PrimFunc lower(const LowerCall& c, std::string_view block,
-               const std::function<Scalar(const Scalar& shifted, const Scalar& total)>& finish);
+// The same as nests. `finish` makes an element of exp(x - largest) where it takes the exponential, and the
+// sum.
+enum class Takes : std::uint8_t { Exponential, Shifted };
+PrimFunc lower(const LowerCall& c, std::string_view block, Takes takes,
+               const std::function<Scalar(const Scalar& value, const Scalar& total)>& finish);
 
 }  // namespace softmax
 }  // namespace relish

@@ -9,7 +9,7 @@ Value evaluate(const EvalCall& c) {
 }
 
 PrimFunc lower(const LowerCall& c) {
-  return softmax::lower(c, "log_softmax",
+  return softmax::lower(c, "log_softmax", softmax::Takes::Shifted,
                         [](const Scalar& shifted, const Scalar& total) { return shifted - log(total); });
 }
 

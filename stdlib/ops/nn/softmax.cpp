@@ -9,8 +9,8 @@ Value evaluate(const EvalCall& c) {
 }
 
 PrimFunc lower(const LowerCall& c) {
-  return softmax::lower(c, "softmax",
-                        [](const Scalar& shifted, const Scalar& total) { return exp(shifted) / total; });
+  return softmax::lower(c, "softmax", softmax::Takes::Exponential,
+                        [](const Scalar& exponential, const Scalar& total) { return exponential / total; });
 }
 
 Partials vjp(const VjpCall& c) {
