@@ -202,11 +202,8 @@ class FunctionMaker {
   // A value of a size that cannot be is refused where it is made. So it is when it vanishes: its dimensions
   // are numbers or those of arguments and results, which exist, or it has as many elements as one of them.
   bool sizes_hold(const std::vector<Buffer>& handed) const {
-    std::vector<Buffer> existing = inputs_;
-    for (std::size_t i = 0; i < results_.size(); ++i)
-      if (kept_[i]) existing.push_back(results_[i]);
     const auto exists = [&](const Scalar& dim) {
-      return dim.as_int() || std::any_of(existing.begin(), existing.end(), [&](const Buffer& buffer) {
+      return dim.as_int() || std::any_of(inputs_.begin(), inputs_.end(), [&](const Buffer& buffer) {
                return std::any_of(buffer.shape().begin(), buffer.shape().end(),
                                   [&](const Scalar& other) { return prove_equal(dim, other); });
              });
@@ -214,7 +211,7 @@ class FunctionMaker {
     return std::all_of(handed.begin(), handed.end(), [&](const Buffer& buffer) {
       if (std::all_of(buffer.shape().begin(), buffer.shape().end(), exists)) return true;
       const Scalar size = product(buffer.shape());
-      return std::any_of(existing.begin(), existing.end(),
+      return std::any_of(inputs_.begin(), inputs_.end(),
                          [&](const Buffer& other) { return prove_equal(product(other.shape()), size); });
     });
   }
