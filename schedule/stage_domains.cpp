@@ -124,6 +124,15 @@ void drop_unread(std::vector<Stage>& stages, const BufferIds& temporaries) {
 
 }  // namespace
 
+bool same_axes(const Stage& a, const Stage& b, std::size_t count) {
+  if (a.axes.size() < count || b.axes.size() < count) return false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const StageAxis &x = a.axes[i], &y = b.axes[i];
+    if (x.var.dtype() != y.var.dtype() || !prove_equal(x.extent, y.extent)) return false;
+  }
+  return true;
+}
+
 void join_domains(std::vector<Stage>& stages, const BufferIds& temporaries) {
   for (std::size_t i = 1; i < stages.size();) {
     if (join_to_earlier(stages, i))

@@ -388,13 +388,4 @@ bool is_contraction(const Stage& stage) {
   return left && right;
 }
 
-bool same_axes(const Stage& a, const Stage& b, std::size_t count) {
-  if (a.axes.size() < count || b.axes.size() < count) return false;
-  for (std::size_t i = 0; i < count; ++i) {
-    const StageAxis &x = a.axes[i], &y = b.axes[i];
-    if (x.var.dtype() != y.var.dtype() || !prove_equal(x.extent, y.extent)) return false;
-  }
-  return true;
-}
-
 }  // namespace relish
