@@ -217,7 +217,7 @@ class FunctionMaker {
   }
 
   std::string free_name(const std::string& wanted) {
-    const std::string plain = is_plain_name(wanted) ? wanted : "value";
+    const std::string plain = prints_as_itself(wanted) ? wanted : "value";
     std::string name = plain;
     for (int suffix = 1; !taken_.insert(name).second; ++suffix) name = fmt::format("{}_{}", plain, suffix);
     return name;

@@ -37,7 +37,7 @@ std::string identifier(std::string_view hint) {
 
 namespace relish {
 
-bool is_plain_name(std::string_view name) {
+bool prints_as_itself(std::string_view name) {
   return printing::identifier(name) == name &&
          std::find(printing::reserved_words.begin(), printing::reserved_words.end(), name) ==
              printing::reserved_words.end();

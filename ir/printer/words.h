@@ -7,6 +7,6 @@ namespace relish {
 
 // Whether a variable of that name is printed by it, as far as others leave it free: letters, digits and
 // underscores, and no word of Python.
-bool is_plain_name(std::string_view name);
+bool prints_as_itself(std::string_view name);
 
 }  // namespace relish
