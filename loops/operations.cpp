@@ -9,6 +9,7 @@ namespace {
 double operations_in(const Scalar& value) {
   // What stands in an index is no arithmetic on numbers.
   if (!value.defined() || value.as<Load>()) return 0;
+  if (const auto* chosen = value.as<Select>()) return operations_in(chosen->a) + operations_in(chosen->b);
   double operations = 0;
   if (value.as<Binary>() || value.as<IntrinsicCall>()) operations = 1;
   for_each_operand(value, [&](const Scalar& operand) { operations += operations_in(operand); });

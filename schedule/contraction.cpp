@@ -180,10 +180,11 @@ std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const 
   for (const Axis& axis : nest.axes) all.push_back(&axis);
   if (elements_of(all) < target.least_products || !free_of_faults(nest, init, prover)) return std::nullopt;
 
-  std::vector<const Axis*> around = groups->batch;
-  around.insert(around.end(), others.begin(), others.end());
-  Contracted result{blocks_of({nest, init, left, right, around, groups->left, columns, groups->summed, guard,
-                               term, guards_left},
+  // Axes of that factor which are not last in the result (images of a batch) fill blocks that the columns
+  // alone leave small, so that a panel of the other factor serves them all.
+  columns.insert(columns.begin(), others.begin(), others.end());
+  Contracted result{blocks_of({nest, init, left, right, groups->batch, groups->left, columns, groups->summed,
+                               guard, term, guards_left},
                               target),
                     {}};
   if (const auto& extent = groups->left.front()->loop->extent; groups->left.size() == 1 && !extent.as_int())

@@ -243,13 +243,22 @@ class ContractionWriter {
     if (extent % blocks.chunk == 0) return number(blocks.chunk);
     return min(number(blocks.chunk), number(extent) - round * number(blocks.chunk));
   }
+  // The same of all elements of the block, as one minimum, which range proofs see through.
+  Scalar elements_in(const Blocked& blocks, const Scalar& round) const {
+    if (blocks.inner == 1) return length(blocks, round);
+    const Scalar done = round.defined() ? round * number(blocks.size()) : number(0);
+    if (!blocks.known())
+      return min(number(blocks.size()), blocks.cut->loop->extent * number(blocks.inner) - done);
+    const std::int64_t extent = extent_of(blocks.cut);
+    if (extent % blocks.chunk == 0) return number(blocks.size());
+    return min(number(blocks.size()), number(extent * blocks.inner) - done);
+  }
   // How many tiles of so many elements hold the block of that round: all, or where only the run knows the
   // extent, those that are not empty.
   Scalar tiles_in(const Blocked& blocks, const Scalar& round, std::int64_t elements) const {
     const std::int64_t all = rounds_of(blocks.size(), elements);
     if (blocks.known()) return number(all);
-    const Scalar length =
-        blocks.inner == 1 ? this->length(blocks, round) : this->length(blocks, round) * number(blocks.inner);
+    const Scalar length = elements_in(blocks, round);
     return min(number(all), floor_div(length + number(elements - 1), number(elements)));
   }
   Places places(const Blocked& blocks, const Scalar& round) {
@@ -359,9 +368,7 @@ class ContractionWriter {
                                    : load(right_, {use(term), in_columns(column)});
       return make_stmt(Store{tile, {row, column}, load(tile, {row, column}) + left * right}, span());
     });
-    const Scalar terms = summed_.inner == 1 ? length(summed_, summed_round_)
-                                            : length(summed_, summed_round_) * number(summed_.inner);
-    body.push_back(in_loops({{term, terms}}, products));
+    body.push_back(in_loops({{term, elements_in(summed_, summed_round_)}}, products));
     body.push_back(each_of_tile([&](const Scalar& row, const Scalar& column) {
       const std::vector<Scalar> at{in_panel(row), in_columns(column)};
       const Scalar sum = load(tile, {row, column});
@@ -379,20 +386,18 @@ class ContractionWriter {
   // number: where the other factor has some, the products are summed as they were written.
   Stmt where_finite(const Stmt& products) {
     const Buffer sum("finite", dtype_, {}, "local");
-    const Places row = places(rows_, row_round_), column = places(columns_, column_round_);
-    const Places term = places(summed_, summed_round_);
-    const Scalar other = contraction_.guards_left ? load(right_, {term.position, column.position})
-                         : by_rows_               ? load(left_, {row.position, term.position})
-                                                  : load(left_, {term.position, row.position});
-    const Scalar nothing = other * float_literal(dtype_, 0);
-    const std::vector<Loop>& outer = contraction_.guards_left ? term.loops
-                                     : by_rows_               ? row.loops
-                                                              : term.loops;
-    const std::vector<Loop>& inner = contraction_.guards_left ? column.loops
-                                     : by_rows_               ? term.loops
-                                                              : row.loops;
-    const Stmt look =
-        in_loops(outer, in_loops(inner, make_stmt(Store{sum, {}, load(sum, {}) + nothing}, span())));
+    const ScalarVar term = variable("term"), other = variable(contraction_.guards_left ? "column" : "row");
+    const Loop over_terms{term, elements_in(summed_, summed_round_)};
+    const Loop over_others{other, contraction_.guards_left ? elements_in(columns_, column_round_)
+                                                           : elements_in(rows_, row_round_)};
+    const Scalar factor = contraction_.guards_left ? load(right_, {use(term), use(other)})
+                          : by_rows_               ? load(left_, {use(other), use(term)})
+                                                   : load(left_, {use(term), use(other)});
+    const Stmt add_nothing =
+        make_stmt(Store{sum, {}, load(sum, {}) + factor * float_literal(dtype_, 0)}, span());
+    const Stmt look = contraction_.guards_left || !by_rows_
+                          ? in_loops({over_terms, over_others}, add_nothing)
+                          : in_loops({over_others, over_terms}, add_nothing);
 
     const Places rows = places(rows_, row_round_), columns = places(columns_, column_round_);
     const Places terms = places(summed_, summed_round_);

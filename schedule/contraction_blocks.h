@@ -9,8 +9,8 @@
 namespace relish {
 
 // sums of `left` * `right` over the axes `summed`. `left` uses the rows and the summed axes, `right` the
-// columns and the summed ones, both may use the axes `around`. The columns are the last axes of the result,
-// in its order.
+// columns and the summed ones, both may use the axes `around`. The last columns are the last axes of the
+// result, in its order.
 struct Contraction {
   const Nest& nest;
   const Store* init;  // null: joined to what the result holds

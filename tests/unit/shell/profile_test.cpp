@@ -14,7 +14,8 @@
 #include "tests/unit/shell/script_harness.h"
 
 using namespace relish;
-using relish::testing::run_alone;
+using relish::testing::Harness;
+using relish::testing::Ran;
 
 namespace {
 
@@ -26,6 +27,13 @@ const char* const model =
     "        y = R.matmul(x, w)\n"
     "        return R.add(R.exp(y), y)\n"
     "p = profile(M.main, arg={'x': ones((3, 4)), 'w': ones((4, 8))}, runs=4)\n";
+
+// Output of a text in the compiled tier; the error when it fails.
+std::string compiled(std::string text) {
+  Harness harness{Settings{}};
+  const Ran ran = harness.run(std::move(text));
+  return ran.error.empty() ? ran.output : ran.error_class + ": " + ran.error;
+}
 
 // A folder of its own for what commands keep, while the test lasts.
 class CacheFolder {
@@ -57,23 +65,23 @@ std::string contents(const std::string& path) {
 }  // namespace
 
 TEST_CASE("profile: a row a kernel, with its calls, lines and rates") {
-  CHECK(run_alone(std::string(model) + "print(p['runs'], len(p['kernels']) >= 1)") == "4 True\n");
+  CHECK(compiled(std::string(model) + "print(p['runs'], len(p['kernels']) >= 1)") == "4 True\n");
   // 2 * 3 * 4 * 8 operations of the product and 24 of exp, whatever kernels they end up in.
-  CHECK(run_alone(
-            std::string(model) +
-            "total = 0.0\nlines = ''\nfor k in p['kernels']:\n"
-            "    total = total + k['gflops'] * k['ms'] * 1000000.0\n    lines = lines + k['lines'] + ' '\n"
-            "    assert k['calls'] == 1.0 and k['share'] > 0.0 and k['gbs'] > 0.0\n"
-            "print(round(total), '5' in lines and '6' in lines)") == "240 True\n");
+  CHECK(
+      compiled(std::string(model) +
+               "total = 0.0\nlines = ''\nfor k in p['kernels']:\n"
+               "    total = total + k['gflops'] * k['ms'] * 1000000.0\n    lines = lines + k['lines'] + ' '\n"
+               "    assert k['calls'] == 1.0 and k['share'] > 0.0 and k['gbs'] > 0.0\n"
+               "print(round(total), '5' in lines and '6' in lines)") == "240 True\n");
 }
 
 TEST_CASE("profile: a prim_func by itself, and one that runs many times in a call") {
-  CHECK(run_alone("@T.prim_func\ndef f(A: T.Buffer((6,), 'float32'), B: T.Buffer((6,), 'float32')):\n"
-                  "    for i in range(6):\n        B[i] = A[i] * T.float32(2)\n"
-                  "p = profile(f, arg={'A': ones((6,))}, runs=2)\n"
-                  "print(p['kernels'][0]['name'], p['kernels'][0]['calls'])") == "f 1.0\n");
+  CHECK(compiled("@T.prim_func\ndef f(A: T.Buffer((6,), 'float32'), B: T.Buffer((6,), 'float32')):\n"
+                 "    for i in range(6):\n        B[i] = A[i] * T.float32(2)\n"
+                 "p = profile(f, arg={'A': ones((6,))}, runs=2)\n"
+                 "print(p['kernels'][0]['name'], p['kernels'][0]['calls'])") == "f 1.0\n");
   CHECK(
-      run_alone(
+      compiled(
           "@R.function\ndef f(x: R.Tensor((3,), 'float32')):\n    for i in range(5):\n        x = R.exp(x)\n"
           "    return x\np = profile(f, arg={'x': ones((3,))}, runs=2)\n"
           "print(p['kernels'][0]['calls'])") == "5.0\n");
