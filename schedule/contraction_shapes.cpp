@@ -1,0 +1,119 @@
+// Choosing the sizes of blocks and tiles.
+#include "schedule/contraction_shapes.h"
+
+#include <algorithm>
+
+#include "loops/accesses.h"
+
+namespace relish {
+namespace {
+
+constexpr std::int64_t terms_in_part = 256;
+
+bool is_known(const Axis* axis) { return axis->loop->extent.as_int().has_value(); }
+
+// Blocks of at most `most` elements: as many of the last axes as fit.
+Blocked blocked(const std::vector<const Axis*>& axes, std::int64_t most) {
+  Blocked result;
+  std::size_t at = axes.size() - 1;
+  while (at > 0 && is_known(axes[at]) && result.inner * extent_of(axes[at]) * 2 <= most)
+    result.inner *= extent_of(axes[at--]);
+  result.cut = axes[at];
+  result.inside.assign(axes.begin() + static_cast<std::ptrdiff_t>(at) + 1, axes.end());
+  result.around.assign(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(at));
+  result.chunk = std::clamp<std::int64_t>(most / result.inner, 1, extent_of(result.cut));
+  return result;
+}
+
+// The same number of rounds, or more of them, in chunks of equal size.
+void balance(Blocked& blocks, std::int64_t rounds) {
+  if (!blocks.known()) return;
+  const std::int64_t extent = extent_of(blocks.cut);
+  blocks.chunk = rounds_of(extent, std::clamp<std::int64_t>(rounds, 1, extent));
+}
+
+// The tile whose products, loads and idle lanes take least time, for blocks of that size.
+RegisterTile best_tile(std::int64_t rows, std::int64_t columns, std::int64_t lanes, std::int64_t registers) {
+  RegisterTile best;
+  double least = 1e300;
+  // Chains of sums that are under way at once: latency times instructions a cycle.
+  constexpr double chains = 8;
+  for (std::int64_t r = 1; r <= std::min<std::int64_t>(rows, 12); ++r) {
+    for (std::int64_t v = 1; v <= 4; ++v) {
+      const std::int64_t sums = r * v;
+      if (sums > registers * 5 / 8 || (v - 1) * lanes >= columns) continue;
+      const auto products = static_cast<double>(rounds_of(rows, r) * r * rounds_of(columns, v * lanes) * v);
+      const double loads = static_cast<double>(r + v) / static_cast<double>(sums);
+      const double cost = products * (1 + 0.4 * loads) * std::max(1.0, chains / static_cast<double>(sums));
+      if (cost < least * 0.999) {
+        least = cost;
+        best = {r, v, lanes};
+      }
+    }
+  }
+  return best;
+}
+
+// How many rows of tiles read the right factor where it is.
+constexpr std::int64_t most_direct_rows = 2;
+
+// Whether the factor is a load that runs along `axis` and has that nowhere else.
+bool runs_along(const Scalar& factor, const Axis* axis) {
+  const auto* loaded = factor.as<Load>();
+  if (!loaded || loaded->indices.empty()) return false;
+  const auto var = loaded->indices.back().as_var();
+  if (!var || (*var != axis->var && *var != axis->loop->var)) return false;
+  std::vector<ScalarVar> others;
+  for (std::size_t d = 0; d + 1 < loaded->indices.size(); ++d) collect_vars(loaded->indices[d], others);
+  return std::none_of(others.begin(), others.end(),
+                      [&](const ScalarVar& other) { return other == axis->var || other == axis->loop->var; });
+}
+
+// Whether few rows meet whole tiles of columns, which are then chosen.
+bool reads_directly(const Contraction& contraction, ContractionShapes& shapes, std::int64_t lanes,
+                    std::int64_t registers, std::int64_t most) {
+  const std::int64_t columns = extent_of(shapes.columns.cut), rows = shapes.rows.size();
+  if (!shapes.columns.known() || contraction.columns.size() > 1 || contraction.summed.size() > 1 ||
+      contraction.guard.defined() || shapes.rows.rounds() > 1 || rows > 12 * most_direct_rows ||
+      !runs_along(contraction.right, shapes.columns.cut))
+    return false;
+  const std::int64_t tile_rows = rows > 12 ? rounds_of(rows, most_direct_rows) : rows;
+  for (std::int64_t vectors = 4; vectors > 0; --vectors) {
+    const std::int64_t wide = vectors * lanes;
+    if (columns % wide != 0 || tile_rows * vectors > std::max<std::int64_t>(registers * 5 / 8, 1)) continue;
+    shapes.tile = {tile_rows, vectors, lanes};
+    shapes.columns.chunk = wide;
+    for (std::int64_t chunk = wide; chunk <= std::min(most, columns); chunk += wide)
+      if (columns % chunk == 0) shapes.columns.chunk = chunk;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+ContractionShapes shapes_of(const Contraction& contraction, const Target& target) {
+  const auto bytes = static_cast<std::int64_t>(size_of(contraction.nest.store->buffer.dtype()));
+  const std::int64_t lanes = target.vector_bytes / bytes;
+  // Panels and sums of a block stay in the cache that a core has for itself.
+  const std::int64_t most =
+      std::clamp<std::int64_t>(target.private_cache_bytes / (4 * terms_in_part * bytes), 8, 256);
+  ContractionShapes shapes;
+  Blocked &rows = shapes.rows, &columns = shapes.columns;
+  rows = blocked(contraction.rows, most * 3 / 4);
+  columns = blocked(contraction.columns, most);
+  shapes.summed = blocked(contraction.summed, terms_in_part);
+  const std::int64_t rounds = rows.rounds();
+  balance(rows, rounds > 1 && rounds < 8 ? rounds + rounds % 2 : rounds);
+  balance(columns, columns.rounds());
+  shapes.tile = best_tile(rows.size(), columns.size(), lanes, target.vector_registers);
+  shapes.direct = reads_directly(contraction, shapes, lanes, target.vector_registers, most);
+  if (shapes.direct) return shapes;
+  const RegisterTile& tile = shapes.tile;
+  if (rows.inner == 1 && rows.rounds() > 1) rows.chunk = rounds_of(rows.chunk, tile.rows) * tile.rows;
+  if (columns.inner == 1 && columns.rounds() > 1)
+    columns.chunk = rounds_of(columns.chunk, tile.columns()) * tile.columns();
+  return shapes;
+}
+
+}  // namespace relish

@@ -1,0 +1,41 @@
+// The sizes of a contraction's blocks and tiles: which axes run around blocks, how long their chunks are,
+// what a tile of registers holds.
+#pragma once
+
+#include "schedule/contraction_blocks.h"
+
+namespace relish {
+
+inline std::int64_t rounds_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
+// More than any block holds, where only the run knows it.
+inline std::int64_t extent_of(const Axis* axis) {
+  return axis->loop->extent.as_int().value_or(INT64_MAX / 4);
+}
+
+// Axes in blocks: some run around the blocks, one is cut into chunks, the rest lies whole inside a block.
+struct Blocked {
+  std::vector<const Axis*> around, inside;
+  const Axis* cut = nullptr;
+  std::int64_t chunk = 1, inner = 1;
+
+  std::int64_t size() const { return chunk * inner; }
+  std::int64_t rounds() const { return rounds_of(extent_of(cut), chunk); }
+  bool known() const { return cut->loop->extent.as_int().has_value(); }
+  bool whole() const { return around.empty() && rounds() == 1; }
+};
+
+struct RegisterTile {
+  std::int64_t rows = 1, vectors = 1, lanes = 1;
+  std::int64_t columns() const { return vectors * lanes; }
+};
+
+struct ContractionShapes {
+  Blocked rows, columns, summed;
+  RegisterTile tile;
+  bool direct = false;  // the right factor is read where it is and has no panel
+};
+
+// By extents and the target alone.
+ContractionShapes shapes_of(const Contraction& contraction, const Target& target);
+
+}  // namespace relish
