@@ -121,6 +121,10 @@ TEST_CASE("machine: measured once, kept in a file, and measured again where that
   std::ofstream(machine_file()) << "{\"version\": 1, ";
   keep_speed(machine, {11, 20, 3, 4});
   CHECK(nlohmann::json::parse(contents(machine_file())).size() == 2);
+  CHECK(
+      compiled(
+          "m = machine(again=True)\nprint(m['gflops_one'] > 0.1, m['gbs_all'] > 0.01, m['threads'] >= 1)") ==
+      "True True True\n");
   const MachineSpeed speed = measure_machine(machine);
   CHECK(speed.gflops_one > 0.1);
   CHECK(speed.gbs_one > 0.01);
