@@ -1,9 +1,9 @@
 #pragma once
 
-// Tables by name for what grows with a text: names of bindings, of their variables, of functions. An entry lies in
-// the table itself beside its hash, so a lookup touches one place of memory; in the tables of the standard library
-// it touches three, which is what made the time of large texts grow faster than their size. An insertion moves
-// entries: keep no reference across one.
+// Tables by name for what grows with a text: names of bindings, of their variables, of functions. An entry
+// lies in the table itself beside its hash, so a lookup touches one place of memory; in the tables of the
+// standard library it touches three, which is what made the time of large texts grow faster than their size.
+// An insertion moves entries: keep no reference across one.
 
 #include <tsl/hopscotch_map.h>
 
@@ -22,6 +22,6 @@ struct NameHash {
 
 template <typename Value>
 using FlatNames = tsl::hopscotch_map<std::string, Value, NameHash, std::equal_to<>,
-                                   std::allocator<std::pair<std::string, Value>>, 30, true>;
+                                     std::allocator<std::pair<std::string, Value>>, 30, true>;
 
 }  // namespace relish

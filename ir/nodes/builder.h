@@ -80,7 +80,7 @@ class FunctionBuilder {
   Name& change_name(const std::string& name);
 
   FlatNames<Name> names_;
-  std::size_t marks_ = 0;           // that are open
+  std::size_t marks_ = 0;            // that are open
   std::vector<NameBefore> changed_;  // behind the first of them, what each changed name was
 };
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// Where each function of a module stands, by name. A module's functions are a plain list that passes change as they
-// like, so what is kept here is only believed where the list still agrees with it: it is made at the first question,
-// grows with the list, and is made anew when it was wrong. Several threads may ask at once. Copies of a module start
-// without.
+// Where each function of a module stands, by name. A module's functions are a plain list that passes change
+// as they like, so what is kept here is only believed where the list still agrees with it: it is made at the
+// first question, grows with the list, and is made anew when it was wrong. Several threads may ask at once.
+// Copies of a module start without.
 
 #include <cstddef>
 #include <mutex>

@@ -38,7 +38,8 @@ void Module::set(GlobalFunction function) {
 }
 
 void Module::remove(std::string_view unwanted) {
-  if (const GlobalFunction* found = find(unwanted)) functions.erase(functions.begin() + (found - functions.data()));
+  if (const GlobalFunction* found = find(unwanted))
+    functions.erase(functions.begin() + (found - functions.data()));
 }
 
 std::vector<std::string> Module::names() const {

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "ir/nodes/function_positions.h"
 #include "ir/nodes/expr.h"
+#include "ir/nodes/function_positions.h"
 #include "ir/nodes/stmt.h"
 
 namespace relish {

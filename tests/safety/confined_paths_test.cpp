@@ -26,6 +26,7 @@ using generate::Random;
 struct Call {
   std::string subject;
   std::map<std::string, std::string> options;
+  std::string tier = "interp";  // whose programs start soonest
 };
 
 const std::map<std::string, Call>& right_calls() {
@@ -43,6 +44,8 @@ const std::map<std::string, Call>& right_calls() {
       {"setup_trainer", {"M.main", {{"loss", "\"mse\""}, {"optimizer", "\"sgd(lr=0.1)\""}}}},
       {"decompose", {"M.main", {{"mode", "\"training\""}}}},
       {"legalize", {"M", {}}},
+      {"fuse", {"M", {}}},
+      {"lower", {"M", {{"to", "\"schedule\""}}}},
       {"schedule", {"M", {}}},
       {"dce", {"M", {}}},
       {"passes", {"M.main", {{"passes", "\"legalize\""}}}},
@@ -53,6 +56,8 @@ const std::map<std::string, Call>& right_calls() {
        {"M.main",
         {{"data", "(x, y)"}, {"params", "{\"w\": w}"}, {"loss", "\"mse\""}, {"metrics", "[\"loss\"]"}}}},
       {"time", {"M.main", {{"arg", arg}, {"runs", "1"}}}},
+      {"profile", {"M.main", {{"arg", arg}, {"runs", "1"}}, "jit"}},
+      {"machine", {"", {}}},
       {"check_gradients", {"M.scalar", {{"arg", arg}}}},
       {"load", {"\"x.npy\"", {}}},
       {"save", {"x, \"saved.npy\"", {}}},
@@ -126,9 +131,9 @@ class Place {
   std::string box() const { return folder_.file("box"); }
   std::string outside() const { return folder_.file("outside"); }
 
-  TrialResult run(const std::string& text) const {
+  TrialResult run(const std::string& text, const std::string& tier = "interp") const {
     folder_.put("box/s.relish", text);
-    return run_trial({{"run", "s.relish", "--tier", "interp"}, box()});
+    return run_trial({{"run", "s.relish", "--tier", tier}, box()});
   }
 
   // Whether something outside was read or written since the last question, or a source of the box changed.
@@ -205,6 +210,7 @@ std::vector<std::string> values_with(const std::string& path) {
 struct Attempt {
   std::string text;
   bool must_be_refused = false;  // the option names a path and nothing else
+  std::string tier = "interp";
 };
 
 // Every command and option with every way out, in every form.
@@ -222,7 +228,7 @@ std::vector<Attempt> attempts(const Place& place) {
       Call call = found->second;
       for (const std::string& subject : {text, "x, " + text, "M, " + text, "{\"w\": w}, " + text}) {
         call.subject = subject;
-        result.push_back({prelude + text_of(name, call)});
+        result.push_back({prelude + text_of(name, call), false, call.tier});
       }
       if (name == "load") {
         result.push_back(
@@ -234,7 +240,8 @@ std::vector<Attempt> attempts(const Place& place) {
         for (const std::string& value : values_with(way)) {
           Call changed = found->second;
           changed.options[std::string(option.name)] = value;
-          result.push_back({prelude + text_of(name, changed), names_a_path(option.kind) && value == text});
+          result.push_back(
+              {prelude + text_of(name, changed), names_a_path(option.kind) && value == text, changed.tier});
         }
       }
     }
@@ -243,7 +250,7 @@ std::vector<Attempt> attempts(const Place& place) {
 }
 
 void check_attempt(Place& place, const Attempt& attempt) {
-  const TrialResult result = place.run(attempt.text);
+  const TrialResult result = place.run(attempt.text, attempt.tier);
   INFO(attempt.text << result.messages);
   CHECK_FALSE(place.touched());
   CHECK(result.exit_code != 70);
@@ -259,7 +266,7 @@ TEST_CASE("a right call of every command is right, and its paths are reached") {
     const auto found = right_calls().find(name);
     INFO("the command " << name << " has no entry here");
     REQUIRE(found != right_calls().end());
-    const TrialResult plain = place.run(prelude + text_of(name, found->second));
+    const TrialResult plain = place.run(prelude + text_of(name, found->second), found->second.tier);
     INFO(text_of(name, found->second) << plain.messages);
     CHECK(plain.exit_code == 0);
     for (const Option& option : command->options) {
@@ -273,7 +280,7 @@ TEST_CASE("a right call of every command is right, and its paths are reached") {
         if (call.options.count("arg")) call.options["arg"] = "{\"x\": x}";
       }
       if (option.name == "expect") continue;  // its values are those of a call
-      const TrialResult result = place.run(prelude + text_of(name, call));
+      const TrialResult result = place.run(prelude + text_of(name, call), call.tier);
       INFO(text_of(name, call) << result.messages);
       CHECK(result.exit_code == 0);
     }

@@ -28,6 +28,8 @@ std::vector<std::vector<std::string>> writing_commands(const std::string& functi
       {"setup_trainer", {"-f", function, "--loss", "l1", "--optimizer", "adam(lr=0.1)"}},
       {"decompose", {"-f", function, "--mode", "inference"}},
       {"legalize", {}},
+      {"fuse", {}},
+      {"lower", {"--to", "schedule"}},
       {"schedule", {}},
       {"dce", {}},
       {"passes", {"-f", function, "-p", "gradient, legalize, dce"}},

@@ -317,9 +317,9 @@ std::string function_loops(std::size_t n) {
 std::string inner_functions(std::size_t n) {
   std::string body;
   for (std::size_t i = 0; i < n; ++i) {
-    fmt::format_to(std::back_inserter(body),
-                   "    @R.function\n    def f{0}(y: R.Tensor((2,), \"float32\")):\n        return y * 2 + 1\n",
-                   i);
+    fmt::format_to(
+        std::back_inserter(body),
+        "    @R.function\n    def f{0}(y: R.Tensor((2,), \"float32\")):\n        return y * 2 + 1\n", i);
   }
   return relax_function(body + "    return x\n");
 }
