@@ -40,6 +40,7 @@ std::optional<double> operations_in(const Stmt& stmt, const SizeOf& size_of) {
     return total;
   }
   if (const auto* n = stmt.as<Store>()) return operations_in(n->value);
+  if (const auto* n = stmt.as<DefineScalar>()) return operations_in(n->value);
   return 0;
 }
 

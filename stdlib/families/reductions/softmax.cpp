@@ -41,18 +41,20 @@ PrimFunc lower(const LowerCall& c, std::string_view block, Takes takes,
   const auto shifted = [&](const Dims& i, const Dims& line) {
     return lowering.load_as(wide, data, i) - lowering.loops().load(largest, line);
   };
-  // The result holds the exponentials until their sum is known, where it is as exact as the sum.
+  // The exponentials are kept until their sum is known, where the result is as exact as the sum.
   const bool kept = takes == Takes::Exponential && wide == data.dtype();
+  const Buffer exponentials = kept ? lowering.temporary("exponentials", data.shape(), wide) : result;
   if (kept)
-    lowering.map("exponentials", result, [&](const Dims& i) { return exp(shifted(i, without_axis(i))); });
+    lowering.map("exponentials", exponentials,
+                 [&](const Dims& i) { return exp(shifted(i, without_axis(i))); });
   const Buffer total = lowering.temporary("total", lines, wide);
   lowering.reduce("total", total, lines, {length}, [&](const Dims& s, const Dims& r) {
     const Dims i = with_axis(s, r[0]);
-    return kept ? lowering.loops().load(result, i) : exp(shifted(i, s));
+    return kept ? lowering.loops().load(exponentials, i) : exp(shifted(i, s));
   });
   lowering.map(block, result, [&](const Dims& i) {
     const Dims line = without_axis(i);
-    const Scalar value = kept                          ? lowering.loops().load(result, i)
+    const Scalar value = kept                          ? lowering.loops().load(exponentials, i)
                          : takes == Takes::Exponential ? exp(shifted(i, line))
                                                        : shifted(i, line);
     return finish(value, lowering.loops().load(total, line));
