@@ -238,14 +238,14 @@ def main(x: R.Tensor(dtype="float32", ndim=1)) -> R.Tensor((), "float32"):
 }
 
 TEST_CASE("equal constants have one place", "[jit][steps]") {
-  const Tensor numbers_of_both = numbers(DType::Float32, {8, 8});
-  const Var x("x", f32({Scalar(8), Scalar(8)}));
+  const Tensor numbers_of_both = numbers(DType::Int64, {3});
+  const Var x("x", f32({Scalar(3)}));
   FunctionBuilder builder;
   install_stdlib();
   builder.reserve_name("x");
   builder.begin_block(false);
-  const Expr first = builder.call("matmul", {Expr(x), constant(numbers_of_both)}, {});
-  const Expr product = builder.call("matmul", {first, constant(numbers_of_both)}, {});
+  const Expr first = builder.call("take", {Expr(x), constant(numbers_of_both)}, {});
+  const Expr product = builder.call("take", {first, constant(numbers_of_both)}, {});
   builder.end_block();
   Function function;
   function.name = "main";
