@@ -341,9 +341,6 @@ int main(int argc, char** argv) {
       // Every parameter but x would need a value.
       if (kind.name == "many parameters" && (command.name == "compile" || command.name == "interpret"))
         continue;
-      // The gradient of what these texts hold is refused.
-      if (command.name == "gradient" && (kind.name == "function loops" || kind.name == "inner functions"))
-        continue;
       const std::size_t size =
           std::max<std::size_t>(kind.size * (kind.bounded ? 1 : command.larger) / divide, 4);
       const Growth grown = growth_of(runs, program, command, kind, size);

@@ -3,19 +3,17 @@
 
 #include <algorithm>
 
-#include "ir/operators/user_gradient.h"
 #include "ir/rewriting/regions.h"
 #include "transform/rebuild.h"
 
 namespace relish {
 
-FunctionPtr GradientJob::user_gradient_of(const std::string& name) {
-  const auto [known, first] = user_gradients_.try_emplace(name);
-  if (first) known->second = user_gradient(module, name);
-  return known->second;
+FunctionPtr GradientJob::user_gradient_of(const std::string& name) const {
+  const auto known = user_gradients_.find(name);
+  return known == user_gradients_.end() ? nullptr : known->second;
 }
 
-FunctionPtr GradientJob::user_gradient_of(const FunctionCall& call) {
+FunctionPtr GradientJob::user_gradient_of(const FunctionCall& call) const {
   const auto* global = call.callee.as<GlobalRef>();
   return global ? user_gradient_of(global->name) : nullptr;
 }

@@ -7,6 +7,8 @@
 #include <unordered_set>
 
 #include "ir/nodes/module.h"
+#include "ir/operators/user_gradient.h"
+#include "transform/function_index.h"
 #include "transform/gradient/prim_calls.h"
 
 namespace relish {
@@ -14,18 +16,19 @@ namespace relish {
 class CallPairs;
 
 struct GradientJob {
-  explicit GradientJob(const Module& source) : module(source) {}
+  explicit GradientJob(const Module& source) : module(source), user_gradients_(user_gradients(source)) {}
   GradientJob(const GradientJob&) = delete;
   GradientJob& operator=(const GradientJob&) = delete;
 
   Module module;
-  PrimAdjoints prims{module};
+  FunctionIndex functions{module};
+  PrimAdjoints prims{module, functions};
   std::unordered_set<std::uint64_t> varied;  // ids of variables that hang on the wanted ones
   CallPairs* pairs = nullptr;
 
   // The user's gradient of the function or prim_func of that name, or null.
-  FunctionPtr user_gradient_of(const std::string& name);
-  FunctionPtr user_gradient_of(const FunctionCall& call);
+  FunctionPtr user_gradient_of(const std::string& name) const;
+  FunctionPtr user_gradient_of(const FunctionCall& call) const;
 
   // Whether a leaf, or a field of a tuple of leaves, hangs on a wanted variable.
   bool reaches(const Expr& leaf) const;

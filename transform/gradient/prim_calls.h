@@ -10,6 +10,7 @@
 #include "ir/nodes/builder.h"
 #include "ir/nodes/module.h"
 #include "support/diagnostic.h"
+#include "transform/function_index.h"
 #include "transform/gradient/prim_adjoint.h"
 
 namespace relish {
@@ -17,7 +18,7 @@ namespace relish {
 // Adjoints of the prim_funcs of a module, made once for each set of arguments and results that take part.
 class PrimAdjoints {
  public:
-  explicit PrimAdjoints(Module& module) : module_(module) {}
+  PrimAdjoints(Module& module, FunctionIndex& functions) : module_(module), functions_(functions) {}
 
   using TakesPart = std::function<bool(const Expr&)>;
   // Reports what stands in the way of a gradient for the arguments that take part.
@@ -45,6 +46,7 @@ class PrimAdjoints {
   Made& adjoint_of(const Parts& parts, std::size_t results);
 
   Module& module_;
+  FunctionIndex& functions_;
   std::map<std::string, Made> made_;
 };
 
