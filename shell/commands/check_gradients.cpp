@@ -14,11 +14,7 @@ constexpr Option own_options[] = {
 };
 
 const std::vector<Option>& all_options() {
-  static const std::vector<Option> options = [] {
-    std::vector<Option> result(call_options().begin(), call_options().end());
-    result.insert(result.end(), std::begin(own_options), std::end(own_options));
-    return result;
-  }();
+  static const std::vector<Option> options = call_options_and(own_options);
   return options;
 }
 

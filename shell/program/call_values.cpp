@@ -184,6 +184,12 @@ constexpr Option call_option_table[] = {
 
 std::span<const Option> call_options() { return call_option_table; }
 
+std::vector<Option> call_options_and(std::span<const Option> own) {
+  std::vector<Option> result(call_options().begin(), call_options().end());
+  result.insert(result.end(), own.begin(), own.end());
+  return result;
+}
+
 ScriptValue with_allowed_path(const Invocation& invocation, std::string_view option,
                               const ScriptValue& value) {
   const std::string* text = value.string();

@@ -44,5 +44,7 @@ NamedTensors flatten_result(const Value& value, const std::string& name = "out")
 
 // The options of commands that call a function.
 std::span<const Option> call_options();
+// These, and behind them a command's own.
+std::vector<Option> call_options_and(std::span<const Option> own);
 
 }  // namespace relish

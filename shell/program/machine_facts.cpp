@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "frontend/reader.h"
+#include "shell/program/user_files.h"
 #include "support/atomic_file.h"
 #include "support/failure.h"
 
@@ -90,13 +90,7 @@ nlohmann::json file_contents() {
 
 }  // namespace
 
-std::string machine_file() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache && *cache == '/') return std::string(cache) + "/relish/machine.json";
-  const char* home = std::getenv("HOME");
-  if (home && *home == '/') return std::string(home) + "/.cache/relish/machine.json";
-  return {};
-}
+std::string machine_file() { return user_file("XDG_CACHE_HOME", ".cache", "machine.json"); }
 
 MachineSpeed measure_machine(const MachineDescription& machine) {
   const ModulePtr module = read_module("<machine>", program(machine.target));

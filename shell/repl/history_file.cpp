@@ -5,9 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "shell/program/user_files.h"
 
 namespace relish {
 namespace {
@@ -16,13 +17,7 @@ constexpr std::size_t most_inputs = 1000;
 
 }  // namespace
 
-std::string history_path() {
-  const char* state = std::getenv("XDG_STATE_HOME");
-  if (state && *state == '/') return std::string(state) + "/relish/history";
-  const char* home = std::getenv("HOME");
-  if (home && *home == '/') return std::string(home) + "/.local/state/relish/history";
-  return {};
-}
+std::string history_path() { return user_file("XDG_STATE_HOME", ".local/state", "history"); }
 
 std::string escape_input(std::string_view input) {
   std::string line;
