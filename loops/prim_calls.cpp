@@ -290,7 +290,7 @@ Replacement replaced(const ModulePtr& module, std::string_view wanted) {
     }
     PrimFuncPtr made = replacer.without_calls(**prim);
     if (!copy) copy = *module;
-    copy->functions[i] = std::move(made);
+    copy->functions.replace(i, std::move(made));
   }
   Replacement result{nullptr, std::make_shared<const std::unordered_set<std::string>>(std::move(left))};
   if (copy) result.module = std::make_shared<const Module>(*std::move(copy));
@@ -338,7 +338,7 @@ Module prim_calls_inlined(const ModulePtr& module) {
   Module result = *with_prim_calls_replaced(module, "");
   for (std::size_t i = 0; i < result.functions.size(); ++i) {
     const auto* prim = std::get_if<PrimFuncPtr>(&result.functions[i]);
-    if (prim && !called_prim_funcs(**prim).empty()) result.functions[i] = module->functions[i];
+    if (prim && !called_prim_funcs(**prim).empty()) result.functions.replace(i, module->functions[i]);
   }
   return result;
 }

@@ -1,8 +1,6 @@
 // Fusion of a module: groups of calls in every body, then the nests of every prim_func.
 #include "schedule/fuse.h"
 
-#include <fmt/format.h>
-
 #include <unordered_map>
 #include <unordered_set>
 
@@ -21,7 +19,6 @@ class ModuleFuser {
  public:
   explicit ModuleFuser(const Module& module) : result_(module) {
     for (const GlobalFunction& each : result_.functions) {
-      names_.insert(name_of(each));
       if (const auto* function = std::get_if<PrimFuncPtr>(&each))
         prim_funcs_.emplace(name_of(each), *function);
     }
@@ -31,10 +28,11 @@ class ModuleFuser {
     const std::size_t count = result_.functions.size();
     for (std::size_t i = 0; i < count; ++i)
       if (const auto* function = std::get_if<FunctionPtr>(&result_.functions[i]))
-        result_.functions[i] = Bodies(*this, *function).fused();
+        result_.functions.replace(i, Bodies(*this, *function).fused());
     drop_unused();
-    for (GlobalFunction& each : result_.functions)
-      if (auto* function = std::get_if<PrimFuncPtr>(&each)) *function = fuse(*function);
+    for (std::size_t i = 0; i < result_.functions.size(); ++i)
+      if (const auto* function = std::get_if<PrimFuncPtr>(&result_.functions[i]))
+        result_.functions.replace(i, fuse(*function));
     return std::move(result_);
   }
 
@@ -149,11 +147,9 @@ class ModuleFuser {
     for (std::size_t i = 0; i < group.calls.size() && i < most_named; ++i)
       wanted += "_" + group.calls[i].callee->function->name;
     auto function = std::make_shared<PrimFunc>(*made->function);
-    function->name = wanted;
-    int& next = next_numbers_[wanted];
-    while (!names_.insert(function->name).second) function->name = fmt::format("{}{}", wanted, ++next);
+    function->name = result_.fresh_name(wanted);
     known = std::move(function);
-    result_.functions.emplace_back(known);
+    result_.functions.push_back(known);
     return known;
   }
 
@@ -171,7 +167,7 @@ class ModuleFuser {
         });
       }
     }
-    std::erase_if(result_.functions, [&](const GlobalFunction& each) {
+    result_.functions.remove_if([&](const GlobalFunction& each) {
       const auto* function = std::get_if<PrimFuncPtr>(&each);
       return function && (*function)->is_private && replaced_.contains((*function)->name) &&
              !used.contains((*function)->name);
@@ -180,8 +176,7 @@ class ModuleFuser {
 
   Module result_;
   CallFuser calls_;
-  std::unordered_set<std::string> names_, replaced_;
-  std::unordered_map<std::string, int> next_numbers_;
+  std::unordered_set<std::string> replaced_;
   std::unordered_map<std::string, PrimFuncPtr> prim_funcs_;
   std::unordered_map<std::string, std::optional<FusibleCallee>> callees_;
   std::unordered_map<const FusedCalls*, PrimFuncPtr> named_;

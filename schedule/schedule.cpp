@@ -133,8 +133,9 @@ PrimFuncPtr schedule(const PrimFuncPtr& written, const Target& target) {
 
 Module schedule(const Module& module, const Target& target) {
   Module result = module;
-  for (GlobalFunction& each : result.functions)
-    if (auto* function = std::get_if<PrimFuncPtr>(&each)) *function = schedule(*function, target);
+  for (std::size_t i = 0; i < result.functions.size(); ++i)
+    if (const auto* function = std::get_if<PrimFuncPtr>(&result.functions[i]))
+      result.functions.replace(i, schedule(*function, target));
   verify_after(result, "schedule");
   return result;
 }

@@ -296,8 +296,9 @@ FunctionPtr eliminate_dead_bindings(const FunctionPtr& function) { return Sweepe
 
 Module eliminate_dead_code(const Module& module) {
   Module result = module;
-  for (GlobalFunction& global : result.functions) {
-    if (const auto* function = std::get_if<FunctionPtr>(&global)) global = eliminate_dead_bindings(*function);
+  for (std::size_t i = 0; i < result.functions.size(); ++i) {
+    if (const auto* function = std::get_if<FunctionPtr>(&result.functions[i]))
+      result.functions.replace(i, eliminate_dead_bindings(*function));
   }
   std::unordered_set<std::string> reached;
   std::vector<std::string> pending;
@@ -318,8 +319,8 @@ Module eliminate_dead_code(const Module& module) {
     if (PrimFuncPtr prim = result.prim_func(name))
       for (const std::string& callee : called_prim_funcs(*prim)) reach(callee);
   }
-  std::erase_if(result.functions,
-                [&](const GlobalFunction& global) { return !reached.contains(name_of(global)); });
+  result.functions.remove_if(
+      [&](const GlobalFunction& global) { return !reached.contains(name_of(global)); });
   verify_after(result, "dce");
   return result;
 }

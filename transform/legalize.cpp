@@ -17,7 +17,6 @@
 #include "ir/verify/verify.h"
 #include "loops/faults.h"
 #include "support/interrupt.h"
-#include "transform/function_index.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -32,13 +31,13 @@ std::string short_name(const Op& op) {
 class Legalizer {
  public:
   Legalizer(const Module& module, UnknownShapes unknown, LoweredCalls* calls)
-      : result_(module), functions_(result_), keep_(unknown == UnknownShapes::Kept), calls_(calls) {}
+      : result_(module), keep_(unknown == UnknownShapes::Kept), calls_(calls) {}
 
   Module run() {
     for (const std::string& name : result_.names()) {
-      const FunctionPtr function = functions_.function(name);
+      const FunctionPtr function = result_.function(name);
       if (!function) continue;
-      if (needs_lowering(*function)) functions_.set(Lowering(*this, *function).map(function));
+      if (needs_lowering(*function)) result_.set(Lowering(*this, *function).map(function));
     }
     return std::move(result_);
   }
@@ -121,7 +120,7 @@ class Legalizer {
   // R.vm.call_tir_dyn with the dims of its shape spelt out; those of a shape that is a variable are bound by
   // a match_cast.
   Expr direct_call(const PackedCall& call, Span span, FunctionBuilder& names, std::vector<Binding>& into) {
-    const PrimFuncPtr callee = functions_.prim_func(call.callee.as<GlobalRef>()->name);
+    const PrimFuncPtr callee = result_.prim_func(call.callee.as<GlobalRef>()->name);
     RELISH_CHECK(callee != nullptr, "callee of call_tir_dyn is not a prim_func of the module");
     std::vector<Expr> args = call.args;
     const auto* shape = args.empty() ? nullptr : args.back().type().as<ShapeType>();
@@ -319,11 +318,11 @@ class Legalizer {
     }
     if (found == lowered_.end()) {
       const CallView view{*call.op, args, call.attributes, value.span()};
-      const std::string name = functions_.fresh_name(short_name(*call.op));
+      const std::string name = result_.fresh_name(short_name(*call.op));
       PrimFunc function = call.op->lower(LowerCall{view, result, name});
       function.is_private = true;
       auto shared = std::make_shared<const PrimFunc>(std::move(function));
-      result_.functions.emplace_back(shared);
+      result_.functions.push_back(shared);
       found = lowered_.emplace(key, shared).first;
     }
     Callee callee{global_ref(GlobalFunction(found->second), value.span()), {}, may_fault(*found->second)};
@@ -347,7 +346,6 @@ class Legalizer {
   }
 
   Module result_;
-  FunctionIndex functions_;
   const bool keep_;
   LoweredCalls* const calls_;                   // may be null
   std::map<std::string, PrimFuncPtr> lowered_;  // by operator, types and attributes

@@ -15,7 +15,6 @@
 #include "ir/verify/verify.h"
 #include "support/failure.h"
 #include "transform/call_cycles.h"
-#include "transform/function_index.h"
 
 namespace relish {
 namespace {
@@ -63,14 +62,14 @@ class SymbolsOfVariables final : public ExprMapper {
 
 class Lifter {
  public:
-  explicit Lifter(const Module& module) : result_(module), functions_(result_) {}
+  explicit Lifter(const Module& module) : result_(module) {}
 
   LiftedModule run() {
     for (const std::string& name : result_.names()) {
-      FunctionPtr function = functions_.function(name);
+      FunctionPtr function = result_.function(name);
       if (!function) continue;
       if (const FunctionPtr plain = SymbolsOfVariables(result_).rewrite(function); plain != function) {
-        functions_.set(plain);
+        result_.set(plain);
         function = plain;
       }
       if (!has_bodies(*function)) continue;
@@ -82,7 +81,7 @@ class Lifter {
       BodyLifter bodies(*this, symbols, copy.name);
       bodies.map_blocks(copy.blocks);
       copy.result = bodies.map(copy.result);
-      functions_.set(std::make_shared<const Function>(std::move(copy)));
+      result_.set(std::make_shared<const Function>(std::move(copy)));
     }
     mark_values();
     mark_recursive();
@@ -217,14 +216,14 @@ class Lifter {
   Region outlined(const Region& region, std::vector<Type> result_types, const Ids& symbols,
                   const std::string& owner, std::string_view what, Span span) {
     Function made;
-    made.name = functions_.fresh_name(fmt::format("{}_{}", owner, what));
+    made.name = result_.fresh_name(fmt::format("{}_{}", owner, what));
     made.span = span;
     made.result_span = span;
     made.is_private = true;
     made.params = region.params;
     made.blocks = region.blocks;
     // The name is taken while inner bodies are lifted.
-    functions_.set(std::make_shared<const Function>(made));
+    result_.set(std::make_shared<const Function>(made));
     Ids inside = symbols;
     BodyLifter bodies(*this, inside, owner);
     bodies.map_blocks(made.blocks);
@@ -241,7 +240,7 @@ class Lifter {
       params.emplace_back(param.name(), param.type(), false, param.span());
     std::vector<Expr> args(params.begin(), params.end());
     args.insert(args.end(), captured.begin(), captured.end());
-    const FunctionPtr callee = functions_.function(made.name);
+    const FunctionPtr callee = result_.function(made.name);
     FunctionBuilder builder;
     builder.set_origin(span);
     builder.begin_region(std::move(params));
@@ -255,9 +254,9 @@ class Lifter {
 
   void lift_function(const Function& nested, const Var& self, const Ids& symbols, const std::string& owner) {
     Function made = nested;
-    made.name = functions_.fresh_name(fmt::format("{}_{}", owner, nested.name));
+    made.name = result_.fresh_name(fmt::format("{}_{}", owner, nested.name));
     made.is_private = true;
-    functions_.set(std::make_shared<const Function>(made));
+    result_.set(std::make_shared<const Function>(made));
     Ids inside = symbols;
     note_params(made, inside);
     // While its own body is read, the function calls itself with what it captured: first what that is.
@@ -277,7 +276,7 @@ class Lifter {
     known_[made.name].written_name = nested.name;
     finish(made);
     lifted_.insert_or_assign(
-        self.id(), Lifted{made.name, Type(function_type_of(*functions_.function(made.name))), captured});
+        self.id(), Lifted{made.name, Type(function_type_of(*result_.function(made.name))), captured});
   }
 
   // Appends parameters for what the function uses and does not bind: the variables themselves (renamed when
@@ -330,7 +329,7 @@ class Lifter {
     const std::string name = made.name;
     Function copy = copy_with_fresh_vars(made);
     copy.name = name;
-    functions_.set(std::make_shared<const Function>(std::move(copy)));
+    result_.set(std::make_shared<const Function>(std::move(copy)));
   }
 
   // Functions of the module that are used other than as callees.
@@ -346,7 +345,7 @@ class Lifter {
       });
     }
     for (const auto& [name, count] : uses) {
-      if (count > 0 && functions_.function(name)) known_[name].owns_results = true;
+      if (count > 0 && result_.function(name)) known_[name].owns_results = true;
     }
   }
 
@@ -364,7 +363,6 @@ class Lifter {
   }
 
   Module result_;
-  FunctionIndex functions_;
   std::unordered_map<std::uint64_t, Lifted> lifted_;
   Ids values_;  // variables of functions that are used as values
   LiftedFunctions known_;

@@ -283,7 +283,7 @@ Module ModuleBuilder::build() {
   for (std::size_t i = 0; i <= declarations_.size(); ++i) {
     // Native functions stand where the text has them.
     while (next_extern < externs_.size() && extern_order_[next_extern] == i)
-      module_.functions.emplace_back(externs_[next_extern++]);
+      module_.functions.push_back(externs_[next_extern++]);
     if (i == declarations_.size()) break;
     auto& declaration = declarations_[i];
     if (auto function = built(*declaration->definition)) module_.functions.push_back(std::move(*function));
@@ -291,7 +291,7 @@ Module ModuleBuilder::build() {
   drop_callers_of_unread();
   check_gradients();
   check_roles(module_, context_);
-  for (GlobalFunction& function : linked_.functions) module_.functions.push_back(std::move(function));
+  for (const GlobalFunction& function : linked_.functions) module_.functions.push_back(function);
   return std::move(module_);
 }
 
@@ -331,8 +331,8 @@ void ModuleBuilder::drop_callers_of_unread() {
       if (missing.emplace(caller, gone[i]).second) gone.push_back(caller);
   }
   if (gone.empty()) return;
-  std::erase_if(module_.functions,
-                [&](const GlobalFunction& global) { return missing.contains(name_of(global)); });
+  module_.functions.remove_if(
+      [&](const GlobalFunction& global) { return missing.contains(name_of(global)); });
 }
 
 // A user's gradient of f: a function of f's inputs, its outputs and their cotangents, which gives the

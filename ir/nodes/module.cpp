@@ -2,15 +2,8 @@
 #include "ir/nodes/module.h"
 
 namespace relish {
-const std::string& name_of(const GlobalFunction& function) {
-  return std::visit([](const auto& held) -> const std::string& { return held->name; }, function);
-}
 
-const GlobalFunction* Module::find(std::string_view wanted) const {
-  auto name_at = [&](std::size_t i) -> const std::string& { return name_of(functions[i]); };
-  const std::optional<std::size_t> found = positions.find(wanted, functions.size(), name_at);
-  return found ? &functions[*found] : nullptr;
-}
+const GlobalFunction* Module::find(std::string_view wanted) const { return functions.find(wanted); }
 
 FunctionPtr Module::function(std::string_view wanted) const {
   const GlobalFunction* found = find(wanted);
@@ -32,14 +25,14 @@ ExternFunctionPtr Module::extern_function(std::string_view wanted) const {
 
 void Module::set(GlobalFunction function) {
   if (const GlobalFunction* found = find(name_of(function)))
-    functions[static_cast<std::size_t>(found - functions.data())] = std::move(function);
+    functions.replace(static_cast<std::size_t>(found - &functions.front()), std::move(function));
   else
     functions.push_back(std::move(function));
 }
 
 void Module::remove(std::string_view unwanted) {
   if (const GlobalFunction* found = find(unwanted))
-    functions.erase(functions.begin() + (found - functions.data()));
+    functions.remove_if([&](const GlobalFunction& each) { return &each == found; });
 }
 
 std::vector<std::string> Module::names() const {
@@ -49,11 +42,7 @@ std::vector<std::string> Module::names() const {
   return result;
 }
 
-std::string Module::fresh_name(std::string_view wanted) const {
-  std::string candidate(wanted);
-  for (int suffix = 1; find(candidate); ++suffix) candidate = std::string(wanted) + std::to_string(suffix);
-  return candidate;
-}
+std::string Module::fresh_name(std::string_view wanted) const { return functions.fresh_name(wanted); }
 
 Expr global_ref(const GlobalFunction& function, Span span) {
   if (const auto* graph = std::get_if<FunctionPtr>(&function))

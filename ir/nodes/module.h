@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ir/nodes/expr.h"
-#include "ir/nodes/function_positions.h"
+#include "ir/nodes/function_list.h"
 #include "ir/nodes/stmt.h"
 
 namespace relish {
@@ -22,20 +22,17 @@ struct ExternFunction {
   Span span;
   CommentsPtr comments;
 };
-using ExternFunctionPtr = std::shared_ptr<const ExternFunction>;
-using GlobalFunction = std::variant<FunctionPtr, PrimFuncPtr, ExternFunctionPtr>;
 
 struct Module {
   std::string name = "Module";
-  std::vector<GlobalFunction> functions;  // in the order of the text
-  Attributes attributes;                  // I.module_attrs
+  FunctionList functions;
+  Attributes attributes;  // I.module_attrs
   // I.module_global_infos: lists by name; an entry such as I.vdevice("llvm", 0) is a dictionary of its call's
   // name ("form") and arguments ("args"). Kept and printed, otherwise ignored.
   Attributes global_infos = {};
   bool check_well_formed = true;
   Span span;
   CommentsPtr comments;
-  FunctionPositions positions = {};  // for find
 
   const GlobalFunction* find(std::string_view name) const;
   FunctionPtr function(std::string_view name) const;               // null when absent or a prim_func
@@ -50,7 +47,6 @@ struct Module {
 };
 using ModulePtr = std::shared_ptr<const Module>;
 
-const std::string& name_of(const GlobalFunction& function);
 // A GlobalRef with the function's type: of a prim_func an opaque impure one whose result is what a direct
 // call gives (void, or the scalar that it returns); of an extern function its type, else an opaque impure
 // one.

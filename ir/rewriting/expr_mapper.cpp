@@ -11,6 +11,9 @@ Type ExprMapper::map_type(const Type& type) { return type; }
 Scalar ExprMapper::map_scalar(const Scalar& scalar) { return scalar; }
 ScalarVar ExprMapper::map_index(const ScalarVar& index) { return index; }
 void ExprMapper::enter_type(const Type&) {}
+void ExprMapper::enter_body(const Function*) {}
+void ExprMapper::leave_body(const Function*) {}
+void ExprMapper::enter_block(const BindingBlock&) {}
 Expr ExprMapper::leave(const Expr& mapped) { return mapped; }
 
 void ExprMapper::map_binding(const Binding& binding, bool, std::vector<Binding>& into) {
@@ -186,6 +189,7 @@ bool ExprMapper::map_blocks(std::vector<BindingBlock>& blocks) {
   for (BindingBlock& block : blocks) {
     std::vector<Binding> mapped;
     mapped.reserve(block.bindings.size());
+    enter_block(block);
     for (const Binding& binding : block.bindings) {
       const std::size_t before = mapped.size();
       map_binding(binding, block.dataflow, mapped);
@@ -201,6 +205,7 @@ RegionPtr ExprMapper::map(const RegionPtr& region) {
   if (!region) return region;
   Region copy = *region;
   bool changed = false;
+  enter_body(nullptr);
   for (Var& param : copy.params) {
     Var mapped = bound(param);
     changed = changed || !(mapped == param);
@@ -208,12 +213,14 @@ RegionPtr ExprMapper::map(const RegionPtr& region) {
   }
   changed = map_blocks(copy.blocks) || changed;
   changed = map_all(copy.results) || changed;
+  leave_body(nullptr);
   return changed ? std::make_shared<const Region>(std::move(copy)) : region;
 }
 
 FunctionPtr ExprMapper::map(const FunctionPtr& function) {
   Function copy = *function;
   bool changed = false;
+  enter_body(function.get());
   for (const Var& param : copy.params) enter_type(param.type());
   for (Var& param : copy.params) {
     Var mapped = bound(param);
@@ -223,6 +230,7 @@ FunctionPtr ExprMapper::map(const FunctionPtr& function) {
   changed = map_blocks(copy.blocks) || changed;
   copy.result = map(function->result);
   copy.result_type = map_type(function->result_type);
+  leave_body(function.get());
   changed =
       changed || !copy.result.same_as(function->result) || !copy.result_type.same_as(function->result_type);
   return changed ? std::make_shared<const Function>(std::move(copy)) : function;

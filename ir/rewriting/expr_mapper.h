@@ -39,6 +39,11 @@ class ExprMapper {
   virtual ScalarVar map_index(const ScalarVar& index);
   // Called with a type that binds symbols (of a match_cast or a nested parameter), before it is mapped.
   virtual void enter_type(const Type& type);
+  // Around a region (`function` null), the function that is mapped and each nested one.
+  virtual void enter_body(const Function* function);
+  virtual void leave_body(const Function* function);
+  // Before the bindings of a block.
+  virtual void enter_block(const BindingBlock& block);
 
   bool map_all(std::vector<Expr>& exprs);
   bool map_all(std::vector<Type>& types);

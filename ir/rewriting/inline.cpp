@@ -10,6 +10,7 @@
 #include "ir/equality/equal.h"
 #include "ir/operators/op.h"
 #include "ir/operators/user_gradient.h"
+#include "ir/rewriting/call_inliner.h"
 #include "ir/rewriting/expr_mapper.h"
 #include "ir/rewriting/rewrite.h"
 #include "ir/scalars/symbols.h"
@@ -156,9 +157,11 @@ class Importer {
 // One callee's body. Calls of other functions of its module open an inliner of their own.
 class Inliner {
  public:
+  // Calls of other functions are inlined too, or kept.
+  enum class Calls : std::uint8_t { Inlined, Kept };
   Inliner(FunctionBuilder& builder, Importer& importer, const Function& callee,
-          std::unordered_set<std::string>& open_calls)
-      : builder_(builder), importer_(importer), callee_(callee), open_calls_(open_calls) {
+          std::unordered_set<std::string>& open_calls, Calls calls = Calls::Inlined)
+      : builder_(builder), importer_(importer), callee_(callee), open_calls_(open_calls), calls_(calls) {
     const SourceFile* source = Sources::instance().find(callee.span.file);
     library_text_ = source && source->name().starts_with("<stdlib>/") && builder.origin().known();
   }
@@ -369,9 +372,9 @@ class Inliner {
     const Expr callee = global ? Expr() : rebuilt(call.callee);
     const Var* var = callee.defined() ? callee.as_var() : nullptr;
     if (const auto nested = var ? nested_.find(var->id()) : nested_.end(); nested != nested_.end())
-      return Inliner(builder_, importer_, *nested->second, open_calls_)
+      return Inliner(builder_, importer_, *nested->second, open_calls_, calls_)
           .inline_body(args, placed(expr.span()));
-    const bool kept = function && importer_.has_user_gradient(global->name);
+    const bool kept = function && (calls_ == Calls::Kept || importer_.has_user_gradient(global->name));
     if (!function || kept || !open_calls_.insert(global->name).second) {
       return function_call(rebuilt(call.callee), std::move(args), placed(expr.span()));
     }
@@ -384,6 +387,7 @@ class Inliner {
   Importer& importer_;
   const Function& callee_;
   std::unordered_set<std::string>& open_calls_;
+  Calls calls_;
   VarMap vars_;
   ScalarMap scalars_;
   std::unordered_map<std::uint64_t, FunctionPtr> nested_;  // by the variable that they are bound to
@@ -398,6 +402,23 @@ Module with_prefix(const Module& module, const std::string& prefix) {
   Importer importer(result, module, prefix);
   for (const GlobalFunction& function : module.functions) importer.import(name_of(function), {});
   return result;
+}
+
+class CallInliner::Parts {
+ public:
+  explicit Parts(Module& module) : importer(module, module) {}
+  Importer importer;
+};
+
+CallInliner::CallInliner(Module& module) : parts_(std::make_unique<Parts>(module)) {}
+CallInliner::~CallInliner() = default;
+
+Expr CallInliner::inline_call(FunctionBuilder& builder, const Function& callee,
+                              const std::vector<Expr>& args) {
+  const Function held = callee;  // it may belong to the module, which changes
+  std::unordered_set<std::string> open_calls{held.name};
+  return Inliner(builder, parts_->importer, held, open_calls, Inliner::Calls::Kept)
+      .inline_body(args, builder.origin());
 }
 
 Expr inline_call(FunctionBuilder& builder, Module& target, const Module& callee_module,

@@ -53,7 +53,7 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
   std::string symbol;
   compiled->direct = calls_directly(part, name);
   if (std::holds_alternative<PrimFuncPtr>(functions.front())) {
-    require_compilable(functions);
+    require_compilable(part.functions);
     const Module fused = fuse(part);
     const LiftedModule alone{schedule(fused, engine.target()), {}};
     GraphEmitter emitter(alone, build, engine.traits(), compiled->sites, nullptr, nullptr,

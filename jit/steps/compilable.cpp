@@ -52,7 +52,7 @@ void check(const Function& function) {
 
 }  // namespace
 
-void require_compilable(const std::vector<GlobalFunction>& functions) {
+void require_compilable(const FunctionList& functions) {
   for (const GlobalFunction& function : functions) {
     if (const auto* graph = std::get_if<FunctionPtr>(&function)) check(**graph);
     if (const auto* prim = std::get_if<PrimFuncPtr>(&function)) check(**prim);

@@ -6,6 +6,6 @@
 namespace relish::jit {
 
 // Failure(TypeError) at the first construct of the functions that has no code generation.
-void require_compilable(const std::vector<GlobalFunction>& functions);
+void require_compilable(const FunctionList& functions);
 
 }  // namespace relish::jit

@@ -12,6 +12,7 @@
   COMMAND(type, type)                       \
   COMMAND(gradient, gradient)               \
   COMMAND(bind_params, bind_params)         \
+  COMMAND(bind_symbols, bind_symbols)       \
   COMMAND(append_loss, append_loss)         \
   COMMAND(decompose, decompose)             \
   COMMAND(optimizer, optimizer)             \
@@ -20,7 +21,14 @@
   COMMAND(fuse, fuse)                       \
   COMMAND(schedule, schedule)               \
   COMMAND(lower, lower)                     \
+  COMMAND(fold, fold)                       \
+  COMMAND(simplify, simplify)               \
+  COMMAND(canonicalize, canonicalize)       \
+  COMMAND(cse, cse)                         \
   COMMAND(dce, dce)                         \
+  COMMAND(inline_calls, inline_calls)       \
+  COMMAND(unroll, unroll)                   \
+  COMMAND(to_dataflow, to_dataflow)         \
   COMMAND(passes, passes)                   \
   COMMAND(train, train)                     \
   COMMAND(evaluate, evaluate)               \

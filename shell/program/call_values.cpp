@@ -176,7 +176,7 @@ constexpr Option call_option_table[] = {
      "NAME=zeros, NAME=ones; t.0 for a field of a tuple; rand without a seed draws from --seed and the name"},
     {"params", OptionKind::Tensors, "",
      "file (npz, safetensors) with the values of the other parameters, by name"},
-    {"dim", OptionKind::Assignments, "", "value of a symbolic dimension: n=8"},
+    {"dim", OptionKind::Assignments, "", "values of symbolic dimensions: n=8,m=4"},
     {"ignore_extra", OptionKind::Flag, "", "let the file of --params hold names that are no parameters"},
 };
 
@@ -197,6 +197,32 @@ ScriptValue with_allowed_path(const Invocation& invocation, std::string_view opt
   return "@" + invocation.allowed_path(option, text->substr(1));
 }
 
+std::vector<std::pair<std::string, std::int64_t>> given_dims(const Invocation& invocation) {
+  std::vector<std::pair<std::string, std::int64_t>> dims;
+  const auto add = [&](const std::string& name, const ScriptValue& value) {
+    ScriptValue number = value.string() ? parse_literal(*value.string(), "--dim " + name) : value;
+    const auto* dim = number.as<std::int64_t>();
+    if (!dim || *dim < 0)
+      invocation.misuse(
+          "dim", fmt::format("found {} for '{}'; expected an int of at least 0", text_of(value), name));
+    dims.emplace_back(name, *dim);
+  };
+  for (const auto& [first, given] : invocation.assignments("dim")) {
+    // n=8,m=4 is one text of several.
+    std::string name = first;
+    std::string rest = given.string() ? *given.string() : "";
+    for (std::size_t comma = rest.find(','); comma != std::string::npos; comma = rest.find(',')) {
+      const std::size_t mark = rest.find('=', comma);
+      if (mark == std::string::npos) break;
+      add(name, rest.substr(0, comma));
+      name = rest.substr(comma + 1, mark - comma - 1);
+      rest = rest.substr(mark + 1);
+    }
+    add(name, given.string() ? ScriptValue(rest) : given);
+  }
+  return dims;
+}
+
 CallInputs call_inputs(const Invocation& invocation) {
   CallInputs inputs;
   inputs.arguments = invocation.assignments("arg");
@@ -207,14 +233,7 @@ CallInputs call_inputs(const Invocation& invocation) {
     if (name.empty())
       invocation.misuse("params", "found a single array; expected named tensors (npz, safetensors)");
   }
-  for (const auto& [name, value] : invocation.assignments("dim")) {
-    ScriptValue number = value.string() ? parse_literal(*value.string(), "--dim " + name) : value;
-    const auto* dim = number.as<std::int64_t>();
-    if (!dim || *dim < 0)
-      invocation.misuse(
-          "dim", fmt::format("found {} for '{}'; expected an int of at least 0", text_of(value), name));
-    inputs.dims.emplace_back(name, *dim);
-  }
+  inputs.dims = given_dims(invocation);
   inputs.ignore_extra = invocation.flag("ignore_extra");
   inputs.seed = invocation.session.settings().seed;
   return inputs;

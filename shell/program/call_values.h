@@ -25,6 +25,8 @@ struct CallInputs {
 // The value of an assignment; of "@FILE" with the path as it may be opened. PolicyError.
 ScriptValue with_allowed_path(const Invocation& invocation, std::string_view option,
                               const ScriptValue& value);
+// Sizes of symbolic dimensions, of the option dim: n=8,m=4. UsageError for what is no size.
+std::vector<std::pair<std::string, std::int64_t>> given_dims(const Invocation& invocation);
 // The inputs of a command that has the options arg, params, dim and ignore_extra.
 CallInputs call_inputs(const Invocation& invocation);
 

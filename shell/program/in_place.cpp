@@ -380,8 +380,8 @@ class InPlace {
     std::string text;
     for (std::size_t i = 0; i < modules.size(); ++i) {
       Module sorted = *modules[i];
-      std::sort(sorted.functions.begin(), sorted.functions.end(),
-                [](const GlobalFunction& a, const GlobalFunction& b) { return name_of(a) < name_of(b); });
+      sorted.functions.sort(
+          [](const GlobalFunction& a, const GlobalFunction& b) { return name_of(a) < name_of(b); });
       PrintOptions options;
       options.comments = false;
       options.free_functions = last_is_free && i + 1 == modules.size();

@@ -83,7 +83,7 @@ ModulePtr with_functions(const Module& module, const std::vector<GlobalFunction>
   // Callers of what changed, then theirs, each once. The given functions were read against the new
   // definitions.
   for (std::size_t i = 0; i < changed.size(); ++i) {
-    for (const GlobalFunction& candidate : std::vector<GlobalFunction>(result.functions)) {
+    for (const GlobalFunction& candidate : FunctionList(result.functions)) {
       const std::string& name = name_of(candidate);
       auto among = [&](const std::vector<std::string>& names) {
         return std::find(names.begin(), names.end(), name) != names.end();

@@ -13,8 +13,15 @@
 #include "tests/small_tiles.h"
 #include "transform/append_loss.h"
 #include "transform/bind_params.h"
+#include "transform/canonicalize.h"
+#include "transform/common_values.h"
 #include "transform/dead_code.h"
+#include "transform/fold.h"
+#include "transform/inline_calls.h"
 #include "transform/legalize.h"
+#include "transform/simplify.h"
+#include "transform/to_dataflow.h"
+#include "transform/unroll.h"
 
 namespace relish::generate {
 namespace {
@@ -29,6 +36,18 @@ class PassCheck {
   std::vector<std::string> run() {
     if (!wanted_.value) return {};
     check("dce", program_.inputs, true, [&] { return eliminate_dead_code(*program_.module); });
+    check("fold", program_.inputs, true, [&] { return fold(*program_.module); });
+    check("canonicalize", program_.inputs, true, [&] { return canonicalize(*program_.module); });
+    check("cse", program_.inputs, true, [&] { return eliminate_common_values(*program_.module); });
+    check("to_dataflow", program_.inputs, true, [&] { return to_dataflow(*program_.module); });
+    check("inline", program_.inputs, true, [&] { return inline_calls(*program_.module); });
+    check("unroll", program_.inputs, true, [&] { return unroll(*program_.module); });
+    // The sign of a zero may change, and what is made of it.
+    check("simplify", program_.inputs, false, [&] { return simplify(*program_.module); });
+    check("all that make it plain", program_.inputs, false, [&] {
+      return to_dataflow(canonicalize(
+          simplify(fold(eliminate_common_values(canonicalize(unroll(inline_calls(*program_.module))))))));
+    });
     check("legalize", program_.inputs, program_.agreement <= 3, [&] { return legalize(*program_.module); });
     check("fuse", program_.inputs, program_.agreement <= 3, [&] { return fuse(legalize(*program_.module)); });
     check("schedule", program_.inputs, false, [&] { return schedule(fuse(legalize(*program_.module))); });

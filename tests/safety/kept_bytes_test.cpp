@@ -32,6 +32,14 @@ std::vector<std::vector<std::string>> writing_commands(const std::string& functi
       {"lower", {"--to", "schedule"}},
       {"schedule", {}},
       {"dce", {}},
+      {"fold", {}},
+      {"simplify", {}},
+      {"canonicalize", {}},
+      {"cse", {}},
+      {"unroll", {}},
+      {"inline", {}},
+      {"to_dataflow", {}},
+      {"bind_symbols", {"-f", function}},
       {"passes", {"-f", function, "-p", "gradient, legalize, dce"}},
   };
   std::vector<std::vector<std::string>> result = {{"fmt"}};

@@ -7,13 +7,16 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <optional>
 #include <random>
+#include <thread>
 
 #include "tests/golden/process.h"
 #include "tests/signals/phases.h"
@@ -51,6 +54,7 @@ class PhaseRun {
       ProcessRequest request = request_of(phase.prepared_by);
       run_program(request);
     }
+    if (phase.endless()) return;
     // How long it takes undisturbed, and what it then leaves.
     ProcessRequest whole = request_of(phase.arguments);
     whole.signal = SIGKILL;
@@ -120,7 +124,7 @@ class PhaseRun {
 
   const Phase& phase_;
   TemporaryFolder folder_;
-  int milliseconds_ = 0;
+  int milliseconds_ = last_moment_ms;  // undisturbed, no more than this
   double longest_ms_ = 0;
   std::optional<std::string> whole_;
 };
@@ -139,33 +143,62 @@ std::string failing_to_ignore() {
   return fmt::format("exit code {}: {}", result.exit_code, result.error_output);
 }
 
-int run_phases(int moments, std::uint64_t seed, std::string_view part) {
-  int problems = 0;
-  const auto report = [&](const std::string& what, const std::string& problem) {
+// Sends the signals of all phases, two phases beside each other: most of the time they only wait.
+class AllPhases {
+ public:
+  AllPhases(int moments, std::uint64_t seed, std::string_view part) : moments_(moments), seed_(seed) {
+    for (const Phase& phase : all_phases())
+      if (phase.name.find(part) != std::string::npos) phases_.push_back(phase);
+    if (!part.empty()) return;
+    for (const std::string& name : builtins_without_phase()) report(name + "()", "has no phase");
+    report("a signal that is ignored", failing_to_ignore());
+  }
+
+  // How many problems there were.
+  int run() {
+    std::thread other([&] { run_next(); });
+    run_next();
+    other.join();
+    fmt::print("{} problems\n", problems_);
+    return problems_;
+  }
+
+ private:
+  void report(const std::string& what, const std::string& problem) {
     if (problem.empty()) return;
-    ++problems;
+    const std::lock_guard lock(mutex_);
+    ++problems_;
     fmt::print("{}: {}\n", what, problem);
-  };
-  for (const std::string& name : builtins_without_phase()) report(name + "()", "has no phase");
-  std::mt19937_64 random(seed);
-  for (const Phase& phase : all_phases()) {
-    if (phase.name.find(part) == std::string::npos) continue;
+  }
+
+  void run_next() {
+    for (std::size_t i = next_++; i < phases_.size(); i = next_++) run_phase(i);
+  }
+
+  void run_phase(std::size_t index) {
+    const Phase& phase = phases_[index];
     PhaseRun run(phase);
+    std::mt19937_64 random(seed_ * 1000 + index);
     const int last = std::max(first_moment_ms + 1, std::min(run.milliseconds(), last_moment_ms));
-    for (int i = 0; i < moments; ++i) {
+    for (int i = 0; i < moments_; ++i) {
       const int signal = random() % 2 == 0 ? SIGINT : SIGTERM;
       const int moment =
           first_moment_ms + static_cast<int>(random() % static_cast<std::uint64_t>(last - first_moment_ms));
       report(fmt::format("{}, signal {} after {} ms", phase.name, signal, moment),
              run.failing(signal, moment));
     }
-    fmt::print("{}: {} moments, at most {:.0f} ms\n", phase.name, moments, run.longest_ms());
+    const std::lock_guard lock(mutex_);
+    fmt::print("{}: {} moments, at most {:.0f} ms\n", phase.name, moments_, run.longest_ms());
     std::fflush(stdout);
   }
-  if (part.empty()) report("a signal that is ignored", failing_to_ignore());
-  fmt::print("{} problems\n", problems);
-  return problems == 0 ? 0 : 1;
-}
+
+  int moments_;
+  std::uint64_t seed_;
+  std::vector<Phase> phases_;
+  std::atomic<std::size_t> next_ = 0;
+  std::mutex mutex_;  // over what follows, and what is printed
+  int problems_ = 0;
+};
 
 }  // namespace
 }  // namespace relish::testing
@@ -174,11 +207,25 @@ int main(int count, char** words) {
   int moments = 2;
   std::uint64_t seed = 1;
   std::string_view part;
-  for (int i = 1; i + 1 < count; i += 2) {
+  const auto number = [](std::string_view value, auto& into) {
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), into);
+    return error == std::errc() && end == value.data() + value.size();
+  };
+  bool right = count % 2 == 1;
+  for (int i = 1; right && i + 1 < count; i += 2) {
     const std::string_view option = words[i], value = words[i + 1];
-    if (option == "--moments") std::from_chars(value.data(), value.data() + value.size(), moments);
-    if (option == "--seed") std::from_chars(value.data(), value.data() + value.size(), seed);
-    if (option == "--phase") part = value;
+    if (option == "--moments")
+      right = number(value, moments);
+    else if (option == "--seed")
+      right = number(value, seed);
+    else if (option == "--phase")
+      part = value;
+    else
+      right = false;
   }
-  return relish::testing::run_phases(moments, seed, part);
+  if (!right) {
+    fmt::print(stderr, "signals [--moments N] [--seed S] [--phase PART]\n");
+    return 2;
+  }
+  return relish::testing::AllPhases(moments, seed, part).run() == 0 ? 0 : 1;
 }

@@ -13,6 +13,9 @@ struct Phase {
   std::vector<std::string> prepared_by;  // arguments of a run before, which makes files
   std::string output;                    // a file that is old or whole at any moment
   std::string output_to;                 // as in ProcessRequest
+
+  // Whether the script never ends by itself, so that nobody need wait for it.
+  bool endless() const { return script.find("while True:") != std::string::npos; }
 };
 
 std::vector<Phase> all_phases();

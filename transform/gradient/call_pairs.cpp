@@ -192,7 +192,7 @@ const CallPair& CallPairs::of(const FunctionCall& call, const TakesPart& takes_p
 }
 
 void CallPairs::make(const Function& function, CallPair& pair) {
-  const std::string backward = job_.functions.fresh_name(function.name + "_backward");
+  const std::string backward = job_.module.fresh_name(function.name + "_backward");
   if (!reaches_itself(function.name)) return make_halves(function, pair, backward);
   // Its type is known before its body: that calls it.
   pair.backward = backward;
@@ -204,7 +204,7 @@ void CallPairs::make(const Function& function, CallPair& pair) {
   for (const std::size_t i : pair.wrt) gradients.fields.push_back(function.params[i].type());
   pair.backward_type.result = Type(gradients);
   Function whole = half_of(function, backward);
-  job_.functions.set(std::make_shared<const Function>(whole));  // the name is taken
+  job_.module.set(std::make_shared<const Function>(whole));  // the name is taken
   BothWays ways = both_ways(job_, function, pair);
   VarMap vars;
   std::vector<Var> values = ways.params;
@@ -215,7 +215,7 @@ void CallPairs::make(const Function& function, CallPair& pair) {
   bindings.insert(bindings.end(), behind.begin(), behind.end());
   close_function(whole, std::move(bindings), substitute(ways.gradients, vars));
   whole.result_type = pair.backward_type.result;
-  job_.functions.set(std::make_shared<const Function>(std::move(whole)));
+  job_.module.set(std::make_shared<const Function>(std::move(whole)));
 }
 
 void CallPairs::make_halves(const Function& function, CallPair& pair, const std::string& name) {
@@ -232,14 +232,14 @@ void CallPairs::make_halves(const Function& function, CallPair& pair, const std:
     pair.params.push_back(static_cast<std::size_t>(std::find(ways.params.begin(), ways.params.end(), var) -
                                                    ways.params.begin()));
   if (!kept.empty()) {
-    Function first = half_of(function, job_.functions.fresh_name(function.name + "_forward"));
+    Function first = half_of(function, job_.module.fresh_name(function.name + "_forward"));
     VarMap vars;
     first.params = own_params(ways.params, vars);
     const Expr both = tuple({ways.result, tuple(std::vector<Expr>(kept.begin(), kept.end()), function.span)},
                             function.span);
     close_function(first, over(ways.forward, vars), substitute(both, vars));
     pair.forward = first.name;
-    job_.functions.set(std::make_shared<const Function>(std::move(first)));
+    job_.module.set(std::make_shared<const Function>(std::move(first)));
   }
   Function second = half_of(function, name);
   VarMap vars;
@@ -250,7 +250,7 @@ void CallPairs::make_halves(const Function& function, CallPair& pair, const std:
   close_function(second, over(ways.backward, vars), substitute(ways.gradients, vars));
   pair.backward = name;
   pair.backward_type = function_type_of(second);
-  job_.functions.set(std::make_shared<const Function>(std::move(second)));
+  job_.module.set(std::make_shared<const Function>(std::move(second)));
 }
 
 }  // namespace relish

@@ -8,7 +8,6 @@
 
 #include "ir/nodes/module.h"
 #include "ir/operators/user_gradient.h"
-#include "transform/function_index.h"
 #include "transform/gradient/prim_calls.h"
 
 namespace relish {
@@ -21,8 +20,7 @@ struct GradientJob {
   GradientJob& operator=(const GradientJob&) = delete;
 
   Module module;
-  FunctionIndex functions{module};
-  PrimAdjoints prims{module, functions};
+  PrimAdjoints prims{module};
   std::unordered_set<std::uint64_t> varied;  // ids of variables that hang on the wanted ones
   CallPairs* pairs = nullptr;
 

@@ -108,10 +108,10 @@ std::vector<Expr> PrimAdjoints::partials(const CallTir& call, const TakesPart& t
   Made& made = adjoint_of(parts, call.out_types.size());
   RELISH_CHECK(made.adjoint.has_value(), "a call_tir whose gradient is not known was not refused");
   if (made.name.empty()) {
-    made.name = functions_.fresh_name(made.adjoint->function.name);
+    made.name = module_.fresh_name(made.adjoint->function.name);
     PrimFunc function = made.adjoint->function;
     function.name = made.name;
-    functions_.set(std::make_shared<const PrimFunc>(std::move(function)));
+    module_.set(std::make_shared<const PrimFunc>(std::move(function)));
   }
   std::vector<Expr> args;
   for (const std::size_t param : made.adjoint->values) {

@@ -10,7 +10,6 @@
 #include "ir/nodes/builder.h"
 #include "ir/nodes/module.h"
 #include "support/diagnostic.h"
-#include "transform/function_index.h"
 #include "transform/gradient/prim_adjoint.h"
 
 namespace relish {
@@ -18,7 +17,7 @@ namespace relish {
 // Adjoints of the prim_funcs of a module, made once for each set of arguments and results that take part.
 class PrimAdjoints {
  public:
-  PrimAdjoints(Module& module, FunctionIndex& functions) : module_(module), functions_(functions) {}
+  explicit PrimAdjoints(Module& module) : module_(module) {}
 
   using TakesPart = std::function<bool(const Expr&)>;
   // Reports what stands in the way of a gradient for the arguments that take part.
@@ -46,7 +45,6 @@ class PrimAdjoints {
   Made& adjoint_of(const Parts& parts, std::size_t results);
 
   Module& module_;
-  FunctionIndex& functions_;
   std::map<std::string, Made> made_;
 };
 

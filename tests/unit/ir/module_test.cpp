@@ -34,12 +34,13 @@ TEST_CASE("a module finds its functions behind every change of its list", "[modu
     Module module = module_of_functions(count);
     CHECK(found(module, "f2") == "f2");
     CHECK(found(module, "g") == "none");
-    module.functions[1] = named("g");
+    module.functions.replace(1, named("g"));
     CHECK(found(module, "g") == "g");
     CHECK(found(module, "f1") == "none");
-    module.functions.erase(module.functions.begin());
+    module.remove("f0");
     CHECK(found(module, "f2") == "f2");
     CHECK(module.find("f2") == &module.functions[1]);
+    CHECK(found(module, "f0") == "none");
     module.functions.push_back(named("last"));
     CHECK(module.find("last") == &module.functions.back());
     const Module copy = module;
@@ -49,6 +50,40 @@ TEST_CASE("a module finds its functions behind every change of its list", "[modu
     module.remove("f2");
     CHECK(found(module, "f2") == "none");
     CHECK(found(copy, "f2") == "f2");
+  }
+}
+
+TEST_CASE("a list that is moved from is empty and finds nothing", "[module]") {
+  Module module = module_of_functions(40);
+  CHECK(found(module, "f30") == "f30");
+  const Module moved = std::move(module);
+  CHECK(found(moved, "f30") == "f30");
+  module = Module{};
+  for (int i = 39; i >= 0; --i) module.functions.push_back(named("f" + std::to_string(i)));
+  CHECK(module.find("f30") == &module.functions[9]);
+  module.functions.sort(
+      [](const GlobalFunction& a, const GlobalFunction& b) { return name_of(a) < name_of(b); });
+  CHECK(found(module, "f30") == "f30");
+  CHECK(module.find("f0") == &module.functions.front());
+}
+
+TEST_CASE("fresh names have the least number that is free", "[module]") {
+  for (const int others : {0, 40}) {
+    Module module = module_of_functions(others);
+    CHECK(module.fresh_name("g") == "g");
+    module.set(named("g"));
+    module.functions.push_back(named("g1"));
+    CHECK(module.fresh_name("g") == "g2");
+    CHECK(module.fresh_name("g") == "g2");  // until it is taken
+    module.set(named("g2"));
+    CHECK(module.fresh_name("g") == "g3");
+    module.remove("g1");
+    CHECK(module.fresh_name("g") == "g1");
+    const GlobalFunction other = named("g2");
+    module.set(other);
+    CHECK(module.functions.size() == static_cast<std::size_t>(others) + 2);
+    CHECK(*module.find("g2") == other);
+    CHECK(module.prim_func("g2") == nullptr);
   }
 }
 

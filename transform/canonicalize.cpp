@@ -1,0 +1,46 @@
+// Names of names, fields of tuples at hand, casts that say nothing.
+#include "transform/canonicalize.h"
+
+#include "ir/verify/verify.h"
+#include "transform/binding_replacer.h"
+#include "transform/dead_code.h"
+#include "transform/rebuild.h"
+
+namespace relish {
+namespace {
+
+class Canonicalizer : public BindingReplacer {
+ protected:
+  void map_binding(const Binding& binding, bool dataflow, std::vector<Binding>& into) override {
+    Binding mapped = map(binding);
+    const auto* cast = std::get_if<MatchCast>(&mapped.kind);
+    if (!cast || !same_type(cast->value.type(), cast->type)) return put(std::move(mapped), dataflow, into);
+    // Every size in it is known to be what the cast says, so it binds and checks nothing.
+    mapped.kind = VarBinding{cast->var, cast->value};
+    put(std::move(mapped), dataflow, into);
+  }
+
+  Expr leave(const Expr& mapped) override {
+    const auto* get = mapped.as<TupleGet>();
+    if (!get) return mapped;
+    const Expr whole = get->tuple.as<TupleExpr>() ? get->tuple : value_of(get->tuple);
+    const auto* made = whole.as<TupleExpr>();
+    return made ? made->fields[static_cast<std::size_t>(get->index)] : mapped;
+  }
+};
+
+}  // namespace
+
+Module canonicalize(const Module& module) {
+  Module result = module;
+  for (std::size_t i = 0; i < result.functions.size(); ++i) {
+    const auto* function = std::get_if<FunctionPtr>(&result.functions[i]);
+    if (!function) continue;
+    const FunctionPtr mapped = Canonicalizer().map(*function);
+    if (mapped != *function) result.functions.replace(i, eliminate_dead_bindings(mapped));
+  }
+  verify_after(result, "canonicalize");
+  return result;
+}
+
+}  // namespace relish

@@ -1,0 +1,13 @@
+// The plain form of a module: no variable that is only another name, no field taken out of a tuple that was
+// just made, no match_cast to what is known.
+#pragma once
+
+#include "ir/nodes/module.h"
+
+namespace relish {
+
+// Functions in which nothing is to be done keep their handles. Tuples that nothing takes any more go (as all
+// dead bindings of the functions that change).
+Module canonicalize(const Module& module);
+
+}  // namespace relish

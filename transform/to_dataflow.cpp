@@ -1,0 +1,159 @@
+// First the plain blocks are cut into runs, then the variables of the new dataflow blocks that nothing takes
+// behind them become theirs alone.
+#include "transform/to_dataflow.h"
+
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/rewriting/expr_mapper.h"
+#include "ir/rewriting/regions.h"
+#include "ir/verify/verify.h"
+#include "transform/rebuild.h"
+
+namespace relish {
+namespace {
+
+// A single binding gains nothing by a block of its own.
+constexpr std::size_t least_bindings = 2;
+
+using VarIds = std::unordered_set<std::uint64_t>;
+
+bool may_stand_in_dataflow(const Binding& binding) {
+  const Expr& value = binding.value();
+  return !has_effects(value) && !value.as<If>() && !value.as<Loop>();
+}
+
+// The plain block as a list of blocks; false when it stays one.
+bool cut(const BindingBlock& block, std::vector<BindingBlock>& into) {
+  const std::vector<Binding>& bindings = block.bindings;
+  bool changed = false;
+  std::vector<BindingBlock> made;
+  for (std::size_t i = 0; i < bindings.size();) {
+    std::size_t end = i;
+    while (end < bindings.size() && may_stand_in_dataflow(bindings[end])) ++end;
+    const bool dataflow = end - i >= least_bindings;
+    if (!dataflow) end = std::max(end, i + 1);
+    if (dataflow || made.empty() || made.back().dataflow)
+      made.push_back({.dataflow = dataflow, .bindings = {}, .span = bindings[i].span});
+    made.back().bindings.insert(made.back().bindings.end(), bindings.begin() + static_cast<std::ptrdiff_t>(i),
+                                bindings.begin() + static_cast<std::ptrdiff_t>(end));
+    changed = changed || dataflow;
+    i = end;
+  }
+  if (!changed) {
+    into.push_back(block);
+    return false;
+  }
+  made.front().comments = block.comments;
+  made.back().end_comments = block.end_comments;
+  into.insert(into.end(), std::make_move_iterator(made.begin()), std::make_move_iterator(made.end()));
+  return true;
+}
+
+// Cuts the blocks of a body and enters into `locals` what only the block of each sees.
+bool cut_body(std::vector<BindingBlock>& blocks, std::span<const Expr> results, VarIds& locals) {
+  std::vector<BindingBlock> made;
+  bool changed = false;
+  for (const BindingBlock& block : blocks) {
+    if (block.dataflow)
+      made.push_back(block);
+    else
+      changed = cut(block, made) || changed;
+  }
+  if (!changed) return false;
+  std::unordered_map<std::uint64_t, std::size_t> block_of;
+  for (std::size_t i = 0; i < made.size(); ++i)
+    for (const Binding& binding : made[i].bindings) block_of.emplace(binding.var().id(), i);
+  VarIds seen_outside;
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    for (const Binding& binding : made[i].bindings) {
+      for (const Var& used : used_vars(binding.value())) {
+        const auto home = block_of.find(used.id());
+        if (home != block_of.end() && home->second != i) seen_outside.insert(used.id());
+      }
+    }
+  }
+  for (const Expr& result : results) {
+    std::vector<Var> vars;
+    collect_leaf_vars(result, vars);
+    for (const Var& var : vars) seen_outside.insert(var.id());
+  }
+  for (const BindingBlock& block : made) {
+    if (!block.dataflow) continue;
+    for (const Binding& binding : block.bindings)
+      if (!seen_outside.contains(binding.var().id())) locals.insert(binding.var().id());
+  }
+  blocks = std::move(made);
+  return true;
+}
+
+// Bodies inside of values.
+class Cutter : public ExprMapper {
+ public:
+  explicit Cutter(VarIds& locals) : locals_(locals) {}
+
+ protected:
+  Expr leave(const Expr& mapped) override {
+    if (const auto* branch = mapped.as<If>()) {
+      const bool any = changes(*branch->then_region) || changes(*branch->else_region);
+      return any ? with_regions(*branch, change_, mapped.span()) : mapped;
+    }
+    if (const auto* loop = mapped.as<Loop>()) {
+      const bool any = changes(*loop->body) || (loop->condition && changes(*loop->condition));
+      return any ? with_regions(*loop, change_, mapped.span()) : mapped;
+    }
+    if (const auto* nested = mapped.as<FunctionExpr>()) {
+      Function copy = *nested->function;
+      if (!cut_body(copy.blocks, {&copy.result, 1}, locals_)) return mapped;
+      return function_expr(std::make_shared<const Function>(std::move(copy)), mapped.span());
+    }
+    return mapped;
+  }
+
+ private:
+  static bool changes(const Region& region) {
+    std::vector<BindingBlock> made;
+    for (const BindingBlock& block : region.blocks)
+      if (!block.dataflow && cut(block, made)) return true;
+    return false;
+  }
+
+  VarIds& locals_;
+  ChangeRegion change_ = [this](const Region& region, RegionRole) {
+    Region copy = region;
+    cut_body(copy.blocks, copy.results, locals_);
+    return copy;
+  };
+};
+
+class LocalMarker : public ExprMapper {
+ public:
+  explicit LocalMarker(const VarIds& locals) : locals_(locals) {}
+
+ protected:
+  Var map_bound(const Var& var) override {
+    return locals_.contains(var.id()) ? Var(var.name(), var.type(), true, var.span()) : var;
+  }
+
+ private:
+  const VarIds& locals_;
+};
+
+}  // namespace
+
+Module to_dataflow(const Module& module) {
+  Module result = module;
+  for (std::size_t i = 0; i < result.functions.size(); ++i) {
+    const auto* function = std::get_if<FunctionPtr>(&result.functions[i]);
+    if (!function) continue;
+    VarIds locals;
+    Function copy = *Cutter(locals).map(*function);
+    if (!cut_body(copy.blocks, {&copy.result, 1}, locals) && locals.empty()) continue;
+    result.functions.replace(i, LocalMarker(locals).map(std::make_shared<const Function>(std::move(copy))));
+  }
+  verify_after(result, "to_dataflow");
+  return result;
+}
+
+}  // namespace relish
