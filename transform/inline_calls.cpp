@@ -8,11 +8,11 @@
 #include "ir/operators/user_gradient.h"
 #include "ir/rewriting/call_inliner.h"
 #include "ir/rewriting/rewrite.h"
-#include "ir/scalars/symbols.h"
 #include "ir/verify/verify.h"
 #include "transform/binding_replacer.h"
 #include "transform/call_cycles.h"
 #include "transform/dead_code.h"
+#include "transform/rebuild.h"
 
 namespace relish {
 namespace {
@@ -42,9 +42,7 @@ class Inlining : public BindingReplacer {
   // `callees`: the functions that may be inlined.
   Inlining(const Module& module, CallInliner& inliner, const Known& callees, const Function& function)
       : module_(module), inliner_(inliner), callees_(callees), bindings_(measured(function).bindings) {
-    for (const Var& param : function.params) builder_.reserve_name(param.name());
-    for_each_binding(function, [&](const Binding& binding) { builder_.reserve_name(binding.var().name()); });
-    for_each_symbol(function, [&](const ScalarVar& symbol) { builder_.reserve_name(symbol.name()); });
+    reserve_names(function, builder_);
   }
 
  protected:

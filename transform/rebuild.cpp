@@ -5,6 +5,7 @@
 
 #include <unordered_set>
 
+#include "ir/scalars/symbols.h"
 #include "support/failure.h"
 #include "support/suggest.h"
 #include "transform/dead_code.h"
@@ -82,6 +83,12 @@ Binding copy_binding(const Binding& binding, VarMap& vars, const ScalarMap& scal
   }
   vars.insert_or_assign(old.id(), Expr(fresh));
   return copy;
+}
+
+void reserve_names(const Function& function, FunctionBuilder& builder) {
+  for (const Var& param : function.params) builder.reserve_name(param.name());
+  for_each_binding(function, [&](const Binding& binding) { builder.reserve_name(binding.var().name()); });
+  for_each_symbol(function, [&](const ScalarVar& symbol) { builder.reserve_name(symbol.name()); });
 }
 
 void collect_leaf_vars(const Expr& expr, std::vector<Var>& into) {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ir/nodes/builder.h"
 #include "ir/nodes/module.h"
 #include "ir/rewriting/regions.h"
 #include "ir/rewriting/rewrite.h"
@@ -19,6 +20,9 @@ FunctionPtr relax_function(const Module& module, std::string_view name);
 // Copies `binding` with its operands replaced; the bound variable gets a fresh identity (and a substituted
 // type) that is entered into `vars`.
 Binding copy_binding(const Binding& binding, VarMap& vars, const ScalarMap& scalars = {});
+
+// Takes the names of the function's variables and symbols, so that fresh ones avoid them.
+void reserve_names(const Function& function, FunctionBuilder& builder);
 
 // One dataflow block: variables that `result` mentions become its outputs, all others are local to it;
 // bindings that nothing uses vanish. With ifs, loops or effects among them it is a plain block, and a

@@ -3,12 +3,11 @@
 
 #include <optional>
 
-#include "ir/rewriting/regions.h"
+#include "ir/rewriting/call_inliner.h"
 #include "ir/rewriting/rewrite.h"
 #include "ir/verify/verify.h"
 #include "support/failure.h"
 #include "transform/binding_replacer.h"
-#include "transform/dead_code.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -23,7 +22,10 @@ std::optional<std::int64_t> integer_of(const Expr& leaf) {
 
 class Unroller : public BindingReplacer {
  public:
-  explicit Unroller(const UnrollOptions& options) : options_(options) {}
+  Unroller(const UnrollOptions& options, CallInliner& inliner, const Function& function)
+      : options_(options), inliner_(inliner) {
+    reserve_names(function, builder_);
+  }
 
  protected:
   void map_binding(const Binding& binding, bool dataflow, std::vector<Binding>& into) override {
@@ -32,13 +34,16 @@ class Unroller : public BindingReplacer {
     if (!loop || !loop->index.defined()) return put(std::move(mapped), dataflow, into);
     const auto begin = integer_of(loop->begin), end = integer_of(loop->end), step = integer_of(loop->step);
     if (!begin || !end || !step || *step == 0) return keep(std::move(mapped), into);
-    const std::vector<Binding> body = all_bindings(loop->body->blocks);
-    const std::optional<std::int64_t> rounds = rounds_of(*begin, *end, *step, body.size());
+    std::size_t bindings = 0;
+    for (const BindingBlock& block : loop->body->blocks)
+      for (const Binding& each : block.bindings) for_each_binding(each, [&](const Binding&) { ++bindings; });
+    const std::optional<std::int64_t> rounds = rounds_of(*begin, *end, *step, bindings);
     if (!rounds) return keep(std::move(mapped), into);
 
+    builder_.set_origin(mapped.value().span());
     std::vector<Expr> carried = loop->initial;
     for (std::int64_t round = 0; round < *rounds; ++round)
-      carried = write_round(*loop, body, carried, *begin + round * *step, into);
+      carried = write_round(*loop, carried, *begin + round * *step, into);
     const Expr value = carried.size() == 1 ? carried[0] : tuple(carried, mapped.value().span());
     take_over(std::move(mapped), dataflow, value, into);
   }
@@ -68,28 +73,24 @@ class Unroller : public BindingReplacer {
   }
 
   // What the round gives to the next.
-  static std::vector<Expr> write_round(const Loop& loop, const std::vector<Binding>& body,
-                                       const std::vector<Expr>& carried, std::int64_t index,
-                                       std::vector<Binding>& into) {
-    VarMap vars;
-    for (std::size_t i = 0; i < carried.size(); ++i) vars.emplace(loop.body->params[i].id(), carried[i]);
-    const ScalarMap scalars = {{loop.index.id(), int_literal(loop.index.dtype(), index)}};
-    for (const Binding& binding : body) {
-      Binding copy = copy_binding(binding, vars, scalars);
-      const Var& var = copy.var();
-      if (var.dataflow()) {  // a round's dataflow block goes up in the block around the loop
-        const Var plain(var.name(), var.type(), false, var.span());
-        vars.insert_or_assign(binding.var().id(), Expr(plain));
-        std::visit([&](auto& kind) { kind.var = plain; }, copy.kind);
-      }
-      into.push_back(std::move(copy));
-    }
-    std::vector<Expr> next;
-    for (const Expr& result : loop.body->results) next.push_back(substitute(result, vars, scalars));
-    return next;
+  std::vector<Expr> write_round(const Loop& loop, const std::vector<Expr>& carried, std::int64_t index,
+                                std::vector<Binding>& into) {
+    Function round;
+    round.name = "round";
+    round.params = loop.body->params;
+    round.blocks = loop.body->blocks;
+    round.result = tuple(loop.body->results);
+    const ScalarMap number = {{loop.index.id(), int_literal(loop.index.dtype(), index)}};
+    const FunctionPtr numbered = substitute(std::make_shared<const Function>(std::move(round)), {}, number);
+    builder_.begin_block(false);
+    const Expr next = inliner_.inline_call(builder_, *numbered, carried);
+    for (Binding& binding : builder_.take_bindings()) keep(std::move(binding), into);
+    return next.as<TupleExpr>()->fields;
   }
 
   const UnrollOptions& options_;
+  CallInliner& inliner_;
+  FunctionBuilder builder_;  // for names, and for the bindings of one round
   std::int64_t written_ = 0;
 };
 
@@ -99,10 +100,11 @@ Module unroll(const Module& module, const UnrollOptions& options) {
   if (options.most_rounds < 0)
     fail(ErrorClass::Usage, {}, "unroll.most", "the largest number of rounds is negative");
   Module result = module;
+  CallInliner inliner(result);
   for (std::size_t i = 0; i < result.functions.size(); ++i) {
     const auto* function = std::get_if<FunctionPtr>(&result.functions[i]);
     if (!function) continue;
-    const FunctionPtr mapped = Unroller(options).map(*function);
+    const FunctionPtr mapped = Unroller(options, inliner, **function).map(*function);
     if (mapped != *function) result.functions.replace(i, mapped);
   }
   verify_after(result, "unroll");

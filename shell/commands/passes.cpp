@@ -3,6 +3,7 @@
 
 #include "ir/printer/printer.h"
 #include "ir/verify/verify.h"
+#include "shell/commands/pass_check.h"
 #include "shell/commands/pass_text.h"
 #include "shell/commands/subject.h"
 #include "shell/program/text_diff.h"
@@ -18,7 +19,8 @@ constexpr Option options[] = {
     {"print_each", OptionKind::Flag, "", "print the module after every pass"},
     {"diff", OptionKind::Flag, "",
      "print what every pass would change, as a unified diff of the texts; nothing changes"},
-    {"check_each", OptionKind::Flag, "", "verify the module after every pass"},
+    {"check_each", OptionKind::Flag, "",
+     "verify the module after every pass, and run what it changed, before and after, on random inputs"},
     output_option,
     dialect_option,
 };
@@ -110,7 +112,10 @@ ScriptValue run(Invocation& invocation) {
     }
     set_arguments(call, pass, text);
     ModulePtr result = *command.run(call).as<ModulePtr>();
-    if (invocation.flag("check_each")) verify_after(*result, command.name);
+    if (invocation.flag("check_each")) {
+      verify_after(*result, command.name);
+      check_computes_the_same(invocation.session, command.name, module, result);
+    }
     if (invocation.flag("print_each")) {
       invocation.session.print(fmt::format("# after {}", command.name));
       invocation.session.output().write(print(*result));

@@ -51,9 +51,10 @@ Program generate_program(const Options& options) {
     module.attributes = {{"input_num", Attribute(static_cast<std::int64_t>(1))}};
   }
   // The order of the functions means nothing.
-  for (std::size_t i = module.functions.size(); i > 1; --i)
-    std::swap(module.functions[i - 1],
-              module.functions[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i)))]);
+  std::vector<GlobalFunction> order(module.functions.begin(), module.functions.end());
+  for (std::size_t i = order.size(); i > 1; --i)
+    std::swap(order[i - 1], order[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i)))]);
+  module.functions = std::move(order);
   if (options.comments && random.chance(0.2)) {
     Comments comments;
     comments.before.push_back(comment_text(random));
