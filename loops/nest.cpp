@@ -41,10 +41,19 @@ std::optional<Nest> perfect_nest(const Stmt& stmt) {
   return nest;
 }
 
-bool find_stored_axes(Nest& nest) {
+std::optional<ScalarVar> strided_var(const Scalar& index) {
+  const Scalar* at = &index;
+  const auto* sum = at->as<Binary>();
+  if (sum && sum->op == BinaryOp::Add && sum->b.as_int()) at = &sum->a;
+  const auto* scaled = at->as<Binary>();
+  if (scaled && scaled->op == BinaryOp::Mul && scaled->b.as_int().value_or(0) > 0) at = &scaled->a;
+  return at->as_var();
+}
+
+bool find_stored_axes(Nest& nest, bool strided) {
   for (const Scalar& index : nest.store->indices) {
     if (index.as_int()) continue;
-    const auto var = index.as_var();
+    const auto var = strided ? strided_var(index) : index.as_var();
     if (!var) return false;
     auto axis =
         std::find_if(nest.axes.begin(), nest.axes.end(), [&](const Axis& a) { return a.var == *var; });

@@ -182,7 +182,7 @@ Stmt with_accumulators(const Nest& nest, const Update& update, const std::vector
 
 Stmt arrange(const Stmt& stmt, RangeProver& prover, Accumulators& accumulators) {
   auto found = perfect_nest(stmt);
-  if (!found || !find_stored_axes(*found)) return stmt;
+  if (!found || !find_stored_axes(*found, true)) return stmt;
   Nest& nest = *found;
   for (const Axis& axis : nest.axes)
     if (axis.loop->kind == LoopKind::Unrolled || axis.loop->kind == LoopKind::Vectorized) return stmt;

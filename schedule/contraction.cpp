@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "loops/accesses.h"
+#include "loops/faults.h"
 #include "loops/nest.h"
 #include "loops/reduction.h"
 #include "schedule/contraction_blocks.h"
@@ -41,6 +42,13 @@ bool free_of_faults(const Nest& nest, const Store* init, RangeProver& prover) {
   return !faults;
 }
 
+bool may_fail(const Nest& nest, const Scalar& factor, RangeProver& prover) {
+  enter(nest, prover);
+  const bool fails = may_fault(factor, prover);
+  leave(nest, prover);
+  return fails;
+}
+
 // Whether the guard depends on nothing but what the factor depends on.
 bool guards(const Scalar& guard, const Scalar& factor, const Nest& nest) {
   std::vector<Access> loads;
@@ -56,6 +64,12 @@ constexpr std::int64_t most_rows_of_dots = 8, least_terms_of_dots = 64;
 bool along_memory(const Scalar& factor, const Axis& axis) {
   const auto* loaded = factor.as<Load>();
   return loaded && !loaded->indices.empty() && uses(loaded->indices.back(), axis);
+}
+
+// The same of a factor that is read where a condition holds.
+bool reads_along(const Scalar& factor, const Axis& axis) {
+  const auto* chosen = factor.as<Select>();
+  return along_memory(chosen ? chosen->a : factor, axis);
 }
 
 // Fewer rows, where only the run knows how many, do without panels.
@@ -84,7 +98,7 @@ std::optional<Groups> grouped(const Nest& nest, const Scalar& left, const Scalar
 }
 
 const Axis* axis_of(const Nest& nest, const Scalar& index) {
-  const auto var = index.as_var();
+  const auto var = strided_var(index);
   if (!var) return nullptr;
   for (const Axis& axis : nest.axes)
     if (axis.var == *var) return &axis;
@@ -119,11 +133,23 @@ std::vector<const Axis*> columns_of(const Nest& nest, const Groups& groups,
   return columns;
 }
 
+// Shorter runs of memory are copied element by element.
+constexpr std::int64_t least_run = 8;
+
+// Whether the columns lie in short runs where the factor is read, as windows do, while its terms lie side by
+// side and the other factor is the smaller one: then rows of this one are copied by terms, and the other one
+// gives the columns.
+bool in_short_runs(const Scalar& right, const std::vector<const Axis*>& columns, const Groups& groups) {
+  const std::int64_t run = columns.back()->loop->extent.as_int().value_or(least_run);
+  return run < least_run && groups.summed.back()->loop->extent.as_int().value_or(guessed_extent) > run &&
+         reads_along(right, *groups.summed.back()) && elements_of(groups.left) < elements_of(columns);
+}
+
 }  // namespace
 
 std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const Target& target) {
   auto found = perfect_nest(stmt);
-  if (!found || !find_stored_axes(*found)) return std::nullopt;
+  if (!found || !find_stored_axes(*found, true)) return std::nullopt;
   const Nest& nest = *found;
   if (!plain(nest, prover)) return std::nullopt;
   const bool starts = nest.block && nest.block->init.defined();
@@ -170,12 +196,21 @@ std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const 
     columns = columns_of(nest, *groups, others);
   }
   if (columns.empty()) return std::nullopt;
+  if (in_short_runs(right, columns, *groups)) {
+    std::swap(left, right);
+    guards_left = guard.defined() && !guards_left;
+    std::swap(groups->left, groups->right);
+    columns = groups->right;
+    others.clear();
+  }
   const std::int64_t rows = elements_of(groups->left), sums = elements_of(groups->summed);
   if (rows < 2 || sums < 4 || elements_of(columns) < 4) return std::nullopt;
   // Both factors along memory: rows so few that a panel would be used once are dots.
   if (rows <= most_rows_of_dots && groups->summed.size() == 1 && sums >= least_terms_of_dots &&
       along_memory(left, *groups->summed.back()) && along_memory(right, *groups->summed.back()))
     return std::nullopt;
+  // Panels hold the factor without a guard also where the guard does not hold.
+  if (guard.defined() && may_fail(nest, guards_left ? right : left, prover)) return std::nullopt;
   std::vector<const Axis*> all;
   for (const Axis& axis : nest.axes) all.push_back(&axis);
   if (elements_of(all) < target.least_products || !free_of_faults(nest, init, prover)) return std::nullopt;

@@ -6,6 +6,8 @@
 //       for every tile of rows x columns: sum the products in registers, join them to the block's sums
 //     store the block's sums to the result
 //
+// Where several blocks of columns use the same rows, all parts of `left` are copied once, before the blocks;
+// likewise those of `right` where several blocks of rows use the same columns.
 // Panels are as long as whole tiles. What lies behind the last row or column is computed and never read. Of
 // an axis whose extent only the run knows, blocks are as large as they can be, and tiles behind its end are
 // left out. Few rows (one tile or two) read `right` where it is when its rows are whole tiles long: a panel
@@ -14,16 +16,12 @@
 
 #include <algorithm>
 
+#include "schedule/block_text.h"
 #include "schedule/contraction_shapes.h"
 
 namespace relish {
 namespace {
 
-struct BlockLoop {
-  ScalarVar var;
-  Scalar extent;
-  LoopKind kind = LoopKind::Serial;
-};
 // Places in a block: loops over its axes, and where among all elements of the block they are.
 struct BlockPlaces {
   std::vector<BlockLoop> loops;
@@ -45,16 +43,17 @@ bool moves_along(const Scalar& factor, const Axis* axis) {
                      [&](const ScalarVar& var) { return var == axis->var || var == axis->loop->var; });
 }
 
-class ContractionWriter {
+class ContractionWriter : private BlockText {
  public:
   ContractionWriter(const Contraction& contraction, const Target& target)
-      : contraction_(contraction),
+      : BlockText(contraction.nest.axes.front().loop->var.dtype(), contraction.nest.store_stmt->span),
+        contraction_(contraction),
         shapes_(shapes_of(contraction, target)),
-        index_(contraction.nest.axes.front().loop->var.dtype()),
         dtype_(contraction.nest.store->buffer.dtype()) {}
 
   Stmt write() {
     for (const Axis* axis : contraction_.around) open(axis);
+    const std::size_t around = loops_.size();
     for (const Blocked* blocks : {&shapes_.rows, &shapes_.columns})
       for (const Axis* axis : blocks->around) open(axis);
     row_round_ = open_rounds(shapes_.rows);
@@ -64,20 +63,20 @@ class ContractionWriter {
     const std::int64_t rows = rounds_of(shapes_.rows.size(), shapes_.tile.rows) * shapes_.tile.rows;
     const std::int64_t columns =
         rounds_of(shapes_.columns.size(), shapes_.tile.columns()) * shapes_.tile.columns();
-    // One vector more than a row needs, so that rows do not all fall into the same lines of a cache.
-    if (!shapes_.direct)
-      right_ = panel(contraction_.right, "right", shapes_.summed.size(), columns + shapes_.tile.lanes);
+    columns_of_block_ = columns;
+    if (!shapes_.direct) right_ = right_panel();
     by_rows_ = moves_along(contraction_.left, contraction_.summed.back());
-    left_ = by_rows_ ? panel(contraction_.left, "left", rows, shapes_.summed.size())
-                     : panel(contraction_.left, "left", shapes_.summed.size(), rows);
+    rows_of_block_ = rows;
+    left_ = left_panel();
     sums_ = Buffer("sums", dtype_, {number(rows), number(columns)});
+    finite_ = Buffer("finite", dtype_, {}, looks_once() ? "global" : "local");
 
     for (const Axis* axis : shapes_.summed.around) open(axis);
     summed_round_ = open_rounds(shapes_.summed);
     joins_ = !shapes_.summed.whole() || contraction_.guard.defined();
     std::vector<Stmt> part;
-    if (!shapes_.direct) part.push_back(copied_right());
-    part.push_back(copied_left());
+    if (!shapes_.direct && !shapes_.right_once) part.push_back(copied_right());
+    if (!shapes_.left_once) part.push_back(copied_left());
     const Stmt products = tiles();
     part.push_back(contraction_.guard.defined() ? where_finite(products) : products);
     Stmt body = close(seq(std::move(part), span()), outside);
@@ -88,23 +87,15 @@ class ContractionWriter {
     block.push_back(stored());
     BlockStmt whole;
     whole.name = "contraction";
-    whole.allocations = {left_, sums_};
-    if (!shapes_.direct) whole.allocations.insert(whole.allocations.begin() + 1, right_);
+    if (!shapes_.left_once) whole.allocations.push_back(left_);
+    if (!shapes_.direct && !shapes_.right_once) whole.allocations.push_back(right_);
+    whole.allocations.push_back(sums_);
     whole.body = seq(std::move(block), span());
-    return close(make_stmt(std::move(whole), span()), 0);
+    const Stmt blocks = close(make_stmt(std::move(whole), span()), around);
+    return close(shapes_.left_once || shapes_.right_once ? behind_panels(blocks) : blocks, 0);
   }
 
  private:
-  Span span() const { return contraction_.nest.store_stmt->span; }
-  Scalar number(std::int64_t value) const { return int_literal(index_, value); }
-  ScalarVar variable(const std::string& name) const { return {name, index_, span()}; }
-
-  Stmt in_loops(const std::vector<BlockLoop>& loops, Stmt body) const {
-    for (std::size_t i = loops.size(); i-- > 0;)
-      body = make_stmt(For{loops[i].var, number(0), loops[i].extent, loops[i].kind, body, {}}, span());
-    return body;
-  }
-
   // A loop over a whole axis, around all that follows.
   void open(const Axis* axis) {
     const ScalarVar var = variable(axis->loop->var.name());
@@ -128,32 +119,6 @@ class ContractionWriter {
     return in_loops(own, std::move(body));
   }
 
-  // How many iterations of the cut axis are in the chunk of that round.
-  Scalar length(const Blocked& blocks, const Scalar& round) const {
-    const std::int64_t extent = extent_of(blocks.cut);
-    if (!blocks.known())
-      return min(number(blocks.chunk), blocks.cut->loop->extent - round * number(blocks.chunk));
-    if (extent % blocks.chunk == 0) return number(blocks.chunk);
-    return min(number(blocks.chunk), number(extent) - round * number(blocks.chunk));
-  }
-  // The same of all elements of the block, as one minimum, which range proofs see through.
-  Scalar elements_in(const Blocked& blocks, const Scalar& round) const {
-    if (blocks.inner == 1) return length(blocks, round);
-    const Scalar done = round.defined() ? round * number(blocks.size()) : number(0);
-    if (!blocks.known())
-      return min(number(blocks.size()), blocks.cut->loop->extent * number(blocks.inner) - done);
-    const std::int64_t extent = extent_of(blocks.cut);
-    if (extent % blocks.chunk == 0) return number(blocks.size());
-    return min(number(blocks.size()), number(extent * blocks.inner) - done);
-  }
-  // How many tiles of so many elements hold the block of that round: all, or where only the run knows the
-  // extent, those that are not empty.
-  Scalar tiles_in(const Blocked& blocks, const Scalar& round, std::int64_t elements) const {
-    const std::int64_t all = rounds_of(blocks.size(), elements);
-    if (blocks.known()) return number(all);
-    const Scalar length = elements_in(blocks, round);
-    return min(number(all), floor_div(length + number(elements - 1), number(elements)));
-  }
   BlockPlaces places(const Blocked& blocks, const Scalar& round) {
     const ScalarVar cut = variable(blocks.cut->loop->var.name() + (round.defined() ? "_1" : ""));
     BlockPlaces result{{{cut, length(blocks, round)}}, use(cut)};
@@ -177,24 +142,85 @@ class ContractionWriter {
                       column = places(shapes_.columns, column_round_);
     const bool along_sum = moves_along(contraction_.right, contraction_.summed.back()) &&
                            !moves_along(contraction_.right, contraction_.columns.back());
-    return copy(right_, contraction_.right, {sum.position, column.position}, along_sum ? column : sum,
+    return copy(right_, contraction_.right, in_right(sum.position, column.position), along_sum ? column : sum,
                 along_sum ? sum : column);
   }
   Stmt copied_left() {
     const BlockPlaces sum = places(shapes_.summed, summed_round_), row = places(shapes_.rows, row_round_);
-    if (by_rows_) return copy(left_, contraction_.left, {row.position, sum.position}, row, sum);
-    return copy(left_, contraction_.left, {sum.position, row.position}, sum, row);
+    return copy(left_, contraction_.left, in_left(row.position, sum.position), by_rows_ ? row : sum,
+                by_rows_ ? sum : row);
+  }
+
+  // The panel of one part of the block's rows, or of all parts of all rows. There too rows of one vector more
+  // than they need do not all fall into the same lines of a cache.
+  Buffer left_panel() const {
+    const std::int64_t terms = shapes_.summed.size();
+    if (!shapes_.left_once)
+      return by_rows_ ? panel(contraction_.left, "left", rows_of_block_, terms)
+                      : panel(contraction_.left, "left", terms, rows_of_block_);
+    const std::int64_t all_rows = shapes_.rows.rounds() * rows_of_block_;
+    const std::int64_t all_terms = shapes_.summed.rounds() * terms;
+    return by_rows_ ? panel(contraction_.left, "left", all_rows, all_terms + shapes_.tile.lanes)
+                    : panel(contraction_.left, "left", all_terms, all_rows + shapes_.tile.lanes);
+  }
+  // Where a row of the block and a term of the part are in it.
+  std::vector<Scalar> in_left(Scalar row, Scalar term) const {
+    if (shapes_.left_once && row_round_.defined()) row = row_round_ * number(rows_of_block_) + row;
+    if (shapes_.left_once && summed_round_.defined())
+      term = summed_round_ * number(shapes_.summed.size()) + term;
+    return by_rows_ ? std::vector<Scalar>{row, term} : std::vector<Scalar>{term, row};
+  }
+  // The same of the right factor, block by block of columns.
+  Buffer right_panel() const {
+    const std::int64_t parts = shapes_.right_once ? shapes_.columns.rounds() * shapes_.summed.rounds() : 1;
+    return panel(contraction_.right, "right", parts * shapes_.summed.size(),
+                 columns_of_block_ + shapes_.tile.lanes);
+  }
+  std::vector<Scalar> in_right(Scalar term, const Scalar& column) const {
+    if (shapes_.right_once && summed_round_.defined())
+      term = summed_round_ * number(shapes_.summed.size()) + term;
+    if (shapes_.right_once && column_round_.defined())
+      term = column_round_ * number(shapes_.summed.rounds() * shapes_.summed.size()) + term;
+    return {term, column};
+  }
+
+  // What of both factors is copied once, in its panels, then the blocks.
+  Stmt behind_panels(const Stmt& blocks) {
+    const std::size_t outside = loops_.size();
+    BlockStmt whole;
+    whole.name = "panels";
+    std::vector<Stmt> body;
+    if (shapes_.left_once) {
+      whole.allocations.push_back(left_);
+      if (by_rows_) row_round_ = open_rounds(shapes_.rows);
+      summed_round_ = open_rounds(shapes_.summed);
+      if (!by_rows_) row_round_ = open_rounds(shapes_.rows);
+      body.push_back(close(copied_left(), outside));
+    }
+    if (shapes_.right_once) {
+      whole.allocations.push_back(right_);
+      column_round_ = open_rounds(shapes_.columns);
+      summed_round_ = open_rounds(shapes_.summed);
+      body.push_back(close(copied_right(), outside));
+    }
+    if (looks_once()) {
+      whole.allocations.push_back(finite_);
+      body.push_back(make_stmt(Store{finite_, {}, zero(dtype_)}, span()));
+      (contraction_.guards_left ? column_round_ : row_round_) =
+          open_rounds(contraction_.guards_left ? shapes_.columns : shapes_.rows);
+      summed_round_ = {};
+      body.push_back(close(
+          look({variable("term"), number(extent_of(shapes_.summed.cut) * shapes_.summed.inner)}), outside));
+    }
+    body.push_back(blocks);
+    whole.body = seq(std::move(body), span());
+    return make_stmt(std::move(whole), span());
   }
   Stmt copy(const Buffer& into, const Scalar& factor, std::vector<Scalar> at, const BlockPlaces& outer,
             const BlockPlaces& inner) const {
     std::vector<BlockLoop> loops = outer.loops;
     loops.insert(loops.end(), inner.loops.begin(), inner.loops.end());
     return in_loops(loops, make_stmt(Store{into, std::move(at), substitute(factor, values_)}, span()));
-  }
-
-  Scalar in_tiles(const Scalar& tiles, std::int64_t elements) const {
-    const auto known = tiles.as_int();
-    return known ? number(*known * elements) : tiles * number(elements);
   }
 
   Stmt cleared() const {
@@ -245,10 +271,9 @@ class ContractionWriter {
       return make_stmt(Store{tile, {row, column}, zero(dtype_)}, span());
     }));
     const Stmt products = each_of_tile([&](const Scalar& row, const Scalar& column) {
-      const Scalar left = load(left_, by_rows_ ? std::vector<Scalar>{in_panel(row), use(term)}
-                                               : std::vector<Scalar>{use(term), in_panel(row)});
+      const Scalar left = load(left_, in_left(in_panel(row), use(term)));
       const Scalar right = shapes_.direct ? right_in_place(use(term), in_columns(column))
-                                          : load(right_, {use(term), in_columns(column)});
+                                          : load(right_, in_right(use(term), in_columns(column)));
       return make_stmt(Store{tile, {row, column}, load(tile, {row, column}) + left * right}, span());
     });
     body.push_back(in_loops({{term, elements_in(shapes_.summed, summed_round_)}}, products));
@@ -266,23 +291,36 @@ class ContractionWriter {
                     make_stmt(std::move(block), span()));
   }
 
+  // Adds up 0 times what the panel of the factor without a guard holds: 0 when all of it is finite. Each row
+  // of memory has a sum of its own.
+  Stmt look(const BlockLoop& term) const {
+    const bool right = contraction_.guards_left;
+    const BlockLoop other{
+        variable(right ? "column" : "row"),
+        right ? elements_in(shapes_.columns, column_round_) : elements_in(shapes_.rows, row_round_)};
+    const Buffer row("finite_row", dtype_, {}, "local");
+    const Scalar held = right ? load(right_, in_right(use(term.var), use(other.var)))
+                              : load(left_, in_left(use(other.var), use(term.var)));
+    const bool terms_outside = right || !by_rows_;
+    const Stmt add = make_stmt(Store{row, {}, load(row, {}) + held * float_literal(dtype_, 0)}, span());
+    BlockStmt block;
+    block.name = "look";
+    block.allocations = {row};
+    block.body =
+        seq({make_stmt(Store{row, {}, zero(dtype_)}, span()), in_loops({terms_outside ? other : term}, add),
+             make_stmt(Store{finite_, {}, load(finite_, {}) + load(row, {})}, span())},
+            span());
+    return in_loops({terms_outside ? term : other}, make_stmt(std::move(block), span()));
+  }
+  // All of that factor is at hand before the blocks.
+  bool looks_once() const {
+    return contraction_.guard.defined() &&
+           (contraction_.guards_left ? shapes_.right_once : shapes_.left_once);
+  }
+
   // A product of the 0 that stands where the guard does not hold is 0, but for infinities and what is no
   // number: where the other factor has some, the products are summed as they were written.
   Stmt where_finite(const Stmt& products) {
-    const Buffer sum("finite", dtype_, {}, "local");
-    const ScalarVar term = variable("term"), other = variable(contraction_.guards_left ? "column" : "row");
-    const BlockLoop over_terms{term, elements_in(shapes_.summed, summed_round_)};
-    const BlockLoop over_others{other, contraction_.guards_left ? elements_in(shapes_.columns, column_round_)
-                                                                : elements_in(shapes_.rows, row_round_)};
-    const Scalar factor = contraction_.guards_left ? load(right_, {use(term), use(other)})
-                          : by_rows_               ? load(left_, {use(other), use(term)})
-                                                   : load(left_, {use(term), use(other)});
-    const Stmt add_nothing =
-        make_stmt(Store{sum, {}, load(sum, {}) + factor * float_literal(dtype_, 0)}, span());
-    const Stmt look = contraction_.guards_left || !by_rows_
-                          ? in_loops({over_terms, over_others}, add_nothing)
-                          : in_loops({over_others, over_terms}, add_nothing);
-
     const BlockPlaces rows = places(shapes_.rows, row_round_),
                       columns = places(shapes_.columns, column_round_);
     const BlockPlaces terms = places(shapes_.summed, summed_round_);
@@ -291,13 +329,15 @@ class ContractionWriter {
         make_stmt(Store{sums_, at, load(sums_, at) + substitute(contraction_.product, values_)}, span());
     const Stmt guarded = make_stmt(IfStmt{substitute(contraction_.guard, values_), add, {}}, span());
     const Stmt as_written = in_loops(rows.loops, in_loops(columns.loops, in_loops(terms.loops, guarded)));
+    const Stmt chosen =
+        make_stmt(IfStmt{equal(load(finite_, {}), zero(dtype_)), products, as_written}, span());
+    if (looks_once()) return chosen;
 
+    const Stmt looked = look({variable("term"), elements_in(shapes_.summed, summed_round_)});
     BlockStmt block;
     block.name = "guarded";
-    block.allocations = {sum};
-    block.body = seq({make_stmt(Store{sum, {}, zero(dtype_)}, span()), look,
-                      make_stmt(IfStmt{equal(load(sum, {}), zero(dtype_)), products, as_written}, span())},
-                     span());
+    block.allocations = {finite_};
+    block.body = seq({make_stmt(Store{finite_, {}, zero(dtype_)}, span()), looked, chosen}, span());
     return make_stmt(std::move(block), span());
   }
 
@@ -318,11 +358,12 @@ class ContractionWriter {
 
   const Contraction& contraction_;
   const ContractionShapes shapes_;
-  const DType index_, dtype_;
+  const DType dtype_;
   std::vector<BlockLoop> loops_;
   ScalarMap values_;  // of the axes, at the point that is being written
   Scalar row_round_, column_round_, summed_round_;
-  Buffer left_, right_, sums_;
+  std::int64_t rows_of_block_ = 0, columns_of_block_ = 0;  // in whole tiles
+  Buffer left_, right_, sums_, finite_;
   bool joins_ = false;    // a tile is one part of a sum
   bool by_rows_ = false;  // the panel of the left factor is (row, summed)
 };

@@ -90,6 +90,21 @@ bool reads_directly(const Contraction& contraction, ContractionShapes& shapes, s
   return false;
 }
 
+// What a panel of all of a factor may hold.
+constexpr std::int64_t most_of_a_factor = 1 << 22;
+
+// Whether the factor with these axes has known sizes, fits into one panel, and is used by several blocks of
+// the other one.
+bool fits_at_once(const Blocked& own, const Blocked& other, const Blocked& summed, std::int64_t tile) {
+  const bool several = other.rounds() > 1 || !other.around.empty();
+  if (!several || !own.known() || !summed.known() || !own.around.empty() || !summed.around.empty())
+    return false;
+  std::int64_t size = 0;
+  return !__builtin_mul_overflow(own.rounds() * (own.size() + tile), summed.rounds() * summed.size(),
+                                 &size) &&
+         size <= most_of_a_factor;
+}
+
 }  // namespace
 
 ContractionShapes shapes_of(const Contraction& contraction, const Target& target) {
@@ -113,6 +128,8 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   if (rows.inner == 1 && rows.rounds() > 1) rows.chunk = rounds_of(rows.chunk, tile.rows) * tile.rows;
   if (columns.inner == 1 && columns.rounds() > 1)
     columns.chunk = rounds_of(columns.chunk, tile.columns()) * tile.columns();
+  shapes.left_once = fits_at_once(rows, columns, shapes.summed, tile.rows);
+  shapes.right_once = fits_at_once(columns, rows, shapes.summed, tile.columns());
   return shapes;
 }
 

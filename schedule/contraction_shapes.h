@@ -32,7 +32,9 @@ struct RegisterTile {
 struct ContractionShapes {
   Blocked rows, columns, summed;
   RegisterTile tile;
-  bool direct = false;  // the right factor is read where it is and has no panel
+  bool direct = false;      // the right factor is read where it is and has no panel
+  bool left_once = false;   // one panel holds all of the left factor
+  bool right_once = false;  // one panel holds all of the right factor
 };
 
 // By extents and the target alone.

@@ -10,6 +10,7 @@
 #include "loops/primitives.h"
 #include "loops/work.h"
 #include "schedule/contraction.h"
+#include "schedule/in_rows.h"
 
 namespace relish {
 namespace {
@@ -67,6 +68,11 @@ std::vector<Access> accesses_in(const Stmt& stmt) {
   return std::move(body.accesses);
 }
 
+bool accesses(const Stmt& stmt, const Buffer& buffer) {
+  const std::vector<Access> all = accesses_in(stmt);
+  return std::any_of(all.begin(), all.end(), [&](const Access& access) { return *access.buffer == buffer; });
+}
+
 bool loads_from(const Stmt& stmt, const Buffer& buffer) {
   const std::vector<Access> accesses = accesses_in(stmt);
   return std::any_of(accesses.begin(), accesses.end(),
@@ -114,7 +120,7 @@ bool apart(const Stmt& nest, const Follower& next, const Buffer& result) {
 }  // namespace
 
 std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, bool kept, RangeProver& prover,
-                                           const Target& target) {
+                                           const Target& target, Accumulators& accumulators) {
   const Store* made = store_of(nest);
   const auto follower = made ? follower_of(next) : std::nullopt;
   if (!follower || !apart(nest, *follower, made->buffer)) return std::nullopt;
@@ -122,9 +128,8 @@ std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, b
   const auto dimensions = dimensions_of(*follower, result);
   if (!dimensions) return std::nullopt;
   const auto contracted = contract(nest, prover, target);
-  // Blocks that only the run chooses stay apart from what follows, as does a result that is read back: it
-  // holds parts of sums.
-  if (!contracted || contracted->few.defined() || loads_from(contracted->blocks, result)) return std::nullopt;
+  // A result that is read back stays apart from what follows: it holds parts of sums.
+  if (!contracted || loads_from(contracted->blocks, result)) return std::nullopt;
 
   const auto behind = [&](const Stmt& stmt) -> std::optional<Stmt> {
     const auto* store = stmt.as<Store>();
@@ -148,10 +153,14 @@ std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, b
     body.push_back(fresh_copy(by_name, axes));
     return seq(std::move(body), stmt->span);
   };
-  return rewrite(contracted->blocks, [](const Scalar&) { return std::nullopt; }, behind);
+  const Stmt blocks = rewrite(contracted->blocks, [](const Scalar&) { return std::nullopt; }, behind);
+  if (!contracted->few.defined()) return blocks;
+  // Few rows have no tiles: all of them, then what follows.
+  const Stmt rows = in_rows(fresh_copy(nest), prover, target, accumulators);
+  return make_stmt(IfStmt{contracted->few, seq({rows, fresh_copy(next)}, nest->span), blocks}, nest->span);
 }
 
-PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target) {
+PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target, Accumulators& accumulators) {
   const auto* sequence = function->body.as<SeqStmt>();
   if (!sequence || declares_views(*function)) return function;
   RangeProver prover;
@@ -177,11 +186,12 @@ PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target) {
     const Store* made = i + 1 < sequence->body.size() && nest.as<For>() ? store_of(nest) : nullptr;
     const bool kept = made && (!temporary(made->buffer) || users[made->buffer.id()] > 2);
     const auto joined =
-        made ? contract_with_epilogue(nest, sequence->body[i + 1], kept, prover, target) : std::nullopt;
+        made ? contract_with_epilogue(nest, sequence->body[i + 1], kept, prover, target, accumulators)
+             : std::nullopt;
     body.push_back(joined ? *joined : nest);
     if (!joined) continue;
     ++i;
-    if (!kept) gone.push_back(made->buffer);
+    if (!kept && !accesses(*joined, made->buffer)) gone.push_back(made->buffer);
   }
   if (body.size() == sequence->body.size()) return function;
   auto result = std::make_shared<PrimFunc>(*function);

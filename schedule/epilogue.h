@@ -6,18 +6,20 @@
 
 #include "ir/nodes/stmt.h"
 #include "loops/range_prover.h"
+#include "schedule/arrange.h"
 #include "schedule/target.h"
 
 namespace relish {
 
 // The blocks of the contraction `nest` with the statements of `next` behind each element that is ready, when
 // `next` is a nest over all elements of the contraction's result. `kept`: others read the result too, so that
-// it is stored as well.
+// it is stored as well. Few rows, where only the run knows how many, are contracted first; `accumulators`
+// receives what their sums are made of.
 std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, bool kept, RangeProver& prover,
-                                           const Target& target);
+                                           const Target& target, Accumulators& accumulators);
 
 // The function with every contraction and the nest behind it so joined; results that nobody reads any more
 // are no longer allocated. The same handle when there are none.
-PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target);
+PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target, Accumulators& accumulators);
 
 }  // namespace relish

@@ -21,7 +21,11 @@ bool is_epilogue(const RowGroup& contraction, const RowGroup& next) {
   if (!is_contraction(stage) || !next.stages.front().maps()) return false;
   if (!loads_from(next.stages.front(), stage.values.front().target)) return false;
   RangeProver prover;
-  return contract_with_epilogue(nest_of(stage, 0), nest_of(next.stages.front(), 0), false, prover, {})
+  std::vector<ScalarVar> sizes;
+  for (const StageAxis& axis : stage.axes) collect_vars(axis.extent, sizes);
+  for (const ScalarVar& size : sizes) prover.assume_dimension(size);
+  Accumulators none;
+  return contract_with_epilogue(nest_of(stage, 0), nest_of(next.stages.front(), 0), false, prover, {}, none)
       .has_value();
 }
 

@@ -7,19 +7,19 @@
 #include "loops/primitives.h"
 #include "loops/range_prover.h"
 #include "loops/work.h"
-#include "schedule/arrange.h"
 #include "schedule/contraction.h"
-#include "schedule/dots.h"
 #include "schedule/epilogue.h"
+#include "schedule/in_rows.h"
 #include "schedule/movement.h"
+#include "schedule/remainders.h"
 
 namespace relish {
 namespace {
 
 class Scheduler {
  public:
-  Scheduler(const PrimFunc& function, const Target& target)
-      : target_(target), has_views_(declares_views(function)) {
+  Scheduler(const PrimFunc& function, const Target& target, Accumulators accumulators)
+      : target_(target), accumulators_(std::move(accumulators)), has_views_(declares_views(function)) {
     for (const PrimParam& param : function.params) {
       if (!param.buffer()) continue;
       for (const Scalar& dim : param.buffer()->shape())
@@ -33,14 +33,17 @@ class Scheduler {
     if (stmt.as<For>()) {
       // Buffers that may share elements: nothing is reordered.
       if (has_views_) return loop(stmt);
+      if (const auto parts = split_by_remainders(stmt, prover_)) return statement(*parts);
       if (const auto contracted = contract(stmt, prover_, target_)) {
         const Stmt blocks = inside(contracted->blocks);
         if (!contracted->few.defined()) return blocks;
-        return make_stmt(IfStmt{contracted->few, inside(in_rows(fresh_copy(stmt, {}, {}))), blocks},
-                         stmt->span);
+        return make_stmt(
+            IfStmt{contracted->few,
+                   inside(in_rows(fresh_copy(stmt, {}, {}), prover_, target_, accumulators_)), blocks},
+            stmt->span);
       }
       if (const auto tiles = move_in_tiles(stmt, prover_, target_)) return inside(*tiles);
-      return inside(in_rows(stmt));
+      return inside(in_rows(stmt, prover_, target_, accumulators_));
     }
     if (const auto* n = stmt.as<While>()) {
       While copy = *n;
@@ -70,11 +73,6 @@ class Scheduler {
   }
 
  private:
-  // Nests that are no contractions of blocks.
-  Stmt in_rows(const Stmt& nest) {
-    if (const auto lanes = sum_in_lanes(nest, prover_, target_, accumulators_)) return *lanes;
-    return arrange(nest, prover_, accumulators_);
-  }
   // What lies inside of a nest whose own order is settled.
   Stmt inside(const Stmt& settled) { return settled.as<For>() ? loop(settled) : statement(settled); }
 
@@ -123,8 +121,9 @@ class Scheduler {
 
 PrimFuncPtr schedule(const PrimFuncPtr& written, const Target& target) {
   if (!written->body.defined()) return written;
-  const PrimFuncPtr function = with_epilogues(written, target);
-  const Stmt body = Scheduler(*function, target).statement(function->body);
+  Accumulators accumulators;
+  const PrimFuncPtr function = with_epilogues(written, target, accumulators);
+  const Stmt body = Scheduler(*function, target, std::move(accumulators)).statement(function->body);
   if (body.same_as(function->body)) return function;
   auto scheduled = std::make_shared<PrimFunc>(*function);
   scheduled->body = body;

@@ -59,7 +59,17 @@ std::optional<Scalar> plain_quotient(const Scalar& value, RangeProver& prover) {
   const std::int64_t divisor = node->b.as_int().value_or(0);
   std::vector<Term> terms, whole, rest;
   if (divisor <= 0 || !collect_terms(node->a, 1, terms)) return std::nullopt;
-  for (const Term& term : terms) (term.coefficient % divisor == 0 ? whole : rest).push_back(term);
+  std::int64_t constant = 0;
+  for (const Term& term : terms) {
+    if (term.factor.defined())
+      (term.coefficient % divisor == 0 ? whole : rest).push_back(term);
+    else if (__builtin_add_overflow(constant, term.coefficient, &constant))
+      return std::nullopt;
+  }
+  // The constants together: what of them the divisor goes into, and what remains.
+  const std::int64_t remains = (constant % divisor + divisor) % divisor;
+  if (remains != 0) rest.push_back({{}, remains});
+  if (constant != remains) whole.push_back({{}, constant - remains});
   if (!prover.in_range(sum_of(rest, 1), Scalar(divisor))) return std::nullopt;
   return node->op == BinaryOp::FloorDiv ? sum_of(whole, divisor) : sum_of(rest, 1);
 }
@@ -78,6 +88,13 @@ Scalar with_plain_indices(const Scalar& value, RangeProver& prover) {
     }
     if (!changed) return std::nullopt;
     return load(*loaded->buffer, std::move(indices), part.span());
+  });
+}
+
+Scalar without_quotients(const Scalar& value, RangeProver& prover) {
+  return rewrite(value, [&](const Scalar& node) -> std::optional<Scalar> {
+    const auto plain = plain_quotient(node, prover);
+    return plain ? std::optional(canonical(*plain)) : std::nullopt;
   });
 }
 

@@ -11,6 +11,9 @@ namespace relish {
 // j is in [0, 16): what reshaping leaves behind. `prover` is inside of the loops.
 Scalar with_plain_indices(const Scalar& value, RangeProver& prover);
 
+// The same of all quotients and remainders of the expression.
+Scalar without_quotients(const Scalar& value, RangeProver& prover);
+
 // Sums and products of variables and literals.
 bool is_affine(const Scalar& index);
 bool has_affine_loads(const Scalar& value);

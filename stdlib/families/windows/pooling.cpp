@@ -422,8 +422,7 @@ class Nest {
           loops.store(best, s, if_then_else(equal(loops.load(choice_, s), number(r)), value, old));
       return seq({choose, keep}, {});
     };
-    loops.spatial("choice_init", shape, init);
-    loops.spatial_reduce("choice", shape, kernel_, body);
+    loops.spatial_reduce("choice", shape, kernel_, body, init);
   }
 
   void select_chosen() {

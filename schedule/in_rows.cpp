@@ -1,0 +1,15 @@
+// The first rule that takes a nest has it.
+#include "schedule/in_rows.h"
+
+#include "schedule/dots.h"
+#include "schedule/windows.h"
+
+namespace relish {
+
+Stmt in_rows(const Stmt& nest, RangeProver& prover, const Target& target, Accumulators& accumulators) {
+  if (const auto lanes = sum_in_lanes(nest, prover, target, accumulators)) return *lanes;
+  if (const auto unrolled = unroll_windows(nest, prover)) return *unrolled;
+  return arrange(nest, prover, accumulators);
+}
+
+}  // namespace relish
