@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "train/evaluate.h"
+#include "train/preparation.h"
 
 namespace relish {
 namespace {
@@ -42,18 +43,13 @@ std::vector<Tensor> fields_of(const Value& tuple) {
 
 }  // namespace
 
-Tensor tensor_of_key(const RandomKey& key) {
-  Tensor tensor = Tensor::empty(DType::UInt32, {2});
-  for (std::int64_t i = 0; i < 2; ++i) tensor.set_int(i, key.words[static_cast<std::size_t>(i)]);
-  return tensor;
-}
-
 Accumulation::Accumulation(Evaluator& evaluator, const TrainingProgram& program, const StepFunction& step,
                            const TensorsByName& fixed, const DataSet& data)
     : evaluator_(evaluator),
       program_(program),
       step_(step),
-      add_(program.module, program.add_gradients, fixed, data, data.inputs.size() + 1),
+      add_(program.module, program.add_gradients, fixed, data, data.inputs.size() + data.targets.size()),
+      inputs_(data.inputs.size()),
       apply_(program.module, program.apply_gradients, {}, data, 0),
       add_roles_(signature_of(add_)),
       apply_roles_(signature_of(apply_)) {}
@@ -71,13 +67,14 @@ StepFunction::Results Accumulation::step(const TrainingState& state, double rate
     const double weight =
         program_.loss_is_sum
             ? 1
-            : static_cast<double>(counted_places(columns.back(), own_rows, program_.judgement));
+            : static_cast<double>(counted_places(columns[inputs_], own_rows, program_.judgement));
     if (weight == 0) continue;
     const RoleValue given[] = {
         {Role::Parameters, tuple_of(state.parameters)},
         {Role::Buffers, buffers},
         {Role::Gradients, gradients},
         {Role::Weight, Tensor::scalar(dtype, weight)},
+        {Role::LossScale, step_.loss_scale(state)},
         {Role::Key,
          step_.has_key() ? Value(tensor_of_key(fold_in(key, static_cast<std::uint64_t>(part)))) : Value()}};
     const Value result =

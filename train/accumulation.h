@@ -25,11 +25,10 @@ class Accumulation {
   Evaluator& evaluator_;
   const TrainingProgram& program_;
   const StepFunction& step_;
-  ColumnBinding add_, apply_;
+  ColumnBinding add_;
+  std::size_t inputs_;  // columns before the targets
+  ColumnBinding apply_;
   RoleSignature add_roles_, apply_roles_;
 };
-
-// As the argument of a parameter that is a key.
-Tensor tensor_of_key(const RandomKey& key);
 
 }  // namespace relish

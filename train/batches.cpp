@@ -9,19 +9,34 @@
 
 namespace relish {
 
-std::vector<Tensor> DataSet::columns() const {
-  std::vector<Tensor> result = inputs;
-  result.push_back(targets);
+Tensor Column::gather(std::span<const std::int64_t> wanted) const {
+  if (!source_) return gather_rows(tensor_, wanted);
+  Shape shape = source_->shape();
+  shape.front() = static_cast<std::int64_t>(wanted.size());
+  Tensor result = Tensor::empty(source_->dtype(), std::move(shape));
+  source_->read(wanted, static_cast<std::byte*>(result.mutable_data()));
   return result;
+}
+
+std::vector<Column> DataSet::columns() const {
+  std::vector<Column> result = inputs;
+  result.insert(result.end(), targets.begin(), targets.end());
+  return result;
+}
+
+bool DataSet::in_memory() const {
+  const std::vector<Column> all = columns();
+  return std::all_of(all.begin(), all.end(), [](const Column& column) { return column.in_memory(); });
 }
 
 void check_data_set(const DataSet& data) {
   const auto refuse = [&](const std::string& message) {
     fail(ErrorClass::Data, data.place, "data.rows", fmt::format("{}: {}", data.name, message));
   };
-  const std::vector<Tensor> columns = data.columns();
-  for (const Tensor& column : columns) {
-    if (!column.defined() || column.rank() == 0)
+  const std::vector<Column> columns = data.columns();
+  RELISH_CHECK(!columns.empty());
+  for (const Column& column : columns) {
+    if (!column.defined() || column.shape().empty())
       refuse("found a tensor without rows; expected the rows of a data set along the first dimension");
     if (column.shape().front() != columns.front().shape().front()) {
       refuse(fmt::format("found tensors of {} and {} rows; expected the same number of rows in all",
@@ -58,6 +73,13 @@ std::vector<std::int64_t> BatchOrder::rows_of(std::int64_t epoch, std::int64_t b
                   : position;
   }
   return rows;
+}
+
+std::vector<Tensor> gather_batch(std::span<const Column> columns, std::span<const std::int64_t> rows) {
+  std::vector<Tensor> batch;
+  batch.reserve(columns.size());
+  for (const Column& column : columns) batch.push_back(column.gather(rows));
+  return batch;
 }
 
 Tensor gather_rows(const Tensor& tensor, std::span<const std::int64_t> rows) {

@@ -4,25 +4,50 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "runtime/row_files.h"
 #include "runtime/tensor.h"
 #include "support/source.h"
 
 namespace relish {
 
+// A column of a data set, rows along the first dimension: a tensor, or rows that stay in files.
+class Column {
+ public:
+  Column() = default;
+  Column(Tensor tensor) : tensor_(std::move(tensor)) {}
+  explicit Column(std::shared_ptr<const RowSource> source) : source_(std::move(source)) {}
+
+  bool defined() const { return source_ != nullptr || tensor_.defined(); }
+  bool in_memory() const { return source_ == nullptr; }
+  const Tensor& tensor() const { return tensor_; }  // of one in memory
+  Tensor& tensor() { return tensor_; }
+  DType dtype() const { return source_ ? source_->dtype() : tensor_.dtype(); }
+  const Shape& shape() const { return source_ ? source_->shape() : tensor_.shape(); }
+  std::int64_t rows() const { return shape().front(); }
+  // The given rows, each in [0, rows()), as a tensor (count, ...). Of files: DataError, IOError.
+  Tensor gather(std::span<const std::int64_t> rows) const;
+
+ private:
+  Tensor tensor_;
+  std::shared_ptr<const RowSource> source_;
+};
+
 // Columns of equal first dimension: the inputs of a model, then its targets.
 struct DataSet {
-  std::vector<Tensor> inputs;
-  Tensor targets;
+  std::vector<Column> inputs;
+  std::vector<Column> targets;
   std::string name = "data";  // of the option that gave it; opens messages
   Span place = {};            // where it was given
 
-  std::int64_t rows() const { return targets.shape().front(); }
+  std::int64_t rows() const { return (targets.empty() ? inputs : targets).front().rows(); }
   // Inputs, then targets.
-  std::vector<Tensor> columns() const;
+  std::vector<Column> columns() const;
+  bool in_memory() const;
 };
 
 // DataError when a column has no rows, or the columns differ in their number of rows.
@@ -56,6 +81,8 @@ class BatchOrder {
   BatchOptions options_;
 };
 
+// The given rows of each column.
+std::vector<Tensor> gather_batch(std::span<const Column> columns, std::span<const std::int64_t> rows);
 // The given rows of a tensor of shape (N, ...), as a tensor (rows.size(), ...). Each row is in [0, N).
 Tensor gather_rows(const Tensor& tensor, std::span<const std::int64_t> rows);
 

@@ -23,9 +23,19 @@ std::string checksum_of(const Tensor& tensor) {
   return fmt::format("{} {} {:08x}", name_of(tensor.dtype()), format_shape(tensor.shape()), sum);
 }
 
+// Of rows that stay in files: of some of them, evenly spread, since all are too many to read.
+std::string checksum_of(const Column& column) {
+  if (column.in_memory()) return checksum_of(column.tensor());
+  constexpr std::int64_t most_rows = 4096;
+  std::vector<std::int64_t> rows;
+  const std::int64_t step = std::max<std::int64_t>(column.rows() / most_rows, 1);
+  for (std::int64_t row = 0; row < column.rows(); row += step) rows.push_back(row);
+  return fmt::format("{} of {} rows", checksum_of(column.gather(rows)), column.rows());
+}
+
 std::string checksum_of(const DataSet& data) {
   std::string text;
-  for (const Tensor& column : data.columns()) text += (text.empty() ? "" : ", ") + checksum_of(column);
+  for (const Column& column : data.columns()) text += (text.empty() ? "" : ", ") + checksum_of(column);
   return text;
 }
 
@@ -43,6 +53,7 @@ std::map<std::string, std::string> functions_of(const TrainingProgram& program) 
   for (const std::string* name : {&program.loss, &program.learning_rate, &program.initial_params,
                                   &program.add_gradients, &program.apply_gradients})
     if (!name->empty()) pending.push_back(*name);
+  for (const Preparation& prepare : program.prepare) pending.push_back(prepare.function);
   std::map<std::string, std::string> functions;
   for (std::size_t i = 0; i < pending.size(); ++i) {
     const GlobalFunction* function = program.module->find(pending[i]);
@@ -77,7 +88,12 @@ JobIdentity identity_of(const Trainer& trainer) {
   if (!steps.program().learning_rate.empty()) texts["steps"] = fmt::to_string(steps.total_steps());
   texts["data"] = checksum_of(steps.data());
   texts["validation"] = options.validation ? checksum_of(*options.validation) : "none";
-  texts["metrics"] = options.metrics.empty() ? "none" : fmt::format("{}", fmt::join(options.metrics, ", "));
+  std::string metrics;
+  for (const Metric& metric : options.metrics) {
+    metrics += (metrics.empty() ? "" : ", ") + metric.name;
+    if (metric.name == "top_k") metrics += fmt::format("(k={})", metric.k);
+  }
+  texts["metrics"] = metrics.empty() ? "none" : metrics;
   if (const auto& stopping = options.early_stopping) {
     texts["early_stopping"] = fmt::format("{}(patience={}, min_delta={})", stopping->metric,
                                           stopping->patience, format_double(stopping->min_delta));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "train/batches.h"
+#include "train/metrics.h"
 #include "train/program.h"
 
 namespace relish {
@@ -39,7 +40,7 @@ struct TrainOptions {
   Span batch_size_place = {};         // the same of the batch size
   std::optional<DataSet> validation;  // looked at after every epoch
   // Over the training rows and over the validation data, whose loss is added when the program has one.
-  std::vector<std::string> metrics;
+  std::vector<Metric> metrics;
   // The first step of a job, its last one, and the last of every epoch are logged always.
   Every log_every = {100, 0};
   Every checkpoint_every = {0, 60};

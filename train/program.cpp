@@ -49,8 +49,8 @@ ColumnBinding::ColumnBinding(const ModulePtr& module, std::string_view function,
   std::vector<DiagnosticNote> notes;
   // The first that gets nothing, the targets left aside: they are the last column however many there are.
   const bool with_targets = columns > data.inputs.size();
-  const std::size_t without = with_targets ? columns - 1 : columns;
-  if (without + with_targets < column_parameters_.size()) {
+  const std::size_t without = with_targets ? data.inputs.size() : columns;
+  if (columns < column_parameters_.size()) {
     const Var& parameter = column_parameters_[without];
     notes.push_back(
         {parameter.span(), fmt::format("parameter '{}' takes a tensor of {}, or a value in params",
@@ -73,7 +73,9 @@ void ColumnBinding::check_fit(std::span<const Tensor> columns, const DataSet& da
   Diagnostic& first = fault->failure.diagnostics().front();
   const std::string& name = parameters[fault->argument].name();
   const bool targets =
-      !named && name == column_parameters_.back().name() && columns.size() > data.inputs.size();
+      !named && columns.size() > data.inputs.size() && !data.inputs.empty() &&
+      std::any_of(column_parameters_.begin() + static_cast<std::ptrdiff_t>(data.inputs.size()),
+                  column_parameters_.end(), [&](const Var& param) { return param.name() == name; });
   first.notes.insert(first.notes.begin(),
                      {first.span, targets ? std::string("the targets are compared with this result")
                                           : fmt::format("parameter '{}' of the model", name)});

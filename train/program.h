@@ -15,22 +15,26 @@
 #include "runtime/value.h"
 #include "support/diagnostic.h"
 #include "train/batches.h"
+#include "train/judgement.h"
 
 namespace relish {
 
 // Tensors by the name of the parameter that takes them.
 using TensorsByName = std::map<std::string, Tensor>;
 
-// How predictions are judged: those of one column are positive above the threshold (none: nobody says), and
-// places with the ignored label are left out.
-struct Judgement {
-  std::optional<double> threshold;
-  std::optional<std::int64_t> ignored_label;
+// A function of a batch between the data and the model: it takes the first columns, and behind them perhaps a
+// key, and gives the first of them anew.
+struct Preparation {
+  std::string function;
+  std::size_t taken = 0, given = 0;  // columns
+  bool has_key = false;
+  std::uint64_t site = 0;  // its key is fold_in(key of the step, site)
 };
 
 struct TrainingProgram {
   ModulePtr module;
   std::string step = "train_step";                // what it takes and gives stands in its signature of roles
+  std::string steps;                              // many of them as one function; empty: step by step
   std::string add_gradients, apply_gradients;     // what a step over several batches is made of; empty: none
   std::string optimizer_init = "optimizer_init";  // (params) -> states
   std::string inference = "main";  // (inputs and parameters in any order) -> logits or (logits, ...)
@@ -39,6 +43,10 @@ struct TrainingProgram {
   std::string adjoint;             // of the loss of a step -> (outputs, (gradients...)); empty: not asked
   std::string initial_params;      // (key) -> start values; its signature names them; empty: all are given
   bool loss_is_sum = false;        // the loss is a sum over rows, not their mean
+  // The first result of the model is its loss: it takes all columns, and its second result is predictions.
+  bool returns_loss = false;
+  bool scales_loss = false;  // the last of the optimizer's states count the steps that it left out
+  std::vector<Preparation> prepare;
 
   Judgement judgement;  // of predictions, for accuracy
 
@@ -75,6 +83,7 @@ class ColumnBinding {
   DiagnosticNote note_of_fixed_rows() const;
   // Name of the parameter that takes a column.
   const std::string& parameter_of(std::size_t column) const { return column_parameters_[column].name(); }
+  const Var& column_parameter(std::size_t column) const { return column_parameters_[column]; }
 
  private:
   // Where the value of a parameter comes from: a role, a name, or else a column.

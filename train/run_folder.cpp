@@ -226,6 +226,8 @@ void RunFolder::write_report(const RunReport& report, const NamedTensors& parame
                {"seconds", rounded(report.seconds, 1000)}};
   if (!report.error.empty()) json["error"] = report.error;
   if (report.skipped_steps > 0) json["skipped_steps"] = report.skipped_steps;
+  if (report.seconds_waited > 0 && report.seconds > 0)
+    json["data_wait_share"] = rounded(std::min(report.seconds_waited / report.seconds, 1.0), 10000);
   json["loss"] = report.loss ? Json(*report.loss) : Json(nullptr);
   for (const auto& [name, value] : report.metrics) json[name] = value;
   for (const auto& [name, value] : report.validation) json["validation_" + name] = value;

@@ -59,6 +59,7 @@ struct RunReport {
   std::int64_t epochs = 0;  // whole ones
   double seconds = 0;
   std::int64_t skipped_steps = 0;  // since they were not finite
+  double seconds_waited = 0;       // for data that stay in files, by this process
   std::optional<double> loss;
   Metrics metrics;      // of the training rows, after the last whole epoch
   Metrics validation;   // of the validation data

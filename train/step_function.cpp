@@ -29,38 +29,64 @@ Value tuple_of(const std::vector<Tensor>& tensors) {
   return Value::tuple(std::vector<Value>(tensors.begin(), tensors.end()));
 }
 
-StepFunction::StepFunction(const ModulePtr& module, std::string_view name)
+StepFunction::StepFunction(const ModulePtr& module, std::string_view name, bool scales_loss)
     : function_(function_to_call(module, name)),
       roles_(signature_of_step(*function_)),
-      names_{roles_.names(Role::Parameters), roles_.names(Role::Buffers)} {}
+      names_{roles_.names(Role::Parameters), roles_.names(Role::Buffers)},
+      scales_loss_(scales_loss) {}
 
 DType StepFunction::rate_dtype() const {
   return *function_->params[*roles_.param(Role::LearningRate)].type().tensor()->dtype;
 }
 
-std::vector<RoleValue> StepFunction::values(const TrainingState& state, double rate,
-                                            const Tensor& key) const {
+std::vector<RoleValue> StepFunction::values(const TrainingState& state) const {
   std::vector<RoleValue> values = {{Role::Parameters, tuple_of(state.parameters)},
-                                   {Role::States, state.optimizer_states},
-                                   {Role::LearningRate, Tensor::scalar(rate_dtype(), rate)}};
+                                   {Role::States, state.optimizer_states}};
   if (!buffers().empty()) values.push_back({Role::Buffers, tuple_of(state.buffers)});
   if (keeps_averages()) values.push_back({Role::Averages, tuple_of(state.averages)});
+  return values;
+}
+
+std::vector<RoleValue> StepFunction::values(const TrainingState& state, double rate,
+                                            const Tensor& key) const {
+  std::vector<RoleValue> values = this->values(state);
+  values.push_back({Role::LearningRate, Tensor::scalar(rate_dtype(), rate)});
   if (has_key()) values.push_back({Role::Key, key});
   return values;
 }
 
-const Value& StepFunction::field(const Value& result, Role role) const {
-  RELISH_CHECK(result.is_tuple() && result.fields().size() == roles_.results.size());
-  return result.fields()[*roles_.result(role)];
+// The tuple of states ends in the scale, the good steps behind it, and the steps that were left out.
+Value StepFunction::loss_scale(const TrainingState& state) const {
+  if (!scales_loss_) return Tensor::scalar(rate_dtype(), 1);
+  const std::vector<Value>& fields = state.optimizer_states.fields();
+  return fields[fields.size() - 3];
+}
+
+std::int64_t StepFunction::steps_left_out(const Value& optimizer_states) const {
+  return scales_loss_ ? optimizer_states.fields().back().tensor().get_int(0) : 0;
+}
+
+namespace {
+
+const Value& field_of_role(const Value& result, const RoleSignature& roles, Role role) {
+  RELISH_CHECK(result.is_tuple() && result.fields().size() == roles.results.size());
+  return result.fields()[*roles.result(role)];
+}
+
+}  // namespace
+
+StepFunction::Results StepFunction::results(const Value& result, const RoleSignature& roles) const {
+  Results results;
+  results.parameters = tensors_of(field_of_role(result, roles, Role::Parameters));
+  if (!buffers().empty()) results.buffers = tensors_of(field_of_role(result, roles, Role::Buffers));
+  if (keeps_averages()) results.averages = tensors_of(field_of_role(result, roles, Role::Averages));
+  results.optimizer_states = field_of_role(result, roles, Role::States);
+  return results;
 }
 
 StepFunction::Results StepFunction::results(const Value& result) const {
-  Results results;
-  results.loss = field(result, Role::Loss).tensor();
-  results.parameters = tensors_of(field(result, Role::Parameters));
-  if (!buffers().empty()) results.buffers = tensors_of(field(result, Role::Buffers));
-  if (keeps_averages()) results.averages = tensors_of(field(result, Role::Averages));
-  results.optimizer_states = field(result, Role::States);
+  Results results = this->results(result, roles_);
+  results.loss = field_of_role(result, roles_, Role::Loss).tensor();
   return results;
 }
 

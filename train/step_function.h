@@ -14,7 +14,7 @@ namespace relish {
 class StepFunction {
  public:
   // UsageError when there is no such function, TypeError when its signature is not that of a step.
-  StepFunction(const ModulePtr& module, std::string_view name);
+  StepFunction(const ModulePtr& module, std::string_view name, bool scales_loss = false);
 
   const FunctionPtr& function() const { return function_; }
   // Names of what the state holds, in its order.
@@ -23,10 +23,17 @@ class StepFunction {
   const std::vector<std::string>& buffers() const { return names_.buffers; }
   bool keeps_averages() const { return roles_.param(Role::Averages).has_value(); }
   bool has_key() const { return roles_.param(Role::Key).has_value(); }
+  bool scales_loss() const { return scales_loss_; }
+  // Of a step that scales its loss: by how much, and how many steps were left out since a gradient was not
+  // finite. 1 and 0 of others.
+  Value loss_scale(const TrainingState& state) const;
+  std::int64_t steps_left_out(const Value& optimizer_states) const;
   DType rate_dtype() const;
 
   // What a call gets beside the data. `key`: of the step; unused without a parameter for it.
   std::vector<RoleValue> values(const TrainingState& state, double rate, const Tensor& key) const;
+  // The same of what a function of many steps gets of a state.
+  std::vector<RoleValue> values(const TrainingState& state) const;
 
   struct Results {
     Tensor loss;
@@ -36,13 +43,14 @@ class StepFunction {
     Value optimizer_states;
   };
   Results results(const Value& result) const;
+  // Of a function of many steps: the states behind the last of them; `roles` are its own. Without a loss.
+  Results results(const Value& result, const RoleSignature& roles) const;
 
  private:
-  const Value& field(const Value& result, Role role) const;
-
   FunctionPtr function_;
   RoleSignature roles_;
   StateNames names_;
+  bool scales_loss_;
 };
 
 Value tuple_of(const std::vector<Tensor>& tensors);

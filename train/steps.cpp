@@ -13,6 +13,8 @@
 #include "support/suggest.h"
 #include "train/evaluate.h"
 #include "train/finite.h"
+#include "train/not_finite_origin.h"
+#include "train/preparation.h"
 
 namespace relish {
 namespace {
@@ -130,31 +132,28 @@ bool all_zero(const Tensor& tensor) {
 
 // Whether an optimizer that keeps means of the gradients has them as before: tensors of rank 1 and more.
 // (Those of rank 0 count steps.)
-bool same_means(const Value& before, const Value& after) {
-  bool any = false;
+bool same_means(const Value& before, const Value& after, bool& any) {
   for (std::size_t i = 0; i < before.fields().size(); ++i) {
-    const Tensor& old = before.fields()[i].tensor();
-    if (old.rank() == 0) continue;
-    any = true;
-    if (!identical(old, after.fields()[i].tensor())) return false;
+    const Value& old = before.fields()[i];
+    if (old.is_tuple()) {
+      if (!same_means(old, after.fields()[i], any)) return false;
+    } else if (old.tensor().rank() != 0) {
+      any = true;
+      if (!identical(old.tensor(), after.fields()[i].tensor())) return false;
+    }
   }
-  return any;
+  return true;
 }
 
 // Keeps the keys of parameters apart from those of epochs and steps, which are folded from the seed itself:
 // "param".
 constexpr std::uint64_t parameter_domain = 0x706172616D;
 
-// The step's own fault: the state before it stays.
-[[noreturn]] void report_not_finite(const TrainingState& state, const std::string& what) {
-  fail(ErrorClass::NumericStop, {}, "train.finite",
-       fmt::format("step {}: {} is not finite; the state before this step is kept", state.step + 1, what));
-}
-
-void check_finite(const TrainingState& state, std::string_view what, const std::vector<std::string>& names,
-                  const std::vector<Tensor>& tensors) {
+std::optional<std::string> not_finite_among(std::string_view what, const std::vector<std::string>& names,
+                                            const std::vector<Tensor>& tensors) {
   for (std::size_t i = 0; i < tensors.size(); ++i)
-    if (first_not_finite(tensors[i])) report_not_finite(state, fmt::format("{} '{}'", what, names[i]));
+    if (first_not_finite(tensors[i])) return fmt::format("{} '{}'", what, names[i]);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -172,7 +171,7 @@ TrainingSteps::TrainingSteps(Evaluator& evaluator, TrainingProgram program, Data
       data_(std::move(data)),
       columns_(checked(data_).columns()),
       options_(std::move(options)),
-      step_(program_.module, program_.step),
+      step_(program_.module, program_.step, program_.scales_loss),
       start_values_(start_values_of(evaluator_, program_, options_)),
       fixed_parameters_(fixed_of(start_values_, step_)),
       step_binding_(program_.module, program_.step, fixed_parameters_, data_, columns_.size()),
@@ -191,6 +190,12 @@ TrainingSteps::TrainingSteps(Evaluator& evaluator, TrainingProgram program, Data
          {step_binding_.note_of_fixed_rows()});
   }
   if (options_.accumulate > 1) accumulation_.emplace(evaluator_, program_, step_, fixed_parameters_, data_);
+  if (!data_.in_memory()) windows_.emplace(columns_, order_);
+  if (!program_.steps.empty() && !accumulation_) {
+    steps_binding_.emplace(program_.module, program_.steps, fixed_parameters_, data_, columns_.size());
+    steps_roles_ = roles_of(*steps_binding_->function());
+    RELISH_CHECK(steps_roles_ && steps_roles_->kind == "train_steps");
+  }
   // Without overflow: epochs may be given as a number that is never reached.
   std::int64_t batches = order_.batches_per_epoch();
   total_steps_ = options_.steps
@@ -226,7 +231,7 @@ TrainingState TrainingSteps::initial_state() const {
   take(step_.trained(), state.parameters);
   take(step_.buffers(), state.buffers);
   if (step_.keeps_averages()) state.averages = state.parameters;
-  check_values(state, {});
+  check_values(state, {}, {});
   state.optimizer_states =
       evaluator_.call(program_.module, program_.optimizer_init, {tuple_of(state.parameters)});
   check_first_batch(state);
@@ -234,18 +239,22 @@ TrainingState TrainingSteps::initial_state() const {
 }
 
 // What does not fit is reported before a run folder is made; the types of a batch are those of every batch.
-void TrainingSteps::check_values(const TrainingState& state,
-                                 const std::vector<std::string>& validation_metrics) const {
+void TrainingSteps::check_values(const TrainingState& state, const std::vector<Metric>& training_metrics,
+                                 const std::vector<Metric>& validation_metrics) const {
   if (!program_.loss.empty()) {
     const ColumnBinding binding(program_.module, program_.loss, values_by_name(state), data_,
                                 columns_.size());
     binding.check_fit(first_part(batch_of(0)), data_, options_.parameters_place);
   }
-  if (!options_.validation || validation_metrics.empty()) return;
   EvaluateOptions later;
-  later.metrics = validation_metrics;
   later.parameters_place = options_.parameters_place;
-  check_evaluation(program_, values_by_name(state), *options_.validation, later);
+  later.metrics = training_metrics;
+  if (!training_metrics.empty())
+    check_evaluation(evaluator_, program_, values_by_name(state), data_, later, true);
+  if (!options_.validation || validation_metrics.empty()) return;
+  later.metrics = validation_metrics;
+  check_evaluation(evaluator_, program_, values_by_name(state), *options_.validation, later,
+                   training_metrics.empty());
 }
 
 void TrainingSteps::check_first_batch(const TrainingState& state) const {
@@ -269,12 +278,9 @@ double TrainingSteps::learning_rate_of(std::int64_t step) const {
 }
 
 std::vector<Tensor> TrainingSteps::batch_of(std::int64_t step) const {
-  std::vector<std::int64_t> rows =
-      order_.rows_of(step / order_.batches_per_epoch(), step % order_.batches_per_epoch());
-  std::vector<Tensor> batch;
-  batch.reserve(columns_.size());
-  for (const Tensor& column : columns_) batch.push_back(gather_rows(column, rows));
-  return batch;
+  std::vector<Tensor> batch =
+      windows_ ? windows_->take(step, 1) : gather_batch(columns_, rows_of_steps(order_, step, 1));
+  return prepared(evaluator_, program_, std::move(batch), step_key(options_.seed, step));
 }
 
 std::vector<Tensor> TrainingSteps::first_part(const std::vector<Tensor>& batch) const {
@@ -312,30 +318,109 @@ TrainingSteps::Done TrainingSteps::step(const TrainingState& state, double learn
     throw;
   }
   const StepFunction::Results& after = done.results;
-  if (first_not_finite(after.loss)) report_not_finite_loss(state, batch, after.loss.get_double(0));
-  check_finite(state, "the update of parameter", step_.trained(), after.parameters);
-  check_finite(state, "the running statistic", step_.buffers(), after.buffers);
-  if (std::optional<std::string> path = path_of_not_finite(after.optimizer_states)) {
-    report_not_finite(state,
-                      path->empty() ? "the optimizer state" : fmt::format("optimizer state {}", *path));
+  const bool left_out =
+      step_.steps_left_out(after.optimizer_states) > step_.steps_left_out(state.optimizer_states);
+  if (first_not_finite(after.loss) && !left_out) {
+    report_not_finite(state, batch, fmt::format("the loss is {}", format_double(after.loss.get_double(0))));
   }
-  bool moved = false;
-  for (std::size_t i = 0; i < after.parameters.size() && !moved; ++i)
-    moved = !identical(state.parameters[i], after.parameters[i]);
-  // Where decay moves the parameters, the means of the gradients tell.
-  done.no_change = !moved || same_means(state.optimizer_states, after.optimizer_states);
+  std::optional<std::string> fault =
+      not_finite_among("the update of parameter", step_.trained(), after.parameters);
+  if (!fault) fault = not_finite_among("the running statistic", step_.buffers(), after.buffers);
+  if (const auto path = path_of_not_finite(after.optimizer_states); path && !fault)
+    fault = path->empty() ? "the optimizer state" : fmt::format("optimizer state {}", *path);
+  if (fault) report_not_finite(state, batch, fmt::format("{} is not finite", *fault));
+  done.no_change = nothing_moved(state, after);
   done.loss = shortest_double(after.loss);
   done.loss_sum = after.loss.get_double(0) * program_.loss_weight(batch.back().shape().front());
   return done;
 }
 
+bool TrainingSteps::nothing_moved(const TrainingState& before, const StepFunction::Results& after) const {
+  bool moved = false;
+  for (std::size_t i = 0; i < after.parameters.size() && !moved; ++i)
+    moved = !identical(before.parameters[i], after.parameters[i]);
+  if (!moved) return true;
+  // Where decay moves the parameters, the means of the gradients tell.
+  bool any = false;
+  return same_means(before.optimizer_states, after.optimizer_states, any) && any;
+}
+
+std::int64_t TrainingSteps::steps_at_once(std::int64_t step, std::int64_t most) const {
+  if (!steps_binding_) return 0;
+  const std::int64_t batches = order_.batches_per_epoch(), place = step % batches;
+  const bool short_end = order_.size_of_batch(batches - 1) != order_.size_of_batch(0);
+  if (short_end && place == batches - 1) return 1;
+  return std::min({most, batches - place - (short_end ? 1 : 0), total_steps_ - step});
+}
+
+// Data in memory are given whole, and the order says their rows; of others a window is read.
+std::vector<Tensor> TrainingSteps::columns_of_steps(std::int64_t first, std::int64_t count,
+                                                    Tensor& order) const {
+  std::vector<std::int64_t> rows;
+  const std::int64_t batch = order_.size_of_batch(first % order_.batches_per_epoch());
+  if (windows_) {
+    for (std::int64_t i = 0; i < count * batch; ++i) rows.push_back(i);
+  } else {
+    rows = rows_of_steps(order_, first, count);
+  }
+  order = Tensor::from<std::int64_t>({count, batch}, rows);
+  if (windows_) return windows_->take(first, count);
+  std::vector<Tensor> whole;
+  for (const Column& column : columns_) whole.push_back(column.tensor());
+  return whole;
+}
+
+std::optional<TrainingSteps::Many> TrainingSteps::many(const TrainingState& state,
+                                                       std::span<const double> learning_rates) const {
+  const auto count = static_cast<std::int64_t>(learning_rates.size());
+  Tensor rates = Tensor::empty(step_.rate_dtype(), {count});
+  for (std::int64_t i = 0; i < count; ++i) rates.set_double(i, learning_rates[static_cast<std::size_t>(i)]);
+  Tensor order;
+  const std::vector<Tensor> columns = columns_of_steps(state.step, count, order);
+  std::vector<RoleValue> given = step_.values(state);
+  given.push_back({Role::LearningRates, rates});
+  given.push_back({Role::Order, order});
+  if (steps_roles_->param(Role::Key)) {
+    given.push_back({Role::Key, tensor_of_key(key_from_seed(options_.seed))});
+    given.push_back({Role::Step, Tensor::scalar_int(DType::Int64, state.step)});
+  }
+  Value result;
+  try {
+    result = evaluator_.call(program_.module, program_.steps, steps_binding_->arguments(columns, given));
+  } catch (const Failure& failure) {
+    if (failure.error_class() == ErrorClass::Interrupted ||
+        failure.error_class() == ErrorClass::ResourceLimit)
+      throw;
+    return std::nullopt;
+  }
+  const std::vector<Value>& fields = result.fields();
+  if (first_not_finite(fields[steps_roles_->result(Role::Faults).value()].tensor())) return std::nullopt;
+  Many done;
+  done.results = step_.results(result, *steps_roles_);
+  const Tensor& losses = fields[steps_roles_->result(Role::Losses).value()].tensor();
+  const double weight = program_.loss_weight(order_.size_of_batch(state.step % order_.batches_per_epoch()));
+  for (std::int64_t i = 0; i < count; ++i) {
+    Tensor loss = Tensor::scalar(losses.dtype(), losses.get_double(i));
+    done.losses.push_back(shortest_double(loss));
+    done.loss_sums.push_back(losses.get_double(i) * weight);
+  }
+  done.no_change = state.looks_for_zero && nothing_moved(state, done.results);
+  return done;
+}
+
+RoleValue TrainingSteps::key_value(std::int64_t step) const { return {Role::Key, key_of(step)}; }
+
+std::vector<Value> TrainingSteps::adjoint_arguments(const TrainingState& state,
+                                                    const std::vector<Tensor>& batch) const {
+  const ColumnBinding binding(program_.module, program_.adjoint, values_by_name(state), data_, batch.size());
+  const RoleValue given[] = {key_value(state.step), {Role::LossScale, step_.loss_scale(state)}};
+  return binding.arguments(batch, given);
+}
+
 bool TrainingSteps::gradients_are_zero(const TrainingState& state) const {
   if (program_.adjoint.empty()) return false;
   const std::vector<Tensor> batch = first_part(batch_of(state.step));
-  const ColumnBinding binding(program_.module, program_.adjoint, values_by_name(state), data_, batch.size());
-  const RoleValue key{Role::Key, key_of(state.step)};
-  const Value result = evaluator_.call(program_.module, program_.adjoint,
-                                       binding.arguments(batch, std::span(&key, step_.has_key() ? 1 : 0)));
+  const Value result = evaluator_.call(program_.module, program_.adjoint, adjoint_arguments(state, batch));
   RELISH_CHECK(result.is_tuple() && result.fields().size() == 2);
   const std::vector<Value>& gradients = result.fields()[1].fields();
   return std::all_of(gradients.begin(), gradients.end(),
@@ -343,9 +428,9 @@ bool TrainingSteps::gradients_are_zero(const TrainingState& state) const {
 }
 
 Metrics TrainingSteps::metrics_over(const TrainingState& state, const DataSet& data,
-                                    const std::vector<std::string>& names) const {
+                                    const std::vector<Metric>& metrics) const {
   EvaluateOptions options;
-  options.metrics = names;
+  options.metrics = metrics;
   return evaluate(evaluator_, program_, values_by_name(state, Which::Judged), data, options);
 }
 
@@ -358,29 +443,47 @@ TensorsByName TrainingSteps::values_by_name(const TrainingState& state, Which wh
   return values;
 }
 
-// The first tensor on the way to the loss: the batch, then the parameters, then the loss itself.
-void TrainingSteps::report_not_finite_loss(const TrainingState& state, const std::vector<Tensor>& batch,
-                                           double loss) const {
-  std::string first = "the loss is the first tensor that is not finite";
-  std::int64_t batches = order_.batches_per_epoch();
-  bool found = false;
-  for (std::size_t i = 0; i < batch.size() && !found; ++i) {
-    std::optional<std::int64_t> place = first_not_finite(batch[i]);
+// The data of the step, as they were before anything was made of them.
+std::optional<std::string> TrainingSteps::not_finite_input(const TrainingState& state) const {
+  const std::vector<std::int64_t> rows = rows_of_steps(order_, state.step, 1);
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const Tensor column = columns_[i].gather(rows);
+    const std::optional<std::int64_t> place = first_not_finite(column);
     if (!place) continue;
-    std::int64_t row = *place / (batch[i].size() / batch[i].shape().front());
-    first = fmt::format(
-        "the first tensor that is not finite is the input '{}', row {} of the data",
-        step_binding_.parameter_of(i),
-        order_.rows_of(state.step / batches, state.step % batches)[static_cast<std::size_t>(row)]);
-    found = true;
+    const std::int64_t row = *place / (column.size() / column.shape().front());
+    return fmt::format("the first tensor that is not finite is the {} '{}', row {} of the data",
+                       i < data_.inputs.size() ? "input" : "target", step_binding_.parameter_of(i),
+                       rows[static_cast<std::size_t>(row)]);
   }
-  for (std::size_t i = 0; i < state.parameters.size() && !found; ++i) {
-    if (!first_not_finite(state.parameters[i])) continue;
-    first = fmt::format("the first tensor that is not finite is parameter '{}'", step_.trained()[i]);
-    found = true;
+  return std::nullopt;
+}
+
+// The first tensor on the way: the data, then the parameters, then what is made of them.
+void TrainingSteps::report_not_finite(const TrainingState& state, const std::vector<Tensor>& batch,
+                                      const std::string& what) const {
+  const auto stop = [&](const std::string& first, Span place) {
+    fail(ErrorClass::NumericStop, place, "train.finite",
+         fmt::format("step {}: {}; {}; the state before this step is kept", state.step + 1, what, first));
+  };
+  if (const auto input = not_finite_input(state)) stop(*input, {});
+  if (const auto parameter = not_finite_among("parameter", step_.trained(), state.parameters))
+    stop(fmt::format("the first tensor that is not finite is {}", *parameter), {});
+  std::optional<NotFiniteOrigin> origin;
+  if (!program_.adjoint.empty()) {
+    // Of several parts of a batch the one that has it; each has the key of its own.
+    const std::vector<Tensor> part = first_part(batch);
+    try {
+      origin = find_not_finite_origin(evaluator_, program_.module, program_.adjoint,
+                                      adjoint_arguments(state, part));
+    } catch (const Failure& failure) {
+      if (failure.error_class() == ErrorClass::Interrupted) throw;
+    }
   }
-  fail(ErrorClass::NumericStop, {}, "train.finite",
-       fmt::format("step {}: the loss is {}; {}", state.step + 1, format_double(loss), first));
+  if (origin)
+    stop(fmt::format("the first tensor that is not finite is '{}' of {}", origin->name, origin->function),
+         origin->place);
+  stop("what it was made of is finite", {});
+  internal_failure(__FILE__, __LINE__, "stop", "not reached");
 }
 
 std::vector<std::string> TrainingSteps::input_names() const {
@@ -390,7 +493,10 @@ std::vector<std::string> TrainingSteps::input_names() const {
 }
 
 std::vector<std::string> TrainingSteps::target_names() const {
-  return {step_binding_.parameter_of(data_.inputs.size())};
+  std::vector<std::string> names;
+  for (std::size_t i = data_.inputs.size(); i < columns_.size(); ++i)
+    names.push_back(step_binding_.parameter_of(i));
+  return names;
 }
 
 }  // namespace relish

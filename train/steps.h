@@ -8,6 +8,7 @@
 #include "train/options.h"
 #include "train/state.h"
 #include "train/step_function.h"
+#include "train/windows.h"
 
 namespace relish {
 
@@ -34,13 +35,29 @@ class TrainingSteps {
   // The step behind `state`. NumericStop when the loss, a parameter or a state becomes NaN or infinite;
   // DataError for a label out of range; other failures of the program pass through.
   Done step(const TrainingState& state, double learning_rate) const;
+
+  // So many steps behind `step` steps can be done by one call, at most `most`: those of an epoch whose
+  // batches are of one size. 0 when the program does its steps one by one.
+  std::int64_t steps_at_once(std::int64_t step, std::int64_t most) const;
+  struct Many {
+    StepFunction::Results results;  // behind the last
+    std::vector<double> losses, loss_sums;
+    bool no_change = false;
+  };
+  // The steps behind `state`, one for each rate, the same to the bit as one by one. None when something in
+  // one of them was not finite, or failed: then they are to be done one by one.
+  std::optional<Many> many(const TrainingState& state, std::span<const double> learning_rates) const;
+  // Seconds that steps have waited for data that stay in files.
+  double seconds_waited() const { return windows_ ? windows_->seconds_waited() : 0; }
+
   // Of the step behind `step` steps.
   double learning_rate_of(std::int64_t step) const;
   bool gradients_are_zero(const TrainingState& state) const;
   Metrics metrics_over(const TrainingState& state, const DataSet& data,
-                       const std::vector<std::string>& names) const;
-  // Values and data against the model, whose parameters the user knows; and the validation data for metrics.
-  void check_values(const TrainingState& state, const std::vector<std::string>& validation_metrics) const;
+                       const std::vector<Metric>& metrics) const;
+  // Values and data against the model, whose parameters the user knows. Metrics are tried on a batch.
+  void check_values(const TrainingState& state, const std::vector<Metric>& training_metrics,
+                    const std::vector<Metric>& validation_metrics) const;
 
   const TrainingProgram& program() const { return program_; }
   const StepFunction& function() const { return step_; }
@@ -68,13 +85,20 @@ class TrainingSteps {
   // The first of the batches that a step joins: what the functions of the model take.
   std::vector<Tensor> first_part(const std::vector<Tensor>& batch) const;
   std::int64_t window_size() const { return batch_size_ * options_.accumulate; }
-  [[noreturn]] void report_not_finite_loss(const TrainingState& state, const std::vector<Tensor>& batch,
-                                           double loss) const;
+  // The step's own fault: the state before it stays.
+  [[noreturn]] void report_not_finite(const TrainingState& state, const std::vector<Tensor>& batch,
+                                      const std::string& what) const;
+  std::optional<std::string> not_finite_input(const TrainingState& state) const;
+  bool nothing_moved(const TrainingState& before, const StepFunction::Results& after) const;
+  std::vector<Value> adjoint_arguments(const TrainingState& state, const std::vector<Tensor>& batch) const;
+  RoleValue key_value(std::int64_t step) const;
+  // What train_steps gets for its columns and its order.
+  std::vector<Tensor> columns_of_steps(std::int64_t first, std::int64_t count, Tensor& order) const;
 
   Evaluator& evaluator_;
   TrainingProgram program_;
   DataSet data_;
-  std::vector<Tensor> columns_;
+  std::vector<Column> columns_;
   TrainOptions options_;
   StepFunction step_;
   TensorsByName start_values_;      // given or drawn, of all parameters that have one
@@ -84,6 +108,9 @@ class TrainingSteps {
   BatchOrder order_;
   std::int64_t total_steps_ = 0;
   std::optional<Accumulation> accumulation_;
+  std::optional<ColumnBinding> steps_binding_;
+  std::optional<RoleSignature> steps_roles_;
+  mutable std::optional<WindowReader> windows_;  // of data that stay in files
 };
 
 }  // namespace relish

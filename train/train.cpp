@@ -16,7 +16,8 @@ RunReport report_of(const Trainer& trainer, RunStatus status) {
   report.epochs = trainer.whole_epochs();
   report.seconds = trainer.seconds();
   report.loss = trainer.state().loss;
-  report.skipped_steps = trainer.state().skipped_steps;
+  report.skipped_steps = trainer.skipped_steps();
+  report.seconds_waited = trainer.steps().seconds_waited();
   if (const auto& epoch = trainer.state().last_epoch) {
     report.metrics = epoch->metrics;
     if (epoch->validation) report.validation = *epoch->validation;

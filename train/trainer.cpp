@@ -22,16 +22,19 @@ double monotonic_seconds() {
 
 Trainer::Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, TrainOptions options)
     : steps_(evaluator, std::move(program), std::move(data), std::move(options)) {
-  const std::vector<std::string>& metrics = steps_.options().metrics;
+  const std::vector<Metric>& metrics = steps_.options().metrics;
   if (steps_.options().validation) {
-    const bool has_loss = std::find(metrics.begin(), metrics.end(), "loss") != metrics.end();
-    validation_metrics_ = metrics;
+    const bool has_loss =
+        std::any_of(metrics.begin(), metrics.end(), [](const Metric& metric) { return metric.is_loss(); });
+    validation_specs_ = metrics;
     if (!has_loss && !steps_.program().loss.empty())
-      validation_metrics_.insert(validation_metrics_.begin(), "loss");
+      validation_specs_.insert(validation_specs_.begin(), Metric("loss"));
   }
   // Every epoch has its loss without that.
-  for (const std::string& metric : metrics)
-    if (metric != "loss") training_metrics_.push_back(metric);
+  for (const Metric& metric : metrics)
+    if (!metric.is_loss()) training_specs_.push_back(metric);
+  for (const Metric& metric : training_specs_) training_metrics_.push_back(metric.name);
+  for (const Metric& metric : validation_specs_) validation_metrics_.push_back(metric.name);
   if (const auto& stopping = steps_.options().early_stopping) {
     const auto known = std::find(validation_metrics_.begin(), validation_metrics_.end(), stopping->metric);
     if (known == validation_metrics_.end()) {
@@ -41,7 +44,7 @@ Trainer::Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, Tr
     }
   }
   state_ = steps_.initial_state();
-  steps_.check_values(state_, validation_metrics_);
+  steps_.check_values(state_, training_specs_, validation_specs_);
 }
 
 TrainingState Trainer::snapshot() const {
@@ -61,23 +64,28 @@ bool Trainer::is_logged(const StepReport& report, bool ends_epoch) const {
   return report.step % every.steps == 0;
 }
 
-StepReport Trainer::report_of_step() const {
+// Of a step that ended at `now`.
+StepReport Trainer::report_of(const DoneStep& done, double now) {
   const std::int64_t batches = steps_.order().batches_per_epoch();
   StepReport report;
-  report.step = state_.step;
-  report.epoch = (state_.step - 1) / batches + 1;
+  report.step = done.step;
+  report.epoch = (done.step - 1) / batches + 1;
   report.total_steps = total_steps();
   report.total_epochs = steps_.options().steps ? 0 : steps_.options().epochs;
-  report.loss = state_.loss.value_or(0);
-  report.learning_rate = state_.learning_rate;
-  report.samples = steps_.samples_of(state_.step);
-  const double now = monotonic_seconds();
+  report.loss = done.loss;
+  report.learning_rate = done.learning_rate;
+  report.samples = steps_.samples_of(done.step);
   report.seconds = now - pace_.started;
   const double training_seconds = now - pace_.logged - pace_.validation;
   report.samples_per_second =
       training_seconds > 0 ? static_cast<double>(report.samples - pace_.samples_logged) / training_seconds
                            : 0;
-  report.logged = is_logged(report, state_.step % batches == 0);
+  report.logged = is_logged(report, done.step % batches == 0);
+  if (report.logged) {
+    pace_.logged = now;
+    pace_.validation = 0;
+    pace_.samples_logged = report.samples;
+  }
   return report;
 }
 
@@ -88,41 +96,43 @@ EpochReport Trainer::finish_epoch(const StepReport& step) {
       state_.epoch_loss_sum / static_cast<double>(steps_.order().rows_per_epoch() - state_.skipped_rows);
   const double before = monotonic_seconds();
   if (!training_metrics_.empty())
-    report.metrics = steps_.metrics_over(state_, steps_.data(), training_metrics_);
+    report.metrics = steps_.metrics_over(state_, steps_.data(), training_specs_);
   if (steps_.options().validation)
-    report.validation = steps_.metrics_over(state_, *steps_.options().validation, validation_metrics_);
+    report.validation = steps_.metrics_over(state_, *steps_.options().validation, validation_specs_);
   pace_.validation += monotonic_seconds() - before;
   return report;
 }
 
 // By the first metric that was asked for, else by the loss.
 bool Trainer::is_best(const Metrics& validation) {
-  const std::string& metric =
-      steps_.options().metrics.empty() ? validation_metrics_.front() : steps_.options().metrics.front();
-  const double value = validation.at(metric);
+  const Metric& metric =
+      steps_.options().metrics.empty() ? validation_specs_.front() : steps_.options().metrics.front();
+  const double value = validation.at(metric.name);
   if (std::isnan(value)) return false;
-  const bool less_is_better = metric == "loss";
+  const bool less_is_better = metric.less_is_better;
   if (state_.best && (less_is_better ? value >= state_.best->value : value <= state_.best->value))
     return false;
   state_.best = BestSoFar{value, state_.step};
   return true;
 }
 
-void Trainer::tell(TrainingObserver& observer, const LoopActions& actions, bool fresh) {
-  const StepReport report = report_of_step();
-  if (report.logged) {
-    pace_.logged = pace_.started + report.seconds;
-    pace_.validation = 0;
-    pace_.samples_logged = report.samples;
-  }
+// Steps that follow each other; an epoch ends only with the last of them. `began`: when the first did.
+void Trainer::tell(TrainingObserver& observer, const LoopActions& actions, std::span<const DoneStep> done,
+                   double began, bool fresh) {
+  const double now = monotonic_seconds();
+  const double each = (now - began) / static_cast<double>(done.size());
   const bool ends_epoch = state_.step % steps_.order().batches_per_epoch() == 0;
+  std::vector<StepReport> reports;
   // Written down first: an observer may wait for somebody who reads, and be told to stop there.
-  if (report.logged && !ends_epoch) actions.log(report, nullptr);
-  if (fresh) {
-    observer.on_step(report);
-    if (zero_gradients_) observer.on_zero_gradients(report.step);
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    reports.push_back(report_of(done[i], began + each * static_cast<double>(i + 1)));
+    if (reports.back().logged && !(ends_epoch && i + 1 == done.size())) actions.log(reports.back(), nullptr);
   }
+  for (const StepReport& report : reports)
+    if (fresh) observer.on_step(report);
+  if (fresh && zero_gradients_) observer.on_zero_gradients(reports.front().step);
   if (!ends_epoch) return;
+  const StepReport& report = reports.back();
   const EpochReport epoch = finish_epoch(report);
   {
     // Nothing is asked to stop here: what was written and what the state says of it stay together.
@@ -133,7 +143,7 @@ void Trainer::tell(TrainingObserver& observer, const LoopActions& actions, bool 
     if (epoch.validation) look_for_end(*epoch.validation);
     state_.epochs_told = whole_epochs();
     actions.log(report, &epoch);
-    if (epoch.validation && !validation_metrics_.empty() && is_best(*epoch.validation)) actions.save_best();
+    if (epoch.validation && !validation_specs_.empty() && is_best(*epoch.validation)) actions.save_best();
   }
   observer.on_epoch(epoch);
   if (has_stopped_early()) {
@@ -149,7 +159,9 @@ void Trainer::look_for_end(const Metrics& validation) {
   if (!stopping) return;
   const double value = validation.at(stopping->metric);
   auto& seen = state_.stopping;
-  const double gain = !seen ? 0 : stopping->metric == "loss" ? seen->best - value : value - seen->best;
+  const auto metric = std::find_if(validation_specs_.begin(), validation_specs_.end(),
+                                   [&](const Metric& each) { return each.name == stopping->metric; });
+  const double gain = !seen ? 0 : metric->less_is_better ? seen->best - value : value - seen->best;
   if (!seen && !std::isnan(value)) {
     seen = StoppingState{value, 0};
   } else if (seen && gain > stopping->min_delta) {
@@ -177,30 +189,106 @@ void Trainer::skip_step(TrainingObserver& observer, const Failure& why) {
   state_.loss = std::nan("");
 }
 
-void Trainer::do_step(TrainingObserver& observer, const LoopActions& actions) {
+void Trainer::take_over(StepFunction::Results&& results) {
+  state_.parameters = std::move(results.parameters);
+  state_.buffers = std::move(results.buffers);
+  state_.averages = std::move(results.averages);
+  state_.optimizer_states = std::move(results.optimizer_states);
+}
+
+// Steps that a loss scale left out are told of as they come.
+void Trainer::tell_left_out(TrainingObserver& observer, std::int64_t before) {
+  const StepFunction& step = steps_.function();
+  const std::int64_t after = step.steps_left_out(state_.optimizer_states);
+  if (after == before) return;
+  const double scale = step.loss_scale(state_).tensor().get_double(0);
+  constexpr std::int64_t most_told = 10;
+  constexpr double least_scale = 1.0 / 16384;
+  if (before < most_told) {
+    observer.on_note(
+        fmt::format("up to step {} {} left out, since a gradient was too large for fp16; the "
+                    "loss scale is now {}",
+                    state_.step, after == 1 ? "1 step was" : fmt::format("{} steps were", after), scale));
+  }
+  if (scale >= least_scale) return;
+  fail(ErrorClass::NumericStop, {}, "train.loss_scale",
+       fmt::format("step {}: the gradients are not finite at any loss scale", state_.step));
+}
+
+void Trainer::do_one(TrainingObserver& observer, const LoopActions& actions) {
+  const double began = monotonic_seconds();
   const double rate = steps_.learning_rate_of(state_.step);
-  state_.learning_rate = rate;
+  const std::int64_t left_out = steps_.function().steps_left_out(state_.optimizer_states);
   TrainingSteps::Done done;
+  zero_gradients_ = false;
+  state_.learning_rate = rate;
   try {
     done = steps_.step(state_, rate);
   } catch (const Failure& failure) {
     if (!steps_.options().skip_not_finite || failure.error_class() != ErrorClass::NumericStop) throw;
     skip_step(observer, failure);
-    zero_gradients_ = false;
     ++state_.step;
-    tell(observer, actions, true);
+    const DoneStep skipped{state_.step, std::nan(""), rate};
+    tell(observer, actions, {&skipped, 1}, began, true);
     return;
   }
   zero_gradients_ = state_.looks_for_zero && done.no_change && steps_.gradients_are_zero(state_);
   state_.looks_for_zero = state_.looks_for_zero && !done.no_change;
-  state_.parameters = std::move(done.results.parameters);
-  state_.buffers = std::move(done.results.buffers);
-  state_.averages = std::move(done.results.averages);
-  state_.optimizer_states = std::move(done.results.optimizer_states);
-  state_.epoch_loss_sum += done.loss_sum;
+  take_over(std::move(done.results));
   state_.loss = done.loss;
+  if (std::isfinite(done.loss)) {
+    state_.epoch_loss_sum += done.loss_sum;
+  } else {
+    // Left out by the loss scale.
+    state_.skipped_rows += steps_.order().size_of_batch(state_.step % steps_.order().batches_per_epoch());
+  }
   ++state_.step;
-  tell(observer, actions, true);
+  const DoneStep told{state_.step, done.loss, rate};
+  tell_left_out(observer, left_out);
+  tell(observer, actions, {&told, 1}, began, true);
+}
+
+void Trainer::do_steps(TrainingObserver& observer, const LoopActions& actions) {
+  const double began = monotonic_seconds();
+  // Until something has changed, each step is looked at by itself.
+  std::int64_t most = state_.looks_for_zero ? 1 : pace_.at_once;
+  if (const Every& every = steps_.options().checkpoint_every; every.steps > 0)
+    most = std::min(most, every.steps - state_.step % every.steps);
+  const std::int64_t count = steps_.steps_at_once(state_.step, most);
+  if (count == 0) return do_one(observer, actions);
+  std::vector<double> rates;
+  for (std::int64_t i = 0; i < count; ++i) rates.push_back(steps_.learning_rate_of(state_.step + i));
+  std::optional<TrainingSteps::Many> done = steps_.many(state_, rates);
+  if (!done) {
+    // One of them went wrong: which, and what becomes of it, shows step by step.
+    for (std::int64_t i = 0; i < count; ++i) do_one(observer, actions);
+    return;
+  }
+  pace_.look_at(count, monotonic_seconds() - began);
+  zero_gradients_ = state_.looks_for_zero && done->no_change && steps_.gradients_are_zero(state_);
+  state_.looks_for_zero = state_.looks_for_zero && !done->no_change;
+  const std::int64_t left_out = steps_.function().steps_left_out(state_.optimizer_states);
+  take_over(std::move(done->results));
+  std::vector<DoneStep> told;
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    state_.epoch_loss_sum += done->loss_sums[i];
+    ++state_.step;
+    told.push_back({state_.step, done->losses[i], rates[i]});
+  }
+  state_.loss = told.back().loss;
+  state_.learning_rate = rates.back();
+  tell_left_out(observer, left_out);
+  tell(observer, actions, told, began, true);
+}
+
+// As many steps as fit a tenth of a second; not at once, since the first calls compile.
+void Trainer::Pace::look_at(std::int64_t count, double seconds) {
+  constexpr double most_seconds = 0.08;
+  constexpr std::int64_t most_steps = 1024, growth = 4;
+  const double wanted = seconds > 0 ? most_seconds / seconds * static_cast<double>(count) : most_steps;
+  const auto fitting = static_cast<std::int64_t>(std::clamp(wanted, 1.0, static_cast<double>(most_steps)));
+  at_once = std::min({std::max<std::int64_t>(fitting, seen_calls == 0 ? 2 : 1), count * growth, most_steps});
+  ++seen_calls;
 }
 
 bool Trainer::save_is_due(std::int64_t last_step) const {
@@ -228,12 +316,15 @@ StopReason Trainer::run(TrainingObserver& observer, const LoopActions& actions) 
   std::int64_t last_saved = state_.step;
   try {
     // An epoch that was left between its last step and its metrics.
-    if (whole_epochs() > state_.epochs_told) tell(observer, actions, false);
+    if (whole_epochs() > state_.epochs_told) {
+      const DoneStep last{state_.step, state_.loss.value_or(0), state_.learning_rate};
+      tell(observer, actions, {&last, 1}, monotonic_seconds(), false);
+    }
     while (state_.step < total_steps() && !has_stopped_early()) {
       poll_interrupt();
       actions.between();
       if (observer.should_stop()) return StopReason::Observer;
-      do_step(observer, actions);
+      do_steps(observer, actions);
       if (!worth_saving) worth_saving.emplace();
       if (!take_save_request() && !save_is_due(last_saved)) continue;
       last_saved = state_.step;

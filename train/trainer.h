@@ -44,6 +44,10 @@ class Trainer {
   std::int64_t total_steps() const { return steps_.total_steps(); }
   std::int64_t whole_epochs() const { return state_.step / steps_.order().batches_per_epoch(); }
   double seconds() const;
+  // Steps that were left out since they were not finite.
+  std::int64_t skipped_steps() const {
+    return state_.skipped_steps + steps_.function().steps_left_out(state_.optimizer_states);
+  }
   // Metrics that an epoch brings, by name.
   const std::vector<std::string>& training_metrics() const { return training_metrics_; }
   const std::vector<std::string>& validation_metrics() const { return validation_metrics_; }
@@ -52,9 +56,20 @@ class Trainer {
   const std::optional<Failure>& interrupt() const { return interrupt_; }
 
  private:
-  void do_step(TrainingObserver& observer, const LoopActions& actions);
-  StepReport report_of_step() const;
-  void tell(TrainingObserver& observer, const LoopActions& actions, bool fresh);
+  // A step as it is told of.
+  struct DoneStep {
+    std::int64_t step = 0;  // its number, from 1
+    double loss = 0;
+    double learning_rate = 0;
+  };
+  // The next steps, as many as one call of the program does, or the next one alone.
+  void do_steps(TrainingObserver& observer, const LoopActions& actions);
+  void do_one(TrainingObserver& observer, const LoopActions& actions);
+  void take_over(StepFunction::Results&& results);
+  void tell_left_out(TrainingObserver& observer, std::int64_t before);
+  StepReport report_of(const DoneStep& done, double now);
+  void tell(TrainingObserver& observer, const LoopActions& actions, std::span<const DoneStep> done,
+            double began, bool fresh);
   bool is_logged(const StepReport& report, bool ends_epoch) const;
   EpochReport finish_epoch(const StepReport& step);
   bool is_best(const Metrics& validation);
@@ -65,8 +80,9 @@ class Trainer {
 
   TrainingSteps steps_;
   TrainingState state_;
-  std::vector<std::string> training_metrics_, validation_metrics_;
-  bool zero_gradients_ = false;  // of the last step
+  std::vector<Metric> training_specs_, validation_specs_;
+  std::vector<std::string> training_metrics_, validation_metrics_;  // their names
+  bool zero_gradients_ = false;                                     // of the last step
   std::optional<Failure> interrupt_;
 
   // Seconds of the monotonic clock, for what is said of the pace.
@@ -77,6 +93,10 @@ class Trainer {
     double saved = 0;
     double validation = 0;  // that validation took since the last logged step
     std::int64_t samples_logged = 0;
+    std::int64_t at_once = 1;  // steps of a call
+    std::int64_t seen_calls = 0;
+
+    void look_at(std::int64_t count, double seconds);
   };
   Pace pace_;
 };

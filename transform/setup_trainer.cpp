@@ -11,237 +11,42 @@
 #include "support/glob.h"
 #include "support/render.h"
 #include "support/suggest.h"
+#include "transform/epoch_writer.h"
 #include "transform/gradient.h"
+#include "transform/loss_scaling.h"
+#include "transform/mixed_precision.h"
 #include "transform/model_forms.h"
 #include "transform/parameter_marks.h"
 #include "transform/rebuild.h"
+#include "transform/step_writer.h"
 
 namespace relish {
 namespace {
 
 // The functions whose names are what they are.
-constexpr std::string_view made_by_trainers[] = {"train_step",    "add_gradients",  "apply_gradients",
-                                                 "optimizer",     "optimizer_init", "learning_rate",
-                                                 "initial_params"};
+struct MadeFunction {
+  std::string_view name, kind;
+};
+constexpr MadeFunction made_by_trainers[] = {{"train_epoch", "train_epoch"},
+                                             {"train_steps", "train_steps"},
+                                             {"train_step", "train_step"},
+                                             {"add_gradients", "add_gradients"},
+                                             {"apply_gradients", "apply_gradients"},
+                                             {"optimizer", "optimizer"},
+                                             {"optimizer_init", "optimizer_init"},
+                                             {"unscaled_optimizer", "optimizer"},
+                                             {"unscaled_optimizer_init", "optimizer_init"},
+                                             {"learning_rate", "learning_rate"},
+                                             {"initial_params", "initial_params"}};
 
 bool is_among(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-std::vector<Type> types_of(const Function& function, const std::vector<std::string>& names) {
-  std::vector<Type> types;
-  for (const std::string& name : names)
-    for (const Var& param : function.params)
-      if (param.name() == name) types.push_back(param.type());
-  return types;
 }
 
 std::size_t count_results(const Function& function) {
   const TupleType* fields = function.result_type.tuple();
   return fields ? fields->fields.size() : 1;
 }
-
-// Writes train_step, and what it is made of to accumulate, around the adjoint of the loss.
-class StepWriter {
- public:
-  StepWriter(Module& module, FunctionPtr adjoint, const ModelParameters& model, std::string key)
-      : module_(module), held_(std::move(adjoint)), adjoint_(*held_), model_(model), key_(std::move(key)) {}
-
-  // `targets`: so many parameters at the end belong to the loss.
-  void write_step(const Type& states_type, DType dtype, std::size_t targets, std::optional<double> average) {
-    begin("train_step");
-    take_model();
-    if (average) averages_ = parameter("averages", params_.type(), {Role::Averages, model_.trained});
-    const Var states = parameter("states", states_type, {Role::States});
-    const Var lr = parameter("lr", tensor_type({}, dtype), {Role::LearningRate});
-    const Differentiated found = differentiate(targets);
-    result(Role::Loss, found.loss);
-    const Expr new_states = update(found.gradients, states, lr, average, dtype, found.new_buffers);
-    result(Role::States, new_states);
-    finish();
-  }
-
-  void write_add_gradients(DType dtype, std::size_t targets) {
-    begin("add_gradients");
-    take_model();
-    const Var sums = parameter("gradients", params_.type(), {Role::Gradients, model_.trained});
-    const Var weight = parameter("weight", tensor_type({}, dtype), {Role::Weight});
-    const Differentiated found = differentiate(targets);
-    result(Role::Loss, found.loss);
-    result(Role::Gradients,
-           each(found.gradients, "_grad", [&](int at, const std::string& name, const Expr& own) {
-             const Expr weighted = builder_.call("multiply", {own, Expr(weight)});
-             const Expr before = builder_.emit(tuple_get(Expr(sums), at), name + "_sum");
-             return builder_.call("add", {before, weighted}, {}, name + "_sum_new");
-           }));
-    if (found.new_buffers.defined()) result(Role::Buffers, found.new_buffers);
-    finish();
-  }
-
-  void write_apply_gradients(const Type& states_type, DType dtype, std::optional<double> average) {
-    begin("apply_gradients");
-    params_ =
-        parameter("params", TupleType{types_of(fresh_, model_.trained)}, {Role::Parameters, model_.trained});
-    if (average) averages_ = parameter("averages", params_.type(), {Role::Averages, model_.trained});
-    const Var sums = parameter("gradients", params_.type(), {Role::Gradients, model_.trained});
-    const Var states = parameter("states", states_type, {Role::States});
-    const Var lr = parameter("lr", tensor_type({}, dtype), {Role::LearningRate});
-    const Var weight = parameter("weight", tensor_type({}, dtype), {Role::Weight});
-    const Expr means = each(Expr(sums), "_sum", [&](int, const std::string& name, const Expr& sum) {
-      return builder_.call("divide", {sum, Expr(weight)}, {}, name + "_grad");
-    });
-    result(Role::States, update(means, states, lr, average, dtype, {}));
-    finish();
-  }
-
- private:
-  struct Differentiated {
-    Expr loss, gradients;
-    Expr new_buffers;  // undefined when the model has none
-  };
-
-  // A function of its own: nothing of the one before it is left.
-  void begin(std::string name) {
-    fresh_ = copy_with_fresh_vars(adjoint_);
-    step_ = Function{};
-    roles_ = {name, {}, {}, true};
-    step_.name = std::move(name);
-    step_.span = adjoint_.span;
-    builder_ = FunctionBuilder();
-    for (const Var& param : fresh_.params) builder_.reserve_name(param.name());
-    builder_.begin_block(true);
-    buffers_.reset();
-    averages_.reset();
-    results_.clear();
-  }
-
-  void take_model() {
-    params_ =
-        parameter("params", TupleType{types_of(fresh_, model_.trained)}, {Role::Parameters, model_.trained});
-    if (!model_.buffers.empty()) {
-      buffers_ =
-          parameter("buffers", TupleType{types_of(fresh_, model_.buffers)}, {Role::Buffers, model_.buffers});
-    }
-  }
-
-  Differentiated differentiate(std::size_t targets) {
-    const Expr both = builder_.emit(
-        function_call(global_ref(GlobalFunction(module_.function(adjoint_.name))), arguments(targets)),
-        "loss_and_gradients");
-    const bool several = both.type().tuple()->fields[0].tuple() != nullptr;
-    Differentiated found;
-    found.loss = builder_.emit(tuple_get(both, 0), several ? "outputs" : "loss");
-    if (several) {
-      const Expr outputs = found.loss;
-      found.loss = builder_.emit(tuple_get(outputs, 0), "loss");
-      const int last = static_cast<int>(outputs.type().tuple()->fields.size()) - 1;
-      if (buffers_) found.new_buffers = builder_.emit(tuple_get(outputs, last), "new_buffers");
-    }
-    found.gradients = builder_.emit(tuple_get(both, 1), "gradients");
-    return found;
-  }
-
-  // The optimizer, and what goes with new parameters; they and what belongs to them become results. Returns
-  // the new states.
-  Expr update(const Expr& gradients, const Var& states, const Var& lr, std::optional<double> average,
-              DType dtype, const Expr& new_buffers) {
-    const Expr updated =
-        builder_.emit(function_call(global_ref(GlobalFunction(module_.function("optimizer"))),
-                                    {Expr(params_), gradients, Expr(states), Expr(lr)}),
-                      "updated");
-    const Expr new_params = builder_.emit(tuple_get(updated, 0), "new_params");
-    result(Role::Parameters, new_params);
-    if (new_buffers.defined()) result(Role::Buffers, new_buffers);
-    if (averages_) result(Role::Averages, averaged(new_params, *average, dtype));
-    return builder_.emit(tuple_get(updated, 1), "new_states");
-  }
-
-  void result(Role role, const Expr& value) {
-    results_.push_back(value);
-    roles_.results.push_back({role});
-  }
-
-  void finish() {
-    builder_.end_block();
-    std::vector<Binding> bindings = builder_.take_bindings();
-    close_function(step_, std::move(bindings), tuple(std::move(results_)));
-    set_role(module_, std::move(step_), roles_);
-  }
-
-  Var parameter(std::string_view name, Type type, RoleSlot role) {
-    step_.params.emplace_back(builder_.fresh_name(name), std::move(type));
-    roles_.params.push_back(std::move(role));
-    return step_.params.back();
-  }
-
-  // A tuple of what `make` gives for each field of another.
-  template <class Make>
-  Expr each(const Expr& whole, std::string_view suffix, const Make& make) {
-    std::vector<Expr> fields;
-    for (std::size_t i = 0; i < model_.trained.size(); ++i) {
-      const int at = static_cast<int>(i);
-      const std::string& name = model_.trained[i];
-      fields.push_back(make(at, name, builder_.emit(tuple_get(whole, at), name + std::string(suffix))));
-    }
-    return tuple(std::move(fields));
-  }
-
-  // decay * average + (1 - decay) * parameter, for each.
-  Expr averaged(const Expr& params, double decay, DType dtype) {
-    const auto number = [&](double value) { return constant(Tensor::scalar(dtype, value)); };
-    return each(Expr(*averages_), "_average", [&](int at, const std::string& name, const Expr& average) {
-      const Expr kept = builder_.call("multiply", {average, number(decay)});
-      const Expr param = builder_.emit(tuple_get(params, at), name + "_new");
-      const Expr joined = builder_.call("multiply", {param, number(1 - decay)});
-      return builder_.call("add", {kept, joined}, {}, name + "_average_new");
-    });
-  }
-
-  // A field of a tuple by the name of the model's parameter.
-  std::optional<Expr> field(const Var& whole, const std::vector<std::string>& names,
-                            const std::string& name) {
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end()) return std::nullopt;
-    return Expr(builder_.bind(tuple_get(Expr(whole), static_cast<int>(found - names.begin())), name + "_in"));
-  }
-
-  // What the adjoint takes. Its key stands before the inputs.
-  std::vector<Expr> arguments(std::size_t targets) {
-    std::optional<Var> key;
-    for (const Var& param : fresh_.params) {
-      if (param.name() != key_) continue;
-      key = step_.params.emplace_back(param.name(), param.type(), false, param.span());
-      roles_.params.push_back({Role::Key});
-    }
-    std::vector<Expr> args;
-    for (std::size_t i = 0; i < fresh_.params.size(); ++i) {
-      const Var& param = fresh_.params[i];
-      std::optional<Expr> arg = field(params_, model_.trained, param.name());
-      if (!arg && buffers_) arg = field(*buffers_, model_.buffers, param.name());
-      if (!arg && key && param.name() == key_) arg = Expr(*key);
-      if (!arg) {
-        step_.params.emplace_back(param.name(), param.type(), false, param.span());
-        roles_.params.push_back({i + targets >= fresh_.params.size() ? Role::Target : Role::Input});
-        arg = Expr(step_.params.back());
-      }
-      args.push_back(std::move(*arg));
-    }
-    return args;
-  }
-
-  Module& module_;
-  const FunctionPtr held_;  // the adjoint stays while functions are added
-  const Function& adjoint_;
-  const ModelParameters& model_;
-  std::string key_;  // the adjoint's parameter that is the key; empty: none
-  Function fresh_;   // sizes are the function's own: the batch size is as free as in the model
-  FunctionBuilder builder_;
-  Function step_;
-  RoleSignature roles_;
-  Var params_;
-  std::optional<Var> buffers_, averages_;
-  std::vector<Expr> results_;
-};
 
 // The name of the parameter that is the key of a training form.
 std::string key_of(const Function& form) {
@@ -251,7 +56,7 @@ std::string key_of(const Function& form) {
 }
 
 // The roles of the loss of a form, and of its adjoint.
-void set_loss_roles(Module& module, const std::string& name, const Function& form) {
+void set_loss_roles(Module& module, const std::string& name, const Function& form, bool scaled = false) {
   Function loss = *module.function(name);
   const std::optional<RoleSignature> of_form = roles_of(form);
   RoleSignature roles{"loss", {}, {}, loss.result_type.tuple() != nullptr};
@@ -259,6 +64,7 @@ void set_loss_roles(Module& module, const std::string& name, const Function& for
     const bool of_model = i < form.params.size();
     roles.params.push_back({!of_model ? Role::Target : of_form ? of_form->params[i].role : Role::Input});
   }
+  if (scaled) roles.params.back().role = Role::LossScale;
   roles.results.assign(count_results(loss), {Role::Output});
   roles.results.front().role = Role::Loss;
   if (of_form && of_form->result(Role::Buffers)) roles.results.back() = of_form->results.back();
@@ -301,7 +107,8 @@ void check_trained(const Function& function, const std::vector<std::string>& nam
 }  // namespace
 
 std::vector<std::string> trained_parameters(const Function& function, const std::vector<std::string>& wrt,
-                                            const std::vector<std::string>& buffers) {
+                                            const std::vector<std::string>& buffers,
+                                            const std::vector<std::string>& data) {
   if (!wrt.empty()) {
     check_trained(function, wrt, buffers);
     return wrt;
@@ -319,9 +126,10 @@ std::vector<std::string> trained_parameters(const Function& function, const std:
     return *marked;
   }
   std::vector<std::string> trained;
-  for (std::size_t i = 1; i < function.params.size(); ++i) {
+  for (std::size_t i = data.empty() ? 1 : 0; i < function.params.size(); ++i) {
     const Var& param = function.params[i];
-    if (may_be_trained(param.type()) && !is_among(buffers, param.name())) trained.push_back(param.name());
+    if (may_be_trained(param.type()) && !is_among(buffers, param.name()) && !is_among(data, param.name()))
+      trained.push_back(param.name());
   }
   if (trained.empty()) {
     fail(ErrorClass::Type, function.span, "setup_trainer.parameters",
@@ -331,9 +139,93 @@ std::vector<std::string> trained_parameters(const Function& function, const std:
   return trained;
 }
 
+namespace {
+
+// Takes those that the patterns name out of the trained ones.
+void freeze(ModelParameters& model, const Function& function, const std::vector<std::string>& frozen) {
+  const std::vector<std::string> all = model.trained;
+  for (const std::string& pattern : frozen) {
+    bool any = false;
+    for (const std::string& name : all) {
+      if (!matches_glob(pattern, name)) continue;
+      any = true;
+      if (!is_among(model.frozen, name)) model.frozen.push_back(name);
+    }
+    if (any) continue;
+    fail(ErrorClass::Usage, {}, "frozen.pattern",
+         fmt::format("frozen: no trained parameter is called '{}'; they are {}{}", printable(pattern),
+                     fmt::join(all, ", "), did_you_mean(pattern, all)));
+  }
+  std::erase_if(model.trained, [&](const std::string& name) { return is_among(model.frozen, name); });
+  if (model.trained.empty()) {
+    fail(ErrorClass::Usage, {}, "frozen.pattern",
+         fmt::format("frozen: all parameters of {} are frozen; nothing could be trained", function.name));
+  }
+}
+
+// The parameters of the user's loss that wrt or its own mark names.
+std::vector<std::string> trained_by_loss(const AppendLossOptions& loss, const Function& model,
+                                         const std::vector<std::string>& wrt) {
+  std::vector<std::string> trained;
+  if (!loss.loss_function) return trained;
+  const Function& function = *loss.loss_function;
+  std::vector<std::string> marked;
+  if (find_attribute(function.attributes, trained_attribute)) marked = *marked_parameters(function);
+  for (std::size_t i = static_cast<std::size_t>(std::max(loss.outputs, 1)); i < function.params.size(); ++i) {
+    const std::string& name = function.params[i].name();
+    const bool of_model = std::any_of(model.params.begin(), model.params.end(),
+                                      [&](const Var& param) { return param.name() == name; });
+    if (is_among(marked, name) || (!of_model && is_among(wrt, name))) trained.push_back(name);
+  }
+  return trained;
+}
+
+// A model whose first result is its loss, under the name of a loss.
+Module with_loss_of_model(const Module& module, const std::string& form, const std::string& name) {
+  const FunctionPtr source = module.function(form);
+  const TupleType* fields = source->result_type.tuple();
+  const Type& first = fields && !fields->fields.empty() ? fields->fields.front() : source->result_type;
+  const TensorType* tensor = first.tensor();
+  if (!tensor || tensor->rank != 0 || !tensor->dtype || !is_float(*tensor->dtype)) {
+    fail(ErrorClass::Type, source->result_span.known() ? source->result_span : source->span,
+         "setup_trainer.loss",
+         fmt::format("{} returns {}; without the option loss its first result must be the loss, a floating "
+                     "tensor of rank 0",
+                     form, print(source->result_type)));
+  }
+  Function loss = copy_with_fresh_vars(*source);
+  loss.name = name;
+  loss.attributes = attributes_of_derived(*source, name, loss.params);
+  Module result = module;
+  check_replaces(result, loss);
+  result.set(std::make_shared<const Function>(std::move(loss)));
+  return result;
+}
+
+// What the functions of a loss are made from.
+Module with_loss(const Module& module, const std::string& form, const SetupTrainerOptions& options,
+                 const std::string& name) {
+  if (options.model_returns_loss()) return with_loss_of_model(module, form, name);
+  AppendLossOptions loss = options.loss;
+  loss.new_name = name;
+  return append_loss(module, form, loss);
+}
+
+void check_half(const std::vector<Type>& types, const std::vector<std::string>& names) {
+  const DType dtype = common_dtype(types, names);
+  if (dtype == DType::Float32) return;
+  fail(ErrorClass::Usage, {}, "precision.dtype",
+       fmt::format("precision: the parameters are {}; expected float32, which steps compute with in half "
+                   "precision",
+                   name_of(dtype)));
+}
+
+}  // namespace
+
 ModelParameters parameters_of_model(const Module& module, const Function& function,
                                     const std::vector<std::string>& wrt,
-                                    const std::vector<std::string>& frozen) {
+                                    const std::vector<std::string>& frozen,
+                                    const std::vector<std::string>& data) {
   ModelParameters result;
   result.buffers = buffers_of_model(module, function);
   std::vector<std::string> wanted = wrt;
@@ -341,81 +233,112 @@ ModelParameters parameters_of_model(const Module& module, const Function& functi
     const std::size_t end = function.params.size() - counts->states;
     for (std::size_t i = end - counts->trained; i < end; ++i) wanted.push_back(function.params[i].name());
   }
-  result.trained = trained_parameters(function, wanted, result.buffers);
-  const std::vector<std::string> all = result.trained;
-  for (const std::string& pattern : frozen) {
-    bool any = false;
-    for (const std::string& name : all) {
-      if (!matches_glob(pattern, name)) continue;
-      any = true;
-      if (!is_among(result.frozen, name)) result.frozen.push_back(name);
-    }
-    if (any) continue;
-    fail(ErrorClass::Usage, {}, "frozen.pattern",
-         fmt::format("frozen: no trained parameter is called '{}'; they are {}{}", printable(pattern),
-                     fmt::join(all, ", "), did_you_mean(pattern, all)));
-  }
-  std::erase_if(result.trained, [&](const std::string& name) { return is_among(result.frozen, name); });
-  if (result.trained.empty()) {
-    fail(ErrorClass::Usage, {}, "frozen.pattern",
-         fmt::format("frozen: all parameters of {} are frozen; nothing could be trained", function.name));
-  }
+  result.trained = trained_parameters(function, wanted, result.buffers, data);
+  freeze(result, function, frozen);
   return result;
 }
 
-TrainerNames trainer_names(const Module& module, const Function& function, const AppendLossOptions& loss) {
+ModelParameters parameters_of_trainer(const Module& module, const Function& function,
+                                      const SetupTrainerOptions& options) {
+  const std::vector<std::string> of_loss = trained_by_loss(options.loss, function, options.wrt);
+  std::vector<std::string> wrt = options.wrt;
+  std::erase_if(wrt, [&](const std::string& name) { return is_among(of_loss, name); });
+  ModelParameters result = parameters_of_model(module, function, wrt, {}, options.data);
+  result.trained.insert(result.trained.end(), of_loss.begin(), of_loss.end());
+  freeze(result, function, options.frozen);
+  return result;
+}
+
+ParameterHolder holder_of_parameters(const Module& module, const Function& function,
+                                     const SetupTrainerOptions& options) {
+  if (trained_by_loss(options.loss, function, options.wrt).empty())
+    return {std::make_shared<const Module>(module), module.function(function.name)};
+  AppendLossOptions loss = options.loss;
+  loss.new_name = module.fresh_name(function.name + "_loss");
+  auto with = std::make_shared<const Module>(append_loss(module, function.name, loss));
+  return {with, with->function(loss.new_name)};
+}
+
+TrainerNames trainer_names(const Module& module, const Function& function,
+                           const SetupTrainerOptions& options) {
   TrainerNames names;
-  names.loss = loss.new_name.empty() ? function.name + "_loss" : loss.new_name;
+  names.loss = options.loss.new_name.empty() ? function.name + "_loss" : options.loss.new_name;
   const bool forms = has_forms(module, function);
   names.inference = forms ? name_of_form(function.name, ModelMode::Inference) : function.name;
-  names.inference_loss = forms ? names.inference + "_loss" : names.loss;
+  const bool apart = forms || options.half.has_value();
+  names.inference_loss = apart ? function.name + "_inference_loss" : names.loss;
+  names.adjoint = names.loss + (options.half == DType::Float16 ? "_scaled_adjoint" : "_adjoint");
   return names;
 }
 
 Module setup_trainer(const Module& module, std::string_view name, const SetupTrainerOptions& options) {
   const FunctionPtr function = relax_function(module, name);
-  const ModelParameters model = parameters_of_model(module, *function, options.wrt, options.frozen);
-  const std::vector<Type> types = types_of(*function, model.trained);
-  const TrainerNames names = trainer_names(module, *function, options.loss);
+  const ModelParameters model = parameters_of_trainer(module, *function, options);
+  const TrainerNames names = trainer_names(module, *function, options);
   Module result = module;
-  for (const std::string_view made : made_by_trainers) remove_made(result, made, made);
+  for (const MadeFunction& made : made_by_trainers) remove_made(result, made.name, made.kind);
 
   std::string trained_form = function->name;
-  AppendLossOptions loss = options.loss;
   if (names.inference != function->name) {
     result = decompose(result, name, ModelMode::Training);
     result = decompose(result, name, ModelMode::Inference);
     trained_form = name_of_form(name, ModelMode::Training);
-    loss.new_name = names.inference_loss;
-    result = append_loss(result, names.inference, loss);
+  }
+  if (names.inference_loss != names.loss) {
+    result = with_loss(result, names.inference, options, names.inference_loss);
     set_loss_roles(result, names.inference_loss, *result.function(names.inference));
   }
+  if (options.half) trained_form = add_mixed_precision(result, trained_form, *options.half);
   const Function form = *result.function(trained_form);
   // The last result of a form with buffers is no output of the model.
   const std::size_t own_results = count_results(form) - 1;
-  if (!model.buffers.empty() && static_cast<std::size_t>(std::max(loss.outputs, 1)) > own_results) {
+  if (!model.buffers.empty() && static_cast<std::size_t>(std::max(options.loss.outputs, 1)) > own_results) {
     fail(ErrorClass::Usage, function->span, "append_loss.outputs",
-         fmt::format("the loss shall consume {} outputs; {} returns {}", loss.outputs, name, own_results));
+         fmt::format("the loss shall consume {} outputs; {} returns {}", options.loss.outputs, name,
+                     own_results));
   }
-  loss.new_name = names.loss;
-  result = append_loss(result, trained_form, loss);
+  result = with_loss(result, trained_form, options, names.loss);
+  const std::vector<Type> types = types_of_parameters(*result.function(names.loss), model.trained);
+  if (types.size() != model.trained.size()) {
+    fail(ErrorClass::Usage, options.loss.loss_function->span, "setup_trainer.parameters",
+         fmt::format("a trained parameter of the loss {} has a name that the model uses; expected another",
+                     options.loss.loss_function->name));
+  }
+  if (options.half) check_half(types, model.trained);
+  std::string differentiated = names.loss;
+  const bool scaled = options.half == DType::Float16;
+  if (scaled) {
+    set_loss_roles(result, names.loss, form);
+    differentiated = add_scaled_loss(result, names.loss);
+  }
   GradientOptions gradient_options;
   gradient_options.wrt = model.trained;
-  result = gradient(result, names.loss, gradient_options);
-  set_loss_roles(result, names.loss, form);
+  result = gradient(result, differentiated, gradient_options);
+  set_loss_roles(result, differentiated, form, scaled);
   result = add_optimizer(result, options.optimizer, types, model.trained);
-  const FunctionPtr adjoint = result.function(names.loss + "_adjoint");
-  const Type states = result.function("optimizer_init")->result_type;
-  const DType dtype = common_dtype(types, model.trained);
-  const std::size_t targets = adjoint->params.size() - form.params.size();
-  StepWriter writer(result, adjoint, model, key_of(form));
-  writer.write_step(states, dtype, targets, options.average);
-  if (options.accumulate) {
-    writer.write_add_gradients(dtype, targets);
-    writer.write_apply_gradients(states, dtype, options.average);
+  const FunctionPtr adjoint = result.function(names.adjoint);
+  StepOptions step;
+  step.dtype = common_dtype(types, model.trained);
+  if (scaled) {
+    add_loss_scaling(result, step.dtype);
+    step.loss_scale = adjoint->params.back().name();
   }
+  step.states = result.function("optimizer_init")->result_type;
+  step.targets = adjoint->params.size() - form.params.size();
+  step.average = options.average;
+  StepWriter writer(result, adjoint, model, key_of(form), step);
+  writer.write_step();
+  if (options.accumulate) {
+    writer.write_add_gradients();
+    writer.write_apply_gradients();
+  }
+  write_epoch(result, {"train_epoch"});
   if (!options.schedule.name.empty()) result = add_schedule(result, options.schedule);
-  if (options.initial.given()) result = add_initialiser(result, options.initial, *function, model.trained);
+  if (options.initial.given()) {
+    const ParameterHolder holder = holder_of_parameters(module, *function, options);
+    Module with = add_initialiser(*holder.module, options.initial, *holder.function, model.trained);
+    result.set(with.function("initial_params"));
+  }
   verify_after(result, "setup_trainer");
   return result;
 }

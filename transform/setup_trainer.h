@@ -8,18 +8,24 @@
 namespace relish {
 
 struct SetupTrainerOptions {
-  AppendLossOptions loss;
-  NamedSpec optimizer;
+  AppendLossOptions loss;  // neither a name nor a function: the first result of the model is its loss
+  OptimizerOptions optimizer;
   NamedSpec schedule;    // adds learning_rate; no name: none
   InitialRules initial;  // adds initial_params when a rule is given
-  std::vector<std::string>
-      wrt;  // default: attribute relish.params or TVM's num_input; else all parameters but the first
+  // Parameters of the model, or of the user's loss. Default: attribute relish.params or TVM's num_input; else
+  // all parameters but the first, or but `data`. A loss trains those that its own relish.params names.
+  std::vector<std::string> wrt;
+  std::vector<std::string> data;    // parameters that data give, where that is known
   std::vector<std::string> frozen;  // patterns of names: parameters that keep their values
   bool accumulate = false;          // adds what a step over several batches is made of, beside train_step
   std::optional<double> average;    // the step also keeps moving averages of the parameters, with this decay
+  // The steps compute in this half precision where that pays, with parameters and states of float32.
+  std::optional<DType> half;
+
+  bool model_returns_loss() const { return !loss.loss_function && loss.loss.name.empty(); }
 };
 
-// Adds <f>_loss, <f>_loss_adjoint, optimizer, optimizer_init and
+// Adds <f>_loss, <f>_loss_adjoint, optimizer, optimizer_init, train_epoch (see epoch_writer.h) and
 // train_step(params[, buffers][, averages], states, lr[, key], inputs..., targets)
 //     -> (loss, params[, buffers][, averages], states),
 // and, to accumulate,
@@ -37,8 +43,10 @@ struct TrainerNames {
   std::string inference;       // the model for predictions
   std::string loss;            // of a step
   std::string inference_loss;  // of data that are only looked at
+  std::string adjoint;         // of the loss of a step
 };
-TrainerNames trainer_names(const Module& module, const Function& function, const AppendLossOptions& loss);
+TrainerNames trainer_names(const Module& module, const Function& function,
+                           const SetupTrainerOptions& options);
 
 // What a step changes in a model, each in the order in which setup_trainer has it.
 struct ModelParameters {
@@ -49,9 +57,23 @@ struct ModelParameters {
 // UsageError for a pattern of frozen parameters that matches none of those that would be trained.
 ModelParameters parameters_of_model(const Module& module, const Function& function,
                                     const std::vector<std::string>& wrt,
-                                    const std::vector<std::string>& frozen = {});
-// The trained parameters alone, of a function without buffers but for those given.
+                                    const std::vector<std::string>& frozen = {},
+                                    const std::vector<std::string>& data = {});
+// With those of the user's loss behind the model's.
+ModelParameters parameters_of_trainer(const Module& module, const Function& function,
+                                      const SetupTrainerOptions& options);
+// The trained parameters alone, of a function without buffers but for those given. `data`: parameters that
+// data give, in place of the first one.
 std::vector<std::string> trained_parameters(const Function& function, const std::vector<std::string>& wrt,
-                                            const std::vector<std::string>& buffers = {});
+                                            const std::vector<std::string>& buffers = {},
+                                            const std::vector<std::string>& data = {});
+
+// A function that has all of the trainer's parameters: the model, or one of a module made of it and its loss.
+struct ParameterHolder {
+  ModulePtr module;
+  FunctionPtr function;
+};
+ParameterHolder holder_of_parameters(const Module& module, const Function& function,
+                                     const SetupTrainerOptions& options);
 
 }  // namespace relish

@@ -19,7 +19,7 @@ struct RoleName {
   Role role;
   std::string_view name;
 };
-constexpr std::array<RoleName, 15> role_names{{{Role::Parameters, "parameters"},
+constexpr std::array<RoleName, 20> role_names{{{Role::Parameters, "parameters"},
                                                {Role::Buffers, "buffers"},
                                                {Role::Averages, "averages"},
                                                {Role::Gradients, "gradients"},
@@ -33,7 +33,12 @@ constexpr std::array<RoleName, 15> role_names{{{Role::Parameters, "parameters"},
                                                {Role::Target, "target"},
                                                {Role::Buffer, "buffer"},
                                                {Role::Loss, "loss"},
-                                               {Role::Output, "output"}}};
+                                               {Role::Output, "output"},
+                                               {Role::LearningRates, "learning_rates"},
+                                               {Role::Order, "order"},
+                                               {Role::LossScale, "loss_scale"},
+                                               {Role::Losses, "losses"},
+                                               {Role::Faults, "faults"}}};
 
 // Which roles a kind has: "?" may be missing, "*" may stand any number of times; in any order.
 struct RoleKind {
@@ -41,10 +46,15 @@ struct RoleKind {
   std::string_view params;
   std::string_view results;
 };
-constexpr std::array<RoleKind, 11> known_kinds{{
+constexpr std::array<RoleKind, 13> known_kinds{{
     {"train_step", "parameters buffers? averages? states learning_rate key? input* target*",
      "loss parameters buffers? averages? states"},
-    {"add_gradients", "parameters buffers? gradients weight key? input* target*", "loss gradients buffers?"},
+    {"train_epoch", "parameters buffers? averages? states learning_rate key? step? input* target* order",
+     "loss parameters buffers? averages? states"},
+    {"train_steps", "parameters buffers? averages? states learning_rates key? step? input* target* order",
+     "losses faults parameters buffers? averages? states"},
+    {"add_gradients", "parameters buffers? gradients weight loss_scale? key? input* target*",
+     "loss gradients buffers?"},
     {"apply_gradients", "parameters averages? gradients states learning_rate weight",
      "parameters averages? states"},
     {"optimizer", "parameters gradients states learning_rate", "parameters states"},
@@ -53,8 +63,8 @@ constexpr std::array<RoleKind, 11> known_kinds{{
     {"initial_params", "key", "parameters"},
     {"training_form", "input* buffer* key?", "output* buffers?"},
     {"inference_form", "input*", "output*"},
-    {"loss", "input* buffer* key? target*", "loss output* buffers?"},
-    {"loss_adjoint", "input* buffer* key? target*", "output gradients"},
+    {"loss", "input* buffer* key? target* loss_scale?", "loss output* buffers?"},
+    {"loss_adjoint", "input* buffer* key? target* loss_scale?", "output gradients"},
 }};
 
 // The words of a line of the table.
@@ -187,9 +197,9 @@ std::optional<std::string> line_fault(std::string_view line, const std::vector<R
   return std::nullopt;
 }
 
-bool is_number_type(const Type& type, bool floating) {
+bool is_number_type(const Type& type, bool floating, int rank = 0) {
   const TensorType* tensor = type.tensor();
-  return tensor && tensor->rank == 0 && tensor->dtype &&
+  return tensor && tensor->rank == rank && tensor->dtype &&
          (floating ? is_float(*tensor->dtype) : *tensor->dtype == DType::Int64);
 }
 
@@ -217,12 +227,21 @@ std::optional<std::string> type_fault(const RoleSlot& slot, const Type& type) {
       break;
     case Role::LearningRate:
     case Role::Weight:
+    case Role::LossScale:
     case Role::Loss:
       if (!is_number_type(type, true)) return expected("a floating tensor of rank 0");
       break;
     case Role::Step:
     case Role::Steps:
       if (!is_number_type(type, false)) return expected("an int64 tensor of rank 0");
+      break;
+    case Role::LearningRates:
+    case Role::Losses:
+    case Role::Faults:
+      if (!is_number_type(type, true, 1)) return expected("a floating tensor of rank 1");
+      break;
+    case Role::Order:
+      if (!is_number_type(type, false, 2)) return expected("an int64 tensor of rank 2");
       break;
     case Role::Key:
       if (!same_type(type, tensor_type({Scalar(2)}, DType::UInt32)))
@@ -257,16 +276,18 @@ std::optional<std::string> carried_fault(const RoleSignature& signature, const F
   for (const Role role : {Role::Averages, Role::Gradients})
     if (const Type* type = param_type(role); type && parameters)
       if (auto fault = compare(Role::Parameters, *parameters, role, *type)) return fault;
+  const bool steps =
+      signature.kind == "train_step" || signature.kind == "train_epoch" || signature.kind == "train_steps";
   for (const Role role : {Role::Parameters, Role::Buffers, Role::Averages, Role::Gradients, Role::States}) {
     const auto at = signature.result(role);
     const Type* before = param_type(role);
-    if (signature.kind == "train_step" && at.has_value() != (before != nullptr)) {
+    if (steps && at.has_value() != (before != nullptr)) {
       return fmt::format("'{}' stands only among the {}; expected it in both", name_of(role),
                          at ? "results" : "parameters");
     }
     if (!at || !before) continue;
     const bool named = role == Role::Parameters || role == Role::Buffers;
-    if (signature.kind == "train_step" && named && signature.names(role).empty() &&
+    if (steps && named && signature.names(role).empty() &&
         !before->tuple()->fields.empty())
       return fmt::format("'{}' has no names; expected one for each field, as {}[w, b]", name_of(role),
                          name_of(role));

@@ -6,6 +6,7 @@
 
 #include "runtime/files.h"
 #include "runtime/files/data_file.h"
+#include "runtime/files/rows.h"
 #include "support/atomic_file.h"
 
 namespace relish {
@@ -39,48 +40,79 @@ std::unique_ptr<ByteStream> open_stream(const DataFile& file, bool gzipped) {
 
 }  // namespace
 
-Tensor read_idx(const std::string& path) {
-  DataFile file(path);
-  bool gzipped = file.head(2) == "\x1f\x8b";
-  std::unique_ptr<ByteStream> stream = open_stream(file, gzipped);
+namespace {
+
+struct IdxHeader {
+  DType dtype = DType::UInt8;
+  Shape shape;
+  std::uint64_t header_bytes = 0, data_bytes = 0;
+};
+
+IdxHeader read_idx_header(ByteStream& stream, const std::string& path) {
   unsigned char magic[4];
-  stream->read(magic, sizeof magic);
-  std::optional<DType> dtype = idx_type(magic[2]);
+  stream.read(magic, sizeof magic);
+  const std::optional<DType> dtype = idx_type(magic[2]);
   if (magic[0] != 0 || magic[1] != 0 || !dtype) {
     data_failure(
         path, "idx.magic",
         fmt::format("not an IDX file: it begins with {:02x} {:02x} {:02x}", magic[0], magic[1], magic[2]), 0);
   }
-  int rank = magic[3];
+  const int rank = magic[3];
   if (rank < 1 || rank > max_idx_rank) {
     data_failure(path, "idx.rank",
                  fmt::format("the array has {} dimensions; expected 1 to {}", rank, max_idx_rank), 3);
   }
-  Shape shape;
+  IdxHeader header;
+  header.dtype = *dtype;
   for (int i = 0; i < rank; ++i) {
     unsigned char bytes[4];
-    stream->read(bytes, sizeof bytes);
-    shape.push_back(std::int64_t{bytes[0]} << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3]);
+    stream.read(bytes, sizeof bytes);
+    header.shape.push_back(std::int64_t{bytes[0]} << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3]);
   }
-  std::uint64_t header_bytes = stream->position();
-  auto data_bytes = static_cast<std::uint64_t>(checked_element_count(shape, path, 4)) *
-                    static_cast<std::uint64_t>(size_of(*dtype));
-  auto wrong_size = [&](std::uint64_t present, std::string_view at_least) {
-    data_failure(path, "idx.size",
-                 fmt::format("{}: the dimensions announce {} bytes of elements, the file has {}{}",
-                             present < data_bytes ? "truncated" : "too long", data_bytes, at_least, present),
-                 header_bytes);
-  };
-  if (!gzipped && file.size() - header_bytes != data_bytes) wrong_size(file.size() - header_bytes, "");
+  header.header_bytes = stream.position();
+  header.data_bytes = static_cast<std::uint64_t>(checked_element_count(header.shape, path, 4)) *
+                      static_cast<std::uint64_t>(size_of(*dtype));
+  return header;
+}
+
+[[noreturn]] void refuse_idx_size(const std::string& path, const IdxHeader& header, std::uint64_t present,
+                                  std::string_view at_least) {
+  data_failure(path, "idx.size",
+               fmt::format("{}: the dimensions announce {} bytes of elements, the file has {}{}",
+                           present < header.data_bytes ? "truncated" : "too long", header.data_bytes,
+                           at_least, present),
+               header.header_bytes);
+}
+
+}  // namespace
+
+Tensor read_idx(const std::string& path) {
+  const DataFile file(path);
+  const bool gzipped = file.head(2) == "\x1f\x8b";
+  const std::unique_ptr<ByteStream> stream = open_stream(file, gzipped);
+  const IdxHeader header = read_idx_header(*stream, path);
+  const std::uint64_t header_bytes = header.header_bytes, data_bytes = header.data_bytes;
+  if (!gzipped && file.size() - header_bytes != data_bytes)
+    refuse_idx_size(path, header, file.size() - header_bytes, "");
   if (gzipped && data_bytes > file.trusted_allocation()) {
-    std::uint64_t present = open_stream(file, gzipped)->skip(header_bytes + data_bytes) - header_bytes;
-    if (present < data_bytes) wrong_size(present, "");
+    const std::uint64_t present = open_stream(file, gzipped)->skip(header_bytes + data_bytes) - header_bytes;
+    if (present < data_bytes) refuse_idx_size(path, header, present, "");
   }
-  Tensor tensor = Tensor::empty(*dtype, shape);
+  Tensor tensor = Tensor::empty(header.dtype, header.shape);
   stream->read(tensor.mutable_data(), data_bytes);
-  if (!stream->at_end()) wrong_size(data_bytes + 1, "at least ");
+  if (!stream->at_end()) refuse_idx_size(path, header, data_bytes + 1, "at least ");
   settle_elements(tensor, true, path, header_bytes);
   return tensor;
+}
+
+std::optional<RowsInFile> rows_in_idx(const std::string& path) {
+  const DataFile file(path);
+  if (file.head(2) == "\x1f\x8b") return std::nullopt;
+  const std::unique_ptr<ByteStream> stream = open_stream(file, false);
+  const IdxHeader header = read_idx_header(*stream, path);
+  if (file.size() - header.header_bytes != header.data_bytes)
+    refuse_idx_size(path, header, file.size() - header.header_bytes, "");
+  return RowsInFile{header.dtype, header.shape, header.header_bytes, true};
 }
 
 void write_idx_gz(const std::string& path, const Tensor& tensor) {

@@ -8,6 +8,7 @@
 
 #include "runtime/files.h"
 #include "runtime/files/data_file.h"
+#include "runtime/files/rows.h"
 #include "runtime/files/selection.h"
 #include "support/atomic_file.h"
 #include "support/interrupt.h"
@@ -210,9 +211,16 @@ void check_layout(const std::vector<Entry>& entries, std::uint64_t data_offset, 
 
 }  // namespace
 
-NamedTensors read_safetensors_selected(const std::string& path, const std::string* only,
-                                       std::map<std::string, std::string>* metadata) {
-  DataFile file(path);
+namespace {
+
+// The entries of a file, whose data begin at `data_offset`.
+struct Layout {
+  std::vector<Entry> entries;
+  std::uint64_t data_offset = 0;
+};
+
+Layout read_layout(const DataFile& file, std::map<std::string, std::string>* metadata) {
+  const std::string& path = file.path();
   if (file.size() < length_bytes)
     data_failure(path, "file.truncated", "truncated: the header's length is missing", file.size());
   std::uint64_t header_bytes = 0;
@@ -235,25 +243,49 @@ NamedTensors read_safetensors_selected(const std::string& path, const std::strin
     data_failure(path, "safetensors.header", "the header does not begin with '{'", length_bytes);
   HeaderReader reader(path, metadata);
   nlohmann::json::sax_parse(header, &reader);
-  const std::vector<Entry>& entries = reader.entries();
+  std::vector<Entry> entries = reader.entries();
   std::uint64_t data_offset = length_bytes + header_bytes;
   check_layout(entries, data_offset, file.size() - data_offset, path);
 
+  return {std::move(entries), data_offset};
+}
+
+void check_found(bool found, const std::string& path, const std::string& name,
+                 const std::vector<Entry>& entries) {
+  if (found) return;
+  std::vector<std::string> names;
+  for (const Entry& entry : entries) names.push_back(entry.name);
+  missing_entry(path, name, names);
+}
+
+}  // namespace
+
+NamedTensors read_safetensors_selected(const std::string& path, const std::string* only,
+                                       std::map<std::string, std::string>* metadata) {
+  const DataFile file(path);
+  const Layout layout = read_layout(file, metadata);
   NamedTensors tensors;
-  for (const Entry& entry : entries) {
+  for (const Entry& entry : layout.entries) {
     if (only != nullptr && entry.name != *only) continue;
+    const std::uint64_t begin = layout.data_offset + entry.offsets[0];
     Tensor tensor = Tensor::empty(*entry.dtype, *entry.shape);
-    file.read_at(data_offset + entry.offsets[0], tensor.mutable_data(), entry.offsets[1] - entry.offsets[0]);
-    settle_elements(tensor, false, fmt::format("{}:{}", path, printable(entry.name)),
-                    data_offset + entry.offsets[0]);
+    file.read_at(begin, tensor.mutable_data(), entry.offsets[1] - entry.offsets[0]);
+    settle_elements(tensor, false, fmt::format("{}:{}", path, printable(entry.name)), begin);
     tensors.emplace_back(entry.name, std::move(tensor));
   }
-  if (only != nullptr && tensors.empty()) {
-    std::vector<std::string> names;
-    for (const Entry& entry : entries) names.push_back(entry.name);
-    missing_entry(path, *only, names);
-  }
+  if (only != nullptr) check_found(!tensors.empty(), path, *only, layout.entries);
   return tensors;
+}
+
+std::optional<RowsInFile> rows_in_safetensors(const std::string& path, const std::string& name) {
+  const DataFile file(path);
+  const Layout layout = read_layout(file, nullptr);
+  for (const Entry& entry : layout.entries) {
+    if (name.empty() ? layout.entries.size() == 1 : entry.name == name)
+      return RowsInFile{*entry.dtype, *entry.shape, layout.data_offset + entry.offsets[0], false};
+  }
+  check_found(name.empty(), path, name, layout.entries);
+  return std::nullopt;
 }
 
 NamedTensors read_safetensors(const std::string& path, std::map<std::string, std::string>* metadata) {

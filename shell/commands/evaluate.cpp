@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "shell/commands/data_options.h"
 #include "shell/commands/loss_option.h"
 #include "shell/commands/subject.h"
 #include "shell/commands/training.h"
@@ -13,13 +14,15 @@ namespace relish::commands_evaluate {
 namespace {
 
 constexpr Option options[] = {
-    {"data", OptionKind::Value, "", "(inputs…, targets); in the shell FILE[:ENTRY],FILE[:ENTRY]", 0,
+    {"data", OptionKind::Value, "",
+     "(inputs…, targets), or a dict by names of parameters; in the shell FILE[:ENTRY],FILE[:ENTRY]", 0,
      everywhere, true},
     {"params", OptionKind::Tensors, "", "values of the parameters by name"},
-    {"metrics", OptionKind::Names, "accuracy", "accuracy, accuracy(threshold=0.5), loss"},
+    {"metrics", OptionKind::Names, "accuracy", metrics_doc},
     {"loss", OptionKind::Spec, "",
      "the loss of the metric `loss`; it says also from where on one column is positive, and which label does "
      "not count"},
+    {"prepare", OptionKind::Spec, "", prepare_doc},
     {"batch_size", OptionKind::Integer, "256", "rows of one call"},
 };
 
@@ -28,35 +31,74 @@ constexpr Example examples[] = {
      "e = evaluate(M.main, params=t[\"params\"], data=(xt, yt), metrics=[\"accuracy\"])"},
 };
 
+// Whether the first result of a model is a number, its loss.
+bool gives_number(const Function& model) {
+  const TupleType* fields = model.result_type.tuple();
+  const TensorType* first =
+      (fields && !fields->fields.empty() ? fields->fields.front() : model.result_type).tensor();
+  return first && first->rank == 0 && first->dtype && is_float(*first->dtype);
+}
+
+// Which parameters take data: of the model those without a value; behind them those of its loss.
+DataParameters parameters_for_data(const TrainingProgram& program, const TensorsByName& values,
+                                   const DataColumns& columns) {
+  DataParameters result;
+  const FunctionPtr model = function_to_call(program.module, program.inference);
+  for (const Var& param : model->params)
+    if (!values.contains(param.name())) result.inputs.push_back(param.name());
+  if (program.returns_loss) {
+    if (!result.inputs.empty()) {
+      result.targets = {result.inputs.back()};
+      result.inputs.pop_back();
+    }
+  } else if (!program.loss.empty()) {
+    const FunctionPtr loss = function_to_call(program.module, program.loss);
+    for (std::size_t i = model->params.size(); i < loss->params.size(); ++i)
+      if (!values.contains(loss->params[i].name())) result.targets.push_back(loss->params[i].name());
+  } else {
+    for (const std::string& name : columns.names)
+      if (std::find(result.inputs.begin(), result.inputs.end(), name) == result.inputs.end())
+        result.targets.push_back(name);
+    if (!columns.named()) result.targets = {"targets"};
+  }
+  return result;
+}
+
 ScriptValue run(Invocation& invocation) {
   std::string function = function_of(invocation);
   TrainingProgram program;
-  program.module = invocation.module;
+  Module module = *invocation.module;
   program.inference = function;
-  if (const FunctionPtr model = program.module->function(function);
-      model && has_forms(*program.module, *model)) {
-    program.module =
-        std::make_shared<const Module>(decompose(*program.module, function, ModelMode::Inference));
+  if (const FunctionPtr model = module.function(function); model && has_forms(module, *model)) {
+    module = decompose(module, function, ModelMode::Inference);
     program.inference = name_of_form(function, ModelMode::Inference);
   }
   if (invocation.given("loss")) {
     AppendLossOptions loss = loss_options(invocation);
-    program.loss = program.module->fresh_name(function + "_loss");
+    program.loss = module.fresh_name(function + "_loss");
     loss.new_name = program.loss;
     program.loss_is_sum = is_summed(loss);
     program.judgement = judgement_of(loss);
-    program.module = std::make_shared<const Module>(append_loss(*program.module, program.inference, loss));
+    module = append_loss(module, program.inference, loss);
+  } else if (const FunctionPtr model = module.function(program.inference); model && gives_number(*model)) {
+    program.returns_loss = true;
+    program.loss = program.inference;
   }
   EvaluateOptions wanted;
-  wanted.metrics = metrics_option(invocation, program.judgement);
-  if (wanted.metrics.empty()) wanted.metrics = {"accuracy"};
+  wanted.metrics = metrics_option(invocation, program.judgement, module);
+  const DataColumns columns = data_columns(invocation, "data", program.returns_loss ? 1 : 2);
+  program.prepare = prepare_option(invocation, module, columns.columns.size());
+  program.module = std::make_shared<const Module>(std::move(module));
+  if (wanted.metrics.empty()) wanted.metrics = {program.returns_loss ? "loss" : "accuracy"};
   wanted.parameters_place = invocation.span_of("params");
   wanted.batch_size = invocation.integer("batch_size", wanted.batch_size);
   if (wanted.batch_size < 1) invocation.refuse_value("batch_size", "expected at least 1");
-  bool wants_loss = std::find(wanted.metrics.begin(), wanted.metrics.end(), "loss") != wanted.metrics.end();
+  const bool wants_loss = std::any_of(wanted.metrics.begin(), wanted.metrics.end(),
+                                      [](const Metric& metric) { return metric.is_loss(); });
   if (wants_loss && program.loss.empty()) invocation.refuse_value("metrics", "'loss' needs the option loss");
-  Metrics metrics = evaluate(invocation.session.evaluator(), program, parameter_values(invocation),
-                             data_set(invocation, "data"), wanted);
+  const TensorsByName values = parameter_values(invocation);
+  const DataSet data = data_set(invocation, "data", columns, parameters_for_data(program, values, columns));
+  Metrics metrics = evaluate(invocation.session.evaluator(), program, values, data, wanted);
   if (invocation.surface == Surface::Shell) {
     std::string text;
     for (const auto& [name, value] : metrics)

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "shell/program/program_file.h"
+#include "shell/commands/trainer_options.h"
 #include "shell/program/reading.h"
 #include "stdlib/catalog.h"
 #include "support/render.h"
@@ -13,23 +13,13 @@
 namespace relish {
 namespace {
 
-// A function "Module.name" of the shell's file, or a plain name that the module has and the library lacks.
+// A function of the user's, but for a plain name that the library has.
 bool find_user_loss(const Invocation& invocation, const std::string& text, AppendLossOptions& into) {
-  std::size_t dot = text.find('.');
-  if (text.find('(') != std::string::npos) return false;
-  if (dot == std::string::npos) {
-    std::vector<std::string> known = loss_names();
-    if (std::find(known.begin(), known.end(), text) != known.end()) return false;
-    into.loss_function = invocation.module->function(text);
-    into.loss_module = invocation.module;
-    return into.loss_function != nullptr;
-  }
-  if (!invocation.program) return false;
-  for (const ModulePtr& module : invocation.program->modules()) {
-    if (module->name != text.substr(0, dot)) continue;
-    into.loss_function = module->function(text.substr(dot + 1));
-    into.loss_module = module;
-  }
+  const std::vector<std::string> known = loss_names();
+  if (std::find(known.begin(), known.end(), text) != known.end()) return false;
+  const UserFunction found = find_user_function(invocation, text);
+  into.loss_function = found.function;
+  into.loss_module = found.module;
   return into.loss_function != nullptr;
 }
 

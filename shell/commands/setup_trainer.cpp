@@ -1,8 +1,8 @@
 // The command `setup_trainer`.
 #include "transform/setup_trainer.h"
 
-#include "shell/commands/loss_option.h"
 #include "shell/commands/subject.h"
+#include "shell/commands/trainer_options.h"
 #include "shell/commands/training.h"
 
 namespace relish::commands_setup_trainer {
@@ -10,8 +10,14 @@ namespace {
 
 constexpr Option options[] = {
     {"loss", OptionKind::Spec, "",
-     "NAME(option=value, …) of the standard library, or a function MODULE.FUNCTION", 0, everywhere, true},
-    {"optimizer", OptionKind::Spec, "", "NAME(option=value, …): sgd(lr=0.1), …", 0, everywhere, true},
+     "NAME(option=value, …) of the standard library, or a function MODULE.FUNCTION; left out when the first "
+     "result of the model is its loss"},
+    {"optimizer", OptionKind::Spec, "", optimizer_doc, 0, everywhere, true},
+    {"lr", OptionKind::Real, "", lr_doc},
+    {"clip_norm", OptionKind::Real, "", clip_norm_doc},
+    {"clip_value", OptionKind::Real, "", clip_value_doc},
+    {"groups", OptionKind::Spec, "", groups_doc},
+    {"precision", OptionKind::Text, "float32", precision_doc},
     {"schedule", OptionKind::Spec, "", "NAME(option=value, …) of the learning rate: cosine(warmup=100), …"},
     {"init", OptionKind::Spec, "", init_doc},
     {"wrt", OptionKind::Names, "parameters marked by relish.params or num_input; else all but the first",
@@ -32,14 +38,8 @@ constexpr Example examples[] = {
 constexpr std::string_view aliases[] = {"trainer"};
 
 ScriptValue run(Invocation& invocation) {
-  SetupTrainerOptions wanted;
-  wanted.loss = loss_options(invocation);
-  wanted.optimizer = spec_option(invocation, "optimizer");
-  wanted.schedule = spec_option(invocation, "schedule");
+  SetupTrainerOptions wanted = trainer_options(invocation);
   wanted.initial = init_option(invocation);
-  wanted.wrt = invocation.names("wrt");
-  wanted.frozen = invocation.names("frozen");
-  wanted.average = average_option(invocation);
   wanted.accumulate = invocation.flag("accumulate");
   return module_result(setup_trainer(*invocation.module, function_of(invocation), wanted));
 }
@@ -56,9 +56,10 @@ const Command command_setup_trainer{
     .examples = examples,
     .aliases = aliases,
     .doc =
-        "Adds `<f>_loss`, `<f>_loss_adjoint`, `optimizer`, `optimizer_init` and "
+        "Adds `<f>_loss`, `<f>_loss_adjoint`, `optimizer`, `optimizer_init`, "
         "`train_step(params[, buffers], states, lr[, key], inputs…, targets) -> (loss, params[, buffers], "
-        "states)`; with a schedule `learning_rate(lr, step, steps) -> lr`, with init `initial_params(key) -> "
+        "states)` and `train_epoch(params[, buffers], states, lr[, key, step], data…, order) -> (mean loss, "
+        "params[, buffers], states)`, the steps over the rows that order has for each; with a schedule `learning_rate(lr, step, steps) -> lr`, with init `initial_params(key) -> "
         "params`. What each parameter and result is stands in the attribute `relish.role`. A model with "
         "dropout or batch_norm gets its training and its inference form too, as by `decompose`.",
     .transforms = true,

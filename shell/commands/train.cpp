@@ -6,8 +6,10 @@
 #include <filesystem>
 
 #include "runtime/format.h"
+#include "shell/commands/data_options.h"
 #include "shell/commands/loss_option.h"
 #include "shell/commands/subject.h"
+#include "shell/commands/trainer_options.h"
 #include "shell/commands/training.h"
 #include "shell/progress.h"
 #include "shell/script/script.h"
@@ -15,17 +17,29 @@
 #include "support/interrupt.h"
 #include "support/render.h"
 #include "support/value_text.h"
+#include "transform/epoch_writer.h"
+#include "transform/parameter_marks.h"
+#include "transform/rebuild.h"
 #include "transform/setup_trainer.h"
 
 namespace relish::commands_train {
 namespace {
 
 constexpr Option options[] = {
-    {"data", OptionKind::Value, "", "(inputs…, targets); in the shell FILE[:ENTRY],FILE[:ENTRY]", 0,
-     everywhere, true},
-    {"loss", OptionKind::Spec, "", "NAME(option=value, …) of the standard library, or a function of yours", 0,
-     everywhere, true},
-    {"optimizer", OptionKind::Spec, "", "NAME(option=value, …): sgd(lr=0.1), …", 0, everywhere, true},
+    {"data", OptionKind::Value, "",
+     "(inputs…, targets), or a dict by names of parameters: tensors, paths, or lists of these whose rows "
+     "follow each other; in the shell FILE[:ENTRY],FILE[:ENTRY]",
+     0, everywhere, true},
+    {"loss", OptionKind::Spec, "",
+     "NAME(option=value, …) of the standard library, or a function of yours; left out when the first result "
+     "of the model is its loss"},
+    {"optimizer", OptionKind::Spec, "", optimizer_doc, 0, everywhere, true},
+    {"lr", OptionKind::Real, "", lr_doc},
+    {"clip_norm", OptionKind::Real, "", clip_norm_doc},
+    {"clip_value", OptionKind::Real, "", clip_value_doc},
+    {"groups", OptionKind::Spec, "", groups_doc},
+    {"precision", OptionKind::Text, "float32", precision_doc},
+    {"prepare", OptionKind::Spec, "", prepare_doc},
     {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
     {"schedule", OptionKind::Spec, "", "NAME(option=value, …) of the learning rate: cosine(warmup=100), …"},
     {"init", OptionKind::Spec, "", init_doc},
@@ -36,10 +50,10 @@ constexpr Option options[] = {
      "batches of a step: their gradients are joined as if they were one batch"},
     {"seed", OptionKind::Integer, "that of the session, 0", "seed of initial values and of the order of rows",
      0, in_scripts},
-    {"validation", OptionKind::Value, "", "(inputs…, targets) that are looked at after every epoch"},
-    {"metrics", OptionKind::Names, "",
-     "metrics over the training rows and the validation data after every epoch: accuracy, "
-     "accuracy(threshold=0.5), loss"},
+    {"validation", OptionKind::Value, "",
+     "data that are looked at after every epoch, as `data`; or the share of its rows that is kept for it, such "
+     "as 0.1"},
+    {"metrics", OptionKind::Names, "", metrics_doc},
     {"wrt", OptionKind::Names, "parameters marked by relish.params or num_input; else all but the first",
      "the trained parameters"},
     {"params", OptionKind::Tensors, "",
@@ -70,14 +84,17 @@ constexpr Example examples[] = {
      "batch_size=64)"},
 };
 
-double learning_rate_of(const NamedSpec& spec) {
-  const OptimizerEntry* entry = find_optimizer(spec.name);
+double learning_rate_for(const OptimizerOptions& options) {
   // An unknown optimizer is refused by setup_trainer, with the nearest name.
-  if (!entry) return 0;
-  OptimizerChoice choice = choose_optimizer(*entry, spec.options);
-  if (choice.lr) return *choice.lr;
+  if (!options.update && !find_optimizer(options.spec.name)) return 0;
+  if (const std::optional<double> rate = learning_rate_of(options)) return *rate;
+  if (options.update) {
+    fail(ErrorClass::Usage, {}, "optimizer.lr",
+         fmt::format("optimizer {}: the learning rate is missing; write lr=0.1 beside it",
+                     options.update->name));
+  }
   fail(ErrorClass::Usage, {}, "optimizer.lr",
-       fmt::format("optimizer {0}: the option lr is missing; write {0}(lr=0.1)", spec.name));
+       fmt::format("optimizer {0}: the option lr is missing; write {0}(lr=0.1)", options.spec.name));
 }
 
 std::int64_t positive(const Invocation& invocation, std::string_view option, std::int64_t value) {
@@ -98,9 +115,10 @@ void describe_origin(const Invocation& invocation, RunRequest& request) {
 }
 
 // Adds initial_params for the parameters that have no value.
-Module with_start_values(const Module& module, const Function& model, const InitialRules& rules,
+Module with_start_values(const Module& module, const ParameterHolder& holder, const InitialRules& rules,
                          const std::vector<std::string>& names, const TensorsByName& values,
                          TrainingProgram& program) {
+  const Function& model = *holder.function;
   std::vector<bool> drawn;
   for (const std::string& name : names) drawn.push_back(!values.contains(name));
   if (std::find(drawn.begin(), drawn.end(), true) == drawn.end()) return module;
@@ -118,7 +136,9 @@ Module with_start_values(const Module& module, const Function& model, const Init
     }
   }
   program.initial_params = "initial_params";
-  return add_initialiser(module, rules, model, names, drawn);
+  Module result = module;
+  result.set(add_initialiser(*holder.module, rules, model, names, drawn).function("initial_params"));
+  return result;
 }
 
 bool skips_not_finite(const Invocation& invocation) {
@@ -150,83 +170,177 @@ ScriptValue result_of(const TrainResult& result) {
   return ScriptValue::dict(std::move(items));
 }
 
-ScriptValue run(Invocation& invocation) {
-  Session& session = invocation.session;
-  if (invocation.surface == Surface::Shell) start_time_limit(invocation);
-  std::string function = function_of(invocation);
-  SetupTrainerOptions setup;
-  setup.loss = loss_options(invocation);
-  setup.optimizer = spec_option(invocation, "optimizer");
-  setup.schedule = spec_option(invocation, "schedule");
-  setup.wrt = invocation.names("wrt");
-  setup.frozen = invocation.names("frozen");
-  setup.average = average_option(invocation);
+// What a job is told, but for its data and start values.
+TrainOptions job_options(const Invocation& invocation) {
   if (invocation.given("steps") && invocation.given("epochs")) {
     fail(ErrorClass::Usage, invocation.span, "train.length",
          "epochs and steps contradict each other; give one of them");
   }
-
   TrainOptions wanted;
   wanted.epochs = positive(invocation, "epochs", invocation.integer("epochs", 1));
   if (invocation.given("steps")) wanted.steps = positive(invocation, "steps", invocation.integer("steps", 1));
   if (invocation.given("batch_size"))
     wanted.batch_size = positive(invocation, "batch_size", invocation.integer("batch_size", 1));
   wanted.accumulate = positive(invocation, "accumulate", invocation.integer("accumulate", 1));
-  setup.accumulate = wanted.accumulate > 1;
   wanted.seed = static_cast<std::uint64_t>(
-      invocation.integer("seed", static_cast<std::int64_t>(session.settings().seed)));
+      invocation.integer("seed", static_cast<std::int64_t>(invocation.session.settings().seed)));
   wanted.parameters_place = invocation.span_of("params");
   wanted.batch_size_place = invocation.span_of("batch_size");
   wanted.log_every = job_interval(invocation, "log_every", wanted.log_every);
   wanted.checkpoint_every = job_interval(invocation, "checkpoint_every", wanted.checkpoint_every);
-  DataSet data = data_set(invocation, "data");
-  if (invocation.given("validation")) wanted.validation = data_set(invocation, "validation");
-  wanted.learning_rate = learning_rate_of(setup.optimizer);
   wanted.early_stopping = early_stopping_option(invocation);
   wanted.skip_not_finite = skips_not_finite(invocation);
+  return wanted;
+}
 
+// The share of rows that `validation` asks for; none when it gives data.
+std::optional<double> validation_share(const Invocation& invocation) {
+  const ScriptValue* value = invocation.find("validation");
+  if (!value) return std::nullopt;
+  std::optional<double> share;
+  if (const double* real = value->as<double>()) share = *real;
+  if (invocation.surface == Surface::Shell && invocation.names("validation").size() == 1)
+    share = real_number(invocation.names("validation").front());
+  if (share && !(*share > 0 && *share < 1)) {
+    invocation.refuse_value(
+        "validation", fmt::format("found {}; expected data, or a share of rows between 0 and 1", *share));
+  }
+  return share;
+}
+
+// Which parameters of the step take data: those without a value.
+DataParameters parameters_for_data(const TrainingProgram& program, const TensorsByName& values) {
+  const FunctionPtr step = function_to_call(program.module, program.step);
+  const RoleSignature roles = *roles_of(*step);
+  DataParameters result;
+  for (std::size_t i = 0; i < step->params.size(); ++i) {
+    const std::string& name = step->params[i].name();
+    if (values.contains(name)) continue;
+    if (roles.params[i].role == Role::Input) result.inputs.push_back(name);
+    if (roles.params[i].role == Role::Target) result.targets.push_back(name);
+  }
+  if (program.returns_loss && !result.inputs.empty()) {
+    result.targets = {result.inputs.back()};
+    result.inputs.pop_back();
+  }
+  return result;
+}
+
+// The steps as one function, for columns as they are.
+void add_steps(Module& module, TrainingProgram& program, const DataSet& data,
+               const DataParameters& parameters) {
+  EpochOptions epoch;
+  epoch.name = "train_steps";
+  epoch.each = true;
+  epoch.columns = parameters.inputs;
+  epoch.columns.insert(epoch.columns.end(), parameters.targets.begin(), parameters.targets.end());
+  for (const Column& column : data.columns()) {
+    std::vector<Scalar> dims(column.shape().begin(), column.shape().end());
+    epoch.column_types.push_back(tensor_type(std::move(dims), column.dtype()));
+  }
+  // What does not fit is said, with its place, where the program is checked.
+  if (epoch.columns.size() != epoch.column_types.size()) return;
+  if (program.prepare.empty()) epoch.column_types.clear();
+  for (const Preparation& prepare : program.prepare)
+    epoch.prepare.push_back({prepare.function, prepare.taken, prepare.given, prepare.has_key});
+  remove_made(module, epoch.name, epoch.name);
+  write_epoch(module, epoch);
+  program.steps = epoch.name;
+}
+
+// A job before it runs.
+struct Prepared {
   TrainingProgram program;
+  TrainOptions options;
+  DataSet data;
+};
+
+Prepared prepare_job(const Invocation& invocation, const std::string& function) {
+  Prepared job;
+  TrainOptions& wanted = job.options;
+  TrainingProgram& program = job.program;
+  wanted = job_options(invocation);
+  SetupTrainerOptions setup = trainer_options(invocation);
+  setup.accumulate = wanted.accumulate > 1;
+  wanted.learning_rate = learning_rate_for(setup.optimizer);
   program.judgement = judgement_of(setup.loss);
-  wanted.metrics = metrics_option(invocation, program.judgement);
+  program.returns_loss = setup.model_returns_loss();
+  const DataColumns columns = data_columns(invocation, "data", program.returns_loss ? 1 : 2);
+
+  const Function& model = *relax_function(*invocation.module, function);
+  setup.data = columns.names;
+  for (std::size_t i = 0;
+       setup.data.empty() && program.returns_loss && i < model.params.size() && i < columns.columns.size();
+       ++i)
+    setup.data.push_back(model.params[i].name());
   Module made = setup_trainer(*invocation.module, function, setup);
-  const Function& model = *invocation.module->function(function);
-  const ModelParameters changed = parameters_of_model(*invocation.module, model, setup.wrt, setup.frozen);
+  const ModelParameters changed = parameters_of_trainer(*invocation.module, model, setup);
   std::vector<std::string> names = changed.trained, others;
   for (const auto* more : {&changed.buffers, &changed.frozen})
     names.insert(names.end(), more->begin(), more->end());
-  for (const Var& param : model.params)
+  const TrainerNames made_names = trainer_names(*invocation.module, model, setup);
+  for (const Var& param : made.function(made_names.loss)->params)
     if (std::find(names.begin(), names.end(), param.name()) == names.end()) others.push_back(param.name());
   wanted.parameters = start_values(invocation, names, others);
   if (!changed.frozen.empty())
     wanted.function_options["frozen"] = fmt::format("{}", fmt::join(changed.frozen, ", "));
   if (setup.average) wanted.function_options["average"] = format_double(*setup.average);
-  made = with_start_values(made, model, init_option(invocation), names, wanted.parameters, program);
-  program.module = std::make_shared<const Module>(std::move(made));
-  const TrainerNames made_names = trainer_names(*invocation.module, model, setup.loss);
+  made = with_start_values(made, holder_of_parameters(*invocation.module, model, setup),
+                           init_option(invocation), names, wanted.parameters, program);
+  wanted.metrics = metrics_option(invocation, program.judgement, made);
+  program.prepare = prepare_option(invocation, made, columns.columns.size());
+  program.scales_loss = setup.half == DType::Float16;
   program.inference = made_names.inference;
   program.loss = made_names.inference_loss;
-  program.adjoint = made_names.loss + "_adjoint";
+  program.adjoint = made_names.adjoint;
   if (setup.accumulate) {
     program.add_gradients = "add_gradients";
     program.apply_gradients = "apply_gradients";
   }
   program.loss_is_sum = is_summed(setup.loss);
   if (!setup.schedule.name.empty()) program.learning_rate = "learning_rate";
+  program.module = std::make_shared<const Module>(made);
+
+  const DataParameters parameters = parameters_for_data(program, wanted.parameters);
+  job.data = data_set(invocation, "data", columns, parameters);
+  check_data_set(job.data);
+  if (const std::optional<double> share = validation_share(invocation)) {
+    wanted.validation = split_validation(job.data, *share, wanted.seed, invocation.span_of("validation"));
+  } else if (invocation.given("validation")) {
+    const DataColumns judged = data_columns(invocation, "validation", program.returns_loss ? 1 : 2);
+    wanted.validation = data_set(invocation, "validation", judged, parameters);
+  }
+  if (!setup.accumulate) {
+    add_steps(made, program, job.data, parameters);
+    program.module = std::make_shared<const Module>(std::move(made));
+  }
+  return job;
+}
+
+ScriptValue run(Invocation& invocation) {
+  Session& session = invocation.session;
+  if (invocation.surface == Surface::Shell) start_time_limit(invocation);
+  const std::string function = function_of(invocation);
+  const Prepared job = prepare_job(invocation, function);
+  const TrainOptions& wanted = job.options;
 
   RunRequest request;
   describe_origin(invocation, request);
   place_job(invocation, request);
   request.description.function = function;
-  const ScriptValue& loss = *invocation.find("loss");
-  request.description.loss = loss.string() ? *loss.string() : describe(loss);
-  request.description.optimizer = invocation.text("optimizer");
+  const auto text_of_option = [&](std::string_view option, std::string_view otherwise) {
+    const ScriptValue* value = invocation.find(option);
+    return !value ? std::string(otherwise) : value->string() ? *value->string() : describe(*value);
+  };
+  request.description.loss = text_of_option("loss", "of the model");
+  request.description.optimizer = text_of_option("optimizer", "");
   request.description.settings = session.settings().sets;
 
   TrainResult result;
   {
     const bool asked = job_text(invocation, "log_every").has_value();
     TrainingProgress progress(session, asked ? std::optional<Every>(wanted.log_every) : std::nullopt);
-    result = train(session.evaluator(), program, data, wanted, &request, &progress);
+    result = train(session.evaluator(), job.program, job.data, wanted, &request, &progress);
   }
   if (session.settings().jobs && session.settings().first_job.empty())
     session.settings().first_job = result.run_folder;

@@ -4,34 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/files.h"
 #include "shell/commands/loss_option.h"
+#include "shell/commands/trainer_options.h"
 #include "shell/program/literal_text.h"
 #include "shell/script/script.h"
 #include "support/render.h"
 #include "support/suggest.h"
+#include "transform/import_function.h"
 
 namespace relish {
 namespace {
-
-void add_columns(const Invocation& invocation, std::string_view option, const ScriptValue& value,
-                 std::vector<Tensor>& into) {
-  if (value.tensor()) {
-    into.push_back(*value.tensor());
-    return;
-  }
-  if (value.string()) {
-    const std::string path = invocation.allowed_path(option, *value.string());
-    NamedTensors entries = read_tensors(path);
-    if (entries.size() != 1) {
-      invocation.refuse_value(option, fmt::format("{} holds {} tensors; name one as FILE:ENTRY",
-                                                  printable(path), entries.size()));
-    }
-    into.push_back(entries.front().second);
-    return;
-  }
-  invocation.misuse(option, fmt::format("found {}; expected tensors (inputs…, targets)", describe(value)));
-}
 
 // {"w*": normal(std=0.1), "b*": zeros} of the command line, where rules need no quotes.
 ScriptValue dictionary_of_text(const std::string& written) {
@@ -41,50 +23,69 @@ ScriptValue dictionary_of_text(const std::string& written) {
 
 }  // namespace
 
-DataSet data_set(const Invocation& invocation, std::string_view option) {
-  std::vector<Tensor> columns;
-  const ScriptValue* value = invocation.find(option);
-  if (!value) invocation.refuse_value(option, "the data are missing");
-  if (invocation.surface == Surface::Shell) {
-    for (const std::string& path : invocation.names(option)) add_columns(invocation, option, path, columns);
-  } else if (const ScriptList* list = value->sequence()) {
-    for (const ScriptValue& item : list->items) add_columns(invocation, option, item, columns);
-  } else {
-    invocation.misuse(option, fmt::format("found {}; expected a tuple (inputs…, targets)", describe(*value)));
+namespace {
+
+// accuracy(threshold=0.3), top_k(k=3).
+Metric metric_of_text(const Invocation& invocation, const std::string& text, Judgement& judgement) {
+  const NamedSpec spec = spec_in_option(invocation, "metrics", text);
+  Metric metric(spec.name);
+  for (const auto& [name, value] : spec.options) {
+    const double* real = value.as<double>();
+    const std::int64_t* integer = value.as<std::int64_t>();
+    if (spec.name == "accuracy" && name == "threshold" && (real || integer)) {
+      judgement.threshold = real ? *real : static_cast<double>(*integer);
+    } else if (spec.name == "top_k" && name == "k" && integer && *integer >= 1) {
+      metric.k = *integer;
+    } else {
+      invocation.refuse_value("metrics", fmt::format("found '{}'; expected a name of a metric, "
+                                                     "accuracy(threshold=NUMBER) or top_k(k=INT)",
+                                                     printable(text)));
+    }
   }
-  if (columns.size() < 2) {
-    invocation.refuse_value(option,
-                            fmt::format("found {} tensors; expected inputs and targets", columns.size()));
-  }
-  for (const Tensor& column : columns) {
-    if (column.rank() == 0) invocation.refuse_value(option, "found a tensor of rank 0; expected rows");
-  }
-  DataSet data;
-  data.targets = columns.back();
-  columns.pop_back();
-  data.inputs = std::move(columns);
-  data.name = option;
-  data.place = invocation.span_of(option);
-  return data;
+  return metric;
 }
 
-std::vector<std::string> metrics_option(const Invocation& invocation, Judgement& judgement) {
-  std::vector<std::string> names;
-  for (const std::string& text : invocation.names("metrics")) {
-    const NamedSpec spec = spec_in_option(invocation, "metrics", text);
-    for (const auto& [name, value] : spec.options) {
-      const double* real = value.as<double>();
-      const std::int64_t* integer = value.as<std::int64_t>();
-      if (spec.name != "accuracy" || name != "threshold" || (!real && !integer)) {
-        invocation.refuse_value("metrics", fmt::format("found '{}'; expected a name of a metric, or "
-                                                       "accuracy(threshold=NUMBER)",
-                                                       printable(text)));
-      }
-      judgement.threshold = real ? *real : static_cast<double>(*integer);
-    }
-    names.push_back(spec.name);
+Metric metric_of_function(const UserFunction& own, Module& module) {
+  Metric metric(own.function->name);
+  const Attribute* better = find_attribute(own.function->attributes, better_attribute);
+  const std::string* word = better ? better->as<std::string>() : nullptr;
+  if (better && (!word || (*word != "less" && *word != "more"))) {
+    fail(ErrorClass::Type, own.function->span, "metric.better",
+         fmt::format("metric {}: {} says which values are better; expected \"less\" or \"more\"",
+                     own.function->name, better_attribute));
   }
-  return names;
+  metric.less_is_better = word && *word == "less";
+  metric.function = import_function(module, *own.module, *own.function, own.function->name);
+  return metric;
+}
+
+}  // namespace
+
+std::vector<Metric> metrics_option(const Invocation& invocation, Judgement& judgement, Module& module) {
+  std::vector<Metric> metrics;
+  const ScriptValue* value = invocation.find("metrics");
+  if (!value) return metrics;
+  std::vector<ScriptValue> given;
+  if (const ScriptList* list = value->sequence()) {
+    given = {list->items.begin(), list->items.end()};
+  } else if (value->as<FunctionReference>()) {
+    given = {*value};
+  } else {
+    for (std::string& text : invocation.names("metrics")) given.emplace_back(std::move(text));
+  }
+  for (const ScriptValue& each : given) {
+    const std::string* text = each.string();
+    UserFunction own;
+    if (!text) {
+      own = user_function(invocation, "metrics", each);
+    } else if (std::find(metric_names().begin(), metric_names().end(), text->substr(0, text->find('('))) ==
+               metric_names().end()) {
+      own = find_user_function(invocation, *text);
+    }
+    metrics.push_back(own.function ? metric_of_function(own, module)
+                                   : metric_of_text(invocation, *text, judgement));
+  }
+  return metrics;
 }
 
 InitialRules init_option(const Invocation& invocation) {

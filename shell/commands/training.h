@@ -9,13 +9,16 @@
 
 namespace relish {
 
-// Tensors of an option: (inputs…, targets) as a tuple or list of tensors, or FILE[:ENTRY],… on the command
-// line.
-DataSet data_set(const Invocation& invocation, std::string_view option);
 TensorsByName parameter_values(const Invocation& invocation);
 
-// The option `metrics`: names, and of accuracy perhaps a threshold: "accuracy(threshold=0.3)".
-std::vector<std::string> metrics_option(const Invocation& invocation, Judgement& judgement);
+// The option `metrics`: names, of accuracy perhaps with a threshold, "accuracy(threshold=0.3)", of top_k with
+// k; and functions of the user's, which are brought into the module.
+std::vector<Metric> metrics_option(const Invocation& invocation, Judgement& judgement, Module& module);
+inline constexpr std::string_view metrics_doc =
+    "accuracy, accuracy(threshold=0.5), top_k(k=5), mse, mae, r2, perplexity, loss, or a function of yours "
+    "(predictions, targets) -> a number, or one for each row";
+// Of a function that is a metric: "less" when less is better.
+inline constexpr std::string_view better_attribute = "relish.better";
 
 // The option `init`: NAME(options), or rules by patterns of names: {"w*": "he_normal"}.
 InitialRules init_option(const Invocation& invocation);

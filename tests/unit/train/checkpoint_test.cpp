@@ -241,7 +241,7 @@ TEST_CASE("a checkpoint of another program is refused with what differs") {
   starts(refusal([](LinearJob& o) { o.options.shuffle = false; }), "option shuffle is False");
   starts(refusal([](LinearJob& o) { o.options.validation.reset(); }), "option validation is none");
   starts(refusal([](LinearJob& o) { o.options.metrics = {"loss"}; }), "option metrics is loss, the");
-  starts(refusal([](LinearJob& o) { o.data.targets.set_double(3, 9); }), "option data is ");
+  starts(refusal([](LinearJob& o) { o.data.targets[0].tensor().set_double(3, 9); }), "option data is ");
   starts(refusal([](LinearJob& o) {
            o.options.parameters = {{"b", Tensor::from<double>({1}, std::vector<double>{1})}};
          }),

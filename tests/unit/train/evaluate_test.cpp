@@ -148,7 +148,7 @@ TEST_CASE("a function of fixed batches judges every row, the last batch being fi
   program.module = module;
   std::vector<std::int64_t> x = {0, 1, 2, 3, 4, 5};
   std::vector<std::int64_t> y = {0, 1, 2, 0, 1, 0};
-  DataSet data = {{Tensor::from<std::int64_t>({6}, x)}, Tensor::from<std::int64_t>({6}, y)};
+  DataSet data = {{Tensor::from<std::int64_t>({6}, x)}, {Tensor::from<std::int64_t>({6}, y)}};
   EvaluateOptions options;
   options.metrics = {"accuracy"};
   ModuloEvaluator evaluator;

@@ -142,7 +142,7 @@ inline DataSet linear_data(std::int64_t rows) {
     x.set_double(2 * i + 1, b);
     y.set_double(i, 2 * a - 3 * b + 0.5);
   }
-  return {{x}, y};
+  return {{x}, {y}};
 }
 
 }  // namespace relish::testing

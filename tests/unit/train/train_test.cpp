@@ -148,9 +148,9 @@ TEST_CASE("what does not fit is refused before the first step and before a folde
   CHECK(refusal(two, options) ==
         "UsageError: data: found 3 tensors; expected 2 for the parameters of train_step that have no value: "
         "x, targets");
-  CHECK(refusal({{data.inputs[0]}, Tensor::zeros(DType::Float64, {12, 2})}, options)
+  CHECK(refusal({{data.inputs[0]}, {Tensor::zeros(DType::Float64, {12, 2})}}, options)
             .starts_with("DataError: "));
-  CHECK(refusal({{data.inputs[0]}, Tensor::zeros(DType::Float32, {12, 1})}, options)
+  CHECK(refusal({{data.inputs[0]}, {Tensor::zeros(DType::Float32, {12, 1})}}, options)
             .starts_with("DataError: "));
   options.epochs = 0;
   CHECK(refusal(data, options) == "UsageError: found epochs 0; expected a positive number");
@@ -194,7 +194,7 @@ TEST_CASE("a loss that is not finite stops the job at its step") {
   TrainOptions options;
   options.batch_size = 4;
   options.shuffle = false;
-  data.inputs[0].set_double(2 * 9 + 1, NAN);
+  data.inputs[0].tensor().set_double(2 * 9 + 1, NAN);
   CHECK(failure_of([&] { train(evaluator, open_program(), data, options, &request); }) ==
         "NumericStop: step 3: the loss is nan; the first tensor that is not finite is the input 'x', row 9 "
         "of the data");

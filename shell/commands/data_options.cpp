@@ -1,0 +1,236 @@
+// Columns in memory and in files.
+#include "shell/commands/data_options.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ir/printer/printer.h"
+#include "runtime/files.h"
+#include "runtime/philox.h"
+#include "runtime/row_files.h"
+#include "shell/commands/trainer_options.h"
+#include "shell/script/script_values.h"
+#include "support/counted.h"
+#include "support/render.h"
+#include "support/suggest.h"
+#include "transform/epoch_writer.h"
+#include "transform/import_function.h"
+
+namespace relish {
+namespace {
+
+// From this size on rows stay in their file.
+constexpr std::uint64_t bytes_left_in_files = std::uint64_t{64} << 20;
+
+Tensor whole_tensor(const Invocation& invocation, std::string_view option, const std::string& path) {
+  NamedTensors entries = read_tensors(path);
+  if (entries.size() != 1) {
+    invocation.refuse_value(
+        option, fmt::format("{} holds {} tensors; name one as FILE:ENTRY", printable(path), entries.size()));
+  }
+  return entries.front().second;
+}
+
+Column column_of(const Invocation& invocation, std::string_view option, const ScriptValue& value);
+
+// The rows of several parts, one behind the other.
+Column joined_column(const Invocation& invocation, std::string_view option, const ScriptList& parts) {
+  std::vector<std::shared_ptr<const RowSource>> sources;
+  std::vector<std::string> names;
+  std::uint64_t bytes = 0;
+  for (const ScriptValue& part : parts.items) {
+    std::shared_ptr<const RowSource> source;
+    if (const std::string* text = part.string()) {
+      const std::string path = invocation.allowed_path(option, *text);
+      source = open_rows(path);
+      if (!source) source = rows_of_tensor(whole_tensor(invocation, option, path));
+      names.push_back(path);
+    } else if (part.tensor() && part.tensor()->rank() > 0) {
+      source = rows_of_tensor(*part.tensor());
+      names.push_back(fmt::format("{}: part {}", option, names.size()));
+    } else {
+      invocation.misuse(option, fmt::format("found {} in a list; expected tensors or paths", describe(part)));
+    }
+    std::uint64_t own = static_cast<std::uint64_t>(size_of(source->dtype()));
+    for (const std::int64_t dim : source->shape()) own *= static_cast<std::uint64_t>(dim);
+    bytes += own;
+    sources.push_back(std::move(source));
+  }
+  if (sources.empty()) invocation.refuse_value(option, "found an empty list; expected tensors or paths");
+  const std::shared_ptr<const RowSource> all = joined_rows(std::move(sources), names);
+  if (bytes >= bytes_left_in_files) return Column(all);
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(all->shape().front()));
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
+  return Column(Column(all).gather(rows));
+}
+
+Column column_of(const Invocation& invocation, std::string_view option, const ScriptValue& value) {
+  if (value.tensor()) {
+    if (value.tensor()->rank() == 0)
+      invocation.refuse_value(option, "found a tensor of rank 0; expected rows");
+    return *value.tensor();
+  }
+  if (const ScriptList* parts = value.sequence()) return joined_column(invocation, option, *parts);
+  if (!value.string())
+    invocation.misuse(option, fmt::format("found {}; expected tensors (inputs…, targets)", describe(value)));
+  const std::string path = invocation.allowed_path(option, *value.string());
+  if (bytes_of_rows_file(path) >= bytes_left_in_files)
+    if (const auto source = open_rows(path)) return Column(source);
+  const Tensor tensor = whole_tensor(invocation, option, path);
+  if (tensor.rank() == 0) invocation.refuse_value(option, "found a tensor of rank 0; expected rows");
+  return tensor;
+}
+
+// Some of the rows of a column that stays in files.
+class SelectedRows final : public RowSource {
+ public:
+  SelectedRows(Column column, std::vector<std::int64_t> rows)
+      : column_(std::move(column)), rows_(std::move(rows)), shape_(column_.shape()) {
+    shape_.front() = static_cast<std::int64_t>(rows_.size());
+  }
+  DType dtype() const override { return column_.dtype(); }
+  const Shape& shape() const override { return shape_; }
+  void read(std::span<const std::int64_t> rows, std::byte* to) const override {
+    std::vector<std::int64_t> own;
+    own.reserve(rows.size());
+    for (const std::int64_t row : rows) own.push_back(rows_.at(static_cast<std::size_t>(row)));
+    const Tensor found = column_.gather(own);
+    std::copy_n(static_cast<const std::byte*>(found.data()), found.byte_size(), to);
+  }
+
+ private:
+  Column column_;
+  std::vector<std::int64_t> rows_;
+  Shape shape_;
+};
+
+Column selected(const Column& column, const std::vector<std::int64_t>& rows) {
+  if (column.in_memory()) return column.gather(rows);
+  return Column(std::make_shared<SelectedRows>(column, rows));
+}
+
+bool is_key(const Type& type) { return same_type(type, tensor_type({Scalar(2)}, DType::UInt32)); }
+
+}  // namespace
+
+DataColumns data_columns(const Invocation& invocation, std::string_view option, std::size_t least) {
+  DataColumns data;
+  const ScriptValue* value = invocation.find(option);
+  if (!value) invocation.refuse_value(option, "the data are missing");
+  if (invocation.surface == Surface::Shell) {
+    for (const std::string& path : invocation.names(option))
+      data.columns.push_back(column_of(invocation, option, path));
+  } else if (const ScriptDict* dict = value->dictionary()) {
+    for (const auto& [name, column] : dict->items) {
+      if (!name.string())
+        invocation.misuse(option, fmt::format("found {}; expected a name of a parameter", describe(name)));
+      data.names.push_back(*name.string());
+      data.columns.push_back(column_of(invocation, option, column));
+    }
+  } else if (const ScriptList* list = value->sequence()) {
+    for (const ScriptValue& item : list->items) data.columns.push_back(column_of(invocation, option, item));
+  } else {
+    invocation.misuse(option, fmt::format("found {}; expected a tuple (inputs…, targets)", describe(*value)));
+  }
+  if (data.columns.size() < least) {
+    invocation.refuse_value(
+        option, fmt::format("found {} tensors; expected inputs and targets", data.columns.size()));
+  }
+  return data;
+}
+
+DataSet data_set(const Invocation& invocation, std::string_view option, const DataColumns& given,
+                 const DataParameters& parameters) {
+  DataSet data;
+  data.name = option;
+  data.place = invocation.span_of(option);
+  if (!given.named()) {
+    const std::size_t targets = std::min(parameters.targets.size(), given.columns.size());
+    const auto cut = given.columns.end() - static_cast<std::ptrdiff_t>(targets);
+    data.inputs.assign(given.columns.begin(), cut);
+    data.targets.assign(cut, given.columns.end());
+    return data;
+  }
+  std::vector<std::string> known = parameters.inputs;
+  known.insert(known.end(), parameters.targets.begin(), parameters.targets.end());
+  for (const std::string& name : given.names) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    invocation.refuse_value(option, fmt::format("no data go to '{}'; expected {}{}", printable(name),
+                                                fmt::join(known, ", "), did_you_mean(name, known)));
+  }
+  std::vector<std::string> missing;
+  const auto take = [&](const std::vector<std::string>& names, std::vector<Column>& into) {
+    for (const std::string& name : names) {
+      const auto found = std::find(given.names.begin(), given.names.end(), name);
+      if (found == given.names.end()) {
+        missing.push_back(name);
+      } else {
+        into.push_back(given.columns[static_cast<std::size_t>(found - given.names.begin())]);
+      }
+    }
+  };
+  take(parameters.inputs, data.inputs);
+  take(parameters.targets, data.targets);
+  if (!missing.empty()) {
+    invocation.refuse_value(option, fmt::format("there are no data for '{}', and no value in params",
+                                                fmt::join(missing, "', '")));
+  }
+  return data;
+}
+
+DataSet split_validation(DataSet& data, double share, std::uint64_t seed, Span place) {
+  // Keeps this key apart from those of epochs and steps: "split".
+  constexpr std::uint64_t split_domain = 0x73706C6974;
+  const std::int64_t rows = data.rows();
+  const auto wanted = static_cast<std::int64_t>(std::llround(share * static_cast<double>(rows)));
+  if (wanted < 1 || wanted >= rows) {
+    fail(ErrorClass::Data, place, "data.rows",
+         fmt::format("validation: a share of {} of {} is {}; expected at least one row for it, and one for "
+                     "training",
+                     share, counted(rows, "row"), counted(wanted, "row")));
+  }
+  const RandomKey key = fold_in(key_from_seed(seed), split_domain);
+  std::vector<std::int64_t> kept, taken;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto at = permuted_index(key, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(row));
+    (static_cast<std::int64_t>(at) < wanted ? taken : kept).push_back(row);
+  }
+  DataSet validation;
+  validation.name = "validation";
+  validation.place = place;
+  for (const Column& column : data.inputs) validation.inputs.push_back(selected(column, taken));
+  for (const Column& column : data.targets) validation.targets.push_back(selected(column, taken));
+  for (Column& column : data.inputs) column = selected(column, kept);
+  for (Column& column : data.targets) column = selected(column, kept);
+  return validation;
+}
+
+std::vector<Preparation> prepare_option(const Invocation& invocation, Module& module, std::size_t columns) {
+  std::vector<Preparation> result;
+  const ScriptValue* value = invocation.find("prepare");
+  if (!value) return result;
+  std::vector<ScriptValue> given = {*value};
+  if (const ScriptList* list = value->sequence()) given = {list->items.begin(), list->items.end()};
+  for (const ScriptValue& each : given) {
+    const UserFunction own = user_function(invocation, "prepare", each);
+    Preparation prepare;
+    const std::vector<Var>& params = own.function->params;
+    prepare.has_key = !params.empty() && is_key(params.back().type());
+    prepare.taken = params.size() - (prepare.has_key ? 1 : 0);
+    const TupleType* results = own.function->result_type.tuple();
+    prepare.given = results ? results->fields.size() : 1;
+    prepare.site = static_cast<std::uint64_t>(prepare_site(static_cast<std::int64_t>(result.size())));
+    if (prepare.taken == 0 || prepare.taken > columns || prepare.given == 0 ||
+        prepare.given > prepare.taken) {
+      fail(ErrorClass::Type, own.function->span, "prepare.form",
+           fmt::format("prepare: {} takes {} and gives {}; expected the first columns of the {}, perhaps a "
+                       "key, and as many of these anew",
+                       own.function->name, counted(prepare.taken, "tensor"), prepare.given, columns));
+    }
+    prepare.function = import_function(module, *own.module, *own.function, own.function->name);
+    result.push_back(std::move(prepare));
+  }
+  return result;
+}
+
+}  // namespace relish

@@ -1,0 +1,43 @@
+// One window ahead.
+#include "train/windows.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace relish {
+
+std::vector<std::int64_t> rows_of_steps(const BatchOrder& order, std::int64_t first, std::int64_t count) {
+  const std::int64_t batches = order.batches_per_epoch();
+  std::vector<std::int64_t> rows;
+  for (std::int64_t step = first; step < first + count; ++step) {
+    const std::vector<std::int64_t> own = order.rows_of(step / batches, step % batches);
+    rows.insert(rows.end(), own.begin(), own.end());
+  }
+  return rows;
+}
+
+WindowReader::Window WindowReader::read(std::int64_t first, std::int64_t count) const {
+  return {first, count, gather_batch(columns_, rows_of_steps(order_, first, count))};
+}
+
+void WindowReader::start(std::int64_t first, std::int64_t count) {
+  next_ = {};
+  task_.start([this, first, count] { next_ = read(first, count); });
+}
+
+std::vector<Tensor> WindowReader::take(std::int64_t first, std::int64_t count) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (const std::optional<Failure> failure = task_.wait()) throw Failure(*failure);
+  Window window = next_.first == first && next_.count == count ? std::move(next_) : read(first, count);
+  waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  // As the steps go on: as many as these, up to the end of the epoch; its last batch may be short and alone.
+  const std::int64_t batches = order_.batches_per_epoch();
+  const std::int64_t next = first + count, place = next % batches;
+  std::int64_t size = std::min(count, batches - place);
+  const bool short_end = order_.size_of_batch(batches - 1) != order_.size_of_batch(0);
+  if (short_end && size > 1 && place + size == batches) --size;
+  start(next, std::max<std::int64_t>(size, 1));
+  return std::move(window.columns);
+}
+
+}  // namespace relish

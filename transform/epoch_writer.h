@@ -1,0 +1,42 @@
+// Many steps of training as one function: the loop over train_step in the IR.
+#pragma once
+
+#include "ir/nodes/builder.h"
+#include "transform/parameter_marks.h"
+
+namespace relish {
+
+// A function of a batch that stands between the data and the step: it takes the first columns and perhaps a
+// key, by the type of a key, and gives as many of them anew, as a tuple when there are several.
+struct PrepareFunction {
+  std::string name;       // in the module
+  std::size_t taken = 0;  // columns that it takes
+  std::size_t given = 0;  // that it gives, the first of these
+  bool has_key = false;
+};
+
+struct EpochOptions {
+  std::string name;   // of the function: train_epoch, train_steps
+  bool each = false;  // a learning rate, a loss and a check of what came out for each step
+  // The parameters of the step that are columns of data, in order. Empty: inputs and targets that have the
+  // first dimension of the first of them.
+  std::vector<std::string> columns;
+  std::vector<Type> column_types;  // of the data, rows first; empty: those of the step's parameters
+  std::vector<PrepareFunction> prepare;
+};
+
+// The part of a step's key from which prepare function number `at` has its own: fold_in(key, this).
+constexpr std::int64_t prepare_site(std::int64_t at) { return 0x70726570 + at; }
+
+// Adds the loop over the module's train_step:
+//
+//   train_epoch(params[, buffers][, averages], states, lr[, key, step], data..., order)
+//     -> (mean loss, params[, buffers][, averages], states)
+//   train_steps(params[, buffers][, averages], states, learning_rates[, key, step], data..., order)
+//     -> (losses, faults, params[, buffers][, averages], states)
+//
+// Step i takes the rows order[i] of the data and, of a model with a key, fold_in(key, step + i). faults[i] is
+// 0, or NaN when the loss, a parameter, a buffer or a state is not finite behind step i.
+void write_epoch(Module& module, const EpochOptions& options);
+
+}  // namespace relish

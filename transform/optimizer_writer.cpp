@@ -1,0 +1,127 @@
+// Functions over tuples of parameters, and what all optimizers do to gradients first.
+#include "transform/optimizer_writer.h"
+
+#include <algorithm>
+#include <map>
+
+#include "ir/operators/evaluator.h"
+#include "ir/operators/op.h"
+
+namespace relish {
+
+void OptimizerWriter::begin(std::string name) {
+  function_ = Function{};
+  function_.name = std::move(name);
+  builder_ = FunctionBuilder();
+  renamed_.clear();
+  builder_.begin_block(true);
+}
+
+void OptimizerWriter::finish(const Expr& result, const RoleSignature& roles) {
+  builder_.end_block();
+  std::vector<Binding> bindings = builder_.take_bindings();
+  close_function(function_, std::move(bindings), result, renamed_);
+  set_role(target_, std::move(function_), roles);
+}
+
+Expr OptimizerWriter::parameter(const std::string& name, Type type) {
+  function_.params.emplace_back(builder_.fresh_name(name), std::move(type));
+  return Expr(function_.params.back());
+}
+
+std::vector<Expr> OptimizerWriter::parameter_tuple(const std::string& name, const std::vector<Type>& types,
+                                                   const std::vector<std::string>& names) {
+  const Expr whole = parameter(name, TupleType{types});
+  std::vector<Expr> fields;
+  for (std::size_t i = 0; i < types.size(); ++i)
+    fields.push_back(builder_.emit(tuple_get(whole, static_cast<int>(i)), names[i]));
+  return fields;
+}
+
+void OptimizerWriter::rename(const Expr& updated, const std::string& name) {
+  if (const Var* var = updated.as_var())
+    renamed_.insert_or_assign(var->id(), builder_.fresh_name(name + "_new"));
+}
+
+std::vector<Expr> OptimizerWriter::fields_of(const Expr& result) {
+  if (const auto* literal = result.as<TupleExpr>()) return literal->fields;
+  const TupleType* type = result.type().tuple();
+  if (!type) return {result};
+  std::vector<Expr> fields;
+  for (int i = 0; i < static_cast<int>(type->fields.size()); ++i)
+    fields.push_back(builder_.emit(tuple_get(result, i)));
+  return fields;
+}
+
+std::vector<Expr> OptimizerWriter::call_text(const Module& text, const std::string& name, const Known& known,
+                                             const NamedArguments& numbers) {
+  const FunctionPtr callee = text.function(name);
+  RELISH_CHECK(callee != nullptr, name);
+  const auto find = [&](std::string_view wanted) {
+    return std::find_if(known.begin(), known.end(), [&](const auto& item) { return item.first == wanted; });
+  };
+  std::vector<Expr> args;
+  for (const Var& param : callee->params) {
+    if (const auto found = find(param.name()); found != known.end()) {
+      args.push_back(found->second);
+    } else if (param.name() == "steps") {
+      const auto counter = find("num_steps");
+      RELISH_CHECK(counter != known.end());
+      args.push_back(builder_.emit(
+          op_call(*find_op("astype"), {counter->second}, {{"dtype", Attribute(dtype_)}}), "steps"));
+    } else {
+      args.push_back(numbers.value(param.name()));
+    }
+  }
+  return fields_of(inline_call(builder_, target_, text, *callee, args));
+}
+
+void OptimizerWriter::change_gradients(const std::vector<Expr>& params, std::vector<Expr>& gradients,
+                                       const std::vector<GradientSteps>& steps) {
+  // All names, in the order that they have for each parameter: only what stands last differs.
+  std::vector<std::string> names;
+  const auto holds = [](const std::vector<std::string>& all, const std::string& name) {
+    return std::find(all.begin(), all.end(), name) != all.end();
+  };
+  for (const GradientSteps& own : steps)
+    for (const std::string& name : own.names)
+      if (!holds(names, name)) names.push_back(name);
+  if (names.empty()) return;
+  const ModulePtr text = body_loader().load("optimizers/gradients.relish");
+  for (const std::string& name : names) {
+    if (text->function("apply_" + name)) {
+      for (std::size_t i = 0; i < params.size(); ++i) {
+        if (!holds(steps[i].names, name)) continue;
+        const Known known = {{"p", params[i]}, {"g", gradients[i]}};
+        gradients[i] = call_text(*text, "apply_" + name, known, steps[i].numbers).at(0);
+      }
+      continue;
+    }
+    // One factor for all, from the sum of all squares.
+    const NamedArguments& numbers = steps.front().numbers;
+    std::optional<Expr> squares;
+    for (const Expr& gradient : gradients) {
+      const Expr own = call_text(*text, "sum_of_squares", {{"g", gradient}}, numbers).at(0);
+      squares = squares ? builder_.emit(op_call(*find_op("add"), {*squares, own}, {})) : own;
+    }
+    const Expr factor = call_text(*text, name + "_factor", {{"squares", *squares}}, numbers).at(0);
+    for (Expr& gradient : gradients)
+      gradient = call_text(*text, "scaled", {{"g", gradient}, {"factor", factor}}, numbers).at(0);
+  }
+}
+
+std::vector<Expr> OptimizerWriter::rates_of(const Expr& lr, const std::vector<double>& factors) {
+  std::map<double, Expr> made = {{1.0, lr}};
+  std::vector<Expr> rates;
+  for (const double factor : factors) {
+    const auto [place, added] = made.try_emplace(factor, lr);
+    if (added) {
+      const Expr times = constant(Tensor::scalar(dtype_, factor));
+      place->second = builder_.emit(op_call(*find_op("multiply"), {lr, times}, {}), "lr_of_group");
+    }
+    rates.push_back(place->second);
+  }
+  return rates;
+}
+
+}  // namespace relish

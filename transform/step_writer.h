@@ -1,0 +1,70 @@
+// The functions of one step of training, around the adjoint of the loss: train_step, and what it is made of
+// when several batches are one step. They call the adjoint and the optimizer, so they print as a few short
+// lines and compile as one.
+#pragma once
+
+#include "ir/nodes/builder.h"
+#include "transform/parameter_marks.h"
+
+namespace relish {
+
+struct ModelParameters;
+
+struct StepOptions {
+  Type states;  // of the optimizer
+  DType dtype = DType::Float32;
+  std::size_t targets = 0;        // so many parameters of the adjoint at the end belong to the loss
+  std::optional<double> average;  // decay of moving averages
+  // The adjoint has a parameter of this name that its loss is multiplied by; the optimizer's states say what
+  // it is (see loss_scaling.h), and the second result is the loss itself. Empty: none.
+  std::string loss_scale;
+};
+
+class StepWriter {
+ public:
+  // `key`: the adjoint's parameter that is the key; empty: none.
+  StepWriter(Module& module, FunctionPtr adjoint, const ModelParameters& model, std::string key,
+             StepOptions options);
+
+  void write_step();
+  void write_add_gradients();
+  void write_apply_gradients();
+
+ private:
+  struct Differentiated {
+    Expr loss, gradients;
+    Expr new_buffers;  // undefined when the model has none
+  };
+  void begin(std::string name);
+  void finish();
+  void take_model();
+  Differentiated differentiate(const std::optional<Expr>& scale);
+  Expr update(const Expr& gradients, const Var& states, const Var& lr, Expr new_buffers);
+  void result(Role role, const Expr& value);
+  Var parameter(std::string_view name, Type type, RoleSlot role);
+  template <class Make>
+  Expr each(const std::vector<std::string>& names, const Expr& whole, std::string_view suffix,
+            const Make& make);
+  Expr averaged(const Expr& params);
+  std::optional<Expr> field(const Var& whole, const std::vector<std::string>& names, const std::string& name);
+  std::vector<Expr> arguments(const std::optional<Expr>& scale);
+
+  Module& module_;
+  const FunctionPtr held_;  // the adjoint stays while functions are added
+  const Function& adjoint_;
+  const ModelParameters& model_;
+  const std::string key_;
+  const StepOptions options_;
+  Function fresh_;  // sizes are the function's own: the batch size is as free as in the model
+  FunctionBuilder builder_;
+  Function step_;
+  RoleSignature roles_;
+  Var params_;
+  std::optional<Var> buffers_, averages_;
+  std::vector<Expr> results_;
+};
+
+// The types of the parameters of these names.
+std::vector<Type> types_of_parameters(const Function& function, const std::vector<std::string>& names);
+
+}  // namespace relish
