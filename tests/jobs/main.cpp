@@ -23,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A perceptron with batch_norm, dropout, a schedule, Adam, shuffled rows and validation; a few seconds.
+// A perceptron with batch_norm, dropout, augmentation, a schedule, Adam with a group of its own, steps in
+// bfloat16, shuffled rows and validation; a few seconds.
 constexpr const char* job_text = R"job(@I.ir_module
 class Net:
     @R.function
@@ -36,11 +37,16 @@ class Net:
         y = R.add(R.matmul(h[0], w1), b1)
         return y
 
+    @R.function
+    def shaken(x: R.Tensor(("n", 64), "float32"), key: R.Tensor((2,), "uint32")):
+        return R.add(x, R.multiply(R.random.uniform(key, (64,)), R.const(0.05, "float32")))
+
 x = rand((1000, 64), seed=1)
 y = R.argmax(rand((1000, 10), seed=2), axis=1)
 t = train(Net.main, data=(x, y), loss="cross_entropy", optimizer="adam(lr=0.001)", schedule="cosine(warmup=20)",
           validation=(x, y), metrics=["accuracy"], epochs=arg("epochs", 60), batch_size=32, log_every=7,
-          average=0.98, early_stopping="loss(patience=1000)")
+          average=0.98, early_stopping="loss(patience=1000)", groups={"b*": {"lr": 0.002}}, clip_norm=1.0,
+          prepare=Net.shaken, precision=arg("precision", "bf16"), accumulate=arg("accumulate", 1))
 print(t["status"], t["steps"])
 )job";
 
@@ -59,14 +65,18 @@ void report(const std::string& what, const std::string& problem) {
 
 class JobFolder {
  public:
-  JobFolder() { folder_.put("job.relish", job_text); }
+  // `settings`: what the command line sets, "--set" and its values.
+  explicit JobFolder(std::vector<std::string> settings = {}) : settings_(std::move(settings)) {
+    folder_.put("job.relish", job_text);
+  }
 
   ProcessRequest request(std::vector<std::string> more = {}, int every = steps_between_checkpoints) const {
     ProcessRequest request;
     request.folder = folder_.path();
     request.arguments = {"run", "job.relish",         "--run-dir",
                          "out", "--checkpoint-every", std::to_string(every)};
-    request.arguments.insert(request.arguments.end(), more.begin(), more.end());
+    for (const auto* words : {&settings_, &more})
+      request.arguments.insert(request.arguments.end(), words->begin(), words->end());
     request.limit_seconds = 120;
     return request;
   }
@@ -89,6 +99,7 @@ class JobFolder {
 
  private:
   TemporaryFolder folder_;
+  std::vector<std::string> settings_;
 };
 
 std::vector<std::int64_t> steps_in_metrics(const JobFolder& job) {
@@ -102,18 +113,19 @@ std::vector<std::int64_t> steps_in_metrics(const JobFolder& job) {
 }
 
 struct Undisturbed {
+  std::vector<std::string> settings;
   std::string weights;
   std::vector<std::int64_t> steps;
   double milliseconds = 0;
 };
 
-Undisturbed run_undisturbed() {
-  const JobFolder job;
+Undisturbed run_undisturbed(const std::vector<std::string>& settings = {}) {
+  const JobFolder job(settings);
   const auto start = std::chrono::steady_clock::now();
   const ProcessResult result = run_program(job.request());
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
   if (result.exit_code != 0) report("the undisturbed job", result.error_output);
-  return {bytes_of(job.file("final.safetensors")), steps_in_metrics(job), time.count()};
+  return {settings, bytes_of(job.file("final.safetensors")), steps_in_metrics(job), time.count()};
 }
 
 std::string compare_with(const JobFolder& job, const Undisturbed& whole) {
@@ -127,7 +139,7 @@ std::string compare_with(const JobFolder& job, const Undisturbed& whole) {
 
 // Kills the job at random moments and lets it go on, until so many kills; then lets it finish.
 void try_kills(int kills, std::mt19937_64& random, const Undisturbed& whole) {
-  const JobFolder job;
+  const JobFolder job(whole.settings);
   int done = 0;
   while (done < kills) {
     ProcessRequest request = job.request({"--resume", "auto", "--threads", random() % 2 ? "1" : "2"});
@@ -228,7 +240,11 @@ int run_all(int kills, int signals, std::uint64_t seed) {
   constexpr int kills_of_a_job = 5;
   for (int done = 0; done < kills; done += kills_of_a_job)
     try_kills(std::min(kills_of_a_job, kills - done), random, whole);
-  fmt::print("{} kills\n", kills);
+  // Steps over several batches, and a loss scale among the states.
+  const int others = (kills + 2) / 3;
+  try_kills(others, random,
+            run_undisturbed({"--set", "accumulate=2", "--set", "precision=fp16", "--set", "epochs=20"}));
+  fmt::print("{} kills\n", kills + others);
   for (int i = 0; i < signals; ++i) {
     constexpr int kinds[] = {SIGTERM, SIGINT, SIGHUP};
     const int signal = kinds[i % 3];

@@ -1,7 +1,10 @@
 #!/usr/bin/python3
-"""Writes training/convnet.npz: 50 steps of a small convolutional network by PyTorch, in float64, on one thread.
+"""Writes training/: 50 steps of small networks by PyTorch, in float64, on one thread.
 
-The network has a batch_norm and a dropout. The order of rows and the masks are made here from the layout that
+convnet.npz: a convolutional network. groups.npz: a perceptron whose biases have a learning rate and a decay of their
+own. transformer.npz: a block of causal attention under a cosine with warmup, the norm of its gradients bounded.
+
+The convolutional network has a batch_norm and a dropout. The order of rows and the masks are made here from the layout that
 docs/training.md states, with the Philox of digits.py, so that nothing comes from the program. Under "x" and "targets"
 stand the data, under "start.NAME" the first values and under "NAME" what they are behind the last step, running
 statistics included. The variance that joins the running one is divided by the count of the batch, as TVM has it;
@@ -52,16 +55,76 @@ def batch_norm(x, gamma, beta, mean, variance):
     return result, new_mean, (1 - MOMENTUM) * variance + MOMENTUM * batch.var(1, unbiased=False)
 
 
-def main():
-    torch.set_num_threads(1)
+def rows_of(step, rows, batch):
+    batches = rows // batch
+    epoch_key = fold_in((SEED, 0), step // batches)
+    return [permuted(epoch_key, rows, step % batches * batch + i) for i in range(batch)]
+
+
+def write(name, start, now, loss, **data):
+    entries = dict(data, loss=np.array(loss.item()))
+    entries.update({f"start.{key}": value for key, value in start.items()})
+    entries.update({key: value.detach().numpy() for key, value in now.items()})
+    np.savez(FOLDER / name, **entries)
+
+
+def train_groups():
+    rng = np.random.default_rng(14)
+    start = {"w0": rng.normal(0, 0.5, (5, 8)), "b0": rng.normal(0, 0.1, 8),
+             "w1": rng.normal(0, 0.5, (8, 2)), "b1": np.zeros(2)}
+    x, y = rng.normal(0, 1, (24, 5)), rng.normal(0, 1, (24, 2))
+    now = {name: torch.from_numpy(value.copy()).requires_grad_() for name, value in start.items()}
+    optimizer = torch.optim.AdamW([{"params": [now["w0"], now["w1"]]},
+                                   {"params": [now["b0"], now["b1"]], "lr": 0.03, "weight_decay": 0.0}],
+                                  lr=0.01, weight_decay=0.05)
+    for step in range(STEPS):
+        rows = rows_of(step, 24, 8)
+        hidden = torch.tanh(torch.from_numpy(x[rows]) @ now["w0"] + now["b0"])
+        loss = F.mse_loss(hidden @ now["w1"] + now["b1"], torch.from_numpy(y[rows]))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    write("groups.npz", start, now, loss, x=x, y=y)
+
+
+def train_transformer():
+    rng = np.random.default_rng(15)
+    start = {"embedding": rng.normal(0, 0.5, (7, 6)), "gamma": 1 + rng.uniform(-0.1, 0.1, 6),
+             "beta": rng.uniform(-0.1, 0.1, 6), "w_q": rng.normal(0, 0.4, (6, 6)), "w_k": rng.normal(0, 0.4, (6, 6)),
+             "w_v": rng.normal(0, 0.4, (6, 6)), "w_out": rng.normal(0, 0.4, (6, 7))}
+    tokens = rng.integers(0, 7, (20, 5))
+    inputs, targets = tokens[:, :4].copy(), tokens[:, 1:].copy()
+    now = {name: torch.from_numpy(value.copy()).requires_grad_() for name, value in start.items()}
+    optimizer = torch.optim.Adam(now.values(), lr=0.02)
+    hidden_places = torch.triu(torch.ones(4, 4, dtype=torch.bool), 1)
+    warmup, peak = 5, 0.02
+    for step in range(STEPS):
+        if step < warmup:
+            rate = peak * (step + 1) / warmup
+        else:
+            rate = peak * 0.5 * (1 + np.cos(np.pi * (step - warmup) / (STEPS - warmup)))
+        optimizer.param_groups[0]["lr"] = rate
+        rows = rows_of(step, 20, 10)
+        h = F.embedding(torch.from_numpy(inputs[rows]), now["embedding"])
+        n = F.layer_norm(h, (6,), now["gamma"], now["beta"], 1e-5)
+        scores = (n @ now["w_q"]) @ (n @ now["w_k"]).transpose(1, 2) / np.sqrt(6)
+        shares = torch.softmax(scores.masked_fill(hidden_places, -1e9), -1)
+        logits = (h + shares @ (n @ now["w_v"])) @ now["w_out"]
+        loss = F.cross_entropy(logits.transpose(1, 2), torch.from_numpy(targets[rows]))
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(now.values(), 0.3)
+        optimizer.step()
+    write("transformer.npz", start, now, loss, tokens=inputs, targets=targets)
+
+
+def train_convnet():
     start, x, targets = make_inputs()
     now = {name: torch.from_numpy(value.copy()) for name, value in start.items()}
     params = [now[name].requires_grad_() for name in TRAINED]
     optimizer = torch.optim.SGD(params, lr=RATE, momentum=0.9, weight_decay=0.01)
-    batches = ROWS // BATCH
     for step in range(STEPS):
-        epoch_key = fold_in((SEED, 0), step // batches)
-        rows = [permuted(epoch_key, ROWS, step % batches * BATCH + i) for i in range(BATCH)]
+        rows = rows_of(step, ROWS, BATCH)
         c = F.conv2d(torch.from_numpy(x[rows]), now["kernel"], padding=1)
         n, now["running_mean"], now["running_var"] = batch_norm(c, now["gamma"], now["beta"], now["running_mean"], now["running_var"])
         features = F.max_pool2d(torch.relu(n), 2).flatten(1)
@@ -70,11 +133,15 @@ def main():
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+    write("convnet.npz", start, now, loss, x=x, targets=targets)
+
+
+def main():
+    torch.set_num_threads(1)
     FOLDER.mkdir(exist_ok=True)
-    entries = {"x": x, "targets": targets, "loss": np.array(loss.item())}
-    entries.update({f"start.{name}": value for name, value in start.items()})
-    entries.update({name: value.detach().numpy() for name, value in now.items()})
-    np.savez(FOLDER / "convnet.npz", **entries)
+    train_convnet()
+    train_groups()
+    train_transformer()
 
 
 if __name__ == "__main__":
