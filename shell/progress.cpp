@@ -6,15 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdlib>
+#include <fstream>
+
+#include "train/report/run_record.h"
 
 namespace relish {
 namespace {
 
-constexpr auto live_interval = std::chrono::milliseconds(100);
-constexpr auto line_interval = std::chrono::seconds(1);
+constexpr double live_interval = 0.1, line_interval = 1;  // seconds
 constexpr int loss_digits = 6;
 constexpr std::size_t most_names = 20;  // in a line
 
@@ -29,9 +29,27 @@ std::size_t terminal_width() {
   return 80;
 }
 
-std::string duration_text(double seconds) {
-  if (seconds < 100) return fmt::format("{:.0f}s", seconds);
-  return fmt::format("{:.0f}m{:02.0f}s", std::floor(seconds / 60), std::floor(std::fmod(seconds, 60)));
+// Memory that the process has in use, in MiB; 0 where the system does not say.
+std::int64_t resident_mebibytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t all = 0, resident = 0;
+  if (!(file >> all >> resident)) return 0;
+  constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+  return resident * sysconf(_SC_PAGESIZE) / mebibyte;
+}
+
+// The value of an epoch by which the job is judged: of the validation data before that of the training rows,
+// one that was asked for before the loss.
+std::string judged_value(const EpochReport& report) {
+  std::string text;
+  for (const auto& [name, value] : report.metrics) {
+    if (text.empty()) text = fmt::format(" {} {}", name, loss_text(value));
+  }
+  if (!report.validation || report.validation->empty()) return text;
+  auto shown = report.validation->begin();
+  for (auto at = shown; at != report.validation->end() && shown->first == "loss"; ++at)
+    if (at->first != "loss") shown = at;
+  return fmt::format(" validation {} {}", shown->first, loss_text(shown->second));
 }
 
 std::string name_list(const std::vector<std::string>& names) {
@@ -44,20 +62,10 @@ std::string name_list(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::string loss_text(double loss) {
-  if (std::isnan(loss)) return "nan";
-  if (std::isinf(loss)) return loss < 0 ? "-inf" : "inf";
-  char buffer[64];
-  auto end = std::to_chars(buffer, buffer + sizeof buffer, loss, std::chars_format::general, loss_digits).ptr;
-  return std::string(buffer, end);
-}
+std::string loss_text(double loss) { return short_number(loss); }
 
 TrainingProgress::TrainingProgress(Session& session, std::optional<Every> asked)
-    : session_(session),
-      live_(terminal_for_live_line()),
-      asked_(asked),
-      lines_(most_lines_at_once),
-      line_since_(Clock::now()) {}
+    : session_(session), live_(terminal_for_live_line()), asked_(asked), lines_(most_lines_at_once) {}
 
 TrainingProgress::~TrainingProgress() { erase_live_line(); }
 
@@ -77,10 +85,12 @@ bool TrainingProgress::due(const StepReport& report, Printed& last) {
     last = now;
     return true;
   }
-  if (Clock::now() - line_since_ >= line_interval) {
-    line_since_ = Clock::now();
+  if (report.seconds - line_since_ >= line_interval) {
+    line_since_ = report.seconds;
     lines_ = std::min(lines_ + 1, most_lines_at_once);
   }
+  if (report.step - last.step < report.total_steps / most_lines_of_a_kind && !ends && report.step > 1)
+    return false;
   if (lines_ == 0 && !ends) {
     if (!told_) {
       erase_live_line();
@@ -126,22 +136,37 @@ void TrainingProgress::on_step(const StepReport& report) {
   if (report.logged && due(report, last_step_)) {
     print(fmt::format("step {} epoch {} loss {}", report.step, report.epoch, loss_text(report.loss)));
   }
-  auto now = Clock::now();
-  if (!live_ || now - shown_at_ < live_interval) return;
-  shown_at_ = now;
-  double done =
-      report.total_steps > 0 ? static_cast<double>(report.step) / static_cast<double>(report.total_steps) : 0;
-  double left = done > 0 ? report.seconds / done - report.seconds : 0;
-  std::string line = fmt::format(
-      "{:3.0f}% step {}/{} loss {} {:.0f} samples/s {} left", 100 * done, report.step, report.total_steps,
-      loss_text(report.loss), report.seconds > 0 ? static_cast<double>(report.samples) / report.seconds : 0.0,
-      duration_text(left));
+  if (!first_step_) first_step_ = report;
+  const bool due_again = !line_shown_ || report.seconds - shown_at_ >= live_interval;
+  if (!live_ || !due_again) return;
+  shown_at_ = report.seconds;
+  std::string line = live_line(report);
   line.resize(std::min(line.size(), terminal_width() - 1));
   write_error_text("\r" + line + "\x1b[K");
   line_shown_ = true;
 }
 
+// What matters least stands last, where a narrow terminal cuts it off.
+std::string TrainingProgress::live_line(const StepReport& report) const {
+  const double share =
+      report.total_steps > 0 ? static_cast<double>(report.step) / static_cast<double>(report.total_steps) : 0;
+  std::string line = fmt::format("{:3.0f}% step {}/{} loss {}{}", 100 * share, report.step,
+                                 report.total_steps, loss_text(report.loss), metric_);
+  // The pace of this process behind its first step, also when it goes on where another stopped.
+  const double seconds = report.seconds - first_step_->seconds;
+  const std::int64_t steps = report.step - first_step_->step;
+  if (steps > 0 && seconds > 0) {
+    const double rate = static_cast<double>(report.samples - first_step_->samples) / seconds;
+    const double left = seconds / static_cast<double>(steps) *
+                        static_cast<double>(std::max<std::int64_t>(report.total_steps - report.step, 0));
+    line += fmt::format(" {:.0f} samples/s {} left", rate, duration_text(left));
+  }
+  if (const std::int64_t memory = resident_mebibytes(); memory > 0) line += fmt::format(" {} MiB", memory);
+  return line;
+}
+
 void TrainingProgress::on_epoch(const EpochReport& report) {
+  metric_ = judged_value(report);
   if (!due(report.step, last_epoch_)) return;
   std::string line = fmt::format("epoch {} mean loss {}", report.step.epoch, loss_text(report.loss));
   for (const auto& [name, value] : report.metrics) line += fmt::format(" {} {}", name, loss_text(value));

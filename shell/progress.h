@@ -1,9 +1,10 @@
 // The terminal's side of a training job: lines of logged steps and epochs, and on a terminal a live line
 // between them. A short job prints every line, the same wherever and whenever it runs; one that has printed
-// `most_lines_at_once` prints one a second. What the user asks for by log_every holds instead, for all lines.
+// `most_lines_at_once` prints one a second, and never more than `most_lines_of_a_kind` in all, so that the
+// log of a month is read like that of a minute. What the user asks for by log_every holds instead, for all
+// lines.
 #pragma once
 
-#include <chrono>
 #include <optional>
 
 #include "shell/session.h"
@@ -26,8 +27,6 @@ class TrainingProgress : public TrainingObserver {
   void on_epoch(const EpochReport& report) override;
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   // Whether the line is due: `step` and `seconds` say when it is, `last` when the line of its kind before it
   // was printed.
   struct Printed {
@@ -37,19 +36,23 @@ class TrainingProgress : public TrainingObserver {
   bool due(const StepReport& report, Printed& last);
   void print(const std::string& line);
   void erase_live_line();
+  std::string live_line(const StepReport& report) const;
 
   Session& session_;
   bool live_;  // standard error is a terminal
   std::optional<Every> asked_;
   Printed last_step_, last_epoch_;
-  int lines_ = 0;                   // that may still be printed at once
-  Clock::time_point line_since_{};  // since then they grow, by one a second
-  bool told_ = false;               // that lines are left out
+  int lines_ = 0;          // that may still be printed at once
+  double line_since_ = 0;  // seconds of the job; since then they grow, by one a second
+  bool told_ = false;      // that lines are left out
   bool line_shown_ = false;
-  Clock::time_point shown_at_{};
+  double shown_at_ = 0;                   // seconds of the job at the live line before
+  std::optional<StepReport> first_step_;  // of this process, which holds compiling; the pace counts from it
+  std::string metric_;                    // of the last epoch, as the live line shows it
 };
 
 inline constexpr int most_lines_at_once = 60;
+inline constexpr std::int64_t most_lines_of_a_kind = 4000;
 
 // "0.4321": six significant digits, the number of a loss line.
 std::string loss_text(double loss);

@@ -24,6 +24,7 @@ struct Settings {
   std::uint64_t seed = 0;
   std::uint64_t draws = 0;         // of rand() and randn() without a seed so far
   std::vector<std::string> roots;  // folders whose files scripts may name by any path
+  std::vector<std::string> words;  // the common options of the command line as they were written
   bool debug = false;              // stack of notes for internal errors
   bool color = false;              // of diagnostics
   bool quiet = false;              // no warnings or notes: what runs was run before

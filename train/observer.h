@@ -22,7 +22,7 @@ struct StepReport {
   double loss = 0;                // of this step's batch, before its update
   double learning_rate = 0;
   std::int64_t samples = 0;       // seen since the start of the job
-  double samples_per_second = 0;  // since the last logged step, without validation
+  double samples_per_second = 0;  // since the last logged step, without validation; 0: unknown
   double seconds = 0;             // since the start of the job
   bool logged = false;            // this step is written to the metrics of the run
 };

@@ -176,6 +176,8 @@ void RunFolder::sync_metrics() {
 
 void RunFolder::write_script(std::string_view text) { write_file_atomically(file("script.relish"), text); }
 
+void RunFolder::write_page(std::string_view text) { write_file_atomically(file("report.md"), text); }
+
 void RunFolder::write_metrics(const StepReport& step, const EpochReport* epoch) {
   const double samples_per_second = rounded(step.samples_per_second, 10);
   const double seconds = rounded(step.seconds, 1000);
@@ -202,9 +204,10 @@ void RunFolder::write_metrics(const StepReport& step, const EpochReport* epoch) 
     append_metric(metric, epoch != nullptr ? &epoch->metrics : nullptr, metric);
   for (const std::string& metric : validation_metrics_)
     append_metric("validation_" + metric, validation, metric);
-  append_cell(line, fmt::format("{}", samples_per_second));
+  // The first step of a process is compiled in its time; it has no pace.
+  append_cell(line, step.samples_per_second > 0 ? fmt::format("{}", samples_per_second) : "");
   append_cell(line, fmt::format("{}", seconds));
-  json["samples_per_s"] = samples_per_second;
+  if (step.samples_per_second > 0) json["samples_per_s"] = samples_per_second;
   json["wall_s"] = seconds;
   jsonl_->write_line(dump(json, -1));
   csv_->write_line(std::move(line));
@@ -224,6 +227,7 @@ void RunFolder::write_report(const RunReport& report, const NamedTensors& parame
                {"steps", report.steps},
                {"epochs", report.epochs},
                {"seconds", rounded(report.seconds, 1000)}};
+  if (description_.validation_rows) json["validation_rows"] = *description_.validation_rows;
   if (!report.error.empty()) json["error"] = report.error;
   if (report.skipped_steps > 0) json["skipped_steps"] = report.skipped_steps;
   if (report.seconds_waited > 0 && report.seconds > 0)
@@ -234,6 +238,8 @@ void RunFolder::write_report(const RunReport& report, const NamedTensors& parame
   json["weights"] = report.weights.empty() ? Json(nullptr) : Json(report.weights);
   json["settings"] = Json::object();
   for (const auto& [name, value] : description_.settings) json["settings"][name] = value;
+  json["options"] = Json::object();
+  for (const auto& [name, value] : description_.options) json["options"][name] = value;
   json["inputs"] = description_.inputs;
   json["targets"] = description_.targets;
   json["parameters"] = Json::array();

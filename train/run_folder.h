@@ -37,7 +37,9 @@ struct RunDescription {
   std::uint64_t seed = 0;
   std::int64_t batch_size = 0;
   std::int64_t rows = 0;
+  std::optional<std::int64_t> validation_rows;
   std::vector<std::pair<std::string, std::string>> settings;   // values of arg(), as text
+  std::vector<std::pair<std::string, std::string>> options;    // of train that decide what is computed
   std::vector<std::string> trained, buffers, inputs, targets;  // names of parameters of the step
 };
 
@@ -85,6 +87,7 @@ class RunFolder {
   // Keeps so much of the metrics files.
   void start_metrics(const MetricsLengths& kept);
   void write_script(std::string_view text);
+  void write_page(std::string_view text);  // report.md
   // A line of metrics.jsonl and metrics.csv. The last step of an epoch comes with the epoch's report, so that
   // each step stands in them once.
   void write_metrics(const StepReport& step, const EpochReport* epoch);

@@ -17,6 +17,7 @@
 #include "support/file_access.h"
 #include "support/render.h"
 #include "support/value_text.h"
+#include "train/report/event_file.h"
 
 namespace relish {
 namespace {
@@ -97,7 +98,7 @@ bool is_of_a_job(std::string_view name) {
   if (is_unfinished(name)) return true;
   constexpr std::string_view own[] = {"metrics.jsonl", "metrics.csv",   "final.safetensors",
                                       "report.json",   "script.relish", "best.safetensors",
-                                      "lock"};
+                                      "report.md",     event_file_name, "lock"};
   if (std::find(std::begin(own), std::end(own), name) != std::end(own)) return true;
   return step_of_checkpoint(name).has_value();
 }

@@ -3,8 +3,14 @@
 
 #include <algorithm>
 
+#include <chrono>
+
+#include "support/file_access.h"
 #include "support/interrupt.h"
 #include "train/background_task.h"
+#include "train/report/confusion.h"
+#include "train/report/event_file.h"
+#include "train/report/report_page.h"
 
 namespace relish {
 namespace {
@@ -49,6 +55,47 @@ RunStatus status_of(const Failure& failure) {
                                                                     : RunStatus::Interrupted;
 }
 
+double seconds_since_1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+// The lines of the metrics as scalars, under the names that they have there.
+EventScalars scalars_of(const StepReport& step, const EpochReport* epoch) {
+  EventScalars scalars = {{"loss", step.loss}, {"lr", step.learning_rate}};
+  if (epoch != nullptr) {
+    scalars.emplace_back("epoch_loss", epoch->loss);
+    for (const auto& [name, value] : epoch->metrics) scalars.emplace_back(name, value);
+    if (epoch->validation)
+      for (const auto& [name, value] : *epoch->validation) scalars.emplace_back("validation_" + name, value);
+  }
+  if (step.samples_per_second > 0) scalars.emplace_back("samples_per_s", step.samples_per_second);
+  return scalars;
+}
+
+// What a classifier takes for what, of a job that came to its end; of validation data where there are some.
+// A signal meanwhile ends this and is given back: the job is done all the same.
+struct Looked {
+  std::optional<Confusion> confusion;
+  std::optional<Failure> interrupt;
+};
+Looked look_for_confusion(Evaluator& evaluator, const Trainer& trainer) {
+  constexpr std::int64_t most_rows = 20'000;
+  const InterruptHold results;
+  const TrainingSteps& steps = trainer.steps();
+  const auto& validation = steps.options().validation;
+  Looked looked;
+  try {
+    looked.confusion = count_confusion(evaluator, steps.program(),
+                                       steps.values_by_name(trainer.state(), TrainingSteps::Which::Judged),
+                                       validation ? *validation : steps.data(), most_rows);
+    if (looked.confusion) looked.confusion->data = validation ? "validation" : "training";
+  } catch (const Failure& failure) {
+    // The steps went well; a page without a table is no reason to fail.
+    if (failure.error_class() == ErrorClass::Interrupted) looked.interrupt = failure;
+  }
+  return looked;
+}
+
 // A trainer with the folder that keeps what it does.
 class Job {
  public:
@@ -64,13 +111,25 @@ class Job {
     if (request.folder.resume || !request.checkpoint.empty()) kept = resume(request);
     if (request.folder.resume) folder_.start_metrics(kept);
     if (!request.script_text.empty()) folder_.write_script(request.script_text);
+    // A folder that has events goes on with them.
+    const std::string events = folder_.file(event_file_name);
+    if (request.tensorboard || file_exists(events))
+      events_.emplace(events, folder_.file("metrics.jsonl"), seconds_since_1970() - trainer_.seconds());
+    began_ = trainer_.state().step;
+    had_results_ = file_exists(folder_.file("final.safetensors")) && file_exists(folder_.file("report.md"));
     RunReport report = report_of(trainer_, RunStatus::Running);
     report.weights = weights_;
     folder_.write_report(report, trainer_.named_parameters());
   }
 
+  // A job that was done already, and is so still, has its page.
+  bool has_page() const { return had_results_ && trainer_.state().step == began_; }
+
   LoopActions actions() {
-    return {[this](const StepReport& step, const EpochReport* epoch) { folder_.write_metrics(step, epoch); },
+    return {[this](const StepReport& step, const EpochReport* epoch) {
+              folder_.write_metrics(step, epoch);
+              if (events_) events_->write(step.seconds, step.step, scalars_of(step, epoch));
+            },
             [this] { save(); }, [this] { folder_.write_best(trainer_.named_parameters()); },
             [this] {
               if (writer_.running() && writer_.done()) collect();
@@ -91,6 +150,7 @@ class Job {
       }
       report.weights = weights_;
       folder_.write_report(report, trainer_.named_parameters());
+      write_page({});
     } catch (const Failure& second) {
       failure.note({}, fmt::format("the results could not be saved: {}", second.what()));
     }
@@ -101,12 +161,13 @@ class Job {
   }
 
   // Of a job that was not stopped; returns the path of the weights.
-  std::string finish(RunStatus status) {
+  std::string finish(RunStatus status, const std::optional<Confusion>& confusion) {
     collect();
     if (!is_saved()) folder_.save(checkpoint(), keep_);
     RunReport report = report_of(trainer_, status);
     report.weights = folder_.write_final(trainer_.named_parameters());
     folder_.write_report(report, trainer_.named_parameters());
+    if (!has_page()) write_page(confusion);
     return folder_.file(report.weights);
   }
 
@@ -122,11 +183,17 @@ class Job {
   static Mark mark_of(const TrainingState& state) { return {state.step, state.epochs_told}; }
   bool is_saved() const { return saved_ == mark_of(trainer_.state()); }
 
+  // From what the other files say.
+  void write_page(const std::optional<Confusion>& confusion) {
+    folder_.write_page(report_page(read_run(path()), confusion));
+  }
+
   static RunDescription described(const Trainer& trainer, RunDescription description) {
     const TrainingSteps& steps = trainer.steps();
     description.seed = steps.options().seed;
     description.batch_size = steps.batch_size();
     description.rows = steps.data().rows();
+    if (const auto& validation = steps.options().validation) description.validation_rows = validation->rows();
     description.tier = steps.tier();
     description.trained = steps.function().trained();
     description.buffers = steps.function().buffers();
@@ -220,10 +287,13 @@ class Job {
   TrainingObserver& listener_;
   JobIdentity identity_;
   RunFolder folder_;
-  Mark saved_;             // the newest checkpoint of this job
-  Mark saving_;            // the one that is being written
-  std::string weights_;    // its name in the folder; empty: none yet
-  BackgroundTask writer_;  // behind all that it uses
+  std::optional<EventFile> events_;
+  std::int64_t began_ = 0;    // step behind which this process goes on
+  bool had_results_ = false;  // of a job that came to its end before
+  Mark saved_;                // the newest checkpoint of this job
+  Mark saving_;               // the one that is being written
+  std::string weights_;       // its name in the folder; empty: none yet
+  BackgroundTask writer_;     // behind all that it uses
 };
 
 }  // namespace
@@ -249,6 +319,9 @@ TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const Da
     if (job) job->leave(status_of(failure), failure);
     throw;
   }
+  Looked looked;
+  if (job && reason != StopReason::Interrupted && !job->has_page())
+    looked = look_for_confusion(evaluator, trainer);
   // What was learned is written down whatever comes meanwhile.
   const InterruptShield saving;
   if (reason == StopReason::Interrupted) {
@@ -265,8 +338,9 @@ TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const Da
       result_of(trainer, reason == StopReason::Observer ? RunStatus::Stopped : RunStatus::Finished);
   if (job) {
     result.run_folder = job->path();
-    result.weights = job->finish(result.status);
+    result.weights = job->finish(result.status, looked.confusion);
   }
+  if (looked.interrupt) interrupt_flag.store(signal_of_exit_code(looked.interrupt->exit_code()));
   return result;
 }
 

@@ -14,7 +14,8 @@ struct RunRequest {
   std::string script_text;     // for script.relish; empty: none
   // The checkpoint to go on from, in place of the newest of a folder that is resumed; empty: that one.
   std::string checkpoint;
-  std::int64_t keep = 3;  // checkpoints of the folder, at least 2
+  std::int64_t keep = 3;     // checkpoints of the folder, at least 2
+  bool tensorboard = false;  // an event file beside the metrics
 };
 
 struct TrainResult {

@@ -78,8 +78,9 @@ StepReport Trainer::report_of(const DoneStep& done, double now) {
   report.seconds = now - pace_.started;
   const double training_seconds = now - pace_.logged - pace_.validation;
   report.samples_per_second =
-      training_seconds > 0 ? static_cast<double>(report.samples - pace_.samples_logged) / training_seconds
-                           : 0;
+      pace_.compiled && training_seconds > 0
+          ? static_cast<double>(report.samples - pace_.samples_logged) / training_seconds
+          : 0;
   report.logged = is_logged(report, done.step % batches == 0);
   if (report.logged) {
     pace_.logged = now;
@@ -126,6 +127,12 @@ void Trainer::tell(TrainingObserver& observer, const LoopActions& actions, std::
   // Written down first: an observer may wait for somebody who reads, and be told to stop there.
   for (std::size_t i = 0; i < done.size(); ++i) {
     reports.push_back(report_of(done[i], began + each * static_cast<double>(i + 1)));
+    if (fresh && !pace_.compiled) {  // what comes now was compiled: the pace is that of the steps
+      pace_.compiled = true;
+      pace_.logged = pace_.started + reports.back().seconds;
+      pace_.validation = 0;
+      pace_.samples_logged = reports.back().samples;
+    }
     if (reports.back().logged && !(ends_epoch && i + 1 == done.size())) actions.log(reports.back(), nullptr);
   }
   for (const StepReport& report : reports)

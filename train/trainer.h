@@ -88,8 +88,9 @@ class Trainer {
   // Seconds of the monotonic clock, for what is said of the pace.
   struct Pace {
     bool running = false;
-    double started = 0;  // when the job would have begun, had it run at one stretch
-    double logged = 0;   // the last logged step
+    bool compiled = false;  // the first step of this process, which is compiled in its time, is done
+    double started = 0;     // when the job would have begun, had it run at one stretch
+    double logged = 0;      // the last logged step
     double saved = 0;
     double validation = 0;  // that validation took since the last logged step
     std::int64_t samples_logged = 0;

@@ -74,6 +74,15 @@ void apply_common_options(const CommonTexts& texts, Settings& settings) {
   settings.roots = texts.roots;
   for (const std::string& native : texts.natives) NativeFunctions::instance().opt_in(native);
   settings.debug = settings.debug || texts.debug;
+  const auto keep = [&](std::string_view flag, const std::string& text) {
+    if (!text.empty()) settings.words.insert(settings.words.end(), {std::string(flag), text});
+  };
+  keep("--tier", texts.tier);
+  keep("--threads", texts.threads);
+  keep("--seed", texts.seed);
+  for (std::size_t i = 0; i < limit_flags().size(); ++i) keep(limit_flags()[i].flag, texts.limits[i]);
+  for (const std::string& root : texts.roots) keep("--root", root);
+  for (const std::string& native : texts.natives) keep("--native", native);
 }
 
 // Where CLI11 leaves what it parsed for one option of the command.

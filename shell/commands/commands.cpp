@@ -32,6 +32,9 @@
   COMMAND(passes, passes)                   \
   COMMAND(train, train)                     \
   COMMAND(evaluate, evaluate)               \
+  COMMAND(runs, runs)                       \
+  COMMAND(plot, plot)                       \
+  COMMAND(sweep, sweep)                     \
   COMMAND(time, time)                       \
   COMMAND(profile, profile)                 \
   COMMAND(machine, machine)                 \

@@ -95,7 +95,8 @@ void keep_job_flags(const Invocation& invocation) {
     if (const ScriptValue* value = invocation.find(flag))
       settings.job_flags.emplace_back(flag, text_of(*value));
   }
-  if (invocation.flag("overwrite")) settings.job_flags.emplace_back("overwrite", "True");
+  for (std::string_view flag : {"overwrite", "tensorboard"})
+    if (invocation.flag(flag)) settings.job_flags.emplace_back(flag, "True");
   settings.jobs = 0;
   settings.first_job.clear();
 }
@@ -142,6 +143,7 @@ void place_job(const Invocation& invocation, RunRequest& request) {
     request.folder.directory = invocation.output_path("run_dir");
   }
   request.folder.overwrite = invocation.flag("overwrite") || job_text(invocation, "overwrite") == "True";
+  request.tensorboard = invocation.flag("tensorboard") || job_text(invocation, "tensorboard") == "True";
   request.keep = kept_checkpoints(invocation, request.keep);
   if (const std::optional<std::string> resume = job_text(invocation, "resume"); resume && !resume->empty())
     place_resumed(invocation, *resume, request);

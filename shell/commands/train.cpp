@@ -74,6 +74,7 @@ constexpr Option options[] = {
     {"overwrite", OptionKind::Flag, "", overwrite_doc},
     {"checkpoint_every", OptionKind::Text, "60s", checkpoint_every_doc},
     {"keep", OptionKind::Integer, "3", keep_doc},
+    {"tensorboard", OptionKind::Flag, "", tensorboard_doc},
     {"time_limit", OptionKind::Text, "", time_limit_doc, 0, in_shell},
 };
 
@@ -112,6 +113,21 @@ void describe_origin(const Invocation& invocation, RunRequest& request) {
   if (!source->name().starts_with('<') && source->name() != "-") {
     request.folder.script = std::filesystem::path(source->name()).stem().string();
   }
+}
+
+// What decides the job beside its data, as text: for its report, and for the comparison of jobs.
+std::vector<std::pair<std::string, std::string>> told_options(const Invocation& invocation) {
+  constexpr std::string_view others[] = {
+      "data",      "validation",  "params", "batch_size",       "seed",      "log_every", "run_dir", "resume",
+      "overwrite", "tensorboard", "keep",   "checkpoint_every", "time_limit"};
+  std::vector<std::pair<std::string, std::string>> told;
+  for (const Option& option : invocation.command.options) {
+    const ScriptValue* value = invocation.find(option.name);
+    if (value == nullptr || std::find(std::begin(others), std::end(others), option.name) != std::end(others))
+      continue;
+    told.emplace_back(option.name, text_of(*value));
+  }
+  return told;
 }
 
 // Adds initial_params for the parameters that have no value.
@@ -335,6 +351,7 @@ ScriptValue run(Invocation& invocation) {
   request.description.loss = text_of_option("loss", "of the model");
   request.description.optimizer = text_of_option("optimizer", "");
   request.description.settings = session.settings().sets;
+  request.description.options = told_options(invocation);
 
   TrainResult result;
   {

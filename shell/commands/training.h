@@ -50,6 +50,7 @@ inline constexpr std::string_view checkpoint_every_doc =
 inline constexpr std::string_view keep_doc = "checkpoints that are kept, at least 2";
 inline constexpr std::string_view time_limit_doc =
     "save and end with exit code 75 when the process has run so long: 90s, 30m, 2h";
+inline constexpr std::string_view tensorboard_doc = "write an event file for TensorBoard beside the metrics";
 inline constexpr std::string_view log_every_doc = "steps between two lines of a kind, or seconds as 10s";
 
 // The flags of jobs that the shell's command `run` has been given, into the session. UsageError.

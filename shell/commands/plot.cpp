@@ -1,0 +1,92 @@
+// The command `plot`: curves of training jobs.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "shell/command.h"
+#include "shell/commands/run_table.h"
+#include "support/atomic_file.h"
+#include "support/render.h"
+#include "support/suggest.h"
+#include "train/report/chart.h"
+
+namespace relish::commands_plot {
+namespace {
+
+constexpr Option options[] = {
+    {"output", OptionKind::OutputFile, "", "an SVG picture in place of text", 'o', in_shell},
+    {"metric", OptionKind::Names, "the loss, and what the jobs are judged by",
+     "metrics; loss stands for loss and validation_loss", 0, in_shell},
+};
+constexpr Example examples[] = {
+    {"relish plot runs/train-1", ""},
+    {"relish plot runs/train-1 runs/train-2 --metric accuracy -o curves.svg", ""},
+};
+
+// As wide as the terminal, within reason.
+BrailleOptions for_standard_output() {
+  BrailleOptions result;
+  if (isatty(STDOUT_FILENO) == 0) return result;
+  const char* no_color = std::getenv("NO_COLOR");
+  result.color = no_color == nullptr || *no_color == 0;
+  constexpr int beside = 16, least = 20, most = 120;
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    result.columns = std::clamp(size.ws_col - beside, least, most);
+  return result;
+}
+
+void check_metrics(const Invocation& invocation, const std::vector<RunRecord>& runs) {
+  std::vector<std::string> known;
+  for (const RunRecord& run : runs)
+    for (const Curve& curve : run.curves) known.push_back(curve.name);
+  for (const std::string& name : invocation.names("metric")) {
+    const auto is_it = [&](const std::string& curve) {
+      return curve == name || base_of_metric(curve) == name;
+    };
+    if (std::none_of(known.begin(), known.end(), is_it))
+      invocation.refuse_value(
+          "metric", fmt::format("no job has logged '{}'{}", printable(name), did_you_mean(name, known)));
+  }
+}
+
+ScriptValue run(Invocation& invocation) {
+  const std::vector<RunRecord> runs = runs_at(invocation.files);
+  check_metrics(invocation, runs);
+  const std::vector<Chart> charts = charts_of(runs, invocation.names("metric"));
+  if (charts.empty())
+    fail(ErrorClass::Usage, {}, "run.empty", "the jobs have logged no step yet; there is nothing to plot");
+  if (invocation.given("output")) {
+    const std::string path = invocation.output_path("output");
+    if (!path.ends_with(".svg"))
+      invocation.refuse_value("output",
+                              fmt::format("found '{}'; expected a name that ends in .svg", printable(path)));
+    write_file_atomically(path, svg_charts(charts));
+    return {};
+  }
+  std::string text;
+  for (const Chart& chart : charts)
+    text += (text.empty() ? "" : "\n") + braille_chart(chart, for_standard_output());
+  text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+extern const Command command_plot;
+const Command command_plot{
+    .name = "plot",
+    .summary = "draws the curves of training jobs, in the terminal or as SVG",
+    .subject = Subject::Files,
+    .options = options,
+    .run = run,
+    .examples = examples,
+    .doc =
+        "Several jobs stand in one chart for each metric; a folder stands for the run folders in it. Values that "
+        "are positive and span more than two decades have a logarithmic axis.",
+    .surfaces = in_shell,
+};
+
+}  // namespace relish::commands_plot

@@ -1,0 +1,117 @@
+// Columns are as wide as their longest cell. Seed and batch size are options like others.
+#include "shell/commands/run_table.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "support/failure.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+using Cells = std::vector<std::string>;
+
+std::string option_of(const RunRecord& run, const std::string& name) {
+  for (const auto& [key, value] : run.options)
+    if (key == name) return value;
+  return "-";
+}
+
+// Names of options that are not the same in all runs, in the order in which they are met.
+std::vector<std::string> differing_options(const std::vector<RunRecord>& runs) {
+  std::vector<std::string> names;
+  for (const RunRecord& run : runs) {
+    for (const auto& [name, value] : run.options) {
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      if (std::any_of(runs.begin(), runs.end(),
+                      [&](const RunRecord& other) { return option_of(other, name) != option_of(run, name); }))
+        names.push_back(name);
+    }
+  }
+  return names;
+}
+
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+std::string lines_of_table(const std::vector<Cells>& rows) {
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const Cells& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  std::string text;
+  for (const Cells& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += row[i] + std::string(i + 1 == row.size() ? 0 : widths[i] - width_of(row[i]) + 2, ' ');
+    while (line.ends_with(' ')) line.pop_back();
+    text += (text.empty() ? "" : "\n") + line;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string run_table(const std::vector<RunRecord>& runs) {
+  const std::vector<std::string> options = differing_options(runs);
+  Cells head = {"run", "state", "step", "time", "best"};
+  head.insert(head.end(), options.begin(), options.end());
+  std::vector<Cells> rows = {head};
+  for (const RunRecord& run : runs) {
+    const std::optional<BestPoint> best = best_of(run, judged_metric(run));
+    Cells row = {
+        printable(run.path), run.state, std::to_string(run.step), duration_text(run.seconds),
+        best ? fmt::format("{} {} at {:.0f}", best->metric, short_number(best->point.value), best->point.step)
+             : "-"};
+    for (const std::string& option : options) row.push_back(printable(option_of(run, option)));
+    rows.push_back(std::move(row));
+  }
+  return lines_of_table(rows);
+}
+
+std::string run_table_json(const std::vector<RunRecord>& runs) {
+  using Json = nlohmann::ordered_json;
+  Json list = Json::array();
+  for (const RunRecord& run : runs) {
+    Json json = {{"run", run.path}, {"state", run.state}, {"step", run.step}, {"seconds", run.seconds}};
+    const std::optional<BestPoint> best = best_of(run, judged_metric(run));
+    json["best"] =
+        best ? Json{{"metric", best->metric}, {"value", best->point.value}, {"step", best->point.step}}
+             : Json(nullptr);
+    json["weights"] = run.weights.empty() ? Json(nullptr) : Json(run.weights);
+    json["options"] = Json::object();
+    for (const auto& [name, value] : run.options) json["options"][name] = value;
+    list.push_back(std::move(json));
+  }
+  return list.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+void order_by_result(std::vector<RunRecord>& runs) {
+  std::stable_sort(runs.begin(), runs.end(), [](const RunRecord& a, const RunRecord& b) {
+    const std::optional<BestPoint> left = best_of(a, judged_metric(a)), right = best_of(b, judged_metric(b));
+    if (!left || !right) return left && !right;
+    return is_lower_better(left->metric) ? left->point.value < right->point.value
+                                         : left->point.value > right->point.value;
+  });
+}
+
+std::vector<RunRecord> runs_at(const std::vector<std::string>& paths) {
+  std::vector<RunRecord> runs;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error))
+      fail_at(ErrorClass::IO, printable(path), "file.system", "there is no such folder");
+    const std::vector<std::string> found = find_runs(path);
+    if (found.empty())
+      fail(ErrorClass::Usage, {}, "run.none",
+           fmt::format("{} holds no run folder; expected one, such as runs/train-1, or a folder of them",
+                       printable(path)));
+    for (const std::string& folder : found) runs.push_back(read_run(folder));
+  }
+  return runs;
+}
+
+}  // namespace relish

@@ -1,0 +1,22 @@
+// Jobs side by side: the table of `runs`, and of the results of `sweep`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "train/report/run_record.h"
+
+namespace relish {
+
+// A line for each job, under a head: state, step, time, the best of what it is judged by, and those options
+// in which the jobs differ.
+std::string run_table(const std::vector<RunRecord>& runs);
+// The same as a JSON array, with all options.
+std::string run_table_json(const std::vector<RunRecord>& runs);
+// The best first, by what they are judged by; those without a value behind them.
+void order_by_result(std::vector<RunRecord>& runs);
+
+// The run folders at the paths and below them. UsageError where there is none.
+std::vector<RunRecord> runs_at(const std::vector<std::string>& paths);
+
+}  // namespace relish

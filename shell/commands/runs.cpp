@@ -1,0 +1,40 @@
+// The command `runs`: a table of training jobs.
+#include "shell/command.h"
+#include "shell/commands/run_table.h"
+
+namespace relish::commands_runs {
+namespace {
+
+constexpr Option options[] = {
+    {"json", OptionKind::Flag, "", "a JSON array, with all options of each job", 0, in_shell},
+    {"best", OptionKind::Flag, "", "the best job first", 0, in_shell},
+};
+constexpr Example examples[] = {{"relish runs", ""}, {"relish runs experiments --best", ""}};
+
+ScriptValue run(Invocation& invocation) {
+  std::vector<RunRecord> runs =
+      runs_at(invocation.files.empty() ? std::vector<std::string>{"runs"} : invocation.files);
+  if (invocation.flag("best")) order_by_result(runs);
+  return invocation.flag("json") ? run_table_json(runs) : run_table(runs);
+}
+
+}  // namespace
+
+extern const Command command_runs;
+const Command command_runs{
+    .name = "runs",
+    .summary = "lists training jobs: state, step, best metric, options that differ",
+    .subject = Subject::Files,
+    .options = options,
+    .run = run,
+    .examples = examples,
+    .doc =
+        "Of the run folders at the given folders, else in runs/, and up to three levels below. The state is the "
+        "`status` of the report, or `killed` where the report says `running` and no process holds the folder. "
+        "A job is judged by a metric of its validation data, one that was asked for before the loss, else by one "
+        "of the training rows.",
+    .subject_optional = true,
+    .surfaces = in_shell,
+};
+
+}  // namespace relish::commands_runs

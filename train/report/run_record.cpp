@@ -1,0 +1,257 @@
+// Reads report.json and metrics.jsonl. A line that a living job is writing, or that a killed one left half,
+// is the last one: it is passed over.
+#include "train/report/run_record.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "support/failure.h"
+#include "support/file_access.h"
+#include "support/render.h"
+
+namespace relish {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+std::string text_of_json(const Json& value) {
+  return value.is_string() ? value.get<std::string>()
+                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<Json> report_in(const std::string& path) {
+  std::ifstream file(path + "/report.json");
+  if (!file) return std::nullopt;
+  Json report = Json::parse(file, nullptr, false);
+  if (!report.is_object()) return std::nullopt;
+  const auto status = report.find("status");
+  if (status == report.end() || !status->is_string()) return std::nullopt;
+  return report;
+}
+
+// Whether a living process holds the folder.
+bool is_held(const std::string& path) {
+  const Descriptor lock = open_file(path + "/lock", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (!lock.good()) return false;
+  if (::flock(lock.get(), LOCK_SH | LOCK_NB) != 0) return true;
+  ::flock(lock.get(), LOCK_UN);
+  return false;
+}
+
+void add_point(std::vector<Curve>& curves, const std::string& name, double step, double value) {
+  auto found = std::find_if(curves.begin(), curves.end(), [&](const Curve& c) { return c.name == name; });
+  if (found == curves.end()) found = curves.insert(curves.end(), {name, {}});
+  if (std::isfinite(value)) found->points.push_back({step, value});
+}
+
+void read_metrics(const std::string& path, RunRecord& run) {
+  std::ifstream file(path);
+  std::string line;
+  for (std::int64_t number = 1; std::getline(file, line); ++number) {
+    const bool whole = !file.eof();
+    const Json json = Json::parse(line, nullptr, false);
+    const auto step = json.is_object() ? json.find("step") : json.end();
+    if (!json.is_object() || step == json.end() || !step->is_number()) {
+      if (!whole) return;
+      fail_at(ErrorClass::Data, path, "run.metrics",
+              fmt::format("line {}: found '{}'; expected a JSON object with the number of its step", number,
+                          printable(line)));
+    }
+    const double at = step->get<double>();
+    run.step = std::max(run.step, static_cast<std::int64_t>(at));
+    for (const auto& [name, value] : json.items())
+      if (name != "step" && name != "epoch" && value.is_number())
+        add_point(run.curves, name, at, value.get<double>());
+  }
+}
+
+std::vector<std::string> names_in(const Json& report, const char* key) {
+  std::vector<std::string> names;
+  if (const auto found = report.find(key); found != report.end() && found->is_array())
+    for (const Json& name : *found) names.push_back(text_of_json(name));
+  return names;
+}
+
+double number_in(const Json& report, const char* key) {
+  const auto found = report.find(key);
+  return found != report.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+std::string text_in(const Json& report, const char* key) {
+  const auto found = report.find(key);
+  return found != report.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+void read_parameters(const Json& report, RunRecord& run) {
+  const auto found = report.find("parameters");
+  if (found == report.end() || !found->is_array()) return;
+  for (const Json& parameter : *found) {
+    if (!parameter.is_object()) continue;
+    std::string shape;
+    for (const std::string& dim : names_in(parameter, "shape")) shape += (shape.empty() ? "" : ", ") + dim;
+    const auto is = [&](const char* key) { return parameter.value(key, Json(false)) == Json(true); };
+    run.parameters.push_back({text_in(parameter, "name"), text_in(parameter, "dtype") + " (" + shape + ")",
+                              is("buffer")    ? "running statistic"
+                              : is("trained") ? "trained"
+                                              : "kept"});
+  }
+}
+
+// "a10" behind "a9": digits by their value.
+bool natural_less(std::string_view a, std::string_view b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!digit(a[i]) || !digit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i;
+      ++j;
+      continue;
+    }
+    const auto run_of = [&](std::string_view text, std::size_t& at) {
+      while (at < text.size() && text[at] == '0') ++at;
+      const std::size_t begin = at;
+      while (at < text.size() && digit(text[at])) ++at;
+      return text.substr(begin, at - begin);
+    };
+    const std::string_view left = run_of(a, i), right = run_of(b, j);
+    if (left.size() != right.size()) return left.size() < right.size();
+    if (left != right) return left < right;
+  }
+  return a.size() - i < b.size() - j;
+}
+
+void collect_runs(const std::string& path, int levels, std::vector<std::string>& found) {
+  if (is_run_folder(path)) found.push_back(path);
+  if (levels == 0) return;
+  std::error_code error;
+  std::vector<std::string> folders;
+  for (fs::directory_iterator entries(path, error), end; !error && entries != end; entries.increment(error)) {
+    std::error_code gone;
+    if (fs::is_directory(entries->symlink_status(gone)))
+      folders.push_back(entries->path().filename().string());
+  }
+  std::sort(folders.begin(), folders.end(), natural_less);
+  const std::string prefix = path == "." ? "" : path.ends_with('/') ? path : path + "/";
+  for (const std::string& folder : folders) collect_runs(prefix + folder, levels - 1, found);
+}
+
+}  // namespace
+
+const Curve* RunRecord::curve(std::string_view name) const {
+  const auto found =
+      std::find_if(curves.begin(), curves.end(), [&](const Curve& curve) { return curve.name == name; });
+  return found == curves.end() ? nullptr : &*found;
+}
+
+bool is_run_folder(const std::string& path) { return report_in(path).has_value(); }
+
+RunRecord read_run(const std::string& path) {
+  const std::optional<Json> report = report_in(path);
+  if (!report) {
+    std::error_code error;
+    if (!fs::is_directory(path, error))
+      fail_at(ErrorClass::IO, path, "file.system", "there is no such run folder");
+    fail_at(ErrorClass::Data, path, "run.report",
+            "found no report.json of a job; expected a run folder, such as runs/train-1");
+  }
+  RunRecord run;
+  run.path = path;
+  run.state = text_in(*report, "status");
+  if (run.state == "running" && !is_held(path)) run.state = "killed";
+  run.error = text_in(*report, "error");
+  run.weights = text_in(*report, "weights");
+  run.step = static_cast<std::int64_t>(number_in(*report, "steps"));
+  run.epochs = static_cast<std::int64_t>(number_in(*report, "epochs"));
+  run.seconds = number_in(*report, "seconds");
+  constexpr std::array facts = {"relish", "script",          "function",     "tier",
+                                "rows",   "validation_rows", "skipped_steps"};
+  for (const char* fact : facts)
+    if (const auto found = report->find(fact); found != report->end() && !found->is_null())
+      run.facts.emplace_back(fact, text_of_json(*found));
+  for (const char* group : {"settings", "options"}) {
+    if (const auto found = report->find(group); found != report->end() && found->is_object())
+      for (const auto& [name, value] : found->items()) run.options.emplace_back(name, text_of_json(value));
+  }
+  for (const char* option : {"batch_size", "seed"})
+    if (const auto found = report->find(option); found != report->end())
+      run.options.emplace_back(option, text_of_json(*found));
+  run.inputs = names_in(*report, "inputs");
+  run.targets = names_in(*report, "targets");
+  read_parameters(*report, run);
+  read_metrics(path + "/metrics.jsonl", run);
+  return run;
+}
+
+std::vector<std::string> find_runs(const std::string& path) {
+  constexpr int levels_below = 3;
+  std::vector<std::string> found;
+  collect_runs(path, levels_below, found);
+  return found;
+}
+
+std::string_view base_of_metric(std::string_view name) {
+  constexpr std::string_view prefix = "validation_";
+  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+bool is_lower_better(std::string_view metric) {
+  constexpr std::array<std::string_view, 5> losses = {"loss", "epoch_loss", "mse", "mae", "perplexity"};
+  return std::find(losses.begin(), losses.end(), base_of_metric(metric)) != losses.end();
+}
+
+std::string judged_metric(const RunRecord& run) {
+  constexpr std::array<std::string_view, 5> always = {"loss", "lr", "epoch_loss", "samples_per_s", "wall_s"};
+  std::string validation_loss, training;
+  for (const Curve& curve : run.curves) {
+    const std::string_view base = base_of_metric(curve.name);
+    const bool of_validation = base != curve.name;
+    if (of_validation && base != "loss") return curve.name;
+    if (of_validation) validation_loss = curve.name;
+    const bool asked = std::find(always.begin(), always.end(), curve.name) == always.end();
+    if (!of_validation && asked && training.empty()) training = curve.name;
+  }
+  if (!validation_loss.empty()) return validation_loss;
+  if (!training.empty()) return training;
+  if (run.curve("epoch_loss") != nullptr) return "epoch_loss";
+  return run.curve("loss") != nullptr ? "loss" : "";
+}
+
+std::optional<BestPoint> best_of(const RunRecord& run, std::string_view metric) {
+  const Curve* curve = run.curve(metric);
+  if (curve == nullptr || curve->points.empty()) return std::nullopt;
+  const bool lower = is_lower_better(metric);
+  CurvePoint best = curve->points.front();
+  for (const CurvePoint& point : curve->points)
+    if (lower ? point.value < best.value : point.value > best.value) best = point;
+  return BestPoint{std::string(metric), best};
+}
+
+std::string short_number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  constexpr int digits = 6;
+  char buffer[64];
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, digits).ptr;
+  return {buffer, end};
+}
+
+std::string duration_text(double seconds) {
+  if (!(seconds > 0)) return "0s";
+  if (seconds < 100) return fmt::format("{:.0f}s", seconds);
+  const auto minutes = static_cast<std::int64_t>(std::min(seconds / 60, 1e12));
+  if (minutes < 100) return fmt::format("{}m{:02}s", minutes, static_cast<int>(std::fmod(seconds, 60)));
+  return fmt::format("{}h{:02}m", minutes / 60, minutes % 60);
+}
+
+}  // namespace relish
