@@ -1,7 +1,7 @@
 // What the manual says is what the program does: `manual_examples [--update | --diagnostics | --coverage]`.
 // Its table of diagnostics is complete (tests/manual/diagnostics.h; --diagnostics prints it), so is that of
 // constructs (tests/manual/coverage.h; --coverage prints it), and its examples are run. In docs/language.md,
-// docs/training.md and docs/gradients.md
+// docs/training.md, docs/gradients.md and examples/README.md
 //
 //   ```relish                 is a script of its own, run in both tiers;
 //   ```relish again           goes on where the script before it stopped;
@@ -12,6 +12,13 @@
 //
 // A script without a block of output prints nothing, and one without a block of error succeeds. --update
 // writes what was found in the place of what is there.
+//
+// In docs/training.md and examples/README.md the commands are run too, in a folder that holds the files of
+// the page, and examples/, docs/ and tests/ as the repository has them: those of fences of the kind `sh`,
+// which succeed unless a block of error stands behind, and whose blocks of output may leave out what differs
+// from run to run by …; and each command of one line between backquotes in the text, which succeeds.
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -31,6 +38,7 @@
 #include "tests/golden/captured_errors.h"
 #include "tests/manual/coverage.h"
 #include "tests/manual/diagnostics.h"
+#include "tests/manual/page_commands.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace relish::testing {
@@ -131,16 +139,30 @@ class Example {
 
 class Page {
  public:
-  explicit Page(std::string path)
-      : path_(std::move(path)), text_(bytes_of(path_)), fences_(fences_of(text_)) {}
+  Page(std::string path, bool runs_commands)
+      : path_(std::move(path)),
+        text_(bytes_of(path_)),
+        fences_(fences_of(text_)),
+        runs_commands_(runs_commands) {
+    if (!runs_commands) return;
+    for (const char* name : {"docs", "examples", "tests"})
+      std::filesystem::create_directory_symlink(std::string(RELISH_SOURCE_DIR) + "/" + name,
+                                                folder_.file(name));
+  }
 
   // How many examples ran, and how many are not as the page says.
   int examples() const { return examples_; }
   int failures() const { return failures_; }
 
   void run() {
+    std::size_t behind = 0, line = 1;  // the fence before
     for (std::size_t i = 0; i < fences_.size(); ++i) {
       const Fence& fence = fences_[i];
+      if (runs_commands_) run_inline_commands(behind, fence.begin, line);
+      behind = fence.end;
+      line =
+          fence.line + 1 + static_cast<std::size_t>(std::count(fence.text.begin(), fence.text.end(), '\n'));
+      if (runs_commands_ && fence.kind == "sh") run_commands(i);
       const bool program = fence.kind == "relish" || fence.kind == "python";
       if (!program) continue;
       ++examples_;
@@ -151,6 +173,7 @@ class Page {
         run_script(i);
       }
     }
+    if (runs_commands_) run_inline_commands(behind, text_.size(), line);
     if (examples_ == 0) complain(0, "the page has no examples");
   }
 
@@ -180,6 +203,50 @@ class Page {
     } catch (const Failure& failure) {
       complain(fence.line, render(failure.diagnostics(), Sources::instance(), {}));
     }
+  }
+
+  void run_inline_commands(std::size_t begin, std::size_t end, std::size_t first_line) {
+    for (const InlineCommand& command : inline_commands(text_.substr(begin, end - begin), first_line)) {
+      ++examples_;
+      Ending ending;
+      if (const int code = run_command(command.text, command.line, ending); code != 0)
+        complain(command.line, fmt::format("exit code {}:\n{}", code, ending.errors));
+    }
+  }
+
+  // What it printed is added to an ending; the exit code.
+  int run_command(const std::string& text, std::size_t line, Ending& ending) {
+    try {
+      const ProcessResult result = run_command_line(text, folder_.path());
+      ending.output += result.output;
+      ending.errors += without_job_lines(result.error_output);
+      return result.exit_code;
+    } catch (const std::runtime_error& error) {
+      complain(line, error.what());
+      return 0;
+    }
+  }
+
+  void run_commands(std::size_t position) {
+    const Fence& fence = fences_[position];
+    ++examples_;
+    Ending found;
+    int code = 0;
+    for (const std::string& command : commands_of_fence(fence.text))
+      code = run_command(command, fence.line, found);
+    bool output_shown = false, errors_shown = false;
+    for (std::size_t i = position + 1; i < fences_.size(); ++i) {
+      const Fence& behind = fences_[i];
+      const bool output = behind.kind == "output";
+      if (!output && behind.kind != "error") break;
+      (output ? output_shown : errors_shown) = true;
+      const std::string& printed = output ? found.output : found.errors;
+      if (!matches_shown(behind.text, printed)) compare(behind, printed);
+    }
+    if (!output_shown && !found.output.empty())
+      complain(fence.line, "the command prints what the page does not show:\n" + found.output);
+    if (errors_shown != (code != 0))
+      complain(fence.line, fmt::format("exit code {}:\n{}", code, found.errors));
   }
 
   void run_script(std::size_t position) {
@@ -230,6 +297,7 @@ class Page {
   TemporaryFolder folder_;
   std::unique_ptr<Example> interpreted_, compiled_;
   std::vector<Change> changes_;
+  bool runs_commands_;
   int examples_ = 0, failures_ = 0;
 };
 
@@ -264,8 +332,10 @@ int run(const std::string& option) {
     return 0;
   }
   int examples = 0, failures = 0;
-  for (const char* name : {"language.md", "training.md", "gradients.md"}) {
-    Page page(std::string(RELISH_SOURCE_DIR) + "/docs/" + name);
+  for (const std::string name :
+       {"docs/language.md", "docs/training.md", "docs/gradients.md", "examples/README.md"}) {
+    const bool runs_commands = name == "docs/training.md" || name == "examples/README.md";
+    Page page(std::string(RELISH_SOURCE_DIR) + "/" + name, runs_commands);
     page.run();
     if (option == "--update") page.update();
     examples += page.examples();
