@@ -176,7 +176,7 @@ void RunFolder::sync_metrics() {
 
 void RunFolder::write_script(std::string_view text) { write_file_atomically(file("script.relish"), text); }
 
-void RunFolder::write_page(std::string_view text) { write_file_atomically(file("report.md"), text); }
+void RunFolder::write_page(std::string_view text) { write_file_atomically(file(page_name), text); }
 
 void RunFolder::write_metrics(const StepReport& step, const EpochReport* epoch) {
   const double samples_per_second = rounded(step.samples_per_second, 10);

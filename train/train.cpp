@@ -116,7 +116,7 @@ class Job {
     if (request.tensorboard || file_exists(events))
       events_.emplace(events, folder_.file("metrics.jsonl"), seconds_since_1970() - trainer_.seconds());
     began_ = trainer_.state().step;
-    had_results_ = file_exists(folder_.file("final.safetensors")) && file_exists(folder_.file("report.md"));
+    had_results_ = file_exists(folder_.file("final.safetensors")) && file_exists(folder_.file(page_name));
     RunReport report = report_of(trainer_, RunStatus::Running);
     report.weights = weights_;
     folder_.write_report(report, trainer_.named_parameters());

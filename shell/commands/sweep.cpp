@@ -155,7 +155,9 @@ std::string last_line_of(const std::string& log) {
 
 std::string ending_of(const Sweep& sweep, const SweepPoint& point, int code) {
   const std::string path = sweep.path_of(point);
-  if (code != 0) {
+  const bool stopped = code == exit_code_of(ErrorClass::TimeLimit) || code > 128;
+  if (stopped && !is_run_folder(path)) return fmt::format("stopped with exit code {}", code);
+  if (code != 0 && !stopped) {
     const std::string said = last_line_of(path + ".log");
     return fmt::format("exit code {}{}", code, said.empty() ? "" : ": " + printable(said, 200));
   }
