@@ -44,6 +44,7 @@ std::vector<SweepAxis> sweep_axes(const std::vector<std::string>& words) {
            fmt::format("found '{}'{}; expected NAME=VALUE,VALUE such as lr=0.1,0.01", printable(word), why));
     };
     if (mark == std::string::npos || mark == 0) refuse("");
+    if (word.ends_with(',')) refuse(", with an empty value");
     SweepAxis axis{word.substr(0, mark), {}};
     for (const std::string_view value : split_at_commas(std::string_view(word).substr(mark + 1))) {
       if (value.empty()) refuse(", with an empty value");

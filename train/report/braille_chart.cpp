@@ -112,10 +112,16 @@ std::string braille_chart(const Chart& chart, const BrailleOptions& options) {
   for (std::size_t i = 0; i < chart.curves.size(); ++i)
     draw(canvas, chart.curves[i], static_cast<int>(i), steps, values);
 
+  // Of marks that fall on the same row the one nearest to its middle.
   std::vector<std::string> marks(static_cast<std::size_t>(options.rows));
+  std::vector<double> off(marks.size(), 1);
   for (const double mark : values.marks) {
-    const auto row = static_cast<std::size_t>(std::lround((1 - values.place(mark)) * (options.rows - 1)));
-    if (marks[row].empty()) marks[row] = short_number(mark);
+    const double place = (1 - values.place(mark)) * (options.rows - 1);
+    const auto row = static_cast<std::size_t>(std::lround(place));
+    const double distance = std::abs(place - static_cast<double>(row));
+    if (distance >= off[row]) continue;
+    off[row] = distance;
+    marks[row] = short_number(mark);
   }
   std::size_t widest = 0;
   for (const std::string& mark : marks) widest = std::max(widest, mark.size());

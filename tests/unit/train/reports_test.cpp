@@ -117,8 +117,8 @@ TEST_CASE("a chart of braille characters") {
   options.columns = 8;
   options.rows = 2;
   CHECK(braille_chart(chart, options) ==
-        "loss\n8 ┤⠑⠢⢄⡀⠀⠀⠀⠀\n0 ┤⠀⠀⠀⠈⠑⠢⢄⡀\n  0      15 step\n  ⠒⠒⠒⠒ falls, last 0\n"
-        "  ⠖⠲⠴⠒ none (no finite value)\n");
+        "loss\n8 ┤⠉⠒⠤⣀⠀⠀⠀⠀\n0 ┤⠀⠀⠀⠀⠉⠒⠤⣀\n   0     15 step\n   ⠒⠒⠒⠒ falls, last 0\n"
+        "   ⠒⠂⠐⠒ none (no finite value)\n");
 }
 
 TEST_CASE("an SVG picture is well formed and keeps the extremes of many points") {

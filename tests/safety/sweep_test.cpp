@@ -1,0 +1,81 @@
+// A sweep that is killed: its jobs end with it, and the same line goes on to what an undisturbed one leaves.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "tests/safety/program.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace relish::testing {
+namespace {
+
+const char* const swept_script =
+    "@R.function\n"
+    "def main(x: R.Tensor((\"n\", 8), \"float32\"), w: R.Tensor((8, 1), \"float32\")):\n"
+    "    return R.matmul(R.nn.dropout(x, 0.1)[0], w)\n"
+    "x = rand((640, 8), \"float32\", seed=1)\n"
+    "t = train(main, data=(x, R.sum(x, axis=1, keepdims=True)), loss=\"mse\",\n"
+    "          optimizer=f\"adam(lr={arg('lr', 0.1)})\", epochs=300, batch_size=8)\n";
+
+bool is_locked(const std::string& path) {
+  const int lock = ::open(path.c_str(), O_RDONLY);
+  if (lock < 0) return false;
+  const bool held = ::flock(lock, LOCK_SH | LOCK_NB) != 0;
+  ::close(lock);
+  return held;
+}
+
+TEST_CASE("a sweep that is killed goes on, and leaves what an undisturbed one leaves") {
+  const TemporaryFolder folder;
+  folder.put("s.relish", swept_script);
+  Trial trial{{"sweep", "s.relish", "lr=0.01,0.02", "--jobs", "2", "--run-dir", "out", "--resume", "auto",
+               "--checkpoint-every", "200", "--log-every", "200"},
+              folder.path()};
+  trial.kill_after_us = 1'500'000;
+  run_trial(trial);
+  // The jobs save and end, since the sweep is gone.
+  const std::vector<std::string> jobs = {folder.file("out/lr=0.01"), folder.file("out/lr=0.02")};
+  bool any = true;
+  for (int i = 0; i < 200 && any; ++i) {
+    any = is_locked(jobs[0] + "/lock") || is_locked(jobs[1] + "/lock");
+    if (any) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  CHECK_FALSE(any);
+
+  trial.kill_after_us = -1;
+  const TrialResult went_on = run_trial(trial);
+  INFO(went_on.messages);
+  CHECK(went_on.exit_code == 0);
+  const TrialResult again = run_trial(trial);
+  INFO(again.messages);
+  CHECK(again.exit_code == 0);
+  CHECK(again.messages.find("lr=0.01: was done\nlr=0.02: was done\n") != std::string::npos);
+  CHECK(bytes_of(folder.file("out/results.md")).find("lr=0.02  finished") != std::string::npos);
+  CHECK(run_trial({{"run", "s.relish", "--set", "lr=0.02", "--run-dir", "alone"}, folder.path()}).exit_code ==
+        0);
+  CHECK(bytes_of(jobs[1] + "/final.safetensors") == bytes_of(folder.file("alone/final.safetensors")));
+  std::istringstream lines(bytes_of(jobs[1] + "/metrics.jsonl"));
+  std::set<std::string> steps;
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) steps.insert(line.substr(0, line.find(',')));
+  CHECK(steps.size() == count);
+
+  // Another script, and no leave to go on, are refused; what stands there stays.
+  folder.put("other.relish", swept_script);
+  const TrialResult other =
+      run_trial({{"sweep", "other.relish", "lr=1", "--run-dir", "out", "--resume", "auto"}, folder.path()});
+  CHECK(other.exit_code == 2);
+  CHECK(other.messages.find("[sweep.run_dir]") != std::string::npos);
+  CHECK(run_trial({{"sweep", "s.relish", "lr=1", "--run-dir", "out"}, folder.path()}).exit_code == 2);
+  CHECK_FALSE(std::filesystem::exists(folder.file("out/lr=1")));
+}
+
+}  // namespace
+}  // namespace relish::testing
