@@ -79,15 +79,16 @@ struct Looked {
   std::optional<Failure> interrupt;
 };
 Looked look_for_confusion(Evaluator& evaluator, const Trainer& trainer) {
-  constexpr std::int64_t most_rows = 20'000;
+  // Metrics have gone over the data after every epoch; where none were asked for, few rows have to do.
+  constexpr std::int64_t most_rows = 20'000, few_rows = 2'000;
   const InterruptHold results;
   const TrainingSteps& steps = trainer.steps();
   const auto& validation = steps.options().validation;
   Looked looked;
   try {
-    looked.confusion = count_confusion(evaluator, steps.program(),
-                                       steps.values_by_name(trainer.state(), TrainingSteps::Which::Judged),
-                                       validation ? *validation : steps.data(), most_rows);
+    looked.confusion = count_confusion(
+        evaluator, steps.program(), steps.values_by_name(trainer.state(), TrainingSteps::Which::Judged),
+        validation ? *validation : steps.data(), steps.options().metrics.empty() ? few_rows : most_rows);
     if (looked.confusion) looked.confusion->data = validation ? "validation" : "training";
   } catch (const Failure& failure) {
     // The steps went well; a page without a table is no reason to fail.

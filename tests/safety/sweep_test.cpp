@@ -22,7 +22,7 @@ const char* const swept_script =
     "    return R.matmul(R.nn.dropout(x, 0.1)[0], w)\n"
     "x = rand((640, 8), \"float32\", seed=1)\n"
     "t = train(main, data=(x, R.sum(x, axis=1, keepdims=True)), loss=\"mse\",\n"
-    "          optimizer=f\"adam(lr={arg('lr', 0.1)})\", epochs=300, batch_size=8)\n";
+    "          optimizer=f\"adam(lr={arg('lr', 0.1)})\", epochs=200, batch_size=8)\n";
 
 bool is_locked(const std::string& path) {
   const int lock = ::open(path.c_str(), O_RDONLY);
@@ -38,7 +38,7 @@ TEST_CASE("a sweep that is killed goes on, and leaves what an undisturbed one le
   Trial trial{{"sweep", "s.relish", "lr=0.01,0.02", "--jobs", "2", "--run-dir", "out", "--resume", "auto",
                "--checkpoint-every", "200", "--log-every", "200"},
               folder.path()};
-  trial.kill_after_us = 1'500'000;
+  trial.kill_after_us = 1'000'000;
   run_trial(trial);
   // The jobs save and end, since the sweep is gone.
   const std::vector<std::string> jobs = {folder.file("out/lr=0.01"), folder.file("out/lr=0.02")};
