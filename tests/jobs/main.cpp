@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -73,8 +74,8 @@ class JobFolder {
   ProcessRequest request(std::vector<std::string> more = {}, int every = steps_between_checkpoints) const {
     ProcessRequest request;
     request.folder = folder_.path();
-    request.arguments = {"run", "job.relish",         "--run-dir",
-                         "out", "--checkpoint-every", std::to_string(every)};
+    request.arguments = {"run",           "job.relish",         "--run-dir",          "out",
+                         "--tensorboard", "--checkpoint-every", std::to_string(every)};
     for (const auto* words : {&settings_, &more})
       request.arguments.insert(request.arguments.end(), words->begin(), words->end());
     request.limit_seconds = 120;
@@ -112,6 +113,17 @@ std::vector<std::int64_t> steps_in_metrics(const JobFolder& job) {
   return steps;
 }
 
+// Records of an event file by their lengths: 12 bytes before each event, 4 behind it.
+std::size_t records_of_events(const std::string& bytes) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at + 8 <= bytes.size(); ++count) {
+    std::uint64_t length = 0;
+    std::memcpy(&length, bytes.data() + at, sizeof length);
+    at += 16 + length;
+  }
+  return count;
+}
+
 struct Undisturbed {
   std::vector<std::string> settings;
   std::string weights;
@@ -131,6 +143,10 @@ Undisturbed run_undisturbed(const std::vector<std::string>& settings = {}) {
 std::string compare_with(const JobFolder& job, const Undisturbed& whole) {
   if (bytes_of(job.file("final.safetensors")) != whole.weights) return "the final weights differ";
   if (steps_in_metrics(job) != whole.steps) return "the steps in metrics.jsonl differ";
+  // One for each step, behind that of the version.
+  if (records_of_events(bytes_of(job.file("events.out.tfevents.relish"))) != whole.steps.size() + 1)
+    return "the steps in the events differ";
+  if (!bytes_of(job.file("report.md")).starts_with("# job.relish: finished")) return "the page is another";
   std::error_code error;
   for (const auto& entry : fs::recursive_directory_iterator(job.file(""), error))
     if (entry.path().extension() == ".tmp") return "left " + entry.path().filename().string();
