@@ -452,8 +452,9 @@ ReadResult SourceReader::read() {
   take_metadata(statements);
   collect_names(statements);
   if (options_.constant_value) {
-    put_constants(context_, {options_.constant_value, options_.session_names},
-                  options_.python_file ? python_statements_ : statements, statements);
+    result_.constants =
+        put_constants(context_, {options_.constant_value, options_.is_change, options_.session_constants},
+                      options_.python_file ? python_statements_ : statements, statements);
   }
   links_.collect(statements);
 

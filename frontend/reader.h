@@ -43,8 +43,11 @@ struct ReadOptions {
   // Every such file is read, used or not: for texts whose statements are not run. One that is not there is
   // passed over unless a function uses it, as a statement may make it.
   bool load_all = false;
-  // Values of constants, which functions see; none: functions see no name of a statement.
+  // Values of constants, which functions see; none: functions see no name of a statement. A method that
+  // changes what the name in front of it holds makes a constant none, as a second binding does.
   ConstantValue constant_value;
+  std::function<bool(std::string_view)> is_change;
+  KnownConstants session_constants;  // of earlier inputs
   // Modules that earlier inputs loaded, by the names that hold them, and the functions linked in from them.
   std::vector<std::pair<std::string, ModulePtr>> session_loads;
   std::map<std::string, std::string> session_links;
@@ -62,6 +65,7 @@ struct ReadResult {
   Namespaces namespaces;
   // Functions that came in by copy, and what the text calls them: lib_f -> lib.f.
   std::map<std::string, std::string> linked;
+  ConstantsOfText constants;
   std::vector<std::string> end_comments;
   // False when something could not be resolved or parsed: with only type errors the modules are whole and
   // print.

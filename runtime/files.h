@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,18 +30,39 @@ struct CsvTable {
   Tensor values;
 };
 // Every row must be as wide as the first; the first 20 bad rows are reported by line and column, as
-// DataError.
-CsvTable read_csv(const std::string& path, DType dtype = DType::Float32);
-// The columns but one, of shape (rows, columns - 1), and the named one, of shape (rows,). DataError names
-// `path`.
-std::pair<Tensor, Tensor> split_target(const CsvTable& table, const std::string& target,
-                                       const std::string& path);
+// DataError. What stands between the cells is found in the first line when it is not given.
+CsvTable read_csv(const std::string& path, DType dtype = DType::Float32,
+                  std::optional<char> separator = std::nullopt);
 
-// Whether the first bytes or the extension tell of a format other than CSV.
-bool is_other_than_csv(const std::string& path);
-// A path with format by extension and first bytes: npy, IDX and CSV give one tensor under the empty name, npz
-// and safetensors their entries. `path` may carry an entry, "m.npz:w0", which selects it under the empty
-// name.
+// A column by what its cells hold: int64 for integers, float32 for other numbers, and for words their codes, in
+// the order of the alphabet.
+struct CsvColumn {
+  std::string name;
+  Tensor values;                        // of shape (rows,)
+  std::vector<std::string> words = {};  // by code
+};
+struct CsvOptions {
+  std::optional<char> separator = {};
+  std::optional<DType> dtype = {};        // of all columns but the targets
+  std::vector<std::string> columns = {};  // the ones to read; the names of all where the file has none
+  std::vector<std::string> targets = {};
+  std::optional<std::string> fill = {};  // what stands for a missing cell
+};
+std::vector<CsvColumn> read_csv_columns(const std::string& path, const CsvOptions& options);
+bool csv_has_header(const std::string& path, std::optional<char> separator = std::nullopt);
+// (rows, columns) of numbers, and the targets: (rows,) of one, int64 where all are integers, else float32.
+std::pair<Tensor, Tensor> read_csv_pair(const std::string& path, CsvOptions options);
+// Columns of equal length, under a header when `header`; a single tensor of rank 2 is a table. UsageError for
+// other shapes.
+void write_csv(const std::string& path, const std::vector<CsvColumn>& columns, bool header);
+
+enum class FileFormat { Npy, Npz, Safetensors, Idx, Csv, Json, Text };
+// By first bytes and extension; text where nothing else is told and the bytes are UTF-8. DataError for what is
+// none of these, with its name where it is known: a pickle file, HDF5, an image.
+FileFormat file_format_of(const std::string& path);
+// A path with format by extension and first bytes: npy, IDX and CSV (as a matrix) give one tensor under the
+// empty name, npz and safetensors their entries. `path` may carry an entry, "m.npz:w0", or a column, "d.csv:price", which
+// selects it under the empty name.
 NamedTensors read_tensors(const std::string& path_and_entry);
 
 void write_npy(const std::string& path, const Tensor& tensor);
@@ -55,7 +77,7 @@ void write_safetensors(const std::string& path, const NamedTensors& tensors,
 // Whether a file that read_safetensors takes has such an entry, and it agrees with every byte.
 bool safetensors_checksum_holds(const std::string& path, const std::string& checksum_key);
 void write_idx_gz(const std::string& path, const Tensor& tensor);  // uint8, gzipped without a time stamp
-// By extension: .npz, .safetensors, or .npy for exactly one tensor; UsageError otherwise.
+// By extension: .npz, .safetensors, .csv, .tsv, or .npy for exactly one tensor; UsageError otherwise.
 void write_tensors(const std::string& path, const NamedTensors& tensors);
 
 }  // namespace relish

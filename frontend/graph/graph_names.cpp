@@ -109,8 +109,8 @@ void GraphNames::unknown_name(const std::string& name, Span at) {
     type_error(
         at, "name.script",
         fmt::format(
-            "found '{}', a variable of the script, which functions do not see; pass it as a parameter or "
-            "use bind_params",
+            "found '{}', a variable of the script, which functions do not see; pass it as a parameter, use "
+            "bind_params, or make it a constant: bound once, above, to literals, arg() and arithmetic",
             printable(name)));
   }
   std::vector<std::string> candidates = names();

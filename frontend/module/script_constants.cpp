@@ -70,20 +70,67 @@ ast::ExprPtr copy_of(const ast::Expr& value, Span span) {
 
 }  // namespace
 
-void ScriptConstants::collect(const ast::Block& statements, const std::set<std::string>& elsewhere) {
+// xs[0] = 1, del xs[0], xs.append(1) change what the name holds, which is as good as binding it.
+void ScriptConstants::note_changes(const ast::Statement& statement,
+                                   std::map<std::string, int>& bindings) const {
+  const auto note = [&](const ast::Expr& place) {
+    const ast::Expr* root = &place;
+    while (const auto* subscript = root->as<ast::Subscript>()) root = subscript->object.get();
+    if (const std::string* name = ast::name_of(*root)) ++bindings[*name];
+  };
+  const std::function<void(const ast::Expr&)> note_targets = [&](const ast::Expr& target) {
+    if (target.as<ast::Subscript>()) return note(target);
+    ast::for_each_child(target, note_targets);
+  };
+  if (const auto* assignment = statement.as<ast::Assignment>()) {
+    for (const ast::ExprPtr& target : assignment->targets) note_targets(*target);
+  } else if (const auto* augmented = statement.as<ast::AugmentedAssignment>()) {
+    note_targets(*augmented->target);
+  } else if (const auto* loop = statement.as<ast::For>()) {
+    note_targets(*loop->target);
+  } else if (const auto* deleted = statement.as<ast::Delete>()) {
+    const std::function<void(const ast::Expr&)> note_deleted = [&](const ast::Expr& target) {
+      if (ast::name_of(target) || target.as<ast::Subscript>()) return note(target);
+      ast::for_each_child(target, note_deleted);
+    };
+    note_deleted(*deleted->targets);
+  }
+  for (const ast::Expr* expr : ast::own_expressions(statement)) {
+    ast::for_each_expr(*expr, [&](const ast::Expr& inner) {
+      const auto* call = inner.as<ast::Call>();
+      const auto* method = call ? call->callee->as<ast::Attribute>() : nullptr;
+      if (method && sources_.is_change && sources_.is_change(method->name)) note(*method->object);
+    });
+  }
+  for (const ast::Block* block : ast::inner_blocks(statement))
+    for (const ast::Statement& inner : *block) note_changes(inner, bindings);
+}
+
+std::set<std::string> ScriptConstants::names() const {
+  std::set<std::string> result;
+  for (const auto& [name, constant] : constants_)
+    if (constant.of_text) result.insert(name);
+  return result;
+}
+
+void ScriptConstants::collect(const ast::Block& statements) {
   std::map<std::string, int> bindings;
   for (const ast::Statement& statement : statements) {
+    note_changes(statement, bindings);
     for_each_bound_name(statement, [&](const std::string& name, Span) { ++bindings[name]; });
     if (const auto* module = statement.as<ast::ClassDefinition>()) ++bindings[module->name];
     if (const auto* import = statement.as<ast::Import>())
       for (const ast::Import::Bound& bound : import->bound) ++bindings[bound.name];
   }
+  // What the text says of a name holds from its beginning.
+  for (const auto& [name, value] : sources_.known)
+    if (!bindings.contains(name)) constants_.emplace(name, Constant{value.get(), {}, value, false});
   for (const ast::Statement& statement : statements) {
     const auto* assignment = statement.as<ast::Assignment>();
     const bool single =
         assignment && assignment->value && !assignment->annotation && assignment->targets.size() == 1;
     const std::string* name = single ? ast::name_of(*assignment->targets[0]) : nullptr;
-    if (!name || bindings[*name] != 1 || elsewhere.contains(*name)) continue;
+    if (!name || bindings[*name] != 1) continue;
     const auto is_known = [&](const std::string& other) { return constants_.contains(other); };
     if (is_constant(*assignment->value, is_known))
       constants_.emplace(*name, Constant{assignment->value.get(), statement.span});
@@ -98,14 +145,20 @@ const ast::Expr* ScriptConstants::value_of(const std::string& name) {
     const std::string* other = ast::name_of(inner);
     if (other && constants_.contains(*other)) known[*other] = value_of(*other);
   });
-  constant.value = value_(*constant.expr, known);
+  constant.value = sources_.value(*constant.expr, known);
   return constant.value.get();
 }
 
-void ScriptConstants::put_into(ast::Statement& definition) {
+void ScriptConstants::put_into(ast::Statement& definition, std::set<std::string>& users) {
   if (constants_.empty()) return;
+  const auto note = [&](const std::string& name) {
+    if (replaced_) users.insert(name);
+    return std::exchange(replaced_, false);
+  };
+  replaced_ = false;
   if (auto* function = definition.as<ast::FunctionDefinition>()) {
     replace_function(*function, {}, definition.span);
+    note(function->name);
   } else if (auto* module = definition.as<ast::ClassDefinition>()) {
     std::set<std::string> hidden;
     for (const ast::Statement& inner : module->body)
@@ -113,8 +166,10 @@ void ScriptConstants::put_into(ast::Statement& definition) {
     for (ast::Statement& inner : module->body) {
       if (auto* function = inner.as<ast::FunctionDefinition>()) {
         replace_function(*function, hidden, definition.span);
+        if (note(module->name + "." + function->name)) users.insert(module->name);
       } else {
         replace(inner, hidden, definition.span);
+        note(module->name);
       }
     }
   }
@@ -156,7 +211,9 @@ void ScriptConstants::replace(ast::Statement& statement, const std::set<std::str
 void ScriptConstants::replace(ast::ExprPtr& expr, const std::set<std::string>& hidden, Span at) {
   if (!expr) return;
   if (const std::string* name = ast::name_of(*expr)) {
-    if (is_seen(*name, hidden, at)) expr = copy_of(*value_of(*name), expr->span);
+    if (!is_seen(*name, hidden, at)) return;
+    expr = copy_of(*value_of(*name), expr->span);
+    replaced_ = true;
     return;
   }
   if (is_computed(*expr)) {
@@ -168,7 +225,8 @@ void ScriptConstants::replace(ast::ExprPtr& expr, const std::set<std::string>& h
       if (name && is_known(*name)) known[*name] = value_of(*name);
     });
     if (!known.empty() && is_constant(*expr, is_known)) {
-      expr = value_(*expr, known);
+      expr = sources_.value(*expr, known);
+      replaced_ = true;
       return;
     }
   }
@@ -178,23 +236,27 @@ void ScriptConstants::replace(ast::ExprPtr& expr, const std::set<std::string>& h
 // Only what stands above is known there.
 bool ScriptConstants::is_seen(const std::string& name, const std::set<std::string>& hidden, Span at) const {
   const auto found = constants_.find(name);
-  return found != constants_.end() && !hidden.contains(name) && found->second.span.begin < at.begin;
+  return found != constants_.end() && !hidden.contains(name) &&
+         (!found->second.of_text || found->second.span.begin < at.begin);
 }
 
-void put_constants(ReadContext& context, const ConstantSources& sources, const ast::Block& assignments,
-                   ast::Block& statements) {
-  ScriptConstants constants(sources.value);
-  constants.collect(assignments, {sources.bound.begin(), sources.bound.end()});
+ConstantsOfText put_constants(ReadContext& context, const ConstantSources& sources,
+                              const ast::Block& assignments, ast::Block& statements) {
+  ScriptConstants constants(sources);
+  ConstantsOfText result;
+  constants.collect(assignments);
   for (ast::Statement& statement : statements) {
     const auto* function = statement.as<ast::FunctionDefinition>();
     const auto* module = statement.as<ast::ClassDefinition>();
     if ((!function && !module) || is_script_function(statement)) continue;
     std::string name = function ? function->name : module->name;
-    if (context.attempt([&] { constants.put_into(statement); })) continue;
+    if (context.attempt([&] { constants.put_into(statement, result.users); })) continue;
     // What uses the constant is not read: it would only be told of again.
     context.unresolved = true;
     statement.kind = ast::Damaged{{std::move(name)}};
   }
+  result.names = constants.names();
+  return result;
 }
 
 }  // namespace relish

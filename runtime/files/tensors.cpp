@@ -12,29 +12,58 @@
 namespace relish {
 namespace {
 
-enum class FileFormat { Npy, Npz, Safetensors, Idx, Csv };
-
 // The first bytes decide; the extension where they cannot, so that a damaged file is refused by its own
 // reader.
-std::optional<FileFormat> known_format_of(const std::string& path) {
+std::optional<FileFormat> known_format_of(const std::string& path, const std::string& head) {
   if (path.ends_with(".safetensors")) return FileFormat::Safetensors;
-  std::string head = DataFile(path).head(9);
   if (head.starts_with("\x93NUMPY")) return FileFormat::Npy;
   if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) return FileFormat::Npz;
   if (head.starts_with("\x1f\x8b")) return FileFormat::Idx;
-  if (path.ends_with(".csv")) return FileFormat::Csv;
+  if (path.ends_with(".csv") || path.ends_with(".tsv")) return FileFormat::Csv;
+  if (path.ends_with(".json")) return FileFormat::Json;
   if (path.ends_with(".npy")) return FileFormat::Npy;
   if (path.ends_with(".npz")) return FileFormat::Npz;
   if (head.starts_with(std::string_view("\0\0", 2)) || path.ends_with("-ubyte") || path.ends_with(".gz")) {
     return FileFormat::Idx;
   }
-  if (head.size() == 9 && head[8] == '{') return FileFormat::Safetensors;
+  if (head.size() >= 9 && head[8] == '{' && head[7] == '\0') return FileFormat::Safetensors;
   return std::nullopt;
 }
 
-FileFormat format_of(const std::string& path) {
-  if (const std::optional<FileFormat> format = known_format_of(path)) return *format;
-  data_failure(path, "file.format", "unknown format; expected npy, npz, safetensors, IDX or CSV", 0);
+// Formats that are known and not read, by what they begin with, and the way out.
+struct ForeignFormat {
+  std::string_view head;
+  std::string_view name;
+};
+constexpr std::string_view way_out_of_pickle =
+    "a pickle file, which is a program rather than data; save the tensors in Python with safetensors' save_file "
+    "or numpy.savez";
+constexpr ForeignFormat foreign_formats[] = {
+    {"\x80\x02", way_out_of_pickle},
+    {"\x80\x03", way_out_of_pickle},
+    {"\x80\x04", way_out_of_pickle},
+    {"\x80\x05", way_out_of_pickle},
+    {"\x89HDF\r\n", "an HDF5 file; save its tensors with numpy.savez"},
+    {"PAR1", "a Parquet file; save it as CSV"},
+    {"\x89PNG", "an image; save the pixels with numpy.save"},
+    {"\xff\xd8\xff", "an image; save the pixels with numpy.save"},
+    {"MATLAB 5.0", "a MATLAB file; save its arrays with numpy.savez"},
+};
+
+// Of some kilobytes of a file: whether they can be the beginning of a text.
+bool is_text(std::string_view bytes, bool whole) {
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const auto first = static_cast<unsigned char>(bytes[at]);
+    const std::size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    if (first == 0 || length == 0 || first > 0xF4) return false;
+    for (std::size_t i = 1; i < length; ++i) {
+      if (at + i >= bytes.size()) return !whole;
+      if ((static_cast<unsigned char>(bytes[at + i]) & 0xC0) != 0x80) return false;
+    }
+    at += length;
+  }
+  return true;
 }
 
 NamedTensors read_selected(const std::string& path, const std::string* only) {
@@ -45,13 +74,22 @@ NamedTensors read_selected(const std::string& path, const std::string* only) {
     tensors.emplace_back("", std::move(tensor));
     return tensors;
   };
-  switch (format_of(path)) {
+  switch (file_format_of(path)) {
     case FileFormat::Npy:
       return single(read_npy(path));
     case FileFormat::Idx:
       return single(read_idx(path));
-    case FileFormat::Csv:
-      return single(read_csv(path).values);
+    case FileFormat::Csv: {
+      if (only == nullptr) return single(read_csv(path).values);
+      CsvOptions options;
+      options.columns = {*only};
+      NamedTensors tensors;
+      tensors.emplace_back(*only, std::move(read_csv_columns(path, options).front().values));
+      return tensors;
+    }
+    case FileFormat::Json:
+    case FileFormat::Text:
+      data_failure(path, "file.format", "no file of tensors; expected npy, npz, safetensors, IDX or CSV", 0);
     case FileFormat::Npz:
       return read_npz_selected(path, only);
     case FileFormat::Safetensors:
@@ -62,8 +100,24 @@ NamedTensors read_selected(const std::string& path, const std::string* only) {
 
 }  // namespace
 
-bool is_other_than_csv(const std::string& path) {
-  return known_format_of(path).value_or(FileFormat::Csv) != FileFormat::Csv;
+FileFormat file_format_of(const std::string& path) {
+  constexpr std::size_t sample = 4096;
+  const DataFile file(path);
+  const std::string head = file.head(sample);
+  if (const std::optional<FileFormat> format = known_format_of(path, head)) return *format;
+  for (const ForeignFormat& foreign : foreign_formats) {
+    if (head.starts_with(foreign.head))
+      data_failure(path, "file.format", fmt::format("this is {}", foreign.name), 0);
+  }
+  if (!is_text(head, file.size() <= sample)) {
+    data_failure(path, "file.format",
+                 "unknown format; expected npy, npz, safetensors, IDX, CSV, JSON or text; load(path, "
+                 "bytes=True) gives the bytes of any file",
+                 0);
+  }
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  const bool json = first != std::string::npos && head[first] == '{' && path.find('.') == std::string::npos;
+  return json ? FileFormat::Json : FileFormat::Text;
 }
 
 void missing_entry(const std::string& path, const std::string& name, const std::vector<std::string>& names) {
@@ -101,9 +155,14 @@ NamedTensors read_tensors(const std::string& path_and_entry) {
 void write_tensors(const std::string& path, const NamedTensors& tensors) {
   if (path.ends_with(".npz")) return write_npz(path, tensors);
   if (path.ends_with(".safetensors")) return write_safetensors(path, tensors);
+  if (path.ends_with(".csv") || path.ends_with(".tsv")) {
+    std::vector<CsvColumn> columns;
+    for (const auto& [name, tensor] : tensors) columns.push_back({name, tensor});
+    return write_csv(path, columns, !(tensors.size() == 1 && tensors.front().first == "out"));
+  }
   if (!path.ends_with(".npy")) {
     fail_at(ErrorClass::Usage, path, "file.format",
-            "unknown extension of an output; expected .npz, .safetensors or .npy");
+            "unknown extension of an output; expected .npz, .safetensors, .npy or .csv");
   }
   if (tensors.size() != 1) {
     fail_at(

@@ -36,18 +36,20 @@ std::uint32_t end_of(const ast::Block& block) {
   return end;
 }
 
-// The statement's lines as written, with a comment behind it, without blanks at the ends of lines.
-std::string statement_text(const ast::Statement& statement, std::string_view source) {
-  std::size_t begin = statement.span.begin;
-  std::size_t end = end_of(statement);
+// The lines as they are written, with the first so many comments of the statement and one behind it, without
+// blanks at the ends of lines.
+std::string written_text(const ast::Statement& statement, std::size_t begin, std::size_t end,
+                         std::size_t comments_above, std::string_view source) {
   std::size_t rest = end;
   while (rest < source.size() && (source[rest] == ' ' || source[rest] == '\t' || source[rest] == ';')) ++rest;
   bool comment = rest < source.size() && source[rest] == '#';
   std::string text;
   if (statement.comments) {
-    for (const std::string& line : statement.comments->before) {
+    const std::vector<std::string>& before = statement.comments->before;
+    for (std::size_t i = 0; i < std::min(comments_above, before.size()); ++i) {
+      const std::string& line = before[i];
       // The version line is written anew.
-      bool version = &line == statement.comments->before.data() && line.starts_with("relish:");
+      bool version = i == 0 && line.starts_with("relish:");
       if (!version) text += line.empty() ? "#\n" : "# " + line + "\n";
     }
   }
@@ -70,6 +72,18 @@ std::string statement_text(const ast::Statement& statement, std::string_view sou
     text += behind;
   }
   return text + "\n";
+}
+
+std::string statement_text(const ast::Statement& statement, std::string_view source) {
+  return written_text(statement, statement.span.begin, end_of(statement), std::string::npos, source);
+}
+
+// A declaration that sees constants stays as it is written: printed, it would say their values instead.
+bool keeps_its_text(const ast::Statement& statement, const std::set<std::string>& with_constants) {
+  const auto* module = statement.as<ast::DeclareModule>();
+  const auto* function = statement.as<ast::DeclareFunction>();
+  return (module && with_constants.contains(module->module->name)) ||
+         (function && with_constants.contains(name_of(function->function)));
 }
 
 bool is_declaration(const ast::Statement& statement) {
@@ -122,7 +136,13 @@ std::string text_in_order(const ReadResult& result, std::string_view source, con
     bool declaration = is_declaration(statement);
     bool apart = before && (declaration || is_declaration(*before) || empty_line_before(statement, source));
     if (apart) text += "\n";
-    text += declaration ? declaration_text(statement, constants, options) : statement_text(statement, source);
+    // Another dialect is asked for to be read elsewhere, where no statement gives the constants.
+    const bool kept = declaration && options.dialect == Dialect::D026 &&
+                      keeps_its_text(statement, result.constants.users);
+    text += kept ? written_text(statement, statement.whole.begin, statement.whole.end,
+                                statement.comments_above, source)
+            : declaration ? declaration_text(statement, constants, options)
+                          : statement_text(statement, source);
     before = &statement;
   }
   if (!result.end_comments.empty() && before) text += "\n";
@@ -181,6 +201,8 @@ std::optional<std::string> canonical_text(std::uint32_t source, const PrintOptio
   if (only_declarations && result.end_comments.empty() && modules.size() == 1) {
     return text_of_modules(modules, result.free_functions, options);
   }
+  // Of a Python file only the declarations are printed, so these say the constants themselves.
+  if (is_python_file(file->name())) result.constants.users.clear();
   PrintOptions with_links = options;
   with_links.linked = result.linked;
   return text_in_order(result, file->text(), with_links);

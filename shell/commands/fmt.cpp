@@ -78,7 +78,8 @@ const Command command_fmt{
         "printed too; "
         "the errors are reported and the exit code is theirs. Of a Python file standard output gets the "
         "declarations; written to a .py file, its functions are formatted in their place and all else is "
-        "kept.",
+        "kept. A function that sees constants of the script stays as it is written, since its canonical text "
+        "would say their values.",
 };
 
 }  // namespace relish::commands_fmt

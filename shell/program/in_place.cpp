@@ -198,7 +198,9 @@ class InPlace {
       }
       ++kept;
       const bool same = was && same_text(before, *was, after, function, free, old_names, new_names);
-      if (same && !request_.format) {
+      // One that sees constants is not formatted: printed, it would say their values instead.
+      const bool kept = program_.with_constants.contains(free ? name : before.name + "." + name);
+      if (same && (!request_.format || kept)) {
         ConstantSection scratch;  // what stays in the text needs no new entries
         all.emplace_back(name, printed(after, function, free, new_names, scratch));
         continue;

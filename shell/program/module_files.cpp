@@ -9,6 +9,7 @@
 #include "shell/program/program_file.h"
 #include "shell/program/reading.h"
 #include "shell/script/constant_values.h"
+#include "shell/script/methods.h"
 #include "support/failure.h"
 #include "support/render.h"
 
@@ -47,8 +48,13 @@ LoadedModule load_module_file(const std::string& path, const PathRules& rules,
     throw;
   }
   std::vector<ModulePtr> modules = program.modules();
-  if (modules.empty()) {
+  if (modules.empty() && !program.library) {
     fail(ErrorClass::Usage, span, "load.empty", fmt::format("'{}' declares no functions", printable(path)));
+  }
+  if (modules.empty()) {
+    auto none = std::make_shared<Module>();
+    none->name = "Module";
+    modules.push_back(std::move(none));
   }
   if (modules.size() > 1) {
     std::string names;
@@ -57,11 +63,12 @@ LoadedModule load_module_file(const std::string& path, const PathRules& rules,
          fmt::format("'{}' declares several modules ({}); load takes a file with one", printable(path),
                      names));
   }
-  return {modules.front(), std::move(program.warnings)};
+  return {modules.front(), std::move(program.warnings), std::move(program.library)};
 }
 
 void allow_loads(ReadOptions& options, const PathRules& rules, std::vector<std::string> chain) {
   options.constant_value = constant_values(rules.arguments);
+  options.is_change = is_change;
   options.load_module = [rules, chain = std::move(chain)](const std::string& path, Span at) {
     return load_module_file(path, rules, chain, at).module;
   };

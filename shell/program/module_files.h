@@ -2,21 +2,25 @@
 // with what it loads in turn. A file that leads back to itself is refused.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "frontend/reader.h"
 #include "shell/program/path_rules.h"
+#include "shell/script/libraries.h"
 
 namespace relish {
 
 struct LoadedModule {
   ModulePtr module;
   std::vector<Diagnostic> warnings;
+  std::optional<LibraryText> text = {};  // when it holds functions of the script
 };
 
-// The one module of the file that `path` names: its class, or the free functions. `chain` holds the files
+// The one module of the file that `path` names: its class, or the free functions; one without functions when
+// the file has functions of the script alone. `chain` holds the files
 // that are being read, outermost first. UsageError at `span` for a file with none or several modules,
 // TypeError for one of the chain; IOError, PolicyError, and the errors of the text with a note at `span`.
 LoadedModule load_module_file(const std::string& path, const PathRules& rules,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "frontend/module/script_checks.h"
 #include "frontend/reader.h"
 #include "ir/printer/constant_section.h"
 #include "shell/program/module_files.h"
@@ -108,7 +109,7 @@ ProgramFile read_program(const std::string& path, const PathRules& rules, std::v
   options.python_file = is_python_file(path);
   options.redefinitions = !options.python_file;
   if (path != "-") chain.push_back(path);
-  allow_loads(options, rules, std::move(chain));
+  allow_loads(options, rules, chain);
   options.load_all = true;
   Diagnostics diagnostics;
   ReadResult result = read_source(program.source, options, diagnostics);
@@ -116,11 +117,17 @@ ProgramFile read_program(const std::string& path, const PathRules& rules, std::v
   if (!rules.arguments.empty()) check_arguments(rules.arguments, declared_arguments(result.script));
   program.warnings = diagnostics.all();
   take_declarations(result, program);
+  if (std::any_of(result.script.begin(), result.script.end(), is_script_function)) {
+    auto statements = std::make_shared<const ast::Block>(std::move(result.script));
+    program.library = LibraryText{std::move(statements), std::move(result.namespaces),
+                                  std::move(result.constants.names), std::move(chain)};
+  }
   return program;
 }
 
 void take_declarations(ReadResult& result, ProgramFile& into) {
   into.linked = std::move(result.linked);
+  into.with_constants = std::move(result.constants.users);
   into.classes = std::move(result.modules);
   into.free_functions = std::move(result.free_functions);
   ModulePlace free{into.free_functions, {}, {}};

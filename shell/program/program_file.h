@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "ir/nodes/module.h"
 #include "ir/printer/printer.h"
 #include "shell/program/path_rules.h"
+#include "shell/script/libraries.h"
 #include "shell/script/script_value.h"
 #include "support/diagnostic.h"
 
@@ -35,6 +38,8 @@ struct ProgramFile {
   bool has_statements = false;
   std::map<std::string, std::string> linked;  // functions of other files: lib_f -> lib.f
   std::vector<Diagnostic> warnings;
+  std::set<std::string> with_constants;        // declarations that see a constant: f, M, M.f
+  std::optional<LibraryText> library = {};     // when it holds functions of the script
 
   // All modules that hold functions.
   std::vector<ModulePtr> modules() const;

@@ -188,7 +188,7 @@ std::vector<NamedValue> ScriptCalls::names_of(const ast::Call& call) {
   if (call.arguments.size() == 1 && call.arguments[0].stars == 0 && call.arguments[0].name.empty()) {
     const ast::Expr& argument = *call.arguments[0].value;
     const std::string name = ast::dotted_name(argument);
-    if (!name.empty() && !environment_.find(name.substr(0, name.find('.'))))
+    if (!name.empty() && !names().find(name.substr(0, name.find('.'))))
       return {{"", ScriptValue(name), argument.span}};
   }
   return arguments_of(call);
@@ -202,7 +202,7 @@ ScriptValue ScriptCalls::value_of_call(const ast::Call& call, Span span) {
       check_callable(kept, *call.callee);
       return this->call(kept, arguments_of(call), span);
     }
-    if (slot_of(*name) || !namespaces_.known(name->id)) return call_by_name(*name, call, span);
+    if (slot_of(*name) || !namespaces().known(name->id)) return call_by_name(*name, call, span);
   }
   if (std::string path = namespace_path(*call.callee); !path.empty()) {
     return call_namespace(path, arguments_of(call), span);
@@ -288,13 +288,13 @@ ScriptValue ScriptCalls::call_by_name(const ast::Name& callee, const ast::Call& 
   }
   // A module with that one function name, as `M.f` may be written `f` when it is unique.
   std::vector<FunctionReference> owners;
-  for (const std::string& candidate : environment_.names()) {
-    const auto* module = environment_.find(candidate)->as<ModulePtr>();
+  for (const std::string& candidate : names().names()) {
+    const auto* module = names().find(candidate)->as<ModulePtr>();
     if (module && (*module)->find(name)) owners.push_back({*module, name});
   }
   if (owners.size() == 1) return call_function(owners[0], arguments_of(call), span);
-  if (owners.empty() && options_.observer) {
-    if (const auto value = options_.observer->unbound(name, call.callee->span))
+  if (owners.empty() && observer()) {
+    if (const auto value = observer()->unbound(name, call.callee->span))
       return this->call(*value, arguments_of(call), span);
   }
   if (owners.size() > 1) {
@@ -320,6 +320,8 @@ ScriptValue ScriptCalls::call_method(const ast::Attribute& method, const ast::Ca
   ScriptValue object = place ? value_at(*place) : value_of(*method.object);
   if (const auto* module = object.as<ModulePtr>(); module && (*module)->find(method.name)) {
     return call_function({*module, method.name}, arguments_of(call), span);
+  } else if (const ScriptValue* own = module ? library_function(*module, method.name) : nullptr) {
+    return this->call(*own, arguments_of(call), span);
   }
   const ValueMethod* found = find_method(object, method.name);
   if (!found) {

@@ -1,6 +1,8 @@
 // Constants by a script of their own, which knows nothing but other constants.
 #include "shell/script/constant_values.h"
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 
 #include "frontend/text/ast_walk.h"
@@ -31,6 +33,15 @@ ast::ExprPtr literal_of(const ScriptValue& value, Span span) {
 }
 
 }  // namespace
+
+std::shared_ptr<const ast::Expr> literal_of(const ScriptValue& value) {
+  const std::function<bool(const ScriptValue&)> is_plain = [&](const ScriptValue& each) {
+    const ScriptList* list = each.sequence();
+    if (list) return std::all_of(list->items.begin(), list->items.end(), is_plain);
+    return each.is_number() || each.is_none() || each.string() || each.as<ScriptRange>();
+  };
+  return is_plain(value) ? std::shared_ptr<const ast::Expr>(literal_of(value, {})) : nullptr;
+}
 
 ConstantValue constant_values(std::vector<std::pair<std::string, std::string>> arguments) {
   return [arguments = std::move(arguments)](const ast::Expr& expr, const ConstantLiterals& known) {

@@ -8,11 +8,15 @@
 #include <vector>
 
 #include "frontend/module/script_constants.h"
+#include "shell/script/script_value.h"
 
 namespace relish {
 
 // `arguments` are those of the command line, by the names that the text's arg() asks for.
 ConstantValue constant_values(std::vector<std::pair<std::string, std::string>> arguments);
+
+// A value that a constant may have, as a literal; null for others.
+std::shared_ptr<const ast::Expr> literal_of(const ScriptValue& value);
 
 // Calls `visit` for every arg() in the expression.
 void find_arg_calls(const ast::Expr& expr, const std::function<void(const ast::Call&, Span)>& visit);

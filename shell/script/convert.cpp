@@ -16,12 +16,8 @@ namespace relish {
 namespace {
 
 [[noreturn]] void no_fit(std::string_view what, const ScriptValue& value, const Type& wanted, Span span) {
-  std::string hint;
-  const TensorType* tensor = wanted.tensor();
-  if (tensor && (value.is_number() || value.sequence()))
-    hint = "; make a tensor of it by tensor(value, dtype)";
   fail(ErrorClass::Data, span, "call.argument",
-       fmt::format("{}: found {}, expected {}{}", what, describe(value), print(wanted), hint));
+       fmt::format("{}: found {}, expected {}", what, describe(value), print(wanted)));
 }
 
 struct NestedShape {
@@ -148,10 +144,24 @@ std::vector<CallParameter> call_parameters(const Module& module, std::string_vie
   return result;
 }
 
+// A number or nested list that is given where a tensor is wanted, rounded as tensor(value, dtype) does.
+static Tensor tensor_of_argument(const ScriptValue& value, const Type& wanted, Span span,
+                                 std::string_view what) {
+  try {
+    return tensor_of(value, wanted.tensor()->dtype, DType::Int64, DType::Float32, span);
+  } catch (Failure& failure) {
+    Diagnostic& first = failure.diagnostics().front();
+    if (failure.error_class() != ErrorClass::Type) throw;
+    fail(ErrorClass::Data, span, "call.argument",
+         fmt::format("{}: {}, expected {}", what, first.message, print(wanted)));
+  }
+}
+
 Value to_runtime(const ScriptValue& value, const Type& wanted, Span span, std::string_view what) {
   poll_interrupt(span);
   if (wanted.tensor()) {
     if (value.tensor()) return *value.tensor();
+    if (value.is_number() || value.sequence()) return tensor_of_argument(value, wanted, span, what);
     no_fit(what, value, wanted, span);
   }
   if (const auto* tuple = wanted.tuple()) {

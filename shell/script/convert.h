@@ -22,8 +22,8 @@ struct CallParameter {
 std::vector<CallParameter> call_parameters(const Module& module, std::string_view function);
 
 // The value as a parameter of type `wanted` takes it; `what` ("argument x of f") begins the message of a
-// DataError. Numbers become scalars of R.Prim parameters, sequences of ints shapes, sequences tuples; a
-// tensor parameter takes tensors only.
+// DataError. Numbers become scalars of R.Prim parameters, sequences of ints shapes, sequences tuples; numbers
+// and nested lists become the tensor that a parameter wants.
 Value to_runtime(const ScriptValue& value, const Type& wanted, Span span, std::string_view what);
 
 // A number beside a tensor of `dtype`: a 0-d tensor of that dtype. TypeError when it is no value of that

@@ -207,7 +207,7 @@ ScriptValue ScriptValues::value_of_name(const ast::Name& name, Span span) {
   if (const ScriptValue* value = variable(name)) return *value;
   if (slot_of(name)) {
     std::vector<DiagnosticNote> notes;
-    if (frame_->function && environment_.find(name.id)) {
+    if (frame_->function && names().find(name.id)) {
       notes.push_back({{},
                        fmt::format("the function binds '{}' itself, so the script's is not seen here; "
                                    "pass it as a parameter and return the new value",
@@ -231,10 +231,10 @@ ScriptValue ScriptValues::value_of_name(const ast::Name& name, Span span) {
     fail(ErrorClass::Type, span, "script.callable",
          fmt::format("'{0}' is a command; expected a call, {0}(…)", name.id));
   }
-  if (options_.observer) {
-    if (auto value = options_.observer->unbound(name.id, span)) return std::move(*value);
+  if (observer()) {
+    if (auto value = observer()->unbound(name.id, span)) return std::move(*value);
   }
-  if (namespaces_.known(name.id) || name.id == "relish") {
+  if (namespaces().known(name.id) || name.id == "relish") {
     fail(ErrorClass::Type, span, "script.namespace", fmt::format("'{}' is a namespace, no value", name.id));
   }
   unknown_name(name.id, span);
@@ -251,7 +251,7 @@ ScriptValue ScriptValues::value_of_attribute(const ast::Attribute& attribute, Sp
   if (const auto* module = object.as<ModulePtr>()) {
     fail(ErrorClass::Type, place, "name.unknown",
          fmt::format("module '{}' has no function '{}'{}", (*module)->name, attribute.name,
-                     did_you_mean(attribute.name, (*module)->names())));
+                     did_you_mean(attribute.name, names_in(*module))));
   }
   if (find_method(object, attribute.name)) {
     fail(ErrorClass::Type, place, "script.attribute",
@@ -263,8 +263,9 @@ ScriptValue ScriptValues::value_of_attribute(const ast::Attribute& attribute, Sp
 std::optional<ScriptValue> ScriptValues::attribute(const ScriptValue& object, const std::string& name,
                                                    Span span) {
   if (const auto* module = object.as<ModulePtr>()) {
-    if (!(*module)->find(name)) return std::nullopt;
-    return FunctionReference{*module, name};
+    if ((*module)->find(name)) return FunctionReference{*module, name};
+    const ScriptValue* own = library_function(*module, name);
+    return own ? std::optional(*own) : std::nullopt;
   }
   if (const Tensor* tensor = object.tensor()) {
     if (name == "shape") return ShapeValue{tensor->shape()};
@@ -320,7 +321,7 @@ ScriptValue ScriptValues::value_of_chain(const ast::Chain& chain, Span) {
 
 // In `M@before.main(x)` the name `before`, when it is that of a state and nothing else; null in a product.
 const ast::Expr* ScriptValues::state_behind(const ast::Expr& operand, const ast::Link& link) const {
-  if (!options_.observer || link.op != Operator::MatMul || !operand.as<ast::Name>()) return nullptr;
+  if (!observer() || link.op != Operator::MatMul || !operand.as<ast::Name>()) return nullptr;
   const ast::Expr* root = link.operand.get();
   while (!root->as<ast::Name>()) {
     if (const auto* call = root->as<ast::Call>()) {

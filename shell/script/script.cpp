@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "frontend/names/binding_names.h"
 #include "frontend/text/ast_walk.h"
 #include "shell/program/literal_text.h"
 #include "shell/program/module_files.h"
@@ -57,6 +58,7 @@ void Script::run(std::uint32_t file) {
     session_.report(warnings);
     const Namespaces namespaces_before = std::exchange(namespaces_, std::move(read.namespaces));
     text_links_ = std::move(read.linked);
+    const std::set<std::string> constants = std::move(read.constants.names);
     // Functions that the text makes keep its syntax tree.
     const auto text = std::make_shared<const ast::Block>(std::move(read.script));
     const ast::Block& statements = *text;
@@ -74,7 +76,7 @@ void Script::run(std::uint32_t file) {
       bool description =
           i == 0 && statements.size() > 1 && expression && expression->value->as<ast::StringValue>();
       try {
-        if (!description) run_noted(statements[i]);
+        if (!description) run_noted(statements[i], constants);
       } catch (...) {
         // Only what ran has imported something.
         namespaces_ = namespaces_before;
@@ -90,7 +92,8 @@ void Script::run(std::uint32_t file) {
 
 // What a statement that fails or is stopped leaves behind is noted. One without parts leaves nothing but when
 // the interrupt came late: then it is done, perhaps with less than it would have been.
-void Script::run_noted(const ast::Statement& statement) {
+void Script::run_noted(const ast::Statement& statement, const std::set<std::string>& constants) {
+  for_each_bound_name(statement, [&](const std::string& name, Span) { constants_.erase(name); });
   const std::uint64_t draws_before = session_.settings().draws;
   environment_.forget_touched();
   try {
@@ -102,6 +105,10 @@ void Script::run_noted(const ast::Statement& statement) {
       progress_.stopped = statement.whole;
     throw;
   }
+  // What functions of later texts see as a constant.
+  for_each_bound_name(statement, [&](const std::string& name, Span) {
+    if (constants.contains(name)) constants_.insert(name);
+  });
 }
 
 // Functions may call each other up to the first that is defined anew; returns its position, or the end.

@@ -41,6 +41,7 @@ class Script final : public ScriptCalls {
 
  private:
   Script& script() override { return *this; }
+  void take_library(const ModulePtr& module, const LibraryText& text) override;
 
   enum class Flow { Next, Break, Continue, Return };
 
@@ -48,7 +49,7 @@ class Script final : public ScriptCalls {
   void atomically(const Work& work);
   bool in_function() const { return frame_ && frame_->function; }
   Flow run_statement(const ast::Statement& statement);
-  void run_noted(const ast::Statement& statement);
+  void run_noted(const ast::Statement& statement, const std::set<std::string>& constants);
   Flow execute(const ast::Statement& statement);
   Flow execute(const ast::Block& block);
   void execute_assignment(const ast::Assignment& assignment);

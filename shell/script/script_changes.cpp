@@ -41,8 +41,8 @@ ScriptValue ScriptChanges::value_at(const Place& place) {
 
 ScriptValue* ScriptChanges::value_to_change(const ast::Name& name) {
   if (NameSlot* slot = slot_of(name)) return slot->bound ? &slot->value : nullptr;
-  const bool placed = name.place.owner == environment_.number();
-  return environment_.to_change(placed ? name.place.index : environment_.place_of(name.id));
+  const bool placed = name.place.owner == names().number();
+  return names().to_change(placed ? name.place.index : names().place_of(name.id));
 }
 
 // The caller of a function would see the change in Python, and does not here.

@@ -11,6 +11,7 @@
 namespace relish {
 
 struct Builtin;
+struct Library;
 struct ValueMethod;
 
 // What a name of a running function stands for.
@@ -47,6 +48,9 @@ struct ScriptFunction {
   std::vector<ScriptValue> defaults = {};  // of the parameters that have one, in their order
   std::uint32_t depth = 1;                 // of nesting in them, itself included
   CapturedCells captured = {};             // names of the functions around it
+
+  // Of a loaded file, whose names it sees; null: those of the script.
+  Library* home = nullptr;
 
   // A built-in; or a method of `self`.
   const Builtin* builtin = nullptr;

@@ -107,6 +107,7 @@ ScriptFunction ScriptFunctions::made_function(const std::vector<ast::Parameter>&
                                               const ast::Scope& scope) {
   ScriptFunction function;
   function.text = frame_->text;
+  function.home = library_;
   function.parameters = &parameters;
   for (const ast::Parameter& parameter : parameters)
     if (parameter.default_value) function.defaults.push_back(value_of(*parameter.default_value));
@@ -249,12 +250,20 @@ ScriptValue ScriptFunctions::call_script(const ScriptFunctionPtr& function, std:
     std::size_t& calls;
     Frame& frame;
     Frame* before;
+    Library*& library;
+    Library* library_before;
     ~Running() {
       place = before;
+      library = library_before;
       --calls;
       if (frame.own_cells > 0) release_cells(frame);
     }
-  } running{frame_, ++calls_, frame, std::exchange(frame_, &frame)};
+  } running{frame_,
+            ++calls_,
+            frame,
+            std::exchange(frame_, &frame),
+            library_,
+            std::exchange(library_, function->home)};
   try {
     if (function->value) return value_of(*function->value);
     run_body(*function->body);

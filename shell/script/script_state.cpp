@@ -12,6 +12,7 @@
 #include "shell/program/reading.h"
 #include "shell/script/builtins.h"
 #include "shell/script/constant_values.h"
+#include "shell/script/methods.h"
 #include "support/render.h"
 #include "support/suggest.h"
 #include "support/value_text.h"
@@ -74,7 +75,7 @@ State ScriptState::state_since(const State& before) {
     }
   }
   state.free_functions = free_functions_;
-  Surroundings around{namespaces_, loads_, linked_};
+  Surroundings around{namespaces_, loads_, linked_, constants_};
   if (!state.around || !(*state.around == around))
     state.around = std::make_shared<const Surroundings>(std::move(around));
   const Settings& settings = session_.settings();
@@ -97,6 +98,7 @@ void ScriptState::go_to(const State& from, const State& to) {
     namespaces_ = to.around->namespaces;
     loads_ = to.around->loads;
     linked_ = to.around->linked;
+    constants_ = to.around->constants;
   }
   Settings& settings = session_.settings();
   settings.tier = to.options.tier;
@@ -117,10 +119,14 @@ ReadOptions ScriptState::reading_options() {
     auto loaded = loads_.find(name);
     if (module && loaded != loads_.end() && loaded->second == *module)
       options.session_loads.emplace_back(name, *module);
+    if (constants_.contains(name)) {
+      if (auto literal = literal_of(value)) options.session_constants.emplace(name, std::move(literal));
+    }
     bool declared = free_functions_ && value.as<FunctionReference>() && free_functions_->find(name);
     if (!module && !declared) options.session_names.push_back(name);
   }
   options.constant_value = constant_values(session_.settings().sets);
+  options.is_change = is_change;
   options.load_module = [this](const std::string& path, Span span) {
     ModulePtr& module = read_ahead_[path];
     if (!module) module = read_module_file(path, span);
@@ -130,18 +136,21 @@ ReadOptions ScriptState::reading_options() {
 }
 
 ModulePtr ScriptState::read_module_file(const std::string& path, Span span) {
-  LoadedModule loaded = load_module_file(path, path_rules(), chain_, span);
+  LoadedModule loaded = load_module_file(path, path_rules(), library_ ? library_->chain : chain_, span);
   session_.report(loaded.warnings);
+  if (loaded.text) take_library(loaded.module, *loaded.text);
   return loaded.module;
 }
 
 ModulePtr ScriptState::load_module(const std::string& path, Span span) {
+  if (library_) return read_module_file(path, span);
   auto ahead = read_ahead_.find(path);
   return ahead != read_ahead_.end() && ahead->second ? ahead->second : read_module_file(path, span);
 }
 
 PathRules ScriptState::path_rules() const {
-  PathRules rules = relish::path_rules(session_, options_.folder, options_.confined);
+  PathRules rules =
+      relish::path_rules(session_, library_ ? library_->folder : options_.folder, options_.confined);
   // What the command line gave is named by the user.
   for (const auto& [name, text] : session_.settings().sets) {
     if (!text.empty()) rules.given.push_back(text);
@@ -163,8 +172,9 @@ std::string ScriptState::resolve_path(const std::string& path, Span span) {
 
 ScriptValue ScriptState::argument(const std::string& name, const ScriptValue* fallback,
                                   const std::string* type, Span span) {
-  // The last of repeated flags holds.
+  // The last of repeated flags holds. They are the script's, not those of a file that it loads.
   const std::string* given = nullptr;
+  if (library_ && fallback) return *fallback;
   for (const auto& [set_name, text] : session_.settings().sets) {
     if (set_name == name) given = &text;
   }
@@ -197,13 +207,13 @@ NameSlot* ScriptState::slot_of(const ast::Name& name) const {
 const ScriptValue* ScriptState::variable(const ast::Name& name) const {
   if (const NameSlot* slot = slot_of(name)) return slot->bound ? &slot->value : nullptr;
   const bool placed =
-      name.place.kind == ast::NamePlace::Kind::Script && name.place.owner == environment_.number();
-  return placed ? environment_.at(name.place.index) : environment_.find(name.id);
+      name.place.kind == ast::NamePlace::Kind::Script && name.place.owner == names().number();
+  return placed ? names().at(name.place.index) : names().find(name.id);
 }
 
 void ScriptState::set_script_name(const ast::Name& name, ScriptValue value, Span span) {
-  if (name.place.owner == environment_.number() && environment_.at(name.place.index)) {
-    environment_.set_at(name.place.index, std::move(value));
+  if (name.place.owner == names().number() && names().at(name.place.index)) {
+    names().set_at(name.place.index, std::move(value));
   } else {
     set_name(name.id, std::move(value), span);
   }
@@ -211,9 +221,9 @@ void ScriptState::set_script_name(const ast::Name& name, ScriptValue value, Span
 
 void ScriptState::set_name(const std::string& name, ScriptValue value, Span span) {
   // An alias is hidden without a word.
-  const Command* command = environment_.find(name) ? nullptr : find_command(name);
+  const Command* command = names().find(name) || library_ ? nullptr : find_command(name);
   bool hides = command && command->name == name && (command->surfaces & in_scripts);
-  environment_.set(name, std::move(value));
+  names().set(name, std::move(value));
   if (!hides) return;
   Diagnostic note;
   note.severity = Severity::Note;
@@ -224,7 +234,13 @@ void ScriptState::set_name(const std::string& name, ScriptValue value, Span span
 }
 
 void ScriptState::unknown_name(const std::string& name, Span span) {
-  std::vector<std::string> candidates = environment_.names();
+  if (library_ && library_->left_out.contains(name)) {
+    fail(ErrorClass::Type, span, "name.left_out",
+         fmt::format("'{}' is made by a statement of '{}', which load does not run; its functions see the "
+                     "file's constants, functions and loads; pass it as a parameter",
+                     printable(name), printable(library_->file)));
+  }
+  std::vector<std::string> candidates = names().names();
   for (const Builtin& builtin : all_builtins()) candidates.emplace_back(builtin.name);
   for (const Command* command : all_commands()) {
     if (command->surfaces & in_scripts) candidates.emplace_back(command->name);
@@ -237,8 +253,8 @@ std::string ScriptState::namespace_path(const ast::Expr& expr) const {
   const ast::Expr* root = &expr;
   while (const auto* attribute = root->as<ast::Attribute>()) root = attribute->object.get();
   const auto* name = root->as<ast::Name>();
-  if (!name || slot_of(*name) || variable(*name) || !namespaces_.known(name->id)) return {};
-  return namespaces_.canonical(ast::dotted_name(expr));
+  if (!name || slot_of(*name) || variable(*name) || !namespaces().known(name->id)) return {};
+  return namespaces().canonical(ast::dotted_name(expr));
 }
 
 }  // namespace relish

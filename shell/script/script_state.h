@@ -16,6 +16,7 @@
 #include "shell/script/call_arguments.h"
 #include "shell/script/environment.h"
 #include "shell/script/function_values.h"
+#include "shell/script/libraries.h"
 #include "shell/script/operator_call.h"
 #include "shell/script/script_function.h"
 #include "shell/script/script_observer.h"
@@ -69,6 +70,15 @@ class ScriptState {
  protected:
   ScriptState(Session& session, ScriptOptions options);
 
+  // The names of what runs: the script's, or those of a loaded file.
+  Environment& names() { return library_ ? library_->names : environment_; }
+  const Environment& names() const { return library_ ? library_->names : environment_; }
+  const Namespaces& namespaces() const { return library_ ? library_->namespaces : namespaces_; }
+  // What is known outside of the names; null in a loaded file.
+  ScriptObserver* observer() const { return library_ ? nullptr : options_.observer; }
+  // Makes the names that the functions of a loaded file see.
+  virtual void take_library(const ModulePtr& module, const LibraryText& text) = 0;
+
   PathRules path_rules() const;
   ModulePtr read_module_file(const std::string& path, Span span);
   void set_name(const std::string& name, ScriptValue value, Span span);
@@ -85,6 +95,7 @@ class ScriptState {
   Session& session_;
   ScriptOptions options_;
   Environment environment_;
+  Library* library_ = nullptr;  // whose function runs
   // What runs: a function, or the statements of a text.
   Frame* frame_ = nullptr;
   std::size_t calls_ = 0;  // of script functions, one inside the other
@@ -94,6 +105,7 @@ class ScriptState {
   Namespaces namespaces_;
   std::map<std::string, ModulePtr> loads_;       // modules of files, by the names that they were loaded into
   std::map<std::string, ModulePtr> read_ahead_;  // of the text that runs, by path as written
+  std::set<std::string> constants_;              // names that stand for constants in later texts
   std::map<std::string, std::string> linked_;    // functions of files in `free_functions_`: lib_f -> lib.f
   std::vector<std::string> chain_;               // the file that runs
   std::vector<std::string> running_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "frontend/names/namespaces.h"
@@ -29,6 +30,7 @@ struct Surroundings {
   Namespaces namespaces;
   std::map<std::string, ModulePtr> loads;     // modules of files, by the names that they were loaded into
   std::map<std::string, std::string> linked;  // functions of files among the free ones: lib_f -> lib.f
+  std::set<std::string> constants = {};       // names that functions of later texts see
 
   friend bool operator==(const Surroundings&, const Surroundings&) = default;
 };

@@ -1,0 +1,273 @@
+// Reading of CSV files by columns. What a column is, its cells tell: integers, other numbers, or words, which
+// become codes. The text is gone through twice: once to learn that, once to fill the tensors.
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "runtime/files.h"
+#include "runtime/files/csv_text.h"
+#include "runtime/literal.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+// Cells that say that there is nothing.
+bool is_missing(const CsvCell& cell) {
+  constexpr std::string_view words[] = {"", "NA", "N/A", "null", "NULL", "None"};
+  return !cell.quoted && std::find(std::begin(words), std::end(words), cell.text) != std::end(words);
+}
+
+std::optional<std::int64_t> integer_of_cell(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && rest == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+bool has_only_digits(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+class CsvColumnReader {
+ public:
+  CsvColumnReader(const std::string& path, const CsvOptions& options)
+      : path_(path), options_(options), text_(path, options.separator) {}
+
+  std::vector<CsvColumn> read() {
+    text_.read_first_line();
+    choose();
+    std::int64_t rows = 0;
+    text_.for_each_row([&](std::string_view line) {
+      ++rows;
+      text_.read_row(line, [&](const CsvCell& cell, std::size_t column) { return look_at(cell, column); });
+    });
+    text_.throw_reported();
+    make_room(rows);
+    std::int64_t row = 0;
+    text_.for_each_row([&](std::string_view line) {
+      text_.read_row(line, [&](const CsvCell& cell, std::size_t column) { return put(cell, column, row); });
+      ++row;
+    });
+    text_.throw_reported();
+    std::vector<CsvColumn> result;
+    for (Chosen& each : chosen_) result.push_back(std::move(each.column));
+    return result;
+  }
+
+ private:
+  enum class Kind { Unknown, Integers, Reals, Words };
+  struct Chosen {
+    CsvColumn column;
+    std::optional<DType> dtype;  // wanted, whatever the cells hold
+    Kind kind = Kind::Unknown;
+    std::map<std::string, std::int64_t, std::less<>> codes = {};
+  };
+
+  // Which columns are read, by name.
+  void choose() {
+    std::vector<std::string> names = text_.names();
+    std::vector<std::string> wanted = options_.columns;
+    if (!text_.has_header()) {
+      if (wanted.size() != text_.width()) {
+        data_failure(path_, "csv.column",
+                     wanted.empty()
+                         ? fmt::format("the file has no header, so no column can be named; name its {} columns "
+                                       "by columns=[…]",
+                                       text_.width())
+                         : fmt::format("the file has no header and {} columns, found {} names", text_.width(),
+                                       wanted.size()));
+      }
+      names = wanted;
+    }
+    if (wanted.empty()) wanted = names;
+    for (const std::string& name : options_.targets)
+      if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) wanted.push_back(name);
+    if (wanted.size() == names.size() && wanted == names) {
+      std::vector<std::string> sorted = names;
+      std::sort(sorted.begin(), sorted.end());
+      const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+      if (twice != sorted.end())
+        data_failure(path_, "csv.column", fmt::format("two columns are named '{}'", printable(*twice)));
+    }
+    std::map<std::string_view, std::pair<std::size_t, std::size_t>> known;  // how often, and where
+    for (std::size_t i = 0; i < names.size(); ++i) known[names[i]] = {known[names[i]].first + 1, i};
+    place_.assign(text_.width(), npos);
+    for (const std::string& name : wanted) {
+      const auto found = known.find(name);
+      if (found == known.end()) {
+        data_failure(path_, "csv.column",
+                     fmt::format("no column '{}'{}", printable(name), did_you_mean(name, names)));
+      }
+      const auto [times, at] = found->second;
+      if (times > 1 || place_[at] != npos) {
+        data_failure(path_, "csv.column",
+                     times > 1 ? fmt::format("two columns are named '{}'", printable(name))
+                               : fmt::format("the column '{}' is asked for twice", printable(name)));
+      }
+      place_[at] = chosen_.size();
+      const bool target =
+          std::find(options_.targets.begin(), options_.targets.end(), name) != options_.targets.end();
+      std::optional<DType> dtype = options_.dtype;
+      if (target) dtype = std::nullopt;
+      chosen_.push_back({{name, {}}, dtype});
+    }
+  }
+
+  std::string where(const Chosen& each) const { return fmt::format("'{}'", printable(each.column.name)); }
+
+  // A cell that is missing is what stands for it.
+  std::optional<std::string> filled(const CsvCell& cell, const Chosen& each, std::string_view& text) const {
+    text = cell.text;
+    if (!is_missing(cell)) return std::nullopt;
+    if (!options_.fill) {
+      return fmt::format("missing value of {}; fill= says what stands for such cells, columns= leaves the "
+                         "column out",
+                         where(each));
+    }
+    text = *options_.fill;
+    return std::nullopt;
+  }
+
+  // The first pass: what the column holds; a message when the cell does not fit the cells before.
+  std::string look_at(const CsvCell& cell, std::size_t column) {
+    if (place_[column] == npos) return {};
+    Chosen& each = chosen_[place_[column]];
+    std::string_view text;
+    if (const auto fault = filled(cell, each, text)) return *fault;
+    if (each.dtype) return {};
+    const std::string_view number = without_plus(text);
+    const bool integer = has_only_digits(number);
+    const bool real = integer || csv_number<double>(number).has_value();
+    if (each.kind == Kind::Words || (each.kind == Kind::Unknown && !real)) {
+      each.kind = Kind::Words;
+      if (each.codes.find(text) == each.codes.end()) {
+        words_.grow_to(words_.bytes() + text.size() + 64, "the words of a column");
+        each.codes.emplace(std::string(text), 0);
+      }
+      return {};
+    }
+    if (!real) {
+      return fmt::format("'{}' in {}, a column of numbers; expected a number{}", printable(text), where(each),
+                         text.find(',') == std::string_view::npos ? "" : " with a decimal point");
+    }
+    if (!integer) {
+      each.kind = Kind::Reals;
+    } else if (each.kind == Kind::Unknown) {
+      each.kind = Kind::Integers;
+    }
+    return {};
+  }
+
+  void make_room(std::int64_t rows) {
+    for (Chosen& each : chosen_) {
+      std::int64_t next = 0;
+      for (auto& [word, code] : each.codes) {
+        code = next++;
+        each.column.words.push_back(word);
+      }
+      const DType held = each.kind == Kind::Reals || each.kind == Kind::Unknown ? DType::Float32 : DType::Int64;
+      each.column.values = Tensor::empty(each.dtype.value_or(held), {rows});
+    }
+  }
+
+  // The second pass; a message when the cell is no value of the column's dtype.
+  std::string put(const CsvCell& cell, std::size_t column, std::int64_t row) {
+    if (place_[column] == npos) return {};
+    Chosen& each = chosen_[place_[column]];
+    std::string_view text;
+    if (const auto fault = filled(cell, each, text)) return *fault;
+    Tensor& values = each.column.values;
+    if (!each.codes.empty()) {
+      values.set_int(row, each.codes.find(text)->second);
+      return {};
+    }
+    const std::string_view number = without_plus(text);
+    const DType dtype = values.dtype();
+    if (!is_float(dtype)) {
+      const auto integer = integer_of_cell(number);
+      const bool fits = integer && holds_integer(dtype, *integer);
+      if (fits) values.set_int(row, *integer);
+      return fits ? "" : refusal(each, text, dtype);
+    }
+    if (!holds_if_integer(dtype, number)) return refusal(each, text, dtype);
+    // Each type is read in its own precision.
+    std::optional<double> real = csv_number<double>(number);
+    if (real && dtype == DType::Float32) real = csv_number<float>(number);
+    if (!real) return refusal(each, text, dtype);
+    values.set_double(row, *real);
+    return {};
+  }
+
+  std::string refusal(const Chosen& each, std::string_view text, DType dtype) const {
+    if (has_only_digits(without_plus(text))) {
+      return fmt::format("the integer {} of {} is no value of {}; dtype= chooses another", printable(text),
+                         where(each), name_of(dtype));
+    }
+    if (!csv_number<double>(without_plus(text)) && !options_.targets.empty()) {
+      return fmt::format("'{}' in {}, which is a column of x and so of numbers; columns= chooses them",
+                         printable(text), where(each));
+    }
+    return fmt::format("'{}' in {} does not read as {}", printable(text), where(each), name_of(dtype));
+  }
+
+  static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+
+  const std::string& path_;
+  const CsvOptions& options_;
+  CsvText text_;
+  HeldMemory words_;
+  std::vector<Chosen> chosen_;
+  std::vector<std::size_t> place_;  // of a column of the file among those that are read
+};
+
+}  // namespace
+
+std::vector<CsvColumn> read_csv_columns(const std::string& path, const CsvOptions& options) {
+  return CsvColumnReader(path, options).read();
+}
+
+bool csv_has_header(const std::string& path, std::optional<char> separator) {
+  CsvText text(path, separator);
+  text.read_first_line();
+  return text.has_header();
+}
+
+std::pair<Tensor, Tensor> read_csv_pair(const std::string& path, CsvOptions options) {
+  if (!options.dtype) options.dtype = DType::Float32;
+  const std::vector<CsvColumn> columns = read_csv_columns(path, options);
+  std::vector<const Tensor*> inputs, targets;
+  const auto is_target = [&](const CsvColumn& column) {
+    return std::find(options.targets.begin(), options.targets.end(), column.name) != options.targets.end();
+  };
+  for (const CsvColumn& column : columns)
+    if (!is_target(column)) inputs.push_back(&column.values);
+  for (const std::string& name : options.targets) {
+    const auto found = std::find_if(columns.begin(), columns.end(),
+                                    [&](const CsvColumn& column) { return column.name == name; });
+    targets.push_back(&found->values);
+  }
+  const std::int64_t rows = columns.front().values.shape()[0];
+  const auto matrix = [&](const std::vector<const Tensor*>& from, DType dtype) {
+    const auto width = static_cast<std::int64_t>(from.size());
+    Tensor result = Tensor::empty(dtype, {rows, width});
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t column = 0; column < width; ++column) {
+        const Tensor& source = *from[static_cast<std::size_t>(column)];
+        if (is_float(dtype)) {
+          result.set_double(row * width + column, source.get_double(row));
+        } else {
+          result.set_int(row * width + column, source.get_int(row));
+        }
+      }
+    }
+    return result;
+  };
+  const bool integers =
+      std::all_of(targets.begin(), targets.end(), [](const Tensor* each) { return is_int(each->dtype()); });
+  Tensor y = targets.size() == 1 ? *targets.front() : matrix(targets, integers ? DType::Int64 : DType::Float32);
+  return {matrix(inputs, *options.dtype), std::move(y)};
+}
+
+}  // namespace relish
