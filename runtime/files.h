@@ -34,8 +34,8 @@ struct CsvTable {
 CsvTable read_csv(const std::string& path, DType dtype = DType::Float32,
                   std::optional<char> separator = std::nullopt);
 
-// A column by what its cells hold: int64 for integers, float32 for other numbers, and for words their codes, in
-// the order of the alphabet.
+// A column by what its cells hold: int64 for integers, float32 for other numbers, and for words their codes,
+// in the order of the alphabet.
 struct CsvColumn {
   std::string name;
   Tensor values;                        // of shape (rows,)
@@ -57,12 +57,12 @@ std::pair<Tensor, Tensor> read_csv_pair(const std::string& path, CsvOptions opti
 void write_csv(const std::string& path, const std::vector<CsvColumn>& columns, bool header);
 
 enum class FileFormat { Npy, Npz, Safetensors, Idx, Csv, Json, Text };
-// By first bytes and extension; text where nothing else is told and the bytes are UTF-8. DataError for what is
-// none of these, with its name where it is known: a pickle file, HDF5, an image.
+// By first bytes and extension; text where nothing else is told and the bytes are UTF-8. DataError for what
+// is none of these, with its name where it is known: a pickle file, HDF5, an image.
 FileFormat file_format_of(const std::string& path);
 // A path with format by extension and first bytes: npy, IDX and CSV (as a matrix) give one tensor under the
-// empty name, npz and safetensors their entries. `path` may carry an entry, "m.npz:w0", or a column, "d.csv:price", which
-// selects it under the empty name.
+// empty name, npz and safetensors their entries. `path` may carry an entry, "m.npz:w0", or a column,
+// "d.csv:price", which selects it under the empty name.
 NamedTensors read_tensors(const std::string& path_and_entry);
 
 void write_npy(const std::string& path, const Tensor& tensor);

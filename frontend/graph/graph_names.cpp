@@ -105,14 +105,7 @@ void GraphNames::unknown_name(const std::string& name, Span at) {
         at, "name.module",
         fmt::format("found the module '{}' as a value; expected one of its functions", printable(name)));
   }
-  if (context_.is_script_name(name)) {
-    type_error(
-        at, "name.script",
-        fmt::format(
-            "found '{}', a variable of the script, which functions do not see; pass it as a parameter, use "
-            "bind_params, or make it a constant: bound once, above, to literals, arg() and arithmetic",
-            printable(name)));
-  }
+  if (context_.is_script_name(name)) fail_script_name(name, at);
   std::vector<std::string> candidates = names();
   for (std::string& global : globals_.global_names()) candidates.push_back(std::move(global));
   try {

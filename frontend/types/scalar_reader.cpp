@@ -44,6 +44,14 @@ void fail_unknown_name(const std::string& name, Span at, std::vector<std::string
                    did_you_mean(name, candidates)));
 }
 
+void fail_script_name(const std::string& name, Span at) {
+  fail(ErrorClass::Type, at, "name.script",
+       fmt::format(
+           "found '{}', a variable of the script, which functions do not see; pass it as a parameter, use "
+           "bind_params, or make it a constant: bound once, above, to literals, arg() and arithmetic",
+           printable(name)));
+}
+
 void ScalarReader::check_depth(std::size_t levels, Span at) {
   depth_ += levels;
   if (depth_ > limits().max_scalar_nesting) {
@@ -325,6 +333,7 @@ ScalarOperand ScalarReader::name(const ast::Expr& expr, const std::string& id) {
                     "them, such as {0}[0]",
                     printable(id)));
   }
+  if (context_.is_script_name(id)) fail_script_name(id, expr.span);
   fail_unknown_name(id, expr.span, scope_.names());
 }
 
@@ -341,7 +350,10 @@ ScalarOperand ScalarReader::subscript(const ast::Expr& expr, const ast::Subscrip
   if (auto* buffer = std::get_if<Buffer>(&meaning)) {
     return {load(*buffer, read_indices(*buffer, subscript, expr.span), expr.span)};
   }
-  if (std::holds_alternative<std::monostate>(meaning)) fail_unknown_name(*id, object->span, scope_.names());
+  if (std::holds_alternative<std::monostate>(meaning)) {
+    if (context_.is_script_name(*id)) fail_script_name(*id, object->span);
+    fail_unknown_name(*id, object->span, scope_.names());
+  }
   if (auto* scalar = std::get_if<Scalar>(&meaning); scalar && !scalar->defined()) throw ReadContext::Silent{};
   type_error(object->span, "scalar.subscript",
              fmt::format("found a subscript of '{}', which is no buffer", printable(*id)));

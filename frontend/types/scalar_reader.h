@@ -109,6 +109,8 @@ class ScalarReader : public ScalarRules {
 bool needs_device(std::string_view name);
 // "float32" to its dtype; TypeError that suggests the nearest, or names what is not supported.
 DType read_dtype(std::string_view name, Span at);
+// A name of the script's statements, which functions do not see.
+[[noreturn]] void fail_script_name(const std::string& name, Span at);
 [[noreturn]] void fail_unknown_name(const std::string& name, Span at, std::vector<std::string> candidates);
 
 }  // namespace relish

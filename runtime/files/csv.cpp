@@ -1,6 +1,6 @@
-// Reading of CSV tables of numbers as one matrix. The text is gone through twice: once to count the rows, once
-// to check and fill them in, so that the tensor is the only large allocation beside the text. No number is
-// rounded to another integer: one that the dtype cannot hold is refused.
+// Reading of CSV tables of numbers as one matrix. The text is gone through twice: once to count the rows,
+// once to check and fill them in, so that the tensor is the only large allocation beside the text. No number
+// is rounded to another integer: one that the dtype cannot hold is refused.
 #include <charconv>
 #include <optional>
 

@@ -71,13 +71,14 @@ class CsvColumnReader {
     std::vector<std::string> wanted = options_.columns;
     if (!text_.has_header()) {
       if (wanted.size() != text_.width()) {
-        data_failure(path_, "csv.column",
-                     wanted.empty()
-                         ? fmt::format("the file has no header, so no column can be named; name its {} columns "
-                                       "by columns=[…]",
-                                       text_.width())
-                         : fmt::format("the file has no header and {} columns, found {} names", text_.width(),
-                                       wanted.size()));
+        data_failure(
+            path_, "csv.column",
+            wanted.empty()
+                ? fmt::format("the file has no header, so no column can be named; name its {} columns "
+                              "by columns=[…]",
+                              text_.width())
+                : fmt::format("the file has no header and {} columns, found {} names", text_.width(),
+                              wanted.size()));
       }
       names = wanted;
     }
@@ -122,9 +123,10 @@ class CsvColumnReader {
     text = cell.text;
     if (!is_missing(cell)) return std::nullopt;
     if (!options_.fill) {
-      return fmt::format("missing value of {}; fill= says what stands for such cells, columns= leaves the "
-                         "column out",
-                         where(each));
+      return fmt::format(
+          "missing value of {}; fill= says what stands for such cells, columns= leaves the "
+          "column out",
+          where(each));
     }
     text = *options_.fill;
     return std::nullopt;
@@ -167,7 +169,8 @@ class CsvColumnReader {
         code = next++;
         each.column.words.push_back(word);
       }
-      const DType held = each.kind == Kind::Reals || each.kind == Kind::Unknown ? DType::Float32 : DType::Int64;
+      const DType held =
+          each.kind == Kind::Reals || each.kind == Kind::Unknown ? DType::Float32 : DType::Int64;
       each.column.values = Tensor::empty(each.dtype.value_or(held), {rows});
     }
   }
@@ -266,7 +269,8 @@ std::pair<Tensor, Tensor> read_csv_pair(const std::string& path, CsvOptions opti
   };
   const bool integers =
       std::all_of(targets.begin(), targets.end(), [](const Tensor* each) { return is_int(each->dtype()); });
-  Tensor y = targets.size() == 1 ? *targets.front() : matrix(targets, integers ? DType::Int64 : DType::Float32);
+  Tensor y =
+      targets.size() == 1 ? *targets.front() : matrix(targets, integers ? DType::Int64 : DType::Float32);
   return {matrix(inputs, *options.dtype), std::move(y)};
 }
 

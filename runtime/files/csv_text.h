@@ -49,8 +49,8 @@ class CsvCellReader {
 
 // Without the plus in front of a number.
 std::string_view without_plus(std::string_view text);
-// The number nearest to `text` in the precision of T (float or double), rounded once; none when it is no number
-// or too large. What is too small for T is a subnormal or zero.
+// The number nearest to `text` in the precision of T (float or double), rounded once; none when it is no
+// number or too large. What is too small for T is a subnormal or zero.
 template <class T>
 std::optional<T> csv_number(std::string_view text);
 // Whether the text is no integer, or one that the dtype, a float, has.
@@ -76,8 +76,8 @@ class CsvText {
       return true;
     });
   }
-  // Calls `visit(cell, column)` for the cells of a row, the first column being 0; from where it gives a message
-  // on, the row is only counted. False when something of it was reported.
+  // Calls `visit(cell, column)` for the cells of a row, the first column being 0; from where it gives a
+  // message on, the row is only counted. False when something of it was reported.
   template <class Visit>
   bool read_row(std::string_view line, Visit visit) {
     if (!check_length(line)) return false;

@@ -1,5 +1,5 @@
-// Writing of CSV files: numbers with the fewest digits that read back as the same value, words in quotes where
-// they need them.
+// Writing of CSV files: numbers with the fewest digits that read back as the same value, words in quotes
+// where they need them.
 #include "runtime/files.h"
 #include "runtime/files/data_file.h"
 #include "runtime/format.h"
@@ -60,7 +60,8 @@ void write_csv(const std::string& path, const std::vector<CsvColumn>& columns, b
         const CsvColumn& column = columns[table ? 0 : static_cast<std::size_t>(i)];
         const std::int64_t at = table ? row * width + i : row;
         if (!column.words.empty()) {
-          lines += csv_cell(column.words[static_cast<std::size_t>(column.values.get_int(at))], separator, path);
+          lines +=
+              csv_cell(column.words[static_cast<std::size_t>(column.values.get_int(at))], separator, path);
         } else if (is_bool(column.values.dtype())) {
           lines += column.values.get_int(at) != 0 ? '1' : '0';
         } else {

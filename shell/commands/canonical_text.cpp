@@ -137,10 +137,10 @@ std::string text_in_order(const ReadResult& result, std::string_view source, con
     bool apart = before && (declaration || is_declaration(*before) || empty_line_before(statement, source));
     if (apart) text += "\n";
     // Another dialect is asked for to be read elsewhere, where no statement gives the constants.
-    const bool kept = declaration && options.dialect == Dialect::D026 &&
-                      keeps_its_text(statement, result.constants.users);
-    text += kept ? written_text(statement, statement.whole.begin, statement.whole.end,
-                                statement.comments_above, source)
+    const bool kept =
+        declaration && options.dialect == Dialect::D026 && keeps_its_text(statement, result.constants.users);
+    text += kept          ? written_text(statement, statement.whole.begin, statement.whole.end,
+                                         statement.comments_above, source)
             : declaration ? declaration_text(statement, constants, options)
                           : statement_text(statement, source);
     before = &statement;

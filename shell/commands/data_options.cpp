@@ -11,6 +11,7 @@
 #include "shell/commands/trainer_options.h"
 #include "shell/script/script_values.h"
 #include "support/counted.h"
+#include "support/file_access.h"
 #include "support/render.h"
 #include "support/suggest.h"
 #include "transform/epoch_writer.h"
@@ -81,6 +82,26 @@ Column column_of(const Invocation& invocation, std::string_view option, const Sc
   return tensor;
 }
 
+// A column, or of d.csv:price two: the other columns of the file, and that one.
+void add_columns(const Invocation& invocation, std::string_view option, const ScriptValue& value,
+                 std::vector<Column>& into) {
+  if (const std::string* text = value.string()) {
+    const std::string path = invocation.allowed_path(option, *text);
+    const std::size_t colon = path.rfind(':');
+    const std::string file = path.substr(0, colon);
+    if (colon != std::string::npos && !file_exists(path) && file_exists(file) &&
+        file_format_of(file) == FileFormat::Csv) {
+      CsvOptions csv;
+      csv.targets = {path.substr(colon + 1)};
+      auto [inputs, targets] = read_csv_pair(file, csv);
+      into.emplace_back(std::move(inputs));
+      into.emplace_back(std::move(targets));
+      return;
+    }
+  }
+  into.push_back(column_of(invocation, option, value));
+}
+
 // Some of the rows of a column that stays in files.
 class SelectedRows final : public RowSource {
  public:
@@ -119,7 +140,7 @@ DataColumns data_columns(const Invocation& invocation, std::string_view option, 
   if (!value) invocation.refuse_value(option, "the data are missing");
   if (invocation.surface == Surface::Shell) {
     for (const std::string& path : invocation.names(option))
-      data.columns.push_back(column_of(invocation, option, path));
+      add_columns(invocation, option, path, data.columns);
   } else if (const ScriptDict* dict = value->dictionary()) {
     for (const auto& [name, column] : dict->items) {
       if (!name.string())
@@ -128,7 +149,7 @@ DataColumns data_columns(const Invocation& invocation, std::string_view option, 
       data.columns.push_back(column_of(invocation, option, column));
     }
   } else if (const ScriptList* list = value->sequence()) {
-    for (const ScriptValue& item : list->items) data.columns.push_back(column_of(invocation, option, item));
+    for (const ScriptValue& item : list->items) add_columns(invocation, option, item, data.columns);
   } else {
     invocation.misuse(option, fmt::format("found {}; expected a tuple (inputs…, targets)", describe(*value)));
   }

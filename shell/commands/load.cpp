@@ -1,25 +1,40 @@
-// The command `load`: tensors of a data file, or the declarations of another text.
+// The command `load`: the value that a data file holds, or the declarations of another text.
 #include "frontend/module/module_links.h"
 #include "ir/calls/entry.h"
 #include "ir/printer/printer.h"
 #include "runtime/files.h"
+#include "runtime/files/data_file.h"
 #include "shell/commands/subject.h"
 #include "shell/program/module_files.h"
 #include "shell/script/convert.h"
+#include "shell/script/json_values.h"
 #include "shell/script/script.h"
+#include "support/atomic_file.h"
+#include "support/limits.h"
+#include "support/memory.h"
 #include "support/render.h"
 
 namespace relish::commands_load {
 namespace {
 
 constexpr Option options[] = {
-    {"target", OptionKind::Text, "", "column of a CSV file: the result is (other columns, target)", 0,
+    {"target", OptionKind::Names, "",
+     "columns of a CSV file that are to be found from the others: the result is (x, y)", 0, in_scripts},
+    {"columns", OptionKind::Names, "all",
+     "columns of a CSV file that are read; their names where the file has none", 0, in_scripts},
+    {"dtype", OptionKind::Text, "by what they hold", "dtype of the columns of a CSV file", 0, in_scripts},
+    {"fill", OptionKind::Value, "", "what stands for missing cells of a CSV file: a number or a str", 0,
      in_scripts},
-    {"dtype", OptionKind::Text, "float32", "dtype of the columns of a CSV file", 0, in_scripts},
+    {"sep", OptionKind::Text, "found in the first line", "what stands between the cells of a CSV file", 0,
+     in_scripts},
+    {"matrix", OptionKind::Flag, "", "a CSV file with a header as one matrix of numbers", 0, in_scripts},
+    {"bytes", OptionKind::Flag, "", "the bytes of any file, as a tensor of uint8", 0, in_scripts},
 };
+constexpr std::string_view csv_options[] = {"target", "columns", "dtype", "fill", "sep", "matrix"};
 
 constexpr Example examples[] = {
     {"relish load weights.npz", "p = load(\"weights.npz\")"},
+    {"", "x, y = load(\"houses.csv\", target=\"price\")"},
     {"", "layers = load(\"layers.relish\")"},
 };
 
@@ -30,11 +45,113 @@ ScriptValue value_of_tensors(NamedTensors tensors) {
   return ScriptValue::dict(std::move(items));
 }
 
-std::string listing(const std::string& path, const NamedTensors& tensors) {
+// The words of a column stand beside it.
+ScriptValue value_of_columns(std::vector<CsvColumn> columns) {
+  std::vector<std::pair<ScriptValue, ScriptValue>> items;
+  for (CsvColumn& column : columns) {
+    items.emplace_back(column.name, std::move(column.values));
+    if (column.words.empty()) continue;
+    std::vector<ScriptValue> words(column.words.begin(), column.words.end());
+    items.emplace_back(column.name + ".words", ScriptValue::list(std::move(words)));
+  }
+  return ScriptValue::dict(std::move(items));
+}
+
+CsvOptions csv_options_of(const Invocation& invocation) {
+  CsvOptions result;
+  if (invocation.given("sep")) {
+    const std::string text = invocation.text("sep");
+    if (text.size() != 1 || text == "\"" || text == "\n") {
+      invocation.refuse_value(
+          "sep", fmt::format("found '{}'; expected one character such as \";\"", printable(text)));
+    }
+    result.separator = text[0];
+  }
+  if (invocation.given("dtype")) {
+    result.dtype = dtype_of_value(invocation.text("dtype"), invocation.span_of("dtype"));
+  }
+  result.columns = invocation.names("columns");
+  result.targets = invocation.names("target");
+  if (const ScriptValue* fill = invocation.find("fill")) {
+    if (!fill->is_number() && !fill->string()) {
+      invocation.misuse("fill", fmt::format("found {}; expected a number or a str", describe(*fill)));
+    }
+    const bool flag = fill->as<bool>() != nullptr;
+    result.fill = flag ? text_of(ScriptValue(*integer_of(*fill))) : text_of(*fill);
+  }
+  return result;
+}
+
+ScriptValue load_csv(const Invocation& invocation, const std::string& path) {
+  const CsvOptions csv = csv_options_of(invocation);
+  const bool matrix = invocation.flag("matrix");
+  if (matrix) {
+    for (const std::string_view other : {"target", "columns", "fill"}) {
+      if (invocation.given(other))
+        invocation.refuse_value("matrix", fmt::format("a matrix has all columns; leave out {}", other));
+    }
+  }
+  if (!csv.targets.empty()) {
+    auto [inputs, targets] = read_csv_pair(path, csv);
+    return ScriptValue::tuple({ScriptValue(std::move(inputs)), ScriptValue(std::move(targets))});
+  }
+  if (matrix || (csv.columns.empty() && !csv.fill && !csv_has_header(path, csv.separator)))
+    return read_csv(path, csv.dtype.value_or(DType::Float32), csv.separator).values;
+  return value_of_columns(read_csv_columns(path, csv));
+}
+
+Tensor bytes_of(const std::string& path) {
+  const DataFile file(path);
+  if (file.size() > memory_limit()) {
+    fail_at(ErrorClass::ResourceLimit, path, "memory.limit",
+            fmt::format("the file has {} bytes; {} are allowed; --memory-limit raises the limit", file.size(),
+                        memory_limit()));
+  }
+  Tensor bytes = Tensor::empty(DType::UInt8, {static_cast<std::int64_t>(file.size())});
+  file.read_at(0, bytes.mutable_data(), file.size());
+  return bytes;
+}
+
+ScriptValue value_of_file(const Invocation& invocation, const std::string& path) {
+  const FileFormat format = invocation.flag("bytes") ? FileFormat::Text : file_format_of(path);
+  for (const std::string_view option : csv_options) {
+    if (format == FileFormat::Csv || !invocation.given(option)) continue;
+    fail(ErrorClass::Usage, invocation.span_of(option), "option.value",
+         fmt::format("load: {} is of CSV files, and {} is {}{}", option, printable(path),
+                     invocation.flag("bytes") ? "read as bytes" : "none",
+                     option == "dtype" ? "; convert what it holds by astype" : ""));
+  }
+  if (invocation.flag("bytes")) return bytes_of(path);
+  switch (format) {
+    case FileFormat::Csv:
+      return load_csv(invocation, path);
+    case FileFormat::Json:
+      return read_json(path);
+    case FileFormat::Text: {
+      std::string text = read_file(path, memory_limit(), "--memory-limit");
+      if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+      check_item_count(static_cast<std::int64_t>(text.size()), invocation.span);
+      return text;
+    }
+    default:
+      return value_of_tensors(read_tensors(path));
+  }
+}
+
+std::string listing(const std::string& path) {
   std::string text;
-  for (const auto& [name, tensor] : tensors) {
+  const auto add = [&](const std::string& name, const Tensor& tensor) {
     text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", name.empty() ? path : name,
                         print(type_of(Value(tensor))));
+  };
+  const bool table = file_exists(path) && file_format_of(path) == FileFormat::Csv && csv_has_header(path);
+  if (table) {
+    for (const CsvColumn& column : read_csv_columns(path, {})) {
+      add(column.name, column.values);
+      if (!column.words.empty()) text += fmt::format("  ({} words)", column.words.size());
+    }
+  } else {
+    for (const auto& [name, tensor] : read_tensors(path)) add(name, tensor);
   }
   return text;
 }
@@ -45,7 +162,7 @@ ScriptValue run(Invocation& invocation) {
          fmt::format("load: found {}; expected a path", describe(invocation.value)));
   }
   std::string path = invocation.files.front();
-  if (is_program_path(path)) {
+  if (is_program_path(path) && !invocation.flag("bytes")) {
     if (invocation.script) return invocation.script->load_module(invocation.files.front(), invocation.span);
     LoadedModule loaded =
         load_module_file(path, path_rules(invocation.session, "", false), {}, invocation.span);
@@ -56,24 +173,9 @@ ScriptValue run(Invocation& invocation) {
     return text;
   }
   if (invocation.script) path = invocation.script->resolve_path(path, invocation.span);
-  if (invocation.given("target") || invocation.given("dtype")) {
-    const std::string_view option = invocation.given("target") ? "target" : "dtype";
-    if (is_other_than_csv(path)) {
-      fail(ErrorClass::Usage, invocation.span_of(std::string(option)), "option.value",
-           fmt::format("load: {} is of CSV files, and {} is none{}", option, printable(path),
-                       option == "dtype" ? "; convert what it holds by astype" : ""));
-    }
-    DType dtype = invocation.given("dtype")
-                      ? dtype_of_value(invocation.text("dtype"), invocation.span_of("dtype"))
-                      : DType::Float32;
-    CsvTable table = read_csv(path, dtype);
-    if (!invocation.given("target")) return table.values;
-    auto [others, target] = split_target(table, invocation.text("target"), path);
-    return ScriptValue::tuple({ScriptValue(others), ScriptValue(target)});
-  }
-  NamedTensors tensors = read_tensors(path);
-  if (invocation.surface == Surface::Shell) return listing(path, tensors);
-  return value_of_tensors(std::move(tensors));
+  if (invocation.surface == Surface::Shell) return listing(path);
+  if (!file_exists(path) && !invocation.flag("bytes")) return value_of_tensors(read_tensors(path));
+  return value_of_file(invocation, path);
 }
 
 }  // namespace
@@ -81,14 +183,18 @@ ScriptValue run(Invocation& invocation) {
 extern const Command command_load;
 const Command command_load{
     .name = "load",
-    .summary = "reads tensors of a data file, or the declarations of another text",
+    .summary = "reads the value of a data file, or the declarations of another text",
     .subject = Subject::Files,
     .options = options,
     .run = run,
     .examples = examples,
     .doc =
-        "npy and IDX give a tensor, npz and safetensors a dict of tensors, .relish and .py a module. In the "
-        "shell it "
+        "A file is known by its first bytes and its ending. npy and IDX give a tensor, npz and safetensors a "
+        "dict of tensors, JSON a dict or list, .relish and .py a module, any other text a str. A CSV or TSV "
+        "file with a header gives a dict of columns: integers are int64, other numbers float32, words become "
+        "their codes in the order of the alphabet, with the words beside them (\"town\" and \"town.words\"); "
+        "without a header it gives a matrix of float32. With target= it gives (x, y): x the matrix of the other "
+        "columns, y int64 when all are integers, else float32. \"d.csv:price\" is one column. In the shell it "
         "lists what the file holds.",
 };
 

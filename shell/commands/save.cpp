@@ -1,40 +1,142 @@
-// The command `save`: tensors into a data file, a module into a text.
+// The command `save`: a value into a data file, a module or a str into a text.
+#include <algorithm>
+#include <map>
+
 #include "ir/printer/printer.h"
 #include "runtime/files.h"
 #include "shell/commands/subject.h"
 #include "shell/program/text_file.h"
+#include "shell/script/convert.h"
+#include "shell/script/json_values.h"
 #include "shell/script/script.h"
+#include "support/atomic_file.h"
+#include "support/interrupt.h"
 
 namespace relish::commands_save {
 namespace {
 
 constexpr Option options[] = {
-    {"output", OptionKind::OutputFile, "", "file to write: .npz, .safetensors or .npy", 'o', in_shell, true},
+    {"output", OptionKind::OutputFile, "", "file to write: .npz, .safetensors, .npy or .csv", 'o', in_shell,
+     true},
 };
 
 constexpr Example examples[] = {
     {"relish save weights.npz -o weights.safetensors", "save({\"w\": w}, \"weights.npz\")"},
+    {"", "save({\"step\": 5, \"params\": params}, \"state.safetensors\")"},
+    {"", "save({\"size\": x, \"price\": y}, \"houses.csv\")"},
     {"", "save(M, \"model.relish\")"},
 };
 
-NamedTensors named_tensors(const Invocation& invocation) {
-  NamedTensors result;
-  const ScriptValue& value = invocation.value;
+[[noreturn]] void refuse_saved(const Invocation& invocation, const std::string& place,
+                               const ScriptValue& value, std::string_view expected) {
+  fail(ErrorClass::Type, invocation.span, "save.value",
+       fmt::format("save: found {}{}; expected {}", describe(value),
+                   place.empty() ? "" : fmt::format(" at {}", place), expected));
+}
+
+// The leaves of a tree of dicts, lists and tuples under their paths: params.w, states.0.
+void add_leaves(const Invocation& invocation, const std::string& path, const ScriptValue& value,
+                NamedTensors& into) {
+  poll_interrupt(invocation.span);
+  const auto below = [&](const std::string& name) { return path.empty() ? name : path + "." + name; };
   if (value.tensor()) {
-    result.emplace_back("out", *value.tensor());
+    into.emplace_back(path.empty() ? "out" : path, *value.tensor());
+  } else if (value.is_number() && !path.empty()) {
+    into.emplace_back(path, tensor_of(value, std::nullopt, DType::Int64, DType::Float64, invocation.span));
   } else if (const ScriptDict* dict = value.dictionary()) {
     for (const auto& [key, item] : dict->items) {
-      if (!key.string() || !item.tensor()) {
-        fail(ErrorClass::Type, invocation.span, "save.value",
-             fmt::format("save: found {}: {}; expected names with tensors", brief_text(key), describe(item)));
-      }
-      result.emplace_back(*key.string(), *item.tensor());
+      if (!key.string()) refuse_saved(invocation, path, key, "names that are strs");
+      add_leaves(invocation, below(*key.string()), item, into);
     }
+  } else if (const ScriptList* list = value.sequence()) {
+    for (std::size_t i = 0; i < list->items.size(); ++i)
+      add_leaves(invocation, below(std::to_string(i)), list->items[i], into);
   } else {
-    fail(ErrorClass::Type, invocation.span, "save.value",
-         fmt::format("save: found {}; expected a tensor, a dict of tensors or a module", describe(value)));
+    refuse_saved(
+        invocation, path, value,
+        "tensors, numbers, and dicts, lists and tuples of them; a .json file holds strs and None too");
   }
-  return result;
+}
+
+// A list of strs as a column of words.
+std::optional<CsvColumn> column_of_words(const std::string& name, const ScriptList& list) {
+  std::map<std::string, std::int64_t> codes;
+  for (const ScriptValue& item : list.items) {
+    if (!item.string()) return std::nullopt;
+    codes.emplace(*item.string(), 0);
+  }
+  if (list.items.empty()) return std::nullopt;
+  CsvColumn column{name, Tensor::empty(DType::Int64, {static_cast<std::int64_t>(list.items.size())})};
+  for (auto& [word, code] : codes) {
+    code = static_cast<std::int64_t>(column.words.size());
+    column.words.push_back(word);
+  }
+  std::int64_t row = 0;
+  for (const ScriptValue& item : list.items) column.values.set_int(row++, codes.at(*item.string()));
+  return column;
+}
+
+void save_table(const Invocation& invocation, const std::string& path) {
+  const ScriptValue& value = invocation.value;
+  const auto tensor_from = [&](const ScriptValue& from) {
+    return tensor_of(from, std::nullopt, DType::Int64, DType::Float64, invocation.span);
+  };
+  if (value.tensor() || value.sequence())
+    return write_csv(path, {{"out", value.tensor() ? *value.tensor() : tensor_from(value)}}, false);
+  const ScriptDict* dict = value.dictionary();
+  if (!dict) refuse_saved(invocation, "", value, "a matrix or a dict of columns");
+  std::vector<CsvColumn> columns;
+  constexpr std::string_view words_suffix = ".words";
+  for (const auto& [key, item] : dict->items) {
+    if (!key.string()) refuse_saved(invocation, "", key, "names of columns that are strs");
+    const std::string& name = *key.string();
+    const ScriptList* list = item.sequence();
+    // The words of the column in front of it, as load gives them.
+    if (list && name.ends_with(words_suffix) && !columns.empty() &&
+        columns.back().name + std::string(words_suffix) == name) {
+      for (const ScriptValue& word : list->items) {
+        if (!word.string()) refuse_saved(invocation, name, word, "words that are strs");
+        columns.back().words.push_back(*word.string());
+      }
+      const Tensor& codes = columns.back().values;
+      for (std::int64_t i = 0; i < codes.size(); ++i) {
+        const bool known = is_int(codes.dtype()) && codes.get_int(i) >= 0 &&
+                           codes.get_int(i) < static_cast<std::int64_t>(list->items.size());
+        if (known) continue;
+        fail(ErrorClass::Data, invocation.span, "save.words",
+             fmt::format("save: item {} of '{}' is no number of one of its {} words", i, columns.back().name,
+                         list->items.size()));
+      }
+      continue;
+    }
+    std::optional<CsvColumn> words = list ? column_of_words(name, *list) : std::nullopt;
+    if (words) {
+      columns.push_back(std::move(*words));
+    } else if (item.tensor() || list) {
+      columns.push_back({name, item.tensor() ? *item.tensor() : tensor_from(item)});
+    } else {
+      refuse_saved(invocation, name, item, "a column: a tensor or a list");
+    }
+  }
+  write_csv(path, columns, true);
+}
+
+void save_value(const Invocation& invocation, const std::string& path) {
+  const ScriptValue& value = invocation.value;
+  const auto ends = [&](std::string_view extension) { return path.ends_with(extension); };
+  if (value.as<ModulePtr>() || value.as<FunctionReference>()) {
+    write_program_text(path, text_of(value) + "\n");
+  } else if (ends(".json")) {
+    write_file_atomically(path, json_text(value, invocation.span) + "\n");
+  } else if (ends(".csv") || ends(".tsv")) {
+    save_table(invocation, path);
+  } else if (value.string() && !ends(".npz") && !ends(".npy") && !ends(".safetensors")) {
+    write_file_atomically(path, *value.string());
+  } else {
+    NamedTensors leaves;
+    add_leaves(invocation, "", value, leaves);
+    write_tensors(path, leaves);
+  }
 }
 
 ScriptValue run(Invocation& invocation) {
@@ -51,12 +153,7 @@ ScriptValue run(Invocation& invocation) {
   if (!path)
     fail(ErrorClass::Usage, invocation.span, "save.path",
          "save takes a value and a path: save(value, \"out.npz\")");
-  std::string target = invocation.script->resolve_path(*path, invocation.span);
-  if (invocation.value.as<ModulePtr>() || invocation.value.as<FunctionReference>()) {
-    write_program_text(target, text_of(invocation.value) + "\n");
-  } else {
-    write_tensors(target, named_tensors(invocation));
-  }
+  save_value(invocation, invocation.script->resolve_path(*path, invocation.span));
   return {};
 }
 
@@ -65,14 +162,16 @@ ScriptValue run(Invocation& invocation) {
 extern const Command command_save;
 const Command command_save{
     .name = "save",
-    .summary = "writes tensors into a data file, or a module as text",
+    .summary = "writes a value into a data file, or a module or a str as text",
     .subject = Subject::Files,
     .options = options,
     .run = run,
     .examples = examples,
     .doc =
-        "A dict of tensors goes into .npz or .safetensors, one tensor into .npy too, a module into a text. "
-        "In the shell "
+        "The ending of the path says the format. A tree of dicts, lists and tuples with tensors and numbers goes "
+        "into .npz or .safetensors, each leaf under its path (params.w, states.0); one tensor into .npy too. A "
+        "matrix goes into .csv or .tsv without a header, a dict of columns with one; strs, numbers, lists and "
+        "dicts of them into .json; a module into a text, and a str into a file of any other ending. In the shell "
         "it converts a data file.",
 };
 

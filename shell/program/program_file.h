@@ -38,8 +38,8 @@ struct ProgramFile {
   bool has_statements = false;
   std::map<std::string, std::string> linked;  // functions of other files: lib_f -> lib.f
   std::vector<Diagnostic> warnings;
-  std::set<std::string> with_constants;        // declarations that see a constant: f, M, M.f
-  std::optional<LibraryText> library = {};     // when it holds functions of the script
+  std::set<std::string> with_constants;     // declarations that see a constant: f, M, M.f
+  std::optional<LibraryText> library = {};  // when it holds functions of the script
 
   // All modules that hold functions.
   std::vector<ModulePtr> modules() const;

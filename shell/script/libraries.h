@@ -1,6 +1,6 @@
-// What functions of a loaded file see. A file is loaded for its declarations and the functions of the script in
-// it; its other statements do not run. So a function of it sees what these make, its constants and what it loads,
-// wherever it is called.
+// What functions of a loaded file see. A file is loaded for its declarations and the functions of the script
+// in it; its other statements do not run. So a function of it sees what these make, its constants and what it
+// loads, wherever it is called.
 #pragma once
 
 #include <memory>

@@ -122,10 +122,11 @@ struct ArgumentBuilder {
 
   Expr tensor(const ScriptValue& value, const Param& param, Span span) {
     if (value.tensor()) return parameter(*value.tensor());
-    if (value.is_number()) {
+    if (value.is_number() || value.sequence()) {
       const std::optional<DType> dtype =
           number_dtype(op, param, [&](const Param& other) { return dtype_given(op, arguments, other); });
-      if (dtype) return parameter(number_beside(value, *dtype, span));
+      if (dtype && value.is_number()) return parameter(number_beside(value, *dtype, span));
+      if (dtype) return parameter(tensor_of(value, *dtype, *dtype, *dtype, span));
       fail(ErrorClass::Type, span, "call.argument",
            fmt::format("{}: found {} and no tensor beside it; make one by tensor(value, dtype)", op.name,
                        describe(value)));

@@ -258,12 +258,9 @@ ScriptValue ScriptFunctions::call_script(const ScriptFunctionPtr& function, std:
       --calls;
       if (frame.own_cells > 0) release_cells(frame);
     }
-  } running{frame_,
-            ++calls_,
-            frame,
-            std::exchange(frame_, &frame),
-            library_,
-            std::exchange(library_, function->home)};
+  } running{frame_,   ++calls_,
+            frame,    std::exchange(frame_, &frame),
+            library_, std::exchange(library_, function->home)};
   try {
     if (function->value) return value_of(*function->value);
     run_body(*function->body);

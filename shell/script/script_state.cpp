@@ -206,8 +206,7 @@ NameSlot* ScriptState::slot_of(const ast::Name& name) const {
 
 const ScriptValue* ScriptState::variable(const ast::Name& name) const {
   if (const NameSlot* slot = slot_of(name)) return slot->bound ? &slot->value : nullptr;
-  const bool placed =
-      name.place.kind == ast::NamePlace::Kind::Script && name.place.owner == names().number();
+  const bool placed = name.place.kind == ast::NamePlace::Kind::Script && name.place.owner == names().number();
   return placed ? names().at(name.place.index) : names().find(name.id);
 }
 

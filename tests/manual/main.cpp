@@ -7,6 +7,7 @@
 //   ```relish again           goes on where the script before it stopped;
 //   ```relish layers.relish   is a file that the scripts behind it may load, checked but not run;
 //   ```python model.py        the same, a Python file;
+//   ```text houses.csv        a data file of any kind, which they load;
 //   ```output                 behind a script: what it prints, exactly;
 //   ```error                  behind a script: the diagnostics with which it ends, as the program shows them.
 //
@@ -162,6 +163,7 @@ class Page {
       behind = fence.end;
       line =
           fence.line + 1 + static_cast<std::size_t>(std::count(fence.text.begin(), fence.text.end(), '\n'));
+      if (fence.kind == "text" && !fence.rest.empty()) folder_.put(fence.rest, fence.text);
       if (runs_commands_ && fence.kind == "sh") run_commands(i);
       const bool program = fence.kind == "relish" || fence.kind == "python";
       if (!program) continue;

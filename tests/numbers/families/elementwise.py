@@ -106,6 +106,8 @@ def functions():
     unary("acosh", torch.acosh, between(1.1, 4), [1.0, INF, 0.5, NAN, 1e10])
     unary("atanh", torch.atanh, between(-0.9, 0.9), [0.0, 1.0, -1.0, 1.5, NAN])
     unary("erf", torch.erf, real, [0.0, INF, -INF, NAN, 6.5])
+    unary("log1p", torch.log1p, between(-0.8, 3), [0.0, -0.0, -1.0, -2.0, INF, NAN, 1e-6])
+    unary("expm1", torch.expm1, real, [0.0, -0.0, INF, -INF, NAN, 1e-6, -40.0])
     unary("abs", torch.abs, apart(-2, 2), [0.0, -0.0, INF, -INF, NAN], LOWEST)
 
 
@@ -371,6 +373,17 @@ def activations():
           wide_attributes=({"alpha": 0.01},))
     unary("nn.softplus", lambda x, beta, threshold: f.softplus(x, beta, threshold), between(-4, 4), special + [-INF],
           attributes=({"beta": 1.0, "threshold": 20.0}, {"beta": 2.5, "threshold": 3.0}, {"beta": 0.5, "threshold": 20.0}))
+
+    alphas = {"attributes": ({"alpha": 1.0}, {"alpha": 0.5}, {"alpha": 2.0})}
+    unary("nn.elu", lambda x, alpha: f.elu(x, alpha), apart(-3, 3), special + [-INF], **alphas)
+    unary("nn.celu", lambda x, alpha: f.celu(x, alpha), apart(-3, 3), special + [-INF], **alphas)
+    unary("nn.hardtanh", lambda x, min_val, max_val: f.hardtanh(x, min_val, max_val), between(-4, 4), special + [-INF],
+          attributes=({"min_val": -1.0, "max_val": 1.0}, {"min_val": -2.0, "max_val": 0.5}))
+    unary("nn.hardsigmoid", f.hardsigmoid, between(-6, 6), special + [-INF])
+    unary("nn.hardswish", f.hardswish, between(-6, 6), special)
+    unary("nn.softsign", f.softsign, apart(-3, 3), special + [-INF])
+    unary("nn.mish", f.mish, between(-4, 4), special)
+    unary("nn.log_sigmoid", f.logsigmoid, between(-4, 4), special + [-INF])
 
     def prelu(x, alpha, axis):
         placed = alpha.reshape([-1 if i == axis % x.dim() else 1 for i in range(x.dim())]) if alpha.dim() == 1 and x.dim() else alpha

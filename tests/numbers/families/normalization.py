@@ -105,6 +105,20 @@ def reductions():
             file.add("int64", np.array([[2**62, 3], [-3, 4]], np.int64), axis=[1], keepdims=False)
         file.write()
 
+    for name, function in [("logsumexp", torch.logsumexp), ("norm", lambda x, d, k: torch.linalg.vector_norm(x, 2, d, k))]:
+        file = File(name, over(function))
+        for dtype in BOTH:
+            label = np.dtype(dtype).name
+            for axis, keepdims in AXES:
+                file.add(f"{label} {axis} {keepdims}", random((2, 3, 4), dtype), axis=axis, keepdims=keepdims)
+            file.add(f"{label} one", random((1, 5, 1), dtype), axis=[0, 2], keepdims=True)
+            file.add(f"{label} rank 0", random((), dtype), axis=[], keepdims=False)
+            file.add(f"{label} empty", random((0, 3), dtype), axis=[1], keepdims=False)
+            file.add(f"{label} of nothing", random((2, 0, 3), dtype), axis=[1], keepdims=False)
+            file.add(f"{label} large", np.array([[1000.0, 999.0, -1000.0], [-500.0, -500.0, -501.0]], dtype), axis=[1], keepdims=False)
+            file.add(f"{label} ends", np.array([[np.inf, 1.0], [-np.inf, -np.inf], [-np.inf, 2.0], [np.nan, 1.0]], dtype), axis=[1], keepdims=False, gradient=False)
+        file.write()
+
     def median(x, axis, keepdims):
         if axis is None:
             y = torch.median(x)

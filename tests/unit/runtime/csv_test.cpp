@@ -72,16 +72,142 @@ TEST_CASE("the first twenty bad rows are told") {
   }
 }
 
-TEST_CASE("a target column is split off") {
+TEST_CASE("columns are what their cells hold") {
   TemporaryFolder folder;
-  std::string path = folder.put("d.csv", "size,price,rooms\n1,10,2\n3,30,4\n");
-  CsvTable table = read_csv(path);
-  auto [x, y] = split_target(table, "price", path);
+  const std::string path =
+      folder.put("d.csv", "town;size;price;id\n\"Ulm\";2;1.5;9007199254740993\nBonn;3;2;1\nUlm;-4;+3e2;2\n");
+  const std::vector<CsvColumn> columns = read_csv_columns(path, {});
+  REQUIRE(columns.size() == 4);
+  CHECK(format_tensor(columns[0].values) == "int64 (3,)\n[1, 0, 1]");
+  CHECK(columns[0].words == std::vector<std::string>{"Bonn", "Ulm"});
+  CHECK(format_tensor(columns[1].values) == "int64 (3,)\n[ 2,  3, -4]");
+  CHECK(format_tensor(columns[2].values) == "float32 (3,)\n[1.5,   2, 300]");
+  CHECK(columns[3].values.get_int(0) == 9007199254740993);
+  CsvOptions some;
+  some.columns = {"price", "size"};
+  some.dtype = DType::Float64;
+  CHECK(format_tensor(read_csv_columns(path, some)[1].values) == "float64 (3,)\n[ 2,  3, -4]");
+  CHECK(read_csv_columns(path, some)[0].name == "price");
+  CHECK(csv_has_header(path));
+  const std::string tabs = folder.put("d.tsv", "a\tb, c\n1\t2\n");
+  CHECK(read_csv_columns(tabs, {})[1].name == "b, c");
+}
+
+TEST_CASE("a file without a header gets names") {
+  TemporaryFolder folder;
+  const std::string path = folder.put("d.csv", "1,2\n3,4\n");
+  CsvOptions named;
+  named.columns = {"a", "b"};
+  CHECK(format_tensor(read_csv_columns(path, named)[1].values) == "int64 (2,)\n[2, 4]");
+  CHECK_FALSE(csv_has_header(path));
+  named.columns = {"a"};
+  CHECK(failure_of([&] { read_csv_columns(path, named); }) ==
+        "DataError: " + path + ": the file has no header and 2 columns, found 1 names");
+  CHECK(failure_of([&] { read_csv_columns(path, {}); }) ==
+        "DataError: " + path +
+            ": the file has no header, so no column can be named; name its 2 columns by columns=[…]");
+}
+
+TEST_CASE("missing cells are refused or filled") {
+  TemporaryFolder folder;
+  const std::string path = folder.put("d.csv", "a,b,w\n1,NA,x\n,2.5,\n3,4,y\n");
+  CHECK(
+      failure_of([&] { read_csv_columns(path, {}); }) ==
+      "DataError: " + path +
+          ": line 2, column 2: missing value of 'b'; fill= says what stands for such cells, columns= leaves "
+          "the column out (byte 8)");
+  CsvOptions filled;
+  filled.fill = "0";
+  const std::vector<CsvColumn> columns = read_csv_columns(path, filled);
+  CHECK(format_tensor(columns[0].values) == "int64 (3,)\n[1, 0, 3]");
+  CHECK(format_tensor(columns[1].values) == "float32 (3,)\n[  0, 2.5,   4]");
+  CHECK(columns[2].words == std::vector<std::string>{"0", "x", "y"});
+}
+
+TEST_CASE("cells that do not fit their column are told by line, column and name") {
+  TemporaryFolder folder;
+  const auto told = [&](std::string_view bytes, const CsvOptions& options = {}) {
+    const std::string path = folder.put("bad.csv", bytes);
+    const std::string message = failure_of([&] { read_csv_columns(path, options); });
+    const std::string start = "DataError: " + path + ": ";
+    return message.starts_with(start) ? message.substr(start.size()) : message;
+  };
+  CHECK(told("a\n1\nx\n") == "line 3, column 1: 'x' in 'a', a column of numbers; expected a number (byte 4)");
+  CHECK(told("a;b\n1,5;2\n").starts_with("line 2") == false);  // words
+  CHECK(
+      told("a;b\n1;2\n1,5;3\n") ==
+      "line 3, column 1: '1,5' in 'a', a column of numbers; expected a number with a decimal point (byte 8)");
+  CHECK(
+      told("a\n9223372036854775808\n") ==
+      "line 2, column 1: the integer 9223372036854775808 of 'a' is no value of int64; dtype= chooses another "
+      "(byte 2)");
+  CHECK(
+      told("a\n1.5\n16777217\n") ==
+      "line 3, column 1: the integer 16777217 of 'a' is no value of float32; dtype= chooses another (byte 6)");
+  CHECK(told("a,b\n1\n") == "line 2: 1 columns; expected 2 as in the first row (byte 4)");
+  CHECK(told("a,a\n1,2\n") == "two columns are named 'a'");
+  CsvOptions other;
+  other.columns = {"prise"};
+  CHECK(told("size,price\n1,2\n", other) == "no column 'prise'; did you mean 'price'?");
+  other.columns = {"size", "size"};
+  CHECK(told("size,price\n1,2\n", other) == "the column 'size' is asked for twice");
+}
+
+TEST_CASE("targets are split off") {
+  TemporaryFolder folder;
+  const std::string path = folder.put("d.csv", "size,price,rooms,town\n1,10,2,x\n3,30.5,4,y\n");
+  CsvOptions options;
+  options.columns = {"size", "price", "rooms"};
+  options.targets = {"price"};
+  auto [x, y] = read_csv_pair(path, options);
   CHECK(format_tensor(x) == "float32 (2, 2)\n[[1, 2],\n [3, 4]]");
-  CHECK(format_tensor(y) == "float32 (2,)\n[10, 30]");
-  CHECK(failure_of([&] { split_target(table, "prize", path); }) ==
-        "DataError: " + path + ": no column 'prize'; did you mean 'price'?");
-  CHECK(testing::rule_of([&] { split_target(table, "prize", path); }) == "DataError: csv.column");
+  CHECK(format_tensor(y) == "float32 (2,)\n[  10, 30.5]");
+  options.targets = {"rooms", "size"};
+  CHECK(format_tensor(read_csv_pair(path, options).second) == "int64 (2, 2)\n[[2, 1],\n [4, 3]]");
+  options.columns = {};
+  CHECK(
+      failure_of([&] { read_csv_pair(path, options); }) ==
+      "DataError: " + path +
+          ": line 2, column 4: 'x' in 'town', which is a column of x and so of numbers; columns= chooses them "
+          "(byte 29)");
+  options.targets = {"town"};
+  options.columns = {"size"};
+  CHECK(format_tensor(read_csv_pair(path, options).second) == "int64 (2,)\n[0, 1]");
+}
+
+TEST_CASE("what is written reads back") {
+  TemporaryFolder folder;
+  const std::string path = folder.put("d.csv", "a,w\n0.1,\"x, y\"\n1e-30,\"q\"\"\"\n");
+  const std::vector<CsvColumn> columns = read_csv_columns(path, {});
+  write_csv(folder.file("out.csv"), columns, true);
+  const std::vector<CsvColumn> back = read_csv_columns(folder.file("out.csv"), {});
+  CHECK(back[0].values.get_double(1) == columns[0].values.get_double(1));
+  CHECK(back[1].words == columns[1].words);
+  write_tensors(folder.file("m.csv"), {{"out", read_csv(folder.put("n.csv", "1,2\n3,4.5\n")).values}});
+  CHECK(format_tensor(read_csv(folder.file("m.csv")).values) == "float32 (2, 2)\n[[  1,   2],\n [  3, 4.5]]");
+  CHECK(
+      rule_of([&] {
+        write_csv(
+            folder.file("x.csv"),
+            {{"a", columns[0].values}, {"b", back[0].values.copy()}, {"c", Tensor::empty(DType::Int64, {3})}},
+            true);
+      }) == "UsageError: csv.shape");
+  CHECK(rule_of([&] { write_csv(folder.file("x.csv"), {{"a\n", columns[0].values}}, true); }) ==
+        "UsageError: csv.cell");
+}
+
+TEST_CASE("files of other kinds are named") {
+  TemporaryFolder folder;
+  CHECK(failure_of([&] { file_format_of(folder.put("m.pt", "\x80\x02}q")); }).find("a pickle file") !=
+        std::string::npos);
+  CHECK(failure_of([&] { file_format_of(folder.put("m", "\x89HDF\r\n\x1a\n")); }).find("HDF5") !=
+        std::string::npos);
+  CHECK(rule_of([&] { file_format_of(folder.put("m", std::string("a\0b", 3))); }) ==
+        "DataError: file.format");
+  CHECK(file_format_of(folder.put("notes.md", "grün")) == FileFormat::Text);
+  CHECK(rule_of([&] { file_format_of(folder.put("cut.md", "gr\xC3")); }) == "DataError: file.format");
+  CHECK(file_format_of(folder.put("d.json", "[1]")) == FileFormat::Json);
+  CHECK(file_format_of(folder.put("d.tsv", "1\t2")) == FileFormat::Csv);
 }
 
 TEST_CASE("bad widths and bad values are told in the order of the lines") {
