@@ -11,6 +11,10 @@
   COMMAND(fmt, fmt)                         \
   COMMAND(type, type)                       \
   COMMAND(gradient, gradient)               \
+  COMMAND(derivatives, vjp)                 \
+  COMMAND(derivatives, jvp)                 \
+  COMMAND(derivatives, hvp)                 \
+  COMMAND(derivatives, jacobian)            \
   COMMAND(bind_params, bind_params)         \
   COMMAND(bind_symbols, bind_symbols)       \
   COMMAND(append_loss, append_loss)         \

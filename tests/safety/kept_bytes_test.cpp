@@ -22,6 +22,10 @@ using generate::Random;
 std::vector<std::vector<std::string>> writing_commands(const std::string& function) {
   const std::map<std::string, std::vector<std::string>> options = {
       {"gradient", {"-f", function}},
+      {"vjp", {"-f", function}},
+      {"jvp", {"-f", function}},
+      {"hvp", {"-f", function}},
+      {"jacobian", {"-f", function}},
       {"bind_params", {"-f", function, "--set", "w=ones"}},
       {"append_loss", {"-f", function, "--loss", "l1"}},
       {"optimizer", {"-f", function, "--optimizer", "sgd(lr=0.1)"}},

@@ -8,6 +8,7 @@
 
 #include "ir/nodes/module.h"
 #include "ir/operators/user_gradient.h"
+#include "transform/forward/prim_tangent_calls.h"
 #include "transform/gradient/prim_calls.h"
 
 namespace relish {
@@ -21,6 +22,7 @@ struct GradientJob {
 
   Module module;
   PrimAdjoints prims{module};
+  PrimTangents prim_tangents{module};
   std::unordered_set<std::uint64_t> varied;  // ids of variables that hang on the wanted ones
   CallPairs* pairs = nullptr;
 

@@ -16,14 +16,13 @@ namespace {
 
 bool is_float_buffer(const PrimParam& param) { return param.buffer() && is_float(param.buffer()->dtype()); }
 
-// The prim_func with the calls of others replaced by what these do.
+}  // namespace
+
 PrimFuncPtr whole_prim_func(const Module& module, const std::string& name) {
   const PrimFuncPtr function = module.prim_func(name);
   if (!function || called_prim_funcs(*function).empty()) return function;
   return with_prim_calls_replaced(std::make_shared<const Module>(module), name)->prim_func(name);
 }
-
-}  // namespace
 
 PrimAdjoints::Parts PrimAdjoints::parts_of(const CallTir& call, const TakesPart& takes_part,
                                            const std::vector<bool>& given, Span span) {

@@ -14,6 +14,9 @@
 
 namespace relish {
 
+// The prim_func of that name, with the calls of others replaced by what these do; null when there is none.
+PrimFuncPtr whole_prim_func(const Module& module, const std::string& name);
+
 // Adjoints of the prim_funcs of a module, made once for each set of arguments and results that take part.
 class PrimAdjoints {
  public:

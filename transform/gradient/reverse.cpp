@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "ir/calls/call_layout.h"
 #include "ir/operators/op.h"
 #include "ir/printer/printer.h"
 #include "support/failure.h"
@@ -93,10 +92,7 @@ void Reverse::through_operator(const OpCall& call, const Expr& value, const Var&
 void Reverse::through_prim_call(const CallTir& call, const Var& output, const Adjoint& adjoint) {
   const std::string& name = call.callee.as<GlobalRef>()->name;
   if (const FunctionPtr written = job_.user_gradient_of(name)) {
-    // Its inputs are the parameters in their order; a call has scalars and tensors each in order.
-    std::vector<Expr> inputs;
-    for (const ParamSource& source : call_layout(*job_.module.prim_func(name), call, builder_.origin()))
-      if (source.kind == ParamSource::Argument) inputs.push_back(call.args[source.index]);
+    const std::vector<Expr> inputs = inputs_in_order(*job_.module.prim_func(name), call, builder_.origin());
     return through_written(inputs, written, output, adjoint);
   }
   std::vector<Expr> cotangents;
@@ -120,22 +116,10 @@ void Reverse::through_prim_call(const CallTir& call, const Var& output, const Ad
 // The user's gradient takes the inputs, the outputs and their cotangents.
 void Reverse::through_written(const std::vector<Expr>& inputs, const FunctionPtr& written, const Var& output,
                               const Adjoint& adjoint) {
-  std::vector<Expr> args = inputs;
   const Expr cotangent = as_expr(adjoint, output.type(), Expr(output));
-  if (const TupleType* outputs = output.type().tuple()) {
-    for (int i = 0; i < static_cast<int>(outputs->fields.size()); ++i)
-      args.push_back(builder_.emit(tuple_get(Expr(output), i, builder_.origin()), "lv"));
-    for (const Expr& field : cotangent.as<TupleExpr>()->fields) args.push_back(field);
-  } else {
-    args.push_back(Expr(output));
-    args.push_back(cotangent);
-  }
-  const Expr gradients = builder_.emit(
-      function_call(global_ref(GlobalFunction(written), builder_.origin()), args, builder_.origin()), "lv");
-  for (int i = 0; i < static_cast<int>(inputs.size()); ++i) {
-    const Expr gradient = gradients.type().tuple() ? tuple_get(gradients, i, builder_.origin()) : gradients;
-    add(inputs[static_cast<std::size_t>(i)], as_adjoint(gradient));
-  }
+  const Expr gradients = call_of_written(inputs, written, output, cotangent, builder_);
+  for (int i = 0; i < static_cast<int>(inputs.size()); ++i)
+    add(inputs[static_cast<std::size_t>(i)], as_adjoint(written_partial(gradients, i, builder_)));
 }
 
 bool Reverse::append_call(const Binding& binding, const FunctionCall& call) {

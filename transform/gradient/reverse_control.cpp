@@ -3,43 +3,17 @@
 // and computes the body again.
 #include <fmt/format.h>
 
-#include "ir/rewriting/region_aliases.h"
 #include "ir/rewriting/regions.h"
 #include "support/failure.h"
 #include "transform/gradient/copies.h"
+#include "transform/gradient/made_regions.h"
 #include "transform/gradient/reverse.h"
 #include "transform/rebuild.h"
 
 namespace relish {
 namespace {
 
-// As reading gives a region: a binding at its end that only names a result is none.
-Region closed(FunctionBuilder& builder, std::vector<Expr> results) {
-  builder.end_block();
-  Region region = builder.end_region(std::move(results));
-  drop_aliases(region);
-  return region;
-}
-
 Type stack_of(const Type& element) { return StackType{std::make_shared<const Type>(element)}; }
-
-// What an if or a loop gives, one variable each; they stand right behind it, as reading has them.
-std::vector<Expr> fields_of(FunctionBuilder& builder, const Expr& value,
-                            const std::vector<std::string>& names, Span span) {
-  if (names.size() == 1) return {value};
-  std::vector<Expr> fields;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    fields.push_back(builder.emit(tuple_get(value, static_cast<int>(i), span), names[i]));
-  return fields;
-}
-
-// The adjoints of what an if or a loop gives: of its one value, or by field.
-std::vector<Adjoint> by_result(const Adjoint& adjoint, std::size_t count) {
-  if (count == 1) return {adjoint};
-  std::vector<Adjoint> result = adjoint.fields;
-  result.resize(count);
-  return result;
-}
 
 // The index of a loop that runs over the same range the other way round.
 Scalar mirrored(const Loop& loop, const ScalarVar& index) {
@@ -83,7 +57,7 @@ Region Reverse::branch_back(const Region& region, const std::vector<Var>& wanted
   std::vector<Expr> gradients;
   for (const Var& var : wanted)
     gradients.push_back(bound(inner.as_expr(inner.of(var), var.type(), Expr(var)), var.name() + "_adjoint"));
-  return closed(builder_, std::move(gradients));
+  return closed_region(builder_, std::move(gradients));
 }
 
 void Reverse::through_if(const If& branch, const Adjoint& adjoint) {
@@ -126,7 +100,7 @@ Expr Reverse::zero_stack(const Expr& like) {
   const Expr top = builder_.emit(tuple_get(popped, 1, span), "lv");
   const Expr zeros = as_expr({}, element, top);
   const Expr longer = builder_.emit(op_call("stack.push", {Expr(params[1]), zeros}, {}, span), "zeros");
-  loop.body = std::make_shared<const Region>(closed(builder_, {rest, longer}));
+  loop.body = std::make_shared<const Region>(closed_region(builder_, {rest, longer}));
   builder_.begin_block(false);
   const Expr both = builder_.emit(loop_expr(std::move(loop), span), "lv");
   return fields_of(builder_, both, {"tape", "zeros"}, span)[1];
@@ -171,7 +145,7 @@ void Reverse::append_loop(const Binding& binding, const Loop& loop) {
     std::vector<Expr> results;
     for (const Expr& result : region.results) results.push_back(substitute(result, vars, scalars));
     if (keeps) results.push_back(longer);
-    return std::make_shared<const Region>(closed(builder_, std::move(results)));
+    return std::make_shared<const Region>(closed_region(builder_, std::move(results)));
   };
   if (loop.condition) taped.condition = copied(*loop.condition, false);
   taped.body = copied(body, true);
@@ -255,7 +229,7 @@ void Reverse::through_loop(const Loop& loop, const Var& output, const Adjoint& a
     inner.add(Expr(free[k]), inner.as_adjoint(Expr(params[1 + moving.size() + k])));
     next.push_back(bound(inner.as_expr(inner.of(free[k]), free[k].type(), Expr(free[k])), "lv"));
   }
-  back.body = std::make_shared<const Region>(closed(builder_, std::move(next)));
+  back.body = std::make_shared<const Region>(closed_region(builder_, std::move(next)));
   builder_.begin_block(false);
   const Expr made = builder_.emit(loop_expr(std::move(back), span), "lv");
   std::vector<std::string> names;

@@ -61,7 +61,7 @@ void RuleCheck::check(const Binding& binding) {
   const auto* global = called ? called->callee.as<GlobalRef>() : nullptr;
   const bool again =
       value.as<If>() || value.as<Loop>() || (global && job_.pairs->reaches_itself(global->name));
-  if (again && has_effects(value)) {
+  if (way_ == Way::Back && again && has_effects(value)) {
     diagnostics_.error(ErrorClass::Type, value.span(), "gradient.missing",
                        "this has effects, and a gradient would have them twice; expected a pure value");
     return;
@@ -77,8 +77,12 @@ void RuleCheck::check(const Binding& binding) {
   } else if (const auto* call = value.as<FunctionCall>()) {
     check_call(*call, value.span());
   } else if (const auto* prim = value.as<CallTir>(); prim && prim->gradient_name.empty()) {
-    if (moves(value) && !job_.user_gradient_of(prim->callee.as<GlobalRef>()->name))
-      job_.prims.check(*prim, value.span(), [&](const Expr& arg) { return job_.reaches(arg); }, diagnostics_);
+    if (!moves(value) || job_.user_gradient_of(prim->callee.as<GlobalRef>()->name)) return;
+    const auto takes_part = [&](const Expr& arg) { return job_.reaches(arg); };
+    if (way_ == Way::Back)
+      job_.prims.check(*prim, value.span(), takes_part, diagnostics_);
+    else
+      job_.prim_tangents.check(*prim, value.span(), takes_part, diagnostics_);
   } else {
     require_rule(binding, job_.varied, diagnostics_);
   }
@@ -100,7 +104,7 @@ void RuleCheck::check_loop(const Loop& loop, Span span) {
   for (const Var& param : loop.body->params)
     if (job_.varied.contains(param.id())) check_passed(param.name(), param.type(), span);
   check(all_bindings(loop.body->blocks), loop.body->results);
-  if (!loop.index.defined() || !mentions_index(loop)) return;
+  if (way_ == Way::Forward || !loop.index.defined() || !mentions_index(loop)) return;
   const auto* step = loop.step.as<ScalarValueExpr>();
   const bool rises = step && step->value.as_int().value_or(0) > 0;
   const bool known = loop.begin.as<ScalarValueExpr>() && loop.end.as<ScalarValueExpr>();

@@ -9,9 +9,13 @@
 
 namespace relish {
 
+// Backwards from cotangents of results, or forwards with tangents of what is wanted.
+enum class Way : std::uint8_t { Back, Forward };
+
 class RuleCheck {
  public:
-  RuleCheck(GradientJob& job, Diagnostics& diagnostics) : job_(job), diagnostics_(diagnostics) {}
+  RuleCheck(GradientJob& job, Diagnostics& diagnostics, Way way = Way::Back)
+      : job_(job), diagnostics_(diagnostics), way_(way) {}
 
   // The bindings of a function or region; `targets` are the leaves that are differentiated.
   void check(const std::vector<Binding>& bindings, const std::vector<Expr>& targets);
@@ -26,6 +30,7 @@ class RuleCheck {
 
   GradientJob& job_;
   Diagnostics& diagnostics_;
+  const Way way_;
   std::set<std::string> called_;  // functions and which arguments take part
 };
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/calls/call_layout.h"
 #include "ir/operators/op.h"
 #include "support/render.h"
 #include "transform/rebuild.h"
@@ -133,6 +134,32 @@ std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const 
     }
   }
   return partials;
+}
+
+Expr call_of_written(const std::vector<Expr>& inputs, const FunctionPtr& written, const Var& output,
+                     const Expr& cotangent, FunctionBuilder& builder) {
+  std::vector<Expr> args = inputs;
+  if (const TupleType* outputs = output.type().tuple()) {
+    for (int i = 0; i < static_cast<int>(outputs->fields.size()); ++i)
+      args.push_back(builder.emit(tuple_get(Expr(output), i, builder.origin()), "lv"));
+    for (const Expr& field : cotangent.as<TupleExpr>()->fields) args.push_back(field);
+  } else {
+    args.emplace_back(output);
+    args.push_back(cotangent);
+  }
+  return builder.emit(
+      function_call(global_ref(GlobalFunction(written), builder.origin()), args, builder.origin()), "lv");
+}
+
+Expr written_partial(const Expr& gradients, int i, const FunctionBuilder& builder) {
+  return gradients.type().tuple() ? tuple_get(gradients, i, builder.origin()) : gradients;
+}
+
+std::vector<Expr> inputs_in_order(const PrimFunc& function, const CallTir& call, Span span) {
+  std::vector<Expr> inputs;
+  for (const ParamSource& source : call_layout(function, call, span))
+    if (source.kind == ParamSource::Argument) inputs.push_back(call.args[source.index]);
+  return inputs;
 }
 
 }  // namespace relish

@@ -24,4 +24,12 @@ void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t
 std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const Var& result,
                                    const Expr& cotangent, FunctionBuilder& builder);
 
+// The call of a gradient that the user wrote: inputs, outputs and their cotangents go in. And what of it is
+// for input `i`.
+Expr call_of_written(const std::vector<Expr>& inputs, const FunctionPtr& written, const Var& output,
+                     const Expr& cotangent, FunctionBuilder& builder);
+Expr written_partial(const Expr& gradients, int i, const FunctionBuilder& builder);
+// The arguments of the call in the order of the parameters: a call has scalars and tensors each in order.
+std::vector<Expr> inputs_in_order(const PrimFunc& function, const CallTir& call, Span span);
+
 }  // namespace relish

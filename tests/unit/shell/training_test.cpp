@@ -135,6 +135,10 @@ struct Application {
 };
 constexpr Application applications[] = {
     {"gradient", "gradient(append_loss(M.main, loss=\"mse\").main_loss)"},
+    {"vjp", "vjp(M.main)"},
+    {"jvp", "jvp(M.main)"},
+    {"hvp", "hvp(append_loss(M.main, loss=\"mse\").main_loss)"},
+    {"jacobian", "jacobian(M.main)"},
     {"bind_params", "bind_params(M.main, params={\"mask\": ones((4,)), \"b\": ones((2,))})"},
     {"append_loss", "append_loss(M.main, loss=\"mse\")"},
     {"optimizer", "optimizer(M.main, optimizer=\"adam(lr=0.1)\")"},

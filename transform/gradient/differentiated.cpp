@@ -1,0 +1,157 @@
+// Copying, choosing, checking and closing a function that is differentiated.
+#include "transform/gradient/differentiated.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/printer/printer.h"
+#include "ir/rewriting/regions.h"
+#include "ir/verify/verify.h"
+#include "support/suggest.h"
+#include "transform/parameter_marks.h"
+#include "transform/rebuild.h"
+
+namespace relish {
+namespace {
+
+bool is_differentiable(const Type& type) {
+  if (const TupleType* tuple = type.tuple()) {
+    return !tuple->fields.empty() &&
+           std::all_of(tuple->fields.begin(), tuple->fields.end(), is_differentiable);
+  }
+  return is_float_tensor(type);
+}
+
+}  // namespace
+
+DifferentiatedFunction::DifferentiatedFunction(const Module& module, const Function& function)
+    : source(function), job(module), pairs_(job) {
+  job.pairs = &pairs_;
+  body = copy_body(job, source, builder);
+  for (const Var& param : body.params) params_by_name_[param.name()] = Expr(param);
+  by_name_ = params_by_name_;
+  // A variable that shadows a parameter leaves the name to the parameter.
+  for (const Binding& binding : all_bindings(source))
+    if (!params_by_name_.contains(binding.var().name()))
+      by_name_[binding.var().name()] = body.vars.at(binding.var().id());
+}
+
+void DifferentiatedFunction::choose(const std::vector<std::string>& wanted, bool only_params) {
+  if (wanted.empty()) {
+    for (const Var& param : body.params)
+      if (is_differentiable(param.type())) wrt.push_back(param);
+    if (wrt.empty()) {
+      fail(ErrorClass::Type, source.span, "gradient.wrt",
+           fmt::format("{} has no floating tensor parameter to differentiate for", source.name));
+    }
+  }
+  const auto& known = only_params ? params_by_name_ : by_name_;
+  std::vector<std::string> names;
+  for (const auto& [name, expr] : known) names.push_back(name);
+  for (const std::string& name : wanted) {
+    const auto found = known.find(name);
+    if (found == known.end() || !found->second.as_var()) {
+      fail(ErrorClass::Usage, source.span, "gradient.wrt",
+           fmt::format("{} has no {} '{}'{}", source.name, only_params ? "parameter" : "variable", name,
+                       did_you_mean(name, names)));
+    }
+    const Var& var = *found->second.as_var();
+    if (!is_differentiable(var.type())) {
+      fail(
+          ErrorClass::Type, var.span(), "gradient.wrt",
+          fmt::format("'{}' has type {}; a gradient is taken for floating tensors", name, print(var.type())));
+    }
+    if (std::find(wrt.begin(), wrt.end(), var) != wrt.end())
+      fail(ErrorClass::Usage, source.span, "gradient.wrt", fmt::format("'{}' is listed twice", name));
+    wrt.push_back(var);
+  }
+  for (const Var& var : wrt) job.varied.insert(var.id());
+  job.vary(body.bindings);
+}
+
+Expr DifferentiatedFunction::field_at(const std::vector<int>& wanted) const {
+  Expr target = body.result;
+  std::vector<int> path = wanted;
+  if (path.empty() && (target.as<TupleExpr>() || target.type().tuple())) path = {0};
+  for (const int index : path) {
+    if (const Expr* literal = tuple_field(target, index)) {
+      target = *literal;
+      continue;
+    }
+    const TupleType* tuple = target.type().tuple();
+    fail(tuple ? ErrorClass::Usage : ErrorClass::Type, result_span(), "gradient.target",
+         tuple ? fmt::format("target index {} is out of range; the result has {} fields", index,
+                             tuple->fields.size())
+               : fmt::format("target index {} given, but the result is {}", index, print(target.type())));
+  }
+  return target;
+}
+
+Expr DifferentiatedFunction::target(const std::vector<int>& path) const {
+  Expr target = field_at(path);
+  if (is_float_tensor(target.type())) return target;
+  fail(ErrorClass::Type, result_span(), "gradient.target",
+       fmt::format("the target has type {}; expected a floating tensor", print(target.type())));
+}
+
+Expr DifferentiatedFunction::scalar_target(const std::vector<int>& path) const {
+  Expr found = field_at(path);
+  if (is_float_tensor(found.type()) && found.type().tensor()->rank == 0) return found;
+  fail(
+      ErrorClass::Type, result_span(), "gradient.target",
+      fmt::format("the target has type {}; expected a floating scalar R.Tensor((), ...): append a loss first",
+                  print(found.type())));
+}
+
+void DifferentiatedFunction::require_floating_result() const {
+  const Type& type = body.result.type();
+  if (has_floats(type) && !may_hide_floats(type)) return;
+  fail(ErrorClass::Type, result_span(), "gradient.target",
+       fmt::format("the result has type {}; expected floating tensors, perhaps in tuples", print(type)));
+}
+
+// Field of a tuple: of a literal, or of a variable bound to one.
+const Expr* DifferentiatedFunction::tuple_field(const Expr& expr, int index) const {
+  const Expr* tuple = &expr;
+  while (const Var* var = tuple->as_var()) {
+    const Binding* binding = binding_of(*var);
+    if (!binding) return nullptr;
+    tuple = &binding->value();
+  }
+  const auto* literal = tuple->as<TupleExpr>();
+  if (!literal || index < 0 || index >= static_cast<int>(literal->fields.size())) return nullptr;
+  return &literal->fields[static_cast<std::size_t>(index)];
+}
+
+const Binding* DifferentiatedFunction::binding_of(const Var& var) const {
+  for (auto it = body.bindings.rbegin(); it != body.bindings.rend(); ++it)
+    if (it->var() == var) return &*it;
+  return nullptr;
+}
+
+void DifferentiatedFunction::require_rules(const std::vector<Expr>& targets, Way way) {
+  Diagnostics diagnostics;
+  RuleCheck(job, diagnostics, way).check(body.bindings, targets);
+  diagnostics.sort();
+  throw_if_errors(diagnostics);
+}
+
+Module DifferentiatedFunction::with(const std::string& name, std::vector<Var> params,
+                                    std::vector<Binding> bindings, const Expr& result) {
+  Function made;
+  made.name = name;
+  made.params = std::move(params);
+  made.attributes = attributes_of_derived(source, made.name, made.params);
+  made.pure = source.pure;
+  made.span = source.span;
+  made.result_span = source.result_span;
+  close_function(made, std::move(bindings), result);
+  check_replaces(job.module, made);
+  if (job.module.find(made.name)) job.module.remove(made.name);
+  job.module.set(std::make_shared<const Function>(std::move(made)));
+  return std::move(job.module);
+}
+
+}  // namespace relish
