@@ -53,7 +53,8 @@ target_compile_definitions(relish_options INTERFACE RELISH_VERSION="${PROJECT_VE
 # bits on every machine. Sections let the linker drop the parts of the LLVM and ANTLR archives that nobody calls.
 target_compile_options(relish_options INTERFACE
   -Wall -Wextra -ffp-contract=off -ffunction-sections -fdata-sections)
-target_link_options(relish_options INTERFACE -Wl,--gc-sections -Wl,--as-needed)
+# The id of a build tells the objects in the cache of compiled code from those of other builds.
+target_link_options(relish_options INTERFACE -Wl,--gc-sections -Wl,--as-needed -Wl,--build-id=sha1)
 
 # A member that is not named keeps its default, which is how operators are declared. GCC 12 sees reads of the
 # inactive members of variants and of strings' small buffers that are none.

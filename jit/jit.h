@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "ir/operators/evaluator.h"
+#include "jit/footprint.h"
 #include "schedule/target.h"
 
 namespace relish {
+
+class ObjectStore;
 
 // What kernels did in calls of an evaluator that watches them.
 struct KernelLog {
@@ -31,11 +34,24 @@ struct JitOptions {
   int threads = 0;                    // 0: the affinity and quota of this process
   std::optional<Target> target = {};  // what loops are scheduled for, when it is not this machine
   KernelLog* log = nullptr;  // receives what kernels do; code that is not watched does not look at it
+  std::shared_ptr<ObjectStore> objects = nullptr;  // keeps code between processes; null: none does
 };
 
 // Starting is cheap; LLVM is initialised at the first compilation. Compiled code is kept per module and
 // function.
 std::unique_ptr<Evaluator> make_jit(const JitOptions& options = {});
+
+// What this process has done so far: units of code that it has compiled, and those that it found in a store
+// of objects; blocks of memory that calls took for what is temporary.
+struct CodeCounts {
+  std::uint64_t compiled = 0, found = 0, blocks = 0;
+};
+CodeCounts code_counts();
+
+// What a call of the function with such arguments would hold in memory. Nothing is compiled. It fails as the
+// call does before it runs. `threads`: as in JitOptions.
+Footprint footprint_of(const ModulePtr& module, std::string_view name, const std::vector<Value>& args,
+                       int threads = 0);
 
 // What compiled code is scheduled for here.
 Target this_machine();

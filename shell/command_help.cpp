@@ -129,6 +129,7 @@ std::vector<GlobalOption> global_options() {
       {"--seed N", "seed of what is random and has no seed of its own (default: 0)"},
       {"--root DIR", "folder whose files a script may name by any path; may be repeated"},
       {"--native LIB", "library whose functions may be called, or NAME=LIB:SYMBOL; may be repeated"},
+      {"--cache DIR|off", "folder of compiled code, or none (default: relish/objects in XDG_CACHE_HOME)"},
       {"--debug", "details of internal errors"},
       {"--help", "this page"},
   };

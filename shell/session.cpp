@@ -10,6 +10,7 @@
 
 #include "interp/interpreter.h"
 #include "jit/jit.h"
+#include "jit/object_store.h"
 #include "runtime/program_output.h"
 #include "support/failure.h"
 #include "support/interrupt.h"
@@ -98,6 +99,12 @@ void Session::report(const std::vector<Diagnostic>& diagnostics) {
   write_error_text(render(diagnostics, Sources::instance(), options));
 }
 
+const std::shared_ptr<ObjectStore>& Session::objects() {
+  if (!objects_ && !settings_.cache_folder.empty())
+    objects_ = std::make_shared<ObjectStore>(settings_.cache_folder);
+  return objects_;
+}
+
 Evaluator& Session::evaluator() { return evaluator(settings_.tier); }
 
 Evaluator& Session::evaluator(std::string_view tier) {
@@ -113,6 +120,7 @@ Evaluator& Session::evaluator(std::string_view tier) {
     if (!jit) {
       JitOptions options;
       options.threads = settings_.threads;
+      options.objects = objects();
       jit = make_jit(options);
     }
     return *jit;

@@ -17,12 +17,15 @@
 
 namespace relish {
 
+class ObjectStore;
+
 // Options that every command takes.
 struct Settings {
   std::string tier = "jit";
   int threads = 0;  // 0: the affinity and quota of the process
   std::uint64_t seed = 0;
   std::uint64_t draws = 0;         // of rand() and randn() without a seed so far
+  std::string cache_folder;        // of compiled code, absolute; empty: none outlives the process
   std::vector<std::string> roots;  // folders whose files scripts may name by any path
   std::vector<std::string> words;  // the common options of the command line as they were written
   bool debug = false;              // stack of notes for internal errors
@@ -86,11 +89,14 @@ class Session {
   Evaluator& evaluator();
   // The engine of "interp" or "jit"; UsageError for another name.
   Evaluator& evaluator(std::string_view tier);
+  // Where compiled code is kept between processes; null when it is not.
+  const std::shared_ptr<ObjectStore>& objects();
 
  private:
   Settings settings_;
   std::unique_ptr<Output> output_;
   std::unique_ptr<Evaluator> interpreter_;
+  std::shared_ptr<ObjectStore> objects_;
   std::map<int, std::unique_ptr<Evaluator>> jits_;  // by the number of threads: :set changes it
 };
 

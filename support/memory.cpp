@@ -5,6 +5,7 @@
 
 #include "support/failure.h"
 #include "support/limits.h"
+#include "support/memory_reserve.h"
 
 namespace relish {
 namespace {
@@ -24,11 +25,13 @@ void take_memory(std::uint64_t bytes, std::string_view what, Span span) {
   if (bytes == 0) return;
   const std::uint64_t limit = memory_limit();
   if (bytes > limit) fail_memory(bytes, what, "does not fit", span);
-  const std::uint64_t before = held.fetch_add(bytes, std::memory_order_relaxed);
-  if (before + bytes > limit) {
+  for (const bool last : {false, true}) {
+    const std::uint64_t before = held.fetch_add(bytes, std::memory_order_relaxed);
+    if (before + bytes <= limit) return;
     held.fetch_sub(bytes, std::memory_order_relaxed);
-    fail_memory(bytes, what, "does not fit", span);
+    if (!last) give_reserves_back();
   }
+  fail_memory(bytes, what, "does not fit", span);
 }
 
 void give_memory_back(std::uint64_t bytes) { held.fetch_sub(bytes, std::memory_order_relaxed); }

@@ -175,8 +175,10 @@ std::shared_ptr<const Compiled> CodeCache::find_or_compile(const ModulePtr& modu
   }
   std::shared_ptr<const Compiled> code;
   with_big_stack([&] {
-    if (!engine_) engine_ = std::make_unique<Engine>(target_);
-    code = compile(*engine_, *module, functions, unknown, watched_);
+    if (!engine_) engine_ = std::make_unique<Engine>(target_, store_);
+    code = purpose_ == Purpose::Plan
+               ? plan(engine_->target(), *module, functions, unknown)
+               : compile(*engine_, *module, functions, unknown, purpose_ == Purpose::Watch);
   });
   std::vector<std::weak_ptr<const void>> alive;
   for (const GlobalFunction& function : functions) alive.push_back(weak_of(function));

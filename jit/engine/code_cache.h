@@ -16,10 +16,17 @@
 
 namespace relish::jit {
 
+enum class Purpose {
+  Run,
+  Watch,  // kernels tell of their runs
+  Plan,   // no code is made, only what it would do
+};
+
 class CodeCache {
  public:
   // None: code is scheduled for this machine.
-  CodeCache(std::optional<Target> target, bool watched) : target_(std::move(target)), watched_(watched) {}
+  CodeCache(std::optional<Target> target, std::shared_ptr<ObjectStore> store, Purpose purpose)
+      : target_(std::move(target)), store_(std::move(store)), purpose_(purpose) {}
 
   // The code for such arguments of a Relax function, which are checked first.
   std::shared_ptr<const Compiled> code_for(const ModulePtr& module, const FunctionPtr& function,
@@ -59,8 +66,9 @@ class CodeCache {
                                                   UnknownShapes unknown);
 
   const std::optional<Target> target_;
-  const bool watched_;  // kernels tell of their runs
-  std::mutex mutex_;    // guards compilation and what is kept
+  const std::shared_ptr<ObjectStore> store_;  // null: nothing outlives the process
+  const Purpose purpose_;
+  std::mutex mutex_;  // guards compilation and what is kept
   std::unique_ptr<Engine> engine_;
   std::list<Entry> entries_;
   std::vector<Recent> recent_;

@@ -22,6 +22,14 @@ void before_schedule(std::vector<WatchedKernel>& kernels, const Module& unschedu
     if (const PrimFuncPtr found = unscheduled.prim_func(kernel.function->name)) kernel.function = found;
 }
 
+Module part_of(const Module& module, const std::vector<GlobalFunction>& functions) {
+  Module part;
+  part.name = module.name;
+  part.functions = functions;
+  part.check_well_formed = module.check_well_formed;
+  return part;
+}
+
 }  // namespace
 
 std::vector<GlobalFunction> reachable_functions(const Module& module, std::string_view name) {
@@ -44,10 +52,7 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
                                         const std::vector<GlobalFunction>& functions, UnknownShapes unknown,
                                         bool watched) {
   auto compiled = std::make_shared<Compiled>();
-  Module part;
-  part.name = module.name;
-  part.functions = functions;
-  part.check_well_formed = module.check_well_formed;
+  const Module part = part_of(module, functions);
   const std::string name = name_of(functions.front());
   Build build(engine);
   std::string symbol;
@@ -83,9 +88,29 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
       });
     }
   }
-  compiled->code =
-      build.finish({symbol}, std::visit([](const auto& held) { return held->span; }, functions.front()));
+  compiled->code = build.finish({symbol}, compiled->sites.addresses(),
+                                std::visit([](const auto& held) { return held->span; }, functions.front()));
   compiled->entry = reinterpret_cast<EntryFn>(compiled->code->address(symbol));
+  return compiled;
+}
+
+std::shared_ptr<const Compiled> plan(const Target& target, const Module& module,
+                                     const std::vector<GlobalFunction>& functions, UnknownShapes unknown) {
+  const Module part = part_of(module, functions);
+  const std::string name = name_of(functions.front());
+  auto made = std::make_shared<Plan>();
+  if (std::holds_alternative<PrimFuncPtr>(functions.front())) {
+    require_compilable(functions);
+    made->kernel = schedule(fuse(part), target).prim_func(name);
+  } else {
+    made->program = lowered_program(part, unknown, target);
+    const LiftedModule& lowered = made->program->lifted;
+    made->steps = std::make_unique<ProgramSteps>(lowered, &made->program->operators);
+    for (const GlobalFunction& each : lowered.module.functions)
+      if (const auto* graph = std::get_if<FunctionPtr>(&each)) made->steps->of(**graph);
+  }
+  auto compiled = std::make_shared<Compiled>();
+  compiled->plan = std::move(made);
   return compiled;
 }
 

@@ -11,12 +11,19 @@
 #include "jit/runtime/context.h"
 #include "jit/runtime/host_calls.h"
 #include "jit/runtime/kernel_runs.h"
-#include "jit/steps/steps.h"
+#include "jit/steps/program_steps.h"
 #include "transform/legalize.h"
 
 namespace relish::jit {
 
 using EntryFn = std::int32_t (*)(RtContext*, const std::int64_t* in, std::int64_t* out);
+
+// What was planned instead of compiled: the steps of a Relax function, or a prim_func as it is scheduled.
+struct Plan {
+  std::optional<LoweredProgram> program;
+  std::unique_ptr<ProgramSteps> steps;
+  PrimFuncPtr kernel;
+};
 
 // Compiled code of one entry with everything that it calls. It holds no function of the module, only the
 // constants whose addresses are in the code.
@@ -30,6 +37,7 @@ struct Compiled {
   bool direct = false;                   // calls prim_funcs directly, which may write to arguments
   std::optional<FunctionLayout> layout;  // of a Relax function
   std::vector<WatchedKernel> watched;    // of code that was made to be watched
+  std::shared_ptr<const Plan> plan;      // instead of code
 };
 
 // The functions that `name` reaches in the module, itself first. The compiled code depends on nothing else.
@@ -41,5 +49,9 @@ std::vector<GlobalFunction> reachable_functions(const Module& module, std::strin
 std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
                                         const std::vector<GlobalFunction>& functions, UnknownShapes unknown,
                                         bool watched = false);
+
+// As far as the steps, of which the result tells by `plan`. It fails as compile does.
+std::shared_ptr<const Compiled> plan(const Target& target, const Module& module,
+                                     const std::vector<GlobalFunction>& functions, UnknownShapes unknown);
 
 }  // namespace relish::jit

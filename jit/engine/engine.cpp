@@ -11,9 +11,14 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
+#include "jit/engine/object_key.h"
+#include "jit/engine/sites.h"
 #include "jit/engine/work_queue.h"
+#include "jit/jit.h"
+#include "jit/object_store.h"
 #include "jit/runtime/runtime.h"
 #include "support/failure.h"
 
@@ -32,14 +37,19 @@ T checked(llvm::Expected<T> value, const char* what) {
 
 class LinkedCode final : public Code {
  public:
-  LinkedCode(llvm::orc::ExecutionSession& session, llvm::orc::ResourceTrackerSP tracker,
-             std::vector<std::pair<std::string, void*>> addresses)
-      : session_(session), tracker_(std::move(tracker)), addresses_(std::move(addresses)) {}
+  explicit LinkedCode(llvm::orc::ExecutionSession& session, llvm::orc::JITDylib& library)
+      : session_(session), library_(library) {}
 
   ~LinkedCode() override {
-    llvm::consumeError(tracker_->remove());
-    tracker_ = nullptr;
+    llvm::consumeError(session_.removeJITDylib(library_));
     session_.getSymbolStringPool()->clearDeadEntries();
+  }
+  LinkedCode(const LinkedCode&) = delete;
+  LinkedCode& operator=(const LinkedCode&) = delete;
+
+  void find(const std::string& symbol) {
+    auto found = checked(session_.lookup({&library_}, session_.intern(symbol)), "lookup");
+    addresses_.emplace_back(symbol, found.getAddress().toPtr<void*>());
   }
 
   void* address(std::string_view symbol) const override {
@@ -50,7 +60,7 @@ class LinkedCode final : public Code {
 
  private:
   llvm::orc::ExecutionSession& session_;
-  llvm::orc::ResourceTrackerSP tracker_;
+  llvm::orc::JITDylib& library_;  // of this code alone
   std::vector<std::pair<std::string, void*>> addresses_;
 };
 
@@ -61,10 +71,29 @@ int compile_threads() {
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, most_threads));
 }
 
+std::atomic<std::uint64_t> units_made{0}, units_found{0};
+
+// The object of the unit: from the store, or made now and kept there.
+Object object_of(const Machine& machine, ObjectStore* store, const CodeUnit& unit) {
+  const std::optional<std::string> key =
+      store ? object_key(machine, *unit.module, unit.effort) : std::nullopt;
+  if (key) {
+    if (const std::optional<std::string> kept = store->find(*key)) {
+      ++units_found;
+      return Object(kept->begin(), kept->end());
+    }
+  }
+  ++units_made;
+  Object made = machine.object_of(*unit.module, unit.effort);
+  if (key) store->keep(*key, {made.data(), made.size()});
+  return made;
+}
+
 }  // namespace
 
 CodeUnit::CodeUnit(const Machine& machine, std::string_view name, Effort effort)
     : effort(effort), context(std::make_unique<llvm::LLVMContext>()) {
+  context->setDiscardValueNames(true);  // those of registers: nothing asks for them, and they make keys long
   module = std::make_unique<llvm::Module>(llvm::StringRef(name.data(), name.size()), *context);
   const std::unique_ptr<llvm::TargetMachine> target = machine.target_machine(effort);
   module->setTargetTriple(target->getTargetTriple().str());
@@ -77,23 +106,24 @@ struct Engine::Impl {
   std::shared_ptr<const Machine> machine = std::make_shared<const Machine>();
   std::unique_ptr<llvm::orc::ExecutionSession> session;
   std::unique_ptr<llvm::orc::ObjectLinkingLayer> linker;
-  llvm::orc::JITDylib* library = nullptr;
+  llvm::orc::JITDylib* runtime = nullptr;  // what all code may call
   std::uint64_t builds = 0;
   Target target;
+  std::shared_ptr<ObjectStore> store;
 
   Impl() {
     session = std::make_unique<llvm::orc::ExecutionSession>(
         checked(llvm::orc::SelfExecutorProcessControl::Create(), "process control"));
     // The default memory manager maps pages writable, links, and then makes code executable and not writable.
     linker = std::make_unique<llvm::orc::ObjectLinkingLayer>(*session);
-    library = &session->createBareJITDylib("relish");
+    runtime = &session->createBareJITDylib("runtime");
     llvm::orc::SymbolMap symbols;
     for (const RuntimeSymbol& symbol : runtime_symbols()) {
       symbols[session->intern(llvm::StringRef(symbol.name.data(), symbol.name.size()))] = {
           llvm::orc::ExecutorAddr::fromPtr(symbol.address),
           llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
     }
-    check(library->define(llvm::orc::absoluteSymbols(std::move(symbols))), "runtime symbols");
+    check(runtime->define(llvm::orc::absoluteSymbols(std::move(symbols))), "runtime symbols");
   }
 
   ~Impl() {
@@ -101,18 +131,17 @@ struct Engine::Impl {
   }
 };
 
-Engine::Engine(const std::optional<Target>& target) : impl_(std::make_unique<Impl>()) {
+Engine::Engine(const std::optional<Target>& target, std::shared_ptr<ObjectStore> store)
+    : impl_(std::make_unique<Impl>()) {
   impl_->target = target.value_or(impl_->machine->scheduled_for());
+  impl_->store = std::move(store);
 }
 Engine::~Engine() = default;
 
 const TargetTraits& Engine::traits() const { return impl_->machine->traits(); }
 const Target& Engine::target() const { return impl_->target; }
 
-Build::Build(Engine& engine)
-    : engine_(engine),
-      suffix_("$" + std::to_string(++engine.impl_->builds)),
-      queue_(std::make_unique<WorkQueue>(compile_threads())) {}
+Build::Build(Engine& engine) : engine_(engine), queue_(std::make_unique<WorkQueue>(compile_threads())) {}
 Build::~Build() = default;
 
 std::unique_ptr<CodeUnit> Build::new_unit(std::string_view name, Effort effort) const {
@@ -123,26 +152,39 @@ void Build::add(std::unique_ptr<CodeUnit> unit) {
   auto object = std::make_shared<Object>();
   objects_.push_back(object);
   // A job is copied with what it holds.
-  queue_->add([unit = std::shared_ptr<CodeUnit>(std::move(unit)), object, machine = engine_.impl_->machine] {
-    *object = machine->object_of(*unit->module, unit->effort);
-  });
+  queue_->add([unit = std::shared_ptr<CodeUnit>(std::move(unit)), object, machine = engine_.impl_->machine,
+               store = engine_.impl_->store] { *object = object_of(*machine, store.get(), *unit); });
 }
 
-std::unique_ptr<Code> Build::finish(const std::vector<std::string>& exported, Span span) {
+std::unique_ptr<Code> Build::finish(const std::vector<std::string>& exported,
+                                    const std::vector<const void*>& addresses, Span span) {
   queue_->wait(span);
   Engine::Impl& engine = *engine_.impl_;
-  llvm::orc::ResourceTrackerSP tracker = engine.library->createResourceTracker();
+  const std::string name = "code" + std::to_string(++engine.builds);
+  llvm::orc::JITDylib& library = engine.session->createBareJITDylib(name);
+  auto code = std::make_unique<LinkedCode>(*engine.session, library);
+  library.addToLinkOrder(*engine.runtime);
+  llvm::orc::SymbolMap symbols;
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    symbols[engine.session->intern(address_symbol(i))] = {llvm::orc::ExecutorAddr::fromPtr(addresses[i]),
+                                                          llvm::JITSymbolFlags::Exported};
+  }
+  check(library.define(llvm::orc::absoluteSymbols(std::move(symbols))), "addresses");
   for (std::size_t i = 0; i < objects_.size(); ++i) {
-    auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(
-        std::move(*objects_[i]), "relish" + suffix_ + "." + std::to_string(i));
-    check(engine.linker->add(tracker, std::move(buffer)), "linking");
+    auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(*objects_[i]),
+                                                                  name + "." + std::to_string(i));
+    check(engine.linker->add(library, std::move(buffer)), "linking");
   }
-  std::vector<std::pair<std::string, void*>> addresses;
-  for (const std::string& symbol : exported) {
-    auto found = checked(engine.session->lookup({engine.library}, engine.session->intern(symbol)), "lookup");
-    addresses.emplace_back(symbol, found.getAddress().toPtr<void*>());
-  }
-  return std::make_unique<LinkedCode>(*engine.session, std::move(tracker), std::move(addresses));
+  for (const std::string& symbol : exported) code->find(symbol);
+  return code;
 }
 
 }  // namespace relish::jit
+
+namespace relish {
+
+CodeCounts code_counts() {
+  return {jit::units_made.load(), jit::units_found.load(), jit::scratch_blocks_taken()};
+}
+
+}  // namespace relish

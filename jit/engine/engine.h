@@ -1,6 +1,7 @@
 // The LLVM side of compilation: units of code, each with an LLVM context of its own, are compiled on threads
 // beside each other while others are still made, and then linked into memory that is writable or executable,
-// never both. LLVM is initialised when the first engine is made.
+// never both. LLVM is initialised when the first engine is made. Code that was made before, by this process
+// or another one, is taken from a store of objects where there is one.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,10 @@ namespace llvm {
 class LLVMContext;
 class Module;
 }  // namespace llvm
+
+namespace relish {
+class ObjectStore;
+}
 
 namespace relish::jit {
 
@@ -41,8 +46,8 @@ struct CodeUnit {
 
 class Engine {
  public:
-  // None: code is scheduled for this machine.
-  explicit Engine(const std::optional<Target>& target = {});
+  // None: code is scheduled for this machine; nothing is stored.
+  explicit Engine(const std::optional<Target>& target = {}, std::shared_ptr<ObjectStore> store = nullptr);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -64,19 +69,17 @@ class Build {
   Build(const Build&) = delete;
   Build& operator=(const Build&) = delete;
 
-  // The end of all external symbols of this build, which tells them from those of others.
-  const std::string& suffix() const { return suffix_; }
   std::unique_ptr<CodeUnit> new_unit(std::string_view name, Effort effort) const;
   // Begins to compile the unit.
   void add(std::unique_ptr<CodeUnit> unit);
-  // Links when all units are compiled. `exported` are looked up by address(). Unresolved symbols other than
-  // the runtime's are an InternalError. Failure(Interrupted) at `span` soon after a signal. Not reentrant:
-  // one build of an engine at a time.
-  std::unique_ptr<Code> finish(const std::vector<std::string>& exported, Span span);
+  // Links when all units are compiled. `exported` are looked up by address(); code knows `addresses` by
+  // address_symbol. Unresolved symbols other than the runtime's are an InternalError. Failure(Interrupted) at
+  // `span` soon after a signal. Not reentrant: one build of an engine at a time.
+  std::unique_ptr<Code> finish(const std::vector<std::string>& exported,
+                               const std::vector<const void*>& addresses, Span span);
 
  private:
   Engine& engine_;
-  const std::string suffix_;
   std::unique_ptr<WorkQueue> queue_;
   std::vector<std::shared_ptr<Object>> objects_;
 };

@@ -31,7 +31,7 @@ class Jit final : public Evaluator {
  public:
   explicit Jit(const JitOptions& options)
       : threads_(options.threads > 0 ? options.threads : usable_processors()),
-        cache_(options.target, options.log != nullptr),
+        cache_(options.target, options.objects, options.log ? Purpose::Watch : Purpose::Run),
         log_(options.log) {}
 
   std::string_view name() const override { return "jit"; }

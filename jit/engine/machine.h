@@ -31,6 +31,8 @@ class Machine {
 
   const TargetTraits& traits() const { return traits_; }
   const std::string& processor() const { return cpu_; }
+  // All that code depends on of the machine that it is made for.
+  std::string identity() const { return triple_ + " " + cpu_ + " " + features_; }
   const Target& scheduled_for() const { return target_for_schedules_; }
   std::unique_ptr<llvm::TargetMachine> target_machine(Effort effort) const;
   // May be called from several threads at once. InternalError when the module is not well formed.

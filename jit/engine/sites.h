@@ -30,13 +30,23 @@ class SiteTable {
     sites_.push_back(std::move(site));
     return static_cast<std::int32_t>(sites_.size()) - 1;
   }
-  // Keeps what compiled code holds the address of.
+  // The number of an address of this process. Code names it by the symbol address_symbol(number), which
+  // linking resolves, so that another process can use the same code.
+  std::size_t add_address(const void* address) {
+    addresses_.push_back(address);
+    return addresses_.size() - 1;
+  }
+  const std::vector<const void*>& addresses() const { return addresses_; }
+  // Keeps what an address is of.
   void keep(std::shared_ptr<const void> data) { kept_.push_back(std::move(data)); }
   const Site& operator[](std::int32_t site) const { return sites_.at(static_cast<std::size_t>(site)); }
 
  private:
   std::vector<Site> sites_;
+  std::vector<const void*> addresses_;
   std::vector<std::shared_ptr<const void>> kept_;
 };
+
+inline std::string address_symbol(std::size_t number) { return "address." + std::to_string(number); }
 
 }  // namespace relish::jit

@@ -20,7 +20,6 @@ GraphEmitter::GraphEmitter(const LiftedModule& lifted, Build& build, const Targe
       watch_(watched) {}
 
 std::string GraphEmitter::finish(llvm::Function* entry) {
-  entry->setName(entry->getName() + build_.suffix());
   entry->setLinkage(llvm::Function::ExternalLinkage);
   std::string symbol = entry->getName().str();
   kernels_.hand_in();

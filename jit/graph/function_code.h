@@ -35,9 +35,10 @@ struct FunctionCode {
   }
   llvm::Value* int32(std::int64_t value) { return llvm::ConstantInt::getSigned(i32, value); }
   llvm::Value* int64(std::int64_t value) { return llvm::ConstantInt::getSigned(i64, value); }
-  // The address that a program of this process has; no other runs the code.
+  // The address of what this process has, by a symbol: code itself holds none.
   llvm::Value* address(const void* of) {
-    return builder.CreateIntToPtr(int64(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(of))), ptr);
+    return code.getParent()->getOrInsertGlobal(address_symbol(sites.add_address(of)),
+                                               llvm::ArrayType::get(builder.getInt8Ty(), 0));
   }
   llvm::Value* slot(llvm::Value* slots, std::size_t position) {
     return builder.CreateConstInBoundsGEP1_64(i64, slots, position);

@@ -32,7 +32,7 @@ llvm::Function* KernelUnits::declared(const PrimFunc& function, llvm::Module& gl
     unit_ = build_.new_unit("kernels", Effort::Optimize);
     emitter_.emplace(*unit_->module, target_, sites_);
   }
-  const std::string symbol = "kernel." + function.name + build_.suffix();
+  const std::string symbol = "kernel." + function.name;
   llvm::Function* code = emitter_->emit(function, symbol);
   code->setLinkage(llvm::Function::ExternalLinkage);
   llvm::LLVMContext& context = glue.getContext();

@@ -7,29 +7,11 @@
 
 #include "ir/rewriting/rewrite.h"
 #include "jit/kernel/codegen_kernel.h"
+#include "jit/kernel/local_buffers.h"
 #include "loops/work.h"
 #include "loops/written_first.h"
 
 namespace relish::jit {
-namespace {
-
-// Of all locals of a function, and of one with elements.
-constexpr std::int64_t most_stack_bytes = 1 << 15, most_local_bytes = 1 << 13;
-
-// The bytes of a local buffer that may live on the stack, from where LLVM moves what it can into registers.
-std::optional<std::int64_t> local_bytes(const Buffer& buffer) {
-  if (buffer.scope() != "local") return std::nullopt;
-  std::int64_t bytes = size_of(buffer.dtype());
-  for (const Scalar& dim : buffer.shape()) {
-    const auto literal = dim.as_int();
-    if (!literal || *literal < 1 || *literal > most_local_bytes) return std::nullopt;
-    bytes *= *literal;
-    if (bytes > most_local_bytes) return std::nullopt;
-  }
-  return bytes;
-}
-
-}  // namespace
 
 std::vector<ScalarVar> kernel_symbols(const PrimFunc& function) {
   std::vector<ScalarVar> vars;
@@ -129,7 +111,7 @@ void KernelEmitter::allocate(const Buffer& buffer, bool clear) {
   BufferSlot slot;
   for (const Scalar& dim : buffer.shape()) slot.dims.push_back(index(dim));
   const auto bytes = local_bytes(buffer);
-  if (bytes && (buffer.rank() == 0 || frame_.stack_bytes + *bytes <= most_stack_bytes)) {
+  if (bytes && (buffer.rank() == 0 || frame_.stack_bytes + *bytes <= most_kernel_stack_bytes)) {
     llvm::BasicBlock& entry = frame_.function->getEntryBlock();
     llvm::Type* element = memory_type(buffer.dtype());
     const auto elements = static_cast<std::uint64_t>(*bytes / size_of(buffer.dtype()));

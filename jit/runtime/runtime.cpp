@@ -28,6 +28,11 @@ void __truncdfhf2();
 // NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
 namespace relish::jit {
+namespace {
+
+std::atomic<std::uint64_t> blocks_taken{0};
+
+}  // namespace
 
 void* Scratch::push(std::int64_t bytes) {
   bytes = std::max<std::int64_t>(64, (bytes + 63) / 64 * 64);
@@ -47,6 +52,7 @@ void* Scratch::push(std::int64_t bytes) {
   }
   if (current_ >= blocks_.size()) current_ = blocks_.empty() ? 0 : blocks_.size() - 1;
   blocks_.push_back({Tensor::empty(DType::UInt8, {std::max<std::int64_t>(bytes, 64 << 10)}), bytes});
+  blocks_taken.fetch_add(1, std::memory_order_relaxed);
   current_ = blocks_.size() - 1;
   return blocks_.back().memory.mutable_data();
 }
@@ -71,15 +77,14 @@ void Scratch::pop_all() {
   current_ = 0;
 }
 
-void Scratch::trim(std::int64_t bytes) {
-  while (!blocks_.empty()) {
-    std::int64_t total = 0;
-    for (const Block& block : blocks_) total += block.memory.byte_size();
-    if (total <= bytes) return;
-    blocks_.pop_back();
-    current_ = 0;
-  }
-}
+std::uint64_t scratch_blocks_taken() { return blocks_taken.load(std::memory_order_relaxed); }
+
+ScratchPool::ScratchPool()
+    : reserve_([this] {
+        std::vector<std::unique_ptr<Scratch>> unused;
+        const std::lock_guard lock(mutex_);
+        unused.swap(free_);
+      }) {}
 
 std::unique_ptr<Scratch> ScratchPool::take() {
   std::lock_guard lock(mutex_);
@@ -90,9 +95,7 @@ std::unique_ptr<Scratch> ScratchPool::take() {
 }
 
 void ScratchPool::give_back(std::unique_ptr<Scratch> scratch) {
-  constexpr std::int64_t kept_bytes = 64 << 20;
   scratch->pop_all();
-  scratch->trim(kept_bytes);
   std::lock_guard lock(mutex_);
   free_.push_back(std::move(scratch));
 }

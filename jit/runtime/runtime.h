@@ -17,6 +17,7 @@
 #include "jit/runtime/kernel_runs.h"
 #include "jit/runtime/running_code.h"
 #include "runtime/tensor.h"
+#include "support/memory_reserve.h"
 
 namespace relish::jit {
 
@@ -28,8 +29,6 @@ class Scratch {
   // Gives back `pointer` and all that was pushed after it.
   void pop(void* pointer);
   void pop_all();
-  // Frees what exceeds `bytes`; only when nothing is in use.
-  void trim(std::int64_t bytes);
 
  private:
   struct Block {
@@ -40,15 +39,21 @@ class Scratch {
   std::size_t current_ = 0;
 };
 
-// Scratch stacks kept between calls and handed to threads, one at a time each.
+// Blocks that scratch stacks of this process have taken so far.
+std::uint64_t scratch_blocks_taken();
+
+// Scratch stacks kept between calls and handed to threads, one at a time each: a function that is called
+// again and again takes no memory for what is temporary. Until something else needs the room.
 class ScratchPool {
  public:
+  ScratchPool();
   std::unique_ptr<Scratch> take();
   void give_back(std::unique_ptr<Scratch> scratch);
 
  private:
   std::mutex mutex_;
   std::vector<std::unique_ptr<Scratch>> free_;
+  const MemoryReserve reserve_;
 };
 
 // A value that compiled code holds by its address.

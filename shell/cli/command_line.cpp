@@ -12,6 +12,7 @@
 #include "shell/program/in_place.h"
 #include "shell/program/program_file.h"
 #include "shell/program/text_file.h"
+#include "shell/program/user_files.h"
 #include "shell/repl/repl.h"
 #include "shell/script/constant_values.h"
 #include "shell/script/script_exit.h"
@@ -254,6 +255,7 @@ int run_program(const std::vector<std::string>& arguments) {
   signals_end_process(true);
   Settings settings;
   settings.color = color_wanted();
+  settings.cache_folder = user_file("XDG_CACHE_HOME", ".cache", "objects");
   Session session(std::move(settings));
   try {
     int code = dispatch(arguments, session);

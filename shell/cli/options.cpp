@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "runtime/native.h"
+#include "support/file_access.h"
 #include "support/limits.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -23,6 +24,7 @@ namespace {
 // Common options as text, turned into settings after parsing.
 struct CommonTexts {
   std::string tier, threads, seed;
+  std::optional<std::string> cache;
   std::vector<std::string> limits = std::vector<std::string>(limit_flags().size());  // in the flags' order
   std::vector<std::string> roots, natives;
   bool debug = false;
@@ -32,6 +34,7 @@ void add_common_options(CLI::App& app, CommonTexts& texts) {
   app.add_option("--tier", texts.tier);
   app.add_option("--threads", texts.threads);
   app.add_option("--seed", texts.seed);
+  app.add_option("--cache", texts.cache);
   for (std::size_t i = 0; i < limit_flags().size(); ++i)
     app.add_option(std::string(limit_flags()[i].flag), texts.limits[i]);
   app.add_option("--root", texts.roots)->allow_extra_args(false);
@@ -71,6 +74,10 @@ void apply_common_options(const CommonTexts& texts, Settings& settings) {
   if (!texts.seed.empty()) settings.seed = parse_whole<std::uint64_t>(texts.seed, "--seed", 0);
   for (std::size_t i = 0; i < limit_flags().size(); ++i)
     if (!texts.limits[i].empty()) set_limit(limit_flags()[i], texts.limits[i]);
+  if (texts.cache) {
+    if (texts.cache->empty()) fail_usage("option.value", "--cache: found ''; expected a folder, or off");
+    settings.cache_folder = *texts.cache == "off" ? "" : plain_path(*texts.cache);
+  }
   settings.roots = texts.roots;
   for (const std::string& native : texts.natives) NativeFunctions::instance().opt_in(native);
   settings.debug = settings.debug || texts.debug;

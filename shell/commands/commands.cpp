@@ -41,7 +41,9 @@
   COMMAND(sweep, sweep)                     \
   COMMAND(time, time)                       \
   COMMAND(profile, profile)                 \
+  COMMAND(memory, memory)                   \
   COMMAND(machine, machine)                 \
+  COMMAND(cache, cache)                     \
   COMMAND(check_gradients, check_gradients) \
   COMMAND(load, load)                       \
   COMMAND(save, save)                       \

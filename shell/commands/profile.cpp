@@ -248,7 +248,8 @@ ScriptValue run(Invocation& invocation) {
   const std::vector<Value> arguments = make_arguments(*invocation.module, function, call_inputs(invocation));
   const std::int64_t wanted = std::clamp<std::int64_t>(invocation.integer("runs", 0), 0, most_runs);
   KernelLog log;
-  const std::unique_ptr<Evaluator> watched = make_jit({.threads = settings.threads, .log = &log});
+  const std::unique_ptr<Evaluator> watched =
+      make_jit({.threads = settings.threads, .log = &log, .objects = invocation.session.objects()});
   const Profile profile = measure(log, *watched, invocation.module, function, arguments, wanted);
   const int threads = settings.threads > 0 ? settings.threads : describe_machine().threads;
   if (invocation.given("trace")) write_file_atomically(invocation.output_path("trace"), trace_of(log));

@@ -1,6 +1,8 @@
 // The command `time`: steady-state timings of one function.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -19,6 +21,11 @@ namespace {
 constexpr int least_runs = 10;
 constexpr int most_runs = 10000;
 constexpr double wanted_seconds = 0.5;
+// Before that, calls go on until they no longer become quicker: the best of so many is not better by this
+// share than the best of as many before. Not for ever: a machine that others use never comes to rest.
+constexpr std::size_t compared_runs = 5;
+constexpr double steady_share = 0.02;
+constexpr double most_warm_seconds = 0.2;
 
 constexpr Option own_options[] = {
     {"carry", OptionKind::Assignments, "", "results that become arguments of the next call: out.1.0=w0"},
@@ -39,7 +46,8 @@ constexpr Example examples[] = {
 
 struct Timing {
   double compile_ms = 0, first_ms = 0, median_ms = 0, min_ms = 0, p90_ms = 0;
-  int runs = 0;
+  double low_ms = 0, high_ms = 0;  // between which the median lies, with a confidence of 95 %
+  int runs = 0, warm_runs = 0;
 };
 
 double milliseconds_since(std::chrono::steady_clock::time_point begin) {
@@ -87,6 +95,34 @@ void apply_carry(const std::vector<Carry>& carries, const std::vector<CallParame
   }
 }
 
+// Calls until their times are steady, and how many that takes.
+int warm_up(const std::function<double()>& call_once) {
+  std::vector<double> times;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto least_of = [&](std::size_t from) {
+    const auto at = times.begin() + static_cast<std::ptrdiff_t>(from);
+    return *std::min_element(at, at + compared_runs);
+  };
+  while (milliseconds_since(begin) < most_warm_seconds * 1000) {
+    times.push_back(call_once());
+    const std::size_t count = times.size();
+    if (count >= 2 * compared_runs &&
+        least_of(count - compared_runs) >= (1 - steady_share) * least_of(count - 2 * compared_runs))
+      break;
+  }
+  return static_cast<int>(times.size());
+}
+
+// Of sorted times, by their ranks alone: whatever their distribution is.
+void tell_confidence(Timing& timing, const std::vector<double>& times) {
+  constexpr double deviations = 1.96;
+  const auto count = static_cast<double>(times.size());
+  const double low = std::floor((count - deviations * std::sqrt(count)) / 2);
+  const double high = std::ceil((count + deviations * std::sqrt(count)) / 2);
+  timing.low_ms = times[static_cast<std::size_t>(std::max(0.0, low))];
+  timing.high_ms = times[static_cast<std::size_t>(std::min(count - 1, high))];
+}
+
 Timing measure(Session& session, const ModulePtr& module, const std::string& function,
                std::vector<Value> arguments, const std::vector<Carry>& carries, int wanted_runs) {
   Evaluator& evaluator = session.evaluator();
@@ -117,6 +153,7 @@ Timing measure(Session& session, const ModulePtr& module, const std::string& fun
   double first = call_once();
   timing.first_ms = call_once();
   timing.compile_ms += std::max(0.0, first - timing.first_ms);
+  if (wanted_runs <= 0) timing.warm_runs = warm_up(call_once);
   std::vector<double> times;
   auto measuring = std::chrono::steady_clock::now();
   while (static_cast<int>(times.size()) < (wanted_runs > 0 ? wanted_runs : most_runs)) {
@@ -130,6 +167,7 @@ Timing measure(Session& session, const ModulePtr& module, const std::string& fun
   timing.min_ms = times.front();
   timing.median_ms = times.size() % 2 == 1 ? times[times.size() / 2]
                                            : (times[times.size() / 2 - 1] + times[times.size() / 2]) / 2;
+  tell_confidence(timing, times);
   timing.p90_ms = times[std::min(times.size() - 1, times.size() * 9 / 10)];
   return timing;
 }
@@ -149,7 +187,10 @@ ScriptValue dict_of(const Timing& timing, const Session& session) {
                             {"median_ms", timing.median_ms},
                             {"min_ms", timing.min_ms},
                             {"p90_ms", timing.p90_ms},
+                            {"low_ms", timing.low_ms},
+                            {"high_ms", timing.high_ms},
                             {"runs", timing.runs},
+                            {"warm_runs", timing.warm_runs},
                             {"threads", threads_of(session)},
                             {"tier", session.settings().tier}});
 }
@@ -171,10 +212,11 @@ nlohmann::ordered_json json_of(const ScriptValue& timing) {
 std::string line_of(std::string_view name, const ScriptValue& timing) {
   auto real = [&](std::string_view key) { return *real_of(*timing.find(key)); };
   return fmt::format(
-      "{}: median {:.4f} ms, min {:.4f}, p90 {:.4f} ({} runs, {} threads, {}); compile {:.1f} ms, first "
-      "{:.3f} ms",
-      name, real("median_ms"), real("min_ms"), real("p90_ms"), text_of(*timing.find("runs")),
-      text_of(*timing.find("threads")), text_of(*timing.find("tier")), real("compile_ms"), real("first_ms"));
+      "{}: median {:.4f} ms ({:.4f} to {:.4f}), min {:.4f}, p90 {:.4f} ({} runs, {} threads, {}); compile "
+      "{:.1f} ms, first {:.3f} ms",
+      name, real("median_ms"), real("low_ms"), real("high_ms"), real("min_ms"), real("p90_ms"),
+      text_of(*timing.find("runs")), text_of(*timing.find("threads")), text_of(*timing.find("tier")),
+      real("compile_ms"), real("first_ms"));
 }
 
 ScriptValue run(Invocation& invocation) {
@@ -223,8 +265,9 @@ const Command command_time{
     .examples = examples,
     .doc =
         "Arguments are made once and stay alive; a result is dropped before the next call. With --carry a "
-        "result is "
-        "given to the named parameter of the next call, as in training.",
+        "result is given to the named parameter of the next call, as in training. Calls are measured when they "
+        "no longer become quicker, at most 0.2 seconds behind the first. With a confidence of 95 % the median "
+        "lies between the two times behind it (`low_ms` and `high_ms`), as far as runs are alike.",
 };
 
 }  // namespace relish::commands_time

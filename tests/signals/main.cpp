@@ -93,6 +93,7 @@ class PhaseRun {
   void clear() {
     if (!phase_.output.empty()) std::filesystem::remove(folder_.file(phase_.output));
     std::filesystem::remove_all(folder_.file("runs"));
+    std::filesystem::remove_all(folder_.file(".cache"));  // the next run compiles as the first did
   }
 
   std::string failing_once(int signal, int after_ms) {

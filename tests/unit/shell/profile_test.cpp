@@ -107,6 +107,27 @@ TEST_CASE("profile: watched code computes the same, and other code is not watche
   CHECK(log.kernels.size() == 1);
 }
 
+TEST_CASE("memory: the plan of a call, as a value") {
+  const std::string planned =
+      std::string(model) + "m = memory(M.main, arg={'x': ones((3, 4)), 'w': ones((4, 8))}, top=2)\n";
+  // In lines of 64 bytes: x has one, w two, the result two.
+  CHECK(compiled(planned + "print(m['arguments'], m['constants'], m['results'], m['complete'], "
+                           "len(m['top']))") == "192 0 128 True 2\n");
+  CHECK(compiled(planned + "t = m['top'][0]\nprint(t['bytes'], t['kind'], t['name'], t['shape'], t['line'], "
+                           "m['peak_bytes'] >= 320)") == "128 argument w [4, 8] 4 True\n");
+  CHECK(compiled(planned + "memory(M.main, arg={'x': ones((3, 4)), 'w': ones((4, 8))}, top=-1)") ==
+        "UsageError: memory: top: found -1; expected an int from 0 to 10000");
+}
+
+TEST_CASE("time: calls are measured behind a warm-up, and the median has its bounds") {
+  const std::string arg = "M.main, arg={'x': ones((3, 4)), 'w': ones((4, 8))}";
+  CHECK(compiled(std::string(model) + "t = time(" + arg +
+                 ")\nprint(t['min_ms'] <= t['low_ms'], t['low_ms'] <= t['median_ms'], "
+                 "t['median_ms'] <= t['high_ms'], t['high_ms'] < 100 * t['low_ms'], t['warm_runs'] >= 10)\n"
+                 "t = time(" +
+                 arg + ", runs=3)\nprint(t['runs'], t['warm_runs'])") == "True True True True True\n3 0\n");
+}
+
 TEST_CASE("machine: measured once, kept in a file, and measured again where that is damaged") {
   const CacheFolder folder;
   const MachineDescription machine = describe_machine();

@@ -1,0 +1,153 @@
+// Code that another engine made: a program that was compiled before is not compiled again, and computes the
+// same bits; addresses of this process are those of the engine that runs.
+#include <fmt/format.h>
+
+#include "frontend/reader.h"
+#include "jit/object_store.h"
+#include "runtime/native.h"
+#include "tests/unit/jit/helpers.h"
+#include "tests/unit/temporary_folder.h"
+
+using namespace relish;
+using namespace relish::test;
+using relish::testing::TemporaryFolder;
+
+namespace {
+
+struct Counted {
+  Value value;
+  std::uint64_t compiled = 0, found = 0;
+};
+
+// The call in an engine of its own, as another process has one.
+Counted call(const std::shared_ptr<ObjectStore>& store, const std::string& text, std::string_view name,
+             const std::vector<Value>& args, std::optional<Target> target = {}) {
+  const auto engine = make_jit({.threads = 2, .target = target, .objects = store});
+  const CodeCounts before = code_counts();
+  Counted counted{engine->call(read_module("cache.relish", text), name, args)};
+  counted.compiled = code_counts().compiled - before.compiled;
+  counted.found = code_counts().found - before.found;
+  return counted;
+}
+
+Tensor three() {
+  Tensor tensor = Tensor::zeros(DType::Int64, {});
+  tensor.set_int(0, 3);
+  return tensor;
+}
+
+bool same_bits(const Value& a, const Value& b) {
+  if (!a.is_tuple()) return identical(a.tensor(), b.tensor());
+  for (std::size_t i = 0; i < a.fields().size(); ++i)
+    if (!same_bits(a.fields()[i], b.fields().at(i))) return false;
+  return true;
+}
+
+// Kernels, constants, a loop, a branch, a function value and checks.
+const std::string program = R"(@I.ir_module
+class M:
+    @R.function
+    def half(x: R.Tensor((8, 8), "float32")) -> R.Tensor((8, 8), "float32"):
+        return R.multiply(x, R.const([[0.5]], "float32"))
+
+    @R.function
+    def main(x: R.Tensor((8, 8), "float32"), n: R.Tensor((), "int64")):
+        w = R.const([[0.25, 1.5, -2.0, 3.0, 0.5, -1.0, 2.0, 0.125]], "float32")
+        y = R.nn.softmax(R.matmul(R.add(x, w), R.permute_dims(x)))
+        for i in range(5):
+            y = R.add(R.tanh(y), M.half(x))
+        if R.greater(n, R.const(2, "int64")):
+            z = R.sort(y)
+        else:
+            z = y
+        return z, R.sum(y)
+)";
+
+}  // namespace
+
+TEST_CASE("a program that was compiled before is found, with the same bits", "[jit]") {
+  TemporaryFolder folder;
+  const std::string objects = folder.file("objects");
+  const auto store = [&] { return std::make_shared<ObjectStore>(objects); };
+  const std::vector<Value> args{numbers(DType::Float32, {8, 8}), three()};
+  const Counted without = call(nullptr, program, "main", args);
+  CHECK(without.compiled > 0);
+  CHECK(without.found == 0);
+  const Counted first = call(store(), program, "main", args);
+  CHECK(first.compiled == without.compiled);
+  CHECK(first.found == 0);
+  CHECK(store()->contents().entries == first.compiled);
+  const Counted second = call(store(), program, "main", args);
+  CHECK(second.compiled == 0);
+  CHECK(second.found == first.compiled);
+  CHECK(same_bits(first.value, without.value));
+  CHECK(same_bits(first.value, second.value));
+
+  // Another number in the text has other code or another constant, never the code of the first.
+  std::string other = program;
+  other.replace(other.find("range(5)"), 8, "range(6)");
+  const Counted changed = call(store(), other, "main", args);
+  CHECK(changed.compiled > 0);
+  CHECK_FALSE(same_bits(changed.value, first.value));
+  other = program;
+  other.replace(other.find("3.0, 0.5"), 8, "3.0, 0.7");
+  const Counted constant = call(store(), other, "main", args);
+  CHECK(same_bits(constant.value, call(nullptr, other, "main", args).value));
+  CHECK_FALSE(same_bits(constant.value, first.value));
+  // Loops of another machine are other code.
+  Target narrow = this_machine();
+  narrow.vector_bytes = 8;
+  CHECK(call(store(), program, "main", args, narrow).compiled > 0);
+}
+
+TEST_CASE("a fault in code that was found is told where it stands", "[jit]") {
+  TemporaryFolder folder;
+  const std::string text =
+      "@R.function\ndef main(x: R.Tensor((4,), \"float32\"), i: R.Tensor((2,), \"int64\")):\n"
+      "    y = R.add(x, x)\n    return R.take(y, i)\n";
+  Tensor indices = Tensor::zeros(DType::Int64, {2});
+  indices.set_int(1, 9);
+  std::vector<std::string> told;
+  for (int round = 0; round < 2; ++round) {
+    const auto store = std::make_shared<ObjectStore>(folder.file("objects"));
+    try {
+      call(store, text, "main", {numbers(DType::Float32, {4}), indices});
+    } catch (const Failure& failure) {
+      const Diagnostic& first = failure.diagnostics().front();
+      told.push_back(fmt::format("{} {} {}", first.id, first.message, first.span.begin));
+    }
+  }
+  REQUIRE(told.size() == 2);
+  CHECK(told[0] == told[1]);
+}
+
+TEST_CASE("damaged objects are made again, and native calls find their functions", "[jit]") {
+  TemporaryFolder folder;
+  NativeFunctions::instance().opt_in(RELISH_NATIVE_FOLDER "/linear.so");
+  const std::string text =
+      "@R.function(pure=False)\ndef main(x: R.Tensor((1, 784), \"float32\"), w: R.Tensor((784, 128), "
+      "\"float32\"), b: R.Tensor((128,), \"float32\")):\n"
+      "    y = R.call_dps_packed(\"env.linear\", (x, w, b), out_ty=R.Tensor((1, 128), \"float32\"))\n"
+      "    return R.add(y, R.const([1.0], \"float32\"))\n";
+  const std::vector<Value> args{numbers(DType::Float32, {1, 784}), numbers(DType::Float32, {784, 128}),
+                                numbers(DType::Float32, {128})};
+  const auto again = [&] {
+    return call(std::make_shared<ObjectStore>(folder.file("objects")), text, "main", args);
+  };
+  const Counted first = again();
+  CHECK(again().compiled == 0);
+  std::size_t number = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.file("objects"))) {
+    if (number++ % 2 == 0)
+      std::filesystem::resize_file(entry.path(), std::filesystem::file_size(entry.path()) / 2);
+    else
+      std::ofstream(entry.path(), std::ios::in | std::ios::out | std::ios::binary).seekp(500) << '!';
+  }
+  const Counted second = again();
+  CHECK(second.compiled == first.compiled);
+  CHECK(same_bits(first.value, second.value));
+  const Counted third = again();
+  CHECK(third.compiled == 0);
+  CHECK(same_bits(first.value, third.value));
+  NativeFunctions::instance().clear();
+}
