@@ -39,7 +39,7 @@ int read_build_id(dl_phdr_info* program, std::size_t /*size*/, void* result) {
   auto& id = *static_cast<std::string*>(result);
   for (int i = 0; i < program->dlpi_phnum && id.empty(); ++i) {
     const ElfW(Phdr)& segment = program->dlpi_phdr[i];
-    if (segment.p_type != PT_NOTE || segment.p_align > 4) continue;
+    if (segment.p_type != PT_NOTE) continue;
     // The loader tells addresses as numbers.
     const auto* notes = reinterpret_cast<const char*>(program->dlpi_addr + segment.p_vaddr);
     id = build_id_in(notes, segment.p_memsz);

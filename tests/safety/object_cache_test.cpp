@@ -17,14 +17,14 @@ namespace {
 namespace fs = std::filesystem;
 using generate::Random;
 
-const char* const model =
+const char* const cached_model =
     "@I.ir_module\n"
     "class M:\n"
     "    @R.function\n"
     "    def main(x: R.Tensor((8, 32), \"float32\"), w: R.Tensor((32, 16), \"float32\")):\n"
     "        y = R.nn.relu(R.matmul(x, w))\n"
     "        return R.nn.softmax(y)\n";
-const char* const script =
+const char* const cached_script =
     "M = load(\"m.relish\")\n"
     "r = M.main(rand((8, 32), seed=1), rand((32, 16), seed=2))\n"
     "c = cache()\n"
@@ -32,16 +32,16 @@ const char* const script =
     "print('compiled', c['compiled'], 'found', c['found'])\n";
 
 // What the script prints: the result, and what was counted.
-struct Run {
+struct CachedRun {
   std::string result, counts;
   int exit_code = 0;
 };
 
-class Place {
+class CachedProgram {
  public:
-  Place() {
-    folder_.put("m.relish", model);
-    folder_.put("s.relish", script);
+  CachedProgram() {
+    folder_.put("m.relish", cached_model);
+    folder_.put("s.relish", cached_script);
     expected_ = run("off").result;
     REQUIRE(expected_.find("float32") != std::string::npos);
   }
@@ -49,15 +49,15 @@ class Place {
   Trial trial(const std::string& cache) const {
     return {{"run", "s.relish", "--cache", cache, "--threads", "1"}, folder_.path()};
   }
-  static Run parts_of(const TrialResult& result) {
+  static CachedRun parts_of(const TrialResult& result) {
     const std::size_t at = result.messages.find("compiled");
     if (at == std::string::npos) return {result.messages, "", result.exit_code};
     return {result.messages.substr(0, at), result.messages.substr(at), result.exit_code};
   }
-  Run run(const std::string& cache) const { return parts_of(run_trial(trial(cache))); }
+  CachedRun run(const std::string& cache) const { return parts_of(run_trial(trial(cache))); }
   // Right, whatever the cache is.
-  Run check(const std::string& cache) const {
-    Run found = run(cache);
+  CachedRun check(const std::string& cache) const {
+    CachedRun found = run(cache);
     INFO(found.result << found.counts);
     CHECK(found.exit_code == 0);
     CHECK(found.result == expected_);
@@ -80,9 +80,9 @@ std::vector<fs::path> files_in(const std::string& folder) {
 }
 
 TEST_CASE("the second start of a program compiles nothing") {
-  const Place place;
+  const CachedProgram place;
   const std::string cache = place.folder().file("cache");
-  const Run first = place.check(cache);
+  const CachedRun first = place.check(cache);
   CHECK(first.counts == "compiled 2 found 0\n");
   CHECK(place.check(cache).counts == "compiled 0 found 2\n");
   CHECK(place.check("off").counts == "compiled 2 found 0\n");
@@ -97,7 +97,7 @@ TEST_CASE("the second start of a program compiles nothing") {
 }
 
 TEST_CASE("a cache that is cut, changed or exchanged gives right results") {
-  const Place place;
+  const CachedProgram place;
   const std::string cache = place.folder().file("cache");
   place.check(cache);
   const std::vector<fs::path> files = files_in(cache);
@@ -124,7 +124,7 @@ TEST_CASE("a cache that is cut, changed or exchanged gives right results") {
 }
 
 TEST_CASE("a cache that cannot be written, and one of others, gives right results") {
-  const Place place;
+  const CachedProgram place;
   const std::string file = place.folder().put("file", "text");
   CHECK(place.check(file).counts == "compiled 2 found 0\n");
   CHECK(bytes_of(file) == "text");
@@ -140,7 +140,7 @@ TEST_CASE("a cache that cannot be written, and one of others, gives right result
 }
 
 TEST_CASE("two processes fill one cache, and any may be killed") {
-  const Place place;
+  const CachedProgram place;
   Random random(5);
   for (int round = 0; round < 12; ++round) {
     const std::string cache = place.folder().file("cache" + std::to_string(round / 4));
@@ -155,11 +155,11 @@ TEST_CASE("two processes fill one cache, and any may be killed") {
 }
 
 TEST_CASE("a cache on a full disk, and one that takes no large files, gives right results") {
-  const Place place;
+  const CachedProgram place;
   const std::string cache = place.folder().file("cache");
   Trial small = place.trial(cache);
   small.largest_file = 1000;
-  CHECK(Place::parts_of(run_trial(small)).result == place.expected());
+  CHECK(CachedProgram::parts_of(run_trial(small)).result == place.expected());
   CHECK(files_in(cache).empty());
   fs::remove_all(cache);
   for (const std::size_t pages : {1, 2, 4}) {
@@ -180,7 +180,7 @@ TEST_CASE("a cache on a full disk, and one that takes no large files, gives righ
 }
 
 TEST_CASE("a script does not choose the cache, clear it or reach beyond its folder by it") {
-  const Place place;
+  const CachedProgram place;
   const std::string cache = place.folder().file("cache");
   place.check(cache);
   for (const std::string text : {"cache(clear=True)\n", "cache(folder=\"x\")\n", "cache(\"x\")\n"}) {

@@ -1,9 +1,9 @@
 // What the plan of a call says it holds is what it holds: it runs with little more, and not with little less.
-#include "frontend/reader.h"
 #include "support/limits.h"
 #include "support/memory.h"
 #include "support/memory_reserve.h"
 #include "tests/unit/jit/helpers.h"
+#include "tests/unit/jit/texts.h"
 
 using namespace relish;
 using namespace relish::test;
@@ -37,7 +37,7 @@ bool runs_with(const ModulePtr& module, const std::vector<Value>& args, std::uin
 
 // The plan of main, which is held against real calls.
 Footprint checked(const std::string& text, const std::vector<Value>& args) {
-  const ModulePtr module = read_module("footprint.relish", text);
+  const ModulePtr module = module_from(text);
   const Footprint found = footprint_of(module, "main", args, 1);
   CHECK(found.complete);
   give_reserves_back();
@@ -123,28 +123,26 @@ TEST_CASE("constants, shared results and sizes of scalars", "[jit]") {
 }
 
 TEST_CASE("what only the run shows is said to be open", "[jit]") {
-  const ModulePtr module =
-      read_module("footprint.relish", whole +
-                                          "    @R.function\n"
-                                          "    def main(x: R.Tensor((512, 512), \"float32\")):\n"
-                                          "        return R.unique(x)\n");
+  const ModulePtr module = module_from(whole +
+                                       "    @R.function\n"
+                                       "    def main(x: R.Tensor((512, 512), \"float32\")):\n"
+                                       "        return R.unique(x)\n");
   CHECK_FALSE(footprint_of(module, "main", {megabyte()}, 1).complete);
   CHECK_THROWS_AS(footprint_of(module, "other", {megabyte()}, 1), Failure);
   CHECK_THROWS_AS(footprint_of(module, "main", {numbers(DType::Float32, {2})}, 1), Failure);
 }
 
 TEST_CASE("a prim_func: its results and its buffers, those of parallel loops on each thread", "[jit]") {
-  const ModulePtr module =
-      read_module("footprint.relish",
-                  "@T.prim_func\n"
-                  "def f(A: T.Buffer((64, 4096), \"float32\"), C: T.Buffer((64, 4096), \"float32\")):\n"
-                  "    for i in T.parallel(64):\n"
-                  "        with T.sblock(\"row\"):\n"
-                  "            held = T.alloc_buffer((4096,), \"float32\")\n"
-                  "            for j in range(4096):\n"
-                  "                held[j] = A[i, 4095 - j] + A[i, j]\n"
-                  "            for j in range(4096):\n"
-                  "                C[i, j] = held[4095 - j]\n");
+  const ModulePtr module = module_from(
+      "@T.prim_func\n"
+      "def f(A: T.Buffer((64, 4096), \"float32\"), C: T.Buffer((64, 4096), \"float32\")):\n"
+      "    for i in T.parallel(64):\n"
+      "        with T.sblock(\"row\"):\n"
+      "            held = T.alloc_buffer((4096,), \"float32\")\n"
+      "            for j in range(4096):\n"
+      "                held[j] = A[i, 4095 - j] + A[i, j]\n"
+      "            for j in range(4096):\n"
+      "                C[i, j] = held[4095 - j]\n");
   const Footprint one = footprint_of(module, "f", {numbers(DType::Float32, {64, 4096})}, 1);
   CHECK(one.arguments == mib);
   CHECK(one.results == mib);
@@ -153,13 +151,12 @@ TEST_CASE("a prim_func: its results and its buffers, those of parallel loops on 
 }
 
 TEST_CASE("a function that is called again takes no memory for what is temporary", "[jit]") {
-  const ModulePtr module =
-      read_module("footprint.relish", whole +
-                                          "    @R.function\n"
-                                          "    def main(x: R.Tensor((5000, 4096), \"float32\")):\n"
-                                          "        y = R.matmul(x, R.ones((4096, 8), \"float32\"))\n"
-                                          "        z = R.matmul(y, R.ones((8, 4096), \"float32\"))\n"
-                                          "        return R.matmul(z, R.ones((4096, 8), \"float32\"))\n");
+  const ModulePtr module = module_from(whole +
+                                       "    @R.function\n"
+                                       "    def main(x: R.Tensor((5000, 4096), \"float32\")):\n"
+                                       "        y = R.matmul(x, R.ones((4096, 8), \"float32\"))\n"
+                                       "        z = R.matmul(y, R.ones((8, 4096), \"float32\"))\n"
+                                       "        return R.matmul(z, R.ones((4096, 8), \"float32\"))\n");
   const auto engine = make_jit({.threads = 2});
   const Value x = Value(Tensor::zeros(DType::Float32, {5000, 4096}));
   CHECK(footprint_of(module, "main", {x}, 2).arena > 64 * mib);

@@ -2,10 +2,10 @@
 // same bits; addresses of this process are those of the engine that runs.
 #include <fmt/format.h>
 
-#include "frontend/reader.h"
 #include "jit/object_store.h"
 #include "runtime/native.h"
 #include "tests/unit/jit/helpers.h"
+#include "tests/unit/jit/texts.h"
 #include "tests/unit/temporary_folder.h"
 
 using namespace relish;
@@ -24,7 +24,7 @@ Counted call(const std::shared_ptr<ObjectStore>& store, const std::string& text,
              const std::vector<Value>& args, std::optional<Target> target = {}) {
   const auto engine = make_jit({.threads = 2, .target = target, .objects = store});
   const CodeCounts before = code_counts();
-  Counted counted{engine->call(read_module("cache.relish", text), name, args)};
+  Counted counted{engine->call(module_from(text), name, args)};
   counted.compiled = code_counts().compiled - before.compiled;
   counted.found = code_counts().found - before.found;
   return counted;

@@ -146,7 +146,7 @@ TEST_CASE("the store is bounded: what was used longest ago goes", "[jit]") {
   CHECK(fs::last_write_time(file_of(store, key_of(0))) > fs::last_write_time(file_of(store, key_of(6))));
   folder.put("objects/of somebody else", std::string(20'000, 'x'));
   filled(store, 7, 9);
-  CHECK(store.contents().bytes <= limit);
+  CHECK(store.contents().bytes <= limit / 4 * 3);  // not at once again
   CHECK(store.find(key_of(0)));
   CHECK(store.find(key_of(8)));
   CHECK_FALSE(store.find(key_of(1)));
