@@ -9,6 +9,9 @@ Stmt BlockText::in_loops(const std::vector<BlockLoop>& loops, Stmt body) const {
   return body;
 }
 
+Scalar BlockText::iteration(const Blocked& blocks, const Scalar& round, const Scalar& inside) const {
+  return round.defined() ? round * number(blocks.chunk) + inside : inside;
+}
 Scalar BlockText::length(const Blocked& blocks, const Scalar& round) const {
   const std::int64_t extent = extent_of(blocks.cut);
   if (!blocks.known())

@@ -25,6 +25,9 @@ class BlockText {
   ScalarVar variable(const std::string& name) const { return {name, index_, span_}; }
   Stmt in_loops(const std::vector<BlockLoop>& loops, Stmt body) const;
 
+  // The iteration of the cut axis that is so far inside of the chunk of that round; an undefined round is the
+  // only one.
+  Scalar iteration(const Blocked& blocks, const Scalar& round, const Scalar& inside) const;
   // How many iterations of the cut axis are in the chunk of that round.
   Scalar length(const Blocked& blocks, const Scalar& round) const;
   // The same of all elements of the block, as one minimum, which range proofs see through.

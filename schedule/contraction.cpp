@@ -147,7 +147,7 @@ bool in_short_runs(const Scalar& right, const std::vector<const Axis*>& columns,
 
 }  // namespace
 
-std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const Target& target) {
+std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const Target& target, bool alone) {
   auto found = perfect_nest(stmt);
   if (!found || !find_stored_axes(*found, true)) return std::nullopt;
   const Nest& nest = *found;
@@ -219,7 +219,7 @@ std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const 
   // alone leave small, so that a panel of the other factor serves them all.
   columns.insert(columns.begin(), others.begin(), others.end());
   Contracted result{blocks_of({nest, init, left, right, groups->batch, groups->left, columns, groups->summed,
-                               guard, term, guards_left},
+                               guard, term, guards_left, alone},
                               target),
                     {}};
   if (const auto& extent = groups->left.front()->loop->extent; groups->left.size() == 1 && !extent.as_int())

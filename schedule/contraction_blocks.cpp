@@ -43,6 +43,11 @@ bool moves_along(const Scalar& factor, const Axis* axis) {
                      [&](const ScalarVar& var) { return var == axis->var || var == axis->loop->var; });
 }
 
+// Whether the factor that no guard stands at is at hand as a whole before the blocks.
+bool looks_once(const Contraction& contraction, const ContractionShapes& shapes) {
+  return contraction.guard.defined() && (contraction.guards_left ? shapes.right_once : shapes.left_once);
+}
+
 class ContractionWriter : private BlockText {
  public:
   ContractionWriter(const Contraction& contraction, const Target& target)
@@ -69,7 +74,7 @@ class ContractionWriter : private BlockText {
     rows_of_block_ = rows;
     left_ = left_panel();
     sums_ = Buffer("sums", dtype_, {number(rows), number(columns)});
-    finite_ = Buffer("finite", dtype_, {}, looks_once() ? "global" : "local");
+    finite_ = Buffer("finite", dtype_, {}, looks_once(contraction_, shapes_) ? "global" : "local");
 
     for (const Axis* axis : shapes_.summed.around) open(axis);
     summed_round_ = open_rounds(shapes_.summed);
@@ -84,12 +89,12 @@ class ContractionWriter : private BlockText {
     std::vector<Stmt> block;
     if (joins_) block.push_back(cleared());
     block.push_back(body);
-    block.push_back(stored());
+    if (!shapes_.stores_tiles) block.push_back(stored());
     BlockStmt whole;
     whole.name = "contraction";
     if (!shapes_.left_once) whole.allocations.push_back(left_);
     if (!shapes_.direct && !shapes_.right_once) whole.allocations.push_back(right_);
-    whole.allocations.push_back(sums_);
+    if (!shapes_.stores_tiles) whole.allocations.push_back(sums_);
     whole.body = seq(std::move(block), span());
     const Stmt blocks = close(make_stmt(std::move(whole), span()), around);
     return close(shapes_.left_once || shapes_.right_once ? behind_panels(blocks) : blocks, 0);
@@ -122,7 +127,7 @@ class ContractionWriter : private BlockText {
   BlockPlaces places(const Blocked& blocks, const Scalar& round) {
     const ScalarVar cut = variable(blocks.cut->loop->var.name() + (round.defined() ? "_1" : ""));
     BlockPlaces result{{{cut, length(blocks, round)}}, use(cut)};
-    let_stand_for(values_, blocks.cut, round.defined() ? round * number(blocks.chunk) + use(cut) : use(cut));
+    let_stand_for(values_, blocks.cut, iteration(blocks, round, use(cut)));
     for (const Axis* axis : blocks.inside) {
       const ScalarVar var = variable(axis->loop->var.name());
       let_stand_for(values_, axis, use(var));
@@ -203,7 +208,7 @@ class ContractionWriter : private BlockText {
       summed_round_ = open_rounds(shapes_.summed);
       body.push_back(close(copied_right(), outside));
     }
-    if (looks_once()) {
+    if (looks_once(contraction_, shapes_)) {
       whole.allocations.push_back(finite_);
       body.push_back(make_stmt(Store{finite_, {}, zero(dtype_)}, span()));
       (contraction_.guards_left ? column_round_ : row_round_) =
@@ -249,12 +254,8 @@ class ContractionWriter : private BlockText {
   // The right factor where it is, at a term of the part and a column of the block.
   Scalar right_in_place(const Scalar& term, const Scalar& column) const {
     ScalarMap values = values_;
-    const auto place = [&](const Blocked& blocks, const Scalar& round, const Scalar& within) {
-      const Scalar at = round.defined() ? round * number(blocks.chunk) + within : within;
-      let_stand_for(values, blocks.cut, at);
-    };
-    place(shapes_.summed, summed_round_, term);
-    place(shapes_.columns, column_round_, column);
+    let_stand_for(values, shapes_.summed.cut, iteration(shapes_.summed, summed_round_, term));
+    let_stand_for(values, shapes_.columns.cut, iteration(shapes_.columns, column_round_, column));
     return substitute(contraction_.right, values);
   }
 
@@ -280,6 +281,7 @@ class ContractionWriter : private BlockText {
     body.push_back(each_of_tile([&](const Scalar& row, const Scalar& column) {
       const std::vector<Scalar> at{in_panel(row), in_columns(column)};
       const Scalar sum = load(tile, {row, column});
+      if (shapes_.stores_tiles) return stored_at(at[0], at[1], sum);
       return make_stmt(Store{sums_, at, joins_ ? load(sums_, at) + sum : sum}, span());
     }));
     BlockStmt block;
@@ -312,12 +314,6 @@ class ContractionWriter : private BlockText {
             span());
     return in_loops({terms_outside ? term : other}, make_stmt(std::move(block), span()));
   }
-  // All of that factor is at hand before the blocks.
-  bool looks_once() const {
-    return contraction_.guard.defined() &&
-           (contraction_.guards_left ? shapes_.right_once : shapes_.left_once);
-  }
-
   // A product of the 0 that stands where the guard does not hold is 0, but for infinities and what is no
   // number: where the other factor has some, the products are summed as they were written.
   Stmt where_finite(const Stmt& products) {
@@ -331,7 +327,7 @@ class ContractionWriter : private BlockText {
     const Stmt as_written = in_loops(rows.loops, in_loops(columns.loops, in_loops(terms.loops, guarded)));
     const Stmt chosen =
         make_stmt(IfStmt{equal(load(finite_, {}), zero(dtype_)), products, as_written}, span());
-    if (looks_once()) return chosen;
+    if (looks_once(contraction_, shapes_)) return chosen;
 
     const Stmt looked = look({variable("term"), elements_in(shapes_.summed, summed_round_)});
     BlockStmt block;
@@ -341,19 +337,30 @@ class ContractionWriter : private BlockText {
     return make_stmt(std::move(block), span());
   }
 
-  Stmt stored() {
-    const BlockPlaces row = places(shapes_.rows, row_round_), column = places(shapes_.columns, column_round_);
+  // The sum as the result's element of that row and column of the block, both of which have one axis inside.
+  Stmt stored_at(const Scalar& row, const Scalar& column, const Scalar& sum) const {
+    ScalarMap values = values_;
+    let_stand_for(values, shapes_.rows.cut, iteration(shapes_.rows, row_round_, row));
+    let_stand_for(values, shapes_.columns.cut, iteration(shapes_.columns, column_round_, column));
+    return joined(values, sum);
+  }
+  // The sum joined to what the element begins with.
+  Stmt joined(const ScalarMap& values, const Scalar& sum) const {
     const Store& store = *contraction_.nest.store;
     std::vector<Scalar> at;
-    for (const Scalar& index : store.indices) at.push_back(substitute(index, values_));
-    const Scalar sum = load(sums_, {row.position, column.position});
+    for (const Scalar& index : store.indices) at.push_back(substitute(index, values));
     const Scalar first =
-        contraction_.init ? substitute(contraction_.init->value, values_) : load(store.buffer, at);
+        contraction_.init ? substitute(contraction_.init->value, values) : load(store.buffer, at);
     const auto* literal = first.as<FloatLiteral>();
     const Scalar value = literal && literal->value == 0 ? sum : first + sum;
+    return make_stmt(Store{store.buffer, std::move(at), value}, span());
+  }
+
+  Stmt stored() {
+    const BlockPlaces row = places(shapes_.rows, row_round_), column = places(shapes_.columns, column_round_);
     std::vector<BlockLoop> loops = row.loops;
     loops.insert(loops.end(), column.loops.begin(), column.loops.end());
-    return in_loops(loops, make_stmt(Store{store.buffer, at, value}, span()));
+    return in_loops(loops, joined(values_, load(sums_, {row.position, column.position})));
   }
 
   const Contraction& contraction_;

@@ -21,6 +21,7 @@ struct Contraction {
   Scalar guard;
   Scalar product;  // as it was written
   bool guards_left;
+  bool alone;  // nothing is put behind the stores of the result
 };
 
 Stmt blocks_of(const Contraction& contraction, const Target& target);

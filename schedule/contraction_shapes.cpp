@@ -32,8 +32,17 @@ void balance(Blocked& blocks, std::int64_t rounds) {
   blocks.chunk = rounds_of(extent, std::clamp<std::int64_t>(rounds, 1, extent));
 }
 
+// Whether a sum has one part, and the blocks' sums can be the result itself where tiles are whole.
+bool stores_tiles(const Contraction& contraction, const Blocked& summed) {
+  if (!contraction.alone || !summed.whole() || contraction.guard.defined()) return false;
+  const Scalar& last = contraction.nest.store->indices.back();
+  return contraction.columns.size() == 1 && last.as_var() == std::optional(contraction.columns.back()->var) &&
+         (!contraction.init || contraction.init->value.as<FloatLiteral>());
+}
+
 // The tile whose products, loads and idle lanes take least time, for blocks of that size.
-RegisterTile best_tile(std::int64_t rows, std::int64_t columns, std::int64_t lanes, std::int64_t registers) {
+RegisterTile best_tile(std::int64_t rows, std::int64_t columns, std::int64_t lanes, std::int64_t registers,
+                       bool stores_tiles) {
   RegisterTile best;
   double least = 1e300;
   // Chains of sums that are under way at once: latency times instructions a cycle.
@@ -44,7 +53,10 @@ RegisterTile best_tile(std::int64_t rows, std::int64_t columns, std::int64_t lan
       if (sums > registers * 5 / 8 || (v - 1) * lanes >= columns) continue;
       const auto products = static_cast<double>(rounds_of(rows, r) * r * rounds_of(columns, v * lanes) * v);
       const double loads = static_cast<double>(r + v) / static_cast<double>(sums);
-      const double cost = products * (1 + 0.4 * loads) * std::max(1.0, chains / static_cast<double>(sums));
+      // The copy of the sums to the result, of one part, is spared where tiles are whole.
+      const bool whole = stores_tiles && rows % r == 0 && columns % (v * lanes) == 0;
+      const double cost = products * (1 + 0.4 * loads) * std::max(1.0, chains / static_cast<double>(sums)) *
+                          (whole ? 0.9 : 1);
       if (cost < least * 0.999) {
         least = cost;
         best = {r, v, lanes};
@@ -54,8 +66,9 @@ RegisterTile best_tile(std::int64_t rows, std::int64_t columns, std::int64_t lan
   return best;
 }
 
-// How many rows of tiles read the right factor where it is.
+// How many rows of tiles read the right factor where it is; any number when it is as small as that.
 constexpr std::int64_t most_direct_rows = 2;
+constexpr std::int64_t small_factor_bytes = 1 << 14;
 
 // Whether the factor is a load that runs along `axis` and has that nowhere else.
 bool runs_along(const Scalar& factor, const Axis* axis) {
@@ -69,19 +82,34 @@ bool runs_along(const Scalar& factor, const Axis* axis) {
                       [&](const ScalarVar& other) { return other == axis->var || other == axis->loop->var; });
 }
 
-// Whether few rows meet whole tiles of columns, which are then chosen.
+// The rows of a tile, so many at most, that read the right factor where it is: of few rows one tile or two,
+// of more a part that goes into them.
+std::int64_t direct_rows(std::int64_t rows, std::int64_t most) {
+  if (rows <= 12 * most_direct_rows) {
+    const std::int64_t in_tile = rows > 12 ? rounds_of(rows, most_direct_rows) : rows;
+    return in_tile <= most ? in_tile : 0;
+  }
+  for (std::int64_t in_tile = std::min<std::int64_t>(most, 12); in_tile > 3; --in_tile)
+    if (rows % in_tile == 0) return in_tile;
+  return 0;
+}
+
+// Whether few rows, or a small right factor, meet whole tiles of columns, which are then chosen.
 bool reads_directly(const Contraction& contraction, ContractionShapes& shapes, std::int64_t lanes,
-                    std::int64_t registers, std::int64_t most) {
+                    std::int64_t registers, std::int64_t most, std::int64_t bytes) {
   const std::int64_t columns = extent_of(shapes.columns.cut), rows = shapes.rows.size();
+  const Blocked& summed = shapes.summed;
+  const bool small = summed.whole() && summed.known() && shapes.columns.known() && columns <= most &&
+                     summed.size() * columns * bytes <= small_factor_bytes;
   if (!shapes.columns.known() || contraction.columns.size() > 1 || contraction.summed.size() > 1 ||
-      contraction.guard.defined() || shapes.rows.rounds() > 1 || rows > 12 * most_direct_rows ||
+      contraction.guard.defined() || shapes.rows.rounds() > 1 || (rows > 12 * most_direct_rows && !small) ||
       !runs_along(contraction.right, shapes.columns.cut))
     return false;
-  const std::int64_t tile_rows = rows > 12 ? rounds_of(rows, most_direct_rows) : rows;
   for (std::int64_t vectors = 4; vectors > 0; --vectors) {
     const std::int64_t wide = vectors * lanes;
-    if (columns % wide != 0 || tile_rows * vectors > std::max<std::int64_t>(registers * 5 / 8, 1)) continue;
-    shapes.tile = {tile_rows, vectors, lanes};
+    const std::int64_t in_tile = direct_rows(rows, std::max<std::int64_t>(registers * 5 / 8, 1) / vectors);
+    if (columns % wide != 0 || in_tile == 0) continue;
+    shapes.tile = {in_tile, vectors, lanes};
     shapes.columns.chunk = wide;
     for (std::int64_t chunk = wide; chunk <= std::min(most, columns); chunk += wide)
       if (columns % chunk == 0) shapes.columns.chunk = chunk;
@@ -121,13 +149,19 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   const std::int64_t rounds = rows.rounds();
   balance(rows, rounds > 1 && rounds < 8 ? rounds + rounds % 2 : rounds);
   balance(columns, columns.rounds());
-  shapes.tile = best_tile(rows.size(), columns.size(), lanes, target.vector_registers);
-  shapes.direct = reads_directly(contraction, shapes, lanes, target.vector_registers, most);
-  if (shapes.direct) return shapes;
+  const bool stores = stores_tiles(contraction, shapes.summed);
+  shapes.tile = best_tile(rows.size(), columns.size(), lanes, target.vector_registers, stores);
+  shapes.direct = reads_directly(contraction, shapes, lanes, target.vector_registers, most, bytes);
   const RegisterTile& tile = shapes.tile;
+  const auto stored = [&] {
+    return stores && rows.in_whole_tiles(tile.rows) && columns.in_whole_tiles(tile.columns());
+  };
+  shapes.stores_tiles = stored();
+  if (shapes.direct) return shapes;
   if (rows.inner == 1 && rows.rounds() > 1) rows.chunk = rounds_of(rows.chunk, tile.rows) * tile.rows;
   if (columns.inner == 1 && columns.rounds() > 1)
     columns.chunk = rounds_of(columns.chunk, tile.columns()) * tile.columns();
+  shapes.stores_tiles = stored();
   shapes.left_once = fits_at_once(rows, columns, shapes.summed, tile.rows);
   shapes.right_once = fits_at_once(columns, rows, shapes.summed, tile.columns());
   return shapes;

@@ -19,6 +19,10 @@ struct Blocked {
   std::int64_t chunk = 1, inner = 1;
 
   std::int64_t size() const { return chunk * inner; }
+  // Whether every block is full, and made of tiles of so many elements.
+  bool in_whole_tiles(std::int64_t tile) const {
+    return known() && inside.empty() && extent_of(cut) % chunk == 0 && chunk % tile == 0;
+  }
   std::int64_t rounds() const { return rounds_of(extent_of(cut), chunk); }
   bool known() const { return cut->loop->extent.as_int().has_value(); }
   bool whole() const { return around.empty() && rounds() == 1; }
@@ -32,9 +36,10 @@ struct RegisterTile {
 struct ContractionShapes {
   Blocked rows, columns, summed;
   RegisterTile tile;
-  bool direct = false;      // the right factor is read where it is and has no panel
-  bool left_once = false;   // one panel holds all of the left factor
-  bool right_once = false;  // one panel holds all of the right factor
+  bool direct = false;        // the right factor is read where it is and has no panel
+  bool left_once = false;     // one panel holds all of the left factor
+  bool stores_tiles = false;  // a tile is stored to the result, without sums of a block
+  bool right_once = false;    // one panel holds all of the right factor
 };
 
 // By extents and the target alone.

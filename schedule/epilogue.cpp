@@ -68,11 +68,6 @@ std::vector<Access> accesses_in(const Stmt& stmt) {
   return std::move(body.accesses);
 }
 
-bool accesses(const Stmt& stmt, const Buffer& buffer) {
-  const std::vector<Access> all = accesses_in(stmt);
-  return std::any_of(all.begin(), all.end(), [&](const Access& access) { return *access.buffer == buffer; });
-}
-
 bool loads_from(const Stmt& stmt, const Buffer& buffer) {
   const std::vector<Access> accesses = accesses_in(stmt);
   return std::any_of(accesses.begin(), accesses.end(),
@@ -127,7 +122,7 @@ std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, b
   const Buffer result = made->buffer;
   const auto dimensions = dimensions_of(*follower, result);
   if (!dimensions) return std::nullopt;
-  const auto contracted = contract(nest, prover, target);
+  const auto contracted = contract(nest, prover, target, false);
   // A result that is read back stays apart from what follows: it holds parts of sums.
   if (!contracted || loads_from(contracted->blocks, result)) return std::nullopt;
 
@@ -157,7 +152,15 @@ std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, b
   if (!contracted->few.defined()) return blocks;
   // Few rows have no tiles: all of them, then what follows.
   const Stmt rows = in_rows(fresh_copy(nest), prover, target, accumulators);
-  return make_stmt(IfStmt{contracted->few, seq({rows, fresh_copy(next)}, nest->span), blocks}, nest->span);
+  Stmt few = seq({rows, fresh_copy(next)}, nest->span);
+  if (!kept) {
+    BlockStmt block;
+    block.name = "few";
+    block.allocations = {result};
+    block.body = few;
+    few = make_stmt(std::move(block), nest->span);
+  }
+  return make_stmt(IfStmt{contracted->few, few, blocks}, nest->span);
 }
 
 PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target, Accumulators& accumulators) {
@@ -191,7 +194,7 @@ PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target, Ac
     body.push_back(joined ? *joined : nest);
     if (!joined) continue;
     ++i;
-    if (!kept && !accesses(*joined, made->buffer)) gone.push_back(made->buffer);
+    if (!kept) gone.push_back(made->buffer);
   }
   if (body.size() == sequence->body.size()) return function;
   auto result = std::make_shared<PrimFunc>(*function);

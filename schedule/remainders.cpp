@@ -194,11 +194,24 @@ class PartWriter {
     });
   }
 
+  // The same of a condition. Of `e >= 0` where the divisor of a congruence goes into e, that of the quotient,
+  // which proves more.
+  Scalar plain_condition(const Scalar& condition) const {
+    const auto* node = condition.as<Compare>();
+    if (!node || node->op != CompareOp::Ge || node->b.as_int() != 0 || node->a.dtype() != DType::Int64)
+      return plain(condition);
+    for (const Congruence& each : guarded_.congruences) {
+      const Scalar quotient = plain(floor_div(node->a, Scalar(each.divisor)));
+      const auto* divided = quotient.as<Binary>();
+      if (!divided || divided->op != BinaryOp::FloorDiv) return compare(CompareOp::Ge, quotient, Scalar(0));
+    }
+    return plain(condition);
+  }
   // What is not shown to hold in every iteration.
   Scalar condition() const {
     Scalar result;
     for (const Scalar& each : guarded_.others) {
-      const Scalar here = plain(each);
+      const Scalar here = plain_condition(each);
       if (always(here)) continue;
       result = result.defined() ? logical(LogicalOp::And, result, here) : here;
     }

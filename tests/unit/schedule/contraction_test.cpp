@@ -114,6 +114,19 @@ const NestText padded{"padded convolution",
                             "T.if_then_else(y0 + p0 >= 1 and y0 + p0 < 7 and x0 + q0 >= 1 and x0 + q0 < 6, "
                             "A[n0, c0, y0 + p0 - 1, x0 + q0 - 1] * B[o0, c0, p0, q0], T.float32(0))")};
 
+// Runs of three columns, of five terms: the data's elements become the rows, and the factor without a guard
+// the columns.
+const NestText padded_gradient{
+    "gradient of a padded convolution's weight",
+    {2, 3, 6, 5},
+    {2, 4, 6, 5},
+    {4, 3, 3, 3},
+    block("o, c, p, q, n, y, x in T.grid(4, 3, 3, 3, 2, 6, 5)",
+          "o0, c0, p0, q0, n0, y0, x0 = T.axis.remap(\"SSSSRRR\", [o, c, p, q, n, y, x])",
+          "C[o0, c0, p0, q0]",
+          "T.if_then_else(y0 + p0 >= 1 and y0 + p0 < 7 and x0 + q0 >= 1 and x0 + q0 < 6, "
+          "A[n0, c0, y0 + p0 - 1, x0 + q0 - 1] * B[n0, o0, y0, x0], T.float32(0))")};
+
 std::vector<NestText> contractions() {
   std::vector<NestText> nests;
   for (const auto& [n, k, m] : std::vector<std::array<std::int64_t, 3>>{
@@ -150,6 +163,19 @@ std::vector<NestText> contractions() {
                          "n0, o0, y0, x0, c0, p0, q0 = T.axis.remap(\"SSSSRRR\", [n, o, y, x, c, p, q])",
                          "C[n0, o0, y0, x0]", "A[n0, c0, y0 + p0, x0 + q0] * B[o0, c0, p0, q0]")});
   nests.push_back(padded);
+  nests.push_back(padded_gradient);
+  nests.push_back({"rows with a stride",
+                   {9, 5},
+                   {5, 7},
+                   {20, 7},
+                   "for i, j, l in T.grid(9, 7, 5):\n"
+                   "    C[i * 2 + 1, j] = C[i * 2 + 1, j] + A[i, l] * B[l, j]"});
+  nests.push_back({"columns with a stride",
+                   {9, 5},
+                   {5, 7},
+                   {9, 21},
+                   "for i, j, l in T.grid(9, 7, 5):\n"
+                   "    C[i, j * 3] = C[i, j * 3] + A[i, l] * B[l, j]"});
   nests.push_back({"strided convolution, channels last",
                    {2, 9, 8, 3},
                    {3, 2, 3, 5},
@@ -192,31 +218,61 @@ TEST_CASE("contraction: every form is cut into tiles that compute the same") {
 }
 
 TEST_CASE("contraction: what a guard leaves out counts nothing, also times infinity") {
-  const ModulePtr module = module_of(padded);
-  Value weight = numbers(DType::Float32, padded.b, 5);
-  Tensor changed = weight.tensor();
-  changed.set_double(4, HUGE_VAL);
-  changed.set_double(60, std::nan(""));
-  const std::vector<Value> args{numbers(DType::Float32, padded.a, 7), Value(changed)};
-  const auto after = std::make_shared<const Module>(schedule(*module, small_tiles));
-  REQUIRE(has_tiles(*after));
-  const auto interpreter = make_interpreter();
-  const Tensor wanted = interpreter->call(module, "f", args).tensor();
-  const Tensor found = interpreter->call(after, "f", args).tensor();
-  const Tensor compiled = make_jit({.threads = 2, .target = small_tiles})->call(module, "f", args).tensor();
-  int finite = 0;
-  for (std::int64_t i = 0; i < wanted.size(); ++i) {
-    const double value = wanted.get_double(i);
-    finite += std::isfinite(value);
-    for (const Tensor* other : {&found, &compiled}) {
-      if (std::isnan(value))
-        REQUIRE(std::isnan(other->get_double(i)));
-      else
-        REQUIRE(other->get_double(i) == value);
+  for (const NestText* nest : {&padded, &padded_gradient}) {
+    INFO(nest->name);
+    const ModulePtr module = module_of(*nest);
+    Tensor changed = numbers(DType::Float32, nest->b, 5).tensor();
+    changed.set_double(4, HUGE_VAL);
+    if (nest == &padded) changed.set_double(60, std::nan(""));
+    const std::vector<Value> args{numbers(DType::Float32, nest->a, 7), Value(changed)};
+    const auto after = std::make_shared<const Module>(schedule(*module, small_tiles));
+    REQUIRE(has_tiles(*after));
+    const auto interpreter = make_interpreter();
+    const Tensor wanted = interpreter->call(module, "f", args).tensor();
+    const Tensor found = interpreter->call(after, "f", args).tensor();
+    const Tensor compiled = make_jit({.threads = 2, .target = small_tiles})->call(module, "f", args).tensor();
+    int finite = 0;
+    for (std::int64_t i = 0; i < wanted.size(); ++i) {
+      const double value = wanted.get_double(i);
+      finite += std::isfinite(value);
+      for (const Tensor* other : {&found, &compiled}) {
+        if (std::isnan(value))
+          REQUIRE(std::isnan(other->get_double(i)));
+        else
+          REQUIRE(other->get_double(i) == value);
+      }
     }
+    CHECK(finite > 0);
+    CHECK(finite < wanted.size());
   }
-  CHECK(finite > 0);
-  CHECK(finite < wanted.size());
+}
+
+TEST_CASE("contraction: a factor that is read out of range where the guard does not hold keeps its loops") {
+  const NestText nest{"guarded",
+                      {9, 8},
+                      {5, 7},
+                      {9, 7},
+                      "for i, j, l in T.grid(9, 7, 8):\n"
+                      "    C[i, j] = C[i, j] + T.if_then_else(l < 5, A[i, l] * B[l, j], T.float32(0))"};
+  CHECK_FALSE(has_tiles(schedule(*module_of(nest), small_tiles)));
+}
+
+TEST_CASE("contraction: a factor that several blocks use is copied once, before them") {
+  const auto once = [](const Module& module) {
+    std::vector<std::string> names;
+    for_each_stmt(module.prim_func("f")->body, [&](const Stmt& stmt) {
+      const auto* block = stmt.as<BlockStmt>();
+      if (block && block->name == "panels")
+        for (const Buffer& buffer : block->allocations) names.push_back(buffer.name());
+    });
+    return names;
+  };
+  CHECK(once(schedule(*module_of(product(200, 64, 300)))) == std::vector<std::string>{"A_panel", "B_panel"});
+  CHECK(once(schedule(*module_of(product(32, 64, 300)))) == std::vector<std::string>{"A_panel"});
+  CHECK(once(schedule(*module_of(product(300, 64, 32)))) == std::vector<std::string>{"B_panel"});
+  CHECK(once(schedule(*module_of(product(64, 64, 64)))).empty());
+  // Too large for a panel.
+  CHECK(once(schedule(*module_of(product(32, 1 << 17, 300)))).empty());
 }
 
 TEST_CASE("contraction: blocks run on several threads") {
@@ -226,7 +282,7 @@ TEST_CASE("contraction: blocks run on several threads") {
     const auto* loop = stmt.as<For>();
     parallel += loop && loop->kind == LoopKind::Parallel;
   });
-  CHECK(parallel == 1);
+  CHECK(parallel == 2);  // the copy of B, and the blocks
 }
 
 TEST_CASE("contraction: what is none, or too small, keeps its loops") {
