@@ -197,7 +197,7 @@ const std::vector<std::string>& metric_names() {
   return names;
 }
 
-void check_metric_names(std::span<const Metric> metrics) {
+void check_metric_names(const std::vector<Metric>& metrics) {
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     const std::string& name = metrics[i].name;
     const bool known = std::find(metric_names().begin(), metric_names().end(), name) != metric_names().end();

@@ -33,7 +33,7 @@ struct Metric {
 // NaN when nothing is judged.
 const std::vector<std::string>& metric_names();
 // UsageError with the nearest name for one that is unknown, and for one that is asked for twice.
-void check_metric_names(std::span<const Metric> metrics);
+void check_metric_names(const std::vector<Metric>& metrics);
 
 // One metric over the batches of a data set.
 class MetricSum {

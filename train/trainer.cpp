@@ -353,6 +353,12 @@ NamedTensors Trainer::named_parameters(TrainingSteps::Which which) const {
     if (const auto found = values.find(parameter.name()); found != values.end())
       result.emplace_back(found->first, found->second);
   }
+  // Those of the loss are no parameters of the model.
+  for (const std::string& name : steps_.function().trained()) {
+    const bool listed =
+        std::any_of(result.begin(), result.end(), [&](const auto& entry) { return entry.first == name; });
+    if (!listed) result.emplace_back(name, values.at(name));
+  }
   return result;
 }
 

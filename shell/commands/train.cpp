@@ -285,10 +285,10 @@ Prepared prepare_job(const Invocation& invocation, const std::string& function) 
 
   const Function& model = *relax_function(*invocation.module, function);
   setup.data = columns.names;
-  for (std::size_t i = 0;
-       setup.data.empty() && program.returns_loss && i < model.params.size() && i < columns.columns.size();
-       ++i)
-    setup.data.push_back(model.params[i].name());
+  if (program.returns_loss && !columns.named()) {
+    const std::size_t count = std::min(model.params.size(), columns.columns.size());
+    for (std::size_t i = 0; i < count; ++i) setup.data.push_back(model.params[i].name());
+  }
   Module made = setup_trainer(*invocation.module, function, setup);
   const ModelParameters changed = parameters_of_trainer(*invocation.module, model, setup);
   std::vector<std::string> names = changed.trained, others;

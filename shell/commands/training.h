@@ -18,7 +18,7 @@ inline constexpr std::string_view metrics_doc =
     "accuracy, accuracy(threshold=0.5), top_k(k=5), mse, mae, r2, perplexity, loss, or a function of yours "
     "(predictions, targets) -> a number, or one for each row";
 // Of a function that is a metric: "less" when less is better.
-inline constexpr std::string_view better_attribute = "relish.better";
+inline constexpr std::string_view better_attribute = "better";
 
 // The option `init`: NAME(options), or rules by patterns of names: {"w*": "he_normal"}.
 InitialRules init_option(const Invocation& invocation);

@@ -92,14 +92,14 @@ TEST_CASE("rows are gathered whole, in any dtype and rank") {
 
 TEST_CASE("columns of a data set have the same rows") {
   Tensor x = Tensor::zeros(DType::Float32, {4, 2});
-  CHECK(failure_of([&] { check_data_set({{x}, Tensor::zeros(DType::Int64, {4})}); }) == "no failure");
-  CHECK(failure_of([&] { check_data_set({{x}, Tensor::zeros(DType::Int64, {5})}); }) ==
+  CHECK(failure_of([&] { check_data_set({{x}, {Tensor::zeros(DType::Int64, {4})}}); }) == "no failure");
+  CHECK(failure_of([&] { check_data_set({{x}, {Tensor::zeros(DType::Int64, {5})}}); }) ==
         "DataError: data: found tensors of 4 and 5 rows; expected the same number of rows in all");
-  CHECK(failure_of([&] { check_data_set({{x}, Tensor::scalar(DType::Float32, 1), "validation"}); }) ==
+  CHECK(failure_of([&] { check_data_set({{x}, {Tensor::scalar(DType::Float32, 1)}, "validation"}); }) ==
         "DataError: validation: found a tensor without rows; expected the rows of a data set along the first "
         "dimension");
   CHECK(failure_of([&] {
-          check_data_set({{Tensor::zeros(DType::Float32, {0, 2})}, Tensor::zeros(DType::Int64, {0})});
+          check_data_set({{Tensor::zeros(DType::Float32, {0, 2})}, {Tensor::zeros(DType::Int64, {0})}});
         }) == "DataError: data: found no rows; expected at least one");
 }
 

@@ -11,10 +11,10 @@
 namespace relish {
 namespace {
 
-using testing::failure_of;
 using testing::linear_data;
 using testing::linear_program;
 using testing::LinearEvaluator;
+using testing::rule_of;
 using testing::TemporaryFolder;
 
 Tensor all_rows_of(const Column& column) {
@@ -39,7 +39,7 @@ TEST_CASE("rows of files are those of the tensors in them") {
     CHECK(identical(column.gather(some), gather_rows(x, some)));
   }
   CHECK(open_rows(folder.file("x.npz")) == nullptr);
-  CHECK(failure_of([&] { open_rows(folder.file("x.safetensors:y")); }).error_class() == ErrorClass::Data);
+  CHECK(rule_of([&] { open_rows(folder.file("x.safetensors:y")); }) == "DataError: file.entry");
 
   // An IDX file of the int16 256 and 2, big end first.
   const std::string idx("\0\0\x0B\x01\0\0\0\x02\x01\0\0\x02", 12);
@@ -62,9 +62,8 @@ TEST_CASE("rows of several files follow each other") {
   const std::vector<std::int64_t> mixed = {2, 3, 9, 0, 4, 1};
   CHECK(identical(column.gather(mixed), gather_rows(x, mixed)));
   const auto wide = rows_of_tensor(Tensor::zeros(DType::Float64, {4, 3}));
-  const Failure failure =
-      failure_of([&] { joined_rows({open_rows(folder.file("a.npy")), wide}, {"a.npy", "wide"}); });
-  CHECK(failure.diagnostics().front().id == "data.parts");
+  CHECK(rule_of([&] { joined_rows({open_rows(folder.file("a.npy")), wide}, {"a.npy", "wide"}); }) ==
+        "DataError: data.parts");
 }
 
 TEST_CASE("a job over files ends with the bytes of one over tensors, and stops when a file gets shorter") {
@@ -87,8 +86,7 @@ TEST_CASE("a job over files ends with the bytes of one over tensors, and stops w
   CHECK(read.validation.at("loss") < 1);
 
   std::filesystem::resize_file(folder.file("x.npy"), 200);
-  const Failure failure = failure_of([&] { train(evaluator, program, files, options); });
-  CHECK(failure.error_class() == ErrorClass::Data);
+  CHECK(rule_of([&] { train(evaluator, program, files, options); }).starts_with("DataError: "));
 }
 
 }  // namespace
