@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "runtime/format.h"
 #include "runtime/philox.h"
@@ -46,7 +47,24 @@ void check_data_set(const DataSet& data) {
   if (columns.front().shape().front() == 0) refuse("found no rows; expected at least one");
 }
 
-BatchOrder::BatchOrder(std::int64_t rows, const BatchOptions& options) : rows_(rows), options_(options) {
+struct BatchOrder::Kept {
+  std::mutex mutex;
+  std::int64_t epoch = -1;
+  std::shared_ptr<const Permutation> permutation;
+};
+
+std::shared_ptr<const Permutation> BatchOrder::permutation_of(std::int64_t epoch) const {
+  const std::lock_guard lock(kept_->mutex);
+  if (kept_->epoch != epoch) {
+    const RandomKey key = fold_in(key_from_seed(options_.seed), static_cast<std::uint64_t>(epoch));
+    kept_->permutation = std::make_shared<const Permutation>(key, static_cast<std::uint64_t>(rows_));
+    kept_->epoch = epoch;
+  }
+  return kept_->permutation;
+}
+
+BatchOrder::BatchOrder(std::int64_t rows, const BatchOptions& options)
+    : rows_(rows), options_(options), kept_(std::make_shared<Kept>()) {
   RELISH_CHECK(rows > 0 && options.batch_size > 0);
   batches_ = rows / options.batch_size;
   if (!options.drop_last && rows % options.batch_size != 0) ++batches_;
@@ -64,13 +82,11 @@ std::int64_t BatchOrder::size_of_batch(std::int64_t batch) const {
 std::vector<std::int64_t> BatchOrder::rows_of(std::int64_t epoch, std::int64_t batch) const {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(size_of_batch(batch)));
   std::int64_t first = batch * options_.batch_size;
-  RandomKey key = fold_in(key_from_seed(options_.seed), static_cast<std::uint64_t>(epoch));
+  const std::shared_ptr<const Permutation> permuted = options_.shuffle ? permutation_of(epoch) : nullptr;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::int64_t position = first + static_cast<std::int64_t>(i);
-    rows[i] = options_.shuffle
-                  ? static_cast<std::int64_t>(permuted_index(key, static_cast<std::uint64_t>(rows_),
-                                                             static_cast<std::uint64_t>(position)))
-                  : position;
+    const std::int64_t position = first + static_cast<std::int64_t>(i);
+    rows[i] =
+        permuted ? static_cast<std::int64_t>((*permuted)(static_cast<std::uint64_t>(position))) : position;
   }
   return rows;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/permutation.h"
 #include "runtime/row_files.h"
 #include "runtime/tensor.h"
 #include "support/source.h"
@@ -76,9 +77,14 @@ class BatchOrder {
   std::vector<std::int64_t> rows_of(std::int64_t epoch, std::int64_t batch) const;
 
  private:
+  std::shared_ptr<const Permutation> permutation_of(std::int64_t epoch) const;
+
   std::int64_t rows_;
   std::int64_t batches_;
   BatchOptions options_;
+  // The permutation that was wanted last, of one thread or another.
+  struct Kept;
+  std::shared_ptr<Kept> kept_;
 };
 
 // The given rows of each column.

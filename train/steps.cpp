@@ -13,7 +13,6 @@
 #include "support/suggest.h"
 #include "train/evaluate.h"
 #include "train/finite.h"
-#include "train/not_finite_origin.h"
 #include "train/preparation.h"
 
 namespace relish {
@@ -461,29 +460,32 @@ std::optional<std::string> TrainingSteps::not_finite_input(const TrainingState& 
 // The first tensor on the way: the data, then the parameters, then what is made of them.
 void TrainingSteps::report_not_finite(const TrainingState& state, const std::vector<Tensor>& batch,
                                       const std::string& what) const {
-  const auto stop = [&](const std::string& first, Span place) {
-    fail(ErrorClass::NumericStop, place, "train.finite",
-         fmt::format("step {}: {}; {}; the state before this step is kept", state.step + 1, what, first));
-  };
-  if (const auto input = not_finite_input(state)) stop(*input, {});
-  if (const auto parameter = not_finite_among("parameter", step_.trained(), state.parameters))
-    stop(fmt::format("the first tensor that is not finite is {}", *parameter), {});
-  std::optional<NotFiniteOrigin> origin;
-  if (!program_.adjoint.empty()) {
-    // Of several parts of a batch the one that has it; each has the key of its own.
-    const std::vector<Tensor> part = first_part(batch);
-    try {
-      origin = find_not_finite_origin(evaluator_, program_.module, program_.adjoint,
-                                      adjoint_arguments(state, part));
-    } catch (const Failure& failure) {
-      if (failure.error_class() == ErrorClass::Interrupted) throw;
-    }
+  std::string first;
+  Span place;
+  if (const auto input = not_finite_input(state)) {
+    first = *input;
+  } else if (const auto parameter = not_finite_among("parameter", step_.trained(), state.parameters)) {
+    first = fmt::format("the first tensor that is not finite is {}", *parameter);
+  } else if (const auto origin = origin_of_not_finite(state, batch)) {
+    first = fmt::format("the first tensor that is not finite is '{}' of {}", origin->name, origin->function);
+    place = origin->place;
   }
-  if (origin)
-    stop(fmt::format("the first tensor that is not finite is '{}' of {}", origin->name, origin->function),
-         origin->place);
-  stop("what it was made of is finite", {});
-  internal_failure(__FILE__, __LINE__, "stop", "not reached");
+  fail(ErrorClass::NumericStop, place, "train.finite",
+       fmt::format("step {}: {}{}{}; the state before this step is kept", state.step + 1, what,
+                   first.empty() ? "" : "; ", first));
+}
+
+// On the way to the loss and its gradients; of several parts of a batch the first is looked at.
+std::optional<NotFiniteOrigin> TrainingSteps::origin_of_not_finite(const TrainingState& state,
+                                                                   const std::vector<Tensor>& batch) const {
+  if (program_.adjoint.empty()) return std::nullopt;
+  try {
+    return find_not_finite_origin(evaluator_, program_.module, program_.adjoint,
+                                  adjoint_arguments(state, first_part(batch)));
+  } catch (const Failure& failure) {
+    if (failure.error_class() == ErrorClass::Interrupted) throw;
+    return std::nullopt;
+  }
 }
 
 std::vector<std::string> TrainingSteps::input_names() const {

@@ -5,6 +5,7 @@
 #include "ir/operators/evaluator.h"
 #include "runtime/philox.h"
 #include "train/accumulation.h"
+#include "train/not_finite_origin.h"
 #include "train/options.h"
 #include "train/state.h"
 #include "train/step_function.h"
@@ -88,6 +89,8 @@ class TrainingSteps {
   // The step's own fault: the state before it stays.
   [[noreturn]] void report_not_finite(const TrainingState& state, const std::vector<Tensor>& batch,
                                       const std::string& what) const;
+  std::optional<NotFiniteOrigin> origin_of_not_finite(const TrainingState& state,
+                                                      const std::vector<Tensor>& batch) const;
   std::optional<std::string> not_finite_input(const TrainingState& state) const;
   bool nothing_moved(const TrainingState& before, const StepFunction::Results& after) const;
   std::vector<Value> adjoint_arguments(const TrainingState& state, const std::vector<Tensor>& batch) const;

@@ -288,6 +288,7 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
     result = with_loss(result, names.inference, options, names.inference_loss);
     set_loss_roles(result, names.inference_loss, *result.function(names.inference));
   }
+  if (options.half) check_half(types_of_parameters(*function, model.trained), model.trained);
   if (options.half) trained_form = add_mixed_precision(result, trained_form, *options.half);
   const Function form = *result.function(trained_form);
   // The last result of a form with buffers is no output of the model.
@@ -304,7 +305,6 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
          fmt::format("a trained parameter of the loss {} has a name that the model uses; expected another",
                      options.loss.loss_function->name));
   }
-  if (options.half) check_half(types, model.trained);
   std::string differentiated = names.loss;
   const bool scaled = options.half == DType::Float16;
   if (scaled) {

@@ -90,6 +90,17 @@ TEST_CASE("rows are gathered whole, in any dtype and rank") {
   CHECK(gather_rows(cube, Rows{}).shape() == Shape{0, 2, 2});
 }
 
+TEST_CASE("a permutation that is written down is that of its positions") {
+  for (const std::uint64_t n : {1, 2, 3, 16, 17, 255, 1000, 6400}) {
+    const RandomKey key = fold_in(key_from_seed(7), n);
+    const Permutation written(key, n);
+    for (std::uint64_t i = 0; i < n; ++i) REQUIRE(written(i) == permuted_index(key, n, i));
+  }
+  const RandomKey key = key_from_seed(1);
+  const std::uint64_t large = (std::uint64_t{1} << 33) + 5;
+  CHECK(Permutation(key, large)(large - 1) == permuted_index(key, large, large - 1));
+}
+
 TEST_CASE("columns of a data set have the same rows") {
   Tensor x = Tensor::zeros(DType::Float32, {4, 2});
   CHECK(failure_of([&] { check_data_set({{x}, {Tensor::zeros(DType::Int64, {4})}}); }) == "no failure");

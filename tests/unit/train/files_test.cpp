@@ -83,7 +83,7 @@ TEST_CASE("a job over files ends with the bytes of one over tensors, and stops w
   const TrainResult read = train(evaluator, program, files, options);
   CHECK(identical(whole.parameters[0].second, read.parameters[0].second));
   CHECK(whole.epoch_loss == read.epoch_loss);
-  CHECK(read.validation.at("loss") < 1);
+  CHECK(read.validation.at("loss") == whole.validation.at("loss"));
 
   std::filesystem::resize_file(folder.file("x.npy"), 200);
   CHECK(rule_of([&] { train(evaluator, program, files, options); }).starts_with("DataError: "));

@@ -197,7 +197,7 @@ TEST_CASE("a loss that is not finite stops the job at its step") {
   data.inputs[0].tensor().set_double(2 * 9 + 1, NAN);
   CHECK(failure_of([&] { train(evaluator, open_program(), data, options, &request); }) ==
         "NumericStop: step 3: the loss is nan; the first tensor that is not finite is the input 'x', row 9 "
-        "of the data");
+        "of the data; the state before this step is kept");
   const std::string report = testing::bytes_of(request.folder.directory + "/report.json");
   CHECK(report.find("\"status\": \"numeric_stop\"") != std::string::npos);
   CHECK(report.find("\"steps\": 2") != std::string::npos);
@@ -215,7 +215,7 @@ TEST_CASE("a loss that is not finite stops the job at its step") {
 
   options.learning_rate = 1e200;
   CHECK(failure_of([&] { train(evaluator, open_program(), linear_data(12), options); }) ==
-        "NumericStop: step 2: the loss is inf; the loss is the first tensor that is not finite");
+        "NumericStop: step 2: the loss is inf; the state before this step is kept");
   options.learning_rate = 1.7e308;
   CHECK(failure_of([&] { train(evaluator, open_program(), linear_data(12), options); }) ==
         "NumericStop: step 1: the update of parameter 'w' is not finite; the state before this step is kept");
