@@ -62,10 +62,10 @@ std::string run_table(const std::vector<RunRecord>& runs) {
   std::vector<Cells> rows = {head};
   for (const RunRecord& run : runs) {
     const std::optional<BestPoint> best = best_of(run, judged_metric(run));
-    Cells row = {
-        printable(run.path), run.state, std::to_string(run.step), duration_text(run.seconds),
-        best ? fmt::format("{} {} at {:.0f}", best->metric, short_number(best->point.value), best->point.step)
-             : "-"};
+    Cells row = {printable(run.path), run.state, std::to_string(run.step), duration_text(run.seconds),
+                 best ? fmt::format("{} {} at {:.0f}", printable(best->metric),
+                                    short_number(best->point.value), best->point.step)
+                      : "-"};
     for (const std::string& option : options) row.push_back(printable(option_of(run, option)));
     rows.push_back(std::move(row));
   }

@@ -71,7 +71,10 @@ std::int64_t positive(const Invocation& invocation, std::string_view option, std
 
 // The script of the sweep that stands in a folder; empty when none does.
 std::string script_of_plan(const std::string& folder) {
-  std::ifstream file(folder + "/" + std::string(plan_file));
+  std::error_code error;
+  const std::string path = folder + "/" + std::string(plan_file);
+  if (!fs::is_regular_file(path, error)) return "";
+  std::ifstream file(path);
   const Json plan = Json::parse(file, nullptr, false);
   if (!plan.is_object() || !plan.contains("script") || !plan["script"].is_string()) return "";
   return plan["script"].get<std::string>();

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "support/render.h"
 #include "train/report/chart.h"
 
 namespace relish {
@@ -126,7 +127,7 @@ std::string braille_chart(const Chart& chart, const BrailleOptions& options) {
   std::size_t widest = 0;
   for (const std::string& mark : marks) widest = std::max(widest, mark.size());
 
-  std::string text = chart.title + (values.logarithmic ? " (logarithmic)" : "") + "\n";
+  std::string text = printable(chart.title) + (values.logarithmic ? " (logarithmic)" : "") + "\n";
   for (int row = 0; row < options.rows; ++row)
     text += fmt::format("{:>{}} ┤{}\n", marks[static_cast<std::size_t>(row)], widest,
                         canvas.row(row, options.color));
@@ -136,7 +137,8 @@ std::string braille_chart(const Chart& chart, const BrailleOptions& options) {
   for (std::size_t i = 0; i < chart.curves.size(); ++i) {
     const ChartCurve& curve = chart.curves[i];
     text += fmt::format(
-        "{:>{}}  {} {}{}\n", "", widest, sample_of(static_cast<int>(i), options.color), curve.label,
+        "{:>{}}  {} {}{}\n", "", widest, sample_of(static_cast<int>(i), options.color),
+        printable(curve.label),
         curve.points.empty() ? " (no finite value)" : ", last " + short_number(curve.points.back().value));
   }
   return text;

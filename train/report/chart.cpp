@@ -33,8 +33,11 @@ std::vector<double> round_marks(double low, double high, int wanted) {
     break;
   }
   std::vector<double> marks;
+  // Beside values of 1e16 a step may be no step at all.
+  constexpr int most = 20;
   const double first = std::ceil(low / apart);
-  for (double i = first; i * apart <= high + apart * 1e-9; i += 1) marks.push_back(i * apart);
+  for (int i = 0; i < most && (first + i) * apart <= high + apart * 1e-9; ++i)
+    marks.push_back((first + i) * apart);
   return marks;
 }
 
@@ -71,7 +74,8 @@ std::vector<std::string> labels_of(const std::vector<RunRecord>& runs) {
 double Axis::place(double value) const {
   const auto scaled = [this](double x) { return logarithmic ? std::log10(x) : x; };
   const double width = scaled(high) - scaled(low);
-  return width > 0 ? std::clamp((scaled(value) - scaled(low)) / width, 0.0, 1.0) : 0.5;
+  return width > 0 && std::isfinite(width) ? std::clamp((scaled(value) - scaled(low)) / width, 0.0, 1.0)
+                                           : 0.5;
 }
 
 Axis axis_of_steps(const Chart& chart) {

@@ -28,7 +28,20 @@ std::string text_of_json(const Json& value) {
                            : value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// Nothing else is opened: a pipe would be waited for.
+bool is_file(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+// A count that a file may give as any number.
+std::int64_t count_of(double value) {
+  constexpr double most = 9e15;
+  return static_cast<std::int64_t>(std::clamp(value, 0.0, most));
+}
+
 std::optional<Json> report_in(const std::string& path) {
+  if (!is_file(path + "/report.json")) return std::nullopt;
   std::ifstream file(path + "/report.json");
   if (!file) return std::nullopt;
   Json report = Json::parse(file, nullptr, false);
@@ -54,6 +67,7 @@ void add_point(std::vector<Curve>& curves, const std::string& name, double step,
 }
 
 void read_metrics(const std::string& path, RunRecord& run) {
+  if (!is_file(path)) return;
   std::ifstream file(path);
   std::string line;
   for (std::int64_t number = 1; std::getline(file, line); ++number) {
@@ -67,7 +81,7 @@ void read_metrics(const std::string& path, RunRecord& run) {
                           printable(line)));
     }
     const double at = step->get<double>();
-    run.step = std::max(run.step, static_cast<std::int64_t>(at));
+    run.step = std::max(run.step, count_of(at));
     for (const auto& [name, value] : json.items())
       if (name != "step" && name != "epoch" && value.is_number())
         add_point(run.curves, name, at, value.get<double>());
@@ -170,8 +184,8 @@ RunRecord read_run(const std::string& path) {
   if (run.state == "running" && !is_held(path)) run.state = "killed";
   run.error = text_in(*report, "error");
   run.weights = text_in(*report, "weights");
-  run.step = static_cast<std::int64_t>(number_in(*report, "steps"));
-  run.epochs = static_cast<std::int64_t>(number_in(*report, "epochs"));
+  run.step = count_of(number_in(*report, "steps"));
+  run.epochs = count_of(number_in(*report, "epochs"));
   run.seconds = number_in(*report, "seconds");
   constexpr std::array facts = {"relish", "script",          "function",     "tier",
                                 "rows",   "validation_rows", "skipped_steps"};

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bit>
@@ -75,6 +76,20 @@ TEST_CASE("a run folder is read back") {
   CHECK(failure_of([&] { read_run(folder.file("a-9")); }).find("line 2") != std::string::npos);
 }
 
+TEST_CASE("numbers and files of a run folder that no job wrote do no harm") {
+  const TemporaryFolder folder;
+  const std::string path =
+      put_run(folder, "a", R"({"status": "finished", "steps": -1e300, "seconds": 1e300})",
+              "{\"step\":1e300,\"loss\":1,\"\\u001b[2J\":2}\n");
+  const RunRecord run = read_run(path);
+  CHECK(run.step == 9'000'000'000'000'000);
+  for (const Chart& chart : charts_of({run}, {"\x1b[2J"}))
+    CHECK(braille_chart(chart, {}).find('\x1b') == std::string::npos);
+  std::filesystem::remove(path + "/metrics.jsonl");
+  REQUIRE(::mkfifo((path + "/metrics.jsonl").c_str(), 0600) == 0);
+  CHECK(read_run(path).curves.empty());
+}
+
 TEST_CASE("what a job is judged by") {
   RunRecord run;
   CHECK(judged_metric(run).empty());
@@ -106,6 +121,9 @@ TEST_CASE("axes have round marks, and a logarithm where values span decades") {
   CHECK(decades.logarithmic);
   CHECK(decades.marks == std::vector<double>{0.01, 0.1, 1, 10, 100, 1000});
   CHECK(decades.place(std::sqrt(10.0)) == Approx(0.5));
+  // Steps that vanish beside the values, and values that the difference of is none.
+  CHECK(axis_of_values({"loss", {{"a", {{0, 1e16}, {1, 1e16 + 2}}}}}).marks.size() <= 20);
+  CHECK(axis_of_values({"loss", {{"a", {{0, -1e308}, {1, 1e308}}}}}).place(1e308) == 0.5);
   // One value has an axis too.
   const Axis flat = axis_of_values({"loss", {{"a", {{1, 2}}}}});
   CHECK(flat.place(2) == 0.5);
