@@ -125,7 +125,9 @@ std::vector<std::pair<std::string, std::string>> told_options(const Invocation& 
     const ScriptValue* value = invocation.find(option.name);
     if (value == nullptr || std::find(std::begin(others), std::end(others), option.name) != std::end(others))
       continue;
-    told.emplace_back(option.name, text_of(*value));
+    // The text of a function of the user's is no option; its name is.
+    const std::string text = text_of(*value);
+    told.emplace_back(option.name, text.find('\n') == std::string::npos ? text : describe(*value));
   }
   return told;
 }

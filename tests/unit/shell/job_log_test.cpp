@@ -14,6 +14,7 @@
 #include "shell/progress.h"
 #include "tests/unit/catch_failure.h"
 #include "tests/unit/shell/script_harness.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace relish {
 namespace {
@@ -127,6 +128,30 @@ TEST_CASE("a terminal has one live line, whose time left is never negative") {
   CHECK(shown.find("-") == std::string::npos);
   CHECK(shown.ends_with("\r\x1b[K"));
   CHECK(plain.text().find("step 1000 epoch 1 loss 0.123457\n") != std::string::npos);
+}
+
+TEST_CASE("the report has the options of a job as text, and of a function its name") {
+  const testing::TemporaryFolder folder;
+  Settings settings = testing::Harness::interpreter();
+  settings.roots = {folder.path()};
+  testing::Harness harness(settings);
+  const testing::Ran ran = harness.run(
+      "@R.function\n"
+      "def main(x: R.Tensor((4, 1), \"float32\"), w: R.Tensor((1, 1), \"float32\")):\n"
+      "    return R.matmul(x, w)\n"
+      "@R.function\n"
+      "def distance(p: R.Tensor((4, 1), \"float32\"), y: R.Tensor((4, 1), \"float32\")):\n"
+      "    return R.mean(R.abs(p - y))\n"
+      "t = train(main, data=(ones((8, 1)), ones((8, 1))), loss=distance, optimizer=\"sgd(lr=0.1)\", steps=1, "
+      "tensorboard=True, run_dir=\"" +
+      folder.path() + "/job\")\n");
+  CHECK(ran.error.empty());
+  const std::string report = testing::bytes_of(folder.file("job/report.json"));
+  CHECK(report.find("\"loss\": \"the function 'distance'\"") != std::string::npos);
+  CHECK(report.find("\"optimizer\": \"sgd(lr=0.1)\"") != std::string::npos);
+  CHECK(report.find("\"tensorboard\"") == std::string::npos);
+  CHECK(testing::bytes_of(folder.file("job/events.out.tfevents.relish")).find("brain.Event:2") !=
+        std::string::npos);
 }
 
 TEST_CASE("the points of a sweep") {
