@@ -126,10 +126,10 @@ class Finder : public BindingReplacer {
     const auto* plain = std::get_if<VarBinding>(&mapped.kind);
     std::optional<std::string> key;
     if (plain && !is_leaf(plain->value) && !has_effects(plain->value)) key = ValueKey::of(plain->value);
-    if (!key) return put(std::move(mapped), dataflow, into);
+    if (!key) return keep(std::move(mapped), into);
     if (const Var* known = find(*key)) return take_over(std::move(mapped), dataflow, Expr(*known), into);
     remember(*key, mapped.var());
-    put(std::move(mapped), dataflow, into);
+    keep(std::move(mapped), into);
   }
 
   void enter_body(const Function* function) override {

@@ -39,8 +39,8 @@ class Folder : public BindingReplacer {
   explicit Folder(std::size_t most_growth) : most_growth_(most_growth) {}
 
  protected:
-  void map_binding(const Binding& binding, bool dataflow, std::vector<Binding>& into) override {
-    put(map(binding), dataflow, into);
+  void map_binding(const Binding& binding, bool, std::vector<Binding>& into) override {
+    keep(map(binding), into);
   }
 
   Expr leave(const Expr& mapped) override {

@@ -50,7 +50,7 @@ class Inlining : public BindingReplacer {
     Binding mapped = map(binding);
     const auto* plain = std::get_if<VarBinding>(&mapped.kind);
     const FunctionPtr callee = plain ? to_inline(plain->value, dataflow) : nullptr;
-    if (!callee) return put(std::move(mapped), dataflow, into);
+    if (!callee) return keep(std::move(mapped), into);
     builder_.set_origin(mapped.value().span());
     builder_.begin_block(dataflow);
     const Expr result = inliner_.inline_call(builder_, *callee, mapped.value().as<FunctionCall>()->args);

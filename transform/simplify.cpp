@@ -215,7 +215,12 @@ constexpr std::array rules = {
 class Simplifier : public BindingReplacer {
  protected:
   void map_binding(const Binding& binding, bool dataflow, std::vector<Binding>& into) override {
-    put(map(binding), dataflow, into);
+    Binding mapped = map(binding);
+    // What was a name of a name before stays one.
+    if (binding.value().as_var())
+      keep(std::move(mapped), into);
+    else
+      put(std::move(mapped), dataflow, into);
   }
 
   Expr leave(const Expr& mapped) override {

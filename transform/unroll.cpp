@@ -22,8 +22,10 @@ std::optional<std::int64_t> integer_of(const Expr& leaf) {
 
 class Unroller : public BindingReplacer {
  public:
-  Unroller(const UnrollOptions& options, CallInliner& inliner, const Function& function)
-      : options_(options), inliner_(inliner) {
+  // `written`: bindings that were written so far.
+  Unroller(const UnrollOptions& options, CallInliner& inliner, const Function& function,
+           std::int64_t& written)
+      : options_(options), inliner_(inliner), written_(written) {
     reserve_names(function, builder_);
   }
 
@@ -31,7 +33,7 @@ class Unroller : public BindingReplacer {
   void map_binding(const Binding& binding, bool dataflow, std::vector<Binding>& into) override {
     Binding mapped = map(binding);
     const auto* loop = mapped.value().as<Loop>();
-    if (!loop || !loop->index.defined()) return put(std::move(mapped), dataflow, into);
+    if (!loop || !loop->index.defined()) return keep(std::move(mapped), into);
     const auto begin = integer_of(loop->begin), end = integer_of(loop->end), step = integer_of(loop->step);
     if (!begin || !end || !step || *step == 0) return keep(std::move(mapped), into);
     std::size_t bindings = 0;
@@ -91,7 +93,7 @@ class Unroller : public BindingReplacer {
   const UnrollOptions& options_;
   CallInliner& inliner_;
   FunctionBuilder builder_;  // for names, and for the bindings of one round
-  std::int64_t written_ = 0;
+  std::int64_t& written_;
 };
 
 }  // namespace
@@ -104,8 +106,14 @@ Module unroll(const Module& module, const UnrollOptions& options) {
   for (std::size_t i = 0; i < result.functions.size(); ++i) {
     const auto* function = std::get_if<FunctionPtr>(&result.functions[i]);
     if (!function) continue;
-    const FunctionPtr mapped = Unroller(options, inliner, **function).map(*function);
-    if (mapped != *function) result.functions.replace(i, mapped);
+    // Where bounds hung on the number of a round around them, they are numbers now.
+    std::int64_t written = 0;
+    FunctionPtr now = *function, before;
+    while (now != before) {
+      before = now;
+      now = Unroller(options, inliner, *now, written).map(now);
+    }
+    if (now != *function) result.functions.replace(i, now);
   }
   verify_after(result, "unroll");
   return result;
