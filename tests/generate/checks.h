@@ -28,6 +28,9 @@ std::vector<std::string> gradient_findings(const Program& program, Tally& tally)
 // The same for a given `main_adjoint` of the program's `main`, with the gradients of all its float64 inputs.
 std::vector<std::string> adjoint_findings(const Program& program, const ModulePtr& adjoint, Tally& tally);
 
+// forward.cpp: tangents against gradients, the compiled tangent against the interpreted one.
+std::vector<std::string> forward_findings(const Program& program, Tally& tally);
+
 // open_values.cpp: a text in which a value goes into a parameter of an open type and on; its module is null
 // when it is refused as it stands. The tiers give the same value, or the same fault at the same place.
 Program open_program(std::uint64_t seed);

@@ -1,6 +1,6 @@
 // generated: makes programs from seeds and holds them to one of the laws of checks.h.
 //
-//   generated --mode roundtrip|run|tiers|passes|gradient|open|texts [--seed N] [--count N] [--jobs N]
+//   generated --mode roundtrip|run|tiers|passes|gradient|forward|open|texts [--seed N] [--count N] [--jobs N]
 //   generated --mode MODE --seed N --print      the program of one seed
 //   generated --mode statements [--seed N] [--count N]      statements of scripts (statements.h)
 //   generated --mode mutate [--seed N] [--count N] [--print]      wrong programs (mutation.h)
@@ -51,6 +51,7 @@ constexpr Mode modes[] = {
     {"tiers", tier_findings, true, false, false, true, true, true},
     {"passes", pass_findings, true, false, false, false, false, true},
     {"gradient", gradient_findings, true, false, true, false, false, true},
+    {"forward", forward_findings, true, false, true, false, false, false},
     {"statements", nullptr, false, false, false, false, false, false, statement_findings},
     {"open", open_findings, false, false, false, false, false, false, nullptr, open_program},
     {"texts", text_findings, false, false, false, false, false, false, nullptr, mutated_program},

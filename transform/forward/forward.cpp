@@ -7,6 +7,7 @@
 #include "ir/operators/op.h"
 #include "ir/rewriting/regions.h"
 #include "transform/forward/transposed.h"
+#include "transform/gradient/given_gradient.h"
 #include "transform/gradient/rules.h"
 #include "transform/rebuild.h"
 
@@ -197,6 +198,15 @@ void Forward::through_prim_call(const CallTir& call, const Binding& binding) {
     builder_.append(binding);
     const std::vector<Expr> inputs = inputs_in_order(*job_.module.prim_func(name), call, builder_.origin());
     return through_written(inputs, written, binding);
+  }
+  if (!call.gradient_name.empty()) {
+    builder_.append(binding);
+    std::vector<Adjoint> tangents;
+    for (const Expr& arg : call.args) tangents.push_back(of(arg));
+    const auto partials = [&](const Expr& cotangent, FunctionBuilder& builder) {
+      return given_partials(job_.module, call, cotangent, builder);
+    };
+    return set(binding.var(), transposed(job_, binding.var(), tangents, partials, builder_));
   }
   const std::optional<PrimTangentCall> made = job_.prim_tangents.call_with_tangents(
       call, [&](const Expr& arg) { return job_.reaches(arg); },

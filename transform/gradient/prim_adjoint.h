@@ -11,10 +11,13 @@
 namespace relish {
 
 // The adjoint and its parameters: values of the function's parameters (inputs, and outputs as they came out),
-// cotangents of outputs, the gradients that it gives, then all scalar parameters.
+// cotangents of outputs, the gradients that it gives, then all scalar parameters, then lengths of tapes.
 struct PrimAdjoint {
   PrimFunc function;
   std::vector<std::size_t> values;  // parameters of the function, by position
+  // Gives those lengths, an int64 tensor of one dimension, from the values and scalars; absent: there are
+  // none.
+  std::optional<PrimFunc> counter = {};
 };
 
 // For the gradients of the parameters `wrt` when the cotangents of the parameters `outputs` are given (all by

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "ir/calls/call_layout.h"
 #include "ir/calls/foreign_calls.h"
 #include "ir/printer/printer.h"
 #include "loops/prim_calls.h"
 #include "support/failure.h"
 #include "support/render.h"
+#include "transform/gradient/reverse_execution.h"
 
 namespace relish {
 namespace {
@@ -34,39 +37,49 @@ PrimAdjoints::Parts PrimAdjoints::parts_of(const CallTir& call, const TakesPart&
   parts.result_of.assign(layout.size(), call.out_types.size());
   for (std::size_t i = 0; i < layout.size(); ++i) {
     const std::size_t index = layout[i].index;
-    if (layout[i].kind == ParamSource::Argument) {
-      parts.argument_of[i] = index;
-      if (!is_float_buffer(parts.function->params[i]) || !takes_part(call.args[index])) continue;
-      parts.wrt.push_back(i);
-      parts.arguments.push_back(index);
+    const PrimParam& param = parts.function->params[i];
+    std::size_t result = call.out_types.size();
+    if (layout[i].kind == ParamSource::Result) {
+      result = index;
     } else {
-      parts.result_of[i] = index;
-      if (is_float_buffer(parts.function->params[i]) && given[index]) parts.outputs.push_back(i);
+      parts.argument_of[i] = index;
+      if (param.buffer()) parts.inputs.push_back(i);
+      if (is_float_buffer(param) && takes_part(call.args[index])) {
+        parts.wrt.push_back(i);
+        parts.arguments.push_back(index);
+      }
+      const auto& places = call.inplace_indices;
+      const auto here = std::find(places.begin(), places.end(), static_cast<std::int64_t>(index));
+      if (here != places.end() && param.buffer()) result = static_cast<std::size_t>(here - places.begin());
     }
+    if (result == call.out_types.size()) continue;
+    parts.result_of[i] = result;
+    parts.results.push_back(i);
+    if (is_float_buffer(param) && given[result]) parts.outputs.push_back(i);
   }
   return parts;
 }
 
 PrimAdjoints::Made& PrimAdjoints::adjoint_of(const Parts& parts, std::size_t results) {
   const std::string& name = parts.function->name;
-  const std::string key =
-      fmt::format("{} {} {}", name, fmt::join(parts.wrt, ","), fmt::join(parts.outputs, ","));
+  const std::string key = fmt::format("{} {} {} {}", name, fmt::join(parts.wrt, ","),
+                                      fmt::join(parts.outputs, ","), fmt::join(parts.results, ","));
   const auto [place, fresh] = made_.try_emplace(key);
-  if (fresh)
-    place->second.adjoint = prim_adjoint(*parts.function, results, parts.wrt, parts.outputs,
-                                         name + "_adjoint", place->second.obstacles);
+  if (!fresh) return place->second;
+  // Where no value is read before its last change the statements can be differentiated one by one, which
+  // gives loops that run at once; else they run backwards.
+  Made& made = place->second;
+  std::vector<Obstacle> obstacles;
+  made.adjoint =
+      prim_adjoint(*parts.function, results, parts.wrt, parts.outputs, name + "_adjoint", obstacles);
+  if (!made.adjoint)
+    made.adjoint = reverse_execution(*parts.function, parts.results, parts.inputs, parts.wrt, parts.outputs,
+                                     name + "_adjoint", made.obstacles);
   return place->second;
 }
 
 void PrimAdjoints::check(const CallTir& call, Span span, const TakesPart& takes_part,
                          Diagnostics& diagnostics) {
-  if (!call.inplace_indices.empty()) {
-    diagnostics
-        .error(ErrorClass::Type, span, "gradient.missing",
-               "this call_tir_inplace is on the gradient's path, and what it overwrites would be needed")
-        .note("write R.call_tir, which gives a result of its own");
-    return;
-  }
   const Parts parts = parts_of(call, takes_part, std::vector<bool>(call.out_types.size(), true), span);
   for (const std::size_t argument : parts.arguments) {
     if (fully_known(call.args[argument].type())) continue;
@@ -94,6 +107,34 @@ void PrimAdjoints::check(const CallTir& call, Span span, const TakesPart& takes_
   made.obstacles.clear();  // told once
 }
 
+// A run of its own counts how long the tapes of the adjoint get.
+void PrimAdjoints::add_sizes(const Made& made, const Parts& parts, const CallTir& call,
+                             FunctionBuilder& builder, std::vector<Expr>& args) {
+  const Span span = builder.origin();
+  const PrimFuncPtr counter = module_.prim_func(made.counter);
+  std::vector<Expr> values;
+  for (const std::size_t param : parts.inputs) values.push_back(call.args[parts.argument_of[param]]);
+  for (std::size_t i = 0; i < parts.function->params.size(); ++i)
+    if (parts.function->params[i].scalar()) values.push_back(call.args[parts.argument_of[i]]);
+  const Buffer& counts = *counter->params[parts.inputs.size()].buffer();
+  const Type type = tensor_type(counts.shape(), DType::Int64);
+  const Expr counted = builder.emit(
+      call_tir(global_ref(GlobalFunction(counter), span), std::move(values), {type}, false, span), "lv");
+  const Expr shape = builder.emit(op_call("tensor_to_shape", {counted}, {}, span), "lv");
+  ShapeType sizes;
+  sizes.dims.emplace();
+  sizes.rank = static_cast<int>(*counts.shape()[0].as_int());
+  for (std::int64_t k = 0; k < *counts.shape()[0].as_int(); ++k) {
+    const ScalarVar size(builder.fresh_name("size"), DType::Int64, span);
+    sizes.dims->push_back(use(size));
+    args.push_back(scalar_value(use(size), span));
+  }
+  Binding cast;
+  cast.kind = MatchCast{Var(builder.fresh_name("sizes"), Type(sizes), false, span), shape, Type(sizes)};
+  cast.span = span;
+  builder.append(cast);
+}
+
 std::vector<Expr> PrimAdjoints::partials(const CallTir& call, const TakesPart& takes_part,
                                          const std::vector<Expr>& cotangents,
                                          const std::function<Expr(std::size_t)>& values,
@@ -111,6 +152,12 @@ std::vector<Expr> PrimAdjoints::partials(const CallTir& call, const TakesPart& t
     PrimFunc function = made.adjoint->function;
     function.name = made.name;
     module_.set(std::make_shared<const PrimFunc>(std::move(function)));
+    if (made.adjoint->counter) {
+      PrimFunc counter = *made.adjoint->counter;
+      made.counter = module_.fresh_name(counter.name);
+      counter.name = made.counter;
+      module_.set(std::make_shared<const PrimFunc>(std::move(counter)));
+    }
   }
   std::vector<Expr> args;
   for (const std::size_t param : made.adjoint->values) {
@@ -120,6 +167,7 @@ std::vector<Expr> PrimAdjoints::partials(const CallTir& call, const TakesPart& t
   for (const std::size_t param : parts.outputs) args.push_back(cotangents[parts.result_of[param]]);
   for (std::size_t i = 0; i < parts.function->params.size(); ++i)
     if (parts.function->params[i].scalar()) args.push_back(call.args[parts.argument_of[i]]);
+  if (made.adjoint->counter) add_sizes(made, parts, call, builder, args);
   std::vector<Type> types;
   for (const std::size_t argument : parts.arguments) types.push_back(call.args[argument].type());
   const bool several = types.size() > 1;

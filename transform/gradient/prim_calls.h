@@ -35,17 +35,20 @@ class PrimAdjoints {
   struct Made {
     std::optional<PrimAdjoint> adjoint;
     std::vector<Obstacle> obstacles;
-    std::string name;  // in the module; empty: not yet there
+    std::string name, counter;  // in the module; empty: not yet there
   };
   // The parameters of the callee that take part.
   struct Parts {
     PrimFuncPtr function;
     std::vector<std::size_t> wrt, outputs;            // parameters
+    std::vector<std::size_t> inputs, results;         // all buffers that are given, and that come out
     std::vector<std::size_t> arguments;               // of wrt, by position among the call's
     std::vector<std::size_t> argument_of, result_of;  // by parameter
   };
   Parts parts_of(const CallTir& call, const TakesPart& takes_part, const std::vector<bool>& given, Span span);
   Made& adjoint_of(const Parts& parts, std::size_t results);
+  void add_sizes(const Made& made, const Parts& parts, const CallTir& call, FunctionBuilder& builder,
+                 std::vector<Expr>& args);
 
   Module& module_;
   std::map<std::string, Made> made_;

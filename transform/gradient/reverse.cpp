@@ -11,6 +11,7 @@
 #include "ir/printer/printer.h"
 #include "support/failure.h"
 #include "transform/gradient/call_pairs.h"
+#include "transform/gradient/given_gradient.h"
 #include "transform/gradient/rules.h"
 #include "transform/rebuild.h"
 
@@ -94,6 +95,13 @@ void Reverse::through_prim_call(const CallTir& call, const Var& output, const Ad
   if (const FunctionPtr written = job_.user_gradient_of(name)) {
     const std::vector<Expr> inputs = inputs_in_order(*job_.module.prim_func(name), call, builder_.origin());
     return through_written(inputs, written, output, adjoint);
+  }
+  if (!call.gradient_name.empty()) {
+    const Expr cotangent = as_expr(adjoint, output.type(), Expr(output));
+    const std::vector<Expr> partials = given_partials(job_.module, call, cotangent, builder_);
+    for (std::size_t i = 0; i < partials.size(); ++i)
+      if (partials[i].defined()) add(call.args[i], as_adjoint(partials[i]));
+    return;
   }
   std::vector<Expr> cotangents;
   for (std::size_t i = 0; i < call.out_types.size(); ++i) {

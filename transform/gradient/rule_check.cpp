@@ -11,6 +11,7 @@
 #include "transform/gradient/adjoint.h"
 #include "transform/gradient/body_copy.h"
 #include "transform/gradient/call_pairs.h"
+#include "transform/gradient/given_gradient.h"
 #include "transform/gradient/rules.h"
 #include "transform/rebuild.h"
 
@@ -76,8 +77,10 @@ void RuleCheck::check(const Binding& binding) {
     check_loop(*loop, value.span());
   } else if (const auto* call = value.as<FunctionCall>()) {
     check_call(*call, value.span());
-  } else if (const auto* prim = value.as<CallTir>(); prim && prim->gradient_name.empty()) {
+  } else if (const auto* prim = value.as<CallTir>()) {
     if (!moves(value) || job_.user_gradient_of(prim->callee.as<GlobalRef>()->name)) return;
+    if (!prim->gradient_name.empty())
+      return check_given_gradient(job_.module, *prim, value.span(), diagnostics_);
     const auto takes_part = [&](const Expr& arg) { return job_.reaches(arg); };
     if (way_ == Way::Back)
       job_.prims.check(*prim, value.span(), takes_part, diagnostics_);

@@ -9,7 +9,6 @@
 
 #include "ir/calls/call_layout.h"
 #include "ir/operators/op.h"
-#include "support/render.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -40,16 +39,6 @@ void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t
     if (call->op->zero_gradient) return;
     diagnostics.error(ErrorClass::Type, value.span(), "gradient.missing",
                       fmt::format("R.{} is not differentiable: {}", call->op->name, call->op->no_gradient));
-    return;
-  }
-  if (const auto* call = value.as<CallTir>()) {
-    bool reached = false;
-    for (const Var& var : used_vars(value)) reached = reached || varied.contains(var.id());
-    if (!reached) return;
-    diagnostics.error(ErrorClass::Type, value.span(), "gradient.missing",
-                      fmt::format("the gradient '{}' that this call names was made outside of the text and "
-                                  "cannot be taken; expected R.call_tir",
-                                  printable(call->gradient_name)));
     return;
   }
   std::string_view what = value.as<PackedCall>()     ? "a native call"
