@@ -13,7 +13,7 @@
 namespace relish {
 namespace {
 
-constexpr const char* no_derivative = "this has no derivative";
+constexpr const char* no_derivative = "this operation of a prim_func has no derivative";
 
 class PrimTangentMaker {
  public:

@@ -18,6 +18,7 @@ class BodyCopier {
       builder_.reserve_name(param.name());
       const Var fresh(param.name(), param.type(), false, param.span());
       made_.params.push_back(fresh);
+      if (fresh.type().as<ScalarType>()) job_.scalar_params.insert(fresh.id());
       made_.vars.emplace(param.id(), Expr(fresh));
     }
     for (const Binding& binding : all_bindings(function)) builder_.reserve_name(binding.var().name());

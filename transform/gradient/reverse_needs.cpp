@@ -80,7 +80,7 @@ class NeedsReader {
     const ScalarPartials partials = scalar_partials(store.value, use(cotangent), made_.active);
     for (const Scalar& refused : partials.refused)
       if (told_.insert(&refused.node()).second)
-        made_.obstacles.push_back({refused.span(), "this has no derivative"});
+        made_.obstacles.push_back({refused.span(), "this operation of a prim_func has no derivative"});
     for (const LoadPartial& partial : partials.loads) {
       need(partial.value, made_.restored);
       for (const Scalar& condition : partial.conditions) need(condition, made_.restored);
