@@ -30,6 +30,7 @@ struct Settings {
   std::vector<std::string> words;  // the common options of the command line as they were written
   bool debug = false;              // stack of notes for internal errors
   bool color = false;              // of diagnostics
+  bool color_programs = false;     // that a session on a terminal shows
   bool quiet = false;              // no warnings or notes: what runs was run before
   // Makes what stands for the interpreter; none: the interpreter itself.
   std::function<std::unique_ptr<Evaluator>()> make_interpreter = {};

@@ -6,6 +6,7 @@
 
 #include "ir/rewriting/rewrite.h"
 #include "shell/commands/subject.h"
+#include "shell/program/text_pictures.h"
 #include "shell/workspace/held_bytes.h"
 #include "shell/workspace/makers.h"
 #include "shell/workspace/state_words.h"
@@ -172,6 +173,11 @@ ScriptValue run_info(Invocation& invocation) {
   std::string text = *find_command("type")->run(type).string();
   if (const auto* function = asked.value->as<FunctionReference>())
     text += function_info(workspace, *function);
+  if (const Tensor* tensor = asked.value->tensor()) {
+    const std::string line = sparkline_of(*tensor);
+    const std::string statistics = statistics_of(*tensor);
+    if (!statistics.empty()) text += "\n" + statistics + (line.empty() ? "" : "  |" + line + "|");
+  }
   if (const ScriptFunction* function = asked.value->script_function(); function && function->text)
     text += "\nwritten at " + place_text(function->span);
   if (const auto* module = asked.value->as<ModulePtr>()) {

@@ -33,7 +33,7 @@ constexpr Example examples[] = {
 ScriptValue run(Invocation& invocation) {
   if (invocation.given("batch")) return run_batch_calls(invocation);
   std::string function = function_of(invocation);
-  std::vector<Value> arguments = make_arguments(*invocation.module, function, call_inputs(invocation));
+  std::vector<Value> arguments = call_arguments(invocation, function);
   Value result = invocation.session.evaluator().call(invocation.module, function, std::move(arguments));
   NamedTensors named = flatten_result(result);
   if (invocation.given("out")) {

@@ -45,7 +45,7 @@ ScriptValue run(Invocation& invocation) {
   GradientCheckOptions options;
   options.wrt = invocation.names("wrt");
   if (invocation.flag("full")) options.most_elements_for_jacobian = std::numeric_limits<std::int64_t>::max();
-  std::vector<Value> arguments = make_arguments(*invocation.module, function, call_inputs(invocation));
+  std::vector<Value> arguments = call_arguments(invocation, function);
   const GradientCheck check = check_gradients(*invocation.module, function, std::move(arguments), options,
                                               invocation.session.evaluator());
   if (invocation.surface == Surface::Shell) {

@@ -64,6 +64,10 @@
   COMMAND(looking, stats)                   \
   COMMAND(diff, diff)                       \
   COMMAND(redo_derived, redo_derived)       \
+  COMMAND(edit, edit)                       \
+  COMMAND(fix, fix)                         \
+  COMMAND(pictures, hist)                   \
+  COMMAND(pictures, heat)                   \
   COMMAND(ops, ops)                         \
   COMMAND(doc, doc)                         \
   COMMAND(help, help_page)                  \

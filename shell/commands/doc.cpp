@@ -28,6 +28,44 @@ std::string suggestion(const std::string& wanted, const std::vector<std::string>
   return fmt::format("; did you mean '{}'?", names[static_cast<std::size_t>(found - last_parts.begin())]);
 }
 
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
+// Operators whose last part the name is: nn.softmax of softmax.
+std::vector<std::string> operators_called(std::string_view name) {
+  std::vector<std::string> found;
+  for (const std::string& each : op_names())
+    if (each.substr(each.rfind('.') + 1) == name) found.push_back(each);
+  return found;
+}
+
+// What speaks of the word in its name or summary, a line each; empty when nothing does.
+std::string search(std::string_view word) {
+  constexpr std::size_t most_lines = 20, least_characters = 3;
+  const std::string wanted = lower(word);
+  if (wanted.size() < least_characters) return {};
+  std::vector<std::pair<std::string, std::string_view>> entries;
+  for (const std::string& name : op_names()) entries.emplace_back("R." + name, find_op(name)->summary);
+  for (const Command* command : all_commands())
+    entries.emplace_back(shell_name(command->name), command->summary);
+  for (const Builtin& builtin : all_builtins())
+    entries.emplace_back(builtin.name, builtin.synopsis.substr(0, builtin.synopsis.find('\n')));
+  std::string text;
+  std::size_t lines = 0;
+  for (const auto& [name, summary] : entries) {
+    const bool speaks =
+        lower(name).find(wanted) != std::string::npos || lower(summary).find(wanted) != std::string::npos;
+    if (!speaks || ++lines > most_lines) continue;
+    text += fmt::format("\n  {:<28} {}", name, summary);
+  }
+  if (lines > most_lines) text += fmt::format("\n  and {} more", lines - most_lines);
+  return text;
+}
+
 ScriptValue run(Invocation& invocation) {
   start_language();
   if (invocation.files.empty()) {
@@ -43,6 +81,10 @@ ScriptValue run(Invocation& invocation) {
   if (auto successor = successor_of(short_name)) return fmt::format("{} is today {}", short_name, *successor);
   if (const Builtin* builtin = find_builtin(name)) return std::string(builtin->synopsis);
   if (auto page = catalog_page(name)) return *page;
+  if (const std::vector<std::string> called = operators_called(name); called.size() == 1)
+    return operator_page(*find_op(called.front()), invocation.session.settings());
+  if (const std::string found = search(name); !found.empty())
+    return fmt::format("nothing is called '{}'; of it speak{}", printable(name), found);
   std::vector<std::string> names = op_names();
   for (const std::string& entry : catalog_names()) names.push_back(entry);
   for (const Command* command : all_commands()) names.emplace_back(command->name);

@@ -32,7 +32,8 @@ ScriptValue run(Invocation& invocation) {
   const bool of_value = invocation.files.empty() && !invocation.value.is_none();
   if (of_value) return value_help(invocation);
   if (invocation.files.empty()) return command_list_help();
-  const std::string& name = invocation.files.front();
+  std::string& name = invocation.files.front();
+  if (name.starts_with(':')) name.erase(0, 1);  // :help :undo
   if (const Command* command = find_command(name)) return command_help(*command);
   // Operators and built-ins have pages too.
   return find_command("doc")->run(invocation);

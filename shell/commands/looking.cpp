@@ -1,12 +1,12 @@
 // The commands `:vars`, `:shape` and `:stats`: what is there, and what tensors hold.
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <map>
 
 #include <fmt/ranges.h>
 
 #include "shell/commands/subject.h"
+#include "shell/program/text_pictures.h"
 #include "shell/workspace/held_bytes.h"
 #include "shell/workspace/makers.h"
 #include "support/counted.h"
@@ -61,32 +61,10 @@ ScriptValue run_shape(Invocation& invocation) {
                      [](const Tensor& tensor) { return text_of(ScriptValue(ShapeValue{tensor.shape()})); });
 }
 
-// Sums are those of doubles in the order of the elements.
 std::string stats_of(const Tensor& tensor) {
-  std::string text = describe(ScriptValue(tensor)).substr(std::string_view("a tensor ").size());
-  std::int64_t count = 0;
-  double sum = 0, least = 0, most = 0;
-  for (std::int64_t i = 0; i < tensor.size(); ++i) {
-    const double value = tensor.get_double(i);
-    if (!std::isfinite(value)) continue;
-    least = count == 0 ? value : std::min(least, value);
-    most = count == 0 ? value : std::max(most, value);
-    sum += value;
-    ++count;
-  }
-  if (count > 0) {
-    const double mean = sum / static_cast<double>(count);
-    double squares = 0;
-    for (std::int64_t i = 0; i < tensor.size(); ++i) {
-      const double value = tensor.get_double(i);
-      if (std::isfinite(value)) squares += (value - mean) * (value - mean);
-    }
-    text += fmt::format("  mean {:.6g}  std {:.6g}  min {:.6g}  max {:.6g}", mean,
-                        std::sqrt(squares / static_cast<double>(count)), least, most);
-  }
-  if (count < tensor.size())
-    text += fmt::format("  {} of {} not finite", tensor.size() - count, tensor.size());
-  return text;
+  const std::string statistics = statistics_of(tensor);
+  return describe(ScriptValue(tensor)).substr(std::string_view("a tensor ").size()) +
+         (statistics.empty() ? "" : "  " + statistics);
 }
 
 ScriptValue run_stats(Invocation& invocation) { return for_tensors(invocation, stats_of); }

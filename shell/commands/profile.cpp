@@ -245,7 +245,7 @@ ScriptValue run(Invocation& invocation) {
     fail(ErrorClass::Usage, invocation.span, "profile.tier",
          fmt::format("profile shows what compiled code does: found tier {}; expected jit", settings.tier));
   const std::string function = function_of(invocation);
-  const std::vector<Value> arguments = make_arguments(*invocation.module, function, call_inputs(invocation));
+  const std::vector<Value> arguments = call_arguments(invocation, function);
   const std::int64_t wanted = std::clamp<std::int64_t>(invocation.integer("runs", 0), 0, most_runs);
   KernelLog log;
   const std::unique_ptr<Evaluator> watched =

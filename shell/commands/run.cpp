@@ -7,7 +7,7 @@
 #include "shell/repl/colon_command.h"
 #include "shell/repl/input_parts.h"
 #include "shell/repl/repl.h"
-#include "shell/script/script.h"
+#include "shell/workspace/workspace.h"
 #include "support/atomic_file.h"
 #include "support/limits.h"
 #include "support/render.h"
@@ -100,8 +100,8 @@ ScriptValue run_script(Invocation& invocation) {
   if (invocation.given("execute")) {
     if (!invocation.files.empty())
       fail(ErrorClass::Usage, {}, "run.file", "a file and -e contradict each other");
-    Script script(session);
-    script.run_text("<-e>", invocation.text("execute"));
+    Workspace workspace(session, {}, Keeping::Nothing);
+    workspace.run("<-e>", invocation.text("execute"));
     return {};
   }
   if (invocation.files.size() != 1)
@@ -110,11 +110,12 @@ ScriptValue run_script(Invocation& invocation) {
   ScriptOptions options;
   options.confined = true;
   if (path != "-") options.folder = std::filesystem::path(path).parent_path().string();
-  Script script(session, options);
+  Workspace workspace(session, options, Keeping::Nothing);
+  const Script& script = workspace.script();
   const std::string name = path == "-" ? "<stdin>" : path;
   const std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
   refuse_session_commands(script, name, text);
-  script.run_text(name, text);
+  workspace.run(name, text);
   if (script.only_declared()) tell_declared(script, path);
   return {};
 }

@@ -75,7 +75,7 @@ ScriptValue run_history(Invocation& invocation) {
   const Log& log = workspace.log();
   if (invocation.given("keep")) {
     workspace.set_budget(parse_size(invocation.text("keep"), "--keep"));
-    return fmt::format("values of other states may hold {} bytes", workspace.budget());
+    return fmt::format("values of other states may hold {} bytes", workspace.states().budget());
   }
   if (invocation.files.size() > 1)
     fail(ErrorClass::Usage, {}, "command.subject", "history takes one name at most");

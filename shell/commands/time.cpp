@@ -29,7 +29,8 @@ constexpr double most_warm_seconds = 0.2;
 
 constexpr Option own_options[] = {
     {"carry", OptionKind::Assignments, "", "results that become arguments of the next call: out.1.0=w0"},
-    {"vs", OptionKind::Text, "", "another function to time beside it: FILE[:FUNCTION]", 0, in_shell},
+    {"vs", OptionKind::Spec, "",
+     "another function to time beside it, with the same arguments: FILE[:FUNCTION] in the shell, M.f elsewhere"},
     {"runs", OptionKind::Integer, "as many as fit half a second, at least 10", "number of measured calls"},
     {"json", OptionKind::Flag, "", "one JSON object", 0, in_shell},
 };
@@ -219,34 +220,62 @@ std::string line_of(std::string_view name, const ScriptValue& timing) {
       real("compile_ms"), real("first_ms"));
 }
 
+// The other function: FILE[:FUNCTION] in the shell, a function or module in scripts.
+FunctionReference other_function(const Invocation& invocation, const std::string& function) {
+  if (invocation.surface == Surface::Script) {
+    const ScriptValue& value = *invocation.find("vs");
+    if (const auto* reference = value.as<FunctionReference>()) return *reference;
+    const auto* module = value.as<ModulePtr>();
+    if (!module) invocation.misuse("vs", fmt::format("found {}; expected a function", describe(value)));
+    return {*module, (*module)->find(function) ? function : default_function(**module, invocation.span)};
+  }
+  const std::string written = invocation.text("vs");
+  const std::size_t colon = written.rfind(':');
+  const std::string path = written.substr(0, colon);
+  return find_function(read_program(path, path_rules_beside(invocation.session, path)),
+                       colon == std::string::npos ? function : written.substr(colon + 1));
+}
+
+// Its arguments: by the options of the call, else the very same values.
+std::vector<Value> other_arguments(const Invocation& invocation, const FunctionReference& other,
+                                   std::vector<Value> same) {
+  const bool given = invocation.given("arg") || invocation.given("params") || invocation.given("dim");
+  if (!given && !same.empty()) return same;
+  return make_arguments(*other.module, other.name, call_inputs(invocation));
+}
+
 ScriptValue run(Invocation& invocation) {
   Session& session = invocation.session;
   std::string function = function_of(invocation);
-  CallInputs inputs = call_inputs(invocation);
   std::vector<Carry> carries;
   for (const auto& [result, parameter] : invocation.assignments("carry"))
     carries.push_back({result, text_of(parameter)});
   int runs = static_cast<int>(std::clamp<std::int64_t>(invocation.integer("runs", 0), 0, most_runs));
-  std::vector<Value> arguments = make_arguments(*invocation.module, function, inputs);
+  std::vector<Value> arguments = call_arguments(invocation, function);
+  const bool beside = invocation.given("vs");
+  std::vector<Value> kept = beside ? arguments : std::vector<Value>();
   ScriptValue timing =
       dict_of(measure(session, invocation.module, function, std::move(arguments), carries, runs), session);
-  if (invocation.surface == Surface::Script) return timing;
-
+  const bool script = invocation.surface == Surface::Script;
   bool json = invocation.flag("json");
-  if (!invocation.given("vs"))
+  if (!beside) {
+    if (script) return timing;
     return json ? ScriptValue(json_of(timing).dump()) : ScriptValue(line_of(function, timing));
-  std::string other = invocation.text("vs");
-  std::size_t colon = other.rfind(':');
-  ProgramFile file = read_program(other.substr(0, colon), path_rules_beside(session, other.substr(0, colon)));
-  FunctionReference reference =
-      find_function(file, colon == std::string::npos ? function : other.substr(colon + 1));
-  std::vector<Value> other_arguments = make_arguments(*reference.module, reference.name, inputs);
-  ScriptValue other_timing = dict_of(
-      measure(session, reference.module, reference.name, std::move(other_arguments), carries, runs), session);
+  }
+  const FunctionReference other = other_function(invocation, function);
+  std::vector<Value> others = other_arguments(invocation, other, std::move(kept));
+  ScriptValue other_timing =
+      dict_of(measure(session, other.module, other.name, std::move(others), carries, runs), session);
   double ratio = *real_of(*timing.find("median_ms")) / *real_of(*other_timing.find("median_ms"));
+  if (script) {
+    std::vector<std::pair<ScriptValue, ScriptValue>> items = timing.dictionary()->items;
+    items.emplace_back("vs", other_timing);
+    items.emplace_back("ratio", ratio);
+    return ScriptValue::dict(std::move(items));
+  }
   if (!json)
-    return fmt::format("{}\n{}\nratio {:.3f}", line_of(function, timing), line_of(other, other_timing),
-                       ratio);
+    return fmt::format("{}\n{}\nratio {:.3f}", line_of(function, timing),
+                       line_of(invocation.text("vs"), other_timing), ratio);
   nlohmann::ordered_json both = json_of(timing);
   both["vs"] = json_of(other_timing);
   both["ratio"] = ratio;

@@ -35,6 +35,10 @@ CallInputs call_inputs(const Invocation& invocation);
 std::vector<Value> make_arguments(const Module& module, const std::string& function,
                                   const CallInputs& inputs);
 
+// The arguments of the function that a command calls: of its options, or when none of these is given in a
+// session, those of the function's last call there.
+std::vector<Value> call_arguments(const Invocation& invocation, const std::string& function);
+
 // One value for a parameter or field `name` of that type: a literal, a file (`@…`), rand, zeros or ones for a
 // type without unknown dimensions, or a script's value. `flag` begins the messages.
 Value parse_argument(const std::string& name, const Type& type, const ScriptValue& given,

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "shell/program/literal_text.h"
+#include "shell/script/builtins.h"
 #include "shell/script/script.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -43,6 +44,16 @@ bool is_written_value(const std::string& text) {
   }
 }
 
+// rand(seed=1) and what is meant so: a word of the shell, where a call of a script names a shape.
+bool makes_value(const std::string& text) {
+  const std::string name = text.substr(0, text.find('('));
+  if (name != "rand" && name != "zeros" && name != "ones") return false;
+  const std::string_view inside = std::string_view(text).substr(name.size() + 1);
+  const std::size_t end = inside.find_first_of("=)(,[");
+  return end != std::string_view::npos && (inside[end] == '=' || end == 0) && !inside.starts_with('(') &&
+         !inside.starts_with('[');
+}
+
 // NAME=VALUE of values by themselves as texts; with an expression of the session among them as a dict.
 std::string assignments_text(const Script& script, const std::vector<std::string>& given) {
   std::vector<std::string> texts, entries;
@@ -52,8 +63,10 @@ std::string assignments_text(const Script& script, const std::vector<std::string
     const std::size_t mark = text.find('=');
     const std::string value = mark == std::string::npos ? "" : text.substr(mark + 1);
     const std::size_t root = std::min(value.find_first_of(" .[(+-*/@"), value.size());
-    const bool expression =
-        !is_written_value(value) && (is_bound(script, value.substr(0, root)) || value.substr(0, root) == "R");
+    const std::string first = value.substr(0, root);
+    const bool calls =
+        root < value.size() && value[root] == '(' && find_builtin(first) && !makes_value(value);
+    const bool expression = !is_written_value(value) && (calls || is_bound(script, first) || first == "R");
     expressions |= expression;
     texts.push_back(in_quotes(text));
     entries.push_back(fmt::format("{}: {}", in_quotes(text.substr(0, std::min(mark, text.size()))),

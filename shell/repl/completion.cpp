@@ -1,133 +1,237 @@
-// Completion candidates.
+// Candidates by place.
 #include "shell/repl/completion.h"
 
 #include <algorithm>
+#include <unordered_set>
 
-#include "shell/repl/line_editor.h"
-#include "shell/script/builtins.h"
-#include "shell/script/script.h"
-#include "stdlib/catalog_doc.h"
+#include "ir/operators/op.h"
+#include "shell/repl/completion_sources.h"
+#include "shell/repl/cursor_place.h"
 #include "support/value_text.h"
 
 namespace relish {
 namespace {
 
-constexpr std::string_view keywords[] = {
-    "and", "assert", "break", "class", "continue", "def", "elif", "else",   "False", "for",   "from",
-    "if",  "import", "in",    "None",  "not",      "or",  "pass", "return", "True",  "while", "with"};
+class Completer {
+ public:
+  Completer(const Workspace& workspace, std::string_view text)
+      : sources_(workspace), text_(text), place_(cursor_place(text)) {}
 
-constexpr std::string_view session_commands[] = {"quit", "help", "save", "load", "type"};
-
-void add_matching(std::string_view word, std::string candidate, std::vector<std::string>& into) {
-  if (candidate.starts_with(word)) into.push_back(std::move(candidate));
-}
-
-// ":grad", or an option of ":gradient M.main --w".
-std::vector<std::string> complete_command(std::string_view text, std::string_view word) {
-  std::vector<std::string> result;
-  std::size_t blank = text.find(' ');
-  if (blank == std::string_view::npos) {
-    for (const Command* command : all_commands()) {
-      if (is_session_command(*command)) add_matching(word, ":" + shell_name(command->name), result);
+  Completions run() {
+    if (place_.in_comment) return {};
+    if (place_.command_line) {
+      command_line();
+    } else if (place_.in_string) {
+      string();
+    } else {
+      expression();
     }
-    for (std::string_view name : session_commands) add_matching(word, ":" + std::string(name), result);
-    return result;
+    return take();
   }
-  const Command* command = find_command(text.substr(1, blank - 1));
-  if (!command || !word.starts_with("-")) return result;
-  for (const Option& option : command->options) {
-    if (option.surfaces & (in_scripts | in_session))
-      add_matching(word, "--" + shell_name(option.name), result);
-  }
-  if (command->transforms) add_matching(word, "--as", result);
-  return result;
-}
 
-// The word before the end of `text`, behind which only `between` stands.
-std::string_view name_before(std::string_view text, std::string_view between) {
-  const std::size_t end = text.find_last_not_of(between) + 1;
-  std::size_t begin = end;
-  // Behind a letter, so that a digit may be the first that is seen.
-  while (begin > 0 && is_plain_name("_" + std::string(1, text[begin - 1]))) --begin;
-  return text.substr(begin, end - begin);
-}
-
-// The name whose bracket is open at the end of `text`; empty when none is.
-std::string_view open_call(std::string_view text) {
-  std::size_t closed = 0;
-  for (std::size_t i = text.size(); i-- > 0;) {
-    if (text[i] == ')') ++closed;
-    if (text[i] != '(') continue;
-    if (closed == 0) return name_before(text.substr(0, i), " ");
-    --closed;
-  }
-  return {};
-}
-
-// What may stand as NAME(option=value) behind --loss, optimizer= and the like: names, and within brackets
-// options.
-std::vector<std::string> complete_spec(const Script& script, std::string_view text, std::string_view word) {
-  std::vector<std::string> result;
-  const std::string_view before = text.substr(0, text.size() - word.size());
-  const std::string_view callee = open_call(before);
-  const bool begins_argument = without_blanks(before).ends_with('(') || without_blanks(before).ends_with(',');
-  if (begins_argument && !callee.empty() && !script.environment().find(std::string(callee))) {
-    for (const std::string& option : catalog_option_names(callee)) add_matching(word, option + "=", result);
-    if (!result.empty()) return result;
-  }
-  struct Place {
-    std::string_view option, kind;
-  };
-  constexpr Place places[] = {
-      {"loss", "loss"}, {"optimizer", "optimizer"}, {"schedule", "schedule"}, {"init", "initialiser"}};
-  const std::string_view option = name_before(before, "= \"'");
-  for (const Place& place : places) {
-    if (place.option != option) continue;
-    for (const std::string& name : catalog_names(place.kind)) add_matching(word, name, result);
-  }
-  return result;
-}
-
-void add_members(const Script& script, std::string_view word, std::vector<std::string>& into) {
-  std::size_t dot = word.rfind('.');
-  std::string object(word.substr(0, dot));
-  std::string root = object.substr(0, object.find('.'));
-  const ScriptValue* value = script.environment().find(object);
-  if (value && value->as<ModulePtr>()) {
-    for (const std::string& name : (*value->as<ModulePtr>())->names())
-      add_matching(word, object + "." + name, into);
-  } else if (value && value->tensor()) {
-    for (std::string_view name : {"shape", "dtype", "ndim", "astype"})
-      add_matching(word, object + "." + std::string(name), into);
-  } else if (root == "R" && !script.environment().find("R")) {
-    for (const std::string& name : op_names()) add_matching(word, "R." + name, into);
-  } else if (root == "relish") {
-    for (const Command* command : all_commands()) {
-      if (command->surfaces & in_scripts) add_matching(word, "relish." + std::string(command->name), into);
+ private:
+  void add(std::vector<Candidate> candidates) {
+    for (Candidate& candidate : candidates) {
+      const bool fits = candidate.text.starts_with(place_.word) && candidate.text != place_.word;
+      if (fits && seen_.insert(candidate.text).second) found_.push_back(std::move(candidate));
     }
   }
-}
+
+  Completions take() { return {place_.word, std::move(found_)}; }
+
+  void files() { add(sources_.files(place_.word)); }
+
+  // The value of an option of a command, or of an argument that takes what such an option takes.
+  bool option_value(const Command& command, std::string_view name, std::string_view subject) {
+    const Option* option = nullptr;
+    for (const Option& each : command.options)
+      if (shell_name(each.name) == shell_name(name)) option = &each;
+    if (!option) return false;
+    switch (option->kind) {
+      case OptionKind::Names:
+        add(sources_.parameters(subject));
+        return true;
+      case OptionKind::Assignments:
+        add(sources_.parameters(subject, "="));
+        add(sources_.names(true));
+        return true;
+      case OptionKind::Spec:
+        if (option->name == "vs") add(sources_.functions());
+        add(sources_.catalog(option->name));
+        return true;
+      case OptionKind::Tensors:
+      case OptionKind::InputFile:
+      case OptionKind::OutputFile:
+      case OptionKind::OutputFolder:
+        if (option->kind == OptionKind::Tensors && !place_.in_string) add(sources_.names(false));
+        files();
+        return true;
+      case OptionKind::Flag:
+        if (!place_.in_string) add({{"True", "bool", ""}, {"False", "bool", ""}});
+        return true;
+      default:
+        add(sources_.choices(option->doc));
+        return !found_.empty();
+    }
+  }
+
+  void command_line() {
+    if (place_.command.empty()) {
+      add(sources_.commands());
+      return;
+    }
+    const std::string name(place_.command);
+    const Command* command = find_command(name);
+    if (!place_.callee.empty() && catalog_options()) return;
+    if (command && place_.word.starts_with("-")) {
+      add(sources_.command_options(*command));
+      return;
+    }
+    const std::string subject = place_.words.empty() ? "" : std::string(place_.words.front());
+    if (command && !place_.option.empty() && option_value(*command, place_.option, subject)) return;
+    if (!place_.callee.empty() || place_.in_string) {
+      place_.in_string ? string() : expression();
+      return;
+    }
+    command_subject(name, command);
+  }
+
+  void command_subject(const std::string& name, const Command* command) {
+    const bool first = place_.words.empty();
+    if (name == "goto") return add(sources_.states());
+    if (name == "tier" || (name == "set" && !first && place_.words.front() == "tier"))
+      return add({{"interp", "tier", ""}, {"jit", "tier", ""}});
+    if (name == "set")
+      return first ? add({{"tier", "option", "interp or jit"},
+                          {"threads", "option", "how many"},
+                          {"seed", "option", "of numbers drawn without one"},
+                          {"native", "option", "a library to open"}})
+                   : files();
+    if (name == "help" || name == "doc") return add(sources_.pages());
+    if (name == "load" || name == "save" || name == "run") return files();
+    if (name == "diff") add(sources_.states());
+    if (command && (command->subject == Subject::Function || command->subject == Subject::Call) && first) {
+      if (place_.word.find('.') == std::string_view::npos) add(sources_.functions());
+    } else if (command && command->subject == Subject::Module && first) {
+      return add(sources_.modules());
+    }
+    expression();
+  }
+
+  // Options of adam(…), of the catalog.
+  bool catalog_options() {
+    if (sources_.is_bound(place_.callee)) return false;
+    add(sources_.catalog_options(place_.callee));
+    return !found_.empty();
+  }
+
+  void string() {
+    const std::string callee(place_.callee);
+    // In "adam(lr" the string holds a call itself.
+    const std::size_t open = place_.word.find('(');
+    if (open != std::string_view::npos) {
+      const std::string_view inside = place_.word;
+      const std::string_view entry = inside.substr(0, open);
+      place_.word = inside.substr(std::min(inside.find_last_of("(, ") + 1, inside.size()));
+      add(sources_.catalog_options(entry));
+      return;
+    }
+    if (callee == "load" || callee == "save" || callee == "run" || callee == "open") return files();
+    if (callee == "help" || callee == "doc") return add(sources_.pages());
+    if (const Command* command = callee.empty() ? nullptr : find_command(callee)) {
+      option_value(*command, place_.keyword, place_.subject);
+      return;
+    }
+    add(sources_.catalog(place_.keyword));
+    if (callee.starts_with("R.") || callee.starts_with("T.")) {
+      const Param* param = parameter_here();
+      if (param && param->type.find("dtype") == std::string_view::npos &&
+          param->name.find("dtype") == std::string_view::npos) {
+        add(sources_.choices(param->doc));
+      } else if (param || callee == "R.Tensor" || callee == "T.Buffer" || callee == "R.const" ||
+                 callee == "R.Prim") {
+        add(sources_.dtypes());
+      }
+    } else if (place_.keyword == "dtype" || callee == "tensor" || callee.ends_with(".astype")) {
+      add(sources_.dtypes());
+    }
+  }
+
+  // The parameter of the operator that is called which the cursor is at; null when there is none.
+  const Param* parameter_here() const {
+    const Op* op = place_.callee.starts_with("R.") ? find_op(place_.callee.substr(2)) : nullptr;
+    if (!op) return nullptr;
+    if (!place_.keyword.empty()) {
+      for (const Param& param : op->params)
+        if (param.name == place_.keyword) return &param;
+      return nullptr;
+    }
+    return place_.argument < op->params.size() ? &op->params[place_.argument] : nullptr;
+  }
+
+  bool begins_argument() const {
+    std::size_t at = place_.begin;
+    while (at > 0 && std::string_view(" \t\n").find(text_[at - 1]) != std::string_view::npos) --at;
+    return at > 0 && (text_[at - 1] == '(' || text_[at - 1] == ',') && place_.keyword.empty();
+  }
+
+  void keywords_of_call() {
+    const std::string callee(place_.callee);
+    const auto not_given = [&](std::vector<Candidate> keywords) {
+      std::erase_if(keywords, [&](const Candidate& keyword) {
+        const std::string_view name = std::string_view(keyword.text).substr(0, keyword.text.size() - 1);
+        return std::find(place_.given.begin(), place_.given.end(), name) != place_.given.end();
+      });
+      add(std::move(keywords));
+    };
+    if (const Op* op = callee.starts_with("R.") ? find_op(callee.substr(2)) : nullptr) {
+      not_given(sources_.operator_keywords(*op, place_.argument));
+    } else if (const Command* command = sources_.is_bound(callee) ? nullptr : find_command(callee)) {
+      not_given(sources_.command_keywords(*command));
+    } else if (!catalog_options()) {
+      not_given(sources_.parameters(callee, "="));
+    }
+  }
+
+  void expression() {
+    if (place_.word.empty() && place_.callee.empty() && !place_.behind_at && !place_.command_line) return;
+    if (place_.behind_at) add(sources_.states());
+    if (place_.decorator) {
+      add(sources_.decorators());
+      return;
+    }
+    const std::size_t dot = place_.word.rfind('.');
+    if (dot != std::string_view::npos) {
+      add(sources_.members(std::string(place_.word.substr(0, dot))));
+      return;
+    }
+    // An argument with a name may be wrt=["x, the string of which is open, or a bare word.
+    if (!place_.callee.empty() && begins_argument() && !place_.word.empty()) keywords_of_call();
+    if (!place_.callee.empty() && begins_argument() && place_.word.empty()) {
+      keywords_of_call();
+    }
+    const Param* param = parameter_here();
+    const bool wants_tensor = param && param->kind == ParamKind::Tensor;
+    std::vector<Candidate> own;
+    for (std::string& name : names_bound_in(text_.substr(0, place_.begin)))
+      own.push_back({std::move(name), "in this input", ""});
+    if (wants_tensor) add(sources_.tensors());
+    add(std::move(own));
+    if (place_.word.empty()) return add(sources_.names(false));
+    add(sources_.names(true));
+  }
+
+  CompletionSources sources_;
+  std::string_view text_;
+  CursorPlace place_;
+  std::vector<Candidate> found_;
+  std::unordered_set<std::string> seen_;
+};
 
 }  // namespace
 
-std::vector<std::string> complete(const Script& script, std::string_view text) {
-  std::string_view word = last_word(text);
-  std::vector<std::string> result;
-  if (text.starts_with(':')) result = complete_command(text, word);
-  if (result.empty() && !word.empty()) result = complete_spec(script, text, word);
-  if (result.empty() && word.find('.') != std::string_view::npos) {
-    add_members(script, word, result);
-  } else if (result.empty() && !word.empty()) {
-    for (const std::string& name : script.environment().names()) add_matching(word, name, result);
-    for (const Builtin& builtin : all_builtins()) add_matching(word, std::string(builtin.name), result);
-    for (const Command* command : all_commands()) {
-      if (command->surfaces & in_scripts) add_matching(word, std::string(command->name), result);
-    }
-    for (std::string_view keyword : keywords) add_matching(word, std::string(keyword), result);
-  }
-  std::sort(result.begin(), result.end());
-  result.erase(std::unique(result.begin(), result.end()), result.end());
-  return result;
+Completions complete(const Workspace& workspace, std::string_view text) {
+  return Completer(workspace, text).run();
 }
 
 }  // namespace relish

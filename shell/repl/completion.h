@@ -1,5 +1,5 @@
-// Names that complete a word: variables, functions of modules, operators, built-ins, commands and their
-// options.
+// What may stand at the cursor: names of the session and of the open text, members, operators, arguments,
+// commands with their options and values, files, states.
 #pragma once
 
 #include <string>
@@ -8,9 +8,20 @@
 
 namespace relish {
 
-class Script;
+class Workspace;
 
-// Whole words that begin with the last word of `text`, sorted.
-std::vector<std::string> complete(const Script& script, std::string_view text);
+struct Candidate {
+  std::string text;  // in the place of the word
+  std::string kind;  // "tensor float32 (2, 3)", "operator", "parameter"
+  std::string doc;   // a line; may be empty
+};
+
+struct Completions {
+  std::string_view word;              // what the candidates begin with
+  std::vector<Candidate> candidates;  // the likeliest first
+};
+
+// For the end of `text`, the input up to the cursor.
+Completions complete(const Workspace& workspace, std::string_view text);
 
 }  // namespace relish

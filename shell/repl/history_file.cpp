@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -13,7 +14,7 @@
 namespace relish {
 namespace {
 
-constexpr std::size_t most_inputs = 1000;
+constexpr std::size_t most_inputs = 10'000, most_history_bytes = 10'000'000;
 
 }  // namespace
 
@@ -54,9 +55,29 @@ std::vector<std::string> HistoryFile::read() const {
   std::ifstream file(path_);
   std::string line;
   while (std::getline(file, line)) inputs.push_back(unescape_input(line));
-  if (inputs.size() > most_inputs)
-    inputs.erase(inputs.begin(), inputs.end() - static_cast<std::ptrdiff_t>(most_inputs));
+  file.close();
+  std::size_t bytes = 0;
+  for (const std::string& input : inputs) bytes += input.size();
+  if (inputs.size() <= most_inputs && bytes <= most_history_bytes) return inputs;
+  // Somewhat shorter than need be, so that not every session has to.
+  std::size_t first = 0;
+  for (; inputs.size() - first > most_inputs / 10 * 9 || bytes > most_history_bytes / 10 * 9; ++first)
+    bytes -= inputs[first].size();
+  inputs.erase(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(first));
+  write(inputs);
   return inputs;
+}
+
+void HistoryFile::write(const std::vector<std::string>& inputs) const {
+  const std::string fresh = path_ + ".new";
+  int file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0) return;
+  std::string text;
+  for (const std::string& input : inputs) text += escape_input(input) + "\n";
+  const ssize_t written = ::write(file, text.data(), text.size());
+  ::close(file);
+  const bool whole = written == static_cast<ssize_t>(text.size());
+  if (!whole || std::rename(fresh.c_str(), path_.c_str()) != 0) ::unlink(fresh.c_str());
 }
 
 void HistoryFile::append(const std::string& input) const {

@@ -13,10 +13,13 @@ class HistoryFile {
   // Empty path: nothing is kept. Troubles with the file are no troubles of the session: they are ignored.
   explicit HistoryFile(std::string path);
 
+  // The newest inputs; what is beyond their most number or size goes from the file too.
   std::vector<std::string> read() const;
   void append(const std::string& input) const;
 
  private:
+  void write(const std::vector<std::string>& inputs) const;
+
   std::string path_;
 };
 

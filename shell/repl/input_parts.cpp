@@ -44,6 +44,11 @@ std::optional<std::size_t> prompt_length(std::string_view line, bool first) {
   return std::nullopt;
 }
 
+// Whether a `:` line goes on, since a bracket is open.
+bool is_open_command(std::string_view text) {
+  return text.starts_with(':') && missing_input(text.substr(1)) == Missing::Bracket;
+}
+
 bool may_begin_statement(std::string_view before) {
   if (before.find_first_not_of(" \t\n") == std::string_view::npos) return true;
   const Missing missing = missing_input(before);
@@ -77,6 +82,12 @@ std::vector<InputPart> input_parts(std::string_view text) {
     statements = {false, "", number};
   };
   for_each_line(text, [&](std::string_view line) {
+    if (!parts.empty() && parts.back().command && statements.text.empty() &&
+        is_open_command(parts.back().text)) {
+      parts.back().text += line;
+      statements.line = ++number;
+      return;
+    }
     if (line.starts_with(':') && may_begin_statement(statements.text)) {
       finish();
       parts.push_back({true, std::string(line), number++});
@@ -92,7 +103,8 @@ std::vector<InputPart> input_parts(std::string_view text) {
 
 Missing missing_in_input(std::string_view text) {
   const std::vector<InputPart> parts = input_parts(text);
-  if (parts.empty() || parts.back().command) return Missing::Nothing;
+  if (parts.empty()) return Missing::Nothing;
+  if (parts.back().command) return is_open_command(parts.back().text) ? Missing::Bracket : Missing::Nothing;
   return missing_input(parts.back().text);
 }
 

@@ -11,7 +11,7 @@
 namespace relish {
 
 struct InputPart {
-  bool command = false;  // one `:` line; else statements
+  bool command = false;  // one `:` line, with those that its open brackets take along; else statements
   std::string text;      // with its line ends
   std::uint32_t line = 1;
 };

@@ -3,15 +3,20 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <functional>
+#include <memory>
 #include <new>
 #include <utility>
 
 #include "shell/repl/completion.h"
 #include "shell/repl/history_file.h"
+#include "shell/repl/input_parts.h"
 #include "shell/repl/line_editor.h"
+#include "shell/repl/screen_editor.h"
 #include "shell/repl/session_inputs.h"
+#include "shell/repl/status_line.h"
 #include "shell/version.h"
 #include "shell/workspace/state_words.h"
 #include "support/atomic_file.h"
@@ -23,15 +28,22 @@ namespace {
 
 constexpr int interrupt_exit_code = 128 + SIGINT;
 
+std::unique_ptr<Editor> editor_for(EditorQuestions questions, bool colors) {
+  if (terminal_can_draw()) return std::make_unique<ScreenEditor>(std::move(questions), colors);
+  return std::make_unique<LineEditor>(std::move(questions));
+}
+
 class Repl {
  public:
   explicit Repl(Session& session)
-      : session_(session),
-        inputs_(session, {"", false, true}),
-        history_(history_path()),
-        editor_([this](std::string_view text) { return complete(inputs_.script(), text); }) {
+      : session_(session), inputs_(session, {"", false, true}), history_(history_path()) {
     inputs_.set_summaries(true);
-    for (const std::string& input : history_.read()) editor_.remember(input);
+    const Workspace& workspace = inputs_.workspace();
+    editor_ = editor_for({[&workspace](std::string_view text) { return complete(workspace, text); },
+                          [](std::string_view text) { return missing_in_input(text); },
+                          [&workspace](std::string_view text) { return status_line(workspace, text); }},
+                         session.settings().color);
+    for (const std::string& input : history_.read()) editor_->remember(input);
   }
 
   // False when a command of the file ends the session.
@@ -45,9 +57,9 @@ class Repl {
     std::string input;
     while (true) {
       std::string line;
-      const LineEditor::Event event =
-          editor_.read(prompt_of(inputs_.workspace(), !input.empty()), line, !input.empty());
-      if (event == LineEditor::Event::Interrupt || event == LineEditor::Event::Drop) {
+      const Editor::Event event =
+          editor_->read(prompt_of(inputs_.workspace(), !input.empty()), line, !input.empty());
+      if (event == Editor::Event::Interrupt || event == Editor::Event::Drop) {
         // Ctrl-C and Ctrl-D drop the input; other signals end the session.
         if (interrupt_flag.load() != SIGINT) poll_interrupt();
         clear_interrupt();
@@ -56,7 +68,7 @@ class Repl {
         comments_.clear();
         continue;
       }
-      if (event == LineEditor::Event::EndOfInput) {
+      if (event == Editor::Event::EndOfInput) {
         end_line();
         return 0;
       }
@@ -70,16 +82,17 @@ class Repl {
         }
       }
       input += line + "\n";
-      if (missing_in_input(input) != Missing::Nothing) continue;
+      if (!editor_->reads_whole_inputs() && missing_in_input(input) != Missing::Nothing) continue;
       std::string text = std::move(input);
       input.clear();
       while (text.ends_with('\n')) text.pop_back();
-      editor_.remember(text);
+      editor_->remember(text);
       if (!is_leaving_command(text)) history_.append(text);
       text = std::exchange(comments_, {}) + text + "\n";
       if (!attempt(
               [&] { return inputs_.run(fmt::format("<in {}>", inputs_.workspace().next_input()), text); }))
         return 0;
+      if (auto corrected = inputs_.take_corrected()) editor_->prefill(*corrected);
     }
   }
 
@@ -98,6 +111,8 @@ class Repl {
   // False when the work says that the session ends.
   bool attempt(const std::function<bool()>& work) {
     bool goes_on = true;
+    const auto began = std::chrono::steady_clock::now();
+    const std::size_t before = inputs_.workspace().log().present();
     try {
       goes_on = work();
     } catch (const Failure& failure) {
@@ -107,6 +122,7 @@ class Repl {
       if (leave || closed) throw;
       session_.output().flush();
       session_.report(failure.diagnostics());
+      if (failure.error_class() == ErrorClass::Interrupted) tell_stop(began, before);
     } catch (const std::bad_alloc&) {
       session_.output().flush();
       write_error_text("relish: error[ResourceLimit]: the memory of the process is used up\n");
@@ -119,10 +135,20 @@ class Repl {
     return goes_on;
   }
 
+  // How long it ran, and whether what finished of it stays.
+  void tell_stop(std::chrono::steady_clock::time_point began, std::size_t before) {
+    const Log& log = inputs_.workspace().log();
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
+    write_error_text(fmt::format(
+        "note: it ran for {:.1f} s; {}\n", seconds.count(),
+        log.present() == before ? "nothing of it stays"
+                                : fmt::format("what finished is state {}", log.node(log.present()).input)));
+  }
+
   Session& session_;
   SessionInputs inputs_;
   HistoryFile history_;
-  LineEditor editor_;
+  std::unique_ptr<Editor> editor_;
   std::string comments_;  // typed alone; they belong to the statement that follows
 };
 
@@ -141,6 +167,7 @@ int run_repl(Session& session, const std::vector<std::string>& files) {
   }
   // Ctrl-C stops a statement, not the session.
   signals_end_process(false);
+  session.settings().color_programs = session.settings().color && terminal_can_draw();
   Repl repl(session);
   for (const std::string& path : files) {
     if (!repl.run_file(path)) return 0;

@@ -8,6 +8,7 @@
 
 #include "frontend/text/syntax_check.h"
 #include "shell/repl/colon_command.h"
+#include "shell/repl/session_help.h"
 #include "shell/workspace/transform_summary.h"
 #include "support/atomic_file.h"
 #include "support/limits.h"
@@ -57,23 +58,6 @@ bool run_plain_word(Session& session, const Script& script, std::string text, bo
 
 }  // namespace
 
-std::string session_help() {
-  std::string text =
-      "Statements are run as they are typed; an empty line ends a block, two end a class.\n"
-      "Ctrl-C drops the input or stops the running statement, Ctrl-D leaves.\n\n"
-      "  :help [NAME]     this, or the page of a command, operator or built-in\n"
-      "  :save FILE       writes the session's statements; with --overwrite over any file\n"
-      "  :quit            leaves\n";
-  for (const Command* command : all_commands()) {
-    bool own = command->name == "help" || command->name == "save";
-    if (is_session_command(*command) && !own) {
-      text += fmt::format("  {:<16} {}\n", ":" + shell_name(command->name), command->summary);
-    }
-  }
-  text.pop_back();
-  return text;
-}
-
 SessionInputs::SessionInputs(Session& session, ScriptOptions options)
     : session_(session), workspace_(session, std::move(options)) {}
 
@@ -98,11 +82,26 @@ void SessionInputs::check_syntax(const std::string& name, const std::vector<Inpu
 }
 
 bool SessionInputs::run(const std::string& name, const std::string& text) {
-  return as_input([&] {
-    bool goes_on = true;
-    if (run_plain_word(session_, script(), text, goes_on)) return goes_on;
-    return run_parts(name, text);
-  });
+  try {
+    return as_input([&] {
+      bool goes_on = true;
+      if (run_plain_word(session_, script(), text, goes_on)) return goes_on;
+      return run_parts(name, text);
+    });
+  } catch (const Failure& failure) {
+    std::string input = text;
+    while (input.ends_with('\n')) input.pop_back();
+    auto corrected = corrected_input(input, failure.diagnostics());
+    if (corrected) workspace_.proposal().corrected = std::move(corrected);
+    throw;
+  }
+}
+
+std::optional<std::string> SessionInputs::take_corrected() {
+  Proposal& proposal = workspace_.proposal();
+  if (!proposal.corrected_wanted) return std::nullopt;
+  proposal.corrected_wanted = false;
+  return std::exchange(proposal.corrected, std::nullopt);
 }
 
 // What of it was done is a state also when it fails.
@@ -123,7 +122,8 @@ bool SessionInputs::as_input(const std::function<bool()>& work) {
   return goes_on;
 }
 
-bool SessionInputs::run_text(const std::string& name, const std::string& text) {
+bool SessionInputs::run_text(const std::string& name, const std::string& written) {
+  const std::string text = without_prompts(written);
   const std::vector<InputPart> parts = input_parts(text);
   check_syntax(name, parts);
   bool goes_on = true;
@@ -192,7 +192,9 @@ bool SessionInputs::run_command(const std::string& name, const InputPart& part) 
   const Command& command = session_command(line.name);
   if (command.surfaces & in_session) {
     run_session_command(command, line.name, line.rest);
-    return true;
+    // What an editor gave back is the input now.
+    const auto edited = std::exchange(workspace_.proposal().to_run, std::nullopt);
+    return edited ? run_parts(name, *edited) : true;
   }
   const std::string text =
       statement_of(script(), ":" + line.name + (line.rest.empty() ? "" : " " + line.rest));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,12 @@ class SessionInputs {
   // Runs a text under the name that its diagnostics show, as one input. False when a command ends the
   // session. Throws what a statement throws; the parts before it keep their effect.
   bool run(const std::string& name, const std::string& text);
-  // A text that nobody types: each of its statements is an input.
-  bool run_text(const std::string& name, const std::string& text);
+  // A text that nobody types: each of its statements is an input. It may be a copy of a session.
+  bool run_text(const std::string& name, const std::string& written);
   // The same of a file. One that :save wrote finds its values beside it, from wherever it is run.
   bool run_file(const std::string& path);
+  // What :fix proposes as the next input, once.
+  std::optional<std::string> take_corrected();
   // On a terminal: what transforms changed is told behind each input.
   void set_summaries(bool tell) { summaries_ = tell; }
 
@@ -40,8 +43,5 @@ class SessionInputs {
   Workspace workspace_;
   bool summaries_ = false;
 };
-
-// The page of `help` in a session.
-std::string session_help();
 
 }  // namespace relish

@@ -407,8 +407,10 @@ ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::v
   arguments.clear();
   try {
     poll_interrupt(span);
+    if (options_.observer) options_.observer->called(function, values);
     return from_runtime(session_.evaluator().call(function.module, function.name, std::move(values)));
   } catch (Failure& failure) {
+    if (options_.observer && failure.error_class() == ErrorClass::Data) options_.observer->refused(function);
     // A value that does not fit is the argument's fault; what its parameter takes is a note.
     Diagnostic& first = failure.diagnostics().front();
     for (std::size_t i = 0; i < parameters.size() && first.id.starts_with("entry."); ++i) {

@@ -334,9 +334,22 @@ const ast::Expr* ScriptValues::state_behind(const ast::Expr& operand, const ast:
       return nullptr;
     }
   }
-  const std::string& name = root->as<ast::Name>()->id;
+  const ast::Name& name = *root->as<ast::Name>();
   const bool joined = operand.span.end == link.op_span.begin && link.op_span.end == root->span.begin;
-  return joined && !environment_.find(name) && options_.observer->knows_state(name) ? root : nullptr;
+  if (!joined || slot_of(name) || variable(name)) return nullptr;
+  return options_.observer->knows_state(name.id) || means_nothing(name.id) ? root : nullptr;
+}
+
+// A name that is not bound and nothing else either: behind '@' it can only be that of a state.
+bool ScriptValues::means_nothing(const std::string& name) const {
+  if (name.starts_with('_') || find_builtin(name) || find_command(name) || namespaces_.known(name) ||
+      name == "relish")
+    return false;
+  for (const std::string& other : environment_.names()) {
+    const auto* module = environment_.find(other)->as<ModulePtr>();
+    if (module && (*module)->find(name)) return false;
+  }
+  return true;
 }
 
 ScriptValue ScriptValues::value_of_state(const std::string& name, const std::string& state, Span span) {

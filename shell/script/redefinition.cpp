@@ -105,4 +105,23 @@ ModulePtr with_functions(const Module& module, const std::vector<GlobalFunction>
   return std::make_shared<const Module>(std::move(result));
 }
 
+ModulePtr with_known_functions(const ModulePtr& module, const Module& known) {
+  const auto text_of = [](const GlobalFunction& function) {
+    if (const auto* graph = std::get_if<FunctionPtr>(&function)) return print(**graph);
+    if (const auto* loops = std::get_if<PrimFuncPtr>(&function)) return print(**loops);
+    return std::string();
+  };
+  Module result = *module;
+  bool any = false;
+  for (const GlobalFunction& function : module->functions) {
+    const GlobalFunction* before = known.find(name_of(function));
+    if (!before || before->index() != function.index()) continue;
+    const std::string text = text_of(function);
+    if (text.empty() || text != text_of(*before)) continue;
+    result.set(*before);
+    any = true;
+  }
+  return any ? std::make_shared<const Module>(std::move(result)) : module;
+}
+
 }  // namespace relish

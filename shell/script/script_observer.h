@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/value.h"
 #include "shell/script/script_value.h"
 #include "support/source.h"
 
@@ -34,6 +35,16 @@ class ScriptObserver {
     static_cast<void>(name), static_cast<void>(value);
   }
   virtual void transformed(const TransformCall& call) { static_cast<void>(call); }
+  // A function of a module is called with these arguments, one a parameter.
+  virtual void called(const FunctionReference& function, const std::vector<Value>& arguments) {
+    static_cast<void>(function), static_cast<void>(arguments);
+  }
+  // The call was refused, since its arguments do not fit.
+  virtual void refused(const FunctionReference& function) { static_cast<void>(function); }
+  // Those of its last call; nothing when there was none.
+  virtual std::optional<std::vector<Value>> last_arguments(const FunctionReference& function) {
+    return static_cast<void>(function), std::nullopt;
+  }
 
   // Whether states go by that name, as in M@NAME.
   virtual bool knows_state(const std::string& state) const { return static_cast<void>(state), false; }

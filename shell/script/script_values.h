@@ -26,6 +26,7 @@ class ScriptValues : public ScriptState {
 
   ScriptValue value_of(const ast::Expr& expr);
   ScriptValue value_of_state(const std::string& name, const std::string& state, Span span);
+  bool means_nothing(const std::string& name) const;
   const ast::Expr* state_behind(const ast::Expr& operand, const ast::Link& link) const;
   ScriptValue value_of_name(const ast::Name& name, Span span);
   ScriptValue value_of_dict(const ast::DictValue& dict, Span span);

@@ -6,6 +6,7 @@
 #include "frontend/module/module_links.h"
 #include "frontend/text/ast_walk.h"
 #include "ir/rewriting/rewrite.h"
+#include "shell/program/highlight.h"
 #include "shell/script/builtins.h"
 #include "shell/script/constant_values.h"
 #include "shell/script/methods.h"
@@ -128,7 +129,9 @@ Script::Flow Script::execute(const ast::Statement& statement) {
   if (const auto* node = statement.as<ast::ExpressionStatement>()) {
     ScriptValue value = value_of(*node->value);
     if (!value.is_none() && !in_function() && !only_changes(*node->value)) {
-      session_.print(shown_text(value));
+      const bool program = value.as<ModulePtr>() || value.as<FunctionReference>();
+      const bool colors = program && session_.settings().color_programs;
+      session_.print(colors ? in_colors(shown_text(value)) : shown_text(value));
       if (options_.observer) options_.observer->shown(value);
     }
   } else if (const auto* node = statement.as<ast::Assignment>()) {
@@ -304,7 +307,11 @@ Script::Flow Script::execute_if(const ast::If& statement) {
   return execute(statement.else_body);
 }
 
-void Script::declare(const ModulePtr& module, Span span) { set_name(module->name, module, span); }
+void Script::declare(const ModulePtr& module, Span span) {
+  const ScriptValue* bound = options_.interactive ? environment_.find(module->name) : nullptr;
+  const auto* known = bound ? bound->as<ModulePtr>() : nullptr;
+  set_name(module->name, known ? with_known_functions(module, **known) : module, span);
+}
 
 void Script::declare(const ast::DeclareFunction& declaration, Span span) {
   const GlobalFunction& function = declaration.function;

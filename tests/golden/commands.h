@@ -20,6 +20,7 @@ Outcome run_script(
     const GoldenFile& file);  // run [--dialect D] [--set N=V] [--tier T]: in every configuration
 Outcome run_training(const GoldenFile& file);  // train: as run, with a run folder
 Outcome run_session(const GoldenFile& file);   // repl: a transcript; Unavailable without a pseudo-terminal
+Outcome run_screen(const GoldenFile& file);    // screen 80x24: what a terminal shows; Unavailable as above
 Outcome run_command_line(const GoldenFile& file);  // cli ARGUMENTS: the program itself
 
 }  // namespace relish::testing

@@ -266,7 +266,7 @@ GoldenFile read_golden_file(const std::string& path, const std::string& name) {
     fail_at(ErrorClass::Usage, path, "golden.header", "found no first line '# test: COMMAND'");
   }
   // A transcript and a text for another program keep every comment.
-  const bool inline_expectations = file.command != "repl";
+  const bool inline_expectations = file.command != "repl" && file.command != "screen";
   for (std::size_t i = layout.body; i < layout.blocks; ++i) {
     std::string line = layout.lines[i];
     auto number = static_cast<std::uint32_t>(i + 1);
@@ -295,7 +295,7 @@ GoldenFile read_golden_file(const std::string& path, const std::string& name) {
 std::string updated_text(const GoldenFile& file, const Outcome& outcome) {
   Layout layout = lay_out(read_whole(file.path));
   const bool rewrite_inline = (!file.expectations.empty() || !outcome.diagnostics.empty()) &&
-                              file.command != "repl" && file.command != "cli";
+                              file.command != "repl" && file.command != "screen" && file.command != "cli";
   std::map<std::uint32_t, std::vector<std::string>> found;
   if (rewrite_inline) found = inline_texts(file, outcome);
   std::string text;

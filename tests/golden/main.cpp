@@ -31,9 +31,9 @@ struct Options {
 };
 
 const std::map<std::string, Outcome (*)(const GoldenFile&)> commands = {
-    {"parse", run_parse},  {"print", run_print},      {"check", run_check},
-    {"pass", run_pass},    {"run", run_script},       {"train", run_training},
-    {"repl", run_session}, {"cli", run_command_line}, {"steps", run_steps},
+    {"parse", run_parse}, {"print", run_print},    {"check", run_check},  {"pass", run_pass},
+    {"run", run_script},  {"train", run_training}, {"repl", run_session}, {"cli", run_command_line},
+    {"steps", run_steps}, {"screen", run_screen},
 };
 
 fs::path root() { return fs::path(RELISH_SOURCE_DIR) / "tests/golden"; }
@@ -100,7 +100,7 @@ std::string difference(std::string_view what, const std::string& found, const st
 
 std::vector<std::string> problems_of(const GoldenFile& file, const Outcome& outcome) {
   std::vector<std::string> problems = outcome.problems;
-  const bool in_process = file.command != "cli" && file.command != "repl";
+  const bool in_process = file.command != "cli" && file.command != "repl" && file.command != "screen";
   if (in_process && file.command != "print") check_diagnostics(file, outcome, problems);
   if (in_process && file.command == "print" && !file.expectations.empty())
     check_diagnostics(file, outcome, problems);

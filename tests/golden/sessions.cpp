@@ -5,124 +5,16 @@
 //   >>> x = 5
 //   >>> x * 2
 //   10
-#include <fcntl.h>
-#include <poll.h>
-#include <pty.h>
-#include <signal.h>
-#include <sys/ioctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
 #include <regex>
 
 #include "support/failure.h"
 #include "tests/golden/commands.h"
-#include "tests/golden/process.h"
+#include "tests/golden/terminal_program.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace relish::testing {
 namespace {
-
-constexpr int wait_limit_ms = 30000;
-
-// The program on its terminal.
-class TerminalProgram {
- public:
-  TerminalProgram(const TemporaryFolder& folder, const std::vector<std::string>& options) {
-    std::vector<std::string> words = {"relish"};
-    words.insert(words.end(), options.begin(), options.end());
-    std::vector<std::string> variables = environment_at(folder.path(), {"LC_ALL=C.UTF-8", "TERM=dumb"});
-    std::vector<char*> arguments, environment;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    for (std::string& variable : variables) environment.push_back(variable.data());
-    environment.push_back(nullptr);
-    winsize size{};
-    size.ws_col = 400;
-    size.ws_row = 50;
-    child_ = ::forkpty(&terminal_, nullptr, nullptr, &size);
-    if (child_ < 0) throw Unavailable{"there is no pseudo-terminal here"};
-    if (child_ == 0) {
-      for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
-      if (::chdir(folder.path().c_str()) != 0) ::_exit(126);
-      ::execve(RELISH_PROGRAM, arguments.data(), environment.data());
-      ::_exit(127);
-    }
-  }
-  TerminalProgram(const TerminalProgram&) = delete;
-  ~TerminalProgram() {
-    if (child_ > 0) {
-      ::kill(child_, SIGKILL);
-      int status = 0;
-      ::waitpid(child_, &status, 0);
-    }
-    if (terminal_ >= 0) ::close(terminal_);
-  }
-
-  void send(std::string_view text) const {
-    while (!text.empty()) {
-      const ssize_t sent = ::write(terminal_, text.data(), text.size());
-      if (sent <= 0) return;
-      text.remove_prefix(static_cast<std::size_t>(sent));
-    }
-  }
-
-  void resize() const {
-    ::usleep(100'000);
-    winsize size{};
-    size.ws_col = 300;
-    size.ws_row = 40;
-    ::ioctl(terminal_, TIOCSWINSZ, &size);
-    ::usleep(200'000);
-  }
-
-  // What the program writes up to its next prompt, which is returned apart; an empty prompt when it ended or
-  // hangs.
-  std::string read_to_prompt(std::string& prompt) {
-    std::string text;
-    prompt.clear();
-    const auto start = std::chrono::steady_clock::now();
-    while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(wait_limit_ms)) {
-      pollfd ready{terminal_, POLLIN, 0};
-      const bool something = ::poll(&ready, 1, 30) > 0;
-      if (something) {
-        char buffer[4096];
-        const ssize_t got = ::read(terminal_, buffer, sizeof buffer);
-        if (got <= 0) return plain(text);
-        text.append(buffer, static_cast<std::size_t>(got));
-        continue;
-      }
-      // Nothing for a moment: a prompt at the end of the text is the prompt.
-      const std::string seen = plain(text);
-      static const std::regex prompts("(\\[[0-9]+[^\\]\n]*\\] >>> )|( +\\.\\.\\. )");
-      const std::size_t line = seen.rfind('\n') == std::string::npos ? 0 : seen.rfind('\n') + 1;
-      if (std::regex_match(seen.substr(line), prompts)) {
-        prompt = seen.substr(line);
-        return seen.substr(0, line);
-      }
-    }
-    return plain(text);
-  }
-
-  int wait_for_end() {
-    int status = 0;
-    for (int i = 0; i < 2000 && ::waitpid(child_, &status, WNOHANG) == 0; ++i) ::usleep(1000);
-    child_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-
- private:
-  // Without carriage returns and terminal escapes.
-  static std::string plain(const std::string& text) {
-    static const std::regex escapes("\x1b\\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\x1b[=>]|\r|\x07");
-    return std::regex_replace(text, escapes, "");
-  }
-
-  pid_t child_ = -1;
-  int terminal_ = -1;
-};
 
 struct Step {
   std::string input;
@@ -193,7 +85,7 @@ Outcome run_session(const GoldenFile& file) {
     const std::size_t resize = step.input.find(resize_mark);
     if (resize != std::string::npos) {
       program.send(step.input.substr(0, resize));
-      program.resize();
+      program.resize(300, 40);
     }
     program.send(keys_of(step.input.substr(resize == std::string::npos ? 0 : resize + resize_mark.size())));
     std::string output = program.read_to_prompt(prompt);

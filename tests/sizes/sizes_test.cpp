@@ -19,8 +19,6 @@ struct Exception {
 constexpr Exception exceptions[] = {
     {"jit/kernel/codegen_scalar.h:ScalarEmitter",
      "a member for each kind of a closed language of expressions"},
-    {"shell/workspace/workspace.h:Workspace",
-     "the door of a session: a member for each question about its states"},
 };
 
 constexpr std::string_view folders[] = {"bench",   "examples", "frontend", "include",  "interp", "ir",

@@ -1,6 +1,7 @@
 // The registry of commands, the command line's options, and the texts that stand for commands.
 #include <catch2/catch.hpp>
 
+#include <fstream>
 #include <set>
 
 #include "shell/cli/options.h"
@@ -10,11 +11,13 @@
 #include "shell/repl/colon_command.h"
 #include "shell/repl/completion.h"
 #include "shell/repl/history_file.h"
-#include "shell/repl/line_editor.h"
 #include "tests/unit/shell/script_harness.h"
+#include "tests/unit/shell/session_harness.h"
+#include "tests/unit/temporary_folder.h"
 
 using namespace relish;
 using relish::testing::Harness;
+using relish::testing::SessionHarness;
 
 TEST_CASE("commands are declared once and completely") {
   std::set<std::string> names;
@@ -178,9 +181,14 @@ TEST_CASE("REPL commands are statements") {
 }
 
 TEST_CASE("completion") {
-  Harness harness;
-  REQUIRE(harness.run("value_one = 1\nt = tensor([1])").error.empty());
-  auto all = [&](std::string_view text) { return complete(harness.script(), text); };
+  SessionHarness session;
+  session("value_one = 1\nt = tensor([1])");
+  auto all = [&](std::string_view text) {
+    std::vector<std::string> found;
+    for (const Candidate& candidate : complete(session.workspace(), text).candidates)
+      found.push_back(candidate.text);
+    return found;
+  };
   CHECK(all("x = value_") == std::vector<std::string>{"value_one"});
   CHECK(all("t.sh") == std::vector<std::string>{"t.shape"});
   CHECK(all(":grad") == std::vector<std::string>{":gradient"});
@@ -195,11 +203,21 @@ TEST_CASE("completion") {
   CHECK(all(":trainer M.main --optimizer sgd(lr=0.1) --sch") == std::vector<std::string>{"--schedule"});
   CHECK(all("schedule='co") == std::vector<std::string>{"constant", "cosine"});
   CHECK(all("zzz").empty());
-  CHECK(last_word("f(a-b") == "b");
 }
 
 TEST_CASE("inputs in the history file") {
   std::string input = "for i in x:\n    print('a\\n')";
   CHECK(unescape_input(escape_input(input)) == input);
   CHECK(escape_input(input).find('\n') == std::string::npos);
+  relish::testing::TemporaryFolder folder;
+  const std::string path = folder.path() + "/history";
+  {
+    std::ofstream file(path);
+    for (int i = 0; i < 10'001; ++i) file << "x = " << i << "\n";
+  }
+  const std::vector<std::string> kept = HistoryFile(path).read();
+  CHECK(kept.size() == 9000);
+  CHECK(kept.back() == "x = 10000");
+  HistoryFile(path).append("y");
+  CHECK(HistoryFile(path).read().size() == 9001);
 }

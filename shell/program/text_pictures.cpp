@@ -1,0 +1,165 @@
+// Bars of eighths and shades of characters.
+#include "shell/program/text_pictures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace relish {
+namespace {
+
+struct Range {
+  double least = 0, most = 0;
+  std::int64_t finite = 0;
+};
+
+Range range_of(const Tensor& tensor) {
+  Range range;
+  for (std::int64_t i = 0; i < tensor.size(); ++i) {
+    const double value = tensor.get_double(i);
+    if (!std::isfinite(value)) continue;
+    range.least = range.finite == 0 ? value : std::min(range.least, value);
+    range.most = range.finite == 0 ? value : std::max(range.most, value);
+    ++range.finite;
+  }
+  return range;
+}
+
+// Of `most` characters the share, in eighths of one.
+std::string bar_of(double share, int most) {
+  constexpr std::string_view eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const int count = static_cast<int>(std::lround(share * most * 8));
+  std::string bar;
+  for (int i = 0; i < count / 8; ++i) bar += "█";
+  bar += eighths[count % 8];
+  return bar;
+}
+
+// Where the value lies between the ends, from 0 to 1, also where their distance is beyond a double.
+double place_in(const Range& range, double value) {
+  if (range.most == range.least) return 0;
+  const double half = range.most / 2 - range.least / 2;
+  return std::clamp((value / 2 - range.least / 2) / half, 0.0, 1.0);
+}
+
+// How many finite values lie in each of as many ranges of equal width.
+std::vector<std::int64_t> counts_of(const Tensor& tensor, const Range& range, int count) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(count), 0);
+  for (std::int64_t i = 0; i < tensor.size(); ++i) {
+    const double value = tensor.get_double(i);
+    if (!std::isfinite(value)) continue;
+    const int bin = static_cast<int>(place_in(range, value) * count);
+    ++counts[static_cast<std::size_t>(std::min(bin, count - 1))];
+  }
+  return counts;
+}
+
+}  // namespace
+
+std::string statistics_of(const Tensor& tensor) {
+  const Range range = range_of(tensor);
+  std::string text;
+  if (range.finite > 0) {
+    double sum = 0, squares = 0;
+    for (std::int64_t i = 0; i < tensor.size(); ++i)
+      if (const double value = tensor.get_double(i); std::isfinite(value)) sum += value;
+    const double mean = sum / static_cast<double>(range.finite);
+    for (std::int64_t i = 0; i < tensor.size(); ++i)
+      if (const double value = tensor.get_double(i); std::isfinite(value))
+        squares += (value - mean) * (value - mean);
+    text = fmt::format("mean {:.6g}  std {:.6g}  min {:.6g}  max {:.6g}", mean,
+                       std::sqrt(squares / static_cast<double>(range.finite)), range.least, range.most);
+  }
+  if (range.finite < tensor.size())
+    text += fmt::format("{}{} of {} not finite", text.empty() ? "" : "  ", tensor.size() - range.finite,
+                        tensor.size());
+  return text;
+}
+
+std::string sparkline_of(const Tensor& tensor) {
+  constexpr std::string_view heights[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr int width = 24, highest = 8;
+  constexpr std::int64_t least_values = 16;
+  const Range range = range_of(tensor);
+  if (range.finite < least_values || range.most == range.least) return {};
+  const std::vector<std::int64_t> counts = counts_of(tensor, range, width);
+  const auto most = static_cast<double>(*std::max_element(counts.begin(), counts.end()));
+  std::string line;
+  for (const std::int64_t count : counts) {
+    // What is there at all is seen.
+    const auto height = static_cast<int>(std::ceil(static_cast<double>(count) / most * highest));
+    line += heights[height];
+  }
+  return line;
+}
+
+std::string histogram_of(const Tensor& tensor, int bins) {
+  constexpr int most_bar = 40;
+  const Range range = range_of(tensor);
+  std::string text;
+  if (range.finite > 0) {
+    const int count = range.most == range.least ? 1 : bins;
+    const std::vector<std::int64_t> counts = counts_of(tensor, range, count);
+    const auto most = static_cast<double>(*std::max_element(counts.begin(), counts.end()));
+    for (int i = 0; i < count; ++i) {
+      const double share = static_cast<double>(i) / count;
+      const double begin = range.least * (1 - share) + range.most * share;
+      const std::int64_t held = counts[static_cast<std::size_t>(i)];
+      text +=
+          fmt::format("{:>12.5g} {} {}\n", begin, bar_of(static_cast<double>(held) / most, most_bar), held);
+    }
+    text += fmt::format("{:>12.5g}", range.most);
+  }
+  if (range.finite < tensor.size()) {
+    text += fmt::format("{}{} of {} not finite", text.empty() ? "" : "\n", tensor.size() - range.finite,
+                        tensor.size());
+  }
+  return text.empty() ? "no elements" : text;
+}
+
+std::string heat_map_of(const Tensor& tensor, int rows, int columns) {
+  constexpr std::string_view shades[] = {" ", "░", "▒", "▓", "█"};
+  constexpr int shade_count = 5;
+  const auto& shape = tensor.shape();
+  const std::int64_t height = shape.size() < 2 ? 1 : shape[shape.size() - 2];
+  const std::int64_t width = shape.empty() ? 1 : shape.back();
+  if (tensor.size() == 0) return "no elements";
+  const std::int64_t down = std::min<std::int64_t>(height, rows),
+                     across = std::min<std::int64_t>(width, columns);
+  // The mean of each block; one with a value that is not finite is none.
+  std::vector<double> cells;
+  Range range;
+  for (std::int64_t r = 0; r < down; ++r) {
+    for (std::int64_t c = 0; c < across; ++c) {
+      double sum = 0, count = 0;
+      for (std::int64_t y = r * height / down; y < (r + 1) * height / down; ++y)
+        for (std::int64_t x = c * width / across; x < (c + 1) * width / across; ++x, ++count)
+          sum += tensor.get_double(y * width + x);
+      const double mean = sum / count;
+      cells.push_back(mean);
+      if (!std::isfinite(mean)) continue;
+      range.least = range.finite == 0 ? mean : std::min(range.least, mean);
+      range.most = range.finite == 0 ? mean : std::max(range.most, mean);
+      ++range.finite;
+    }
+  }
+  std::string text;
+  for (std::int64_t r = 0; r < down; ++r) {
+    text += '|';
+    for (std::int64_t c = 0; c < across; ++c) {
+      const double value = cells[static_cast<std::size_t>(r * across + c)];
+      const int shade = std::min(static_cast<int>(place_in(range, value) * shade_count), shade_count - 1);
+      text += std::isfinite(value) ? shades[shade] : std::string_view("!");
+    }
+    text += "|\n";
+  }
+  text +=
+      fmt::format("'{}' {:.5g} to '{}' {:.5g}", shades[0], range.least, shades[shade_count - 1], range.most);
+  if (down < height || across < width)
+    text += fmt::format("; {} x {} elements by the means of {} x {} blocks", height, width, down, across);
+  return text;
+}
+
+}  // namespace relish

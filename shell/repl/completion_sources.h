@@ -1,0 +1,48 @@
+// The lists that completion takes its candidates from, each from the one place that knows them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/operators/op.h"
+#include "shell/command.h"
+#include "shell/repl/completion.h"
+
+namespace relish {
+
+class CompletionSources {
+ public:
+  explicit CompletionSources(const Workspace& workspace) : workspace_(workspace) {}
+
+  bool is_bound(std::string_view name) const;
+  // What is bound; `and_words`: with built-ins, commands, keywords and namespaces behind that.
+  std::vector<Candidate> names(bool and_words) const;
+  std::vector<Candidate> tensors() const;
+  std::vector<Candidate> modules() const;
+  std::vector<Candidate> functions() const;  // M.main, f
+  // Of a module, a value, or a namespace: "M.main" behind "M", "R.nn.relu" behind "R.nn".
+  std::vector<Candidate> members(const std::string& object) const;
+  std::vector<Candidate> decorators() const;
+  // Of the function that the text names; `behind` follows each.
+  std::vector<Candidate> parameters(std::string_view function, std::string_view behind = "") const;
+  std::vector<Candidate> operator_keywords(const Op& op, std::size_t from) const;
+  std::vector<Candidate> command_keywords(const Command& command) const;
+  std::vector<Candidate> commands() const;  // :gradient
+  std::vector<Candidate> command_options(const Command& command) const;
+  // Losses behind the option `loss`, and so on; and the options of one of them.
+  std::vector<Candidate> catalog(std::string_view option) const;
+  std::vector<Candidate> catalog_options(std::string_view entry) const;
+  // Names that have a page.
+  std::vector<Candidate> pages() const;
+  std::vector<Candidate> states() const;
+  std::vector<Candidate> files(std::string_view begun) const;
+  std::vector<Candidate> dtypes() const;
+  // "mean, sum or none" of a description: the words that a text may be.
+  std::vector<Candidate> choices(std::string_view doc) const;
+
+ private:
+  const Workspace& workspace_;
+};
+
+}  // namespace relish

@@ -1,0 +1,105 @@
+// Places and histories of texts.
+#include "shell/repl/edited_text.h"
+
+#include <algorithm>
+
+namespace relish {
+namespace {
+
+constexpr std::size_t most_changes = 500, most_kept_bytes = 4 << 20;
+
+bool is_later_byte(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+bool is_word_part(char c) {
+  return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+// The place `count` characters into the line that begins at `begin`, or its end.
+std::size_t place_in_line(std::string_view text, std::size_t begin, std::size_t count) {
+  std::size_t at = begin;
+  while (count > 0 && at < text.size() && text[at] != '\n') {
+    ++at;
+    while (at < text.size() && is_later_byte(text[at])) ++at;
+    --count;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::size_t characters_in(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !is_later_byte(c); }));
+}
+
+std::size_t line_begin(std::string_view text, std::size_t at) {
+  const std::size_t found = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
+  return found == std::string_view::npos ? 0 : found + 1;
+}
+
+std::size_t line_end(std::string_view text, std::size_t at) {
+  return std::min(text.find('\n', at), text.size());
+}
+
+std::size_t place_above(std::string_view text, std::size_t at) {
+  const std::size_t begin = line_begin(text, at);
+  if (begin == 0) return at;
+  return place_in_line(text, line_begin(text, begin - 1), characters_in(text.substr(begin, at - begin)));
+}
+
+std::size_t place_below(std::string_view text, std::size_t at) {
+  const std::size_t end = line_end(text, at);
+  if (end == text.size()) return at;
+  const std::size_t begin = line_begin(text, at);
+  return place_in_line(text, end + 1, characters_in(text.substr(begin, at - begin)));
+}
+
+std::size_t word_begin(std::string_view text, std::size_t at) {
+  while (at > 0 && !is_word_part(text[at - 1])) --at;
+  while (at > 0 && is_word_part(text[at - 1])) --at;
+  return at;
+}
+
+std::string indentation_behind(std::string_view text, std::size_t at) {
+  constexpr std::size_t step = 4;
+  const std::size_t begin = line_begin(text, at);
+  const std::string_view line = text.substr(begin, at - begin);
+  const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
+  const std::string_view words = line.substr(blanks);
+  std::size_t count = blanks;
+  if (words.substr(0, words.find_last_not_of(' ') + 1).ends_with(':')) count += step;
+  for (const std::string_view end : {"return", "break", "continue", "pass"}) {
+    const bool alone = words == end || words.starts_with(std::string(end) + " ");
+    if (alone && count >= step) count -= step;
+  }
+  return std::string(count, ' ');
+}
+
+void EditHistory::begin(const EditedText& now) {
+  before_ = {now};
+  bytes_ = now.text.size();
+}
+
+void EditHistory::note(const EditedText& now) {
+  if (!before_.empty() && before_.back().text == now.text) {
+    before_.back().cursor = now.cursor;
+    return;
+  }
+  before_.push_back(now);
+  bytes_ += now.text.size();
+  while (before_.size() > 2 && (before_.size() > most_changes || bytes_ > most_kept_bytes)) {
+    bytes_ -= before_.front().text.size();
+    before_.erase(before_.begin());
+  }
+}
+
+EditedText EditHistory::undo() {
+  if (before_.size() > 1) {
+    bytes_ -= before_.back().text.size();
+    before_.pop_back();
+  }
+  return before_.empty() ? EditedText{} : before_.back();
+}
+
+}  // namespace relish

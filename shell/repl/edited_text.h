@@ -1,0 +1,48 @@
+// A text with a cursor, as keys see it: its lines, the way to go back, and what was cut. Nothing here knows a
+// terminal.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace relish {
+
+struct EditedText {
+  std::string text;
+  std::size_t cursor = 0;
+
+  bool operator==(const EditedText&) const = default;
+};
+
+// Places in a text, by bytes.
+std::size_t line_begin(std::string_view text, std::size_t at);
+std::size_t line_end(std::string_view text, std::size_t at);
+// The place in the line above or below that has as many characters in front of it; where there is no such
+// line, `at` itself.
+std::size_t place_above(std::string_view text, std::size_t at);
+std::size_t place_below(std::string_view text, std::size_t at);
+std::size_t word_begin(std::string_view text, std::size_t at);
+// How many characters there are.
+std::size_t characters_in(std::string_view text);
+
+// The blanks that a line behind that at the cursor begins with: those of the line, more behind a header, less
+// behind what ends a block.
+std::string indentation_behind(std::string_view text, std::size_t at);
+
+// What was there before each change, to go back to.
+class EditHistory {
+ public:
+  void begin(const EditedText& now);
+  // The present text, once for each change.
+  void note(const EditedText& now);
+  // The text before; the present one where there is none.
+  EditedText undo();
+
+ private:
+  std::vector<EditedText> before_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace relish

@@ -1,0 +1,441 @@
+// libedit without its display.
+#include "shell/repl/screen_editor.h"
+
+#include <histedit.h>
+
+#include <algorithm>
+#include <clocale>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "shell/repl/edited_text.h"
+#include "shell/repl/menu.h"
+#include "shell/repl/screen.h"
+#include "shell/repl/terminal_keys.h"
+
+namespace relish {
+namespace {
+
+constexpr int searched_inputs = 1000;
+constexpr char fill_key[] = "\x1b[990~";
+constexpr std::string_view prompt_end = ">>> ", open_prompt_end = "... ";  // as long
+
+}  // namespace
+
+struct ScreenEditor::Impl {
+  EditLine* editor = nullptr;
+  History* history = nullptr;
+  FILE* nowhere = nullptr;  // where libedit draws
+  EditorQuestions questions;
+  bool colors = true;
+  std::vector<std::string> inputs;  // the newest last
+
+  // Of the input that is read.
+  std::string prompt, next_prompt, fill, result;
+  bool interrupted = false, dropped = false, accepted = false;
+  std::size_t drawn_row = 0;  // of the cursor, as it was drawn
+  EditHistory changes;
+  std::size_t recalled_at = 0;  // in `inputs`; its size for what is typed
+  std::string typed;            // before an input was recalled
+  std::string block;            // as it was pasted or recalled: one Enter runs it
+  std::string cut;
+  std::vector<Candidate> menu;
+  std::size_t menu_begin = 0;
+  bool menu_asked = false;  // by the last key
+  bool in_key = false;      // the keys so far may be the beginning of one that has several
+
+  static Impl& of(EditLine* editor) {
+    void* data = nullptr;
+    el_get(editor, EL_CLIENTDATA, &data);
+    return *static_cast<Impl*>(data);
+  }
+
+  EditedText now() const {
+    const LineInfo* line = el_line(editor);
+    return {std::string(line->buffer, line->lastchar), static_cast<std::size_t>(line->cursor - line->buffer)};
+  }
+
+  void move_to(std::size_t place) {
+    const EditedText here = now();
+    const std::size_t from = std::min(place, here.cursor), to = std::max(place, here.cursor);
+    const auto count = static_cast<int>(characters_in(std::string_view(here.text).substr(from, to - from)));
+    el_cursor(editor, place < here.cursor ? -count : count);
+  }
+
+  // Takes what stands between the places away.
+  void erase(std::size_t from, std::size_t to) {
+    const EditedText here = now();
+    move_to(to);
+    const std::size_t count = characters_in(std::string_view(here.text).substr(from, to - from));
+    if (count > 0) el_deletestr(editor, static_cast<int>(count));
+  }
+
+  void insert(const std::string& text) {
+    if (!text.empty()) el_insertstr(editor, text.c_str());
+  }
+
+  void replace(const EditedText& by) {
+    erase(0, now().text.size());
+    insert(by.text);
+    move_to(by.cursor);
+  }
+
+  // --- What is seen.
+
+  std::vector<std::string> below(const EditedText& text) const {
+    std::vector<std::string> lines = menu_lines(menu, menu_begin);
+    if (menu.empty()) {
+      std::string status = questions.status(std::string_view(text.text).substr(0, text.cursor));
+      if (!status.empty()) lines.push_back(std::move(status));
+    }
+    return lines;
+  }
+
+  void draw(bool last = false) {
+    const EditedText text = now();
+    const TerminalSize size = terminal_size();
+    EditorView view;
+    view.text = text.text;
+    view.cursor = last ? text.text.size() : text.cursor;
+    view.prompt = prompt;
+    view.next_prompt = next_prompt;
+    view.columns = size.columns;
+    view.rows = size.rows;
+    view.colors = colors;
+    if (!last) view.below = below(text);
+    write_terminal(bytes_of(picture_of(view), drawn_row));
+    changes.note(text);
+  }
+
+  // The terminal has another size, or was another program's for a while.
+  void redraw() {
+    el_resize(editor);
+    el_set(editor, EL_PREP_TERM, 1);
+    draw();
+  }
+
+  static int read_character(EditLine* editor, wchar_t* character) {
+    Impl& self = of(editor);
+    // What arrives at once is drawn once.
+    if (!keys_wait()) self.draw();
+    const KeyEvent event = read_key(*character, [&] { self.redraw(); });
+    if (!self.menu_asked) self.menu.clear();
+    self.menu_asked = false;
+    if (event == KeyEvent::Interrupted) self.interrupted = true;
+    if (event == KeyEvent::Character) {
+      self.take_block(*character);
+      return 1;
+    }
+    return event == KeyEvent::End ? 0 : -1;
+  }
+
+  // Text that arrives at once goes into the line at once, behind a first character that is no part of a key
+  // or of a search.
+  void take_block(wchar_t& character) {
+    constexpr wchar_t escape = 0x1B, more_keys = 0x18, search = 0x12, blank = 0x20;
+    if (character < blank) {
+      in_key = character == escape || character == more_keys || character == search;
+      return;
+    }
+    if (in_key || character >= 0x7F) return;
+    const std::string text = take_text_at_once();
+    if (text.empty()) return;
+    // The last one is the key.
+    const char first[] = {static_cast<char>(character), 0};
+    insert(first + text.substr(0, text.size() - 1));
+    character = static_cast<unsigned char>(text.back());
+  }
+
+  // --- Keys.
+
+  static unsigned char take_paste(EditLine* editor, int) {
+    Impl& self = of(editor);
+    std::string text;
+    if (!read_paste(text, [&] { self.redraw(); })) return CC_EOF;
+    self.insert(text);
+    self.block = self.now().text;
+    return CC_NORM;
+  }
+
+  static unsigned char take_fill(EditLine* editor, int) {
+    Impl& self = of(editor);
+    self.insert(self.fill);
+    self.block = self.fill;
+    return CC_NORM;
+  }
+
+  static unsigned char end_or_delete(EditLine* editor, int) {
+    Impl& self = of(editor);
+    const EditedText text = self.now();
+    if (text.cursor < text.text.size()) {
+      el_cursor(editor, 1);
+      el_deletestr(editor, 1);
+      return CC_NORM;
+    }
+    self.dropped = !text.text.empty();
+    return CC_EOF;
+  }
+
+  // Of a block that arrives at once only an empty line can be the end: so it is read in linear time.
+  bool inside_arriving_block() const {
+    if (!keys_wait()) return false;
+    const LineInfoW* line = el_wline(editor);
+    const std::wstring_view text(line->buffer, static_cast<std::size_t>(line->lastchar - line->buffer));
+    const std::size_t first_end = text.find(L'\n');
+    const bool opens =
+        !text.empty() && (text.front() == L'@' || (first_end != std::wstring_view::npos && first_end > 0 &&
+                                                   text[first_end - 1] == L':'));
+    const std::size_t last = text.rfind(L'\n');
+    const std::wstring_view row = last == std::wstring_view::npos ? text : text.substr(last + 1);
+    return opens && row.find_first_not_of(L' ') != std::wstring_view::npos;
+  }
+
+  // Runs a whole input; in another one it begins a line.
+  static unsigned char enter(EditLine* editor, int) {
+    Impl& self = of(editor);
+    if (self.inside_arriving_block()) {
+      self.insert("\n");
+      return CC_NORM;
+    }
+    const EditedText here = self.now();
+    std::string text = here.text;
+    // A line of blanks is an empty one.
+    const std::size_t last = line_begin(text, text.size());
+    if (text.find_first_not_of(' ', last) == std::string::npos) text.resize(last);
+    const Missing missing = self.questions.missing(text + "\n");
+    const bool whole_block = !self.block.empty() && here.text == self.block;
+    if (missing == Missing::Nothing || (missing == Missing::BlankLine && whole_block)) {
+      self.accepted = true;
+      self.result = here.text;
+      return CC_NEWLINE;
+    }
+    return new_line(editor, 0);
+  }
+
+  static unsigned char new_line(EditLine* editor, int) {
+    Impl& self = of(editor);
+    const EditedText here = self.now();
+    // Text that arrives at once has its own blanks.
+    const bool typed_by_hand = !keys_wait();
+    self.insert("\n" + (typed_by_hand ? indentation_behind(here.text, here.cursor) : std::string()));
+    return CC_NORM;
+  }
+
+  void recall(std::size_t place) {
+    if (recalled_at == inputs.size()) typed = now().text;
+    recalled_at = place;
+    const std::string& text = place == inputs.size() ? typed : inputs[place];
+    replace({text, text.size()});
+    block = place == inputs.size() ? std::string() : text;
+  }
+
+  static unsigned char up(EditLine* editor, int) {
+    Impl& self = of(editor);
+    const EditedText here = self.now();
+    if (line_begin(here.text, here.cursor) > 0) {
+      self.move_to(place_above(here.text, here.cursor));
+    } else if (self.recalled_at > 0) {
+      self.recall(self.recalled_at - 1);
+    }
+    return CC_NORM;
+  }
+
+  static unsigned char down(EditLine* editor, int) {
+    Impl& self = of(editor);
+    const EditedText here = self.now();
+    if (line_end(here.text, here.cursor) < here.text.size()) {
+      self.move_to(place_below(here.text, here.cursor));
+    } else if (self.recalled_at < self.inputs.size()) {
+      self.recall(self.recalled_at + 1);
+    }
+    return CC_NORM;
+  }
+
+  static unsigned char home(EditLine* editor, int) {
+    Impl& self = of(editor);
+    const EditedText here = self.now();
+    self.move_to(line_begin(here.text, here.cursor));
+    return CC_NORM;
+  }
+
+  static unsigned char end(EditLine* editor, int) {
+    Impl& self = of(editor);
+    const EditedText here = self.now();
+    self.move_to(line_end(here.text, here.cursor));
+    return CC_NORM;
+  }
+
+  void cut_out(const EditedText& here, std::size_t from, std::size_t to) {
+    if (from == to) return;
+    cut = here.text.substr(from, to - from);
+    erase(from, to);
+  }
+
+  static unsigned char cut_to_end(EditLine* editor, int) {
+    Impl& self = of(editor);
+    const EditedText here = self.now();
+    const std::size_t end = line_end(here.text, here.cursor);
+    // At its end the line takes the next one up.
+    self.cut_out(here, here.cursor, end == here.cursor && end < here.text.size() ? end + 1 : end);
+    return CC_NORM;
+  }
+
+  static unsigned char cut_to_begin(EditLine* editor, int) {
+    Impl& self = of(editor);
+    const EditedText here = self.now();
+    self.cut_out(here, line_begin(here.text, here.cursor), here.cursor);
+    return CC_NORM;
+  }
+
+  static unsigned char cut_word(EditLine* editor, int) {
+    Impl& self = of(editor);
+    const EditedText here = self.now();
+    self.cut_out(here, word_begin(here.text, here.cursor), here.cursor);
+    return CC_NORM;
+  }
+
+  static unsigned char put_back(EditLine* editor, int) {
+    of(editor).insert(of(editor).cut);
+    return CC_NORM;
+  }
+
+  static unsigned char undo(EditLine* editor, int) {
+    Impl& self = of(editor);
+    self.changes.note(self.now());
+    self.replace(self.changes.undo());
+    return CC_NORM;
+  }
+
+  static unsigned char clear_screen(EditLine* editor, int) {
+    write_terminal("\x1b[H\x1b[2J");
+    of(editor).drawn_row = 0;
+    return CC_NORM;
+  }
+
+  static unsigned char complete_word(EditLine* editor, int) {
+    Impl& self = of(editor);
+    const EditedText here = self.now();
+    const std::string before = here.text.substr(0, here.cursor);
+    if (before.find_first_not_of(' ', line_begin(before, before.size())) == std::string::npos) {
+      self.insert("    ");
+      return CC_NORM;
+    }
+    if (!self.menu.empty()) {
+      self.menu_begin = self.menu_begin + menu_rows < self.menu.size() ? self.menu_begin + menu_rows : 0;
+      self.menu_asked = true;
+      return CC_NORM;
+    }
+    Completions found = self.questions.complete(before);
+    const std::string more = common_continuation(found);
+    self.insert(more);
+    if (more.empty() && found.candidates.size() > 1) {
+      self.menu = std::move(found.candidates);
+      self.menu_begin = 0;
+      self.menu_asked = true;
+    }
+    return CC_NORM;
+  }
+
+  void bind_keys() {
+    struct Key {
+      const char* name;
+      const char* what;
+      unsigned char (*run)(EditLine*, int);
+      std::vector<const char*> keys;
+    };
+    const std::vector<Key> keys = {
+        {"relish-complete", "completes a name", &Impl::complete_word, {"\t"}},
+        {"relish-paste", "takes a paste as one text", &Impl::take_paste, {paste_mark}},
+        {"relish-fill", "takes what the session proposes", &Impl::take_fill, {fill_key}},
+        {"relish-end", "leaves, drops the input, or deletes a character", &Impl::end_or_delete, {"^D"}},
+        {"relish-enter", "runs the input, or begins a line", &Impl::enter, {"^M", "^J"}},
+        {"relish-line", "begins a line", &Impl::new_line, {"\x1b\r", "\x1b\n"}},
+        {"relish-up", "a line up, or the input before", &Impl::up, {"\x1b[A", "\x1bOA", "^P"}},
+        {"relish-down", "a line down, or the next input", &Impl::down, {"\x1b[B", "\x1bOB", "^N"}},
+        {"relish-home", "to the beginning of the line", &Impl::home, {"^A", "\x1b[H", "\x1bOH", "\x1b[1~"}},
+        {"relish-line-end", "to the end of the line", &Impl::end, {"^E", "\x1b[F", "\x1bOF", "\x1b[4~"}},
+        {"relish-cut", "cuts to the end of the line", &Impl::cut_to_end, {"^K"}},
+        {"relish-cut-line", "cuts to the beginning of the line", &Impl::cut_to_begin, {"^U"}},
+        {"relish-cut-word", "cuts the word before", &Impl::cut_word, {"^W"}},
+        {"relish-put", "puts back what was cut", &Impl::put_back, {"^Y"}},
+        {"relish-undo", "takes the last change back", &Impl::undo, {"^_", "^X^U"}},
+        {"relish-clear", "clears the screen", &Impl::clear_screen, {"^L"}},
+    };
+    for (const Key& key : keys) {
+      el_set(editor, EL_ADDFN, key.name, key.what, key.run);
+      for (const char* each : key.keys) el_set(editor, EL_BIND, each, key.name, nullptr);
+    }
+    el_set(editor, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+  }
+};
+
+bool terminal_can_draw() {
+  const char* terminal = std::getenv("TERM");
+  return terminal && *terminal && std::string_view(terminal) != "dumb";
+}
+
+ScreenEditor::ScreenEditor(EditorQuestions questions, bool colors) : impl_(std::make_unique<Impl>()) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  impl_->questions = std::move(questions);
+  impl_->colors = colors;
+  impl_->nowhere = std::fopen("/dev/null", "w");
+  FILE* out = impl_->nowhere ? impl_->nowhere : stdout;
+  impl_->editor = el_init_fd("relish", stdin, out, out, 0, 1, 2);
+  impl_->history = history_init();
+  HistEvent event;
+  history(impl_->history, &event, H_SETSIZE, searched_inputs);
+  history(impl_->history, &event, H_SETUNIQUE, 1);
+  EditLine* editor = impl_->editor;
+  el_set(editor, EL_CLIENTDATA, impl_.get());
+  el_set(editor, EL_EDITOR, "emacs");
+  el_set(editor, EL_SIGNAL, 0);
+  el_set(editor, EL_HIST, history, impl_->history);
+  el_set(editor, EL_GETCFN, &Impl::read_character);
+  impl_->bind_keys();
+  el_source(editor, nullptr);  // ~/.editrc
+  begin_terminal_keys();
+}
+
+ScreenEditor::~ScreenEditor() {
+  end_terminal_keys();
+  history_end(impl_->history);
+  el_end(impl_->editor);
+  if (impl_->nowhere) std::fclose(impl_->nowhere);
+}
+
+Editor::Event ScreenEditor::read(const std::string& prompt, std::string& line, bool) {
+  Impl& self = *impl_;
+  self.prompt = prompt;
+  const std::size_t place = prompt.size() - std::min(prompt.size(), prompt_end.size());
+  self.next_prompt = std::string(place, ' ') + std::string(open_prompt_end);
+  self.interrupted = self.dropped = self.accepted = false;
+  self.drawn_row = 0;
+  self.changes.begin({});
+  self.recalled_at = self.inputs.size();
+  self.block.clear();
+  self.menu.clear();
+  if (!self.fill.empty()) el_push(self.editor, fill_key);
+  int count = 0;
+  el_gets(self.editor, &count);
+  self.fill.clear();
+  const bool ended = !self.accepted && !self.interrupted && !self.dropped;
+  self.draw(true);
+  if (self.interrupted) return Event::Interrupt;
+  if (self.dropped) return Event::Drop;
+  if (ended) return Event::EndOfInput;
+  write_terminal("\r\n");
+  line = std::move(self.result);
+  return Event::Line;
+}
+
+void ScreenEditor::remember(const std::string& input) {
+  HistEvent event;
+  history(impl_->history, &event, H_ENTER, input.c_str());
+  if (impl_->inputs.empty() || impl_->inputs.back() != input) impl_->inputs.push_back(input);
+}
+
+void ScreenEditor::prefill(const std::string& text) { impl_->fill = text; }
+
+}  // namespace relish

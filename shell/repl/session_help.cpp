@@ -1,0 +1,69 @@
+// Commands by theme; one that no theme names stands under the last.
+#include "shell/repl/session_help.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "shell/command.h"
+
+namespace relish {
+namespace {
+
+struct Theme {
+  std::string_view title;
+  std::vector<std::string_view> commands;
+};
+
+const std::array<Theme, 7>& themes() {
+  static const std::array<Theme, 7> all = {{
+      {"States", {"undo", "redo", "goto", "branch", "branches", "snapshot", "history", "set", "tier"}},
+      {"Seeing", {"vars", "info", "type", "shape", "stats", "hist", "heat", "uses", "where", "diff"}},
+      {"Transforms",
+       {"gradient", "bind_params", "append_loss", "decompose", "optimizer", "setup_trainer", "passes",
+        "redo_derived"}},
+      {"The compiled tier", {"legalize", "fuse", "schedule", "lower", "dce", "machine", "profile", "time"}},
+      {"Running", {"call", "run", "train", "evaluate", "check_gradients"}},
+      {"Files", {"load", "fmt", "check"}},
+      {"Finding, mending", {"doc", "ops", "fix", "edit"}},
+  }};
+  return all;
+}
+
+std::string line_of(std::string_view name, std::string_view summary) {
+  return fmt::format("  {:<18} {}\n", name, summary);
+}
+
+}  // namespace
+
+std::string session_help() {
+  std::string text =
+      "Statements are run as they are typed; an empty line ends a block, two end a class.\n"
+      "Tab completes, Ctrl-R searches earlier inputs, Ctrl-C drops the input or stops the running statement,\n"
+      "Ctrl-D leaves.\n";
+  std::vector<const Command*> rest;
+  for (const Command* command : all_commands())
+    if (is_session_command(*command) && command->name != "help" && command->name != "save")
+      rest.push_back(command);
+  for (const Theme& theme : themes()) {
+    text += fmt::format("\n{}\n", theme.title);
+    for (const std::string_view name : theme.commands) {
+      const auto found =
+          std::find_if(rest.begin(), rest.end(), [&](const Command* each) { return each->name == name; });
+      if (found == rest.end()) continue;
+      text += line_of(":" + shell_name(name), (*found)->summary);
+      rest.erase(found);
+    }
+  }
+  text += "\nMore\n";
+  text += line_of(":help [NAME]", "this, or the page of a command, operator or built-in");
+  text += line_of(":save FILE", "writes the session's statements; with --overwrite over any file");
+  for (const Command* command : rest) text += line_of(":" + shell_name(command->name), command->summary);
+  text += line_of(":quit", "leaves");
+  text.pop_back();
+  return text;
+}
+
+}  // namespace relish

@@ -1,0 +1,81 @@
+// Replacement of words by the nearest ones.
+#include "shell/workspace/proposal.h"
+
+#include <algorithm>
+
+#include "frontend/text/scanner.h"
+
+namespace relish {
+namespace {
+
+struct Replacement {
+  std::string wrong, right;
+};
+
+// The text at the place of a diagnostic, if that is one name.
+std::string name_at(Span span) {
+  const SourceFile* source = Sources::instance().find(span.file);
+  if (!source || span.end > source->text().size()) return {};
+  const std::string_view text = source->text().substr(span.begin, span.end - span.begin);
+  const bool name = std::all_of(text.begin(), text.end(), [](char c) { return is_name_part(c) || c == '.'; });
+  return name ? std::string(text) : std::string();
+}
+
+// Of "unknown name 'wieght'; did you mean 'weight'?": what stands there, or else what is quoted first.
+std::optional<Replacement> replacement_of(const Diagnostic& diagnostic) {
+  constexpr std::string_view asks = "did you mean '";
+  const std::string_view message = diagnostic.message;
+  const std::size_t hint = message.rfind(asks);
+  if (hint == std::string_view::npos) return std::nullopt;
+  const std::string_view behind = message.substr(hint + asks.size());
+  const std::size_t right_end = behind.find('\'');
+  if (right_end == std::string_view::npos) return std::nullopt;
+  std::string right(behind.substr(0, right_end)), wrong = name_at(diagnostic.span);
+  if (wrong.empty()) {
+    const std::size_t begin = message.find('\''), end = message.find('\'', begin + 1);
+    if (begin >= hint || end >= hint) return std::nullopt;
+    wrong = message.substr(begin + 1, end - begin - 1);
+  }
+  if (wrong.starts_with(':') && !right.starts_with(':')) right = ":" + right;
+  return Replacement{std::move(wrong), std::move(right)};
+}
+
+// Where the word stands in the text from `at` on, not as part of a longer one.
+std::size_t place_of_word(std::string_view text, std::string_view word, std::size_t at) {
+  for (; (at = text.find(word, at)) != std::string_view::npos; ++at) {
+    const std::size_t end = at + word.size();
+    const bool begins = at == 0 || !is_name_part(text[at - 1]) || !is_name_part(word.front());
+    const bool ends = end >= text.size() || !is_name_part(text[end]) || !is_name_part(word.back());
+    if (begins && ends) return at;
+  }
+  return std::string_view::npos;
+}
+
+// Where the line of a diagnostic begins; its sources number lines as the input does.
+std::size_t begin_of_line(std::string_view input, Span span) {
+  const SourceFile* source = Sources::instance().find(span.file);
+  if (!source) return 0;
+  std::size_t at = 0;
+  for (std::uint32_t line = source->position(span.begin).line; line > 1; --line) {
+    const std::size_t end = input.find('\n', at);
+    if (end == std::string_view::npos) return 0;
+    at = end + 1;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::optional<std::string> corrected_input(std::string_view input, std::span<const Diagnostic> diagnostics) {
+  std::string text(input);
+  for (const Diagnostic& diagnostic : diagnostics) {
+    const auto replacement = replacement_of(diagnostic);
+    if (!replacement || replacement->wrong.empty()) continue;
+    std::size_t at = place_of_word(text, replacement->wrong, begin_of_line(text, diagnostic.span));
+    if (at == std::string_view::npos) at = place_of_word(text, replacement->wrong, 0);
+    if (at != std::string_view::npos) text.replace(at, replacement->wrong.size(), replacement->right);
+  }
+  return text == input ? std::nullopt : std::optional<std::string>(std::move(text));
+}
+
+}  // namespace relish

@@ -1,0 +1,366 @@
+// The editor's parts that know no terminal: places in texts, colours, pictures, where the cursor stands, and
+// what is proposed there.
+#include <catch2/catch.hpp>
+
+#include <clocale>
+#include <cstdlib>
+
+#include "shell/program/highlight.h"
+#include "shell/repl/completion.h"
+#include "shell/repl/cursor_place.h"
+#include "shell/repl/edited_text.h"
+#include "shell/repl/input_parts.h"
+#include "shell/repl/screen.h"
+#include "shell/repl/status_line.h"
+#include "tests/golden/terminal_screen.h"
+#include "tests/unit/shell/session_harness.h"
+
+using namespace relish;
+using relish::testing::SessionHarness;
+using relish::testing::TerminalScreen;
+
+namespace {
+
+const std::string two_layers =
+    "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((2, 3), \"float32\"), w: R.Tensor((3, 4), "
+    "\"float32\")):\n        h = R.matmul(x, w)\n        return h\n";
+
+std::vector<std::string> rows_of(const EditorView& view) {
+  TerminalScreen screen(view.columns, view.rows);
+  std::size_t row = 0;
+  screen.write(bytes_of(picture_of(view), row));
+  CHECK(screen.unknown().empty());
+  return screen.rows();
+}
+
+// A letter for the kind of each byte.
+std::string kinds_of(std::string_view text) {
+  std::string kinds(text.size(), '.');
+  for (const TokenSpan& span : token_spans(text))
+    for (std::size_t i = span.begin; i < span.end; ++i)
+      kinds[i] = "ksncN@:!"[static_cast<std::size_t>(span.kind)];
+  return kinds;
+}
+
+}  // namespace
+
+TEST_CASE("editor: lines and words of a text") {
+  const std::string text = "def f(x):\n    réé = 1\n    return réé";
+  CHECK(line_begin(text, 0) == 0);
+  CHECK(line_begin(text, 9) == 0);
+  CHECK(line_begin(text, 10) == 10);
+  CHECK(line_end(text, 0) == 9);
+  CHECK(line_end(text, text.size()) == text.size());
+  // Places are counted in characters, not in bytes.
+  const std::size_t last = text.size();
+  CHECK(text.substr(place_above(text, last)) == "\n    return réé");
+  CHECK(text.substr(place_above(text, place_above(text, last))) == "\n    réé = 1\n    return réé");
+  CHECK(place_above(text, 3) == 3);
+  CHECK(place_below(text, last) == last);
+  CHECK(place_below(text, 3) == 13);
+  CHECK(characters_in("réé") == 3);
+  CHECK(text.substr(word_begin(text, text.size())) == "réé");
+  CHECK(word_begin("a.bc  ", 6) == 2);
+}
+
+TEST_CASE("editor: the blanks that a new line begins with") {
+  const auto behind = [](std::string_view text) { return indentation_behind(text, text.size()).size(); };
+  CHECK(behind("x = 1") == 0);
+  CHECK(behind("for i in x:") == 4);
+  CHECK(behind("class M:\n    def f():  ") == 8);
+  CHECK(behind("    y = 1") == 4);
+  CHECK(behind("        return y") == 4);
+  CHECK(behind("        returned = y") == 8);
+  CHECK(behind("pass") == 0);
+}
+
+TEST_CASE("editor: undo goes over changes, not over moves") {
+  EditHistory history;
+  history.begin({});
+  history.note({"a", 1});
+  history.note({"ab", 2});
+  history.note({"ab", 0});
+  CHECK(history.undo() == EditedText{"a", 1});
+  history.note({"a", 0});
+  history.note({"ax", 2});
+  CHECK(history.undo() == EditedText{"a", 0});
+  CHECK(history.undo() == EditedText{});
+  CHECK(history.undo() == EditedText{});
+}
+
+TEST_CASE("editor: kinds of tokens") {
+  start_language();
+  CHECK(kinds_of("for x in 1.5:") == "kkk...kk.nnn.");
+  CHECK(kinds_of("a = 'b' # c") == "....sss.ccc");
+  CHECK(kinds_of("R.exp(x)) R.nothere(1)") == "NNNNN...!.!!!!!!!!!.n.");
+  CHECK(kinds_of("@R.function") == "@@@@@@@@@@@");
+  CHECK(kinds_of(":undo 2") == ":::::.n");
+  CHECK(kinds_of(":nope 2") == "!!!!!.n");
+  CHECK(kinds_of("x = \"open\ny") == "....!!!!!..");
+  CHECK(kinds_of("x = \"open") == "....sssss");
+  CHECK(kinds_of("d['a']: 1")[6] == '.');
+  // Taken out again, the colours leave the text.
+  const std::string text = "def f(x):  # twice\n    return R.add(x, 2.0)\n";
+  std::string colored = in_colors(text);
+  for (std::size_t at = colored.find('\x1b'); at != std::string::npos; at = colored.find('\x1b'))
+    colored.erase(at, colored.find('m', at) + 1 - at);
+  CHECK(colored == text);
+}
+
+TEST_CASE("editor: pictures") {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  EditorView view;
+  view.prompt = "[1] >>> ";
+  view.next_prompt = "    ... ";
+  view.text = "for i in x:\n    print(i)";
+  view.cursor = 3;
+  view.columns = 30;
+  view.rows = 6;
+  view.below = {"main, the start | jit"};
+  CHECK(rows_of(view) ==
+        std::vector<std::string>{"[1] >>> for_i in x:", "    ...     print(i)", "main, the start | jit"});
+  // A line as wide as the terminal, and one that is wider.
+  view.text = "abcdefghijklmnopqrstuv";
+  view.cursor = view.text.size();
+  CHECK(rows_of(view) ==
+        std::vector<std::string>{"[1] >>> abcdefghijklmnopqrstuv", "_", "main, the start | jit"});
+  view.text = "abcdefghijklmnopqrstuvwxyz";
+  view.cursor = 23;
+  CHECK(rows_of(view) ==
+        std::vector<std::string>{"[1] >>> abcdefghijklmnopqrstuv", "w[x]yz", "main, the start | jit"});
+}
+
+TEST_CASE("editor: of more rows than the terminal has those around the cursor are seen") {
+  std::string text;
+  for (int i = 0; i < 50; ++i) text += (i > 0 ? "\n" : "") + std::to_string(i);
+  EditorView view;
+  view.prompt = view.next_prompt = "> ";
+  view.text = text;
+  view.columns = 20;
+  view.rows = 10;
+  view.below = {"status"};
+  for (const std::size_t line : {0, 7, 25, 49}) {
+    const std::string number = std::to_string(line);
+    view.cursor = line < 10 ? line * 2 : 20 + (line - 10) * 3;
+    const std::vector<std::string> rows = rows_of(view);
+    INFO(number);
+    CHECK(rows.size() == 9);
+    CHECK(rows.back() == "status");
+    const std::string with_cursor = "> [" + number.substr(0, 1) + "]" + number.substr(1);
+    CHECK(std::count(rows.begin(), rows.end(), with_cursor) == 1);
+  }
+}
+
+TEST_CASE("editor: where the cursor stands") {
+  CursorPlace place = cursor_place("y = R.nn.conv2d(x, w, str");
+  CHECK(place.callee == "R.nn.conv2d");
+  CHECK(place.argument == 2);
+  CHECK(place.word == "str");
+  CHECK(place.subject == "x");
+  place = cursor_place("f(a, g(b), wrt=[\"x\", \"w");
+  CHECK(place.callee == "f");
+  CHECK(place.keyword == "wrt");
+  CHECK(place.in_string);
+  CHECK(place.word == "w");
+  place = cursor_place("f(a == b, c");
+  CHECK(place.keyword.empty());
+  place = cursor_place("x = 1  # f(a");
+  CHECK(place.in_comment);
+  place = cursor_place("M@be");
+  CHECK(place.behind_at);
+  CHECK(cursor_place("@R.fu").decorator);
+  place = cursor_place("x = 1\n:gradient M.main --wrt x,w");
+  CHECK(place.command == "gradient");
+  CHECK(place.option == "wrt");
+  CHECK(place.word == "w");
+  CHECK(place.words == std::vector<std::string_view>{"M.main", "--wrt"});
+  // Inside brackets a ':' begins no command.
+  CHECK_FALSE(cursor_place("f(\n:gra").command_line);
+  CHECK(names_bound_in(
+            "def f(a, b: R.Tensor((2,), \"float32\") = 1):\n  for i, j in x:\n    y: T = 1\n  with a "
+            "as w:\n    import m as k\n  z == 1\n") ==
+        std::vector<std::string>{"k", "w", "y", "j", "i", "b", "a", "f"});
+}
+
+TEST_CASE("editor: completion by place") {
+  SessionHarness session;
+  session(two_layers + "x = ones((2, 3))\ncount = 5\nlabels = {'a': 1}\n");
+  session(":snapshot before");
+  const auto first = [&](std::string_view text) {
+    std::vector<std::string> found;
+    for (const Candidate& candidate : complete(session.workspace(), text).candidates) {
+      found.push_back(candidate.text);
+      if (found.size() == 5) break;
+    }
+    return found;
+  };
+  struct Row {
+    std::string_view text, wanted;
+  };
+  const Row rows[] = {
+      {"R.nn.re", "R.nn.relu"},
+      {"y = R.mat", "R.matmul"},
+      {"R.nn.conv2d(x, x, str", "strides="},
+      {"R.nn.conv2d(x, x, strides=1, pad", "padding="},
+      {"R.nn.pad(x, pad_mode=\"ref", "reflect"},
+      {"R.astype(x, \"flo", "float16"},
+      {"def f(a: R.Tensor((2,), \"flo", "float16"},
+      {"M.ma", "M.main"},
+      {"M.main(", "x="},
+      {"M.main(x, w", "w="},
+      {"gradient(M.main, w", "wrt="},
+      {"gradient(M.main, wrt=[\"", "x"},
+      {"gradient(M.main, wrt=[\"x\", \"", "w"},
+      {"setup_trainer(M.main, loss=\"cross", "cross_entropy"},
+      {"setup_trainer(M.main, optimizer=\"adam(bet", "betas="},
+      {"x.sh", "x.shape"},
+      {"labels.ge", "labels.get"},
+      {"cou", "count"},
+      {"x@be", "before"},
+      {"x@ma", "main"},
+      {":gr", ":gradient"},
+      {":gradient M.main --w", "--wrt"},
+      {":gradient M.main --wrt ", "x"},
+      {":gradient M.main --wrt x,", "w"},
+      {":gradient M", "M.main"},
+      {":dce ", "M"},
+      {":trainer M.main --loss mse --opt", "--optimizer"},
+      {":trainer M.main --loss ms", "mse"},
+      {":time M.main --arg w", "w="},
+      {":time M.main --vs M", "M.main"},
+      {":tier in", "interp"},
+      {":set th", "threads"},
+      {":set tier j", "jit"},
+      {":goto be", "before"},
+      {":diff be", "before"},
+      {":doc softm", "softmax"},
+      {":doc R.nn.softm", "R.nn.softmax"},
+      {":help grad", "gradient"},
+      {":info cou", "count"},
+      {"@I.", "I.ir_module"},
+      {"@R.f", "R.function"},
+      {"T.gr", "T.grid"},
+      {"R.data", "R.dataflow"},
+      {"relish.gra", "relish.gradient"},
+      {"def f(alpha):\n    return al", "alpha"},
+      {"alphabet = 1\nprint(alph", "alphabet"},
+      {"for index in range(3):\n    print(ind", "index"},
+      {"imp", "import"},
+      {"pri", "print"},
+      {"x = [cou", "count"},
+  };
+  for (const Row& row : rows) {
+    const std::vector<std::string> found = first(row.text);
+    INFO(row.text << " -> " << fmt::format("{}", fmt::join(found, ", ")));
+    CHECK(std::find(found.begin(), found.end(), row.wanted) != found.end());
+  }
+  CHECK(first("# cou").empty());
+  CHECK(first("y = 'cou").empty());
+  CHECK(first("").empty());
+  // Where an operator wants a tensor, tensors come first.
+  CHECK(first("R.exp(").front() == "x");
+}
+
+TEST_CASE("editor: the line below tells how a call is written") {
+  SessionHarness session;
+  session(two_layers);
+  const auto status = [&](std::string_view text) { return status_line(session.workspace(), text); };
+  CHECK(status("R.nn.softmax(x").starts_with("R.nn.softmax("));
+  CHECK(status("M.main(").find("w: R.Tensor((3, 4)") != std::string::npos);
+  CHECK(status(":undo").starts_with("goes back"));
+  CHECK(status("") == "main, state 1 | interp");
+  CHECK(status(": ") == "main, state 1 | interp");
+}
+
+TEST_CASE("editor: a command goes on over open brackets") {
+  CHECK(missing_in_input(":time M.main --arg x=[1,") == Missing::Bracket);
+  CHECK(missing_in_input(":time M.main --arg x=[1,\n  2]\n") == Missing::Nothing);
+  const std::vector<InputPart> parts = input_parts("x = 1\n:stats [x,\n  x]\ny = 2\n");
+  REQUIRE(parts.size() == 3);
+  CHECK(parts[1].text == ":stats [x,\n  x]\n");
+  CHECK(parts[2].line == 4);
+  SessionHarness session;
+  CHECK(session("x = ones((2,))\n:shape [x,\n  x]\nprint(1)\n") == "[0]: (2,)\n[1]: (2,)\n1\n");
+}
+
+TEST_CASE("editor: the correction of an input that failed") {
+  SessionHarness session;
+  session("weight = 1");
+  session("print(wieght)\nprint(2)");
+  session(":fix");
+  CHECK(session.inputs().take_corrected() == "print(weight)\nprint(2)");
+  CHECK_FALSE(session.inputs().take_corrected());
+  CHECK(session(":fix").starts_with("UsageError"));
+  session("def f(a):\n    return a\nwieghts = [wieght, 2]");
+  session(":fix");
+  CHECK(session.inputs().take_corrected() == "def f(a):\n    return a\nwieghts = [weight, 2]");
+  session(":gradint M.main");
+  session(":fix");
+  CHECK(session.inputs().take_corrected() == ":gradient M.main");
+  session("@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n    y = R.nn.rleu(x)\n    return y\n");
+  session(":fix");
+  CHECK(session.inputs().take_corrected().value_or("").find("R.nn.relu(x)") != std::string::npos);
+}
+
+TEST_CASE("the arguments of a function's last call serve commands") {
+  SessionHarness session;
+  session(two_layers);
+  CHECK(session(":call M.main").starts_with("UsageError"));
+  session("x = ones((2, 3))\nw = ones((3, 4)) * 2\n");
+  session("h = M.main(x, w)");
+  CHECK(session("call(M.main) == h").find("True") != std::string::npos);
+  CHECK(session("t = time(M.main, runs=2, vs=M.main)\nprint(t['vs']['runs'], t['ratio'] > 0)") == "2 True\n");
+  // Those of the function under another form that takes the same.
+  session(two_layers.substr(0, two_layers.find("h = ")) +
+          "h = R.negative(R.matmul(x, w))\n        return h\n");
+  CHECK(session("call(M.main)[0, 0]") == "float32 () -6\n");
+  // A saved session has no last calls: what used them stands there as values.
+  session("k = call(M.main)");
+  SessionHarness again;
+  again(*session.workspace().statements().plain());
+  CHECK(again("k[0, 0]") == "float32 () -6\n");
+  // What is given away is not held.
+  session("M.main(donate(x), w)");
+  session("x = ones((2, 3)) * 5");
+  CHECK(session(":call M.main").find("no value for") != std::string::npos);
+}
+
+TEST_CASE("a function is edited elsewhere and comes back into its module") {
+  SessionHarness session;
+  session(
+      "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((2,), \"float32\")):\n        y = "
+      "R.sum(R.exp(x))\n        return y\n\n    @R.function\n    def other(x: R.Tensor((2,), \"float32\")):\n     "
+      "   y = R.exp(x)\n        return y\n");
+  session("M = gradient(M.main)");
+  ::setenv("VISUAL", "sed -i s/exp/sin/", 1);
+  CHECK(session(":edit M.main").empty());
+  CHECK(session("M.other(zeros((2,)))") == "float32 (2,)\n[1, 1]\n");
+  CHECK(session("M.main(zeros((2,)))") == "float32 () 0\n");
+  // The others are the very same functions, so it is known what was made from the old one.
+  const auto& module = *session.workspace().script().environment().find("M")->as<ModulePtr>();
+  const std::vector<OriginPtr> stale = session.workspace().origins().stale(*module);
+  REQUIRE(stale.size() == 1);
+  CHECK(name_of(stale.front()->function) == "main_adjoint");
+  session(":undo");
+  CHECK(session("M.main(zeros((2,)))") == "float32 () 2\n");
+  CHECK(session(":edit M.other").empty());
+  CHECK(session("M.other(zeros((2,)))") == "float32 (2,)\n[0, 0]\n");
+  session("k = 3");
+  ::setenv("VISUAL", "sed -i s/3/4/", 1);
+  session(":edit");
+  CHECK(session("k") == "4\n");
+  ::setenv("VISUAL", "true", 1);
+  CHECK(session(":edit M") == "nothing changed\n");
+  ::setenv("VISUAL", "false", 1);
+  CHECK(session(":edit M").starts_with("IOError: the editor 'false' failed"));
+  CHECK(session(":edit nowhere").starts_with("UsageError"));
+  CHECK(session(":edit 99").starts_with("UsageError"));
+  ::unsetenv("VISUAL");
+}
+
+TEST_CASE("a copy of a session runs wherever inputs are read") {
+  SessionHarness session;
+  session.inputs().run_text(
+      "<stdin>", "[1] >>> a = 1\n[2] >>> a\n1\n[3] >>> for i in range(2):\n    ...     a = a + i\n");
+  CHECK(session("a") == "2\n");
+}
