@@ -33,16 +33,29 @@ std::unique_ptr<Editor> editor_for(EditorQuestions questions, bool colors) {
   return std::make_unique<LineEditor>(std::move(questions));
 }
 
+// An answer for the editor, which no fault may pass through: then there is none.
+template <class Work>
+auto answered(const Work& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
 class Repl {
  public:
   explicit Repl(Session& session)
       : session_(session), inputs_(session, {"", false, true}), history_(history_path()) {
     inputs_.set_summaries(true);
     const Workspace& workspace = inputs_.workspace();
-    editor_ = editor_for({[&workspace](std::string_view text) { return complete(workspace, text); },
-                          [](std::string_view text) { return missing_in_input(text); },
-                          [&workspace](std::string_view text) { return status_line(workspace, text); }},
-                         session.settings().color);
+    editor_ = editor_for(
+        {[&workspace](std::string_view text) { return answered([&] { return complete(workspace, text); }); },
+         [](std::string_view text) { return answered([&] { return missing_in_input(text); }); },
+         [&workspace](std::string_view text) {
+           return answered([&] { return status_line(workspace, text); });
+         }},
+        session.settings().color);
     for (const std::string& input : history_.read()) editor_->remember(input);
   }
 
@@ -85,7 +98,7 @@ class Repl {
       if (!editor_->reads_whole_inputs() && missing_in_input(input) != Missing::Nothing) continue;
       std::string text = std::move(input);
       input.clear();
-      while (text.ends_with('\n')) text.pop_back();
+      text.erase(text.find_last_not_of(" \n") + 1);  // the empty line that ended a block
       editor_->remember(text);
       if (!is_leaving_command(text)) history_.append(text);
       text = std::exchange(comments_, {}) + text + "\n";

@@ -2,6 +2,7 @@
 #include "shell/repl/screen_editor.h"
 
 #include <histedit.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <clocale>
@@ -373,7 +374,7 @@ struct ScreenEditor::Impl {
 
 bool terminal_can_draw() {
   const char* terminal = std::getenv("TERM");
-  return terminal && *terminal && std::string_view(terminal) != "dumb";
+  return ::isatty(STDOUT_FILENO) && terminal && *terminal && std::string_view(terminal) != "dumb";
 }
 
 ScreenEditor::ScreenEditor(EditorQuestions questions, bool colors) : impl_(std::make_unique<Impl>()) {
