@@ -17,14 +17,17 @@ struct Theme {
   std::vector<std::string_view> commands;
 };
 
-const std::array<Theme, 7>& themes() {
-  static const std::array<Theme, 7> all = {{
+const std::array<Theme, 8>& themes() {
+  static const std::array<Theme, 8> all = {{
       {"States", {"undo", "redo", "goto", "branch", "branches", "snapshot", "history", "set", "tier"}},
       {"Seeing", {"vars", "info", "type", "shape", "stats", "hist", "heat", "uses", "where", "diff"}},
       {"Transforms",
-       {"gradient", "bind_params", "append_loss", "decompose", "optimizer", "setup_trainer", "passes",
-        "redo_derived"}},
-      {"The compiled tier", {"legalize", "fuse", "schedule", "lower", "dce", "machine", "profile", "time"}},
+       {"gradient", "vjp", "jvp", "hvp", "jacobian", "bind_params", "bind_symbols", "append_loss",
+        "decompose", "optimizer", "setup_trainer", "passes", "redo_derived"}},
+      {"Plainer modules",
+       {"inline", "unroll", "canonicalize", "fold", "simplify", "cse", "dce", "to_dataflow"}},
+      {"The compiled tier",
+       {"legalize", "fuse", "schedule", "lower", "machine", "profile", "memory", "time", "cache"}},
       {"Running", {"call", "run", "train", "evaluate", "check_gradients"}},
       {"Files", {"load", "fmt", "check"}},
       {"Finding, mending", {"doc", "ops", "fix", "edit"}},

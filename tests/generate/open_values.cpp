@@ -152,13 +152,13 @@ Value some_value(Random& random) {
   }
 }
 
-struct Told {
+struct OpenTold {
   std::optional<Value> value;
   std::string fault;
   bool broken = false;  // a fault of ours
 };
 
-Told told_by(Evaluator& engine, const Program& program) {
+OpenTold told_of_program(Evaluator& engine, const Program& program) {
   try {
     return {engine.call(program.module, "main", program.inputs), {}};
   } catch (const Failure& failure) {
@@ -224,8 +224,8 @@ std::vector<std::string> open_findings(const Program& program, Tally& tally) {
     ++tally["refused when read"];
     return {};
   }
-  const Told wanted = told_by(reference(), program);
-  const Told found = told_by(compiled(1), program);
+  const OpenTold wanted = told_of_program(reference(), program);
+  const OpenTold found = told_of_program(compiled(1), program);
   ++tally[wanted.value ? "values" : "faults"];
   const std::string given = program.inputs.empty() ? "a function" : describe(program.inputs[0]);
   if (wanted.broken || found.broken || wanted.fault != found.fault) {

@@ -6,8 +6,8 @@
 namespace relish::generate {
 namespace {
 
-constexpr const char* dtypes[] = {"float32", "float32", "float32", "float64",
-                                  "int32",   "int64",   "uint8",   "int8"};
+constexpr const char* loop_dtypes[] = {"float32", "float32", "float32", "float64",
+                                       "int32",   "int64",   "uint8",   "int8"};
 
 }  // namespace
 
@@ -98,7 +98,7 @@ LoopCallee LoopWriter::write(const std::string& name) {
 }
 
 LoopScope::Buffer LoopWriter::new_buffer(const std::vector<Dim>& extents, bool output) {
-  Buffer buffer{scope.fresh(), w.random.pick(dtypes), {}, output};
+  Buffer buffer{scope.fresh(), w.random.pick(loop_dtypes), {}, output};
   for (std::int64_t rank = w.random.between(0, 2); rank > 0; --rank)
     buffer.dims.push_back(w.random.pick(extents));
   return buffer;

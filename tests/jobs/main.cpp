@@ -76,8 +76,8 @@ class JobFolder {
     request.folder = folder_.path();
     request.arguments = {"run",           "job.relish",         "--run-dir",          "out",
                          "--tensorboard", "--checkpoint-every", std::to_string(every)};
-    for (const auto* words : {&settings_, &more})
-      request.arguments.insert(request.arguments.end(), words->begin(), words->end());
+    request.arguments.insert(request.arguments.end(), settings_.begin(), settings_.end());
+    request.arguments.insert(request.arguments.end(), more.begin(), more.end());
     request.limit_seconds = 120;
     return request;
   }

@@ -116,7 +116,7 @@ TEST_CASE("whole steps of training are those of PyTorch, in both tiers", "[optim
     options.loss.loss = parse_named_spec(one.at("loss").get<std::string>());
     options.optimizer = parse_named_spec(one.at("optimizer").get<std::string>());
     const auto module = std::make_shared<const Module>(setup_trainer(*model, "main", options));
-    const double rate = *find_attribute(options.optimizer.options, "lr")->as<double>();
+    const double rate = *find_attribute(options.optimizer.spec.options, "lr")->as<double>();
     const Value lr = Tensor::scalar(DType::Float64, rate);
     for (Evaluator* engine : {&interpreter(), &jit(1)}) {
       INFO(one.at("optimizer") << " " << engine->name());

@@ -16,6 +16,7 @@
 #include "support/failure.h"
 #include "support/file_access.h"
 #include "support/render.h"
+#include "train/metrics.h"
 
 namespace relish {
 namespace {
@@ -219,8 +220,8 @@ std::string_view base_of_metric(std::string_view name) {
 }
 
 bool is_lower_better(std::string_view metric) {
-  constexpr std::array<std::string_view, 5> losses = {"loss", "epoch_loss", "mse", "mae", "perplexity"};
-  return std::find(losses.begin(), losses.end(), base_of_metric(metric)) != losses.end();
+  const std::string_view base = base_of_metric(metric);
+  return base == "epoch_loss" || Metric(base).less_is_better;
 }
 
 std::string judged_metric(const RunRecord& run) {

@@ -266,8 +266,9 @@ TEST_CASE("which class is taken for which is counted by the inference form") {
                                     {"b", Tensor::zeros(DType::Float64, {1})}};
   DataSet data = testing::linear_data(300);
   CHECK_FALSE(count_confusion(evaluator, program, parameters, data, 1000));  // no labels
-  data.targets = Tensor::zeros(DType::Int64, {300});
-  for (std::int64_t i = 0; i < 100; ++i) data.targets.set_int(i, 1);
+  Tensor labels = Tensor::zeros(DType::Int64, {300});
+  for (std::int64_t i = 0; i < 100; ++i) labels.set_int(i, 1);
+  data.targets = {Column(labels)};
   CHECK_FALSE(count_confusion(evaluator, program, parameters, data, 1000));  // nothing says what is positive
   program.judgement.threshold = -0.5;
   std::optional<Confusion> found = count_confusion(evaluator, program, parameters, data, 1000);
