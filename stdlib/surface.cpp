@@ -350,7 +350,15 @@ std::optional<std::string> meant_operator(std::string_view wanted, std::span<con
   for (const FormerOperator& each : former)
     if (each.name == word) return std::string(each.today);
   if (const auto here = operator_called_elsewhere(word)) return std::string(*here);
+  if (written_instead(word)) return std::nullopt;
   return nearest_op(wanted, others);
+}
+
+std::string operator_advice(std::string_view wanted, std::span<const std::string_view> others) {
+  const auto instead = written_instead(wanted.substr(wanted.rfind('.') + 1));
+  const std::optional<std::string> nearest = meant_operator(wanted, others);
+  if (nearest) return fmt::format("; did you mean 'R.{}'?", *nearest);
+  return instead && !instead->empty() ? fmt::format("; write {}", *instead) : "";
 }
 
 }  // namespace relish

@@ -31,5 +31,8 @@ std::span<const FormerOperator> operators_of_2019();
 // namespace, else what other libraries call so, else the nearest name, also of `others`.
 std::optional<std::string> meant_operator(std::string_view wanted,
                                           std::span<const std::string_view> others = {});
+// The end of a message about a name that is no operator: "; did you mean 'R.exp'?", "; write 1 / x", or
+// nothing.
+std::string operator_advice(std::string_view wanted, std::span<const std::string_view> others = {});
 
 }  // namespace relish

@@ -78,10 +78,9 @@ const Op& operator_named(const std::string& name, Span at) {
                                                 "dtype",
                                                 "func_attr",
                                                 "null_value"};
-  const std::optional<std::string> nearest = meant_operator(short_name, others);
-  const std::string suggestion = nearest ? fmt::format("; did you mean 'R.{}'?", *nearest) : "";
   type_error(at, "op.unknown",
-             fmt::format("found the operator {}, which is unknown{}", printable(name), suggestion));
+             fmt::format("found the operator {}, which is unknown{}", printable(name),
+                         operator_advice(short_name, others)));
 }
 
 const Param* rest_of(const Op& op) {

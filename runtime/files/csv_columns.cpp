@@ -30,6 +30,15 @@ bool has_only_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+// "1,5" where no comma separates cells: a number of another language, and no word.
+bool has_decimal_comma(const CsvCell& cell) {
+  std::string text(cell.text);
+  const std::size_t comma = text.find(',');
+  if (cell.quoted || comma == std::string::npos) return false;
+  text[comma] = '.';
+  return csv_number<double>(without_plus(text)).has_value();
+}
+
 class CsvColumnReader {
  public:
   CsvColumnReader(const std::string& path, const CsvOptions& options)
@@ -142,6 +151,10 @@ class CsvColumnReader {
     const std::string_view number = without_plus(text);
     const bool integer = has_only_digits(number);
     const bool real = integer || csv_number<double>(number).has_value();
+    if (each.kind == Kind::Unknown && has_decimal_comma(cell)) {
+      return fmt::format("'{}' in {}; numbers are written with a decimal point", printable(text),
+                         where(each));
+    }
     if (each.kind == Kind::Words || (each.kind == Kind::Unknown && !real)) {
       each.kind = Kind::Words;
       if (each.codes.find(text) == each.codes.end()) {

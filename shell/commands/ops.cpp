@@ -4,6 +4,7 @@
 #include "shell/commands/operator_page.h"
 #include "shell/commands/subject.h"
 #include "stdlib/coverage.h"
+#include "stdlib/foreign_names.h"
 #include "stdlib/op_doc.h"
 #include "stdlib/surface.h"
 #include "support/render.h"
@@ -17,7 +18,7 @@ constexpr Option options[] = {
     {"markdown", OptionKind::Flag, "", "the manual's page of all operators", 0, in_shell},
 };
 
-constexpr Example examples[] = {{"relish ops --json", "ops(\"matmul\")"}};
+constexpr Example examples[] = {{"relish ops conv", "ops(\"matmul\")"}};
 
 std::string operator_json(const Op& op) {
   OpCoverage coverage = coverage_of(op);
@@ -45,6 +46,31 @@ std::string operator_json(const Op& op) {
   return json.dump();
 }
 
+// The operators in whose name, aliases or summary the word stands, and those that others call so.
+std::string operators_about(const std::string& word) {
+  constexpr std::size_t shortest = 3;
+  if (word.size() < shortest) return {};
+  std::vector<std::pair<const Op*, std::string>> found;
+  const auto holds = [&](std::string_view text) { return text.find(word) != std::string_view::npos; };
+  for (const Op* op : all_ops()) {
+    std::string why;
+    for (const std::string_view alias : op->aliases)
+      if (why.empty() && holds(alias)) why = fmt::format(" (also {})", alias);
+    for (const std::string_view other : words_of_others()) {
+      if (why.empty() && holds(other) && operator_called_elsewhere(other) == op->name)
+        why = fmt::format(" (elsewhere {})", other);
+    }
+    if (holds(op->name) || holds(op->summary) || !why.empty())
+      found.emplace_back(op, holds(op->name) ? "" : why);
+  }
+  std::size_t width = 0;
+  for (const auto& [op, why] : found) width = std::max(width, op->name.size());
+  std::string text;
+  for (const auto& [op, why] : found)
+    text += fmt::format("{}{:<{}}  {}{}", text.empty() ? "" : "\n", op->name, width, op->summary, why);
+  return text;
+}
+
 ScriptValue run(Invocation& invocation) {
   start_language();
   if (!invocation.files.empty()) {
@@ -53,10 +79,14 @@ ScriptValue run(Invocation& invocation) {
     const Op* op = find_op(name);
     if (!op) {
       if (auto successor = successor_of(name)) return fmt::format("{} is today {}", name, *successor);
+      if (std::string found = operators_about(name); !found.empty() && !invocation.flag("json")) return found;
       const std::optional<std::string> nearest = meant_operator(name);
+      const auto instead = written_instead(name.substr(name.rfind('.') + 1));
       fail(ErrorClass::Usage, invocation.span, "op.unknown",
            fmt::format("unknown operator '{}'{}", printable(name),
-                       nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""));
+                       nearest                        ? fmt::format("; did you mean '{}'?", *nearest)
+                       : instead && !instead->empty() ? fmt::format("; write {}", *instead)
+                                                      : ""));
     }
     return invocation.flag("json") ? operator_json(*op) : operator_page(*op, invocation.session.settings());
   }
@@ -87,6 +117,9 @@ const Command command_ops{
     .options = options,
     .run = run,
     .examples = examples,
+    .doc =
+        "A name shows the page of that operator; another word lists those in whose name, aliases or summary it "
+        "stands, and those that other libraries call so.",
     .subject_optional = true,
 };
 

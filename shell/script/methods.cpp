@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ir/operators/op.h"
+#include "stdlib/foreign_names.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -53,9 +55,20 @@ void no_attribute(const ScriptValue& value, std::string_view name, Span span) {
     fail(ErrorClass::Type, span, "script.attribute",
          fmt::format("{} has no '{}'; write {}", describe(value), name, known->instead));
   }
+  std::string advice = did_you_mean(std::string(name), method_names(value));
+  if (value.tensor()) {
+    // What is a method elsewhere is an operator here.
+    const Op* op = find_op(name);
+    const auto elsewhere = operator_called_elsewhere(name);
+    const auto instead = written_instead(name);
+    if (op || elsewhere) {
+      advice = fmt::format("; write R.{}(x, …)", op ? op->name : *elsewhere);
+    } else if (instead && !instead->empty()) {
+      advice = fmt::format("; write {}", *instead);
+    }
+  }
   fail(ErrorClass::Type, span, "script.attribute",
-       fmt::format("{} has no attribute '{}'{}", describe(value), printable(name),
-                   did_you_mean(std::string(name), method_names(value))));
+       fmt::format("{} has no attribute '{}'{}", describe(value), printable(name), advice));
 }
 
 }  // namespace relish

@@ -278,10 +278,8 @@ ScriptValue OperatorCalls::call(std::string_view op_name, const std::vector<Name
                                 Span span) {
   const Op* op = find_op(op_name);
   if (!op) {
-    const std::optional<std::string> nearest = meant_operator(op_name);
     fail(ErrorClass::Type, span, "op.unknown",
-         fmt::format("unknown operator 'R.{}'{}", printable(op_name),
-                     nearest ? fmt::format("; did you mean 'R.{}'?", *nearest) : ""));
+         fmt::format("unknown operator 'R.{}'{}", printable(op_name), operator_advice(op_name)));
   }
   return call(*op, arguments, span);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <optional>
 
 #include "shell/command.h"
@@ -237,15 +238,16 @@ void ScriptState::unknown_name(const std::string& name, Span span) {
     fail(ErrorClass::Type, span, "name.left_out",
          fmt::format("'{}' is made by a statement of '{}', which load does not run; its functions see the "
                      "file's constants, functions and loads; pass it as a parameter",
-                     printable(name), printable(library_->file)));
+                     printable(name), printable(std::filesystem::path(library_->file).filename().string())));
   }
   std::vector<std::string> candidates = names().names();
   for (const Builtin& builtin : all_builtins()) candidates.emplace_back(builtin.name);
   for (const Command* command : all_commands()) {
     if (command->surfaces & in_scripts) candidates.emplace_back(command->name);
   }
-  fail(ErrorClass::Type, span, "name.unknown",
-       fmt::format("unknown name '{}'{}", printable(name), did_you_mean(name, candidates)));
+  std::string advice = did_you_mean(name, candidates);
+  if (advice.empty() && find_op(name)) advice = fmt::format("; the operator is R.{}", find_op(name)->name);
+  fail(ErrorClass::Type, span, "name.unknown", fmt::format("unknown name '{}'{}", printable(name), advice));
 }
 
 std::string ScriptState::namespace_path(const ast::Expr& expr) const {

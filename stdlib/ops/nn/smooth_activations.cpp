@@ -5,7 +5,7 @@ namespace relish::ops_nn_smooth_activations {
 namespace {
 
 constexpr Param params[] = {{"data", ParamKind::Tensor, "tensor", "", "input"}};
-constexpr auto bent_samples = float_samples<" * 6.0 - 3.0">({"[0.0, 1.0, -1.0, 2.5]"});
+constexpr auto bent_samples = float_samples<" * 6.0 - 3.0">({"[0.5, 1.0, -1.0, 2.5]"});
 constexpr std::string_view mish_aliases[] = {"mish"};
 constexpr std::string_view log_sigmoid_aliases[] = {"nn.logsigmoid", "log_sigmoid", "logsigmoid"};
 

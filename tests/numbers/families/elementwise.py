@@ -379,8 +379,9 @@ def activations():
     unary("nn.celu", lambda x, alpha: f.celu(x, alpha), apart(-3, 3), special + [-INF], **alphas)
     unary("nn.hardtanh", lambda x, min_val, max_val: f.hardtanh(x, min_val, max_val), between(-4, 4), special + [-INF],
           attributes=({"min_val": -1.0, "max_val": 1.0}, {"min_val": -2.0, "max_val": 0.5}))
-    unary("nn.hardsigmoid", f.hardsigmoid, between(-6, 6), special + [-INF])
-    unary("nn.hardswish", f.hardswish, between(-6, 6), special)
+    # PyTorch's own kernels take 1 / 6 in float32, also of float64.
+    unary("nn.hardsigmoid", lambda x: torch.clamp(x + 3, 0, 6) / 6, between(-6, 6), special + [-INF])
+    unary("nn.hardswish", lambda x: x * torch.clamp(x + 3, 0, 6) / 6, between(-6, 6), special)
     unary("nn.softsign", f.softsign, apart(-3, 3), special + [-INF])
     unary("nn.mish", f.mish, between(-4, 4), special)
     unary("nn.log_sigmoid", f.logsigmoid, between(-4, 4), special + [-INF])
