@@ -15,7 +15,6 @@ struct ForeignName {
 constexpr ForeignName foreign_names[] = {
     {"absolute", "abs"},
     {"adaptive_average_pool2d", "nn.adaptive_avg_pool2d"},
-    {"alltrue", "all"},
     {"amax", "max"},
     {"amin", "min"},
     {"arccos", "acos"},
@@ -143,7 +142,6 @@ constexpr ForeignName foreign_names[] = {
     {"select", "take"},
     {"sgn", "sign"},
     {"slice", "strided_slice"},
-    {"sometrue", "any"},
     {"stddev", "std"},
     {"stop_gradient", "grad.no_grad"},
     {"sub", "subtract"},
