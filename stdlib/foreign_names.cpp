@@ -309,7 +309,7 @@ constexpr ForeignName foreign_answers[] = {
     {"rrelu", "R.nn.leakyrelu"},
     {"scatter_reduce", "R.scatter_elements"},
     {"select_scatter", "R.slice_scatter"},
-    {"shape", "x.shape"},
+    {"shape", "x.shape, an attribute"},
     {"sinc", ""},
     {"smm", ""},
     {"smooth_l1_loss", "the loss huber of append_loss"},

@@ -88,6 +88,8 @@ TEST_CASE("columns are what their cells hold") {
   some.dtype = DType::Float64;
   CHECK(format_tensor(read_csv_columns(path, some)[1].values) == "float64 (3,)\n[ 2,  3, -4]");
   CHECK(read_csv_columns(path, some)[0].name == "price");
+  some.columns = {"prise"};
+  CHECK(rule_of([&] { read_csv_columns(path, some); }) == "DataError: csv.column");
   CHECK(csv_has_header(path));
   const std::string tabs = folder.put("d.tsv", "a\tb, c\n1\t2\n");
   CHECK(read_csv_columns(tabs, {})[1].name == "b, c");
