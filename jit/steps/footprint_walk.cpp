@@ -25,6 +25,8 @@ class FunctionWalk {
     list(steps_.steps);
     CallFacts facts;
     facts.peak = highest_;
+    facts.own_peak = own_highest_;
+    facts.scratch = scratch_highest_;
     facts.arena = arena_ + inner_arena_;
     for_each_leaf(steps_.result,
                   [&](const ValueTree& leaf) { facts.results.push_back(places_[leaf.place]); });
@@ -59,7 +61,14 @@ class FunctionWalk {
 
   void take(std::int64_t amount) {
     current_ += amount;
-    highest_ = std::max(highest_, current_);
+    own_highest_ = std::max(own_highest_, current_);
+    highest_ = std::max(highest_, current_ + scratch_highest_);
+  }
+
+  // Scratch memory that is given back stays with the stack until the call ends.
+  void reach_scratch(std::int64_t amount) {
+    scratch_highest_ = std::max(scratch_highest_, scratch_ + amount);
+    highest_ = std::max(highest_, current_ + scratch_highest_);
   }
 
   std::size_t new_storage(std::int64_t amount, bool own) {
@@ -143,7 +152,7 @@ class FunctionWalk {
                                    .integer = is_float(n.value.dtype()) ? Size() : size(n.value)};
             },
             [&](const step::TakeArena& n) { take_arena(n); },
-            [&](const step::ReturnArena&) { current_ -= arena_; },
+            [&](const step::ReturnArena&) { scratch_ -= arena_; },
             [&](const step::Allocate& n) { allocate(n.result); },
             [](const step::Copy&) {},
             [&](const step::Share& n) { share(n); },
@@ -181,7 +190,8 @@ class FunctionWalk {
         largest = std::max(largest, bytes(sizes(steps_.places[id].dims), steps_.places[id].dtype));
       arena_ += largest;
     }
-    take(arena_);
+    reach_scratch(arena_);
+    scratch_ += arena_;
   }
 
   void allocate(PlaceId id) {
@@ -236,7 +246,7 @@ class FunctionWalk {
       program_.found.buffers = std::max(program_.found.buffers, footprint.bytes);
       for (std::size_t i = 0; i < footprint.buffers.size(); ++i) program_.add(i, footprint.buffers[i]);
     }
-    highest_ = std::max(highest_, current_ + counted->second);
+    reach_scratch(counted->second);
     if (called.result) places_[*called.result] = {.made = true};
   }
 
@@ -260,7 +270,10 @@ class FunctionWalk {
       });
     }
     const CallFacts facts = facts_of_call(program_, *called.callee, args);
-    highest_ = std::max(highest_, current_ + facts.peak);
+    own_highest_ = std::max(own_highest_, current_ + facts.own_peak);
+    highest_ =
+        std::max(highest_, current_ + std::max(scratch_highest_ + facts.own_peak, scratch_ + facts.peak));
+    scratch_highest_ = std::max(scratch_highest_, scratch_ + facts.scratch);
     inner_arena_ = std::max(inner_arena_, facts.arena);
     std::unordered_map<std::size_t, std::size_t> made;
     std::size_t next = 0;
@@ -352,7 +365,10 @@ class FunctionWalk {
   std::vector<LeafFacts> places_;
   std::vector<Storage> storages_;                          // those of the arguments first
   std::unordered_map<std::uint64_t, std::int64_t> sizes_;  // of symbols, by id
-  std::int64_t current_ = 0, highest_ = 0, arena_ = 0, inner_arena_ = 0;
+  std::int64_t current_ = 0, own_highest_ = 0;             // tensors with memory of their own
+  std::int64_t scratch_ = 0, scratch_highest_ = 0;         // arenas and buffers
+  std::int64_t highest_ = 0;                               // of both together
+  std::int64_t arena_ = 0, inner_arena_ = 0;
 };
 
 std::string key_of(const Function& function, const LeafList& args) {

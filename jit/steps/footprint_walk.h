@@ -34,7 +34,9 @@ struct LeafFacts {
 
 // What calls of a function with such arguments do.
 struct CallFacts {
-  std::int64_t peak = 0;                // above what is held when it is entered
+  // Above what is held when it is entered: together, of tensors with memory of their own, and of scratch
+  // memory. What was reached of this stays held, so that the sum may be reached after it was needed.
+  std::int64_t peak = 0, own_peak = 0, scratch = 0;
   std::int64_t arena = 0;               // its own and its callees'
   std::vector<LeafFacts> results = {};  // storages: of arguments by their number, others behind those
   std::vector<std::int64_t> made = {};  // bytes of those others

@@ -21,8 +21,8 @@ struct Counted {
 
 // The call in an engine of its own, as another process has one.
 Counted call(const std::shared_ptr<ObjectStore>& store, const std::string& text, std::string_view name,
-             const std::vector<Value>& args, std::optional<Target> target = {}) {
-  const auto engine = make_jit({.threads = 2, .target = target, .objects = store});
+             const std::vector<Value>& args) {
+  const auto engine = make_jit({.threads = 2, .objects = store});
   const CodeCounts before = code_counts();
   Counted counted{engine->call(module_from(text), name, args)};
   counted.compiled = code_counts().compiled - before.compiled;
@@ -94,10 +94,6 @@ TEST_CASE("a program that was compiled before is found, with the same bits", "[j
   const Counted constant = call(store(), other, "main", args);
   CHECK(same_bits(constant.value, call(nullptr, other, "main", args).value));
   CHECK_FALSE(same_bits(constant.value, first.value));
-  // Loops of another machine are other code.
-  Target narrow = this_machine();
-  narrow.vector_bytes = 8;
-  CHECK(call(store(), program, "main", args, narrow).compiled > 0);
 }
 
 TEST_CASE("a fault in code that was found is told where it stands", "[jit]") {
