@@ -4,7 +4,6 @@
 #include "train/steps.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "ir/calls/entry.h"
@@ -13,23 +12,13 @@
 #include "support/suggest.h"
 #include "train/evaluate.h"
 #include "train/finite.h"
+#include "train/not_finite_origin.h"
 #include "train/preparation.h"
 
 namespace relish {
 namespace {
 
 constexpr std::int64_t default_batch_size = 32;
-
-// The value with the shortest text that reads back as the tensor's own type, so that a float32 loss is
-// written as 0.4123 and not with the digits of its conversion to double.
-double shortest_double(const Tensor& scalar) {
-  double value = scalar.get_double(0);
-  if (scalar.dtype() == DType::Float64 || !std::isfinite(value)) return value;
-  char text[64];
-  auto written = std::to_chars(text, text + sizeof text, static_cast<float>(value));
-  std::from_chars(text, written.ptr, value);
-  return value;
-}
 
 [[noreturn]] void misuse(std::string_view id, std::string message) {
   fail(ErrorClass::Usage, {}, id, std::move(message));
@@ -129,21 +118,6 @@ bool all_zero(const Tensor& tensor) {
   return true;
 }
 
-// Whether an optimizer that keeps means of the gradients has them as before: tensors of rank 1 and more.
-// (Those of rank 0 count steps.)
-bool same_means(const Value& before, const Value& after, bool& any) {
-  for (std::size_t i = 0; i < before.fields().size(); ++i) {
-    const Value& old = before.fields()[i];
-    if (old.is_tuple()) {
-      if (!same_means(old, after.fields()[i], any)) return false;
-    } else if (old.tensor().rank() != 0) {
-      any = true;
-      if (!identical(old.tensor(), after.fields()[i].tensor())) return false;
-    }
-  }
-  return true;
-}
-
 // Keeps the keys of parameters apart from those of epochs and steps, which are folded from the seed itself:
 // "param".
 constexpr std::uint64_t parameter_domain = 0x706172616D;
@@ -190,11 +164,8 @@ TrainingSteps::TrainingSteps(Evaluator& evaluator, TrainingProgram program, Data
   }
   if (options_.accumulate > 1) accumulation_.emplace(evaluator_, program_, step_, fixed_parameters_, data_);
   if (!data_.in_memory()) windows_.emplace(columns_, order_);
-  if (!program_.steps.empty() && !accumulation_) {
-    steps_binding_.emplace(program_.module, program_.steps, fixed_parameters_, data_, columns_.size());
-    steps_roles_ = roles_of(*steps_binding_->function());
-    RELISH_CHECK(steps_roles_ && steps_roles_->kind == "train_steps");
-  }
+  if (!program_.steps.empty() && !accumulation_)
+    many_.emplace(program_, fixed_parameters_, data_, columns_.size());
   // Without overflow: epochs may be given as a number that is never reached.
   std::int64_t batches = order_.batches_per_epoch();
   total_steps_ = options_.steps
@@ -295,7 +266,7 @@ std::vector<Tensor> TrainingSteps::first_part(const std::vector<Tensor>& batch) 
 std::int64_t TrainingSteps::samples_of(std::int64_t steps) const {
   const std::int64_t batches = order_.batches_per_epoch();
   return steps / batches * order_.rows_per_epoch() +
-         std::min(steps % batches * window_size(), order_.rows_per_epoch());
+         std::min(steps % batches * batch_size_ * options_.accumulate, order_.rows_per_epoch());
 }
 
 StepFunction::Results TrainingSteps::results_of(const TrainingState& state, double rate,
@@ -305,6 +276,16 @@ StepFunction::Results TrainingSteps::results_of(const TrainingState& state, doub
   return step_.results(
       evaluator_.call(program_.module, program_.step,
                       step_binding_.arguments(batch, step_.values(state, rate, key_of(state.step)))));
+}
+
+std::int64_t TrainingSteps::steps_at_once(std::int64_t step, std::int64_t most) const {
+  return many_ ? ManySteps::at_once(order_, step, std::min(most, total_steps_ - step)) : 0;
+}
+
+std::optional<ManySteps::Done> TrainingSteps::many(const TrainingState& state,
+                                                   std::span<const double> learning_rates) const {
+  return many_->run({evaluator_, program_, step_, order_, columns_, windows_, options_.seed}, state,
+                    learning_rates);
 }
 
 TrainingSteps::Done TrainingSteps::step(const TrainingState& state, double learning_rate) const {
@@ -334,85 +315,10 @@ TrainingSteps::Done TrainingSteps::step(const TrainingState& state, double learn
   return done;
 }
 
-bool TrainingSteps::nothing_moved(const TrainingState& before, const StepFunction::Results& after) const {
-  bool moved = false;
-  for (std::size_t i = 0; i < after.parameters.size() && !moved; ++i)
-    moved = !identical(before.parameters[i], after.parameters[i]);
-  if (!moved) return true;
-  // Where decay moves the parameters, the means of the gradients tell.
-  bool any = false;
-  return same_means(before.optimizer_states, after.optimizer_states, any) && any;
-}
-
-std::int64_t TrainingSteps::steps_at_once(std::int64_t step, std::int64_t most) const {
-  if (!steps_binding_) return 0;
-  const std::int64_t batches = order_.batches_per_epoch(), place = step % batches;
-  const bool short_end = order_.size_of_batch(batches - 1) != order_.size_of_batch(0);
-  if (short_end && place == batches - 1) return 1;
-  return std::min({most, batches - place - (short_end ? 1 : 0), total_steps_ - step});
-}
-
-// Data in memory are given whole, and the order says their rows; of others a window is read.
-std::vector<Tensor> TrainingSteps::columns_of_steps(std::int64_t first, std::int64_t count,
-                                                    Tensor& order) const {
-  std::vector<std::int64_t> rows;
-  const std::int64_t batch = order_.size_of_batch(first % order_.batches_per_epoch());
-  if (windows_) {
-    for (std::int64_t i = 0; i < count * batch; ++i) rows.push_back(i);
-  } else {
-    rows = rows_of_steps(order_, first, count);
-  }
-  order = Tensor::from<std::int64_t>({count, batch}, rows);
-  if (windows_) return windows_->take(first, count);
-  std::vector<Tensor> whole;
-  for (const Column& column : columns_) whole.push_back(column.tensor());
-  return whole;
-}
-
-std::optional<TrainingSteps::Many> TrainingSteps::many(const TrainingState& state,
-                                                       std::span<const double> learning_rates) const {
-  const auto count = static_cast<std::int64_t>(learning_rates.size());
-  Tensor rates = Tensor::empty(step_.rate_dtype(), {count});
-  for (std::int64_t i = 0; i < count; ++i) rates.set_double(i, learning_rates[static_cast<std::size_t>(i)]);
-  Tensor order;
-  const std::vector<Tensor> columns = columns_of_steps(state.step, count, order);
-  std::vector<RoleValue> given = step_.values(state);
-  given.push_back({Role::LearningRates, rates});
-  given.push_back({Role::Order, order});
-  if (steps_roles_->param(Role::Key)) {
-    given.push_back({Role::Key, tensor_of_key(key_from_seed(options_.seed))});
-    given.push_back({Role::Step, Tensor::scalar_int(DType::Int64, state.step)});
-  }
-  Value result;
-  try {
-    result = evaluator_.call(program_.module, program_.steps, steps_binding_->arguments(columns, given));
-  } catch (const Failure& failure) {
-    if (failure.error_class() == ErrorClass::Interrupted ||
-        failure.error_class() == ErrorClass::ResourceLimit)
-      throw;
-    return std::nullopt;
-  }
-  const std::vector<Value>& fields = result.fields();
-  if (first_not_finite(fields[steps_roles_->result(Role::Faults).value()].tensor())) return std::nullopt;
-  Many done;
-  done.results = step_.results(result, *steps_roles_);
-  const Tensor& losses = fields[steps_roles_->result(Role::Losses).value()].tensor();
-  const double weight = program_.loss_weight(order_.size_of_batch(state.step % order_.batches_per_epoch()));
-  for (std::int64_t i = 0; i < count; ++i) {
-    Tensor loss = Tensor::scalar(losses.dtype(), losses.get_double(i));
-    done.losses.push_back(shortest_double(loss));
-    done.loss_sums.push_back(losses.get_double(i) * weight);
-  }
-  done.no_change = state.looks_for_zero && nothing_moved(state, done.results);
-  return done;
-}
-
-RoleValue TrainingSteps::key_value(std::int64_t step) const { return {Role::Key, key_of(step)}; }
-
 std::vector<Value> TrainingSteps::adjoint_arguments(const TrainingState& state,
                                                     const std::vector<Tensor>& batch) const {
   const ColumnBinding binding(program_.module, program_.adjoint, values_by_name(state), data_, batch.size());
-  const RoleValue given[] = {key_value(state.step), {Role::LossScale, step_.loss_scale(state)}};
+  const RoleValue given[] = {{Role::Key, key_of(state.step)}, {Role::LossScale, step_.loss_scale(state)}};
   return binding.arguments(batch, given);
 }
 
@@ -442,62 +348,42 @@ TensorsByName TrainingSteps::values_by_name(const TrainingState& state, Which wh
   return values;
 }
 
-// The data of the step, as they were before anything was made of them.
-std::optional<std::string> TrainingSteps::not_finite_input(const TrainingState& state) const {
-  const std::vector<std::int64_t> rows = rows_of_steps(order_, state.step, 1);
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    const Tensor column = columns_[i].gather(rows);
-    const std::optional<std::int64_t> place = first_not_finite(column);
-    if (!place) continue;
-    const std::int64_t row = *place / (column.size() / column.shape().front());
-    return fmt::format("the first tensor that is not finite is the {} '{}', row {} of the data",
-                       i < data_.inputs.size() ? "input" : "target", step_binding_.parameter_of(i),
-                       rows[static_cast<std::size_t>(row)]);
-  }
-  return std::nullopt;
-}
-
-// The first tensor on the way: the data, then the parameters, then what is made of them.
+// The first tensor on the way: the data as they were given, then the parameters, then what is made of them;
+// of several parts of a batch the first is looked at.
 void TrainingSteps::report_not_finite(const TrainingState& state, const std::vector<Tensor>& batch,
                                       const std::string& what) const {
   std::string first;
   Span place;
-  if (const auto input = not_finite_input(state)) {
-    first = *input;
-  } else if (const auto parameter = not_finite_among("parameter", step_.trained(), state.parameters)) {
-    first = fmt::format("the first tensor that is not finite is {}", *parameter);
-  } else if (const auto origin = origin_of_not_finite(state, batch)) {
-    first = fmt::format("the first tensor that is not finite is '{}' of {}", origin->name, origin->function);
-    place = origin->place;
+  const std::vector<std::int64_t> rows = rows_of_steps(order_, state.step, 1);
+  for (std::size_t i = 0; i < columns_.size() && first.empty(); ++i) {
+    const Tensor column = columns_[i].gather(rows);
+    const std::optional<std::int64_t> found = first_not_finite(column);
+    if (!found) continue;
+    const std::int64_t row = *found / (column.size() / column.shape().front());
+    first = fmt::format("the {} '{}', row {} of the data", i < data_.inputs.size() ? "input" : "target",
+                        step_binding_.parameter_of(i), rows[static_cast<std::size_t>(row)]);
+  }
+  if (first.empty()) first = not_finite_among("parameter", step_.trained(), state.parameters).value_or("");
+  if (first.empty() && !program_.adjoint.empty()) {
+    try {
+      const auto origin = find_not_finite_origin(evaluator_, program_.module, program_.adjoint,
+                                                 adjoint_arguments(state, first_part(batch)));
+      if (origin) {
+        first = fmt::format("'{}' of {}", origin->name, origin->function);
+        place = origin->place;
+      }
+    } catch (const Failure& failure) {
+      if (failure.error_class() == ErrorClass::Interrupted) throw;
+    }
   }
   fail(ErrorClass::NumericStop, place, "train.finite",
        fmt::format("step {}: {}{}{}; the state before this step is kept", state.step + 1, what,
-                   first.empty() ? "" : "; ", first));
+                   first.empty() ? "" : "; the first tensor that is not finite is ", first));
 }
 
-// On the way to the loss and its gradients; of several parts of a batch the first is looked at.
-std::optional<NotFiniteOrigin> TrainingSteps::origin_of_not_finite(const TrainingState& state,
-                                                                   const std::vector<Tensor>& batch) const {
-  if (program_.adjoint.empty()) return std::nullopt;
-  try {
-    return find_not_finite_origin(evaluator_, program_.module, program_.adjoint,
-                                  adjoint_arguments(state, first_part(batch)));
-  } catch (const Failure& failure) {
-    if (failure.error_class() == ErrorClass::Interrupted) throw;
-    return std::nullopt;
-  }
-}
-
-std::vector<std::string> TrainingSteps::input_names() const {
+std::vector<std::string> TrainingSteps::data_names() const {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < data_.inputs.size(); ++i) names.push_back(step_binding_.parameter_of(i));
-  return names;
-}
-
-std::vector<std::string> TrainingSteps::target_names() const {
-  std::vector<std::string> names;
-  for (std::size_t i = data_.inputs.size(); i < columns_.size(); ++i)
-    names.push_back(step_binding_.parameter_of(i));
+  for (std::size_t i = 0; i < columns_.size(); ++i) names.push_back(step_binding_.parameter_of(i));
   return names;
 }
 

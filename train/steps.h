@@ -5,11 +5,10 @@
 #include "ir/operators/evaluator.h"
 #include "runtime/philox.h"
 #include "train/accumulation.h"
-#include "train/not_finite_origin.h"
+#include "train/many_steps.h"
 #include "train/options.h"
 #include "train/state.h"
 #include "train/step_function.h"
-#include "train/windows.h"
 
 namespace relish {
 
@@ -40,14 +39,8 @@ class TrainingSteps {
   // So many steps behind `step` steps can be done by one call, at most `most`: those of an epoch whose
   // batches are of one size. 0 when the program does its steps one by one.
   std::int64_t steps_at_once(std::int64_t step, std::int64_t most) const;
-  struct Many {
-    StepFunction::Results results;  // behind the last
-    std::vector<double> losses, loss_sums;
-    bool no_change = false;
-  };
-  // The steps behind `state`, one for each rate, the same to the bit as one by one. None when something in
-  // one of them was not finite, or failed: then they are to be done one by one.
-  std::optional<Many> many(const TrainingState& state, std::span<const double> learning_rates) const;
+  std::optional<ManySteps::Done> many(const TrainingState& state,
+                                      std::span<const double> learning_rates) const;
   // Seconds that steps have waited for data that stay in files.
   double seconds_waited() const { return windows_ ? windows_->seconds_waited() : 0; }
 
@@ -73,8 +66,8 @@ class TrainingSteps {
   // averages, where the step has these.
   enum class Which : std::uint8_t { Stepped, Judged };
   TensorsByName values_by_name(const TrainingState& state, Which which = Which::Stepped) const;
-  std::vector<std::string> input_names() const;
-  std::vector<std::string> target_names() const;
+  // Of the parameters that take the columns: inputs, then targets.
+  std::vector<std::string> data_names() const;
   std::string_view tier() const { return evaluator_.name(); }
 
  private:
@@ -85,18 +78,10 @@ class TrainingSteps {
                                    const std::vector<Tensor>& batch) const;
   // The first of the batches that a step joins: what the functions of the model take.
   std::vector<Tensor> first_part(const std::vector<Tensor>& batch) const;
-  std::int64_t window_size() const { return batch_size_ * options_.accumulate; }
   // The step's own fault: the state before it stays.
   [[noreturn]] void report_not_finite(const TrainingState& state, const std::vector<Tensor>& batch,
                                       const std::string& what) const;
-  std::optional<NotFiniteOrigin> origin_of_not_finite(const TrainingState& state,
-                                                      const std::vector<Tensor>& batch) const;
-  std::optional<std::string> not_finite_input(const TrainingState& state) const;
-  bool nothing_moved(const TrainingState& before, const StepFunction::Results& after) const;
   std::vector<Value> adjoint_arguments(const TrainingState& state, const std::vector<Tensor>& batch) const;
-  RoleValue key_value(std::int64_t step) const;
-  // What train_steps gets for its columns and its order.
-  std::vector<Tensor> columns_of_steps(std::int64_t first, std::int64_t count, Tensor& order) const;
 
   Evaluator& evaluator_;
   TrainingProgram program_;
@@ -111,8 +96,7 @@ class TrainingSteps {
   BatchOrder order_;
   std::int64_t total_steps_ = 0;
   std::optional<Accumulation> accumulation_;
-  std::optional<ColumnBinding> steps_binding_;
-  std::optional<RoleSignature> steps_roles_;
+  std::optional<ManySteps> many_;
   mutable std::optional<WindowReader> windows_;  // of data that stay in files
 };
 

@@ -2,6 +2,7 @@
 #include "train/train.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include <chrono>
 
@@ -14,6 +15,13 @@
 
 namespace relish {
 namespace {
+
+// Of the parameters that take data: inputs and targets.
+std::pair<std::vector<std::string>, std::vector<std::string>> names_of_data(const TrainingSteps& steps) {
+  const std::vector<std::string> names = steps.data_names();
+  const auto cut = names.begin() + static_cast<std::ptrdiff_t>(steps.data().inputs.size());
+  return {{names.begin(), cut}, {cut, names.end()}};
+}
 
 RunReport report_of(const Trainer& trainer, RunStatus status) {
   RunReport report;
@@ -198,8 +206,7 @@ class Job {
     description.tier = steps.tier();
     description.trained = steps.function().trained();
     description.buffers = steps.function().buffers();
-    description.inputs = steps.input_names();
-    description.targets = steps.target_names();
+    std::tie(description.inputs, description.targets) = names_of_data(steps);
     return description;
   }
 
@@ -307,8 +314,8 @@ TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const Da
 
   std::optional<Job> job;
   if (request != nullptr) job.emplace(trainer, *request, listener);
-  listener.on_start(trainer.steps().function().trained(), trainer.steps().input_names(),
-                    trainer.steps().target_names());
+  const auto [inputs, targets] = names_of_data(trainer.steps());
+  listener.on_start(trainer.steps().function().trained(), inputs, targets);
   LoopActions actions{[](const StepReport&, const EpochReport*) {}, [] {}, [] {}, [] {}};
   if (job) actions = job->actions();
 

@@ -265,7 +265,7 @@ void Trainer::do_steps(TrainingObserver& observer, const LoopActions& actions) {
   if (count == 0) return do_one(observer, actions);
   std::vector<double> rates;
   for (std::int64_t i = 0; i < count; ++i) rates.push_back(steps_.learning_rate_of(state_.step + i));
-  std::optional<TrainingSteps::Many> done = steps_.many(state_, rates);
+  std::optional<ManySteps::Done> done = steps_.many(state_, rates);
   if (!done) {
     // One of them went wrong: which, and what becomes of it, shows step by step.
     for (std::int64_t i = 0; i < count; ++i) do_one(observer, actions);

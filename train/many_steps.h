@@ -1,0 +1,54 @@
+// Many steps by one call of the program: the loop over them is compiled with them, and nothing is allocated
+// from step to step.
+#pragma once
+
+#include "ir/operators/evaluator.h"
+#include "train/options.h"
+#include "train/state.h"
+#include "train/step_function.h"
+#include "train/windows.h"
+
+namespace relish {
+
+// The value with the shortest text that reads back as the tensor's own type, so that a float32 loss is
+// written as 0.4123 and not with the digits of its conversion to double.
+double shortest_double(const Tensor& scalar);
+// Whether a step moved neither a parameter nor a mean of gradients.
+bool nothing_moved(const TrainingState& before, const StepFunction::Results& after);
+
+// What a job's steps are over: all of it is there as long as they are.
+struct StepsInput {
+  Evaluator& evaluator;
+  const TrainingProgram& program;
+  const StepFunction& step;
+  const BatchOrder& order;
+  const std::vector<Column>& columns;
+  std::optional<WindowReader>& windows;  // of data that stay in files
+  std::uint64_t seed = 0;
+};
+
+class ManySteps {
+ public:
+  ManySteps(const TrainingProgram& program, const TensorsByName& fixed, const DataSet& data,
+            std::size_t columns);
+
+  // So many steps behind `step` steps can be done by one call, at most `most`: those of an epoch whose
+  // batches are of one size.
+  static std::int64_t at_once(const BatchOrder& order, std::int64_t step, std::int64_t most);
+
+  struct Done {
+    StepFunction::Results results;  // behind the last
+    std::vector<double> losses, loss_sums;
+    bool no_change = false;
+  };
+  // The steps behind `state`, one for each rate, the same to the bit as one by one. None when something in
+  // one of them was not finite, or failed: then they are to be done one by one.
+  std::optional<Done> run(const StepsInput& input, const TrainingState& state,
+                          std::span<const double> learning_rates) const;
+
+ private:
+  ColumnBinding binding_;
+  RoleSignature roles_;
+};
+
+}  // namespace relish
