@@ -166,11 +166,13 @@ TrainingSteps::TrainingSteps(Evaluator& evaluator, TrainingProgram program, Data
   if (!data_.in_memory()) windows_.emplace(columns_, order_);
   if (!program_.steps.empty() && !accumulation_)
     many_.emplace(program_, fixed_parameters_, data_, columns_.size());
-  // Without overflow: epochs may be given as a number that is never reached.
-  std::int64_t batches = order_.batches_per_epoch();
-  total_steps_ = options_.steps
-                     ? *options_.steps
-                     : (options_.epochs > INT64_MAX / batches ? INT64_MAX : options_.epochs * batches);
+}
+
+// Without overflow: epochs may be given as a number that is never reached.
+std::int64_t TrainingSteps::total_steps() const {
+  const std::int64_t batches = order_.batches_per_epoch();
+  if (options_.steps) return *options_.steps;
+  return options_.epochs > INT64_MAX / batches ? INT64_MAX : options_.epochs * batches;
 }
 
 TrainingState TrainingSteps::initial_state() const {
@@ -204,7 +206,9 @@ TrainingState TrainingSteps::initial_state() const {
   check_values(state, {}, {});
   state.optimizer_states =
       evaluator_.call(program_.module, program_.optimizer_init, {tuple_of(state.parameters)});
-  check_first_batch(state);
+  const std::vector<Tensor> batch = first_part(batch_of(0));
+  bind_arguments(program_.step, step_.function()->params,
+                 step_binding_.arguments(batch, step_.values(state, learning_rate_of(0), key_of(0))));
   return state;
 }
 
@@ -227,13 +231,6 @@ void TrainingSteps::check_values(const TrainingState& state, const std::vector<M
                    training_metrics.empty());
 }
 
-void TrainingSteps::check_first_batch(const TrainingState& state) const {
-  const std::vector<Tensor> batch = first_part(batch_of(0));
-  std::vector<Value> arguments =
-      step_binding_.arguments(batch, step_.values(state, learning_rate_of(0), key_of(0)));
-  bind_arguments(program_.step, step_.function()->params, arguments);
-}
-
 Tensor TrainingSteps::key_of(std::int64_t step) const {
   return step_.has_key() ? tensor_of_key(step_key(options_.seed, step)) : Tensor();
 }
@@ -243,7 +240,7 @@ double TrainingSteps::learning_rate_of(std::int64_t step) const {
   const Value rate = evaluator_.call(program_.module, program_.learning_rate,
                                      {Tensor::scalar(DType::Float64, options_.learning_rate),
                                       Tensor::scalar(DType::Int64, static_cast<double>(step)),
-                                      Tensor::scalar(DType::Int64, static_cast<double>(total_steps_))});
+                                      Tensor::scalar(DType::Int64, static_cast<double>(total_steps()))});
   return rate.tensor().get_double(0);
 }
 
@@ -263,12 +260,6 @@ std::vector<Tensor> TrainingSteps::first_part(const std::vector<Tensor>& batch) 
   return part;
 }
 
-std::int64_t TrainingSteps::samples_of(std::int64_t steps) const {
-  const std::int64_t batches = order_.batches_per_epoch();
-  return steps / batches * order_.rows_per_epoch() +
-         std::min(steps % batches * batch_size_ * options_.accumulate, order_.rows_per_epoch());
-}
-
 StepFunction::Results TrainingSteps::results_of(const TrainingState& state, double rate,
                                                 const std::vector<Tensor>& batch) const {
   if (accumulation_)
@@ -279,7 +270,7 @@ StepFunction::Results TrainingSteps::results_of(const TrainingState& state, doub
 }
 
 std::int64_t TrainingSteps::steps_at_once(std::int64_t step, std::int64_t most) const {
-  return many_ ? ManySteps::at_once(order_, step, std::min(most, total_steps_ - step)) : 0;
+  return many_ ? ManySteps::at_once(order_, step, std::min(most, total_steps() - step)) : 0;
 }
 
 std::optional<ManySteps::Done> TrainingSteps::many(const TrainingState& state,

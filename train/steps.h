@@ -59,9 +59,7 @@ class TrainingSteps {
   const DataSet& data() const { return data_; }
   const BatchOrder& order() const { return order_; }
   std::int64_t batch_size() const { return batch_size_; }
-  std::int64_t total_steps() const { return total_steps_; }
-  // Rows that so many steps have seen.
-  std::int64_t samples_of(std::int64_t steps) const;
+  std::int64_t total_steps() const;
   // Of trained parameters the ones that steps change, or those that are judged and kept in the end: their
   // averages, where the step has these.
   enum class Which : std::uint8_t { Stepped, Judged };
@@ -71,7 +69,6 @@ class TrainingSteps {
   std::string_view tier() const { return evaluator_.name(); }
 
  private:
-  void check_first_batch(const TrainingState& state) const;
   std::vector<Tensor> batch_of(std::int64_t step) const;
   Tensor key_of(std::int64_t step) const;
   StepFunction::Results results_of(const TrainingState& state, double rate,
@@ -94,7 +91,6 @@ class TrainingSteps {
   ColumnBinding step_binding_;
   std::int64_t batch_size_;
   BatchOrder order_;
-  std::int64_t total_steps_ = 0;
   std::optional<Accumulation> accumulation_;
   std::optional<ManySteps> many_;
   mutable std::optional<WindowReader> windows_;  // of data that stay in files

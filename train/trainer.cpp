@@ -18,6 +18,14 @@ double monotonic_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// Rows that so many steps have gone over.
+std::int64_t rows_seen(const TrainingSteps& steps, std::int64_t count) {
+  const BatchOrder& order = steps.order();
+  const std::int64_t batches = order.batches_per_epoch(), rows = order.rows_per_epoch();
+  const std::int64_t of_step = steps.batch_size() * steps.options().accumulate;
+  return count / batches * rows + std::min(count % batches * of_step, rows);
+}
+
 }  // namespace
 
 Trainer::Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, TrainOptions options)
@@ -74,7 +82,7 @@ StepReport Trainer::report_of(const DoneStep& done, double now) {
   report.total_epochs = steps_.options().steps ? 0 : steps_.options().epochs;
   report.loss = done.loss;
   report.learning_rate = done.learning_rate;
-  report.samples = steps_.samples_of(done.step);
+  report.samples = rows_seen(steps_, done.step);
   report.seconds = now - pace_.started;
   const double training_seconds = now - pace_.logged - pace_.validation;
   report.samples_per_second =
@@ -308,7 +316,7 @@ StopReason Trainer::run(TrainingObserver& observer, const LoopActions& actions) 
   pace_.started = monotonic_seconds() - state_.seconds;
   pace_.running = true;
   pace_.logged = pace_.saved = monotonic_seconds();
-  pace_.samples_logged = steps_.samples_of(state_.step);
+  pace_.samples_logged = rows_seen(steps_, state_.step);
   struct StopClock {
     Trainer& trainer;
     ~StopClock() {
