@@ -84,6 +84,7 @@ struct Command {
   bool subject_optional = false;
   std::uint8_t surfaces = everywhere;
   std::string_view arguments = "";  // what follows `:name`, of commands of a session
+  std::uint8_t more_arguments = 0;  // that a script gives without names behind the subject
 };
 
 // Whether a session has it as `:name`.

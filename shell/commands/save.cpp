@@ -173,6 +173,7 @@ const Command command_save{
         "matrix goes into .csv or .tsv without a header, a dict of columns with one; strs, numbers, lists and "
         "dicts of them into .json; a module into a text, and a str into a file of any other ending. In the shell "
         "it converts a data file.",
+    .more_arguments = 1,
 };
 
 }  // namespace relish::commands_save

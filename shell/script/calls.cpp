@@ -440,6 +440,11 @@ ScriptValue ScriptCalls::call_command(const Command& command, std::vector<NamedV
   for (NamedValue& argument : arguments) {
     if (argument.name.empty()) {
       if (!subject_wanted) {
+        if (invocation.arguments.size() == command.more_arguments) {
+          fail(ErrorClass::Usage, argument.span, "command.arguments",
+               fmt::format("{}: found {} without a name{}", command.name, describe(argument.value),
+                           takes_words(option_names)));
+        }
         invocation.arguments.push_back(std::move(argument.value));
         continue;
       }

@@ -398,8 +398,8 @@ TEST_CASE("modules and functions call each other") {
             .errors == "");
   CHECK(read("w = 3\n@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n  return R.add(x, w)\n").errors ==
         "4:19 TypeError found 'w', a variable of the script, which functions do not see; pass it as a "
-        "parameter or use "
-        "bind_params\n");
+        "parameter, use bind_params, or make it a constant: bound once, above, to literals, arg() and "
+        "arithmetic\n");
   CHECK(read("@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n  return x\n"
              "@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n  return x\n")
             .errors == "5:5 TypeError found the function 'f' twice\n  note 2:5 it is defined here first\n");
