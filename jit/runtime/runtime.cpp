@@ -371,6 +371,16 @@ std::uint32_t rt_float_to_half(float value) { return float_to_half_bits(value); 
 std::uint32_t rt_double_to_half(double value) { return double_to_half_bits(value); }
 std::uint32_t rt_double_to_bfloat16(double value) { return double_to_bfloat16_bits(value); }
 
+// LLVM joins the sine and the cosine of one number into one call.
+void rt_sincos(double value, double* sine, double* cosine) {
+  *sine = std::sin(value);
+  *cosine = std::cos(value);
+}
+void rt_sincosf(float value, float* sine, float* cosine) {
+  *sine = std::sin(value);
+  *cosine = std::cos(value);
+}
+
 }  // extern "C"
 
 template <class F>
@@ -388,6 +398,8 @@ using Binary64 = double(double, double);
 
 std::span<const RuntimeSymbol> runtime_symbols() {
   static const std::vector<RuntimeSymbol> table = {
+      symbol("sincos", rt_sincos),
+      symbol("sincosf", rt_sincosf),
       symbol("rt_fault", rt_fault),
       symbol("rt_shape_fault", rt_shape_fault),
       symbol("rt_operator_fault", rt_operator_fault),
