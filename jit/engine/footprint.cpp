@@ -7,7 +7,7 @@
 #include "jit/engine/arenas.h"
 #include "jit/engine/code_cache.h"
 #include "jit/jit.h"
-#include "jit/steps/footprint_of.h"
+#include "jit/footprint/footprint_of.h"
 #include "loops/prim_calls.h"
 #include "support/big_stack.h"
 #include "support/suggest.h"

@@ -16,16 +16,24 @@ namespace {
 
 constexpr std::int64_t open_size = 3;
 
-// Whether the type says how a value is drawn; `into` gets the paths of its leaves.
-bool may_be_drawn(const std::string& path, const Type& type, std::vector<std::string>& into) {
+// Whether the type says how a value is drawn; `into` gets the paths of its leaves, and what to give for them.
+bool may_be_drawn(const std::string& path, const Type& type,
+                  std::vector<std::pair<std::string, ScriptValue>>& into) {
   if (const TupleType* fields = type.tuple()) {
     for (std::size_t i = 0; i < fields->fields.size(); ++i)
       if (!may_be_drawn(fmt::format("{}.{}", path, i), fields->fields[i], into)) return false;
     return true;
   }
-  into.push_back(path);
+  if (const auto* scalar = type.as<ScalarType>()) {
+    ScriptValue value(open_size);
+    if (is_bool(scalar->dtype)) value = ScriptValue(true);
+    if (is_float(scalar->dtype)) value = ScriptValue(0.5);
+    into.emplace_back(path, std::move(value));
+    return true;
+  }
+  into.emplace_back(path, ScriptValue("rand"));
   const TensorType* tensor = type.tensor();
-  return tensor ? tensor->has_shape() && tensor->dtype : type.as<ScalarType>() != nullptr;
+  return tensor && tensor->has_shape() && tensor->dtype;
 }
 
 std::optional<CallInputs> drawn_inputs(std::uint64_t seed, const Function& function) {
@@ -33,9 +41,9 @@ std::optional<CallInputs> drawn_inputs(std::uint64_t seed, const Function& funct
   inputs.seed = seed;
   std::vector<ScalarVar> sizes;
   for (const Var& param : function.params) {
-    std::vector<std::string> paths;
-    if (!may_be_drawn(param.name(), param.type(), paths)) return std::nullopt;
-    for (std::string& path : paths) inputs.arguments.emplace_back(std::move(path), ScriptValue("rand"));
+    std::vector<std::pair<std::string, ScriptValue>> leaves;
+    if (!may_be_drawn(param.name(), param.type(), leaves)) return std::nullopt;
+    for (auto& [path, value] : leaves) inputs.arguments.emplace_back(std::move(path), std::move(value));
     collect_vars(param.type(), sizes);
   }
   for (const ScalarVar& size : sizes) {

@@ -68,7 +68,7 @@ void Script::take_library(const ModulePtr& module, const LibraryText& text) {
     Library*& place;
     Library* before;
     ~Running() { place = before; }
-  } running{library_, std::exchange(library_, &library)};
+  } running{inside_.library, std::exchange(inside_.library, &library)};
   const TextFrame frame(*this, text.statements, *scope);
   for (const ast::Statement& statement : statements) {
     if (const auto* node = statement.as<ast::DeclareModule>()) {

@@ -49,11 +49,11 @@ void Script::run(std::uint32_t file) {
   with_big_stack([&] {
     text_functions_.clear();
     std::vector<Diagnostic> warnings;
-    read_ahead_.clear();
+    earlier_.read_ahead.clear();
     const std::string& name = Sources::instance().find(file)->name();
-    chain_ = name.starts_with('<') ? std::vector<std::string>() : std::vector<std::string>{name};
-    running_ = options_.running;
-    running_.insert(running_.end(), chain_.begin(), chain_.end());
+    files_.chain = name.starts_with('<') ? std::vector<std::string>() : std::vector<std::string>{name};
+    files_.running = options_.running;
+    files_.running.insert(files_.running.end(), files_.chain.begin(), files_.chain.end());
     ReadResult read = read_script(file, reading_options(), warnings);
     session_.report(warnings);
     const Namespaces namespaces_before = std::exchange(namespaces_, std::move(read.namespaces));
@@ -93,13 +93,19 @@ void Script::run(std::uint32_t file) {
 // What a statement that fails or is stopped leaves behind is noted. One without parts leaves nothing but when
 // the interrupt came late: then it is done, perhaps with less than it would have been.
 void Script::run_noted(const ast::Statement& statement, const std::set<std::string>& constants) {
-  for_each_bound_name(statement, [&](const std::string& name, Span) { constants_.erase(name); });
+  std::vector<std::string> were_constants;
+  for_each_bound_name(statement, [&](const std::string& name, Span) {
+    if (earlier_.constants.erase(name) > 0) were_constants.push_back(name);
+  });
   const std::uint64_t draws_before = session_.settings().draws;
   environment_.forget_touched();
   try {
     run_statement(statement);
   } catch (...) {
     progress_.touched = environment_.touched();
+    for (std::string& name : were_constants)  // what it did not come to bind is what it was
+      if (std::find(progress_.touched.begin(), progress_.touched.end(), name) == progress_.touched.end())
+        earlier_.constants.insert(std::move(name));
     progress_.draws = session_.settings().draws - draws_before;
     if (!ast::inner_blocks(statement).empty() || !progress_.touched.empty() || progress_.draws > 0)
       progress_.stopped = statement.whole;
@@ -107,7 +113,7 @@ void Script::run_noted(const ast::Statement& statement, const std::set<std::stri
   }
   // What functions of later texts see as a constant.
   for_each_bound_name(statement, [&](const std::string& name, Span) {
-    if (constants.contains(name)) constants_.insert(name);
+    if (constants.contains(name)) earlier_.constants.insert(name);
   });
 }
 

@@ -73,7 +73,7 @@ class Script final : public ScriptCalls {
   std::vector<GlobalFunction> text_functions_;
   std::set<std::string> declared_;                 // of these
   ModulePtr free_before_;                          // the free functions without them
-  std::map<std::string, std::string> text_links_;  // as `linked_`, as the text that runs has them
+  std::map<std::string, std::string> text_links_;  // as `earlier_.linked`, as the text that runs has them
   std::set<std::string> declared_arguments_;
   bool only_declared_ = false;
 };

@@ -107,7 +107,7 @@ ScriptFunction ScriptFunctions::made_function(const std::vector<ast::Parameter>&
                                               const ast::Scope& scope) {
   ScriptFunction function;
   function.text = frame_->text;
-  function.home = library_;
+  function.home = inside_.library;
   function.parameters = &parameters;
   for (const ast::Parameter& parameter : parameters)
     if (parameter.default_value) function.defaults.push_back(value_of(*parameter.default_value));
@@ -230,7 +230,7 @@ void ScriptFunctions::take_arguments(const ScriptFunction& function, Frame& fram
 
 ScriptValue ScriptFunctions::call_script(const ScriptFunctionPtr& function, std::vector<NamedValue> arguments,
                                          Span span) {
-  if (calls_ >= most_calls) {
+  if (inside_.calls >= most_calls) {
     fail(ErrorClass::ResourceLimit, span, "limit.script_calls",
          fmt::format("calls of script functions go deeper than {}", most_calls));
   }
@@ -258,9 +258,9 @@ ScriptValue ScriptFunctions::call_script(const ScriptFunctionPtr& function, std:
       --calls;
       if (frame.own_cells > 0) release_cells(frame);
     }
-  } running{frame_,   ++calls_,
-            frame,    std::exchange(frame_, &frame),
-            library_, std::exchange(library_, function->home)};
+  } running{frame_,          ++inside_.calls,
+            frame,           std::exchange(frame_, &frame),
+            inside_.library, std::exchange(inside_.library, function->home)};
   try {
     if (function->value) return value_of(*function->value);
     run_body(*function->body);

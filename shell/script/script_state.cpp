@@ -76,7 +76,7 @@ State ScriptState::state_since(const State& before) {
     }
   }
   state.free_functions = free_functions_;
-  Surroundings around{namespaces_, loads_, linked_, constants_};
+  Surroundings around{namespaces_, earlier_.loads, earlier_.linked, earlier_.constants};
   if (!state.around || !(*state.around == around))
     state.around = std::make_shared<const Surroundings>(std::move(around));
   const Settings& settings = session_.settings();
@@ -97,9 +97,9 @@ void ScriptState::go_to(const State& from, const State& to) {
   free_functions_ = to.free_functions;
   if (to.around) {
     namespaces_ = to.around->namespaces;
-    loads_ = to.around->loads;
-    linked_ = to.around->linked;
-    constants_ = to.around->constants;
+    earlier_.loads = to.around->loads;
+    earlier_.linked = to.around->linked;
+    earlier_.constants = to.around->constants;
   }
   Settings& settings = session_.settings();
   settings.tier = to.options.tier;
@@ -112,15 +112,15 @@ ReadOptions ScriptState::reading_options() {
   ReadOptions options;
   options.session_functions = free_functions_.get();
   options.namespaces = namespaces_;
-  options.session_links = linked_;
+  options.session_links = earlier_.linked;
   for (const std::string& name : environment_.names()) {
     const ScriptValue& value = *environment_.find(name);
     const ModulePtr* module = value.as<ModulePtr>();
     if (module) options.session_modules.push_back(name);
-    auto loaded = loads_.find(name);
-    if (module && loaded != loads_.end() && loaded->second == *module)
+    auto loaded = earlier_.loads.find(name);
+    if (module && loaded != earlier_.loads.end() && loaded->second == *module)
       options.session_loads.emplace_back(name, *module);
-    if (constants_.contains(name)) {
+    if (earlier_.constants.contains(name)) {
       if (auto literal = literal_of(value)) options.session_constants.emplace(name, std::move(literal));
     }
     bool declared = free_functions_ && value.as<FunctionReference>() && free_functions_->find(name);
@@ -129,7 +129,7 @@ ReadOptions ScriptState::reading_options() {
   options.constant_value = constant_values(session_.settings().sets);
   options.is_change = is_change;
   options.load_module = [this](const std::string& path, Span span) {
-    ModulePtr& module = read_ahead_[path];
+    ModulePtr& module = earlier_.read_ahead[path];
     if (!module) module = read_module_file(path, span);
     return module;
   };
@@ -137,21 +137,22 @@ ReadOptions ScriptState::reading_options() {
 }
 
 ModulePtr ScriptState::read_module_file(const std::string& path, Span span) {
-  LoadedModule loaded = load_module_file(path, path_rules(), library_ ? library_->chain : chain_, span);
+  LoadedModule loaded =
+      load_module_file(path, path_rules(), inside_.library ? inside_.library->chain : files_.chain, span);
   session_.report(loaded.warnings);
   if (loaded.text) take_library(loaded.module, *loaded.text);
   return loaded.module;
 }
 
 ModulePtr ScriptState::load_module(const std::string& path, Span span) {
-  if (library_) return read_module_file(path, span);
-  auto ahead = read_ahead_.find(path);
-  return ahead != read_ahead_.end() && ahead->second ? ahead->second : read_module_file(path, span);
+  if (inside_.library) return read_module_file(path, span);
+  auto ahead = earlier_.read_ahead.find(path);
+  return ahead != earlier_.read_ahead.end() && ahead->second ? ahead->second : read_module_file(path, span);
 }
 
 PathRules ScriptState::path_rules() const {
-  PathRules rules =
-      relish::path_rules(session_, library_ ? library_->folder : options_.folder, options_.confined);
+  PathRules rules = relish::path_rules(session_, inside_.library ? inside_.library->folder : options_.folder,
+                                       options_.confined);
   // What the command line gave is named by the user.
   for (const auto& [name, text] : session_.settings().sets) {
     if (!text.empty()) rules.given.push_back(text);
@@ -175,7 +176,7 @@ ScriptValue ScriptState::argument(const std::string& name, const ScriptValue* fa
                                   const std::string* type, Span span) {
   // The last of repeated flags holds. They are the script's, not those of a file that it loads.
   const std::string* given = nullptr;
-  if (library_ && fallback) return *fallback;
+  if (inside_.library && fallback) return *fallback;
   for (const auto& [set_name, text] : session_.settings().sets) {
     if (set_name == name) given = &text;
   }
@@ -221,7 +222,7 @@ void ScriptState::set_script_name(const ast::Name& name, ScriptValue value, Span
 
 void ScriptState::set_name(const std::string& name, ScriptValue value, Span span) {
   // An alias is hidden without a word.
-  const Command* command = names().find(name) || library_ ? nullptr : find_command(name);
+  const Command* command = names().find(name) || inside_.library ? nullptr : find_command(name);
   bool hides = command && command->name == name && (command->surfaces & in_scripts);
   names().set(name, std::move(value));
   if (!hides) return;
@@ -234,11 +235,12 @@ void ScriptState::set_name(const std::string& name, ScriptValue value, Span span
 }
 
 void ScriptState::unknown_name(const std::string& name, Span span) {
-  if (library_ && library_->left_out.contains(name)) {
+  if (inside_.library && inside_.library->left_out.contains(name)) {
     fail(ErrorClass::Type, span, "name.left_out",
          fmt::format("'{}' is made by a statement of '{}', which load does not run; its functions see the "
                      "file's constants, functions and loads; pass it as a parameter",
-                     printable(name), printable(std::filesystem::path(library_->file).filename().string())));
+                     printable(name),
+                     printable(std::filesystem::path(inside_.library->file).filename().string())));
   }
   std::vector<std::string> candidates = names().names();
   for (const Builtin& builtin : all_builtins()) candidates.emplace_back(builtin.name);

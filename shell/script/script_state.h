@@ -48,7 +48,7 @@ class ScriptState {
   // Against which the next texts resolve relative paths.
   void set_folder(std::string folder) { options_.folder = std::move(folder); }
   // With the file that this script runs.
-  const std::vector<std::string>& running() const { return running_; }
+  const std::vector<std::string>& running() const { return files_.running; }
   // The implicit module of free functions; null when there are none.
   const ModulePtr& free_functions() const { return free_functions_; }
   // What the next text may refer to.
@@ -71,11 +71,11 @@ class ScriptState {
   ScriptState(Session& session, ScriptOptions options);
 
   // The names of what runs: the script's, or those of a loaded file.
-  Environment& names() { return library_ ? library_->names : environment_; }
-  const Environment& names() const { return library_ ? library_->names : environment_; }
-  const Namespaces& namespaces() const { return library_ ? library_->namespaces : namespaces_; }
+  Environment& names() { return inside_.library ? inside_.library->names : environment_; }
+  const Environment& names() const { return inside_.library ? inside_.library->names : environment_; }
+  const Namespaces& namespaces() const { return inside_.library ? inside_.library->namespaces : namespaces_; }
   // What is known outside of the names; null in a loaded file.
-  ScriptObserver* observer() const { return library_ ? nullptr : options_.observer; }
+  ScriptObserver* observer() const { return inside_.library ? nullptr : options_.observer; }
   // Makes the names that the functions of a loaded file see.
   virtual void take_library(const ModulePtr& module, const LibraryText& text) = 0;
 
@@ -92,23 +92,34 @@ class ScriptState {
   // "R.nn.relu" for a dotted name in a namespace of TVM whose first word is no variable; empty otherwise.
   std::string namespace_path(const ast::Expr& expr) const;
 
+  // What texts that were read before mean for this one.
+  struct EarlierTexts {
+    std::map<std::string, ModulePtr> loads;       // modules of files, by the names that they were loaded into
+    std::map<std::string, ModulePtr> read_ahead;  // of the text that runs, by path as written
+    std::set<std::string> constants;              // names that stand for constants in later texts
+    std::map<std::string, std::string> linked;    // functions of files in `free_functions_`: lib_f -> lib.f
+  };
+  struct RunningFiles {
+    std::vector<std::string> chain;  // the file that runs
+    std::vector<std::string> running;
+  };
+  struct InsideFunctions {
+    Library* library = nullptr;  // whose function runs
+    std::size_t calls = 0;       // of script functions, one inside the other
+  };
+
   Session& session_;
   ScriptOptions options_;
   Environment environment_;
-  Library* library_ = nullptr;  // whose function runs
+  InsideFunctions inside_;
   // What runs: a function, or the statements of a text.
   Frame* frame_ = nullptr;
-  std::size_t calls_ = 0;  // of script functions, one inside the other
   OperatorCalls operators_;
   FunctionValues function_values_;
   ModulePtr free_functions_;
   Namespaces namespaces_;
-  std::map<std::string, ModulePtr> loads_;       // modules of files, by the names that they were loaded into
-  std::map<std::string, ModulePtr> read_ahead_;  // of the text that runs, by path as written
-  std::set<std::string> constants_;              // names that stand for constants in later texts
-  std::map<std::string, std::string> linked_;    // functions of files in `free_functions_`: lib_f -> lib.f
-  std::vector<std::string> chain_;               // the file that runs
-  std::vector<std::string> running_;
+  EarlierTexts earlier_;
+  RunningFiles files_;
 };
 
 }  // namespace relish

@@ -218,7 +218,7 @@ void Script::execute_assignment(const ast::Assignment& assignment) {
   const auto* name = assignment.targets.size() == 1 ? assignment.targets[0]->as<ast::Name>() : nullptr;
   const ScriptValue* bound = name && !slot_of(*name) ? variable(*name) : nullptr;
   const ModulePtr* module = bound ? bound->as<ModulePtr>() : nullptr;
-  if (module && loaded_program_path(*assignment.value)) loads_[name->id] = *module;
+  if (module && loaded_program_path(*assignment.value)) earlier_.loads[name->id] = *module;
 }
 
 void Script::execute_assert(const ast::Assert& statement, Span) {
@@ -323,7 +323,7 @@ void Script::declare(const ast::DeclareFunction& declaration, Span span) {
     free_functions_ = with_functions(base, text_functions_, span);
   }
   if (declaration.linked) {
-    linked_[name_of(function)] = text_links_.at(name_of(function));
+    earlier_.linked[name_of(function)] = text_links_.at(name_of(function));
   } else {
     environment_.set(name_of(function), FunctionReference{free_functions_, name_of(function)});
   }

@@ -58,7 +58,7 @@ const std::map<std::string, std::string>& builtin_scripts() {
       {"chr", "while True:\n    s = chr(97)\n"},
       {"pow", "while True:\n    n = pow(3, 1000000007, 998244353)\n"},
       {"divmod", "while True:\n    n = divmod(17, 5)\n"},
-      {"hash", "s = \"a\" * 30000000\nwhile True:\n    n = hash(s)\n"},
+      {"hash", "s = \"a\" * 15000000\nwhile True:\n    n = hash(s)\n"},
       {"dir", "while True:\n    xs = dir(\"a\")\n"},
       {"getattr", "t = ones((3,))\nwhile True:\n    s = getattr(t, \"shape\")\n"},
       {"hasattr", "t = ones((3,))\nwhile True:\n    b = hasattr(t, \"shape\")\n"},

@@ -88,7 +88,10 @@ Sampling sampling_of(const CallView& call, const Member& member) {
   if (call.string_attribute("rounding_method").empty() && sampling.coordinates != Coordinates::HalfPixel)
     sampling.rounding = Rounding::Floor;
   sampling.alpha = number_attribute(call, "cubic_alpha");
-  sampling.exclude = call.int_attribute("cubic_exclude") != 0;
+  const std::int64_t exclude = call.int_attribute("cubic_exclude");
+  if (exclude != 0 && exclude != 1)
+    call.reject("cubic_exclude", call.span, fmt::format("cubic_exclude is {}, expected 0 or 1", exclude));
+  sampling.exclude = exclude == 1;
   sampling.extrapolation = number_attribute(call, "extrapolation_value");
   const auto count = static_cast<std::size_t>(rank);
   const std::vector<double> roi = numbers_attribute(call, "roi", 2 * count);

@@ -57,6 +57,8 @@ constexpr Reject rejects_2d[] = {
      "rand((1, 1, 2, 2), \"float32\"), (3, 3), coordinate_transformation_mode=\"x\"",
      "expected one of half_pixel"},
     {"resize2d.roi", "rand((1, 1, 2, 2), \"float32\"), (3, 3), roi=[0.5]", "expected 4"},
+    {"resize2d.cubic_exclude", "rand((1, 1, 2, 2), \"float32\"), (3, 3), cubic_exclude=97",
+     "expected 0 or 1"},
     {"resize2d.layout", "rand((1, 1, 2, 2), \"float32\"), (3, 3), layout=\"NC\"", "expected the letters"},
     {"resize2d.rank", "rand((2, 2), \"float32\"), (3, 3)", "expected 4"},
     {"resize2d.dtype", "R.const([[[[1]]]], \"int32\"), (3, 3)", "expected a floating dtype"},

@@ -30,8 +30,8 @@ struct Shown {
 //   fuse      keeps calls whose loops do not become fewer, and those with effects or faults.
 //   fold, simplify, canonicalize, cse, inline, unroll, to_dataflow  leave what their rules do not speak of.
 constexpr std::array<std::string_view, 11> passes_of_any_module = {
-    "dce",      "legalize",     "fuse", "schedule", "fold",
-    "simplify", "canonicalize", "cse",  "unroll",   "to_dataflow"};
+    "dce",          "legalize", "fuse",   "schedule", "fold",       "simplify",
+    "canonicalize", "cse",      "inline", "unroll",   "to_dataflow"};
 
 bool takes_any_module(std::string_view pass) {
   return std::find(passes_of_any_module.begin(), passes_of_any_module.end(), pass) !=
@@ -82,7 +82,7 @@ std::map<std::string, Shown> shown_in(const std::string& folder) {
       } else {
         ++shown.results;
         shown.hard += is_hard(text);
-        shown.left += entry.path().filename().string().starts_with(std::string(command->name) + "-leaves-");
+        shown.left += entry.path().filename().string().starts_with(shell_name(command->name) + "-leaves-");
       }
     }
   }

@@ -62,7 +62,7 @@ TEST_CASE("flags and commands that the manual names exist", "[manual_names]") {
 
 TEST_CASE("every option of every command stands in a test", "[manual_names]") {
   std::string tests;
-  for (const char* folder : {"tests/golden", "tests/unit/shell", "tests/jobs"})
+  for (const char* folder : {"tests/golden", "tests/unit/shell", "tests/jobs", "tests/safety"})
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(RELISH_SOURCE_DIR) / folder))
       if (entry.is_regular_file() && entry.path().filename() != "manual_names_test.cpp")
         tests += bytes_of(entry.path().string());

@@ -24,6 +24,7 @@ std::string difference_of(const std::string& before, const std::string& after) {
   try {
     check_computes_the_same(session, "a pass", module_returning(before), module_returning(after));
   } catch (const Failure& failure) {
+    CHECK(failure.diagnostics().front().id == "passes.differs");
     return failure.diagnostics().front().message;
   }
   return "";

@@ -66,7 +66,8 @@ TEST_CASE("modules are values and transforms return new ones") {
   CHECK(harness.run("B = bind_params(M.main, params={\"s\": tensor(2.0)})\nB.main(tensor([4.0]))").output ==
         "float32 (1,)\n[8]\n");
   CHECK(harness.run("M.main(tensor([1.0]))").error_class == "UsageError");
-  CHECK(harness.run("M.main(tensor([1.0]), 2.0)").error_class == "DataError");
+  CHECK(harness.run("M.main([1.0], 2.0)").output == "float32 (1,)\n[2]\n");
+  CHECK(harness.run("M.main(tensor([1.0]), \"2.0\")").error_class == "DataError");
   CHECK(harness.run("M.main(tensor([[1.0]]), tensor(2.0))").error_class == "DataError");
   CHECK(harness.run("M.mian(tensor([1.0]))").error.find("no") != std::string::npos);
   CHECK(harness.run("bind_params(M.main, prams={})").error.find("did you mean 'params'") !=

@@ -1,12 +1,12 @@
 // From the values of a call to its footprint.
-#include "jit/steps/footprint_of.h"
+#include "jit/footprint/footprint_of.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "jit/steps/footprint_walk.h"
-#include "jit/steps/kernel_footprint.h"
+#include "jit/footprint/footprint_walk.h"
+#include "jit/footprint/kernel_footprint.h"
 
 namespace relish::jit {
 namespace {

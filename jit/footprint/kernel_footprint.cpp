@@ -1,6 +1,6 @@
 // A walk over the statements of a kernel that keeps account of its buffers as its code takes them
 // (jit/kernel/codegen_stmt.cpp): those of a block with the block, others to the end of their sequence.
-#include "jit/steps/kernel_footprint.h"
+#include "jit/footprint/kernel_footprint.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 // Steps as an account: what each takes, what it gives back, and the highest sum.
-#include "jit/steps/footprint_walk.h"
+#include "jit/footprint/footprint_walk.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "jit/steps/kernel_footprint.h"
+#include "jit/footprint/kernel_footprint.h"
 #include "support/overloaded.h"
 
 namespace relish::jit {
