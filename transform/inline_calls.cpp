@@ -17,7 +17,8 @@
 namespace relish {
 namespace {
 
-constexpr std::size_t most_bindings = 100000;
+constexpr std::size_t most_bindings = 100000;  // of a function
+constexpr std::size_t most_written = 300000;   // over all, as every function of a chain of calls grows
 
 // What a caller must know of a function.
 struct Callee {
@@ -40,8 +41,14 @@ class Inlining : public BindingReplacer {
   using Known = std::unordered_map<std::string, Callee>;
 
   // `callees`: the functions that may be inlined.
-  Inlining(const Module& module, CallInliner& inliner, const Known& callees, const Function& function)
-      : module_(module), inliner_(inliner), callees_(callees), bindings_(measured(function).bindings) {
+  // `written`: bindings that were written so far.
+  Inlining(const Module& module, CallInliner& inliner, const Known& callees, const Function& function,
+           std::size_t& written)
+      : module_(module),
+        inliner_(inliner),
+        callees_(callees),
+        bindings_(measured(function).bindings),
+        written_(written) {
     reserve_names(function, builder_);
   }
 
@@ -64,8 +71,10 @@ class Inlining : public BindingReplacer {
     const auto* global = call ? call->callee.as<GlobalRef>() : nullptr;
     const auto known = global ? callees_.find(global->name) : callees_.end();
     if (known == callees_.end() || (dataflow && known->second.has_control)) return nullptr;
-    if (bindings_ + known->second.bindings > most_bindings) return nullptr;
-    bindings_ += known->second.bindings;
+    const std::size_t more = known->second.bindings;
+    if (bindings_ + more > most_bindings || written_ + more > most_written) return nullptr;
+    bindings_ += more;
+    written_ += more;
     return module_.function(global->name);
   }
 
@@ -73,6 +82,7 @@ class Inlining : public BindingReplacer {
   CallInliner& inliner_;
   const Known& callees_;
   std::size_t bindings_;
+  std::size_t& written_;
   FunctionBuilder builder_;  // for names, and for the bindings of one call
 };
 
@@ -94,7 +104,7 @@ class ModuleInliner {
     bool changed = false;
     for (const std::string& name : order_) {
       const FunctionPtr function = result_.function(name);
-      const FunctionPtr made = Inlining(result_, inliner_, callees_, *function).map(function);
+      const FunctionPtr made = Inlining(result_, inliner_, callees_, *function, written_).map(function);
       changed = changed || made != function;
       if (made != function) result_.set(made);
       if (!kept_.contains(name)) callees_.emplace(name, measured(*made));
@@ -133,6 +143,7 @@ class ModuleInliner {
   std::unordered_set<std::string> entered_, kept_;
   std::vector<std::string> order_;
   Inlining::Known callees_;
+  std::size_t written_ = 0;
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ const Command command_inline_calls{
     .doc =
         "A call stays when its function may come to call itself, when a user wrote the function's gradient, when "
         "an if or a loop would come into a dataflow block, and when the caller would grow beyond 100,000 "
-        "bindings. Private functions that nothing reaches any more go.",
+        "bindings, or all functions together by 300,000. Private functions that nothing reaches any more go.",
     .transforms = true,
 };
 

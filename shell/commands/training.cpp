@@ -66,7 +66,9 @@ std::vector<Metric> metrics_option(const Invocation& invocation, Judgement& judg
   const ScriptValue* value = invocation.find("metrics");
   if (!value) return metrics;
   std::vector<ScriptValue> given;
-  if (const ScriptList* list = value->sequence()) {
+  if (invocation.surface == Surface::Shell) {  // mse,r2 is one text of two
+    for (std::string& text : invocation.names("metrics")) given.emplace_back(std::move(text));
+  } else if (const ScriptList* list = value->sequence()) {
     given = {list->items.begin(), list->items.end()};
   } else if (value->as<FunctionReference>()) {
     given = {*value};

@@ -136,6 +136,19 @@ std::string target_of(const Script& script, const std::string& subject) {
   return value && value->as<FunctionReference>() ? "Module" : root;
 }
 
+// A free function that stands as it is in the module that transforms made before is the one of that module:
+// what was made of it there is kept.
+std::string standing_subject(const Script& script, const std::string& subject) {
+  const ScriptValue* value = script.environment().find(subject);
+  const auto* function = value ? value->as<FunctionReference>() : nullptr;
+  const ScriptValue* held = script.environment().find("Module");
+  const auto* module = held ? held->as<ModulePtr>() : nullptr;
+  if (!function || !module) return subject;
+  const GlobalFunction* own = function->module->find(function->name);
+  const GlobalFunction* there = (*module)->find(function->name);
+  return own && there && *own == *there ? "Module." + function->name : subject;
+}
+
 }  // namespace
 
 const Command& session_command(std::string_view name) {
@@ -215,6 +228,7 @@ std::string statement_of(const Script& script, std::string_view line) {
   bool quotes = command->subject == Subject::Name || command->name == "load" || command->name == "run";
   std::string text = fmt::format("{}(", command->name);
   bool first = true;
+  if (command->transforms && !subjects.empty()) subjects.front() = standing_subject(script, subjects.front());
   for (const std::string& subject : subjects) {
     text += (first ? "" : ", ") + (quotes ? in_quotes(without_quotes(subject)) : subject);
     first = false;

@@ -5,6 +5,7 @@
 #include "shell/script/builtins.h"
 #include "shell/script/change_values.h"
 #include "shell/script/convert.h"
+#include "shell/script/methods_tensors.h"
 #include "shell/script/numbers.h"
 #include "shell/script/script.h"
 #include "shell/script/value_order.h"
@@ -129,7 +130,9 @@ ScriptValue call_sum(Script& script, CallArguments& arguments) {
   const NamedValue& x = arguments.required("x");
   const NamedValue* start = arguments.optional("start");
   arguments.done();
-  if (x.value.tensor() && !start) return script.operators().call("sum", {x}, arguments.span());
+  if (x.value.tensor() && !start)
+    return script.operators().call("sum", {{x.name, as_counted(script, x.value, x.span), x.span}},
+                                   arguments.span());
   ScriptValue total = start ? start->value : ScriptValue(0);
   if (total.string())
     fail(ErrorClass::Type, start->span, "call.argument", "sum: found a str; join them with \"\".join(parts)");

@@ -2,6 +2,7 @@
 #include "shell/script/methods.h"
 
 #include <algorithm>
+#include <array>
 
 #include "ir/operators/op.h"
 #include "stdlib/foreign_names.h"
@@ -40,11 +41,14 @@ bool is_change(std::string_view name) {
   return false;
 }
 
+// What a tensor has that is no method.
+constexpr std::array<std::string_view, 5> value_names = {"shape", "dtype", "ndim", "size", "T"};
+
 std::vector<std::string> method_names(const ScriptValue& value) {
   std::vector<std::string> names;
   for (const ValueMethod& method : methods_of(value))
     if (method.instead.empty()) names.emplace_back(method.name);
-  if (value.tensor()) names.insert(names.end(), {"shape", "dtype", "ndim", "size", "T"});
+  if (value.tensor()) names.insert(names.end(), value_names.begin(), value_names.end());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -56,6 +60,10 @@ void no_attribute(const ScriptValue& value, std::string_view name, Span span) {
          fmt::format("{} has no '{}'; write {}", describe(value), name, known->instead));
   }
   std::string advice = did_you_mean(std::string(name), method_names(value));
+  if (value.tensor() && std::find(value_names.begin(), value_names.end(), name) != value_names.end()) {
+    fail(ErrorClass::Type, span, "script.attribute",
+         fmt::format("{} has no method '{}'; write x.{}, which is a value", describe(value), name, name));
+  }
   if (value.tensor()) {
     // What is a method elsewhere is an operator here.
     const Op* op = find_op(name);

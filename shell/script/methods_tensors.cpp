@@ -31,6 +31,12 @@ ScriptValue tensor_astype(Script& script, const ScriptValue& self, CallArguments
       "astype", {{"x", self, arguments.span()}, {"dtype", dtype.value, dtype.span}}, arguments.span());
 }
 
+// Of truth values it is their number, as NumPy's is: the operator's sum of bools is a bool.
+template <const char* name>
+ScriptValue counted(Script& script, const ScriptValue& self, CallArguments& arguments) {
+  return reduced(script, name, as_counted(script, self, arguments.span()), arguments);
+}
+
 ScriptValue tensor_reshape(Script& script, const ScriptValue& self, CallArguments& arguments) {
   const NamedValue shape = arguments.dimensions("shape");
   arguments.done();
@@ -83,14 +89,19 @@ constexpr ValueMethod tensor_table[] = {
     {"max", "t.max(axis=None, keepdims=False)", reduction<max_name>},
     {"mean", "t.mean(axis=None, keepdims=False)", reduction<mean_name>},
     {"min", "t.min(axis=None, keepdims=False)", reduction<min_name>},
-    {"prod", "t.prod(axis=None, keepdims=False)", reduction<prod_name>},
+    {"prod", "t.prod(axis=None, keepdims=False)", counted<prod_name>},
     {"reshape", "t.reshape(shape)", tensor_reshape},
     {"std", "t.std(axis=None, keepdims=False)", reduction<std_name>},
-    {"sum", "t.sum(axis=None, keepdims=False)", reduction<sum_name>},
+    {"sum", "t.sum(axis=None, keepdims=False)", counted<sum_name>},
     {"tolist", "t.tolist()", tensor_tolist},
 };
 
 }  // namespace
+
+ScriptValue as_counted(Script& script, const ScriptValue& value, Span span) {
+  if (!value.tensor() || !is_bool(value.tensor()->dtype())) return value;
+  return script.operators().call("astype", {{"x", value, span}, {"dtype", ScriptValue("int64"), span}}, span);
+}
 
 ScriptValue reduced(Script& script, std::string_view name, const ScriptValue& tensor,
                     CallArguments& arguments) {

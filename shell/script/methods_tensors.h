@@ -9,6 +9,8 @@ namespace relish {
 
 class Script;
 
+// Of a tensor of bools the same as int64, of anything else itself.
+ScriptValue as_counted(Script& script, const ScriptValue& value, Span span);
 // The operator of that name over the tensor, with axis and keepdims as they are given.
 ScriptValue reduced(Script& script, std::string_view name, const ScriptValue& tensor,
                     CallArguments& arguments);
