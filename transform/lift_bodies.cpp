@@ -321,13 +321,25 @@ class Lifter {
     return args;
   }
 
+  // What a nested function captured of a dataflow block is a parameter like any other.
+  static Function with_plain_params(Function made) {
+    VarMap plain;
+    for (Var& param : made.params) {
+      if (!param.dataflow()) continue;
+      const Var own(param.name(), param.type(), false, param.span());
+      plain.emplace(param.id(), Expr(own));
+      param = own;
+    }
+    return plain.empty() ? made : *substitute(std::make_shared<const Function>(std::move(made)), plain);
+  }
+
   void finish(Function made) {
     if (known_[made.name].written_name.empty()) regions_.insert(made.name);
     for (BindingBlock& block : made.blocks)
       for (Binding& binding : block.bindings) made.pure = made.pure && !has_effects(binding.value());
     known_[made.name].owns_results = true;
     const std::string name = made.name;
-    Function copy = copy_with_fresh_vars(made);
+    Function copy = copy_with_fresh_vars(with_plain_params(std::move(made)));
     copy.name = name;
     result_.set(std::make_shared<const Function>(std::move(copy)));
   }

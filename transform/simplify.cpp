@@ -92,6 +92,12 @@ Expr taken_back(const Seen& seen) {
   return inner ? inner->args[0] : Expr();
 }
 
+// Of truth values alone: the logical_not of any other number is a truth value in its dtype.
+Expr taken_back_of_bools(const Seen& seen) {
+  const TensorType* type = seen.written.type().tensor();
+  return type && type->dtype && is_bool(*type->dtype) ? taken_back(seen) : Expr();
+}
+
 // From the dimensions of the result to those of the operand.
 std::optional<std::vector<std::int64_t>> order_of(const OpCall& transpose) {
   const TensorType* type = transpose.args[0].type().tensor();
@@ -200,7 +206,7 @@ constexpr std::array rules = {
     RuleOf{"divide", without_one_behind},
     RuleOf{"power", without_one_behind},
     RuleOf{"negative", taken_back},
-    RuleOf{"logical_not", taken_back},
+    RuleOf{"logical_not", taken_back_of_bools},
     RuleOf{"bitwise_not", taken_back},
     RuleOf{"permute_dims", one_transpose},
     RuleOf{"reshape", one_reshape},

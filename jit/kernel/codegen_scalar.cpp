@@ -400,10 +400,32 @@ llvm::Value* ScalarEmitter::logical(const Logical& node) {
   return both ? builder_.CreateAnd(a, b) : builder_.CreateOr(a, b);
 }
 
+// Whether LLVM may compute with the value as a half, of which it was made.
+static bool may_be_narrowed(const llvm::Value* value) {
+  const auto* widened = llvm::dyn_cast<llvm::FPExtInst>(value);
+  return widened ? widened->getSrcTy()->getScalarType()->isHalfTy() : llvm::isa<llvm::ConstantFP>(value);
+}
+
+// LLVM 19 narrows the maximum of two widened halves to one of halves, for which processors have no
+// instruction, and what it makes of vectors of those loses a NaN beside a zero. Comparisons say the same.
+llvm::Value* ScalarEmitter::extreme_of_halves(llvm::Value* a, llvm::Value* b, bool largest) {
+  // Of two zeros the sum is the positive one, if one is; and the other way round for the negated.
+  llvm::Value* zeros =
+      largest ? builder_.CreateFAdd(a, b)
+              : builder_.CreateFNeg(builder_.CreateFAdd(builder_.CreateFNeg(a), builder_.CreateFNeg(b)));
+  llvm::Value* is_zero = builder_.CreateFCmpOEQ(a, llvm::ConstantFP::get(a->getType(), 0.0));
+  llvm::Value* equal = builder_.CreateSelect(is_zero, zeros, a);
+  llvm::Value* first = largest ? builder_.CreateFCmpOGT(a, b) : builder_.CreateFCmpOLT(a, b);
+  llvm::Value* other = builder_.CreateSelect(builder_.CreateFCmpUNO(a, b), builder_.CreateFAdd(a, b), b);
+  return builder_.CreateSelect(builder_.CreateFCmpOEQ(a, b), equal, builder_.CreateSelect(first, a, other));
+}
+
 llvm::Value* ScalarEmitter::select(const Select& node, DType dtype) {
   if (const auto extreme = as_extreme(node)) {
     llvm::Value* a = scalar(extreme->a);
     llvm::Value* b = scalar(extreme->b);
+    if (dtype == DType::Float16 || (may_be_narrowed(a) && may_be_narrowed(b)))
+      return extreme_of_halves(a, b, extreme->largest);
     return extreme->largest ? builder_.CreateMaximum(a, b) : builder_.CreateMinimum(a, b);
   }
   llvm::Value* condition = scalar(node.condition);

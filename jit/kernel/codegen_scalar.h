@@ -76,6 +76,7 @@ class ScalarEmitter {
   llvm::Value* float_binary(BinaryOp op, llvm::Value* a, llvm::Value* b, DType dtype);
   llvm::Value* compare(const Compare& node);
   llvm::Value* logical(const Logical& node);
+  llvm::Value* extreme_of_halves(llvm::Value* a, llvm::Value* b, bool largest);
   llvm::Value* select(const Select& node, DType dtype);
   llvm::Value* cast(llvm::Value* value, DType from, DType to);
   llvm::Value* intrinsic(const IntrinsicCall& node, DType dtype);

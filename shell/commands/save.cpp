@@ -142,7 +142,27 @@ void save_value(const Invocation& invocation, const std::string& path) {
 ScriptValue run(Invocation& invocation) {
   if (invocation.surface == Surface::Shell) {
     if (invocation.files.size() != 1) fail(ErrorClass::Usage, {}, "command.subject", "save takes one file");
-    NamedTensors tensors = read_tensors(invocation.files.front());
+    const std::string& file = invocation.files.front();
+    const std::string output = invocation.text("output");
+    const bool has_columns = file_format_of(file) == FileFormat::Csv && csv_has_header(file);
+    if (has_columns) {
+      const std::vector<CsvColumn> columns = read_csv_columns(file, {});
+      if (output.ends_with(".csv") || output.ends_with(".tsv")) {
+        write_csv(output, columns, true);
+        return {};
+      }
+      NamedTensors named;
+      for (const CsvColumn& column : columns) {
+        if (!column.words.empty())
+          fail(ErrorClass::Data, {}, "save.words",
+               fmt::format("save: '{}' is a column of words, for which {} has no place; expected .csv or .tsv",
+                           printable(column.name), printable(output)));
+        named.emplace_back(column.name, column.values);
+      }
+      write_tensors(output, named);
+      return {};
+    }
+    NamedTensors tensors = read_tensors(file);
     for (auto& [name, tensor] : tensors) {
       if (name.empty()) name = "out";
     }

@@ -49,7 +49,9 @@ struct LineEditor::Impl {
   // What stands between the marks of a bracketed paste goes into the line as it is, line ends included.
   static unsigned char take_paste(EditLine* editor, int) {
     std::string text;
-    if (!read_paste(text, [&] { resized(editor); })) return CC_EOF;
+    const KeyEvent event = read_paste(text, [&] { resized(editor); });
+    if (event == KeyEvent::Interrupted) of(editor).interrupted = true;
+    if (event != KeyEvent::Character) return CC_EOF;
     if (!text.empty()) el_insertstr(editor, text.c_str());
     return CC_REFRESH;
   }

@@ -154,7 +154,9 @@ struct ScreenEditor::Impl {
   static unsigned char take_paste(EditLine* editor, int) {
     Impl& self = of(editor);
     std::string text;
-    if (!read_paste(text, [&] { self.redraw(); })) return CC_EOF;
+    const KeyEvent event = read_paste(text, [&] { self.redraw(); });
+    if (event == KeyEvent::Interrupted) self.interrupted = true;
+    if (event != KeyEvent::Character) return CC_EOF;
     self.insert(text);
     self.block = self.now().text;
     return CC_NORM;

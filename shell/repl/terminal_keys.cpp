@@ -89,11 +89,11 @@ KeyEvent read_key(wchar_t& character, const std::function<void()>& changed) {
   }
 }
 
-bool read_paste(std::string& text, const std::function<void()>& changed) {
+KeyEvent read_paste(std::string& text, const std::function<void()>& changed) {
   std::string raw;
   while (!raw.ends_with(paste_end)) {
     wchar_t character = 0;
-    if (read_key(character, changed) != KeyEvent::Character) return false;
+    if (const KeyEvent event = read_key(character, changed); event != KeyEvent::Character) return event;
     char bytes[8];
     std::mbstate_t state{};
     std::size_t length = std::wcrtomb(bytes, character == L'\r' ? L'\n' : character, &state);
@@ -103,7 +103,7 @@ bool read_paste(std::string& text, const std::function<void()>& changed) {
   while (raw.ends_with('\n')) raw.pop_back();
   text.clear();
   for (char c : raw) text += c == '\t' ? std::string("    ") : std::string(1, c);
-  return true;
+  return KeyEvent::Character;
 }
 
 void begin_terminal_keys() {

@@ -18,8 +18,8 @@ std::string take_text_at_once();
 // Whether something was typed, or arrived, that was not read yet.
 bool keys_wait();
 // The rest of a bracketed paste, behind the mark that began it: with line ends as they are in texts, tabs as
-// blanks, and none at its end. Nothing when the input ended in it.
-bool read_paste(std::string& text, const std::function<void()>& changed);
+// blanks, and none at its end. Else what came in its midst: an interrupt, or the end of the input.
+KeyEvent read_paste(std::string& text, const std::function<void()>& changed);
 
 void write_terminal(std::string_view text);
 struct TerminalSize {
