@@ -108,6 +108,7 @@ std::optional<ManySteps::Done> ManySteps::run(const StepsInput& input, const Tra
   Done done;
   done.results = input.step.results(result, roles_);
   const Tensor& losses = fields[roles_.result(Role::Losses).value()].tensor();
+  if (first_not_finite(losses)) return std::nullopt;
   const double weight =
       input.program.loss_weight(input.order.size_of_batch(state.step % input.order.batches_per_epoch()));
   for (std::int64_t i = 0; i < count; ++i) {

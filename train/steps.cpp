@@ -289,9 +289,8 @@ TrainingSteps::Done TrainingSteps::step(const TrainingState& state, double learn
     throw;
   }
   const StepFunction::Results& after = done.results;
-  const bool left_out =
-      step_.steps_left_out(after.optimizer_states) > step_.steps_left_out(state.optimizer_states);
-  if (first_not_finite(after.loss) && !left_out) {
+  // A loss scale leaves out steps whose gradients are too large; no scale mends a loss.
+  if (first_not_finite(after.loss)) {
     report_not_finite(state, batch, fmt::format("the loss is {}", format_double(after.loss.get_double(0))));
   }
   std::optional<std::string> fault =

@@ -251,12 +251,7 @@ void Trainer::do_one(TrainingObserver& observer, const LoopActions& actions) {
   state_.looks_for_zero = state_.looks_for_zero && !done.no_change;
   take_over(std::move(done.results));
   state_.loss = done.loss;
-  if (std::isfinite(done.loss)) {
-    state_.epoch_loss_sum += done.loss_sum;
-  } else {
-    // Left out by the loss scale.
-    state_.skipped_rows += steps_.order().size_of_batch(state_.step % steps_.order().batches_per_epoch());
-  }
+  state_.epoch_loss_sum += done.loss_sum;
   ++state_.step;
   const DoneStep told{state_.step, done.loss, rate};
   tell_left_out(observer, left_out);

@@ -154,9 +154,10 @@ ScriptValue run(Invocation& invocation) {
       NamedTensors named;
       for (const CsvColumn& column : columns) {
         if (!column.words.empty())
-          fail(ErrorClass::Data, {}, "save.words",
-               fmt::format("save: '{}' is a column of words, for which {} has no place; expected .csv or .tsv",
-                           printable(column.name), printable(output)));
+          fail(
+              ErrorClass::Data, {}, "save.words",
+              fmt::format("save: '{}' is a column of words, for which {} has no place; expected .csv or .tsv",
+                          printable(column.name), printable(output)));
         named.emplace_back(column.name, column.values);
       }
       write_tensors(output, named);

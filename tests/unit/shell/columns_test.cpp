@@ -1,6 +1,7 @@
 // Columns of files that somebody else wrote: missing cells, and tables as numbers.
 #include <catch2/catch.hpp>
 
+#include "tests/golden/process.h"
 #include "tests/unit/shell/script_harness.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -23,4 +24,24 @@ TEST_CASE("missing cells take what fill= says, and matrix=True is the table as n
   CHECK(missing.error_class == "DataError");
   CHECK(missing.error.find("missing value of 'price'") != std::string::npos);
   CHECK(harness.run("load(\"d.csv\", fill=0, matrix=True)").error_class == "UsageError");
+}
+
+TEST_CASE("a CSV that the shell converts keeps its names and its integers") {
+  TemporaryFolder folder;
+  folder.put("h.csv", "a,town\n1,Ulm\n3,Bonn\n");
+  folder.put("n.csv", "a,b\n1,2.5\n3,4\n");
+  const auto save = [&](const std::string& from, const std::string& to) {
+    relish::testing::ProcessRequest request;
+    request.arguments = {"save", from, "-o", to};
+    request.folder = folder.path();
+    return relish::testing::run_program(request);
+  };
+  CHECK(save("h.csv", "h.csv").exit_code == 0);
+  CHECK(relish::testing::bytes_of(folder.file("h.csv")) == "a,town\n1,Ulm\n3,Bonn\n");
+  CHECK(save("n.csv", "n.tsv").exit_code == 0);
+  CHECK(relish::testing::bytes_of(folder.file("n.tsv")) == "a\tb\n1\t2.5\n3\t4.0\n");
+  CHECK(save("n.csv", "n.npz").exit_code == 0);
+  const auto words = save("h.csv", "h.npz");
+  CHECK(words.exit_code == 5);
+  CHECK(words.error_output.find("'town' is a column of words") != std::string::npos);
 }
