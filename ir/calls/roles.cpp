@@ -287,8 +287,7 @@ std::optional<std::string> carried_fault(const RoleSignature& signature, const F
     }
     if (!at || !before) continue;
     const bool named = role == Role::Parameters || role == Role::Buffers;
-    if (steps && named && signature.names(role).empty() &&
-        !before->tuple()->fields.empty())
+    if (steps && named && signature.names(role).empty() && !before->tuple()->fields.empty())
       return fmt::format("'{}' has no names; expected one for each field, as {}[w, b]", name_of(role),
                          name_of(role));
     if (auto fault = compare(role, *before, role, results[*at])) return fault;

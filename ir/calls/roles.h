@@ -19,26 +19,26 @@
 namespace relish {
 
 enum class Role : std::uint8_t {
-  Parameters,    // the trained ones, a tuple
-  Buffers,       // running statistics, a tuple
-  Averages,      // moving averages of the parameters, a tuple as they are
-  Gradients,     // a tuple as the parameters are
-  States,        // of the optimizer, a tuple
-  LearningRate,  // a floating number
-  LearningRates, // of each step: floats of rank 1
-  Weight,        // what a part of a batch, or all of its parts, count: a floating number
-  Key,           // a key of random numbers
-  Step,          // how many steps are done, an int64
-  Steps,         // how many the job has
-  Order,         // of each step the rows of its batch: int64, (steps, rows)
-  Input,         // data of the model; or a parameter of it that is not trained
-  Target,        // what the loss compares with, or weighs by
-  Buffer,        // one of the model's parameters that is a running statistic
-  LossScale,     // what the loss is multiplied by: a floating number
-  Loss,          // a floating number
-  Losses,        // of each step: floats of rank 1
-  Faults,        // of each step: floats of rank 1, NaN where something was not finite
-  Output,        // a result of the model
+  Parameters,     // the trained ones, a tuple
+  Buffers,        // running statistics, a tuple
+  Averages,       // moving averages of the parameters, a tuple as they are
+  Gradients,      // a tuple as the parameters are
+  States,         // of the optimizer, a tuple
+  LearningRate,   // a floating number
+  LearningRates,  // of each step: floats of rank 1
+  Weight,         // what a part of a batch, or all of its parts, count: a floating number
+  Key,            // a key of random numbers
+  Step,           // how many steps are done, an int64
+  Steps,          // how many the job has
+  Order,          // of each step the rows of its batch: int64, (steps, rows)
+  Input,          // data of the model; or a parameter of it that is not trained
+  Target,         // what the loss compares with, or weighs by
+  Buffer,         // one of the model's parameters that is a running statistic
+  LossScale,      // what the loss is multiplied by: a floating number
+  Loss,           // a floating number
+  Losses,         // of each step: floats of rank 1
+  Faults,         // of each step: floats of rank 1, NaN where something was not finite
+  Output,         // a result of the model
 };
 
 struct RoleSlot {

@@ -207,7 +207,8 @@ std::vector<std::pair<std::string, std::int64_t>> given_dims(const Invocation& i
           "dim", fmt::format("found {} for '{}'; expected an int of at least 0", text_of(value), name));
     for (const auto& [known, size] : dims)
       if (known == name && size != *dim)
-        invocation.refuse_value("dim", fmt::format("'{}' is given as {} and as {}", printable(name), size, *dim));
+        invocation.refuse_value("dim",
+                                fmt::format("'{}' is given as {} and as {}", printable(name), size, *dim));
     dims.emplace_back(name, *dim);
   };
   for (const auto& [first, given] : invocation.assignments("dim")) {

@@ -23,7 +23,7 @@ struct GradientJob {
   Module module;
   PrimAdjoints prims{module};
   PrimTangents prim_tangents{module};
-  std::unordered_set<std::uint64_t> varied;  // ids of variables that hang on the wanted ones
+  std::unordered_set<std::uint64_t> varied;         // ids of variables that hang on the wanted ones
   std::unordered_set<std::uint64_t> scalar_params;  // ids of those of copied functions that are numbers
   CallPairs* pairs = nullptr;
 
