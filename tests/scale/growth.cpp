@@ -302,7 +302,7 @@ int main(int argc, char** argv) {
       {"fmt", {"fmt"}, {}, 8},
       {"gradient", {"gradient"}, {"-f", "main"}, 2},
       {"legalize", {"legalize"}, {}, 2},
-      {"compile", {"call"}, {"main", "--arg", "x=ones()"}},
+      {"compile", {"call"}, {"main", "--arg", "x=ones()", "--cache", "off"}},
       {"interpret", {"call"}, {"main", "--arg", "x=ones()", "--tier", "interp"}, 2},
       {"run", {"run"}, {}, 1, true},
       {"run jit", {"run"}, {"--tier", "jit"}, 1, true},
