@@ -112,15 +112,20 @@ Tensor bytes_of(const std::string& path) {
   return bytes;
 }
 
-ScriptValue value_of_file(const Invocation& invocation, const std::string& path) {
-  const FileFormat format = invocation.flag("bytes") ? FileFormat::Text : file_format_of(path);
+// `is`: what the file is in place of a table.
+void refuse_csv_options(const Invocation& invocation, const std::string& path, std::string_view is) {
   for (const std::string_view option : csv_options) {
-    if (format == FileFormat::Csv || !invocation.given(option)) continue;
+    if (!invocation.given(option)) continue;
     fail(ErrorClass::Usage, invocation.span_of(option), "option.value",
-         fmt::format("load: {} is of CSV files, and {} is {}{}", option, printable(path),
-                     invocation.flag("bytes") ? "read as bytes" : "none",
+         fmt::format("load: {} is of CSV files, and {} is {}{}", option, printable(path), is,
                      option == "dtype" ? "; convert what it holds by astype" : ""));
   }
+}
+
+ScriptValue value_of_file(const Invocation& invocation, const std::string& path) {
+  const FileFormat format = invocation.flag("bytes") ? FileFormat::Text : file_format_of(path);
+  if (format != FileFormat::Csv)
+    refuse_csv_options(invocation, path, invocation.flag("bytes") ? "read as bytes" : "none");
   if (invocation.flag("bytes")) return bytes_of(path);
   switch (format) {
     case FileFormat::Csv:
@@ -163,6 +168,7 @@ ScriptValue run(Invocation& invocation) {
   }
   std::string path = invocation.files.front();
   if (is_program_path(path) && !invocation.flag("bytes")) {
+    refuse_csv_options(invocation, path, "a module");
     if (invocation.script) return invocation.script->load_module(invocation.files.front(), invocation.span);
     LoadedModule loaded =
         load_module_file(path, path_rules(invocation.session, "", false), {}, invocation.span);
@@ -174,7 +180,11 @@ ScriptValue run(Invocation& invocation) {
   }
   if (invocation.script) path = invocation.script->resolve_path(path, invocation.span);
   if (invocation.surface == Surface::Shell) return listing(path);
-  if (!file_exists(path) && !invocation.flag("bytes")) return value_of_tensors(read_tensors(path));
+  if (!file_exists(path) && !invocation.flag("bytes")) {
+    NamedTensors one = read_tensors(path);  // FILE:ENTRY
+    refuse_csv_options(invocation, path, "one column or entry of a file");
+    return value_of_tensors(std::move(one));
+  }
   return value_of_file(invocation, path);
 }
 

@@ -24,6 +24,11 @@ TEST_CASE("missing cells take what fill= says, and matrix=True is the table as n
   CHECK(missing.error_class == "DataError");
   CHECK(missing.error.find("missing value of 'price'") != std::string::npos);
   CHECK(harness.run("load(\"d.csv\", fill=0, matrix=True)").error_class == "UsageError");
+  CHECK(harness.run("print(load(\"whole.csv:size\"))").output == "int64 (2,)\n[2, 3]\n");
+  CHECK(harness.run("load(\"whole.csv:size\", target=\"price\")").error.find("target is of CSV files") !=
+        std::string::npos);
+  folder.put("m.relish", "@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n    return x\n");
+  CHECK(harness.run("load(\"m.relish\", sep=\";\")").error.find("is a module") != std::string::npos);
 }
 
 TEST_CASE("a CSV that the shell converts keeps its names and its integers") {
