@@ -1,5 +1,8 @@
 // The command `load`: the value that a data file holds, or the declarations of another text.
 #include "frontend/module/module_links.h"
+
+#include <set>
+
 #include "ir/calls/entry.h"
 #include "ir/printer/printer.h"
 #include "runtime/files.h"
@@ -46,9 +49,18 @@ ScriptValue value_of_tensors(NamedTensors tensors) {
 }
 
 // The words of a column stand beside it.
-ScriptValue value_of_columns(std::vector<CsvColumn> columns) {
+ScriptValue value_of_columns(const std::string& path, std::vector<CsvColumn> columns) {
+  std::set<std::string> names;
+  for (const CsvColumn& column : columns) names.insert(column.name);
   std::vector<std::pair<ScriptValue, ScriptValue>> items;
   for (CsvColumn& column : columns) {
+    if (!column.words.empty() && names.contains(column.name + ".words")) {
+      fail_at(ErrorClass::Data, path, "csv.column",
+              fmt::format(
+                  "the words of '{}' would stand under '{}.words', which is a column too; columns= chooses "
+                  "one of them",
+                  column.name, column.name));
+    }
     items.emplace_back(column.name, std::move(column.values));
     if (column.words.empty()) continue;
     std::vector<ScriptValue> words(column.words.begin(), column.words.end());
@@ -97,7 +109,7 @@ ScriptValue load_csv(const Invocation& invocation, const std::string& path) {
   }
   if (matrix || (csv.columns.empty() && !csv.fill && !csv_has_header(path, csv.separator)))
     return read_csv(path, csv.dtype.value_or(DType::Float32), csv.separator).values;
-  return value_of_columns(read_csv_columns(path, csv));
+  return value_of_columns(path, read_csv_columns(path, csv));
 }
 
 Tensor bytes_of(const std::string& path) {

@@ -27,6 +27,9 @@ TEST_CASE("missing cells take what fill= says, and matrix=True is the table as n
   CHECK(harness.run("print(load(\"whole.csv:size\"))").output == "int64 (2,)\n[2, 3]\n");
   CHECK(harness.run("load(\"whole.csv:size\", target=\"price\")").error.find("target is of CSV files") !=
         std::string::npos);
+  folder.put("w.csv", "a,a.words\nx,2\n");
+  CHECK(harness.run("load(\"w.csv\")").error.find("'a.words', which is a column too") != std::string::npos);
+  CHECK(harness.run("load(\"w.csv\", columns=[\"a\"])[\"a.words\"]").output == "['x']\n");
   folder.put("m.relish", "@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n    return x\n");
   CHECK(harness.run("load(\"m.relish\", sep=\";\")").error.find("is a module") != std::string::npos);
 }
