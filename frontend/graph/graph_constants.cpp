@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "frontend/graph/graph_calls.h"
+#include "frontend/graph/numpy_constants.h"
 #include "frontend/types/attribute_reader.h"
 #include "support/counted.h"
 #include "support/fix.h"
@@ -199,6 +200,11 @@ class ConstantReader {
   bool any_real_ = false, any_integer_ = false, any_bool_ = false;
 };
 
+// Of R.const without a dtype, as TVM has it: wide arrays of NumPy become narrow ones.
+DType constant_dtype(DType numpy) {
+  return numpy == DType::Float64 ? DType::Float32 : numpy == DType::Int64 ? DType::Int32 : numpy;
+}
+
 }  // namespace
 
 Expr GraphCalls::constant_of(const ast::Expr& expr, const ast::Call& call) {
@@ -217,9 +223,19 @@ Expr GraphCalls::constant_of(const ast::Expr& expr, const ast::Call& call) {
     type_error(expr.span, "const.arguments",
                fmt::format("found {} of R.const; expected a value and a dtype",
                            counted(call.arguments.size(), "argument")));
+  const auto numbers = [&](const ast::Expr& list) {
+    ConstantReader reader(context_);
+    reader.read(list, 0);
+    const DType narrow = reader.default_dtype();
+    return reader.tensor(is_float(narrow)  ? DType::Float64
+                         : is_bool(narrow) ? narrow
+                                           : DType::Int64,
+                         list.span);
+  };
+  const std::optional<Tensor> array = numpy_constant(context_, *written, numbers);
   ConstantReader reader(context_);
-  reader.read(*written, 0);
-  DType element = reader.default_dtype();
+  if (!array) reader.read(*written, 0);
+  DType element = array ? constant_dtype(array->dtype()) : reader.default_dtype();
   if (dtype && !dtype->as<ast::NoneValue>()) {
     auto* text = dtype->as<ast::StringValue>();
     if (!text)
@@ -228,9 +244,10 @@ Expr GraphCalls::constant_of(const ast::Expr& expr, const ast::Call& call) {
     element = read_dtype(text->value, dtype->span);
   }
   try {
+    if (array) return constant(converted(*array, element, written->span), expr.span);
     return constant(reader.tensor(element, written->span), expr.span);
   } catch (Failure& failure) {
-    if (dtype && failure.diagnostics()[0].id == "const.value")
+    if (dtype && !array && failure.diagnostics()[0].id == "const.value")
       failure.diagnostics()[0].notes.push_back(
           write_here(dtype->span, fmt::format("\"{}\"", name_of(reader.large_enough(element)))));
     throw;

@@ -46,6 +46,10 @@ class ScalarFunction {
   ScalarOperand float_remainder();
   ScalarOperand ceiling_division();
   ScalarOperand multiply_shift();
+  ScalarOperand multiply_shift_per_axis();
+  std::vector<Scalar> wide_integers(std::string_view name, std::size_t count);
+  ScalarOperand fixed_point_product(const Scalar& x, const Scalar& y, const Scalar& left,
+                                    const Scalar& right);
   ScalarOperand special_float();
   ScalarOperand limit();
   ScalarOperand immediate();

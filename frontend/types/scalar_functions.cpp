@@ -60,7 +60,7 @@ constexpr std::array<CompareName, 6> compare_names = {{{"LT", CompareOp::Lt},
                                                        {"NE", CompareOp::Ne}}};
 
 // Other functions behind "T.", for suggestions.
-constexpr std::array<std::string_view, 40> other_names = {"reads",
+constexpr std::array<std::string_view, 41> other_names = {"reads",
                                                           "writes",
                                                           "where",
                                                           "func_attr",
@@ -99,7 +99,8 @@ constexpr std::array<std::string_view, 40> other_names = {"reads",
                                                           "Ramp",
                                                           "Shuffle",
                                                           "Let",
-                                                          "q_multiply_shift"};
+                                                          "q_multiply_shift",
+                                                          "q_multiply_shift_per_axis"};
 
 // Division of integers by name; the operators // and % take floats as well.
 constexpr std::array<std::string_view, 6> integer_only = {"floordiv", "floormod", "indexdiv",
@@ -143,7 +144,7 @@ double largest_of(DType dtype) {
 // Those that are neither an operator's name nor an intrinsic.
 std::span<const ScalarFunction::Form> ScalarFunction::forms() {
   using F = ScalarFunction;
-  static constexpr std::array<Form, 26> all = {{
+  static constexpr std::array<Form, 27> all = {{
       {"And", &F::connective},
       {"Or", &F::connective},
       {"Not", &F::negation},
@@ -159,6 +160,7 @@ std::span<const ScalarFunction::Form> ScalarFunction::forms() {
       {"broadcast", &F::broadcast},
       {"Shuffle", &F::shuffle},
       {"q_multiply_shift", &F::multiply_shift},
+      {"q_multiply_shift_per_axis", &F::multiply_shift_per_axis},
       {"fmod", &F::float_remainder},
       {"ceildiv", &F::ceiling_division},
       {"infinity", &F::special_float},
@@ -441,25 +443,52 @@ ScalarOperand ScalarFunction::ceiling_division() {
 // half up, in 64 bits.
 ScalarOperand ScalarFunction::multiply_shift() {
   expect(4);
-  std::array<Scalar, 4> given;
-  for (std::size_t i = 0; i < 4; ++i) {
-    given[i] = reader_.value(*arguments_[i]);
-    if (!is_int(given[i].dtype())) {
-      type_error(arguments_[i]->span, "scalar.dtype",
-                 fmt::format("T.q_multiply_shift takes integers, found {}", name_of(given[i].dtype())));
-    }
-    given[i] = cast(DType::Int64, given[i], arguments_[i]->span);
-  }
-  const auto number = [&](std::int64_t v) { return int_literal(DType::Int64, v, expr_.span); };
+  const std::vector<Scalar> given = wide_integers("T.q_multiply_shift", 4);
+  const Scalar zero = int_literal(DType::Int64, 0, expr_.span);
   const auto both = [&](BinaryOp op, const Scalar& a, const Scalar& b) {
     return binary(op, a, b, expr_.span);
   };
-  const auto& [x, y, q, s] = given;
-  Scalar left = both(BinaryOp::Max, s, number(0));
-  Scalar right = both(BinaryOp::Add, both(BinaryOp::Max, both(BinaryOp::Sub, number(0), s), number(0)), q);
-  Scalar product = both(BinaryOp::Mul, both(BinaryOp::ShiftLeft, x, left), y);
-  Scalar half = both(BinaryOp::ShiftLeft, number(1), both(BinaryOp::Sub, right, number(1)));
-  Scalar shifted = both(BinaryOp::ShiftRight, both(BinaryOp::Add, product, half), right);
+  const Scalar left = both(BinaryOp::Max, given[3], zero);
+  const Scalar right = both(BinaryOp::Max, both(BinaryOp::Sub, zero, given[3]), zero);
+  return fixed_point_product(given[0], given[1], left, both(BinaryOp::Add, right, given[2]));
+}
+
+// T.q_multiply_shift_per_axis(x, y, left, right, q, with_left, with_right): the shifts are given apart. That
+// to the left is taken where `with_left` says so; `with_right` changes nothing, as in TVM's rule.
+ScalarOperand ScalarFunction::multiply_shift_per_axis() {
+  expect(7);
+  const std::vector<Scalar> given = wide_integers("T.q_multiply_shift_per_axis", 5);
+  const Scalar zero = int_literal(DType::Int64, 0, expr_.span);
+  const Scalar wanted = cast(DType::Int64, reader_.value(*arguments_[5]), arguments_[5]->span);
+  reader_.value(*arguments_[6]);
+  const Scalar left = select(compare(CompareOp::Ne, wanted, zero, expr_.span), given[2], zero, expr_.span);
+  return fixed_point_product(given[0], given[1], left, binary(BinaryOp::Add, given[3], given[4], expr_.span));
+}
+
+// The first `count` arguments as int64.
+std::vector<Scalar> ScalarFunction::wide_integers(std::string_view name, std::size_t count) {
+  std::vector<Scalar> found;
+  for (std::size_t i = 0; i < count; ++i) {
+    Scalar value = reader_.value(*arguments_[i]);
+    if (!is_int(value.dtype())) {
+      type_error(arguments_[i]->span, "scalar.dtype",
+                 fmt::format("{} takes integers, found {}", name, name_of(value.dtype())));
+    }
+    found.push_back(cast(DType::Int64, value, arguments_[i]->span));
+  }
+  return found;
+}
+
+// ((x << left) * y) >> right, rounded half up.
+ScalarOperand ScalarFunction::fixed_point_product(const Scalar& x, const Scalar& y, const Scalar& left,
+                                                  const Scalar& right) {
+  const auto both = [&](BinaryOp op, const Scalar& a, const Scalar& b) {
+    return binary(op, a, b, expr_.span);
+  };
+  const Scalar one = int_literal(DType::Int64, 1, expr_.span);
+  const Scalar product = both(BinaryOp::Mul, both(BinaryOp::ShiftLeft, x, left), y);
+  const Scalar half = both(BinaryOp::ShiftLeft, one, both(BinaryOp::Sub, right, one));
+  const Scalar shifted = both(BinaryOp::ShiftRight, both(BinaryOp::Add, product, half), right);
   return {cast(DType::Int32, shifted, expr_.span)};
 }
 
