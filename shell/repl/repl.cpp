@@ -10,13 +10,13 @@
 #include <new>
 #include <utility>
 
-#include "shell/repl/completion.h"
-#include "shell/repl/history_file.h"
-#include "shell/repl/input_parts.h"
-#include "shell/repl/line_editor.h"
-#include "shell/repl/screen_editor.h"
-#include "shell/repl/session_inputs.h"
-#include "shell/repl/status_line.h"
+#include "shell/repl/completion/completion.h"
+#include "shell/repl/editor/line_editor.h"
+#include "shell/repl/editor/screen_editor.h"
+#include "shell/repl/editor/status_line.h"
+#include "shell/repl/inputs/history_file.h"
+#include "shell/repl/inputs/input_parts.h"
+#include "shell/repl/inputs/session_inputs.h"
 #include "shell/version.h"
 #include "shell/workspace/state_words.h"
 #include "support/atomic_file.h"

@@ -6,12 +6,12 @@
 #include <cstdlib>
 
 #include "shell/program/highlight.h"
-#include "shell/repl/completion.h"
-#include "shell/repl/cursor_place.h"
-#include "shell/repl/edited_text.h"
-#include "shell/repl/input_parts.h"
-#include "shell/repl/screen.h"
-#include "shell/repl/status_line.h"
+#include "shell/repl/completion/completion.h"
+#include "shell/repl/completion/cursor_place.h"
+#include "shell/repl/editor/edited_text.h"
+#include "shell/repl/editor/screen.h"
+#include "shell/repl/editor/status_line.h"
+#include "shell/repl/inputs/input_parts.h"
 #include "tests/golden/terminal_screen.h"
 #include "tests/unit/shell/session_harness.h"
 

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "runtime/files.h"
-#include "shell/repl/session_inputs.h"
+#include "shell/repl/inputs/session_inputs.h"
 #include "support/interrupt.h"
 #include "tests/unit/temporary_folder.h"
 

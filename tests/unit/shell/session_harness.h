@@ -5,7 +5,7 @@
 #include <string>
 
 #include "ir/printer/printer.h"
-#include "shell/repl/session_inputs.h"
+#include "shell/repl/inputs/session_inputs.h"
 #include "support/render.h"
 
 namespace relish::testing {

@@ -1,5 +1,5 @@
 // Translation of REPL commands into script statements.
-#include "shell/repl/colon_command.h"
+#include "shell/repl/inputs/colon_command.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "shell/repl/completion.h"
+#include "shell/repl/completion/completion.h"
 
 namespace relish {
 

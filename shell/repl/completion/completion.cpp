@@ -1,12 +1,12 @@
 // Candidates by place.
-#include "shell/repl/completion.h"
+#include "shell/repl/completion/completion.h"
 
 #include <algorithm>
 #include <unordered_set>
 
 #include "ir/operators/op.h"
-#include "shell/repl/completion_sources.h"
-#include "shell/repl/cursor_place.h"
+#include "shell/repl/completion/completion_sources.h"
+#include "shell/repl/completion/cursor_place.h"
 #include "support/value_text.h"
 
 namespace relish {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "shell/repl/input_parts.h"
+#include "shell/repl/inputs/input_parts.h"
 #include "shell/workspace/workspace.h"
 
 namespace relish {

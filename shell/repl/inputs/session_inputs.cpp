@@ -1,5 +1,5 @@
 // Running of inputs.
-#include "shell/repl/session_inputs.h"
+#include "shell/repl/inputs/session_inputs.h"
 
 #include <fmt/ranges.h>
 
@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "frontend/text/syntax_check.h"
-#include "shell/repl/colon_command.h"
-#include "shell/repl/session_help.h"
+#include "shell/repl/inputs/colon_command.h"
+#include "shell/repl/inputs/session_help.h"
 #include "shell/workspace/transform_summary.h"
 #include "support/atomic_file.h"
 #include "support/limits.h"

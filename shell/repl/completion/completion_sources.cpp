@@ -1,5 +1,5 @@
 // Lists of candidates.
-#include "shell/repl/completion_sources.h"
+#include "shell/repl/completion/completion_sources.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "shell/repl/editor.h"
+#include "shell/repl/editor/editor.h"
 
 namespace relish {
 

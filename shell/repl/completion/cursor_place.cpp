@@ -1,11 +1,11 @@
 // One walk over brackets, strings and comments up to the cursor.
-#include "shell/repl/cursor_place.h"
+#include "shell/repl/completion/cursor_place.h"
 
 #include <algorithm>
 #include <unordered_set>
 
 #include "frontend/text/scanner.h"
-#include "shell/repl/input_parts.h"
+#include "shell/repl/inputs/input_parts.h"
 #include "support/value_text.h"
 
 namespace relish {

@@ -1,5 +1,5 @@
 // Reading and writing of the terminal.
-#include "shell/repl/terminal_keys.h"
+#include "shell/repl/editor/terminal_keys.h"
 
 #include <poll.h>
 #include <sys/ioctl.h>

@@ -1,5 +1,5 @@
 // Reading and appending of the history file.
-#include "shell/repl/history_file.h"
+#include "shell/repl/inputs/history_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

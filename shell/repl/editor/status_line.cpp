@@ -1,10 +1,10 @@
 // Signatures, and the place in the session.
-#include "shell/repl/status_line.h"
+#include "shell/repl/editor/status_line.h"
 
 #include "ir/operators/op.h"
 #include "shell/command.h"
-#include "shell/repl/completion_sources.h"
-#include "shell/repl/cursor_place.h"
+#include "shell/repl/completion/completion_sources.h"
+#include "shell/repl/completion/cursor_place.h"
 #include "shell/script/builtins.h"
 #include "shell/workspace/workspace.h"
 #include "stdlib/op_doc.h"

@@ -1,5 +1,5 @@
 // Cutting of inputs into statements and commands.
-#include "shell/repl/input_parts.h"
+#include "shell/repl/inputs/input_parts.h"
 
 #include <algorithm>
 #include <optional>

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "frontend/text/scanner.h"
-#include "shell/repl/completion.h"
+#include "shell/repl/completion/completion.h"
 
 namespace relish {
 

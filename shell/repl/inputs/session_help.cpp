@@ -1,5 +1,5 @@
 // Commands by theme; one that no theme names stands under the last.
-#include "shell/repl/session_help.h"
+#include "shell/repl/inputs/session_help.h"
 
 #include <fmt/format.h>
 

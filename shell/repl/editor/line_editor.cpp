@@ -1,11 +1,11 @@
 // libedit with its own display.
-#include "shell/repl/line_editor.h"
+#include "shell/repl/editor/line_editor.h"
 
 #include <histedit.h>
 
 #include <clocale>
 
-#include "shell/repl/terminal_keys.h"
+#include "shell/repl/editor/terminal_keys.h"
 
 namespace relish {
 namespace {

@@ -1,11 +1,11 @@
 // Columns of a menu.
-#include "shell/repl/menu.h"
+#include "shell/repl/editor/menu.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "shell/repl/screen.h"
+#include "shell/repl/editor/screen.h"
 
 namespace relish {
 

@@ -7,7 +7,7 @@
 
 #include "ir/operators/op.h"
 #include "shell/command.h"
-#include "shell/repl/completion.h"
+#include "shell/repl/completion/completion.h"
 
 namespace relish {
 

@@ -1,5 +1,5 @@
 // libedit without its display.
-#include "shell/repl/screen_editor.h"
+#include "shell/repl/editor/screen_editor.h"
 
 #include <histedit.h>
 #include <unistd.h>
@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "shell/repl/edited_text.h"
-#include "shell/repl/menu.h"
-#include "shell/repl/screen.h"
-#include "shell/repl/terminal_keys.h"
+#include "shell/repl/editor/edited_text.h"
+#include "shell/repl/editor/menu.h"
+#include "shell/repl/editor/screen.h"
+#include "shell/repl/editor/terminal_keys.h"
 
 namespace relish {
 namespace {

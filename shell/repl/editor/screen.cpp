@@ -1,5 +1,5 @@
 // Rows of a picture.
-#include "shell/repl/screen.h"
+#include "shell/repl/editor/screen.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Places and histories of texts.
-#include "shell/repl/edited_text.h"
+#include "shell/repl/editor/edited_text.h"
 
 #include <algorithm>
 
