@@ -1,8 +1,8 @@
 // The list of all commands, in the order of the manual.
 #include "shell/command.h"
 
-// COMMAND(FILE, NAME): command_NAME in the namespace of commands/FILE.cpp. Commands name their parts alike,
-// and each file has a namespace of its own, so that several can be compiled together.
+// COMMAND(FILE, NAME): command_NAME in the namespace of FILE.cpp, in a folder by theme. Commands name their
+// parts alike, and each file has a namespace of its own, so that several can be compiled together.
 #define RELISH_COMMANDS(COMMAND)            \
   COMMAND(run, run)                         \
   COMMAND(run, repl)                        \

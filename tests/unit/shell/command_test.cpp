@@ -6,7 +6,7 @@
 
 #include "shell/cli/options.h"
 #include "shell/command.h"
-#include "shell/commands/pass_text.h"
+#include "shell/commands/transform/pass_text.h"
 #include "shell/program/literal_text.h"
 #include "shell/repl/completion/completion.h"
 #include "shell/repl/inputs/colon_command.h"

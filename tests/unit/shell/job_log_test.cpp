@@ -10,7 +10,7 @@
 #include <regex>
 #include <set>
 
-#include "shell/commands/sweep_plan.h"
+#include "shell/commands/training/sweep_plan.h"
 #include "shell/progress.h"
 #include "tests/unit/catch_failure.h"
 #include "tests/unit/shell/script_harness.h"

@@ -1,5 +1,5 @@
 // What --check-each finds: two modules as if a pass had made one of the other.
-#include "shell/commands/pass_check.h"
+#include "shell/commands/transform/pass_check.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // Pipelines of passes, of what support/value_text.h reads.
-#include "shell/commands/pass_text.h"
+#include "shell/commands/transform/pass_text.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Batches of calls from JSON lines.
-#include "shell/commands/batch_call.h"
+#include "shell/commands/run/batch_call.h"
 
 #include <algorithm>
 #include <map>

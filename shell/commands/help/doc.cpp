@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "shell/commands/operator_page.h"
+#include "shell/commands/help/operator_page.h"
 #include "shell/commands/subject.h"
 #include "shell/script/builtins.h"
 #include "stdlib/catalog_doc.h"

@@ -1,6 +1,6 @@
 // Starting and waiting. A child is the leader of a process group, so that a terminal's Ctrl-C comes to it
 // once, from here.
-#include "shell/commands/child_jobs.h"
+#include "shell/commands/training/child_jobs.h"
 
 #include <fcntl.h>
 #include <signal.h>

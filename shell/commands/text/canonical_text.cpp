@@ -1,5 +1,5 @@
 // Canonical text of declarations and statements in their order.
-#include "shell/commands/canonical_text.h"
+#include "shell/commands/text/canonical_text.h"
 
 #include <algorithm>
 

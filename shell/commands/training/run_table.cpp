@@ -1,5 +1,5 @@
 // Columns are as wide as their longest cell. Seed and batch size are options like others.
-#include "shell/commands/run_table.h"
+#include "shell/commands/training/run_table.h"
 
 #include <algorithm>
 #include <filesystem>

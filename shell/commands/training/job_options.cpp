@@ -3,7 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "shell/commands/training.h"
+#include "shell/commands/training/training.h"
 #include "shell/script/script.h"
 #include "support/interrupt.h"
 #include "support/render.h"

@@ -6,11 +6,11 @@
 #include <filesystem>
 
 #include "runtime/format.h"
-#include "shell/commands/data_options.h"
-#include "shell/commands/loss_option.h"
 #include "shell/commands/subject.h"
-#include "shell/commands/trainer_options.h"
-#include "shell/commands/training.h"
+#include "shell/commands/training/data_options.h"
+#include "shell/commands/training/trainer_options.h"
+#include "shell/commands/training/training.h"
+#include "shell/commands/transform/loss_option.h"
 #include "shell/progress.h"
 #include "shell/script/script.h"
 #include "stdlib/catalog.h"

@@ -1,10 +1,10 @@
 // What is made: by which loss, optimizer and precision.
-#include "shell/commands/trainer_options.h"
+#include "shell/commands/training/trainer_options.h"
 
 #include <algorithm>
 
-#include "shell/commands/loss_option.h"
-#include "shell/commands/training.h"
+#include "shell/commands/training/training.h"
+#include "shell/commands/transform/loss_option.h"
 #include "shell/program/literal_text.h"
 #include "shell/program/program_file.h"
 #include "stdlib/catalog.h"

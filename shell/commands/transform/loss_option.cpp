@@ -1,10 +1,10 @@
 // The option `loss`: which function judges, and what it says about predictions.
-#include "shell/commands/loss_option.h"
+#include "shell/commands/transform/loss_option.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "shell/commands/trainer_options.h"
+#include "shell/commands/training/trainer_options.h"
 #include "shell/program/reading.h"
 #include "stdlib/catalog.h"
 #include "support/render.h"

@@ -1,5 +1,5 @@
 // Columns in memory and in files.
-#include "shell/commands/data_options.h"
+#include "shell/commands/training/data_options.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "runtime/files.h"
 #include "runtime/philox.h"
 #include "runtime/row_files.h"
-#include "shell/commands/trainer_options.h"
+#include "shell/commands/training/trainer_options.h"
 #include "shell/script/script_values.h"
 #include "support/counted.h"
 #include "support/file_access.h"

@@ -1,11 +1,11 @@
 // Data of training commands.
-#include "shell/commands/training.h"
+#include "shell/commands/training/training.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "shell/commands/loss_option.h"
-#include "shell/commands/trainer_options.h"
+#include "shell/commands/training/trainer_options.h"
+#include "shell/commands/transform/loss_option.h"
 #include "shell/program/literal_text.h"
 #include "shell/script/script.h"
 #include "support/render.h"

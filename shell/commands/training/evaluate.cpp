@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "shell/commands/data_options.h"
-#include "shell/commands/loss_option.h"
 #include "shell/commands/subject.h"
-#include "shell/commands/training.h"
+#include "shell/commands/training/data_options.h"
+#include "shell/commands/training/training.h"
+#include "shell/commands/transform/loss_option.h"
 #include "shell/progress.h"
 #include "transform/model_forms.h"
 

@@ -3,9 +3,9 @@
 
 #include "ir/printer/printer.h"
 #include "ir/verify/verify.h"
-#include "shell/commands/pass_check.h"
-#include "shell/commands/pass_text.h"
 #include "shell/commands/subject.h"
+#include "shell/commands/transform/pass_check.h"
+#include "shell/commands/transform/pass_text.h"
 #include "shell/program/text_diff.h"
 #include "support/render.h"
 #include "support/suggest.h"

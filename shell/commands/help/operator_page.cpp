@@ -1,5 +1,5 @@
 // Pages of operators.
-#include "shell/commands/operator_page.h"
+#include "shell/commands/help/operator_page.h"
 
 #include <algorithm>
 #include <memory>

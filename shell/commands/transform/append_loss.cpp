@@ -1,8 +1,8 @@
 // The command `append_loss`.
 #include "transform/append_loss.h"
 
-#include "shell/commands/loss_option.h"
 #include "shell/commands/subject.h"
+#include "shell/commands/transform/loss_option.h"
 
 namespace relish::commands_append_loss {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "ir/calls/entry.h"
 #include "runtime/format.h"
-#include "shell/commands/batch_call.h"
+#include "shell/commands/run/batch_call.h"
 #include "shell/commands/subject.h"
 #include "shell/program/call_values.h"
 #include "shell/script/script.h"

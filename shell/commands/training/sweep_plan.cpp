@@ -1,6 +1,6 @@
 // The grid and the names of its folders. Points are drawn by the permutation that orders rows too, so that a
 // seed gives the same points everywhere, and a greater number the same ones and more.
-#include "shell/commands/sweep_plan.h"
+#include "shell/commands/training/sweep_plan.h"
 
 #include <algorithm>
 

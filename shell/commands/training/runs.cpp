@@ -1,6 +1,6 @@
 // The command `runs`: a table of training jobs.
 #include "shell/command.h"
-#include "shell/commands/run_table.h"
+#include "shell/commands/training/run_table.h"
 
 namespace relish::commands_runs {
 namespace {

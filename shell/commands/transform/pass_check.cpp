@@ -1,12 +1,12 @@
 // Inputs are made as `--arg x=rand` makes them.
-#include "shell/commands/pass_check.h"
+#include "shell/commands/transform/pass_check.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
-#include "shell/commands/batch_call.h"
+#include "shell/commands/run/batch_call.h"
 #include "shell/program/call_values.h"
 #include "support/failure.h"
 #include "transform/rebuild.h"

@@ -1,7 +1,7 @@
 // The command `ops`: the table of operators.
 #include <nlohmann/json.hpp>
 
-#include "shell/commands/operator_page.h"
+#include "shell/commands/help/operator_page.h"
 #include "shell/commands/subject.h"
 #include "stdlib/coverage.h"
 #include "stdlib/foreign_names.h"

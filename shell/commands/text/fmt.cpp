@@ -1,7 +1,7 @@
 // The command `fmt`.
 #include "frontend/reader.h"
-#include "shell/commands/canonical_text.h"
 #include "shell/commands/subject.h"
+#include "shell/commands/text/canonical_text.h"
 #include "shell/program/reading.h"
 #include "shell/program/text_file.h"
 

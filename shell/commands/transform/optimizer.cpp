@@ -1,6 +1,6 @@
 // The command `optimizer`.
-#include "shell/commands/loss_option.h"
 #include "shell/commands/subject.h"
+#include "shell/commands/transform/loss_option.h"
 #include "transform/rebuild.h"
 #include "transform/setup_trainer.h"
 

@@ -2,8 +2,8 @@
 #include "transform/setup_trainer.h"
 
 #include "shell/commands/subject.h"
-#include "shell/commands/trainer_options.h"
-#include "shell/commands/training.h"
+#include "shell/commands/training/trainer_options.h"
+#include "shell/commands/training/training.h"
 
 namespace relish::commands_setup_trainer {
 namespace {

@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "shell/commands/subject.h"
-#include "shell/commands/training.h"
+#include "shell/commands/training/training.h"
 #include "shell/program/module_files.h"
 #include "shell/repl/inputs/colon_command.h"
 #include "shell/repl/inputs/input_parts.h"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "shell/command.h"
-#include "shell/commands/run_table.h"
+#include "shell/commands/training/run_table.h"
 #include "support/atomic_file.h"
 #include "support/render.h"
 #include "support/suggest.h"
