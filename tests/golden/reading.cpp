@@ -7,7 +7,7 @@
 #include "ir/equality/equal.h"
 #include "ir/printer/printer.h"
 #include "ir/verify/verify.h"
-#include "shell/commands/canonical_text.h"
+#include "shell/commands/text/canonical_text.h"
 #include "shell/program/module_files.h"
 #include "support/failure.h"
 #include "support/render.h"

@@ -4,7 +4,7 @@
 #include "frontend/reader.h"
 #include "ir/printer/printer.h"
 #include "ir/verify/verify.h"
-#include "shell/commands/canonical_text.h"
+#include "shell/commands/text/canonical_text.h"
 #include "shell/script/script.h"
 #include "support/big_stack.h"
 #include "support/failure.h"
