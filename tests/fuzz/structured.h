@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <initializer_list>
 #include <random>
 #include <string>
@@ -63,7 +62,7 @@ class Choices {
 inline std::size_t replace_input(const std::string& bytes, std::uint8_t* data, std::size_t size,
                                  std::size_t max_size) {
   if (bytes.empty() || bytes.size() > max_size) return size;
-  std::memcpy(data, bytes.data(), bytes.size());
+  std::copy(bytes.begin(), bytes.end(), data);
   return bytes.size();
 }
 
