@@ -99,6 +99,8 @@ ScriptValue run(Invocation& invocation) {
   ModulePtr module = invocation.module;
   std::string function = invocation.function;
   const std::string written = invocation.text("passes");
+  if (written.find_first_not_of(" \t\n") == std::string::npos)
+    invocation.refuse_value("passes", "found no pass; expected one such as gradient(wrt=[w0])");
   ValueText text(written, invocation.surface == Surface::Shell ? "passes: -p" : "passes");
   for (const PassCall& pass : parse_passes(text)) {
     const Command& command = transform_named(invocation, pass.name);
