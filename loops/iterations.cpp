@@ -57,10 +57,10 @@ bool independent_iterations(const For& loop, RangeProver& prover) {
   body.visit(loop.body);
   if (body.assigns_outside || body.has_views) return false;
   const auto fixed = [&](const Polynomial& p) {
-    // Nothing in it may change within the loop: constants and dims only.
+    // Nothing in it may change within the loop: constants, dims and the variables of loops around.
     for (const auto& term : p.terms())
       for (const auto atom : term.first)
-        if (!prover.is_dimension(atom)) return false;
+        if (!prover.is_dimension(atom) && (atom == loop.var.id() || !prover.is_entered(atom))) return false;
     return true;
   };
   const Extents extents = extents_in(loop.body);

@@ -2,6 +2,7 @@
 // What is proved here needs no check in compiled code.
 #pragma once
 
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
@@ -35,6 +36,10 @@ class RangeProver {
   bool depends_on(const Scalar& value, const ScalarVar& loop_var);
   Polynomial polynomial(const Scalar& value);
   bool is_dimension(Polynomial::Atom atom) const { return dimensions_.contains(atom); }
+  // A loop that was entered: its variable is the same all through the loops inside.
+  bool is_entered(Polynomial::Atom atom) const {
+    return std::any_of(loops_.begin(), loops_.end(), [&](const Loop& loop) { return loop.var.id() == atom; });
+  }
 
  private:
   struct Range {

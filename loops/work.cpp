@@ -12,6 +12,7 @@ namespace {
 constexpr std::int64_t cost_of_intrinsic = 3;  // generated code, which is widened with its loop
 constexpr std::int64_t nodes_of_simple_statement = 16;
 constexpr std::int64_t most_unrolled = 16;
+constexpr std::int64_t iterations_of_a_vector = 16;
 
 // How many simple statements take the time of one with this expression.
 std::int64_t cost_of(const Scalar& value) {
@@ -64,6 +65,14 @@ bool declares_views(const PrimFunc& function) {
   return found;
 }
 
+std::optional<std::int64_t> counted_iterations(const For& loop) {
+  const auto extent = loop.extent.as_int();
+  const auto* store = loop.body.as<Store>();
+  if (!extent || loop.kind != LoopKind::Vectorized || !store || store->buffer.scope() != "local")
+    return extent;
+  return *extent / iterations_of_a_vector + (*extent % iterations_of_a_vector > 0 ? 1 : 0);
+}
+
 std::int64_t cost_of(const Stmt& stmt) {
   if (const auto* n = stmt.as<Store>()) {
     std::int64_t cost = 1 + cost_of(n->value);
@@ -82,7 +91,7 @@ std::optional<std::int64_t> constant_work(const Stmt& stmt) {
   if (!stmt.defined()) return 0;
   if (stmt.as<While>()) return std::nullopt;
   if (const auto* n = stmt.as<For>()) {
-    const auto extent = n->extent.as_int();
+    const auto extent = counted_iterations(*n);
     const auto inner = constant_work(n->body);
     std::int64_t product = 0;
     if (!extent || !inner || __builtin_mul_overflow(*extent, *inner, &product)) return std::nullopt;

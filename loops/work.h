@@ -22,6 +22,9 @@ bool has_return(const Stmt& stmt);
 // Whether several buffers of the function may share elements.
 bool declares_views(const PrimFunc& function);
 
+// How many iterations take the time of one simple statement each, where a literal tells: those of a
+// vectorized loop over what registers hold run side by side.
+std::optional<std::int64_t> counted_iterations(const For& loop);
 // The statement by itself, without those below it.
 std::int64_t cost_of(const Stmt& stmt);
 // All of it, when all extents are literals.

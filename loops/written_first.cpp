@@ -67,30 +67,50 @@ class FirstStore {
     return false;
   }
 
-  // The position of the loop whose variable the index is.
-  std::optional<std::size_t> loop_of(const Scalar& index) {
-    const Polynomial at = prover_.polynomial(index);
-    for (std::size_t i = 0; i < loops_.size(); ++i)
-      if ((at - Polynomial::of(loops_[i]->var.id())).is_zero()) return i;
-    return std::nullopt;
+  // The loops that the index counts, the fastest first: it is the sum of their variables, each times the
+  // extents of those before it, so that they run over every place of a dimension of their product.
+  std::optional<std::vector<std::size_t>> loops_of(const Scalar& index, const Scalar& dim) {
+    Polynomial rest = prover_.polynomial(index);
+    std::vector<std::size_t> found;
+    Polynomial size(1);
+    while (!rest.is_zero()) {
+      std::size_t next = loops_.size();
+      for (std::size_t i = 0; i < loops_.size() && next == loops_.size(); ++i) {
+        const auto split = rest.split(loops_[i]->var.id());
+        if (split && (split->quotient - size).is_zero()) next = i;
+      }
+      if (next == loops_.size()) return std::nullopt;
+      found.push_back(next);
+      rest = rest - size * Polynomial::of(loops_[next]->var.id());
+      size = size * prover_.polynomial(loops_[next]->extent);
+    }
+    if (!(size - prover_.polynomial(dim)).is_zero()) return std::nullopt;
+    // The product of two negative extents is positive.
+    const bool run = found.size() == 1 || std::all_of(found.begin(), found.end(), [&](std::size_t loop) {
+                       return loops_[loop]->extent.as_int().value_or(0) > 0;
+                     });
+    return run ? std::optional(found) : std::nullopt;
   }
 
-  // Each index is a loop over the whole dimension, or the one place of a dimension of one; the other loops
-  // run.
+  // Each index counts loops over the whole dimension, or is the one place of a dimension of one; the other
+  // loops run.
   bool covers() {
     std::vector<bool> used(loops_.size());
     for (std::size_t d = 0; d < store_->indices.size(); ++d) {
       const Scalar& index = store_->indices[d];
       const Scalar& dim = buffer_.shape()[d];
-      loop_of_dimension_.push_back(std::nullopt);
+      loops_of_dimension_.emplace_back();
       if (index.as_int()) {
         if (index.as_int() != 0 || dim.as_int() != 1) return false;
         continue;
       }
-      const auto loop = loop_of(index);
-      if (!loop || used[*loop] || !prover_.same(loops_[*loop]->extent, dim)) return false;
-      used[*loop] = true;
-      loop_of_dimension_.back() = loop;
+      const auto loops = loops_of(index, dim);
+      if (!loops) return false;
+      for (const std::size_t loop : *loops) {
+        if (used[loop]) return false;
+        used[loop] = true;
+      }
+      loops_of_dimension_.back() = *loops;
     }
     for (std::size_t i = 0; i < loops_.size(); ++i)
       if (!used[i] && loops_[i]->extent.as_int().value_or(0) <= 0) return false;
@@ -109,10 +129,11 @@ class FirstStore {
       if (touched.has_views) return false;
       for (const Access& access : touched.accesses) {
         if (access.store || !(*access.buffer == buffer_)) continue;
-        for (std::size_t d = 0; d < loop_of_dimension_.size(); ++d) {
-          const auto& loop = loop_of_dimension_[d];
-          if (loop && *loop < later.outside && !prover_.same((*access.indices)[d], store_->indices[d]))
-            return false;
+        for (std::size_t d = 0; d < loops_of_dimension_.size(); ++d) {
+          const auto& loops = loops_of_dimension_[d];
+          const bool around =
+              std::any_of(loops.begin(), loops.end(), [&](std::size_t loop) { return loop < later.outside; });
+          if (around && !prover_.same((*access.indices)[d], store_->indices[d])) return false;
         }
       }
     }
@@ -124,7 +145,7 @@ class FirstStore {
   std::vector<const For*> loops_;  // around the store, outermost first
   std::vector<Later> later_;
   const Store* store_ = nullptr;
-  std::vector<std::optional<std::size_t>> loop_of_dimension_;
+  std::vector<std::vector<std::size_t>> loops_of_dimension_;
 };
 
 }  // namespace

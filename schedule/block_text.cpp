@@ -34,6 +34,21 @@ Scalar BlockText::tiles_in(const Blocked& blocks, const Scalar& round, std::int6
   const Scalar length = elements_in(blocks, round);
   return min(number(all), floor_div(length + number(elements - 1), number(elements)));
 }
+Scalar BlockText::tiles_with_elements(const Blocked& blocks, const Scalar& round,
+                                      std::int64_t elements) const {
+  const std::int64_t all = rounds_of(blocks.size(), elements);
+  if (blocks.known() && extent_of(blocks.cut) % blocks.chunk == 0) return number(all);
+  return min(number(all), floor_div(elements_in(blocks, round) + number(elements - 1), number(elements)));
+}
+Scalar BlockText::elements_of_tile(const Blocked& blocks, const Scalar& round, const Scalar& tile,
+                                   std::int64_t elements) const {
+  const bool full = blocks.known() && extent_of(blocks.cut) % blocks.chunk == 0;
+  if (full && blocks.size() % elements == 0) return number(elements);
+  Scalar before = tile * number(elements);
+  if (full) return min(number(elements), number(blocks.size()) - before);
+  before = round.defined() ? round * number(blocks.chunk) + before : before;
+  return min(number(elements), blocks.cut->loop->extent - before);
+}
 Scalar BlockText::in_tiles(const Scalar& tiles, std::int64_t elements) const {
   const auto known = tiles.as_int();
   return known ? number(*known * elements) : tiles * number(elements);

@@ -35,6 +35,10 @@ class BlockText {
   // How many tiles of so many elements hold the block of that round: all, or where only the run knows the
   // extent, those that are not empty.
   Scalar tiles_in(const Blocked& blocks, const Scalar& round, std::int64_t elements) const;
+  // How many tiles of the block of that round have an element, and how many that tile has.
+  Scalar tiles_with_elements(const Blocked& blocks, const Scalar& round, std::int64_t elements) const;
+  Scalar elements_of_tile(const Blocked& blocks, const Scalar& round, const Scalar& tile,
+                          std::int64_t elements) const;
   // The elements of so many tiles.
   Scalar in_tiles(const Scalar& tiles, std::int64_t elements) const;
 

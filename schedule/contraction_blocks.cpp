@@ -17,6 +17,7 @@
 #include <algorithm>
 
 #include "schedule/block_text.h"
+#include "schedule/contraction_panels.h"
 #include "schedule/contraction_shapes.h"
 
 namespace relish {
@@ -31,16 +32,6 @@ struct BlockPlaces {
 void let_stand_for(ScalarMap& values, const Axis* axis, const Scalar& value) {
   values.insert_or_assign(axis->var.id(), value);
   values.insert_or_assign(axis->loop->var.id(), value);
-}
-
-// Whether the factor runs along memory with that axis.
-bool moves_along(const Scalar& factor, const Axis* axis) {
-  const auto* loaded = factor.as<Load>();
-  if (!loaded || loaded->indices.empty()) return true;
-  std::vector<ScalarVar> vars;
-  collect_vars(loaded->indices.back(), vars);
-  return std::any_of(vars.begin(), vars.end(),
-                     [&](const ScalarVar& var) { return var == axis->var || var == axis->loop->var; });
 }
 
 // Whether the factor that no guard stands at is at hand as a whole before the blocks.
@@ -68,11 +59,12 @@ class ContractionWriter : private BlockText {
     const std::int64_t rows = rounds_of(shapes_.rows.size(), shapes_.tile.rows) * shapes_.tile.rows;
     const std::int64_t columns =
         rounds_of(shapes_.columns.size(), shapes_.tile.columns()) * shapes_.tile.columns();
-    columns_of_block_ = columns;
-    if (!shapes_.direct) right_ = right_panel();
-    by_rows_ = moves_along(contraction_.left, contraction_.summed.back());
-    rows_of_block_ = rows;
-    left_ = left_panel();
+    if (!shapes_.direct)
+      right_ = Panel(*this, name_of(contraction_.right, "right"), dtype_, shapes_.right, shapes_.columns,
+                     shapes_.summed, shapes_.tile.columns(), shapes_.tile.lanes, shapes_.right_once);
+    if (!shapes_.left_direct)
+      left_ = Panel(*this, name_of(contraction_.left, "left"), dtype_, shapes_.left, shapes_.rows,
+                    shapes_.summed, shapes_.tile.rows, shapes_.tile.lanes, shapes_.left_once);
     sums_ = Buffer("sums", dtype_, {number(rows), number(columns)});
     finite_ = Buffer("finite", dtype_, {}, looks_once(contraction_, shapes_) ? "global" : "local");
 
@@ -81,7 +73,7 @@ class ContractionWriter : private BlockText {
     joins_ = !shapes_.summed.whole() || contraction_.guard.defined();
     std::vector<Stmt> part;
     if (!shapes_.direct && !shapes_.right_once) part.push_back(copied_right());
-    if (!shapes_.left_once) part.push_back(copied_left());
+    if (!shapes_.left_direct && !shapes_.left_once) part.push_back(copied_left());
     const Stmt products = tiles();
     part.push_back(contraction_.guard.defined() ? where_finite(products) : products);
     Stmt body = close(seq(std::move(part), span()), outside);
@@ -92,8 +84,8 @@ class ContractionWriter : private BlockText {
     if (!shapes_.stores_tiles) block.push_back(stored());
     BlockStmt whole;
     whole.name = "contraction";
-    if (!shapes_.left_once) whole.allocations.push_back(left_);
-    if (!shapes_.direct && !shapes_.right_once) whole.allocations.push_back(right_);
+    if (!shapes_.left_direct && !shapes_.left_once) whole.allocations.push_back(left_.buffer());
+    if (!shapes_.direct && !shapes_.right_once) whole.allocations.push_back(right_.buffer());
     if (!shapes_.stores_tiles) whole.allocations.push_back(sums_);
     whole.body = seq(std::move(block), span());
     const Stmt blocks = close(make_stmt(std::move(whole), span()), around);
@@ -137,56 +129,70 @@ class ContractionWriter : private BlockText {
     return result;
   }
 
-  Buffer panel(const Scalar& factor, const std::string& side, std::int64_t first, std::int64_t second) const {
+  static std::string name_of(const Scalar& factor, const std::string& side) {
     const auto* loaded = factor.as<Load>();
-    return {(loaded ? loaded->buffer->name() : side) + "_panel", dtype_, {number(first), number(second)}};
+    return loaded ? loaded->buffer->name() : side;
   }
-  // The copy runs along memory in what it reads.
   Stmt copied_right() {
-    const BlockPlaces sum = places(shapes_.summed, summed_round_),
-                      column = places(shapes_.columns, column_round_);
-    const bool along_sum = moves_along(contraction_.right, contraction_.summed.back()) &&
-                           !moves_along(contraction_.right, contraction_.columns.back());
-    return copy(right_, contraction_.right, in_right(sum.position, column.position), along_sum ? column : sum,
-                along_sum ? sum : column);
+    const bool along_terms = moves_along(contraction_.right, contraction_.summed.back()) &&
+                             !moves_along(contraction_.right, contraction_.columns.back());
+    return copied(right_, contraction_.right, shapes_.columns, column_round_, along_terms);
   }
   Stmt copied_left() {
-    const BlockPlaces sum = places(shapes_.summed, summed_round_), row = places(shapes_.rows, row_round_);
-    return copy(left_, contraction_.left, in_left(row.position, sum.position), by_rows_ ? row : sum,
-                by_rows_ ? sum : row);
+    return copied(left_, contraction_.left, shapes_.rows, row_round_, runs_by_rows(contraction_));
   }
-
-  // The panel of one part of the block's rows, or of all parts of all rows. There too rows of one vector more
-  // than they need do not all fall into the same lines of a cache.
-  Buffer left_panel() const {
-    const std::int64_t terms = shapes_.summed.size();
-    if (!shapes_.left_once)
-      return by_rows_ ? panel(contraction_.left, "left", rows_of_block_, terms)
-                      : panel(contraction_.left, "left", terms, rows_of_block_);
-    const std::int64_t all_rows = shapes_.rows.rounds() * rows_of_block_;
-    const std::int64_t all_terms = shapes_.summed.rounds() * terms;
-    return by_rows_ ? panel(contraction_.left, "left", all_rows, all_terms + shapes_.tile.lanes)
-                    : panel(contraction_.left, "left", all_terms, all_rows + shapes_.tile.lanes);
+  // The copy runs along memory in what it reads.
+  Stmt copied(const Panel& panel, const Scalar& factor, const Blocked& blocks, const Scalar& round,
+              bool along_terms) {
+    const BlockPlaces sum = places(shapes_.summed, summed_round_);
+    BlockPlaces element;
+    BlockPlace place;
+    const std::int64_t size = panel.in_tile(), all = rounds_of(blocks.size(), size);
+    // Behind the last element that one is copied again: so all of the panel is written, in loops of fixed
+    // lengths. Where elements lie side by side the copy ends with them instead.
+    const auto stands_at = [&](const Scalar& at) {
+      const Scalar found = iteration(blocks, round, at);
+      let_stand_for(values_, blocks.cut,
+                    blocks.in_whole_tiles(size) ? found : min(found, number(extent_of(blocks.cut) - 1)));
+    };
+    const bool repeats = along_terms && blocks.known() && blocks.inside.empty();
+    if (panel.order() == PanelOrder::ByTile) {
+      const ScalarVar tile = variable("tile"), inside = variable("inside");
+      const Scalar elements = repeats ? number(size) : elements_of_tile(blocks, round, use(tile), size);
+      const auto* loaded = factor.as<Load>();
+      const bool as_vector = !along_terms && loaded && loaded->buffer->dtype() == dtype_ && elements.as_int();
+      element.loops = {{tile, repeats ? number(all) : tiles_with_elements(blocks, round, size)},
+                       {inside, elements, as_vector ? LoopKind::Vectorized : LoopKind::Serial}};
+      place = {{}, use(tile), use(inside)};
+      const Scalar at = use(tile) * number(size) + use(inside);
+      if (repeats)
+        stands_at(at);
+      else
+        let_stand_for(values_, blocks.cut, iteration(blocks, round, at));
+    } else if (repeats && !blocks.in_whole_tiles(size)) {
+      const ScalarVar row = variable(blocks.cut->loop->var.name());
+      element.loops = {{row, number(all * size)}};
+      place = {use(row), {}, {}};
+      stands_at(use(row));
+    } else {
+      element = places(blocks, round);
+      place = {element.position, {}, {}};
+    }
+    std::vector<BlockLoop> loops = along_terms ? element.loops : sum.loops;
+    const std::vector<BlockLoop>& inner = along_terms ? sum.loops : element.loops;
+    loops.insert(loops.end(), inner.begin(), inner.end());
+    return in_loops(loops,
+                    make_stmt(Store{panel.buffer(), panel.at(round, summed_round_, sum.position, place),
+                                    substitute(factor, values_)},
+                              span()));
   }
-  // Where a row of the block and a term of the part are in it.
-  std::vector<Scalar> in_left(Scalar row, Scalar term) const {
-    if (shapes_.left_once && row_round_.defined()) row = row_round_ * number(rows_of_block_) + row;
-    if (shapes_.left_once && summed_round_.defined())
-      term = summed_round_ * number(shapes_.summed.size()) + term;
-    return by_rows_ ? std::vector<Scalar>{row, term} : std::vector<Scalar>{term, row};
+  // Where a row of the block and a term of the part are in the panel of the left factor, and a column in the
+  // other one.
+  std::vector<Scalar> in_left(const BlockPlace& row, const Scalar& term) const {
+    return left_.at(row_round_, summed_round_, term, row);
   }
-  // The same of the right factor, block by block of columns.
-  Buffer right_panel() const {
-    const std::int64_t parts = shapes_.right_once ? shapes_.columns.rounds() * shapes_.summed.rounds() : 1;
-    return panel(contraction_.right, "right", parts * shapes_.summed.size(),
-                 columns_of_block_ + shapes_.tile.lanes);
-  }
-  std::vector<Scalar> in_right(Scalar term, const Scalar& column) const {
-    if (shapes_.right_once && summed_round_.defined())
-      term = summed_round_ * number(shapes_.summed.size()) + term;
-    if (shapes_.right_once && column_round_.defined())
-      term = column_round_ * number(shapes_.summed.rounds() * shapes_.summed.size()) + term;
-    return {term, column};
+  std::vector<Scalar> in_right(const Scalar& term, const BlockPlace& column) const {
+    return right_.at(column_round_, summed_round_, term, column);
   }
 
   // What of both factors is copied once, in its panels, then the blocks.
@@ -196,14 +202,13 @@ class ContractionWriter : private BlockText {
     whole.name = "panels";
     std::vector<Stmt> body;
     if (shapes_.left_once) {
-      whole.allocations.push_back(left_);
-      if (by_rows_) row_round_ = open_rounds(shapes_.rows);
+      whole.allocations.push_back(left_.buffer());
+      row_round_ = open_rounds(shapes_.rows);
       summed_round_ = open_rounds(shapes_.summed);
-      if (!by_rows_) row_round_ = open_rounds(shapes_.rows);
       body.push_back(close(copied_left(), outside));
     }
     if (shapes_.right_once) {
-      whole.allocations.push_back(right_);
+      whole.allocations.push_back(right_.buffer());
       column_round_ = open_rounds(shapes_.columns);
       summed_round_ = open_rounds(shapes_.summed);
       body.push_back(close(copied_right(), outside));
@@ -213,21 +218,13 @@ class ContractionWriter : private BlockText {
       body.push_back(make_stmt(Store{finite_, {}, zero(dtype_)}, span()));
       (contraction_.guards_left ? column_round_ : row_round_) =
           open_rounds(contraction_.guards_left ? shapes_.columns : shapes_.rows);
-      summed_round_ = {};
-      body.push_back(close(
-          look({variable("term"), number(extent_of(shapes_.summed.cut) * shapes_.summed.inner)}), outside));
+      summed_round_ = open_rounds(shapes_.summed);
+      body.push_back(close(look({variable("term"), elements_in(shapes_.summed, summed_round_)}), outside));
     }
     body.push_back(blocks);
     whole.body = seq(std::move(body), span());
     return make_stmt(std::move(whole), span());
   }
-  Stmt copy(const Buffer& into, const Scalar& factor, std::vector<Scalar> at, const BlockPlaces& outer,
-            const BlockPlaces& inner) const {
-    std::vector<BlockLoop> loops = outer.loops;
-    loops.insert(loops.end(), inner.loops.begin(), inner.loops.end());
-    return in_loops(loops, make_stmt(Store{into, std::move(at), substitute(factor, values_)}, span()));
-  }
-
   Stmt cleared() const {
     const ScalarVar row = variable("row"), column = variable("column");
     return in_loops(
@@ -251,12 +248,13 @@ class ContractionWriter : private BlockText {
     return in_loops(loops, make(use(row), column));
   }
 
-  // The right factor where it is, at a term of the part and a column of the block.
-  Scalar right_in_place(const Scalar& term, const Scalar& column) const {
+  // A factor where it is, at a term of the part and an element of the block.
+  Scalar in_place(const Scalar& factor, const Scalar& term, const Blocked& blocks, const Scalar& round,
+                  const Scalar& element) const {
     ScalarMap values = values_;
     let_stand_for(values, shapes_.summed.cut, iteration(shapes_.summed, summed_round_, term));
-    let_stand_for(values, shapes_.columns.cut, iteration(shapes_.columns, column_round_, column));
-    return substitute(contraction_.right, values);
+    let_stand_for(values, blocks.cut, iteration(blocks, round, element));
+    return substitute(factor, values);
   }
 
   Stmt tiles() const {
@@ -272,9 +270,14 @@ class ContractionWriter : private BlockText {
       return make_stmt(Store{tile, {row, column}, zero(dtype_)}, span());
     }));
     const Stmt products = each_of_tile([&](const Scalar& row, const Scalar& column) {
-      const Scalar left = load(left_, in_left(in_panel(row), use(term)));
-      const Scalar right = shapes_.direct ? right_in_place(use(term), in_columns(column))
-                                          : load(right_, in_right(use(term), in_columns(column)));
+      const Scalar left =
+          shapes_.left_direct
+              ? in_place(contraction_.left, use(term), shapes_.rows, row_round_, in_panel(row))
+              : load(left_.buffer(), in_left({in_panel(row), use(row_tile), row}, use(term)));
+      const Scalar right =
+          shapes_.direct
+              ? in_place(contraction_.right, use(term), shapes_.columns, column_round_, in_columns(column))
+              : load(right_.buffer(), in_right(use(term), {in_columns(column), use(column_tile), column}));
       return make_stmt(Store{tile, {row, column}, load(tile, {row, column}) + left * right}, span());
     });
     body.push_back(in_loops({{term, elements_in(shapes_.summed, summed_round_)}}, products));
@@ -288,9 +291,10 @@ class ContractionWriter : private BlockText {
     block.name = "tile";
     block.allocations = {tile};
     block.body = seq(std::move(body), span());
-    return in_loops({{column_tile, tiles_in(shapes_.columns, column_round_, shapes_.tile.columns())},
-                     {row_tile, tiles_in(shapes_.rows, row_round_, shapes_.tile.rows)}},
-                    make_stmt(std::move(block), span()));
+    return in_loops(
+        {{column_tile, tiles_with_elements(shapes_.columns, column_round_, shapes_.tile.columns())},
+         {row_tile, tiles_with_elements(shapes_.rows, row_round_, shapes_.tile.rows)}},
+        make_stmt(std::move(block), span()));
   }
 
   // Adds up 0 times what the panel of the factor without a guard holds: 0 when all of it is finite. Each row
@@ -301,9 +305,10 @@ class ContractionWriter : private BlockText {
         variable(right ? "column" : "row"),
         right ? elements_in(shapes_.columns, column_round_) : elements_in(shapes_.rows, row_round_)};
     const Buffer row("finite_row", dtype_, {}, "local");
-    const Scalar held = right ? load(right_, in_right(use(term.var), use(other.var)))
-                              : load(left_, in_left(use(other.var), use(term.var)));
-    const bool terms_outside = right || !by_rows_;
+    const BlockPlace place{use(other.var), {}, {}};
+    const Scalar held = right ? load(right_.buffer(), in_right(use(term.var), place))
+                              : load(left_.buffer(), in_left(place, use(term.var)));
+    const bool terms_outside = right || shapes_.left != PanelOrder::ByElement;
     const Stmt add = make_stmt(Store{row, {}, load(row, {}) + held * float_literal(dtype_, 0)}, span());
     BlockStmt block;
     block.name = "look";
@@ -369,10 +374,9 @@ class ContractionWriter : private BlockText {
   std::vector<BlockLoop> loops_;
   ScalarMap values_;  // of the axes, at the point that is being written
   Scalar row_round_, column_round_, summed_round_;
-  std::int64_t rows_of_block_ = 0, columns_of_block_ = 0;  // in whole tiles
-  Buffer left_, right_, sums_, finite_;
-  bool joins_ = false;    // a tile is one part of a sum
-  bool by_rows_ = false;  // the panel of the left factor is (row, summed)
+  Panel left_, right_;
+  Buffer sums_, finite_;
+  bool joins_ = false;  // a tile is one part of a sum
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "schedule/contraction_shapes.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "loops/accesses.h"
 
@@ -40,26 +41,45 @@ bool stores_tiles(const Contraction& contraction, const Blocked& summed) {
          (!contraction.init || contraction.init->value.as<FloatLiteral>());
 }
 
-// The tile whose products, loads and idle lanes take least time, for blocks of that size.
-RegisterTile best_tile(std::int64_t rows, std::int64_t columns, std::int64_t lanes, std::int64_t registers,
-                       bool stores_tiles) {
-  RegisterTile best;
+// What a tile is chosen for.
+struct TileTask {
+  std::int64_t rows, columns, terms;  // of a block
+  std::int64_t lanes, bytes;          // of a vector, of an element
+  bool stores_tiles;
+};
+
+// More rows than that have no registers on any processor.
+constexpr std::int64_t most_tile_rows = 14;
+
+// Whether the sums of a tile, a term of its columns and two of its rows have registers.
+bool fits_registers(std::int64_t rows, std::int64_t vectors, const Target& target) {
+  return rows * vectors == 1 || rows * vectors + vectors + 2 <= target.vector_registers;
+}
+
+// The tile whose products, loads and idle lanes take least time.
+RegisterTile best_tile(const TileTask& task, const Target& target) {
+  RegisterTile best{1, 1, task.lanes};
   double least = 1e300;
   // Chains of sums that are under way at once: latency times instructions a cycle.
   constexpr double chains = 8;
-  for (std::int64_t r = 1; r <= std::min<std::int64_t>(rows, 12); ++r) {
+  for (std::int64_t r = 1; r <= std::min<std::int64_t>(task.rows, most_tile_rows); ++r) {
     for (std::int64_t v = 1; v <= 4; ++v) {
-      const std::int64_t sums = r * v;
-      if (sums > registers * 5 / 8 || (v - 1) * lanes >= columns) continue;
-      const auto products = static_cast<double>(rounds_of(rows, r) * r * rounds_of(columns, v * lanes) * v);
-      const double loads = static_cast<double>(r + v) / static_cast<double>(sums);
+      const std::int64_t sums = r * v, wide = v * task.lanes;
+      if (!fits_registers(r, v, target) || wide - task.lanes >= task.columns) continue;
+      const auto products =
+          static_cast<double>(rounds_of(task.rows, r) * r * rounds_of(task.columns, wide) * v);
+      double loads = 0.4 * static_cast<double>(r + v) / static_cast<double>(sums);
+      // All tiles of a column read one part of the panel: when the first cache has no room for it and for
+      // rows, it comes from the next one.
+      if (task.terms * wide * task.bytes > target.first_cache_bytes * 3 / 4)
+        loads += 0.8 / static_cast<double>(r);
       // The copy of the sums to the result, of one part, is spared where tiles are whole.
-      const bool whole = stores_tiles && rows % r == 0 && columns % (v * lanes) == 0;
-      const double cost = products * (1 + 0.4 * loads) * std::max(1.0, chains / static_cast<double>(sums)) *
-                          (whole ? 0.9 : 1);
+      const bool whole = task.stores_tiles && task.rows % r == 0 && task.columns % wide == 0;
+      const double cost =
+          products * (1 + loads) * std::max(1.0, chains / static_cast<double>(sums)) * (whole ? 0.9 : 1);
       if (cost < least * 0.999) {
         least = cost;
-        best = {r, v, lanes};
+        best = {r, v, task.lanes};
       }
     }
   }
@@ -119,7 +139,7 @@ bool reads_directly(const Contraction& contraction, ContractionShapes& shapes, s
 }
 
 // What a panel of all of a factor may hold.
-constexpr std::int64_t most_of_a_factor = 1 << 22;
+constexpr std::int64_t most_of_a_factor = 1 << 23;
 
 // Whether the factor with these axes has known sizes, fits into one panel, and is used by several blocks of
 // the other one.
@@ -133,7 +153,48 @@ bool fits_at_once(const Blocked& own, const Blocked& other, const Blocked& summe
          size <= most_of_a_factor;
 }
 
+// How many lines of one place in a first cache the rows of a tile may take: their others hold the panel of
+// the right factor.
+constexpr std::int64_t most_lines_in_place = 4;
+constexpr std::int64_t bytes_of_places = 1 << 12;
+
+// Whether the left factor can be read where it is, when its rows are whole tiles: one column of blocks uses
+// it, its terms lie side by side, and its rows do not all fall into the same lines of a cache.
+bool reads_left_directly(const Contraction& contraction, const ContractionShapes& shapes,
+                         std::int64_t bytes) {
+  const auto* loaded = contraction.left.as<Load>();
+  if (!loaded || contraction.guard.defined() || contraction.summed.size() > 1 ||
+      contraction.rows.size() > 1 || shapes.columns.rounds() > 1 || !shapes.columns.around.empty() ||
+      !shapes.rows.in_whole_tiles(shapes.tile.rows) || !runs_along(contraction.left, shapes.summed.cut))
+    return false;
+  std::int64_t stride = bytes;
+  const Axis* row = shapes.rows.cut;
+  for (std::size_t d = loaded->indices.size(); d-- > 0;) {
+    if (const auto var = loaded->indices[d].as_var(); var && (*var == row->var || *var == row->loop->var)) {
+      const std::int64_t together = std::gcd(stride, bytes_of_places);
+      return shapes.tile.rows * together <= most_lines_in_place * bytes_of_places;
+    }
+    const auto extent = loaded->buffer->shape()[d].as_int();
+    if (!extent || __builtin_mul_overflow(stride, *extent, &stride)) return false;
+  }
+  return false;
+}
+
+// Elements that are one axis, whatever guards the factor, are copied tile by tile.
+bool in_tiles(const Contraction& contraction, const Blocked& elements) {
+  return elements.inside.empty() && !contraction.guard.defined();
+}
+
 }  // namespace
+
+bool moves_along(const Scalar& factor, const Axis* axis) {
+  const auto* loaded = factor.as<Load>();
+  if (!loaded || loaded->indices.empty()) return true;
+  std::vector<ScalarVar> vars;
+  collect_vars(loaded->indices.back(), vars);
+  return std::any_of(vars.begin(), vars.end(),
+                     [&](const ScalarVar& var) { return var == axis->var || var == axis->loop->var; });
+}
 
 ContractionShapes shapes_of(const Contraction& contraction, const Target& target) {
   const auto bytes = static_cast<std::int64_t>(size_of(contraction.nest.store->buffer.dtype()));
@@ -150,19 +211,27 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   balance(rows, rounds > 1 && rounds < 8 ? rounds + rounds % 2 : rounds);
   balance(columns, columns.rounds());
   const bool stores = stores_tiles(contraction, shapes.summed);
-  shapes.tile = best_tile(rows.size(), columns.size(), lanes, target.vector_registers, stores);
+  shapes.tile = best_tile({rows.size(), columns.size(), shapes.summed.size(), lanes, bytes, stores}, target);
   shapes.direct = reads_directly(contraction, shapes, lanes, target.vector_registers, most, bytes);
   const RegisterTile& tile = shapes.tile;
   const auto stored = [&] {
     return stores && rows.in_whole_tiles(tile.rows) && columns.in_whole_tiles(tile.columns());
   };
   shapes.stores_tiles = stored();
-  if (shapes.direct) return shapes;
+  shapes.left = runs_by_rows(contraction)     ? PanelOrder::ByElement
+                : in_tiles(contraction, rows) ? PanelOrder::ByTile
+                                              : PanelOrder::ByTerm;
+  shapes.right = in_tiles(contraction, columns) ? PanelOrder::ByTile : PanelOrder::ByTerm;
+  if (shapes.direct) {
+    shapes.left_direct = reads_left_directly(contraction, shapes, bytes);
+    return shapes;
+  }
   if (rows.inner == 1 && rows.rounds() > 1) rows.chunk = rounds_of(rows.chunk, tile.rows) * tile.rows;
   if (columns.inner == 1 && columns.rounds() > 1)
     columns.chunk = rounds_of(columns.chunk, tile.columns()) * tile.columns();
   shapes.stores_tiles = stored();
-  shapes.left_once = fits_at_once(rows, columns, shapes.summed, tile.rows);
+  shapes.left_direct = reads_left_directly(contraction, shapes, bytes);
+  shapes.left_once = !shapes.left_direct && fits_at_once(rows, columns, shapes.summed, tile.rows);
   shapes.right_once = fits_at_once(columns, rows, shapes.summed, tile.columns());
   return shapes;
 }

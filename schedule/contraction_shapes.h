@@ -33,14 +33,30 @@ struct RegisterTile {
   std::int64_t columns() const { return vectors * lanes; }
 };
 
+// How a panel holds the elements (rows or columns) of a block.
+enum class PanelOrder {
+  ByElement,  // the terms of an element side by side
+  ByTerm,     // the elements of a term side by side
+  ByTile,     // tile by tile, in each the elements of a term side by side: a tile reads one run of memory
+};
+
 struct ContractionShapes {
   Blocked rows, columns, summed;
   RegisterTile tile;
+  PanelOrder left = PanelOrder::ByElement, right = PanelOrder::ByTile;
   bool direct = false;        // the right factor is read where it is and has no panel
+  bool left_direct = false;   // the same of the left factor
   bool left_once = false;     // one panel holds all of the left factor
   bool stores_tiles = false;  // a tile is stored to the result, without sums of a block
   bool right_once = false;    // one panel holds all of the right factor
 };
+
+// Whether the factor runs along memory with that axis.
+bool moves_along(const Scalar& factor, const Axis* axis);
+// Whether the terms of a row lie side by side in the left factor.
+inline bool runs_by_rows(const Contraction& contraction) {
+  return moves_along(contraction.left, contraction.summed.back());
+}
 
 // By extents and the target alone.
 ContractionShapes shapes_of(const Contraction& contraction, const Target& target);

@@ -9,10 +9,10 @@
 #include "ir/calls/fault.h"
 #include "ir/calls/foreign_calls.h"
 #include "ir/calls/prim_arguments.h"
-#include "jit/engine/arenas.h"
 #include "jit/engine/code_cache.h"
 #include "jit/engine/machine.h"
 #include "jit/engine/site_faults.h"
+#include "jit/engine/teams.h"
 #include "jit/jit.h"
 #include "jit/kernel/kernel_symbols.h"
 #include "jit/runtime/marshal.h"
@@ -94,10 +94,10 @@ class Jit final : public Evaluator {
       else
         enter();
     };
-    if (state.threads == 1)
-      execute();
-    else
-      arenas_.of(state.threads).execute(execute);
+    const TeamOfCall team(teams_, state.threads);
+    state.team = team.get();
+    execute();
+    state.team = nullptr;
     pool_.give_back(std::move(scratch));
     if (log_) note_runs(held, state.kernel_runs);
     switch (status) {
@@ -170,7 +170,7 @@ class Jit final : public Evaluator {
   std::map<std::shared_ptr<const Compiled>, std::size_t>
       logged_;  // where the kernels of code begin in the log
   ScratchPool pool_;
-  Arenas arenas_;
+  Teams teams_;
 };
 
 class OnThreads final : public Evaluator {

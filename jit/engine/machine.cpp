@@ -99,6 +99,7 @@ Target tiles_of(const llvm::TargetMachine& machine) {
       costs.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
   target.vector_bytes = std::max<std::int64_t>(8, static_cast<std::int64_t>(bits / 8));
   target.vector_registers = costs.getNumberOfRegisters(costs.getRegisterClassForType(true));
+  if (const long bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE); bytes > 0) target.first_cache_bytes = bytes;
   if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) target.private_cache_bytes = bytes;
   if (const long bytes = sysconf(_SC_LEVEL1_DCACHE_LINESIZE); bytes > 0) target.line_bytes = bytes;
   return target;

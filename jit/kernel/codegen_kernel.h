@@ -50,7 +50,8 @@ class KernelEmitter : private VectorEmitter {
   struct Captured {
     std::vector<ScalarVar> scalars;
     std::vector<Buffer> buffers;
-    std::vector<llvm::Value*> values;  // of the scalars, then address and dims of each buffer
+    std::vector<llvm::Value*> all;     // of the scalars, then address and dims of each buffer
+    std::vector<llvm::Value*> values;  // those that are no constants: they are handed over
   };
   Captured capture(std::span<const Stmt> body);
   void emit_apart(llvm::Function* function, unsigned first, const Captured& captured,

@@ -16,7 +16,9 @@ namespace {
 
 constexpr std::int64_t iterations_between_polls = 1 << 20;  // of simple statements: about a millisecond
 constexpr std::int64_t strip_work = 1 << 16;
-constexpr std::int64_t chunk_work = 1 << 17;
+// A chunk of a parallel loop: a sixteenth of it, but neither so little that taking it costs as much nor so
+// much that an interrupt waits.
+constexpr std::int64_t chunks_of_loop = 16, least_chunk_work = 1 << 14, most_chunk_work = 1 << 17;
 constexpr std::int64_t guessed_extent = 16;
 constexpr std::int64_t least_strip = 64;
 
@@ -223,6 +225,7 @@ void KernelEmitter::unrolled_loop(const For& loop) {
 llvm::Value* KernelEmitter::work_of(const Stmt& stmt) {
   if (!stmt.defined()) return int64(0);
   if (const auto* n = stmt.as<For>()) {
+    if (const auto known = counted_iterations(*n)) return builder_.CreateMul(int64(*known), work_of(n->body));
     std::vector<ScalarVar> vars;
     collect_vars(n->extent, vars);
     const bool known = std::all_of(vars.begin(), vars.end(), [&](const ScalarVar& var) {
@@ -279,8 +282,12 @@ void KernelEmitter::parallel_loop(const Stmt& stmt) {
   for (unsigned i = 0; i < captured.size(); ++i)
     builder_.CreateStore(captured[i], builder_.CreateStructGEP(data_type, data, i));
   llvm::Value* per_iteration = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, work, int64(1));
-  llvm::Value* chunk = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, int64(1),
-                                                      builder_.CreateSDiv(int64(chunk_work), per_iteration));
+  const auto larger = [&](llvm::Value* a, llvm::Value* b) {
+    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b);
+  };
+  llvm::Value* wanted = larger(builder_.CreateSDiv(total, int64(chunks_of_loop)), int64(least_chunk_work));
+  wanted = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, wanted, int64(most_chunk_work));
+  llvm::Value* chunk = larger(int64(1), builder_.CreateSDiv(wanted, per_iteration));
   chunk = builder_.CreateSelect(builder_.CreateICmpSLT(total, int64(least_parallel_work)), count, chunk);
   llvm::Function* run = runtime_.get("rt_parallel_for", builder_.getInt32Ty(), {ptr, i64, i64, ptr, ptr});
   llvm::Value* status = builder_.CreateCall(run, {frame_.context, count, chunk, entry, data});

@@ -47,23 +47,28 @@ struct Uses {
 
 }  // namespace
 
-// By value, in the order in which they were defined.
+// By value, in the order in which they were defined. Constants are not handed over: the function has them
+// itself, so that its addresses have known strides.
 KernelEmitter::Captured KernelEmitter::capture(std::span<const Stmt> body) {
   Uses uses;
   for (const Stmt& stmt : body) uses.note(stmt);
   Captured captured;
+  const auto take = [&](llvm::Value* value) {
+    captured.all.push_back(value);
+    if (!llvm::isa<llvm::Constant>(value)) captured.values.push_back(value);
+  };
   for (const ScalarVar& var : frame_.scalar_order) {
     if (!uses.scalars.contains(var.id())) continue;
     const ScalarSlot& slot = frame_.scalars[var.id()];
     captured.scalars.push_back(var);
-    captured.values.push_back(slot.index ? slot.index : variable(var));
+    take(slot.index ? slot.index : variable(var));
   }
   for (const Buffer& buffer : frame_.buffer_order) {
     if (!uses.buffers.contains(buffer.id())) continue;
     const BufferSlot& slot = frame_.buffers[buffer.id()];
     captured.buffers.push_back(buffer);
-    captured.values.push_back(slot.pointer);
-    captured.values.insert(captured.values.end(), slot.dims.begin(), slot.dims.end());
+    take(slot.pointer);
+    for (llvm::Value* dim : slot.dims) take(dim);
   }
   return captured;
 }
@@ -81,19 +86,25 @@ void KernelEmitter::emit_apart(llvm::Function* function, unsigned first, const C
   frame_.scratch.clear();
   start_frame(function);
   unsigned argument = first;
+  std::size_t position = 0;
+  const auto next = [&]() -> llvm::Value* {
+    llvm::Value* value = captured.all[position++];
+    return llvm::isa<llvm::Constant>(value) ? value : function->getArg(argument++);
+  };
   for (const ScalarVar& var : captured.scalars) {
-    llvm::Value* value = function->getArg(argument++);
+    llvm::Value* value = next();
     const bool as_index = outside.scalars.at(var.id()).index != nullptr;
     define(var, as_index ? ScalarSlot{nullptr, value, nullptr} : ScalarSlot{value, nullptr, nullptr});
   }
   std::vector<std::pair<unsigned, llvm::Align>> marked;
   for (const Buffer& buffer : captured.buffers) {
-    llvm::Argument* pointer = function->getArg(argument++);
+    llvm::Value* pointer = next();
     const llvm::Align known =
         outside.buffers.at(buffer.id()).pointer->getPointerAlignment(module_.getDataLayout());
-    marked.emplace_back(pointer->getArgNo(), known);
+    if (const auto* handed = llvm::dyn_cast<llvm::Argument>(pointer))
+      marked.emplace_back(handed->getArgNo(), known);
     BufferSlot slot{pointer, {}};
-    for (int d = 0; d < buffer.rank(); ++d) slot.dims.push_back(function->getArg(argument++));
+    for (int d = 0; d < buffer.rank(); ++d) slot.dims.push_back(next());
     define(buffer, std::move(slot));
   }
   mark_buffers(*function, marked);

@@ -1,10 +1,6 @@
 // Helpers that compiled code calls, and the table that is all it can reach. No exception leaves them.
 #include "jit/runtime/runtime.h"
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_group.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -14,6 +10,7 @@
 #include "jit/runtime/closure.h"
 #include "jit/runtime/marshal.h"
 #include "jit/runtime/native_calls.h"
+#include "jit/runtime/parallel.h"
 #include "runtime/half.h"
 #include "support/limits.h"
 
@@ -128,28 +125,6 @@ void CallState::keep_failure() {
 }
 
 namespace {
-
-using ChunkFn = std::int32_t (*)(RtContext*, std::int64_t begin, std::int64_t end, void* data);
-
-bool interrupted(const RtContext* context) {
-  return __atomic_load_n(context->interrupt_flag, __ATOMIC_RELAXED) != 0;
-}
-
-// The outcome of the lowest chunk that did not end well.
-struct FirstFault {
-  std::mutex mutex;
-  std::atomic<std::int64_t> chunk{INT64_MAX};
-  std::int32_t status = status_ok;
-  RtError error;
-
-  void record(std::int64_t at, std::int32_t found, const RtError& found_error) {
-    std::lock_guard lock(mutex);
-    if (at >= chunk.load(std::memory_order_relaxed)) return;
-    chunk.store(at, std::memory_order_relaxed);
-    status = found;
-    error = found_error;
-  }
-};
 
 extern "C" {
 
@@ -315,55 +290,6 @@ std::int32_t rt_operator_fault(RtContext* context, std::int32_t index, std::int3
   } catch (...) {
     return status;
   }
-}
-
-// Runs fn over [0, n) in chunks of `chunk` iterations. Chunks depend on shapes only; every chunk below a
-// failed one still runs, so that the reported fault is the first in program order for any number of threads.
-std::int32_t rt_parallel_for(RtContext* context, std::int64_t n, std::int64_t chunk, ChunkFn fn, void* data) {
-  if (n <= 0) return status_ok;
-  chunk = std::max<std::int64_t>(chunk, 1);
-  const std::int64_t chunks = (n - 1) / chunk + 1;
-  CallState& state = *context->state;
-  if (state.threads == 1 || chunks == 1) {
-    for (std::int64_t c = 0; c < chunks; ++c) {
-      if (interrupted(context)) return status_interrupted;
-      const std::int32_t status = fn(context, c * chunk, std::min(n, (c + 1) * chunk), data);
-      if (status != status_ok) return status;
-    }
-    return status_ok;
-  }
-  FirstFault first;
-  // Cancelled by an interrupt: to look at each of a million chunks that will not run takes long.
-  tbb::task_group_context tasks;
-  try {
-    tbb::parallel_for(
-        tbb::blocked_range<std::int64_t>(0, chunks, 1),
-        [&](const tbb::blocked_range<std::int64_t>& range) {
-          try {
-            std::unique_ptr<Scratch> scratch = state.pool.take();
-            for (std::int64_t c = range.begin(); c < range.end(); ++c) {
-              if (c >= first.chunk.load(std::memory_order_relaxed)) break;
-              RtContext own{context->interrupt_flag, &state, scratch.get(), {}};
-              own.error.iteration = c * chunk;
-              const std::int32_t status = interrupted(context)
-                                              ? std::int32_t{status_interrupted}
-                                              : fn(&own, c * chunk, std::min(n, (c + 1) * chunk), data);
-              if (status != status_ok) first.record(c, status, own.error);
-              if (status == status_interrupted) tasks.cancel_group_execution();
-            }
-            state.pool.give_back(std::move(scratch));
-          } catch (...) {
-            state.keep_failure();
-            first.record(range.begin(), status_exception, {});
-          }
-        },
-        tbb::simple_partitioner(), tasks);
-  } catch (...) {
-    state.keep_failure();
-    return status_exception;
-  }
-  if (first.status == status_fault) context->error = first.error;
-  return first.status;
 }
 
 float rt_half_to_float(std::uint32_t bits) { return half_bits_to_float(static_cast<std::uint16_t>(bits)); }

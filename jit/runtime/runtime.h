@@ -62,6 +62,8 @@ struct Box {
   std::int64_t owners = 1;
 };
 
+class Team;
+
 // State of one call from its entry to its return.
 class CallState {
  public:
@@ -69,6 +71,7 @@ class CallState {
 
   ScratchPool& pool;
   const int threads;
+  Team* team = nullptr;                            // of more than one thread
   std::exception_ptr failure;                      // the first caught Failure
   std::int32_t failure_site = -1;                  // its place, where code tells one
   std::unordered_map<void*, Tensor> tensors;       // made by compiled code, by data pointer

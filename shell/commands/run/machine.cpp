@@ -30,6 +30,7 @@ ScriptValue run(Invocation& invocation) {
                               {"fused_multiply_add", machine.fused_multiply_add},
                               {"vector_bytes", target.vector_bytes},
                               {"vector_registers", target.vector_registers},
+                              {"first_cache_bytes", target.first_cache_bytes},
                               {"private_cache_bytes", target.private_cache_bytes},
                               {"line_bytes", target.line_bytes},
                               {"gflops_one", speed->gflops_one},
@@ -44,6 +45,7 @@ ScriptValue run(Invocation& invocation) {
     json["fused_multiply_add"] = machine.fused_multiply_add;
     json["vector_bytes"] = target.vector_bytes;
     json["vector_registers"] = target.vector_registers;
+    json["first_cache_bytes"] = target.first_cache_bytes;
     json["private_cache_bytes"] = target.private_cache_bytes;
     json["line_bytes"] = target.line_bytes;
     json["gflops_one"] = speed->gflops_one;
@@ -55,13 +57,13 @@ ScriptValue run(Invocation& invocation) {
   return fmt::format(
       "processor      {}, {} thread{}{}\n"
       "vectors        {} bytes, {} registers\n"
-      "caches         {} KiB of a core, lines of {} bytes\n"
+      "caches         {} and {} KiB of a core, lines of {} bytes\n"
       "float32        {:.1f} GFLOP/s on 1 thread, {:.1f} on {}\n"
       "memory         {:.1f} GB/s on 1 thread, {:.1f} on {}",
       machine.processor, machine.threads, machine.threads == 1 ? "" : "s",
       machine.fused_multiply_add ? ", fused multiply-add" : "", target.vector_bytes, target.vector_registers,
-      target.private_cache_bytes / 1024, target.line_bytes, speed->gflops_one, speed->gflops_all,
-      machine.threads, speed->gbs_one, speed->gbs_all, machine.threads);
+      target.first_cache_bytes / 1024, target.private_cache_bytes / 1024, target.line_bytes,
+      speed->gflops_one, speed->gflops_all, machine.threads, speed->gbs_one, speed->gbs_all, machine.threads);
 }
 
 }  // namespace

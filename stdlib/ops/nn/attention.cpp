@@ -160,7 +160,7 @@ PrimFunc lower(const LowerCall& c) {
   lowering.reduce(
       "largest", largest, rows, {keys},
       [&](const Dims& s, const Dims& r) { return load(scored, at(s, r[0])); },
-      [](const Scalar& a, const Scalar& b) { return max(a, b); }, min_value(wide));
+      [](const Scalar& a, const Scalar& b) { return maximum_ieee(a, b); }, min_value(wide));
   // A query that sees no key has the largest score -inf, and weights of 0.
   const Buffer weights = lowering.temporary("weights", scores, wide);
   lowering.map("weights", weights, [&](const Dims& s) {

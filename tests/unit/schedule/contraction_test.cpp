@@ -272,7 +272,7 @@ TEST_CASE("contraction: a factor that several blocks use is copied once, before 
   CHECK(once(schedule(*module_of(product(300, 64, 32)))) == std::vector<std::string>{"B_panel"});
   CHECK(once(schedule(*module_of(product(64, 64, 64)))).empty());
   // Too large for a panel.
-  CHECK(once(schedule(*module_of(product(32, 1 << 17, 300)))).empty());
+  CHECK(once(schedule(*module_of(product(32, 1 << 18, 300)))).empty());
 }
 
 TEST_CASE("contraction: blocks run on several threads") {

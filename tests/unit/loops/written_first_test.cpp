@@ -1,0 +1,78 @@
+// What is written whole before it is read, which loops are independent, and how much a loop counts as.
+#include "loops/written_first.h"
+
+#include "loops/iterations.h"
+#include "loops/work.h"
+#include "tests/unit/loops/helpers.h"
+
+using namespace relish;
+using namespace relish::test;
+
+namespace {
+
+// Whether a buffer of 24 elements, which the body allocates, is written before it is read.
+bool all_written(const std::string& stores) {
+  const PrimFuncPtr function = prim_func(
+      "        with T.sblock(\"b\"):\n"
+      "            held = T.sblock_alloc_buffer((24,), \"float32\")\n" +
+      stores +
+      "            for j in range(8):\n"
+      "                C[j] = held[j]\n");
+  RangeProver prover;
+  const BlockStmt* block = nullptr;
+  for_each_stmt(function->body, [&](const Stmt& stmt) {
+    const auto* found = stmt.as<BlockStmt>();
+    if (found && !found->allocations.empty()) block = found;
+  });
+  REQUIRE(block != nullptr);
+  return written_first(block->body, block->allocations, prover).size() == 1;
+}
+
+}  // namespace
+
+TEST_CASE("written first: an index that counts several loops covers the product of their extents") {
+  const auto in_loops = [](const char* index, const char* loops) {
+    return std::string("            for ") + loops + ":\n                held[" + index +
+           "] = T.float32(0)\n";
+  };
+  CHECK(all_written(in_loops("i", "i in range(24)")));
+  CHECK(all_written(in_loops("a * 8 + b", "a, b in T.grid(3, 8)")));
+  CHECK(all_written(in_loops("b * 3 + a", "a, b in T.grid(3, 8)")));
+  CHECK(all_written(in_loops("(a * 4 + b) * 2 + c", "a, b, c in T.grid(3, 4, 2)")));
+  // Elements are left out, or stored twice.
+  CHECK_FALSE(all_written(in_loops("i", "i in range(23)")));
+  CHECK_FALSE(all_written(in_loops("a * 8 + b", "a, b in T.grid(3, 7)")));
+  CHECK_FALSE(all_written(in_loops("a * 8 + b", "a, b in T.grid(2, 8)")));
+  CHECK_FALSE(all_written(in_loops("a * 7 + b", "a, b in T.grid(3, 8)")));
+  CHECK_FALSE(all_written(in_loops("a * 8 + b + 1", "a, b in T.grid(2, 8)")));
+  CHECK_FALSE(all_written(in_loops("a + b", "a, b in T.grid(3, 8)")));
+}
+
+TEST_CASE("independent iterations: what loops around count moves no store") {
+  const auto inner = [](const std::string& store) {
+    const PrimFuncPtr function = prim_func(
+        "        for o in range(2):\n            for i in range(4):\n                " + store + "\n");
+    RangeProver prover;
+    const For& outer = *function->body.as<For>();
+    prover.enter_loop(outer.var, outer.begin, outer.extent);
+    return independent_iterations(*outer.body.as<For>(), prover);
+  };
+  CHECK(inner("C[o * 4 + i] = T.float32(1)"));
+  CHECK(inner("C[o + i] = C[o + i] + T.float32(1)"));
+  CHECK_FALSE(inner("C[o * 4 + i // 2] = T.float32(1)"));
+  CHECK_FALSE(inner("C[o * 4 + i] = C[o * 4] + T.float32(1)"));
+}
+
+TEST_CASE("work: vectors of registers count once for sixteen of their elements") {
+  const auto counted = [](const std::string& scope) {
+    const PrimFuncPtr function = prim_func(
+        "        with T.sblock(\"b\"):\n"
+        "            held = T.sblock_alloc_buffer((40,), \"float32\", scope=\"" +
+        scope +
+        "\")\n"
+        "            for i in T.vectorized(40):\n                held[i] = T.float32(0)\n");
+    return counted_iterations(*all_of<For>(*function).front());
+  };
+  CHECK(counted("local") == 3);
+  CHECK(counted("global") == 40);
+}
