@@ -36,6 +36,7 @@ struct Settings {
   std::function<std::unique_ptr<Evaluator>()> make_interpreter = {};
   // Values of `--set`, for arg(); and of the flags of a training job, by script name ("run_dir").
   std::vector<std::pair<std::string, std::string>> sets;
+  std::map<std::string, std::string> arguments;  // values that arg() gave so far, as text
   std::vector<std::pair<std::string, std::string>> job_flags;
   // The training jobs so far of the script that the process runs, and the run folder of the first; no number
   // in a session, where every job is one of its own.

@@ -97,6 +97,8 @@ StepFunction::Results Accumulation::step(const TrainingState& state, double rate
                              {Role::Weight, Tensor::scalar(dtype, divisor)}};
   const Value result =
       evaluator_.call(program_.module, program_.apply_gradients, apply_.arguments({}, given));
+  if (apply_roles_.result(Role::GradientNorm))
+    results.gradient_norm = shortest_double(field_of(result, apply_roles_, Role::GradientNorm).tensor());
   results.parameters = fields_of(field_of(result, apply_roles_, Role::Parameters));
   if (step_.keeps_averages()) results.averages = fields_of(field_of(result, apply_roles_, Role::Averages));
   results.optimizer_states = field_of(result, apply_roles_, Role::States);

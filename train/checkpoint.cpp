@@ -60,6 +60,7 @@ Manifest told_to_json(const TrainingState& state) {
                         {"epochs_without", state.stopping->epochs_without}};
   }
   if (state.loss) json["loss"] = number_to_json(*state.loss);
+  if (state.gradient_norm) json["grad_norm"] = number_to_json(*state.gradient_norm);
   if (state.best) json["best"] = {{"value", number_to_json(state.best->value)}, {"step", state.best->step}};
   if (state.last_epoch) {
     Manifest epoch = {{"loss", number_to_json(state.last_epoch->loss)},
@@ -79,6 +80,7 @@ TrainingState told_from_json(const Manifest& json) {
   state.looks_for_zero = json.at("looks_for_zero").get<bool>();
   state.seconds = json.at("seconds").get<double>();
   if (json.contains("loss")) state.loss = number_from_json(json.at("loss"));
+  if (json.contains("grad_norm")) state.gradient_norm = number_from_json(json.at("grad_norm"));
   if (json.contains("skipped")) {
     state.skipped_steps = json.at("skipped").at("steps").get<std::int64_t>();
     state.skipped_rows = json.at("skipped").at("rows").get<std::int64_t>();
@@ -176,6 +178,7 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
       {"program",
        {{"functions", checkpoint.identity.functions},
         {"options", checkpoint.identity.options},
+        {"settings", checkpoint.identity.settings},
         {"trained", checkpoint.names.trained},
         {"buffers", checkpoint.names.buffers}}},
       {"state", told_to_json(checkpoint.state)},
@@ -221,6 +224,8 @@ SavedCheckpoint read_checkpoint(const std::string& path) {
     const Manifest& program = manifest.at("program");
     saved.identity.functions = program.at("functions").get<std::map<std::string, std::string>>();
     saved.identity.options = program.at("options").get<std::map<std::string, std::string>>();
+    if (program.contains("settings"))
+      saved.identity.settings = program.at("settings").get<std::map<std::string, std::string>>();
     saved.told = told_from_json(manifest.at("state"));
     saved.step = saved.told.step;
     saved.metrics.jsonl = manifest.at("metrics_bytes").at("jsonl").get<std::uint64_t>();

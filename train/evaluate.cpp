@@ -6,6 +6,7 @@
 
 #include "support/counted.h"
 #include "support/interrupt.h"
+#include "train/labels.h"
 #include "train/preparation.h"
 
 namespace relish {
@@ -185,40 +186,6 @@ void check_evaluation(Evaluator& evaluator, const TrainingProgram& program, cons
   } catch (Failure& failure) {
     if (failure.error_class() == ErrorClass::Data) failure.at(data.place);
     throw;
-  }
-}
-
-void refuse_wrong_label(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
-                        std::span<const Tensor> batch, const DataSet& data, const Failure& failure) {
-  if (failure.diagnostics().front().id != "nll_loss.target" || program.returns_loss) return;
-  const Tensor& targets = batch[data.inputs.size()];
-  if (!is_int(targets.dtype()) || !data.targets.front().in_memory()) return;
-  const ColumnBinding binding = inference_binding(program, parameters, data);
-  const Value result =
-      evaluator.call(program.module, program.inference, binding.arguments(batch.first(data.inputs.size())));
-  const Tensor& predictions = predictions_of(result, program);
-  const Shape& shape = predictions.shape();
-  // As of the losses that take labels: (n, classes, …), or (classes,) of one place.
-  if (shape.empty() || !is_float(predictions.dtype())) return;
-  const std::int64_t classes = shape.size() == 1 ? shape[0] : shape[1];
-  const Tensor& all = data.targets.front().tensor();
-  if (!is_int(all.dtype())) return;
-  const std::int64_t in_row = all.size() / std::max<std::int64_t>(all.shape().front(), 1);
-  for (std::int64_t i = 0; i < all.size(); ++i) {
-    const std::int64_t label = all.get_int(i);
-    if (label == program.judgement.ignored_label || (label >= 0 && label < classes)) continue;
-    Diagnostic diagnostic = failure.diagnostics().front();
-    diagnostic.notes.insert(diagnostic.notes.begin(), {diagnostic.span, diagnostic.message});
-    diagnostic.error_class = ErrorClass::Data;
-    diagnostic.id = "data.label";
-    diagnostic.span = data.place;
-    diagnostic.message =
-        fmt::format("{}: found the label {} in row {} of the targets; expected 0 to {}{}", data.name, label,
-                    i / in_row, classes - 1,
-                    program.judgement.ignored_label
-                        ? fmt::format(", or {}, which is left out", *program.judgement.ignored_label)
-                        : "");
-    throw Failure(std::move(diagnostic));
   }
 }
 

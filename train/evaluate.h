@@ -26,9 +26,5 @@ Metrics evaluate(Evaluator& evaluator, const TrainingProgram& program, const Ten
 // predictions are also taken over the first batch.
 void check_evaluation(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
                       const DataSet& data, const EvaluateOptions& options, bool tried = false);
-// A place at which the loss's own operator failed, in a call for `batch`, as the model gets it: when a label
-// of it is no class, that is thrown as a DataError where the data were given.
-void refuse_wrong_label(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
-                        std::span<const Tensor> batch, const DataSet& data, const Failure& failure);
 
 }  // namespace relish

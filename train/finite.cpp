@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/format.h>
+
 namespace relish {
 namespace {
 
@@ -51,6 +53,13 @@ std::optional<std::int64_t> first_not_finite(const Tensor& tensor) {
     default:
       return std::nullopt;
   }
+}
+
+std::optional<std::string> not_finite_among(std::string_view what, const std::vector<std::string>& names,
+                                            const std::vector<Tensor>& tensors) {
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (first_not_finite(tensors[i])) return fmt::format("{} '{}'", what, names[i]);
+  return std::nullopt;
 }
 
 std::optional<std::string> path_of_not_finite(const Value& value) {

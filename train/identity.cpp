@@ -9,6 +9,7 @@
 #include "ir/rewriting/rewrite.h"
 #include "runtime/format.h"
 #include "support/interrupt.h"
+#include "support/render.h"
 #include "support/sha256.h"
 
 namespace relish {
@@ -107,6 +108,22 @@ JobIdentity identity_of(const Trainer& trainer) {
   return identity;
 }
 
+namespace {
+
+// Settings that are not as they were, before what they may have changed.
+std::string difference_of_settings(const JobIdentity& saved, const JobIdentity& now) {
+  std::string text;
+  for (const auto& [name, value] : now.settings) {
+    const auto before = saved.settings.find(name);
+    if (before != saved.settings.end() && before->second != value)
+      append_clause(text, fmt::format("setting {} is {}, the checkpoint has {}", printable(name),
+                                      printable(value), printable(before->second)));
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string difference(const JobIdentity& saved, const JobIdentity& now) {
   std::string text;
   for (const auto& [name, value] : now.options) {
@@ -131,7 +148,9 @@ std::string difference(const JobIdentity& saved, const JobIdentity& now) {
     if (!now.functions.contains(name))
       append_clause(text, fmt::format("the function {} of the checkpoint is not there", name));
   }
-  return text;
+  const std::string settings = difference_of_settings(saved, now);
+  if (text.empty() || settings.empty()) return text;
+  return settings + "; " + text;
 }
 
 }  // namespace relish

@@ -12,6 +12,8 @@ namespace relish {
 struct JobIdentity {
   std::map<std::string, std::string> functions;  // SHA-256 of the canonical text, by name
   std::map<std::string, std::string> options;    // as text, by name
+  // Values of arg() of the script. What they decide stands above; where that differs, they say from where.
+  std::map<std::string, std::string> settings = {};
 };
 
 // The functions that the program names and those that they call, without comments; batch size, seed, start

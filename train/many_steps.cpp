@@ -2,8 +2,6 @@
 #include "train/many_steps.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 #include "support/failure.h"
 #include "train/finite.h"
@@ -44,16 +42,14 @@ std::vector<Tensor> columns_of_steps(const StepsInput& input, std::int64_t first
   return whole;
 }
 
-}  // namespace
-
-double shortest_double(const Tensor& scalar) {
-  double value = scalar.get_double(0);
-  if (scalar.dtype() == DType::Float64 || !std::isfinite(value)) return value;
-  char text[64];
-  auto written = std::to_chars(text, text + sizeof text, static_cast<float>(value));
-  std::from_chars(text, written.ptr, value);
-  return value;
+std::vector<double> shortest_doubles(const Tensor& numbers) {
+  std::vector<double> result;
+  for (std::int64_t i = 0; i < numbers.size(); ++i)
+    result.push_back(shortest_double(Tensor::scalar(numbers.dtype(), numbers.get_double(i))));
+  return result;
 }
+
+}  // namespace
 
 bool nothing_moved(const TrainingState& before, const StepFunction::Results& after) {
   bool moved = false;
@@ -111,11 +107,10 @@ std::optional<ManySteps::Done> ManySteps::run(const StepsInput& input, const Tra
   if (first_not_finite(losses)) return std::nullopt;
   const double weight =
       input.program.loss_weight(input.order.size_of_batch(state.step % input.order.batches_per_epoch()));
-  for (std::int64_t i = 0; i < count; ++i) {
-    Tensor loss = Tensor::scalar(losses.dtype(), losses.get_double(i));
-    done.losses.push_back(shortest_double(loss));
-    done.loss_sums.push_back(losses.get_double(i) * weight);
-  }
+  done.losses = shortest_doubles(losses);
+  for (std::int64_t i = 0; i < count; ++i) done.loss_sums.push_back(losses.get_double(i) * weight);
+  if (const auto norms = roles_.result(Role::GradientNorms))
+    done.gradient_norms = shortest_doubles(fields[*norms].tensor());
   done.no_change = state.looks_for_zero && nothing_moved(state, done.results);
   return done;
 }

@@ -10,9 +10,6 @@
 
 namespace relish {
 
-// The value with the shortest text that reads back as the tensor's own type, so that a float32 loss is
-// written as 0.4123 and not with the digits of its conversion to double.
-double shortest_double(const Tensor& scalar);
 // Whether a step moved neither a parameter nor a mean of gradients.
 bool nothing_moved(const TrainingState& before, const StepFunction::Results& after);
 
@@ -39,6 +36,7 @@ class ManySteps {
   struct Done {
     StepFunction::Results results;  // behind the last
     std::vector<double> losses, loss_sums;
+    std::vector<double> gradient_norms;  // where the steps tell them
     bool no_change = false;
   };
   // The steps behind `state`, one for each rate, the same to the bit as one by one. None when something in

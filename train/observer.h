@@ -21,10 +21,11 @@ struct StepReport {
   std::int64_t total_epochs = 0;  // 0 when the job is counted in steps
   double loss = 0;                // of this step's batch, before its update
   double learning_rate = 0;
-  std::int64_t samples = 0;       // seen since the start of the job
-  double samples_per_second = 0;  // since the last logged step, without validation; 0: unknown
-  double seconds = 0;             // since the start of the job
-  bool logged = false;            // this step is written to the metrics of the run
+  std::optional<double> gradient_norm;  // of all gradients together, when it was asked for
+  std::int64_t samples = 0;             // seen since the start of the job
+  double samples_per_second = 0;        // since the last logged step, without validation; 0: unknown
+  double seconds = 0;                   // since the start of the job
+  bool logged = false;                  // this step is written to the metrics of the run
 };
 
 // After the last step of an epoch.

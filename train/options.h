@@ -48,6 +48,12 @@ struct TrainOptions {
   // A step whose loss, parameters or states are not finite is left out and counted, where it would end the
   // job.
   bool skip_not_finite = false;
+  // A schedule whose own lengths add up to more steps than the job may have, as it was written.
+  struct ScheduleLength {
+    std::string text;
+    std::int64_t steps = 0;
+  };
+  std::optional<ScheduleLength> schedule;
   // Options that decided what the functions are, as text by name: for the identity of the job.
   std::map<std::string, std::string> function_options = {};
 };

@@ -142,8 +142,11 @@ class RunFolder::Lock {
 
 RunFolder::RunFolder(const RunFolderOptions& options, RunDescription description,
                      const std::vector<std::string>& metrics,
-                     const std::vector<std::string>& validation_metrics)
-    : description_(std::move(description)), metrics_(metrics), validation_metrics_(validation_metrics) {
+                     const std::vector<std::string>& validation_metrics, bool gradient_norms)
+    : description_(std::move(description)),
+      metrics_(metrics),
+      validation_metrics_(validation_metrics),
+      gradient_norms_(gradient_norms) {
   path_ = make_run_folder(options);
   // Under the lock, so that a running job's files are not judged.
   const bool locked_before = fs::exists(file("lock"));
@@ -163,7 +166,9 @@ void RunFolder::start_metrics(const MetricsLengths& kept) {
   jsonl_ = std::make_unique<LineFile>(file("metrics.jsonl"), kept.jsonl);
   csv_ = std::make_unique<LineFile>(file("metrics.csv"), kept.csv);
   if (csv_->length() > 0) return;
-  std::string header = "step,epoch,loss,lr,epoch_loss";
+  std::string header = "step,epoch,loss,lr";
+  if (gradient_norms_) header += ",grad_norm";
+  header += ",epoch_loss";
   for (const std::string& metric : metrics_) append_cell(header, metric);
   for (const std::string& metric : validation_metrics_) append_cell(header, "validation_" + metric);
   csv_->write_line(header + ",samples_per_s,wall_s");
@@ -176,7 +181,9 @@ void RunFolder::sync_metrics() {
 
 void RunFolder::write_script(std::string_view text) { write_file_atomically(file("script.relish"), text); }
 
-void RunFolder::write_page(std::string_view text) { write_file_atomically(file(page_name), text); }
+void RunFolder::write_page(std::string_view name, std::string_view text) {
+  write_file_atomically(file(name), text);
+}
 
 void RunFolder::write_metrics(const StepReport& step, const EpochReport* epoch) {
   const double samples_per_second = rounded(step.samples_per_second, 10);
@@ -187,6 +194,10 @@ void RunFolder::write_metrics(const StepReport& step, const EpochReport* epoch) 
   append_cell(line, std::to_string(step.epoch));
   append_cell(line, format_double(step.loss));
   append_cell(line, format_double(step.learning_rate));
+  if (gradient_norms_) {
+    json["grad_norm"] = step.gradient_norm ? Json(*step.gradient_norm) : Json(nullptr);
+    append_cell(line, step.gradient_norm ? format_double(*step.gradient_norm) : "");
+  }
   append_cell(line, epoch != nullptr ? format_double(epoch->loss) : "");
   if (epoch != nullptr) json["epoch_loss"] = epoch->loss;
   const auto append_metric = [&](const std::string& name, const Metrics* values, const std::string& metric) {

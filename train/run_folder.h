@@ -38,7 +38,8 @@ struct RunDescription {
   std::int64_t batch_size = 0;
   std::int64_t rows = 0;
   std::optional<std::int64_t> validation_rows;
-  std::vector<std::pair<std::string, std::string>> settings;   // values of arg(), as text
+  std::vector<std::pair<std::string, std::string>> settings;   // values of arg() that were set, as text
+  std::map<std::string, std::string> arguments = {};           // all values of arg(), for checkpoints
   std::vector<std::pair<std::string, std::string>> options;    // of train that decide what is computed
   std::vector<std::string> trained, buffers, inputs, targets;  // names of parameters of the step
 };
@@ -74,9 +75,10 @@ class RunFolder {
  public:
   // Makes the folder (and those above it) and takes the lock. Starts the metrics files anew, but for a job
   // that is resumed: for that one call start_metrics. `metrics` and `validation_metrics` are the columns that
-  // epochs add.
+  // epochs add; `gradient_norms`: steps have one.
   RunFolder(const RunFolderOptions& options, RunDescription description,
-            const std::vector<std::string>& metrics, const std::vector<std::string>& validation_metrics);
+            const std::vector<std::string>& metrics, const std::vector<std::string>& validation_metrics,
+            bool gradient_norms = false);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
@@ -87,7 +89,7 @@ class RunFolder {
   // Keeps so much of the metrics files.
   void start_metrics(const MetricsLengths& kept);
   void write_script(std::string_view text);
-  void write_page(std::string_view text);  // report.md
+  void write_page(std::string_view name, std::string_view text);  // report.md, report.html
   // A line of metrics.jsonl and metrics.csv. The last step of an epoch comes with the epoch's report, so that
   // each step stands in them once.
   void write_metrics(const StepReport& step, const EpochReport* epoch);
@@ -109,6 +111,7 @@ class RunFolder {
   std::string path_;
   RunDescription description_;
   std::vector<std::string> metrics_, validation_metrics_;
+  bool gradient_norms_;
   std::unique_ptr<Lock> lock_;
   std::unique_ptr<LineFile> jsonl_;
   std::unique_ptr<LineFile> csv_;

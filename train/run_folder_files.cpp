@@ -96,9 +96,9 @@ bool is_unfinished(std::string_view name) {
 // of one whose writing was cut short.
 bool is_of_a_job(std::string_view name) {
   if (is_unfinished(name)) return true;
-  constexpr std::string_view own[] = {"metrics.jsonl", "metrics.csv",   "final.safetensors",
-                                      "report.json",   "script.relish", "best.safetensors",
-                                      page_name,       event_file_name, "lock"};
+  constexpr std::string_view own[] = {
+      "metrics.jsonl",    "metrics.csv", "final.safetensors", "report.json",   "script.relish",
+      "best.safetensors", page_name,     html_page_name,      event_file_name, "lock"};
   if (std::find(std::begin(own), std::end(own), name) != std::end(own)) return true;
   return step_of_checkpoint(name).has_value();
 }
@@ -177,7 +177,7 @@ std::string in_the_way(const std::string& path, const std::vector<Entry>& entrie
       return fmt::format("the file '{}', which no job wrote", entry.name);
     if (entry.name == "report.json" && status_in(path).empty()) return "another report.json";
     // A job writes its page behind its report.
-    if (entry.name == page_name && status_in(path).empty())
+    if ((entry.name == page_name || entry.name == html_page_name) && status_in(path).empty())
       return fmt::format("the file '{}', which no job wrote", entry.name);
   }
   return "";

@@ -18,7 +18,7 @@ struct RunFolderOptions {
 };
 
 inline constexpr std::string_view checkpoint_folder = "checkpoints";
-inline constexpr std::string_view page_name = "report.md";
+inline constexpr std::string_view page_name = "report.md", html_page_name = "report.html";
 
 // Makes the folder of a job, and those above it. IOError.
 std::string make_run_folder(const RunFolderOptions& options);

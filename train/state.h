@@ -39,6 +39,7 @@ struct TrainingState {
   // The last step, as it was told: its loss (none before the first) and its learning rate.
   std::optional<double> loss;
   double learning_rate = 0;
+  std::optional<double> gradient_norm;
   std::int64_t epochs_told = 0;           // whole epochs whose metrics were taken
   std::optional<EpochReport> last_epoch;  // the last of them
   std::optional<BestSoFar> best;

@@ -1,9 +1,22 @@
 // Arguments and results of steps.
 #include "train/step_function.h"
 
+#include <charconv>
+#include <cmath>
+
 #include "ir/printer/reserved_names.h"
 
 namespace relish {
+
+double shortest_double(const Tensor& scalar) {
+  double value = scalar.get_double(0);
+  if (scalar.dtype() == DType::Float64 || !std::isfinite(value)) return value;
+  char text[64];
+  auto written = std::to_chars(text, text + sizeof text, static_cast<float>(value));
+  std::from_chars(text, written.ptr, value);
+  return value;
+}
+
 namespace {
 
 std::vector<Tensor> tensors_of(const Value& tuple) {
@@ -87,6 +100,8 @@ StepFunction::Results StepFunction::results(const Value& result, const RoleSigna
 StepFunction::Results StepFunction::results(const Value& result) const {
   Results results = this->results(result, roles_);
   results.loss = field_of_role(result, roles_, Role::Loss).tensor();
+  if (tells_gradient_norm())
+    results.gradient_norm = shortest_double(field_of_role(result, roles_, Role::GradientNorm).tensor());
   return results;
 }
 

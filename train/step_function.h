@@ -22,6 +22,7 @@ class StepFunction {
   const std::vector<std::string>& trained() const { return names_.trained; }
   const std::vector<std::string>& buffers() const { return names_.buffers; }
   bool keeps_averages() const { return roles_.param(Role::Averages).has_value(); }
+  bool tells_gradient_norm() const { return roles_.result(Role::GradientNorm).has_value(); }
   bool has_key() const { return roles_.param(Role::Key).has_value(); }
   bool scales_loss() const { return scales_loss_; }
   // Of a step that scales its loss: by how much, and how many steps were left out since a gradient was not
@@ -37,6 +38,7 @@ class StepFunction {
 
   struct Results {
     Tensor loss;
+    std::optional<double> gradient_norm;  // of all gradients together, where the step tells it
     std::vector<Tensor> parameters;
     std::vector<Tensor> buffers;
     std::vector<Tensor> averages;
@@ -54,5 +56,8 @@ class StepFunction {
 };
 
 Value tuple_of(const std::vector<Tensor>& tensors);
+// The value with the shortest text that reads back as the tensor's own type, so that a float32 loss is
+// written as 0.4123 and not with the digits of its conversion to double.
+double shortest_double(const Tensor& scalar);
 
 }  // namespace relish

@@ -12,7 +12,7 @@
 #include "support/suggest.h"
 #include "train/evaluate.h"
 #include "train/finite.h"
-#include "train/not_finite_origin.h"
+#include "train/labels.h"
 #include "train/preparation.h"
 
 namespace relish {
@@ -122,13 +122,6 @@ bool all_zero(const Tensor& tensor) {
 // "param".
 constexpr std::uint64_t parameter_domain = 0x706172616D;
 
-std::optional<std::string> not_finite_among(std::string_view what, const std::vector<std::string>& names,
-                                            const std::vector<Tensor>& tensors) {
-  for (std::size_t i = 0; i < tensors.size(); ++i)
-    if (first_not_finite(tensors[i])) return fmt::format("{} '{}'", what, names[i]);
-  return std::nullopt;
-}
-
 }  // namespace
 
 RandomKey parameters_key(std::uint64_t seed) { return fold_in(key_from_seed(seed), parameter_domain); }
@@ -229,6 +222,11 @@ void TrainingSteps::check_values(const TrainingState& state, const std::vector<M
   later.metrics = validation_metrics;
   check_evaluation(evaluator_, program_, values_by_name(state), *options_.validation, later,
                    training_metrics.empty());
+}
+
+void TrainingSteps::check_all_labels(const TrainingState& state) const {
+  check_labels(evaluator_, program_, values_by_name(state), data_);
+  if (options_.validation) check_labels(evaluator_, program_, values_by_name(state), *options_.validation);
 }
 
 Tensor TrainingSteps::key_of(std::int64_t step) const {
@@ -336,39 +334,6 @@ TensorsByName TrainingSteps::values_by_name(const TrainingState& state, Which wh
   for (std::size_t i = 0; i < trained.size(); ++i) values[step_.trained()[i]] = trained[i];
   for (std::size_t i = 0; i < state.buffers.size(); ++i) values[step_.buffers()[i]] = state.buffers[i];
   return values;
-}
-
-// The first tensor on the way: the data as they were given, then the parameters, then what is made of them;
-// of several parts of a batch the first is looked at.
-void TrainingSteps::report_not_finite(const TrainingState& state, const std::vector<Tensor>& batch,
-                                      const std::string& what) const {
-  std::string first;
-  Span place;
-  const std::vector<std::int64_t> rows = rows_of_steps(order_, state.step, 1);
-  for (std::size_t i = 0; i < columns_.size() && first.empty(); ++i) {
-    const Tensor column = columns_[i].gather(rows);
-    const std::optional<std::int64_t> found = first_not_finite(column);
-    if (!found) continue;
-    const std::int64_t row = *found / (column.size() / column.shape().front());
-    first = fmt::format("the {} '{}', row {} of the data", i < data_.inputs.size() ? "input" : "target",
-                        step_binding_.parameter_of(i), rows[static_cast<std::size_t>(row)]);
-  }
-  if (first.empty()) first = not_finite_among("parameter", step_.trained(), state.parameters).value_or("");
-  if (first.empty() && !program_.adjoint.empty()) {
-    try {
-      const auto origin = find_not_finite_origin(evaluator_, program_.module, program_.adjoint,
-                                                 adjoint_arguments(state, first_part(batch)));
-      if (origin) {
-        first = fmt::format("'{}' of {}", origin->name, origin->function);
-        place = origin->place;
-      }
-    } catch (const Failure& failure) {
-      if (failure.error_class() == ErrorClass::Interrupted) throw;
-    }
-  }
-  fail(ErrorClass::NumericStop, place, "train.finite",
-       fmt::format("step {}: {}{}{}; the state before this step is kept", state.step + 1, what,
-                   first.empty() ? "" : "; the first tensor that is not finite is ", first));
 }
 
 std::vector<std::string> TrainingSteps::data_names() const {

@@ -51,6 +51,7 @@ TrainResult result_of(const Trainer& trainer, RunStatus status) {
     if (epoch->validation) result.validation = *epoch->validation;
   }
   result.steps = trainer.state().step;
+  if (trainer.state().best) result.best_step = trainer.state().best->step;
   result.epochs = trainer.whole_epochs();
   result.seconds = trainer.seconds();
   return result;
@@ -70,6 +71,7 @@ double seconds_since_1970() {
 // The lines of the metrics as scalars, under the names that they have there.
 EventScalars scalars_of(const StepReport& step, const EpochReport* epoch) {
   EventScalars scalars = {{"loss", step.loss}, {"lr", step.learning_rate}};
+  if (step.gradient_norm) scalars.emplace_back("grad_norm", *step.gradient_norm);
   if (epoch != nullptr) {
     scalars.emplace_back("epoch_loss", epoch->loss);
     for (const auto& [name, value] : epoch->metrics) scalars.emplace_back(name, value);
@@ -111,11 +113,13 @@ class Job {
   Job(Trainer& trainer, const RunRequest& request, TrainingObserver& listener)
       : trainer_(trainer),
         keep_(request.keep),
+        html_(request.html),
         listener_(listener),
         identity_(identity_of(trainer)),
         folder_(request.folder, described(trainer, request.description), trainer.training_metrics(),
-                trainer.validation_metrics()) {
+                trainer.validation_metrics(), trainer.steps().function().tells_gradient_norm()) {
     RELISH_CHECK(keep_ >= 2);
+    identity_.settings = request.description.arguments;
     MetricsLengths kept;
     if (request.folder.resume || !request.checkpoint.empty()) kept = resume(request);
     if (request.folder.resume) folder_.start_metrics(kept);
@@ -125,7 +129,8 @@ class Job {
     if (request.tensorboard || file_exists(events))
       events_.emplace(events, folder_.file("metrics.jsonl"), seconds_since_1970() - trainer_.seconds());
     began_ = trainer_.state().step;
-    had_results_ = file_exists(folder_.file("final.safetensors")) && file_exists(folder_.file(page_name));
+    had_results_ = file_exists(folder_.file("final.safetensors")) && file_exists(folder_.file(page_name)) &&
+                   (!html_ || file_exists(folder_.file(html_page_name)));
     RunReport report = report_of(trainer_, RunStatus::Running);
     report.weights = weights_;
     folder_.write_report(report, trainer_.named_parameters());
@@ -194,7 +199,9 @@ class Job {
 
   // From what the other files say.
   void write_page(const std::optional<Confusion>& confusion) {
-    folder_.write_page(report_page(read_run(path()), confusion));
+    const RunRecord run = read_run(path());
+    folder_.write_page(page_name, report_page(run, confusion));
+    if (html_) folder_.write_page(html_page_name, report_html(run, confusion));
   }
 
   static RunDescription described(const Trainer& trainer, RunDescription description) {
@@ -230,8 +237,9 @@ class Job {
     }
     const Mark mark = mark_of(state);
     trainer_.restore(std::move(state));
-    listener_.on_note(fmt::format("goes on behind step {} of {}, from {}", saved->step,
-                                  trainer_.total_steps(), saved->path));
+    listener_.on_note(fmt::format("goes on behind step {} of {}, from {}{}", saved->step,
+                                  trainer_.total_steps(), saved->path,
+                                  saved->step == trainer_.total_steps() ? ": all steps are done" : ""));
     if (!request.folder.resume) return {};
     saved_ = mark;
     weights_ = checkpoint_name(saved->step);
@@ -292,6 +300,7 @@ class Job {
 
   Trainer& trainer_;
   std::int64_t keep_;
+  bool html_;
   TrainingObserver& listener_;
   JobIdentity identity_;
   RunFolder folder_;
@@ -316,9 +325,14 @@ TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const Da
   if (request != nullptr) job.emplace(trainer, *request, listener);
   const auto [inputs, targets] = names_of_data(trainer.steps());
   listener.on_start(trainer.steps().function().trained(), inputs, targets);
+  if (const auto& schedule = options.schedule; schedule && schedule->steps > trainer.total_steps()) {
+    listener.on_note(fmt::format("note: the schedule {} goes over {} steps; the job has {}", schedule->text,
+                                 schedule->steps, trainer.total_steps()));
+  }
   LoopActions actions{[](const StepReport&, const EpochReport*) {}, [] {}, [] {}, [] {}};
   if (job) actions = job->actions();
 
+  const std::int64_t steps_before = trainer.state().step;
   StopReason reason = StopReason::Finished;
   try {
     reason = trainer.run(listener, actions);
@@ -335,6 +349,7 @@ TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const Da
   if (reason == StopReason::Interrupted) {
     Failure failure = *trainer.interrupt();
     TrainResult result = result_of(trainer, status_of(failure));
+    result.steps_before = steps_before;
     if (job) {
       result.run_folder = job->path();
       result.weights = job->leave(result.status, failure);
@@ -344,6 +359,7 @@ TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const Da
   }
   TrainResult result =
       result_of(trainer, reason == StopReason::Observer ? RunStatus::Stopped : RunStatus::Finished);
+  result.steps_before = steps_before;
   if (job) {
     result.run_folder = job->path();
     result.weights = job->finish(result.status, looked.confusion);

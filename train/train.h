@@ -16,6 +16,7 @@ struct RunRequest {
   std::string checkpoint;
   std::int64_t keep = 3;     // checkpoints of the folder, at least 2
   bool tensorboard = false;  // an event file beside the metrics
+  bool html = false;         // report.html beside report.md
 };
 
 struct TrainResult {
@@ -25,7 +26,9 @@ struct TrainResult {
   std::optional<double> epoch_loss;  // mean over the last whole epoch
   Metrics metrics, validation;       // after the last whole epoch
   std::int64_t steps = 0;
-  std::int64_t epochs = 0;  // whole ones
+  std::int64_t steps_before = 0;          // that were done when this process began
+  std::optional<std::int64_t> best_step;  // whose weights best.safetensors has
+  std::int64_t epochs = 0;                // whole ones
   double seconds = 0;
   RunStatus status = RunStatus::Finished;
   std::string run_folder;            // empty without a request

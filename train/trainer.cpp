@@ -53,6 +53,7 @@ Trainer::Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, Tr
   }
   state_ = steps_.initial_state();
   steps_.check_values(state_, training_specs_, validation_specs_);
+  steps_.check_all_labels(state_);
 }
 
 TrainingState Trainer::snapshot() const {
@@ -82,6 +83,7 @@ StepReport Trainer::report_of(const DoneStep& done, double now) {
   report.total_epochs = steps_.options().steps ? 0 : steps_.options().epochs;
   report.loss = done.loss;
   report.learning_rate = done.learning_rate;
+  report.gradient_norm = done.gradient_norm;
   report.samples = rows_seen(steps_, done.step);
   report.seconds = now - pace_.started;
   const double training_seconds = now - pace_.logged - pace_.validation;
@@ -226,8 +228,7 @@ void Trainer::tell_left_out(TrainingObserver& observer, std::int64_t before) {
                     state_.step, after == 1 ? "1 step was" : fmt::format("{} steps were", after), scale));
   }
   if (scale >= least_scale) return;
-  fail(ErrorClass::NumericStop, {}, "train.loss_scale",
-       fmt::format("step {}: the gradients are not finite at any loss scale", state_.step));
+  steps_.report_loss_scale(state_);
 }
 
 void Trainer::do_one(TrainingObserver& observer, const LoopActions& actions) {
@@ -243,17 +244,20 @@ void Trainer::do_one(TrainingObserver& observer, const LoopActions& actions) {
     if (!steps_.options().skip_not_finite || failure.error_class() != ErrorClass::NumericStop) throw;
     skip_step(observer, failure);
     ++state_.step;
+    state_.gradient_norm = std::nullopt;
     const DoneStep skipped{state_.step, std::nan(""), rate};
     tell(observer, actions, {&skipped, 1}, began, true);
     return;
   }
   zero_gradients_ = state_.looks_for_zero && done.no_change && steps_.gradients_are_zero(state_);
   state_.looks_for_zero = state_.looks_for_zero && !done.no_change;
+  const std::optional<double> gradient_norm = done.results.gradient_norm;
   take_over(std::move(done.results));
   state_.loss = done.loss;
   state_.epoch_loss_sum += done.loss_sum;
   ++state_.step;
-  const DoneStep told{state_.step, done.loss, rate};
+  state_.gradient_norm = gradient_norm;
+  const DoneStep told{state_.step, done.loss, rate, gradient_norm};
   tell_left_out(observer, left_out);
   tell(observer, actions, {&told, 1}, began, true);
 }
@@ -284,7 +288,9 @@ void Trainer::do_steps(TrainingObserver& observer, const LoopActions& actions) {
     state_.epoch_loss_sum += done->loss_sums[i];
     ++state_.step;
     told.push_back({state_.step, done->losses[i], rates[i]});
+    if (!done->gradient_norms.empty()) told.back().gradient_norm = done->gradient_norms[i];
   }
+  state_.gradient_norm = told.back().gradient_norm;
   state_.loss = told.back().loss;
   state_.learning_rate = rates.back();
   tell_left_out(observer, left_out);
@@ -327,7 +333,7 @@ StopReason Trainer::run(TrainingObserver& observer, const LoopActions& actions) 
   try {
     // An epoch that was left between its last step and its metrics.
     if (whole_epochs() > state_.epochs_told) {
-      const DoneStep last{state_.step, state_.loss.value_or(0), state_.learning_rate};
+      const DoneStep last{state_.step, state_.loss.value_or(0), state_.learning_rate, state_.gradient_norm};
       tell(observer, actions, {&last, 1}, monotonic_seconds(), false);
     }
     while (state_.step < total_steps() && !has_stopped_early()) {

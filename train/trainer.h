@@ -61,6 +61,7 @@ class Trainer {
     std::int64_t step = 0;  // its number, from 1
     double loss = 0;
     double learning_rate = 0;
+    std::optional<double> gradient_norm = std::nullopt;
   };
   // The next steps, as many as one call of the program does, or the next one alone.
   void do_steps(TrainingObserver& observer, const LoopActions& actions);

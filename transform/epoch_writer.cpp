@@ -178,10 +178,15 @@ class EpochWriter {
     }
     kept_ = loop.initial.size();
     if (options_.each) {
-      const Expr shape = shape_literal({Scalar(steps_)});
-      for (const char* name : {"losses", "faults"}) {
-        loop.initial.push_back(builder_.call("zeros", {shape}, {{"dtype", Attribute(dtype)}}, name));
-        names.emplace_back(name);
+      loop.initial.push_back(zero_of_each_step(dtype, "losses"));
+      names.emplace_back("losses");
+      if (!options_.faults_last) {
+        loop.initial.push_back(zero_of_each_step(dtype, "faults"));
+        names.emplace_back("faults");
+      }
+      if (tells_norms()) {
+        loop.initial.push_back(zero_of_each_step(dtype, "gradient_norms"));
+        names.emplace_back("gradient_norms");
       }
     } else {
       for (const char* name : {"sum", "count"}) {
@@ -238,12 +243,33 @@ class EpochWriter {
       results.push_back(builder_.call("add", {Expr(carried[kept_ + 1]), number(dtype, 1)}, {}, "count"));
       return results;
     }
-    Expr fault = builder_.call("multiply", {loss, number(dtype, 0)}, {}, "fault");
-    for (std::size_t i = 0; i < carried_.size(); ++i)
-      if (roles_.params[carried_[i]].role != Role::Averages) add_faults(results[i], dtype, fault);
-    results.push_back(stored(Expr(carried[kept_]), loss, round, "losses"));
-    results.push_back(stored(Expr(carried[kept_ + 1]), fault, round, "faults"));
+    std::size_t told = kept_;
+    const auto tell = [&](const Expr& value, const std::string& name) {
+      results.push_back(stored(Expr(carried[told++]), value, round, name));
+    };
+    if (options_.faults_last) {
+      tell(loss, "losses");
+    } else {
+      const Expr fault = fault_of(builder_.call("multiply", {loss, number(dtype, 0)}, {}, "fault"), results);
+      tell(loss, "losses");
+      tell(fault, "faults");
+    }
+    if (tells_norms()) tell(field(done, Role::GradientNorm, "gradient_norm"), "gradient_norms");
     return results;
+  }
+
+  bool tells_norms() const { return options_.each && roles_.result(Role::GradientNorm).has_value(); }
+
+  Expr zero_of_each_step(DType dtype, const std::string& name) {
+    return builder_.call("zeros", {shape_literal({Scalar(steps_)})}, {{"dtype", Attribute(dtype)}}, name);
+  }
+
+  // 0, or NaN when `fault` or one of the carried values is not finite. Averages are as finite as parameters.
+  Expr fault_of(Expr fault, const std::vector<Expr>& values) {
+    const DType dtype = *fault.type().tensor()->dtype;
+    for (std::size_t i = 0; i < carried_.size(); ++i)
+      if (roles_.params[carried_[i]].role != Role::Averages) add_faults(values[i], dtype, fault);
+    return fault;
   }
 
   Expr field(const Expr& whole, Role role, const std::string& name) {
@@ -273,14 +299,25 @@ class EpochWriter {
                          {{"axis", Attribute(std::int64_t{0})}}, name);
   }
 
+  // The fault behind the last step, for each of them.
+  Expr last_fault(const std::vector<Expr>& fields) {
+    const DType dtype = *fields[kept_].type().tensor()->dtype;
+    const Expr fault = fault_of(number(dtype, 0), fields);
+    return builder_.call("add", {zero_of_each_step(dtype, "zeros"), fault}, {}, "faults");
+  }
+
   void write_results(const Expr& carried) {
     std::vector<Expr> fields;
     for (int i = 0; i < static_cast<int>(carried.type().tuple()->fields.size()); ++i)
       fields.push_back(builder_.emit(tuple_get(carried, i)));
     std::vector<Expr> results;
     if (options_.each) {
-      results = {fields[kept_], fields[kept_ + 1]};
+      results = {fields[kept_], options_.faults_last ? last_fault(fields) : fields[kept_ + 1]};
       made_roles_.results = {{Role::Losses}, {Role::Faults}};
+      if (tells_norms()) {
+        results.push_back(fields.back());
+        made_roles_.results.push_back({Role::GradientNorms});
+      }
     } else {
       results = {builder_.call("divide", {fields[kept_], fields[kept_ + 1]}, {}, "mean_loss")};
       made_roles_.results = {{Role::Loss}};

@@ -18,6 +18,9 @@ struct PrepareFunction {
 struct EpochOptions {
   std::string name;   // of the function: train_epoch, train_steps
   bool each = false;  // a learning rate, a loss and a check of what came out for each step
+  // What is not finite in a parameter, a buffer or a state is so for good, as by all optimizers of the
+  // library and by running means: a look at them behind the last step tells of all of them.
+  bool faults_last = false;
   // The parameters of the step that are columns of data, in order. Empty: inputs and targets that have the
   // first dimension of the first of them.
   std::vector<std::string> columns;
@@ -33,10 +36,11 @@ constexpr std::int64_t prepare_site(std::int64_t at) { return 0x70726570 + at; }
 //   train_epoch(params[, buffers][, averages], states, lr[, key, step], data..., order)
 //     -> (mean loss, params[, buffers][, averages], states)
 //   train_steps(params[, buffers][, averages], states, learning_rates[, key, step], data..., order)
-//     -> (losses, faults, params[, buffers][, averages], states)
+//     -> (losses, faults[, gradient norms], params[, buffers][, averages], states)
 //
 // Step i takes the rows order[i] of the data and, of a model with a key, fold_in(key, step + i). faults[i] is
-// 0, or NaN when the loss, a parameter, a buffer or a state is not finite behind step i.
+// 0, or NaN when the loss, a parameter, a buffer or a state is not finite behind step i; where faults last,
+// NaN in all of them when something is not finite behind the last step.
 void write_epoch(Module& module, const EpochOptions& options);
 
 }  // namespace relish

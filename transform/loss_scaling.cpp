@@ -56,7 +56,7 @@ class ScalingWriter {
     const Expr good = builder_.emit(tuple_get(states, GoodSteps), "good_steps");
     const Expr skipped = builder_.emit(tuple_get(states, SkippedSteps), "skipped_steps");
 
-    const Expr inverse = builder_.call("divide", {number(dtype_, 1), scale}, {}, "inverse");
+    const Expr inverse = inverse_of_scale(builder_, scale);
     std::vector<Expr> fields;
     Expr fault = number(dtype_, 0);  // becomes NaN where a gradient is no number
     for (int i = 0; i < static_cast<int>(gradients.type().tuple()->fields.size()); ++i) {
@@ -171,6 +171,10 @@ void add_loss_scaling(Module& module, DType dtype) {
 
 Expr loss_scale_of(FunctionBuilder& builder, const Expr& states) {
   return builder.emit(tuple_get(states, Scale), std::string(loss_scale_name));
+}
+
+Expr inverse_of_scale(FunctionBuilder& builder, const Expr& scale) {
+  return builder.call("divide", {number(*scale.type().tensor()->dtype, 1), scale}, {}, "inverse");
 }
 
 Expr step_was_done(FunctionBuilder& builder, const Expr& before, const Expr& after) {

@@ -20,6 +20,8 @@ void add_loss_scaling(Module& module, DType dtype);
 
 // The scale that states hold.
 Expr loss_scale_of(FunctionBuilder& builder, const Expr& states);
+// What gradients of a scaled loss are multiplied by.
+Expr inverse_of_scale(FunctionBuilder& builder, const Expr& scale);
 // Whether the step between two states was done: a bool of rank 0.
 Expr step_was_done(FunctionBuilder& builder, const Expr& before, const Expr& after);
 

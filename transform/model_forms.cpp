@@ -456,6 +456,10 @@ std::vector<std::string> buffers_of_model(const Module& module, const Function& 
   return names;
 }
 
+bool has_running_means_alone(const Module& module, const Function& function) {
+  return marked_buffers(function).empty() && !backbone_counts(module, function);
+}
+
 bool has_forms(const Module& module, const Function& function) {
   const FactsOfModel facts(module, function);
   return facts.of_root().needs_inference_form() || !buffer_places(module, function, facts.of_root()).empty();

@@ -43,5 +43,7 @@ struct BackboneCounts {
   std::size_t states = 0;
 };
 std::optional<BackboneCounts> backbone_counts(const Module& module, const Function& function);
+// Whether all buffers of a model are running means of batch_norm, and none a value that it returns itself.
+bool has_running_means_alone(const Module& module, const Function& function);
 
 }  // namespace relish

@@ -326,6 +326,7 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
   step.states = result.function("optimizer_init")->result_type;
   step.targets = adjoint->params.size() - form.params.size();
   step.average = options.average;
+  step.gradient_norm = options.gradient_norm;
   StepWriter writer(result, adjoint, model, key_of(form), step);
   writer.write_step();
   if (options.accumulate) {

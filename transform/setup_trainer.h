@@ -19,6 +19,7 @@ struct SetupTrainerOptions {
   std::vector<std::string> frozen;  // patterns of names: parameters that keep their values
   bool accumulate = false;          // adds what a step over several batches is made of, beside train_step
   std::optional<double> average;    // the step also keeps moving averages of the parameters, with this decay
+  bool gradient_norm = false;       // the step also gives the norm of all gradients together, before clipping
   // The steps compute in this half precision where that pays, with parameters and states of float32.
   std::optional<DType> half;
 
@@ -27,12 +28,12 @@ struct SetupTrainerOptions {
 
 // Adds <f>_loss, <f>_loss_adjoint, optimizer, optimizer_init, train_epoch (see epoch_writer.h) and
 // train_step(params[, buffers][, averages], states, lr[, key], inputs..., targets)
-//     -> (loss, params[, buffers][, averages], states),
+//     -> (loss[, gradient norm], params[, buffers][, averages], states),
 // and, to accumulate,
 // add_gradients(params[, buffers], gradients, weight[, key], inputs..., targets)
 //     -> (loss, gradients[, buffers]), the old gradients and weight times those of this batch, and
-// apply_gradients(params[, averages], gradients, states, lr, weight) -> (params[, averages], states), by the
-// gradients divided by the weight of all,
+// apply_gradients(params[, averages], gradients, states, lr, weight)
+//     -> ([gradient norm, ]params[, averages], states), by the gradients divided by the weight of all,
 // whose roles stand in their signatures (ir/calls/roles.h). A model that training and inference treat
 // differently also has its forms, of which the loss takes the training one, and <f>_inference_loss. What an
 // earlier call made is replaced; a function of the user's that has one of the names is not: UsageError.

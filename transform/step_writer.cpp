@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/operators/evaluator.h"
 #include "transform/loss_scaling.h"
 #include "transform/rebuild.h"
 #include "transform/setup_trainer.h"
@@ -129,6 +130,7 @@ StepWriter::Differentiated StepWriter::differentiate(const std::optional<Expr>& 
 // The optimizer, and what goes with new parameters; they and what belongs to them become results. Returns
 // the new states.
 Expr StepWriter::update(const Expr& gradients, const Var& states, const Var& lr, Expr new_buffers) {
+  if (options_.gradient_norm) result(Role::GradientNorm, norm_of(gradients, states));
   const Expr updated = builder_.emit(function_call(global_ref(GlobalFunction(module_.function("optimizer"))),
                                                    {Expr(params_), gradients, Expr(states), Expr(lr)}),
                                      "updated");
@@ -161,6 +163,23 @@ Expr StepWriter::update(const Expr& gradients, const Var& states, const Var& lr,
     result(Role::Averages, averages);
   }
   return new_states;
+}
+
+// In the words of the optimizer that clips by this norm, so that what both need is computed once.
+Expr StepWriter::norm_of(const Expr& gradients, const Var& states) {
+  const ModulePtr text = body_loader().load("optimizers/gradients.relish");
+  const FunctionPtr squares_of = text->function("sum_of_squares");
+  RELISH_CHECK(squares_of != nullptr);
+  std::optional<Expr> inverse, squares;
+  if (!options_.loss_scale.empty())
+    inverse = inverse_of_scale(builder_, loss_scale_of(builder_, Expr(states)));
+  for (int i = 0; i < static_cast<int>(gradients.type().tuple()->fields.size()); ++i) {
+    Expr gradient = builder_.emit(tuple_get(gradients, i));
+    if (inverse) gradient = builder_.call("multiply", {gradient, *inverse}, {}, "gradient");
+    const Expr own = inline_call(builder_, module_, *text, *squares_of, {gradient});
+    squares = squares ? builder_.call("add", {*squares, own}, {}, "squares") : own;
+  }
+  return builder_.call("sqrt", {*squares}, {}, "gradient_norm");
 }
 
 void StepWriter::result(Role role, const Expr& value) {

@@ -15,6 +15,7 @@ struct StepOptions {
   DType dtype = DType::Float32;
   std::size_t targets = 0;        // so many parameters of the adjoint at the end belong to the loss
   std::optional<double> average;  // decay of moving averages
+  bool gradient_norm = false;     // a result: the norm of all gradients together, before they are clipped
   // The adjoint has a parameter of this name that its loss is multiplied by; the optimizer's states say what
   // it is (see loss_scaling.h), and the second result is the loss itself. Empty: none.
   std::string loss_scale;
@@ -40,6 +41,7 @@ class StepWriter {
   void take_model();
   Differentiated differentiate(const std::optional<Expr>& scale);
   Expr update(const Expr& gradients, const Var& states, const Var& lr, Expr new_buffers);
+  Expr norm_of(const Expr& gradients, const Var& states);
   void result(Role role, const Expr& value);
   Var parameter(std::string_view name, Type type, RoleSlot role);
   template <class Make>

@@ -19,7 +19,7 @@ struct RoleName {
   Role role;
   std::string_view name;
 };
-constexpr std::array<RoleName, 20> role_names{{{Role::Parameters, "parameters"},
+constexpr std::array<RoleName, 22> role_names{{{Role::Parameters, "parameters"},
                                                {Role::Buffers, "buffers"},
                                                {Role::Averages, "averages"},
                                                {Role::Gradients, "gradients"},
@@ -38,7 +38,9 @@ constexpr std::array<RoleName, 20> role_names{{{Role::Parameters, "parameters"},
                                                {Role::Order, "order"},
                                                {Role::LossScale, "loss_scale"},
                                                {Role::Losses, "losses"},
-                                               {Role::Faults, "faults"}}};
+                                               {Role::Faults, "faults"},
+                                               {Role::GradientNorm, "gradient_norm"},
+                                               {Role::GradientNorms, "gradient_norms"}}};
 
 // Which roles a kind has: "?" may be missing, "*" may stand any number of times; in any order.
 struct RoleKind {
@@ -48,15 +50,15 @@ struct RoleKind {
 };
 constexpr std::array<RoleKind, 13> known_kinds{{
     {"train_step", "parameters buffers? averages? states learning_rate key? input* target*",
-     "loss parameters buffers? averages? states"},
+     "loss gradient_norm? parameters buffers? averages? states"},
     {"train_epoch", "parameters buffers? averages? states learning_rate key? step? input* target* order",
      "loss parameters buffers? averages? states"},
     {"train_steps", "parameters buffers? averages? states learning_rates key? step? input* target* order",
-     "losses faults parameters buffers? averages? states"},
+     "losses faults gradient_norms? parameters buffers? averages? states"},
     {"add_gradients", "parameters buffers? gradients weight loss_scale? key? input* target*",
      "loss gradients buffers?"},
     {"apply_gradients", "parameters averages? gradients states learning_rate weight",
-     "parameters averages? states"},
+     "gradient_norm? parameters averages? states"},
     {"optimizer", "parameters gradients states learning_rate", "parameters states"},
     {"optimizer_init", "parameters", "states"},
     {"learning_rate", "learning_rate step steps", "learning_rate"},
@@ -229,6 +231,7 @@ std::optional<std::string> type_fault(const RoleSlot& slot, const Type& type) {
     case Role::Weight:
     case Role::LossScale:
     case Role::Loss:
+    case Role::GradientNorm:
       if (!is_number_type(type, true)) return expected("a floating tensor of rank 0");
       break;
     case Role::Step:
@@ -238,6 +241,7 @@ std::optional<std::string> type_fault(const RoleSlot& slot, const Type& type) {
     case Role::LearningRates:
     case Role::Losses:
     case Role::Faults:
+    case Role::GradientNorms:
       if (!is_number_type(type, true, 1)) return expected("a floating tensor of rank 1");
       break;
     case Role::Order:

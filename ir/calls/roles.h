@@ -38,6 +38,8 @@ enum class Role : std::uint8_t {
   Loss,           // a floating number
   Losses,         // of each step: floats of rank 1
   Faults,         // of each step: floats of rank 1, NaN where something was not finite
+  GradientNorm,   // of all gradients together, before they are clipped: a floating number
+  GradientNorms,  // of each step: floats of rank 1
   Output,         // a result of the model
 };
 

@@ -36,6 +36,7 @@
   COMMAND(passes, passes)                   \
   COMMAND(train, train)                     \
   COMMAND(evaluate, evaluate)               \
+  COMMAND(predict, predict)                 \
   COMMAND(runs, runs)                       \
   COMMAND(plot, plot)                       \
   COMMAND(sweep, sweep)                     \

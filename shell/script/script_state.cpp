@@ -193,8 +193,12 @@ ScriptValue ScriptState::argument(const std::string& name, const ScriptValue* fa
     }
     kind = found->second;
   }
-  if (given) return converted(name, *given, kind);
-  if (fallback) return *fallback;
+  const auto keep = [&](ScriptValue value) {
+    session_.settings().arguments[name] = text_of(value);
+    return value;
+  };
+  if (given) return keep(converted(name, *given, kind));
+  if (fallback) return keep(*fallback);
   if (!type) return {};
   fail(ErrorClass::Usage, span, "arg.missing",
        fmt::format("the argument '{}' is missing; give it with --set {}=VALUE", printable(name), name));

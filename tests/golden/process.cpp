@@ -117,6 +117,7 @@ ProcessResult run_program(const ProcessRequest& request) {
       ::kill(child, SIGKILL);
       result.timed_out = true;
     }
+    if (request.watch) request.watch(child);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   result.signal_to_end_ms = std::chrono::duration<double, std::milli>(Clock::now() - signalled).count();

@@ -1,6 +1,7 @@
 // Running the program as a user does: a fixed list of arguments, no shell, in a folder of its own.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,7 +16,8 @@ struct ProcessRequest {
   int ignored_signal = 0;  // that the program inherits as ignored; all others have their default
   int signal = 0;          // sent `signal_after_ms` after the start
   int signal_after_ms = 0;
-  int limit_seconds = 60;  // then it is killed, which is a finding
+  int limit_seconds = 60;               // then it is killed, which is a finding
+  std::function<void(int)> watch = {};  // called with its id, again and again, while it runs
 };
 
 struct ProcessResult {

@@ -67,6 +67,7 @@ const std::map<std::string, Call>& right_calls() {
       {"evaluate",
        {"M.main",
         {{"data", "(x, y)"}, {"params", "{\"w\": w}"}, {"loss", "\"mse\""}, {"metrics", "[\"loss\"]"}}}},
+      {"predict", {"M.main", {{"data", "x"}, {"params", "{\"w\": w}"}}}},
       {"time", {"M.main", {{"arg", arg}, {"runs", "1"}}}},
       {"profile", {"M.main", {{"arg", arg}, {"runs", "1"}}, "jit"}},
       {"memory", {"M.main", {{"arg", arg}}, "jit"}},

@@ -146,7 +146,7 @@ bool natural_less(std::string_view a, std::string_view b) {
 }
 
 void collect_runs(const std::string& path, int levels, std::vector<std::string>& found) {
-  if (is_run_folder(path)) found.push_back(path);
+  if (is_run_folder(path) || is_damaged_run(path)) found.push_back(path);
   if (levels == 0) return;
   std::error_code error;
   std::vector<std::string> folders;
@@ -170,12 +170,31 @@ const Curve* RunRecord::curve(std::string_view name) const {
 
 bool is_run_folder(const std::string& path) { return report_in(path).has_value(); }
 
+// Somebody's report.json alone makes no run folder.
+bool is_damaged_run(const std::string& path) {
+  if (!is_file(path + "/report.json") || report_in(path)) return false;
+  std::error_code error;
+  return is_file(path + "/metrics.jsonl") || is_file(path + "/lock") ||
+         fs::is_directory(path + "/checkpoints", error);
+}
+
+RunRecord damaged_run(const std::string& path, const std::string& error) {
+  RunRecord run;
+  run.path = path;
+  run.state = "damaged";
+  run.error = error;
+  return run;
+}
+
 RunRecord read_run(const std::string& path) {
   const std::optional<Json> report = report_in(path);
   if (!report) {
     std::error_code error;
     if (!fs::is_directory(path, error))
       fail_at(ErrorClass::IO, path, "file.system", "there is no such run folder");
+    if (is_damaged_run(path))
+      fail_at(ErrorClass::Data, path, "run.report",
+              "report.json is damaged; expected the JSON object that a job writes, with its status");
     fail_at(ErrorClass::Data, path, "run.report",
             "found no report.json of a job; expected a run folder, such as runs/train-1");
   }
@@ -225,7 +244,8 @@ bool is_lower_better(std::string_view metric) {
 }
 
 std::string judged_metric(const RunRecord& run) {
-  constexpr std::array<std::string_view, 5> always = {"loss", "lr", "epoch_loss", "samples_per_s", "wall_s"};
+  constexpr std::array<std::string_view, 6> always = {"loss",          "lr",    "grad_norm", "epoch_loss",
+                                                      "samples_per_s", "wall_s"};
   std::string validation_loss, training;
   for (const Curve& curve : run.curves) {
     const std::string_view base = base_of_metric(curve.name);

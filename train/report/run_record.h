@@ -29,8 +29,10 @@ struct BestPoint {
 };
 
 struct RunRecord {
-  std::string path;   // as it was given or found
-  std::string state;  // status of the report; "killed" when it says running and no process holds the folder
+  std::string path;  // as it was given or found
+  // Status of the report; "killed" when it says running and no process holds the folder, "damaged" when the
+  // report cannot be read: then `error` says why, and nothing else is known.
+  std::string state;
   std::string error;  // why it failed, or empty
   std::string weights;
   std::int64_t step = 0, epochs = 0;
@@ -49,9 +51,13 @@ struct RunRecord {
 
 // Whether the folder has a report of a job.
 bool is_run_folder(const std::string& path);
+// Whether it has the files of a job, and a report that cannot be read.
+bool is_damaged_run(const std::string& path);
+RunRecord damaged_run(const std::string& path, const std::string& error);
 // IOError when files cannot be read, DataError when they are not of a job.
 RunRecord read_run(const std::string& path);
-// The run folders at a path and up to three levels below it, ordered by name, numbers by their value.
+// The run folders at a path and up to three levels below it, ordered by name, numbers by their value; those
+// with a damaged report too.
 std::vector<std::string> find_runs(const std::string& path);
 
 // "validation_loss" without "validation_".

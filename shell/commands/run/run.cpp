@@ -26,6 +26,7 @@ constexpr Option run_options[] = {
     {"time_limit", OptionKind::Text, "", time_limit_doc, 0, in_shell},
     {"log_every", OptionKind::Text, "100", log_every_doc, 0, in_shell},
     {"tensorboard", OptionKind::Flag, "", tensorboard_doc, 0, in_shell},
+    {"html", OptionKind::Flag, "", html_doc, 0, in_shell},
 };
 
 constexpr Example run_examples[] = {

@@ -150,6 +150,8 @@ DataColumns data_columns(const Invocation& invocation, std::string_view option, 
     }
   } else if (const ScriptList* list = value->sequence()) {
     for (const ScriptValue& item : list->items) add_columns(invocation, option, item, data.columns);
+  } else if (least == 1 && (value->tensor() || value->string())) {
+    add_columns(invocation, option, *value, data.columns);
   } else {
     invocation.misuse(option, fmt::format("found {}; expected a tuple (inputs…, targets)", describe(*value)));
   }

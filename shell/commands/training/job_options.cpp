@@ -95,10 +95,16 @@ void keep_job_flags(const Invocation& invocation) {
     if (const ScriptValue* value = invocation.find(flag))
       settings.job_flags.emplace_back(flag, text_of(*value));
   }
-  for (std::string_view flag : {"overwrite", "tensorboard"})
+  for (std::string_view flag : {"overwrite", "tensorboard", "html"})
     if (invocation.flag(flag)) settings.job_flags.emplace_back(flag, "True");
   settings.jobs = 0;
   settings.first_job.clear();
+}
+
+void check_job_options(const Invocation& invocation) {
+  for (const std::string_view option : {"checkpoint_every", "log_every"})
+    job_interval(invocation, option, {});
+  kept_checkpoints(invocation, 0);
 }
 
 void start_time_limit(const Invocation& invocation) {
@@ -144,6 +150,7 @@ void place_job(const Invocation& invocation, RunRequest& request) {
   }
   request.folder.overwrite = invocation.flag("overwrite") || job_text(invocation, "overwrite") == "True";
   request.tensorboard = invocation.flag("tensorboard") || job_text(invocation, "tensorboard") == "True";
+  request.html = invocation.flag("html") || job_text(invocation, "html") == "True";
   request.keep = kept_checkpoints(invocation, request.keep);
   if (const std::optional<std::string> resume = job_text(invocation, "resume"); resume && !resume->empty())
     place_resumed(invocation, *resume, request);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "support/failure.h"
 #include "support/render.h"
@@ -81,6 +82,7 @@ std::string run_table_json(const std::vector<RunRecord>& runs) {
     json["best"] =
         best ? Json{{"metric", best->metric}, {"value", best->point.value}, {"step", best->point.step}}
              : Json(nullptr);
+    if (!run.error.empty()) json["error"] = run.error;
     json["weights"] = run.weights.empty() ? Json(nullptr) : Json(run.weights);
     json["options"] = Json::object();
     for (const auto& [name, value] : run.options) json["options"][name] = value;
@@ -98,8 +100,22 @@ void order_by_result(std::vector<RunRecord>& runs) {
   });
 }
 
-std::vector<RunRecord> runs_at(const std::vector<std::string>& paths) {
+namespace {
+
+RunRecord record_of(const std::string& folder, Damaged damaged) {
+  try {
+    return read_run(folder);
+  } catch (const Failure& failure) {
+    if (damaged == Damaged::Refused || failure.error_class() != ErrorClass::Data) throw;
+    return damaged_run(folder, failure.diagnostics().front().message);
+  }
+}
+
+}  // namespace
+
+std::vector<RunRecord> runs_at(const std::vector<std::string>& paths, Damaged damaged) {
   std::vector<RunRecord> runs;
+  std::set<std::filesystem::path> seen;
   for (const std::string& path : paths) {
     std::error_code error;
     if (!std::filesystem::is_directory(path, error))
@@ -109,7 +125,11 @@ std::vector<RunRecord> runs_at(const std::vector<std::string>& paths) {
       fail(ErrorClass::Usage, {}, "run.none",
            fmt::format("{} holds no run folder; expected one, such as runs/train-1, or a folder of them",
                        printable(path)));
-    for (const std::string& folder : found) runs.push_back(read_run(folder));
+    for (const std::string& folder : found) {
+      std::filesystem::path place = std::filesystem::canonical(folder, error);
+      if (error) place = folder;
+      if (seen.insert(std::move(place)).second) runs.push_back(record_of(folder, damaged));
+    }
   }
   return runs;
 }

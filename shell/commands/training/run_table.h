@@ -16,7 +16,9 @@ std::string run_table_json(const std::vector<RunRecord>& runs);
 // The best first, by what they are judged by; those without a value behind them.
 void order_by_result(std::vector<RunRecord>& runs);
 
-// The run folders at the paths and below them. UsageError where there is none.
-std::vector<RunRecord> runs_at(const std::vector<std::string>& paths);
+// The run folders at the paths and below them, each once. UsageError where there is none. One that is damaged
+// is an error, or, where they are to be listed, a record that says so.
+enum class Damaged : std::uint8_t { Refused, Listed };
+std::vector<RunRecord> runs_at(const std::vector<std::string>& paths, Damaged damaged = Damaged::Refused);
 
 }  // namespace relish

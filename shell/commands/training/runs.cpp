@@ -1,6 +1,7 @@
 // The command `runs`: a table of training jobs.
 #include "shell/command.h"
 #include "shell/commands/training/run_table.h"
+#include "support/render.h"
 
 namespace relish::commands_runs {
 namespace {
@@ -12,8 +13,11 @@ constexpr Option options[] = {
 constexpr Example examples[] = {{"relish runs", ""}, {"relish runs experiments --best", ""}};
 
 ScriptValue run(Invocation& invocation) {
-  std::vector<RunRecord> runs =
-      runs_at(invocation.files.empty() ? std::vector<std::string>{"runs"} : invocation.files);
+  std::vector<RunRecord> runs = runs_at(
+      invocation.files.empty() ? std::vector<std::string>{"runs"} : invocation.files, Damaged::Listed);
+  for (const RunRecord& run : runs)
+    if (run.state == "damaged")
+      write_error_text(fmt::format("warning: {}: {}\n", printable(run.path), run.error));
   if (invocation.flag("best")) order_by_result(runs);
   return invocation.flag("json") ? run_table_json(runs) : run_table(runs);
 }
@@ -30,7 +34,8 @@ const Command command_runs{
     .examples = examples,
     .doc =
         "Of the run folders at the given folders, else in runs/, and up to three levels below. The state is the "
-        "`status` of the report, or `killed` where the report says `running` and no process holds the folder. "
+        "`status` of the report, `killed` where the report says `running` and no process holds the folder, or `damaged` where "
+        "the report or the metrics cannot be read. "
         "A job is judged by a metric of its validation data, one that was asked for before the loss, else by one "
         "of the training rows.",
     .subject_optional = true,

@@ -13,11 +13,14 @@
 #include "shell/commands/training/run_table.h"
 #include "shell/commands/training/sweep_plan.h"
 #include "shell/commands/training/training.h"
+#include "shell/program/program_file.h"
+#include "shell/script/constant_values.h"
 #include "support/atomic_file.h"
 #include "support/file_access.h"
 #include "support/interrupt.h"
 #include "support/limits.h"
 #include "support/render.h"
+#include "support/suggest.h"
 
 namespace relish::commands_sweep {
 namespace {
@@ -44,6 +47,7 @@ constexpr Option options[] = {
     {"keep", OptionKind::Integer, "3", keep_doc, 0, in_shell},
     {"log_every", OptionKind::Text, "100", log_every_doc, 0, in_shell},
     {"tensorboard", OptionKind::Flag, "", tensorboard_doc, 0, in_shell},
+    {"html", OptionKind::Flag, "", html_doc, 0, in_shell},
     {"time_limit", OptionKind::Text, "", "end all with exit code 75 when the sweep has run so long: 2h", 0,
      in_shell},
 };
@@ -137,7 +141,8 @@ std::vector<std::string> arguments_of(const Invocation& invocation, const Sweep&
   for (const auto& [name, value] : point.values) add({"--set", name + "=" + value});
   for (const char* option : {"checkpoint_every", "keep", "log_every"})
     if (const ScriptValue* value = invocation.find(option)) add({"--" + shell_name(option), text_of(*value)});
-  if (invocation.flag("tensorboard")) add({"--tensorboard"});
+  for (const std::string flag : {"tensorboard", "html"})
+    if (invocation.flag(flag)) add({"--" + flag});
   const Settings& settings = invocation.session.settings();
   words.insert(words.end(), settings.words.begin(), settings.words.end());
   if (settings.threads == 0 && together > 1) {
@@ -214,6 +219,26 @@ int run_points(const Invocation& invocation, const Sweep& sweep, std::size_t tog
   return failed == codes.end() ? 0 : *failed;
 }
 
+// What no job could be run with is refused before there is a folder.
+void check_names(const Sweep& sweep, const std::vector<SweepAxis>& axes,
+                 const std::vector<std::pair<std::string, ScriptValue>>& set) {
+  start_language();
+  Diagnostics ignored;  // of the script: its first job tells them, with the values that it has
+  ReadOptions options;
+  options.redefinitions = true;
+  const ReadResult read = read_source(Sources::instance().add(sweep.script, sweep.text), options, ignored);
+  const std::set<std::string> declared = declared_arguments(read.script);
+  const std::vector<std::string> known(declared.begin(), declared.end());
+  const auto check = [&](const std::string& name) {
+    if (declared.contains(name)) return;
+    fail(ErrorClass::Usage, {}, "sweep.values",
+         fmt::format("{} declares no argument '{}'{}", printable(sweep.script), printable(name),
+                     did_you_mean(name, known)));
+  };
+  for (const SweepAxis& axis : axes) check(axis.name);
+  for (const auto& [name, value] : set) check(name);
+}
+
 ScriptValue run(Invocation& invocation) {
   start_time_limit(invocation);
   if (invocation.files.size() < 2)
@@ -229,6 +254,8 @@ ScriptValue run(Invocation& invocation) {
     for (const SweepAxis& axis : axes)
       if (axis.name == name)
         invocation.refuse_value("set", fmt::format("found {}, whose values are swept", printable(name)));
+  check_names(sweep, axes, invocation.assignments("set"));
+  check_job_options(invocation);
   sweep.points = sweep_points(axes, most, invocation.session.settings().seed);
   const Descriptor lock = take_folder(invocation, sweep);
   write_plan(sweep);

@@ -14,10 +14,12 @@
 #include "shell/progress.h"
 #include "shell/script/script.h"
 #include "stdlib/catalog.h"
+#include "support/counted.h"
 #include "support/interrupt.h"
 #include "support/render.h"
 #include "support/value_text.h"
 #include "transform/epoch_writer.h"
+#include "transform/model_forms.h"
 #include "transform/parameter_marks.h"
 #include "transform/rebuild.h"
 #include "transform/setup_trainer.h"
@@ -68,6 +70,7 @@ constexpr Option options[] = {
     {"nan", OptionKind::Text, "stop",
      "what a step does whose loss, parameters or states are not finite: stop ends the job with exit code 8, "
      "skip leaves the step out and counts it"},
+    {"grad_norm", OptionKind::Flag, "", grad_norm_doc},
     {"log_every", OptionKind::Text, "100", log_every_doc},
     {"run_dir", OptionKind::OutputFolder, "runs/<script>-<number>", run_dir_doc},
     {"resume", OptionKind::Text, "", resume_doc},
@@ -75,6 +78,7 @@ constexpr Option options[] = {
     {"checkpoint_every", OptionKind::Text, "60s", checkpoint_every_doc},
     {"keep", OptionKind::Integer, "3", keep_doc},
     {"tensorboard", OptionKind::Flag, "", tensorboard_doc},
+    {"html", OptionKind::Flag, "", html_doc},
     {"time_limit", OptionKind::Text, "", time_limit_doc, 0, in_shell},
 };
 
@@ -118,8 +122,8 @@ void describe_origin(const Invocation& invocation, RunRequest& request) {
 // What decides the job beside its data, as text: for its report, and for the comparison of jobs.
 std::vector<std::pair<std::string, std::string>> told_options(const Invocation& invocation) {
   constexpr std::string_view others[] = {
-      "data",      "validation",  "params", "batch_size",       "seed",      "log_every", "run_dir", "resume",
-      "overwrite", "tensorboard", "keep",   "checkpoint_every", "time_limit"};
+      "data",   "validation", "params",      "batch_size", "seed", "log_every",        "run_dir",
+      "resume", "overwrite",  "tensorboard", "html",       "keep", "checkpoint_every", "time_limit"};
   std::vector<std::pair<std::string, std::string>> told;
   for (const Option& option : invocation.command.options) {
     const ScriptValue* value = invocation.find(option.name);
@@ -188,6 +192,25 @@ ScriptValue result_of(const TrainResult& result) {
   return ScriptValue::dict(std::move(items));
 }
 
+void note_without_effect(const std::string& text) { write_error_text(fmt::format("note: {}\n", text)); }
+
+// Steps that the lengths in the brackets of a schedule add up to.
+std::optional<TrainOptions::ScheduleLength> length_of_schedule(const Invocation& invocation,
+                                                               const NamedSpec& schedule) {
+  const auto value = [&](const char* option) {
+    const Attribute* given = find_attribute(schedule.options, option);
+    const std::int64_t* steps = given ? given->as<std::int64_t>() : nullptr;
+    return steps ? *steps : std::int64_t{0};
+  };
+  std::int64_t steps = 0;
+  for (const char* option : {"T_max", "total_iters", "step_size"}) steps = std::max(steps, value(option));
+  const std::int64_t warmup = value("warmup");
+  if (warmup > INT64_MAX - steps) return std::nullopt;
+  steps += warmup;
+  if (steps <= 0) return std::nullopt;
+  return TrainOptions::ScheduleLength{printable(invocation.text("schedule")), steps};
+}
+
 // What a job is told, but for its data and start values.
 TrainOptions job_options(const Invocation& invocation) {
   if (invocation.given("steps") && invocation.given("epochs")) {
@@ -246,10 +269,11 @@ DataParameters parameters_for_data(const TrainingProgram& program, const Tensors
 
 // The steps as one function, for columns as they are.
 void add_steps(Module& module, TrainingProgram& program, const DataSet& data,
-               const DataParameters& parameters) {
+               const DataParameters& parameters, bool faults_last) {
   EpochOptions epoch;
   epoch.name = "train_steps";
   epoch.each = true;
+  epoch.faults_last = faults_last;
   epoch.columns = parameters.inputs;
   epoch.columns.insert(epoch.columns.end(), parameters.targets.begin(), parameters.targets.end());
   for (const Column& column : data.columns()) {
@@ -303,6 +327,7 @@ Prepared prepare_job(const Invocation& invocation, const std::string& function) 
   if (!changed.frozen.empty())
     wanted.function_options["frozen"] = fmt::format("{}", fmt::join(changed.frozen, ", "));
   if (setup.average) wanted.function_options["average"] = format_double(*setup.average);
+  if (setup.gradient_norm) wanted.function_options["grad_norm"] = "True";
   made = with_start_values(made, holder_of_parameters(*invocation.module, model, setup),
                            init_option(invocation), names, wanted.parameters, program);
   wanted.metrics = metrics_option(invocation, program.judgement, made);
@@ -317,6 +342,13 @@ Prepared prepare_job(const Invocation& invocation, const std::string& function) 
   }
   program.loss_is_sum = is_summed(setup.loss);
   if (!setup.schedule.name.empty()) program.learning_rate = "learning_rate";
+  if (invocation.given("init") && program.initial_params.empty())
+    note_without_effect("init draws nothing: params has a value of each parameter");
+  if (invocation.given("prepare") && program.prepare.empty())
+    note_without_effect("prepare is empty: the model gets the data as they are");
+  if (invocation.given("groups") && setup.optimizer.groups.empty())
+    note_without_effect("groups is empty: all parameters have the options of the optimizer");
+  wanted.schedule = length_of_schedule(invocation, setup.schedule);
   program.module = std::make_shared<const Module>(made);
 
   const DataParameters parameters = parameters_for_data(program, wanted.parameters);
@@ -329,10 +361,28 @@ Prepared prepare_job(const Invocation& invocation, const std::string& function) 
     wanted.validation = data_set(invocation, "validation", judged, parameters);
   }
   if (!setup.accumulate) {
-    add_steps(made, program, job.data, parameters);
+    const bool faults_last = !setup.optimizer.update && has_running_means_alone(*invocation.module, model);
+    add_steps(made, program, job.data, parameters, faults_last);
     program.module = std::make_shared<const Module>(std::move(made));
   }
   return job;
+}
+
+// What was done, and which weights stand where.
+std::string ending_of(const TrainResult& result) {
+  std::string text;
+  if (result.steps_before == result.steps) {
+    text = fmt::format("all {} were done; nothing was trained", counted(result.steps, "step"));
+  } else {
+    const double rate = result.seconds > 0 ? static_cast<double>(result.steps) / result.seconds : 0;
+    text = fmt::format("trained {} in {:.1f} s ({:.0f} steps/s)", counted(result.steps, "step"),
+                       result.seconds, rate);
+  }
+  text += fmt::format(", saved in {}", result.run_folder);
+  if (result.best_step && !result.interrupt)
+    text += fmt::format(": final.safetensors has the last weights, best.safetensors those of step {}",
+                        *result.best_step);
+  return text + "\n";
 }
 
 ScriptValue run(Invocation& invocation) {
@@ -353,6 +403,7 @@ ScriptValue run(Invocation& invocation) {
   request.description.loss = text_of_option("loss", "of the model");
   request.description.optimizer = text_of_option("optimizer", "");
   request.description.settings = session.settings().sets;
+  request.description.arguments = session.settings().arguments;
   request.description.options = told_options(invocation);
 
   TrainResult result;
@@ -365,10 +416,8 @@ ScriptValue run(Invocation& invocation) {
     session.settings().first_job = result.run_folder;
   if (result.interrupt && invocation.surface == Surface::Shell) throw Failure(*result.interrupt);
   // On standard error: the time and the folder's number differ from run to run.
-  double rate = result.seconds > 0 ? static_cast<double>(result.steps) / result.seconds : 0;
   session.output().flush();
-  write_error_text(fmt::format("trained {} steps in {:.1f} s ({:.0f} steps/s), saved in {}\n", result.steps,
-                               result.seconds, rate, result.run_folder));
+  write_error_text(ending_of(result));
   ScriptValue value = result_of(result);
   if (invocation.surface == Surface::Script) {
     // The statement is finished with what the job has; the interrupt holds for the one behind it.

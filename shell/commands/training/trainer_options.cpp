@@ -45,6 +45,11 @@ std::vector<ParameterGroup> groups_option(const Invocation& invocation) {
       invocation.misuse("groups",
                         fmt::format("found {}; expected a dict of lr and weight_decay", describe(options)));
     }
+    if (items->items.empty()) {
+      invocation.refuse_value("groups", fmt::format("'{}' has no option; expected lr or weight_decay, as "
+                                                    "{{\"{}\": {{\"lr\": 0.01}}}}",
+                                                    printable(group.pattern), printable(group.pattern)));
+    }
     for (const auto& [name, number] : items->items) {
       if (!name.string()) invocation.misuse("groups", "found an option that is no name");
       group.options.emplace_back(*name.string(), attribute_of(invocation, number));
@@ -147,6 +152,7 @@ SetupTrainerOptions trainer_options(const Invocation& invocation) {
   result.wrt = invocation.names("wrt");
   result.frozen = invocation.names("frozen");
   result.average = average_option(invocation);
+  result.gradient_norm = invocation.flag("grad_norm");
   result.half = precision_option(invocation);
   return result;
 }

@@ -30,6 +30,8 @@ inline constexpr std::string_view init_doc =
 inline constexpr std::string_view frozen_doc = "patterns of names: parameters that keep their values";
 inline constexpr std::string_view average_doc =
     "decay of moving averages of the parameters, such as 0.999; they are judged and kept in the end";
+inline constexpr std::string_view grad_norm_doc =
+    "each step also tells the norm of all gradients together, before they are clipped: grad_norm in the metrics";
 std::optional<double> average_option(const Invocation& invocation);
 // The option `early_stopping`: METRIC or METRIC(patience=N, min_delta=X).
 std::optional<EarlyStopping> early_stopping_option(const Invocation& invocation);
@@ -51,8 +53,11 @@ inline constexpr std::string_view keep_doc = "checkpoints that are kept, at leas
 inline constexpr std::string_view time_limit_doc =
     "save and end with exit code 75 when the process has run so long: 90s, 30m, 2h";
 inline constexpr std::string_view tensorboard_doc = "write an event file for TensorBoard beside the metrics";
+inline constexpr std::string_view html_doc = "write report.html, a page with curves, beside report.md";
 inline constexpr std::string_view log_every_doc = "steps between two lines of a kind, or seconds as 10s";
 
+// That those of them that are texts can be read. UsageError.
+void check_job_options(const Invocation& invocation);
 // The flags of jobs that the shell's command `run` has been given, into the session. UsageError.
 void keep_job_flags(const Invocation& invocation);
 // Starts the clock of --time-limit, when it is given.

@@ -25,6 +25,7 @@ constexpr Option options[] = {
     {"accumulate", OptionKind::Flag, "", "also add what a step over several batches is made of"},
     {"frozen", OptionKind::Names, "", frozen_doc},
     {"average", OptionKind::Real, "", average_doc},
+    {"grad_norm", OptionKind::Flag, "", grad_norm_doc},
     {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
     output_option,
     dialect_option,

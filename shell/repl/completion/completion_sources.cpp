@@ -6,6 +6,7 @@
 
 #include "ir/printer/printer.h"
 #include "runtime/dtype.h"
+#include "shell/program/program_file.h"
 #include "shell/script/builtins.h"
 #include "shell/script/methods.h"
 #include "shell/workspace/state_words.h"

@@ -28,7 +28,7 @@ const std::array<Theme, 8>& themes() {
        {"inline", "unroll", "canonicalize", "fold", "simplify", "cse", "dce", "to_dataflow"}},
       {"The compiled tier",
        {"legalize", "fuse", "schedule", "lower", "machine", "profile", "memory", "time", "cache"}},
-      {"Running", {"call", "run", "train", "evaluate", "check_gradients"}},
+      {"Running", {"call", "run", "train", "evaluate", "predict", "check_gradients"}},
       {"Files", {"load", "fmt", "check"}},
       {"Finding, mending", {"doc", "ops", "fix", "edit"}},
   }};

@@ -1,0 +1,96 @@
+// The command `predict`.
+#include "train/predict.h"
+
+#include "runtime/files.h"
+#include "runtime/format.h"
+#include "shell/commands/subject.h"
+#include "shell/commands/training/data_options.h"
+#include "shell/commands/training/training.h"
+#include "shell/program/call_values.h"
+#include "shell/script/convert.h"
+#include "support/counted.h"
+#include "transform/model_forms.h"
+
+namespace relish::commands_predict {
+namespace {
+
+constexpr Option options[] = {
+    {"data", OptionKind::Value, "",
+     "the inputs: a tensor, a path, a tuple of them, or a dict by names of parameters; columns behind those that "
+     "the model takes are left out; in the shell FILE[:ENTRY],FILE[:ENTRY]",
+     0, everywhere, true},
+    {"params", OptionKind::Tensors, "", "values of the parameters by name"},
+    {"prepare", OptionKind::Spec, "", prepare_doc},
+    {"batch_size", OptionKind::Integer, "256", "rows of one call"},
+    {"out", OptionKind::OutputFile, "",
+     "file for the results: .csv, .npz, .safetensors, or .npy for one tensor"},
+};
+
+constexpr Example examples[] = {
+    {"relish predict m.relish --params final.safetensors --data xt.npy --out pred.csv",
+     "p = predict(M.main, params=t[\"params\"], data=xt)"},
+};
+
+// The columns for the parameters without a value; what stands behind them, as the targets of `evaluate`, is
+// of no use.
+DataSet inputs_of(const Invocation& invocation, const Function& model, const TensorsByName& values) {
+  const DataColumns columns = data_columns(invocation, "data", 1);
+  DataParameters wanted;
+  for (const Var& param : model.params)
+    if (!values.contains(param.name())) wanted.inputs.push_back(param.name());
+  DataSet data = data_set(invocation, "data", columns, wanted);
+  if (data.inputs.size() <= wanted.inputs.size() || wanted.inputs.empty()) return data;
+  write_error_text(
+      fmt::format("note: the model takes {} of the {} that are given; those behind are left out\n",
+                  counted(wanted.inputs.size(), "column"), data.inputs.size()));
+  data.inputs.resize(wanted.inputs.size());
+  return data;
+}
+
+ScriptValue run(Invocation& invocation) {
+  const std::string function = function_of(invocation);
+  TrainingProgram program;
+  Module module = *invocation.module;
+  program.inference = function;
+  if (const FunctionPtr model = module.function(function); model && has_forms(module, *model)) {
+    module = decompose(module, function, ModelMode::Inference);
+    program.inference = name_of_form(function, ModelMode::Inference);
+  }
+  const std::int64_t batch_size = invocation.integer("batch_size", 256);
+  if (batch_size < 1) invocation.refuse_value("batch_size", "expected at least 1");
+  const FunctionPtr model = module.function(program.inference);
+  if (!model) invocation.refuse_value("data", fmt::format("'{}' is no Relax function", function));
+  const std::string path = invocation.given("out") ? invocation.output_path("out") : "";
+  const TensorsByName values = parameter_values(invocation);
+  const DataSet data = inputs_of(invocation, *model, values);
+  program.prepare = prepare_option(invocation, module, data.inputs.size());
+  program.module = std::make_shared<const Module>(std::move(module));
+  const Value result = predict(invocation.session.evaluator(), program, values, data, batch_size,
+                               invocation.span_of("params"));
+  const NamedTensors named = flatten_result(result);
+  if (!path.empty()) write_tensors(path, named);
+  if (invocation.surface == Surface::Script) return from_runtime(result);
+  if (!path.empty()) return {};
+  std::string text;
+  for (const auto& [name, tensor] : named)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", name, format_tensor(tensor, {}));
+  return text.empty() ? ScriptValue() : ScriptValue(text);
+}
+
+}  // namespace
+
+extern const Command command_predict;
+const Command command_predict{
+    .name = "predict",
+    .summary = "results of a model for the rows of data",
+    .subject = Subject::Function,
+    .options = options,
+    .run = run,
+    .examples = examples,
+    .doc =
+        "The inference form of the model is called batch by batch, as by `decompose`: dropout leaves its data as "
+        "they are, and batch_norm uses the running statistics. The result has a row for each row of the data, in "
+        "their order; a tensor is named `out` in a file, the fields of a tuple `out.0`, ….",
+};
+
+}  // namespace relish::commands_predict
