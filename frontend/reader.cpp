@@ -405,7 +405,9 @@ void SourceReader::build_class(ast::Statement& statement) {
       }
     });
   }
-  ModuleBuilder builder(context_, definition.name, nullptr, constants_, module_names_, links_);
+  const Module* known = options_.known_class;
+  if (known && known->name != definition.name) known = nullptr;
+  ModuleBuilder builder(context_, definition.name, known, constants_, module_names_, links_);
   if (check_well_formed)
     builder.list_devices();
   else

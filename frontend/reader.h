@@ -32,6 +32,8 @@ struct ReadOptions {
   const Module* session_functions = nullptr;
   std::vector<std::string> session_names;
   std::vector<std::string> session_modules;
+  // Of a class with this module's name the text has some functions only; the others are the module's.
+  const Module* known_class = nullptr;
   // A script, as a session writes it: a free function may be defined anew; what stands before means the old
   // one.
   bool redefinitions = false;

@@ -12,6 +12,7 @@
 #include "jit/jit.h"
 #include "jit/object_store.h"
 #include "runtime/program_output.h"
+#include "shell/program/pager.h"
 #include "support/failure.h"
 #include "support/interrupt.h"
 #include "support/render.h"
@@ -86,6 +87,10 @@ Session::Session(Settings settings, std::unique_ptr<Output> output)
 Session::~Session() { detach_program_output(this); }
 
 void Session::print(std::string_view line) {
+  if (goes_to_pager(line)) {
+    output_->flush();
+    if (shown_by_pager(line)) return;
+  }
   output_->write(line);
   output_->write("\n");
 }

@@ -256,9 +256,10 @@ void ModuleBuilder::build_declaration(Declaration& declaration) {
     declaration.function = declaration.graph->build(declaration.comments, declaration.options);
     declaration.graph.reset();
     // In a class the name of the function is its symbol; a free function may be known by another.
-    const Attribute* symbol = declaration.function && !session_ && declaration.options.check_well_formed
-                                  ? find_attribute(declaration.function->attributes, "global_symbol")
-                                  : nullptr;
+    const Attribute* symbol =
+        declaration.function && (!session_ || lists_devices_) && declaration.options.check_well_formed
+            ? find_attribute(declaration.function->attributes, "global_symbol")
+            : nullptr;
     if (symbol) {
       context_.attempt_typed([&] {
         fail(ErrorClass::Type, declaration.definition->name_span, "function.symbol",

@@ -23,6 +23,8 @@ class Namespaces {
   std::string canonical(const ast::Expr& expr) const;
   // Whether the name stands for a namespace or something imported from one.
   bool known(const std::string& name) const { return aliases_.count(name) > 0; }
+  // All such names with what they stand for, to be bound again.
+  const std::unordered_map<std::string, std::string>& aliases() const { return aliases_; }
 
   friend bool operator==(const Namespaces&, const Namespaces&) = default;
 

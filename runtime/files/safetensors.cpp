@@ -9,6 +9,7 @@
 #include "runtime/files.h"
 #include "runtime/files/data_file.h"
 #include "runtime/files/rows.h"
+#include "runtime/files/safetensors.h"
 #include "runtime/files/selection.h"
 #include "support/atomic_file.h"
 #include "support/interrupt.h"
@@ -288,6 +289,12 @@ std::optional<RowsInFile> rows_in_safetensors(const std::string& path, const std
   return std::nullopt;
 }
 
+std::vector<std::string> names_in_safetensors(const std::string& path) {
+  std::vector<std::string> names;
+  for (const Entry& entry : read_layout(DataFile(path), nullptr).entries) names.push_back(entry.name);
+  return names;
+}
+
 NamedTensors read_safetensors(const std::string& path, std::map<std::string, std::string>* metadata) {
   return read_safetensors_selected(path, nullptr, metadata);
 }
@@ -332,39 +339,36 @@ bool safetensors_checksum_holds(const std::string& path, const std::string& chec
   return hash.digits() == digits;
 }
 
-void write_safetensors(const std::string& path, const NamedTensors& tensors,
-                       const std::map<std::string, std::string>& given, const std::string& checksum_key) {
-  check_names(path, tensors);
-  std::map<std::string, std::string> metadata = given;
-  if (!checksum_key.empty()) metadata[checksum_key] = std::string(digest_digits, '0');
+SafetensorsHeader safetensors_header(const std::string& path, const std::vector<TensorForm>& tensors,
+                                     const std::map<std::string, std::string>& metadata) {
   // The header keeps the given order; the data is laid out by falling element size, so that every tensor is
   // aligned.
-  std::vector<std::size_t> layout(tensors.size());
-  for (std::size_t i = 0; i < layout.size(); ++i) layout[i] = i;
-  std::stable_sort(layout.begin(), layout.end(), [&](std::size_t a, std::size_t b) {
-    return size_of(tensors[a].second.dtype()) > size_of(tensors[b].second.dtype());
+  SafetensorsHeader result;
+  result.order.resize(tensors.size());
+  for (std::size_t i = 0; i < result.order.size(); ++i) result.order[i] = i;
+  std::stable_sort(result.order.begin(), result.order.end(), [&](std::size_t a, std::size_t b) {
+    return size_of(tensors[a].dtype) > size_of(tensors[b].dtype);
   });
-  std::vector<std::int64_t> begins(tensors.size());
-  std::int64_t offset = 0;
-  for (std::size_t i : layout) {
-    begins[i] = offset;
-    offset += tensors[i].second.byte_size();
+  result.begins.resize(tensors.size());
+  for (const std::size_t i : result.order) {
+    result.begins[i] = result.data_bytes;
+    result.data_bytes += tensors[i].bytes();
   }
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header[std::string(metadata_key)] = metadata;
   // Appended without looking for the name, which would be quadratic in all; names are known to be distinct.
   auto& object = header.get_ref<nlohmann::ordered_json::object_t&>();
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const auto& [name, tensor] = tensors[i];
-    if (name == metadata_key)
-      fail_at(ErrorClass::Usage, path, "file.name", fmt::format("'{}' cannot name a tensor", name));
+    const TensorForm& tensor = tensors[i];
+    if (tensor.name == metadata_key)
+      fail_at(ErrorClass::Usage, path, "file.name", fmt::format("'{}' cannot name a tensor", tensor.name));
     nlohmann::ordered_json entry;
     for (const FormatName& candidate : format_names) {
-      if (candidate.dtype == tensor.dtype()) entry["dtype"] = std::string(candidate.text);
+      if (candidate.dtype == tensor.dtype) entry["dtype"] = std::string(candidate.text);
     }
-    entry["shape"] = tensor.shape();
-    entry["data_offsets"] = {begins[i], begins[i] + tensor.byte_size()};
-    object.push_back({name, std::move(entry)});
+    entry["shape"] = tensor.shape;
+    entry["data_offsets"] = {result.begins[i], result.begins[i] + tensor.bytes()};
+    object.push_back({tensor.name, std::move(entry)});
   }
   std::string text;
   try {
@@ -373,17 +377,29 @@ void write_safetensors(const std::string& path, const NamedTensors& tensors,
     fail_at(ErrorClass::Usage, path, "file.name", "a name or a text of the metadata is not UTF-8");
   }
   text.append((8 - text.size() % 8) % 8, ' ');
-  std::uint64_t length = text.size();
+  const std::uint64_t length = text.size();
+  result.bytes.assign(reinterpret_cast<const char*>(&length), length_bytes);
+  result.bytes += text;
+  return result;
+}
+
+void write_safetensors(const std::string& path, const NamedTensors& tensors,
+                       const std::map<std::string, std::string>& given, const std::string& checksum_key) {
+  check_names(path, tensors);
+  std::map<std::string, std::string> metadata = given;
+  if (!checksum_key.empty()) metadata[checksum_key] = std::string(digest_digits, '0');
+  std::vector<TensorForm> forms;
+  for (const auto& [name, tensor] : tensors) forms.push_back({name, tensor.dtype(), tensor.shape()});
+  SafetensorsHeader header = safetensors_header(path, forms, metadata);
   const auto write_parts = [&](const auto& write) {
-    write(&length, length_bytes);
-    write(text.data(), text.size());
-    for (std::size_t i : layout)
+    write(header.bytes.data(), header.bytes.size());
+    for (const std::size_t i : header.order)
       write(tensors[i].second.data(), static_cast<std::size_t>(tensors[i].second.byte_size()));
   };
   if (!checksum_key.empty()) {
     Sha256 hash;
     write_parts([&](const void* data, std::size_t size) { hash.add(data, size); });
-    text.replace(digits_place(text, checksum_key), digest_digits, hash.digits());
+    header.bytes.replace(digits_place(header.bytes, checksum_key), digest_digits, hash.digits());
   }
   write_file_atomically(path, [&](ByteSink& sink) {
     write_parts([&](const void* data, std::size_t size) { sink.write(data, size); });

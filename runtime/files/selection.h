@@ -13,6 +13,9 @@ NamedTensors read_npz_selected(const std::string& path, const std::string* only)
 NamedTensors read_safetensors_selected(const std::string& path, const std::string* only,
                                        std::map<std::string, std::string>* metadata);
 
+// Names of the entries that a file has, which are not read: of npz and safetensors. DataError.
+std::vector<std::string> entry_names(const std::string& path);
+
 // Throws DataError: no entry `name`, with the nearest of `names`.
 [[noreturn]] void missing_entry(const std::string& path, const std::string& name,
                                 const std::vector<std::string>& names);

@@ -65,6 +65,8 @@
   COMMAND(looking, stats)                   \
   COMMAND(diff, diff)                       \
   COMMAND(redo_derived, redo_derived)       \
+  COMMAND(restore, restore)                 \
+  COMMAND(reload, reload)                   \
   COMMAND(edit, edit)                       \
   COMMAND(fix, fix)                         \
   COMMAND(pictures, hist)                   \

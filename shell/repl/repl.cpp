@@ -10,10 +10,12 @@
 #include <new>
 #include <utility>
 
+#include "shell/program/pager.h"
 #include "shell/repl/completion/completion.h"
 #include "shell/repl/editor/line_editor.h"
 #include "shell/repl/editor/screen_editor.h"
 #include "shell/repl/editor/status_line.h"
+#include "shell/repl/editor/terminal_keys.h"
 #include "shell/repl/inputs/history_file.h"
 #include "shell/repl/inputs/input_parts.h"
 #include "shell/repl/inputs/session_inputs.h"
@@ -54,7 +56,8 @@ class Repl {
          [](std::string_view text) { return answered([&] { return missing_in_input(text); }); },
          [&workspace](std::string_view text) {
            return answered([&] { return status_line(workspace, text); });
-         }},
+         },
+         [this] { return answered([&] { return inputs_.files_changed(); }); }},
         session.settings().color);
     for (const std::string& input : history_.read()) editor_->remember(input);
   }
@@ -81,6 +84,10 @@ class Repl {
         comments_.clear();
         continue;
       }
+      if (event == Editor::Event::Woken) {
+        attempt([&] { return inputs_.reload_changed(); });
+        continue;
+      }
       if (event == Editor::Event::EndOfInput) {
         end_line();
         return 0;
@@ -102,6 +109,7 @@ class Repl {
       editor_->remember(text);
       if (!is_leaving_command(text)) history_.append(text);
       text = std::exchange(comments_, {}) + text + "\n";
+      if (inputs_.files_changed()) attempt([&] { return inputs_.reload_changed(); });
       if (!attempt(
               [&] { return inputs_.run(fmt::format("<in {}>", inputs_.workspace().next_input()), text); }))
         return 0;
@@ -181,6 +189,7 @@ int run_repl(Session& session, const std::vector<std::string>& files) {
   // Ctrl-C stops a statement, not the session.
   signals_end_process(false);
   session.settings().color_programs = session.settings().color && terminal_can_draw();
+  if (terminal_can_draw()) begin_paging(static_cast<unsigned>(terminal_size().rows));
   Repl repl(session);
   for (const std::string& path : files) {
     if (!repl.run_file(path)) return 0;

@@ -289,6 +289,7 @@ ScriptValue ScriptCalls::call_by_name(const ast::Name& callee, const ast::Call& 
   // A module with that one function name, as `M.f` may be written `f` when it is unique.
   std::vector<FunctionReference> owners;
   for (const std::string& candidate : names().names()) {
+    if (kind_name(*names().peek(candidate)) != "module") continue;
     const auto* module = names().find(candidate)->as<ModulePtr>();
     if (module && (*module)->find(name)) owners.push_back({*module, name});
   }

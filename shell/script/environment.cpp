@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "shell/script/unread_value.h"
 #include "support/failure.h"
 
 namespace relish {
@@ -27,9 +28,22 @@ const ScriptValue* Environment::find(std::string_view name) const {
   return found == places_.end() ? nullptr : at(found->second);
 }
 
+const ScriptValue* Environment::peek(std::string_view name) const {
+  const auto found = places_.find(name);
+  const Entry* entry = found == places_.end() ? nullptr : &entries_[found->second];
+  return entry && entry->bound ? &entry->value : nullptr;
+}
+
+// To have read it is no change of the name.
+void Environment::read(const Entry& entry) {
+  const ScriptValue value = read_value(entry.value);
+  entry.value = value;
+}
+
 ScriptValue* Environment::to_change(std::uint32_t place) {
   Entry& entry = entries_[place];
   if (!entry.bound) return nullptr;
+  if (entry.value.is_unread()) read(entry);
   if (!recording_) {
     note_touched(place);
   } else if (!entry.changing) {
@@ -58,6 +72,7 @@ ScriptValue Environment::take(std::string_view name) {
   const std::uint32_t place = place_of(name);
   Entry& entry = entries_[place];
   RELISH_CHECK(entry.bound);
+  if (entry.value.is_unread()) read(entry);
   // What the statement bound here before goes with it.
   std::erase_if(changes_, [&](const Change& change) { return change.place == place; });
   if (recording_) changes_.push_back({place, std::nullopt});

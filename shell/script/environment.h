@@ -25,12 +25,15 @@ class Environment {
   // The place of a name, which it gets when it has none.
   std::uint32_t place_of(std::string_view name);
 
-  // Null when nothing is bound there.
+  // Null when nothing is bound there. What was not read yet is read: DataError.
   const ScriptValue* at(std::uint32_t place) const {
     const Entry& entry = entries_[place];
+    if (entry.bound && entry.value.is_unread()) read(entry);
     return entry.bound ? &entry.value : nullptr;
   }
   const ScriptValue* find(std::string_view name) const;
+  // The same as it is, read or not.
+  const ScriptValue* peek(std::string_view name) const;
   // The value itself, to be changed in place; see `undo_by`. Null when nothing is bound there.
   ScriptValue* to_change(std::uint32_t place);
 
@@ -60,7 +63,7 @@ class Environment {
  private:
   struct Entry {
     std::string name;
-    ScriptValue value = {};
+    mutable ScriptValue value = {};
     bool bound = false;
     bool changing = false;  // by the statement that is recorded
     bool touched = false;
@@ -71,6 +74,7 @@ class Environment {
     std::optional<ScriptValue> before;
     bool in_place = false;
   };
+  static void read(const Entry& entry);
   void note_touched(std::uint32_t place);
   void end_recording();
 

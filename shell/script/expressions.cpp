@@ -346,6 +346,8 @@ bool ScriptValues::means_nothing(const std::string& name) const {
       name == "relish")
     return false;
   for (const std::string& other : environment_.names()) {
+    const ScriptValue* held = environment_.peek(other);
+    if (kind_name(*held) != "module") continue;
     const auto* module = environment_.find(other)->as<ModulePtr>();
     if (module && (*module)->find(name)) return false;
   }

@@ -69,6 +69,12 @@ class Reinference final : public ExprMapper {
   std::unordered_map<std::uint64_t, Var> vars_;  // by the old variable
 };
 
+// Whether callers of the one find nothing new in the other.
+bool has_same_signature(const GlobalFunction& a, const GlobalFunction& b) {
+  const bool graphs = std::holds_alternative<FunctionPtr>(a) && std::holds_alternative<FunctionPtr>(b);
+  return graphs && same_type(global_ref(a).type(), global_ref(b).type());
+}
+
 }  // namespace
 
 ModulePtr with_functions(const Module& module, const std::vector<GlobalFunction>& functions, Span span) {
@@ -76,7 +82,8 @@ ModulePtr with_functions(const Module& module, const std::vector<GlobalFunction>
   std::vector<std::string> changed;
   std::vector<std::string> given;
   for (const GlobalFunction& function : functions) {
-    if (module.find(name_of(function))) changed.push_back(name_of(function));
+    const GlobalFunction* before = module.find(name_of(function));
+    if (before && !has_same_signature(*before, function)) changed.push_back(name_of(function));
     given.push_back(name_of(function));
     result.set(function);
   }

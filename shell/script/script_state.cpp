@@ -84,12 +84,20 @@ State ScriptState::state_since(const State& before) {
   return state;
 }
 
+void ScriptState::rebind_module(const std::string& name, const ModulePtr& module) {
+  const ScriptValue* bound = environment_.find(name);
+  const auto* before = bound ? bound->as<ModulePtr>() : nullptr;
+  const auto loaded = earlier_.loads.find(name);
+  if (before && loaded != earlier_.loads.end() && loaded->second == *before) loaded->second = module;
+  environment_.set(name, module);
+}
+
 void ScriptState::go_to(const State& from, const State& to) {
   from.names.for_each_difference(
       to.names, [&](const std::string& name, const ScriptValue* here, const ScriptValue* there) {
         if (there) {
           environment_.set(name, *there);
-        } else if (here && environment_.find(name)) {
+        } else if (here && environment_.peek(name)) {
           environment_.remove(name);
         }
       });
@@ -114,10 +122,21 @@ ReadOptions ScriptState::reading_options() {
   options.namespaces = namespaces_;
   options.session_links = earlier_.linked;
   for (const std::string& name : environment_.names()) {
-    const ScriptValue& value = *environment_.find(name);
+    auto loaded = earlier_.loads.find(name);
+    // What is not read yet need not be for this.
+    const ScriptValue& value = *environment_.peek(name);
+    if (value.is_unread()) {
+      const bool is_module = kind_name(value) == "module";
+      const bool is_declared =
+          kind_name(value) == "function" && free_functions_ && free_functions_->find(name);
+      if (is_module) options.session_modules.push_back(name);
+      if (is_module && loaded != earlier_.loads.end())
+        options.session_loads.emplace_back(name, loaded->second);
+      if (!is_module && !is_declared) options.session_names.push_back(name);
+      continue;
+    }
     const ModulePtr* module = value.as<ModulePtr>();
     if (module) options.session_modules.push_back(name);
-    auto loaded = earlier_.loads.find(name);
     if (module && loaded != earlier_.loads.end() && loaded->second == *module)
       options.session_loads.emplace_back(name, *module);
     if (earlier_.constants.contains(name)) {
@@ -226,7 +245,7 @@ void ScriptState::set_script_name(const ast::Name& name, ScriptValue value, Span
 
 void ScriptState::set_name(const std::string& name, ScriptValue value, Span span) {
   // An alias is hidden without a word.
-  const Command* command = names().find(name) || inside_.library ? nullptr : find_command(name);
+  const Command* command = names().peek(name) || inside_.library ? nullptr : find_command(name);
   bool hides = command && command->name == name && (command->surfaces & in_scripts);
   names().set(name, std::move(value));
   if (!hides) return;

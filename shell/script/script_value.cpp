@@ -8,6 +8,7 @@
 #include "shell/script/dict_index.h"
 #include "shell/script/numbers.h"
 #include "shell/script/script_function.h"
+#include "shell/script/unread_value.h"
 #include "support/checked.h"
 
 namespace relish {
@@ -189,6 +190,7 @@ std::string_view kind_name(const ScriptValue& value) {
     std::string_view operator()(const ScriptFunctionPtr& function) const {
       return function->text ? "function" : "builtin_function_or_method";
     }
+    std::string_view operator()(const UnreadValuePtr& unread) const { return unread->kind(); }
   };
   return std::visit(Name{}, value.kind());
 }

@@ -20,6 +20,7 @@ namespace relish {
 
 class ScriptValue;
 class DictIndex;
+class UnreadValue;
 struct ScriptFunction;
 
 // A list, or a tuple when `tuple`.
@@ -73,12 +74,17 @@ struct FunctionReference {
   std::string name;
 };
 
+// Of a restored session, in the names of a script and of states alone: who looks a name up gets the value
+// (unread_value.h).
+using UnreadValuePtr = std::shared_ptr<const UnreadValue>;
+
 class ScriptValue {
  public:
-  using Kind = std::variant<std::monostate, bool, std::int64_t, double, std::string,
-                            std::shared_ptr<const ScriptList>, std::shared_ptr<const ScriptDict>, ScriptRange,
-                            Tensor, ShapeValue, ModulePtr, FunctionReference,
-                            std::shared_ptr<const ObjectValue>, std::shared_ptr<const ScriptFunction>>;
+  using Kind =
+      std::variant<std::monostate, bool, std::int64_t, double, std::string, std::shared_ptr<const ScriptList>,
+                   std::shared_ptr<const ScriptDict>, ScriptRange, Tensor, ShapeValue, ModulePtr,
+                   FunctionReference, std::shared_ptr<const ObjectValue>,
+                   std::shared_ptr<const ScriptFunction>, UnreadValuePtr>;
 
   ScriptValue() = default;  // None
   ScriptValue(bool v) : kind_(v) {}
@@ -94,6 +100,7 @@ class ScriptValue {
   ScriptValue(FunctionReference v) : kind_(std::move(v)) {}
   ScriptValue(std::shared_ptr<const ObjectValue> v) : kind_(std::move(v)) {}
   ScriptValue(std::shared_ptr<const ScriptFunction> v) : kind_(std::move(v)) {}
+  ScriptValue(UnreadValuePtr v) : kind_(std::move(v)) {}
   static ScriptValue list(std::vector<ScriptValue> items);
   static ScriptValue tuple(std::vector<ScriptValue> items);
   static ScriptValue dict(std::vector<std::pair<ScriptValue, ScriptValue>> items);
@@ -113,6 +120,7 @@ class ScriptValue {
   const T* as() const {
     return std::get_if<T>(&kind_);
   }
+  bool is_unread() const { return std::holds_alternative<UnreadValuePtr>(kind_); }
   bool is_none() const { return std::holds_alternative<std::monostate>(kind_); }
   // A bool counts as an int, as in Python; see `as<std::int64_t>` for ints alone.
   bool is_number() const;

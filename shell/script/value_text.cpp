@@ -4,6 +4,7 @@
 #include "ir/printer/printer.h"
 #include "runtime/format.h"
 #include "shell/script/script_function.h"
+#include "shell/script/unread_value.h"
 #include "support/failure.h"
 #include "support/interrupt.h"
 
@@ -168,6 +169,7 @@ std::string plain_text(const ScriptValue& value, bool full) {
     std::string operator()(const ScriptFunctionPtr& v) const {
       return fmt::format("<{} {}>", v->text ? "function" : "built-in function", v->name);
     }
+    std::string operator()(const UnreadValuePtr& v) const { return v->overview(); }
   };
   return std::visit(Text{full}, value.kind());
 }

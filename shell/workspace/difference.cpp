@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "ir/printer/printer.h"
+#include "shell/script/unread_value.h"
 
 namespace relish {
 namespace {
@@ -186,7 +187,7 @@ Difference difference_of(const State& before, const State& after) {
       before.names, [&](const std::string& name, const ScriptValue* here, const ScriptValue* there) {
         if (!here) return finder.removed(name);
         if (!there) return finder.added(name);
-        finder.values(*there, *here, name);
+        finder.values(read_value(*there), read_value(*here), name);
       });
   const auto option = [&](std::string_view name, const ScriptValue& was, const ScriptValue& is) {
     finder.values(was, is, fmt::format(":set {}", name));

@@ -2,10 +2,12 @@
 #include "shell/workspace/held_bytes.h"
 
 #include "shell/script/script_function.h"
+#include "shell/script/unread_value.h"
 
 namespace relish {
 
-std::uint64_t HeldBytes::add(const ScriptValue& value) {
+std::uint64_t HeldBytes::add(const ScriptValue& held) {
+  const ScriptValue& value = known_value(held);
   const std::uint64_t before = bytes_;
   if (const Tensor* tensor = value.tensor()) {
     if (seen_.insert(tensor->data())) bytes_ += static_cast<std::uint64_t>(tensor->byte_size());

@@ -15,6 +15,7 @@ double seconds_now() {
 
 void InputRecord::begin(const NameMap& had) {
   ran_ = {};
+  label_.clear();
   donated_.clear();
   stopped_ = used_states_ = false;
   began_ = seconds_now();

@@ -32,6 +32,9 @@ class InputRecord {
   // Values of other states, or shown ones: in the place of its statements, which mean nothing without the
   // log, the values stand that they left between the states.
   void use_states() { used_states_ = true; }
+  // What the state is called that comes of it, when no statement says it.
+  void set_label(std::string label) { label_ = std::move(label); }
+  const std::string& label() const { return label_; }
   void write_values(const State& before, const State& now, const Script& script);
 
   // False when the name's value was given away before.
@@ -51,6 +54,7 @@ class InputRecord {
   std::size_t noted_ = 0;  // how much of it is in `ran_`
   bool stopped_ = false;
   bool used_states_ = false;
+  std::string label_;
   std::set<std::string> donated_;
   std::vector<TransformCall> transforms_;
 };

@@ -16,6 +16,14 @@ Log::Log(State start) {
   nodes_.push_back(std::move(node));
 }
 
+Log::Log(LogContent content)
+    : nodes_(std::move(content.nodes)),
+      present_(content.present),
+      branch_(std::move(content.branch)),
+      branches_(std::move(content.branches)),
+      snapshots_(std::move(content.snapshots)),
+      behind_(std::move(content.behind)) {}
+
 std::vector<std::size_t> Log::way_to(std::size_t id) const {
   std::vector<std::size_t> way;
   for (; id != root; id = nodes_[id].parent) way.push_back(id);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,20 +16,33 @@
 namespace relish {
 
 struct LogNode {
-  std::size_t parent = 0;      // of the root: itself
-  std::size_t input = 0;       // the number of the input that made it
-  SessionText made_by;         // its statements
-  std::string label;           // what made it, when that was no statement
-  std::optional<State> state;  // none: to be made again from the parent's
-  StateOptions options;        // of the state, kept when that is not
+  std::size_t parent = 0;                 // of the root: itself
+  std::size_t input = 0;                  // the number of the input that made it
+  SessionText made_by;                    // its statements
+  std::string label;                      // what made it, when that was no statement
+  std::optional<State> state;             // none: to be made again from the parent's
+  std::shared_ptr<const KeptState> kept;  // of a restored session: the state, read from its file again
+  StateOptions options;                   // of the state, kept when that is not
   double seconds = 0;
   bool stopped = false;  // a statement was stopped: running it again need not come to the same
   SessionText shown;     // inputs that changed nothing, while this was the present state
 };
 
+// All of a log, to be written and read.
+struct LogContent {
+  std::vector<LogNode> nodes;
+  std::size_t present = 0;
+  std::string branch;
+  std::map<std::string, std::size_t> branches, snapshots;
+  std::map<std::size_t, std::size_t> behind;  // nodes behind inputs
+};
+
 class Log {
  public:
   explicit Log(State start);
+  explicit Log(LogContent content);
+  // All but the nodes.
+  LogContent names() const { return {{}, present_, branch_, branches_, snapshots_, behind_}; }
 
   static constexpr std::size_t root = 0;
   std::size_t size() const { return nodes_.size(); }

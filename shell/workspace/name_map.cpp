@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "shell/script/unread_value.h"
+
 namespace relish {
 
 struct NameMap::Node {
@@ -143,7 +145,9 @@ void NameMap::for_each_unseen(Seen& seen, const std::function<void(const ScriptV
   walk_unseen(root_, seen, visit);
 }
 
-bool is_same_value(const ScriptValue& a, const ScriptValue& b) {
+bool is_same_value(const ScriptValue& first, const ScriptValue& second) {
+  const ScriptValue& a = known_value(first);
+  const ScriptValue& b = known_value(second);
   if (a.kind().index() != b.kind().index()) return false;
   return std::visit(
       [&]<class Held>(const Held& held) {

@@ -45,15 +45,17 @@ bool is_same_function(const GlobalFunction& a, const GlobalFunction& b) {
 
 OriginPtr Origins::of(const GlobalFunction& function) const {
   const auto found = of_.find(handle_key(function));
-  return found == of_.end() ? nullptr : found->second;
+  if (found != of_.end()) return found->second;
+  return restored_ ? restored_->of(function) : nullptr;
+}
+
+void Origins::add(Origin origin) {
+  const void* key = handle_key(origin.function);
+  of_[key] = std::make_shared<const Origin>(std::move(origin));
 }
 
 Origins Origins::with(const TransformCall& call, std::size_t input) const {
   Origins result = *this;
-  const auto add = [&](Origin origin) {
-    const void* key = handle_key(origin.function);
-    result.of_[key] = std::make_shared<const Origin>(std::move(origin));
-  };
   const ByName had(*call.before), has(*call.after);
   const GlobalFunction* source = call.whole_module ? nullptr : has.find(call.function);
   for (const GlobalFunction& function : call.after->functions) {
@@ -62,7 +64,7 @@ Origins Origins::with(const TransformCall& call, std::size_t input) const {
     const OriginPtr known = before ? of(*before) : nullptr;
     const bool made = !before || (*before != function && !call.keeps_meaning);
     if (source && made && name != call.function) {
-      add({function, call.command, call.options, call.function, *source, input});
+      result.add({function, call.command, call.options, call.function, *source, input});
       continue;
     }
     if (!known) continue;
@@ -73,7 +75,7 @@ Origins Origins::with(const TransformCall& call, std::size_t input) const {
     const GlobalFunction* source_after = has.find(origin.source);
     const bool was_fresh = source_before && *source_before == origin.source_function;
     if (call.keeps_meaning && was_fresh && source_after) origin.source_function = *source_after;
-    add(std::move(origin));
+    result.add(std::move(origin));
   }
   return result;
 }

@@ -26,6 +26,10 @@ class Origins {
  public:
   // Null for a function that no command made.
   OriginPtr of(const GlobalFunction& function) const;
+  // Of functions that a restored session reads: shared by all that come of these.
+  explicit Origins(std::shared_ptr<const Origins> restored) : restored_(std::move(restored)) {}
+  Origins() = default;
+  void add(Origin origin);
   // With those of the functions that the call made in input `input`. A command that replaces all functions of
   // a module by ones that mean the same (legalize) hands their origins on.
   Origins with(const TransformCall& call, std::size_t input) const;
@@ -36,6 +40,7 @@ class Origins {
 
  private:
   std::map<const void*, OriginPtr> of_;  // by the function, which the origin keeps alive
+  std::shared_ptr<const Origins> restored_;
 };
 
 // What a transform did to a module, by names.

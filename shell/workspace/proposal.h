@@ -19,6 +19,7 @@ struct Proposal {
   std::optional<std::string> corrected;  // the last input that failed, as its messages would have it,
   bool corrected_wanted = false;         // by `:fix`
   std::optional<std::string> to_run;     // by `:edit`
+  std::optional<std::string> to_mend;    // what an editor gave back, and then failed
 };
 
 }  // namespace relish

@@ -1,6 +1,7 @@
 // Notes and answers.
 #include "shell/workspace/recorder.h"
 
+#include "shell/script/unread_value.h"
 #include "support/render.h"
 #include "support/suggest.h"
 #include "support/value_text.h"
@@ -62,7 +63,7 @@ std::optional<std::vector<Value>> Recorder::last_arguments(const FunctionReferen
 ScriptValue Recorder::value_at(const std::string& name, const std::string& state, Span span) {
   record_.use_states();
   const State& other = states_.of(states_.node_named(state, input_ - 1, span));
-  if (const ScriptValue* value = other.names.find(name)) return *value;
+  if (const ScriptValue* value = other.names.find(name)) return read_value(*value);
   std::vector<std::string> names;
   other.names.for_each([&](const std::string& known, const ScriptValue&) { names.push_back(known); });
   fail(ErrorClass::Type, span, "state.name_unknown",

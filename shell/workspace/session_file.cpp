@@ -5,11 +5,12 @@
 
 #include <algorithm>
 
+#include "runtime/files/data_file.h"
 #include "shell/command.h"
 #include "shell/script/builtins.h"
+#include "shell/workspace/saved/archive_lines.h"
 #include "support/atomic_file.h"
 #include "support/failure.h"
-#include "support/limits.h"
 #include "support/render.h"
 
 namespace relish {
@@ -20,16 +21,24 @@ bool is_file(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
-// Whether a regular file stands at `path` that no session wrote.
+}  // namespace
+
 bool is_other_file(const std::string& path) {
   if (!is_file(path)) return false;
-  const std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
+  constexpr std::size_t first_bytes = 4096;
+  const std::string text = DataFile(path).head(first_bytes);
+  if (begins_as_archive(text)) return false;
   std::string_view first = std::string_view(text).substr(0, text.find('\n'));
   if (first.ends_with('\r')) first.remove_suffix(1);
   return first != session_heading && !first.starts_with(std::string(session_heading) + " --");
 }
 
-}  // namespace
+void refuse_other_file(const std::string& path) {
+  if (!is_other_file(path)) return;
+  fail(ErrorClass::Usage, {}, "save.other",
+       fmt::format("'{}' is no saved session: it is not replaced; write :save FILE --overwrite to replace it",
+                   printable(path)));
+}
 
 void SessionText::add_piece(const SessionPiece& piece) {
   const auto* text = std::get_if<std::string>(&piece);
@@ -52,6 +61,16 @@ void SessionText::add(const SessionText& other) {
   inputs_ += other.inputs_;
   has_stopped_ |= other.has_stopped_;
   unwritten_.insert(unwritten_.end(), other.unwritten_.begin(), other.unwritten_.end());
+}
+
+SessionText SessionText::of_pieces(std::vector<SessionPiece> pieces, std::size_t inputs, bool has_stopped,
+                                   std::vector<std::string> unwritten) {
+  SessionText result;
+  result.pieces_ = std::move(pieces);
+  result.inputs_ = inputs;
+  result.has_stopped_ = has_stopped;
+  result.unwritten_ = std::move(unwritten);
+  return result;
 }
 
 std::string_view SessionText::first_text() const {
@@ -90,7 +109,7 @@ void SessionText::add_values(const SessionText& of, const Script::Progress& prog
       add_piece(as_comment("With values of other states:", *text));
   }
   if (progress.draws == 0 && progress.touched.empty()) return;
-  add_piece("# What it left:\n");
+  add_piece(std::string("# What it left:\n"));
   add_left(progress, script, had);
   inputs_ += of.inputs_;
 }
@@ -135,12 +154,7 @@ void SessionText::add_left(const Script::Progress& progress, const Script& scrip
 }
 
 void SessionText::save(const std::string& path, std::string_view heading, bool overwrite) const {
-  if (!overwrite && is_other_file(path)) {
-    fail(ErrorClass::Usage, {}, "save.other",
-         fmt::format(
-             "'{}' is no saved session: it is not replaced; write :save FILE --overwrite to replace it",
-             printable(path)));
-  }
+  if (!overwrite) refuse_other_file(path);
   const bool again = is_file(path);
   std::string text = std::string(heading) + "\n";
   for (std::size_t i = 0; i < pieces_.size(); ++i) {

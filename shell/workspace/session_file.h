@@ -16,6 +16,11 @@ namespace relish {
 // How the first line of a saved session begins; options may follow.
 inline constexpr std::string_view session_heading = "# relish: 1 session";
 
+// Whether a regular file stands at `path` that no session wrote.
+bool is_other_file(const std::string& path);
+// Refuses to replace such a file: UsageError.
+void refuse_other_file(const std::string& path);
+
 class SessionText {
  public:
   // An input that ran, in whole.
@@ -30,7 +35,10 @@ class SessionText {
   // All of another one behind this.
   void add(const SessionText& other);
 
-  bool empty() const { return pieces_.empty(); }
+  // As it was saved and read again.
+  static SessionText of_pieces(std::vector<SessionPiece> pieces, std::size_t inputs, bool has_stopped,
+                               std::vector<std::string> unwritten);
+  const std::vector<SessionPiece>& pieces() const { return pieces_; }
   // The statements as one text; none where values stand among them that are in no text.
   std::optional<std::string> plain() const;
   // Its first text; empty when there is none.

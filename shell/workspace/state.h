@@ -35,12 +35,26 @@ struct Surroundings {
   friend bool operator==(const Surroundings&, const Surroundings&) = default;
 };
 
+struct State;
+
+// What a restored state holds in a file: its free functions, what was loaded, and origins. They are read
+// before anybody goes there.
+class KeptState {
+ public:
+  virtual ~KeptState() = default;
+  // The state, whose values are read when they are wanted.
+  virtual State state() const = 0;
+  // Reads what such a state lacks.
+  virtual void complete(State& state) const = 0;
+};
+
 struct State {
   NameMap names;
   ModulePtr free_functions;
   std::shared_ptr<const Surroundings> around;
   StateOptions options;
-  std::shared_ptr<const Origins> origins;  // null: no command made a function
+  std::shared_ptr<const Origins> origins;             // null: no command made a function
+  std::shared_ptr<const KeptState> unread = nullptr;  // where what is missing of it stands
 };
 
 // Whether nothing was bound, declared, loaded, drawn or set between the two.

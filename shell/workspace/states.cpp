@@ -24,6 +24,11 @@ void States::begin_with(const State& start) {
   log_ = Log(start);
 }
 
+void States::restore(LogContent content) {
+  log_ = Log(std::move(content));
+  present_ = of(log_.present());
+}
+
 void States::add(LogNode node) {
   present_ = *node.state;
   log_.add(std::move(node));
@@ -31,7 +36,8 @@ void States::add(LogNode node) {
 
 const State& States::of(std::size_t node) {
   LogNode& wanted = log_.node(node);
-  if (!wanted.state) wanted.state = replayed(node);
+  if (!wanted.state) wanted.state = wanted.kept ? wanted.kept->state() : replayed(node);
+  if (const auto unread = std::exchange(wanted.state->unread, nullptr)) unread->complete(*wanted.state);
   return *wanted.state;
 }
 
@@ -46,6 +52,7 @@ State States::replayed(std::size_t node) const {
   Script script(session, options_);
   const State start = script.state_since({});
   State state = *log_.node(from).state;
+  if (const auto unread = std::exchange(state.unread, nullptr)) unread->complete(state);
   script.go_to(start, state);
   for (auto step = way.rbegin(); step != way.rend(); ++step) {
     const LogNode& made = log_.node(*step);
@@ -89,7 +96,7 @@ States::Kept States::keep_to_budget() {
   for (std::size_t id = log_.size(); id-- > 1;) {
     LogNode& node = log_.node(id);
     if (!node.state) continue;
-    const bool keeps = id == log_.present() || !node.made_by.plain();
+    const bool keeps = id == log_.present() || (!node.made_by.plain() && !node.kept);
     const HeldBytes::Mark mark = kept.held.mark();
     kept.held.add(node.state->names);
     if (keeps || kept.held.bytes() <= kept.most) continue;
@@ -104,7 +111,7 @@ void States::let_go(const std::string& name, const ScriptValue& value) {
     LogNode& node = log_.node(id);
     const ScriptValue* held = node.state ? node.state->names.find(name) : nullptr;
     if (held && !is_same_value(*held, value)) break;
-    if (held && id != Log::root && node.made_by.plain()) node.state.reset();
+    if (held && id != Log::root && (node.made_by.plain() || node.kept)) node.state.reset();
     if (id == Log::root) break;
   }
   present_.names = present_.names.without(name);

@@ -18,6 +18,8 @@ class States {
   States(const Session& session, ScriptOptions options);
 
   void begin_with(const State& start);
+  // The log of a saved session in the place of this one.
+  void restore(LogContent content);
   const Log& log() const { return log_; }
   Log& log() { return log_; }
   const State& present() const { return present_; }

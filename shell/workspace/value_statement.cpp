@@ -10,6 +10,7 @@
 #include "runtime/format.h"
 #include "shell/program/text_file.h"
 #include "shell/script/script_function.h"
+#include "shell/script/unread_value.h"
 
 namespace relish {
 namespace {
@@ -38,7 +39,7 @@ class PieceWriter {
   bool add_function(const FunctionReference& function, std::string_view target);
   bool add_script_function(const ScriptFunctionPtr& function, std::string_view target);
   void flush() {
-    if (!text_.empty()) pieces_.emplace_back(std::exchange(text_, {}));
+    if (!text_.empty()) pieces_.emplace_back(std::exchange(text_, std::string()));
   }
 
   const Script& script_;
@@ -90,7 +91,7 @@ bool PieceWriter::add_value(const ScriptValue& value, std::string_view target) {
     add(fmt::format("range({}, {}, {})", range->begin, range->end, range->step));
   } else if (const auto* module = value.as<ModulePtr>()) {
     flush();
-    pieces_.emplace_back(*module);
+    pieces_.emplace_back(ScriptValue(*module));
   } else if (const auto* function = value.as<FunctionReference>()) {
     return add_function(*function, target);
   } else if (const auto* function = value.as<ScriptFunctionPtr>()) {
@@ -122,7 +123,7 @@ void PieceWriter::add_tensor(const Tensor& tensor) {
     finite = std::isfinite(tensor.get_double(i));
   if (!literal_dtype || !finite || tensor.size() > most_written_elements) {
     flush();
-    pieces_.emplace_back(tensor);
+    pieces_.emplace_back(ScriptValue(tensor));
     return;
   }
   add("tensor(");
@@ -157,7 +158,7 @@ bool PieceWriter::add_function(const FunctionReference& function, std::string_vi
     return true;
   }
   flush();
-  pieces_.emplace_back(function.module);
+  pieces_.emplace_back(ScriptValue(function.module));
   add("." + function.name);
   return true;
 }
@@ -222,9 +223,20 @@ std::optional<std::vector<SessionPiece>> assignment_pieces(const Script& script,
   return writer.take();
 }
 
+std::pair<std::string, std::string> statement_of_function(const ScriptFunction& function) {
+  const std::string name = "value";
+  if (function.builtin) return {name, name + " = " + function.name + "\n"};
+  if (function.method || function.home || !is_whole_text(function)) return {};
+  if (function.value) return {name, fmt::format("{} = ({})\n", name, text_of_span(function.whole))};
+  const SourceFile* source = Sources::instance().find(function.whole.file);
+  const std::uint32_t begin = function.whole.begin;
+  if (!source || (begin > 0 && source->text()[begin - 1] != '\n')) return {};
+  return {function.name, std::string(text_of_span(function.whole)) + "\n"};
+}
+
 std::string value_file(const std::string& path, const SessionPiece& piece, std::size_t number) {
   std::filesystem::path file(path);
-  const bool module = std::holds_alternative<ModulePtr>(piece);
+  const bool module = kind_name(std::get<ScriptValue>(piece)) == "module";
   file.replace_filename(
       fmt::format("{}.value-{}.{}", file.stem().string(), number, module ? "relish" : "safetensors"));
   return file.string();
@@ -233,15 +245,16 @@ std::string value_file(const std::string& path, const SessionPiece& piece, std::
 std::string value_expression(const std::string& path, const SessionPiece& piece, std::size_t number) {
   const std::string file = std::filesystem::path(value_file(path, piece, number)).filename().string();
   const std::string load = fmt::format("load({})", quoted_text_of(ScriptValue(file)));
-  return std::holds_alternative<ModulePtr>(piece) ? load : load + "[\"value\"]";
+  return kind_name(std::get<ScriptValue>(piece)) == "module" ? load : load + "[\"value\"]";
 }
 
 void write_value_file(const std::string& path, const SessionPiece& piece, std::size_t number) {
   const std::string file = value_file(path, piece, number);
-  if (const auto* tensor = std::get_if<Tensor>(&piece)) {
-    write_tensors(file, {{"value", *tensor}});
+  const ScriptValue& value = read_value(std::get<ScriptValue>(piece));
+  if (value.tensor()) {
+    write_tensors(file, {{"value", *value.tensor()}});
   } else {
-    write_program_text(file, text_of(ScriptValue(std::get<ModulePtr>(piece))) + "\n");
+    write_program_text(file, text_of(value) + "\n");
   }
 }
 

@@ -2,6 +2,7 @@
 #include "shell/workspace/workspace.h"
 
 #include "shell/workspace/held_bytes.h"
+#include "shell/workspace/saved/archive_reader.h"
 #include "support/value_text.h"
 
 namespace relish {
@@ -18,7 +19,8 @@ Workspace::Workspace(Session& session, ScriptOptions options, Keeping keeping)
     : session_(session),
       states_(session, options),
       recorder_(states_),
-      script_(session, keeping == Keeping::States ? observed_by(options, &recorder_) : options) {
+      script_(session, keeping == Keeping::States ? observed_by(options, &recorder_) : options),
+      files_(*this) {
   states_.begin_with(script_.state_since({}));
 }
 
@@ -101,6 +103,7 @@ void Workspace::settle() {
     node.made_by = record.ran();
     node.seconds = record.seconds();
     node.stopped = record.stopped();
+    node.label = record.label();
     add_state(std::move(node), std::move(now));
     recorder_.keep_to_budget();
   }
@@ -161,6 +164,25 @@ void Workspace::set_option(std::string_view name, const std::string& text) {
   LogNode node;
   node.label = fmt::format(":set {} {}", name, text);
   add_state(std::move(node), std::move(now));
+}
+
+std::vector<std::string> Workspace::restore(const std::string& path) {
+  RestoredSession restored =
+      read_archive(path, [this](const std::string& file) { return script_.load_module(file, Span()); });
+  const State before = state();
+  states_.restore(std::move(restored.content));
+  script_.go_to(before, state());
+  recorder_.set_input(std::max(recorder_.input(), restored.last_input + 1));
+  recorder_.record().begin(state().names);
+  recorder_.set_origins(state().origins);
+  return std::move(restored.lost);
+}
+
+void Workspace::rebind_module(const std::string& name, const ModulePtr& module, std::string label) {
+  script_.rebind_module(name, module);
+  // No statement says it: in its place the value stands.
+  recorder_.record().use_states();
+  recorder_.record().set_label(std::move(label));
 }
 
 void Workspace::set_budget(std::uint64_t bytes) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shell/script/script.h"
+#include "shell/workspace/file_changes.h"
 #include "shell/workspace/proposal.h"
 #include "shell/workspace/recorder.h"
 
@@ -55,6 +56,15 @@ class Workspace {
   // Changes an option that the states have: "tier", "threads", "seed".
   void set_option(std::string_view name, const std::string& text);
 
+  // The log of a saved session in the place of this one's, at the state that it was saved in; nothing of it
+  // runs. What could not be read, for the user.
+  std::vector<std::string> restore(const std::string& path);
+
+  // The name is bound to what its module is by now; `label` stands for the statement.
+  void rebind_module(const std::string& name, const ModulePtr& module, std::string label);
+  // Files of modules and functions, and what changed in them.
+  FileChanges& files() { return files_; }
+
   // Bytes that the values of other states may hold together; beyond that the oldest states are dropped and
   // made again from their statements when somebody asks.
   void set_budget(std::uint64_t bytes);
@@ -64,6 +74,7 @@ class Workspace {
 
   // Of the functions of all modules, up to what runs.
   const Origins& origins() const { return recorder_.origins(); }
+  const std::shared_ptr<const Origins>& all_origins() const { return recorder_.all_origins(); }
   // The calls of transforms whose results the last input bound, by the names that they were bound to.
   const std::vector<std::pair<std::string, TransformCall>>& transforms() const { return bound_transforms_; }
   // Inputs that commands make.
@@ -78,6 +89,7 @@ class Workspace {
   States states_;
   Recorder recorder_;
   Script script_;
+  FileChanges files_;
   bool running_ = false;
   Proposal proposal_;
   std::vector<std::pair<std::string, TransformCall>> bound_transforms_;

@@ -2,6 +2,7 @@
 #include "frontend/module/module_links.h"
 #include "runtime/files.h"
 #include "shell/commands/subject.h"
+#include "shell/script/unread_value.h"
 #include "shell/workspace/difference.h"
 #include "shell/workspace/workspace.h"
 #include "support/render.h"
@@ -74,8 +75,8 @@ Difference since_last_change(Workspace& workspace, const std::string& word, cons
       difference.added.push_back(word);
       return difference;
     }
-    if (word == name) return difference_of(*before, now, word);
-    const auto* module = before->as<ModulePtr>();
+    if (word == name) return difference_of(read_value(*before), now, word);
+    const auto* module = read_value(*before).as<ModulePtr>();
     const std::string function = word.substr(name.size() + 1);
     if (module && (*module)->find(function))
       return difference_of(FunctionReference{*module, function}, now, word);

@@ -9,6 +9,7 @@
 #include "shell/program/text_pictures.h"
 #include "shell/workspace/held_bytes.h"
 #include "shell/workspace/makers.h"
+#include "shell/workspace/value_words.h"
 #include "support/counted.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -69,20 +70,6 @@ std::string stats_of(const Tensor& tensor) {
 
 ScriptValue run_stats(Invocation& invocation) { return for_tensors(invocation, stats_of); }
 
-// "float32 (2, 3)", "module of 3 functions", "5".
-std::string short_text(const ScriptValue& value) {
-  if (value.tensor()) return describe(value).substr(std::string_view("a tensor ").size());
-  if (const auto* module = value.as<ModulePtr>())
-    return "module of " + counted((*module)->functions.size(), "function");
-  if (const auto* function = value.as<FunctionReference>())
-    return "function of " + counted(function->module->functions.size(), "function");
-  if (const ScriptDict* dict = value.dictionary())
-    return "dict of " + counted(dict->items.size(), "entry", "entries");
-  if (value.sequence() && value.sequence()->items.size() > 4)
-    return std::string(kind_name(value)) + " of " + counted(value.sequence()->items.size(), "item");
-  return brief_text(value);
-}
-
 ScriptValue run_vars(Invocation& invocation) {
   Workspace& workspace = *invocation.workspace;
   if (invocation.files.size() > 1)
@@ -100,7 +87,7 @@ ScriptValue run_vars(Invocation& invocation) {
     if (kind && kinds.back() != *kind) return;
     const auto maker = makers.find(name);
     rows.push_back(
-        {name, kinds.back(), short_text(value),
+        {name, kinds.back(), overview_of(value),
          maker == makers.end() ? "" : fmt::format("[{}]", workspace.log().node(maker->second).input)});
     width = std::max(width, name.size());
     text_width = std::max(text_width, rows.back().text.size());

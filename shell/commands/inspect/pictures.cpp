@@ -1,25 +1,34 @@
 // The commands `:hist` and `:heat`: tensors as pictures in characters.
+#include <algorithm>
+#include <optional>
+
 #include <fmt/ranges.h>
 
+#include "shell/commands/inspect/pictures.h"
 #include "shell/commands/subject.h"
 #include "shell/program/text_pictures.h"
 #include "shell/workspace/workspace.h"
 #include "support/failure.h"
+#include "support/interrupt.h"
 #include "support/render.h"
 #include "support/value_text.h"
+#include "train/report/chart.h"
 
 namespace relish::commands_pictures {
 namespace {
 
-// The tensor that the words mean; a list of numbers is one too.
-Tensor tensor_of_words(Invocation& invocation) {
+ScriptValue value_of_words(Invocation& invocation) {
   const std::string name = shell_name(invocation.command.name);
   if (invocation.files.empty())
     fail(ErrorClass::Usage, {}, "command.subject", fmt::format("{} takes a tensor", name));
   Workspace& workspace = *invocation.workspace;
-  const ScriptValue value = workspace.script().evaluate(
+  return workspace.script().evaluate(
       Sources::instance().add(fmt::format("<in {}>", workspace.next_input() - 1),
                               fmt::format("{}", fmt::join(invocation.files, " "))));
+}
+
+// A list of numbers is a tensor too; nothing for other values.
+std::optional<Tensor> tensor_of_value(const ScriptValue& value) {
   if (value.tensor()) return *value.tensor();
   std::vector<double> numbers;
   if (const ScriptList* list = value.sequence()) {
@@ -28,6 +37,14 @@ Tensor tensor_of_words(Invocation& invocation) {
     if (numbers.size() == list->items.size() && !numbers.empty())
       return Tensor::from<double>({static_cast<std::int64_t>(numbers.size())}, numbers);
   }
+  return std::nullopt;
+}
+
+// The tensor that the words mean.
+Tensor tensor_of_words(Invocation& invocation) {
+  const ScriptValue value = value_of_words(invocation);
+  if (auto tensor = tensor_of_value(value)) return std::move(*tensor);
+  const std::string name = shell_name(invocation.command.name);
   fail(ErrorClass::Type, {}, "command.subject",
        fmt::format("{}: found {}; expected a tensor or a list of numbers", name, describe(value)));
 }
@@ -61,6 +78,25 @@ constexpr Option heat_options[] = {
 constexpr Example hist_examples[] = {{"", ":hist p[\"w\"]"}};
 constexpr Example heat_examples[] = {{"", ":heat p[\"w\"]"}};
 
+// More curves than that cannot be told apart.
+constexpr std::int64_t most_curves = 6;
+
+// The columns of a matrix; anything else is one curve.
+void add_curves(Chart& chart, const std::string& label, const Tensor& tensor) {
+  const auto& shape = tensor.shape();
+  const std::int64_t columns = shape.size() == 2 ? shape[1] : 1;
+  const std::int64_t rows = columns == 0 ? 0 : tensor.size() / columns;
+  for (std::int64_t column = 0; column < std::min(columns, most_curves); ++column) {
+    ChartCurve curve;
+    curve.label = columns == 1 ? label : fmt::format("{}[:, {}]", label, column);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      poll_interrupt();
+      curve.points.push_back({static_cast<double>(row), tensor.get_double(row * columns + column)});
+    }
+    chart.curves.push_back(std::move(curve));
+  }
+}
+
 }  // namespace
 
 extern const Command command_hist;
@@ -90,3 +126,30 @@ const Command command_heat{
 };
 
 }  // namespace relish::commands_pictures
+
+namespace relish {
+
+ScriptValue plot_of_values(Invocation& invocation) {
+  using namespace commands_pictures;
+  const ScriptValue value = value_of_words(invocation);
+  Chart chart;
+  chart.title = fmt::format("{}", fmt::join(invocation.files, " "));
+  if (const auto tensor = tensor_of_value(value)) {
+    add_curves(chart, chart.title, *tensor);
+  } else if (const ScriptDict* dict = value.dictionary()) {
+    for (const auto& [key, item] : dict->items)
+      if (const auto each = tensor_of_value(item)) add_curves(chart, text_of(key), *each);
+  }
+  if (chart.curves.size() > most_curves) chart.curves.resize(most_curves);
+  const auto has_points = [](const ChartCurve& curve) { return !curve.points.empty(); };
+  if (std::none_of(chart.curves.begin(), chart.curves.end(), has_points)) {
+    fail(ErrorClass::Type, {}, "command.subject",
+         fmt::format("plot: found {}; expected a tensor or a list of numbers, or a dict of these",
+                     describe(value)));
+  }
+  std::string text = braille_chart(chart, {});
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+}  // namespace relish

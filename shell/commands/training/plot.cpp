@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "shell/command.h"
+#include "shell/commands/inspect/pictures.h"
 #include "shell/commands/training/run_table.h"
 #include "support/atomic_file.h"
 #include "support/render.h"
@@ -21,7 +22,7 @@ constexpr Option options[] = {
      "metrics; loss stands for loss and validation_loss", 0, in_shell},
 };
 constexpr Example examples[] = {
-    {"relish plot runs/train-1", ""},
+    {"relish plot runs/train-1", ":plot losses"},
     {"relish plot runs/train-1 runs/train-2 --metric accuracy -o curves.svg", ""},
 };
 
@@ -53,6 +54,7 @@ void check_metrics(const Invocation& invocation, const std::vector<RunRecord>& r
 }
 
 ScriptValue run(Invocation& invocation) {
+  if (invocation.workspace) return plot_of_values(invocation);
   const std::vector<RunRecord> runs = runs_at(invocation.files);
   check_metrics(invocation, runs);
   const std::vector<Chart> charts = charts_of(runs, invocation.names("metric"));
@@ -78,15 +80,17 @@ ScriptValue run(Invocation& invocation) {
 extern const Command command_plot;
 const Command command_plot{
     .name = "plot",
-    .summary = "draws the curves of training jobs, in the terminal or as SVG",
+    .summary = "draws the curves of training jobs, in the terminal or as SVG; in a session those of values",
     .subject = Subject::Files,
     .options = options,
     .run = run,
     .examples = examples,
     .doc =
         "Several jobs stand in one chart for each metric; a folder stands for the run folders in it. Values that "
-        "are positive and span more than two decades have a logarithmic axis.",
-    .surfaces = in_shell,
+        "are positive and span more than two decades have a logarithmic axis. In a session it draws values: those "
+        "of a tensor or list by index, a curve for each column of a matrix or entry of a dict.",
+    .surfaces = in_shell | in_session,
+    .arguments = "X",
 };
 
 }  // namespace relish::commands_plot

@@ -108,7 +108,8 @@ class Completer {
                           {"native", "option", "a library to open"}})
                    : files();
     if (name == "help" || name == "doc") return add(sources_.pages());
-    if (name == "load" || name == "save" || name == "run") return files();
+    if (name == "load" || name == "save" || name == "restore" || name == "run") return files();
+    if (name == "reload") return add(sources_.modules());
     if (name == "diff") add(sources_.states());
     if (command && (command->subject == Subject::Function || command->subject == Subject::Call) && first) {
       if (place_.word.find('.') == std::string_view::npos) add(sources_.functions());

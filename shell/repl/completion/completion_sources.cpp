@@ -6,6 +6,7 @@
 
 #include "ir/printer/printer.h"
 #include "runtime/dtype.h"
+#include "runtime/files/selection.h"
 #include "shell/program/program_file.h"
 #include "shell/script/builtins.h"
 #include "shell/script/methods.h"
@@ -252,16 +253,27 @@ std::vector<Candidate> CompletionSources::states() const {
 std::vector<Candidate> CompletionSources::files(std::string_view begun) const {
   constexpr std::size_t most_files = 1000;
   std::vector<Candidate> found;
+  // FILE:ENTRY of a file that is there.
+  const std::size_t mark = begun.find(':');
+  const std::string file(begun.substr(0, mark));
+  if (mark != std::string_view::npos && (file.ends_with(".npz") || file.ends_with(".safetensors"))) {
+    try {
+      for (const std::string& each : entry_names(file)) found.push_back({file + ":" + each, "tensor", ""});
+    } catch (const Failure&) {
+      found.clear();  // it is not there, or none of these
+    }
+    return found;
+  }
   const std::size_t slash = begun.rfind('/');
   const std::string folder(slash == std::string_view::npos ? "" : begun.substr(0, slash + 1));
   const std::string_view name = begun.substr(folder.size());
   std::error_code ignored;
   std::filesystem::directory_iterator entries(folder.empty() ? "." : folder, ignored), end;
   for (; !ignored && entries != end && found.size() < most_files; entries.increment(ignored)) {
-    std::string file = entries->path().filename().string();
-    if (!file.starts_with(name) || (file.starts_with('.') && name.empty())) continue;
+    std::string entry = entries->path().filename().string();
+    if (!entry.starts_with(name) || (entry.starts_with('.') && name.empty())) continue;
     const bool is_folder = entries->is_directory(ignored);
-    found.push_back({folder + file + (is_folder ? "/" : ""), is_folder ? "folder" : "file", ""});
+    found.push_back({folder + entry + (is_folder ? "/" : ""), is_folder ? "folder" : "file", ""});
   }
   std::sort(found.begin(), found.end(),
             [](const Candidate& a, const Candidate& b) { return a.text < b.text; });

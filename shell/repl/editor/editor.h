@@ -17,14 +17,17 @@ struct EditorQuestions {
   std::function<Missing(std::string_view text)> missing;
   // A line about where the cursor is, for the end of the text.
   std::function<std::string(std::string_view text)> status;
+  // Whether something happened that the session wants to tell, while nobody types.
+  std::function<bool()> wakes;
 };
 
 class Editor {
  public:
   virtual ~Editor() = default;
 
-  // Drop: Ctrl-D behind text; the input is to be forgotten.
-  enum class Event { Line, EndOfInput, Interrupt, Drop };
+  // Drop: Ctrl-D behind text; the input is to be forgotten. Woken: what was typed stands in the line again at
+  // the next call.
+  enum class Event { Line, EndOfInput, Interrupt, Drop, Woken };
   // Reads one line (more, when it was pasted or recalled) without its line end into `line`. `open`: it goes
   // on with text that stands above it, and `prompt` is that of such lines.
   virtual Event read(const std::string& prompt, std::string& line, bool open) = 0;

@@ -61,6 +61,9 @@ struct LineEditor::Impl {
     return CC_REFRESH;
   }
 
+  // The end of a paste whose beginning nobody saw.
+  static unsigned char pass_over(EditLine*, int) { return CC_NORM; }
+
   // Ctrl-D leaves on an empty line, drops open text at its end, else deletes a character.
   static unsigned char end_or_delete(EditLine* editor, int) {
     Impl& self = of(editor);
@@ -137,6 +140,8 @@ LineEditor::LineEditor(EditorQuestions questions) : impl_(std::make_unique<Impl>
   el_set(editor, EL_BIND, "^D", "relish-end", nullptr);
   el_set(editor, EL_BIND, "^R", "em-inc-search-prev", nullptr);
   el_set(editor, EL_BIND, paste_mark, "relish-paste", nullptr);
+  el_set(editor, EL_ADDFN, "relish-paste-end", "passes over a mark without its paste", &Impl::pass_over);
+  el_set(editor, EL_BIND, paste_end_mark, "relish-paste-end", nullptr);
   el_set(editor, EL_BIND, line_fill_key, "relish-fill", nullptr);
   begin_terminal_keys();
 }

@@ -8,6 +8,7 @@
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct ScreenEditor::Impl {
 
   // Of the input that is read.
   std::string prompt, next_prompt, fill, result;
+  std::optional<EditedText> left;  // when the session was woken
+  std::string left_block;
   bool interrupted = false, dropped = false, accepted = false;
   std::size_t drawn_row = 0;  // of the cursor, as it was drawn
   EditHistory changes;
@@ -121,7 +124,13 @@ struct ScreenEditor::Impl {
     Impl& self = of(editor);
     // What arrives at once is drawn once.
     if (!keys_wait()) self.draw();
-    const KeyEvent event = read_key(*character, [&] { self.redraw(); });
+    const KeyEvent event =
+        read_key(*character, [&] { self.redraw(); }, [&] { return !self.in_key && self.questions.wakes(); });
+    if (event == KeyEvent::Woken) {
+      self.left = self.now();
+      self.left_block = self.block;
+      return -1;
+    }
     if (!self.menu_asked) self.menu.clear();
     self.menu_asked = false;
     if (event == KeyEvent::Interrupted) self.interrupted = true;
@@ -164,10 +173,18 @@ struct ScreenEditor::Impl {
 
   static unsigned char take_fill(EditLine* editor, int) {
     Impl& self = of(editor);
+    if (const auto left = std::exchange(self.left, std::nullopt)) {
+      self.replace(*left);
+      self.block = self.left_block;
+      return CC_NORM;
+    }
     self.insert(self.fill);
     self.block = self.fill;
     return CC_NORM;
   }
+
+  // The end of a paste whose beginning nobody saw.
+  static unsigned char pass_over(EditLine*, int) { return CC_NORM; }
 
   static unsigned char end_or_delete(EditLine* editor, int) {
     Impl& self = of(editor);
@@ -351,6 +368,7 @@ struct ScreenEditor::Impl {
     const std::vector<Key> keys = {
         {"relish-complete", "completes a name", &Impl::complete_word, {"\t"}},
         {"relish-paste", "takes a paste as one text", &Impl::take_paste, {paste_mark}},
+        {"relish-paste-end", "passes over a mark without its paste", &Impl::pass_over, {paste_end_mark}},
         {"relish-fill", "takes what the session proposes", &Impl::take_fill, {fill_key}},
         {"relish-end", "leaves, drops the input, or deletes a character", &Impl::end_or_delete, {"^D"}},
         {"relish-enter", "runs the input, or begins a line", &Impl::enter, {"^M", "^J"}},
@@ -419,10 +437,15 @@ Editor::Event ScreenEditor::read(const std::string& prompt, std::string& line, b
   self.recalled_at = self.inputs.size();
   self.block.clear();
   self.menu.clear();
-  if (!self.fill.empty()) el_push(self.editor, fill_key);
+  if (!self.fill.empty() || self.left) el_push(self.editor, fill_key);
   int count = 0;
   el_gets(self.editor, &count);
   self.fill.clear();
+  if (self.left) {
+    // What the session tells stands in the place of the input, which is drawn again below.
+    write_terminal(self.drawn_row > 0 ? fmt::format("\r\x1b[{}A\x1b[J", self.drawn_row) : "\r\x1b[J");
+    return Event::Woken;
+  }
   const bool ended = !self.accepted && !self.interrupted && !self.dropped;
   self.draw(true);
   if (self.interrupted) return Event::Interrupt;

@@ -17,7 +17,7 @@ namespace {
 
 // How long a wait for a key may overlook a signal that came just before it.
 constexpr int poll_milliseconds = 100;
-constexpr std::string_view paste_end = "\x1b[201~";
+constexpr int polls_between_wakes = 5;
 
 std::atomic<bool> terminal_changed{false};
 extern "C" void on_terminal_change(int) { terminal_changed.store(true); }
@@ -60,7 +60,9 @@ TerminalSize terminal_size() {
   return {size.ws_col, size.ws_row};
 }
 
-KeyEvent read_key(wchar_t& character, const std::function<void()>& changed) {
+KeyEvent read_key(wchar_t& character, const std::function<void()>& changed,
+                  const std::function<bool()>& wakes) {
+  int polls = 0;
   std::mbstate_t state{};
   while (true) {
     if (interrupt_flag.load(std::memory_order_relaxed) != 0) {
@@ -71,6 +73,7 @@ KeyEvent read_key(wchar_t& character, const std::function<void()>& changed) {
     if (arrived_begin == arrived_end) {
       pollfd wait{STDIN_FILENO, POLLIN, 0};
       int ready = ::poll(&wait, 1, poll_milliseconds);
+      if (ready == 0 && wakes && ++polls % polls_between_wakes == 0 && wakes()) return KeyEvent::Woken;
       if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
       ssize_t got = ready < 0 ? -1 : ::read(STDIN_FILENO, arrived, sizeof arrived);
       if (got < 0 && errno == EINTR) continue;
@@ -91,7 +94,7 @@ KeyEvent read_key(wchar_t& character, const std::function<void()>& changed) {
 
 KeyEvent read_paste(std::string& text, const std::function<void()>& changed) {
   std::string raw;
-  while (!raw.ends_with(paste_end)) {
+  while (!raw.ends_with(paste_end_mark)) {
     wchar_t character = 0;
     if (const KeyEvent event = read_key(character, changed); event != KeyEvent::Character) return event;
     char bytes[8];
@@ -99,7 +102,7 @@ KeyEvent read_paste(std::string& text, const std::function<void()>& changed) {
     std::size_t length = std::wcrtomb(bytes, character == L'\r' ? L'\n' : character, &state);
     if (length != static_cast<std::size_t>(-1)) raw.append(bytes, length);
   }
-  raw.resize(raw.size() - paste_end.size());
+  raw.resize(raw.size() - std::string_view(paste_end_mark).size());
   while (raw.ends_with('\n')) raw.pop_back();
   text.clear();
   for (char c : raw) text += c == '\t' ? std::string("    ") : std::string(1, c);

@@ -8,11 +8,13 @@
 
 namespace relish {
 
-enum class KeyEvent { Character, End, Interrupted };
+enum class KeyEvent { Character, End, Interrupted, Woken };
 
 // Waits for a character; a signal that asks to stop ends the wait. `changed` is called when the terminal has
-// another size, or comes back behind a stop. Bytes that are no character are passed over.
-KeyEvent read_key(wchar_t& character, const std::function<void()>& changed);
+// another size, or comes back behind a stop. Bytes that are no character are passed over. `wakes` is asked
+// now and then while nobody types; what it says ends the wait.
+KeyEvent read_key(wchar_t& character, const std::function<void()>& changed,
+                  const std::function<bool()>& wakes = {});
 // Of what has arrived, the characters up to the next sign that is none: they are taken together.
 std::string take_text_at_once();
 // Whether something was typed, or arrived, that was not read yet.
@@ -30,6 +32,6 @@ TerminalSize terminal_size();
 void begin_terminal_keys();
 void end_terminal_keys();
 
-inline constexpr char paste_mark[] = "\x1b[200~";
+inline constexpr char paste_mark[] = "\x1b[200~", paste_end_mark[] = "\x1b[201~";
 
 }  // namespace relish

@@ -20,7 +20,7 @@ struct Theme {
 const std::array<Theme, 8>& themes() {
   static const std::array<Theme, 8> all = {{
       {"States", {"undo", "redo", "goto", "branch", "branches", "snapshot", "history", "set", "tier"}},
-      {"Seeing", {"vars", "info", "type", "shape", "stats", "hist", "heat", "uses", "where", "diff"}},
+      {"Seeing", {"vars", "info", "type", "shape", "stats", "hist", "heat", "plot", "uses", "where", "diff"}},
       {"Transforms",
        {"gradient", "vjp", "jvp", "hvp", "jacobian", "bind_params", "bind_symbols", "append_loss",
         "decompose", "optimizer", "setup_trainer", "passes", "redo_derived"}},
@@ -29,7 +29,7 @@ const std::array<Theme, 8>& themes() {
       {"The compiled tier",
        {"legalize", "fuse", "schedule", "lower", "machine", "profile", "memory", "time", "cache"}},
       {"Running", {"call", "run", "train", "evaluate", "predict", "check_gradients"}},
-      {"Files", {"load", "fmt", "check"}},
+      {"Files", {"load", "restore", "reload", "fmt", "check"}},
       {"Finding, mending", {"doc", "ops", "fix", "edit"}},
   }};
   return all;
@@ -62,7 +62,9 @@ std::string session_help() {
   }
   text += "\nMore\n";
   text += line_of(":help [NAME]", "this, or the page of a command, operator or built-in");
-  text += line_of(":save FILE", "writes the session's statements; with --overwrite over any file");
+  text +=
+      line_of(":save FILE",
+              "writes the session's statements, or all states into FILE.rxs; with --overwrite over any file");
   for (const Command* command : rest) text += line_of(":" + shell_name(command->name), command->summary);
   text += line_of(":quit", "leaves");
   text.pop_back();

@@ -6,11 +6,18 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "frontend/names/top_level_names.h"
 #include "frontend/text/syntax_check.h"
+#include "shell/program/literal_text.h"
+#include "shell/program/module_files.h"
 #include "shell/repl/inputs/colon_command.h"
 #include "shell/repl/inputs/session_help.h"
+#include "shell/workspace/saved/archive_lines.h"
+#include "shell/workspace/saved/archive_writer.h"
 #include "shell/workspace/transform_summary.h"
 #include "support/atomic_file.h"
+#include "support/counted.h"
+#include "support/file_access.h"
 #include "support/limits.h"
 #include "support/render.h"
 #include "support/value_text.h"
@@ -39,6 +46,30 @@ std::string heading_of(const Workspace& workspace) {
   if (options.threads != start.threads) text += fmt::format(" --threads {}", options.threads);
   if (options.seed != start.seed) text += fmt::format(" --seed {}", options.seed);
   return text;
+}
+
+bool is_literal_text(std::string_view text) {
+  try {
+    parse_literal(text, "");
+    return true;
+  } catch (const Failure&) {
+    return false;
+  }
+}
+
+// Whether statements stand in the text that are more than declarations, constants and loads.
+bool has_statements(const std::string& path, const std::string& text) {
+  const std::uint32_t source = Sources::instance().add(path, text);
+  for (const Span other : top_level_of(source, text).others) {
+    const std::string_view words = std::string_view(text).substr(other.begin, other.end - other.begin);
+    const std::size_t sign = words.find('=');
+    const std::string_view value = without_blanks(words.substr(std::min(sign + 1, words.size())));
+    const bool named = sign != std::string_view::npos && is_plain_name(without_blanks(words.substr(0, sign)));
+    if (words.starts_with("def ") || (named && (value.starts_with("load(") || is_literal_text(value))))
+      continue;
+    return true;
+  }
+  return false;
 }
 
 bool leaves(const std::string& name) { return name == "quit" || name == "q" || name == "exit"; }
@@ -99,6 +130,10 @@ bool SessionInputs::run(const std::string& name, const std::string& text) {
 
 std::optional<std::string> SessionInputs::take_corrected() {
   Proposal& proposal = workspace_.proposal();
+  if (auto text = std::exchange(proposal.to_mend, std::nullopt)) {
+    while (text->ends_with('\n')) text->pop_back();
+    return text;
+  }
   if (!proposal.corrected_wanted) return std::nullopt;
   proposal.corrected_wanted = false;
   return std::exchange(proposal.corrected, std::nullopt);
@@ -152,9 +187,60 @@ bool SessionInputs::run_parts(const std::string& name, const std::string& text) 
   return true;
 }
 
-bool SessionInputs::run_file(const std::string& path) {
+void SessionInputs::restore(const std::string& path) {
+  const Command& command = session_command("restore");
+  Invocation invocation(session_, command, Surface::Shell, {});
+  invocation.workspace = &workspace_;
+  invocation.files = {path};
+  session_.print(*command.run(invocation).string());
+}
+
+bool SessionInputs::files_changed() {
+  FileChanges& files = workspace_.files();
+  return files.watches() && files.changed();
+}
+
+bool SessionInputs::reload_changed() {
+  FileChanges& files = workspace_.files();
+  return as_input([&] {
+    for (const auto& name : files.watched())
+      for (const std::string& line : files.reload(name)) session_.print(line);
+    return true;
+  });
+}
+
+// `:load FILE` of a script: it runs as if typed. Nothing for other files; else whether the session goes on.
+std::optional<bool> SessionInputs::run_loaded(const std::string& words) {
+  const CommandWords given = command_words(session_command("load"), "load", words);
+  if (given.subjects.size() != 1 || !given.options.empty() || !given.target.empty()) return std::nullopt;
+  const std::string path = without_quotes(given.subjects.front());
+  if (!path.ends_with(".relish") || !file_exists(path)) return std::nullopt;
   const std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
-  if (!text.starts_with(session_heading)) return run_text(path, text);
+  if (!text.starts_with(session_heading) && !has_statements(path, text)) return std::nullopt;
+  refuse_cycle(path, loading_, "load.cycle", "load", {});
+  struct Loading {
+    std::vector<std::string>& files;
+    ~Loading() { files.pop_back(); }
+  } scope{loading_};
+  loading_.push_back(path);
+  return beside(path, text, [&] { return run_parts(path, text); });
+}
+
+bool SessionInputs::run_file(const std::string& path) {
+  if (path.ends_with(archive_ending)) {
+    return as_input([&] {
+      restore(path);
+      return true;
+    });
+  }
+  const std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
+  return beside(path, text, [&] { return run_text(path, text); });
+}
+
+// A saved session finds its values beside it, and has the options of its first line.
+bool SessionInputs::beside(const std::string& path, const std::string& text,
+                           const std::function<bool()>& work) {
+  if (!text.starts_with(session_heading)) return work();
   struct FolderScope {
     Script& script;
     std::string before;
@@ -162,7 +248,7 @@ bool SessionInputs::run_file(const std::string& path) {
   } scope{script(), script().options().folder};
   script().set_folder(std::filesystem::path(path).parent_path().string());
   apply_heading(std::string_view(text).substr(0, text.find('\n')));
-  return run_text(path, text);
+  return work();
 }
 
 // The options that a saved session names in its first line.
@@ -190,11 +276,20 @@ bool SessionInputs::run_command(const std::string& name, const InputPart& part) 
     return true;
   }
   const Command& command = session_command(line.name);
+  if (command.name == "load") {
+    if (const auto goes_on = run_loaded(line.rest)) return *goes_on;
+  }
   if (command.surfaces & in_session) {
     run_session_command(command, line.name, line.rest);
     // What an editor gave back is the input now.
     const auto edited = std::exchange(workspace_.proposal().to_run, std::nullopt);
-    return edited ? run_parts(name, *edited) : true;
+    if (!edited) return true;
+    try {
+      return run_parts(name, *edited);
+    } catch (const Failure&) {
+      workspace_.proposal().to_mend = *edited;
+      throw;
+    }
   }
   const std::string text =
       statement_of(script(), ":" + line.name + (line.rest.empty() ? "" : " " + line.rest));
@@ -254,6 +349,7 @@ void SessionInputs::save(std::string path) {
   }
   if (path.empty()) fail(ErrorClass::Usage, {}, "save.path", ":save takes a file: :save session.relish");
   workspace_.settle();
+  if (path.ends_with(archive_ending)) return save_archive(path, overwrite);
   const SessionText statements = workspace_.statements();
   statements.save(path, heading_of(workspace_), overwrite);
   session_.print(fmt::format("saved {} inputs in {}", statements.inputs(), path));
@@ -265,6 +361,17 @@ void SessionInputs::save(std::string path) {
   if (!statements.unwritten().empty()) {
     session_.print(fmt::format("no text says the values of {}, which are left out",
                                fmt::join(statements.unwritten(), ", ")));
+  }
+}
+
+// `:save FILE.rxs`: all states with their values.
+void SessionInputs::save_archive(const std::string& path, bool overwrite) {
+  if (!overwrite) refuse_other_file(path);
+  const SavedArchive saved = write_archive(workspace_, path, heading_of(workspace_));
+  session_.print(fmt::format("saved {} with their values in {}", counted(saved.states, "state"), path));
+  if (!saved.left_out.empty()) {
+    session_.print(
+        fmt::format("no text says the values of {}, which are left out", fmt::join(saved.left_out, ", ")));
   }
 }
 

@@ -25,7 +25,11 @@ class SessionInputs {
   bool run_text(const std::string& name, const std::string& written);
   // The same of a file. One that :save wrote finds its values beside it, from wherever it is run.
   bool run_file(const std::string& path);
-  // What :fix proposes as the next input, once.
+  // Whether a file that is watched is another one than when this was asked last.
+  bool files_changed();
+  // Reads what changed in the files that are watched, as an input of its own.
+  bool reload_changed();
+  // What :fix proposes as the next input, or what came from an editor and failed, once.
   std::optional<std::string> take_corrected();
   // On a terminal: what transforms changed is told behind each input.
   void set_summaries(bool tell) { summaries_ = tell; }
@@ -37,10 +41,15 @@ class SessionInputs {
   void run_session_command(const Command& command, const std::string& written, const std::string& words);
   void check_syntax(const std::string& name, const std::vector<InputPart>& parts);
   void save(std::string path);
+  void restore(const std::string& path);
+  void save_archive(const std::string& path, bool overwrite);
+  std::optional<bool> run_loaded(const std::string& words);
+  bool beside(const std::string& path, const std::string& text, const std::function<bool()>& work);
   void apply_heading(std::string_view line);
 
   Session& session_;
   Workspace workspace_;
+  std::vector<std::string> loading_;  // files whose statements run, outermost first
   bool summaries_ = false;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "shell/program/highlight.h"
+#include "shell/program/pager.h"
 #include "shell/repl/completion/completion.h"
 #include "shell/repl/completion/cursor_place.h"
 #include "shell/repl/editor/edited_text.h"
@@ -14,6 +15,7 @@
 #include "shell/repl/inputs/input_parts.h"
 #include "tests/golden/terminal_screen.h"
 #include "tests/unit/shell/session_harness.h"
+#include "tests/unit/temporary_folder.h"
 
 using namespace relish;
 using relish::testing::SessionHarness;
@@ -257,8 +259,72 @@ TEST_CASE("editor: completion by place") {
   CHECK(first("# cou").empty());
   CHECK(first("y = 'cou").empty());
   CHECK(first("").empty());
+  // Tensors of a file.
+  const testing::TemporaryFolder folder;
+  const std::string weights = folder.file("m.npz"), other = folder.file("m.safetensors");
+  session("save({'w0': x, 'w1': x, 'b': x}, '" + weights + "'); save({'k': x}, '" + other + "')");
+  CHECK(first("load('" + weights + ":w").at(1) == weights + ":w1");
+  CHECK(first(":load " + other + ":").front() == other + ":k");
+  CHECK(first("load('" + folder.path() + "/none.npz:w").empty());
   // Where an operator wants a tensor, tensors come first.
   CHECK(first("R.exp(").front() == "x");
+}
+
+TEST_CASE("editor: whatever has a name is found by its beginning") {
+  SessionHarness session;
+  session(two_layers + "x = ones((2, 3))\n");
+  int positions = 0, found = 0;
+  std::string missed;
+  const auto check = [&](const std::string& text, const std::string& wanted) {
+    const std::vector<Candidate> candidates = complete(session.workspace(), text).candidates;
+    const auto end =
+        candidates.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(candidates.size(), 5));
+    const bool there =
+        std::any_of(candidates.begin(), end, [&](const Candidate& each) { return each.text == wanted; });
+    ++positions;
+    found += there;
+    if (!there) missed += text + " -> " + wanted + "\n";
+  };
+  const auto begun = [](const std::string& name) { return name.substr(0, name.size() - 2); };
+  for (const std::string& name : op_names())
+    if (name.size() > 4) check("y = R." + begun(name), "R." + name);
+  for (const Command* command : all_commands()) {
+    const std::string name = ":" + shell_name(command->name);
+    if (!is_session_command(*command) || name.size() < 5) continue;
+    check(begun(name), name);
+    for (const Option& option : command->options) {
+      const std::string flag = "--" + shell_name(option.name);
+      if ((option.surfaces & (in_scripts | in_session)) && flag.size() > 5)
+        check(name + " M.main " + begun(flag), flag);
+    }
+    if (command->surfaces & in_scripts)
+      for (const Option& option : command->options)
+        if ((option.surfaces & in_scripts) && option.name.size() > 3)
+          check(fmt::format("{}(M.main, {}", command->name, begun(std::string(option.name))),
+                fmt::format("{}=", option.name));
+  }
+  INFO(missed);
+  CHECK(positions >= 200);
+  CHECK(found * 100 >= positions * 95);
+}
+
+TEST_CASE("what is longer than the screen goes to the pager, where one is named") {
+  const testing::TemporaryFolder folder;
+  const std::string file = folder.file("paged");
+  ::setenv("PAGER", ("cat >" + file).c_str(), 1);
+  begin_paging(10);
+  SessionHarness session;
+  CHECK(session("print('a\\n' * 4)") == "a\na\na\na\n\n");
+  CHECK_FALSE(std::filesystem::exists(file));
+  CHECK(session("print('b\\n' * 20)").empty());
+  CHECK(testing::bytes_of(file).substr(0, 4) == "b\nb\n");
+  // One that is not there shows nothing, so the session does.
+  ::setenv("PAGER", "no-such-pager-anywhere 2>/dev/null", 1);
+  CHECK(session("print('c\\n' * 20)").starts_with("c\nc\n"));
+  begin_paging(0);
+  ::setenv("PAGER", ("cat >" + file).c_str(), 1);
+  CHECK(session("print('d\\n' * 20)").starts_with("d\nd\n"));
+  ::unsetenv("PAGER");
 }
 
 TEST_CASE("editor: the line below tells how a call is written") {
@@ -345,6 +411,14 @@ TEST_CASE("a function is edited elsewhere and comes back into its module") {
   CHECK(session("M.main(zeros((2,)))") == "float32 () 2\n");
   CHECK(session(":edit M.other").empty());
   CHECK(session("M.other(zeros((2,)))") == "float32 (2,)\n[0, 0]\n");
+  // What fails is not lost: it stands in the line.
+  ::setenv("VISUAL", "sed -i s/exp/nothing/", 1);
+  session("q = 'exp'");
+  session(":edit M.main");
+  const auto kept = session.inputs().take_corrected();
+  REQUIRE(kept);
+  CHECK(kept->find("R.nothing") != std::string::npos);
+  CHECK_FALSE(session.inputs().take_corrected());
   session("k = 3");
   ::setenv("VISUAL", "sed -i s/3/4/", 1);
   session(":edit");

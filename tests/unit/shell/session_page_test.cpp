@@ -3,11 +3,13 @@
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "shell/workspace/state_words.h"
 #include "tests/unit/shell/session_harness.h"
+#include "tests/unit/temporary_folder.h"
 
 using namespace relish;
 using relish::testing::SessionHarness;
@@ -55,6 +57,13 @@ TEST_CASE("the sessions of the manual say what the page says") {
   std::string page{std::istreambuf_iterator<char>(file), {}};
   REQUIRE_FALSE(page.empty());
   const std::string fence = "```session\n";
+  // What a session writes goes into a folder of its own.
+  const testing::TemporaryFolder folder;
+  struct Inside {
+    std::filesystem::path before = std::filesystem::current_path();
+    explicit Inside(const std::string& path) { std::filesystem::current_path(path); }
+    ~Inside() { std::filesystem::current_path(before); }
+  } inside(folder.path());
   std::size_t count = 0;
   for (std::size_t at = page.find(fence); at != std::string::npos; at = page.find(fence, at)) {
     at += fence.size();

@@ -80,16 +80,32 @@ std::size_t states(const SessionHarness& session) {
   return const_cast<SessionHarness&>(session).workspace().log().size();
 }
 
-}  // namespace
+// One that fails: as it stands, behind what only shows, in a block, or cut somewhere.
+std::string failing_input(std::mt19937& random) {
+  const std::string& bad = pick(bad_inputs, random);
+  const bool plain = bad.find(':') == std::string::npos && bad.find('@') == std::string::npos &&
+                     bad.find('\n') == std::string::npos;
+  switch (random() % 4) {
+    case 0:
+      return "# " + std::to_string(random()) + "\n" + bad;
+    case 1:
+      return plain ? "if True:\n    " + bad + "\n" : bad;
+    case 2:
+      return plain ? fmt::format("v{} = [0, (nothing{}, {})]", random() % 9, random(), random() % 99) : bad;
+    default:
+      return bad;
+  }
+}
 
-TEST_CASE("an input that fails changes nothing and makes no state") {
-  std::mt19937 random(1);
+// The state's text before and behind each of them is the same.
+void check_failing_inputs(int count_of_inputs, unsigned seed) {
+  std::mt19937 random(seed);
   SessionHarness session;
-  for (int i = 0; i < 4000; ++i) {
+  for (int i = 0; i < count_of_inputs; ++i) {
     if (i % 100 == 0) session(pick(good_inputs, random));
     const std::string before = content_of(session.workspace().state());
     const std::size_t count = states(session);
-    const std::string& input = pick(bad_inputs, random);
+    const std::string input = failing_input(random);
     const std::string told = session(input);
     INFO(input << "\n" << told);
     REQUIRE(told.find("Error") != std::string::npos);
@@ -98,43 +114,9 @@ TEST_CASE("an input that fails changes nothing and makes no state") {
   }
 }
 
-TEST_CASE("a paste that fails half way keeps what ran before, also when saved") {
-  std::mt19937 random(2);
-  for (int i = 0; i < 100; ++i) {
-    SessionHarness pasted, typed;
-    std::string paste;
-    const std::size_t parts = 1 + random() % 3;
-    for (std::size_t part = 0; part < parts; ++part) {
-      // Its own functions may call each other, so a text with two of a name is cut at the second.
-      const std::string& input = good_inputs[random() % 7];
-      paste += input + "\n";
-      typed(input);
-    }
-    pasted(paste + "zz = 1 // 0\nlate = 5\n");
-    INFO(paste);
-    REQUIRE(content_of(pasted.workspace().state()) == content_of(typed.workspace().state()));
-    SessionHarness again;
-    again(*pasted.workspace().statements().plain());
-    REQUIRE(content_of(again.workspace().state()) == content_of(typed.workspace().state()));
-  }
-}
-
-TEST_CASE("what a failing text would have declared or imported behind the fault is not there") {
-  SessionHarness session;
-  session(
-      "@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n    return R.exp(x)\nq = nothing\nimport "
-      "tvm.relax as rx\n@R.function\ndef "
-      "g(x: R.Tensor((2,), \"float32\")):\n    return R.abs(x)\n");
-  CHECK(session.workspace().state().free_functions->names() == std::vector<std::string>{"f"});
-  CHECK(session("rx.op.exp(ones((1,)))").starts_with("TypeError"));
-  SessionHarness again;
-  again(*session.workspace().statements().plain());
-  CHECK(content_of(again.workspace().state()) == content_of(session.workspace().state()));
-}
-
-TEST_CASE("undo, redo and goto come to what a fresh replay comes to, bit for bit") {
-  std::mt19937 random(3);
-  for (int round = 0; round < 300; ++round) {
+void check_logs(int rounds, unsigned seed) {
+  std::mt19937 random(seed);
+  for (int round = 0; round < rounds; ++round) {
     SessionHarness session;
     // Now and then nothing but the present state may be held.
     if (round % 3 == 0) session.workspace().set_budget(0);
@@ -171,6 +153,50 @@ TEST_CASE("undo, redo and goto come to what a fresh replay comes to, bit for bit
     REQUIRE(content_of(workspace.state()) == expected);
   }
 }
+
+}  // namespace
+
+TEST_CASE("an input that fails changes nothing and makes no state") { check_failing_inputs(3000, 1); }
+TEST_CASE("of 10,000 inputs that fail none changes anything", "[.][full]") {
+  check_failing_inputs(10'000, 11);
+}
+
+TEST_CASE("a paste that fails half way keeps what ran before, also when saved") {
+  std::mt19937 random(2);
+  for (int i = 0; i < 100; ++i) {
+    SessionHarness pasted, typed;
+    std::string paste;
+    const std::size_t parts = 1 + random() % 3;
+    for (std::size_t part = 0; part < parts; ++part) {
+      // Its own functions may call each other, so a text with two of a name is cut at the second.
+      const std::string& input = good_inputs[random() % 7];
+      paste += input + "\n";
+      typed(input);
+    }
+    pasted(paste + "zz = 1 // 0\nlate = 5\n");
+    INFO(paste);
+    REQUIRE(content_of(pasted.workspace().state()) == content_of(typed.workspace().state()));
+    SessionHarness again;
+    again(*pasted.workspace().statements().plain());
+    REQUIRE(content_of(again.workspace().state()) == content_of(typed.workspace().state()));
+  }
+}
+
+TEST_CASE("what a failing text would have declared or imported behind the fault is not there") {
+  SessionHarness session;
+  session(
+      "@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n    return R.exp(x)\nq = nothing\nimport "
+      "tvm.relax as rx\n@R.function\ndef "
+      "g(x: R.Tensor((2,), \"float32\")):\n    return R.abs(x)\n");
+  CHECK(session.workspace().state().free_functions->names() == std::vector<std::string>{"f"});
+  CHECK(session("rx.op.exp(ones((1,)))").starts_with("TypeError"));
+  SessionHarness again;
+  again(*session.workspace().statements().plain());
+  CHECK(content_of(again.workspace().state()) == content_of(session.workspace().state()));
+}
+
+TEST_CASE("undo, redo and goto come to what a fresh replay comes to, bit for bit") { check_logs(200, 3); }
+TEST_CASE("undo, redo and goto over 1,000 logs", "[.][full]") { check_logs(1000, 33); }
 
 TEST_CASE("every state of a log can be gone to again, held or not") {
   std::mt19937 random(4);

@@ -1,0 +1,56 @@
+// The command `:reload`: functions whose text changed in the file that they come from.
+#include "shell/commands/subject.h"
+#include "shell/workspace/workspace.h"
+#include "support/failure.h"
+
+namespace relish::commands_reload {
+namespace {
+
+constexpr Option options[] = {
+    {"watch", OptionKind::Flag, "", "again and again, when the file has changed", 0, in_session},
+    {"stop", OptionKind::Flag, "", "no file is watched any more", 0, in_session},
+};
+
+ScriptValue run(Invocation& invocation) {
+  FileChanges& files = invocation.workspace->files();
+  if (invocation.flag("stop")) {
+    if (!invocation.files.empty() || invocation.flag("watch"))
+      fail(ErrorClass::Usage, {}, "command.subject", "reload --stop takes nothing else");
+    const bool watched = files.watches();
+    files.watch_nothing();
+    return watched ? "no file is watched any more" : "no file was watched";
+  }
+  if (invocation.files.size() > 1)
+    fail(ErrorClass::Usage, {}, "command.subject", "reload takes the name of one module or function");
+  std::optional<std::string> name;
+  if (!invocation.files.empty()) name = invocation.files.front();
+  const std::vector<std::string> told = files.reload(name);
+  std::string text;
+  for (const std::string& line : told) text += (text.empty() ? "" : "\n") + line;
+  if (text.empty()) text = "no function changed";
+  if (invocation.flag("watch")) {
+    files.watch(name);
+    text += "\nwatching; :reload --stop ends it";
+  }
+  return text;
+}
+
+constexpr Example examples[] = {{"", ":reload M"}, {"", ":reload M --watch"}};
+
+}  // namespace
+
+extern const Command command_reload;
+const Command command_reload{
+    .name = "reload",
+    .summary = "reads the functions again whose text changed in their file",
+    .options = options,
+    .run = run,
+    .examples = examples,
+    .doc =
+        "Functions whose text is as it was stay the very same ones, and so do tensors. What commands made of a "
+        "function that changed is stale; :redo-derived M makes it anew. Statements of the file do not run.",
+    .surfaces = in_session,
+    .arguments = "[NAME]",
+};
+
+}  // namespace relish::commands_reload

@@ -1,0 +1,55 @@
+// The command `:restore`: a session that :save wrote with its values.
+#include <fmt/ranges.h>
+
+#include "shell/commands/subject.h"
+#include "shell/workspace/state_words.h"
+#include "support/counted.h"
+#include "support/failure.h"
+#include "support/value_text.h"
+
+namespace relish::commands_restore {
+namespace {
+
+constexpr Option options[] = {
+    {"overwrite", OptionKind::Flag, "", "in the place of the states that this session has", 0, in_session},
+};
+
+ScriptValue run(Invocation& invocation) {
+  if (invocation.files.empty())
+    fail(ErrorClass::Usage, {}, "restore.path", "restore takes a file: :restore session.rxs");
+  const std::string path = without_quotes(fmt::format("{}", fmt::join(invocation.files, " ")));
+  Workspace& workspace = *invocation.workspace;
+  const std::size_t own = workspace.log().size() - 1;
+  if (own > 0 && !invocation.flag("overwrite")) {
+    fail(
+        ErrorClass::Usage, {}, "restore.session",
+        fmt::format("this session has {} of its own, which would be lost; write :restore FILE --overwrite to "
+                    "lose {}, or begin with relish repl FILE",
+                    counted(own, "state"), own == 1 ? "it" : "them"));
+  }
+  const std::vector<std::string> lost = workspace.restore(path);
+  std::string text = fmt::format("restored {}; now at {}", counted(workspace.log().size() - 1, "state"),
+                                 place_of(workspace, workspace.log().present()));
+  for (const std::string& line : lost) text += "\n" + line;
+  return text;
+}
+
+constexpr Example examples[] = {{"", ":restore session.rxs"}};
+
+}  // namespace
+
+extern const Command command_restore;
+const Command command_restore{
+    .name = "restore",
+    .summary = "goes on with a session that :save wrote into a file of the ending .rxs",
+    .options = options,
+    .run = run,
+    .examples = examples,
+    .doc =
+        "All states are there again, with branches and snapshots. Nothing runs, and a value is read when it is "
+        "used first. Where the file is damaged, what is damaged is missing, and the rest is as it was.",
+    .surfaces = in_session,
+    .arguments = "FILE",
+};
+
+}  // namespace relish::commands_restore

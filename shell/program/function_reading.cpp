@@ -1,0 +1,42 @@
+// The front end asked for a part of a class.
+#include "shell/program/function_reading.h"
+
+#include <filesystem>
+
+#include "frontend/reader.h"
+#include "shell/program/module_files.h"
+#include "shell/program/path_rules.h"
+#include "shell/program/reading.h"
+#include "support/failure.h"
+
+namespace relish {
+
+namespace {
+
+SomeFunctions read_with(std::uint32_t source, const Module& known, ReadOptions options) {
+  options.known_class = &known;
+  SomeFunctions result;
+  ReadResult read = read_script(source, std::move(options), result.warnings);
+  if (read.modules.size() != 1 || read.modules.front()->name != known.name) {
+    fail(ErrorClass::Type, Span{source, 0, 0}, "module.count",
+         fmt::format("found {} modules; expected the class {}", read.modules.size(), known.name));
+  }
+  result.module = read.modules.front();
+  return result;
+}
+
+}  // namespace
+
+SomeFunctions read_some_functions(std::uint32_t source, const Module& known) {
+  return read_with(source, known, {});
+}
+
+SomeFunctions read_some_functions(std::uint32_t source, const Module& known, const std::string& path,
+                                  const Session& session) {
+  ReadOptions options;
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  allow_loads(options, path_rules(session, folder, false), {path});
+  return read_with(source, known, std::move(options));
+}
+
+}  // namespace relish

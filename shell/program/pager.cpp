@@ -1,0 +1,67 @@
+// The pager's process, which reads the text from a pipe.
+#include "shell/program/pager.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+
+namespace relish {
+namespace {
+
+unsigned page_rows = 0;  // 0: nothing is paged
+
+void write_all(int to, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(to, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;  // who has seen enough leaves
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace
+
+void begin_paging(unsigned rows) { page_rows = rows; }
+
+bool goes_to_pager(std::string_view text) {
+  const char* pager = page_rows == 0 ? nullptr : std::getenv("PAGER");
+  return pager && *pager &&
+         std::count(text.begin(), text.end(), '\n') + 1 >= static_cast<std::ptrdiff_t>(page_rows);
+}
+
+bool shown_by_pager(std::string_view text) {
+  // less ends by itself for what is short after all, and keeps colours.
+  const std::string command = std::string("LESS=\"${LESS-FRX}\"; export LESS; ") + std::getenv("PAGER");
+  int ends[2];
+  if (::pipe(ends) != 0) return false;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGINT, SIG_DFL);
+    ::signal(SIGPIPE, SIG_DFL);
+    ::dup2(ends[0], STDIN_FILENO);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    ::_exit(127);
+  }
+  ::close(ends[0]);
+  if (child > 0) {
+    write_all(ends[1], text);
+    write_all(ends[1], "\n");
+  }
+  ::close(ends[1]);
+  if (child < 0) return false;
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    // Ctrl-C is the pager's while it runs.
+  }
+  // One that could not be started has shown nothing.
+  return !WIFEXITED(status) || WEXITSTATUS(status) != 127;
+}
+
+}  // namespace relish

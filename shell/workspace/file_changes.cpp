@@ -1,0 +1,284 @@
+// Comparison of files with what was read from them, and reading of the difference.
+#include "shell/workspace/file_changes.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "frontend/module/module_links.h"
+#include "ir/rewriting/rewrite.h"
+#include "shell/program/function_reading.h"
+#include "shell/program/text_units.h"
+#include "shell/script/libraries.h"
+#include "shell/script/redefinition.h"
+#include "shell/workspace/transform_summary.h"
+#include "shell/workspace/workspace.h"
+#include "support/atomic_file.h"
+#include "support/limits.h"
+#include "support/render.h"
+#include "support/suggest.h"
+
+namespace relish {
+namespace {
+
+std::uint32_t source_of(const GlobalFunction& function) {
+  return std::visit([](const auto& held) { return held->span.file; }, function);
+}
+
+// Texts of the functions in a class, or at top level, by name.
+class UnitTexts {
+ public:
+  UnitTexts(std::shared_ptr<const std::string> text, std::string_view owner)
+      : text_(std::move(text)), units_(text_units(*text_)) {
+    for (std::size_t i = 0; i < units_.size(); ++i)
+      if (units_[i].kind == TextUnit::Kind::Function && units_[i].owner == owner)
+        positions_[units_[i].name] = i;
+  }
+
+  std::optional<std::size_t> find(std::string_view name) const {
+    const auto found = positions_.find(name);
+    return found == positions_.end() ? std::nullopt : std::optional<std::size_t>(found->second);
+  }
+  // Without the blank lines around it.
+  std::string_view text_of(std::size_t unit) const {
+    std::string_view text =
+        std::string_view(*text_).substr(units_[unit].begin, units_[unit].end - units_[unit].begin);
+    while (!text.empty() && std::string_view(" \t\r\n").find(text.back()) != std::string_view::npos)
+      text.remove_suffix(1);
+    while (text.starts_with('\n')) text.remove_prefix(1);
+    return text;
+  }
+  const std::vector<TextUnit>& units() const { return units_; }
+  const std::map<std::string_view, std::size_t>& functions() const { return positions_; }
+
+ private:
+  std::shared_ptr<const std::string> text_;
+  std::vector<TextUnit> units_;
+  std::map<std::string_view, std::size_t> positions_;
+};
+
+// A function that is gone from its file may still be called.
+void refuse_missing_callees(const Module& module, const std::vector<std::string>& removed,
+                            std::uint32_t source) {
+  for (const GlobalFunction& function : module.functions) {
+    const auto* graph = std::get_if<FunctionPtr>(&function);
+    if (!graph) continue;
+    for (const std::string& callee : global_references(**graph)) {
+      if (std::find(removed.begin(), removed.end(), callee) == removed.end()) continue;
+      fail(ErrorClass::Type, Span{source, 0, 0}, "reload.callee",
+           fmt::format("the file has no '{}' any more, and '{}' calls it", printable(callee),
+                       name_of(function)));
+    }
+  }
+}
+
+std::shared_ptr<const std::string> text_of_file(const std::string& path) {
+  std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  return std::make_shared<const std::string>(std::move(text));
+}
+
+}  // namespace
+
+std::optional<FileChanges::FileText> FileChanges::file_of(std::uint32_t source) const {
+  if (const auto whole = whole_.find(source); whole != whole_.end()) return whole->second;
+  const SourceFile* file = Sources::instance().find(source);
+  if (!file || !is_program_path(file->name()) || file->name().starts_with('<')) return std::nullopt;
+  // The text lives as long as the process.
+  return FileText{file->name(),
+                  std::shared_ptr<const std::string>(std::shared_ptr<const void>(), &file->text())};
+}
+
+// Functions that a command made come from other functions, and from no file.
+bool FileChanges::is_own(const GlobalFunction& function, const std::string& path) const {
+  if (workspace_.origins().of(function)) return false;
+  const auto file = file_of(source_of(function));
+  return file && file->path == path;
+}
+
+std::optional<FileChanges::FileText> FileChanges::file_of_module(const ModulePtr& module) const {
+  for (const GlobalFunction& function : module->functions) {
+    if (workspace_.origins().of(function)) continue;
+    if (auto file = file_of(source_of(function))) return file;
+  }
+  return std::nullopt;
+}
+
+// --- Reading.
+
+ModulePtr FileChanges::read_changed(const ModulePtr& module, const FileText& file, const std::string& text) {
+  const auto now = std::make_shared<const std::string>(text);
+  const UnitTexts fresh(now, module->name);
+  std::map<std::uint32_t, UnitTexts> before;  // by source
+  std::vector<bool> wanted(fresh.units().size());
+  std::vector<std::string> removed;
+  bool any = false;
+  for (const GlobalFunction& function : module->functions) {
+    if (!is_own(function, file.path)) continue;
+    const std::uint32_t source = source_of(function);
+    const auto known = before.try_emplace(source, file_of(source)->text, module->name).first;
+    const auto old = known->second.find(name_of(function));
+    if (!old) continue;  // it was linked in
+    const auto unit = fresh.find(name_of(function));
+    if (!unit) {
+      removed.push_back(name_of(function));
+    } else if (fresh.text_of(*unit) != known->second.text_of(*old)) {
+      wanted[*unit] = any = true;
+    }
+  }
+  for (const auto& [name, unit] : fresh.functions())
+    if (!module->find(name)) wanted[unit] = any = true;
+  if (!any && removed.empty()) return module;
+  Module result = *module;
+  for (const std::string& name : removed) result.remove(name);
+  // Imports and constants are read with it, other classes and functions are not.
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const TextUnit& unit = fresh.units()[i];
+    wanted[i] = wanted[i] ||
+                (unit.kind == TextUnit::Kind::Other && (unit.owner.empty() || unit.owner == module->name)) ||
+                (unit.kind == TextUnit::Kind::Class && unit.name == module->name);
+  }
+  const std::uint32_t source = Sources::instance().add(file.path, text_of_units(*now, fresh.units(), wanted));
+  whole_[source] = {file.path, now};
+  std::vector<GlobalFunction> functions;
+  if (any) {
+    const SomeFunctions read = read_some_functions(source, result, file.path, workspace_.session());
+    workspace_.session().report(read.warnings);
+    functions.assign(read.module->functions.begin(), read.module->functions.end());
+  }
+  const ModulePtr made = with_functions(result, functions, Span{source, 0, 0});
+  if (!removed.empty()) refuse_missing_callees(*made, removed, source);
+  return made;
+}
+
+std::optional<std::string> FileChanges::reload_module(const std::string& name, const ModulePtr& module) {
+  const auto file = file_of_module(module);
+  if (!file) return std::nullopt;
+  const auto text = text_of_file(file->path);
+  ModulePtr now;
+  if (library_of(module)) {
+    // Its functions of the script are bound to the text as a whole.
+    if (*text == *file->text) return std::nullopt;
+    now = with_known_functions(workspace_.script().load_module(file->path, {}), *module);
+  } else {
+    now = read_changed(module, *file, *text);
+  }
+  if (now == module) return std::nullopt;
+  TransformCall call;
+  call.command = "reload";
+  call.whole_module = true;
+  call.before = module;
+  call.after = now;
+  workspace_.rebind_module(name, now, ":reload " + name);
+  return fmt::format("{}: {}", name, transform_summary(call, workspace_.origins()));
+}
+
+// They are declared anew, as a text that is typed declares them.
+std::optional<std::string> FileChanges::reload_free_functions(const std::set<std::string>& names) {
+  const ModulePtr functions = workspace_.script().free_functions();
+  if (!functions) return std::nullopt;
+  std::map<std::string, std::set<std::string>> by_path;
+  for (const GlobalFunction& function : functions->functions) {
+    if (!names.empty() && !names.contains(name_of(function))) continue;
+    if (const auto file = file_of(source_of(function)); file && is_own(function, file->path))
+      by_path[file->path].insert(name_of(function));
+  }
+  workspace_.settle();
+  std::string told;
+  for (const auto& [path, own] : by_path) {
+    const auto now = text_of_file(path);
+    const UnitTexts fresh(now, "");
+    std::vector<bool> wanted(fresh.units().size());
+    std::vector<std::string> changed;
+    for (const std::string& name : own) {
+      const auto file = file_of(source_of(*functions->find(name)));
+      const UnitTexts before(file->text, "");
+      const auto old = before.find(name), unit = fresh.find(name);
+      if (!old || !unit || before.text_of(*old) == fresh.text_of(*unit)) continue;
+      wanted[*unit] = true;
+      changed.push_back(name);
+    }
+    if (changed.empty()) continue;
+    const std::string text = text_of_units(*now, fresh.units(), wanted);
+    workspace_.run(path, text);
+    const GlobalFunction& declared = *workspace_.script().free_functions()->find(changed.front());
+    whole_[source_of(declared)] = {path, now};
+    for (const std::string& name : changed) told += (told.empty() ? "~ " : ", ") + name;
+  }
+  return told.empty() ? std::nullopt : std::optional<std::string>(told);
+}
+
+std::vector<std::string> FileChanges::reload(const std::optional<std::string>& name) {
+  std::vector<std::string> told;
+  const auto tell = [&](const std::optional<std::string>& line) {
+    if (line) told.push_back(*line);
+  };
+  Environment& environment = workspace_.script().environment();
+  if (name) {
+    const ScriptValue* value = environment.find(*name);
+    const auto* module = value ? value->as<ModulePtr>() : nullptr;
+    const auto* function = value ? value->as<FunctionReference>() : nullptr;
+    const bool known = (module && file_of_module(*module)) ||
+                       (function && file_of(source_of(*function->module->find(function->name))));
+    if (!known) {
+      fail(ErrorClass::Usage, {}, "reload.subject",
+           fmt::format("reload: '{}' is {}; expected a module or free function that a file declares{}",
+                       printable(*name), value ? describe(*value) : "not bound",
+                       value ? "" : did_you_mean(*name, environment.names())));
+    }
+    tell(module ? reload_module(*name, *module) : reload_free_functions({*name}));
+    return told;
+  }
+  for (const std::string& each : environment.names()) {
+    if (kind_name(*environment.peek(each)) != "module" || environment.peek(each)->is_unread()) continue;
+    tell(reload_module(each, *environment.find(each)->as<ModulePtr>()));
+  }
+  tell(reload_free_functions({}));
+  return told;
+}
+
+// --- Watching.
+
+FileChanges::Seen FileChanges::seen_of(const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) return {};
+  constexpr std::int64_t second = 1'000'000'000;
+  return {info.st_mtim.tv_sec * second + info.st_mtim.tv_nsec, static_cast<std::uint64_t>(info.st_size)};
+}
+
+std::set<std::string> FileChanges::paths_of(const std::optional<std::string>& name) const {
+  std::set<std::string> paths;
+  const Environment& environment = workspace_.script().environment();
+  for (const std::string& each : environment.names()) {
+    if ((name && each != *name) || environment.peek(each)->is_unread()) continue;
+    const ScriptValue& value = *environment.find(each);
+    std::optional<FileText> file;
+    if (const auto* module = value.as<ModulePtr>()) file = file_of_module(*module);
+    if (const auto* function = value.as<FunctionReference>())
+      file = file_of(source_of(*function->module->find(function->name)));
+    if (file) paths.insert(file->path);
+  }
+  return paths;
+}
+
+void FileChanges::watch(const std::optional<std::string>& name) {
+  if (std::find(watched_.begin(), watched_.end(), name) == watched_.end()) watched_.push_back(name);
+  for (const std::string& path : paths_of(name)) seen_[path] = seen_of(path);
+}
+
+bool FileChanges::changed() {
+  bool any = false;
+  for (const auto& name : watched_) {
+    for (const std::string& path : paths_of(name)) {
+      const Seen now = seen_of(path);
+      const auto [known, fresh] = seen_.emplace(path, now);
+      any |= !fresh && !(known->second == now);
+      known->second = now;
+    }
+  }
+  return any;
+}
+
+std::vector<std::optional<std::string>> FileChanges::watched() const { return watched_; }
+
+}  // namespace relish

@@ -1,0 +1,62 @@
+// What changed in the files that modules and free functions of a session come from. Only functions whose text
+// is another one are read again; all others stay the very same.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "shell/workspace/origins.h"
+
+namespace relish {
+
+class Workspace;
+
+class FileChanges {
+ public:
+  explicit FileChanges(Workspace& workspace) : workspace_(workspace) {}
+
+  // Reads what changed of the module or free function that the name stands for; all of them without a name.
+  // Lines that tell what it did, none where nothing changed. UsageError for a name that no file declares; the
+  // errors of the text, and then nothing has changed.
+  std::vector<std::string> reload(const std::optional<std::string>& name);
+  // From now on `changed` tells whether a file is another one than when it was read last.
+  void watch(const std::optional<std::string>& name);
+  void watch_nothing() { watched_.clear(); }
+  bool watches() const { return !watched_.empty(); }
+  bool changed();
+  // The names to be read again, in the order in which they were given; none stands for all.
+  std::vector<std::optional<std::string>> watched() const;
+
+ private:
+  struct FileText {
+    std::string path;
+    std::shared_ptr<const std::string> text;
+  };
+  // The file and whole text that a source was read from; nothing for what was typed.
+  std::optional<FileText> file_of(std::uint32_t source) const;
+  std::optional<FileText> file_of_module(const ModulePtr& module) const;
+  std::optional<std::string> reload_module(const std::string& name, const ModulePtr& module);
+  std::optional<std::string> reload_free_functions(const std::set<std::string>& names);
+  ModulePtr read_changed(const ModulePtr& module, const FileText& file, const std::string& text);
+  bool is_own(const GlobalFunction& function, const std::string& path) const;
+  std::set<std::string> paths_of(const std::optional<std::string>& name) const;
+
+  Workspace& workspace_;
+  // Of sources that hold a part of a file: the whole.
+  std::map<std::uint32_t, FileText> whole_;
+  struct Seen {
+    std::int64_t nanoseconds = 0;
+    std::uint64_t bytes = 0;
+    bool operator==(const Seen&) const = default;
+  };
+  static Seen seen_of(const std::string& path);
+  std::map<std::string, Seen> seen_;  // of the watched files
+  std::vector<std::optional<std::string>> watched_;
+};
+
+}  // namespace relish

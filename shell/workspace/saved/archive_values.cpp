@@ -1,0 +1,271 @@
+// Decoding of values.
+#include "shell/workspace/saved/archive_values.h"
+
+#include <bit>
+#include <charconv>
+
+#include "frontend/reader.h"
+#include "ir/printer/printer.h"
+#include "shell/program/function_reading.h"
+#include "shell/script/script.h"
+#include "shell/script/unread_value.h"
+#include "shell/workspace/saved/archive_lines.h"
+#include "support/interrupt.h"
+#include "support/render.h"
+#include "support/value_text.h"
+
+namespace relish {
+namespace {
+
+using nlohmann::json;
+
+class ValueOfArchive final : public UnreadValue {
+ public:
+  ValueOfArchive(std::shared_ptr<ArchiveValues> values, std::string name, json json, std::string kind,
+                 std::string overview)
+      : UnreadValue(std::move(kind), std::move(overview)),
+        values_(std::move(values)),
+        name_(std::move(name)),
+        json_(std::move(json)) {}
+
+ protected:
+  ScriptValue read() const override {
+    try {
+      return values_->read(json_);
+    } catch (Failure& failure) {
+      failure.note({}, fmt::format("it is of the value of '{}'; :undo or a new value goes on without it",
+                                   printable(name_)));
+      throw;
+    }
+  }
+
+ private:
+  std::shared_ptr<ArchiveValues> values_;
+  std::string name_;
+  json json_;
+};
+
+std::string text_of_digits(const std::string& digits) {
+  std::string text;
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+    unsigned byte = 0;
+    std::from_chars(digits.data() + i, digits.data() + i + 2, byte, 16);
+    text += static_cast<char>(byte);
+  }
+  return text;
+}
+
+double real_of_digits(const std::string& digits) {
+  std::uint64_t bits = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), bits, 16);
+  return std::bit_cast<double>(bits);
+}
+
+bool is_plain(const json& value) {
+  return !value.is_object() || value.contains("bits") || value.contains("bytes") || value.contains("shape") ||
+         value.contains("range");
+}
+
+}  // namespace
+
+ArchiveValues::ArchiveValues(const std::string& path, LoadModule load) : file_(path), load_(std::move(load)) {
+  for (const auto& [number, text] : file_.lines("origin")) {
+    const json origin = json::parse(text, nullptr, false);
+    if (origin.is_object() && origin.contains("of")) origin_lines_.emplace(origin["of"], number);
+  }
+}
+
+void ArchiveValues::damaged(std::string_view what) const {
+  data_failure(file_.path(), "session.damaged",
+               fmt::format("{} is not as it was written; the rest of the session is as it was", what));
+}
+
+json ArchiveValues::line(std::string_view kind, std::size_t number) const {
+  const auto text = file_.line(kind, number);
+  json parsed = text ? json::parse(*text, nullptr, false) : json();
+  if (!parsed.is_object()) damaged(fmt::format("{} {}", kind, number));
+  return parsed;
+}
+
+ScriptValue ArchiveValues::value_of(const std::string& name, const json& entry) {
+  if (is_plain(entry.at(0))) return read(entry.at(0));
+  return unread(name, entry.at(0), entry.at(1), entry.at(2));
+}
+
+ScriptValue ArchiveValues::unread(const std::string& name, const json& json, std::string kind,
+                                  std::string overview) {
+  return ScriptValue(UnreadValuePtr(std::make_shared<const ValueOfArchive>(
+      shared_from_this(), name, json, std::move(kind), std::move(overview))));
+}
+
+ScriptValue ArchiveValues::read(const json& value, int depth) {
+  if (depth > static_cast<int>(most_value_nesting)) damaged("a value that nests too deep");
+  try {
+    if (value.is_null()) return {};
+    if (value.is_boolean()) return value.get<bool>();
+    if (value.is_number_integer()) return value.get<std::int64_t>();
+    if (value.is_number_float()) return value.get<double>();
+    if (value.is_string()) return value.get<std::string>();
+    if (value.contains("bits")) return real_of_digits(value["bits"]);
+    if (value.contains("bytes")) return text_of_digits(value["bytes"]);
+    if (value.contains("shape")) return ShapeValue{value["shape"].get<Shape>()};
+    if (value.contains("range")) {
+      const auto& of = value["range"];
+      return ScriptRange{of.at(0), of.at(1), of.at(2)};
+    }
+    if (value.contains("tensor")) return tensor(value["tensor"]);
+    if (value.contains("module")) return module(value["module"]);
+    if (value.contains("part")) return read_part(value["part"], depth);
+    if (value.contains("function")) {
+      const ModulePtr owner = module(value["of"]);
+      const std::string name = value["function"];
+      if (!owner->find(name)) damaged(fmt::format("the function '{}'", printable(name)));
+      return FunctionReference{owner, name};
+    }
+    return read_function(value, depth);
+  } catch (const json::exception&) {
+    damaged("a value");
+  }
+}
+
+ScriptValue ArchiveValues::read_part(std::size_t number, int depth) {
+  poll_interrupt();
+  const json part = line("part", number);
+  if (part.contains("text")) return read(part["text"], depth);
+  std::vector<ScriptValue> items;
+  const bool is_dict = part.contains("dict"), is_tuple = part.contains("tuple");
+  for (const json& item : part.at(is_dict ? "dict" : is_tuple ? "tuple" : "list"))
+    items.push_back(read(item, depth + 1));
+  if (is_tuple) return ScriptValue::tuple(std::move(items));
+  if (!is_dict) return ScriptValue::list(std::move(items));
+  std::vector<std::pair<ScriptValue, ScriptValue>> entries;
+  for (std::size_t i = 0; i + 1 < items.size(); i += 2)
+    entries.emplace_back(std::move(items[i]), std::move(items[i + 1]));
+  return ScriptValue::dict(std::move(entries));
+}
+
+Tensor ArchiveValues::tensor(std::size_t number) const {
+  const std::string what = fmt::format("tensor {}", number);
+  const json form = line("tensor", number);
+  const auto dtype = dtype_from_name(form.at("dtype").get<std::string>());
+  if (!dtype) damaged(what);
+  const Shape shape = form.at("shape").get<Shape>();
+  checked_element_count(shape, file_.path(), 0);
+  Tensor tensor = Tensor::empty(*dtype, shape);
+  const auto bytes = static_cast<std::uint64_t>(tensor.byte_size());
+  const bool there = file_.read_values(form.at("at"), tensor.mutable_data(), bytes);
+  if (!there || checksum_of(tensor.data(), bytes) != form.at("crc").get<std::uint32_t>()) damaged(what);
+  return tensor;
+}
+
+// A definition binds its name in a script of its own, and nothing else runs.
+ScriptValue ArchiveValues::read_function(const json& value, int depth) {
+  Settings settings;
+  settings.quiet = true;
+  Session session(settings, std::make_unique<StringOutput>());
+  ScriptOptions options;
+  options.confined = true;
+  Script script(session, options);
+  std::string name, text;
+  if (value.contains("method")) {
+    script.environment().set("self", read(value.at("self"), depth + 1));
+    name = "value";
+    text = "value = self." + value["method"].get<std::string>() + "\n";
+  } else {
+    name = value.at("name");
+    text = value.at("def");
+  }
+  script.run_text(file_.path(), text);
+  const ScriptValue* made = script.environment().find(name);
+  if (!made) damaged("a function");
+  return *made;
+}
+
+// --- Modules.
+
+ModulePtr ArchiveValues::module(std::size_t number) {
+  // From the one that stands whole to this one.
+  std::vector<std::pair<std::size_t, json>> chain;
+  ModulePtr base;
+  for (std::size_t at = number;;) {
+    if (const auto known = modules_.find(at); known != modules_.end()) {
+      base = known->second;
+      break;
+    }
+    chain.emplace_back(at, line("module", at));
+    const json& form = chain.back().second;
+    if (!form.contains("base")) break;
+    const std::size_t before = form["base"];
+    if (before >= at) damaged(fmt::format("module {}", at));
+    at = before;
+  }
+  for (auto step = chain.rbegin(); step != chain.rend(); ++step) {
+    try {
+      base = read_module_line(step->second, step->first, base);
+    } catch (const json::exception&) {
+      damaged(fmt::format("module {}", step->first));
+    }
+    modules_[step->first] = base;
+    add_origins(step->first);
+  }
+  return base;
+}
+
+ModulePtr ArchiveValues::read_module_line(const json& form, std::size_t number, const ModulePtr& base) const {
+  const std::string what = fmt::format("module {}", number);
+  const std::string entry = module_entry(number);
+  const std::string text = file_.text(entry, form.at("bytes"));
+  if (text.size() != form.at("bytes").get<std::size_t>() ||
+      checksum_of(text.data(), text.size()) != form.at("crc").get<std::uint32_t>())
+    damaged(what);
+  ModulePtr part = base;
+  if (!text.empty()) {
+    const std::string name = fmt::format("{}:{}", file_.path(), entry);
+    part = form.contains("base") ? read_some_functions(Sources::instance().add(name, text), *base).module
+                                 : read_module(name, text);
+  }
+  if (!part) damaged(what);
+  Module whole = *part;
+  whole.functions = {};
+  for (const json& function : form.at("functions")) {
+    const std::string name = function;
+    const GlobalFunction* found = part->find(name);
+    if (!found && base) found = base->find(name);
+    if (!found) damaged(fmt::format("the function '{}' of {}", printable(name), what));
+    whole.functions.push_back(*found);
+  }
+  const auto made = std::make_shared<const Module>(std::move(whole));
+  if (!form.contains("file")) return made;
+  // Its functions of the script stand in the file that it was loaded from, if that is as it was.
+  try {
+    const ModulePtr loaded = load_(form["file"].get<std::string>());
+    if (print(*loaded) == print(*made)) return loaded;
+  } catch (const Failure& failure) {
+    if (failure.error_class() == ErrorClass::Interrupted) throw;
+  }
+  return made;
+}
+
+void ArchiveValues::add_origins(std::size_t number) {
+  const auto [first, last] = origin_lines_.equal_range(number);
+  for (auto at = first; at != last; ++at) {
+    try {
+      const json form = line("origin", at->second);
+      const GlobalFunction* function = modules_.at(number)->find(form.at("function").get<std::string>());
+      const GlobalFunction* source =
+          module(form.at("source_of"))->find(form.at("source_function").get<std::string>());
+      if (!function || !source) continue;
+      Origin origin{*function,    form.at("command"),
+                    std::nullopt, form.at("source"),
+                    *source,      form.at("input").get<std::size_t>()};
+      if (form.contains("options")) origin.options = form["options"].get<std::string>();
+      origins_->add(std::move(origin));
+    } catch (const json::exception&) {
+      continue;  // nobody knows where it came from
+    } catch (const Failure& failure) {
+      if (failure.error_class() == ErrorClass::Interrupted) throw;
+    }
+  }
+}
+
+}  // namespace relish

@@ -1,0 +1,177 @@
+// Files that change while a session uses their functions: what changed is read again, all else stays.
+#include <catch2/catch.hpp>
+
+#include <chrono>
+
+#include "shell/program/text_units.h"
+#include "tests/unit/shell/session_harness.h"
+#include "tests/unit/temporary_folder.h"
+
+using namespace relish;
+using relish::testing::SessionHarness;
+using relish::testing::TemporaryFolder;
+
+namespace {
+
+std::string file_class_of(const std::string& body) {
+  return "# A file.\nfrom tvm.script import relax as R, ir as I\nfactor = 3\n\n@I.ir_module\nclass M:\n" +
+         body;
+}
+std::string file_function(const std::string& name, const std::string& value) {
+  return "    @R.function\n    def " + name + "(x: R.Tensor((2,), \"float32\")):\n        y = " + value +
+         "\n        return y\n\n";
+}
+
+const GlobalFunction& held_function(SessionHarness& session, const std::string& name) {
+  return *(*session.workspace().script().environment().find("M")->as<ModulePtr>())->find(name);
+}
+
+}  // namespace
+
+TEST_CASE("a text is cut into its classes and functions") {
+  const std::string text =
+      "import a\nx = \"\"\"\ndef no(): pass\n\"\"\"\n\n# above\n@I.ir_module\nclass M:\n    n = [1,\n"
+      "2]\n    @R.function\n    def f(a):\n        # inside\n\n        return a\n    # of g\n    def g(a): return "
+      "a\n\ndef h(a,\n      b):\n    return 'def k():'\n";
+  std::string found;
+  for (const TextUnit& unit : text_units(text)) {
+    const char* kinds[] = {"class", "function", "other"};
+    found += fmt::format("{} {}.{} '{}'\n", kinds[static_cast<int>(unit.kind)], unit.owner, unit.name,
+                         text.substr(unit.begin, 12));
+  }
+  CHECK(found ==
+        "other . 'import a\nx ='\n"
+        "other . 'x = \"\"\"\ndef '\n"
+        "class .M '\n# above\n@I.'\n"
+        "other M. '    n = [1,\n'\n"
+        "function M.f '    @R.funct'\n"
+        "function M.g '    # of g\n '\n"
+        "function .h '\ndef h(a,\n  '\n");
+}
+
+TEST_CASE("reload reads the functions whose text changed, and no others") {
+  TemporaryFolder folder;
+  const std::string path = folder.file("m.relish");
+  const auto put = [&](const std::string& body) { folder.put("m.relish", file_class_of(body)); };
+  put(file_function("helper", "R.exp(x)") + file_function("main", "M.helper(x)") +
+      file_function("other", "R.abs(x)"));
+  SessionHarness session;
+  session("M = load('" + path + "')");
+  session("w = rand((5,))\nM = gradient(M.main, wrt=['x'])\n");
+  const GlobalFunction other = held_function(session, "other"), main = held_function(session, "main");
+  const std::string w = session("w");
+  CHECK(session(":reload M") == "no function changed\n");
+
+  put(file_function("helper", "R.exp(x)") +
+      file_function("main", "R.multiply(M.helper(x), R.const(2.0, \"float32\"))") +
+      file_function("other", "R.abs(x)"));
+  CHECK(session(":reload M") == "M: ~ main  stale: main_adjoint (made from main in [2])\n");
+  CHECK(held_function(session, "other") == other);
+  CHECK_FALSE(held_function(session, "main") == main);
+  CHECK(session("w") == w);
+  CHECK(session("M.main(zeros((2,)))") == "float32 (2,)\n[2, 2]\n");
+  CHECK(session(":reload") == "no function changed\n");
+
+  // Added, removed; what the whole file says holds for the part: its constants, its imports.
+  put(file_function("helper", "R.exp(x)") +
+      file_function("main", "R.multiply(M.fresh(x), R.const(2.0, \"float32\"))") +
+      file_function("fresh", "R.multiply(x, R.const(factor, \"float32\"))"));
+  CHECK(session(":reload M").starts_with("M: + fresh  ~ main  - other"));
+  CHECK(session("M.main(ones((2,)))") == "float32 (2,)\n[6, 6]\n");
+  // Back over the file's changes, and forward again.
+  CHECK(session(":undo").starts_with("now at state"));
+  CHECK(session("M.main(zeros((2,)))") == "float32 (2,)\n[2, 2]\n");
+  CHECK(session(":reload M").starts_with("M: + fresh  ~ main  - other"));
+
+  // A fault changes nothing, and is told at its line.
+  const std::string before = testing::content_of(session.workspace().state());
+  put(file_function("helper", "R.exp(x)") + file_function("main", "R.nothing(x)"));
+  const std::string told = session.with_errors(":reload M");
+  CHECK(told.find("m.relish:13:13: error") != std::string::npos);
+  CHECK(testing::content_of(session.workspace().state()) == before);
+  put(file_function("main", "R.multiply(M.helper(x), x)"));
+  CHECK(session(":reload M").find("the file has no 'helper' any more") != std::string::npos);
+  CHECK(testing::content_of(session.workspace().state()) == before);
+  CHECK(session(":reload w").starts_with("UsageError"));
+  CHECK(session(":reload nowhere").starts_with("UsageError"));
+}
+
+TEST_CASE("a callee whose type changed takes its callers along") {
+  TemporaryFolder folder;
+  const std::string path = folder.file("m.relish");
+  folder.put("m.relish",
+             file_class_of(file_function("helper", "R.exp(x)") + file_function("main", "M.helper(x)")));
+  SessionHarness session;
+  session("M = load('" + path + "')");
+  folder.put("m.relish",
+             file_class_of(file_function("helper", "R.sum(x)") + file_function("main", "M.helper(x)")));
+  CHECK(session(":reload M") == "M: ~ helper, main\n");
+  CHECK(session("M.main(ones((2,)))") == "float32 () 2\n");
+}
+
+TEST_CASE("free functions and functions of the script are reloaded, and files watched") {
+  TemporaryFolder folder;
+  const std::string path = folder.file("f.relish");
+  const auto text = [](const std::string& op) {
+    return "k = 1\n@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n    return R." + op +
+           "(x)\n\n@R.function\ndef g(x: R.Tensor((2,), \"float32\")):\n    y = f(x)\n    return y\n";
+  };
+  folder.put("f.relish", text("exp"));
+  SessionHarness session;
+  session.inputs().run_file(path);
+  session("k = 7");
+  CHECK(session(":reload f --watch") == "no function changed\nwatching; :reload --stop ends it\n");
+  CHECK_FALSE(session.inputs().files_changed());
+  folder.put("f.relish", text("negative") + "# longer\n");
+  CHECK(session.inputs().files_changed());
+  session.inputs().reload_changed();
+  CHECK(session("g(ones((2,)))") == "float32 (2,)\n[-1, -1]\n");
+  CHECK(session("k") == "7\n");
+  CHECK(session(":reload --stop") == "no file is watched any more\n");
+  CHECK(session(":reload --stop") == "no file was watched\n");
+
+  const auto library = [](const char* n) {
+    return std::string(
+               "@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n    return R.exp(x)\n\ndef n():\n    "
+               "return ") +
+           n + "\n";
+  };
+  const std::string lib = folder.put("lib.relish", library("1"));
+  session("lib = load('" + lib + "')");
+  CHECK(session("lib.n()") == "1\n");
+  folder.put("lib.relish", library("2"));
+  session(":reload lib");
+  CHECK(session("lib.n()") == "2\n");
+}
+
+TEST_CASE("one function of a large file is read again in no time") {
+  TemporaryFolder folder;
+  const auto text = [](int changed) {
+    std::string body;
+    for (int i = 0; i < 1000; ++i) {
+      std::string lines = "    @R.function\n    def f" + std::to_string(i) +
+                          "(x: R.Tensor((8, 8), \"float32\")):\n        y0 = R.exp(x)\n";
+      for (int line = 1; line < 24; ++line)
+        lines += fmt::format("        y{} = R.{}(y{}, x)\n", line,
+                             line == 20 && i == 500 && changed > 0 ? "subtract" : "add", line - 1);
+      body += lines + (i == 500 ? fmt::format("        # {}\n", changed) : "") + "        return y23\n\n";
+    }
+    return file_class_of(body);
+  };
+  const std::string path = folder.put("m.relish", text(0));
+  REQUIRE(text(0).size() > 700'000);
+  SessionHarness session;
+  session("M = load('" + path + "')");
+  double best = 1e9;
+  for (int round = 1; round <= 5; ++round) {
+    folder.put("m.relish", text(round));
+    const auto start = std::chrono::steady_clock::now();
+    const std::string told = session(":reload M");
+    best = std::min(
+        best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    CHECK(told == (round == 1 ? "M: ~ f500\n" : "M: no function changed\n"));
+  }
+  INFO(best << " ms");
+  // 20 ms on a machine that does nothing else.
+  CHECK(best < 100);
+}

@@ -1,0 +1,149 @@
+// Sessions of many states and functions: what they hold, how long a step takes, and that no byte of a paste
+// is lost.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "shell/repl/completion/completion.h"
+#include "shell/repl/editor/terminal_keys.h"
+#include "tests/unit/shell/session_harness.h"
+
+using namespace relish;
+using relish::testing::SessionHarness;
+
+namespace {
+
+std::string scale_function_text(int number, int lines, std::string_view last) {
+  std::string text = "@R.function\ndef f" + std::to_string(number) +
+                     "(x: R.Tensor((8, 8), \"float32\")):\n    y0 = R.exp(x)\n";
+  for (int line = 1; line < lines; ++line)
+    text += fmt::format("    y{} = R.{}(y{}, x)\n", line, line + 1 == lines ? last : "add", line - 1);
+  return text + fmt::format("    return y{}\n\n", lines - 1);
+}
+
+std::string scale_functions_text(int count, int lines) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += scale_function_text(i, lines, "add");
+  return text;
+}
+
+double scale_milliseconds(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+double resident_megabytes() {
+  std::ifstream file("/proc/self/statm");
+  double all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<double>(::sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
+// Bytes as a terminal sends them, in blocks of any size, in the place of standard input.
+class TypedBytes {
+ public:
+  explicit TypedBytes(std::string bytes, std::mt19937& random) : before_(::dup(STDIN_FILENO)) {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    ::dup2(ends[0], STDIN_FILENO);
+    ::close(ends[0]);
+    const std::size_t most = 1 + random() % 5000;
+    writer_ = std::thread([bytes = std::move(bytes), out = ends[1], most] {
+      for (std::size_t at = 0; at < bytes.size();) {
+        const ssize_t written = ::write(out, bytes.data() + at, std::min(most, bytes.size() - at));
+        if (written <= 0) break;
+        at += static_cast<std::size_t>(written);
+      }
+      ::close(out);
+    });
+  }
+  ~TypedBytes() {
+    writer_.join();
+    ::dup2(before_, STDIN_FILENO);
+    ::close(before_);
+  }
+
+ private:
+  int before_;
+  std::thread writer_;
+};
+
+}  // namespace
+
+TEST_CASE("no byte of a paste is lost") {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  std::mt19937 random(7);
+  const std::vector<std::string> parts = {"a",      "x = 1", "\r", "\t", " ",        "ü", "語",   "🙂",
+                                          "\x1b[A", "\x1b",  "\"", "#",  "\x03\x04", "[", "200~", "\x7f"};
+  for (int i = 0; i < 1000; ++i) {
+    std::string sent;
+    const std::size_t count = random() % 400;
+    for (std::size_t part = 0; part < count; ++part) sent += parts[random() % parts.size()];
+    std::string wanted;
+    for (const char c : sent) wanted += c == '\r' ? "\n" : c == '\t' ? "    " : std::string(1, c);
+    while (wanted.ends_with('\n')) wanted.pop_back();
+    const TypedBytes typed(paste_mark + sent + paste_end_mark + "k", random);
+    wchar_t key = 0;
+    std::string mark, text;
+    while (mark != paste_mark) {
+      REQUIRE(read_key(key, [] {}) == KeyEvent::Character);
+      mark += static_cast<char>(key);
+    }
+    REQUIRE(read_paste(text, [] {}) == KeyEvent::Character);
+    INFO("paste " << i);
+    REQUIRE(text == wanted);
+    // And nothing of what follows it.
+    REQUIRE(read_key(key, [] {}) == KeyEvent::Character);
+    REQUIRE(key == L'k');
+  }
+}
+
+TEST_CASE("a step back among 1,000 functions takes no time") {
+  SessionHarness session;
+  session(scale_functions_text(1000, 3));
+  for (int i = 0; i < 20; ++i) session(scale_function_text(500, 3 + i, "multiply"));
+  double best = 1e9;
+  for (int i = 0; i < 10; ++i) best = std::min(best, scale_milliseconds([&] { session(":undo"); }));
+  INFO(best << " ms");
+  // 5 ms on a machine that does nothing else.
+  CHECK(best <= 25);
+}
+
+TEST_CASE("1,000 states of a large module take no more than three times its memory", "[.][full]") {
+  SessionHarness session;
+  const double before = resident_megabytes();
+  const std::string text = scale_functions_text(1000, 36);
+  REQUIRE(text.size() > 1'000'000);
+  session(text);
+  const double module = resident_megabytes() - before;
+  for (int i = 0; i < 1000; ++i) session(scale_function_text(i, 36, i % 2 == 0 ? "multiply" : "subtract"));
+  const double all = resident_megabytes() - before;
+  WARN("module " << module << " MB, with 1,000 states " << all << " MB");
+  REQUIRE(session.workspace().log().size() == 1002);
+  CHECK(all <= 3 * module);
+  double best = 1e9;
+  for (int i = 0; i < 10; ++i) best = std::min(best, scale_milliseconds([&] { session(":undo"); }));
+  WARN("undo " << best << " ms");
+  CHECK(best <= 5);
+}
+
+TEST_CASE("candidates come at once in a large session", "[.][full]") {
+  SessionHarness session;
+  session(scale_functions_text(1000, 100));
+  session("x = ones((2, 3))");
+  std::vector<double> times;
+  for (int i = 0; i < 200; ++i) {
+    const std::string text =
+        i % 2 == 0 ? fmt::format("f{}", i) : "y = R.nn.relu(x) + f" + std::to_string(i) + "(";
+    times.push_back(scale_milliseconds([&] { complete(session.workspace(), text); }));
+  }
+  std::sort(times.begin(), times.end());
+  WARN("p99 of completion " << times[197] << " ms");
+  CHECK(times[197] <= 10);
+}
