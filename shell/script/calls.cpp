@@ -356,6 +356,19 @@ ScriptValue ScriptCalls::call_namespace(const std::string& path, const std::vect
   return operators_.call(name, arguments, span);
 }
 
+namespace {
+
+// "3: x, w, b": how many parameters, and which.
+std::string listed(const std::vector<CallParameter>& parameters) {
+  constexpr std::size_t most = 12;
+  std::string text = std::to_string(parameters.size());
+  for (std::size_t i = 0; i < std::min(parameters.size(), most); ++i)
+    text += (i == 0 ? ": " : ", ") + parameters[i].name;
+  return parameters.size() > most ? text + ", …" : text;
+}
+
+}  // namespace
+
 ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::vector<NamedValue> arguments,
                                        Span span) {
   std::vector<CallParameter> parameters = call_parameters(*function.module, function.name);
@@ -377,7 +390,7 @@ ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::v
       fail(ErrorClass::Usage, arguments[i].span, "call.arguments",
            arguments[i].name.empty()
                ? fmt::format("{}: found {}; expected {}", function.name,
-                             counted(arguments.size(), "argument"), parameters.size())
+                             counted(arguments.size(), "argument"), listed(parameters))
                : fmt::format("{}: unknown argument '{}'{}", function.name, arguments[i].name,
                              did_you_mean(arguments[i].name, names)));
     }
@@ -393,7 +406,7 @@ ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::v
     if (!given[i]) {
       fail(ErrorClass::Usage, span, "call.arguments",
            fmt::format("{}: the argument '{}' is missing; it takes {}", function.name, parameters[i].name,
-                       parameters.size()));
+                       listed(parameters)));
     }
     places.push_back(given[i]->span);
     const Type& wanted = parameters[i].type;

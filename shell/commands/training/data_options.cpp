@@ -201,6 +201,26 @@ DataSet data_set(const Invocation& invocation, std::string_view option, const Da
   return data;
 }
 
+void take_targets_as_floats(DataSet& data, const Function& function,
+                            const std::vector<std::string>& targets) {
+  for (std::size_t i = 0; i < std::min(targets.size(), data.targets.size()); ++i) {
+    Column& column = data.targets[i];
+    const auto param = std::find_if(function.params.begin(), function.params.end(),
+                                    [&](const Var& each) { return each.name() == targets[i]; });
+    const TensorType* type = param == function.params.end() ? nullptr : param->type().tensor();
+    if (!type || !type->dtype || !is_float(*type->dtype) || !column.in_memory()) continue;
+    const Tensor& given = column.tensor();
+    if (!is_int(given.dtype()) && given.dtype() != DType::Bool) continue;
+    Tensor floats = Tensor::empty(*type->dtype, given.shape());
+    for (std::int64_t at = 0; at < given.size(); ++at)
+      floats.set_double(at, static_cast<double>(given.get_int(at)));
+    write_error_text(fmt::format("note: {}: the {} of '{}' are taken as {}\n", data.name,
+                                 given.dtype() == DType::Bool ? "truth values" : "integers",
+                                 printable(targets[i]), name_of(*type->dtype)));
+    column = Column(std::move(floats));
+  }
+}
+
 DataSet split_validation(DataSet& data, double share, std::uint64_t seed, Span place) {
   // Keeps this key apart from those of epochs and steps: "split".
   constexpr std::uint64_t split_domain = 0x73706C6974;

@@ -97,7 +97,10 @@ ScriptValue run(Invocation& invocation) {
                                       [](const Metric& metric) { return metric.is_loss(); });
   if (wants_loss && program.loss.empty()) invocation.refuse_value("metrics", "'loss' needs the option loss");
   const TensorsByName values = parameter_values(invocation);
-  const DataSet data = data_set(invocation, "data", columns, parameters_for_data(program, values, columns));
+  const DataParameters parameters = parameters_for_data(program, values, columns);
+  DataSet data = data_set(invocation, "data", columns, parameters);
+  if (!program.loss.empty())
+    take_targets_as_floats(data, *function_to_call(program.module, program.loss), parameters.targets);
   Metrics metrics = evaluate(invocation.session.evaluator(), program, values, data, wanted);
   if (invocation.surface == Surface::Shell) {
     std::string text;

@@ -352,13 +352,16 @@ Prepared prepare_job(const Invocation& invocation, const std::string& function) 
   program.module = std::make_shared<const Module>(made);
 
   const DataParameters parameters = parameters_for_data(program, wanted.parameters);
+  const FunctionPtr step = function_to_call(program.module, program.step);
   job.data = data_set(invocation, "data", columns, parameters);
+  take_targets_as_floats(job.data, *step, parameters.targets);
   check_data_set(job.data);
   if (const std::optional<double> share = validation_share(invocation)) {
     wanted.validation = split_validation(job.data, *share, wanted.seed, invocation.span_of("validation"));
   } else if (invocation.given("validation")) {
     const DataColumns judged = data_columns(invocation, "validation", program.returns_loss ? 1 : 2);
     wanted.validation = data_set(invocation, "validation", judged, parameters);
+    take_targets_as_floats(*wanted.validation, *step, parameters.targets);
   }
   if (!setup.accumulate) {
     const bool faults_last = !setup.optimizer.update && has_running_means_alone(*invocation.module, model);
