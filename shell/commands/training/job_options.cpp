@@ -142,6 +142,8 @@ Every job_interval(const Invocation& invocation, std::string_view option, Every 
 
 void place_job(const Invocation& invocation, RunRequest& request) {
   Settings& settings = invocation.session.settings();
+  if (invocation.given("run_dir") && invocation.text("run_dir").empty())
+    invocation.refuse_value("run_dir", "found an empty name; expected a folder");
   const std::uint32_t number = settings.jobs ? ++*settings.jobs : 1;
   if (const std::string* folder = job_flag(invocation, "run_dir")) {
     request.folder.directory = *folder;

@@ -297,5 +297,24 @@ TEST_CASE("the page of a classifier has a table of what is taken for what") {
   CHECK(page.find("2 rows had a NaN") != std::string::npos);
 }
 
+TEST_CASE("the page for a browser has the same, and nothing of a job's texts is read as HTML") {
+  RunRecord run;
+  run.state = "failed";
+  run.error = "found <b> & \"c\"";
+  run.options = {{"lr", "0.1"}};
+  run.weights = "final.safetensors";
+  run.curves = {{"loss", {{1, 4}, {10, 2}}}, {"lr", {{1, 0.1}}}};
+  const std::string page = report_html(run, std::nullopt);
+  CHECK(page.starts_with("<!DOCTYPE html>\n"));
+  CHECK(page.find("<title>Training job: failed</title>") != std::string::npos);
+  CHECK(page.find("<p>Ended by: found &lt;b&gt; &amp; \"c\"</p>") != std::string::npos);
+  CHECK(page.find("<tr><td><code>lr</code></td><td>0.1</td></tr>") != std::string::npos);
+  CHECK(page.find("<tr><td>loss</td><td>2</td><td>2</td><td>10</td></tr>") != std::string::npos);
+  CHECK(page.find("<tr><td>lr</td>") == std::string::npos);  // a curve that is only measured
+  CHECK(page.find("<svg ") != std::string::npos);
+  CHECK(page.find("<script") == std::string::npos);
+  CHECK(page.ends_with("</body>\n</html>\n"));
+}
+
 }  // namespace
 }  // namespace relish
