@@ -1,6 +1,8 @@
 // Teams of threads: every part of a work is done once, whoever comes to help.
 #include "jit/runtime/team.h"
 
+#include <tbb/global_control.h>
+
 #include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -10,6 +12,12 @@
 using relish::jit::Team;
 
 namespace {
+
+// As many threads as the teams here ask for, on a machine of fewer processors too.
+const tbb::global_control& enough_threads() {
+  static const tbb::global_control control(tbb::global_control::max_allowed_parallelism, 4);
+  return control;
+}
 
 struct Parts {
   Team* team = nullptr;
@@ -35,6 +43,7 @@ struct Parts {
 }  // namespace
 
 TEST_CASE("team: every part is done once, and nobody is inside when it ends", "[jit]") {
+  static_cast<void>(enough_threads());
   Team team(3);
   for (int round = 0; round < 300; ++round) {
     Parts parts;
@@ -49,6 +58,7 @@ TEST_CASE("team: every part is done once, and nobody is inside when it ends", "[
 }
 
 TEST_CASE("team: helpers come while a work lasts", "[jit]") {
+  static_cast<void>(enough_threads());
   Team team(2);
   std::atomic<bool> helped{false};
   // Ends when another thread has come; gives up after ten seconds.
@@ -63,6 +73,7 @@ TEST_CASE("team: helpers come while a work lasts", "[jit]") {
 }
 
 TEST_CASE("team: one that never worked, and one that just did, end", "[jit]") {
+  static_cast<void>(enough_threads());
   for (int round = 0; round < 50; ++round) {
     Team team(4);
     if (round % 2 == 0) CHECK(team.run([](void*, int) {}, nullptr));
