@@ -16,6 +16,7 @@ inline constexpr std::int64_t memory_line = 64;
 struct Footprint {
   enum class Kind : std::uint8_t {
     Argument,
+    Donated,  // an argument that the caller gives up
     Constant,
     Result,
     Value,      // made by compiled code, with memory of its own
@@ -32,7 +33,8 @@ struct Footprint {
     std::string function;  // in which it is made
   };
   std::int64_t peak = 0;  // the most that is held at one time, arguments and constants among it
-  std::int64_t arguments = 0, constants = 0, results = 0;
+  // `donated`: of the arguments, what results take the place of; `results`: with memory of their own.
+  std::int64_t arguments = 0, donated = 0, constants = 0, results = 0;
   std::int64_t arena = 0;    // of the functions that are entered at one time, at most
   std::int64_t buffers = 0;  // of one kernel, at most
   // False: some sizes only the run shows, so that it may hold more.

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,14 @@ struct JitOptions {
 // function.
 std::unique_ptr<Evaluator> make_jit(const JitOptions& options = {});
 
+// A call whose caller gives up the tensors of these parameters (by number): what nobody else sees of them is
+// written to where the plan says so, and ends where it has its last use. Results and their bits are those of
+// `call`, which an evaluator that make_jit did not make does.
+Value call_giving(Evaluator& evaluator, const ModulePtr& module, std::string_view name,
+                  std::vector<Value> args, const std::vector<std::size_t>& given);
+void prepare_giving(Evaluator& evaluator, const ModulePtr& module, std::string_view name,
+                    std::span<const Value> args, const std::vector<std::size_t>& given);
+
 // What this process has done so far: units of code that it has compiled, and those that it found in a store
 // of objects; blocks of memory that calls took for what is temporary.
 struct CodeCounts {
@@ -49,9 +58,9 @@ struct CodeCounts {
 CodeCounts code_counts();
 
 // What a call of the function with such arguments would hold in memory. Nothing is compiled. It fails as the
-// call does before it runs. `threads`: as in JitOptions.
+// call does before it runs. `threads`: as in JitOptions; `given`: as in call_giving.
 Footprint footprint_of(const ModulePtr& module, std::string_view name, const std::vector<Value>& args,
-                       int threads = 0);
+                       int threads = 0, const std::vector<std::size_t>& given = {});
 
 // What compiled code is scheduled for here.
 Target this_machine();

@@ -1,40 +1,19 @@
-// Tensor storage: aligned, counted against the memory limit, and given back when the last handle goes.
+// Tensors over their storage: elements by index, conversions, copies.
 #include "runtime/tensor.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
 #include "runtime/format.h"
+#include "runtime/storage.h"
 #include "support/checked.h"
 #include "support/interrupt.h"
 #include "support/limits.h"
-#include "support/memory.h"
 
 namespace relish {
 namespace {
-
-constexpr std::uint64_t alignment = 64;
-
-// Storage of at least one line of 64 bytes, so that the pointer of an empty tensor is valid too.
-std::shared_ptr<void> allocate(std::uint64_t bytes) {
-  if (bytes > memory_limit()) fail_memory(bytes, "a tensor", "does not fit");
-  const std::uint64_t rounded = (std::max<std::uint64_t>(bytes, 1) + alignment - 1) / alignment * alignment;
-  // An empty tensor is never what does not fit.
-  const std::uint64_t counted = bytes > 0 ? rounded : 0;
-  take_memory(counted, "a tensor");
-  void* data = std::aligned_alloc(alignment, rounded);
-  if (data == nullptr) {
-    give_memory_back(counted);
-    fail_memory(bytes, "a tensor", "cannot be allocated by the system");
-  }
-  return {data, [counted](void* pointer) {
-            std::free(pointer);
-            give_memory_back(counted);
-          }};
-}
 
 // Float to integer saturates, and NaN gives 0.
 template <class T>
@@ -146,7 +125,7 @@ Tensor Tensor::empty(DType dtype, Shape shape) {
   tensor.size_ = element_count(shape);
   tensor.dtype_ = dtype;
   tensor.shape_ = std::move(shape);
-  tensor.storage_ = allocate(static_cast<std::uint64_t>(tensor.byte_size()));
+  tensor.storage_ = take_storage(static_cast<std::uint64_t>(tensor.byte_size()));
   tensor.data_ = tensor.storage_.get();
   return tensor;
 }

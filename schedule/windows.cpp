@@ -51,6 +51,7 @@ bool is_held(const Window& window, const Buffer& buffer) {
 bool at_one_place(Window& window) {
   std::vector<const Store*> all = window.stores;
   if (window.block->init.defined() && !collect_stores(window.block->init, all)) return false;
+  if (all.empty()) return false;  // a block that does nothing, as of T.assume alone
   window.place = all.front()->indices;
   for (const Store* store : window.stores)
     if (!is_held(window, store->buffer)) window.held.push_back(store->buffer);

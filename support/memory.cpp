@@ -11,6 +11,7 @@ namespace relish {
 namespace {
 
 std::atomic<std::uint64_t> held{0};
+std::atomic<std::uint64_t> unused{0};  // not counted in `held`
 
 }  // namespace
 
@@ -27,7 +28,7 @@ void take_memory(std::uint64_t bytes, std::string_view what, Span span) {
   if (bytes > limit) fail_memory(bytes, what, "does not fit", span);
   for (const bool last : {false, true}) {
     const std::uint64_t before = held.fetch_add(bytes, std::memory_order_relaxed);
-    if (before + bytes <= limit) return;
+    if (before + bytes + unused.load(std::memory_order_relaxed) <= limit) return;
     held.fetch_sub(bytes, std::memory_order_relaxed);
     if (!last) give_reserves_back();
   }
@@ -35,6 +36,10 @@ void take_memory(std::uint64_t bytes, std::string_view what, Span span) {
 }
 
 void give_memory_back(std::uint64_t bytes) { held.fetch_sub(bytes, std::memory_order_relaxed); }
+
+void add_unused_memory(std::int64_t bytes) {
+  unused.fetch_add(static_cast<std::uint64_t>(bytes), std::memory_order_relaxed);
+}
 
 std::uint64_t memory_held() { return held.load(std::memory_order_relaxed); }
 

@@ -36,7 +36,9 @@ MemoryReserve::~MemoryReserve() {
 void give_reserves_back() {
   Reserves& held = reserves();
   const std::lock_guard lock(held.mutex);
-  for (const MemoryReserve* reserve : held.all) reserve->give_back_();
+  // Twice: tensors that one reserve lets go may come to another one that was asked before.
+  for (int round = 0; round < 2; ++round)
+    for (const MemoryReserve* reserve : held.all) reserve->give_back_();
 }
 
 }  // namespace relish

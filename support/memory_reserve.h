@@ -2,6 +2,7 @@
 // anything is refused for want of room.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 namespace relish {
@@ -20,5 +21,9 @@ class MemoryReserve {
 };
 
 void give_reserves_back();
+
+// What a reserve holds that is not among memory_held(): it leaves less room below the limit until it is given
+// back. Negative when it is.
+void add_unused_memory(std::int64_t bytes);
 
 }  // namespace relish

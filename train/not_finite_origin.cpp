@@ -3,61 +3,13 @@
 
 #include <unordered_map>
 
-#include "ir/rewriting/regions.h"
-#include "ir/rewriting/rewrite.h"
+#include "ir/rewriting/observed.h"
 #include "train/finite.h"
 
 namespace relish {
 namespace {
 
 constexpr int deepest_call = 100;
-
-bool is_observed(const Type& type) {
-  if (const TupleType* fields = type.tuple()) {
-    for (const Type& field : fields->fields)
-      if (!is_observed(field)) return false;
-    return !fields->fields.empty();
-  }
-  return type.tensor() != nullptr;
-}
-
-// A copy whose result is the tuple of what it binds, as far as that is tensors.
-struct Observed {
-  Function function;
-  std::vector<Binding> bindings;  // of the original, in order of the result
-};
-
-Observed observed(const Function& source, const std::string& name) {
-  Observed made;
-  const Function fresh = copy_with_fresh_vars(source);
-  made.function = fresh;
-  made.function.name = name;
-  made.function.attributes.clear();
-  made.function.blocks.clear();
-  BindingBlock block;
-  VarMap vars;
-  std::vector<Expr> results;
-  for (const Binding& binding : all_bindings(fresh)) {
-    const Var& old = binding.var();
-    const Var var(old.name(), old.type(), false, old.span());
-    Binding copy = binding;
-    if (binding.value().as<FunctionExpr>()) vars.insert_or_assign(old.id(), Expr(var));
-    if (const auto* match = std::get_if<MatchCast>(&binding.kind)) {
-      copy.kind = MatchCast{var, substitute(match->value, vars), match->type};
-    } else {
-      copy.kind = VarBinding{var, substitute(binding.value(), vars)};
-    }
-    vars.insert_or_assign(old.id(), Expr(var));
-    block.bindings.push_back(copy);
-    if (!is_observed(var.type())) continue;
-    results.push_back(Expr(var));
-    made.bindings.push_back(std::move(copy));
-  }
-  if (!block.bindings.empty()) made.function.blocks.push_back(std::move(block));
-  made.function.result = tuple(std::move(results));
-  made.function.result_type = made.function.result.type();
-  return made;
-}
 
 class OriginSearch {
  public:
@@ -69,7 +21,7 @@ class OriginSearch {
     if (!source || depth > deepest_call) return std::nullopt;
     auto module = std::make_shared<Module>(*module_);
     const std::string observer = module->fresh_name(name + "_values");
-    const Observed made = observed(*source, observer);
+    const ObservedFunction made = observed_function(*source, observer);
     if (made.bindings.empty()) return std::nullopt;
     module->set(std::make_shared<const Function>(made.function));
     const Value values = evaluator_.call(module, observer, arguments);

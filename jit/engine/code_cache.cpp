@@ -49,39 +49,41 @@ void verify_reached(const Module& module, std::string_view name) {
 }  // namespace
 
 std::shared_ptr<const Compiled> CodeCache::code_for(const ModulePtr& module, const FunctionPtr& graph,
-                                                    const std::vector<Value>& args) {
+                                                    const std::vector<Value>& args,
+                                                    const GivenParams& given) {
   bind_arguments(graph->name, graph->params, args);
   const bool known = std::all_of(graph->params.begin(), graph->params.end(),
                                  [](const Var& param) { return fully_known(param.type()); });
   bool open = false;  // what is boxed has a type of its own here, and code for that is better
   for (std::size_t i = 0; i < args.size(); ++i)
     open = open || (has_box(graph->params[i].type()) && !stays_boxed(args[i]));
-  if (known) return compiled(module, graph->name);
+  if (known) return compiled(module, graph->name, given);
   std::shared_ptr<const Compiled> code;
   if (!open && !has_variants(graph)) {
     try {
-      code = compiled(module, graph->name, UnknownShapes::Refused);  // unknown dims alone may do no harm
+      code =
+          compiled(module, graph->name, given, UnknownShapes::Refused);  // unknown dims alone may do no harm
     } catch (const Failure& failure) {
       if (failure.error_class() != ErrorClass::Type) throw;
     }
   }
-  return code ? code : for_arguments(module, graph, args);
+  return code ? code : for_arguments(module, graph, args, given);
 }
 
 std::shared_ptr<const Compiled> CodeCache::compiled(const ModulePtr& module, std::string_view name,
-                                                    UnknownShapes unknown) {
+                                                    const GivenParams& given, UnknownShapes unknown) {
   std::lock_guard lock(mutex_);
   for (auto it = recent_.begin(); it != recent_.end();) {
     if (it->alive.expired()) {
       it = recent_.erase(it);
       continue;
     }
-    if (it->module == module.get() && it->name == name) return it->code;
+    if (it->module == module.get() && it->name == name && it->given == given) return it->code;
     ++it;
   }
-  std::shared_ptr<const Compiled> code = find_or_compile(module, name, unknown);
+  std::shared_ptr<const Compiled> code = find_or_compile(module, name, given, unknown);
   if (recent_.size() == kept_recent) recent_.erase(recent_.begin());
-  recent_.push_back({module.get(), module, std::string(name), code});
+  recent_.push_back({module.get(), module, std::string(name), given, code});
   return code;
 }
 
@@ -94,13 +96,14 @@ bool CodeCache::has_variants(const FunctionPtr& function) {
 // Code of the function for the arguments. What their types show to be wrong may be on a way that the run
 // does not take, or behind effects; then it is the function as it stands that tells.
 std::shared_ptr<const Compiled> CodeCache::for_arguments(const ModulePtr& module, const FunctionPtr& function,
-                                                         const std::vector<Value>& args) {
+                                                         const std::vector<Value>& args,
+                                                         const GivenParams& given) {
   try {
-    return compiled(specialised(module, function, args), function->name);
+    return compiled(specialised(module, function, args), function->name, given);
   } catch (Failure& failure) {
     if (failure.error_class() != ErrorClass::Type) throw;
     try {
-      return compiled(module, function->name);
+      return compiled(module, function->name, given);
     } catch (const Failure& open) {
       if (open.error_class() != ErrorClass::Type) throw;
     }
@@ -156,7 +159,7 @@ ModulePtr CodeCache::specialised(const ModulePtr& module, const FunctionPtr& fun
 }
 
 std::shared_ptr<const Compiled> CodeCache::find_or_compile(const ModulePtr& module, std::string_view name,
-                                                           UnknownShapes unknown) {
+                                                           const GivenParams& given, UnknownShapes unknown) {
   const std::vector<GlobalFunction> functions = reachable_functions(*module, name);
   std::vector<const void*> key;
   for (const GlobalFunction& function : functions) key.push_back(identity_of(function));
@@ -167,7 +170,7 @@ std::shared_ptr<const Compiled> CodeCache::find_or_compile(const ModulePtr& modu
       it = entries_.erase(it);
       continue;
     }
-    if (it->functions == key) {
+    if (it->functions == key && it->given == given) {
       entries_.splice(entries_.begin(), entries_, it);
       return entries_.front().code;
     }
@@ -177,12 +180,12 @@ std::shared_ptr<const Compiled> CodeCache::find_or_compile(const ModulePtr& modu
   with_big_stack([&] {
     if (!engine_) engine_ = std::make_unique<Engine>(target_, store_);
     code = purpose_ == Purpose::Plan
-               ? plan(engine_->target(), *module, functions, unknown)
-               : compile(*engine_, *module, functions, unknown, purpose_ == Purpose::Watch);
+               ? plan(engine_->target(), *module, functions, unknown, given)
+               : compile(*engine_, *module, functions, unknown, given, purpose_ == Purpose::Watch);
   });
   std::vector<std::weak_ptr<const void>> alive;
   for (const GlobalFunction& function : functions) alive.push_back(weak_of(function));
-  entries_.push_front({std::move(key), std::move(alive), code});
+  entries_.push_front({std::move(key), given, std::move(alive), code});
   if (entries_.size() > kept) entries_.pop_back();
   return code;
 }

@@ -30,14 +30,17 @@ class CodeCache {
 
   // The code for such arguments of a Relax function, which are checked first.
   std::shared_ptr<const Compiled> code_for(const ModulePtr& module, const FunctionPtr& function,
-                                           const std::vector<Value>& args);
-  // The code of a function of the module, whatever its arguments.
+                                           const std::vector<Value>& args, const GivenParams& given = {});
+  // The code of a function of the module, whatever its arguments. `given`: the parameters whose tensors
+  // callers give up.
   std::shared_ptr<const Compiled> compiled(const ModulePtr& module, std::string_view name,
+                                           const GivenParams& given = {},
                                            UnknownShapes unknown = UnknownShapes::Kept);
 
  private:
   struct Entry {
-    std::vector<const void*> functions;            // identities of what the code was made from
+    std::vector<const void*> functions;  // identities of what the code was made from
+    GivenParams given;
     std::vector<std::weak_ptr<const void>> alive;  // the same, to know when they are gone
     std::shared_ptr<const Compiled> code;
   };
@@ -46,6 +49,7 @@ class CodeCache {
     const Module* module;
     std::weak_ptr<const Module> alive;
     std::string name;
+    GivenParams given;
     std::shared_ptr<const Compiled> code;
   };
   // Code for arguments of certain types, of a function whose parameters leave them open.
@@ -60,10 +64,10 @@ class CodeCache {
 
   bool has_variants(const FunctionPtr& function);
   std::shared_ptr<const Compiled> for_arguments(const ModulePtr& module, const FunctionPtr& function,
-                                                const std::vector<Value>& args);
+                                                const std::vector<Value>& args, const GivenParams& given);
   ModulePtr specialised(const ModulePtr& module, const FunctionPtr& function, const std::vector<Value>& args);
   std::shared_ptr<const Compiled> find_or_compile(const ModulePtr& module, std::string_view name,
-                                                  UnknownShapes unknown);
+                                                  const GivenParams& given, UnknownShapes unknown);
 
   const std::optional<Target> target_;
   const std::shared_ptr<ObjectStore> store_;  // null: nothing outlives the process

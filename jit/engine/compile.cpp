@@ -1,6 +1,7 @@
 // The pipeline of compilation.
 #include "jit/engine/compile.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "ir/calls/direct_calls.h"
@@ -20,6 +21,19 @@ namespace {
 void before_schedule(std::vector<WatchedKernel>& kernels, const Module& unscheduled) {
   for (WatchedKernel& kernel : kernels)
     if (const PrimFuncPtr found = unscheduled.prim_func(kernel.function->name)) kernel.function = found;
+}
+
+// The stored leaves of the parameters that callers give up.
+step::Donated donated_leaves(const FunctionSteps& steps, const GivenParams& given) {
+  step::Donated donated;
+  if (given.empty()) return donated;
+  for (std::size_t i = 0; i < steps.params.size(); ++i) {
+    const bool gives = std::find(given.begin(), given.end(), i) != given.end();
+    for_each_leaf(steps.params[i], [&](const ValueTree& leaf) {
+      if (leaf.has_storage()) donated.push_back(gives && leaf.kind == ValueTree::TensorLeaf);
+    });
+  }
+  return donated;
 }
 
 Module part_of(const Module& module, const std::vector<GlobalFunction>& functions) {
@@ -50,7 +64,7 @@ std::vector<GlobalFunction> reachable_functions(const Module& module, std::strin
 
 std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
                                         const std::vector<GlobalFunction>& functions, UnknownShapes unknown,
-                                        bool watched) {
+                                        const GivenParams& given, bool watched) {
   auto compiled = std::make_shared<Compiled>();
   const Module part = part_of(module, functions);
   const std::string name = name_of(functions.front());
@@ -61,7 +75,7 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
     require_compilable(part.functions);
     const Module fused = fuse(part);
     const LiftedModule alone{schedule(fused, engine.target()), {}};
-    GraphEmitter emitter(alone, build, engine.traits(), compiled->sites, nullptr, nullptr,
+    GraphEmitter emitter(ProgramSteps(alone), build, engine.traits(), compiled->sites, nullptr,
                          watched ? &compiled->watched : nullptr);
     symbol = emitter.finish(emitter.entry_of(*alone.module.prim_func(name)));
     before_schedule(compiled->watched, fused);
@@ -69,12 +83,15 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
     const LoweredProgram program = lowered_program(part, unknown, engine.target());
     const LiftedModule& lowered = program.lifted;
     const FunctionPtr function = lowered.module.function(name);
-    GraphEmitter emitter(lowered, build, engine.traits(), compiled->sites, &compiled->host_calls,
-                         &program.operators, watched ? &compiled->watched : nullptr);
-    symbol = emitter.finish(emitter.function(*function));
-    const FunctionSteps& steps = emitter.steps(*function);
-    compiled->layout = FunctionLayout{steps.places, steps.params, steps.result};
+    GraphEmitter emitter(ProgramSteps(program), build, engine.traits(), compiled->sites,
+                         &compiled->host_calls, watched ? &compiled->watched : nullptr);
+    const step::Donated donated =
+        compiled->direct ? step::Donated() : donated_leaves(emitter.steps().of(*function), given);
+    symbol = emitter.finish(emitter.function(*function, donated));
+    const FunctionSteps& steps = emitter.steps().of(*function, donated);
+    compiled->layout = FunctionLayout{steps.places, steps.params, steps.result, donated};
     before_schedule(compiled->watched, program.unscheduled);
+    before_schedule(compiled->watched, emitter.steps().kernels_in_place());
     for (const GlobalFunction& each : lowered.module.functions) {
       const auto* graph = std::get_if<FunctionPtr>(&each);
       if (!graph) continue;
@@ -95,7 +112,8 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
 }
 
 std::shared_ptr<const Compiled> plan(const Target& target, const Module& module,
-                                     const std::vector<GlobalFunction>& functions, UnknownShapes unknown) {
+                                     const std::vector<GlobalFunction>& functions, UnknownShapes unknown,
+                                     const GivenParams& given) {
   const Module part = part_of(module, functions);
   const std::string name = name_of(functions.front());
   auto made = std::make_shared<Plan>();
@@ -105,9 +123,12 @@ std::shared_ptr<const Compiled> plan(const Target& target, const Module& module,
   } else {
     made->program = lowered_program(part, unknown, target);
     const LiftedModule& lowered = made->program->lifted;
-    made->steps = std::make_unique<ProgramSteps>(lowered, &made->program->operators);
+    made->steps = std::make_unique<ProgramSteps>(*made->program);
     for (const GlobalFunction& each : lowered.module.functions)
       if (const auto* graph = std::get_if<FunctionPtr>(&each)) made->steps->of(**graph);
+    const FunctionPtr entry = lowered.module.function(name);
+    if (!calls_directly(part, name)) made->donated = donated_leaves(made->steps->of(*entry), given);
+    made->steps->of(*entry, made->donated);
   }
   auto compiled = std::make_shared<Compiled>();
   compiled->plan = std::move(made);

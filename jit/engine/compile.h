@@ -16,12 +16,16 @@
 
 namespace relish::jit {
 
+// Numbers of parameters, ascending.
+using GivenParams = std::vector<std::size_t>;
+
 using EntryFn = std::int32_t (*)(RtContext*, const std::int64_t* in, std::int64_t* out);
 
 // What was planned instead of compiled: the steps of a Relax function, or a prim_func as it is scheduled.
 struct Plan {
   std::optional<LoweredProgram> program;
   std::unique_ptr<ProgramSteps> steps;
+  step::Donated donated;  // to the function
   PrimFuncPtr kernel;
 };
 
@@ -45,13 +49,14 @@ std::vector<GlobalFunction> reachable_functions(const Module& module, std::strin
 
 // `functions` as reachable_functions gives them. Failure(TypeError) for what cannot be compiled; operators on
 // shapes that only the run shows are evaluated by the program, or refused, as `unknown` says.
-// `watched`: kernels tell of their runs.
+// `given`: the parameters whose tensors callers give up. `watched`: kernels tell of their runs.
 std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
                                         const std::vector<GlobalFunction>& functions, UnknownShapes unknown,
-                                        bool watched = false);
+                                        const GivenParams& given = {}, bool watched = false);
 
 // As far as the steps, of which the result tells by `plan`. It fails as compile does.
 std::shared_ptr<const Compiled> plan(const Target& target, const Module& module,
-                                     const std::vector<GlobalFunction>& functions, UnknownShapes unknown);
+                                     const std::vector<GlobalFunction>& functions, UnknownShapes unknown,
+                                     const GivenParams& given = {});
 
 }  // namespace relish::jit

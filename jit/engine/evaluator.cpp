@@ -40,7 +40,14 @@ class Jit final : public Evaluator {
     return call_on(threads_, module, name, std::move(args));
   }
 
-  Value call_on(int threads, const ModulePtr& given, std::string_view name, std::vector<Value> args) {
+  Value call_giving(const ModulePtr& module, std::string_view name, std::vector<Value> args,
+                    const GivenParams& given) {
+    return call_on(threads_, module, name, std::move(args), given);
+  }
+
+  // `donated`: parameters whose tensors the caller gives up.
+  Value call_on(int threads, const ModulePtr& given, std::string_view name, std::vector<Value> args,
+                const GivenParams& donated = {}) {
     const ModulePtr module = with_prim_calls_replaced(given, name);
     const GlobalFunction* function = module->find(name);
     if (!function) {
@@ -53,13 +60,20 @@ class Jit final : public Evaluator {
     if (const auto* prim = std::get_if<PrimFuncPtr>(function))
       return call_prim_func(threads, module, *prim, std::move(args));
     const FunctionPtr& graph = std::get<FunctionPtr>(*function);
-    const std::shared_ptr<const Compiled> code = cache_.code_for(module, graph, args);
+    const std::shared_ptr<const Compiled> code = cache_.code_for(module, graph, args, donated);
     std::vector<std::int64_t> in;
     std::vector<Value> leaves;
-    CallState state(pool_, threads);
+    CallState state(memory_, threads);
     if (code->direct) args = own_copies(std::move(args));
     for (std::size_t i = 0; i < args.size(); ++i)
       append_slots(args[i], code->layout->params.at(i), state, in, leaves);
+    const step::Donated& given_up = code->layout->donated;
+    for (std::size_t i = 0; i < given_up.size(); ++i) {
+      if (!given_up[i]) continue;
+      state.tensors.add(leaves[i].tensor());
+      leaves[i] = Value();
+    }
+    args.clear();  // what is given up has no other owner here
     std::vector<std::int64_t> out(slot_count(code->layout->result));
     run(code, state, in, out, graph->span);
     std::size_t position = 0;
@@ -67,11 +81,16 @@ class Jit final : public Evaluator {
   }
 
   void prepare(const ModulePtr& given, std::string_view name, std::span<const Value> args) override {
+    prepare_giving(given, name, args, {});
+  }
+
+  void prepare_giving(const ModulePtr& given, std::string_view name, std::span<const Value> args,
+                      const GivenParams& donated) {
     const ModulePtr module = with_prim_calls_replaced(given, name);
     const GlobalFunction* function = module->find(name);
     if (!function) return;
     if (const auto* graph = std::get_if<FunctionPtr>(function))
-      cache_.code_for(module, *graph, {args.begin(), args.end()});
+      cache_.code_for(module, *graph, {args.begin(), args.end()}, donated);
     else
       cache_.compiled(module, name);
   }
@@ -80,7 +99,7 @@ class Jit final : public Evaluator {
   void run(const std::shared_ptr<const Compiled>& held, CallState& state, const std::vector<std::int64_t>& in,
            std::vector<std::int64_t>& out, Span entry) {
     const Compiled& code = *held;
-    std::unique_ptr<Scratch> scratch = pool_.take();
+    std::unique_ptr<Scratch> scratch = memory_.scratch.take();
     static_assert(sizeof(interrupt_flag) == sizeof(std::int32_t));
     RtContext context{reinterpret_cast<const std::int32_t*>(&interrupt_flag), &state, scratch.get(), {}};
     std::int32_t status = status_ok;
@@ -98,7 +117,7 @@ class Jit final : public Evaluator {
     state.team = team.get();
     execute();
     state.team = nullptr;
-    pool_.give_back(std::move(scratch));
+    memory_.scratch.give_back(std::move(scratch));
     if (log_) note_runs(held, state.kernel_runs);
     switch (status) {
       case status_ok:
@@ -159,7 +178,7 @@ class Jit final : public Evaluator {
       in.push_back(found->second);
     }
     if (function->result_dtype) out.push_back(0);
-    CallState state(pool_, threads);
+    CallState state(memory_, threads);
     run(code, state, in, out, function->span);
     return function->result_dtype ? scalar_of_slot(out[0], *function->result_dtype) : bound.result();
   }
@@ -169,7 +188,7 @@ class Jit final : public Evaluator {
   KernelLog* const log_;
   std::map<std::shared_ptr<const Compiled>, std::size_t>
       logged_;  // where the kernels of code begin in the log
-  ScratchPool pool_;
+  CallMemory memory_;
   Teams teams_;
 };
 
@@ -184,6 +203,14 @@ class OnThreads final : public Evaluator {
   void prepare(const ModulePtr& module, std::string_view name, std::span<const Value> args) override {
     jit_.prepare(module, name, args);
   }
+  Value call_giving(const ModulePtr& module, std::string_view name, std::vector<Value> args,
+                    const GivenParams& given) {
+    return jit_.call_on(threads_, module, name, std::move(args), given);
+  }
+  void prepare_giving(const ModulePtr& module, std::string_view name, std::span<const Value> args,
+                      const GivenParams& given) {
+    jit_.prepare_giving(module, name, args, given);
+  }
 
  private:
   Jit& jit_;
@@ -193,6 +220,22 @@ class OnThreads final : public Evaluator {
 }  // namespace
 
 std::unique_ptr<Evaluator> make_jit(const JitOptions& options) { return std::make_unique<Jit>(options); }
+
+Value call_giving(Evaluator& evaluator, const ModulePtr& module, std::string_view name,
+                  std::vector<Value> args, const std::vector<std::size_t>& given) {
+  if (auto* jit = dynamic_cast<Jit*>(&evaluator))
+    return jit->call_giving(module, name, std::move(args), given);
+  if (auto* jit = dynamic_cast<OnThreads*>(&evaluator))
+    return jit->call_giving(module, name, std::move(args), given);
+  return evaluator.call(module, name, std::move(args));
+}
+
+void prepare_giving(Evaluator& evaluator, const ModulePtr& module, std::string_view name,
+                    std::span<const Value> args, const std::vector<std::size_t>& given) {
+  if (auto* jit = dynamic_cast<Jit*>(&evaluator)) return jit->prepare_giving(module, name, args, given);
+  if (auto* jit = dynamic_cast<OnThreads*>(&evaluator)) return jit->prepare_giving(module, name, args, given);
+  evaluator.prepare(module, name, args);
+}
 
 Target this_machine() { return Machine().scheduled_for(); }
 

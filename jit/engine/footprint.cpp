@@ -15,7 +15,7 @@
 namespace relish {
 
 Footprint footprint_of(const ModulePtr& given, std::string_view name, const std::vector<Value>& args,
-                       int threads) {
+                       int threads, const std::vector<std::size_t>& given_up) {
   using namespace jit;
   if (threads <= 0) threads = usable_processors();
   const ModulePtr module = with_prim_calls_replaced(given, name);
@@ -31,9 +31,11 @@ Footprint footprint_of(const ModulePtr& given, std::string_view name, const std:
     const PrimArguments bound = bind_prim_func(**prim, args);
     return footprint_of_prim_func(*plans.compiled(module, name)->plan->kernel, bound.all, threads);
   }
-  const auto planned = plans.code_for(module, std::get<FunctionPtr>(*function), args);
+  const auto planned = plans.code_for(module, std::get<FunctionPtr>(*function), args, given_up);
   const FunctionPtr entry = planned->plan->program->lifted.module.function(std::string(name));
-  with_big_stack([&] { found = footprint_of_steps(*planned->plan->steps, *entry, args, threads); });
+  with_big_stack([&] {
+    found = footprint_of_steps(*planned->plan->steps, *entry, args, planned->plan->donated, threads);
+  });
   return found;
 }
 

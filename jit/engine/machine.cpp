@@ -1,6 +1,7 @@
 // Target machine and passes.
 #include "jit/engine/machine.h"
 
+#include <llvm/ADT/SmallString.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
@@ -147,10 +148,38 @@ std::unique_ptr<llvm::TargetMachine> Machine::target_machine(Effort effort) cons
       triple_, cpu_, features_, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, level, /*JIT=*/true));
 }
 
-Object Machine::object_of(llvm::Module& module, Effort effort) const {
+namespace {
+
+void require_well_formed(const llvm::Module& module) {
   std::string fault;
   llvm::raw_string_ostream faults(fault);
   RELISH_CHECK(!llvm::verifyModule(module, &faults), fault);
+}
+
+}  // namespace
+
+std::string Machine::text_of(llvm::Module& module, CodeForm form) const {
+  require_well_formed(module);
+  const std::unique_ptr<llvm::TargetMachine> machine = target_machine(Effort::Optimize);
+  if (form != CodeForm::Generated) {
+    optimize(module, *machine);
+    leave_long_blocks(module);
+  }
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  if (form == CodeForm::Machine) {
+    llvm::legacy::PassManager passes;
+    RELISH_CHECK(!machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile),
+                 "the target cannot emit text");
+    passes.run(module);
+  } else {
+    module.print(stream, nullptr);
+  }
+  return text.str().str();
+}
+
+Object Machine::object_of(llvm::Module& module, Effort effort) const {
+  require_well_formed(module);
   const std::unique_ptr<llvm::TargetMachine> machine = target_machine(effort);
   if (effort == Effort::Optimize) {
     optimize(module, *machine);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "jit/engine/runtime_calls.h"
+#include "jit/kernel_code.h"
 #include "schedule/target.h"
 
 namespace llvm {
@@ -37,6 +38,8 @@ class Machine {
   std::unique_ptr<llvm::TargetMachine> target_machine(Effort effort) const;
   // May be called from several threads at once. InternalError when the module is not well formed.
   Object object_of(llvm::Module& module, Effort effort) const;
+  // What object_of would make of it with all effort, as text.
+  std::string text_of(llvm::Module& module, CodeForm form) const;
 
  private:
   const llvm::Target* target_ = nullptr;

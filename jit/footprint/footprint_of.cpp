@@ -28,7 +28,8 @@ Footprint::Part part_of(Footprint::Kind kind, const Tensor& tensor, std::string 
 // The arguments of the whole as leaves, and what they hold. A tensor that is given twice is held once.
 class Arguments {
  public:
-  Arguments(Footprint& found, std::string_view function) : found_(found), function_(function) {}
+  Arguments(Footprint& found, std::string_view function, const step::Donated& donated)
+      : found_(found), function_(function), donated_(donated) {}
 
   void add(const Value& value, const ValueTree& tree, const std::string& name, Span span) {
     if (tree.kind == ValueTree::Tuple) {
@@ -38,9 +39,11 @@ class Arguments {
     }
     if (tree.kind == ValueTree::TextLeaf) return;
     LeafFacts leaf{.made = true};
+    const bool given = tree.has_storage() && stored_ < donated_.size() && donated_[stored_];
+    stored_ += tree.has_storage() ? 1 : 0;
     if (value.is_tensor()) {
       for (const std::int64_t dim : value.tensor().shape()) leaf.dims.emplace_back(dim);
-      leaf.storage = storage_of(value.tensor(), name, span);
+      leaf.storage = storage_of(value.tensor(), name, span, given);
     } else if (value.is_shape()) {
       for (const std::int64_t dim : value.shape().dims) leaf.dims.emplace_back(dim);
     } else if (value.is_scalar() && !is_float(value.scalar().dtype)) {
@@ -52,17 +55,23 @@ class Arguments {
   LeafList leaves;
 
  private:
-  std::size_t storage_of(const Tensor& tensor, const std::string& name, Span span) {
+  std::size_t storage_of(const Tensor& tensor, const std::string& name, Span span, bool given) {
     const auto [known, fresh] = storages_.try_emplace(tensor.data(), leaves.storages.size());
-    if (!fresh) return known->second;
-    leaves.storages.push_back({held_bytes(tensor), 1, false});
+    if (!fresh) {
+      ++leaves.storages[known->second].owners;
+      return known->second;
+    }
+    leaves.storages.push_back({held_bytes(tensor), 1, given});
     found_.arguments += held_bytes(tensor);
-    found_.parts.push_back(part_of(Footprint::Kind::Argument, tensor, name, span, function_));
+    found_.parts.push_back(
+        part_of(given ? Footprint::Kind::Donated : Footprint::Kind::Argument, tensor, name, span, function_));
     return known->second;
   }
 
   Footprint& found_;
   const std::string_view function_;
+  const step::Donated& donated_;
+  std::size_t stored_ = 0;  // leaves so far
   std::unordered_map<const void*, std::size_t> storages_;
 };
 
@@ -74,20 +83,25 @@ void sort_parts(Footprint& found) {
 }  // namespace
 
 Footprint footprint_of_steps(ProgramSteps& steps, const Function& function, const std::vector<Value>& args,
-                             int threads) {
+                             const step::Donated& donated, int threads) {
   Footprint found;
-  const FunctionSteps& own = steps.of(function);
-  Arguments arguments(found, own.name);
+  const FunctionSteps& own = steps.of(function, donated);
+  Arguments arguments(found, own.name, donated);
   for (std::size_t i = 0; i < args.size(); ++i)
     arguments.add(args[i], own.params.at(i), function.params[i].name(), function.params[i].span());
   FootprintProgram program{steps, threads, found};
-  const CallFacts facts = facts_of_call(program, function, arguments.leaves);
+  const CallFacts facts = facts_of_call(program, function, arguments.leaves, donated);
   std::unordered_set<std::size_t> counted;
   std::size_t next = 0;
   for_each_leaf(own.result, [&](const ValueTree& leaf) {
     const std::size_t storage = facts.results.at(next++).storage;
     const std::size_t given = arguments.leaves.storages.size();
-    if (storage == no_storage || storage < given || !counted.insert(storage).second) return;
+    if (storage == no_storage || !counted.insert(storage).second) return;
+    if (storage < given) {
+      const Storage& argument = arguments.leaves.storages[storage];
+      if (argument.own) found.donated += argument.bytes;
+      return;
+    }
     if (own.places[leaf.place].origin == Place::Constant) return;
     found.results += facts.made.at(storage - given);
     const auto part = program.parts.find({own.name, leaf.place});

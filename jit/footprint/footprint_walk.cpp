@@ -157,6 +157,7 @@ class FunctionWalk {
             [](const step::Copy&) {},
             [&](const step::Share& n) { share(n); },
             [&](const step::Release& n) { release(places_[n.place]); },
+            [&](const step::TakeOver& n) { take_over(n); },
             [&](const step::CallKernel& n) { kernel(n); },
             [&](const step::CallFunction& n) { call(n); },
             [&](const step::CallNative& n) { give(n.result, n.type); },
@@ -217,6 +218,20 @@ class FunctionWalk {
     note(shared.result, Footprint::Kind::Value, storages_[result.storage].bytes);
   }
 
+  // What others own too is copied.
+  void take_over(const step::TakeOver& taken) {
+    LeafFacts& from = places_[taken.from];
+    LeafFacts& result = places_[taken.result];
+    result = from;
+    if (from.storage != no_storage && storages_[from.storage].own && storages_[from.storage].owners == 1) {
+      from.storage = no_storage;
+      return;
+    }
+    result.storage = new_storage(bytes(from.dims, steps_.places[taken.from].dtype), true);
+    note(taken.result, Footprint::Kind::Value, storages_[result.storage].bytes);
+    release(from);
+  }
+
   void kernel(const step::CallKernel& called) {
     const PrimFunc& function = *called.callee;
     std::unordered_map<std::uint64_t, std::int64_t> known;
@@ -269,7 +284,7 @@ class FunctionWalk {
         args.leaves.push_back(std::move(facts));
       });
     }
-    const CallFacts facts = facts_of_call(program_, *called.callee, args);
+    const CallFacts facts = facts_of_call(program_, *called.callee, args, called.donated);
     own_highest_ = std::max(own_highest_, current_ + facts.own_peak);
     highest_ =
         std::max(highest_, current_ + std::max(scratch_highest_ + facts.own_peak, scratch_ + facts.peak));
@@ -296,6 +311,15 @@ class FunctionWalk {
       if (places_[leaf.place].storage != no_storage)
         note(leaf.place, Footprint::Kind::Value, storages_[places_[leaf.place].storage].bytes);
     });
+    // What the callee got is ended, or part of its result.
+    std::size_t stored = 0;
+    for (const ValueTree& arg : called.args) {
+      for_each_leaf(arg, [&](const ValueTree& leaf) {
+        if (!leaf.has_storage()) return;
+        if (stored < called.donated.size() && called.donated[stored]) release(places_[leaf.place]);
+        ++stored;
+      });
+    }
   }
 
   std::vector<LeafFacts> leaves(const ValueTree& tree) const {
@@ -371,11 +395,15 @@ class FunctionWalk {
   std::int64_t arena_ = 0, inner_arena_ = 0;
 };
 
-std::string key_of(const Function& function, const LeafList& args) {
+std::string key_of(const Function& function, const LeafList& args, const step::Donated& donated) {
   std::string key = function.name;
+  for (const bool given : donated) key += given ? '+' : '-';
   for (const LeafFacts& leaf : args.leaves) {
     key += fmt::format("|{}", static_cast<std::int64_t>(leaf.storage));
-    if (leaf.storage != no_storage) key += args.storages[leaf.storage].own ? "o" : "g";
+    if (leaf.storage != no_storage) {
+      const Storage& storage = args.storages[leaf.storage];
+      key += storage.own ? (storage.owners == 1 ? "o" : "s") : "g";
+    }
     for (const Size& dim : leaf.dims) key += fmt::format(" {}", dim.value_or(-1));
     if (leaf.integer) key += fmt::format("={}", *leaf.integer);
   }
@@ -392,14 +420,15 @@ void FootprintProgram::add(std::size_t number, Footprint::Part part) {
     found.parts[place->second] = std::move(part);
 }
 
-CallFacts facts_of_call(FootprintProgram& program, const Function& function, const LeafList& args) {
-  const std::string key = key_of(function, args);
+CallFacts facts_of_call(FootprintProgram& program, const Function& function, const LeafList& args,
+                        const step::Donated& donated) {
+  const std::string key = key_of(function, args, donated);
   if (const auto known = program.calls.find(key); known != program.calls.end()) return known->second;
   if (!program.entered.insert(&function).second) {
     program.found.complete = false;  // how deep it goes only the run shows
     return {};
   }
-  CallFacts facts = FunctionWalk(program, program.steps.of(function)).run(args);
+  CallFacts facts = FunctionWalk(program, program.steps.of(function, donated)).run(args);
   program.entered.erase(&function);
   return program.calls.emplace(key, std::move(facts)).first->second;
 }

@@ -63,6 +63,8 @@ struct LeafList {
   std::vector<Storage> storages;
 };
 
-CallFacts facts_of_call(FootprintProgram& program, const Function& function, const LeafList& args);
+// `donated`: the leaves of the arguments that the caller gives up.
+CallFacts facts_of_call(FootprintProgram& program, const Function& function, const LeafList& args,
+                        const step::Donated& donated);
 
 }  // namespace relish::jit

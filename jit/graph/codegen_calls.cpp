@@ -115,7 +115,7 @@ void CallEmitter::function(const step::CallFunction& call) {
 
 void CallEmitter::function_into(const step::CallFunction& call, llvm::Value* out) {
   llvm::Value* in = places_.slots_of(call.args);
-  llvm::Function* callee = program_.function(*call.callee);
+  llvm::Function* callee = program_.function(*call.callee, call.donated);
   code_.return_unless_ok(code_.builder.CreateCall(callee, {code_.context, in, out}));
 }
 

@@ -7,10 +7,9 @@
 
 namespace relish::jit {
 
-GraphEmitter::GraphEmitter(const LiftedModule& lifted, Build& build, const TargetTraits& target,
-                           SiteTable& sites, std::vector<HostCall>* host_calls, const LoweredCalls* operators,
-                           std::vector<WatchedKernel>* watched)
-    : steps_(lifted, operators),
+GraphEmitter::GraphEmitter(ProgramSteps steps, Build& build, const TargetTraits& target, SiteTable& sites,
+                           std::vector<HostCall>* host_calls, std::vector<WatchedKernel>* watched)
+    : steps_(std::move(steps)),
       build_(build),
       sites_(sites),
       host_calls_(host_calls),
@@ -44,12 +43,13 @@ llvm::Function* GraphEmitter::new_function(const std::string& name) {
   return made;
 }
 
-llvm::Function* GraphEmitter::function(const Function& source) {
-  const auto known = functions_.find(&source);
+llvm::Function* GraphEmitter::function(const Function& source, const step::Donated& donated) {
+  const std::pair key(&source, donated);
+  const auto known = functions_.find(key);
   if (known != functions_.end()) return known->second;
-  const FunctionSteps& steps = steps_.of(source);
+  const FunctionSteps& steps = steps_.of(source, donated);
   llvm::Function* code = new_function("graph." + source.name);
-  functions_[&source] = code;
+  functions_[key] = code;
   StepEmitter(*this, *code, steps).run();
   return code;
 }

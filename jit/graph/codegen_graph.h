@@ -4,8 +4,8 @@
 // one.
 #pragma once
 
+#include <map>
 #include <memory>
-#include <unordered_map>
 
 #include "jit/engine/engine.h"
 #include "jit/graph/kernel_units.h"
@@ -17,15 +17,14 @@ namespace relish::jit {
 
 class GraphEmitter {
  public:
-  // The units of the code go to `build`. `host_calls` receives the calls into the program, `operators` says
-  // which calls are operators'; null where there are none (a prim_func by itself). `watched` receives the
-  // calls of kernels, which then tell of their runs; null: they do not.
-  GraphEmitter(const LiftedModule& lifted, Build& build, const TargetTraits& target, SiteTable& sites,
-               std::vector<HostCall>* host_calls = nullptr, const LoweredCalls* operators = nullptr,
-               std::vector<WatchedKernel>* watched = nullptr);
+  // The units of the code go to `build`. `host_calls` receives the calls into the program; null where there
+  // are none (a prim_func by itself). `watched` receives the calls of kernels, which then tell of their runs;
+  // null: they do not.
+  GraphEmitter(ProgramSteps steps, Build& build, const TargetTraits& target, SiteTable& sites,
+               std::vector<HostCall>* host_calls = nullptr, std::vector<WatchedKernel>* watched = nullptr);
 
-  // The function and everything that it calls.
-  llvm::Function* function(const Function& function);
+  // The function, for callers that give up these leaves of its arguments, and everything that it calls.
+  llvm::Function* function(const Function& function, const step::Donated& donated = {});
   // A prim_func behind the same signature: `in` holds its parameters, then its kernel_symbols; `out` receives
   // the scalar that it returns, if any.
   llvm::Function* entry_of(const PrimFunc& function);
@@ -33,7 +32,7 @@ class GraphEmitter {
   std::string finish(llvm::Function* entry);
 
   // For the code of its functions.
-  const FunctionSteps& steps(const Function& function) { return steps_.of(function); }
+  ProgramSteps& steps() { return steps_; }
   llvm::Function* kernel(const PrimFunc& function) { return kernels_.declared(function, *glue_->module); }
   // The number by which compiled code names the call.
   std::int32_t add(HostCall call);
@@ -55,7 +54,7 @@ class GraphEmitter {
   RuntimeCalls runtime_;            // of its module
   KernelUnits kernels_;
   KernelWatch watch_;
-  std::unordered_map<const Function*, llvm::Function*> functions_;
+  std::map<std::pair<const Function*, step::Donated>, llvm::Function*> functions_;
 };
 
 }  // namespace relish::jit

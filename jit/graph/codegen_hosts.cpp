@@ -105,7 +105,7 @@ void HostEmitter::native(const step::CallNative& given, Span span) {
 
 void HostEmitter::make_function(const step::MakeFunction& made, Span span) {
   llvm::Function* code = program_.function(*made.callee);
-  const FunctionSteps& inner = program_.steps(*made.callee);
+  const FunctionSteps& inner = program_.steps().of(*made.callee);
   auto described = std::make_shared<CallableCode>();
   described->name = program_.name_in_text(*made.callee);
   described->variables = made.callee->params;

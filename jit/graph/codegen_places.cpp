@@ -133,6 +133,22 @@ void PlaceEmitter::share(PlaceId from, PlaceId result) {
   RuntimeCalls::check_allocated(builder, held.address);
 }
 
+void PlaceEmitter::take_over(PlaceId from, PlaceId result, Span span) {
+  llvm::IRBuilder<>& builder = code_.builder;
+  const Held& given = held_[from];
+  Held& held = held_[result];
+  held.values.clear();
+  for (const Scalar& dim : places_[result].dims) held.values.push_back(sizes_.dim(dim));
+  llvm::Function* take =
+      code_.runtime.get("rt_take_over", code_.ptr, {code_.ptr, code_.ptr, code_.i32, code_.i32, code_.ptr});
+  held.address = builder.CreateCall(
+      take, {code_.context, given.address, code_.int32(static_cast<std::int64_t>(places_[from].dtype)),
+             code_.int32(static_cast<std::int64_t>(given.values.size())),
+             RuntimeCalls::array_of(builder, given.values)});
+  code_.runtime.require_at(builder, code_.context, builder.CreateIsNotNull(held.address),
+                           code_.sites.add(Site::of_dims(span)));
+}
+
 void PlaceEmitter::release(PlaceId place) {
   const char* name = places_[place].kind == ValueTree::BoxLeaf ? "rt_box_release" : "rt_tensor_release";
   code_.builder.CreateCall(code_.runtime.get(name, code_.builder.getVoidTy(), {code_.ptr, code_.ptr}),

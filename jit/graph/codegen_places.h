@@ -38,6 +38,7 @@ class PlaceEmitter {
   void copy(PlaceId from, PlaceId to);
   void share(PlaceId from, PlaceId result);
   void release(PlaceId place);
+  void take_over(PlaceId from, PlaceId result, Span span);
 
  private:
   void own_tensor(PlaceId place, bool clear, std::int32_t site);

@@ -73,6 +73,7 @@ void StepEmitter::step(const Step& given) {
                  [&](const step::Copy& n) { places_.copy(n.from, n.to); },
                  [&](const step::Share& n) { places_.share(n.from, n.result); },
                  [&](const step::Release& n) { places_.release(n.place); },
+                 [&](const step::TakeOver& n) { places_.take_over(n.from, n.result, span); },
                  [&](const step::CallKernel& n) {
                    calls_.kernel(n, span, [&](const StepList& steps) { list(steps); });
                  },

@@ -37,6 +37,12 @@ void append_slots(const Value& value, const ValueTree& tree, CallState& state,
     return;
   }
   if (tree.has_storage()) leaves.push_back(value);
+  if (tree.kind == ValueTree::TensorLeaf) {
+    const Tensor& tensor = value.tensor();
+    slots.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(tensor.data())));
+    slots.insert(slots.end(), tensor.shape().begin(), tensor.shape().end());
+    return;
+  }
   if (tree.kind == ValueTree::BoxLeaf) {
     slots.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(state.box(value))));
     return;
@@ -87,6 +93,7 @@ Value read_slots(const ValueTree& tree, const std::int64_t* slots, std::size_t& 
   }
   if (tree.fields.empty()) return Value::tuple({});
   std::vector<Value> fields;
+  fields.reserve(tree.fields.size());
   for (const ValueTree& field : tree.fields) fields.push_back(read_slots(field, slots, position, tensor_of));
   return Value::tuple(std::move(fields));
 }
@@ -94,11 +101,9 @@ Value read_slots(const ValueTree& tree, const std::int64_t* slots, std::size_t& 
 Value argument_of_slots(const ValueTree& tree, CallState& state, const std::int64_t* slots,
                         std::size_t& position) {
   return read_slots(tree, slots, position, [&](const ValueTree& leaf, void* address, Shape shape) -> Value {
-    const auto made = state.tensors.find(address);
-    if (made != state.tensors.end() && made->second.dtype() == leaf.dtype &&
-        made->second.size() == element_count(shape)) {
-      return made->second.reshaped(std::move(shape));
-    }
+    const OwnedTensors::Entry* made = state.tensors.find(address);
+    if (made && made->tensor.dtype() == leaf.dtype && made->tensor.size() == element_count(shape))
+      return made->tensor.reshaped(std::move(shape));
     Tensor copy = Tensor::empty(leaf.dtype, std::move(shape));
     if (copy.byte_size() > 0)
       std::memcpy(copy.mutable_data(), address, static_cast<std::size_t>(copy.byte_size()));
@@ -126,7 +131,7 @@ void result_to_slots(const Value& value, const ValueTree& tree, Span span, CallS
       Tensor tensor = value.tensor();
       void* data = const_cast<void*>(tensor.data());
       // The value may be one that compiled code passed in.
-      if (!state.tensors.emplace(data, tensor).second) ++state.shares[data];
+      state.tensors.add(tensor);
       slots[position++] = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(data));
       for (const std::int64_t dim : tensor.shape()) slots[position++] = dim;
       return;
@@ -158,13 +163,13 @@ Value value_of_slots(const ValueTree& tree, const std::vector<Place>& places,
                      std::size_t& position) {
   return read_slots(tree, slots, position, [&](const ValueTree& leaf, void* address, Shape shape) -> Value {
     const Place& place = places.at(leaf.place);
-    if (place.origin == Place::Param) return arguments.at(place.leaf);
+    if (place.origin == Place::Param && !place.donated) return arguments.at(place.leaf);
     if (place.origin == Place::Constant) return place.constant;
-    const auto found = state.tensors.find(address);
-    RELISH_CHECK(found != state.tensors.end(), "a result of compiled code has no tensor");
+    const OwnedTensors::Entry* found = state.tensors.find(address);
+    RELISH_CHECK(found != nullptr, "a result of compiled code has no tensor");
     // Values of one storage may have several shapes, and those without elements several dtypes.
     if (element_count(shape) == 0) return Tensor::empty(leaf.dtype, std::move(shape));
-    return found->second.reshaped(std::move(shape));
+    return found->tensor.shape() == shape ? found->tensor : found->tensor.reshaped(std::move(shape));
   });
 }
 

@@ -60,7 +60,7 @@ class ParallelLoop {
         if (!run(c, scratch)) return;
       }
     }
-    if (scratch) context_->state->pool.give_back(std::move(scratch));
+    if (scratch) context_->state->memory.scratch.give_back(std::move(scratch));
   }
 
   std::int32_t outcome() const {
@@ -78,7 +78,7 @@ class ParallelLoop {
   bool run(std::int64_t c, std::unique_ptr<Scratch>& scratch) {
     CallState& state = *context_->state;
     try {
-      if (!scratch) scratch = state.pool.take();
+      if (!scratch) scratch = state.memory.scratch.take();
       RtContext own{context_->interrupt_flag, &state, scratch.get(), {}};
       own.error.iteration = c * chunk_;
       const std::int32_t status = interrupted(context_)
@@ -86,7 +86,7 @@ class ParallelLoop {
                                       : fn_(&own, c * chunk_, std::min(n_, (c + 1) * chunk_), data_);
       if (status != status_ok) first_.record(c, status, own.error);
       if (status != status_interrupted) return true;
-      state.pool.give_back(std::move(scratch));
+      state.memory.scratch.give_back(std::move(scratch));
     } catch (...) {
       state.keep_failure();
       first_.record(c, status_exception, {});

@@ -25,85 +25,10 @@ void __truncdfhf2();
 // NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
 namespace relish::jit {
-namespace {
+CallState::~CallState() { memory.give_back(std::move(tensors)); }
 
-std::atomic<std::uint64_t> blocks_taken{0};
-
-}  // namespace
-
-void* Scratch::push(std::int64_t bytes) {
-  bytes = std::max<std::int64_t>(64, (bytes + 63) / 64 * 64);
-  std::size_t at = current_;
-  while (at < blocks_.size()) {
-    Block& block = blocks_[at];
-    if (block.memory.byte_size() - block.used >= bytes) {
-      char* pointer = static_cast<char*>(block.memory.mutable_data()) + block.used;
-      block.used += bytes;
-      current_ = at;
-      return pointer;
-    }
-    if (block.used == 0)
-      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(at));
-    else
-      ++at;
-  }
-  if (current_ >= blocks_.size()) current_ = blocks_.empty() ? 0 : blocks_.size() - 1;
-  blocks_.push_back({Tensor::empty(DType::UInt8, {std::max<std::int64_t>(bytes, 64 << 10)}), bytes});
-  blocks_taken.fetch_add(1, std::memory_order_relaxed);
-  current_ = blocks_.size() - 1;
-  return blocks_.back().memory.mutable_data();
-}
-
-void Scratch::pop(void* pointer) {
-  char* at = static_cast<char*>(pointer);
-  while (!blocks_.empty()) {
-    Block& block = blocks_[current_];
-    char* begin = static_cast<char*>(block.memory.mutable_data());
-    if (at >= begin && at < begin + block.memory.byte_size()) {
-      block.used = at - begin;
-      return;
-    }
-    block.used = 0;
-    if (current_ == 0) return;
-    --current_;
-  }
-}
-
-void Scratch::pop_all() {
-  for (Block& block : blocks_) block.used = 0;
-  current_ = 0;
-}
-
-std::uint64_t scratch_blocks_taken() { return blocks_taken.load(std::memory_order_relaxed); }
-
-ScratchPool::ScratchPool()
-    : reserve_([this] {
-        std::vector<std::unique_ptr<Scratch>> unused;
-        const std::lock_guard lock(mutex_);
-        unused.swap(free_);
-      }) {}
-
-std::unique_ptr<Scratch> ScratchPool::take() {
-  std::lock_guard lock(mutex_);
-  if (free_.empty()) return std::make_unique<Scratch>();
-  std::unique_ptr<Scratch> scratch = std::move(free_.back());
-  free_.pop_back();
-  return scratch;
-}
-
-void ScratchPool::give_back(std::unique_ptr<Scratch> scratch) {
-  scratch->pop_all();
-  std::lock_guard lock(mutex_);
-  free_.push_back(std::move(scratch));
-}
-
-void CallState::release_tensor(void* data) {
-  const auto shared = shares.find(data);
-  if (shared == shares.end()) {
-    tensors.erase(data);
-  } else if (--shared->second == 0) {
-    shares.erase(shared);
-  }
+void CallState::release_tensor(const void* data) {
+  if (Tensor last = tensors.release(data); last.defined()) memory.spare.give_back(std::move(last));
 }
 
 void* CallState::box(Value value) {
@@ -200,11 +125,18 @@ void* rt_buffer(RtContext* context, std::int32_t dtype, std::int32_t rank, const
 void* rt_tensor(RtContext* context, std::int32_t dtype, std::int32_t rank, const std::int64_t* dims,
                 std::int32_t zero) {
   try {
-    Shape shape(dims, dims + rank);
-    Tensor tensor = zero != 0 ? Tensor::zeros(static_cast<DType>(dtype), std::move(shape))
-                              : Tensor::empty(static_cast<DType>(dtype), std::move(shape));
+    CallState& state = *context->state;
+    const std::span found(dims, static_cast<std::size_t>(rank));
+    Tensor tensor = state.memory.spare.take(static_cast<DType>(dtype), element_count(found));
+    if (!tensor.defined()) {
+      Shape shape(found.begin(), found.end());
+      tensor = zero != 0 ? Tensor::zeros(static_cast<DType>(dtype), std::move(shape))
+                         : Tensor::empty(static_cast<DType>(dtype), std::move(shape));
+    } else if (zero != 0) {
+      std::memset(tensor.mutable_data(), 0, static_cast<std::size_t>(tensor.byte_size()));
+    }
     void* data = tensor.mutable_data();
-    context->state->tensors.insert_or_assign(data, std::move(tensor));
+    state.tensors.add(std::move(tensor));
     return data;
   } catch (...) {
     context->state->keep_failure();
@@ -221,14 +153,29 @@ void rt_box_release(RtContext* context, void* box) { context->state->release_box
 // not own (arguments, constants, arena memory) is copied. Null when memory is refused.
 void* rt_own(RtContext* context, void* data, std::int32_t dtype, std::int32_t rank,
              const std::int64_t* dims) {
-  if (context->state->tensors.contains(data)) {
-    ++context->state->shares[data];
+  if (OwnedTensors::Entry* made = context->state->tensors.find(data)) {
+    ++made->owners;
     return data;
   }
   void* copy = rt_tensor(context, dtype, rank, dims, 0);
   const std::int64_t count = element_count(std::span(dims, static_cast<std::size_t>(rank)));
   if (copy && count > 0)
     std::memcpy(copy, data, static_cast<std::size_t>(count * size_of(static_cast<DType>(dtype))));
+  return copy;
+}
+
+// The tensor for an owner who ends its own: itself where nobody else sees it, else a copy. Null when memory
+// is refused.
+void* rt_take_over(RtContext* context, void* data, std::int32_t dtype, std::int32_t rank,
+                   const std::int64_t* dims) {
+  CallState& state = *context->state;
+  const OwnedTensors::Entry* made = state.tensors.find(data);
+  if (made && made->owners == 1 && made->tensor.unique()) return data;
+  void* copy = rt_tensor(context, dtype, rank, dims, 0);
+  const std::int64_t count = element_count(std::span(dims, static_cast<std::size_t>(rank)));
+  if (copy && count > 0)
+    std::memcpy(copy, data, static_cast<std::size_t>(count * size_of(static_cast<DType>(dtype))));
+  if (copy && made) state.release_tensor(data);
   return copy;
 }
 
@@ -337,6 +284,7 @@ std::span<const RuntimeSymbol> runtime_symbols() {
       symbol("rt_tensor", rt_tensor),
       symbol("rt_tensor_release", rt_tensor_release),
       symbol("rt_own", rt_own),
+      symbol("rt_take_over", rt_take_over),
       symbol("rt_box_own", rt_box_own),
       symbol("rt_box_release", rt_box_release),
       symbol("rt_function_value", rt_function_value),

@@ -32,7 +32,8 @@ std::vector<std::pair<PlaceId, Named>> named_places(const StepList& steps, const
 // What the list has made for itself alone, beside the arena.
 bool is_owned(const Place& place) {
   if (!place.has_storage() || place.given) return false;
-  return place.origin == Place::Returned || (place.origin == Place::Temporary && !place.slot);
+  return place.origin == Place::Returned || place.donated ||
+         (place.origin == Place::Temporary && !place.slot);
 }
 
 StepList released(StepList steps, const std::vector<Place>& places,
@@ -52,6 +53,18 @@ StepList released(StepList steps, const std::vector<Place>& places,
       result.push_back({span, step::Release{ends[next].second}});
   }
   return result;
+}
+
+// What was given up and is of no use to the body ends with the first step of it.
+void end_behind_entry(std::vector<std::pair<PlaceId, Named>>& named, const std::vector<Place>& places,
+                      std::int64_t entry) {
+  std::unordered_set<PlaceId> known;
+  for (auto& [id, lived] : named) {
+    known.insert(id);
+    if (places[id].donated) lived.last = std::max(lived.last, entry);
+  }
+  for (PlaceId id = 0; id < places.size(); ++id)
+    if (places[id].donated && !known.contains(id)) named.emplace_back(id, Named{entry, entry});
 }
 
 bool is_known(const Place& place, const std::unordered_set<std::uint64_t>& symbols) {
@@ -78,7 +91,8 @@ StepList with_releases(StepList steps, const std::vector<Place>& places, std::ui
 
 StepList with_memory(StepList steps, std::vector<Place>& places, std::size_t entry,
                      const std::unordered_set<std::uint64_t>& known) {
-  const auto named = named_places(steps, places, 0);
+  auto named = named_places(steps, places, 0);
+  if (entry + 1 < steps.size()) end_behind_entry(named, places, static_cast<std::int64_t>(entry));
   std::vector<std::pair<Life, PlaceId>> lives;
   for (const auto& [id, lived] : named) {
     const Place& place = places[id];

@@ -1,4 +1,6 @@
 // Steps of ifs and loops: lists around the calls of lifted bodies.
+#include <algorithm>
+
 #include "jit/steps/lifetimes.h"
 #include "jit/steps/step_maker.h"
 
@@ -18,15 +20,29 @@ StepMaker::Captured StepMaker::captured_of(const Region& region) {
 }
 
 // The call of a region's function: what is carried, then what it captured. Its result.
-ValueTree StepMaker::call_region(const Region& region, const Captured& captured, const ValueTree& carried) {
+ValueTree StepMaker::call_region(const Region& region, const Captured& captured, const ValueTree& carried,
+                                 step::Donated donated) {
   const FunctionCall& call = lifted_call(region);
   const FunctionPtr callee = program_.module().function(call.callee.as<GlobalRef>()->name);
   std::vector<ValueTree> args = carried.fields;
   for (std::size_t i = 0; i < captured.size(); ++i)
     args.push_back(captured[i] ? *captured[i] : value(call.args[region.params.size() + i]));
   ValueTree made = tree(callee->result_type, Place::Returned);
-  emit(step::CallFunction{callee, std::move(args), made});
+  if (std::find(donated.begin(), donated.end(), true) == donated.end()) {
+    donated.clear();
+  } else {
+    std::size_t stored = 0;
+    for (const ValueTree& arg : args)
+      for_each_leaf(arg, [&](const ValueTree& leaf) { stored += leaf.has_storage() ? 1 : 0; });
+    donated.resize(stored, false);
+  }
+  emit(step::CallFunction{callee, std::move(args), made, std::move(donated)});
   return made;
+}
+
+bool StepMaker::calls_itself(const Region& region) const {
+  const auto* callee = lifted_call(region).callee.as<GlobalRef>();
+  return lifted_function(program_.functions(), callee->name).recursive;
 }
 
 ValueTree StepMaker::if_value(const If& branch, const Expr& expr) {
@@ -69,9 +85,17 @@ ValueTree StepMaker::loop_value(const Loop& loop, const Expr& expr) {
     if (!loop.condition)
       for (const Var& param : loop.body->params)
         made.carried.fields.push_back(tree(param.type(), Place::Carried));
-    give(made.next = call_region(*loop.body, body, made.carried));
+    // A round ends what the round before left: its function may write to it.
+    step::Donated donated;
     for_each_leaf(made.carried, [&](const ValueTree& leaf) {
-      if (leaf.has_storage()) emit(step::Release{leaf.place});
+      if (!leaf.has_storage()) return;
+      donated.push_back(leaf.kind == ValueTree::TensorLeaf && !calls_itself(*loop.body));
+      made_.places[leaf.place].given = donated.back();
+    });
+    give(made.next = call_region(*loop.body, body, made.carried, donated));
+    std::size_t next = 0;
+    for_each_leaf(made.carried, [&](const ValueTree& leaf) {
+      if (leaf.has_storage() && !donated[next++]) emit(step::Release{leaf.place});
     });
   });
   ValueTree result = made.result = tree(expr.type(), Place::Returned);

@@ -4,6 +4,7 @@
 #include "ir/operators/op.h"
 #include "ir/scalars/symbols.h"
 #include "ir/scalars/twice_given.h"
+#include "jit/steps/giving_up.h"
 #include "jit/steps/lifetimes.h"
 #include "jit/steps/step_maker.h"
 #include "support/failure.h"
@@ -24,6 +25,7 @@ FunctionSteps StepMaker::run() {
   for (const BindingBlock& block : function_.blocks)
     for (const Binding& each : block.bindings) binding(each);
   result();
+  give_up_last_uses(made_, program_);
   made_.steps = with_memory(std::move(made_.steps), made_.places, entry, known_at_entry);
   return std::move(made_);
 }
@@ -34,7 +36,11 @@ void StepMaker::params() {
     span_ = param.span().known() ? param.span() : function_.span;
     ValueTree made = tree(param.type(), Place::Param);
     for_each_leaf(made, [&](const ValueTree& leaf) {
-      if (leaf.has_storage()) made_.places[leaf.place].leaf = leaves++;
+      if (!leaf.has_storage()) return;
+      Place& place = made_.places[leaf.place];
+      place.leaf = leaves++;
+      place.donated = leaf.kind == ValueTree::TensorLeaf && place.leaf < made_.donated.size() &&
+                      made_.donated[place.leaf];
     });
     bind_sizes(made, param.type());
     vars_.insert_or_assign(param.id(), made);

@@ -98,6 +98,19 @@ class Printer {
     return fmt::format("{}", fmt::join(texts, ", "));
   }
 
+  // Which places a call gives up.
+  static std::string donated_to(const std::vector<ValueTree>& args, const step::Donated& donated) {
+    std::vector<std::string> given;
+    std::size_t next = 0;
+    for (const ValueTree& arg : args)
+      for_each_leaf(arg, [&](const ValueTree& leaf) {
+        if (leaf.has_storage() && next < donated.size() && donated[next])
+          given.push_back(fmt::format("%{}", leaf.place));
+        next += leaf.has_storage() ? 1 : 0;
+      });
+    return given.empty() ? "" : fmt::format(" giving up {}", fmt::join(given, ", "));
+  }
+
   std::string call(std::string_view kind, std::string_view name, const auto& call) const {
     return fmt::format("{} = {} {}({})", made(call.result), kind, name, used(call.args));
   }
@@ -187,8 +200,11 @@ class Printer {
             [&](const step::Copy& n) { say(fmt::format("copy %{} to %{}", n.from, n.to)); },
             [&](const step::Share& n) { say(fmt::format("{} = share %{}", made(n.result), n.from)); },
             [&](const step::Release& n) { say(fmt::format("release %{}", n.place)); },
+            [&](const step::TakeOver& n) { say(fmt::format("{} = take over %{}", made(n.result), n.from)); },
             [&](const step::CallKernel& n) { kernel(n, given.span); },
-            [&](const step::CallFunction& n) { say(call("call", n.callee->name, n)); },
+            [&](const step::CallFunction& n) {
+              say(call("call", n.callee->name, n) + donated_to(n.args, n.donated));
+            },
             [&](const step::CallNative& n) { say(call("call native", n.name, n)); },
             [&](const step::CallMachine& n) { say(call("call machine", n.name, n)); },
             [&](const step::EvaluateOperator& n) {

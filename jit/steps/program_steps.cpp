@@ -1,6 +1,11 @@
 // From a module to the steps of its functions.
 #include "jit/steps/program_steps.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
 #include "ir/operators/op.h"
 #include "jit/steps/compilable.h"
 #include "jit/steps/step_maker.h"
@@ -13,21 +18,72 @@ namespace relish::jit {
 
 LoweredProgram lowered_program(const Module& module, UnknownShapes unknown, const Target& target) {
   require_compilable(module.functions);
-  LoweredProgram program{lift_bodies(module), {}, {}};
+  LoweredProgram program{lift_bodies(module), {}, {}, target};
   program.unscheduled = fuse(legalize(program.lifted.module, unknown, &program.operators));
   program.lifted.module = schedule(program.unscheduled, target);
   return program;
 }
 
-const FunctionSteps& ProgramSteps::of(const Function& function) {
-  const auto known = steps_.find(&function);
+const FunctionSteps& ProgramSteps::of(const Function& function, const step::Donated& donated) {
+  const std::pair key(&function, donated);
+  const auto known = steps_.find(key);
   if (known != steps_.end()) {
     RELISH_CHECK(known->second != nullptr, function.name);  // it is not among its own callees
     return *known->second;
   }
-  steps_[&function] = nullptr;
-  auto made = std::make_unique<const FunctionSteps>(StepMaker(*this, function).run());
-  return *(steps_[&function] = std::move(made));
+  steps_[key] = nullptr;
+  auto made = std::make_unique<const FunctionSteps>(StepMaker(*this, function, donated).run());
+  if (!donated.empty()) with_donations_.push_back(made.get());
+  return *(steps_[key] = std::move(made));
+}
+
+void ProgramSteps::make_donated(const Function& function, const step::Donated& donated) {
+  for_each_step(of(function, donated).steps, [&](const Step& step) {
+    const auto* call = std::get_if<Apart<step::CallFunction>>(&step.kind);
+    if (!call || (**call).donated.empty()) return;
+    const Function& callee = *(**call).callee;
+    if (!steps_.contains({&callee, (**call).donated}) || &callee != &function)
+      make_donated(callee, (**call).donated);
+  });
+}
+
+step::Donated ProgramSteps::of_use(const Function& callee, const step::Donated& donated) {
+  const FunctionSteps& steps = of(callee, donated);
+  std::unordered_set<PlaceId> used;
+  for (const Step& step : steps.steps) {
+    if (const auto* taken = std::get_if<step::TakeOver>(&step.kind)) used.insert(taken->from);
+    const auto* call = std::get_if<Apart<step::CallFunction>>(&step.kind);
+    if (!call || (**call).donated.empty()) continue;
+    std::size_t next = 0;
+    for (const ValueTree& arg : (**call).args)
+      for_each_leaf(arg, [&](const ValueTree& leaf) {
+        if (leaf.has_storage() && (**call).donated.at(next++)) used.insert(leaf.place);
+      });
+  }
+  step::Donated found;
+  for (const ValueTree& param : steps.params)
+    for_each_leaf(param, [&](const ValueTree& leaf) {
+      if (leaf.has_storage()) found.push_back(used.contains(leaf.place));
+    });
+  if (std::find(found.begin(), found.end(), true) == found.end()) found.clear();
+  return found;
+}
+
+PrimFuncPtr ProgramSteps::unscheduled(const PrimFunc& function) const {
+  return program_ ? program_->unscheduled.prim_func(function.name) : nullptr;
+}
+
+PrimFuncPtr ProgramSteps::written_over(const PrimFunc& kernel, const std::vector<WrittenOver>& pairs) {
+  std::string key = kernel.name;
+  for (const WrittenOver& pair : pairs) key += fmt::format(" {} {}", pair.argument, pair.result);
+  const auto known = scheduled_in_place_.find(key);
+  if (known != scheduled_in_place_.end()) return known->second;
+  std::string name = kernel.name + "_in_place";
+  for (int number = 1; lifted_.module.find(name) || in_place_.find(name); ++number)
+    name = fmt::format("{}_in_place{}", kernel.name, number);
+  const PrimFuncPtr written = relish::written_over(*unscheduled(kernel), pairs, name);
+  in_place_.set(written);
+  return scheduled_in_place_.emplace(std::move(key), schedule(written, program_->target)).first->second;
 }
 
 const KernelFacts& ProgramSteps::kernel(const PrimFunc& function) {

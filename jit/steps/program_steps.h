@@ -1,10 +1,12 @@
 // The steps of the functions of one compilation, each made when it is first asked for.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <unordered_map>
 
 #include "jit/steps/steps.h"
+#include "loops/write_over.h"
 #include "schedule/target.h"
 #include "transform/legalize.h"
 #include "transform/lift_bodies.h"
@@ -16,6 +18,7 @@ struct LoweredProgram {
   LiftedModule lifted;
   LoweredCalls operators;
   Module unscheduled;  // the same functions before their loops were scheduled
+  Target target;
 };
 // Failure(TypeError) for what cannot be compiled; operators on shapes that only the run shows are evaluated
 // by the program, or refused, as `unknown` says.
@@ -29,13 +32,28 @@ struct KernelFacts {
 
 class ProgramSteps {
  public:
-  // Of a legalized module with lifted bodies, which must stay alive. `operators` says which calls are
-  // operators'; null where there are none.
-  explicit ProgramSteps(const LiftedModule& lifted, const LoweredCalls* operators = nullptr)
-      : lifted_(lifted), operators_(operators) {}
+  // Of a program, which must stay alive.
+  explicit ProgramSteps(const LoweredProgram& program)
+      : lifted_(program.lifted), operators_(&program.operators), program_(&program) {}
+  // Of a prim_func alone.
+  explicit ProgramSteps(const LiftedModule& lifted) : lifted_(lifted) {}
 
-  // Failure(TypeError) for what is not compiled.
-  const FunctionSteps& of(const Function& function);
+  // Of the function for callers that give these leaves of its arguments up. Failure(TypeError) for what is
+  // not compiled.
+  const FunctionSteps& of(const Function& function, const step::Donated& donated = {});
+  // Those of the leaves that the function writes to, or gives to a function that does; empty: none.
+  step::Donated of_use(const Function& callee, const step::Donated& donated);
+  // Makes the steps of all that calls of the function give something up to.
+  void make_donated(const Function& function, const step::Donated& donated = {});
+  // The steps that were made so far for callers that give something up, in order.
+  const std::vector<const FunctionSteps*>& with_donations() const { return with_donations_; }
+
+  // The prim_func before its loops were scheduled; null where that is not known.
+  PrimFuncPtr unscheduled(const PrimFunc& function) const;
+  // The kernel that writes results over arguments (loops/write_over.h), scheduled.
+  PrimFuncPtr written_over(const PrimFunc& kernel, const std::vector<WrittenOver>& pairs);
+  // Those kernels before their loops were scheduled.
+  const Module& kernels_in_place() const { return in_place_; }
   const KernelFacts& kernel(const PrimFunc& function);
 
   const Module& module() const { return lifted_.module; }
@@ -46,8 +64,12 @@ class ProgramSteps {
 
  private:
   const LiftedModule& lifted_;
-  const LoweredCalls* operators_;
-  std::unordered_map<const Function*, std::unique_ptr<const FunctionSteps>> steps_;
+  const LoweredCalls* operators_ = nullptr;
+  const LoweredProgram* program_ = nullptr;
+  std::map<std::pair<const Function*, step::Donated>, std::unique_ptr<const FunctionSteps>> steps_;
+  std::vector<const FunctionSteps*> with_donations_;
+  std::map<std::string, PrimFuncPtr> scheduled_in_place_;  // by kernel and pairs
+  Module in_place_;
   std::unordered_map<const PrimFunc*, KernelFacts> kernels_;
 };
 

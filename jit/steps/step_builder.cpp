@@ -106,7 +106,7 @@ ValueTree StepBuilder::for_others(const ValueTree& value) {
   for (ValueTree& field : result.fields) field = for_others(field);
   if (!value.has_storage()) return result;
   const Place& place = made_.places[value.place];
-  const bool own = place.origin == Place::Temporary || place.origin == Place::Returned;
+  const bool own = place.origin == Place::Temporary || place.origin == Place::Returned || place.donated;
   if (!own || place.given) return shared(value);
   give(value);
   return result;

@@ -8,7 +8,10 @@ namespace relish::jit {
 
 class StepMaker : private StepBuilder {
  public:
-  StepMaker(ProgramSteps& program, const Function& function) : program_(program), function_(function) {}
+  StepMaker(ProgramSteps& program, const Function& function, const step::Donated& donated)
+      : program_(program), function_(function) {
+    made_.donated = donated;
+  }
 
   FunctionSteps run();
 
@@ -53,7 +56,9 @@ class StepMaker : private StepBuilder {
   ValueTree if_value(const If& branch, const Expr& expr);
   ValueTree loop_value(const Loop& loop, const Expr& expr);
   Captured captured_of(const Region& region);
-  ValueTree call_region(const Region& region, const Captured& captured, const ValueTree& carried);
+  ValueTree call_region(const Region& region, const Captured& captured, const ValueTree& carried,
+                        step::Donated donated = {});
+  bool calls_itself(const Region& region) const;
 
   ProgramSteps& program_;
   const Function& function_;

@@ -62,6 +62,10 @@ void for_each_place(const Step& given, const std::function<void(PlaceId, bool ma
                    places.makes(n.result);
                  },
                  [&](const step::Release& n) { places.uses(n.place); },
+                 [&](const step::TakeOver& n) {
+                   places.uses(n.from);
+                   places.makes(n.result);
+                 },
                  [&](const step::CallKernel& n) {
                    for (const PlaceId place : n.args) places.uses(place);
                    if (n.fault) {
@@ -108,6 +112,19 @@ void for_each_place(const Step& given, const std::function<void(PlaceId, bool ma
                  [&](const step::Return& n) { places.uses(n.value); },
              },
              given);
+}
+
+void for_each_step(const StepList& steps, const std::function<void(const Step&)>& visit) {
+  for (const Step& each : steps) {
+    visit(each);
+    if (const auto* branch = std::get_if<Apart<step::Branch>>(&each.kind)) {
+      for_each_step((**branch).then, visit);
+      for_each_step((**branch).otherwise, visit);
+    } else if (const auto* loop = std::get_if<Apart<step::Loop>>(&each.kind)) {
+      for_each_step((**loop).condition, visit);
+      for_each_step((**loop).body, visit);
+    }
+  }
 }
 
 }  // namespace relish::jit

@@ -33,6 +33,8 @@ struct Place {
   int rank = 0;
   // It goes to somebody else: the caller, the next round of a loop, what stands behind a branch.
   bool given = false;
+  // Of a Param: the caller has given it up, so it is this function's to end or to write to.
+  bool donated = false;
   std::uint32_t list = 0;           // in which it is made: 0 the function's, others in order of their begin
   Span span;                        // of the value for which it is made
   std::size_t leaf = 0;             // of a Param
@@ -109,6 +111,11 @@ struct Share {
 struct Release {
   PlaceId place;
 };
+// The memory of a tensor whose owner ends here, with its elements, for the result; a copy where somebody else
+// sees it still.
+struct TakeOver {
+  PlaceId from, result;
+};
 // What tells the fault of an operator's kernel: the operator's evaluation on the same arguments, whose words
 // are the interpreter's. Its steps run only then.
 struct OperatorFault {
@@ -124,11 +131,14 @@ struct CallKernel {
   std::optional<PlaceId> result;  // the scalar that it returns
   std::shared_ptr<const OperatorFault> fault;
 };
+// Which stored leaves of the arguments of a function, in order, its caller gives up; empty: none.
+using Donated = std::vector<bool>;
 // A Relax function. Leaves of the result that were made before stay as they are.
 struct CallFunction {
   FunctionPtr callee;
   std::vector<ValueTree> args;
   ValueTree result;
+  Donated donated = {};
 };
 // A function of a native library. Destinations stand among the arguments; `result` is what it returns.
 struct CallNative {
@@ -206,10 +216,10 @@ struct Return {
 };
 
 using Kind = std::variant<Poll, BindSize, CheckShape, CheckSize, Apart<CheckValue>, ComputeShape,
-                          ComputeScalar, TakeArena, ReturnArena, Allocate, Copy, Share, Release, CallKernel,
-                          Apart<CallFunction>, Apart<CallNative>, Apart<CallMachine>, Apart<EvaluateOperator>,
-                          Apart<Convert>, Apart<Truth>, Apart<MakeFunction>, Apart<FixArguments>,
-                          Apart<CallValue>, Apart<Branch>, Apart<Loop>, Apart<Return>>;
+                          ComputeScalar, TakeArena, ReturnArena, Allocate, Copy, Share, Release, TakeOver,
+                          CallKernel, Apart<CallFunction>, Apart<CallNative>, Apart<CallMachine>,
+                          Apart<EvaluateOperator>, Apart<Convert>, Apart<Truth>, Apart<MakeFunction>,
+                          Apart<FixArguments>, Apart<CallValue>, Apart<Branch>, Apart<Loop>, Apart<Return>>;
 
 }  // namespace step
 
@@ -234,6 +244,7 @@ struct FunctionSteps {
   ValueTree result;
   bool owns_results = false;  // each tensor of the result is made for the caller alone (LiftedFunction)
   bool recursive = false;     // it may come to call itself
+  step::Donated donated = {};
 };
 
 // What callers of the whole need to know of it.
@@ -241,10 +252,14 @@ struct FunctionLayout {
   std::vector<Place> places;
   std::vector<ValueTree> params;
   ValueTree result;
+  step::Donated donated = {};
 };
 
 // Calls `visit` for every place that the step uses or makes, those of the lists in it too, in the order in
 // which they run.
 void for_each_place(const Step& step, const std::function<void(PlaceId, bool made)>& visit);
+
+// Calls `visit` for every step of the list and of the lists inside of it, in order.
+void for_each_step(const StepList& steps, const std::function<void(const Step&)>& visit);
 
 }  // namespace relish::jit

@@ -25,6 +25,8 @@
   COMMAND(fuse, fuse)                       \
   COMMAND(schedule, schedule)               \
   COMMAND(lower, lower)                     \
+  COMMAND(kernel_code, llvm)                \
+  COMMAND(kernel_code, asm)                 \
   COMMAND(fold, fold)                       \
   COMMAND(simplify, simplify)               \
   COMMAND(canonicalize, canonicalize)       \
@@ -46,6 +48,7 @@
   COMMAND(machine, machine)                 \
   COMMAND(cache, cache)                     \
   COMMAND(check_gradients, check_gradients) \
+  COMMAND(compare_tiers, compare_tiers)     \
   COMMAND(load, load)                       \
   COMMAND(save, save)                       \
   COMMAND(moves, undo)                      \

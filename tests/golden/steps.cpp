@@ -12,12 +12,16 @@ namespace {
 
 std::string steps_of(const Module& module) {
   const jit::LoweredProgram program = jit::lowered_program(module, UnknownShapes::Kept);
-  jit::ProgramSteps steps(program.lifted, &program.operators);
+  jit::ProgramSteps steps(program);
   std::string text;
   for (const GlobalFunction& function : program.lifted.module.functions) {
     const auto* graph = std::get_if<FunctionPtr>(&function);
-    if (graph) text += (text.empty() ? "" : "\n") + jit::print_steps(steps.of(**graph));
+    if (!graph) continue;
+    text += (text.empty() ? "" : "\n") + jit::print_steps(steps.of(**graph));
+    steps.make_donated(**graph);
   }
+  // As callers use them that give something up.
+  for (const jit::FunctionSteps* each : steps.with_donations()) text += "\n" + jit::print_steps(*each);
   return text;
 }
 

@@ -1,33 +1,23 @@
-// How far results may differ: the one table of agreement classes for all tests, and comparison by it. Classes
-// 1 to 7 are those of operators (Agreement), 8 is a whole model, 9 a training run.
+// Comparison of tensors and texts by agreement class (runtime/closeness.h).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "runtime/closeness.h"
 #include "runtime/tensor.h"
 #include "runtime/value.h"
 
 namespace relish::testing {
 
-inline constexpr int class_of_models = 8;
-inline constexpr int class_of_training = 9;
-
-// |a - b| <= rtol * |b| + atol.
-struct Closeness {
-  double rtol = 0;
-  double atol = 0;
-};
-
-// Classes 6, 8 and 9; zero for the others, which are bitwise or counted in units in the last place.
-Closeness closeness(int agreement_class, DType dtype);
-// Class 4: units in the last place of the dtype.
-std::int64_t most_ulps(DType dtype);
-// Half a unit in the last place of 1.0.
-double rounding_unit(DType dtype);
-// Distance in units in the last place; NaN is at distance 0 from NaN, +0 from -0.
-std::int64_t ulp_distance(double a, double b, DType dtype);
+using relish::class_of_models;
+using relish::class_of_training;
+using relish::Closeness;
+using relish::closeness;
+using relish::most_ulps;
+using relish::rounding_unit;
+using relish::ulp_distance;
 
 // What the bound of class 5 is made of: the sums of the absolute values of the terms, and how many there are.
 struct Terms {

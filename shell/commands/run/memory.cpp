@@ -7,6 +7,8 @@
 #include "jit/jit.h"
 #include "shell/commands/subject.h"
 #include "shell/program/call_values.h"
+#include "shell/script/convert.h"
+#include "support/render.h"
 #include "support/source.h"
 
 namespace relish::commands_memory {
@@ -15,6 +17,8 @@ namespace {
 constexpr std::int64_t most_rows = 10'000;
 
 constexpr Option own_options[] = {
+    {"donate", OptionKind::Names, "",
+     "parameters whose tensors the caller gives up, as `time` does with --carry"},
     {"top", OptionKind::Integer, "10", "number of tensors that are shown, the largest first"},
     {"json", OptionKind::Flag, "", "one JSON object", 0, in_shell},
 };
@@ -33,6 +37,8 @@ std::string_view word_of(Footprint::Kind kind) {
   switch (kind) {
     case Footprint::Kind::Argument:
       return "argument";
+    case Footprint::Kind::Donated:
+      return "donated";
     case Footprint::Kind::Constant:
       return "constant";
     case Footprint::Kind::Result:
@@ -62,6 +68,7 @@ std::string table(const Footprint& found, std::size_t rows, const std::string& f
       fmt::format("{}: {}{} bytes at most\n", function, found.complete ? "" : "at least ", found.peak);
   text += fmt::format("arguments {}, constants {}, results {}, arena {}, buffers of a kernel {}",
                       found.arguments, found.constants, found.results, found.arena, found.buffers);
+  if (found.donated > 0) text += fmt::format(", results in place of arguments {}", found.donated);
   if (rows > 0)
     text += fmt::format("\n{:>14}  {:<10} {:>5}  {:<28} {}", "bytes", "what", "line", "tensor", "in");
   for (std::size_t i = 0; i < rows; ++i) {
@@ -92,6 +99,7 @@ nlohmann::ordered_json json_of(const Footprint& found, std::size_t rows, const s
   json["peak_bytes"] = found.peak;
   json["complete"] = found.complete;
   json["arguments"] = found.arguments;
+  json["donated"] = found.donated;
   json["constants"] = found.constants;
   json["results"] = found.results;
   json["arena"] = found.arena;
@@ -116,11 +124,26 @@ ScriptValue dict_of(const Footprint& found, std::size_t rows) {
   return ScriptValue::dict({{"peak_bytes", found.peak},
                             {"complete", found.complete},
                             {"arguments", found.arguments},
+                            {"donated", found.donated},
                             {"constants", found.constants},
                             {"results", found.results},
                             {"arena", found.arena},
                             {"buffers", found.buffers},
                             {"top", ScriptValue::list(std::move(top))}});
+}
+
+// By number.
+std::vector<std::size_t> donated_parameters(const Invocation& invocation, const std::string& function) {
+  std::vector<std::size_t> found;
+  const std::vector<CallParameter> parameters = call_parameters(*invocation.module, function);
+  for (const std::string& name : invocation.names("donate")) {
+    const auto known = std::find_if(parameters.begin(), parameters.end(),
+                                    [&](const CallParameter& parameter) { return parameter.name == name; });
+    if (known == parameters.end())
+      invocation.refuse_value("donate", fmt::format("'{}' is no parameter of {}", printable(name), function));
+    found.push_back(static_cast<std::size_t>(known - parameters.begin()));
+  }
+  return found;
 }
 
 ScriptValue run(Invocation& invocation) {
@@ -134,7 +157,8 @@ ScriptValue run(Invocation& invocation) {
     invocation.refuse_value("top", fmt::format("found {}; expected an int from 0 to {}", top, most_rows));
   const std::string function = function_of(invocation);
   const std::vector<Value> arguments = make_arguments(*invocation.module, function, call_inputs(invocation));
-  const Footprint found = footprint_of(invocation.module, function, arguments, settings.threads);
+  const Footprint found = footprint_of(invocation.module, function, arguments, settings.threads,
+                                       donated_parameters(invocation, function));
   const std::size_t rows = std::min(found.parts.size(), static_cast<std::size_t>(top));
   if (invocation.surface == Surface::Script) return dict_of(found, rows);
   if (invocation.flag("json")) return json_of(found, rows, function).dump();
@@ -154,7 +178,8 @@ const Command command_memory{
     .doc =
         "The most that is held at one time, with the arguments, and the largest tensors with their lines: "
         "arguments, constants, results, values with memory of their own, temporaries, which share the arena of "
-        "their function, and buffers of kernels, of which each thread has its own. Nothing is compiled or run. "
+        "their function, and buffers of kernels, of which each thread has its own. A donated argument ends where "
+        "it has its last use, or a result takes its place. Nothing is compiled or run. "
         "`at least` stands where some sizes are known only when it runs.",
 };
 

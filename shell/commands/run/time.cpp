@@ -8,6 +8,7 @@
 
 #include <sched.h>
 
+#include "jit/jit.h"
 #include "shell/commands/subject.h"
 #include "shell/program/call_values.h"
 #include "shell/script/convert.h"
@@ -96,6 +97,33 @@ void apply_carry(const std::vector<Carry>& carries, const std::vector<CallParame
   }
 }
 
+// Tuples as they are, with nothing in them.
+Value emptied(const Value& value) {
+  if (!value.is_tuple()) return {};
+  std::vector<Value> fields;
+  for (const Value& field : value.fields()) fields.push_back(emptied(field));
+  return Value::tuple(std::move(fields));
+}
+
+// The parameters that get all their tensors anew, by number: a call may end those that it is given.
+std::vector<std::size_t> given_parameters(const std::vector<Carry>& carries,
+                                          const std::vector<CallParameter>& parameters,
+                                          const std::vector<Value>& arguments) {
+  const std::function<bool(const Value&, const std::string&)> carried = [&](const Value& value,
+                                                                            const std::string& name) {
+    const auto is_name = [&](const Carry& carry) { return carry.parameter == name; };
+    if (std::any_of(carries.begin(), carries.end(), is_name)) return true;
+    if (!value.is_tuple() || value.fields().empty()) return false;
+    for (std::size_t i = 0; i < value.fields().size(); ++i)
+      if (!carried(value.fields()[i], fmt::format("{}.{}", name, i))) return false;
+    return true;
+  };
+  std::vector<std::size_t> given;
+  for (std::size_t i = 0; i < parameters.size() && i < arguments.size(); ++i)
+    if (carried(arguments[i], parameters[i].name)) given.push_back(i);
+  return given;
+}
+
 // Calls until their times are steady, and how many that takes.
 int warm_up(const std::function<double()>& call_once) {
   std::vector<double> times;
@@ -130,21 +158,15 @@ Timing measure(Session& session, const ModulePtr& module, const std::string& fun
   std::vector<CallParameter> parameters = call_parameters(*module, function);
   Timing timing;
   auto begin = std::chrono::steady_clock::now();
-  evaluator.prepare(module, function, arguments);
+  const std::vector<std::size_t> given = given_parameters(carries, parameters, arguments);
+  prepare_giving(evaluator, module, function, arguments, given);
   timing.compile_ms = milliseconds_since(begin);
   // One measured call; with carried results the old arguments are given away, as a training step does.
   auto call_once = [&] {
-    std::vector<Value> given = arguments;
-    if (!carries.empty()) {
-      for (const Carry& carry : carries) {
-        std::string head = carry.parameter.substr(0, carry.parameter.find('.'));
-        for (std::size_t i = 0; i < parameters.size(); ++i) {
-          if (parameters[i].name == head && head == carry.parameter) arguments[i] = Value();
-        }
-      }
-    }
+    std::vector<Value> now = arguments;
+    for (const std::size_t parameter : given) arguments[parameter] = emptied(now[parameter]);
     auto start = std::chrono::steady_clock::now();
-    Value result = evaluator.call(module, function, std::move(given));
+    Value result = call_giving(evaluator, module, function, std::move(now), given);
     double spent = milliseconds_since(start);
     if (!carries.empty()) apply_carry(carries, parameters, std::move(result), arguments);
     poll_interrupt();
@@ -294,7 +316,8 @@ const Command command_time{
     .examples = examples,
     .doc =
         "Arguments are made once and stay alive; a result is dropped before the next call. With --carry a "
-        "result is given to the named parameter of the next call, as in training. Calls are measured when they "
+        "result is given to the named parameter of the next call, as in training; where all tensors of a "
+        "parameter are, the call may write its results in their place. Calls are measured when they "
         "no longer become quicker, at most 0.2 seconds behind the first. With a confidence of 95 % the median "
         "lies between the two times behind it (`low_ms` and `high_ms`), as far as runs are alike.",
 };

@@ -27,8 +27,9 @@ const std::array<Theme, 8>& themes() {
       {"Plainer modules",
        {"inline", "unroll", "canonicalize", "fold", "simplify", "cse", "dce", "to_dataflow"}},
       {"The compiled tier",
-       {"legalize", "fuse", "schedule", "lower", "machine", "profile", "memory", "time", "cache"}},
-      {"Running", {"call", "run", "train", "evaluate", "predict", "check_gradients"}},
+       {"legalize", "fuse", "schedule", "lower", "machine", "llvm", "asm", "profile", "memory", "time",
+        "cache"}},
+      {"Running", {"call", "run", "train", "evaluate", "predict", "check_gradients", "compare_tiers"}},
       {"Files", {"load", "restore", "reload", "fmt", "check"}},
       {"Finding, mending", {"doc", "ops", "fix", "edit"}},
   }};

@@ -51,6 +51,20 @@ Footprint checked(const std::string& text, const std::vector<Value>& args) {
   return found;
 }
 
+// A step of training that owns its parameter and its state: both are updated in their places.
+const char* const step_text =
+    "    @R.function\n"
+    "    def gradient(x: R.Tensor((512, 512), \"float32\"), w: R.Tensor((512, 512), \"float32\")):\n"
+    "        y = R.matmul(x, w)\n"
+    "        return R.sum(R.multiply(y, y)), R.matmul(R.permute_dims(x), y)\n"
+    "    @R.function\n"
+    "    def main(p: R.Tuple(R.Tensor((512, 512), \"float32\"), R.Tensor((512, 512), \"float32\")), "
+    "x: R.Tensor((512, 512), \"float32\")):\n"
+    "        r = M.gradient(x, p[0])\n"
+    "        v = R.add(R.multiply(R.const(0.9, \"float32\"), p[1]), r[1])\n"
+    "        w = R.subtract(p[0], R.multiply(R.const(0.1, \"float32\"), v))\n"
+    "        return r[0], (w, v)\n";
+
 const std::string whole = "@I.ir_module\nclass M:\n";
 Tensor megabyte() { return numbers(DType::Float32, {512, 512}); }
 constexpr std::int64_t mib = 1 << 20;
@@ -103,6 +117,40 @@ TEST_CASE("loops, branches and callees: what a round leaves is given back in the
                   "        return z, R.sum(z)\n",
               {megabyte(), Tensor::scalar_int(DType::Bool, 1)});
   CHECK(found.peak < 8 * mib);
+}
+
+TEST_CASE("a step of training that owns its parameters holds them once, as planned", "[jit]") {
+  const ModulePtr module = module_from(whole + step_text);
+  const auto arguments = [] {
+    return std::vector<Value>{Value::tuple({megabyte(), megabyte()}), megabyte()};
+  };
+  const Footprint apart = footprint_of(module, "main", arguments(), 1);
+  const Footprint found = footprint_of(module, "main", arguments(), 1, {0});
+  CHECK(found.complete);
+  CHECK(found.donated == 2 * mib);
+  CHECK(found.results == 64);
+  CHECK(apart.donated == 0);
+  CHECK(apart.results == 2 * mib + 64);
+  CHECK(found.peak <= apart.peak - mib);
+  CHECK(std::count_if(found.parts.begin(), found.parts.end(), [](const Footprint::Part& part) {
+          return part.kind == Footprint::Kind::Donated;
+        }) == 2);
+  const auto engine = make_jit({.threads = 1});
+  prepare_giving(*engine, module, "main", arguments(), {0});
+  const auto runs = [&](double share) {
+    std::vector<Value> given = arguments();
+    give_reserves_back();
+    const MemoryLimit limit(memory_held() - 3 * mib +
+                            static_cast<std::uint64_t>(share * static_cast<double>(found.peak)));
+    try {
+      call_giving(*engine, module, "main", std::move(given), {0});
+      return true;
+    } catch (const Failure&) {
+      return false;
+    }
+  };
+  CHECK(runs(1.05));
+  CHECK_FALSE(runs(0.95));
 }
 
 TEST_CASE("constants, shared results and sizes of scalars", "[jit]") {

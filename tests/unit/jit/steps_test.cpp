@@ -23,7 +23,7 @@ namespace {
 
 struct Lowered {
   explicit Lowered(const Module& module)
-      : program(lowered_program(module, UnknownShapes::Kept)), steps(program.lifted, &program.operators) {}
+      : program(lowered_program(module, UnknownShapes::Kept)), steps(program) {}
   explicit Lowered(const std::string& text) : Lowered(*read_module("test.relish", text)) {}
 
   const FunctionSteps& of(std::string_view name) { return steps.of(*program.lifted.module.function(name)); }
@@ -107,7 +107,7 @@ class Laws {
 
   void released_where_owned(PlaceId id) {
     const Place& place = function_.places[id];
-    const bool own = place.origin == Place::Returned || place.origin == Place::Carried ||
+    const bool own = place.origin == Place::Returned || place.origin == Place::Carried || place.donated ||
                      (place.origin == Place::Temporary && !place.slot);
     const bool must = place.has_storage() && own && !place.given;
     if (must && !released_.contains(id)) say("is never released", id);
@@ -120,7 +120,7 @@ class Laws {
     const auto& value = *std::get<Apart<step::Return>>(function_.steps.back().kind);
     for_each_leaf(value.value, [&](const ValueTree& leaf) {
       const Place& place = function_.places[leaf.place];
-      const bool own = place.origin == Place::Temporary || place.origin == Place::Returned;
+      const bool own = place.origin == Place::Temporary || place.origin == Place::Returned || place.donated;
       if (leaf.has_storage() && !own) say("is handed out, but not made here", leaf.place);
       if (leaf.has_storage() && !handed.insert(leaf.place).second) say("is handed out twice", leaf.place);
     });
@@ -158,7 +158,7 @@ def main(x: R.Tensor(("n", 8), "float32"), y: R.Tensor((8, 8), "float32")) -> R.
 
 TEST_CASE("the laws of steps hold for every program of the golden runs and the examples", "[jit][steps]") {
   install_stdlib();
-  std::size_t functions = 0;
+  std::size_t functions = 0, donations = 0;
   for (const char* folder : {"tests/golden/run", "tests/golden/steps", "examples"}) {
     std::vector<std::filesystem::path> paths;
     for (const auto& entry :
@@ -180,7 +180,13 @@ TEST_CASE("the laws of steps hold for every program of the golden runs and the e
               if (!graph) continue;
               INFO(path.string());
               CHECK(Laws(lowered.steps.of(**graph)).problems() == "");
+              lowered.steps.make_donated(**graph);
               ++functions;
+            }
+            for (const FunctionSteps* each : lowered.steps.with_donations()) {
+              INFO(path.string());
+              CHECK(Laws(*each).problems() == "");
+              ++donations;
             }
           } catch (const Failure&) {
             // Not compiled, and refused with words that other tests hold.
@@ -190,6 +196,7 @@ TEST_CASE("the laws of steps hold for every program of the golden runs and the e
     }
   }
   CHECK(functions > 150);
+  CHECK(donations > 5);
 }
 
 TEST_CASE("the same text gives the same steps", "[jit][steps]") {

@@ -1,0 +1,163 @@
+// Tiers beside each other: an evaluator that is wrong in one place is found there, and rounding is none.
+#include "transform/compare_evaluators.h"
+
+#include <limits>
+
+#include "tests/unit/jit/helpers.h"
+#include "tests/unit/jit/texts.h"
+
+using namespace relish;
+using namespace relish::test;
+
+namespace {
+
+using Change = std::function<Value(std::string_view function, Value result)>;
+
+// The interpreter with results that are changed.
+class Wrong final : public Evaluator {
+ public:
+  explicit Wrong(Change change) : change_(std::move(change)) {}
+  std::string_view name() const override { return "wrong"; }
+  Value call(const ModulePtr& module, std::string_view function, std::vector<Value> args) override {
+    return change_(function, interpreter_->call(module, function, std::move(args)));
+  }
+
+ private:
+  const std::unique_ptr<Evaluator> interpreter_ = make_interpreter();
+  const Change change_;
+};
+
+// One element of one field, so many units in the last place higher.
+Value raised(const Value& result, std::size_t field, std::int64_t element, int units) {
+  std::vector<Value> fields = result.fields();
+  Tensor changed = fields[field].tensor().copy();
+  auto value = static_cast<float>(changed.get_double(element));
+  for (int i = 0; i < units; ++i) value = std::nextafter(value, std::numeric_limits<float>::infinity());
+  changed.set_double(element, value);
+  fields[field] = changed;
+  return Value::tuple(std::move(fields));
+}
+
+ModulePtr model() {
+  return module_from(
+      "@I.ir_module\n"
+      "class M:\n"
+      "    @R.function\n"
+      "    def layer(x: R.Tensor((2, 3), \"float32\"), w: R.Tensor((3, 4), \"float32\")):\n"
+      "        p = R.matmul(x, w)\n"
+      "        return R.tanh(p)\n"
+      "    @R.function\n"
+      "    def main(x: R.Tensor((2, 3), \"float32\"), w: R.Tensor((3, 4), \"float32\")):\n"
+      "        with R.dataflow():\n"
+      "            a = R.add(x, x)\n"
+      "            s = R.sum(a, axis=[0])\n"
+      "            e = R.exp(a)\n"
+      "            y = M.layer(e, w)\n"
+      "            R.output(s, y)\n"
+      "        return s, y\n");
+}
+
+const std::vector<Value>& arguments() {
+  static const std::vector<Value> made = {numbers(DType::Float32, {2, 3}),
+                                          numbers(DType::Float32, {3, 4}, 5)};
+  return made;
+}
+
+EvaluatorComparison compared(const Change& change) {
+  Wrong wrong(change);
+  return compare_evaluators(model(), "main", arguments(), *make_interpreter(), wrong);
+}
+
+EvaluatorComparison with_binding(std::size_t field, std::int64_t element, int units) {
+  return compared([=](std::string_view function, Value result) {
+    return function == "main_bindings" ? raised(result, field, element, units) : result;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("compiled code agrees with the interpreter", "[jit][compare]") {
+  const EvaluatorComparison found =
+      compare_evaluators(model(), "main", arguments(), *make_interpreter(), compiled_tier());
+  CHECK_FALSE(found.first.has_value());
+  CHECK(found.bindings == 4);
+  CHECK(found.largest_distance <= 16);
+  const EvaluatorComparison same = compared([](std::string_view, Value result) { return result; });
+  CHECK_FALSE(same.first.has_value());
+  CHECK(same.largest_distance == 0);
+}
+
+TEST_CASE("an exact operator that is wrong by one unit is named, with its place", "[jit][compare]") {
+  const EvaluatorComparison found = with_binding(0, 4, 1);
+  REQUIRE(found.first.has_value());
+  CHECK(found.first->binding == "a");
+  CHECK(found.first->function == "main");
+  CHECK(found.first->place == "[1, 1]");
+  CHECK(found.first->distance == 1);
+  CHECK(found.first->wanted != found.first->found);
+  CHECK(Sources::instance().find(found.first->span.file)->position(found.first->span.begin).line == 10);
+}
+
+TEST_CASE("sums and functions may differ by their class, and no more", "[jit][compare]") {
+  const EvaluatorComparison sum = with_binding(1, 2, 1);
+  CHECK_FALSE(sum.first.has_value());
+  CHECK(sum.largest_distance == 1);
+  CHECK(sum.largest_binding == "s");
+  REQUIRE(with_binding(1, 2, 40).first.has_value());
+  CHECK(with_binding(1, 2, 40).first->binding == "s");
+  CHECK_FALSE(with_binding(2, 0, 4).first.has_value());
+  REQUIRE(with_binding(2, 0, 5).first.has_value());
+  CHECK(with_binding(2, 0, 5).first->binding == "e");
+  CHECK(with_binding(2, 0, 5).first->distance == 5);
+}
+
+TEST_CASE("a call that differs is entered", "[jit][compare]") {
+  const EvaluatorComparison found = compared([](std::string_view function, Value result) {
+    if (function == "main_bindings") return raised(result, 3, 0, 100'000);
+    return function == "layer_bindings" ? raised(result, 0, 3, 100'000) : result;
+  });
+  REQUIRE(found.first.has_value());
+  CHECK(found.first->binding == "p");
+  CHECK(found.first->function == "layer");
+  CHECK(found.first->place == "[0, 3]");
+  // Where the callee agrees, it is the call.
+  const EvaluatorComparison outside = with_binding(3, 1, 100'000);
+  REQUIRE(outside.first.has_value());
+  CHECK(outside.first->binding == "y");
+}
+
+TEST_CASE("what only the whole function does wrong is told of its result", "[jit][compare]") {
+  const EvaluatorComparison found = compared([](std::string_view function, Value result) {
+    return function == "main" ? raised(result, 1, 7, 100'000) : result;
+  });
+  REQUIRE(found.first.has_value());
+  CHECK(found.first->binding.empty());
+  CHECK(found.first->place == "1.[1, 3]");
+}
+
+TEST_CASE("a fault of one tier alone is the difference", "[jit][compare]") {
+  const EvaluatorComparison found = compared([](std::string_view, Value) -> Value {
+    fail(ErrorClass::Runtime, {}, "index.range", "an index is out of range");
+  });
+  REQUIRE(found.first.has_value());
+  CHECK(found.first->found == "an index is out of range");
+}
+
+TEST_CASE("NaN is NaN, and the zeros of exact operators have signs", "[jit][compare]") {
+  const ModulePtr module = module_from(
+      "@R.function\n"
+      "def main(x: R.Tensor((2,), \"float32\")):\n"
+      "    return R.negative(x)\n");
+  Tensor x = Tensor::empty(DType::Float32, {2});
+  x.set_double(0, std::nan(""));
+  x.set_double(1, 0);
+  CHECK_FALSE(
+      compare_evaluators(module, "main", {x}, *make_interpreter(), compiled_tier()).first.has_value());
+  Wrong wrong([](std::string_view, Value result) {
+    const bool tuple = result.is_tuple();
+    Tensor changed = (tuple ? result.fields()[0] : result).tensor().copy();
+    changed.set_double(1, 0);
+    return tuple ? Value::tuple({changed}) : Value(changed);
+  });
+  CHECK(compare_evaluators(module, "main", {x}, *make_interpreter(), wrong).first.has_value());
+}
