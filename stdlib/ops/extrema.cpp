@@ -34,8 +34,7 @@ template <Extremum which>
 Value evaluate(const EvalCall& c) {
   const Tensor& x = c.in(0);
   const std::vector<int> axes = axes_of(c.call, "axis", x.rank());
-  Tensor result =
-      Tensor::empty(x.dtype(), reduction::result_shape(x.shape(), axes, reduction::keepdims(c.call)));
+  Tensor result = reduction::empty_result(c, axes);
   visit_dtype(x.dtype(), [&](auto element) {
     using T = decltype(element);
     T* target = result.mutable_view<T>().data();
@@ -54,8 +53,7 @@ PrimFunc lower(const LowerCall& c) {
   Lowering lowering(c);
   const Buffer x = lowering.input(0);
   const Buffer result = lowering.output();
-  const reduction::ReducedLoops loops(x.shape(), axes_of(c.call, "axis", x.rank()),
-                                      reduction::keepdims(c.call));
+  const reduction::ReducedLoops loops = reduction::loops_of(c, x);
   lowering.reduce(
       largest ? "max" : "min", result, loops.spatial, loops.reduce,
       [&](const Dims& s, const Dims& r) { return lowering.loops().load(x, loops.input_index(s, r)); },

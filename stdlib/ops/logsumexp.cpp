@@ -4,15 +4,6 @@
 namespace relish::ops_logsumexp {
 namespace {
 
-Type infer(const CallView& call) {
-  const std::optional<DType> dtype = call.tensor(0).dtype;
-  if (dtype && !is_float(*dtype)) {
-    call.reject("dtype", call.span_of(0),
-                fmt::format("x has dtype {}, expected a floating dtype", name_of(*dtype)));
-  }
-  return reduction::infer(call);
-}
-
 // What is taken off before the exponentials: the largest element, or 0 where that is infinite.
 template <class T>
 T shift_of(const T& largest) {
@@ -22,8 +13,7 @@ T shift_of(const T& largest) {
 Value evaluate(const EvalCall& c) {
   const Tensor& x = c.in(0);
   const std::vector<int> axes = axes_of(c.call, "axis", x.rank());
-  Tensor result =
-      Tensor::empty(x.dtype(), reduction::result_shape(x.shape(), axes, reduction::keepdims(c.call)));
+  Tensor result = reduction::empty_result(c, axes);
   visit_float(x.dtype(), [&](auto element) {
     using T = decltype(element);
     const auto largest = reduction::fold<T>(x, x.shape(), axes, -std::numeric_limits<double>::infinity(),
@@ -43,8 +33,7 @@ PrimFunc lower(const LowerCall& c) {
   Lowering lowering(c);
   const Buffer x = lowering.input(0);
   const Buffer result = lowering.output();
-  const reduction::ReducedLoops loops(x.shape(), axes_of(c.call, "axis", x.rank()),
-                                      reduction::keepdims(c.call));
+  const reduction::ReducedLoops loops = reduction::loops_of(c, x);
   const DType wide = compute_dtype(x.dtype());
   const Buffer largest = lowering.temporary("largest", loops.spatial, wide);
   const auto element = [&](const Dims& s, const Dims& r) {
@@ -91,7 +80,7 @@ extern const Op op_logsumexp{
     .name = "logsumexp",
     .summary = "Logarithm of the sum of the exponentials over axes.",
     .params = reduction_params,
-    .infer = infer,
+    .infer = reduction::infer_of_floats,
     .eval = evaluate,
     .lower = lower,
     .vjp = vjp,

@@ -26,8 +26,7 @@ Value evaluate(const EvalCall& c) {
   const Tensor& x = c.in(0);
   const std::vector<int> axes = axes_of(c.call, "axis", x.rank());
   const std::int64_t count = element_count_of(x.shape(), axes);
-  Tensor result =
-      Tensor::empty(x.dtype(), reduction::result_shape(x.shape(), axes, reduction::keepdims(c.call)));
+  Tensor result = reduction::empty_result(c, axes);
   visit_float(x.dtype(), [&](auto element) {
     using T = decltype(element);
     T* target = result.mutable_view<T>().data();
@@ -44,8 +43,7 @@ PrimFunc lower(const LowerCall& c) {
   Lowering lowering(c);
   const Buffer x = lowering.input(0);
   const Buffer result = lowering.output();
-  const reduction::ReducedLoops loops(x.shape(), axes_of(c.call, "axis", x.rank()),
-                                      reduction::keepdims(c.call));
+  const reduction::ReducedLoops loops = reduction::loops_of(c, x);
   const DType wide = compute_dtype(x.dtype());
   const Buffer total = lowering.temporary("total", loops.spatial, wide);
   lowering.reduce("sum", total, loops.spatial, loops.reduce, [&](const Dims& s, const Dims& r) {

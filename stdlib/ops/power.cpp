@@ -57,6 +57,25 @@ GraphValue exponent_slope(const GraphValue& g, const GraphValue& base, const Gra
   return g * y * call_op("log", {where(limit, constant_like(x2, 1), x1)});
 }
 
+// g * x2 / (x1 * x1 + x2 * x2), or -g * x1 / (…), with r the smaller operand divided by the larger one: the
+// squares of the operands themselves would overflow, or vanish. Where both are 0 there is no angle, and no
+// slope.
+GraphValue angle_slope(const GraphValue& g, const GraphValue& x1, const GraphValue& x2, bool of_first) {
+  const GraphValue first = operand_tensor(x1, g), second = operand_tensor(x2, g), one = constant_like(g, 1);
+  const GraphValue steep = call_op("greater", {call_op("abs", {first}), call_op("abs", {second})});
+  steep.leaf();
+  const GraphValue longer = where(steep, first, second);
+  longer.leaf();
+  const GraphValue nothing = call_op("equal", {longer, constant_like(g, 0)});
+  nothing.leaf();
+  const GraphValue larger = where(nothing, one, longer);
+  larger.leaf();
+  const GraphValue r = where(steep, second, first) / larger;
+  r.leaf();
+  const GraphValue share = of_first ? where(steep, r, one) : -where(steep, one, r);
+  return where(nothing, constant_like(g, 0), g) * share / (larger * (one + r * r));
+}
+
 }  // namespace
 
 extern const Op op_power = elementwise_binary<elementwise::Domain::Floats>(
@@ -82,14 +101,15 @@ extern const Op op_atan2 = elementwise_binary<elementwise::Domain::Floats>(
     {.name = "atan2",
      .summary = "Angle of the point (x2, x1) in (-pi, pi].",
      .gradient_doc =
-         "dx1 = sum_to(g * x2 / (x1 * x1 + x2 * x2), x1), dx2 = sum_to(-g * x1 / (x1 * x1 + x2 * x2), x2)",
+         "dx1 = sum_to(g * x2 / (x1 * x1 + x2 * x2), x1), dx2 = sum_to(-g * x1 / (x1 * x1 + x2 * x2), x2); 0 where both are "
+         "0",
      .agreement = Agreement::Elementary,
      .samples = atan2_samples,
      .rejects = atan2_rejects,
      .doc = "Floating dtypes only; zeros count with their signs."},
     [](const auto& a, const auto& b) { return atan2(a, b); },
-    [](const auto& g, const auto& x1, const auto& x2, const auto&) { return g * x2 / (x1 * x1 + x2 * x2); },
-    [](const auto& g, const auto& x1, const auto& x2, const auto&) { return -g * x1 / (x1 * x1 + x2 * x2); });
+    [](const auto& g, const auto& x1, const auto& x2, const auto&) { return angle_slope(g, x1, x2, true); },
+    [](const auto& g, const auto& x1, const auto& x2, const auto&) { return angle_slope(g, x1, x2, false); });
 
 extern const Op op_log_add_exp = elementwise_binary<elementwise::Domain::Floats>(
     {.name = "log_add_exp",

@@ -4,17 +4,11 @@
 namespace relish::ops_variance {
 namespace {
 
-Type infer(const CallView& call) {
-  require_float(call, 0);
-  return reduction::infer(call);
-}
-
 template <bool root>
 Value evaluate(const EvalCall& c) {
   const Tensor& x = c.in(0);
   const std::vector<int> axes = axes_of(c.call, "axis", x.rank());
-  Tensor result =
-      Tensor::empty(x.dtype(), reduction::result_shape(x.shape(), axes, reduction::keepdims(c.call)));
+  Tensor result = reduction::empty_result(c, axes);
   visit_float(x.dtype(), [&](auto element) {
     using T = decltype(element);
     constexpr bool wide = root && (std::same_as<T, float> || std::same_as<T, BFloat16>);
@@ -119,7 +113,7 @@ extern const Op op_variance{
     .name = "variance",
     .summary = "Population variance over axes.",
     .params = reduction_params,
-    .infer = infer,
+    .infer = reduction::infer_of_floats,
     .eval = evaluate<false>,
     .lower = lower<false>,
     .vjp = vjp_variance,
@@ -135,7 +129,7 @@ extern const Op op_std{
     .name = "std",
     .summary = "Population standard deviation over axes.",
     .params = reduction_params,
-    .infer = infer,
+    .infer = reduction::infer_of_floats,
     .eval = evaluate<true>,
     .lower = lower<true>,
     .vjp = vjp_std,

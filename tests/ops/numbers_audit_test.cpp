@@ -32,6 +32,7 @@ constexpr Exception exceptions[] = {
     {"random.split", "a dimension 0", "the argument is a key, of two words"},
     {"random.split", "a dimension 1", "the argument is a key, of two words"},
     {"broadcast_to_like", "broadcast of broadcast_type", "the target keeps its shape"},
+    {"bincount", "no weights", "without weights there are integers alone"},
     {"ewise_fma", "broadcast of x1", "takes equal shapes only"},
     {"ewise_fma", "broadcast of x2", "takes equal shapes only"},
     {"ewise_fma", "broadcast of x3", "takes equal shapes only"},

@@ -15,6 +15,11 @@ Type infer(const CallView& call) {
   return infer_of_all(call);
 }
 
+Type infer_of_floats(const CallView& call) {
+  require_float(call, 0);
+  return infer_of_all(call);
+}
+
 Type infer_of_all(const CallView& call) {
   const TensorType& x = call.tensor(0);
   const bool keep = keepdims(call);
@@ -50,6 +55,11 @@ Shape result_shape(const Shape& input, const std::vector<int>& axes, bool keepdi
   return shape;
 }
 
+Tensor empty_result(const EvalCall& c, const std::vector<int>& axes) {
+  const Tensor& x = c.in(0);
+  return Tensor::empty(x.dtype(), result_shape(x.shape(), axes, keepdims(c.call)));
+}
+
 Shape result_strides(const Shape& input, const std::vector<int>& axes) {
   Shape strides(input.size(), 0);
   std::int64_t stride = 1;
@@ -83,6 +93,10 @@ Dims ReducedLoops::input_index(const Dims& s, const Dims& r) const {
     if (!reduced || kept) ++next_spatial;
   }
   return index;
+}
+
+ReducedLoops loops_of(const LowerCall& c, const Buffer& x) {
+  return {x.shape(), axes_of(c.call, "axis", x.rank()), keepdims(c.call)};
 }
 
 Scalar count_of(const Dims& input, const std::vector<int>& axes) {

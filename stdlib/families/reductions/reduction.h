@@ -23,10 +23,14 @@ bool keepdims(const CallView& call);
 Type infer(const CallView& call);
 // The same of bools too.
 Type infer_of_all(const CallView& call);
+// The same of floats alone; rejects others by "dtype".
+Type infer_of_floats(const CallView& call);
 // Row-major strides of the result seen from the input: 0 along the reduced axes.
 Shape result_strides(const Shape& input, const std::vector<int>& axes);
 // The concrete result shape.
 Shape result_shape(const Shape& input, const std::vector<int>& axes, bool keepdims);
+// The result of a call over `axes`, of the dtype of its first operand, before anything is written to it.
+Tensor empty_result(const EvalCall& c, const std::vector<int>& axes);
 
 // For each element of the result, in row-major order: `start` combined with the elements of `x` along `axes`,
 // in row-major order, by combine(accumulated, element, offset in the result).
@@ -63,6 +67,8 @@ struct ReducedLoops {
   // The input's index for a spatial and a reduce index.
   Dims input_index(const Dims& s, const Dims& r) const;
 };
+// Those of a call whose first operand is `x`.
+ReducedLoops loops_of(const LowerCall& c, const Buffer& x);
 
 // How many elements go into one of the result.
 Scalar count_of(const Dims& input, const std::vector<int>& axes);

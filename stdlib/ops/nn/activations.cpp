@@ -44,7 +44,11 @@ GraphValue gelu_slope(const GraphValue& g, const GraphValue& x) {
                              call_op("exp", {-(half * x * x)});
   return g * (below + x * density);
 }
-GraphValue gelu_tanh_slope(const GraphValue& g, const GraphValue& x) {
+// Beyond 32 the tanh is 1 and the slope constant; powers of a larger x would only overflow beside its zeros.
+GraphValue gelu_tanh_slope(const GraphValue& g, const GraphValue& data) {
+  const GraphValue x =
+      call_op("maximum", {call_op("minimum", {data, constant_like(data, 32)}), constant_like(data, -32)});
+  x.leaf();
   const GraphValue half = constant_like(x, 0.5), one = constant_like(x, 1), t = gelu_tanh_inner(x);
   const GraphValue inner_slope =
       constant_like(x, tanh_factor) * (one + constant_like(x, 3 * tanh_cubic) * x * x);
@@ -92,7 +96,7 @@ extern const Op op_nn_gelu_tanh = elementwise_unary(
      .summary = "Approximation of gelu: 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))).",
      .params = params,
      .gradient_doc = "ddata = g * (0.5 * (1 + t) + 0.5 * data * (1 - t * t) * u), t the tanh, u the slope of "
-                     "its argument",
+                     "its argument, all at data limited to [-32, 32]",
      .agreement = Agreement::Composite,
      .samples = smooth_samples,
      .rejects = float_rejects<"gelu_tanh">,

@@ -9,8 +9,9 @@ constexpr auto bent_samples = float_samples<" * 6.0 - 3.0">({"[0.5, 1.0, -1.0, 2
 constexpr std::string_view mish_aliases[] = {"mish"};
 constexpr std::string_view log_sigmoid_aliases[] = {"nn.logsigmoid", "log_sigmoid", "logsigmoid"};
 
+// log(1 + e^x) by the operator whose own slope does not overflow.
 GraphValue mish_slope(const GraphValue& g, const GraphValue& x) {
-  const GraphValue t = call_op("tanh", {call_op("log1p", {call_op("exp", {x})})});
+  const GraphValue t = call_op("tanh", {call_op("log_add_exp", {x, constant_like(x, 0)})});
   return g * (t + x * call_op("sigmoid", {x}) * (constant_like(x, 1) - t * t));
 }
 

@@ -117,6 +117,8 @@ def reductions():
             file.add(f"{label} of nothing", random((2, 0, 3), dtype), axis=[1], keepdims=False)
             file.add(f"{label} large", np.array([[1000.0, 999.0, -1000.0], [-500.0, -500.0, -501.0]], dtype), axis=[1], keepdims=False)
             file.add(f"{label} ends", np.array([[np.inf, 1.0], [-np.inf, -np.inf], [-np.inf, 2.0], [np.nan, 1.0]], dtype), axis=[1], keepdims=False, gradient=False)
+        if name == "norm":
+            file.add("float32 squares beyond it", np.array([[3e30, -4e30, 0], [3e-30, 4e-30, 1e-31], [1e38, 1e-38, 0]], np.float32), axis=[1], keepdims=False, gradient=False)
         file.write()
 
     def median(x, axis, keepdims):
