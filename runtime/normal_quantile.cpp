@@ -20,6 +20,8 @@ double ratio(const double (&numerator)[8], const double (&denominator)[8], doubl
   return polynomial(numerator, x) / polynomial(denominator, x);
 }
 
+}  // namespace
+
 // log of a normal positive number: exponent from the bits, mantissa by the series of 2 atanh((m - 1) / (m +
 // 1)).
 double fixed_log(double x) {
@@ -37,8 +39,6 @@ double fixed_log(double x) {
   for (int power = last_power; power >= 1; power -= 2) sum = sum * square + 1.0 / power;
   return exponent * log_of_two + 2 * s * sum;
 }
-
-}  // namespace
 
 double normal_quantile(double p) {
   double q = p - 0.5;

@@ -7,6 +7,8 @@ namespace relish {
 
 // The x with P(X <= x) = p for a standard normal X; 0 < p < 1.
 double normal_quantile(double p);
+// The logarithm of a normal positive number.
+double fixed_log(double x);
 
 namespace normal_tables {
 

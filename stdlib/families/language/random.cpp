@@ -20,25 +20,6 @@ Scalar shift_right(const Scalar& a, std::int64_t bits) {
 Scalar low_word(const Scalar& a) { return cast(DType::UInt32, a); }
 Scalar high_word(const Scalar& a) { return cast(DType::UInt32, shift_right(a, 32)); }
 
-// -log of a float64 in (0, 1/2], as fixed_log of the runtime.
-Scalar minus_log(LocalStatements& into, const Scalar& x) {
-  using namespace normal_tables;
-  constexpr std::uint64_t mantissa_mask = (std::uint64_t{1} << 52) - 1;
-  const Scalar bits = into.let("bits", reinterpret(DType::UInt64, x));
-  const Scalar whole =
-      into.let("whole", reinterpret(DType::Float64, bit_or(bit_and(bits, uint64_literal(mantissa_mask)),
-                                                           uint64_literal(std::uint64_t{1023} << 52))));
-  const Scalar large = into.let("large", whole > real(sqrt_of_two));
-  const Scalar mantissa = into.let("mantissa", select(large, whole / real(2), whole));
-  const Scalar exponent = into.let(
-      "exponent", cast(DType::Int64, shift_right(bits, 52)) - select(large, Scalar(1022), Scalar(1023)));
-  const Scalar s = into.let("s", (mantissa - real(1)) / (mantissa + real(1)));
-  const Scalar square = into.let("square", s * s);
-  Scalar sum = real(1.0 / last_power);
-  for (int power = last_power - 2; power >= 1; power -= 2) sum = sum * square + real(1.0 / power);
-  return real(0) - (cast(DType::Float64, exponent) * real(log_of_two) + real(2) * s * sum);
-}
-
 }  // namespace
 
 void require_key(const CallView& call, std::size_t i) {
@@ -82,13 +63,12 @@ void LocalStatements::assign(const ScalarVar& variable, const Scalar& value) {
   body_.push_back(make_stmt(AssignScalar{variable, value}, origin_));
 }
 
-void LocalStatements::repeat(std::string_view name, std::int64_t extent,
+void LocalStatements::repeat(std::string_view name, const Scalar& extent,
                              const std::function<void(LocalStatements&, const Scalar&)>& body) {
   const ScalarVar i(std::string(name), DType::Int64, origin_);
   LocalStatements inner(origin_);
   body(inner, use(i, origin_));
-  body_.push_back(
-      make_stmt(For{i, Scalar(0), Scalar(extent), LoopKind::Serial, inner.finish(), {}}, origin_));
+  body_.push_back(make_stmt(For{i, Scalar(0), extent, LoopKind::Serial, inner.finish(), {}}, origin_));
 }
 
 void LocalStatements::repeat_while(std::string_view name,
@@ -147,6 +127,67 @@ Scalar double_word_at(LocalStatements& into, const KeyWords& key, const Scalar& 
 
 // One pair of polynomials whose coefficients are chosen, instead of three pairs: the operations on the chosen
 // side are those of the runtime, in the same order.
+Scalar minus_log(LocalStatements& into, const Scalar& x) {
+  using namespace normal_tables;
+  constexpr std::uint64_t mantissa_mask = (std::uint64_t{1} << 52) - 1;
+  const Scalar bits = into.let("bits", reinterpret(DType::UInt64, x));
+  const Scalar whole =
+      into.let("whole", reinterpret(DType::Float64, bit_or(bit_and(bits, uint64_literal(mantissa_mask)),
+                                                           uint64_literal(std::uint64_t{1023} << 52))));
+  const Scalar large = into.let("large", whole > real(sqrt_of_two));
+  const Scalar mantissa = into.let("mantissa", select(large, whole / real(2), whole));
+  const Scalar exponent = into.let(
+      "exponent", cast(DType::Int64, shift_right(bits, 52)) - select(large, Scalar(1022), Scalar(1023)));
+  const Scalar s = into.let("s", (mantissa - real(1)) / (mantissa + real(1)));
+  const Scalar square = into.let("square", s * s);
+  Scalar sum = real(1.0 / last_power);
+  for (int power = last_power - 2; power >= 1; power -= 2) sum = sum * square + real(1.0 / power);
+  return real(0) - (cast(DType::Float64, exponent) * real(log_of_two) + real(2) * s * sum);
+}
+
+Scalar permuted_at(LocalStatements& into, const KeyWords& key, const Scalar& count, const Scalar& first,
+                   const Scalar& which) {
+  using namespace philox_layout;
+  const Scalar row = into.let("row", which);
+  const auto word = [&](LocalStatements& target, const Scalar& right, const Scalar& stream) {
+    return philox_words(target, key, {low_word(right), high_word(right), stream, row})[0];
+  };
+
+  const Scalar n = into.let("n", count);
+  const Scalar last = into.let("last", max(n - uint64_literal(1), uint64_literal(1)));
+  const Scalar width = Scalar(64) - cast(DType::Int64, intrinsic(Intrinsic::Clz, {last}));
+  const Scalar half =
+      into.let("half", cast(DType::UInt64, max(shift_right(width + Scalar(1), 1), Scalar(least_half_bits))));
+  const Scalar mask =
+      into.let("mask", binary(BinaryOp::ShiftLeft, uint64_literal(1), half) - uint64_literal(1));
+  const Scalar start = into.let("start", first);
+  const Scalar parity = into.let(
+      "parity", bit_and(cast(DType::UInt64, word(into, uint64_literal(0),
+                                                 uint32_literal(permutation_stream + feistel_rounds))),
+                        uint64_literal(1)));
+  const Scalar exchanged = logical(LogicalOp::And, start <= uint64_literal(1), n > uint64_literal(1));
+  const ScalarVar at = into.variable("at", bit_xor(start, select(exchanged, parity, uint64_literal(0))));
+  into.repeat_while("outside", [&](LocalStatements& walk) {
+    const ScalarVar left = walk.variable("left", binary(BinaryOp::ShiftRight, use(at), half));
+    const ScalarVar right = walk.variable("right", bit_and(use(at), mask));
+    walk.repeat("turn", static_cast<int>(feistel_rounds), [&](LocalStatements& round, const Scalar& turn) {
+      const Scalar stream = uint32_literal(permutation_stream) + cast(DType::UInt32, turn);
+      const Scalar mixed = bit_and(cast(DType::UInt64, word(round, use(right), stream)), mask);
+      const Scalar next = round.let("next", bit_xor(use(left), mixed));
+      round.assign(left, use(right));
+      round.assign(right, next);
+    });
+    walk.assign(at, bit_or(binary(BinaryOp::ShiftLeft, use(left), half), use(right)));
+    return use(at) >= n;
+  });
+  return use(at);
+}
+
+Scalar inner_uniform(LocalStatements& into, const Scalar& word) {
+  return into.let("p", (cast(DType::Float64, shift_right(word, 12)) + real(0.5)) * real(0x1p-52));
+}
+double inner_uniform(std::uint64_t word) { return (static_cast<double>(word >> 12) + 0.5) * 0x1p-52; }
+
 Scalar normal_quantile_of(LocalStatements& into, const Scalar& p) {
   using namespace normal_tables;
   const Scalar q = into.let("q", p - real(0.5));

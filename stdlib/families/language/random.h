@@ -30,7 +30,7 @@ class LocalStatements {
   void assign(const ScalarVar& variable, const Scalar& value);
   void append(Stmt stmt) { body_.push_back(std::move(stmt)); }
   // for i in range(extent): the statements that `body` makes of i.
-  void repeat(std::string_view name, std::int64_t extent,
+  void repeat(std::string_view name, const Scalar& extent,
               const std::function<void(LocalStatements&, const Scalar& i)>& body);
   // At least once, and as long as the condition that `body` gives holds.
   void repeat_while(std::string_view name, const std::function<Scalar(LocalStatements&)>& body);
@@ -53,6 +53,15 @@ PhiloxWords philox_words(LocalStatements& into, const KeyWords& key, const Scala
 // random_word and random_double_word for an int64 index: uint32 and uint64.
 Scalar word_at(LocalStatements& into, const KeyWords& key, const Scalar& index);
 Scalar double_word_at(LocalStatements& into, const KeyWords& key, const Scalar& index);
+// permuted_index of the runtime: the image of `start` among n (uint64), by the order of a row (uint32).
+Scalar permuted_at(LocalStatements& into, const KeyWords& key, const Scalar& n, const Scalar& start,
+                   const Scalar& row);
+// The float64 in (0, 1) of a double word, and the same in the runtime: (b + 0.5) * 2^-52 of its highest 52
+// bits.
+Scalar inner_uniform(LocalStatements& into, const Scalar& word);
+double inner_uniform(std::uint64_t word);
+// -fixed_log of a positive float64.
+Scalar minus_log(LocalStatements& into, const Scalar& x);
 // normal_quantile of a float64.
 Scalar normal_quantile_of(LocalStatements& into, const Scalar& p);
 // The position of an element in row-major order.

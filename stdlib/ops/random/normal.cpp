@@ -16,10 +16,7 @@ Value evaluate(const EvalCall& c) {
 
 PrimFunc lower(const LowerCall& c) {
   return lower_draw(c, "normal", [](const Draw& draw) {
-    const Scalar word = double_word_at(draw.locals, draw.key, draw.position());
-    const Scalar high = binary(BinaryOp::ShiftRight, word, int_literal(DType::UInt64, 12));
-    const Scalar p = draw.locals.let("p", (cast(DType::Float64, high) + float_literal(DType::Float64, 0.5)) *
-                                              float_literal(DType::Float64, 0x1p-52));
+    const Scalar p = inner_uniform(draw.locals, double_word_at(draw.locals, draw.key, draw.position()));
     return normal_quantile_of(draw.locals, p);
   });
 }

@@ -30,56 +30,11 @@ Value evaluate(const EvalCall& c) {
   return result;
 }
 
-Scalar unsigned_literal(std::uint64_t value) {
-  return int_literal(DType::UInt64, static_cast<std::int64_t>(value));
-}
-
-// permuted_index of the runtime.
 Scalar permuted(const Draw& draw) {
-  using namespace philox_layout;
-  LocalStatements& locals = draw.locals;
   const Dims& shape = draw.lowering.result_dims();
   const Dims leading(draw.index.begin(), draw.index.end() - 1);
-  const Scalar row = locals.let("row", cast(DType::UInt32, flat_index(shape, leading)));
-  const auto word = [&](LocalStatements& into, const Scalar& right, const Scalar& stream) {
-    return philox_words(
-        into, draw.key,
-        {cast(DType::UInt32, right),
-         cast(DType::UInt32, binary(BinaryOp::ShiftRight, right, unsigned_literal(32))), stream, row})[0];
-  };
-
-  const Scalar n = locals.let("n", cast(DType::UInt64, shape.back()));
-  const Scalar last = locals.let("last", max(n - unsigned_literal(1), unsigned_literal(1)));
-  const Scalar width = Scalar(64) - cast(DType::Int64, intrinsic(Intrinsic::Clz, {last}));
-  const Scalar half = locals.let(
-      "half", cast(DType::UInt64,
-                   max(binary(BinaryOp::ShiftRight, width + Scalar(1), Scalar(1)), Scalar(least_half_bits))));
-  const Scalar mask =
-      locals.let("mask", binary(BinaryOp::ShiftLeft, unsigned_literal(1), half) - unsigned_literal(1));
-  const Scalar start = locals.let("start", cast(DType::UInt64, draw.index.back()));
-  const Scalar parity = locals.let(
-      "parity", binary(BinaryOp::BitAnd,
-                       cast(DType::UInt64, word(locals, unsigned_literal(0),
-                                                uint32_literal(permutation_stream + feistel_rounds))),
-                       unsigned_literal(1)));
-  const Scalar exchanged = logical(LogicalOp::And, start <= unsigned_literal(1), n > unsigned_literal(1));
-  const ScalarVar at =
-      locals.variable("at", binary(BinaryOp::BitXor, start, select(exchanged, parity, unsigned_literal(0))));
-  locals.repeat_while("outside", [&](LocalStatements& walk) {
-    const ScalarVar left = walk.variable("left", binary(BinaryOp::ShiftRight, use(at), half));
-    const ScalarVar right = walk.variable("right", binary(BinaryOp::BitAnd, use(at), mask));
-    walk.repeat("turn", feistel_rounds, [&](LocalStatements& round, const Scalar& turn) {
-      const Scalar stream = uint32_literal(permutation_stream) + cast(DType::UInt32, turn);
-      const Scalar mixed =
-          binary(BinaryOp::BitAnd, cast(DType::UInt64, word(round, use(right), stream)), mask);
-      const Scalar next = round.let("next", binary(BinaryOp::BitXor, use(left), mixed));
-      round.assign(left, use(right));
-      round.assign(right, next);
-    });
-    walk.assign(at, binary(BinaryOp::BitOr, binary(BinaryOp::ShiftLeft, use(left), half), use(right)));
-    return use(at) >= n;
-  });
-  return use(at);
+  return permuted_at(draw.locals, draw.key, cast(DType::UInt64, shape.back()),
+                     cast(DType::UInt64, draw.index.back()), cast(DType::UInt32, flat_index(shape, leading)));
 }
 
 PrimFunc lower(const LowerCall& c) { return lower_draw(c, "permutation", permuted); }

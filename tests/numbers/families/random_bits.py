@@ -165,6 +165,47 @@ def permutation():
     file.write()
 
 
+def randint():
+    file = File("random.randint", None)
+    for n, (low, high, dtype) in enumerate([(0, 10, "int64"), (-3, 4, "int8"), (5, 6, "int32"), (-(2**31), 2**31, "int64"), (0, 256, "uint8")]):
+        key, shape = KEYS[n], SHAPES[n]
+        result = filled(shape, dtype, lambda i: low + (long_word(key, i) * (high - low) >> 64))
+        file.given(f"{low} {high} {dtype}", [key_array(key), shape], result, low=low, high=high, dtype=dtype)
+    file.given("default dtype", [key_array((1, 2)), (17,)], filled((17,), np.int64, lambda i: long_word((1, 2), i) * 3 >> 64), low=0, high=3)
+    file.write()
+
+
+def choice():
+    file = File("random.choice", None)
+    for key, shape, n in zip(KEYS, SHAPES, (10, 6, 1, 3, 300)):
+        file.given(f"{shape} of {n}", [key_array(key), shape], filled(shape, np.int64, lambda i: long_word(key, i) * n >> 64), n=n)
+        chosen = order(key, n, 0)
+        if np.prod(shape, dtype=np.int64) <= n:
+            file.given(f"{shape} of {n} once", [key_array(key), shape], filled(shape, np.int64, lambda i: chosen[i]), n=n, replace=False)
+    file.write()
+
+
+def categorical():
+    """The logarithms are the library's, so no two scores may be so near that their last bits decide."""
+    file = File("random.categorical", None)
+    draw = np.random.default_rng(3)
+    for dtype in (np.float32, np.float64):
+        for key, (shape, rows) in zip([*KEYS, (3, 4)], [((6,), (3,)), ((2, 3), (2, 3, 4)), ((), (5,)), ((0,), (2,)), ((4, 17), (17, 3)), ((2, 1), (2, 1, 1))]):
+            logits = draw.normal(size=rows).astype(dtype)
+            classes = rows[-1]
+            each = np.broadcast_to(logits, (*shape, classes)).reshape(-1, classes).astype(np.float64)
+
+            def chosen(i):
+                u = [((long_word(key, i * classes + k) >> 12) + 0.5) * 2.0**-52 for k in range(classes)]
+                scores = each[i] - np.log(-np.log(u))
+                best = np.sort(scores)
+                assert classes == 1 or best[-1] - best[-2] > 1e-9
+                return int(np.argmax(scores))
+
+            file.given(f"{np.dtype(dtype).name} {shape}", [key_array(key), shape, logits], filled(shape, np.int64, chosen))
+    file.write()
+
+
 def dropout():
     file = File("random.dropout", None)
     for dtype in (np.float32, np.float64):
@@ -188,5 +229,5 @@ def dropout():
 
 
 def write():
-    for family in (bits, fold_in, split, uniform, normal, bernoulli, permutation, dropout):
+    for family in (bits, fold_in, split, uniform, normal, bernoulli, permutation, randint, choice, categorical, dropout):
         family()
