@@ -354,6 +354,26 @@ std::optional<std::string> meant_operator(std::string_view wanted, std::span<con
   return nearest_op(wanted, others);
 }
 
+std::optional<std::string> exact_operator(std::string_view word) {
+  if (const Op* op = find_op(word)) return std::string(op->name);
+  if (const auto here = operator_called_elsewhere(word)) return std::string(*here);
+  if (written_instead(word)) return std::nullopt;
+  const Op* found = nullptr;
+  for (const Op* op : all_ops()) {
+    if (short_name_of(*op) != word || op->name.starts_with("grad.") || op->name.starts_with("vm.")) continue;
+    if (found) return std::nullopt;
+    found = op;
+  }
+  return found ? std::optional(std::string(found->name)) : std::nullopt;
+}
+
+std::string method_advice(std::string_view method, std::string_view object, bool has_arguments) {
+  if (const auto instead = written_instead(method, object))
+    return instead->empty() ? "" : fmt::format("; write {}", *instead);
+  const std::optional<std::string> op = exact_operator(method);
+  return op ? fmt::format("; write R.{}({}{})", *op, object, has_arguments ? ", …" : "") : "";
+}
+
 std::string operator_advice(std::string_view wanted, std::span<const std::string_view> others) {
   const auto instead = written_instead(wanted.substr(wanted.rfind('.') + 1));
   const std::optional<std::string> nearest = meant_operator(wanted, others);

@@ -1,6 +1,7 @@
 // Values of Relax functions: names, tuples, operators on tensors and on scalars, calls of functions.
 #include <fmt/format.h>
 
+#include "frontend/graph/graph_hints.h"
 #include "frontend/graph/graph_values.h"
 #include "ir/printer/printer.h"
 #include "runtime/literal.h"
@@ -174,7 +175,9 @@ Expr GraphValues::single_value(const ast::Expr& expr) {
                  fmt::format("found '{}' without its arguments", printable(name)));
     }
     type_error(expr.span, "attribute.value",
-               fmt::format("found {} in an R.function; expected an operator of R", ast::describe(expr)));
+               fmt::format("found {} in an R.function{}", ast::describe(expr),
+                           is_value(*attribute->object) ? attribute_hint(*attribute)
+                                                        : "; expected an operator of R"));
   }
   if (expr.as<ast::NoneValue>()) type_error(expr.span, "expression.value", "found None; expected a value");
   if (expr.as<ast::NumberListValue>()) {
@@ -432,8 +435,8 @@ Expr GraphValues::subscript(const ast::Expr& expr, const ast::Subscript& subscri
       subscript.items.size() == 1 && !subscript.comma ? subscript.items[0]->as<ast::IntValue>() : nullptr;
   if (object.type().tensor()) {
     type_error(expr.span, "subscript.tensor",
-               "found [] on a tensor in an R.function; it takes fields of tuples only, use R.take or "
-               "R.strided_slice");
+               fmt::format("found [] on a tensor in an R.function, which takes fields of tuples only{}",
+                           subscript_hint(subscript)));
   }
   if (!index) {
     type_error(expr.span, "subscript.index",

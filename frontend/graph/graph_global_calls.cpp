@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "frontend/graph/graph_calls.h"
+#include "frontend/graph/graph_hints.h"
 #include "ir/printer/printer.h"
 #include "runtime/literal.h"
 #include "support/counted.h"
@@ -102,8 +103,8 @@ Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
     if (dotted.empty() || look_up(base)) {
       if (attribute->name != "astype") {
         type_error(attribute->name_span, "method.unknown",
-                   fmt::format("found the method '{}'; expected astype or an operator of R",
-                               printable(attribute->name)));
+                   fmt::format("found the method '{}'{}", printable(attribute->name),
+                               method_hint(*attribute, !call.arguments.empty())));
       }
       return operator_call("R.astype", expr, call, attribute->object.get());
     }
@@ -127,11 +128,23 @@ Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
     const std::string root = name.substr(0, name.find('.'));
     const Span at{callee.span.file, callee.span.begin,
                   static_cast<std::uint32_t>(callee.span.begin + root.size())};
+    const std::string hint = library_hint(name);
+    if (!hint.empty()) {
+      type_error(
+          callee.span, "call.callee",
+          fmt::format("found a call of '{}', which an R.function cannot call{}", printable(name), hint));
+    }
     fail(ErrorClass::Type, callee.span, "call.callee",
          fmt::format("found a call of '{}', which an R.function cannot call; expected an operator of R or a "
                      "function of the module",
                      printable(name)),
          write_nearest(at, root, std::vector<std::string>{"R", "T", "cls"}));
+  }
+  // A name of the script or of a function that stands further down is told as such.
+  const std::string hint = context_.is_script_name(name) ? "" : bare_call_hint(name);
+  if (!hint.empty()) {
+    type_error(callee.span, "name.unknown",
+               fmt::format("found the name '{}', which is not defined here{}", printable(name), hint));
   }
   unknown_name(name, callee.span);
 }

@@ -13,63 +13,108 @@ namespace relish {
 namespace {
 
 // Keywords of PyTorch and NumPy, each with what it may be called here; the first that an operator has is
-// meant.
+// meant. `same`: it means the same there, and is taken for it.
 struct ForeignKeyword {
   std::string_view word;
   std::array<std::string_view, 4> here;
+  bool same = false;
 };
 constexpr ForeignKeyword foreign_keywords[] = {
-    {"dim", {"axis", "axes"}},
-    {"dims", {"axes", "axis"}},
+    {"dim", {"axis", "axes"}, true},
+    {"dims", {"axes", "axis"}, true},
     {"axes", {"axis"}},
     {"axis", {"axes"}},
-    {"keepdim", {"keepdims"}},
-    {"keep_dims", {"keepdims"}},
+    {"keepdim", {"keepdims"}, true},
+    {"keep_dims", {"keepdims"}, true},
     {"p", {"rate", "prob"}},
-    {"input", {"x", "data", "x1", "a"}},
-    {"self", {"x", "data", "x1", "a"}},
+    {"input", {"x", "data", "x1", "a"}, true},
+    {"self", {"x", "data", "x1", "a"}, true},
     {"a", {"x", "x1", "data"}},
     {"x", {"data", "x1", "input", "a"}},
     {"data", {"x", "x1", "input"}},
     {"b", {"x2"}},
     {"y", {"x2"}},
-    {"other", {"x2", "b"}},
+    {"other", {"x2", "b"}, true},
     {"mat2", {"x2"}},
     {"tensors", {"data", "values"}},
     {"arrays", {"tensors", "data", "values"}},
     {"size", {"shape", "output_size"}},
     {"shape", {"size"}},
-    {"newshape", {"shape"}},
+    {"newshape", {"shape"}, true},
     {"output_size", {"size", "shape"}},
     {"kernel_size", {"pool_size"}},
-    {"stride", {"strides"}},
+    {"stride", {"strides"}, true},
     {"pad", {"padding", "pad_width"}},
     {"weights", {"weight"}},
-    {"num_classes", {"depth"}},
+    {"num_classes", {"depth"}, true},
     {"index", {"indices"}},
     {"chunks", {"indices_or_sections"}},
     {"sections", {"indices_or_sections"}},
     {"split_size_or_sections", {"indices_or_sections"}},
-    {"a_min", {"min"}},
-    {"a_max", {"max"}},
+    {"a_min", {"min"}, true},
+    {"a_max", {"max"}, true},
     {"eps", {"epsilon"}},
-    {"negative_slope", {"alpha"}},
+    {"negative_slope", {"alpha"}, true},
     {"reps", {"repeats"}},
     {"type", {"dtype"}},
     {"value", {"fill_value", "pad_value"}},
 };
 
+// Names of dtypes elsewhere, each with ours. Without a width ours have none: those of Python are of 64 bits,
+// but for floats, which every library trains in 32.
+struct ForeignDtype {
+  std::string_view word, here;
+};
+constexpr ForeignDtype foreign_dtypes[] = {
+    {"int", "int64"},      {"long", "int64"},   {"float", "float32"}, {"single", "float32"},
+    {"double", "float64"}, {"half", "float16"}, {"short", "int16"},   {"byte", "uint8"},
+    {"char", "int8"},      {"boolean", "bool"}, {"uint", "uint64"},   {"i32", "int32"},
+    {"i64", "int64"},      {"f32", "float32"},  {"f64", "float64"},   {"f16", "float16"},
+    {"bf16", "bfloat16"},  {"i8", "int8"},      {"u8", "uint8"},
+};
+
+const ForeignKeyword* find_keyword(std::string_view word) {
+  const auto found = std::find_if(std::begin(foreign_keywords), std::end(foreign_keywords),
+                                  [&](const ForeignKeyword& each) { return each.word == word; });
+  return found == std::end(foreign_keywords) ? nullptr : found;
+}
+
+// What of `keyword` an operator with these names has.
+std::optional<std::string_view> among(const ForeignKeyword& keyword, const std::vector<std::string>& names) {
+  for (const std::string_view here : keyword.here)
+    if (!here.empty() && std::find(names.begin(), names.end(), here) != names.end()) return here;
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::string meant_keyword(std::string_view keyword, const std::vector<std::string>& names) {
-  const auto proposed = [&](std::string_view name) {
-    return !name.empty() && std::find(names.begin(), names.end(), name) != names.end();
-  };
+std::optional<std::string_view> same_keyword(std::string_view keyword,
+                                             const std::vector<std::string>& names) {
+  const ForeignKeyword* known = find_keyword(keyword);
+  return known && known->same ? among(*known, names) : std::nullopt;
+}
+
+std::vector<std::pair<std::string_view, std::string>> keywords_taken() {
+  std::vector<std::pair<std::string_view, std::string>> result;
   for (const ForeignKeyword& each : foreign_keywords) {
-    if (each.word != keyword) continue;
-    const auto here = std::find_if(each.here.begin(), each.here.end(), proposed);
-    if (here != each.here.end()) return fmt::format("; did you mean '{}'?", *here);
+    if (!each.same) continue;
+    const auto end = std::find(each.here.begin(), each.here.end(), "");
+    result.emplace_back(each.word, fmt::format("{}", fmt::join(each.here.begin(), end, " or ")));
   }
+  return result;
+}
+
+std::optional<std::string_view> dtype_called_elsewhere(std::string_view name) {
+  const std::string_view word = name.substr(name.rfind('.') + 1);
+  for (const ForeignDtype& each : foreign_dtypes)
+    if (each.word == word) return each.here;
+  return std::nullopt;
+}
+
+std::string meant_keyword(std::string_view keyword, const std::vector<std::string>& names) {
+  const ForeignKeyword* known = find_keyword(keyword);
+  if (const auto here = known ? among(*known, names) : std::nullopt)
+    return fmt::format("; did you mean '{}'?", *here);
   std::string nearest = did_you_mean(keyword, names);
   if (!nearest.empty()) return nearest;
   return names.empty() ? "; expected none" : fmt::format("; expected {}", fmt::join(names, ", "));

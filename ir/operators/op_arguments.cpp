@@ -273,8 +273,13 @@ std::vector<const WrittenArgument*> match_parameters(const Op& op,
       if (found == op.params.end()) {
         std::vector<std::string> names;
         for (const Param& param : op.params) names.emplace_back(param.name);
-        refuse(op, "keyword", at,
-               fmt::format("unknown argument '{}'{}", argument.name, meant_keyword(argument.name, names)));
+        const auto same = same_keyword(argument.name, names);
+        if (!same) {
+          refuse(op, "keyword", at,
+                 fmt::format("unknown argument '{}'{}", argument.name, meant_keyword(argument.name, names)));
+        }
+        found = std::find_if(op.params.begin(), op.params.end(),
+                             [&](const Param& param) { return param.name == *same; });
       }
       index = static_cast<std::size_t>(found - op.params.begin());
     }
@@ -352,10 +357,16 @@ const Param* written_parameter(const Op& op, std::string_view name, std::size_t 
     }
     return nullptr;
   }
-  for (const Param& param : op.params) {
-    if (param.name == name) return &param;
-  }
-  return nullptr;
+  const auto named = [&](std::string_view wanted) -> const Param* {
+    for (const Param& param : op.params)
+      if (param.name == wanted) return &param;
+    return nullptr;
+  };
+  if (const Param* param = named(name)) return param;
+  std::vector<std::string> names;
+  for (const Param& param : op.params) names.emplace_back(param.name);
+  const auto same = same_keyword(name, names);
+  return same ? named(*same) : nullptr;
 }
 
 std::optional<DType> number_dtype(const Op& op, const Param& param,
@@ -430,8 +441,9 @@ Attribute coerce_attribute(const Op& op, const Param& param, Attribute value, Sp
       name && std::find(words.begin(), words.end(), "dtype") != words.end() && span.known()) {
     std::vector<std::string> dtypes;
     for (int i = 0; i < dtype_count; ++i) dtypes.emplace_back(name_of(static_cast<DType>(i)));
-    if (auto nearest = nearest_name(*name, dtypes))
-      notes.push_back(write_here(span, fmt::format("\"{}\"", *nearest)));
+    auto nearest = nearest_name(*name, dtypes);
+    if (const auto here = dtype_called_elsewhere(*name)) nearest = std::string(*here);
+    if (nearest) notes.push_back(write_here(span, fmt::format("\"{}\"", *nearest)));
   }
   fail(ErrorClass::Type, span, fmt::format("{}.{}", short_name_of(op), param.name),
        fmt::format("{}: {} is {}; expected {}", short_name_of(op), param.name, print(value), param.type),

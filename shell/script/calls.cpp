@@ -1,6 +1,7 @@
 // Calls in scripts: functions of modules and of the script, operators, built-ins, commands, methods.
 #include <algorithm>
 
+#include "shell/foreign_options.h"
 #include "shell/program/program_file.h"
 #include "shell/script/builtins.h"
 #include "shell/script/convert.h"
@@ -485,9 +486,10 @@ ScriptValue ScriptCalls::call_command(const Command& command, std::vector<NamedV
       continue;
     }
     if (std::find(option_names.begin(), option_names.end(), argument.name) == option_names.end()) {
+      std::string hint = foreign_option_hint(argument.name, option_names);
+      if (hint.empty()) hint = takes_words(option_names) + did_you_mean(argument.name, option_names);
       fail(ErrorClass::Usage, argument.span, "command.option",
-           fmt::format("{}: unknown option '{}'{}{}", command.name, argument.name, takes_words(option_names),
-                       did_you_mean(argument.name, option_names)));
+           fmt::format("{}: unknown option '{}'{}", command.name, argument.name, hint));
     }
     if (invocation.given(argument.name)) {
       fail(ErrorClass::Usage, argument.span, "command.option",

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "ir/operators/foreign_keywords.h"
 #include "ir/printer/printer.h"
 #include "runtime/literal.h"
 #include "support/interrupt.h"
@@ -275,8 +276,10 @@ DType dtype_of_value(const ScriptValue& value, Span span) {
     if (auto dtype = dtype_from_name(*name)) return *dtype;
     std::vector<std::string> names;
     for (int i = 0; i < dtype_count; ++i) names.emplace_back(name_of(static_cast<DType>(i)));
+    const auto here = dtype_called_elsewhere(*name);
     fail(ErrorClass::Type, span, "dtype.unknown",
-         fmt::format("unknown dtype '{}'{}", *name, did_you_mean(*name, names)));
+         fmt::format("unknown dtype '{}'{}", *name,
+                     here ? fmt::format("; did you mean '{}'?", *here) : did_you_mean(*name, names)));
   }
   fail(ErrorClass::Type, span, "dtype.unknown",
        fmt::format("found {}; expected a dtype such as \"float32\"", describe(value)));

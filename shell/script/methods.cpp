@@ -5,7 +5,7 @@
 #include <array>
 
 #include "ir/operators/op.h"
-#include "stdlib/foreign_names.h"
+#include "stdlib/surface.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -66,14 +66,7 @@ void no_attribute(const ScriptValue& value, std::string_view name, Span span) {
   }
   if (value.tensor()) {
     // What is a method elsewhere is an operator here.
-    const Op* op = find_op(name);
-    const auto elsewhere = operator_called_elsewhere(name);
-    const auto instead = written_instead(name);
-    if (op || elsewhere) {
-      advice = fmt::format("; write R.{}(x, …)", op ? op->name : *elsewhere);
-    } else if (instead && !instead->empty()) {
-      advice = fmt::format("; write {}", *instead);
-    }
+    if (std::string found = method_advice(name, "x", true); !found.empty()) advice = std::move(found);
   }
   fail(ErrorClass::Type, span, "script.attribute",
        fmt::format("{} has no attribute '{}'{}", describe(value), printable(name), advice));

@@ -352,8 +352,8 @@ TEST_CASE("faults of Relax functions, with their places") {
   CHECK(body_errors("return i + 1.5") ==
         "3:14 TypeError found the number 1.5 beside a tensor of int32; expected an integer\n");
   CHECK(body_errors("return x[0]") ==
-        "3:10 TypeError found [] on a tensor in an R.function; it takes fields of tuples only, use R.take or "
-        "R.strided_slice\n");
+        "3:10 TypeError found [] on a tensor in an R.function, which takes fields of tuples only; "
+        "write R.take(x, 0, axis=0)\n");
   CHECK(body_errors("for k in x:\n  y = x\nreturn x") ==
         "3:12 TypeError found a loop over the name 'x' in an R.function; expected range(...)\n");
   CHECK(body_errors("x += y\nreturn x") == "");

@@ -1,0 +1,121 @@
+// Texts that are proposed for methods, subscripts and calls which an R.function does not have.
+#include "frontend/graph/graph_hints.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stdlib/foreign_names.h"
+#include "stdlib/surface.h"
+#include "support/fix.h"
+
+namespace relish {
+namespace {
+
+constexpr std::size_t longest_operand = 24;
+
+// The operand as written, or x where that is long.
+std::string operand_text(const ast::Expr& expr) {
+  const std::string text(written_at(expr.span));
+  const bool plain = !text.empty() && text.size() <= longest_operand && text.find('\n') == text.npos;
+  return plain ? text : "x";
+}
+
+std::string text_or(const ast::ExprPtr& expr, std::string_view otherwise) {
+  return expr ? operand_text(*expr) : std::string(otherwise);
+}
+
+// The calls of a subscript in the making: slices first, then what is taken, then new dimensions.
+struct IndexCalls {
+  std::vector<std::string> axes, begins, ends, steps;
+  std::vector<std::pair<int, std::string>> taken;
+  std::vector<int> added;
+  bool stepped = false;
+
+  std::string around(std::string text) const {
+    if (!axes.empty()) {
+      text = fmt::format("R.strided_slice({}, axes=[{}], begin=[{}], end=[{}]{})", text,
+                         fmt::join(axes, ", "), fmt::join(begins, ", "), fmt::join(ends, ", "),
+                         stepped ? fmt::format(", strides=[{}]", fmt::join(steps, ", ")) : "");
+    }
+    // The last axis first, so that those before it keep their numbers.
+    for (auto each = taken.rbegin(); each != taken.rend(); ++each)
+      text = fmt::format("R.take({}, {}, axis={})", text, each->second, each->first);
+    if (!added.empty()) text = fmt::format("R.expand_dims({}, axis=[{}])", text, fmt::join(added, ", "));
+    return text;
+  }
+};
+
+constexpr std::string_view to_the_end = "2147483647";
+
+constexpr std::array<std::string_view, 16> libraries = {"torch", "np",    "numpy", "jnp", "jax",  "tf",
+                                                        "F",     "nn",    "keras", "K",   "math", "tvm",
+                                                        "relax", "relay", "scipy", "onnx"};
+
+}  // namespace
+
+std::string method_hint(const ast::Attribute& method, bool has_arguments) {
+  const std::string advice = method_advice(method.name, operand_text(*method.object), has_arguments);
+  return advice.empty() ? "; expected astype or an operator of R" : advice;
+}
+
+std::string attribute_hint(const ast::Attribute& attribute) {
+  const std::string object = operand_text(*attribute.object);
+  if (attribute.name == "T" || attribute.name == "mT") {
+    return attribute.name == "T" ? fmt::format("; write R.permute_dims({})", object)
+                                 : "; write R.permute_dims with all axes, the last two exchanged";
+  }
+  const std::string advice = method_advice(attribute.name, object, false);
+  return advice.empty() ? "; expected an operator of R" : advice;
+}
+
+std::string subscript_hint(const ast::Subscript& subscript) {
+  IndexCalls calls;
+  int axis = 0, result_axis = 0;
+  const std::string object = operand_text(*subscript.object);
+  for (const ast::ExprPtr& item : subscript.items) {
+    if (item->as<ast::NoneValue>()) {
+      calls.added.push_back(result_axis++);
+      continue;
+    }
+    if (item->as<ast::Comparison>())
+      return fmt::format("; write R.where({}, {}, 0.0)", operand_text(*item), object);
+    if (item->as<ast::FloatValue>() || item->as<ast::StringValue>()) return "; an index is an integer";
+    if (item->as<ast::Ellipsis>()) return "; write R.take or R.strided_slice with the axes";
+    if (const auto* slice = item->as<ast::Slice>()) {
+      if (slice->begin || slice->end || slice->step) {
+        calls.axes.push_back(std::to_string(axis));
+        calls.begins.push_back(text_or(slice->begin, "0"));
+        calls.ends.push_back(text_or(slice->end, to_the_end));
+        calls.steps.push_back(text_or(slice->step, "1"));
+        calls.stepped = calls.stepped || slice->step;
+      }
+      ++axis;
+      ++result_axis;
+      continue;
+    }
+    const bool list = item->as<ast::ListValue>() || item->as<ast::NumberListValue>();
+    calls.taken.emplace_back(
+        axis++, list ? fmt::format("R.const({}, \"int64\")", operand_text(*item)) : operand_text(*item));
+    if (list) ++result_axis;
+  }
+  return "; write " + calls.around(object);
+}
+
+std::string library_hint(std::string_view name) {
+  const std::string_view root = name.substr(0, name.find('.'));
+  if (std::find(libraries.begin(), libraries.end(), root) == libraries.end()) return "";
+  return operator_advice(name);
+}
+
+std::string bare_call_hint(std::string_view name) {
+  const auto op = exact_operator(name);
+  if (op) return fmt::format("; did you mean 'R.{}'?", *op);
+  const auto instead = written_instead(name);
+  return instead && !instead->empty() ? fmt::format("; write {}", *instead) : "";
+}
+
+}  // namespace relish
