@@ -1,9 +1,9 @@
 # Compares the generated pages of the manual with what the program prints.
 # Usage: cmake -DPROGRAM=relish -DDOCS=docs -DEXAMPLES=manual_examples -P check_manual.cmake
-function(check_page name command)
-  execute_process(COMMAND "${PROGRAM}" ${command} --markdown OUTPUT_VARIABLE printed RESULT_VARIABLE status)
+function(check_page name command option)
+  execute_process(COMMAND "${PROGRAM}" ${command} ${option} OUTPUT_VARIABLE printed RESULT_VARIABLE status)
   if(NOT status EQUAL 0)
-    message(FATAL_ERROR "relish ${command} --markdown failed: ${status}")
+    message(FATAL_ERROR "relish ${command} ${option} failed: ${status}")
   endif()
   file(READ "${DOCS}/${name}.md" committed)
   if(NOT printed STREQUAL committed)
@@ -22,5 +22,6 @@ if(NOT printed STREQUAL committed)
   message(FATAL_ERROR "docs/coverage.md is stale: run ./dev docs and commit it")
 endif()
 
-check_page(operators ops)
-check_page(commands help)
+check_page(operators ops --markdown)
+check_page(other-libraries ops --elsewhere)
+check_page(commands help --markdown)

@@ -1,11 +1,14 @@
-// The command `doc`: the page of an operator, command, built-in, or entry of the catalog.
+// The command `doc`: the page of an operator, command, built-in, entry of the catalog, construct, metric or
+// format.
 #include <algorithm>
 #include <optional>
 
 #include "shell/commands/help/operator_page.h"
 #include "shell/commands/subject.h"
+#include "shell/commands/word_pages.h"
 #include "shell/script/builtins.h"
 #include "stdlib/catalog_doc.h"
+#include "stdlib/foreign_names.h"
 #include "stdlib/op_doc.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -14,7 +17,8 @@ namespace relish::commands_doc {
 namespace {
 
 constexpr Example examples[] = {{"relish doc nn.relu", "doc(\"gradient\")"},
-                                {"relish doc adam", "doc(\"cross_entropy\")"}};
+                                {"relish doc adam", "doc(\"cross_entropy\")"},
+                                {"relish doc accuracy", "doc(\"if\")"}};
 
 // The nearest of the names; else the first operator of a folder, as nn, whose own name is nearest.
 std::string suggestion(const std::string& wanted, const std::vector<std::string>& names) {
@@ -54,6 +58,9 @@ std::string search(std::string_view word) {
     entries.emplace_back(shell_name(command->name), command->summary);
   for (const Builtin& builtin : all_builtins())
     entries.emplace_back(builtin.name, builtin.synopsis.substr(0, builtin.synopsis.find('\n')));
+  for (const WordPage& page : word_pages())
+    entries.emplace_back(page.words.substr(0, page.words.find(' ')),
+                         page.text.substr(0, page.text.find('\n')));
   std::string text;
   std::size_t lines = 0;
   for (const auto& [name, summary] : entries) {
@@ -66,29 +73,47 @@ std::string search(std::string_view word) {
   return text;
 }
 
+// All that is called so: a command and an operator may have one name. With R. before it only the operator is
+// meant.
+std::vector<std::string> pages_of(const std::string& name, const std::string& short_name,
+                                  Invocation& invocation) {
+  std::vector<std::string> pages;
+  if (name == short_name) {
+    if (const Command* command = find_command(name)) pages.push_back(command_help(*command));
+    if (const Builtin* builtin = find_builtin(name)) pages.emplace_back(builtin->synopsis);
+    if (auto page = catalog_page(name)) pages.push_back(*page);
+  }
+  if (auto page = word_page(name)) pages.push_back(*page);
+  if (const Op* op = find_op(short_name)) pages.push_back(operator_page(*op, invocation.session.settings()));
+  return pages;
+}
+
 ScriptValue run(Invocation& invocation) {
   start_language();
   if (invocation.files.empty()) {
     fail(ErrorClass::Usage, invocation.span, "doc.name",
-         "doc takes the name of an operator, command or built-in as a str");
+         "doc takes the name of an operator, command, built-in, metric, construct or format as a str");
   }
-  std::string name = invocation.files.front();
-  if (!name.starts_with("R.")) {
-    if (const Command* command = find_command(name)) return command_help(*command);
-  }
-  std::string short_name = name.starts_with("R.") ? name.substr(2) : name;
-  if (const Op* op = find_op(short_name)) return operator_page(*op, invocation.session.settings());
+  const std::string name = invocation.files.front();
+  const std::string short_name = name.starts_with("R.") ? name.substr(2) : name;
+  if (const std::vector<std::string> pages = pages_of(name, short_name, invocation); !pages.empty())
+    return fmt::format("{}", fmt::join(pages, "\n\n"));
   if (auto successor = successor_of(short_name)) return fmt::format("{} is today {}", short_name, *successor);
-  if (const Builtin* builtin = find_builtin(name)) return std::string(builtin->synopsis);
-  if (auto page = catalog_page(name)) return *page;
   if (const std::vector<std::string> called = operators_called(name); called.size() == 1)
     return operator_page(*find_op(called.front()), invocation.session.settings());
+  const std::string word = name.substr(name.rfind('.') + 1);
+  if (const auto here = operator_called_elsewhere(word))
+    return fmt::format("{} is here R.{}\n\n{}", printable(name), *here,
+                       operator_page(*find_op(*here), invocation.session.settings()));
+  if (const auto instead = written_instead(word); instead && !instead->empty())
+    return fmt::format("{} is no operator here; write {}", printable(name), *instead);
   if (const std::string found = search(name); !found.empty())
     return fmt::format("nothing is called '{}'; of it speak{}", printable(name), found);
   std::vector<std::string> names = op_names();
   for (const std::string& entry : catalog_names()) names.push_back(entry);
   for (const Command* command : all_commands()) names.emplace_back(command->name);
   for (const Builtin& builtin : all_builtins()) names.emplace_back(builtin.name);
+  for (const WordPage& page : word_pages()) names.emplace_back(page.words.substr(0, page.words.find(' ')));
   fail(ErrorClass::Usage, invocation.span, "doc.name",
        fmt::format("nothing is known of '{}'{}", printable(name), suggestion(short_name, names)));
 }
@@ -98,7 +123,7 @@ ScriptValue run(Invocation& invocation) {
 extern const Command command_doc;
 const Command command_doc{
     .name = "doc",
-    .summary = "shows the page of an operator, command, built-in, loss or optimizer",
+    .summary = "shows the page of an operator, command, built-in, loss, metric, construct or format",
     .subject = Subject::Name,
     .run = run,
     .examples = examples,

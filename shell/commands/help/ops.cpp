@@ -5,6 +5,7 @@
 #include "shell/commands/subject.h"
 #include "stdlib/coverage.h"
 #include "stdlib/foreign_names.h"
+#include "stdlib/foreign_page.h"
 #include "stdlib/op_doc.h"
 #include "stdlib/surface.h"
 #include "support/render.h"
@@ -16,6 +17,7 @@ constexpr Option options[] = {
     {"json", OptionKind::Flag, "", "one JSON object an operator"},
     {"coverage", OptionKind::Flag, "", "what every operator has, and what is missing; a gap exits 1"},
     {"markdown", OptionKind::Flag, "", "the manual's page of all operators", 0, in_shell},
+    {"elsewhere", OptionKind::Flag, "", "the manual's page of names of other libraries", 0, in_shell},
 };
 
 constexpr Example examples[] = {{"relish ops conv", "ops(\"matmul\")"}};
@@ -51,14 +53,17 @@ std::string operators_about(const std::string& word) {
   constexpr std::size_t shortest = 3;
   if (word.size() < shortest) return {};
   std::vector<std::pair<const Op*, std::string>> found;
+  const std::vector<ForeignRow> rows = foreign_rows();
   const auto holds = [&](std::string_view text) { return text.find(word) != std::string_view::npos; };
   for (const Op* op : all_ops()) {
     std::string why;
     for (const std::string_view alias : op->aliases)
       if (why.empty() && holds(alias)) why = fmt::format(" (also {})", alias);
-    for (const std::string_view other : words_of_others()) {
-      if (why.empty() && holds(other) && operator_called_elsewhere(other) == op->name)
-        why = fmt::format(" (elsewhere {})", other);
+    for (const ForeignRow& row : rows) {
+      const bool leads_here = row.kind == ForeignRow::Kind::Operator
+                                  ? row.write == op->name
+                                  : row.write.starts_with(fmt::format("R.{}(", op->name));
+      if (why.empty() && leads_here && holds(row.word)) why = fmt::format(" (elsewhere {})", row.word);
     }
     if (holds(op->name) || holds(op->summary) || !why.empty())
       found.emplace_back(op, holds(op->name) ? "" : why);
@@ -80,13 +85,13 @@ ScriptValue run(Invocation& invocation) {
     if (!op) {
       if (auto successor = successor_of(name)) return fmt::format("{} is today {}", name, *successor);
       if (std::string found = operators_about(name); !found.empty() && !invocation.flag("json")) return found;
-      const std::optional<std::string> nearest = meant_operator(name);
       const auto instead = written_instead(name.substr(name.rfind('.') + 1));
+      if (instead && !instead->empty() && !invocation.flag("json"))
+        return fmt::format("{} is no operator here; write {}", printable(name), *instead);
+      const std::optional<std::string> nearest = meant_operator(name);
       fail(ErrorClass::Usage, invocation.span, "op.unknown",
            fmt::format("unknown operator '{}'{}", printable(name),
-                       nearest                        ? fmt::format("; did you mean '{}'?", *nearest)
-                       : instead && !instead->empty() ? fmt::format("; write {}", *instead)
-                                                      : ""));
+                       nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""));
     }
     return invocation.flag("json") ? operator_json(*op) : operator_page(*op, invocation.session.settings());
   }
@@ -96,6 +101,7 @@ ScriptValue run(Invocation& invocation) {
     return std::move(report.table);
   }
   if (invocation.flag("markdown")) return operators_markdown();
+  if (invocation.flag("elsewhere")) return foreign_markdown();
   std::string text;
   std::size_t width = 0;
   for (const Op* op : all_ops()) width = std::max(width, op->name.size());
