@@ -1,7 +1,7 @@
 // What the manual says is what the program does: `manual_examples [--update | --diagnostics | --coverage]`.
 // Its table of diagnostics is complete (tests/manual/diagnostics.h; --diagnostics prints it), so is that of
 // constructs (tests/manual/coverage.h; --coverage prints it), and its examples are run. In docs/language.md,
-// docs/training.md, docs/gradients.md and examples/README.md
+// docs/training.md, docs/gradients.md, examples/README.md and the other pages that `main` names
 //
 //   ```relish                 is a script of its own, run in both tiers;
 //   ```relish again           goes on where the script before it stopped;
@@ -335,7 +335,8 @@ int run(const std::string& option) {
   }
   int examples = 0, failures = 0;
   for (const std::string name : {"docs/language.md", "docs/data.md", "docs/passes.md", "docs/training.md",
-                                 "docs/gradients.md", "examples/README.md"}) {
+                                 "docs/gradients.md", "docs/coming-from.md", "docs/random.md",
+                                 "docs/own-training.md", "docs/errors.md", "examples/README.md"}) {
     const bool runs_commands = name == "docs/training.md" || name == "examples/README.md";
     Page page(std::string(RELISH_SOURCE_DIR) + "/" + name, runs_commands);
     page.run();
