@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "frontend/prim_func/prim_func_builder.h"
+#include "frontend/prim_func/prim_func_parts.h"
+#include "support/counted.h"
 #include "support/render.h"
 
 namespace relish {
