@@ -118,6 +118,8 @@ bool all_zero(const Tensor& tensor) {
   return true;
 }
 
+constexpr std::string_view state_is_kept = "; the state before this step is kept";
+
 // Keeps the keys of parameters apart from those of epochs and steps, which are folded from the seed itself:
 // "param".
 constexpr std::uint64_t parameter_domain = 0x706172616D;
@@ -224,11 +226,6 @@ void TrainingSteps::check_values(const TrainingState& state, const std::vector<M
                    training_metrics.empty());
 }
 
-void TrainingSteps::check_all_labels(const TrainingState& state) const {
-  check_labels(evaluator_, program_, values_by_name(state), data_);
-  if (options_.validation) check_labels(evaluator_, program_, values_by_name(state), *options_.validation);
-}
-
 Tensor TrainingSteps::key_of(std::int64_t step) const {
   return step_.has_key() ? tensor_of_key(step_key(options_.seed, step)) : Tensor();
 }
@@ -289,14 +286,15 @@ TrainingSteps::Done TrainingSteps::step(const TrainingState& state, double learn
   const StepFunction::Results& after = done.results;
   // A loss scale leaves out steps whose gradients are too large; no scale mends a loss.
   if (first_not_finite(after.loss)) {
-    report_not_finite(state, batch, fmt::format("the loss is {}", format_double(after.loss.get_double(0))));
+    report_not_finite(state, "train.finite",
+                      fmt::format("the loss is {}", format_double(after.loss.get_double(0))), state_is_kept);
   }
   std::optional<std::string> fault =
       not_finite_among("the update of parameter", step_.trained(), after.parameters);
   if (!fault) fault = not_finite_among("the running statistic", step_.buffers(), after.buffers);
   if (const auto path = path_of_not_finite(after.optimizer_states); path && !fault)
     fault = path->empty() ? "the optimizer state" : fmt::format("optimizer state {}", *path);
-  if (fault) report_not_finite(state, batch, fmt::format("{} is not finite", *fault));
+  if (fault) report_not_finite(state, "train.finite", fmt::format("{} is not finite", *fault), state_is_kept);
   done.no_change = nothing_moved(state, after);
   done.loss = shortest_double(after.loss);
   done.loss_sum = after.loss.get_double(0) * program_.loss_weight(batch.back().shape().front());

@@ -36,9 +36,10 @@ class TrainingSteps {
   // DataError for a label out of range; other failures of the program pass through.
   Done step(const TrainingState& state, double learning_rate) const;
 
-  // NumericStop: the step before `state` was left out by a loss scale, as those before it, down to where no
-  // gradient could be too large.
-  [[noreturn]] void report_loss_scale(const TrainingState& state) const;
+  // NumericStop: the step behind `state` makes what is not finite, and where; the state before it stays.
+  // `rule` is that of the message, which opens with `what` and closes with `end`.
+  [[noreturn]] void report_not_finite(const TrainingState& state, const char* rule, const std::string& what,
+                                      std::string_view end) const;
 
   // So many steps behind `step` steps can be done by one call, at most `most`: those of an epoch whose
   // batches are of one size. 0 when the program does its steps one by one.
@@ -56,9 +57,6 @@ class TrainingSteps {
   // Values and data against the model, whose parameters the user knows. Metrics are tried on a batch.
   void check_values(const TrainingState& state, const std::vector<Metric>& training_metrics,
                     const std::vector<Metric>& validation_metrics) const;
-
-  // DataError for a label of the data, or of those of validation, that is no class.
-  void check_all_labels(const TrainingState& state) const;
 
   const TrainingProgram& program() const { return program_; }
   const StepFunction& function() const { return step_; }
@@ -82,15 +80,6 @@ class TrainingSteps {
                                    const std::vector<Tensor>& batch) const;
   // The first of the batches that a step joins: what the functions of the model take.
   std::vector<Tensor> first_part(const std::vector<Tensor>& batch) const;
-  // The step's own fault: the state before it stays.
-  [[noreturn]] void report_not_finite(const TrainingState& state, const std::vector<Tensor>& batch,
-                                      const std::string& what) const;
-  // The first tensor that is not finite on the way of a step, as a clause, and what makes it.
-  struct FirstNotFinite {
-    std::string clause;
-    Span place;
-  };
-  FirstNotFinite first_not_finite_of(const TrainingState& state, const std::vector<Tensor>& batch) const;
   std::vector<Value> adjoint_arguments(const TrainingState& state, const std::vector<Tensor>& batch) const;
 
   Evaluator& evaluator_;

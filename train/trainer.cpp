@@ -10,6 +10,7 @@
 
 #include "support/interrupt.h"
 #include "train/evaluate.h"
+#include "train/labels.h"
 
 namespace relish {
 namespace {
@@ -53,7 +54,10 @@ Trainer::Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, Tr
   }
   state_ = steps_.initial_state();
   steps_.check_values(state_, training_specs_, validation_specs_);
-  steps_.check_all_labels(state_);
+  const TensorsByName values = steps_.values_by_name(state_);
+  check_labels(evaluator, steps_.program(), values, steps_.data());
+  if (const auto& validation = steps_.options().validation)
+    check_labels(evaluator, steps_.program(), values, *validation);
 }
 
 TrainingState Trainer::snapshot() const {
@@ -228,7 +232,10 @@ void Trainer::tell_left_out(TrainingObserver& observer, std::int64_t before) {
                     state_.step, after == 1 ? "1 step was" : fmt::format("{} steps were", after), scale));
   }
   if (scale >= least_scale) return;
-  steps_.report_loss_scale(state_);
+  // The step changed nothing but the scale: its state is the one before it.
+  TrainingState state = state_;
+  --state.step;
+  steps_.report_not_finite(state, "train.loss_scale", "the gradients are not finite at any loss scale", "");
 }
 
 void Trainer::do_one(TrainingObserver& observer, const LoopActions& actions) {

@@ -13,6 +13,10 @@ namespace {
 
 Expr number(DType dtype, double value) { return constant(Tensor::scalar(dtype, value)); }
 
+Expr zeros_of_steps(FunctionBuilder& builder, const ScalarVar& steps, DType dtype, const std::string& name) {
+  return builder.call("zeros", {shape_literal({Scalar(steps)})}, {{"dtype", Attribute(dtype)}}, name);
+}
+
 class EpochWriter {
  public:
   EpochWriter(Module& module, const EpochOptions& options)
@@ -178,14 +182,14 @@ class EpochWriter {
     }
     kept_ = loop.initial.size();
     if (options_.each) {
-      loop.initial.push_back(zero_of_each_step(dtype, "losses"));
+      loop.initial.push_back(zeros_of_steps(builder_, steps_, dtype, "losses"));
       names.emplace_back("losses");
       if (!options_.faults_last) {
-        loop.initial.push_back(zero_of_each_step(dtype, "faults"));
+        loop.initial.push_back(zeros_of_steps(builder_, steps_, dtype, "faults"));
         names.emplace_back("faults");
       }
       if (tells_norms()) {
-        loop.initial.push_back(zero_of_each_step(dtype, "gradient_norms"));
+        loop.initial.push_back(zeros_of_steps(builder_, steps_, dtype, "gradient_norms"));
         names.emplace_back("gradient_norms");
       }
     } else {
@@ -260,10 +264,6 @@ class EpochWriter {
 
   bool tells_norms() const { return options_.each && roles_.result(Role::GradientNorm).has_value(); }
 
-  Expr zero_of_each_step(DType dtype, const std::string& name) {
-    return builder_.call("zeros", {shape_literal({Scalar(steps_)})}, {{"dtype", Attribute(dtype)}}, name);
-  }
-
   // 0, or NaN when `fault` or one of the carried values is not finite. Averages are as finite as parameters.
   Expr fault_of(Expr fault, const std::vector<Expr>& values) {
     const DType dtype = *fault.type().tensor()->dtype;
@@ -303,7 +303,7 @@ class EpochWriter {
   Expr last_fault(const std::vector<Expr>& fields) {
     const DType dtype = *fields[kept_].type().tensor()->dtype;
     const Expr fault = fault_of(number(dtype, 0), fields);
-    return builder_.call("add", {zero_of_each_step(dtype, "zeros"), fault}, {}, "faults");
+    return builder_.call("add", {zeros_of_steps(builder_, steps_, dtype, "zeros"), fault}, {}, "faults");
   }
 
   void write_results(const Expr& carried) {
