@@ -51,7 +51,7 @@ std::vector<fs::path> files_below(const fs::path& folder, const std::set<std::st
 bool names_something_else(const std::string& name) {
   constexpr std::array namespaces = {"tvm.", "relish.", "relax.", "llvm.", "tirx.", "tir.", "nn.", "grad."};
   constexpr std::array extensions = {".relish", ".py", ".npy", ".npz",         ".csv", ".json",
-                                     ".jsonl",  ".so", ".tmp", ".safetensors", ".md"};
+                                     ".jsonl",  ".so", ".tmp", ".safetensors", ".md",  ".html"};
   return std::any_of(namespaces.begin(), namespaces.end(),
                      [&](const char* start) { return name.starts_with(start); }) ||
          std::any_of(extensions.begin(), extensions.end(),
