@@ -2,6 +2,7 @@
 #include "shell/program/text_units.h"
 
 #include <algorithm>
+#include <array>
 
 namespace relish {
 namespace {
@@ -10,6 +11,14 @@ struct LogicalLine {
   std::size_t begin = 0, end = 0;
   std::size_t blanks = 0;  // in front of its first sign
 };
+
+// Signs that change how a line goes on; asked for each character of the text.
+constexpr std::array<bool, 256> signs_of_lines = [] {
+  std::array<bool, 256> signs{};
+  for (const char c : std::string_view("\n#\"'([{)]}\\")) signs[static_cast<unsigned char>(c)] = true;
+  return signs;
+}();
+bool is_sign(char c) { return signs_of_lines[static_cast<unsigned char>(c)]; }
 
 class LogicalLines {
  public:
@@ -43,8 +52,7 @@ class LogicalLines {
   void pass_statement() {
     std::size_t depth = 0;
     while (at_ < text_.size()) {
-      at_ = text_.find_first_of("\n#\"'([{)]}\\", at_);
-      if (at_ == std::string_view::npos) at_ = text_.size();
+      while (at_ < text_.size() && !is_sign(text_[at_])) ++at_;
       if (at_ == text_.size()) return;
       const char c = text_[at_];
       if (c == '#') {

@@ -31,6 +31,7 @@ class Environment {
     if (entry.bound && entry.value.is_unread()) read(entry);
     return entry.bound ? &entry.value : nullptr;
   }
+  bool is_bound(std::uint32_t place) const { return entries_[place].bound; }
   const ScriptValue* find(std::string_view name) const;
   // The same as it is, read or not.
   const ScriptValue* peek(std::string_view name) const;

@@ -69,13 +69,12 @@ class Reinference final : public ExprMapper {
   std::unordered_map<std::uint64_t, Var> vars_;  // by the old variable
 };
 
-// Whether callers of the one find nothing new in the other.
+}  // namespace
+
 bool has_same_signature(const GlobalFunction& a, const GlobalFunction& b) {
   const bool graphs = std::holds_alternative<FunctionPtr>(a) && std::holds_alternative<FunctionPtr>(b);
   return graphs && same_type(global_ref(a).type(), global_ref(b).type());
 }
-
-}  // namespace
 
 ModulePtr with_functions(const Module& module, const std::vector<GlobalFunction>& functions, Span span) {
   Module result = module;

@@ -84,6 +84,8 @@ State ScriptState::state_since(const State& before) {
   return state;
 }
 
+ModulePtr ScriptState::read_module_again(const std::string& path) { return read_module_file(path, Span()); }
+
 void ScriptState::rebind_module(const std::string& name, const ModulePtr& module) {
   const ScriptValue* bound = environment_.find(name);
   const auto* before = bound ? bound->as<ModulePtr>() : nullptr;
@@ -236,7 +238,7 @@ const ScriptValue* ScriptState::variable(const ast::Name& name) const {
 }
 
 void ScriptState::set_script_name(const ast::Name& name, ScriptValue value, Span span) {
-  if (name.place.owner == names().number() && names().at(name.place.index)) {
+  if (name.place.owner == names().number() && names().is_bound(name.place.index)) {
     names().set_at(name.place.index, std::move(value));
   } else {
     set_name(name.id, std::move(value), span);

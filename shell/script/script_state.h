@@ -56,6 +56,8 @@ class ScriptState {
 
   // The state that the statements came to since `before`, which was the state then.
   State state_since(const State& before);
+  // The module of a program file as it is now.
+  ModulePtr read_module_again(const std::string& path);
   // The name stands for another module, for texts that it was loaded for too.
   void rebind_module(const std::string& name, const ModulePtr& module);
   // Everything as it is in `to`; it is as in `from` now.

@@ -28,11 +28,14 @@ std::uint32_t source_of(const GlobalFunction& function) {
 // Texts of the functions in a class, or at top level, by name.
 class UnitTexts {
  public:
-  UnitTexts(std::shared_ptr<const std::string> text, std::string_view owner)
-      : text_(std::move(text)), units_(text_units(*text_)) {
-    for (std::size_t i = 0; i < units_.size(); ++i)
-      if (units_[i].kind == TextUnit::Kind::Function && units_[i].owner == owner)
-        positions_[units_[i].name] = i;
+  // `units`: those of the text, when it was cut before.
+  UnitTexts(std::shared_ptr<const std::string> text, std::string_view owner,
+            std::shared_ptr<const std::vector<TextUnit>> units = nullptr)
+      : text_(std::move(text)), units_(std::move(units)) {
+    if (!units_) units_ = std::make_shared<const std::vector<TextUnit>>(text_units(*text_));
+    for (std::size_t i = 0; i < units_->size(); ++i)
+      if ((*units_)[i].kind == TextUnit::Kind::Function && (*units_)[i].owner == owner)
+        positions_[(*units_)[i].name] = i;
   }
 
   std::optional<std::size_t> find(std::string_view name) const {
@@ -41,19 +44,20 @@ class UnitTexts {
   }
   // Without the blank lines around it.
   std::string_view text_of(std::size_t unit) const {
-    std::string_view text =
-        std::string_view(*text_).substr(units_[unit].begin, units_[unit].end - units_[unit].begin);
+    const TextUnit& place = (*units_)[unit];
+    std::string_view text = std::string_view(*text_).substr(place.begin, place.end - place.begin);
     while (!text.empty() && std::string_view(" \t\r\n").find(text.back()) != std::string_view::npos)
       text.remove_suffix(1);
     while (text.starts_with('\n')) text.remove_prefix(1);
     return text;
   }
-  const std::vector<TextUnit>& units() const { return units_; }
+  const std::vector<TextUnit>& units() const { return *units_; }
+  const std::shared_ptr<const std::vector<TextUnit>>& shared_units() const { return units_; }
   const std::map<std::string_view, std::size_t>& functions() const { return positions_; }
 
  private:
   std::shared_ptr<const std::string> text_;
-  std::vector<TextUnit> units_;
+  std::shared_ptr<const std::vector<TextUnit>> units_;
   std::map<std::string_view, std::size_t> positions_;
 };
 
@@ -70,6 +74,39 @@ void refuse_missing_callees(const Module& module, const std::vector<std::string>
                        name_of(function)));
     }
   }
+}
+
+// Functions of the module that call one which is of another type by now.
+std::vector<std::string> callers_of_retyped(const Module& module,
+                                            const std::vector<GlobalFunction>& functions) {
+  std::set<std::string> retyped;
+  for (const GlobalFunction& function : functions) {
+    const GlobalFunction* before = module.find(name_of(function));
+    if (before && !has_same_signature(*before, function)) retyped.insert(name_of(function));
+  }
+  std::vector<std::string> callers;
+  for (const GlobalFunction& function : module.functions) {
+    const auto* graph = retyped.empty() ? nullptr : std::get_if<FunctionPtr>(&function);
+    if (!graph) continue;
+    const std::vector<std::string> callees = global_references(**graph);
+    if (std::any_of(callees.begin(), callees.end(),
+                    [&](const std::string& callee) { return retyped.contains(callee); }))
+      callers.push_back(name_of(function));
+  }
+  return callers;
+}
+
+// With what stands around the functions of the class: imports and constants are read with them, other classes
+// and functions are not.
+std::vector<bool> with_surroundings(const UnitTexts& texts, std::vector<bool> wanted,
+                                    std::string_view owner) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const TextUnit& unit = texts.units()[i];
+    const bool around = unit.kind == TextUnit::Kind::Other && (unit.owner.empty() || unit.owner == owner);
+    const bool header = unit.kind == TextUnit::Kind::Class && unit.name == owner;
+    wanted[i] = wanted[i] || around || header;
+  }
+  return wanted;
 }
 
 std::shared_ptr<const std::string> text_of_file(const std::string& path) {
@@ -106,8 +143,18 @@ std::optional<FileChanges::FileText> FileChanges::file_of_module(const ModulePtr
 
 // --- Reading.
 
-ModulePtr FileChanges::read_changed(const ModulePtr& module, const FileText& file, const std::string& text) {
-  const auto now = std::make_shared<const std::string>(text);
+// A text is cut once, however often the file changes.
+FileChanges::FileText FileChanges::cut_file_of(std::uint32_t source) {
+  FileText file = *file_of(source);
+  if (!file.units) {
+    file.units = std::make_shared<const std::vector<TextUnit>>(text_units(*file.text));
+    whole_[source] = file;
+  }
+  return file;
+}
+
+ModulePtr FileChanges::read_changed(const ModulePtr& module, const FileText& file,
+                                    const std::shared_ptr<const std::string>& now) {
   const UnitTexts fresh(now, module->name);
   std::map<std::uint32_t, UnitTexts> before;  // by source
   std::vector<bool> wanted(fresh.units().size());
@@ -116,7 +163,11 @@ ModulePtr FileChanges::read_changed(const ModulePtr& module, const FileText& fil
   for (const GlobalFunction& function : module->functions) {
     if (!is_own(function, file.path)) continue;
     const std::uint32_t source = source_of(function);
-    const auto known = before.try_emplace(source, file_of(source)->text, module->name).first;
+    auto known = before.find(source);
+    if (known == before.end()) {
+      const FileText cut = cut_file_of(source);
+      known = before.emplace(source, UnitTexts(cut.text, module->name, cut.units)).first;
+    }
     const auto old = known->second.find(name_of(function));
     if (!old) continue;  // it was linked in
     const auto unit = fresh.find(name_of(function));
@@ -131,20 +182,24 @@ ModulePtr FileChanges::read_changed(const ModulePtr& module, const FileText& fil
   if (!any && removed.empty()) return module;
   Module result = *module;
   for (const std::string& name : removed) result.remove(name);
-  // Imports and constants are read with it, other classes and functions are not.
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const TextUnit& unit = fresh.units()[i];
-    wanted[i] = wanted[i] ||
-                (unit.kind == TextUnit::Kind::Other && (unit.owner.empty() || unit.owner == module->name)) ||
-                (unit.kind == TextUnit::Kind::Class && unit.name == module->name);
-  }
-  const std::uint32_t source = Sources::instance().add(file.path, text_of_units(*now, fresh.units(), wanted));
-  whole_[source] = {file.path, now};
   std::vector<GlobalFunction> functions;
-  if (any) {
-    const SomeFunctions read = read_some_functions(source, result, file.path, workspace_.session());
-    workspace_.session().report(read.warnings);
-    functions.assign(read.module->functions.begin(), read.module->functions.end());
+  std::uint32_t source = 0;
+  for (bool more = true; more;) {
+    const std::vector<bool> read_units = with_surroundings(fresh, wanted, module->name);
+    source = Sources::instance().add(file.path, text_of_units(*now, fresh.units(), read_units));
+    whole_[source] = {file.path, now, fresh.shared_units()};
+    if (any) {
+      const SomeFunctions read = read_some_functions(source, result, file.path, workspace_.session());
+      functions.assign(read.module->functions.begin(), read.module->functions.end());
+      workspace_.session().report(read.warnings);
+    }
+    more = false;
+    // What calls a function of another type now may be of another type itself.
+    for (const std::string& caller : callers_of_retyped(result, functions)) {
+      const auto unit = fresh.find(caller);
+      if (!unit || wanted[*unit] || !is_own(*module->find(caller), file.path)) continue;
+      wanted[*unit] = more = true;
+    }
   }
   const ModulePtr made = with_functions(result, functions, Span{source, 0, 0});
   if (!removed.empty()) refuse_missing_callees(*made, removed, source);
@@ -159,9 +214,9 @@ std::optional<std::string> FileChanges::reload_module(const std::string& name, c
   if (library_of(module)) {
     // Its functions of the script are bound to the text as a whole.
     if (*text == *file->text) return std::nullopt;
-    now = with_known_functions(workspace_.script().load_module(file->path, {}), *module);
+    now = workspace_.script().read_module_again(file->path);
   } else {
-    now = read_changed(module, *file, *text);
+    now = read_changed(module, *file, text);
   }
   if (now == module) return std::nullopt;
   TransformCall call;

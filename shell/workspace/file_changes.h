@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "shell/program/text_units.h"
 #include "shell/workspace/origins.h"
 
 namespace relish {
@@ -36,18 +37,21 @@ class FileChanges {
   struct FileText {
     std::string path;
     std::shared_ptr<const std::string> text;
+    std::shared_ptr<const std::vector<TextUnit>> units = nullptr;  // of the text, once it was cut
   };
   // The file and whole text that a source was read from; nothing for what was typed.
   std::optional<FileText> file_of(std::uint32_t source) const;
   std::optional<FileText> file_of_module(const ModulePtr& module) const;
   std::optional<std::string> reload_module(const std::string& name, const ModulePtr& module);
   std::optional<std::string> reload_free_functions(const std::set<std::string>& names);
-  ModulePtr read_changed(const ModulePtr& module, const FileText& file, const std::string& text);
+  FileText cut_file_of(std::uint32_t source);
+  ModulePtr read_changed(const ModulePtr& module, const FileText& file,
+                         const std::shared_ptr<const std::string>& now);
   bool is_own(const GlobalFunction& function, const std::string& path) const;
   std::set<std::string> paths_of(const std::optional<std::string>& name) const;
 
   Workspace& workspace_;
-  // Of sources that hold a part of a file: the whole.
+  // Of sources that hold a part of a file the whole; and texts that were cut.
   std::map<std::uint32_t, FileText> whole_;
   struct Seen {
     std::int64_t nanoseconds = 0;

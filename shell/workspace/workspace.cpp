@@ -168,7 +168,7 @@ void Workspace::set_option(std::string_view name, const std::string& text) {
 
 std::vector<std::string> Workspace::restore(const std::string& path) {
   RestoredSession restored =
-      read_archive(path, [this](const std::string& file) { return script_.load_module(file, Span()); });
+      read_archive(path, [this](const std::string& file) { return script_.read_module_again(file); });
   const State before = state();
   states_.restore(std::move(restored.content));
   script_.go_to(before, state());

@@ -11,6 +11,7 @@
 #include "shell/script/builtins.h"
 #include "shell/script/methods.h"
 #include "shell/workspace/state_words.h"
+#include "shell/workspace/value_words.h"
 #include "stdlib/catalog_doc.h"
 #include "support/value_text.h"
 
@@ -33,6 +34,7 @@ constexpr std::string_view loop_words[] = {
 
 // "a tensor float32 (2, 3)" without its article.
 std::string kind_of(const ScriptValue& value) {
+  if (value.is_unread() && kind_name(value) == "tensor") return "tensor " + overview_of(value);
   std::string text = value.tensor() ? describe(value) : std::string(kind_name(value));
   if (text.starts_with("a ")) text.erase(0, 2);
   return text;
@@ -40,6 +42,11 @@ std::string kind_of(const ScriptValue& value) {
 
 const ScriptValue* bound_to(const Workspace& workspace, std::string_view name) {
   return workspace.script().environment().find(std::string(name));
+}
+
+// Of what a restored session has not read yet the kind is known, and that is enough to list it.
+std::string_view kind_bound_to(const Workspace& workspace, std::string_view name) {
+  return kind_name(*workspace.script().environment().peek(name));
 }
 
 // The function that "M.main", "f", or the only function of "M" is.
@@ -65,14 +72,14 @@ void add_words(std::vector<Candidate>& into, const Words& words, std::string_vie
 }  // namespace
 
 bool CompletionSources::is_bound(std::string_view name) const {
-  return bound_to(workspace_, name.substr(0, name.find('.'))) != nullptr;
+  return workspace_.script().environment().peek(name.substr(0, name.find('.'))) != nullptr;
 }
 
 std::vector<Candidate> CompletionSources::names(bool and_words) const {
   std::vector<Candidate> found;
   const Environment& environment = workspace_.script().environment();
   for (const std::string& name : environment.names())
-    found.push_back({name, kind_of(*environment.find(name)), ""});
+    found.push_back({name, kind_of(*environment.peek(name)), ""});
   if (!and_words) return found;
   const auto synopsis = [](std::string_view text) { return std::string(text.substr(0, text.find('\n'))); };
   for (const Builtin& builtin : all_builtins())
@@ -93,21 +100,22 @@ std::vector<Candidate> CompletionSources::names(bool and_words) const {
 
 std::vector<Candidate> CompletionSources::tensors() const {
   std::vector<Candidate> found = names(false);
-  std::erase_if(found, [&](const Candidate& name) { return !bound_to(workspace_, name.text)->tensor(); });
+  std::erase_if(found,
+                [&](const Candidate& name) { return kind_bound_to(workspace_, name.text) != "tensor"; });
   return found;
 }
 
 std::vector<Candidate> CompletionSources::modules() const {
   std::vector<Candidate> found = names(false);
   std::erase_if(found,
-                [&](const Candidate& name) { return !bound_to(workspace_, name.text)->as<ModulePtr>(); });
+                [&](const Candidate& name) { return kind_bound_to(workspace_, name.text) != "module"; });
   return found;
 }
 
 std::vector<Candidate> CompletionSources::functions() const {
   std::vector<Candidate> found;
   for (const Candidate& name : names(false)) {
-    const ScriptValue& value = *bound_to(workspace_, name.text);
+    const ScriptValue& value = *workspace_.script().environment().peek(name.text);
     if (value.as<FunctionReference>()) found.push_back(name);
     const auto* module = value.as<ModulePtr>();
     if (!module) continue;

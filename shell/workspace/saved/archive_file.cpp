@@ -120,12 +120,22 @@ std::string ArchiveFile::text(const std::string& entry, std::uint64_t most_bytes
   return text;
 }
 
-bool ArchiveFile::read_values(std::uint64_t at, void* destination, std::uint64_t bytes) const {
-  const auto found = entries_.find(std::string(values_entry));
-  if (found == entries_.end()) return false;
-  const std::uint64_t size = found->second.bytes;
-  if (at > size || bytes > size - at) return false;
-  file_.read_at(found->second.begin + at, destination, bytes);
+std::vector<std::uint64_t> ArchiveFile::values_begins() const {
+  std::vector<std::uint64_t> begins;
+  const std::string values(values_entry);
+  std::uint64_t behind = 0;  // the entries in front
+  for (const auto& [name, entry] : entries_) {
+    if (name == values) begins.push_back(entry.begin);
+    if (name != values) behind = std::max(behind, entry.begin + entry.bytes);
+  }
+  for (const std::uint64_t extra : {std::uint64_t{0}, wide_field_bytes})
+    begins.push_back(behind + record_bytes + values.size() + extra);
+  return begins;
+}
+
+bool ArchiveFile::read_at(std::uint64_t at, void* destination, std::uint64_t bytes) const {
+  if (at > file_.size() || bytes > file_.size() - at) return false;
+  file_.read_at(at, destination, bytes);
   return true;
 }
 

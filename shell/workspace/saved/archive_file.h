@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/files/data_file.h"
 
@@ -19,8 +20,11 @@ class ArchiveFile {
   const std::string& path() const { return file_.path(); }
   // The bytes of an entry, as far as they are there.
   std::string text(const std::string& entry, std::uint64_t most_bytes) const;
-  // Reads from the entry with the tensors; false where the file has not so much.
-  bool read_values(std::uint64_t at, void* destination, std::uint64_t bytes) const;
+  // Where the tensors may begin: behind the record that says so, and where that should stand if it is
+  // damaged.
+  std::vector<std::uint64_t> values_begins() const;
+  // False where the file has not so much.
+  bool read_at(std::uint64_t at, void* destination, std::uint64_t bytes) const;
   // JSON of a line; nothing when it is not there or not as it was written.
   std::optional<std::string_view> line(std::string_view kind, std::size_t number) const;
   // Lines of a kind by number.

@@ -171,14 +171,14 @@ class ArchiveWriter {
 
   void add_origins() {
     origins_.insert(workspace_.all_origins());
-    std::set<const Origin*> told;
     std::size_t number = 0;
     for (std::size_t module = 0; module < values_.modules().size(); ++module) {
       // By handle, as the list grows by what an origin needs.
       const ModulePtr held = values_.modules()[module].module;
       for (const GlobalFunction& function : held->functions) {
-        const OriginPtr origin = origin_of(function);
-        if (!origin || !told.insert(origin.get()).second) continue;
+        // Those that stand in the base are told there.
+        const OriginPtr origin = stands_in_base(module, function) ? nullptr : origin_of(function);
+        if (!origin) continue;
         const auto source = values_.module_of(origin->source_function);
         if (!source) continue;
         Json json = {{"of", module},
@@ -192,6 +192,13 @@ class ArchiveWriter {
         add_line("origin", number++, json);
       }
     }
+  }
+
+  bool stands_in_base(std::size_t number, const GlobalFunction& function) const {
+    const auto base = values_.modules()[number].base;
+    if (!base || whole_.contains(number)) return false;
+    const GlobalFunction* there = values_.modules()[*base].module->find(name_of(function));
+    return there && *there == function;
   }
 
   OriginPtr origin_of(const GlobalFunction& function) const {

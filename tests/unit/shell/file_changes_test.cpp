@@ -1,7 +1,7 @@
 // Files that change while a session uses their functions: what changed is read again, all else stays.
 #include <catch2/catch.hpp>
 
-#include <chrono>
+#include <ctime>
 
 #include "shell/program/text_units.h"
 #include "tests/unit/shell/session_harness.h"
@@ -57,7 +57,7 @@ TEST_CASE("reload reads the functions whose text changed, and no others") {
       file_function("other", "R.abs(x)"));
   SessionHarness session;
   session("M = load('" + path + "')");
-  session("w = rand((5,))\nM = gradient(M.main, wrt=['x'])\n");
+  session("w = rand((5,))\nM = jvp(M.main)\n");
   const GlobalFunction other = held_function(session, "other"), main = held_function(session, "main");
   const std::string w = session("w");
   CHECK(session(":reload M") == "no function changed\n");
@@ -65,7 +65,7 @@ TEST_CASE("reload reads the functions whose text changed, and no others") {
   put(file_function("helper", "R.exp(x)") +
       file_function("main", "R.multiply(M.helper(x), R.const(2.0, \"float32\"))") +
       file_function("other", "R.abs(x)"));
-  CHECK(session(":reload M") == "M: ~ main  stale: main_adjoint (made from main in [2])\n");
+  CHECK(session(":reload M") == "M: ~ main  stale: main_jvp (made from main in [2])\n");
   CHECK(held_function(session, "other") == other);
   CHECK_FALSE(held_function(session, "main") == main);
   CHECK(session("w") == w);
@@ -87,10 +87,12 @@ TEST_CASE("reload reads the functions whose text changed, and no others") {
   const std::string before = testing::content_of(session.workspace().state());
   put(file_function("helper", "R.exp(x)") + file_function("main", "R.nothing(x)"));
   const std::string told = session.with_errors(":reload M");
-  CHECK(told.find("m.relish:13:13: error") != std::string::npos);
+  CHECK(told.find("m.relish:14:13: error") != std::string::npos);
   CHECK(testing::content_of(session.workspace().state()) == before);
-  put(file_function("main", "R.multiply(M.helper(x), x)"));
-  CHECK(session(":reload M").find("the file has no 'helper' any more") != std::string::npos);
+  put(file_function("helper", "R.exp(x)") +
+      file_function("main", "R.multiply(M.fresh(x), R.const(2.0, \"float32\"))"));
+  CHECK(session(":reload M").find("the file has no 'fresh' any more, and 'main' calls it") !=
+        std::string::npos);
   CHECK(testing::content_of(session.workspace().state()) == before);
   CHECK(session(":reload w").starts_with("UsageError"));
   CHECK(session(":reload nowhere").starts_with("UsageError"));
@@ -165,13 +167,12 @@ TEST_CASE("one function of a large file is read again in no time") {
   double best = 1e9;
   for (int round = 1; round <= 5; ++round) {
     folder.put("m.relish", text(round));
-    const auto start = std::chrono::steady_clock::now();
+    // Of the processor: others use it too.
+    const std::clock_t start = std::clock();
     const std::string told = session(":reload M");
-    best = std::min(
-        best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    best = std::min(best, 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
     CHECK(told == (round == 1 ? "M: ~ f500\n" : "M: no function changed\n"));
   }
   INFO(best << " ms");
-  // 20 ms on a machine that does nothing else.
-  CHECK(best < 100);
+  CHECK(best < 40);
 }

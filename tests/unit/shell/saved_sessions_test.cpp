@@ -5,6 +5,7 @@
 #include <chrono>
 #include <random>
 
+#include "shell/repl/completion/completion.h"
 #include "shell/script/unread_value.h"
 #include "tests/unit/shell/session_harness.h"
 #include "tests/unit/temporary_folder.h"
@@ -93,10 +94,12 @@ TEST_CASE("a restored session has the states that were saved, bit for bit") {
   CHECK(second(":branches") == first(":branches"));
   CHECK(second(":history") == first(":history"));
   CHECK(second(":vars") == first(":vars"));
-  CHECK(second("twice(total, 3)") == "3\n");
-  CHECK(second("short(k)") == "6\n");
   CHECK(second("rx.op.exp(zeros((1,)))") == "float32 (1,)\n[1]\n");
   CHECK(second("g(zeros((2,)))") == "float32 (2,)\n[1, 1]\n");
+  second(":goto 15");
+  CHECK(second("twice(total, 3)") == "3.0\n");
+  CHECK(second("short(2)") == "3\n");
+  second(":goto other");
   // It goes on: saved again, with what is new.
   second("after = w + 1");
   CHECK(second(":save " + path).starts_with("saved"));
@@ -108,13 +111,30 @@ TEST_CASE("a restored session has the states that were saved, bit for bit") {
   CHECK(third("p['n']") == "[1, 2.5, None, 'text', (True, -7)]\n");
 }
 
+TEST_CASE("states that were given up are made again from their statements after a restore too") {
+  TemporaryFolder folder;
+  const std::string path = folder.file("s.rxs");
+  SessionHarness whole, poor;
+  run_saved_inputs(whole);
+  poor.workspace().set_budget(0);
+  run_saved_inputs(poor);
+  std::size_t dropped = 0;
+  const Log& log = poor.workspace().log();
+  for (std::size_t id = 1; id < log.size(); ++id) dropped += log.node(id).state ? 0 : 1;
+  REQUIRE(dropped > 3);
+  poor(":save " + path);
+  SessionHarness second;
+  second(":restore " + path);
+  CHECK(contents_of_states(second) == contents_of_states(whole));
+}
+
 TEST_CASE("where functions come from is restored with them") {
   TemporaryFolder folder;
   const std::string path = folder.file("s.rxs");
   SessionHarness first;
   first(saved_model);
   first(":gradient M.main --wrt w");
-  first(":bind-params M.main --set w=[2,3]");
+  first(":bind-params M.main --set x=[2,3]");
   first(":save " + path);
   SessionHarness second;
   second(":restore " + path);
@@ -139,6 +159,10 @@ TEST_CASE("a restored session runs nothing and reads what is used") {
   };
   CHECK((unread("x") && unread("y") && !unread("z")));
   CHECK(second(":vars").find("x  tensor    float32 (4,)") != std::string::npos);
+  // Nor does what is listed while one types read it.
+  complete(second.workspace(), "print(");
+  complete(second.workspace(), "R.exp(");
+  CHECK((unread("x") && unread("y")));
   second("k = z + 1");
   CHECK(second("x.shape") == "(4,)\n");
   CHECK((!unread("x") && unread("y")));
