@@ -84,16 +84,6 @@ State ScriptState::state_since(const State& before) {
   return state;
 }
 
-ModulePtr ScriptState::read_module_again(const std::string& path) { return read_module_file(path, Span()); }
-
-void ScriptState::rebind_module(const std::string& name, const ModulePtr& module) {
-  const ScriptValue* bound = environment_.find(name);
-  const auto* before = bound ? bound->as<ModulePtr>() : nullptr;
-  const auto loaded = earlier_.loads.find(name);
-  if (before && loaded != earlier_.loads.end() && loaded->second == *before) loaded->second = module;
-  environment_.set(name, module);
-}
-
 void ScriptState::go_to(const State& from, const State& to) {
   from.names.for_each_difference(
       to.names, [&](const std::string& name, const ScriptValue* here, const ScriptValue* there) {
@@ -165,8 +155,8 @@ ModulePtr ScriptState::read_module_file(const std::string& path, Span span) {
   return loaded.module;
 }
 
-ModulePtr ScriptState::load_module(const std::string& path, Span span) {
-  if (inside_.library) return read_module_file(path, span);
+ModulePtr ScriptState::load_module(const std::string& path, Span span, bool again) {
+  if (inside_.library || again) return read_module_file(path, span);
   auto ahead = earlier_.read_ahead.find(path);
   return ahead != earlier_.read_ahead.end() && ahead->second ? ahead->second : read_module_file(path, span);
 }

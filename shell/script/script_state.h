@@ -56,10 +56,6 @@ class ScriptState {
 
   // The state that the statements came to since `before`, which was the state then.
   State state_since(const State& before);
-  // The module of a program file as it is now.
-  ModulePtr read_module_again(const std::string& path);
-  // The name stands for another module, for texts that it was loaded for too.
-  void rebind_module(const std::string& name, const ModulePtr& module);
   // Everything as it is in `to`; it is as in `from` now.
   void go_to(const State& from, const State& to);
 
@@ -68,8 +64,9 @@ class ScriptState {
                        Span span);
   // The path that a script's text names, as it may be opened; PolicyError when it may not.
   std::string resolve_path(const std::string& path, Span span);
-  // The module of a program file: the one that the text's functions were linked with, if they use it.
-  ModulePtr load_module(const std::string& path, Span span);
+  // The module of a program file: the one that the text's functions were linked with, if they use it;
+  // `again`: as the file is now.
+  ModulePtr load_module(const std::string& path, Span span, bool again = false);
 
  protected:
   ScriptState(Session& session, ScriptOptions options);

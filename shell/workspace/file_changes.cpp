@@ -214,7 +214,7 @@ std::optional<std::string> FileChanges::reload_module(const std::string& name, c
   if (library_of(module)) {
     // Its functions of the script are bound to the text as a whole.
     if (*text == *file->text) return std::nullopt;
-    now = workspace_.script().read_module_again(file->path);
+    now = workspace_.script().load_module(file->path, {}, true);
   } else {
     now = read_changed(module, *file, text);
   }

@@ -168,7 +168,7 @@ void Workspace::set_option(std::string_view name, const std::string& text) {
 
 std::vector<std::string> Workspace::restore(const std::string& path) {
   RestoredSession restored =
-      read_archive(path, [this](const std::string& file) { return script_.read_module_again(file); });
+      read_archive(path, [this](const std::string& file) { return script_.load_module(file, {}, true); });
   const State before = state();
   states_.restore(std::move(restored.content));
   script_.go_to(before, state());
@@ -179,7 +179,20 @@ std::vector<std::string> Workspace::restore(const std::string& path) {
 }
 
 void Workspace::rebind_module(const std::string& name, const ModulePtr& module, std::string label) {
-  script_.rebind_module(name, module);
+  settle();
+  const State now = state();
+  const ScriptValue* bound = script_.environment().find(name);
+  const auto* before = bound ? bound->as<ModulePtr>() : nullptr;
+  const auto loaded = now.around->loads.find(name);
+  if (before && loaded != now.around->loads.end() && loaded->second == *before) {
+    // Later texts that use what was loaded use it as it is.
+    Surroundings around = *now.around;
+    around.loads[name] = module;
+    State changed = now;
+    changed.around = std::make_shared<const Surroundings>(std::move(around));
+    script_.go_to(now, changed);
+  }
+  script_.environment().set(name, module);
   // No statement says it: in its place the value stands.
   recorder_.record().use_states();
   recorder_.record().set_label(std::move(label));

@@ -74,7 +74,6 @@ class Workspace {
 
   // Of the functions of all modules, up to what runs.
   const Origins& origins() const { return recorder_.origins(); }
-  const std::shared_ptr<const Origins>& all_origins() const { return recorder_.all_origins(); }
   // The calls of transforms whose results the last input bound, by the names that they were bound to.
   const std::vector<std::pair<std::string, TransformCall>>& transforms() const { return bound_transforms_; }
   // Inputs that commands make.

@@ -170,7 +170,8 @@ class ArchiveWriter {
   }
 
   void add_origins() {
-    origins_.insert(workspace_.all_origins());
+    origins_.insert(std::shared_ptr<const Origins>(std::shared_ptr<const void>(),
+                                                   &workspace_.origins()));  // which outlive this
     std::size_t number = 0;
     for (std::size_t module = 0; module < values_.modules().size(); ++module) {
       // By handle, as the list grows by what an origin needs.
