@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "frontend/reader.h"
+#include "interp/interpreter.h"
 #include "shell/program/machine_facts.h"
 #include "tests/unit/shell/script_harness.h"
 
@@ -149,4 +150,58 @@ TEST_CASE("machine: measured once, kept in a file, and measured again where that
   const MachineSpeed speed = measure_machine(machine);
   CHECK(speed.gflops_one > 0.1);
   CHECK(speed.gbs_one > 0.01);
+}
+
+TEST_CASE("llvm and asm: the code of a kernel, or of all") {
+  const std::string text(model, std::string(model).find("p = profile"));
+  CHECK(compiled(text +
+                 "t = llvm(M.main, kernel='fused_exp_add')\n"
+                 "print(t.startswith('; kernel fused_exp_add of line 6'), 'define' in t, 'ret' in t)\n") ==
+        "True True True\n");
+  CHECK(compiled(text + "print(llvm(M.main, unoptimized=True) == llvm(M.main), len(llvm(M.main)) > 0)\n") ==
+        "False True\n");
+  CHECK(compiled(text + "print(asm(M.main).startswith('# kernel matmul of line 5'))\n") == "True\n");
+  CHECK(compiled(text + "asm(M.main, kernel='m')")
+            .starts_with("UsageError: asm: kernel: main has no kernel 'm'"));
+}
+
+TEST_CASE("compare_tiers: True where they agree, else False and the place") {
+  const std::string text = std::string(model, std::string(model).find("p = profile")) +
+                           "print(compare_tiers(M.main, arg={'x': ones((3, 4)), 'w': ones((4, 8))}))\n";
+  CHECK(compiled(text) == "True\n");
+  // An interpreter that is wrong everywhere.
+  class Wrong final : public Evaluator {
+   public:
+    std::string_view name() const override { return "interp"; }
+    Value call(const ModulePtr& module, std::string_view function, std::vector<Value> args) override {
+      return changed(interpreter_->call(module, function, std::move(args)));
+    }
+
+   private:
+    static Value changed(const Value& value) {
+      if (value.is_tensor()) {
+        Tensor copy = value.tensor().copy();
+        copy.set_double(0, copy.get_double(0) + 1);
+        return copy;
+      }
+      std::vector<Value> fields;
+      for (const Value& field : value.fields()) fields.push_back(changed(field));
+      return Value::tuple(std::move(fields));
+    }
+    const std::unique_ptr<Evaluator> interpreter_ = make_interpreter();
+  };
+  Settings settings;
+  settings.make_interpreter = [] { return std::make_unique<Wrong>(); };
+  Harness harness{settings};
+  CHECK(harness.run(text).output == "False\n");
+}
+
+TEST_CASE("memory: parameters that are donated") {
+  const std::string text =
+      "@R.function\ndef main(w: R.Tensor((64,), 'float32'), g: R.Tensor((64,), 'float32')):\n"
+      "    return R.subtract(w, R.multiply(g, g))\n"
+      "a = {'w': ones((64,)), 'g': ones((64,))}\n"
+      "print([memory(main, arg=a, donate=d)['donated'] for d in [[], ['w'], ['w', 'g']]])\n"
+      "print(time(main, arg=a, carry={'out': 'w'}, runs=2)['runs'])\n";
+  CHECK(compiled(text) == "[0, 256, 256]\n2\n");
 }
