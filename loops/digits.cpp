@@ -1,21 +1,11 @@
 // Finding the two digits of a number among the terms of a sum.
 #include "loops/digits.h"
 
-#include <algorithm>
-
-#include "ir/rewriting/rewrite.h"
+#include <optional>
+#include <vector>
 
 namespace relish {
 namespace {
-
-bool has_digits(const Scalar& index) {
-  bool found = false;
-  for_each_scalar(index, [&](const Scalar& part) {
-    const auto* node = part.as<Binary>();
-    found = found || (node && (node->op == BinaryOp::FloorDiv || node->op == BinaryOp::FloorMod));
-  });
-  return found;
-}
 
 struct Term {
   std::int64_t factor;
@@ -76,24 +66,6 @@ Scalar rejoined(const Scalar& index) {
     sum = sum.defined() ? sum + scaled : scaled;
   }
   return canonical(sum);
-}
-
-std::optional<Scalar> counted_place(const Buffer& buffer, const std::vector<Scalar>& indices) {
-  if (!buffer.strides().empty() || std::none_of(indices.begin(), indices.end(), has_digits))
-    return std::nullopt;
-  const DType dtype = indices.front().dtype();
-  if (dtype != DType::Int32 && dtype != DType::Int64) return std::nullopt;
-  std::int64_t stride = 1;
-  Scalar place;
-  for (std::size_t d = indices.size(); d-- > 0;) {
-    const auto extent = buffer.shape()[d].as_int();
-    if (!extent || indices[d].dtype() != dtype) return std::nullopt;
-    const Scalar part = indices[d] * int_literal(dtype, stride);
-    place = place.defined() ? place + part : part;
-    if (__builtin_mul_overflow(stride, *extent, &stride) || stride > INT32_MAX) return std::nullopt;
-  }
-  const Scalar whole = rejoined(place);
-  return has_digits(whole) ? std::nullopt : std::optional(whole);
 }
 
 }  // namespace relish

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "ir/calls/prim_arguments.h"
-#include "jit/engine/teams.h"
 #include "jit/engine/code_cache.h"
+#include "jit/engine/teams.h"
 #include "jit/footprint/footprint_of.h"
 #include "jit/jit.h"
 #include "loops/prim_calls.h"
