@@ -6,7 +6,7 @@
 namespace relish {
 namespace {
 
-constexpr ForeignOption table[] = {
+constexpr ForeignOption option_rows[] = {
     {"batch", "batch_size", "batch_size=32"},
     {"beta1", "optimizer", "optimizer=\"adam(betas=(0.9, 0.999))\""},
     {"betas", "optimizer", "optimizer=\"adam(betas=(0.9, 0.999))\""},
@@ -45,13 +45,13 @@ constexpr ForeignOption table[] = {
 
 }  // namespace
 
-std::span<const ForeignOption> foreign_options() { return table; }
+std::span<const ForeignOption> foreign_options() { return option_rows; }
 
 std::string foreign_option_hint(std::string_view word, const std::vector<std::string>& options) {
-  const auto found = std::find_if(std::begin(table), std::end(table),
+  const auto found = std::find_if(std::begin(option_rows), std::end(option_rows),
                                   [&](const ForeignOption& each) { return each.word == word; });
-  const bool known =
-      found != std::end(table) && std::find(options.begin(), options.end(), found->option) != options.end();
+  const bool known = found != std::end(option_rows) &&
+                     std::find(options.begin(), options.end(), found->option) != options.end();
   return known ? "; write " + std::string(found->write) : "";
 }
 

@@ -92,7 +92,11 @@ const TensorType& CallView::tensor(std::size_t i) const {
   for (const Param& param : op.params) {
     if (param.kind != ParamKind::Attribute && position++ == i) name = param.name;
   }
-  reject("tensor", span_of(i), fmt::format("{} has type {}; expected a tensor", name, print(args[i].type())));
+  const TupleType* tuple = args[i].type().tuple();
+  const bool holds_tensor = tuple && !tuple->fields.empty() && tuple->fields.front().tensor();
+  reject("tensor", span_of(i),
+         fmt::format("{} has type {}; expected a tensor{}", name, print(args[i].type()),
+                     holds_tensor ? ", as its field [0]" : ""));
 }
 
 const Attribute& CallView::attribute(std::string_view name) const {

@@ -87,6 +87,11 @@ Dims output_size(const CallView& call) {
   if (size.rank >= 0 && size.rank != 2)
     call.reject("output_size", call.span_of(1),
                 fmt::format("output_size has {} dimensions, expected height and width", size.rank));
+  for (const Scalar& dim : size.dims.value_or(Dims{})) {
+    if (dim.as_int().value_or(0) > windows::most_step)
+      call.reject("output_size", call.span_of(1),
+                  fmt::format("output_size has {}, expected at most {}", *dim.as_int(), windows::most_step));
+  }
   return size.dims.value_or(Dims{});
 }
 

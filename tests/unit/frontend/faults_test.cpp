@@ -146,7 +146,7 @@ constexpr Fault relax_faults[] = {
     {"return x in i", "3:12 TypeError found 'in' on tensors; expected an operator of R\n"},
     {"return (x, x) + x",
      "3:10 TypeError add: x1 has type R.Tuple(R.Tensor((4,), dtype=\"float32\"), R.Tensor((4,), "
-     "dtype=\"float32\")); expected a tensor\n"},
+     "dtype=\"float32\")); expected a tensor, as its field [0]\n"},
     {"return relish.constant(\"c9\")",
      "3:10 TypeError found no entry 'c9' in the section of constants at the end of the text\n"},
     {"return relish.constant(3)", "3:10 TypeError relish.constant takes the name of an entry as a string\n"},
