@@ -17,7 +17,7 @@ constexpr std::size_t count_of_extremes = std::size(extreme_numbers);
 constexpr float factors[] = {1e4F, 88, 1e-30F, 0};  // of a whole sample
 constexpr std::int64_t most_elements = 64;
 // Second derivatives are products of two slopes, one of which may leave float32 where they do not yet.
-constexpr double largest_second = 1e27;
+constexpr double largest_second = 1e24;
 
 // Where what float64 says is no measure, and why; `partial`: of one operand alone.
 struct Exception {
