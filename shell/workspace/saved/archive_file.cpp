@@ -145,6 +145,7 @@ void ArchiveFile::read_lines() {
   while (!rest.empty()) {
     const std::string_view text = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(text.size() + 1, rest.size()));
+    if (text.empty()) continue;
     if (const auto line = read_line(text)) {
       lines_[std::string(line->kind)].emplace(line->number, line->json);
     } else {

@@ -23,7 +23,8 @@ std::uint32_t checksum_of(const void* data, std::size_t size, std::uint32_t befo
 
 std::string line_text(std::string_view kind, std::size_t number, std::string_view json) {
   const std::string text = fmt::format("{} {} {}", kind, number, json);
-  return fmt::format("{:08x} {}\n", checksum_of(text.data(), text.size()), text);
+  // Two ends: where one is damaged the next line has its beginning all the same.
+  return fmt::format("{:08x} {}\n\n", checksum_of(text.data(), text.size()), text);
 }
 
 std::optional<ArchiveLine> read_line(std::string_view line) {
