@@ -12,6 +12,7 @@ struct GraphEvaluator::Activation {
   const Function& function;
   SymbolValues symbols;
   std::unordered_map<std::uint64_t, Value> values;
+  const std::vector<std::uint64_t>* dying = nullptr;  // variables that nothing looks at behind this binding
 };
 
 // A nested function with the values around it that it uses, or a function of the module. `given`: arguments

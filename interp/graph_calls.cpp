@@ -1,6 +1,8 @@
 // Calls: operators by their reference evaluation, functions of the module, prim_funcs, and what lies outside.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "interp/graph_activation.h"
 #include "ir/calls/call_layout.h"
 #include "ir/calls/entry.h"
@@ -74,6 +76,21 @@ Value GraphEvaluator::call_directly(const PrimFuncPtr& callee, std::vector<Value
   return prepared(callee).run(args, ErrorClass::Runtime, span);
 }
 
+// The tensor of an argument for a prim_func that writes to it: itself where nobody else holds it and nothing
+// looks at it again.
+Tensor GraphEvaluator::own_tensor(const CallTir& call, std::size_t index, Value value, Activation& frame) {
+  Tensor tensor = value.tensor();
+  value = Value();
+  const auto names = [&](const Expr& arg) {
+    return arg.as_var() && *arg.as_var() == *call.args[index].as_var();
+  };
+  const Var* var = call.args[index].as_var();
+  const bool dies = var && frame.dying &&
+                    std::find(frame.dying->begin(), frame.dying->end(), var->id()) != frame.dying->end();
+  if (dies && std::count_if(call.args.begin(), call.args.end(), names) == 1) frame.values.erase(var->id());
+  return tensor.unique() ? tensor : tensor.copy();
+}
+
 Value GraphEvaluator::evaluate_call_tir(const CallTir& call, const Expr& expr, Activation& frame) {
   const auto* global = call.callee.as<GlobalRef>();
   RELISH_CHECK(global != nullptr, "callee of call_tir is not a global function");
@@ -87,7 +104,7 @@ Value GraphEvaluator::evaluate_call_tir(const CallTir& call, const Expr& expr, A
     if (layout[i].kind == ParamSource::Argument) {
       Value value = evaluate(call.args[index], frame);
       // A prim_func that writes to an input must not change a value that others hold.
-      if (accesses[i].written && value.is_tensor()) value = value.tensor().copy();
+      if (accesses[i].written && value.is_tensor()) value = own_tensor(call, index, std::move(value), frame);
       params.push_back(std::move(value));
     } else {
       const Type type = concrete_type(call.out_types[index], frame.symbols);

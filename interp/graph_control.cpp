@@ -24,10 +24,11 @@ std::vector<Value> GraphEvaluator::run_region(const Region& region, std::vector<
   const SymbolValues outside = frame.symbols;
   for (std::size_t i = 0; i < args.size(); ++i)
     frame.values.insert_or_assign(region.params[i].id(), std::move(args[i]));
-  run_blocks(region.blocks, region.results, frame);
+  run_blocks(region.blocks, region.results, region.params, frame);
   std::vector<Value> results = evaluate_all(region.results, frame);
   for (const Var& param : region.params) frame.values.erase(param.id());
-  for (const std::uint64_t id : lifetimes(region.blocks, region.results).bound) frame.values.erase(id);
+  for (const std::uint64_t id : lifetimes(region.blocks, region.results, region.params).bound)
+    frame.values.erase(id);
   frame.symbols = outside;
   return results;
 }

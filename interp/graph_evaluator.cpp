@@ -60,12 +60,13 @@ Value GraphEvaluator::run_function(const Function& function, Activation& frame, 
   DepthGuard guard(function);
   for (std::size_t i = 0; i < args.size(); ++i)
     frame.values.insert_or_assign(function.params[i].id(), std::move(args[i]));
-  run_blocks(function.blocks, {function.result}, frame);
+  run_blocks(function.blocks, {function.result}, function.params, frame);
   return evaluate(function.result, frame);
 }
 
 const GraphEvaluator::Lifetimes& GraphEvaluator::lifetimes(const std::vector<BindingBlock>& blocks,
-                                                           const std::vector<Expr>& results) {
+                                                           const std::vector<Expr>& results,
+                                                           const std::vector<Var>& params) {
   const auto known = lifetimes_.find(&blocks);
   if (known != lifetimes_.end()) return known->second;
   Lifetimes lifetimes;
@@ -78,6 +79,7 @@ const GraphEvaluator::Lifetimes& GraphEvaluator::lifetimes(const std::vector<Bin
       if (own != last_use.end()) own->second = position;
     });
   };
+  for (const Var& param : params) last_use[param.id()] = position;
   for (const BindingBlock& block : blocks) {
     for (const Binding& binding : block.bindings) {
       note_uses(binding.value());
@@ -94,14 +96,15 @@ const GraphEvaluator::Lifetimes& GraphEvaluator::lifetimes(const std::vector<Bin
 
 // Memory follows liveness: a value goes after its last use. Those of the results stay.
 void GraphEvaluator::run_blocks(const std::vector<BindingBlock>& blocks, const std::vector<Expr>& results,
-                                Activation& frame) {
-  const Lifetimes& plan = lifetimes(blocks, results);
+                                const std::vector<Var>& params, Activation& frame) {
+  const Lifetimes& plan = lifetimes(blocks, results, params);
   std::size_t position = 0;
   for (const BindingBlock& block : blocks) {
     for (const Binding& binding : block.bindings) {
       poll_interrupt(binding.span);
       const auto* nested = binding.value().as<FunctionExpr>();
       Value value;
+      frame.dying = &plan.dying[position];
       try {
         value =
             nested ? make_closure(nested->function, &binding.var(), frame) : evaluate(binding.value(), frame);

@@ -34,8 +34,10 @@ class GraphEvaluator {
   Value run_function(const Function& function, Activation& frame, std::vector<Value> args);
   Value call_prim_func(const PrimFuncPtr& function, std::vector<Value> args);
   void run_blocks(const std::vector<BindingBlock>& blocks, const std::vector<Expr>& results,
-                  Activation& frame);
-  const Lifetimes& lifetimes(const std::vector<BindingBlock>& blocks, const std::vector<Expr>& results);
+                  const std::vector<Var>& params, Activation& frame);
+  const Lifetimes& lifetimes(const std::vector<BindingBlock>& blocks, const std::vector<Expr>& results,
+                             const std::vector<Var>& params);
+  static Tensor own_tensor(const CallTir& call, std::size_t index, Value value, Activation& frame);
   Value evaluate(const Expr& expr, Activation& frame);
   std::vector<Value> evaluate_all(const std::vector<Expr>& exprs, Activation& frame);
 

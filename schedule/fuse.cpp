@@ -6,6 +6,7 @@
 
 #include "ir/rewriting/expr_mapper.h"
 #include "ir/rewriting/rewrite.h"
+#include "ir/rewriting/scalar_arguments.h"
 #include "ir/verify/verify.h"
 #include "schedule/fuse_groups.h"
 
@@ -93,8 +94,9 @@ class ModuleFuser {
       for (const Var& result : results) types.push_back(result.type());
       const Span span = last.value().span();
       const Expr callee = global_ref(GlobalFunction(fuser_.function_of(group, calls)), span);
-      const Expr value =
-          call_tir(callee, CallFuser::arguments(calls, group.kept), types, results.size() > 1, span);
+      const Expr value = with_scalar_parameters(
+          call_tir(callee, CallFuser::arguments(calls, group.kept), types, results.size() > 1, span),
+          scalars_);
       Binding made = last;
       if (results.size() == 1) {
         made.kind = VarBinding{results.front(), value};
@@ -115,6 +117,7 @@ class ModuleFuser {
 
     ModuleFuser& fuser_;
     const FunctionPtr function_;
+    const ScalarParameters scalars_{*function_};
     FunctionBuilder names_;
     std::vector<std::shared_ptr<const FusedGroup>> groups_;
     // By variable: null where the call vanishes, else the group whose call stands here.

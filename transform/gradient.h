@@ -1,6 +1,8 @@
 // Reverse-mode gradient, source to source.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,19 @@ struct GradientOptions {
   std::vector<int> target =
       {};  // index path into the result; empty: the result itself, or field 0 of a tuple
 };
+
+// What the gradient does with one binding.
+struct GradientLine {
+  std::string function, binding;
+  Span span;
+  bool active = false;                // the target hangs on it, and it on what is differentiated by
+  std::string rule;                   // by which it is gone back through
+  std::string kept;                   // how its value is kept for the way back; empty: it is not
+  std::optional<std::int64_t> bytes;  // of what is kept, where the sizes are numbers
+};
+// Of the function and of all that it calls on the path; the same refusals, and nothing is made.
+std::vector<GradientLine> account_of_gradient(const Module& module, std::string_view function,
+                                              const GradientOptions& options = {});
 
 // Adds `<function>_adjoint(params...) -> (result, (gradients...))`. Names and accumulation order are TVM's.
 // Missing rules are reported all at once, with their lines, before any work. TypeError, UsageError for

@@ -14,6 +14,7 @@
 #include "ir/printer/printer.h"
 #include "ir/rewriting/expr_mapper.h"
 #include "ir/rewriting/rewrite.h"
+#include "ir/rewriting/scalar_arguments.h"
 #include "ir/verify/verify.h"
 #include "loops/faults.h"
 #include "support/interrupt.h"
@@ -60,19 +61,28 @@ class Legalizer {
   class Lowering final : public ExprMapper {
    public:
     Lowering(Legalizer& legalizer, const Function& function)
-        : legalizer_(legalizer), names_(names_of_function(function)) {}
+        : legalizer_(legalizer), names_(names_of_function(function)), scalars_(function) {}
 
    protected:
     void map_binding(const Binding& binding, bool dataflow, std::vector<Binding>& into) override {
       poll_interrupt(binding.span);
       Binding lowered = map(binding);
+      const std::size_t before = into.size();
       legalizer_.lower(lowered, dataflow, names_, into);
+      for (std::size_t i = before; i < into.size(); ++i) name_scalars(into[i]);
+      name_scalars(lowered);
       into.push_back(std::move(lowered));
     }
 
    private:
+    void name_scalars(Binding& binding) const {
+      if (auto* plain = std::get_if<VarBinding>(&binding.kind))
+        plain->value = with_scalar_parameters(plain->value, scalars_);
+    }
+
     Legalizer& legalizer_;
     FunctionBuilder names_;
+    const ScalarParameters scalars_;
   };
 
   // The value of the binding lowered; what that needs is bound before it, in `into`.

@@ -232,6 +232,7 @@ class Lifter {
     made.result = tuple(std::move(results), span);
     made.result_type = Type(TupleType{std::move(result_types)});
     const std::vector<Expr> captured = capture(made, nullptr, symbols);
+    if (what == "body") known_[made.name].carried = region.params.size();
     finish(made);
 
     // The call and the taking apart of its results.

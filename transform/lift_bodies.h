@@ -16,7 +16,10 @@ struct LiftedFunction {
   // Made of a branch or a loop body, used as a value, or one that may call itself: its results have storage
   // of their own, so that callers need not see inside.
   bool owns_results = false;
-  bool recursive = false;    // it may come to call itself
+  bool recursive = false;  // it may come to call itself
+  // Of a loop's body: so many of its first parameters are what the loop carries. The loop lets go of them
+  // behind the call.
+  std::size_t carried = 0;
   std::string written_name;  // of a nested function: its name in the text. It takes what it captured last.
 };
 using LiftedFunctions = std::unordered_map<std::string, LiftedFunction>;  // by name

@@ -209,7 +209,7 @@ class FunctionWalk {
     LeafFacts& result = places_[shared.result];
     result = from;
     if (from.storage == no_storage) return;
-    if (storages_[from.storage].own) {
+    if (storages_[from.storage].own && (!shared.to_write || storages_[from.storage].owners == 1)) {
       ++storages_[from.storage].owners;
       return;
     }

@@ -115,7 +115,7 @@ void PlaceEmitter::copy(PlaceId from, PlaceId to) {
                              llvm::MaybeAlign(64), bytes(to));
 }
 
-void PlaceEmitter::share(PlaceId from, PlaceId result) {
+void PlaceEmitter::share(PlaceId from, PlaceId result, bool to_write) {
   llvm::IRBuilder<>& builder = code_.builder;
   const Held& given = held_[from];
   Held& held = held_[result];
@@ -126,7 +126,8 @@ void PlaceEmitter::share(PlaceId from, PlaceId result) {
     return;
   }
   held.address = builder.CreateCall(
-      code_.runtime.get("rt_own", code_.ptr, {code_.ptr, code_.ptr, code_.i32, code_.i32, code_.ptr}),
+      code_.runtime.get(to_write ? "rt_take" : "rt_own", code_.ptr,
+                        {code_.ptr, code_.ptr, code_.i32, code_.i32, code_.ptr}),
       {code_.context, given.address, code_.int32(static_cast<std::int64_t>(places_[from].dtype)),
        code_.int32(static_cast<std::int64_t>(given.values.size())),
        RuntimeCalls::array_of(builder, given.values)});

@@ -36,7 +36,7 @@ class PlaceEmitter {
   void return_arena();
   void allocate(PlaceId place, bool clear, Span span);
   void copy(PlaceId from, PlaceId to);
-  void share(PlaceId from, PlaceId result);
+  void share(PlaceId from, PlaceId result, bool to_write);
   void release(PlaceId place);
   void take_over(PlaceId from, PlaceId result, Span span);
 

@@ -71,7 +71,7 @@ void StepEmitter::step(const Step& given) {
                  [&](const step::ReturnArena&) { places_.return_arena(); },
                  [&](const step::Allocate& n) { places_.allocate(n.result, n.clear, span); },
                  [&](const step::Copy& n) { places_.copy(n.from, n.to); },
-                 [&](const step::Share& n) { places_.share(n.from, n.result); },
+                 [&](const step::Share& n) { places_.share(n.from, n.result, n.to_write); },
                  [&](const step::Release& n) { places_.release(n.place); },
                  [&](const step::TakeOver& n) { places_.take_over(n.from, n.result, span); },
                  [&](const step::CallKernel& n) {

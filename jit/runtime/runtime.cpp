@@ -149,6 +149,16 @@ void rt_tensor_release(RtContext* context, void* data) { context->state->release
 void rt_box_own(RtContext*, void* box) { ++static_cast<Box*>(box)->owners; }
 void rt_box_release(RtContext* context, void* box) { context->state->release_box(box); }
 
+// A tensor of the same elements that belongs to the caller alone.
+void* copy_of(RtContext* context, const void* data, std::int32_t dtype, std::int32_t rank,
+              const std::int64_t* dims) {
+  void* copy = rt_tensor(context, dtype, rank, dims, 0);
+  const std::int64_t count = element_count(std::span(dims, static_cast<std::size_t>(rank)));
+  if (copy && count > 0)
+    std::memcpy(copy, data, static_cast<std::size_t>(count * size_of(static_cast<DType>(dtype))));
+  return copy;
+}
+
 // A tensor of the same elements that belongs to the caller: what compiled code made is shared, what it does
 // not own (arguments, constants, arena memory) is copied. Null when memory is refused.
 void* rt_own(RtContext* context, void* data, std::int32_t dtype, std::int32_t rank,
@@ -157,26 +167,32 @@ void* rt_own(RtContext* context, void* data, std::int32_t dtype, std::int32_t ra
     ++made->owners;
     return data;
   }
-  void* copy = rt_tensor(context, dtype, rank, dims, 0);
-  const std::int64_t count = element_count(std::span(dims, static_cast<std::size_t>(rank)));
-  if (copy && count > 0)
-    std::memcpy(copy, data, static_cast<std::size_t>(count * size_of(static_cast<DType>(dtype))));
-  return copy;
+  return copy_of(context, data, dtype, rank, dims);
+}
+
+// Whether one owner in compiled code has it, and nobody outside.
+bool held_alone(const OwnedTensors::Entry* made) {
+  return made && made->owners == 1 && made->tensor.unique();
 }
 
 // The tensor for an owner who ends its own: itself where nobody else sees it, else a copy. Null when memory
 // is refused.
 void* rt_take_over(RtContext* context, void* data, std::int32_t dtype, std::int32_t rank,
                    const std::int64_t* dims) {
-  CallState& state = *context->state;
-  const OwnedTensors::Entry* made = state.tensors.find(data);
-  if (made && made->owners == 1 && made->tensor.unique()) return data;
-  void* copy = rt_tensor(context, dtype, rank, dims, 0);
-  const std::int64_t count = element_count(std::span(dims, static_cast<std::size_t>(rank)));
-  if (copy && count > 0)
-    std::memcpy(copy, data, static_cast<std::size_t>(count * size_of(static_cast<DType>(dtype))));
-  if (copy && made) state.release_tensor(data);
+  const OwnedTensors::Entry* made = context->state->tensors.find(data);
+  if (held_alone(made)) return data;
+  const bool owned = made != nullptr;
+  void* copy = copy_of(context, data, dtype, rank, dims);
+  if (copy && owned) context->state->release_tensor(data);
   return copy;
+}
+
+// The same for an owner who writes to it, of a tensor that a loop lends to its body: that the loop alone
+// holds is handed over, any other is copied.
+void* rt_take(RtContext* context, void* data, std::int32_t dtype, std::int32_t rank,
+              const std::int64_t* dims) {
+  if (held_alone(context->state->tensors.find(data))) return rt_own(context, data, dtype, rank, dims);
+  return copy_of(context, data, dtype, rank, dims);
 }
 
 // Around the body of a recursive function; a fault at `site` when calls nest too deep.
@@ -285,6 +301,7 @@ std::span<const RuntimeSymbol> runtime_symbols() {
       symbol("rt_tensor_release", rt_tensor_release),
       symbol("rt_own", rt_own),
       symbol("rt_take_over", rt_take_over),
+      symbol("rt_take", rt_take),
       symbol("rt_box_own", rt_box_own),
       symbol("rt_box_release", rt_box_release),
       symbol("rt_function_value", rt_function_value),

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/operators/op.h"
+#include "ir/rewriting/rewrite.h"
 #include "jit/steps/step_maker.h"
 #include "support/failure.h"
 
@@ -96,7 +97,10 @@ ValueTree StepMaker::take_results(KernelCall& made) {
       not_compiled(made.span, inplace ? "an argument of unknown shape that is written is not compiled"
                                       : "a call_tir result of unknown shape is not compiled");
     }
-    made.results.push_back(temporary(*known->dtype, *known->shape));
+    if (inplace && made.copies_written && is_lent(made.call.args[static_cast<std::size_t>(indices[i])]))
+      made.results.push_back(add(made.args[static_cast<std::size_t>(indices[i])], Place::Returned));
+    else
+      made.results.push_back(temporary(*known->dtype, *known->shape));
     results.fields.push_back(tensor(*known->dtype, known->shape->size(), made.results.back()));
   }
   return results;
@@ -116,7 +120,27 @@ PlaceId StepMaker::operand(KernelCall& made, std::size_t param) {
   if (!buffer || !made.copies_written || (!made.facts.accesses[param].written && result == no_result))
     return arg.place;
   if (result == no_result) return copy_of(arg.place, buffer->dtype(), made.call.args[source.index].type());
-  return copied(arg.place, made.results[result]);
+  if (!is_lent(made.call.args[source.index])) return copied(arg.place, made.results[result]);
+  emit(step::Share{arg.place, made.results[result], /*to_write=*/true});
+  return made.results[result];
+}
+
+// Whether a loop lends the value to this function, its body, which mentions it just here: nobody looks at it
+// behind that.
+bool StepMaker::is_lent(const Expr& arg) {
+  const std::size_t carried = lifted_function(program_.functions(), function_.name).carried;
+  const Var* var = arg.as_var();
+  if (carried == 0 || !var) return false;
+  if (lent_uses_.empty()) {
+    for (std::size_t i = 0; i < carried; ++i) lent_uses_[function_.params[i].id()] = 0;
+    for_each_expr(function_, [&](const Expr& expr) {
+      const Var* used = expr.as_var();
+      const auto lent = used ? lent_uses_.find(used->id()) : lent_uses_.end();
+      if (lent != lent_uses_.end()) ++lent->second;
+    });
+  }
+  const auto lent = lent_uses_.find(var->id());
+  return lent != lent_uses_.end() && lent->second == 1;
 }
 
 // A copy of an argument of the type, which is written to.

@@ -198,7 +198,9 @@ class Printer {
                               slot ? fmt::format(" in slot {}", *slot) : ""));
             },
             [&](const step::Copy& n) { say(fmt::format("copy %{} to %{}", n.from, n.to)); },
-            [&](const step::Share& n) { say(fmt::format("{} = share %{}", made(n.result), n.from)); },
+            [&](const step::Share& n) {
+              say(fmt::format("{} = {} %{}", made(n.result), n.to_write ? "take" : "share", n.from));
+            },
             [&](const step::Release& n) { say(fmt::format("release %{}", n.place)); },
             [&](const step::TakeOver& n) { say(fmt::format("{} = take over %{}", made(n.result), n.from)); },
             [&](const step::CallKernel& n) { kernel(n, given.span); },

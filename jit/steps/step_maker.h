@@ -37,6 +37,7 @@ class StepMaker : private StepBuilder {
   void take_arguments(KernelCall& made);
   ValueTree take_results(KernelCall& made);
   PlaceId operand(KernelCall& made, std::size_t param);
+  bool is_lent(const Expr& arg);
   PlaceId copy_of(PlaceId from, DType dtype, const Type& type);
   std::shared_ptr<const step::OperatorFault> fault_of(const Expr& expr);
   ValueTree function_call(const FunctionCall& call, const Expr& expr);
@@ -63,6 +64,7 @@ class StepMaker : private StepBuilder {
   ProgramSteps& program_;
   const Function& function_;
   std::unordered_map<std::uint64_t, ValueTree> vars_;  // by id
+  std::unordered_map<std::uint64_t, int> lent_uses_;   // of what a loop lends to this body
 };
 
 }  // namespace relish::jit

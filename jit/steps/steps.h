@@ -104,9 +104,11 @@ struct Allocate {
 struct Copy {
   PlaceId from, to;
 };
-// A tensor or box for an owner of its own: shared where that can be, else copied.
+// A tensor or box for an owner of its own: shared where that can be, else copied. `to_write`: the owner
+// writes to it, so a tensor is shared only with whoever has lent it, who does not look at it again.
 struct Share {
   PlaceId from, result;
+  bool to_write = false;
 };
 struct Release {
   PlaceId place;

@@ -48,9 +48,10 @@ class JacobianPass {
     builder_.set_origin(span_);
     const std::vector<Expr> jacobians = by_rows ? rowwise(rows) : columnwise(rows);
     builder_.end_block();
-    Module made =
-        subject_.with(subject_.source.name + "_jacobian", subject_.body.params, builder_.take_bindings(),
-                      tuple({subject_.body.result, tuple(jacobians, span_)}, span_));
+    const std::vector<Binding> behind = builder_.take_bindings();
+    ahead_.insert(ahead_.end(), behind.begin(), behind.end());
+    Module made = subject_.with(subject_.source.name + "_jacobian", subject_.body.params, std::move(ahead_),
+                                tuple({subject_.body.result, tuple(jacobians, span_)}, span_));
     verify_after(made, "jacobian");
     return made;
   }
@@ -130,6 +131,9 @@ class JacobianPass {
     Reverse reverse(subject_.job, builder_);
     builder_.begin_block(false);
     reverse.forward(subject_.body.bindings, {target_});
+    builder_.end_block();
+    std::vector<Binding> ahead = builder_.take_bindings();
+    builder_.begin_block(false);
     Linear back;
     back.at = Var(builder_.fresh_name("ct"), target_.type(), false, span_);
     builder_.begin_region();
@@ -140,6 +144,8 @@ class JacobianPass {
     for (const Var& var : subject_.wrt)
       back.values.push_back(builder_.emit(reverse.as_expr(reverse.of(var), var.type(), Expr(var)), "lv"));
     take_steps(back, {});
+    reverse.complete(ahead);
+    ahead_ = std::move(ahead);
     std::vector<Table> tables;
     for (const Var& var : subject_.wrt)
       tables.push_back({var.name(), *var.type().tensor()->shape, *var.type().tensor()->dtype});
@@ -230,6 +236,7 @@ class JacobianPass {
 
   DifferentiatedFunction subject_;
   FunctionBuilder& builder_;
+  std::vector<Binding> ahead_;  // the function itself with what the way back needs
   Expr target_;
   Span span_;
 };

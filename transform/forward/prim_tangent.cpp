@@ -9,6 +9,7 @@
 #include "ir/rewriting/rewrite.h"
 #include "loops/primitives.h"
 #include "transform/forward/scalar_tangents.h"
+#include "transform/gradient/made_prim_func.h"
 
 namespace relish {
 namespace {
@@ -19,10 +20,9 @@ class PrimTangentMaker {
  public:
   PrimTangentMaker(const PrimFunc& function, std::size_t results, const std::vector<std::size_t>& wrt,
                    std::vector<Obstacle>& obstacles)
-      : function_(function), results_(results), obstacles_(obstacles) {
-    for (const PrimParam& param : function.params) names_.insert(param.name());
+      : function_(function), results_(results), obstacles_(obstacles), made_of_(function) {
     for_each_stmt(function.body, [&](const Stmt& stmt) { note_names(stmt); });
-    for (const Buffer& buffer : function.allocations) names_.insert(buffer.name());
+    for (const Buffer& buffer : function.allocations) made_of_.take_name(buffer.name());
     for (const std::size_t position : wrt) activate(*function.params[position].buffer());
   }
 
@@ -35,22 +35,18 @@ class PrimTangentMaker {
 
  private:
   void note_names(const Stmt& stmt) {
-    if (const auto* node = stmt.as<For>()) names_.insert(node->var.name());
-    if (const auto* node = stmt.as<DefineScalar>()) names_.insert(node->var.name());
-    if (const auto* node = stmt.as<AllocateStmt>()) names_.insert(node->buffer.name());
-    if (const auto* node = stmt.as<ViewStmt>()) names_.insert(node->view.buffer.name());
+    if (const auto* node = stmt.as<For>()) made_of_.take_name(node->var.name());
+    if (const auto* node = stmt.as<DefineScalar>()) made_of_.take_name(node->var.name());
+    if (const auto* node = stmt.as<AllocateStmt>()) made_of_.take_name(node->buffer.name());
+    if (const auto* node = stmt.as<ViewStmt>()) made_of_.take_name(node->view.buffer.name());
     if (const auto* node = stmt.as<BlockStmt>()) {
-      for (const IterVar& iter : node->iters) names_.insert(iter.var.name());
-      for (const Buffer& buffer : node->allocations) names_.insert(buffer.name());
-      for (const BufferView& view : node->views) names_.insert(view.buffer.name());
+      for (const IterVar& iter : node->iters) made_of_.take_name(iter.var.name());
+      for (const Buffer& buffer : node->allocations) made_of_.take_name(buffer.name());
+      for (const BufferView& view : node->views) made_of_.take_name(view.buffer.name());
     }
   }
 
-  std::string fresh_name(const std::string& wanted) {
-    std::string name = wanted;
-    for (int i = 1; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
-    return name;
-  }
+  std::string fresh_name(const std::string& wanted) { return made_of_.fresh_name(wanted); }
 
   bool activate(const Buffer& buffer) {
     if (tangents_.of_buffer(buffer) || !is_float(buffer.dtype())) return false;
@@ -189,60 +185,37 @@ class PrimTangentMaker {
 
   PrimTangent finish(const std::string& name, const Stmt& body) {
     PrimTangent result;
-    PrimFunc made;
-    made.name = name;
-    made.span = function_.span;
-    made.is_private = true;
-    made.attributes = {{"noalias", true}};
+    PrimFunc made = made_of_.empty(name);
     std::vector<std::size_t> arguments, outputs;
     std::size_t buffers = 0;
     for (const PrimParam& each : function_.params) buffers += each.buffer() ? 1 : 0;
     std::size_t seen = 0;
-    ScalarMap scalars;
-    std::vector<PrimParam> scalar_params;
-    for (std::size_t i = 0; i < function_.params.size(); ++i) {
-      const PrimParam& each = function_.params[i];
-      if (each.buffer()) {
-        (seen++ >= buffers - results_ ? outputs : arguments).push_back(i);
-        for (const Scalar& dim : each.buffer()->shape()) own_sizes(dim, scalars);
-        continue;
-      }
-      const ScalarVar own(each.scalar()->name(), each.scalar()->dtype(), each.scalar()->span());
-      scalars.insert_or_assign(each.scalar()->id(), use(own));
-      scalar_params.push_back({own});
-    }
-    BufferMap own_buffers;
+    for (std::size_t i = 0; i < function_.params.size(); ++i)
+      if (function_.params[i].buffer()) (seen++ >= buffers - results_ ? outputs : arguments).push_back(i);
+    auto [scalars, own_buffers, scalar_params] = made_of_.own();
+    const auto own = [&](const Buffer& buffer) { return remade(buffer, scalars, own_buffers); };
     const auto add = [&](const std::vector<std::size_t>& params, std::vector<std::size_t>& with_tangent) {
-      for (const std::size_t i : params)
-        made.params.push_back({remade(*function_.params[i].buffer(), scalars, own_buffers)});
+      for (const std::size_t i : params) made.params.push_back({own(*function_.params[i].buffer())});
       for (const std::size_t i : params) {
         const Buffer* dot = tangents_.of_buffer(*function_.params[i].buffer());
         if (!dot) continue;
         with_tangent.push_back(i);
-        made.params.push_back({remade(*dot, scalars, own_buffers)});
+        made.params.push_back({own(*dot)});
       }
     };
     add(arguments, result.inputs);
     add(outputs, result.outputs);
     made.params.insert(made.params.end(), scalar_params.begin(), scalar_params.end());
-    for (const Buffer& buffer : with_tangents(function_.allocations))
-      made.allocations.push_back(remade(buffer, scalars, own_buffers));
+    for (const Buffer& buffer : with_tangents(function_.allocations)) made.allocations.push_back(own(buffer));
     made.body = fresh_copy(body, scalars, own_buffers);
     result.function = std::move(made);
     return result;
   }
 
-  static void own_sizes(const Scalar& dim, ScalarMap& scalars) {
-    std::vector<ScalarVar> vars;
-    collect_vars(dim, vars);
-    for (const ScalarVar& var : vars)
-      scalars.try_emplace(var.id(), use(ScalarVar(var.name(), var.dtype(), var.span())));
-  }
-
   const PrimFunc& function_;
   const std::size_t results_;
   std::vector<Obstacle>& obstacles_;
-  std::unordered_set<std::string> names_;
+  MadePrimFunc made_of_;
   ScalarTangents tangents_;
 };
 

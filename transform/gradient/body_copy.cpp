@@ -2,6 +2,7 @@
 #include "transform/gradient/body_copy.h"
 
 #include "ir/rewriting/regions.h"
+#include "ir/scalars/symbols.h"
 #include "support/failure.h"
 #include "transform/gradient/call_pairs.h"
 #include "transform/rebuild.h"
@@ -14,14 +15,19 @@ class BodyCopier {
   BodyCopier(GradientJob& job, FunctionBuilder& builder) : job_(job), builder_(builder) {}
 
   BodyCopy run(const Function& function) {
+    for (const Var& param : function.params) builder_.reserve_name(param.name());
+    reserve(function.blocks);
+    std::unordered_map<std::string, ScalarVar> symbols;
+    for_each_symbol(function, [&](const ScalarVar& symbol) { symbols.try_emplace(symbol.name(), symbol); });
     for (const Var& param : function.params) {
-      builder_.reserve_name(param.name());
       const Var fresh(param.name(), param.type(), false, param.span());
       made_.params.push_back(fresh);
-      if (fresh.type().as<ScalarType>()) job_.scalar_params.insert(fresh.id());
+      if (const auto* scalar = fresh.type().as<ScalarType>(); scalar && scalar->dtype == DType::Int64) {
+        const auto known = symbols.try_emplace(param.name(), ScalarVar(param.name(), DType::Int64)).first;
+        job_.scalar_params.emplace(fresh.id(), known->second);
+      }
       made_.vars.emplace(param.id(), Expr(fresh));
     }
-    for (const Binding& binding : all_bindings(function)) builder_.reserve_name(binding.var().name());
     builder_.begin_block(false);
     for (const Binding& binding : all_bindings(function)) {
       const auto* call = binding.value().as<FunctionCall>();
@@ -46,6 +52,18 @@ class BodyCopier {
   }
 
  private:
+  // The names that are bound, in branches and loops too; a nested function has its own.
+  void reserve(const std::vector<BindingBlock>& blocks) {
+    for (const Binding& binding : all_bindings(blocks)) {
+      builder_.reserve_name(binding.var().name());
+      if (binding.value().as<FunctionExpr>()) continue;
+      for_each_body(binding.value(), [&](const Body& body) {
+        for (const Var& param : body.params) builder_.reserve_name(param.name());
+        reserve(body.blocks);
+      });
+    }
+  }
+
   FunctionPtr to_inline(const FunctionCall& call) {
     if (job_.user_gradient_of(call)) return nullptr;
     if (const auto* global = call.callee.as<GlobalRef>()) {

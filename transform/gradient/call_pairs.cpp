@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/rewriting/regions.h"
 #include "ir/rewriting/rewrite.h"
@@ -12,6 +13,11 @@
 #include "support/failure.h"
 #include "transform/call_cycles.h"
 #include "transform/gradient/body_copy.h"
+#include "transform/gradient/copies.h"
+#include "transform/gradient/cut.h"
+#include "transform/gradient/kept_stack.h"
+#include "transform/gradient/made_regions.h"
+#include "transform/gradient/path_account.h"
 #include "transform/gradient/reverse.h"
 #include "transform/rebuild.h"
 
@@ -38,21 +44,31 @@ Adjoint& adjoint_at(Adjoint& whole, const Type& type, const std::vector<int>& pa
 // Both ways through the body of a function, before it is cut into halves.
 struct BothWays {
   std::vector<Var> params, cotangents;
+  std::vector<Var> tapes, begin;   // as it takes them, and before the first step back
+  std::vector<Expr> longer, rest;  // behind the way there, and behind the way back
   std::vector<Binding> forward, backward;
   Expr result, gradients;
 };
 
-BothWays both_ways(GradientJob& job, const Function& function, const CallPair& pair) {
-  FunctionBuilder builder;
+BothWays both_ways(GradientJob& job, FunctionBuilder& builder, const Function& function, CallPair& pair) {
   BodyCopy body = copy_body(job, function, builder);
   BothWays ways;
   for (const std::size_t i : pair.wrt) job.varied.insert(body.params[i].id());
   job.vary(body.bindings);
-  Reverse reverse(job, builder);
+  const auto own_tapes = [&] {
+    std::vector<Var> tapes;
+    for (const Type& type : pair.tapes)
+      tapes.emplace_back(builder.fresh_name("tape"), type, false, function.span);
+    return tapes;
+  };
+  Reverse reverse(job, builder, pair.recursion ? &pair.places : nullptr);
+  ways.tapes = own_tapes();
+  reverse.tapes.assign(ways.tapes.begin(), ways.tapes.end());
   builder.begin_block(false);
   reverse.forward(body.bindings, {body.result});
   builder.end_block();
   ways.forward = builder.take_bindings();
+  ways.longer = reverse.tapes;
   ways.params = std::move(body.params);
   ways.result = body.result;
   Adjoint arriving;
@@ -61,6 +77,8 @@ BothWays both_ways(GradientJob& job, const Function& function, const CallPair& p
                                  type_at(function.result_type, path), false, function.span);
     adjoint_at(arriving, function.result_type, path).value = Expr(ways.cotangents.back());
   }
+  ways.begin = own_tapes();
+  reverse.tapes.assign(ways.begin.begin(), ways.begin.end());
   builder.begin_block(false);
   builder.set_origin(function.result_span.known() ? function.result_span : function.span);
   reverse.seed(body.result, arriving);
@@ -71,8 +89,10 @@ BothWays both_ways(GradientJob& job, const Function& function, const CallPair& p
     gradients.push_back(reverse.as_expr(reverse.of(param), param.type(), Expr(param)));
   }
   ways.gradients = tuple(std::move(gradients), function.span);
+  ways.rest = reverse.tapes;
   builder.end_block();
   ways.backward = builder.take_bindings();
+  reverse.complete(ways.forward);
   return ways;
 }
 
@@ -140,7 +160,7 @@ std::vector<Binding> over(const std::vector<Binding>& bindings, const VarMap& va
 }  // namespace
 
 void collect_float_leaves(const Type& type, std::vector<std::vector<int>>& into, std::vector<int> path) {
-  if (is_float_tensor(type)) into.push_back(path);
+  if (is_float_tensor(type) || (type.as<StackType>() && has_floats(type))) into.push_back(path);
   const TupleType* tuple = type.tuple();
   if (!tuple) return;
   for (std::size_t i = 0; i < tuple->fields.size(); ++i) {
@@ -148,6 +168,16 @@ void collect_float_leaves(const Type& type, std::vector<std::vector<int>>& into,
     collect_float_leaves(tuple->fields[i], into, path);
     path.pop_back();
   }
+}
+
+bool holds_recursion(const GradientJob& job, const Expr& value) {
+  bool found = false;
+  for_each_expr(value, [&](const Expr& expr) {
+    const auto* call = expr.as<FunctionCall>();
+    const auto* global = call ? call->callee.as<GlobalRef>() : nullptr;
+    found = found || (global && !job.user_gradient_of(*call) && job.pairs->reaches_itself(global->name));
+  });
+  return found;
 }
 
 bool CallPairs::reaches_itself(const std::string& name) {
@@ -193,37 +223,118 @@ const CallPair& CallPairs::of(const FunctionCall& call, const TakesPart& takes_p
 
 void CallPairs::make(const Function& function, CallPair& pair) {
   const std::string backward = job_.module.fresh_name(function.name + "_backward");
-  if (!reaches_itself(function.name)) return make_halves(function, pair, backward);
-  // Its type is known before its body: that calls it.
-  pair.backward = backward;
-  for (std::size_t i = 0; i < function.params.size(); ++i) pair.params.push_back(i);
-  for (const Var& param : function.params) pair.backward_type.params.push_back(param.type());
+  if (reaches_itself(function.name)) return make_recursive(function, pair, backward);
+  if (job_.account) job_.account->enter(function.name);
+  make_halves(function, pair, backward);
+  if (job_.account) job_.account->leave();
+}
+
+// The types of both halves are known before their bodies, which call them.
+void CallPairs::set_types(const Function& function, CallPair& pair, const std::vector<Type>& tapes) {
+  pair.tapes = tapes;
+  FunctionType ahead, back;
+  for (const Var& param : function.params) ahead.params.push_back(param.type());
+  ahead.params.insert(ahead.params.end(), tapes.begin(), tapes.end());
+  back.params = ahead.params;
   for (const std::vector<int>& path : pair.outputs)
-    pair.backward_type.params.push_back(type_at(function.result_type, path));
-  TupleType gradients;
+    back.params.push_back(type_at(function.result_type, path));
+  TupleType longer{{function.result_type}}, gradients;
   for (const std::size_t i : pair.wrt) gradients.fields.push_back(function.params[i].type());
-  pair.backward_type.result = Type(gradients);
-  Function whole = half_of(function, backward);
-  job_.module.set(std::make_shared<const Function>(whole));  // the name is taken
-  BothWays ways = both_ways(job_, function, pair);
+  for (TupleType* each : {&longer, &gradients})
+    each->fields.insert(each->fields.end(), tapes.begin(), tapes.end());
+  ahead.result = Type(longer);
+  back.result = Type(gradients);
+  pair.forward_type = std::move(ahead);
+  pair.backward_type = std::move(back);
+}
+
+// First without tapes, to see what is kept where, of all functions that are met on the way; then for good.
+void CallPairs::make_recursive(const Function& function, CallPair& pair, const std::string& backward) {
+  pair.recursion = true;
+  pair.backward = backward;
+  const auto take_name = [&](const std::string& name) {
+    job_.module.set(std::make_shared<const Function>(half_of(function, name)));
+  };
+  take_name(pair.backward);
+  pair.forward = job_.module.fresh_name(function.name + "_forward");
+  take_name(pair.forward);
+  for (std::size_t i = 0; i < function.params.size(); ++i) pair.params.push_back(i);
+  set_types(function, pair, {});
+  const bool first = together_.empty();
+  together_.emplace_back(std::make_shared<const Function>(function), &pair);
+  make_taped_halves(function, pair);
+  if (!first) return;
+  std::vector<Type> tapes;
+  for (const auto& [each, made] : together_) {
+    made->places.base = tapes.size();
+    tapes.insert(tapes.end(), made->places.found.begin(), made->places.found.end());
+  }
+  for (const auto& [each, made] : together_) {
+    made->places.trial = false;
+    set_types(*each, *made, tapes);
+  }
+  for (const auto& [each, made] : together_) make_taped_halves(*each, *made);
+  together_.clear();
+}
+
+void CallPairs::make_taped_halves(const Function& function, CallPair& pair) {
+  // Nothing is told of the trial.
+  PathAccount* const account = std::exchange(job_.account, pair.places.trial ? nullptr : job_.account);
+  if (job_.account) job_.account->enter(function.name);
+  FunctionBuilder builder;
+  BothWays ways = both_ways(job_, builder, function, pair);
+  if (job_.account) job_.account->leave();
+  Region back;
+  back.blocks.emplace_back();
+  back.blocks.front().bindings = ways.backward;
+  back.results = ways.gradients.as<TupleExpr>()->fields;
+  back.results.insert(back.results.end(), ways.rest.begin(), ways.rest.end());
+  const Cut cut = cut_between({}, ways.forward, back);
+  std::optional<std::size_t> place;
+  if (!cut.kept.empty()) place = pair.places.place(kept_stack_type(cut.kept));
+  if (job_.account) tell_taped(cut, *job_.account);
+  job_.account = account;
+  if (pair.places.trial) return;
+
+  builder.begin_block(false);
+  for (const Binding& binding : ways.forward) builder.append(binding);
+  std::vector<Expr> longer = ways.longer;
+  if (place) longer[*place] = pushed(longer[*place], cut.kept, "tape", builder);
+  builder.end_block();
+  longer.insert(longer.begin(), ways.result);
+  Function first = half_of(function, pair.forward);
   VarMap vars;
-  std::vector<Var> values = ways.params;
-  values.insert(values.end(), ways.cotangents.begin(), ways.cotangents.end());
-  whole.params = own_params(values, vars);
-  std::vector<Binding> bindings = over(ways.forward, vars);
-  const std::vector<Binding> behind = over(ways.backward, vars);
-  bindings.insert(bindings.end(), behind.begin(), behind.end());
-  close_function(whole, std::move(bindings), substitute(ways.gradients, vars));
-  whole.result_type = pair.backward_type.result;
-  job_.module.set(std::make_shared<const Function>(std::move(whole)));
+  first.params = own_params(ways.params, vars);
+  for (const Var& tape : own_params(ways.tapes, vars)) first.params.push_back(tape);
+  close_function(first, over(builder.take_bindings(), vars), substitute(tuple(longer, function.span), vars));
+  first.result_type = pair.forward_type.result;
+  job_.module.set(std::make_shared<const Function>(std::move(first)));
+
+  builder.begin_block(false);
+  VarMap kept;
+  for (std::size_t k = 0; k < ways.begin.size(); ++k) kept.emplace(ways.begin[k].id(), Expr(ways.tapes[k]));
+  if (place)
+    kept[ways.begin[*place].id()] = popped(Expr(ways.tapes[*place]), cut.kept, "tape", kept, builder);
+  const Expr gradients = tuple(replayed(cut, back, kept, {}, builder), function.span);
+  builder.end_block();
+  Function second = half_of(function, pair.backward);
+  VarMap own;
+  second.params = own_params(ways.params, own);
+  for (const std::vector<Var>* more : {&ways.tapes, &ways.cotangents})
+    for (const Var& param : own_params(*more, own)) second.params.push_back(param);
+  close_function(second, over(builder.take_bindings(), own), substitute(gradients, own));
+  second.result_type = pair.backward_type.result;
+  job_.module.set(std::make_shared<const Function>(std::move(second)));
 }
 
 void CallPairs::make_halves(const Function& function, CallPair& pair, const std::string& name) {
-  BothWays ways = both_ways(job_, function, pair);
+  FunctionBuilder builder;
+  BothWays ways = both_ways(job_, builder, function, pair);
   std::vector<Var> taken, kept;
   for (const Var& var : kept_values(ways)) {
     const auto param = std::find(ways.params.begin(), ways.params.end(), var);
     (param == ways.params.end() ? kept : taken).push_back(var);
+    if (job_.account) job_.account->keep(var, "to the end", bytes_of(var.type()));
   }
   std::vector<Var> told = taken;
   told.insert(told.end(), kept.begin(), kept.end());
@@ -239,6 +350,7 @@ void CallPairs::make_halves(const Function& function, CallPair& pair, const std:
                             function.span);
     close_function(first, over(ways.forward, vars), substitute(both, vars));
     pair.forward = first.name;
+    pair.forward_type = function_type_of(first);
     job_.module.set(std::make_shared<const Function>(std::move(first)));
   }
   Function second = half_of(function, name);

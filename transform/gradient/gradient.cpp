@@ -6,6 +6,7 @@
 #include "ir/verify/verify.h"
 #include "transform/derivatives.h"
 #include "transform/gradient/differentiated.h"
+#include "transform/gradient/path_account.h"
 #include "transform/gradient/reverse.h"
 #include "transform/rebuild.h"
 #include "transform/transpose_cleanup.h"
@@ -16,6 +17,14 @@ namespace {
 class GradientPass {
  public:
   GradientPass(const Module& module, const Function& function) : subject_(module, function) {}
+
+  std::vector<GradientLine> account(const GradientOptions& options) {
+    PathAccount account;
+    subject_.job.account = &account;
+    account.enter(subject_.source.name);
+    adjoint(options);
+    return account.lines();
+  }
 
   Module adjoint(const GradientOptions& options) {
     subject_.choose(options.wrt, false);
@@ -55,6 +64,13 @@ class GradientPass {
     subject_.builder.set_origin(target.span());
   }
 
+  // What the way back uses of the way there.
+  void tell(const std::vector<Binding>& backward) const {
+    for (const Binding& binding : backward)
+      for (const Var& var : used_vars(binding.value()))
+        subject_.job.account->keep(var, "to the end", bytes_of(var.type()));
+  }
+
   Module finish(const std::string& suffix, std::vector<Var> params, std::string_view pass) {
     FunctionBuilder& builder = subject_.builder;
     const Span span = subject_.source.span;
@@ -66,11 +82,14 @@ class GradientPass {
       gradients.push_back(gradient);
     }
     builder.end_block();
-    std::vector<Binding> bindings = forward_;
+    std::vector<Binding> bindings = std::move(forward_);
+    reverse_.complete(bindings);
+    const std::size_t ahead = bindings.size();
     const std::vector<Binding> backward = builder.take_bindings();
+    if (subject_.job.account) tell(backward);
     bindings.insert(bindings.end(), backward.begin(), backward.end());
     VarMap renamed;
-    bindings = simplify_transposes(std::move(bindings), forward_.size(), builder, renamed);
+    bindings = simplify_transposes(std::move(bindings), ahead, builder, renamed);
     for (Expr& gradient : gradients) gradient = substitute(gradient, renamed);
     Module made = subject_.with(subject_.source.name + suffix, std::move(params), std::move(bindings),
                                 tuple({subject_.body.result, tuple(gradients, span)}, span));
@@ -87,6 +106,11 @@ class GradientPass {
 
 Module gradient(const Module& module, std::string_view function, const GradientOptions& options) {
   return GradientPass(module, *relax_function(module, function)).adjoint(options);
+}
+
+std::vector<GradientLine> account_of_gradient(const Module& module, std::string_view function,
+                                              const GradientOptions& options) {
+  return GradientPass(module, *relax_function(module, function)).account(options);
 }
 
 Module vjp(const Module& module, std::string_view function, const DerivativeOptions& options) {

@@ -18,6 +18,11 @@ FunctionPtr GradientJob::user_gradient_of(const FunctionCall& call) const {
   return global ? user_gradient_of(global->name) : nullptr;
 }
 
+bool GradientJob::is_scalar_param(const ScalarVar& symbol) const {
+  return std::any_of(scalar_params.begin(), scalar_params.end(),
+                     [&](const auto& param) { return param.second == symbol; });
+}
+
 bool GradientJob::reaches(const Expr& leaf) const {
   std::vector<Var> vars;
   collect_leaf_vars(leaf, vars);

@@ -10,10 +10,12 @@
 #include "ir/operators/user_gradient.h"
 #include "transform/forward/prim_tangent_calls.h"
 #include "transform/gradient/prim_calls.h"
+#include "transform/gradient/row_tables.h"
 
 namespace relish {
 
 class CallPairs;
+class PathAccount;
 
 struct GradientJob {
   explicit GradientJob(const Module& source) : module(source), user_gradients_(user_gradients(source)) {}
@@ -23,14 +25,20 @@ struct GradientJob {
   Module module;
   PrimAdjoints prims{module};
   PrimTangents prim_tangents{module};
-  std::unordered_set<std::uint64_t> varied;         // ids of variables that hang on the wanted ones
-  std::unordered_set<std::uint64_t> scalar_params;  // ids of those of copied functions that are numbers
+  RowTables rows{module};
+  std::unordered_set<std::uint64_t> varied;  // ids of variables that hang on the wanted ones
+  // Parameters of copied functions that are numbers, by id, and the symbols that stand for them in sizes.
+  std::unordered_map<std::uint64_t, ScalarVar> scalar_params;
+  std::unordered_map<std::uint64_t, Expr> aliases;  // of adjoints that only name another value, by id
   CallPairs* pairs = nullptr;
+  PathAccount* account = nullptr;  // who wants to know what is done with each binding; null: nobody
 
   // The user's gradient of the function or prim_func of that name, or null.
   FunctionPtr user_gradient_of(const std::string& name) const;
   FunctionPtr user_gradient_of(const FunctionCall& call) const;
 
+  // Whether the symbol is a parameter that may be any number, not a size.
+  bool is_scalar_param(const ScalarVar& symbol) const;
   // Whether a leaf, or a field of a tuple of leaves, hangs on a wanted variable.
   bool reaches(const Expr& leaf) const;
   // Enters what the bindings bind, inside of values too; `bindings` in order.

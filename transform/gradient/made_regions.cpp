@@ -2,6 +2,9 @@
 #include "transform/gradient/made_regions.h"
 
 #include "ir/rewriting/region_aliases.h"
+#include "ir/rewriting/regions.h"
+#include "transform/gradient/copies.h"
+#include "transform/rebuild.h"
 
 namespace relish {
 
@@ -19,6 +22,47 @@ std::vector<Expr> fields_of(FunctionBuilder& builder, const Expr& value,
   for (std::size_t i = 0; i < names.size(); ++i)
     fields.push_back(builder.emit(tuple_get(value, static_cast<int>(i), span), names[i]));
   return fields;
+}
+
+std::vector<Expr> replayed(const Cut& cut, const Region& back, VarMap& vars, const ScalarMap& scalars,
+                           FunctionBuilder& builder) {
+  BindingBlock again;
+  again.bindings = cut.again;
+  for (const Binding& binding : fresh_bindings({again}, builder, vars, scalars)) builder.append(binding);
+  for (const Binding& binding : all_bindings(back.blocks))
+    builder.append(copy_binding(binding, vars, scalars));
+  std::vector<Expr> results;
+  for (const Expr& result : back.results) results.push_back(substitute(result, vars, scalars));
+  return results;
+}
+
+void append_completed(const Binding& binding, const Expr& value, const std::vector<std::string>& names,
+                      const std::vector<Var>& added, FunctionBuilder& builder) {
+  const std::size_t count = names.size();
+  Binding first = binding;
+  if (added.empty()) {
+    first.kind = VarBinding{binding.var(), value};
+    return builder.append(first);
+  }
+  const Span span = value.span();
+  const Expr whole = builder.emit(value, "lv");
+  const auto field = [&](std::size_t i) { return tuple_get(whole, static_cast<int>(i), span); };
+  std::vector<Expr> fields;
+  if (count == 1) {
+    first.kind = VarBinding{binding.var(), field(0)};
+    builder.append(first);
+  } else {
+    for (std::size_t i = 0; i < count; ++i) fields.push_back(builder.emit(field(i), names[i]));
+  }
+  for (std::size_t k = 0; k < added.size(); ++k) {
+    Binding extra;
+    extra.kind = VarBinding{added[k], field(count + k)};
+    extra.span = span;
+    builder.append(extra);
+  }
+  if (count == 1) return;
+  first.kind = VarBinding{binding.var(), tuple(std::move(fields), span)};
+  builder.append(first);
 }
 
 std::vector<Adjoint> by_result(const Adjoint& adjoint, std::size_t count) {

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "ir/nodes/builder.h"
+#include "ir/rewriting/rewrite.h"
 #include "transform/gradient/adjoint.h"
+#include "transform/gradient/cut.h"
 
 namespace relish {
 
@@ -14,6 +16,14 @@ Region closed_region(FunctionBuilder& builder, std::vector<Expr> results);
 // What an if or a loop gives, one variable each; they stand right behind it, as reading has them.
 std::vector<Expr> fields_of(FunctionBuilder& builder, const Expr& value,
                             const std::vector<std::string>& names, Span span);
+// What a loop or if gave before has its variable, named as `names` say where there are several, and each
+// thing that was added one of its own.
+void append_completed(const Binding& binding, const Expr& value, const std::vector<std::string>& names,
+                      const std::vector<Var>& added, FunctionBuilder& builder);
+// The way back behind what it computes again, over what `vars` gives for the values that are kept. Its
+// results.
+std::vector<Expr> replayed(const Cut& cut, const Region& back, VarMap& vars, const ScalarMap& scalars,
+                           FunctionBuilder& builder);
 // The adjoints of what an if or a loop gives: of its one value, or by field.
 std::vector<Adjoint> by_result(const Adjoint& adjoint, std::size_t count);
 

@@ -15,6 +15,7 @@
 #include "loops/accesses.h"
 #include "loops/primitives.h"
 #include "transform/gradient/final_values.h"
+#include "transform/gradient/made_prim_func.h"
 #include "transform/gradient/nests.h"
 #include "transform/gradient/parts.h"
 #include "transform/gradient/recompute.h"
@@ -27,9 +28,7 @@ class PrimAdjointMaker {
  public:
   PrimAdjointMaker(const PrimFunc& function, std::size_t results, const std::vector<std::size_t>& wrt,
                    const std::vector<std::size_t>& outputs)
-      : function_(function), results_(results), wrt_(wrt), outputs_(outputs) {
-    for (const PrimParam& param : function.params) names_.insert(param.name());
-  }
+      : function_(function), results_(results), wrt_(wrt), outputs_(outputs), made_of_(function) {}
 
   std::optional<PrimAdjoint> run(const std::string& name, std::vector<Obstacle>& obstacles) {
     forward_ = assignments_of(function_);
@@ -51,23 +50,21 @@ class PrimAdjointMaker {
   }
 
  private:
-  const Buffer& param(std::size_t position) const { return *function_.params[position].buffer(); }
+  const Buffer& param(std::size_t position) const { return made_of_.param(position); }
+  Buffer like(const Buffer& buffer, const std::string& name) { return made_of_.like(buffer, name); }
 
   void refuse_stores_to_inputs() {
     std::size_t buffers = 0, seen = 0;
     for (const PrimParam& each : function_.params) buffers += each.buffer() ? 1 : 0;
+    std::unordered_set<std::uint64_t> results;
     for (std::size_t i = 0; i < function_.params.size(); ++i) {
       const Buffer* buffer = function_.params[i].buffer();
       if (!buffer) continue;
-      const bool result = seen++ >= buffers - results_;
-      if (!result) inputs_.insert(buffer->id());
+      if (seen++ >= buffers - results_) results.insert(buffer->id());
       position_.emplace(buffer->id(), i);
     }
-    std::unordered_set<std::uint64_t> told;
-    for (const Assignment& each : forward_.list)
-      if (inputs_.contains(each.buffer.id()) && told.insert(each.buffer.id()).second)
-        forward_.obstacles.push_back(
-            {each.span, fmt::format("'{}' is an argument and is stored to here", each.buffer.name())});
+    StoresToInputs stores(function_, results);
+    for (const Assignment& each : forward_.list) stores.look_at(each.buffer, each.span, forward_.obstacles);
   }
 
   // Buffers that hang on the wanted ones, and of those the ones that the outputs hang on.
@@ -88,18 +85,8 @@ class PrimAdjointMaker {
     }
   }
 
-  std::string fresh_name(const std::string& wanted) {
-    std::string name = wanted;
-    for (int i = 1; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
-    return name;
-  }
-
-  Buffer like(const Buffer& buffer, const std::string& name) {
-    return Buffer(fresh_name(name), buffer.dtype(), buffer.shape(), "global", buffer.span());
-  }
-
   void differentiate() {
-    for (const Buffer& local : forward_.locals) names_.insert(local.name());
+    for (const Buffer& local : forward_.locals) made_of_.take_name(local.name());
     for (const std::size_t position : outputs_) {
       const Buffer given = like(param(position), param(position).name() + "_adjoint");
       cotangents_.push_back(given);
@@ -279,33 +266,14 @@ class PrimAdjointMaker {
 
   PrimAdjoint finish(const std::string& name) {
     std::vector<Stmt> body = computed_again();
-    body.insert(body.end(), body_.begin(), body_.end());
     PrimAdjoint result;
+    result.keeps = body.empty() ? PrimAdjoint::Buffers : PrimAdjoint::Recompute;
+    body.insert(body.end(), body_.begin(), body_.end());
     include_sizes();
-    PrimFunc made;
-    made.name = name;
-    made.span = function_.span;
-    made.is_private = true;
-    made.attributes = {{"noalias", true}};
-    ScalarMap scalars;
-    BufferMap buffers;
-    std::vector<PrimParam> scalar_params;
-    for (std::size_t i = 0; i < function_.params.size(); ++i) {
-      const PrimParam& each = function_.params[i];
-      if (const ScalarVar* scalar = each.scalar()) {
-        const ScalarVar own(scalar->name(), scalar->dtype(), scalar->span());
-        scalars.insert_or_assign(scalar->id(), use(own));
-        scalar_params.push_back({own});
-        continue;
-      }
-      for (const Scalar& dim : each.buffer()->shape()) {
-        std::vector<ScalarVar> vars;
-        collect_vars(dim, vars);
-        for (const ScalarVar& var : vars)
-          scalars.try_emplace(var.id(), use(ScalarVar(var.name(), var.dtype(), var.span())));
-      }
-    }
-    const auto add = [&](const Buffer& buffer) { made.params.push_back({remade(buffer, scalars, buffers)}); };
+    PrimFunc made = made_of_.empty(name);
+    auto [scalars, buffers, scalar_params] = made_of_.own();
+    const auto own = [&](const Buffer& buffer) { return remade(buffer, scalars, buffers); };
+    const auto add = [&](const Buffer& buffer) { made.params.push_back({own(buffer)}); };
     for (std::size_t i = 0; i < function_.params.size(); ++i) {
       const Buffer* buffer = function_.params[i].buffer();
       if (!buffer || !needed_.contains(buffer->id())) continue;
@@ -315,7 +283,7 @@ class PrimAdjointMaker {
     for (const Buffer& cotangent : cotangents_) add(cotangent);
     for (const Buffer& gradient : gradients_) add(gradient);
     made.params.insert(made.params.end(), scalar_params.begin(), scalar_params.end());
-    for (const Buffer& buffer : made_) made.allocations.push_back(remade(buffer, scalars, buffers));
+    for (const Buffer& buffer : made_) made.allocations.push_back(own(buffer));
     made.body = fresh_copy(seq(std::move(body), function_.span), scalars, buffers);
     result.function = std::move(made);
     return result;
@@ -347,14 +315,14 @@ class PrimAdjointMaker {
   const PrimFunc& function_;
   const std::size_t results_;
   const std::vector<std::size_t>&wrt_, &outputs_;
+  MadePrimFunc made_of_;
   Assignments forward_;
   std::vector<Buffer> order_;  // written buffers, each behind those that it is computed from
   std::unordered_map<std::uint64_t, std::vector<const Assignment*>> writers_;
   std::unordered_map<std::uint64_t, std::size_t> position_;  // of parameters
-  std::unordered_set<std::uint64_t> inputs_, needed_;
+  std::unordered_set<std::uint64_t> needed_;
   ActiveBuffers active_;
   std::unordered_set<std::uint64_t> useful_;
-  std::unordered_set<std::string> names_;
   std::unordered_map<std::uint64_t, Buffer> given_;  // cotangents of outputs
   std::unordered_map<std::uint64_t, std::vector<Part>> parts_;
   std::unordered_map<std::uint64_t, Targets> targets_;

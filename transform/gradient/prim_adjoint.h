@@ -14,6 +14,9 @@ namespace relish {
 // cotangents of outputs, the gradients that it gives, then all scalar parameters, then lengths of tapes.
 struct PrimAdjoint {
   PrimFunc function;
+  // Where it has the values from that it needs: from arguments and results alone, some computed again, or
+  // some overwritten ones off a tape.
+  enum Keeps : std::uint8_t { Buffers, Recompute, Tape } keeps = Buffers;
   std::vector<std::size_t> values;  // parameters of the function, by position
   // Gives those lengths, an int64 tensor of one dimension, from the values and scalars; absent: there are
   // none.

@@ -107,6 +107,22 @@ void PrimAdjoints::check(const CallTir& call, Span span, const TakesPart& takes_
   made.obstacles.clear();  // told once
 }
 
+std::string_view PrimAdjoints::kept_by(const CallTir& call, Span span, const TakesPart& takes_part) {
+  const Parts parts = parts_of(call, takes_part, std::vector<bool>(call.out_types.size(), true), span);
+  if (parts.wrt.empty() || parts.outputs.empty()) return "nothing";
+  const Made& made = adjoint_of(parts, call.out_types.size());
+  RELISH_CHECK(made.adjoint.has_value(), "a call_tir whose gradient is not known was not refused");
+  switch (made.adjoint->keeps) {
+    case PrimAdjoint::Buffers:
+      return "buffers";
+    case PrimAdjoint::Recompute:
+      return "recompute";
+    case PrimAdjoint::Tape:
+      return "tape";
+  }
+  return {};
+}
+
 // A run of its own counts how long the tapes of the adjoint get.
 void PrimAdjoints::add_sizes(const Made& made, const Parts& parts, const CallTir& call,
                              FunctionBuilder& builder, std::vector<Expr>& args) {

@@ -25,6 +25,8 @@ class PrimAdjoints {
   using TakesPart = std::function<bool(const Expr&)>;
   // Reports what stands in the way of a gradient for the arguments that take part.
   void check(const CallTir& call, Span span, const TakesPart& takes_part, Diagnostics& diagnostics);
+  // Where the adjoint of the call has its values from: "buffers", "recompute" or "tape".
+  std::string_view kept_by(const CallTir& call, Span span, const TakesPart& takes_part);
   // What each argument gets; undefined: nothing. `cotangents` by result, undefined where none arrived;
   // `values` gives a result of the call.
   std::vector<Expr> partials(const CallTir& call, const TakesPart& takes_part,

@@ -9,9 +9,12 @@
 
 #include "ir/operators/op.h"
 #include "ir/printer/printer.h"
+#include "ir/rewriting/regions.h"
 #include "support/failure.h"
 #include "transform/gradient/call_pairs.h"
 #include "transform/gradient/given_gradient.h"
+#include "transform/gradient/kept_stack.h"
+#include "transform/gradient/path_account.h"
 #include "transform/gradient/rules.h"
 #include "transform/rebuild.h"
 
@@ -31,20 +34,76 @@ void Reverse::forward(const std::vector<Binding>& bindings, const std::vector<Ex
   for (const Binding& binding : bindings) {
     builder_.set_origin(binding.span);
     const bool passed = on_path.contains(binding.var().id());
-    const auto* loop = passed ? binding.value().as<Loop>() : nullptr;
+    if (job_.account) note_path(job_, binding, passed, recursion_ != nullptr);
     const auto* call = passed ? binding.value().as<FunctionCall>() : nullptr;
-    if (loop)
-      append_loop(binding, *loop);
-    else if (!call || !append_call(binding, *call))
-      builder_.append(binding);
+    if (call && append_call(binding, *call)) continue;
+    if (passed) open(binding);
+    builder_.append(binding);
   }
+}
+
+// A loop, and an if that tapes go through, stand as they are until the way back tells what they keep.
+void Reverse::open(const Binding& binding) {
+  const Expr& value = binding.value();
+  const auto* loop = value.as<Loop>();
+  const auto* branch = value.as<If>();
+  const bool threaded = recursion_ && (loop || branch) && holds_recursion(job_, value);
+  if (!loop && !threaded) return;
+  std::vector<Opened>& bodies = opened_[binding.var().id()];
+  if (loop) {
+    bodies.push_back(opened(*loop->body, threaded ? fresh_tapes(tapes, builder_) : std::vector<Var>()));
+  } else {
+    bodies.push_back(opened(*branch->then_region, {}));
+    bodies.push_back(opened(*branch->else_region, {}));
+  }
+  builder_.set_origin(binding.span);
+  if (!threaded) return;
+  threaded_.insert(binding.var().id());
+  const std::vector<Var> after = fresh_tapes(tapes, builder_);
+  for (Opened& body : bodies) body.tapes_after = after;
+  tapes.assign(after.begin(), after.end());
+}
+
+// The body of a loop has tapes of its own, which it carries; a branch goes on with those around it.
+Reverse::Opened Reverse::opened(const Region& region, std::vector<Var> own_tapes) {
+  Opened made;
+  made.inner = std::make_unique<Reverse>(job_, builder_, recursion_);
+  made.tapes = std::move(own_tapes);
+  made.inner->tapes = made.around = tapes;
+  if (!made.tapes.empty()) made.inner->tapes.assign(made.tapes.begin(), made.tapes.end());
+  builder_.begin_region(region.params);
+  builder_.begin_block(false);
+  made.inner->forward(all_bindings(region.blocks), region.results);
+  builder_.end_block();
+  made.ahead = all_bindings(builder_.end_region({}).blocks);
+  made.tapes_behind = made.inner->tapes;
+  builder_.begin_block(false);
+  return made;
+}
+
+void Reverse::complete(std::vector<Binding>& appended) const {
+  if (completed_.empty()) return;
+  std::vector<Binding> result;
+  for (Binding& binding : appended) {
+    const auto found = completed_.find(binding.var().id());
+    if (found == completed_.end())
+      result.push_back(std::move(binding));
+    else
+      result.insert(result.end(), found->second.begin(), found->second.end());
+  }
+  appended = std::move(result);
+}
+
+void Reverse::complete(std::vector<BindingBlock>& appended) const {
+  for (BindingBlock& block : appended) complete(block.bindings);
 }
 
 void Reverse::backward() {
   for (auto it = forward_.rbegin(); it != forward_.rend(); ++it) {
     const auto found = adjoints_.find(it->var().id());
-    if (found == adjoints_.end() || !job_.varied.contains(it->var().id())) continue;
-    const Adjoint adjoint = found->second;
+    const bool arrived = found != adjoints_.end() && job_.varied.contains(it->var().id());
+    if (!arrived && !threaded_.contains(it->var().id())) continue;
+    const Adjoint adjoint = arrived ? found->second : Adjoint{};
     builder_.set_origin(it->span);
     propagate(*it, adjoint);
   }
@@ -74,9 +133,12 @@ void Reverse::propagate(const Binding& binding, const Adjoint& adjoint) {
   } else if (const auto* prim = value.as<CallTir>()) {
     through_prim_call(*prim, binding.var(), adjoint);
   } else if (const auto* branch = value.as<If>()) {
-    through_if(*branch, adjoint);
+    if (opened_.contains(binding.var().id()))
+      through_taped_if(binding, *branch, adjoint);
+    else
+      through_if(*branch, adjoint);
   } else if (const auto* loop = value.as<Loop>()) {
-    through_loop(*loop, binding.var(), adjoint);
+    through_loop(binding, *loop, adjoint);
   }
 }
 
@@ -135,13 +197,26 @@ bool Reverse::append_call(const Binding& binding, const FunctionCall& call) {
   const CallPair& pair = job_.pairs->of(call, [&](const Expr& arg) { return job_.reaches(arg); });
   if (pair.forward.empty()) return false;
   const Span span = binding.value().span();
+  std::vector<Expr> args = call.args;
+  std::vector<Expr> own;
+  if (pair.recursion && !recursion_)
+    for (const Type& type : pair.tapes) own.push_back(empty_stack(type, "tape", builder_));
+  const std::vector<Expr>& given = recursion_ ? tapes : own;
+  if (pair.recursion) args.insert(args.end(), given.begin(), given.end());
   const Expr both = builder_.emit(
-      function_call(global_ref(GlobalFunction(job_.module.function(pair.forward)), span), call.args, span),
-      "lv");
+      function_call(global_ref(pair.forward, Type(pair.forward_type), span), std::move(args), span), "lv");
   Binding first = binding;
   first.kind = VarBinding{binding.var(), tuple_get(both, 0, span)};
   builder_.append(first);
-  kept_.emplace(binding.var().id(), builder_.emit(tuple_get(both, 1, span), "lv"));
+  std::vector<Expr> behind;
+  for (int i = 1; i < static_cast<int>(both.type().tuple()->fields.size()); ++i)
+    behind.push_back(builder_.emit(tuple_get(both, i, span), pair.recursion ? "tape" : "lv"));
+  if (pair.recursion && recursion_) {
+    threaded_.insert(binding.var().id());
+    tapes = std::move(behind);
+  } else {
+    kept_.emplace(binding.var().id(), std::move(behind));
+  }
   return true;
 }
 
@@ -149,10 +224,16 @@ void Reverse::through_call(const FunctionCall& call, const Var& output, const Ad
   const CallPair& pair = job_.pairs->of(call, [&](const Expr& arg) { return job_.reaches(arg); });
   std::vector<Expr> args;
   for (const std::size_t param : pair.params) args.push_back(call.args[param]);
-  if (const auto kept = kept_.find(output.id()); kept != kept_.end()) {
-    const int count = static_cast<int>(kept->second.type().tuple()->fields.size());
-    for (int i = 0; i < count; ++i)
-      args.push_back(builder_.emit(tuple_get(kept->second, i, builder_.origin()), "lv"));
+  const bool threaded = threaded_.contains(output.id());
+  if (threaded) {
+    args.insert(args.end(), tapes.begin(), tapes.end());
+  } else if (const auto kept = kept_.find(output.id()); kept != kept_.end()) {
+    for (const Expr& each : kept->second) {
+      const TupleType* fields = each.type().tuple();
+      if (!fields) args.push_back(each);
+      for (int i = 0; fields && i < static_cast<int>(fields->fields.size()); ++i)
+        args.push_back(builder_.emit(tuple_get(each, i, builder_.origin()), "lv"));
+    }
   }
   const Expr cotangent = as_expr(adjoint, output.type(), Expr(output));
   for (const std::vector<int>& path : pair.outputs) {
@@ -164,6 +245,10 @@ void Reverse::through_call(const FunctionCall& call, const Var& output, const Ad
   const Expr gradients = builder_.emit(function_call(callee, args, builder_.origin()), "lv");
   for (std::size_t i = 0; i < pair.wrt.size(); ++i)
     add(call.args[pair.wrt[i]], as_adjoint(tuple_get(gradients, static_cast<int>(i), builder_.origin())));
+  if (!threaded) return;
+  for (std::size_t k = 0; k < tapes.size(); ++k)
+    tapes[k] =
+        builder_.emit(tuple_get(gradients, static_cast<int>(pair.wrt.size() + k), builder_.origin()), "tape");
 }
 
 Adjoint Reverse::as_adjoint(const Expr& value) {
@@ -194,6 +279,16 @@ void Reverse::add(const Expr& leaf, const Adjoint& contribution) {
   if (var && job_.varied.contains(var->id())) merge(adjoints_[var->id()], contribution, var->name());
 }
 
+void Reverse::begin_with(const Expr& leaf, const Adjoint& adjoint) {
+  const Var* var = leaf.as_var();
+  const bool first = var && adjoint.value.defined() && adjoint.value.as_var() &&
+                     job_.varied.contains(var->id()) && adjoints_[var->id()].empty();
+  if (first)
+    adjoints_[var->id()] = adjoint;
+  else
+    add(leaf, adjoint);
+}
+
 void Reverse::merge(Adjoint& into, const Adjoint& contribution, const std::string& name) {
   if (!contribution.fields.empty()) {
     into.fields.resize(contribution.fields.size());
@@ -203,7 +298,9 @@ void Reverse::merge(Adjoint& into, const Adjoint& contribution, const std::strin
   }
   if (!contribution.value.defined()) return;
   if (!into.value.defined()) {
-    into.value = Expr(builder_.bind(contribution.value, name + "_adjoint"));
+    const Var named = builder_.bind(contribution.value, name + "_adjoint");
+    if (contribution.value.as_var()) job_.aliases.emplace(named.id(), contribution.value);
+    into.value = Expr(named);
     return;
   }
   if (into.value.type().as<StackType>()) {

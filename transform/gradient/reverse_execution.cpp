@@ -10,6 +10,7 @@
 
 #include "ir/rewriting/rewrite.h"
 #include "loops/primitives.h"
+#include "transform/gradient/made_prim_func.h"
 #include "transform/gradient/parts.h"
 #include "transform/gradient/reverse_needs.h"
 #include "transform/gradient/tapes.h"
@@ -27,13 +28,16 @@ class ReverseExecution {
   ReverseExecution(const PrimFunc& function, const std::vector<std::size_t>& results,
                    const std::vector<std::size_t>& arguments, const std::vector<std::size_t>& wrt,
                    const std::vector<std::size_t>& outputs)
-      : function_(function), results_(results), arguments_(arguments), wrt_(wrt), outputs_(outputs) {
-    for (const PrimParam& param : function.params) names_.insert(param.name());
-  }
+      : function_(function),
+        results_(results),
+        arguments_(arguments),
+        wrt_(wrt),
+        outputs_(outputs),
+        made_of_(function) {}
 
   std::optional<PrimAdjoint> run(const std::string& name, std::vector<Obstacle>& obstacles) {
     PlainStatements plain = plain_statements(function_);
-    for (const Buffer& local : plain.locals) names_.insert(local.name());
+    for (const Buffer& local : plain.locals) made_of_.take_name(local.name());
     std::vector<Buffer> wanted;
     for (const std::size_t i : wrt_) wanted.push_back(param(i));
     if (plain.obstacles.empty()) needs_ = reverse_needs(plain, wanted);
@@ -54,6 +58,10 @@ class ReverseExecution {
     body.insert(body.end(), start.begin(), start.end());
     body.push_back(there);
     PrimAdjoint made;
+    if (!sized_.buffers.empty())
+      made.keeps = PrimAdjoint::Tape;
+    else if (!needs_.recomputed.empty())
+      made.keeps = PrimAdjoint::Recompute;
     if (!sized_.sizes.empty()) made.counter = counting(name + "_sizes", body, plain);
     body.insert(body.end(), begin_.begin(), begin_.end());
     body.push_back(back);
@@ -62,34 +70,19 @@ class ReverseExecution {
   }
 
  private:
-  const Buffer& param(std::size_t i) const { return *function_.params[i].buffer(); }
-  bool is_result(std::size_t i) const {
-    return std::find(results_.begin(), results_.end(), i) != results_.end();
-  }
+  const Buffer& param(std::size_t i) const { return made_of_.param(i); }
+  std::string fresh_name(const std::string& wanted) { return made_of_.fresh_name(wanted); }
+  Buffer like(const Buffer& buffer, const std::string& name) { return made_of_.like(buffer, name); }
   bool is_argument(std::size_t i) const {
     return std::find(arguments_.begin(), arguments_.end(), i) != arguments_.end();
   }
 
-  std::string fresh_name(const std::string& wanted) {
-    std::string name = wanted;
-    for (int i = 1; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
-    return name;
-  }
-  Buffer like(const Buffer& buffer, const std::string& name) {
-    return Buffer(fresh_name(name), buffer.dtype(), buffer.shape(), "global", buffer.span());
-  }
-
-  void refuse_stores_to_inputs(PlainStatements& plain) {
-    std::unordered_set<std::uint64_t> told;
+  void refuse_stores_to_inputs(PlainStatements& plain) const {
+    std::unordered_set<std::uint64_t> results;
+    for (const std::size_t i : results_) results.insert(param(i).id());
+    StoresToInputs stores(function_, results);
     for_each_stmt(plain.body, [&](const Stmt& stmt) {
-      const auto* store = stmt.as<Store>();
-      for (std::size_t i = 0; store && i < function_.params.size(); ++i) {
-        const Buffer* buffer = function_.params[i].buffer();
-        if (!buffer || !(*buffer == store->buffer) || is_result(i) || !told.insert(buffer->id()).second)
-          continue;
-        plain.obstacles.push_back(
-            {stmt->span, fmt::format("'{}' is an argument and is stored to here", buffer->name())});
-      }
+      if (const auto* store = stmt.as<Store>()) stores.look_at(store->buffer, stmt->span, plain.obstacles);
     });
   }
 
@@ -280,41 +273,11 @@ class ReverseExecution {
     return seq(std::move(body), span);
   }
 
-  // Variables of their own for what the parameters say, and those of scalars.
-  std::vector<PrimParam> own_scalars(ScalarMap& scalars) const {
-    std::vector<PrimParam> params;
-    for (const PrimParam& each : function_.params) {
-      if (const ScalarVar* scalar = each.scalar()) {
-        const ScalarVar own(scalar->name(), scalar->dtype(), scalar->span());
-        scalars.insert_or_assign(scalar->id(), use(own));
-        params.push_back({own});
-        continue;
-      }
-      for (const Scalar& dim : each.buffer()->shape()) {
-        std::vector<ScalarVar> vars;
-        collect_vars(dim, vars);
-        for (const ScalarVar& var : vars)
-          scalars.try_emplace(var.id(), use(ScalarVar(var.name(), var.dtype(), var.span())));
-      }
-    }
-    return params;
-  }
-
-  PrimFunc private_function(const std::string& name) const {
-    PrimFunc made;
-    made.name = name;
-    made.span = function_.span;
-    made.is_private = true;
-    made.attributes = {{"noalias", true}};
-    return made;
-  }
-
   void finish(const std::string& name, const Stmt& body, const PlainStatements& plain, PrimAdjoint& result) {
-    PrimFunc made = private_function(name);
-    ScalarMap scalars;
-    BufferMap buffers;
-    const std::vector<PrimParam> scalar_params = own_scalars(scalars);
-    const auto add = [&](const Buffer& buffer) { made.params.push_back({remade(buffer, scalars, buffers)}); };
+    PrimFunc made = made_of_.empty(name);
+    auto [scalars, buffers, scalar_params] = made_of_.own();
+    const auto own = [&](const Buffer& buffer) { return remade(buffer, scalars, buffers); };
+    const auto add = [&](const Buffer& buffer) { made.params.push_back({own(buffer)}); };
     for (const std::size_t i : arguments_) {
       result.values.push_back(i);
       add(param(i));
@@ -323,19 +286,19 @@ class ReverseExecution {
     for (const Buffer& gradient : gradients_) add(gradient);
     made.params.insert(made.params.end(), scalar_params.begin(), scalar_params.end());
     for (const ScalarVar& size : sized_.sizes) {
-      const ScalarVar own(size.name(), size.dtype(), size.span());
-      scalars.insert_or_assign(size.id(), use(own));
-      made.params.push_back({own});
+      const ScalarVar length(size.name(), size.dtype(), size.span());
+      scalars.insert_or_assign(size.id(), use(length));
+      made.params.push_back({length});
     }
     for (const auto& all : {plain.locals, sized_.buffers, counters_})
-      for (const Buffer& buffer : all) made.allocations.push_back(remade(buffer, scalars, buffers));
+      for (const Buffer& buffer : all) made.allocations.push_back(own(buffer));
     made.body = fresh_copy(body, scalars, buffers);
     result.function = std::move(made);
   }
 
   // The way there alone, which gives how long the tapes get instead of filling them.
   PrimFunc counting(const std::string& name, std::vector<Stmt> body, const PlainStatements& plain) const {
-    PrimFunc made = private_function(name);
+    PrimFunc made = made_of_.empty(name);
     const Buffer counts("sizes", DType::Int64, {Scalar(static_cast<std::int64_t>(sized_.counts.size()))},
                         "global", function_.span);
     for (std::size_t k = 0; k < sized_.counts.size(); ++k)
@@ -351,9 +314,7 @@ class ReverseExecution {
           if (!store || !sized_.tapes.contains(store->buffer.id())) return std::nullopt;
           return seq({}, stmt->span);
         });
-    ScalarMap scalars;
-    BufferMap buffers;
-    const std::vector<PrimParam> scalar_params = own_scalars(scalars);
+    auto [scalars, buffers, scalar_params] = made_of_.own();
     for (const std::size_t i : arguments_) made.params.push_back({remade(param(i), scalars, buffers)});
     made.params.push_back({remade(counts, scalars, buffers)});
     made.params.insert(made.params.end(), scalar_params.begin(), scalar_params.end());
@@ -370,10 +331,10 @@ class ReverseExecution {
 
   const PrimFunc& function_;
   const std::vector<std::size_t>&results_, &arguments_, &wrt_, &outputs_;
+  MadePrimFunc made_of_;
   ReverseNeeds needs_;
   Tapes tapes_;
-  std::map<std::uint64_t, char> tape_keys_;  // by buffer: an address for each
-  std::unordered_set<std::string> names_;
+  std::map<std::uint64_t, char> tape_keys_;             // by buffer: an address for each
   BufferMap own_;                                       // results computed again
   std::unordered_map<std::uint64_t, Buffer> adjoints_;  // by buffer
   std::vector<Buffer> cotangents_, gradients_, counters_;

@@ -1,0 +1,133 @@
+// Choosing what is kept: of what the way back uses, all that is dear, and what is cheap but made of more than
+// is kept anyway.
+#include "transform/gradient/cut.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/operators/op.h"
+#include "ir/rewriting/regions.h"
+#include "transform/rebuild.h"
+
+namespace relish {
+namespace {
+
+Scalar elements(const TensorType& tensor) { return canonical(product(*tensor.shape)); }
+
+// Whether each element of the result is made of one element of the argument at most.
+bool spreads(const Type& argument, const TensorType& result) {
+  const TensorType* tensor = argument.tensor();
+  if (!tensor) return true;
+  if (!tensor->shape || !result.shape) return false;
+  const Scalar fewer = canonical(elements(result) - elements(*tensor));
+  if (const auto known = fewer.as_int()) return *known >= 0;
+  return tensor->shape->size() <= result.shape->size() &&
+         std::equal(tensor->shape->rbegin(), tensor->shape->rend(), result.shape->rbegin(),
+                    [](const Scalar& a, const Scalar& b) { return a.as_int() == 1 || prove_equal(a, b); });
+}
+
+// Whether a value is computed for less than it takes to keep it and load it: names, fields, and operators
+// that move elements or round once, element by element.
+bool is_cheap(const Binding& binding) {
+  if (!std::holds_alternative<VarBinding>(binding.kind)) return false;
+  const Expr& value = binding.value();
+  if (is_leaf(value) || value.as<TupleGet>()) return true;
+  const auto* call = value.as<OpCall>();
+  if (!call || !call->op->pure || runs_as_call(*call->op)) return false;
+  const CallView view{*call->op, call->args, call->attributes, value.span()};
+  const Agreement agreement = agreement_of(view);
+  if (agreement != Agreement::DataMovement && agreement != Agreement::Exact) return false;
+  const TensorType* result = value.type().tensor();
+  return result && std::all_of(call->args.begin(), call->args.end(),
+                               [&](const Expr& arg) { return spreads(arg.type(), *result); });
+}
+
+class Cutter {
+ public:
+  Cutter(const std::vector<Var>& params, const std::vector<Binding>& ahead) : params_(params), ahead_(ahead) {
+    for (const Var& param : params) own_.insert(param.id());
+    for (const Binding& binding : ahead) own_.insert(binding.var().id());
+  }
+
+  Cut cut(const Region& back) {
+    for (const Var& var : vars_of(back).free)
+      if (own_.contains(var.id())) needed_.insert(var.id());
+    Cut made;
+    for (const Var& param : params_)
+      if (needed_.contains(param.id())) keep(param, made);
+    for (const Binding& binding : ahead_)
+      if (needed_.contains(binding.var().id()) && !is_cheap(binding)) kept_.insert(binding.var().id());
+    std::unordered_set<std::uint64_t> again;
+    for (const Binding& binding : ahead_) {
+      const Var& var = binding.var();
+      if (kept_.contains(var.id())) {
+        made.kept.push_back(var);
+      } else if (is_cheap(binding) && at_hand(binding)) {
+        made_of_kept_.emplace(var.id(), &binding);
+        if (needed_.contains(var.id())) mark(var.id(), again);
+      } else if (needed_.contains(var.id())) {
+        keep(var, made);
+      }
+    }
+    for (const Binding& binding : ahead_)
+      if (again.contains(binding.var().id())) made.again.push_back(binding);
+    return made;
+  }
+
+ private:
+  void keep(const Var& var, Cut& made) {
+    kept_.insert(var.id());
+    made.kept.push_back(var);
+  }
+
+  // Whether all that the binding uses is kept, can be made of that, or stands around both ways.
+  bool at_hand(const Binding& binding) const {
+    const std::vector<Var> used = used_vars(binding.value());
+    return std::all_of(used.begin(), used.end(), [&](const Var& var) {
+      return !own_.contains(var.id()) || kept_.contains(var.id()) || made_of_kept_.contains(var.id());
+    });
+  }
+
+  // The variable is computed again, with what it is made of.
+  void mark(std::uint64_t id, std::unordered_set<std::uint64_t>& again) const {
+    std::vector<std::uint64_t> pending{id};
+    while (!pending.empty()) {
+      const auto found = made_of_kept_.find(pending.back());
+      pending.pop_back();
+      if (found == made_of_kept_.end() || !again.insert(found->first).second) continue;
+      for (const Var& var : used_vars(found->second->value())) pending.push_back(var.id());
+    }
+  }
+
+  const std::vector<Var>& params_;
+  const std::vector<Binding>& ahead_;
+  std::unordered_set<std::uint64_t> own_, needed_, kept_;
+  std::unordered_map<std::uint64_t, const Binding*> made_of_kept_;
+};
+
+}  // namespace
+
+Cut cut_between(const std::vector<Var>& params, const std::vector<Binding>& ahead, const Region& back) {
+  return Cutter(params, ahead).cut(back);
+}
+
+std::optional<std::int64_t> bytes_of(const Type& type) {
+  if (const TupleType* tuple = type.tuple()) {
+    std::int64_t total = 0;
+    for (const Type& field : tuple->fields) {
+      const auto bytes = bytes_of(field);
+      if (!bytes) return std::nullopt;
+      total += *bytes;
+    }
+    return total;
+  }
+  const TensorType* tensor = type.tensor();
+  if (!tensor)
+    return type.as<ScalarType>() || type.as<ShapeType>() ? std::optional<std::int64_t>(0) : std::nullopt;
+  const auto count = tensor->shape ? elements(*tensor).as_int() : std::nullopt;
+  if (!count || !tensor->dtype) return std::nullopt;
+  return *count * size_of(*tensor->dtype);
+}
+
+}  // namespace relish

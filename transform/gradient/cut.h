@@ -1,0 +1,23 @@
+// Where the way back begins to take values from the way there: which of them are kept, and which are computed
+// again from those, since that costs less than to load them.
+#pragma once
+
+#include <vector>
+
+#include "ir/nodes/expr.h"
+
+namespace relish {
+
+struct Cut {
+  std::vector<Var> kept;       // parameters first, then in the order in which they are made
+  std::vector<Binding> again;  // in order; they use what is kept, and what stands around both ways
+};
+
+// `ahead` are the bindings of the way there, with the parameters of their body; `back` is the way back, which
+// uses variables of both.
+Cut cut_between(const std::vector<Var>& params, const std::vector<Binding>& ahead, const Region& back);
+
+// The bytes of a value of the type; nothing where a size is open.
+std::optional<std::int64_t> bytes_of(const Type& type);
+
+}  // namespace relish

@@ -1,0 +1,333 @@
+// The way back through loops: the last round first. What a round needs is kept by the way there: where the
+// number of rounds is known before the loop, in one tensor for each value, a row a round; else, and for
+// values whose sizes change, on a stack. What costs less than a load is computed again.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/rewriting/regions.h"
+#include "loops/range_prover.h"
+#include "support/failure.h"
+#include "transform/gradient/kept_stack.h"
+#include "transform/gradient/made_regions.h"
+#include "transform/gradient/path_account.h"
+#include "transform/gradient/reverse.h"
+#include "transform/rebuild.h"
+
+namespace relish {
+namespace {
+
+// A bound as a scalar: a number or a size, or a parameter of the function, whose name dimensions have that
+// stand for it. Nothing for one that is computed.
+std::optional<Scalar> known_bound(const Expr& bound, const GradientJob& job) {
+  if (const auto* value = bound.as<ScalarValueExpr>()) return value->value;
+  const Var* var = bound.as_var();
+  const auto found = var ? job.scalar_params.find(var->id()) : job.scalar_params.end();
+  if (found == job.scalar_params.end()) return std::nullopt;
+  return use(found->second);
+}
+
+// Symbols that have another value in each round.
+std::vector<ScalarVar> changing_symbols(const Loop& loop, const std::vector<Binding>& ahead) {
+  std::vector<ScalarVar> symbols;
+  if (loop.index.defined()) symbols.push_back(loop.index);
+  for (const Binding& binding : ahead)
+    if (const auto* cast = std::get_if<MatchCast>(&binding.kind)) collect_vars(cast->type, symbols);
+  return symbols;
+}
+
+// Whether the value is a tensor, or a tuple of tensors, of the same sizes in each round.
+bool fits_rows(const Type& type, const std::vector<ScalarVar>& changing) {
+  if (const TupleType* tuple = type.tuple())
+    return !tuple->fields.empty() &&
+           std::all_of(tuple->fields.begin(), tuple->fields.end(),
+                       [&](const Type& field) { return fits_rows(field, changing); });
+  const TensorType* tensor = type.tensor();
+  if (!tensor || !tensor->shape || !tensor->dtype) return false;
+  std::vector<ScalarVar> mentioned;
+  collect_vars(type, mentioned);
+  return std::none_of(mentioned.begin(), mentioned.end(), [&](const ScalarVar& var) {
+    return std::find(changing.begin(), changing.end(), var) != changing.end();
+  });
+}
+
+}  // namespace
+
+// The range of a loop whose bounds are known where it stands.
+struct LoopRange {
+  Scalar begin, end, step;
+
+  static std::optional<LoopRange> of(const Loop& loop, const GradientJob& job) {
+    if (!loop.index.defined()) return std::nullopt;
+    const auto begin = known_bound(loop.begin, job), end = known_bound(loop.end, job),
+               step = known_bound(loop.step, job);
+    if (!begin || !end || !step || step->as_int().value_or(0) <= 0) return std::nullopt;
+    return LoopRange{*begin, *end, *step};
+  }
+
+  // The index that stands at the same place from the other end.
+  Scalar mirrored(const ScalarVar& index) const {
+    const Scalar last = begin + floor_div(end - begin - Scalar(1), step) * step;
+    return canonical(begin + last - use(index));
+  }
+  // How many rounds came before the one with this index.
+  Scalar place(const Scalar& index) const { return canonical(floor_div(index - begin, step)); }
+
+  Scalar rounds(const GradientJob& job) const {
+    const Scalar count = canonical(floor_div(end - begin + step - Scalar(1), step));
+    RangeProver prover;
+    std::vector<ScalarVar> sizes;
+    collect_vars(count, sizes);
+    for (const ScalarVar& size : sizes)
+      if (!job.is_scalar_param(size)) prover.assume_dimension(size);
+    return prover.nonnegative(count) ? count : canonical(max(count, Scalar(0)));
+  }
+};
+
+// What the rounds of a loop keep.
+struct KeptRounds {
+  Cut cut;
+  std::optional<LoopRange> range;
+  std::vector<Var> in_rows, on_stack;
+  bool stack = false;        // there is one
+  std::vector<Expr> tables;  // behind the way there: by leaf of in_rows, in order
+  Expr tape;                 // the stack behind it
+};
+
+struct LoopBack {
+  std::vector<Var> params;    // cotangents of what is carried, sums for what is around, tapes of recursion
+  std::vector<Expr> initial;  // of them
+  Region body;                // over the values of the way there
+};
+
+namespace {
+
+KeptRounds kept_rounds(const Loop& loop, const Cut& cut, const std::vector<Binding>& ahead,
+                       const GradientJob& job) {
+  KeptRounds kept;
+  kept.cut = cut;
+  kept.range = LoopRange::of(loop, job);
+  const std::vector<ScalarVar> changing = changing_symbols(loop, ahead);
+  for (const Var& var : cut.kept)
+    (kept.range && fits_rows(var.type(), changing) ? kept.in_rows : kept.on_stack).push_back(var);
+  // The height of the stack tells the rounds that nobody has counted.
+  kept.stack = !kept.range || !kept.on_stack.empty();
+  if (kept.stack && kept.on_stack.empty()) kept.on_stack.push_back(loop.body->params.front());
+  return kept;
+}
+
+void tell(const KeptRounds& kept, const GradientJob& job) {
+  const auto rounds = kept.range ? kept.range->rounds(job).as_int() : std::nullopt;
+  for (const Var& var : kept.in_rows) {
+    const auto bytes = bytes_of(var.type());
+    job.account->keep(var, "a row a round", bytes && rounds ? std::optional(*bytes * *rounds) : std::nullopt);
+  }
+  for (const Var& var : kept.on_stack) job.account->keep(var, "on a stack, each round", std::nullopt);
+  for (const Binding& binding : kept.cut.again) job.account->keep(binding.var(), "computed again", 0);
+}
+
+// The leaves of a value that is kept in rows, bound.
+void append_leaves(const Expr& value, FunctionBuilder& builder, std::vector<Expr>& into) {
+  const TupleType* tuple = value.type().tuple();
+  if (!tuple) return into.push_back(value);
+  for (int i = 0; i < static_cast<int>(tuple->fields.size()); ++i)
+    append_leaves(builder.emit(tuple_get(value, i, builder.origin()), "lv"), builder, into);
+}
+
+void append_leaf_types(const Type& type, std::vector<Type>& into) {
+  const TupleType* tuple = type.tuple();
+  if (!tuple) return into.push_back(type);
+  for (const Type& field : tuple->fields) append_leaf_types(field, into);
+}
+
+// A value of the type out of the rows of its tables.
+Expr of_rows(const Type& type, const std::string& name, const Scalar& row,
+             std::vector<Expr>::const_iterator& table, FunctionBuilder& builder) {
+  const TupleType* fields = type.tuple();
+  if (!fields) return RowTables::row(*table++, row, name, builder);
+  std::vector<Expr> values;
+  for (const Type& field : fields->fields) values.push_back(of_rows(field, "lv", row, table, builder));
+  return builder.emit(tuple(std::move(values), builder.origin()), name);
+}
+
+}  // namespace
+
+// The way there, with what it keeps.
+void Reverse::complete_loop(const Binding& binding, const Loop& loop, const Opened& opened,
+                            KeptRounds& kept) {
+  const Span span = binding.value().span();
+  const Region& body = *loop.body;
+  builder_.begin_region();
+  builder_.begin_block(false);
+  Loop taped = loop;
+  std::vector<Var> params = body.params, added;
+  const auto carry = [&](const Expr& first, const std::string& name) {
+    taped.initial.push_back(first);
+    params.emplace_back(builder_.fresh_name(name), first.type(), false, span);
+    added.emplace_back(params.back().name(), first.type(), false, span);
+    return params.back();
+  };
+  std::vector<Var> tables;
+  for (const Var& var : kept.in_rows) {
+    std::vector<Type> leaves;
+    append_leaf_types(var.type(), leaves);
+    for (const Type& leaf : leaves)
+      tables.push_back(
+          carry(RowTables::empty(kept.range->rounds(job_), *leaf.tensor(), builder_), var.name() + "_rows"));
+  }
+  Var stack;
+  if (kept.stack) stack = carry(empty_stack(kept_stack_type(kept.on_stack), "tape", builder_), "tape");
+  for (const Var& var : added) kept.tables.emplace_back(var);
+  if (kept.stack) {
+    kept.tape = kept.tables.back();
+    kept.tables.pop_back();
+  }
+  if (threaded_.contains(binding.var().id())) {
+    const std::vector<Var>& behind = opened.tapes_after;
+    params.insert(params.end(), opened.tapes.begin(), opened.tapes.end());
+    added.insert(added.end(), behind.begin(), behind.end());
+    for (const Expr& tape : opened.around) taped.initial.push_back(tape);
+  }
+  if (loop.condition) {
+    Region condition = *loop.condition;
+    for (std::size_t i = body.params.size(); i < params.size(); ++i)
+      condition.params.emplace_back(params[i].name(), params[i].type(), false, span);
+    taped.condition = std::make_shared<const Region>(std::move(condition));
+  }
+  builder_.begin_region(params);
+  builder_.begin_block(false);
+  for (const Binding& each : opened.ahead) builder_.append(each);
+  builder_.set_origin(span);
+  std::vector<Expr> results = body.results;
+  std::size_t next = 0;
+  for (const Var& var : kept.in_rows) {
+    std::vector<Expr> leaves;
+    append_leaves(Expr(var), builder_, leaves);
+    for (const Expr& leaf : leaves)
+      results.push_back(
+          job_.rows.with_row(Expr(tables[next++]), leaf, kept.range->place(use(loop.index)), builder_));
+  }
+  if (kept.stack) results.push_back(pushed(Expr(stack), kept.on_stack, "tape", builder_));
+  if (!opened.tapes.empty())
+    results.insert(results.end(), opened.tapes_behind.begin(), opened.tapes_behind.end());
+  taped.body = std::make_shared<const Region>(closed_region(builder_, std::move(results)));
+  builder_.begin_block(false);
+  std::vector<std::string> names;
+  for (const Var& param : body.params) names.push_back(param.name());
+  append_completed(binding, loop_expr(std::move(taped), span), names, added, builder_);
+  builder_.end_block();
+  completed_[binding.var().id()] = all_bindings(builder_.end_region({}).blocks);
+  builder_.begin_block(false);
+}
+
+// The loop backwards. It gives what `way` carries, then the stack.
+Expr Reverse::loop_back(const Loop& loop, LoopBack& way, const KeptRounds& kept) {
+  const Span span = builder_.origin();
+  Loop back;
+  back.initial = way.initial;
+  std::vector<Var> params = way.params;
+  if (kept.stack) {
+    back.initial.push_back(kept.tape);
+    params.emplace_back(builder_.fresh_name("tape"), kept.tape.type(), false, span);
+  }
+  ScalarMap scalars;
+  if (kept.range) {
+    back.index = ScalarVar(builder_.fresh_name(loop.index.name()), loop.index.dtype(), loop.index.span());
+    back.begin = loop.begin;
+    back.end = loop.end;
+    back.step = loop.step;
+    scalars.emplace(loop.index.id(), kept.range->mirrored(back.index));
+  } else {
+    back.index = ScalarVar(builder_.fresh_name("round"), DType::Int64, span);
+    back.begin = scalar_value(Scalar(0), span);
+    back.end = builder_.emit(op_call("stack.length", {kept.tape}, {}, span), "lv");
+    back.step = scalar_value(Scalar(1), span);
+  }
+  builder_.begin_region(params);
+  builder_.begin_block(false);
+  VarMap vars;
+  Expr rest;
+  if (kept.stack) rest = popped(Expr(params.back()), kept.on_stack, "tape", vars, builder_);
+  auto table = kept.tables.begin();
+  for (const Var& var : kept.in_rows) {
+    const Scalar row = kept.range->place(kept.range->mirrored(back.index));
+    vars.insert_or_assign(var.id(), of_rows(var.type(), var.name(), row, table, builder_));
+  }
+  std::vector<Expr> next = replayed(kept.cut, way.body, vars, scalars, builder_);
+  if (kept.stack) next.push_back(rest);
+  back.body = std::make_shared<const Region>(closed_region(builder_, std::move(next)));
+  builder_.begin_block(false);
+  way.params = std::move(params);
+  return builder_.emit(loop_expr(std::move(back), span), "lv");
+}
+
+void Reverse::through_loop(const Binding& binding, const Loop& loop, const Adjoint& adjoint) {
+  const Span span = builder_.origin();
+  const Region& body = *loop.body;
+  const Var& output = binding.var();
+  Opened& opened = opened_.at(output.id()).front();
+  Reverse& inner = *opened.inner;
+  const std::size_t count = body.params.size();
+  std::vector<std::size_t> moving;  // carried values that have a gradient
+  for (std::size_t i = 0; i < count; ++i)
+    if (job_.varied.contains(body.params[i].id()) && has_floats(body.params[i].type())) moving.push_back(i);
+  const std::vector<Var> free = free_varied({&body});
+  const std::vector<Adjoint> arriving = by_result(adjoint, count);
+
+  LoopBack way;
+  // A name of a name, right before a loop that begins with it, is one that reading leaves out.
+  const auto carry = [&](Expr first, const Type& type, const std::string& name) {
+    for (const Var* var = first.as_var(); var && job_.aliases.contains(var->id()); var = first.as_var())
+      first = job_.aliases.at(var->id());
+    way.initial.push_back(first);
+    way.params.emplace_back(builder_.fresh_name(name), type, false, span);
+  };
+  for (const std::size_t i : moving) {
+    const Var& param = body.params[i];
+    const Expr like =
+        count == 1 ? Expr(output) : builder_.emit(tuple_get(Expr(output), static_cast<int>(i), span), "lv");
+    carry(bound(as_expr(arriving[i], param.type(), like), "lv"), param.type(), param.name() + "_adjoint");
+  }
+  for (const Var& var : free)
+    carry(bound(as_expr({}, var.type(), Expr(var)), "lv"), var.type(), var.name() + "_adjoint");
+  const std::size_t own = way.params.size();
+  if (!opened.tapes.empty())
+    for (const Expr& tape : tapes) carry(tape, tape.type(), "tape");
+
+  builder_.begin_region(way.params);
+  builder_.begin_block(false);
+  inner.tapes.assign(way.params.begin() + static_cast<std::ptrdiff_t>(own), way.params.end());
+  for (std::size_t k = 0; k < moving.size(); ++k)
+    inner.begin_with(body.results[moving[k]], inner.as_adjoint(Expr(way.params[k])));
+  inner.backward();
+  std::vector<Expr> next;
+  for (const std::size_t i : moving) {
+    const Var& param = body.params[i];
+    next.push_back(bound(inner.as_expr(inner.of(param), param.type(), Expr(param)), "lv"));
+  }
+  for (std::size_t k = 0; k < free.size(); ++k) {
+    inner.add(Expr(free[k]), inner.as_adjoint(Expr(way.params[moving.size() + k])));
+    next.push_back(bound(inner.as_expr(inner.of(free[k]), free[k].type(), Expr(free[k])), "lv"));
+  }
+  next.insert(next.end(), inner.tapes.begin(), inner.tapes.end());
+  builder_.end_block();
+  way.body = builder_.end_region(std::move(next));
+  builder_.begin_block(false);
+  inner.complete(opened.ahead);
+  KeptRounds kept = kept_rounds(loop, cut_between(body.params, opened.ahead, way.body), opened.ahead, job_);
+  if (job_.account) tell(kept, job_);
+  complete_loop(binding, loop, opened, kept);
+  builder_.set_origin(span);
+
+  const Expr made = loop_back(loop, way, kept);
+  std::vector<std::string> names;
+  for (const Var& param : way.params) names.push_back(param.name());
+  const std::vector<Expr> fields = fields_of(builder_, made, names, span);
+  std::size_t place = 0;
+  for (const std::size_t i : moving) add(loop.initial[i], as_adjoint(fields[place++]));
+  for (const Var& var : free) add(Expr(var), as_adjoint(fields[place++]));
+  if (!opened.tapes.empty())
+    for (Expr& tape : tapes) tape = fields[place++];
+}
+
+}  // namespace relish
