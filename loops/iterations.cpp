@@ -7,6 +7,7 @@
 #include "ir/rewriting/rewrite.h"
 #include "ir/scalars/scalar_order.h"
 #include "loops/accesses.h"
+#include "loops/digits.h"
 
 namespace relish {
 namespace {
@@ -94,8 +95,12 @@ LoopTraits traits_of(const For& loop, RangeProver& prover) {
   BodyAccesses body{prover};
   body.visit(loop.body);
   for (const Access& access : body.accesses) {
-    for (const Scalar& index : *access.indices)
-      traits.affine = traits.affine && prover.stride(index, loop.var);
+    if (const auto place = counted_place(*access.buffer, *access.indices)) {
+      traits.affine = traits.affine && prover.stride(*place, loop.var);
+    } else {
+      for (const Scalar& index : *access.indices)
+        traits.affine = traits.affine && prover.stride(index, loop.var);
+    }
     if (!access.store) continue;
     const bool moves = std::any_of(access.indices->begin(), access.indices->end(),
                                    [&](const Scalar& index) { return prover.depends_on(index, loop.var); });

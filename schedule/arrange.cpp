@@ -178,11 +178,32 @@ Stmt with_accumulators(const Nest& nest, const Update& update, const std::vector
   return make_stmt(std::move(whole), span);
 }
 
+// A sum of one element of a loop around: what it begins with before the loop, in which one store remains.
+Stmt init_apart(const Nest& nest, const Stmt& stmt) {
+  const Axis& axis = nest.axes.front();
+  if (nest.axes.size() != 1 || !nest.block || !nest.block->init.defined() ||
+      axis.iter->kind != IterKind::Reduce || axis.loop->kind != LoopKind::Serial ||
+      !axis.loop->annotations.empty() || axis.loop->extent.as_int().value_or(0) <= 0)
+    return stmt;
+  BlockStmt first;
+  first.name = nest.block->name + "_init";
+  first.body = nest.block->init;
+  BlockStmt update = *nest.block;
+  update.init = {};
+  update.reads = update.writes = std::nullopt;
+  For loop = *axis.loop;
+  loop.body = make_stmt(std::move(update), nest.block_stmt->span);
+  return seq({fresh_copy(make_stmt(std::move(first), nest.block_stmt->span)),
+              make_stmt(std::move(loop), stmt->span)},
+             stmt->span);
+}
+
 }  // namespace
 
 Stmt arrange(const Stmt& stmt, RangeProver& prover, Accumulators& accumulators) {
   auto found = perfect_nest(stmt);
-  if (!found || !find_stored_axes(*found, true)) return stmt;
+  if (!found) return stmt;
+  if (!find_stored_axes(*found, true)) return init_apart(*found, stmt);
   Nest& nest = *found;
   for (const Axis& axis : nest.axes)
     if (axis.loop->kind == LoopKind::Unrolled || axis.loop->kind == LoopKind::Vectorized) return stmt;

@@ -10,6 +10,7 @@
 #include "ir/nodes/short_circuit.h"
 #include "jit/engine/integer_code.h"
 #include "jit/kernel/codegen_scalar.h"
+#include "loops/digits.h"
 #include "loops/extremes.h"
 #include "loops/faults.h"
 #include "runtime/tensor.h"
@@ -184,11 +185,13 @@ llvm::Value* ScalarEmitter::element_address(const Buffer& buffer, const std::vec
   RELISH_CHECK(found != frame_.buffers.end(), "buffer '" + buffer.name() + "' is not allocated");
   const BufferSlot& slot = found->second;
   llvm::Value* flat = int64(0);
+  bool proved = slot.strides.empty();
   for (std::size_t d = 0; d < indices.size(); ++d) {
     llvm::Value* at = nullptr;
     if (prover_.in_range(indices[d], buffer.shape()[d])) {
       at = index(indices[d]);
     } else {
+      proved = false;
       at = sign_or_zero_extend(scalar(indices[d]), indices[d].dtype());
       fault_unless(builder_.CreateICmpULT(at, slot.dims[d]),
                    {span, FaultKind::IndexOutOfRange, buffer.name(), {}, {}, indices[d].dtype()},
@@ -199,6 +202,7 @@ llvm::Value* ScalarEmitter::element_address(const Buffer& buffer, const std::vec
     else
       flat = d == 0 ? at : builder_.CreateNSWAdd(builder_.CreateNSWMul(flat, slot.dims[d]), at);
   }
+  if (const auto place = proved ? counted_place(buffer, indices) : std::nullopt) flat = index(*place);
   return builder_.CreateInBoundsGEP(memory_type(buffer.dtype()), slot.pointer, flat);
 }
 

@@ -190,3 +190,21 @@ TEST_CASE("the two digits of a number are the number again") {
   CHECK(structurally_equal(rejoined(floor_div(v, four) + floor_mod(v, four)),
                            canonical(floor_div(v, four) + floor_mod(v, four))));
 }
+
+TEST_CASE("digits: indices of a reshape are one place in memory") {
+  const Scalar v = use(ScalarVar("v", DType::Int64)), w = use(ScalarVar("w", DType::Int64));
+  const auto place = [](const std::vector<Scalar>& shape, const std::vector<Scalar>& indices) {
+    return counted_place(Buffer("b", DType::Float32, shape), indices);
+  };
+  const Scalar number = v * Scalar(60) + w, by_five = floor_div(number, Scalar(5)),
+               by_twenty = floor_div(by_five, Scalar(4));
+  const std::vector<Scalar> digits{by_twenty, floor_mod(by_five, Scalar(4)), floor_mod(number, Scalar(5))};
+  const auto found = place({Scalar(6), Scalar(4), Scalar(5)}, digits);
+  REQUIRE(found);
+  CHECK(prove_equal(*found, number));
+  // Digits to other bases, of other numbers, of unknown sizes, or no digits at all.
+  CHECK_FALSE(place({Scalar(6), Scalar(5), Scalar(5)}, digits));
+  CHECK_FALSE(place({Scalar(6), Scalar(4), Scalar(5)}, {by_twenty, floor_mod(w, Scalar(4)), digits[2]}));
+  CHECK_FALSE(place({Scalar(6), w, Scalar(5)}, digits));
+  CHECK_FALSE(place({Scalar(6), Scalar(4)}, {v, w}));
+}
