@@ -150,6 +150,17 @@ Expr of_rows(const Type& type, const std::string& name, const Scalar& row,
   return builder.emit(tuple(std::move(values), builder.origin()), name);
 }
 
+// The value as what is carried has it: sums with what comes off a stack may know less of their shape.
+Expr as_carried(const Expr& value, const Var& param, FunctionBuilder& builder) {
+  if (same_type(join(value.type(), param.type()), param.type())) return value;
+  Binding cast;
+  cast.kind = MatchCast{Var(builder.fresh_name(param.name()), param.type(), false, builder.origin()), value,
+                        param.type()};
+  cast.span = builder.origin();
+  builder.append(cast);
+  return Expr(cast.var());
+}
+
 }  // namespace
 
 // The way there, with what it keeps.
@@ -303,11 +314,13 @@ void Reverse::through_loop(const Binding& binding, const Loop& loop, const Adjoi
   std::vector<Expr> next;
   for (const std::size_t i : moving) {
     const Var& param = body.params[i];
-    next.push_back(bound(inner.as_expr(inner.of(param), param.type(), Expr(param)), "lv"));
+    const Expr behind = bound(inner.as_expr(inner.of(param), param.type(), Expr(param)), "lv");
+    next.push_back(as_carried(behind, way.params[next.size()], builder_));
   }
   for (std::size_t k = 0; k < free.size(); ++k) {
     inner.add(Expr(free[k]), inner.as_adjoint(Expr(way.params[moving.size() + k])));
-    next.push_back(bound(inner.as_expr(inner.of(free[k]), free[k].type(), Expr(free[k])), "lv"));
+    const Expr behind = bound(inner.as_expr(inner.of(free[k]), free[k].type(), Expr(free[k])), "lv");
+    next.push_back(as_carried(behind, way.params[next.size()], builder_));
   }
   next.insert(next.end(), inner.tapes.begin(), inner.tapes.end());
   builder_.end_block();
