@@ -67,13 +67,14 @@ Partials vjp_std(const VjpCall& c) {
   const GraphValue y = reduction::with_reduced_axes(rule, rule.result());
   const GraphValue flat = call_op("equal", {y, constant_like(y, 0)});
   const GraphValue safe = where(flat, constant_like(y, 1), y);
-  const GraphValue slope = where(flat, constant_like(y, 0),
-                                 g / (safe * reduction::count_like(g, reduction::count_of(dims, axes))));
+  const GraphValue share = g / reduction::count_like(g, reduction::count_of(dims, axes));
   // The rounding of the mean is the same in all deviations, and large beside them where the elements are
   // nearly equal: without their own mean the partials sum to 0, as those of a function must that no shift
-  // changes.
+  // changes. Deviations are about as large as the result: their quotient is a number where a share of it is
+  // none, for elements near the smallest numbers.
   const GraphValue rough = deviations(rule, axes);
-  return {((rough - mean_over(rough, axes)) * slope).expr()};
+  const GraphValue relative = (rough - mean_over(rough, axes)) / safe;
+  return {(relative * where(flat, constant_like(y, 0), share)).expr()};
 }
 
 constexpr Sample samples_of_variance[] = {

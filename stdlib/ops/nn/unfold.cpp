@@ -154,6 +154,7 @@ Value evaluate_fold(const EvalCall& c) {
   const Tensor& data = c.in(0);
   const Windows windows(c.call);
   const Shape shape = result_shape(c);
+  element_count(shape);  // a size that no image has is told before the columns that it would need
   std::int64_t counts[2];
   for (std::size_t k = 0; k < 2; ++k) counts[k] = *windows.count(k, Scalar(shape[2 + k])).as_int();
   if (data.shape()[1] % windows.area() != 0 || data.shape()[2] != counts[0] * counts[1]) {

@@ -120,6 +120,8 @@ def bincount():
         file.add(f"{np.dtype(dtype).name} one", np.array([0], np.int64), random((1,), dtype), length=1)
         file.add(f"{np.dtype(dtype).name} of nothing", np.zeros((0,), np.int64), random((0,), dtype), length=3)
     file.add("int32 weights", np.array([1, 1, 0], np.int64), np.array([5, 6, 7], np.int32), length=2)
+    for dtype in BOTH:
+        file.add(f"{np.dtype(dtype).name} many", np.arange(40) % 7, random((40,), dtype), length=7)
     file.write()
 
 
