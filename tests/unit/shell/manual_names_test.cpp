@@ -71,8 +71,8 @@ TEST_CASE("every option of every command stands in a test", "[manual_names]") {
       // Times differ from run to run, and the pages of the manual that the others make have a test of their
       // own.
       const std::string text = std::string(command->name) + " " + std::string(option.name);
-      const std::set<std::string> elsewhere = {"time vs", "time runs", "ops coverage", "ops markdown", "ops elsewhere",
-                                               "help markdown"};
+      const std::set<std::string> elsewhere = {"time vs",      "time runs",     "ops coverage",
+                                               "ops markdown", "ops elsewhere", "help markdown"};
       INFO(text);
       if (elsewhere.contains(text)) continue;
       const std::string flag = "--" + shell_name(option.name);
