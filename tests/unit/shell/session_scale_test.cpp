@@ -118,11 +118,11 @@ TEST_CASE("a step back among 1,000 functions takes no time") {
 TEST_CASE("1,000 states of a large module take no more than three times its memory", "[.][full]") {
   SessionHarness session;
   const double before = resident_megabytes();
-  const std::string text = scale_functions_text(1000, 36);
+  const std::string text = scale_functions_text(1000, 40);
   REQUIRE(text.size() > 1'000'000);
   session(text);
   const double module = resident_megabytes() - before;
-  for (int i = 0; i < 1000; ++i) session(scale_function_text(i, 36, i % 2 == 0 ? "multiply" : "subtract"));
+  for (int i = 0; i < 1000; ++i) session(scale_function_text(i, 40, i % 2 == 0 ? "multiply" : "subtract"));
   const double all = resident_megabytes() - before;
   WARN("module " << module << " MB, with 1,000 states " << all << " MB");
   REQUIRE(session.workspace().log().size() == 1002);

@@ -70,7 +70,7 @@ const std::vector<std::string> bad_inputs = {
     "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((2,), \"float32\")):\n        return "
     "z\n",
     "n = nowhere@3",
-    "n = a@9999",
+    "n = a@9999999",
     "rand((2,)) + 'a'",
     "if nothing: a = 1\n",
     "import tvm.relax as rr\na = nothing(rr)\n:typo",
