@@ -310,7 +310,15 @@ Tensor converted(const Tensor& from, DType dtype, Span at) {
   for (std::int64_t i = 0; i < from.size(); ++i) {
     const bool real = is_float(from.dtype());
     if (is_float(dtype)) {
-      result.set_double(i, from.get_double(i));
+      const double value = from.get_double(i);
+      result.set_double(i, value);
+      const bool lost = std::isfinite(value) &&
+                        (!std::isfinite(result.get_double(i)) || (value != 0 && result.get_double(i) == 0));
+      if (lost) {
+        type_error(
+            at, "const.value",
+            fmt::format("found {} in a constant of {}, which has no such value", value, name_of(dtype)));
+      }
     } else if (is_bool(dtype)) {
       result.set_int(i, from.get_double(i) != 0);
     } else {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "frontend/module/module_links.h"
+#include "frontend/text/syntax_check.h"
 #include "ir/rewriting/rewrite.h"
 #include "shell/program/function_reading.h"
 #include "shell/program/text_units.h"
@@ -74,6 +75,19 @@ void refuse_missing_callees(const Module& module, const std::vector<std::string>
                        name_of(function)));
     }
   }
+}
+
+// A file that is half written has lost functions that nobody has taken out: it must be one of the language,
+// and still have one of the module's.
+void refuse_cut_off(const Module& module, const std::string& path, const std::string& text,
+                    const std::vector<std::string>& removed) {
+  const std::uint32_t source = Sources::instance().add(path, text);
+  Diagnostics diagnostics;
+  check_syntax_of(source, diagnostics);
+  throw_if_errors(diagnostics);
+  if (removed.size() < module.functions.size()) return;
+  fail(ErrorClass::Type, Span{source, 0, 0}, "reload.callee",
+       fmt::format("the file has no function of '{}' any more", printable(module.name)));
 }
 
 // Functions of the module that call one which is of another type by now.
@@ -180,6 +194,7 @@ ModulePtr FileChanges::read_changed(const ModulePtr& module, const FileText& fil
   for (const auto& [name, unit] : fresh.functions())
     if (!module->find(name)) wanted[unit] = any = true;
   if (!any && removed.empty()) return module;
+  if (!removed.empty()) refuse_cut_off(*module, file.path, *now, removed);
   Module result = *module;
   for (const std::string& name : removed) result.remove(name);
   std::vector<GlobalFunction> functions;

@@ -88,6 +88,7 @@ void draw(Canvas& canvas, const ChartCurve& curve, int number, const Axis& steps
   int drawn = 0;
   std::optional<std::pair<int, int>> before;
   for (const CurvePoint& point : curve.points) {
+    if (!std::isfinite(point.value)) continue;
     const int x = static_cast<int>(std::lround(steps.place(point.step) * (canvas.width() - 1)));
     const int y = static_cast<int>(std::lround((1 - values.place(point.value)) * (canvas.height() - 1)));
     const auto from = before.value_or(std::pair(x, y));

@@ -14,6 +14,7 @@ struct ValueRange {
   double low = 0, high = 0;
   bool any = false;
   void add(double value) {
+    if (!std::isfinite(value)) return;
     low = any ? std::min(low, value) : value;
     high = any ? std::max(high, value) : value;
     any = true;

@@ -1,9 +1,11 @@
 // The command `time`: steady-state timings of one function.
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include <sched.h>
@@ -87,12 +89,54 @@ void apply_carry(const std::vector<Carry>& carries, const std::vector<CallParame
     for (std::size_t i = 0; i < parameters.size() && !done; ++i) {
       if (parameters[i].name != head) continue;
       std::string rest = carry.parameter.size() > head.size() ? carry.parameter.substr(head.size() + 1) : "";
-      arguments[i] = with_field(arguments[i], rest, Value(std::move(found->second)));
+      arguments[i] = with_field(arguments[i], rest, Value(found->second));
       done = true;
     }
     if (!done) {
       fail(ErrorClass::Usage, {}, "time.carry",
            fmt::format("--carry: '{}' is no parameter", printable(carry.parameter)));
+    }
+  }
+}
+
+// Whether `path` ("1.0", or nothing) leads to a tensor of the value.
+bool has_tensor_at(const Value& value, std::string_view path) {
+  if (path.empty()) return !value.is_tuple();
+  const std::size_t dot = path.find('.');
+  const std::string_view digits = path.substr(0, dot);
+  std::size_t index = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+  if (error != std::errc() || end != digits.data() + digits.size() || !value.is_tuple() ||
+      index >= value.fields().size())
+    return false;
+  return has_tensor_at(value.fields()[index],
+                       dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1));
+}
+
+// Each result goes to a parameter, or to a field of one, that is a tensor, and no two to the same.
+void check_carries(const std::vector<Carry>& carries, const std::vector<CallParameter>& parameters,
+                   const std::vector<Value>& arguments) {
+  std::set<std::string> seen;
+  for (const Carry& carry : carries) {
+    const std::size_t dot = carry.parameter.find('.');
+    const std::string head = carry.parameter.substr(0, dot);
+    bool found = false;
+    for (std::size_t i = 0; i < parameters.size() && i < arguments.size(); ++i) {
+      found = found ||
+              (parameters[i].name == head &&
+               has_tensor_at(arguments[i], dot == std::string::npos ? "" : carry.parameter.substr(dot + 1)));
+    }
+    if (!found) {
+      fail(ErrorClass::Usage, {}, "time.carry",
+           fmt::format(
+               "--carry: '{}' is no parameter that is a tensor; a field of a tuple is p.0, and --carry "
+               "stands once for each",
+               printable(carry.parameter)));
+    }
+    if (!seen.insert(carry.parameter).second) {
+      fail(ErrorClass::Usage, {}, "time.carry",
+           fmt::format("--carry: '{}' is given twice; expected one result for each parameter",
+                       printable(carry.parameter)));
     }
   }
 }
@@ -156,6 +200,7 @@ Timing measure(Session& session, const ModulePtr& module, const std::string& fun
                std::vector<Value> arguments, const std::vector<Carry>& carries, int wanted_runs) {
   Evaluator& evaluator = session.evaluator();
   std::vector<CallParameter> parameters = call_parameters(*module, function);
+  check_carries(carries, parameters, arguments);
   Timing timing;
   auto begin = std::chrono::steady_clock::now();
   const std::vector<std::size_t> given = given_parameters(carries, parameters, arguments);
@@ -272,6 +317,8 @@ ScriptValue run(Invocation& invocation) {
   std::vector<Carry> carries;
   for (const auto& [result, parameter] : invocation.assignments("carry"))
     carries.push_back({result, text_of(parameter)});
+  if (invocation.given("runs") && invocation.integer("runs", 0) < 1)
+    invocation.refuse_value("runs", "expected at least 1");
   int runs = static_cast<int>(std::clamp<std::int64_t>(invocation.integer("runs", 0), 0, most_runs));
   std::vector<Value> arguments = call_arguments(invocation, function);
   const bool beside = invocation.given("vs");

@@ -1,6 +1,8 @@
 // The command `predict`.
 #include "train/predict.h"
 
+#include <algorithm>
+
 #include "runtime/files.h"
 #include "runtime/format.h"
 #include "shell/commands/subject.h"
@@ -9,6 +11,8 @@
 #include "shell/program/call_values.h"
 #include "shell/script/convert.h"
 #include "support/counted.h"
+#include "support/render.h"
+#include "support/suggest.h"
 #include "transform/model_forms.h"
 
 namespace relish::commands_predict {
@@ -62,6 +66,15 @@ ScriptValue run(Invocation& invocation) {
   if (!model) invocation.refuse_value("data", fmt::format("'{}' is no Relax function", function));
   const std::string path = invocation.given("out") ? invocation.output_path("out") : "";
   const TensorsByName values = parameter_values(invocation);
+  for (const auto& [name, tensor] : values) {
+    const auto is_named = [&](const Var& param) { return param.name() == name; };
+    if (std::any_of(model->params.begin(), model->params.end(), is_named)) continue;
+    std::vector<std::string> names;
+    for (const Var& param : model->params) names.push_back(param.name());
+    fail(ErrorClass::Usage, invocation.span_of("params"), "call.arguments",
+         fmt::format("params: '{}' is no parameter of {}{}", printable(name), function,
+                     did_you_mean(name, names)));
+  }
   const DataSet data = inputs_of(invocation, *model, values);
   program.prepare = prepare_option(invocation, module, data.inputs.size());
   program.module = std::make_shared<const Module>(std::move(module));

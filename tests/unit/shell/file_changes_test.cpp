@@ -101,6 +101,27 @@ TEST_CASE("reload reads the functions whose text changed, and no others") {
   CHECK(session(":reload nowhere").starts_with("UsageError"));
 }
 
+TEST_CASE("a file that is half written changes nothing, and is read when it is mended") {
+  TemporaryFolder folder;
+  const std::string path = folder.file("m.relish");
+  const auto put = [&](const std::string& body) { folder.put("m.relish", file_class_of(body)); };
+  put(file_function("main", "R.exp(x)") + file_function("other", "R.abs(x)"));
+  SessionHarness session;
+  session("M = load('" + path + "')");
+  const GlobalFunction main = held_function(session, "main");
+  for (const std::string half : {"    garbage(", "    pass\n"}) {
+    put(half);
+    const std::string told = session(":reload M");
+    INFO(told);
+    CHECK(told.find("Error") != std::string::npos);
+    CHECK(held_function(session, "main") == main);
+  }
+  folder.put("m.relish", "");
+  CHECK(session(":reload M").find("the file has no function of 'M' any more") != std::string::npos);
+  put(file_function("main", "R.sin(x)") + file_function("other", "R.abs(x)"));
+  CHECK(session(":reload M").starts_with("M: ~ main"));
+}
+
 TEST_CASE("a callee whose type changed takes its callers along") {
   TemporaryFolder folder;
   const std::string path = folder.file("m.relish");
