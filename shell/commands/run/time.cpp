@@ -116,28 +116,23 @@ bool has_tensor_at(const Value& value, std::string_view path) {
 // Each result goes to a parameter, or to a field of one, that is a tensor, and no two to the same.
 void check_carries(const std::vector<Carry>& carries, const std::vector<CallParameter>& parameters,
                    const std::vector<Value>& arguments) {
+  const auto refuse = [](const Carry& carry, std::string_view why) {
+    fail(ErrorClass::Usage, {}, "time.carry",
+         fmt::format("--carry: '{}' {}", printable(carry.parameter), why));
+  };
   std::set<std::string> seen;
   for (const Carry& carry : carries) {
     const std::size_t dot = carry.parameter.find('.');
     const std::string head = carry.parameter.substr(0, dot);
-    bool found = false;
-    for (std::size_t i = 0; i < parameters.size() && i < arguments.size(); ++i) {
-      found = found ||
-              (parameters[i].name == head &&
-               has_tensor_at(arguments[i], dot == std::string::npos ? "" : carry.parameter.substr(dot + 1)));
-    }
-    if (!found) {
-      fail(ErrorClass::Usage, {}, "time.carry",
-           fmt::format(
-               "--carry: '{}' is no parameter that is a tensor; a field of a tuple is p.0, and --carry "
-               "stands once for each",
-               printable(carry.parameter)));
-    }
-    if (!seen.insert(carry.parameter).second) {
-      fail(ErrorClass::Usage, {}, "time.carry",
-           fmt::format("--carry: '{}' is given twice; expected one result for each parameter",
-                       printable(carry.parameter)));
-    }
+    const std::string path = dot == std::string::npos ? "" : carry.parameter.substr(dot + 1);
+    const auto found = std::find_if(parameters.begin(), parameters.end(),
+                                    [&](const CallParameter& each) { return each.name == head; });
+    if (found == parameters.end()) refuse(carry, "is no parameter");
+    const auto place = static_cast<std::size_t>(found - parameters.begin());
+    if (place < arguments.size() && !has_tensor_at(arguments[place], path))
+      refuse(carry, "is no tensor; a field of a tuple is p.0, and --carry stands once for each");
+    if (!seen.insert(carry.parameter).second)
+      refuse(carry, "is given twice; expected one result for each parameter");
   }
 }
 

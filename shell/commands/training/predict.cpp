@@ -24,6 +24,7 @@ constexpr Option options[] = {
      "the model takes are left out; in the shell FILE[:ENTRY],FILE[:ENTRY]",
      0, everywhere, true},
     {"params", OptionKind::Tensors, "", "values of the parameters by name"},
+    {"ignore_extra", OptionKind::Flag, "", "let `params` hold names that are no parameters"},
     {"prepare", OptionKind::Spec, "", prepare_doc},
     {"batch_size", OptionKind::Integer, "256", "rows of one call"},
     {"out", OptionKind::OutputFile, "",
@@ -67,6 +68,7 @@ ScriptValue run(Invocation& invocation) {
   const std::string path = invocation.given("out") ? invocation.output_path("out") : "";
   const TensorsByName values = parameter_values(invocation);
   for (const auto& [name, tensor] : values) {
+    if (invocation.flag("ignore_extra")) break;
     const auto is_named = [&](const Var& param) { return param.name() == name; };
     if (std::any_of(model->params.begin(), model->params.end(), is_named)) continue;
     std::vector<std::string> names;
